@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sluice: schedules a quantised network on an accelerator, at run time, in fixed memory.
+ *
+ * C99. ABI version 0: may still change. Rules that hold everywhere:
+ *   Structs that may grow start with struct_size = sizeof of the caller's struct. A
+ *     missing tail reads as zero, zero means default. A longer struct is accepted when
+ *     its unknown tail is all zero. Results are written up to struct_size.
+ *   Status: 0 done, > 0 an answer that is not a plan, < 0 an error. Every function that
+ *     can fail takes an optional diagnostic that says what, where and how much.
+ *   Memory comes from the caller's allocator or block only, is counted, and never exceeds
+ *     max_bytes. Nothing is printed; no globals, no threads, no exceptions, no abort.
+ *   Input buffers are copied: they need to live only during the call.
+ *   A context and all that was made from it belong to one thread at a time. Objects must
+ *     be destroyed before their context.
+ *   Same version, inputs, options, seed and iteration bound: same bytes, everywhere. */
+#ifndef SLUICE_SLUICE_H_
+#define SLUICE_SLUICE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define SLUICE_API
+#else
+#define SLUICE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLUICE_ABI_VERSION 0
+
+typedef int32_t sluice_status_t;
+enum {
+  SLUICE_OK = 0,
+  SLUICE_INFEASIBLE = 1,        /* proved: no legal plan exists; numbers in diagnostic */
+  SLUICE_STOPPED = 2,           /* a limit was reached before any legal plan existed */
+  SLUICE_REJECTED = 3,          /* a judge found the plan wrong; rule in diagnostic */
+  SLUICE_BAD_ARGUMENT = -1,     /* null, unknown flag, unknown struct tail */
+  SLUICE_BAD_INPUT = -2,        /* buffer is not a valid graph, hardware or plan */
+  SLUICE_UNSUPPORTED = -3,      /* valid, but this version does not do it; named */
+  SLUICE_OUT_OF_MEMORY = -4,    /* allocator refused or max_bytes would be exceeded */
+  SLUICE_BUFFER_TOO_SMALL = -5, /* required size is written to *size */
+  SLUICE_INTERNAL = -6          /* a defect of this library: the plan failed verify */
+};
+
+enum { /* sluice_report_t.stop_reason */
+  SLUICE_STOP_COMPLETE = 0,  /* the search ended by itself */
+  SLUICE_STOP_DEADLINE = 1,
+  SLUICE_STOP_ITERATIONS = 2,
+  SLUICE_STOP_CANCELLED = 3,
+  SLUICE_STOP_PROVED = 4     /* cost equals the lower bound */
+};
+
+#define SLUICE_NO_INDEX 0xffffffffu
+
+/* What went wrong and where. Filled on every status but SLUICE_OK. */
+typedef struct sluice_diagnostic {
+  uint32_t struct_size;
+  sluice_status_t status;
+  uint32_t layer;           /* graph layer, or SLUICE_NO_INDEX */
+  uint32_t tensor;          /* graph tensor, or SLUICE_NO_INDEX */
+  uint32_t instruction;     /* of a rejected stream, or SLUICE_NO_INDEX */
+  uint32_t reserved;
+  uint64_t required_bytes;  /* 0 = not about memory */
+  uint64_t available_bytes;
+  uint64_t smallest_scratchpad_bytes; /* that would do, with SLUICE_INFEASIBLE */
+  char stage[16];           /* "graph", "hardware", "lowering", "baseline", "verify" ... */
+  char rule[32];            /* of a rejected stream: "order", "bounds", ... */
+  char message[256];        /* one English sentence, NUL-terminated */
+} sluice_diagnostic_t;
+
+/* alignment is a power of two; bytes > 0. allocate may return NULL. */
+typedef struct sluice_allocator {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* user;
+  void* (*allocate)(void* user, size_t bytes, size_t alignment);
+  void (*release)(void* user, void* pointer, size_t bytes, size_t alignment);
+} sluice_allocator_t;
+
+typedef struct sluice_context_options {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const sluice_allocator_t* allocator; /* NULL: malloc and free */
+  void* block;         /* instead of an allocator: all memory lies in here */
+  uint64_t block_bytes;
+  uint64_t max_bytes;  /* cap on live bytes; 0 = none (the block is a cap by itself) */
+} sluice_context_options_t;
+
+typedef struct sluice_context sluice_context_t;
+typedef struct sluice_graph sluice_graph_t;
+typedef struct sluice_hardware sluice_hardware_t;
+typedef struct sluice_plan sluice_plan_t;
+
+/* "0.1.0"; static storage. */
+SLUICE_API const char* sluice_version(void);
+/* "infeasible", ...; static storage; "unknown" for other values. */
+SLUICE_API const char* sluice_status_name(sluice_status_t status);
+
+/* With a block, the context itself lies in it. */
+SLUICE_API sluice_status_t sluice_context_create(const sluice_context_options_t* options,
+                                                 sluice_context_t** out_context,
+                                                 sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_context_destroy(sluice_context_t* context);
+
+typedef struct sluice_memory_stats {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t live_bytes;
+  uint64_t peak_bytes; /* high-water mark since creation */
+  uint64_t allocations;
+} sluice_memory_stats_t;
+SLUICE_API sluice_status_t sluice_context_memory(const sluice_context_t* context,
+                                                 sluice_memory_stats_t* out_stats);
+
+/* graph.fbs and hardware.fbs. Checked in linear time before anything else. */
+SLUICE_API sluice_status_t sluice_graph_create(sluice_context_t* context,
+                                               const void* bytes, size_t size,
+                                               sluice_graph_t** out_graph,
+                                               sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_graph_destroy(sluice_graph_t* graph);
+SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
+                                                  const void* bytes, size_t size,
+                                                  sluice_hardware_t** out_hardware,
+                                                  sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
+
+enum { SLUICE_SOLVER_DEFAULT = 0, SLUICE_SOLVER_BASELINE = 1 };
+
+typedef struct sluice_schedule_options {
+  uint32_t struct_size;
+  uint32_t solver;            /* SLUICE_SOLVER_ */
+  uint64_t scratchpad_bytes;  /* budget; 0 = the hardware's capacity, never above it */
+  uint64_t deadline_ns;       /* from the call on; 0 = none */
+  uint64_t max_iterations;    /* of improvement; 0 = none */
+  uint64_t seed;
+  const uint32_t* cancel;     /* polled; nonzero stops; may be NULL */
+  int32_t (*progress)(void* user, uint64_t iterations, double cost); /* nonzero stops */
+  void* progress_user;
+  uint32_t energy_exponent;   /* cost = energy^n * delay^m; both 0 = 1, 1 */
+  uint32_t delay_exponent;
+} sluice_schedule_options_t;
+
+/* options may be NULL. The plan has passed verify before it is returned. */
+SLUICE_API sluice_status_t sluice_schedule(sluice_context_t* context,
+                                           const sluice_graph_t* graph,
+                                           const sluice_hardware_t* hardware,
+                                           const sluice_schedule_options_t* options,
+                                           sluice_plan_t** out_plan,
+                                           sluice_diagnostic_t* diagnostic);
+/* Reads a plan.fbs back in (structure only: verify it against graph and hardware). */
+SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
+                                              const void* bytes, size_t size,
+                                              sluice_plan_t** out_plan,
+                                              sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_plan_destroy(sluice_plan_t* plan);
+
+/* Borrowed; valid until the plan is destroyed. The plan.fbs bytes and, inside them, the
+ * stream image of stream.h. */
+SLUICE_API sluice_status_t sluice_plan_bytes(const sluice_plan_t* plan,
+                                             const void** out_bytes, size_t* out_size);
+SLUICE_API sluice_status_t sluice_plan_stream(const sluice_plan_t* plan,
+                                              const void** out_stream, size_t* out_size);
+/* Copies the plan.fbs bytes. buffer NULL or too small: SLUICE_BUFFER_TOO_SMALL and the
+ * required size in *size. */
+SLUICE_API sluice_status_t sluice_plan_write(const sluice_plan_t* plan, void* buffer,
+                                             size_t* size);
+
+typedef struct sluice_report {
+  uint32_t struct_size;
+  uint32_t stop_reason; /* SLUICE_STOP_ */
+  uint64_t latency_cycles;
+  double energy_pj;
+  double energy_dram_pj, energy_scratchpad_pj, energy_compute_pj, energy_leakage_pj;
+  uint64_t dram_read_bytes, dram_write_bytes, spill_bytes, peak_buffer_bytes;
+  uint64_t bound_latency_cycles; /* lower bounds over all plans of this graph */
+  double bound_energy_pj;
+  uint64_t macs, vector_ops;
+  uint64_t iterations;
+  uint32_t layers, groups, tiles, instructions;
+} sluice_report_t;
+SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
+                                              sluice_report_t* out_report);
+
+/* The static judge: shares no code with the solver. SLUICE_OK, or SLUICE_REJECTED with
+ * rule, instruction and message in the diagnostic. */
+SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
+                                         const sluice_graph_t* graph,
+                                         const sluice_hardware_t* hardware,
+                                         const sluice_plan_t* plan,
+                                         sluice_diagnostic_t* diagnostic);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_SLUICE_H_ */

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/budget.h"
+
+#include <time.h>
+
+namespace sluice {
+
+uint64_t MonotonicNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(now.tv_nsec);
+}
+
+Budget::Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel)
+    : max_iterations_(max_iterations), cancel_(cancel) {
+  if (deadline_ns != 0) {
+    const uint64_t now = MonotonicNs();
+    deadline_ns_ = deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + deadline_ns;
+  }
+}
+
+bool Budget::Look() {
+  if (cancel_ != nullptr && __atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) {
+    stop_reason_ = SLUICE_STOP_CANCELLED;
+    return true;
+  }
+  if (deadline_ns_ != 0 && polls_++ % 64 == 0 && MonotonicNs() >= deadline_ns_) {
+    stop_reason_ = SLUICE_STOP_DEADLINE;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace sluice

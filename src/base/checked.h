@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer arithmetic that cannot overflow unnoticed, and small integer helpers.
+#ifndef SLUICE_BASE_CHECKED_H_
+#define SLUICE_BASE_CHECKED_H_
+
+#include <stdint.h>
+
+namespace sluice {
+
+// False on overflow; *out is then unspecified.
+[[nodiscard]] inline bool CheckedAdd(int64_t a, int64_t b, int64_t* out) {
+  return !__builtin_add_overflow(a, b, out);
+}
+[[nodiscard]] inline bool CheckedMultiply(int64_t a, int64_t b, int64_t* out) {
+  return !__builtin_mul_overflow(a, b, out);
+}
+
+// a >= 0, b > 0.
+constexpr int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+// multiple > 0.
+constexpr int64_t RoundUpTo(int64_t value, int64_t multiple) {
+  return CeilDivide(value, multiple) * multiple;
+}
+constexpr bool IsPowerOfTwo(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
+
+template <typename T>
+constexpr T Min(T a, T b) {
+  return b < a ? b : a;
+}
+template <typename T>
+constexpr T Max(T a, T b) {
+  return a < b ? b : a;
+}
+
+// ceil(bytes * denominator / numerator) without overflow of the product; numerator > 0.
+// Saturates at INT64_MAX.
+inline int64_t TransferCycles(int64_t bytes, int64_t numerator, int64_t denominator) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(bytes) *
+                                    static_cast<unsigned __int128>(denominator);
+  const unsigned __int128 cycles =
+      (product + static_cast<unsigned __int128>(numerator) - 1) /
+      static_cast<unsigned __int128>(numerator);
+  return cycles > static_cast<unsigned __int128>(INT64_MAX) ? INT64_MAX
+                                                            : static_cast<int64_t>(cycles);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_CHECKED_H_

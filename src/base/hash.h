@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// FNV-1a, 64 bits: content hashes of graphs, hardware, plans and bodies.
+#ifndef SLUICE_BASE_HASH_H_
+#define SLUICE_BASE_HASH_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace sluice {
+
+inline uint64_t Fnv1a(const void* bytes, size_t size,
+                      uint64_t hash = 0xcbf29ce484222325u) {
+  const unsigned char* p = static_cast<const unsigned char*>(bytes);
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_HASH_H_

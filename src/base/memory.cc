@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/memory.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr size_t kBlockGranule = 64;  // every allocation of a BlockHeap, in bytes
+constexpr size_t kChunkBytes = 64 * 1024;
+constexpr size_t kChunkAlignment = 64;
+
+size_t RoundUp(size_t value, size_t multiple) {
+  return (value + multiple - 1) & ~(multiple - 1);
+}
+
+}  // namespace
+
+bool BlockHeap::Init(void* block, size_t bytes) {
+  const uintptr_t start = reinterpret_cast<uintptr_t>(block);
+  const uintptr_t aligned = (start + kBlockGranule - 1) & ~uintptr_t{kBlockGranule - 1};
+  const size_t lost = aligned - start;
+  if (block == nullptr || bytes < lost + kBlockGranule) return false;
+  holes_ = reinterpret_cast<Hole*>(aligned);
+  holes_->bytes = (bytes - lost) & ~(kBlockGranule - 1);
+  holes_->next = nullptr;
+  return true;
+}
+
+void* BlockHeap::Allocate(size_t bytes, size_t alignment) {
+  if (alignment > kBlockGranule || bytes > SIZE_MAX - kBlockGranule) return nullptr;
+  bytes = RoundUp(bytes, kBlockGranule);
+  for (Hole** link = &holes_; *link != nullptr; link = &(*link)->next) {
+    Hole* hole = *link;
+    if (hole->bytes < bytes) continue;
+    if (hole->bytes == bytes) {
+      *link = hole->next;
+    } else {
+      Hole* rest = reinterpret_cast<Hole*>(reinterpret_cast<char*>(hole) + bytes);
+      rest->bytes = hole->bytes - bytes;
+      rest->next = hole->next;
+      *link = rest;
+    }
+    return hole;
+  }
+  return nullptr;
+}
+
+void BlockHeap::Release(void* pointer, size_t bytes) {
+  bytes = RoundUp(bytes, kBlockGranule);
+  Hole* freed = static_cast<Hole*>(pointer);
+  Hole* before = nullptr;
+  Hole* after = holes_;
+  while (after != nullptr && after < freed) {
+    before = after;
+    after = after->next;
+  }
+  freed->bytes = bytes;
+  freed->next = after;
+  if (before == nullptr) {
+    holes_ = freed;
+  } else {
+    before->next = freed;
+  }
+  const auto end_of = [](Hole* hole) { return reinterpret_cast<char*>(hole) + hole->bytes; };
+  if (after != nullptr && end_of(freed) == reinterpret_cast<char*>(after)) {
+    freed->bytes += after->bytes;
+    freed->next = after->next;
+  }
+  if (before != nullptr && end_of(before) == reinterpret_cast<char*>(freed)) {
+    before->bytes += freed->bytes;
+    before->next = freed->next;
+  }
+}
+
+void* Memory::Allocate(size_t bytes, size_t alignment) {
+  if (max_bytes_ != 0 && (bytes > max_bytes_ || live_bytes_ > max_bytes_ - bytes)) {
+    return nullptr;
+  }
+  void* p = allocator_.allocate(allocator_.user, bytes, alignment);
+  if (p == nullptr) return nullptr;
+  live_bytes_ += bytes;
+  ++allocations_;
+  if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+  return p;
+}
+
+void Memory::Release(void* pointer, size_t bytes, size_t alignment) {
+  live_bytes_ -= bytes;
+  allocator_.release(allocator_.user, pointer, bytes, alignment);
+}
+
+Arena::Mark Arena::mark() const {
+  return Mark{last_, last_ == nullptr ? 0 : last_->used};
+}
+
+void Arena::Rewind(Mark mark) {
+  while (last_ != mark.chunk) {
+    Chunk* chunk = last_;
+    last_ = chunk->previous;
+    memory_->Release(chunk, chunk->bytes, kChunkAlignment);
+  }
+  if (last_ != nullptr) last_->used = mark.used;
+}
+
+void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
+  SLUICE_ASSERT(alignment <= kChunkAlignment);
+  if (last_ != nullptr) {
+    const size_t at = RoundUp(last_->used, alignment);
+    if (at <= last_->bytes && bytes <= last_->bytes - at) {
+      last_->used = at + bytes;
+      return reinterpret_cast<char*>(last_) + at;
+    }
+  }
+  const size_t header = RoundUp(sizeof(Chunk), kChunkAlignment);
+  if (bytes > SIZE_MAX - header - kChunkAlignment) return nullptr;
+  const size_t wanted = RoundUp(header + bytes, kChunkAlignment);
+  // A full-size chunk when it can be had, else just what is needed: a tight cap must not
+  // fail for the sake of comfort.
+  size_t size = wanted > kChunkBytes ? wanted : kChunkBytes;
+  void* p = memory_->Allocate(size, kChunkAlignment);
+  if (p == nullptr && size > wanted) {
+    size = wanted;
+    p = memory_->Allocate(size, kChunkAlignment);
+  }
+  if (p == nullptr) return nullptr;
+  Chunk* chunk = static_cast<Chunk*>(p);
+  chunk->previous = last_;
+  chunk->bytes = size;
+  chunk->used = header + bytes;
+  last_ = chunk;
+  return static_cast<char*>(p) + header;
+}
+
+}  // namespace sluice

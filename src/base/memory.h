@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// All memory of the library: counted, capped, taken from the caller.
+//
+//   allocator | block  <-  Memory (counts, cap)  <-  Arena (bump, chunks, mark/rewind)
+//
+// Errors   allocation failure is kOutOfMemory or nullptr, never an abort.
+#ifndef SLUICE_BASE_MEMORY_H_
+#define SLUICE_BASE_MEMORY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/status.h"
+
+namespace sluice {
+
+// First-fit heap with coalescing inside one caller-given block, for in-place mode. It
+// serves a few large chunks (arenas), so its lists stay short.
+class BlockHeap {
+ public:
+  // Aligns the start itself. False when the block is too small to hold anything.
+  bool Init(void* block, size_t bytes);
+  void* Allocate(size_t bytes, size_t alignment);
+  void Release(void* pointer, size_t bytes);
+
+ private:
+  struct Hole {  // free range, in address order; lives in the range itself
+    size_t bytes;
+    Hole* next;
+  };
+  Hole* holes_ = nullptr;
+};
+
+// Counts every byte and enforces the cap, whatever lies below.
+class Memory {
+ public:
+  Memory(const sluice_allocator_t& allocator, uint64_t max_bytes)
+      : allocator_(allocator), max_bytes_(max_bytes) {}
+  void* Allocate(size_t bytes, size_t alignment);
+  void Release(void* pointer, size_t bytes, size_t alignment);
+
+  uint64_t live_bytes() const { return live_bytes_; }
+  uint64_t peak_bytes() const { return peak_bytes_; }
+  uint64_t allocations() const { return allocations_; }
+
+ private:
+  sluice_allocator_t allocator_;
+  uint64_t max_bytes_;  // 0 = no cap
+  uint64_t live_bytes_ = 0;
+  uint64_t peak_bytes_ = 0;
+  uint64_t allocations_ = 0;
+};
+
+// Bump allocation in chunks of Memory. Nothing is freed but by Rewind or the destructor;
+// objects in it must be trivially destructible.
+class Arena {
+ public:
+  explicit Arena(Memory* memory) : memory_(memory) {}
+  ~Arena() { Rewind(Mark{}); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  struct Mark {
+    void* chunk = nullptr;
+    size_t used = 0;
+  };
+  Mark mark() const;
+  void Rewind(Mark mark);
+
+  void* AllocateBytes(size_t bytes, size_t alignment);  // nullptr when out of memory
+
+  // n zeroed elements; n of 0 gives an empty span.
+  template <typename T>
+  Status Allocate(size_t n, Span<T>* out) {
+    *out = Span<T>();
+    if (n == 0) return Status::kOk;
+    if (n > SIZE_MAX / sizeof(T)) return Status::kOutOfMemory;
+    void* p = AllocateBytes(n * sizeof(T), alignof(T));
+    if (p == nullptr) return Status::kOutOfMemory;
+    memset(p, 0, n * sizeof(T));
+    *out = Span<T>(static_cast<T*>(p), n);
+    return Status::kOk;
+  }
+
+ private:
+  struct Chunk {
+    Chunk* previous;
+    size_t bytes;  // whole chunk
+    size_t used;   // from the chunk's start, this header included
+  };
+  Memory* memory_;
+  Chunk* last_ = nullptr;
+};
+
+// Rewinds an arena at the end of a scope.
+class ArenaScope {
+ public:
+  explicit ArenaScope(Arena* arena) : arena_(arena), mark_(arena->mark()) {}
+  ~ArenaScope() { arena_->Rewind(mark_); }
+  ArenaScope(const ArenaScope&) = delete;
+  ArenaScope& operator=(const ArenaScope&) = delete;
+
+ private:
+  Arena* arena_;
+  Arena::Mark mark_;
+};
+
+// Growable array in an arena. Growth doubles and leaves the old copy behind, so reserve
+// when the size is known.
+template <typename T>
+class Vector {
+ public:
+  explicit Vector(Arena* arena) : arena_(arena) {}
+  Status Reserve(size_t n) {
+    if (n <= storage_.size()) return Status::kOk;
+    Span<T> grown;
+    SLUICE_TRY(arena_->Allocate(n, &grown));
+    if (size_ != 0) {
+      memcpy(static_cast<void*>(grown.data()), storage_.data(), size_ * sizeof(T));
+    }
+    storage_ = grown;
+    return Status::kOk;
+  }
+  Status Push(const T& value) {
+    if (size_ == storage_.size()) {
+      const T copy = value;
+      SLUICE_TRY(Reserve(size_ == 0 ? 16 : 2 * size_));
+      storage_[size_++] = copy;
+      return Status::kOk;
+    }
+    storage_[size_++] = value;
+    return Status::kOk;
+  }
+  void Pop() { --size_; }
+  void Truncate(size_t n) { size_ = n; }
+  size_t size() const { return size_; }
+  T* data() { return storage_.data(); }
+  T& operator[](size_t i) { return storage_[i]; }
+  const T& operator[](size_t i) const { return storage_[i]; }
+  T* begin() { return storage_.data(); }
+  T* end() { return storage_.data() + size_; }
+  Span<T> span() { return Span<T>(storage_.data(), size_); }
+
+ private:
+  Arena* arena_;
+  Span<T> storage_;
+  size_t size_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_MEMORY_H_

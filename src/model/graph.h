@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network: tensors, layers, attributes. Immutable once io has read it.
+//
+// Invariants (io checks them): every index is in range, layers are in topological order,
+// each tensor is written at most once, extents are >= 1 and byte sizes fit int64.
+#ifndef SLUICE_MODEL_GRAPH_H_
+#define SLUICE_MODEL_GRAPH_H_
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "sluice/ops.h"
+
+namespace sluice {
+
+constexpr uint32_t kNone = 0xffffffffu;  // no tensor, no layer, no name
+constexpr int kAxes = 4;                 // N H W C
+
+enum class TensorKind : uint8_t {
+  kIntermediate = 0,
+  kInput = 1,
+  kOutput = 2,
+  kConstant = 3,
+  kState = 4,
+};
+
+struct Tensor {
+  int32_t extent[kAxes];  // elements, normalised to four axes, leading ones
+  uint8_t rank;           // as written in the graph
+  uint8_t dtype;          // SLUICE_DTYPE_
+  TensorKind kind;
+  uint8_t source;          // constants: 1 inline, 2 external, 3 seeded
+  uint32_t element_bytes;  // of dtype
+  uint32_t name;           // into Graph::names or kNone
+  uint32_t producer;       // layer or kNone
+  int64_t bytes;           // dense size
+  uint64_t source_offset;  // inline: into data; external: into the file; seeded: seed
+};
+
+struct Layer {
+  uint16_t op;  // SLUICE_OP_
+  uint32_t name;
+  Span<const uint32_t> inputs;  // tensors; kNone = optional input absent
+  Span<const uint32_t> outputs;
+  Span<const int32_t> attributes;
+
+  int32_t attribute(size_t i) const { return i < attributes.size() ? attributes[i] : 0; }
+  uint32_t input(size_t i) const { return i < inputs.size() ? inputs[i] : kNone; }
+};
+
+struct Text {  // not NUL-terminated
+  const char* data;
+  uint32_t size;
+};
+
+struct Parameter {  // known at run time only, min <= value <= max
+  uint32_t name;
+  int32_t min;
+  int32_t max;
+};
+
+struct Graph {
+  Text name;
+  Span<const Text> names;
+  Span<const Tensor> tensors;
+  Span<const Layer> layers;
+  Span<const Parameter> parameters;
+  uint64_t hash;  // FNV-1a of the graph's bytes
+};
+
+// Lower-case name of an op or dtype as in ops.h; "unknown" for other codes.
+const char* OpName(uint16_t op);
+const char* DtypeName(uint8_t dtype);
+uint32_t DtypeBytes(uint8_t dtype);  // 0 for other codes
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_GRAPH_H_

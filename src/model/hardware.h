@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// One accelerator, as hardware.fbs describes it. Immutable once io has read it.
+//
+// Invariants (io checks them): at least two levels, DRAM last and unbounded or bounded,
+// the scratchpad below it, peaks and DRAM bandwidth > 0, alignments powers of two.
+#ifndef SLUICE_MODEL_HARDWARE_H_
+#define SLUICE_MODEL_HARDWARE_H_
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/graph.h"
+
+namespace sluice {
+
+struct Rational {  // bytes per cycle; numerator 0 = never limits
+  int64_t numerator;
+  int64_t denominator;
+};
+
+struct MemoryLevel {
+  Text name;
+  int64_t capacity_bytes;  // per instance; 0 = unbounded
+  uint32_t instances;      // per node
+  double read_pj_per_bit;
+  double write_pj_per_bit;
+  Rational bandwidth;
+  uint32_t banks;
+  uint32_t alignment_bytes;
+  uint32_t may_hold;   // bits: 1 input, 2 weight, 4 output
+  uint32_t must_hold;  // same bits
+  bool sliding;
+  uint32_t share_percent[3];  // input, weight, output; all 0 = shared freely
+};
+
+struct Fanout {
+  uint32_t level;
+  uint32_t extent;
+  uint32_t may_unroll;  // bits N K C P Q R S
+  bool multicast;
+  bool reduction;
+  bool forwarding;
+};
+
+struct Hardware {
+  Text name;
+  int64_t clock_hz;
+  Span<const MemoryLevel> levels;  // nearest the MACs first, DRAM last
+  uint32_t scratchpad_level;
+  Span<const Fanout> fanouts;
+  int64_t macs_per_cycle;
+  double mac_pj;
+  int64_t vector_ops_per_cycle;
+  double vector_op_pj;
+  double leakage_pj_per_cycle;
+  uint32_t array_k;
+  uint32_t array_c;
+  uint32_t dma_channels;
+  int64_t dma_latency_cycles;
+  uint32_t dma_burst_bytes;
+  uint32_t dram_granule_bytes;
+  uint32_t node_cols;
+  uint32_t node_rows;
+  double hop_pj_per_bit;
+  int64_t hop_latency_cycles;
+  Rational link_bandwidth;
+  uint32_t accumulator_bytes;
+  uint64_t hash;  // FNV-1a of the descriptor's bytes
+
+  const MemoryLevel& dram() const { return levels[levels.size() - 1]; }
+  const MemoryLevel& scratchpad() const { return levels[scratchpad_level]; }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_HARDWARE_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/memory.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace sluice {
+namespace {
+
+sluice_allocator_t Malloc() {
+  sluice_allocator_t a = {};
+  a.struct_size = sizeof a;
+  a.allocate = [](void*, size_t bytes, size_t alignment) {
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  };
+  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
+  return a;
+}
+
+TEST_CASE("memory: the cap is never exceeded and live bytes return to zero") {
+  Memory memory(Malloc(), 100 * 1024);
+  {
+    Arena arena(&memory);
+    Span<uint64_t> numbers;
+    REQUIRE(arena.Allocate(1000, &numbers) == Status::kOk);
+    CHECK(numbers[999] == 0);
+    Span<char> much;
+    CHECK(arena.Allocate(200 * 1024, &much) == Status::kOutOfMemory);
+    // A chunk of full size would exceed the cap; one of just the size does not.
+    CHECK(arena.Allocate(30 * 1024, &much) == Status::kOk);
+    CHECK(arena.Allocate(30 * 1024, &much) == Status::kOk);
+    CHECK(memory.live_bytes() <= 100 * 1024);
+  }
+  CHECK(memory.live_bytes() == 0);
+  CHECK(memory.peak_bytes() <= 100 * 1024);
+}
+
+TEST_CASE("arena: rewinding gives back what came after the mark") {
+  Memory memory(Malloc(), 0);
+  Arena arena(&memory);
+  Span<char> kept;
+  REQUIRE(arena.Allocate(10, &kept) == Status::kOk);
+  kept[9] = 7;
+  const uint64_t before = memory.live_bytes();
+  {
+    ArenaScope scope(&arena);
+    Span<char> scratch;
+    REQUIRE(arena.Allocate(1 << 20, &scratch) == Status::kOk);
+    CHECK(memory.live_bytes() > before);
+  }
+  CHECK(memory.live_bytes() == before);
+  CHECK(kept[9] == 7);
+}
+
+TEST_CASE("block heap: random allocations never overlap, all space comes back") {
+  std::vector<char> block(1 << 16);
+  BlockHeap heap;
+  REQUIRE(heap.Init(block.data() + 1, block.size() - 1));
+  struct Piece {
+    char* at;
+    size_t bytes;
+  };
+  std::vector<Piece> live;
+  Rng rng(1);
+  for (int i = 0; i < 5000; ++i) {
+    if (rng.Below(2) == 0 || live.empty()) {
+      const size_t bytes = 1 + rng.Below(3000);
+      char* p = static_cast<char*>(heap.Allocate(bytes, 64));
+      if (p == nullptr) continue;
+      for (const Piece& other : live) {
+        REQUIRE((p + bytes <= other.at || other.at + other.bytes <= p));
+      }
+      REQUIRE(p >= block.data());
+      REQUIRE(p + bytes <= block.data() + block.size());
+      live.push_back({p, bytes});
+    } else {
+      const size_t i_th = rng.Below(static_cast<uint32_t>(live.size()));
+      heap.Release(live[i_th].at, live[i_th].bytes);
+      live.erase(live.begin() + static_cast<long>(i_th));
+    }
+  }
+  for (const Piece& piece : live) heap.Release(piece.at, piece.bytes);
+  CHECK(heap.Allocate(block.size() - 128, 64) != nullptr);
+}
+
+}  // namespace
+}  // namespace sluice
