@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The static judge: is this plan valid for this graph on this hardware?
+//
+// Valid: for every timing of the engines that respects the waits, every read sees exactly
+// the bytes that the dataflow says, no live byte is overwritten, every address is in
+// bounds and aligned, every output byte is final at the end, C ranges are disjoint and
+// cover C, and nothing deadlocks.
+//
+// Input    the original graph, the hardware, the untrusted plan.
+// Output   kOk, or kRejected with rule, instruction and message in the diagnostic.
+// Errors   kOutOfMemory when scratch runs out. Never crashes on any plan bytes.
+// Source   design, execution model; shares no code with the solver or the simulator.
+#ifndef SLUICE_VERIFY_VERIFY_H_
+#define SLUICE_VERIFY_VERIFY_H_
+
+#include "base/memory.h"
+#include "model/graph.h"
+#include "model/hardware.h"
+#include "model/plan.h"
+
+namespace sluice {
+
+// What the judge counted itself, to compare with the report.
+struct VerifiedCounts {
+  int64_t dram_read_bytes;
+  int64_t dram_write_bytes;
+  int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
+};
+
+Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
+              Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_VERIFY_H_
