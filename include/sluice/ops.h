@@ -270,6 +270,13 @@ enum {
   SLUICE_OPAQUE_ATTRIBUTES
 };
 
+/* Seeded bytes (constants with source "seeded", inputs of simulated runs): the SplitMix64
+ * sequence of the seed, eight bytes per number, little-endian:
+ *   state += 0x9e3779b97f4a7c15; z = state; z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+ *   z = (z ^ z >> 27) * 0x94d049bb133111eb; number = z ^ z >> 31
+ * Input i (counting input tensors) of a run with seed s has seed s * 256 + i. An int32
+ * input that feeds GATHER's indices holds (number >> 32) % rows of the table instead. */
+
 /* LAYER_NORM, RMS_NORM over axis 3: reserved; this version answers SLUICE_UNSUPPORTED. */
 
 /* Work of one output box, which bounds a tile's cycles from below:
