@@ -1,0 +1,743 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hand-made streams, graphs, descriptors and plans for the tests of both judges.
+//
+// Input   records added one by one; nothing is shared, checked or reordered
+// Output  StreamBuilder::Image() lays out header, directory, tables, bodies and hashes;
+//         Graph-, Hardware- and PlanBytes() give flatbuffers
+// Cost    linear in the records
+// A Case is a whole scenario (graph, hardware, places, stream); tests break its stream
+// in one place and ask a judge. Users link sluice_wire.
+#ifndef SLUICE_TESTS_SUPPORT_STREAM_BUILDER_H_
+#define SLUICE_TESTS_SUPPORT_STREAM_BUILDER_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/graph_generated.h"
+#include "sluice/hardware_generated.h"
+#include "sluice/ops.h"
+#include "sluice/plan_generated.h"
+#include "sluice/stream.h"
+
+namespace sluice_test {
+
+using Bytes = std::vector<uint8_t>;
+using Four = std::array<uint32_t, 4>;
+
+inline uint64_t Fnv1a64(const uint8_t* data, size_t size) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ data[i]) * 0x100000001b3u;
+  return hash;
+}
+
+inline uint32_t DtypeSize(uint8_t dtype) {
+  static const uint32_t sizes[SLUICE_DTYPE_COUNT] = {0, 1, 1, 2, 4, 8};
+  return dtype < SLUICE_DTYPE_COUNT ? sizes[dtype] : 0;
+}
+
+// Row-major strides in bytes.
+inline Four DenseStrides(const Four& extent, uint8_t dtype) {
+  Four stride{};
+  uint32_t step = DtypeSize(dtype);
+  for (int a = 3; a >= 0; --a) {
+    stride[a] = step;
+    step *= extent[a];
+  }
+  return stride;
+}
+
+// A wait of this instance: at least `count` instructions of `engine` completed.
+inline sluice_wait_t After(uint32_t engine, uint32_t count) {
+  return sluice_wait_t{static_cast<uint16_t>(engine), 0, count};
+}
+// A wait on export `number` of the instance that lies `back` before this one.
+inline sluice_wait_t AfterExport(int16_t back, uint32_t number) {
+  return sluice_wait_t{0, static_cast<int16_t>(-back), number};
+}
+
+using Waits = std::vector<sluice_wait_t>;
+
+struct ListedInstruction {
+  sluice_instruction_t record{};  // first_wait and wait_count are set by Image()
+  Waits waits;
+};
+
+struct BlockBuilder {
+  std::vector<std::vector<ListedInstruction>> lists;  // per engine
+  std::vector<sluice_tile_t> tiles;
+  std::vector<sluice_transfer_t> transfers;
+  std::vector<sluice_host_call_t> host_calls;
+  std::vector<sluice_operand_t> operands;
+  std::vector<sluice_shape_t> shapes;
+  std::vector<sluice_export_t> exports;
+  uint32_t slot_count = 0;
+  uint32_t kernel_count = 0;
+
+  uint32_t AddShape(const Four& extent, const Four& stride) {
+    sluice_shape_t shape{};
+    std::copy(extent.begin(), extent.end(), shape.extent);
+    std::copy(stride.begin(), stride.end(), shape.stride);
+    shapes.push_back(shape);
+    return static_cast<uint32_t>(shapes.size() - 1);
+  }
+  // A box at `offset` of a slot; returns the operand's index.
+  uint32_t Strided(uint16_t slot, uint8_t dtype, const Four& extent, const Four& stride,
+                   uint64_t offset) {
+    sluice_operand_t operand{};
+    operand.slot = slot;
+    operand.dtype = dtype;
+    operand.shape = AddShape(extent, stride);
+    operand.offset_lo = static_cast<uint32_t>(offset);
+    operand.offset_hi = static_cast<uint32_t>(offset >> 32);
+    operands.push_back(operand);
+    return static_cast<uint32_t>(operands.size() - 1);
+  }
+  uint32_t Dense(uint16_t slot, uint8_t dtype, const Four& extent, uint64_t offset) {
+    return Strided(slot, dtype, extent, DenseStrides(extent, dtype), offset);
+  }
+  // Appends to an engine's list; returns its 1-based place there.
+  uint32_t Append(uint32_t engine, uint8_t opcode, uint8_t flags, uint32_t descriptor,
+                  Waits waits) {
+    if (lists.size() <= engine) lists.resize(engine + 1);
+    ListedInstruction entry;
+    entry.record.opcode = opcode;
+    entry.record.flags = flags;
+    entry.record.descriptor = descriptor;
+    entry.waits = std::move(waits);
+    lists[engine].push_back(entry);
+    return static_cast<uint32_t>(lists[engine].size());
+  }
+  uint32_t AddTransfer(uint32_t src, uint32_t dst) {
+    sluice_transfer_t transfer{};
+    transfer.src = src;
+    transfer.dst = dst;
+    transfer.index = SLUICE_NONE;
+    transfer.dst_cols = transfer.dst_rows = 1;
+    transfers.push_back(transfer);
+    return static_cast<uint32_t>(transfers.size() - 1);
+  }
+  uint32_t Load(uint32_t src, uint32_t dst, Waits waits = {}, uint16_t dst_node = 0,
+                uint16_t cols = 1, uint16_t rows = 1, uint32_t index = SLUICE_NONE) {
+    const uint32_t t = AddTransfer(src, dst);
+    transfers[t].dst_node = dst_node;
+    transfers[t].dst_cols = cols;
+    transfers[t].dst_rows = rows;
+    transfers[t].index = index;
+    return Append(SLUICE_ENGINE_DMA, SLUICE_OPCODE_LOAD, 0, t, std::move(waits));
+  }
+  uint32_t Store(uint32_t src, uint32_t dst, Waits waits = {}, uint16_t src_node = 0) {
+    const uint32_t t = AddTransfer(src, dst);
+    transfers[t].src_node = src_node;
+    return Append(SLUICE_ENGINE_DMA, SLUICE_OPCODE_STORE, 0, t, std::move(waits));
+  }
+  uint32_t Forward(uint32_t src, uint32_t dst, uint16_t src_node, uint16_t dst_node,
+                   Waits waits = {}, uint16_t cols = 1, uint16_t rows = 1) {
+    const uint32_t t = AddTransfer(src, dst);
+    transfers[t].src_node = src_node;
+    transfers[t].dst_node = dst_node;
+    transfers[t].dst_cols = cols;
+    transfers[t].dst_rows = rows;
+    return Append(SLUICE_ENGINE_SEND(src_node), SLUICE_OPCODE_FORWARD, 0, t,
+                  std::move(waits));
+  }
+  uint32_t Compute(const sluice_tile_t& tile, Waits waits = {},
+                   uint8_t flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST,
+                   uint16_t node = 0) {
+    tiles.push_back(tile);
+    return Append(SLUICE_ENGINE_COMPUTE(node), SLUICE_OPCODE_COMPUTE, flags,
+                  static_cast<uint32_t>(tiles.size() - 1), std::move(waits));
+  }
+};
+
+// A tile with no operand set.
+inline sluice_tile_t EmptyTile(uint32_t kernel, uint32_t cycles) {
+  sluice_tile_t tile{};
+  tile.kernel = kernel;
+  tile.cycles = cycles;
+  tile.input0 = tile.input1 = tile.weight = SLUICE_NONE;
+  tile.parameters = tile.accumulator = tile.output = SLUICE_NONE;
+  return tile;
+}
+
+struct StreamBuilder {
+  uint32_t node_cols = 1, node_rows = 1;
+  uint32_t region_alignment = 16;
+  uint64_t gbuf_bytes = 0;
+  uint64_t region_bytes[SLUICE_REGION_COUNT] = {};
+  std::vector<BlockBuilder> blocks;
+  std::vector<sluice_instance_t> instances;
+  std::vector<sluice_binding_t> bindings;
+  std::vector<sluice_kernel_t> kernels;
+  std::vector<int32_t> attributes;
+
+  uint32_t engines() const { return 2 + 2 * node_cols * node_rows; }
+  uint32_t AddKernel(uint16_t op, uint32_t layer, const std::vector<int32_t>& values) {
+    sluice_kernel_t kernel{};
+    kernel.op = op;
+    kernel.attribute_count = static_cast<uint16_t>(values.size());
+    kernel.first_attribute = static_cast<uint32_t>(attributes.size());
+    kernel.layer = layer;
+    attributes.insert(attributes.end(), values.begin(), values.end());
+    kernels.push_back(kernel);
+    return static_cast<uint32_t>(kernels.size() - 1);
+  }
+  uint32_t AddBinding(uint32_t region, uint64_t base) {
+    bindings.push_back(
+        {region, static_cast<uint32_t>(base), static_cast<uint32_t>(base >> 32), 0});
+    return static_cast<uint32_t>(bindings.size() - 1);
+  }
+  void AddInstance(uint32_t block, uint32_t first_binding, uint32_t first_kernel) {
+    instances.push_back({block, first_binding, first_kernel, 0});
+  }
+
+  // The relocatable image, all hashes filled in.
+  Bytes Image() const;
+};
+
+template <typename T>
+uint32_t AppendTable(Bytes* image, const std::vector<T>& table) {
+  const uint32_t offset = static_cast<uint32_t>(image->size());
+  const uint8_t* first = reinterpret_cast<const uint8_t*>(table.data());
+  image->insert(image->end(), first, first + table.size() * sizeof(T));
+  return offset;
+}
+
+inline void PadTo16(Bytes* image) { image->resize((image->size() + 15) / 16 * 16); }
+
+inline sluice_block_t AppendBody(const BlockBuilder& from, uint32_t engines,
+                                 Bytes* image) {
+  sluice_block_t block{};
+  std::vector<sluice_instruction_t> instructions;
+  std::vector<sluice_wait_t> waits;
+  std::vector<uint32_t> list;
+  for (uint32_t e = 0; e < engines; ++e) {
+    list.push_back(static_cast<uint32_t>(instructions.size()));
+    if (e >= from.lists.size()) continue;
+    for (const ListedInstruction& entry : from.lists[e]) {
+      instructions.push_back(entry.record);
+      instructions.back().first_wait = static_cast<uint32_t>(waits.size());
+      instructions.back().wait_count = static_cast<uint16_t>(entry.waits.size());
+      waits.insert(waits.end(), entry.waits.begin(), entry.waits.end());
+    }
+  }
+  list.push_back(static_cast<uint32_t>(instructions.size()));
+
+  PadTo16(image);
+  block.body_offset = static_cast<uint32_t>(image->size());
+  block.slot_count = from.slot_count;
+  block.kernel_count = from.kernel_count;
+  block.list_offset = AppendTable(image, list);
+  auto put = [&](const auto& table, uint32_t* count, uint32_t* offset) {
+    *count = static_cast<uint32_t>(table.size());
+    *offset = AppendTable(image, table);
+  };
+  put(instructions, &block.instruction_count, &block.instruction_offset);
+  put(waits, &block.wait_count, &block.wait_offset);
+  put(from.tiles, &block.tile_count, &block.tile_offset);
+  put(from.transfers, &block.transfer_count, &block.transfer_offset);
+  put(from.host_calls, &block.host_call_count, &block.host_call_offset);
+  put(from.operands, &block.operand_count, &block.operand_offset);
+  put(from.shapes, &block.shape_count, &block.shape_offset);
+  put(from.exports, &block.export_count, &block.export_offset);
+  PadTo16(image);
+  block.body_bytes = static_cast<uint32_t>(image->size()) - block.body_offset;
+  const uint64_t hash = Fnv1a64(image->data() + block.body_offset, block.body_bytes);
+  block.hash_lo = static_cast<uint32_t>(hash);
+  block.hash_hi = static_cast<uint32_t>(hash >> 32);
+  return block;
+}
+
+// Fills size and hash of an image whose bytes were changed by hand.
+inline void Rehash(Bytes* image) {
+  sluice_stream_header_t header;
+  std::memcpy(&header, image->data(), sizeof header);
+  const uint64_t hash =
+      Fnv1a64(image->data() + sizeof header, image->size() - sizeof header);
+  header.size_bytes = static_cast<uint32_t>(image->size());
+  header.hash_lo = static_cast<uint32_t>(hash);
+  header.hash_hi = static_cast<uint32_t>(hash >> 32);
+  std::memcpy(image->data(), &header, sizeof header);
+}
+
+inline Bytes StreamBuilder::Image() const {
+  sluice_stream_header_t header{};
+  header.magic = SLUICE_STREAM_MAGIC;
+  header.version = SLUICE_STREAM_VERSION;
+  header.node_cols = node_cols;
+  header.node_rows = node_rows;
+  header.region_alignment = region_alignment;
+  header.gbuf_bytes_lo = static_cast<uint32_t>(gbuf_bytes);
+  header.gbuf_bytes_hi = static_cast<uint32_t>(gbuf_bytes >> 32);
+  for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    header.region_bytes[r][0] = static_cast<uint32_t>(region_bytes[r]);
+    header.region_bytes[r][1] = static_cast<uint32_t>(region_bytes[r] >> 32);
+  }
+  Bytes image(sizeof header);
+  std::vector<sluice_block_t> directory(blocks.size());
+  auto put = [&](const auto& table, uint32_t* count, uint32_t* offset) {
+    *count = static_cast<uint32_t>(table.size());
+    *offset = AppendTable(&image, table);
+  };
+  put(directory, &header.block_count, &header.block_offset);
+  put(instances, &header.instance_count, &header.instance_offset);
+  put(bindings, &header.binding_count, &header.binding_offset);
+  put(kernels, &header.kernel_count, &header.kernel_offset);
+  put(attributes, &header.attribute_count, &header.attribute_offset);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    directory[b] = AppendBody(blocks[b], engines(), &image);
+  }
+  PadTo16(&image);
+  if (!directory.empty()) {
+    std::memcpy(image.data() + header.block_offset, directory.data(),
+                directory.size() * sizeof(sluice_block_t));
+  }
+  std::memcpy(image.data(), &header, sizeof header);
+  Rehash(&image);
+  return image;
+}
+
+// ---- Flatbuffers
+// ---------------------------------------------------------------------
+
+struct TensorSpec {
+  std::vector<int32_t> dims;
+  uint8_t dtype = SLUICE_DTYPE_INT8;
+  uint8_t kind = 0;    // 0 intermediate, 1 input, 2 output, 3 constant, 4 state
+  uint8_t source = 0;  // 1 inline, 2 external, 3 seeded
+  uint64_t source_offset = 0;
+};
+struct LayerSpec {
+  uint16_t op = 0;
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<int32_t> attributes;
+};
+struct GraphSpec {
+  std::vector<TensorSpec> tensors;
+  std::vector<LayerSpec> layers;
+  Bytes data;
+
+  // Appends inline bytes and returns the tensor that holds them.
+  template <typename T>
+  TensorSpec Inline(std::vector<int32_t> dims, uint8_t dtype, const std::vector<T>& v) {
+    TensorSpec tensor{std::move(dims), dtype, 3, 1, data.size()};
+    const uint8_t* first = reinterpret_cast<const uint8_t*>(v.data());
+    data.insert(data.end(), first, first + v.size() * sizeof(T));
+    return tensor;
+  }
+};
+
+inline Bytes Finished(const ::flatbuffers::FlatBufferBuilder& builder) {
+  return Bytes(builder.GetBufferPointer(),
+               builder.GetBufferPointer() + builder.GetSize());
+}
+
+inline Bytes GraphBytes(const GraphSpec& spec) {
+  ::flatbuffers::FlatBufferBuilder b;
+  std::vector<uint32_t> t_name, dim_begin{0}, file, l_name, in_begin{0}, ins,
+      out_begin{0}, outs, attr_begin{0};
+  std::vector<uint8_t> dtype, kind, source;
+  std::vector<int32_t> dims, attrs;
+  std::vector<uint64_t> source_offset;
+  std::vector<uint16_t> op;
+  for (const TensorSpec& t : spec.tensors) {
+    t_name.push_back(SLUICE_NONE);
+    file.push_back(SLUICE_NONE);
+    dtype.push_back(t.dtype);
+    kind.push_back(t.kind);
+    source.push_back(t.source);
+    source_offset.push_back(t.source_offset);
+    dims.insert(dims.end(), t.dims.begin(), t.dims.end());
+    dim_begin.push_back(static_cast<uint32_t>(dims.size()));
+  }
+  for (const LayerSpec& l : spec.layers) {
+    l_name.push_back(SLUICE_NONE);
+    op.push_back(l.op);
+    ins.insert(ins.end(), l.inputs.begin(), l.inputs.end());
+    in_begin.push_back(static_cast<uint32_t>(ins.size()));
+    outs.insert(outs.end(), l.outputs.begin(), l.outputs.end());
+    out_begin.push_back(static_cast<uint32_t>(outs.size()));
+    attrs.insert(attrs.end(), l.attributes.begin(), l.attributes.end());
+    attr_begin.push_back(static_cast<uint32_t>(attrs.size()));
+  }
+  const auto name = b.CreateString("hand-made");
+  const auto names =
+      b.CreateVector(std::vector<::flatbuffers::Offset<::flatbuffers::String>>{});
+  const auto v_t_name = b.CreateVector(t_name);
+  const auto v_dtype = b.CreateVector(dtype);
+  const auto v_kind = b.CreateVector(kind);
+  const auto v_dim_begin = b.CreateVector(dim_begin);
+  const auto v_dims = b.CreateVector(dims);
+  const auto v_source = b.CreateVector(source);
+  const auto v_source_offset = b.CreateVector(source_offset);
+  const auto v_file = b.CreateVector(file);
+  const auto v_data = b.CreateVector(spec.data);
+  const auto v_l_name = b.CreateVector(l_name);
+  const auto v_op = b.CreateVector(op);
+  const auto v_in_begin = b.CreateVector(in_begin);
+  const auto v_ins = b.CreateVector(ins);
+  const auto v_out_begin = b.CreateVector(out_begin);
+  const auto v_outs = b.CreateVector(outs);
+  const auto v_attr_begin = b.CreateVector(attr_begin);
+  const auto v_attrs = b.CreateVector(attrs);
+  sluice::wire::GraphBuilder g(b);
+  g.add_name(name);
+  g.add_names(names);
+  g.add_tensor_name(v_t_name);
+  g.add_tensor_dtype(v_dtype);
+  g.add_tensor_kind(v_kind);
+  g.add_tensor_dim_begin(v_dim_begin);
+  g.add_tensor_dims(v_dims);
+  g.add_tensor_source(v_source);
+  g.add_tensor_source_offset(v_source_offset);
+  g.add_tensor_source_file(v_file);
+  g.add_data(v_data);
+  g.add_layer_name(v_l_name);
+  g.add_layer_op(v_op);
+  g.add_layer_input_begin(v_in_begin);
+  g.add_layer_inputs(v_ins);
+  g.add_layer_output_begin(v_out_begin);
+  g.add_layer_outputs(v_outs);
+  g.add_layer_attribute_begin(v_attr_begin);
+  g.add_layer_attributes(v_attrs);
+  b.Finish(g.Finish(), sluice::wire::GraphIdentifier());
+  return Finished(b);
+}
+
+struct HardwareSpec {
+  uint64_t scratchpad_bytes = 4096;
+  uint32_t alignment_bytes = 16;
+  uint64_t dram_numerator = 4, dram_denominator = 1;  // bytes per cycle
+  uint64_t dma_latency_cycles = 10;
+  uint64_t macs_per_cycle = 64, vector_ops_per_cycle = 16;
+  uint32_t node_cols = 1, node_rows = 1;
+  uint64_t hop_latency_cycles = 3;
+  uint64_t link_numerator = 8, link_denominator = 1;
+};
+
+inline Bytes HardwareBytes(const HardwareSpec& spec) {
+  ::flatbuffers::FlatBufferBuilder b;
+  const auto gbuf_name = b.CreateString("gbuf");
+  sluice::wire::LevelBuilder gbuf(b);
+  gbuf.add_name(gbuf_name);
+  gbuf.add_capacity_bytes(spec.scratchpad_bytes);
+  gbuf.add_alignment_bytes(spec.alignment_bytes);
+  gbuf.add_read_pj_per_bit(0.1);
+  gbuf.add_write_pj_per_bit(0.1);
+  const auto level0 = gbuf.Finish();
+  const auto dram_name = b.CreateString("dram");
+  sluice::wire::LevelBuilder dram(b);
+  dram.add_name(dram_name);
+  dram.add_alignment_bytes(spec.alignment_bytes);
+  dram.add_read_pj_per_bit(10);
+  dram.add_write_pj_per_bit(10);
+  dram.add_bytes_per_cycle_numerator(spec.dram_numerator);
+  dram.add_bytes_per_cycle_denominator(spec.dram_denominator);
+  const auto level1 = dram.Finish();
+  const auto levels = b.CreateVector(
+      std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
+  const auto name = b.CreateString("hand-made");
+  sluice::wire::HardwareBuilder h(b);
+  h.add_name(name);
+  h.add_levels(levels);
+  h.add_scratchpad_level(0);
+  h.add_macs_per_cycle(spec.macs_per_cycle);
+  h.add_mac_pj(0.2);
+  h.add_vector_ops_per_cycle(spec.vector_ops_per_cycle);
+  h.add_vector_op_pj(0.1);
+  h.add_dma_latency_cycles(spec.dma_latency_cycles);
+  h.add_node_cols(spec.node_cols);
+  h.add_node_rows(spec.node_rows);
+  h.add_hop_latency_cycles(spec.hop_latency_cycles);
+  h.add_link_bytes_per_cycle_numerator(spec.link_numerator);
+  h.add_link_bytes_per_cycle_denominator(spec.link_denominator);
+  b.Finish(h.Finish(), sluice::wire::HardwareIdentifier());
+  return Finished(b);
+}
+
+struct Place {
+  uint8_t region = 255;  // nowhere
+  uint64_t offset = 0;
+  Four stride{};
+};
+
+struct ReportSpec {
+  uint64_t latency_cycles = 0, dram_read_bytes = 0, dram_write_bytes = 0;
+};
+
+inline Bytes PlanBytes(const Bytes& stream, const std::vector<Place>& places,
+                       const Bytes& graph, const Bytes& hardware,
+                       const ReportSpec& numbers) {
+  ::flatbuffers::FlatBufferBuilder b;
+  std::vector<sluice::wire::Words> words(stream.size() / 16);
+  std::memcpy(static_cast<void*>(words.data()), stream.data(), words.size() * 16);
+  std::vector<uint8_t> region;
+  std::vector<uint64_t> offset;
+  std::vector<uint32_t> stride;
+  for (const Place& p : places) {
+    region.push_back(p.region);
+    offset.push_back(p.offset);
+    stride.insert(stride.end(), p.stride.begin(), p.stride.end());
+  }
+  const auto v_words = b.CreateVectorOfStructs(words);
+  const auto v_region = b.CreateVector(region);
+  const auto v_offset = b.CreateVector(offset);
+  const auto v_stride = b.CreateVector(stride);
+  sluice::wire::ReportBuilder r(b);
+  r.add_latency_cycles(numbers.latency_cycles);
+  r.add_dram_read_bytes(numbers.dram_read_bytes);
+  r.add_dram_write_bytes(numbers.dram_write_bytes);
+  const auto report = r.Finish();
+  sluice::wire::PlanBuilder p(b);
+  p.add_graph_hash(Fnv1a64(graph.data(), graph.size()));
+  p.add_hardware_hash(Fnv1a64(hardware.data(), hardware.size()));
+  p.add_stream(v_words);
+  p.add_tensor_region(v_region);
+  p.add_tensor_offset(v_offset);
+  p.add_tensor_strides(v_stride);
+  p.add_report(report);
+  b.Finish(p.Finish(), sluice::wire::PlanIdentifier());
+  return Finished(b);
+}
+
+// ---- Scenarios
+// -----------------------------------------------------------------------
+
+struct Case {
+  GraphSpec graph;
+  HardwareSpec hardware;
+  std::vector<Place> places;
+  StreamBuilder stream;
+  ReportSpec report;  // what a right plan says; filled by the scenario
+
+  Bytes Graph() const { return GraphBytes(graph); }
+  Bytes Hardware() const { return HardwareBytes(hardware); }
+  Bytes Plan() const { return PlanOf(stream.Image()); }
+  Bytes PlanOf(const Bytes& image) const {
+    return PlanBytes(image, places, Graph(), Hardware(), report);
+  }
+};
+
+inline Place PlaceAt(uint8_t region, uint64_t offset, const Four& extent,
+                     uint8_t dtype) {
+  return Place{region, offset, DenseStrides(extent, dtype)};
+}
+
+// (bias, multiplier, shift) of `channels` output channels, all different.
+inline std::vector<int32_t> ChannelParameters(int channels) {
+  std::vector<int32_t> values;
+  for (int k = 0; k < channels; ++k) {
+    values.push_back(37 * k - 100);
+    values.push_back((1 << 30) + 1000003 * k);
+    values.push_back(-8);
+  }
+  return values;
+}
+
+// One 3x3 convolution [1,8,4,8] -> [1,8,4,8], padding 1, four tiles of two rows, input
+// and output double buffered; weights stay. GBUF: weight 0, parameters 576, input
+// buffers 672 and 800, output buffers 928 and 992, end 1056.
+//
+// Slots: 0 gbuf, 1 const, 2 input, 3 output. DMA list (1-based): 1 weight, 2
+// parameters, 3 in0, 4 in1, 5 out0, 6 in2, 7 out1, 8 in3, 9 out2, 10 out3; compute
+// list: tiles 0..3.
+inline Case ConvCase() {
+  Case c;
+  const int32_t zero_in = 3, zero_out = -5;
+  const std::vector<int32_t> attributes = {1, 1, 1,       1, 1,        1,    1,
+                                           1, 1, zero_in, 0, zero_out, -128, 127};
+  const uint8_t i8 = SLUICE_DTYPE_INT8, i32 = SLUICE_DTYPE_INT32;
+  c.graph.tensors.push_back({{1, 8, 4, 8}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{8, 3, 3, 8}, i8, 3, 3, 11});
+  c.graph.tensors.push_back(c.graph.Inline({8, 3}, i32, ChannelParameters(8)));
+  c.graph.tensors.push_back({{1, 8, 4, 8}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, {1, 8, 4, 8}, i8),
+              PlaceAt(SLUICE_REGION_CONST, 0, {8, 3, 3, 8}, i8),
+              PlaceAt(SLUICE_REGION_CONST, 576, {1, 1, 8, 3}, i32),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, {1, 8, 4, 8}, i8)};
+  StreamBuilder& s = c.stream;
+  s.gbuf_bytes = c.hardware.scratchpad_bytes;
+  s.region_bytes[SLUICE_REGION_GBUF] = 1056;
+  s.region_bytes[SLUICE_REGION_CONST] = 672;
+  s.region_bytes[SLUICE_REGION_INPUT] = 256;
+  s.region_bytes[SLUICE_REGION_OUTPUT] = 256;
+  s.AddKernel(SLUICE_OP_CONV, 0, attributes);
+  for (uint32_t region = 0; region < 4; ++region) s.AddBinding(region, 0);
+  s.blocks.emplace_back();
+  s.AddInstance(0, 0, 0);
+  BlockBuilder& b = s.blocks[0];
+  b.slot_count = 4;
+  b.kernel_count = 1;
+  const uint32_t compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t weight = b.Dense(0, i8, {8, 3, 3, 8}, 0);
+  const uint32_t parameters = b.Dense(0, i32, {1, 1, 8, 3}, 576);
+  b.Load(b.Dense(1, i8, {8, 3, 3, 8}, 0), weight);
+  b.Load(b.Dense(1, i32, {1, 1, 8, 3}, 576), parameters);
+  auto rows = [](uint32_t t) { return t == 0 || t == 3 ? 3u : 4u; };
+  auto input = [&](uint32_t t) {
+    return b.Dense(0, i8, {1, rows(t), 4, 8}, 672 + 128 * (t % 2));
+  };
+  auto output = [&](uint32_t t) {
+    return b.Dense(0, i8, {1, 2, 4, 8}, 928 + 64 * (t % 2));
+  };
+  auto load = [&](uint32_t t) {
+    const uint32_t first = t == 0 ? 0 : 2 * t - 1;
+    b.Load(b.Dense(2, i8, {1, rows(t), 4, 8}, 32 * first), input(t));
+  };
+  auto store = [&](uint32_t t) {
+    b.Store(output(t), b.Dense(3, i8, {1, 2, 4, 8}, 64 * t), {After(compute, t + 1)});
+  };
+  load(0), load(1), store(0), load(2), store(1), load(3), store(2), store(3);
+  const uint32_t needs[4] = {3, 4, 6, 8};
+  for (uint32_t t = 0; t < 4; ++t) {
+    sluice_tile_t tile = EmptyTile(0, 72);
+    tile.input0 = input(t);
+    tile.weight = weight;
+    tile.parameters = parameters;
+    tile.output = output(t);
+    tile.origin[1] = 2 * t;
+    tile.c_end = 8;
+    tile.pad[0] = t == 0;
+    tile.pad[2] = t == 3;
+    tile.pad[1] = tile.pad[3] = 1;
+    b.Compute(tile, {After(SLUICE_ENGINE_DMA, needs[t])});
+  }
+  // DMA: 1 0-154, 2 -188, 3 -222, 4 -264; tile 0 222-294, tile 1 294-366; 5 294-320,
+  // 6 -362, 7 366-392, 8 392-426; tile 2 366-438, tile 3 438-510; 9 438-464, 10
+  // 510-536.
+  c.report = {536, 576 + 96 + 96 + 128 + 128 + 96, 256};
+  return c;
+}
+
+// One 1x1 convolution [1,2,2,16] -> [1,2,2,8] whose sum over C is cut in two: the first
+// tile clears the accumulator, the last one writes. GBUF: parameters 0, input buffers
+// 96 and 128, weight buffers 160 and 224, accumulator 288, output 416, end 448.
+//
+// Slots as in ConvCase. DMA list: 1 parameters, 2 in0, 3 weight0, 4 in1, 5 weight1, 6
+// out.
+inline Case AccumulateCase() {
+  Case c;
+  const std::vector<int32_t> attributes = {1, 1, 1,  1, 0, 0,    0,
+                                           0, 1, -2, 0, 7, -100, 100};
+  const uint8_t i8 = SLUICE_DTYPE_INT8, i32 = SLUICE_DTYPE_INT32;
+  c.graph.tensors.push_back({{1, 2, 2, 16}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{8, 1, 1, 16}, i8, 3, 3, 12});
+  c.graph.tensors.push_back(c.graph.Inline({8, 3}, i32, ChannelParameters(8)));
+  c.graph.tensors.push_back({{1, 2, 2, 8}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, {1, 2, 2, 16}, i8),
+              PlaceAt(SLUICE_REGION_CONST, 0, {8, 1, 1, 16}, i8),
+              PlaceAt(SLUICE_REGION_CONST, 128, {1, 1, 8, 3}, i32),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, {1, 2, 2, 8}, i8)};
+  StreamBuilder& s = c.stream;
+  s.gbuf_bytes = c.hardware.scratchpad_bytes;
+  s.region_bytes[SLUICE_REGION_GBUF] = 448;
+  s.region_bytes[SLUICE_REGION_CONST] = 224;
+  s.region_bytes[SLUICE_REGION_INPUT] = 64;
+  s.region_bytes[SLUICE_REGION_OUTPUT] = 32;
+  s.AddKernel(SLUICE_OP_CONV, 0, attributes);
+  for (uint32_t region = 0; region < 4; ++region) s.AddBinding(region, 0);
+  s.blocks.emplace_back();
+  s.AddInstance(0, 0, 0);
+  BlockBuilder& b = s.blocks[0];
+  b.slot_count = 4;
+  b.kernel_count = 1;
+  const uint32_t compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t parameters = b.Dense(0, i32, {1, 1, 8, 3}, 0);
+  const uint32_t accumulator = b.Dense(0, i32, {1, 2, 2, 8}, 288);
+  const uint32_t output = b.Dense(0, i8, {1, 2, 2, 8}, 416);
+  b.Load(b.Dense(1, i32, {1, 1, 8, 3}, 128), parameters);
+  for (uint32_t t = 0; t < 2; ++t) {
+    const uint32_t input = b.Dense(0, i8, {1, 2, 2, 8}, 96 + 32 * t);
+    const uint32_t weight = b.Dense(0, i8, {8, 1, 1, 8}, 160 + 64 * t);
+    b.Load(b.Strided(2, i8, {1, 2, 2, 8}, {64, 32, 16, 1}, 8 * t), input);
+    b.Load(b.Strided(1, i8, {8, 1, 1, 8}, {16, 16, 16, 1}, 8 * t), weight);
+    sluice_tile_t tile = EmptyTile(0, 4);
+    tile.input0 = input;
+    tile.weight = weight;
+    tile.parameters = t == 1 ? parameters : SLUICE_NONE;
+    tile.accumulator = accumulator;
+    tile.output = t == 1 ? output : SLUICE_NONE;
+    tile.c_begin = 8 * t;
+    tile.c_end = 8 * t + 8;
+    b.Compute(tile, {After(SLUICE_ENGINE_DMA, 3 + 2 * t)},
+              t == 0 ? SLUICE_FLAG_FIRST : SLUICE_FLAG_LAST);
+  }
+  b.Store(output, b.Dense(3, i8, {1, 2, 2, 8}, 0), {After(compute, 2)});
+  // DMA: 1 0-34, 2 -52, 3 -78, 4 -96, 5 -122; tile 1 122-126; 6 126-144.
+  c.report = {144, 96 + 2 * 32 + 2 * 64, 32};
+  return c;
+}
+
+// One addition [1,4,4,8] + [1,4,4,8], two tiles of two rows, all buffers apart, and the
+// block used as two instances with waits across: instance i does tile i by its
+// bindings. GBUF: a 0 and 64, b 128 and 192, output 256 and 320, end 384.
+//
+// Slots: 0 a in GBUF, 1 b in GBUF, 2 out in GBUF, 3 a, 4 b, 5 out in DRAM. DMA list:
+// 1 a, 2 b, 3 out. Export 0: DMA 3 of its instance.
+inline Case AddCase() {
+  Case c;
+  const int32_t half = 1 << 30;
+  const std::vector<int32_t> attributes = {20, 1, half, 0,   -1,   half,
+                                           0,  2, half, -18, -128, 127};
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const Four whole = {1, 4, 4, 8}, box = {1, 2, 4, 8};
+  for (int t = 0; t < 3; ++t) {
+    const uint8_t kind = t == 2 ? 2 : 1;
+    c.graph.tensors.push_back({{1, 4, 4, 8}, i8, kind, 0, 0});
+  }
+  c.graph.layers.push_back({SLUICE_OP_ADD, {0, 1}, {2}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, whole, i8),
+              PlaceAt(SLUICE_REGION_INPUT, 128, whole, i8),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, whole, i8)};
+  StreamBuilder& s = c.stream;
+  s.gbuf_bytes = c.hardware.scratchpad_bytes;
+  s.region_bytes[SLUICE_REGION_GBUF] = 384;
+  s.region_bytes[SLUICE_REGION_INPUT] = 256;
+  s.region_bytes[SLUICE_REGION_OUTPUT] = 128;
+  s.AddKernel(SLUICE_OP_ADD, 0, attributes);
+  for (uint32_t i = 0; i < 2; ++i) {
+    s.AddBinding(SLUICE_REGION_GBUF, 64 * i);
+    s.AddBinding(SLUICE_REGION_GBUF, 128 + 64 * i);
+    s.AddBinding(SLUICE_REGION_GBUF, 256 + 64 * i);
+    s.AddBinding(SLUICE_REGION_INPUT, 64 * i);
+    s.AddBinding(SLUICE_REGION_INPUT, 128 + 64 * i);
+    s.AddBinding(SLUICE_REGION_OUTPUT, 64 * i);
+  }
+  // Origins belong to the body, so each tile has its own; the instances differ in
+  // block.
+  for (uint32_t i = 0; i < 2; ++i) {
+    s.blocks.emplace_back();
+    s.AddInstance(i, 6 * i, 0);
+    BlockBuilder& b = s.blocks[i];
+    b.slot_count = 6;
+    b.kernel_count = 1;
+    const uint32_t in0 = b.Dense(0, i8, box, 0), in1 = b.Dense(1, i8, box, 0);
+    const uint32_t out = b.Dense(2, i8, box, 0);
+    b.Load(b.Dense(3, i8, box, 0), in0);
+    b.Load(b.Dense(4, i8, box, 0), in1);
+    sluice_tile_t tile = EmptyTile(0, 8);
+    tile.input0 = in0;
+    tile.input1 = in1;
+    tile.output = out;
+    tile.origin[1] = 2 * i;
+    Waits waits = {After(SLUICE_ENGINE_DMA, 2)};
+    if (i == 1) waits.push_back(AfterExport(1, 0));
+    b.Compute(tile, waits);
+    b.Store(out, b.Dense(5, i8, box, 0), {After(SLUICE_ENGINE_COMPUTE(0), 1)});
+    b.exports.push_back({SLUICE_ENGINE_DMA, 3});
+  }
+  // Instance 0: 0-26, 26-52, compute 52-60, store 60-86; instance 1: 86-112, 112-138,
+  // compute 138-146, store 146-172.
+  c.report = {172, 256, 128};
+  return c;
+}
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_SUPPORT_STREAM_BUILDER_H_
