@@ -40,8 +40,9 @@ inline int64_t TransferCycles(int64_t bytes, int64_t numerator, int64_t denomina
   const unsigned __int128 cycles =
       (product + static_cast<unsigned __int128>(numerator) - 1) /
       static_cast<unsigned __int128>(numerator);
-  return cycles > static_cast<unsigned __int128>(INT64_MAX) ? INT64_MAX
-                                                            : static_cast<int64_t>(cycles);
+  return cycles > static_cast<unsigned __int128>(INT64_MAX)
+             ? INT64_MAX
+             : static_cast<int64_t>(cycles);
 }
 
 }  // namespace sluice

@@ -61,7 +61,9 @@ void BlockHeap::Release(void* pointer, size_t bytes) {
   } else {
     before->next = freed;
   }
-  const auto end_of = [](Hole* hole) { return reinterpret_cast<char*>(hole) + hole->bytes; };
+  const auto end_of = [](Hole* hole) {
+    return reinterpret_cast<char*>(hole) + hole->bytes;
+  };
   if (after != nullptr && end_of(freed) == reinterpret_cast<char*>(after)) {
     freed->bytes += after->bytes;
     freed->next = after->next;
@@ -114,8 +116,8 @@ void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
   const size_t header = RoundUp(sizeof(Chunk), kChunkAlignment);
   if (bytes > SIZE_MAX - header - kChunkAlignment) return nullptr;
   const size_t wanted = RoundUp(header + bytes, kChunkAlignment);
-  // A full-size chunk when it can be had, else just what is needed: a tight cap must not
-  // fail for the sake of comfort.
+  // A full-size chunk when it can be had, else just what is needed: a tight cap must
+  // not fail for the sake of comfort.
   size_t size = wanted > kChunkBytes ? wanted : kChunkBytes;
   void* p = memory_->Allocate(size, kChunkAlignment);
   if (p == nullptr && size > wanted) {

@@ -53,8 +53,8 @@ class Memory {
   uint64_t allocations_ = 0;
 };
 
-// Bump allocation in chunks of Memory. Nothing is freed but by Rewind or the destructor;
-// objects in it must be trivially destructible.
+// Bump allocation in chunks of Memory. Nothing is freed but by Rewind or the
+// destructor; objects in it must be trivially destructible.
 class Arena {
  public:
   explicit Arena(Memory* memory) : memory_(memory) {}

@@ -44,8 +44,8 @@ Fail& Fail::Text(const char* text) { return Text(text, strlen(text)); }
 Fail& Fail::Number(int64_t value) {
   char digits[24];
   size_t n = sizeof digits;
-  uint64_t magnitude =
-      value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  uint64_t magnitude = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value)
+                                 : static_cast<uint64_t>(value);
   do {
     digits[--n] = static_cast<char>('0' + magnitude % 10);
     magnitude /= 10;

@@ -11,25 +11,25 @@
 
 namespace sluice {
 
-enum class [[nodiscard]] Status : int32_t {
-  kOk = SLUICE_OK,
-  kInfeasible = SLUICE_INFEASIBLE,
-  kStopped = SLUICE_STOPPED,
-  kRejected = SLUICE_REJECTED,
-  kBadArgument = SLUICE_BAD_ARGUMENT,
-  kBadInput = SLUICE_BAD_INPUT,
-  kUnsupported = SLUICE_UNSUPPORTED,
-  kOutOfMemory = SLUICE_OUT_OF_MEMORY,
-  kBufferTooSmall = SLUICE_BUFFER_TOO_SMALL,
-  kInternal = SLUICE_INTERNAL,
+enum class [[nodiscard]] Status : int32_t{
+    kOk = SLUICE_OK,
+    kInfeasible = SLUICE_INFEASIBLE,
+    kStopped = SLUICE_STOPPED,
+    kRejected = SLUICE_REJECTED,
+    kBadArgument = SLUICE_BAD_ARGUMENT,
+    kBadInput = SLUICE_BAD_INPUT,
+    kUnsupported = SLUICE_UNSUPPORTED,
+    kOutOfMemory = SLUICE_OUT_OF_MEMORY,
+    kBufferTooSmall = SLUICE_BUFFER_TOO_SMALL,
+    kInternal = SLUICE_INTERNAL,
 };
 
 using Diagnostic = sluice_diagnostic_t;
 
-#define SLUICE_TRY(expression)                                                   \
-  do {                                                                           \
-    ::sluice::Status sluice_try_status = (expression);                           \
-    if (sluice_try_status != ::sluice::Status::kOk) return sluice_try_status;    \
+#define SLUICE_TRY(expression)                                                \
+  do {                                                                        \
+    ::sluice::Status sluice_try_status = (expression);                        \
+    if (sluice_try_status != ::sluice::Status::kOk) return sluice_try_status; \
   } while (0)
 
 // Our own mistakes only; input is checked with Status. Nothing in release builds.
@@ -38,9 +38,9 @@ using Diagnostic = sluice_diagnostic_t;
   do {                           \
   } while (0)
 #else
-#define SLUICE_ASSERT(condition)           \
-  do {                                     \
-    if (!(condition)) __builtin_trap();    \
+#define SLUICE_ASSERT(condition)        \
+  do {                                  \
+    if (!(condition)) __builtin_trap(); \
   } while (0)
 #endif
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network: tensors, layers, attributes. Immutable once io has read it.
 //
-// Invariants (io checks them): every index is in range, layers are in topological order,
-// each tensor is written at most once, extents are >= 1 and byte sizes fit int64.
+// Invariants (io checks them): every index is in range, layers are in topological
+// order, each tensor is written at most once, extents are >= 1 and byte sizes fit
+// int64.
 #ifndef SLUICE_MODEL_GRAPH_H_
 #define SLUICE_MODEL_GRAPH_H_
 
@@ -44,7 +45,9 @@ struct Layer {
   Span<const uint32_t> outputs;
   Span<const int32_t> attributes;
 
-  int32_t attribute(size_t i) const { return i < attributes.size() ? attributes[i] : 0; }
+  int32_t attribute(size_t i) const {
+    return i < attributes.size() ? attributes[i] : 0;
+  }
   uint32_t input(size_t i) const { return i < inputs.size() ? inputs[i] : kNone; }
 };
 
@@ -65,7 +68,7 @@ struct Graph {
   Span<const Tensor> tensors;
   Span<const Layer> layers;
   Span<const Parameter> parameters;
-  uint64_t hash;  // FNV-1a of the graph's bytes
+  uint64_t hash;  // FNV-1a of the graph's bytes, inline constants left out
 };
 
 // Lower-case name of an op or dtype as in ops.h; "unknown" for other codes.

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape and attribute rules of every op, as ops.h states them.
+#include "base/checked.h"
+#include "io/read.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int64_t kMaxWindow = 1 << 16;  // strides, dilations, pads, filter extents
+
+struct Rule {
+  const Graph& graph;
+  const Layer& layer;
+  uint32_t index;
+  Diagnostic* diagnostic;
+
+  const Tensor& in(size_t i) const { return graph.tensors[layer.inputs[i]]; }
+  const Tensor& out() const { return graph.tensors[layer.outputs[0]]; }
+  int32_t at(size_t i) const { return layer.attribute(i); }
+
+  Status Bad(const char* what) const {
+    return Fail(diagnostic, Status::kBadInput, "graph")
+        .Layer(index)
+        .Text("layer ")
+        .Number(index)
+        .Text(" (")
+        .Text(OpName(layer.op))
+        .Text("): ")
+        .Text(what);
+  }
+  Status Unsupported(const char* what) const {
+    return Fail(diagnostic, Status::kUnsupported, "graph")
+        .Layer(index)
+        .Text("layer ")
+        .Number(index)
+        .Text(" (")
+        .Text(OpName(layer.op))
+        .Text("): ")
+        .Text(what);
+  }
+};
+
+bool SameExtents(const Tensor& a, const Tensor& b) {
+  for (int i = 0; i < kAxes; ++i) {
+    if (a.extent[i] != b.extent[i]) return false;
+  }
+  return true;
+}
+
+bool IsEightBit(const Tensor& t) {
+  return t.dtype == SLUICE_DTYPE_INT8 || t.dtype == SLUICE_DTYPE_UINT8;
+}
+
+// Inputs between least and most, the required ones present, one output.
+Status CheckArity(const Rule& r, size_t least, size_t most) {
+  if (r.layer.inputs.size() < least || r.layer.inputs.size() > most) {
+    return r.Bad("wrong number of inputs");
+  }
+  for (size_t i = 0; i < least; ++i) {
+    if (r.layer.inputs[i] == kNone) return r.Bad("a required input is absent");
+  }
+  if (r.layer.outputs.size() != 1) return r.Bad("must have one output");
+  return Status::kOk;
+}
+
+// One spatial axis of a window op: attributes in range, and the output's extent is what
+// the input, filter, stride and pads give.
+bool WindowFits(int64_t in, int64_t out, int64_t filter, int64_t stride,
+                int64_t dilation, int64_t before, int64_t after) {
+  if (filter < 1 || stride < 1 || dilation < 1 || before < 0 || after < 0) return false;
+  if (filter > kMaxWindow || stride > kMaxWindow || dilation > kMaxWindow) return false;
+  // A tile's pads travel as 16 bits, and a window must not lie in padding alone.
+  if (before >= kMaxWindow || after >= kMaxWindow) return false;
+  const int64_t window = (filter - 1) * dilation + 1;
+  if (before >= window || after >= window) return false;
+  const int64_t room = in + before + after - window;
+  return room >= 0 && out == room / stride + 1;
+}
+
+int64_t OneIfZero(int64_t value) { return value == 0 ? 1 : value; }
+
+Status CheckParameters(const Rule& r, const Tensor& parameters, int64_t channels) {
+  if (parameters.dtype != SLUICE_DTYPE_INT32 || parameters.rank != 2 ||
+      parameters.extent[2] != channels || parameters.extent[3] != 3) {
+    return r.Bad("parameters must be int32 [output channels, 3]");
+  }
+  return Status::kOk;
+}
+
+Status CheckConv(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 3, 3));
+  const Tensor& in = r.in(0);
+  const Tensor& weight = r.in(1);
+  const Tensor& out = r.out();
+  const bool depthwise = r.layer.op == SLUICE_OP_DEPTHWISE_CONV;
+  const int64_t groups = OneIfZero(r.at(SLUICE_CONV_GROUPS));
+  const int64_t channels = out.extent[3];
+  SLUICE_TRY(CheckParameters(r, r.in(2), channels));
+  if (!IsEightBit(in) || !IsEightBit(weight)) return r.Bad("operands must be 8 bit");
+  if (in.extent[0] != out.extent[0]) return r.Bad("batch differs");
+  if (depthwise) {
+    if (groups != 1) return r.Bad("groups must be 0");
+    if (weight.extent[0] != 1 || weight.extent[3] != channels ||
+        channels % in.extent[3] != 0) {
+      return r.Bad("weight must be [1, R, S, K] with K a multiple of C");
+    }
+  } else {
+    if (groups < 1 || in.extent[3] % groups != 0 || channels % groups != 0) {
+      return r.Bad("groups must divide input and output channels");
+    }
+    if (weight.extent[0] != channels || weight.extent[3] != in.extent[3] / groups) {
+      return r.Bad("weight must be [K, R, S, C / groups]");
+    }
+  }
+  const auto at = [&](size_t i) { return int64_t{r.at(i)}; };
+  if (!WindowFits(in.extent[1], out.extent[1], weight.extent[1],
+                  OneIfZero(at(SLUICE_CONV_STRIDE_H)),
+                  OneIfZero(at(SLUICE_CONV_DILATION_H)), at(SLUICE_CONV_PAD_TOP),
+                  at(SLUICE_CONV_PAD_BOTTOM)) ||
+      !WindowFits(in.extent[2], out.extent[2], weight.extent[2],
+                  OneIfZero(at(SLUICE_CONV_STRIDE_W)),
+                  OneIfZero(at(SLUICE_CONV_DILATION_W)), at(SLUICE_CONV_PAD_LEFT),
+                  at(SLUICE_CONV_PAD_RIGHT))) {
+    return r.Bad("output extents do not follow from filter, stride, dilation and pads");
+  }
+  return Status::kOk;
+}
+
+Status CheckFullyConnected(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 3, 3));
+  const Tensor& in = r.in(0);
+  const Tensor& weight = r.in(1);
+  const Tensor& out = r.out();
+  SLUICE_TRY(CheckParameters(r, r.in(2), out.extent[3]));
+  if (!IsEightBit(in) || !IsEightBit(weight)) return r.Bad("operands must be 8 bit");
+  if (weight.rank != 2 || weight.extent[2] != out.extent[3] ||
+      weight.extent[3] != in.extent[3]) {
+    return r.Bad("weight must be [K, C]");
+  }
+  for (int a = 0; a < 3; ++a) {
+    if (in.extent[a] != out.extent[a]) return r.Bad("rows of input and output differ");
+  }
+  return Status::kOk;
+}
+
+Status CheckMatmul(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  const Tensor& a = r.in(0);
+  const Tensor& b = r.in(1);
+  const Tensor& out = r.out();
+  const bool transposed = r.at(SLUICE_MATMUL_TRANSPOSE_B) != 0;
+  const int64_t c = b.extent[transposed ? 3 : 2];
+  const int64_t k = b.extent[transposed ? 2 : 3];
+  if (!IsEightBit(a) || !IsEightBit(b)) return r.Bad("operands must be 8 bit");
+  if (a.extent[3] != c || out.extent[3] != k || out.extent[2] != a.extent[2]) {
+    return r.Bad("shapes must be [B,G,M,C] x [B,G,C,K] -> [B,G,M,K]");
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (a.extent[i] != out.extent[i] || b.extent[i] != out.extent[i]) {
+      return r.Bad("batch axes differ");
+    }
+  }
+  return Status::kOk;
+}
+
+Status CheckPool(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  const Tensor& in = r.in(0);
+  const Tensor& out = r.out();
+  if (in.dtype != out.dtype) return r.Bad("dtype differs");
+  if (in.extent[0] != out.extent[0] || in.extent[3] != out.extent[3]) {
+    return r.Bad("batch or channels differ");
+  }
+  const auto at = [&](size_t i) { return int64_t{r.at(i)}; };
+  if (!WindowFits(in.extent[1], out.extent[1], at(SLUICE_POOL_WINDOW_H),
+                  OneIfZero(at(SLUICE_POOL_STRIDE_H)), 1, at(SLUICE_POOL_PAD_TOP),
+                  at(SLUICE_POOL_PAD_BOTTOM)) ||
+      !WindowFits(in.extent[2], out.extent[2], at(SLUICE_POOL_WINDOW_W),
+                  OneIfZero(at(SLUICE_POOL_STRIDE_W)), 1, at(SLUICE_POOL_PAD_LEFT),
+                  at(SLUICE_POOL_PAD_RIGHT))) {
+    return r.Bad("output extents do not follow from window, stride and pads");
+  }
+  return Status::kOk;
+}
+
+Status CheckBinary(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  for (int a = 0; a < kAxes; ++a) {
+    int32_t widest = 1;
+    for (size_t i = 0; i < 2; ++i) widest = Max(widest, r.in(i).extent[a]);
+    if (r.out().extent[a] != widest) return r.Bad("output extents must be the wider");
+    for (size_t i = 0; i < 2; ++i) {
+      if (r.in(i).extent[a] != 1 && r.in(i).extent[a] != widest) {
+        return r.Bad("inputs must agree or have extent 1");
+      }
+    }
+  }
+  return Status::kOk;
+}
+
+Status CheckUnary(const Rule& r) {
+  const bool lookup = r.layer.op == SLUICE_OP_LOOKUP;
+  const bool softmax = r.layer.op == SLUICE_OP_SOFTMAX;
+  SLUICE_TRY(CheckArity(r, lookup ? 2 : 1, lookup || softmax ? 2 : 1));
+  if (!SameExtents(r.in(0), r.out())) return r.Bad("input and output extents differ");
+  if ((lookup || softmax) && (!IsEightBit(r.in(0)) || !IsEightBit(r.out()))) {
+    return r.Bad("operands must be 8 bit");
+  }
+  if (lookup && r.in(1).bytes != 256) return r.Bad("the table must have 256 bytes");
+  if (softmax && r.layer.input(1) != kNone) {
+    for (int a = 0; a < kAxes; ++a) {
+      const int32_t extent = r.in(1).extent[a];
+      if (extent != 1 && extent != r.in(0).extent[a]) return r.Bad("mask does not fit");
+    }
+    if (r.in(1).dtype != SLUICE_DTYPE_UINT8) return r.Bad("the mask must be uint8");
+  }
+  return Status::kOk;
+}
+
+Status CheckReduce(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  const bool argmax = r.layer.op == SLUICE_OP_ARGMAX;
+  const int32_t axes = argmax ? 8 : r.at(SLUICE_REDUCE_AXES);
+  if (axes < 1 || axes > 15) return r.Bad("axes must be a mask of bits 0 to 3");
+  if (!argmax && r.at(SLUICE_REDUCE_KIND) != SLUICE_REDUCE_KIND_SUM &&
+      r.at(SLUICE_REDUCE_KIND) != SLUICE_REDUCE_KIND_MAX) {
+    return r.Bad("unknown kind");
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t want = (axes >> a & 1) != 0 ? 1 : r.in(0).extent[a];
+    if (r.out().extent[a] != want) return r.Bad("reduced axes must keep extent 1");
+  }
+  if (argmax && r.out().dtype != SLUICE_DTYPE_INT32 &&
+      r.out().dtype != SLUICE_DTYPE_INT64) {
+    return r.Bad("output must be int32 or int64");
+  }
+  return Status::kOk;
+}
+
+Status CheckConcat(const Rule& r) {
+  const int32_t axis = r.at(SLUICE_CONCAT_AXIS);
+  if (axis < 0 || axis >= kAxes) return r.Bad("axis must be 0 to 3");
+  if (r.layer.inputs.empty() || r.layer.outputs.size() != 1) {
+    return r.Bad("needs inputs and one output");
+  }
+  int64_t sum = 0;
+  for (size_t i = 0; i < r.layer.inputs.size(); ++i) {
+    if (r.layer.inputs[i] == kNone) return r.Bad("an input is absent");
+    if (r.in(i).dtype != r.out().dtype) return r.Bad("dtype differs");
+    for (int a = 0; a < kAxes; ++a) {
+      if (a != axis && r.in(i).extent[a] != r.out().extent[a]) {
+        return r.Bad("inputs differ outside the axis");
+      }
+    }
+    sum += r.in(i).extent[axis];
+  }
+  if (sum != r.out().extent[axis]) return r.Bad("extents along the axis do not add up");
+  return Status::kOk;
+}
+
+// SLICE: the output lies in the input; PAD: the input lies in the output.
+Status CheckWindowOfTensor(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  const bool slice = r.layer.op == SLUICE_OP_SLICE;
+  const Tensor& outer = slice ? r.in(0) : r.out();
+  const Tensor& inner = slice ? r.out() : r.in(0);
+  if (outer.dtype != inner.dtype) return r.Bad("dtype differs");
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t begin = r.at(static_cast<size_t>(a));
+    if (begin < 0 || begin > outer.extent[a] ||
+        inner.extent[a] > outer.extent[a] - begin) {
+      return r.Bad(slice ? "the slice leaves the input" : "pads do not fit the output");
+    }
+    const int64_t after = outer.extent[a] - begin - int64_t{inner.extent[a]};
+    if (!slice && (begin >= kMaxWindow || after >= kMaxWindow)) {
+      return r.Unsupported("pads above 65535");
+    }
+  }
+  return Status::kOk;
+}
+
+Status CheckReshape(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  if (r.in(0).dtype != r.out().dtype || r.in(0).bytes != r.out().bytes) {
+    return r.Bad("input and output must have the same bytes");
+  }
+  return Status::kOk;
+}
+
+Status CheckTranspose(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  uint32_t seen = 0;
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t from = r.at(static_cast<size_t>(a));
+    if (from < 0 || from >= kAxes || (seen >> from & 1) != 0) {
+      return r.Bad("perm must be a permutation of 0 to 3");
+    }
+    seen |= 1u << from;
+    if (r.out().extent[a] != r.in(0).extent[from]) {
+      return r.Bad("output extents are not the permuted input extents");
+    }
+  }
+  return r.in(0).dtype == r.out().dtype ? Status::kOk : r.Bad("dtype differs");
+}
+
+Status CheckGather(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  const Tensor& table = r.in(0);
+  const Tensor& indices = r.in(1);
+  if (table.rank != 2 || indices.dtype != SLUICE_DTYPE_INT32 ||
+      table.dtype != r.out().dtype || table.extent[3] != r.out().extent[3]) {
+    return r.Bad("needs a table [V, C], int32 indices and an output [..., C]");
+  }
+  const int64_t rows = r.out().bytes / r.out().element_bytes / r.out().extent[3];
+  if (rows != indices.bytes / 4) return r.Bad("one output row per index");
+  return Status::kOk;
+}
+
+Status CheckResize(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  if (r.in(0).extent[0] != r.out().extent[0] ||
+      r.in(0).extent[3] != r.out().extent[3]) {
+    return r.Bad("batch or channels differ");
+  }
+  for (int a = 1; a < 3; ++a) {
+    if (r.in(0).extent[a] > (1 << 20) || r.out().extent[a] > (1 << 20)) {
+      return r.Unsupported("extents above 2^20");
+    }
+  }
+  return r.in(0).dtype == r.out().dtype ? Status::kOk : r.Bad("dtype differs");
+}
+
+Status CheckAppend(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  const int32_t axis = r.at(SLUICE_APPEND_AXIS);
+  const int32_t parameter = r.at(SLUICE_APPEND_PARAMETER);
+  if (axis < 0 || axis >= kAxes) return r.Bad("axis must be 0 to 3");
+  if (parameter < 0 || static_cast<size_t>(parameter) >= r.graph.parameters.size()) {
+    return r.Bad("the parameter does not exist");
+  }
+  if (r.in(0).kind != TensorKind::kState || r.layer.outputs[0] != r.layer.inputs[0]) {
+    return r.Bad("input 0 must be a state tensor and the output the same tensor");
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    if (a != axis && r.in(1).extent[a] != r.in(0).extent[a])
+      return r.Bad("rows differ");
+  }
+  const int64_t last = r.graph.parameters[static_cast<size_t>(parameter)].max;
+  if (last + r.in(1).extent[axis] > r.in(0).extent[axis]) {
+    return r.Bad("the parameter's range leaves the state tensor");
+  }
+  return Status::kOk;
+}
+
+Status CheckOpaque(const Rule& r) {
+  for (uint32_t t : r.layer.inputs) {
+    if (t == kNone) return r.Bad("an input is absent");
+  }
+  const uint64_t cycles = static_cast<uint32_t>(r.at(SLUICE_OPAQUE_CYCLES_LO)) |
+                          uint64_t{static_cast<uint32_t>(r.at(SLUICE_OPAQUE_CYCLES_HI))}
+                              << 32;
+  if (cycles == 0 || cycles > (uint64_t{1} << 50)) {
+    return r.Bad("must declare 1 to 2^50 cycles");
+  }
+  return Status::kOk;
+}
+
+Status CheckOp(const Rule& r) {
+  switch (r.layer.op) {
+    case SLUICE_OP_CONV:
+    case SLUICE_OP_DEPTHWISE_CONV:
+      return CheckConv(r);
+    case SLUICE_OP_FULLY_CONNECTED:
+      return CheckFullyConnected(r);
+    case SLUICE_OP_BATCH_MATMUL:
+      return CheckMatmul(r);
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+      return CheckPool(r);
+    case SLUICE_OP_ADD:
+    case SLUICE_OP_SUB:
+    case SLUICE_OP_MUL:
+    case SLUICE_OP_MINIMUM:
+    case SLUICE_OP_MAXIMUM:
+      return CheckBinary(r);
+    case SLUICE_OP_REQUANTIZE:
+    case SLUICE_OP_LOOKUP:
+    case SLUICE_OP_SOFTMAX:
+      return CheckUnary(r);
+    case SLUICE_OP_REDUCE:
+    case SLUICE_OP_ARGMAX:
+      return CheckReduce(r);
+    case SLUICE_OP_CONCAT:
+      return CheckConcat(r);
+    case SLUICE_OP_SLICE:
+    case SLUICE_OP_PAD:
+      return CheckWindowOfTensor(r);
+    case SLUICE_OP_RESHAPE:
+      return CheckReshape(r);
+    case SLUICE_OP_TRANSPOSE:
+      return CheckTranspose(r);
+    case SLUICE_OP_GATHER:
+      return CheckGather(r);
+    case SLUICE_OP_RESIZE_BILINEAR:
+    case SLUICE_OP_RESIZE_NEAREST:
+      return CheckResize(r);
+    case SLUICE_OP_STATE_APPEND:
+      return CheckAppend(r);
+    case SLUICE_OP_OPAQUE:
+      return CheckOpaque(r);
+    default:
+      return r.Unsupported("this version does not schedule this op");
+  }
+}
+
+}  // namespace
+
+Status CheckLayer(const Graph& graph, uint32_t layer, Diagnostic* diagnostic) {
+  return CheckOp(Rule{graph, graph.layers[layer], layer, diagnostic});
+}
+
+}  // namespace sluice

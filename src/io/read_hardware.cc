@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/checked.h"
+#include "base/hash.h"
+#include "io/read.h"
+#include "io/wire.h"
+#include "sluice/hardware_generated.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr char kStage[] = "hardware";
+constexpr uint32_t kMaxLevels = 16;
+constexpr uint32_t kMaxFanouts = 16;
+constexpr uint64_t kMaxCount = uint64_t{1} << 40;  // capacities, peaks, bandwidths
+constexpr uint32_t kMaxNodes = 32 * 32;
+
+Fail Bad(Diagnostic* diagnostic) { return Fail(diagnostic, Status::kBadInput, kStage); }
+
+// Energies must be finite, not negative and not absurd.
+bool IsEnergy(double pj) { return pj >= 0 && pj < 1e12; }
+
+Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,
+                     Rational* out, Diagnostic* diagnostic) {
+  if (denominator == 0 || denominator > kMaxCount || numerator > kMaxCount) {
+    return Bad(diagnostic)
+        .Text(what)
+        .Text(
+            " must be a rational of values up to 2^40 with a denominator of at least "
+            "1");
+  }
+  *out = Rational{static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)};
+  return Status::kOk;
+}
+
+Status ReadLevel(const wire::Level* in, uint32_t index, Arena* arena, MemoryLevel* out,
+                 Diagnostic* diagnostic) {
+  SLUICE_TRY(CopyText(in->name(), arena, &out->name));
+  const auto bad = [&](const char* what) -> Status {
+    return Bad(diagnostic).Text("level ").Number(index).Text(": ").Text(what);
+  };
+  if (in->capacity_bytes() > kMaxCount) return bad("capacity above 2^40 bytes");
+  if (in->instances() == 0 || in->banks() == 0) {
+    return bad("instances and banks must be at least 1");
+  }
+  if (!IsPowerOfTwo(in->alignment_bytes()) || in->alignment_bytes() > 4096) {
+    return bad("alignment must be a power of two up to 4096");
+  }
+  if (!IsEnergy(in->read_pj_per_bit()) || !IsEnergy(in->write_pj_per_bit())) {
+    return bad("energies must be finite and not negative");
+  }
+  if (in->may_hold() > 7 || in->must_hold() > 7 ||
+      (in->must_hold() & ~in->may_hold()) != 0) {
+    return bad("must_hold must be part of may_hold, bits 1, 2 and 4");
+  }
+  if (in->share_input() > 100 || in->share_weight() > 100 || in->share_output() > 100) {
+    return bad("shares are percentages");
+  }
+  out->capacity_bytes = static_cast<int64_t>(in->capacity_bytes());
+  out->instances = in->instances();
+  out->read_pj_per_bit = in->read_pj_per_bit();
+  out->write_pj_per_bit = in->write_pj_per_bit();
+  out->banks = in->banks();
+  out->alignment_bytes = in->alignment_bytes();
+  out->may_hold = in->may_hold();
+  out->must_hold = in->must_hold();
+  out->sliding = in->sliding();
+  out->share_percent[0] = in->share_input();
+  out->share_percent[1] = in->share_weight();
+  out->share_percent[2] = in->share_output();
+  return ReadBandwidth(in->bytes_per_cycle_numerator(),
+                       in->bytes_per_cycle_denominator(), "a level's bandwidth",
+                       &out->bandwidth, diagnostic);
+}
+
+Status ReadLevels(const wire::Hardware* in, Arena* arena, Hardware* hardware,
+                  Diagnostic* diagnostic) {
+  const uint32_t n = in->levels() == nullptr ? 0 : in->levels()->size();
+  if (n < 2 || n > kMaxLevels) {
+    return Bad(diagnostic)
+        .Text("there are ")
+        .Number(n)
+        .Text(" memory levels; 2 to 16 are needed, DRAM last");
+  }
+  Span<MemoryLevel> levels;
+  SLUICE_TRY(arena->Allocate(n, &levels));
+  for (uint32_t i = 0; i < n; ++i) {
+    SLUICE_TRY(ReadLevel(in->levels()->Get(i), i, arena, &levels[i], diagnostic));
+  }
+  hardware->levels = levels;
+  hardware->scratchpad_level = in->scratchpad_level();
+  if (hardware->scratchpad_level >= n - 1) {
+    return Bad(diagnostic).Text("scratchpad_level must name a level below DRAM");
+  }
+  const MemoryLevel& pad = levels[hardware->scratchpad_level];
+  if (pad.capacity_bytes == 0) {
+    return Bad(diagnostic).Text("the scratchpad has no capacity");
+  }
+  if (pad.capacity_bytes > INT64_C(0xffffffff)) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("scratchpads above 4 GiB are not supported");
+  }
+  if (levels[n - 1].bandwidth.numerator == 0) {
+    return Bad(diagnostic)
+        .Text(
+            "the DRAM level has bandwidth zero; it must be at least 1 byte per some "
+            "cycles");
+  }
+  return Status::kOk;
+}
+
+Status ReadFanouts(const wire::Hardware* in, Arena* arena, Hardware* hardware,
+                   Diagnostic* diagnostic) {
+  const uint32_t n = in->fanouts() == nullptr ? 0 : in->fanouts()->size();
+  if (n > kMaxFanouts) return Bad(diagnostic).Text("more than 16 fanouts");
+  Span<Fanout> fanouts;
+  SLUICE_TRY(arena->Allocate(n, &fanouts));
+  for (uint32_t i = 0; i < n; ++i) {
+    const wire::Fanout* f = in->fanouts()->Get(i);
+    fanouts[i] = Fanout{f->level(),     f->extent(),    f->may_unroll(),
+                        f->multicast(), f->reduction(), f->forwarding()};
+    if (f->level() >= hardware->levels.size() || f->extent() == 0 ||
+        f->extent() > (1u << 20) || f->may_unroll() > 127) {
+      return Bad(diagnostic)
+          .Text("fanout ")
+          .Number(i)
+          .Text(" has a level, an extent or a set of dims out of range");
+    }
+  }
+  hardware->fanouts = fanouts;
+  return Status::kOk;
+}
+
+Status ReadCompute(const wire::Hardware* in, Hardware* hardware,
+                   Diagnostic* diagnostic) {
+  if (in->clock_hz() == 0 || in->clock_hz() > kMaxCount) {
+    return Bad(diagnostic).Text("clock_hz must be 1 to 2^40");
+  }
+  if (in->macs_per_cycle() == 0 || in->macs_per_cycle() > kMaxCount ||
+      in->vector_ops_per_cycle() == 0 || in->vector_ops_per_cycle() > kMaxCount) {
+    return Bad(diagnostic)
+        .Text("macs_per_cycle and vector_ops_per_cycle must be 1 to 2^40");
+  }
+  if (!IsEnergy(in->mac_pj()) || !IsEnergy(in->vector_op_pj()) ||
+      !IsEnergy(in->leakage_pj_per_cycle()) || !IsEnergy(in->hop_pj_per_bit())) {
+    return Bad(diagnostic).Text("energies must be finite and not negative");
+  }
+  if (in->array_k() > (1u << 20) || in->array_c() > (1u << 20)) {
+    return Bad(diagnostic).Text("array_k and array_c must be at most 2^20");
+  }
+  if (in->accumulator_bytes() != 4) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("accumulator_bytes must be 4 in this version");
+  }
+  hardware->clock_hz = static_cast<int64_t>(in->clock_hz());
+  hardware->macs_per_cycle = static_cast<int64_t>(in->macs_per_cycle());
+  hardware->mac_pj = in->mac_pj();
+  hardware->vector_ops_per_cycle = static_cast<int64_t>(in->vector_ops_per_cycle());
+  hardware->vector_op_pj = in->vector_op_pj();
+  hardware->leakage_pj_per_cycle = in->leakage_pj_per_cycle();
+  hardware->array_k = in->array_k();
+  hardware->array_c = in->array_c();
+  hardware->accumulator_bytes = in->accumulator_bytes();
+  return Status::kOk;
+}
+
+Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
+                     Diagnostic* diagnostic) {
+  if (in->dma_channels() != 1) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("dma_channels must be 1 in this version");
+  }
+  if (in->dma_latency_cycles() > (1u << 30) || in->hop_latency_cycles() > (1u << 30)) {
+    return Bad(diagnostic).Text("latencies must be at most 2^30 cycles");
+  }
+  if (!IsPowerOfTwo(in->dram_granule_bytes()) || in->dram_granule_bytes() > 4096 ||
+      !IsPowerOfTwo(in->dma_burst_bytes()) || in->dma_burst_bytes() > 4096) {
+    return Bad(diagnostic)
+        .Text(
+            "dram_granule_bytes and dma_burst_bytes must be powers of two up to 4096");
+  }
+  const uint64_t nodes = uint64_t{in->node_cols()} * in->node_rows();
+  if (nodes == 0 || nodes > kMaxNodes) {
+    return Bad(diagnostic).Text("node_cols x node_rows must be 1 to 1024");
+  }
+  if (nodes > 1 && in->link_bytes_per_cycle_numerator() == 0) {
+    return Bad(diagnostic).Text("several nodes need a link bandwidth above zero");
+  }
+  hardware->dma_channels = in->dma_channels();
+  hardware->dma_latency_cycles = static_cast<int64_t>(in->dma_latency_cycles());
+  hardware->dma_burst_bytes = in->dma_burst_bytes();
+  hardware->dram_granule_bytes = in->dram_granule_bytes();
+  hardware->node_cols = in->node_cols();
+  hardware->node_rows = in->node_rows();
+  hardware->hop_pj_per_bit = in->hop_pj_per_bit();
+  hardware->hop_latency_cycles = static_cast<int64_t>(in->hop_latency_cycles());
+  return ReadBandwidth(in->link_bytes_per_cycle_numerator(),
+                       in->link_bytes_per_cycle_denominator(), "the link bandwidth",
+                       &hardware->link_bandwidth, diagnostic);
+}
+
+}  // namespace
+
+Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hardware,
+                    Diagnostic* diagnostic) {
+  const uint8_t* data = nullptr;
+  SLUICE_TRY(OpenWire(bytes, size, wire::HardwareIdentifier(), kStage, arena, &data,
+                      diagnostic));
+  flatbuffers::Verifier verifier(data, size, 8, 1 + kMaxLevels + kMaxFanouts);
+  if (!wire::VerifyHardwareBuffer(verifier)) {
+    return Bad(diagnostic)
+        .Text(
+            "the buffer is truncated or corrupt: an offset or length is out of range");
+  }
+  const wire::Hardware* in = wire::GetHardware(data);
+  if (in->version() != 0) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("hardware version ")
+        .Number(in->version())
+        .Text("; this library reads version 0");
+  }
+  SLUICE_TRY(CopyText(in->name(), arena, &hardware->name));
+  SLUICE_TRY(ReadLevels(in, arena, hardware, diagnostic));
+  SLUICE_TRY(ReadFanouts(in, arena, hardware, diagnostic));
+  SLUICE_TRY(ReadCompute(in, hardware, diagnostic));
+  SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
+  hardware->hash = Fnv1a(data, size);
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/read.h"
+#include "io/wire.h"
+#include "sluice/plan_generated.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr char kStage[] = "plan";
+
+void CopyReport(const wire::Report* in, sluice_report_t* out) {
+  memset(out, 0, sizeof *out);
+  out->struct_size = sizeof *out;
+  if (in == nullptr) return;
+  out->stop_reason = in->stop_reason();
+  out->latency_cycles = in->latency_cycles();
+  out->energy_pj = in->energy_pj();
+  out->energy_dram_pj = in->energy_dram_pj();
+  out->energy_scratchpad_pj = in->energy_scratchpad_pj();
+  out->energy_compute_pj = in->energy_compute_pj();
+  out->energy_leakage_pj = in->energy_leakage_pj();
+  out->dram_read_bytes = in->dram_read_bytes();
+  out->dram_write_bytes = in->dram_write_bytes();
+  out->spill_bytes = in->spill_bytes();
+  out->peak_buffer_bytes = in->peak_buffer_bytes();
+  out->bound_latency_cycles = in->bound_latency_cycles();
+  out->bound_energy_pj = in->bound_energy_pj();
+  out->macs = in->macs();
+  out->vector_ops = in->vector_ops();
+  out->iterations = in->iterations();
+  out->layers = in->layers();
+  out->groups = in->groups();
+  out->tiles = in->tiles();
+  out->instructions = in->instructions();
+}
+
+}  // namespace
+
+Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
+                Diagnostic* diagnostic) {
+  const uint8_t* data = nullptr;
+  SLUICE_TRY(
+      OpenWire(bytes, size, wire::PlanIdentifier(), kStage, arena, &data, diagnostic));
+  flatbuffers::Verifier verifier(data, size, 8, 8);
+  const auto bad = [&](const char* what) -> Status {
+    return Fail(diagnostic, Status::kBadInput, kStage).Text(what);
+  };
+  if (!wire::VerifyPlanBuffer(verifier)) {
+    return bad(
+        "the buffer is truncated or corrupt: an offset or length is out of range");
+  }
+  const wire::Plan* in = wire::GetPlan(data);
+  if (in->version() != 0) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("plan version ")
+        .Number(in->version())
+        .Text("; this library reads version 0");
+  }
+  if (in->stream() == nullptr || in->report() == nullptr) {
+    return bad("the plan has no stream or no report");
+  }
+  const Span<const uint8_t> region = AsSpan(in->tensor_region());
+  const Span<const uint64_t> offset = AsSpan(in->tensor_offset());
+  const Span<const uint32_t> strides = AsSpan(in->tensor_strides());
+  if (offset.size() != region.size() || strides.size() != kAxes * region.size()) {
+    return bad("tensor_region, tensor_offset and tensor_strides differ in length");
+  }
+  if (!ElementsAligned(in->tensor_offset())) {
+    return bad("tensor_offset is not 8-byte aligned");
+  }
+  Span<TensorPlace> places;
+  SLUICE_TRY(arena->Allocate(region.size(), &places));
+  for (size_t t = 0; t < places.size(); ++t) {
+    places[t].region = region[t];
+    places[t].offset = offset[t];
+    for (size_t a = 0; a < kAxes; ++a) places[t].stride[a] = strides[kAxes * t + a];
+  }
+  plan->graph_hash = in->graph_hash();
+  plan->hardware_hash = in->hardware_hash();
+  plan->stream =
+      Span<const uint8_t>(in->stream()->Data(), size_t{in->stream()->size()} * 16);
+  plan->tensors = places;
+  plan->debug_layer = AsSpan(in->debug_layer());
+  CopyReport(in->report(), &plan->report);
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout, front to back; every offset points forward but the tables' vtable references:
+//
+//   root offset | "SLP1" | Plan vtable, table | Report vtable, table | vectors
+#include "io/wire.h"
+#include "io/write.h"
+#include "sluice/plan_generated.h"
+
+namespace sluice {
+
+namespace {
+
+// Writes little-endian scalars at ascending positions of a buffer that is large enough.
+class Image {
+ public:
+  explicit Image(Span<uint8_t> bytes) : bytes_(bytes) {}
+  size_t at() const { return at_; }
+  void Align(size_t alignment) { at_ = (at_ + alignment - 1) / alignment * alignment; }
+  void Skip(size_t n) { at_ += n; }
+  void Back(size_t n) { at_ -= n; }
+  template <typename T>
+  void Put(T value) {
+    flatbuffers::WriteScalar(bytes_.data() + at_, value);
+    at_ += sizeof(T);
+  }
+  template <typename T>
+  void Set(size_t position, T value) {
+    flatbuffers::WriteScalar(bytes_.data() + position, value);
+  }
+  template <typename T>
+  T Get(size_t position) const {
+    return flatbuffers::ReadScalar<T>(bytes_.data() + position);
+  }
+  void PutBytes(const void* from, size_t n) {
+    if (n != 0) memcpy(bytes_.data() + at_, from, n);
+    at_ += n;
+  }
+
+ private:
+  Span<uint8_t> bytes_;
+  size_t at_ = 0;
+};
+
+// A table whose fields all exist, in the order of their ids. Offsets of the fields
+// within the table are chosen so that 8-byte fields are aligned when the table is at 4
+// mod 8.
+struct TableWriter {
+  Image* image;
+  size_t vtable;
+  size_t table;  // position of the table: what offsets point at
+
+  // sizes: bytes of each field by id; the table starts with 4 bytes of vtable offset.
+  static TableWriter Begin(Image* image, Span<const uint8_t> sizes) {
+    image->Align(8);
+    const size_t vtable = image->at();
+    const size_t vtable_bytes = 4 + 2 * sizes.size();
+    image->Skip(vtable_bytes);
+    image->Align(8);
+    image->Skip(
+        4);  // so that the fields after the 4-byte vtable offset start at 0 mod 8
+    const size_t table = image->at();
+    image->Put(static_cast<int32_t>(table - vtable));
+    uint16_t at = 4;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      at = static_cast<uint16_t>((at + 4 + sizes[i] - 1) / sizes[i] * sizes[i] - 4);
+      image->Set(vtable + 4 + 2 * i, at);
+      at = static_cast<uint16_t>(at + sizes[i]);
+    }
+    image->Set(vtable, static_cast<uint16_t>(vtable_bytes));
+    image->Set(vtable + 2, at);
+    image->Skip(at - 4u);
+    return TableWriter{image, vtable, table};
+  }
+  size_t Position(size_t id) const {
+    return table + image->Get<uint16_t>(vtable + 4 + 2 * id);
+  }
+
+  template <typename T>
+  void Set(size_t id, T value) const {
+    image->Set(Position(id), value);
+  }
+  // Points field `id` at the image's current position.
+  void PointHere(size_t id) const {
+    image->Set(Position(id), static_cast<uint32_t>(image->at() - Position(id)));
+  }
+};
+
+constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4};
+constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
+                                     8, 8, 4, 8, 8, 8, 4, 4, 4, 4};
+
+void WriteReport(const sluice_report_t& r, const TableWriter& table) {
+  table.Set(0, r.latency_cycles);
+  table.Set(1, r.energy_pj);
+  table.Set(2, r.energy_dram_pj);
+  table.Set(3, r.energy_scratchpad_pj);
+  table.Set(4, r.energy_compute_pj);
+  table.Set(5, r.energy_leakage_pj);
+  table.Set(6, r.dram_read_bytes);
+  table.Set(7, r.dram_write_bytes);
+  table.Set(8, r.spill_bytes);
+  table.Set(9, r.peak_buffer_bytes);
+  table.Set(10, r.bound_latency_cycles);
+  table.Set(11, r.bound_energy_pj);
+  table.Set(12, r.stop_reason);
+  table.Set(13, r.iterations);
+  table.Set(14, r.macs);
+  table.Set(15, r.vector_ops);
+  table.Set(16, r.layers);
+  table.Set(17, r.groups);
+  table.Set(18, r.tiles);
+  table.Set(19, r.instructions);
+}
+
+// Points field `id` of `table` at a new vector of n elements, data on `alignment`.
+void BeginVector(Image* image, const TableWriter& table, size_t id, size_t n,
+                 size_t alignment) {
+  image->Skip(4);
+  image->Align(alignment);
+  image->Back(4);
+  table.PointHere(id);
+  image->Put(static_cast<uint32_t>(n));
+}
+
+}  // namespace
+
+Status WritePlan(const Plan& plan, Arena* arena, Span<const uint8_t>* out,
+                 Diagnostic* diagnostic) {
+  const size_t tensors = plan.tensors.size();
+  // Fixed parts and each vector's length word and padding are far below 1 KiB.
+  const uint64_t bound = 1024 + uint64_t{plan.stream.size()} + 25 * uint64_t{tensors} +
+                         4 * uint64_t{plan.debug_layer.size()};
+  if (bound > kMaxBufferBytes) {
+    return Fail(diagnostic, Status::kUnsupported, "plan")
+        .Text("the plan exceeds 2 GiB")
+        .Bytes(bound, kMaxBufferBytes);
+  }
+  uint8_t* data = static_cast<uint8_t*>(arena->AllocateBytes(bound, 16));
+  if (data == nullptr) {
+    return Fail(diagnostic, Status::kOutOfMemory, "plan")
+        .Text("no memory for the plan's bytes")
+        .Bytes(bound, 0);
+  }
+  memset(data, 0, bound);
+  Image image(Span<uint8_t>(data, bound));
+  image.Skip(4);
+  image.PutBytes(wire::PlanIdentifier(), 4);
+
+  const TableWriter table =
+      TableWriter::Begin(&image, Span<const uint8_t>(kPlanFields, sizeof kPlanFields));
+  image.Set(0, static_cast<uint32_t>(table.table));
+  table.Set(1, uint32_t{SLUICE_ABI_VERSION});
+  table.Set(2, plan.graph_hash);
+  table.Set(3, plan.hardware_hash);
+
+  const TableWriter report = TableWriter::Begin(
+      &image, Span<const uint8_t>(kReportFields, sizeof kReportFields));
+  table.Set(8, static_cast<uint32_t>(report.table - table.Position(8)));
+  WriteReport(plan.report, report);
+
+  // The stream first and on 16 bytes, so that it can be handed on as it is.
+  BeginVector(&image, table, 4, plan.stream.size() / 16, 16);
+  image.PutBytes(plan.stream.data(), plan.stream.size());
+
+  BeginVector(&image, table, 5, tensors, 4);
+  for (const TensorPlace& place : plan.tensors) image.Put(place.region);
+
+  BeginVector(&image, table, 6, tensors, 8);
+  for (const TensorPlace& place : plan.tensors) image.Put(place.offset);
+
+  BeginVector(&image, table, 7, kAxes * tensors, 4);
+  for (const TensorPlace& place : plan.tensors) {
+    for (uint32_t stride : place.stride) image.Put(stride);
+  }
+
+  BeginVector(&image, table, 9, plan.debug_layer.size(), 4);
+  for (uint32_t layer : plan.debug_layer) image.Put(layer);
+
+  image.Align(8);
+  SLUICE_ASSERT(image.at() <= bound);
+  *out = Span<const uint8_t>(data, image.at());
+  return Status::kOk;
+}
+
+}  // namespace sluice
