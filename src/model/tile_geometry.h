@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one tile of one layer reads, writes and costs in work: exact boxes, halo on both
+// sides, smaller at borders.
+//
+// Input    a layer of a checked graph, a box of its output, a range of input channels.
+// Output   the box of every operand in its own tensor's coordinates, the tile's pads.
+// Errors   none; the graph's invariants are assumed.
+// Cost     constant time, no scratch.
+// Source   ops.h and stream.h (sluice_tile_t).
+#ifndef SLUICE_MODEL_TILE_GEOMETRY_H_
+#define SLUICE_MODEL_TILE_GEOMETRY_H_
+
+#include "model/graph.h"
+
+namespace sluice {
+
+struct Box {
+  int32_t begin[kAxes];
+  int32_t extent[kAxes];
+
+  int64_t elements() const {
+    return int64_t{extent[0]} * extent[1] * extent[2] * extent[3];
+  }
+};
+
+bool operator==(const Box& a, const Box& b);
+Box WholeBox(const Tensor& tensor);
+
+// The operands of a compute tile, in the stream's roles.
+enum TileRole {
+  kRoleInput0 = 0,
+  kRoleInput1,
+  kRoleWeight,
+  kRoleParameters,
+  kRoleOutput,
+  kTileRoles
+};
+
+// How a layer is executed.
+enum class LayerKind : uint8_t {
+  kCompute,  // tiles on the compute engine
+  kCopy,     // by DMA alone, or a view
+  kGather,   // indexed load
+  kAppend,   // store into a state tensor
+  kHost,     // opaque
+};
+LayerKind KindOf(uint16_t op);
+
+// True when work counts as MACs, false when as vector operations.
+bool IsMacOp(uint16_t op);
+
+// Tensor of each role, kNone where the op has none.
+struct TileOperands {
+  uint32_t tensor[kTileRoles];
+};
+TileOperands OperandsOf(const Layer& layer);
+
+// Input channels a tile may sum over in pieces; 0 when the op does not accumulate.
+int32_t AccumulatedChannels(const Graph& graph, const Layer& layer);
+
+// Along which output axes a tile may be cut, and the unit a cut must be a multiple of
+// (grouped and depthwise convolutions cut channels in whole groups).
+struct CutRule {
+  bool cuttable[kAxes];
+  int32_t unit[kAxes];
+};
+CutRule CutsOf(const Graph& graph, const Layer& layer);
+
+struct TileBoxes {
+  Box box[kTileRoles];  // valid where the role has a tensor
+  uint16_t pad[4];      // top, left, bottom, right
+  int64_t macs;
+  int64_t vector_ops;
+};
+
+// c_begin = c_end = 0 for ops that do not accumulate over channels.
+TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
+                  int32_t c_begin, int32_t c_end);
+
+// Input range [*begin, *end) that outputs [begin, begin + extent) of a window op need
+// before clipping; negative or beyond the input where there is padding.
+struct Window {
+  int32_t filter, stride, dilation, pad_before;
+};
+Window WindowOf(const Graph& graph, const Layer& layer, int axis);
+
+// First and last input index that output index i of a resize reads.
+void ResizeNeeds(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t* first,
+                 int64_t* last);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_TILE_GEOMETRY_H_
