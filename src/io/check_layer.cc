@@ -273,8 +273,12 @@ Status CheckWindowOfTensor(const Rule& r) {
       return r.Bad(slice ? "the slice leaves the input" : "pads do not fit the output");
     }
     const int64_t after = outer.extent[a] - begin - int64_t{inner.extent[a]};
-    if (!slice && (begin >= kMaxWindow || after >= kMaxWindow)) {
+    if (slice) continue;
+    if (begin >= kMaxWindow || after >= kMaxWindow) {
       return r.Unsupported("pads above 65535");
+    }
+    if ((a == 0 || a == 3) && (begin != 0 || after != 0)) {
+      return r.Unsupported("pads of batch or channels");
     }
   }
   return Status::kOk;

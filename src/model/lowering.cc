@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/lowering.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int64_t kTensorAlignment = 64;  // of each root in its region, bytes
+
+void DenseStrides(const Tensor& t, uint32_t stride[kAxes]) {
+  uint64_t step = t.element_bytes;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    stride[a] = static_cast<uint32_t>(step);
+    step *= static_cast<uint64_t>(t.extent[a]);
+  }
+}
+
+// Decides which tensors are views of which; layers are looked at in topological order,
+// so a tensor's parent is final before a later layer builds on it.
+class ViewPlanner {
+ public:
+  ViewPlanner(const Graph& graph, const Hardware& hardware, Lowering* lowering,
+              Span<uint8_t> needs_dense)
+      : graph_(graph),
+        granule_(hardware.dram_granule_bytes),
+        lowering_(lowering),
+        needs_dense_(needs_dense) {}
+
+  // True when the whole layer is a view.
+  bool TryLayer(uint32_t l) {
+    const Layer& layer = graph_.layers[l];
+    switch (layer.op) {
+      case SLUICE_OP_RESHAPE:
+        return TryReshape(layer.inputs[0], layer.outputs[0]);
+      case SLUICE_OP_SLICE:
+        return TrySlice(layer);
+      case SLUICE_OP_CONCAT:
+        return TryConcat(layer);
+      default:
+        return false;
+    }
+  }
+
+ private:
+  bool IsRoot(uint32_t t) const { return lowering_->views[t].parent == kNone; }
+  bool MayMove(uint32_t t) const {
+    return IsRoot(t) && graph_.tensors[t].kind == TensorKind::kIntermediate;
+  }
+
+  // True when the tensor's elements lie without holes in row-major order.
+  bool IsDense(uint32_t t) const {
+    uint32_t stride[kAxes];
+    uint32_t dense[kAxes];
+    int64_t offset = 0;
+    Resolve(t, stride, &offset);
+    DenseStrides(graph_.tensors[t], dense);
+    for (int a = 0; a < kAxes; ++a) {
+      if (graph_.tensors[t].extent[a] > 1 && stride[a] != dense[a]) return false;
+    }
+    return true;
+  }
+
+  // Strides and byte offset within the root, following the parents.
+  void Resolve(uint32_t t, uint32_t stride[kAxes], int64_t* offset) const {
+    const View& view = lowering_->views[t];
+    if (view.parent == kNone) {
+      DenseStrides(graph_.tensors[t], stride);
+      *offset = 0;
+      return;
+    }
+    Resolve(view.parent, stride, offset);
+    if (view.reshape) {
+      DenseStrides(graph_.tensors[t], stride);
+      return;
+    }
+    for (int a = 0; a < kAxes; ++a) *offset += int64_t{view.begin[a]} * stride[a];
+  }
+
+  bool TryReshape(uint32_t in, uint32_t out) {
+    if (MayMove(out) && IsDense(in)) {
+      lowering_->views[out] = View{in, true, {}};
+      // No ancestor may move into a wider tensor from now on.
+      for (uint32_t t = in; t != kNone; t = lowering_->views[t].parent) {
+        needs_dense_[t] = 1;
+      }
+      return true;
+    }
+    // The output has its own region: let the producer write there.
+    if (MayMove(in) && HasProducer(in) && needs_dense_[in] == 0) {
+      lowering_->views[in] = View{out, true, {}};
+      return true;
+    }
+    needs_dense_[out] = 1;  // the copy writes it in the order of the input
+    return false;
+  }
+
+  bool TrySlice(const Layer& layer) {
+    const uint32_t in = layer.inputs[0];
+    const uint32_t out = layer.outputs[0];
+    View view = {in, false, {}};
+    for (int a = 0; a < kAxes; ++a)
+      view.begin[a] = layer.attribute(static_cast<size_t>(a));
+    if (!MayMove(out) || !OnGranule(in, view.begin)) return false;
+    lowering_->views[out] = view;
+    return true;
+  }
+
+  // Byte offset and strides of a box at `begin` are multiples of the DRAM granule.
+  bool OnGranule(uint32_t parent, const int32_t begin[kAxes]) const {
+    uint32_t stride[kAxes];
+    int64_t offset = 0;
+    Resolve(parent, stride, &offset);
+    for (int a = 0; a < kAxes; ++a) {
+      offset += int64_t{begin[a]} * stride[a];
+      if (a < kAxes - 1 && graph_.tensors[parent].extent[a] > 1 &&
+          stride[a] % granule_ != 0) {
+        return granule_ == 1;
+      }
+    }
+    return offset % granule_ == 0;
+  }
+
+  bool HasProducer(uint32_t t) const {
+    const uint32_t producer = graph_.tensors[t].producer;
+    if (producer == kNone) return false;
+    // A view's output has no writer of its own that could write elsewhere.
+    return lowering_->is_view[producer] == 0;
+  }
+
+  // Each input that can be written in place becomes a view of the output; the layer is
+  // one when all of them are. An input that appears twice is written in place once.
+  bool TryConcat(const Layer& layer) {
+    const uint32_t out = layer.outputs[0];
+    const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
+    int32_t at = 0;
+    bool all = true;
+    for (uint32_t in : layer.inputs) {
+      View view = {out, false, {}};
+      view.begin[axis] = at;
+      at += graph_.tensors[in].extent[axis];
+      if (MayMove(in) && HasProducer(in) && needs_dense_[in] == 0 && in != out &&
+          OnGranule(out, view.begin) && !IsAncestor(in, out)) {
+        lowering_->views[in] = view;
+      } else {
+        all = false;
+      }
+    }
+    return all;
+  }
+
+  bool IsAncestor(uint32_t ancestor, uint32_t t) const {
+    for (; t != kNone; t = lowering_->views[t].parent) {
+      if (t == ancestor) return true;
+    }
+    return false;
+  }
+
+  const Graph& graph_;
+  uint32_t granule_;
+  Lowering* lowering_;
+  Span<uint8_t> needs_dense_;  // a reshape relies on the tensor's order
+};
+
+uint8_t RegionOf(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::kInput:
+      return SLUICE_REGION_INPUT;
+    case TensorKind::kOutput:
+      return SLUICE_REGION_OUTPUT;
+    case TensorKind::kConstant:
+      return SLUICE_REGION_CONST;
+    case TensorKind::kState:
+      return SLUICE_REGION_STATE;
+    default:
+      return SLUICE_REGION_WORKSPACE;
+  }
+}
+
+uint32_t RootOf(const Lowering& lowering, uint32_t t) {
+  while (lowering.views[t].parent != kNone) t = lowering.views[t].parent;
+  return t;
+}
+
+// Layers during which a root's memory holds live bytes, both ends included.
+struct Lifetime {
+  uint32_t first = kNone;
+  uint32_t last = 0;
+};
+
+Status FindLifetimes(const Graph& graph, const Lowering& lowering, Arena* arena,
+                     Span<Lifetime>* out) {
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), out));
+  for (Lifetime& life : *out) life = Lifetime{};
+  const auto touch = [&](uint32_t t, uint32_t l) {
+    Lifetime& life = (*out)[RootOf(lowering, t)];
+    if (life.first == kNone) life.first = l;
+    life.last = l;
+  };
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    const Layer& layer = graph.layers[l];
+    // A folded PAD's output exists nowhere; its reader reads the PAD's input.
+    if (layer.op == SLUICE_OP_PAD && lowering.is_view[l] != 0) continue;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const bool folded = i == 0 && lowering.folded_input[l] != kNone;
+      const uint32_t t = folded ? lowering.folded_input[l] : layer.inputs[i];
+      if (t != kNone) touch(t, l);
+    }
+    for (uint32_t t : layer.outputs) touch(t, l);
+  }
+  return Status::kOk;
+}
+
+// First fit by address among the roots that are live at the same time.
+int64_t FirstFit(const Graph& graph, const Lowering& lowering,
+                 Span<const Lifetime> lives, Span<const uint32_t> placed, uint32_t t) {
+  int64_t at = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t other : placed) {
+      if (lives[other].last < lives[t].first || lives[t].last < lives[other].first) {
+        continue;
+      }
+      const int64_t begin = static_cast<int64_t>(lowering.places[other].offset);
+      const int64_t end = begin + graph.tensors[other].bytes;
+      if (at < end && begin < at + graph.tensors[t].bytes) {
+        at = RoundUpTo(end, kTensorAlignment);
+        moved = true;
+      }
+    }
+  }
+  return at;
+}
+
+// A weight or fmap too many would overflow 64-bit addresses long after it overflows any
+// machine; 2^62 is checked.
+Status PlaceRoots(const Graph& graph, Arena* arena, Lowering* lowering,
+                  Diagnostic* diagnostic) {
+  ArenaScope scope(arena);
+  Span<Lifetime> lives;
+  Span<uint32_t> placed;
+  SLUICE_TRY(FindLifetimes(graph, *lowering, arena, &lives));
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &placed));
+  size_t workspace = 0;
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    if (lowering->views[t].parent != kNone) continue;
+    const Tensor& tensor = graph.tensors[t];
+    TensorPlace* place = &lowering->places[t];
+    place->region = RegionOf(tensor.kind);
+    DenseStrides(tensor, place->stride);
+    uint64_t* size = &lowering->region_bytes[place->region];
+    if (tensor.kind == TensorKind::kIntermediate) {
+      if (lives[t].first == kNone) {
+        place->region = kRegionNowhere;  // nobody writes or reads it
+        continue;
+      }
+      place->offset = static_cast<uint64_t>(
+          FirstFit(graph, *lowering, lives, placed.Slice(0, workspace), t));
+      placed[workspace++] = t;
+      *size = Max(*size, place->offset + static_cast<uint64_t>(tensor.bytes));
+    } else {
+      place->offset = static_cast<uint64_t>(
+          RoundUpTo(static_cast<int64_t>(*size), kTensorAlignment));
+      *size = place->offset + static_cast<uint64_t>(tensor.bytes);
+    }
+    if (*size > uint64_t{1} << 60) {
+      return Fail(diagnostic, Status::kUnsupported, "lowering")
+          .Tensor(t)
+          .Text("a DRAM region exceeds 2^60 bytes");
+    }
+  }
+  return Status::kOk;
+}
+
+void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
+  const View& view = lowering->views[t];
+  if (view.parent == kNone) return;
+  PlaceView(graph, lowering, view.parent);
+  TensorPlace* place = &lowering->places[t];
+  const TensorPlace& parent = lowering->places[view.parent];
+  *place = parent;
+  if (view.reshape) {
+    DenseStrides(graph.tensors[t], place->stride);
+    return;
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    place->offset += uint64_t{static_cast<uint32_t>(view.begin[a])} * parent.stride[a];
+  }
+}
+
+// A PAD whose only readers are convolutions that pad with the same value, and whose
+// pads stay shorter than their windows, is done by the convolutions' own padding.
+bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
+  const Layer& pad = graph.layers[pad_layer];
+  const uint32_t out = pad.outputs[0];
+  if (pad.op != SLUICE_OP_PAD || graph.tensors[out].kind != TensorKind::kIntermediate) {
+    return false;
+  }
+  const Tensor& padded = graph.tensors[out];
+  const Tensor& inner = graph.tensors[pad.inputs[0]];
+  bool used = false;
+  for (uint32_t l = pad_layer + 1; l < graph.layers.size(); ++l) {
+    const Layer& reader = graph.layers[l];
+    for (size_t i = 0; i < reader.inputs.size(); ++i) {
+      if (reader.inputs[i] != out) continue;
+      used = true;
+      const bool conv =
+          reader.op == SLUICE_OP_CONV || reader.op == SLUICE_OP_DEPTHWISE_CONV;
+      if (!conv || i != 0 ||
+          reader.attribute(SLUICE_CONV_INPUT_ZERO) != pad.attribute(SLUICE_PAD_VALUE)) {
+        return false;
+      }
+      for (int a = 1; a <= 2; ++a) {
+        const Window w = WindowOf(graph, reader, a);
+        const int64_t window = int64_t{w.filter - 1} * w.dilation + 1;
+        const size_t side = static_cast<size_t>(a);
+        const int64_t before = pad.attribute(side);
+        const int64_t after = padded.extent[a] - inner.extent[a] - before;
+        const int64_t own_after = reader.attribute(SLUICE_CONV_PAD_BOTTOM + side - 1);
+        if (before + w.pad_before >= window || after + own_after >= window)
+          return false;
+      }
+    }
+  }
+  return used;
+}
+
+void FoldPads(const Graph& graph, Lowering* lowering) {
+  for (uint32_t p = 0; p < graph.layers.size(); ++p) {
+    if (!MayFoldPad(graph, p)) continue;
+    const Layer& pad = graph.layers[p];
+    lowering->is_view[p] = 1;
+    for (uint32_t l = p + 1; l < graph.layers.size(); ++l) {
+      if (graph.layers[l].input(0) == pad.outputs[0]) {
+        lowering->folded_input[l] = pad.inputs[0];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
+             Lowering* lowering, Diagnostic* diagnostic) {
+  const size_t tensors = graph.tensors.size();
+  const size_t layers = graph.layers.size();
+  SLUICE_TRY(arena->Allocate(tensors, &lowering->places));
+  SLUICE_TRY(arena->Allocate(tensors, &lowering->views));
+  SLUICE_TRY(arena->Allocate(layers, &lowering->is_view));
+  SLUICE_TRY(arena->Allocate(layers, &lowering->folded_input));
+  for (View& view : lowering->views) view.parent = kNone;
+  for (uint32_t& folded : lowering->folded_input) folded = kNone;
+  for (uint64_t& bytes : lowering->region_bytes) bytes = 0;
+
+  FoldPads(graph, lowering);
+  {
+    ArenaScope scope(arena);
+    Span<uint8_t> needs_dense;
+    SLUICE_TRY(arena->Allocate(tensors, &needs_dense));
+    ViewPlanner planner(graph, hardware, lowering, needs_dense);
+    for (uint32_t l = 0; l < layers; ++l) {
+      if (planner.TryLayer(l)) lowering->is_view[l] = 1;
+    }
+  }
+  SLUICE_TRY(PlaceRoots(graph, arena, lowering, diagnostic));
+  for (uint32_t t = 0; t < tensors; ++t) PlaceView(graph, lowering, t);
+  return Status::kOk;
+}
+
+}  // namespace sluice

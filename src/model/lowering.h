@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tensors lie in DRAM, and which layers need no work because they are views.
+//
+// CONCAT, SLICE and RESHAPE become views (strided aliases of another tensor's memory)
+// where that is legal; the rest of them become copies. Workspace tensors share memory
+// when their lifetimes do not overlap.
+//
+// Input    graph, hardware (dram_granule_bytes).
+// Output   one place per tensor, one action per layer, bytes per DRAM region.
+// Errors   kUnsupported when a region exceeds what the stream can address.
+// Cost     O(layers * inputs + tensors^2 in the worst case of reuse), small scratch.
+#ifndef SLUICE_MODEL_LOWERING_H_
+#define SLUICE_MODEL_LOWERING_H_
+
+#include "base/memory.h"
+#include "model/hardware.h"
+#include "model/plan.h"
+#include "model/tile_geometry.h"
+
+namespace sluice {
+
+// An alias that is being decided: `tensor` lies inside `parent`.
+struct View {
+  uint32_t parent;       // kNone: the tensor has memory of its own
+  bool reshape;          // same bytes in the same order, other extents
+  int32_t begin[kAxes];  // else: the box at `begin` of the parent
+};
+
+struct Lowering {
+  Span<TensorPlace> places;  // per tensor
+  Span<View> views;          // per tensor
+  Span<uint8_t> is_view;     // per layer: 1 when nothing has to be done
+  // Per layer: the tensor it reads as input 0, past a PAD that it takes over; kNone
+  // when nothing is folded. A folded PAD's layer is a view.
+  Span<uint32_t> folded_input;
+  uint64_t region_bytes[SLUICE_REGION_COUNT];
+};
+
+Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
+             Lowering* lowering, Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_LOWERING_H_
