@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/core_array.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+enum Dim { kB, kC, kK, kH, kW, kDims };
+
+// Which dims the two directions of the core array cut, in the order ties are decided.
+constexpr uint8_t kPartitions[6][2] = {{kC, kK}, {kC, kB}, {kB, kK},
+                                       {kC, kW}, {kH, kK}, {kH, kW}};
+
+struct Work {  // one group of a tile
+  int64_t size[kDims];
+  int64_t r, s, stride_h, stride_w;
+  int64_t ops;
+  int64_t rounds;      // groups done one after another
+  int64_t groups;      // all of them, for energy
+  int64_t duplicates;  // groups side by side on one core
+};
+
+Work MakeWork(const CoreArray& array, const CoreLayer& layer, const int32_t extent[4]) {
+  Work w = {};
+  const int64_t group_k = Max(layer.k / layer.groups, 1);
+  w.size[kB] = extent[0];
+  w.size[kH] = extent[1];
+  w.size[kW] = extent[2];
+  w.size[kK] = extent[3];
+  w.size[kC] = layer.c / layer.groups;
+  w.groups = CeilDivide(extent[3], group_k);
+  if (w.groups > 1) w.size[kK] = group_k;
+  if (layer.activations) {
+    w.groups *= w.size[kB];
+    w.size[kB] = 1;
+  }
+  w.r = layer.r;
+  w.s = layer.s;
+  w.stride_h = layer.stride_h;
+  w.stride_w = layer.stride_w;
+  w.duplicates = 1;
+  w.rounds = w.groups;
+  if (w.groups > 1) {
+    // Zero when one group fills the unit; it then costs no scratchpad stall.
+    w.duplicates = Min(array.vector / w.size[kC], array.lane / w.size[kK]);
+    if (w.duplicates > 1) {
+      w.duplicates = Min(w.duplicates, w.groups);
+      w.rounds = CeilDivide(w.groups, w.duplicates);
+    }
+  }
+  w.ops = w.size[kC] * w.size[kK] * w.r * w.s * w.size[kH] * w.size[kW] * w.size[kB];
+  return w;
+}
+
+// One partitioning of one group: what each core gets.
+struct Share {
+  int64_t cut[kDims];
+  int64_t part[kDims];  // steps per core; C and K in units of vector and lane
+  int64_t k_fit, k_rounds;
+  int64_t input_fit;  // ifmap pixels the core input buffer holds
+};
+
+bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Share* s) {
+  for (int d = 0; d < kDims; ++d) s->cut[d] = 1;
+  s->cut[dims[0]] = array.rows;
+  s->cut[dims[1]] = array.columns;
+  for (int d = 0; d < kDims; ++d) {
+    const int64_t unit = d == kC ? array.vector : d == kK ? array.lane : 1;
+    s->part[d] = CeilDivide(w.size[d], unit * s->cut[d]);
+  }
+  s->input_fit = array.input_bytes / s->part[kC];
+  const int64_t k_most = array.weight_bytes / (w.r * w.s * s->part[kC]);
+  if (k_most == 0 || s->input_fit / w.r < w.s) return false;
+  s->k_fit = Min(s->part[kK], k_most);
+  s->k_rounds = CeilDivide(s->part[kK], s->k_fit);
+  return true;
+}
+
+// Cost with ofmap pixels cut into h_rounds x w_rounds per core.
+bool Candidate(const CoreArray& a, const Work& w, const Share& s, int64_t h_rounds,
+               int64_t w_rounds, CoreCost* out) {
+  const int64_t h_chunks = (w_rounds == 1 ? 1 : h_rounds) * s.cut[kH];
+  const int64_t rows = w.size[kH] + (w.r - w.stride_h) * (h_chunks - 1);
+  const int64_t columns = w.size[kW] + (w.s - w.stride_w) * (s.cut[kW] - 1);
+  if (rows < 0 || columns < 0) return false;
+  const int64_t ifmap = rows * w.size[kC] * w.size[kB] * columns;
+  const int64_t weights = w.r * w.s * w.size[kC] * w.size[kK];
+  const int64_t ofmap = w.size[kH] * w.size[kW] * w.size[kK] * w.size[kB];
+  const int64_t weight_copies = s.cut[kH] * s.cut[kW] * s.cut[kB];
+  const int64_t gbuf_reads = ifmap * s.k_rounds + weights;
+  const int64_t input_writes = ifmap * s.k_rounds * s.cut[kK];
+  const int64_t input_reads = w.ops / w.size[kK] * s.part[kK] * s.cut[kK];
+  const int64_t weight_writes = weights * weight_copies;
+  const int64_t weight_reads = weight_writes * w_rounds * h_rounds * s.part[kB];
+  const int64_t output_writes = w.ops / w.size[kC] * s.part[kC] * s.cut[kC];
+  const int64_t output_reads = output_writes + s.cut[kC] * ofmap;
+  const double groups = static_cast<double>(w.groups);
+
+  const double gbuf = static_cast<double>(gbuf_reads) * a.gbuf_read_pj +
+                      static_cast<double>(ofmap) * a.gbuf_write_pj;
+  const double core = static_cast<double>(input_reads) * a.input_read_pj +
+                      static_cast<double>(input_writes) * a.input_write_pj +
+                      static_cast<double>(weight_reads) * a.weight_read_pj +
+                      static_cast<double>(weight_writes) * a.weight_write_pj +
+                      static_cast<double>(output_reads) * a.output_read_pj +
+                      static_cast<double>(output_writes) * a.output_write_pj +
+                      static_cast<double>(ofmap) * a.slice_read_pj +
+                      static_cast<double>(ofmap) * a.slice_write_pj;
+  out->scratchpad_pj = gbuf * groups;
+  out->core_pj = core * groups;
+  out->arithmetic_pj = static_cast<double>(w.ops) * a.mac_pj * groups;
+  out->energy_pj = out->scratchpad_pj + out->core_pj + out->arithmetic_pj;
+  const int64_t compute =
+      s.part[kC] * s.part[kK] * s.part[kH] * s.part[kW] * s.part[kB] * w.r * w.s;
+  const int64_t feed = CeilDivide(gbuf_reads * w.duplicates, a.read_bytes_per_cycle);
+  out->cycles = Max(compute, feed) * w.rounds;
+  return true;
+}
+
+// Tries all pixel tilings of one partitioning; keeps the least energy x time.
+void TryShare(const CoreArray& a, const Work& w, const Share& s, double* best_cost,
+              CoreCost* best) {
+  const int64_t fit_w = (s.input_fit / w.r - w.s) / w.stride_w + 1;
+  const int64_t most_w = Min(Min(fit_w, int64_t{a.output_bytes}), s.part[kW]);
+  int64_t last_h = 0;
+  for (int64_t w1 = most_w; w1 >= 1; --w1) {
+    const int64_t input_w = (w1 - 1) * w.stride_w + w.s;
+    const int64_t h1 =
+        Min(Min(a.output_bytes / w1, (s.input_fit / input_w - w.r) / w.stride_h + 1),
+            s.part[kH]);
+    if (h1 == last_h || h1 < 1) continue;
+    last_h = h1;
+    CoreCost cost;
+    if (!Candidate(a, w, s, CeilDivide(s.part[kH], h1), CeilDivide(s.part[kW], w1),
+                   &cost)) {
+      continue;
+    }
+    const double product = cost.energy_pj * static_cast<double>(cost.cycles);
+    if (best->cycles != 0 && product >= *best_cost) continue;
+    *best_cost = product;
+    *best = cost;
+  }
+}
+
+void VectorCost(const CoreArray& array, const CoreLayer& layer, const int32_t extent[4],
+                CoreCost* out) {
+  const int64_t ops = int64_t{extent[0]} * extent[1] * extent[2] * extent[3] *
+                      layer.operands * layer.r * layer.s;
+  *out = CoreCost{};
+  out->cycles = CeilDivide(ops, array.vector_ops_per_cycle);
+  out->arithmetic_pj = static_cast<double>(ops) * array.vector_op_pj;
+  out->energy_pj = out->arithmetic_pj;
+}
+
+}  // namespace
+
+bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
+                   const int32_t extent[4], CoreCost* out) {
+  if (layer.vector_op) {
+    VectorCost(array, layer, extent, out);
+    return true;
+  }
+  const Work work = MakeWork(array, layer, extent);
+  double best_cost = 0;
+  *out = CoreCost{};
+  for (const uint8_t(&dims)[2] : kPartitions) {
+    Share share;
+    if (!MakeShare(array, work, dims, &share)) continue;
+    TryShare(array, work, share, &best_cost, out);
+  }
+  return out->cycles != 0;
+}
+
+}  // namespace sluice

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/notation.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+int64_t Elements(const Box& b) {
+  int64_t n = 1;
+  for (int a = 0; a < 4; ++a) n *= b.end[a] - b.begin[a];
+  return n;
+}
+
+bool SameBox(const Box& x, const Box& y) {
+  for (int a = 0; a < 4; ++a) {
+    if (x.begin[a] != y.begin[a] || x.end[a] != y.end[a]) return false;
+  }
+  return true;
+}
+
+void Unite(const Box& x, Box* out) {
+  for (int a = 0; a < 4; ++a) {
+    out->begin[a] = Min(out->begin[a], x.begin[a]);
+    out->end[a] = Max(out->end[a], x.end[a]);
+  }
+}
+
+// The k-th of `counts` parts. Uniform parts are rounded up and start at zero; others
+// are balanced, so that none is empty.
+void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform, int32_t k,
+             Box* box) {
+  int32_t index[4];
+  index[3] = k % counts[3];
+  k /= counts[3];
+  index[2] = k % counts[2];
+  k /= counts[2];
+  index[1] = k % counts[1];
+  index[0] = k / counts[1];
+  for (int a = 0; a < 4; ++a) {
+    if (uniform) {
+      box->begin[a] = 0;
+      box->end[a] = static_cast<int32_t>(CeilDivide(extent[a], counts[a]));
+      continue;
+    }
+    const int64_t e = extent[a];
+    box->begin[a] = static_cast<int32_t>(e * index[a] / counts[a]);
+    box->end[a] = static_cast<int32_t>(e * (index[a] + 1) / counts[a]);
+  }
+}
+
+int64_t DramCycles(const FusionProblem& p, int64_t bytes) {
+  if (p.dram_bandwidth.denominator == 1) {
+    return p.dram_latency_cycles + CeilDivide(bytes, p.dram_bandwidth.numerator);
+  }
+  return p.dram_latency_cycles + TransferCycles(bytes, p.dram_bandwidth.numerator,
+                                                p.dram_bandwidth.denominator);
+}
+
+}  // namespace
+
+void LinkConsumers(Span<FusionLayer> layers, Span<const FusionInput> inputs,
+                   Span<uint32_t> consumers) {
+  for (FusionLayer& l : layers) l.consumers = 0;
+  for (const FusionInput& i : inputs) {
+    if (i.source < layers.size()) ++layers[i.source].consumers;
+  }
+  uint32_t first = 0;
+  for (FusionLayer& l : layers) {
+    l.first_consumer = first;
+    first += l.consumers;
+    l.consumers = 0;
+  }
+  for (uint32_t reader = 0; reader < layers.size(); ++reader) {
+    for (uint32_t i = 0; i < layers[reader].inputs; ++i) {
+      const uint32_t source = inputs[layers[reader].first_input + i].source;
+      if (source >= layers.size()) continue;
+      FusionLayer& l = layers[source];
+      consumers[l.first_consumer + l.consumers++] = reader;
+    }
+  }
+}
+
+Status Parser::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
+                    uint32_t max_tiles, uint32_t max_transfers, TileList* list) {
+  problem_ = problem;
+  memo_ = memo;
+  const size_t n = problem->layers.size();
+  const size_t sources = n + problem->externals.size();
+  SLUICE_TRY(arena->Allocate(n, &groups_));
+  SLUICE_TRY(arena->Allocate(n, &position_));
+  SLUICE_TRY(arena->Allocate(n, &group_of_));
+  SLUICE_TRY(arena->Allocate(n, &reach_));
+  SLUICE_TRY(arena->Allocate(n, &box_));
+  SLUICE_TRY(arena->Allocate(n, &has_box_));
+  SLUICE_TRY(arena->Allocate(n, &cost_));
+  SLUICE_TRY(arena->Allocate(n, &fusion_end_));
+  SLUICE_TRY(arena->Allocate(problem->inputs.size(), &last_load_));
+  SLUICE_TRY(arena->Allocate(n, &last_store_));
+  SLUICE_TRY(arena->Allocate(sources, &sharer_));
+  SLUICE_TRY(arena->Allocate(sources, &shared_at_));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->layer));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->tile));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->cycles));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->box));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->ofmap_bytes));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->ofmap_end));
+  SLUICE_TRY(arena->Allocate(max_tiles, &list->store));
+  SLUICE_TRY(arena->Allocate(max_transfers, &list->transfer_box));
+  return arena->Allocate(max_transfers, &list->transfer);
+}
+
+ParseResult Parser::Parse(const GroupNotation& notation, TileList* list) {
+  ParseResult result = MakeGroups(notation);
+  if (result != ParseResult::kOk) return result;
+  const Group& last = groups_[group_count_ - 1];
+  const int64_t tiles = last.base + int64_t{last.tiles} * (last.last - last.first);
+  if (tiles > static_cast<int64_t>(list->layer.size())) return ParseResult::kTooMany;
+  list->tiles = static_cast<uint32_t>(tiles);
+  list->transfers = 0;
+  list->groups = fusion_count_;
+  list->fine_groups = group_count_;
+  list->compute_cycles = list->dram_cycles = 0;
+  list->load_bytes = list->store_bytes = 0;
+  list->core_pj = 0;
+  const bool uniform = (memo_->model().flags & kTileUniform) != 0;
+  for (uint32_t g = 0; g < group_count_; ++g) {
+    const Group& group = groups_[g];
+    FindReach(notation, group);
+    const uint32_t axes = Axes(notation, group);
+    for (int32_t k = 0; k < group.tiles; ++k) {
+      if (k == 0 || !uniform) {
+        result = Boxes(notation, group, axes, k);
+        if (result == ParseResult::kOk) result = Costs(notation, group, list);
+        if (result != ParseResult::kOk) return result;
+      }
+      result = Emit(notation, group, k, list);
+      if (result != ParseResult::kOk) return result;
+    }
+  }
+  return ParseResult::kOk;
+}
+
+ParseResult Parser::MakeGroups(const GroupNotation& notation) {
+  const uint32_t n = static_cast<uint32_t>(notation.order.size());
+  group_count_ = fusion_count_ = 0;
+  int64_t base = 0;
+  for (uint32_t i = 0; i < n; ++i) position_[notation.order[i]] = i;
+  for (uint32_t i = 0; i < n; ++i) {
+    if (notation.cut[i] != kCutNone) {
+      if (notation.cut[i] == kCutDram) ++fusion_count_;
+      if (notation.tiles[i] < 1) return ParseResult::kCut;
+      groups_[group_count_++] =
+          Group{i, i, notation.tiles[i], static_cast<int32_t>(base), fusion_count_ - 1};
+    }
+    Group& group = groups_[group_count_ - 1];
+    group.last = i + 1;
+    base += group.tiles;
+    if (base > INT32_MAX / 2) return ParseResult::kTooMany;
+    fusion_end_[group.fusion] = static_cast<int32_t>(base);
+    const uint32_t layer = notation.order[i];
+    group_of_[layer] = group_count_ - 1;
+    const FusionLayer& l = problem_->layers[layer];
+    for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+      const uint32_t source = problem_->inputs[e].source;
+      if (source < n && position_[source] >= i) return ParseResult::kOrder;
+    }
+  }
+  return ParseResult::kOk;
+}
+
+bool Parser::SameFineGroup(uint32_t layer, const Group& group) const {
+  return layer < problem_->layers.size() && position_[layer] >= group.first &&
+         position_[layer] < group.last;
+}
+
+bool Parser::OffChip(uint32_t source, const Group& group) const {
+  return source >= problem_->layers.size() ||
+         groups_[group_of_[source]].fusion != group.fusion;
+}
+
+uint32_t Parser::Axes(const GroupNotation& notation, const Group& group) const {
+  uint32_t axes = 15;
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const FusionLayer& l = problem_->layers[notation.order[i]];
+    for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+      if (SameFineGroup(problem_->inputs[e].source, group)) {
+        axes &= problem_->inputs[e].fused_axes;
+      }
+    }
+  }
+  return axes;
+}
+
+void Parser::FindReach(const GroupNotation& notation, const Group& group) {
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const uint32_t layer = notation.order[i];
+    const FusionLayer& l = problem_->layers[layer];
+    Reach reach = {0, 0, l.output || l.consumers == 0};
+    for (uint32_t c = l.first_consumer; c < l.first_consumer + l.consumers; ++c) {
+      const uint32_t reader = problem_->consumers[c];
+      const Group& other = groups_[group_of_[reader]];
+      const uint32_t at = position_[reader];
+      if (&other == &group) {
+        reach.inner = Max(reach.inner, static_cast<int32_t>(at - i));
+      } else if (other.fusion == group.fusion) {
+        const int32_t length = static_cast<int32_t>(other.last - other.first);
+        reach.later = Max(reach.later, other.base + (other.tiles - 1) * length +
+                                           static_cast<int32_t>(at - other.first) + 1);
+      } else {
+        reach.store = true;
+      }
+    }
+    reach_[layer] = reach;
+  }
+}
+
+bool Parser::OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, Box* box) {
+  const FusionLayer& l = problem_->layers[layer];
+  const TileModel& model = memo_->model();
+  int32_t counts[4] = {1, 1, 1, 1};
+  if (tiles > 1 && !model.grid(model.user, l.extent, axes & l.axes,
+                               static_cast<uint32_t>(tiles), counts)) {
+    return false;
+  }
+  PartBox(l.extent, counts, (model.flags & kTileUniform) != 0, k, box);
+  return true;
+}
+
+// Boxes of tile k of every layer of the group, from the last layer back.
+ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
+                          uint32_t axes, int32_t k) {
+  const TileModel& model = memo_->model();
+  const bool uniform = (model.flags & kTileUniform) != 0;
+  for (uint32_t i = group.first; i < group.last; ++i) has_box_[notation.order[i]] = 0;
+  for (uint32_t i = group.last; i-- > group.first;) {
+    const uint32_t layer = notation.order[i];
+    const FusionLayer& l = problem_->layers[layer];
+    const bool leaves = reach_[layer].store || reach_[layer].later != 0;
+    if (has_box_[layer] == 0) {
+      if (!OwnBox(layer, axes, group.tiles, k, &box_[layer])) return ParseResult::kCut;
+    } else if (!uniform && leaves) {
+      // Readers outside need all of it, whatever the readers inside need.
+      Box own;
+      if (!OwnBox(layer, axes, group.tiles, k, &own)) return ParseResult::kCut;
+      Unite(own, &box_[layer]);
+    }
+    for (uint32_t e = 0; e < l.inputs; ++e) {
+      const uint32_t source = problem_->inputs[l.first_input + e].source;
+      if (!SameFineGroup(source, group)) continue;
+      Box need;
+      model.need(model.user, layer, e, box_[layer], &need);
+      if (has_box_[source] != 0) {
+        Unite(need, &box_[source]);
+      } else {
+        box_[source] = need;
+        has_box_[source] = 1;
+      }
+    }
+  }
+  return ParseResult::kOk;
+}
+
+ParseResult Parser::Costs(const GroupNotation& notation, const Group& group,
+                          TileList* list) {
+  const bool uniform = (memo_->model().flags & kTileUniform) != 0;
+  const int32_t repeat = uniform ? group.tiles : 1;
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const uint32_t layer = notation.order[i];
+    int32_t extent[4];
+    for (int a = 0; a < 4; ++a) extent[a] = box_[layer].end[a] - box_[layer].begin[a];
+    TileCost& cost = cost_[layer];
+    if (!memo_->Cost(layer, extent, &cost)) return ParseResult::kMapping;
+    list->compute_cycles += cost.cycles * repeat;
+    list->core_pj += cost.energy_pj * repeat;
+  }
+  return ParseResult::kOk;
+}
+
+ParseResult Parser::Emit(const GroupNotation& notation, const Group& group, int32_t k,
+                         TileList* list) {
+  int32_t p = group.base + k * static_cast<int32_t>(group.last - group.first);
+  ++stamp_;
+  for (uint32_t i = group.first; i < group.last; ++i, ++p) {
+    const uint32_t layer = notation.order[i];
+    list->layer[p] = layer;
+    list->tile[p] = k;
+    list->cycles[p] = cost_[layer].cycles;
+    list->box[p] = box_[layer];
+    if (!EmitLoads(group, layer, k, p, list)) return ParseResult::kTooMany;
+    if (!EmitOfmap(group, layer, k, p, list)) return ParseResult::kTooMany;
+  }
+  return ParseResult::kOk;
+}
+
+Transfer* Parser::Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                       TransferKind kind, int64_t bytes, TileList* list) {
+  if (list->transfers == list->transfer.size()) return nullptr;
+  Transfer* t = &list->transfer[list->transfers++];
+  t->bytes = bytes;
+  t->cycles = DramCycles(*problem_, bytes);
+  t->use = p;
+  t->end = p + 1;
+  t->group_end = fusion_end_[group.fusion];
+  t->tile = k;
+  t->layer = layer;
+  t->source = kNone;
+  t->previous = kNone;
+  t->after = kNone;
+  t->kind = kind;
+  list->dram_cycles += t->cycles;
+  (kind == kStore ? list->store_bytes : list->load_bytes) += bytes;
+  return t;
+}
+
+bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                       TileList* list) {
+  const FusionLayer& l = problem_->layers[layer];
+  if (k == 0 && l.weight_bytes != 0) {
+    Transfer* t = Push(group, layer, 0, p, kLoadWeight, l.weight_bytes, list);
+    if (t == nullptr) return false;
+    t->end = p + (group.tiles - 1) * static_cast<int32_t>(group.last - group.first) + 1;
+  }
+  for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+    if (!OffChip(problem_->inputs[e].source, group)) continue;
+    if (!EmitInput(group, e, layer, k, p, list)) return false;
+  }
+  return true;
+}
+
+// Box of what an input edge reads from DRAM for the current tile; bytes per element.
+uint32_t Parser::LoadBox(uint32_t edge, uint32_t layer, Box* box) const {
+  const TileModel& model = memo_->model();
+  const uint32_t source = problem_->inputs[edge].source;
+  const size_t n = problem_->layers.size();
+  const int32_t* extent = source < n ? problem_->layers[source].extent
+                                     : problem_->externals[source - n].extent;
+  model.need(model.user, layer, edge - problem_->layers[layer].first_input, box_[layer],
+             box);
+  for (int a = 0; a < 4; ++a) box->end[a] = Min(box->end[a], extent[a]);
+  return source < n ? problem_->layers[source].element_bytes
+                    : problem_->externals[source - n].element_bytes;
+}
+
+// True when a load of this tile by an earlier layer, or of the tile before by this one,
+// serves this edge too. The former is widened if that moves fewer bytes than two loads.
+bool Parser::ShareLoad(uint32_t edge, uint32_t element, const Box& box, int32_t p,
+                       TileList* list) {
+  const uint32_t source = problem_->inputs[edge].source;
+  const bool other = shared_at_[source] == stamp_;
+  const uint32_t load = last_load_[other ? sharer_[source] : edge];
+  shared_at_[source] = stamp_;
+  sharer_[source] = edge;
+  if (load == kNone) return false;
+  Transfer& t = list->transfer[load];
+  Box both = list->transfer_box[load];
+  Unite(box, &both);
+  if (!SameBox(both, list->transfer_box[load])) {
+    const int64_t bytes = Elements(both) * element;
+    if (!other || bytes >= t.bytes + Elements(box) * element) {
+      return false;
+    }
+    const int64_t cycles = DramCycles(*problem_, bytes);
+    list->load_bytes += bytes - t.bytes;
+    list->dram_cycles += cycles - t.cycles;
+    list->transfer_box[load] = both;
+    t.bytes = bytes;
+    t.cycles = cycles;
+  }
+  t.end = p + 1;
+  last_load_[edge] = load;
+  return true;
+}
+
+bool Parser::EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_t k,
+                       int32_t p, TileList* list) {
+  const uint32_t source = problem_->inputs[edge].source;
+  Box box;
+  const uint32_t element = LoadBox(edge, layer, &box);
+  if (k == 0) last_load_[edge] = kNone;
+  if ((memo_->model().flags & kTileShareLoads) != 0 &&
+      ShareLoad(edge, element, box, p, list)) {
+    return true;
+  }
+  Transfer* t = Push(group, layer, k, p, kLoadInput, Elements(box) * element, list);
+  if (t == nullptr) return false;
+  t->source = source;
+  t->previous = last_load_[edge];
+  t->after = source < problem_->layers.size() ? last_store_[source] : kNone;
+  last_load_[edge] = list->transfers - 1;
+  list->transfer_box[last_load_[edge]] = box;
+  return true;
+}
+
+bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                       TileList* list) {
+  const Reach& reach = reach_[layer];
+  const int64_t bytes = Elements(box_[layer]) * problem_->layers[layer].element_bytes;
+  const int32_t end = Max(p + Max(reach.inner, 0) + 1, reach.later);
+  list->ofmap_bytes[p] = bytes;
+  list->ofmap_end[p] = end;
+  list->store[p] = kNone;
+  if (!reach.store) return true;
+  Transfer* t = Push(group, layer, k, p, kStore, bytes, list);
+  if (t == nullptr) return false;
+  t->end = end;
+  t->previous = k == 0 ? kNone : last_store_[layer];
+  last_store_[layer] = list->transfers - 1;
+  list->transfer_box[list->transfers - 1] = box_[layer];
+  list->store[p] = list->transfers - 1;
+  return true;
+}
+
+}  // namespace sluice

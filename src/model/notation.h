@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor-centric notation of a fused schedule, and the parser to tiles and
+// transfers.
+//
+// Input    FusionProblem: layers with ofmap extents (elements, N H W K), weights
+// (bytes),
+//          sources; GroupNotation: computing order, cuts, tiling numbers.
+// Output   TileList: one entry per tile in execution order, one per DRAM transfer.
+// Errors   ParseResult says which rule a notation breaks; nothing else fails.
+// Cost     O(layers + edges + tiles + transfers) per parse, no allocation.
+// Source   SoMa sections III, IV (attributes: computing order, FLC set, tiling numbers,
+//          DRAM cut set, DRAM tensor order, living durations). Deviations: boxes are
+//          exact and loads shared, unless the TileModel asks for SoMa's uniform tiles.
+#ifndef SLUICE_MODEL_NOTATION_H_
+#define SLUICE_MODEL_NOTATION_H_
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "model/hardware.h"
+#include "model/tile_cost.h"
+
+namespace sluice {
+
+struct FusionInput {
+  uint32_t source;     // layer, or layers.size() + external
+  uint8_t fused_axes;  // axes (bits N H W K) a group holding this edge may be cut along
+};
+
+struct FusionLayer {
+  int32_t extent[4];  // ofmap
+  uint32_t element_bytes;
+  int64_t weight_bytes;  // 0 = none; resident from its first to its last tile
+  uint32_t first_input, inputs;
+  uint32_t first_consumer, consumers;
+  uint8_t axes;  // axes its ofmap may be cut along
+  bool output;   // leaves the chip even when it has consumers
+};
+
+struct FusionExternal {
+  int32_t extent[4];
+  uint32_t element_bytes;
+};
+
+struct FusionProblem {
+  Span<const FusionLayer> layers;  // topological
+  Span<const FusionInput> inputs;
+  Span<const uint32_t> consumers;  // layers, by FusionLayer::first_consumer
+  Span<const FusionExternal> externals;
+  Rational dram_bandwidth;  // bytes per cycle
+  int64_t dram_latency_cycles;
+  double dram_pj_per_byte;
+  int64_t buffer_bytes;
+};
+
+// Fills consumers (one entry per input edge that reads a layer) from inputs.
+// consumers: as many elements as such edges.
+void LinkConsumers(Span<FusionLayer> layers, Span<const FusionInput> inputs,
+                   Span<uint32_t> consumers);
+
+enum Cut : uint8_t {
+  kCutNone = 0,
+  kCutFine = 1,  // FLC: a new fine-grained group
+  kCutDram = 2,  // a new layer-fusion group: what crosses goes through DRAM
+};
+
+// Layer-fusion attributes. cut[i] stands before position i; cut[0] is kCutDram.
+// tiles[i] counts where cut[i] != kCutNone and holds for the group that starts there.
+struct GroupNotation {
+  Span<uint32_t> order;
+  Span<uint8_t> cut;
+  Span<int32_t> tiles;
+};
+
+enum TransferKind : uint8_t { kLoadWeight = 0, kLoadInput = 1, kStore = 2 };
+
+struct Transfer {
+  int64_t bytes;
+  int64_t cycles;
+  int32_t use;        // load: first tile that needs it; store: tile that makes it
+  int32_t end;        // load: last such tile + 1; store: last reader on chip + 1, > use
+  int32_t group_end;  // first position after its layer-fusion group
+  int32_t tile;       // of its layer
+  uint32_t layer;
+  uint32_t source;    // kLoadInput: as FusionInput::source
+  uint32_t previous;  // same layer and input, tile before; or kNone
+  uint32_t after;     // store that must have happened before, or kNone
+  TransferKind kind;
+};
+
+// DRAM attributes: order of transfers and living durations [start, end) in positions;
+// -1 is the time before tile 0.
+struct DmaNotation {
+  Span<uint32_t> order;
+  Span<int32_t> start;  // by transfer; of stores: Transfer::use
+  Span<int32_t> end;    // by transfer; of loads: Transfer::end
+};
+
+struct TileList {
+  uint32_t tiles = 0;
+  uint32_t transfers = 0;
+  uint32_t groups = 0;  // layer-fusion groups
+  uint32_t fine_groups = 0;
+  int64_t compute_cycles = 0;
+  int64_t dram_cycles = 0;
+  int64_t load_bytes = 0;
+  int64_t store_bytes = 0;
+  double core_pj = 0;
+  // Capacity is fixed by Parser::Init; entries [0, tiles) and [0, transfers) count.
+  Span<uint32_t> layer;       // by position
+  Span<int32_t> tile;         // by position, of the layer
+  Span<int64_t> cycles;       // by position
+  Span<Box> box;              // by position, ofmap elements made there
+  Span<int64_t> ofmap_bytes;  // by position
+  Span<int32_t> ofmap_end;    // by position: on chip in [position, ofmap_end)
+  Span<uint32_t> store;       // by position: its transfer or kNone
+  Span<Transfer> transfer;    // by position of use
+  Span<Box> transfer_box;     // by transfer: elements of the source or ofmap
+};
+
+enum class ParseResult : uint8_t {
+  kOk,
+  kOrder,    // a layer before its source
+  kCut,      // a group cannot be cut into that many tiles
+  kMapping,  // a tile has no mapping
+  kTooMany,  // more tiles or transfers than the list holds
+};
+
+class Parser {
+ public:
+  // problem and memo must outlive the parser.
+  Status Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
+              uint32_t max_tiles, uint32_t max_transfers, TileList* list);
+  ParseResult Parse(const GroupNotation& notation, TileList* list);
+  const FusionProblem& problem() const { return *problem_; }
+
+ private:
+  struct Group {           // fine-grained
+    uint32_t first, last;  // positions in the order, half-open
+    int32_t tiles;
+    int32_t base;  // position of its first tile
+    uint32_t fusion;
+  };
+  struct Reach {    // of one layer's ofmap
+    int32_t inner;  // distance to the last reader in the fine group, or 0
+    int32_t later;  // first position after all readers in later fine groups, or 0
+    bool store;
+  };
+
+  ParseResult MakeGroups(const GroupNotation& notation);
+  bool SameFineGroup(uint32_t layer, const Group& group) const;
+  uint32_t Axes(const GroupNotation& notation, const Group& group) const;
+  void FindReach(const GroupNotation& notation, const Group& group);
+  bool OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, Box* box);
+  ParseResult Boxes(const GroupNotation& notation, const Group& group, uint32_t axes,
+                    int32_t k);
+  ParseResult Costs(const GroupNotation& notation, const Group& group, TileList* list);
+  ParseResult Emit(const GroupNotation& notation, const Group& group, int32_t k,
+                   TileList* list);
+  bool EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                 TileList* list);
+  bool EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_t k,
+                 int32_t p, TileList* list);
+  bool EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                 TileList* list);
+  Transfer* Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                 TransferKind kind, int64_t bytes, TileList* list);
+  uint32_t LoadBox(uint32_t edge, uint32_t layer, Box* box) const;
+  bool ShareLoad(uint32_t edge, uint32_t element, const Box& box, int32_t p,
+                 TileList* list);
+  bool OffChip(uint32_t source, const Group& group) const;
+
+  const FusionProblem* problem_ = nullptr;
+  TileMemo* memo_ = nullptr;
+  Span<Group> groups_;
+  uint32_t group_count_ = 0;
+  uint32_t fusion_count_ = 0;
+  Span<uint32_t> position_;  // by layer
+  Span<uint32_t> group_of_;  // by layer
+  Span<Reach> reach_;        // by layer
+  Span<Box> box_;            // by layer
+  Span<uint8_t> has_box_;    // by layer
+  Span<TileCost> cost_;      // by layer
+  Span<int32_t> fusion_end_;
+  Span<uint32_t> last_load_;   // by input edge: last transfer, or kNone
+  Span<uint32_t> last_store_;  // by layer
+  Span<uint32_t> sharer_;      // by source: edge that loads it for this tile
+  Span<uint64_t> shared_at_;   // by source: stamp of that tile
+  uint64_t stamp_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_NOTATION_H_
