@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/failure.h"
+
+namespace sluice::cli {
+namespace {
+
+[[noreturn]] void FailIo(const std::string& what, const std::string& path, int error) {
+  throw Failure(kIo, what + " " + path + ": " + std::strerror(error));
+}
+
+// An open file descriptor; the temporary name is removed unless Keep was called.
+class OpenFile {
+ public:
+  OpenFile(int descriptor, std::string temporary)
+      : descriptor_(descriptor), temporary_(std::move(temporary)) {}
+  ~OpenFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  int Close() {
+    const int result = close(descriptor_);
+    descriptor_ = -1;
+    return result;
+  }
+  void Keep() { temporary_.clear(); }
+
+ private:
+  int descriptor_;
+  std::string temporary_;
+};
+
+void WriteAll(int descriptor, const void* bytes, size_t size, const std::string& path) {
+  const char* at = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = write(descriptor, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) FailIo("cannot write", path, errno);
+    at += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+// Devices and pipes cannot be replaced by a rename; they are written in place.
+bool WriteInPlace(const std::string& path, const void* bytes, size_t size) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return false;
+  OpenFile file(open(path.c_str(), O_WRONLY | O_CLOEXEC), "");
+  if (file.descriptor() < 0) FailIo("cannot open", path, errno);
+  WriteAll(file.descriptor(), bytes, size, path);
+  if (file.Close() != 0) FailIo("cannot write", path, errno);
+  return true;
+}
+
+}  // namespace
+
+Bytes ReadFile(const std::string& path) {
+  OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC), "");
+  if (file.descriptor() < 0) FailIo("cannot open", path, errno);
+  struct stat status;
+  if (fstat(file.descriptor(), &status) != 0) FailIo("cannot read", path, errno);
+  if (S_ISDIR(status.st_mode)) FailIo("cannot read", path, EISDIR);
+  Bytes bytes;
+  size_t size = 0;
+  for (;;) {
+    const size_t room = std::max<size_t>(size, size_t{1} << 16);
+    bytes.resize(size + room);
+    const ssize_t got = read(file.descriptor(), bytes.data() + size, room);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) FailIo("cannot read", path, errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+void WriteFile(const std::string& path, const void* bytes, size_t size) {
+  if (WriteInPlace(path, bytes, size)) return;
+  std::string temporary = path + ".XXXXXX";
+  OpenFile file(mkostemp(temporary.data(), O_CLOEXEC), temporary);
+  if (file.descriptor() < 0) FailIo("cannot create", path, errno);
+  WriteAll(file.descriptor(), bytes, size, path);
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(file.descriptor(), 0666 & ~mask);
+  if (fsync(file.descriptor()) != 0) FailIo("cannot write", path, errno);
+  if (file.Close() != 0) FailIo("cannot write", path, errno);
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    FailIo("cannot write", path, errno);
+  }
+  file.Keep();
+}
+
+std::string FileStem(const std::string& path) {
+  return std::filesystem::path(path).stem().string();
+}
+
+std::string FileExtension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+}  // namespace sluice::cli

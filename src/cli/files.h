@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files in and out.
+//
+// Input    paths as the user gave them
+// Output   bytes; a written file appears complete under its name or not at all: it is
+//          written beside its place, flushed to disk and renamed
+// Errors   Failure(kIo) naming file and reason (a full disk included)
+#ifndef SLUICE_CLI_FILES_H_
+#define SLUICE_CLI_FILES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes ReadFile(const std::string& path);
+void WriteFile(const std::string& path, const void* bytes, size_t size);
+
+// "dir/kws.tflite" -> "kws"
+std::string FileStem(const std::string& path);
+// "dir/kws.tflite" -> ".tflite", in lower case
+std::string FileExtension(const std::string& path);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_FILES_H_

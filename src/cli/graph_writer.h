@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects tensors and layers and writes them as graph.fbs bytes.
+//
+// Input    shapes outermost first, rank 0..4; attributes in the order of ops.h; layers
+// in
+//          topological order
+// Output   indices of tensors; at the end the finished buffer
+// Errors   Failure(kBadInput) when the graph does not fit the format
+// Cost     keeps inline constants in memory twice while finishing
+#ifndef SLUICE_CLI_GRAPH_WRITER_H_
+#define SLUICE_CLI_GRAPH_WRITER_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/files.h"
+#include "sluice/ops.h"
+
+namespace sluice::cli {
+
+constexpr uint32_t kNoTensor = 0xffffffffu;
+
+using Dims = std::vector<int32_t>;
+using Extents = std::array<int32_t, 4>;  // N H W C
+
+// Ones in front, as ops.h reads lower ranks.
+Extents Normalised(const Dims& dims);
+
+enum class Kind : uint8_t {
+  kIntermediate = 0,
+  kInput = 1,
+  kOutput = 2,
+  kConstant = 3,
+  kState = 4,
+};
+
+struct TensorRow {
+  uint32_t name;
+  uint8_t dtype;  // SLUICE_DTYPE_
+  Kind kind;
+  Dims dims;
+  int32_t zero_point;
+  float scale;  // 0 = not quantised per tensor
+  uint8_t source;
+  uint64_t source_offset;
+};
+
+struct LayerRow {
+  uint32_t name;
+  uint16_t op;  // SLUICE_OP_
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<int32_t> attributes;
+};
+
+class GraphWriter {
+ public:
+  explicit GraphWriter(std::string name) : name_(std::move(name)) {}
+
+  uint32_t AddName(const std::string& text);
+  uint32_t AddTensor(const std::string& name, uint8_t dtype, Kind kind, Dims dims,
+                     int32_t zero_point = 0, float scale = 0);
+  uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
+                       const void* bytes, size_t size);
+  uint32_t AddSeeded(const std::string& name, uint8_t dtype, Dims dims, uint64_t seed);
+  void AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
+                std::vector<uint32_t> outputs, std::vector<int32_t> attributes = {});
+
+  const std::vector<TensorRow>& tensors() const { return tensors_; }
+  const std::vector<LayerRow>& layers() const { return layers_; }
+  void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
+  uint64_t constant_bytes() const { return data_.size(); }
+
+  // Forgets tensors, layers and constants added after Mark; names stay.
+  struct Mark {
+    size_t tensors, layers, data;
+  };
+  Mark Now() const { return {tensors_.size(), layers_.size(), data_.size()}; }
+  void Rewind(const Mark& mark);
+
+  Bytes Finish() const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, uint32_t> name_index_;
+  std::vector<TensorRow> tensors_;
+  std::vector<LayerRow> layers_;
+  Bytes data_;
+};
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_GRAPH_WRITER_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TensorFlow Lite model -> a graph for the scheduler.
+//
+// Input    the untrusted bytes of a .tflite file (int8 or uint8 quantised, one
+// subgraph,
+//          fixed shapes)
+// Output   graph.fbs bytes whose execution by ops.h gives the bytes that TensorFlow
+//          Lite's reference kernels give, and a summary
+// Errors   Failure(kBadInput): damaged file, or operators that cannot be expressed, all
+//          of them listed with their counts
+// Cost     linear in the file; the constants are held twice
+#ifndef SLUICE_CLI_IMPORT_TFLITE_H_
+#define SLUICE_CLI_IMPORT_TFLITE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/files.h"
+
+namespace sluice::cli {
+
+struct TfliteImportOptions {
+  std::string name;            // of the graph
+  bool allow_opaque = false;   // what cannot be expressed runs on the host
+  uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element in and out
+};
+
+struct UnsupportedOperator {
+  std::string name;    // "CUSTOM:Foo"
+  std::string reason;  // empty: the importer does not know the operator
+  uint32_t count;
+};
+
+struct TfliteImport {
+  Bytes graph;
+  uint32_t operators, layers, tensors, inputs, outputs;
+  uint64_t constant_bytes;
+  std::vector<UnsupportedOperator> opaque;
+};
+
+TfliteImport ImportTflite(const uint8_t* bytes, size_t size,
+                          const TfliteImportOptions& options);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_IMPORT_TFLITE_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real scales to the integers that ops.h computes with, rounded as TensorFlow Lite
+// does.
+//
+// Input    scales as float32 (as stored), products in double
+// Output   multiplier in [2^30, 2^31) or 0, shift: factor = multiplier / 2^31 * 2^shift
+// Cost     constant
+#ifndef SLUICE_CLI_QUANTISATION_H_
+#define SLUICE_CLI_QUANTISATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace sluice::cli {
+
+struct Affine {  // real = scale * (stored - zero)
+  float scale;
+  int32_t zero;
+};
+
+struct Factor {
+  int32_t multiplier;
+  int32_t shift;
+};
+
+// Factors below 2^-32 become 0.
+Factor QuantiseFactor(double factor);
+
+struct Range {
+  int32_t min;
+  int32_t max;
+};
+
+// Of an 8- or 16-bit dtype (SLUICE_DTYPE_).
+Range DtypeRange(uint8_t dtype);
+
+// Real bounds (either may be infinite) in stored values, within the dtype's range.
+Range ClampRange(uint8_t dtype, const Affine& affine, float low, float high);
+
+// 256 answers, by the bits of the input as uint8: f over real values, computed in
+// float.
+std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out_dtype,
+                                 const Affine& out,
+                                 const std::function<float(float)>& f);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_QUANTISATION_H_

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes tflite.json: what TFLite's reference kernels answer on seeded inputs.
+
+Development time only; the tests read the JSON. Run it as
+
+    python3 make_goldens.py MODEL_FOLDER [-o tflite.json]
+
+It sets up a virtual environment next to the output (or in --venv) with the
+interpreter from PyPI and runs itself in there. Inputs follow the rule "Seeded bytes"
+of include/sluice/ops.h: input i of a run with seed s is filled from the SplitMix64
+sequence of s * 256 + i. Per model and seed the JSON holds the FNV-1a 64 hash of the
+output tensors' dense bytes, concatenated in output order, and how many bytes that are.
+"""
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import venv
+
+SEEDS = (1, 2, 3)
+MASK = (1 << 64) - 1
+PACKAGES = ("ai-edge-litert==2.3.0", "tflite==2.18.0", "numpy")
+
+
+def seeded_bytes(seed, count):
+    out = bytearray()
+    state = seed
+    while len(out) < count:
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        z = state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        out += (z ^ (z >> 31)).to_bytes(8, "little")
+    return bytes(out[:count])
+
+
+def fnv1a(data, state=0xCBF29CE484222325):
+    for byte in data:
+        state = ((state ^ byte) * 0x100000001B3) & MASK
+    return state
+
+
+def readable(path):
+    """The model's bytes. Old converters left an axis of the filter in the bias's
+    quantisation, which newer interpreters refuse and which means nothing: set to 0."""
+    import tflite
+
+    data = bytearray(open(path, "rb").read())
+    model = tflite.Model.GetRootAs(data, 0)
+    graph = model.Subgraphs(0)
+    for i in range(graph.TensorsLength()):
+        tensor = graph.Tensors(i)
+        parameters = tensor.Quantization()
+        if parameters is None or parameters.QuantizedDimension() < tensor.ShapeLength():
+            continue
+        field = parameters._tab.Offset(4 + 2 * 6)
+        if field:
+            at = parameters._tab.Pos + field
+            data[at : at + 4] = bytes(4)
+    return bytes(data)
+
+
+def run(content, seed):
+    """Output bytes of one model on one seed, with the reference kernels."""
+    import numpy
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    interpreter = Interpreter(
+        model_content=content,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        num_threads=1,
+    )
+    interpreter.allocate_tensors()
+    for i, detail in enumerate(interpreter.get_input_details()):
+        dtype = numpy.dtype(detail["dtype"])
+        count = int(numpy.prod(detail["shape"])) * dtype.itemsize
+        raw = numpy.frombuffer(seeded_bytes(seed * 256 + i, count), dtype)
+        interpreter.set_tensor(detail["index"], raw.reshape(detail["shape"]))
+    interpreter.invoke()
+    return b"".join(
+        interpreter.get_tensor(detail["index"]).tobytes()
+        for detail in interpreter.get_output_details()
+    )
+
+
+def enter_venv(folder):
+    python = os.path.join(folder, "bin", "python")
+    if not os.path.exists(python):
+        venv.create(folder, with_pip=True)
+        subprocess.check_call([python, "-m", "pip", "-q", "install", *PACKAGES])
+    os.execv(python, [python, *sys.argv, "--inside"])
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", help="folder with the .tflite files")
+    parser.add_argument("-o", "--output", default=os.path.join(here, "tflite.json"))
+    parser.add_argument("--venv", default=os.path.join(here, ".venv"))
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not arguments.inside:
+        enter_venv(arguments.venv)
+
+    models = {}
+    for path in sorted(glob.glob(os.path.join(arguments.models, "*.tflite"))):
+        name = os.path.basename(path)[: -len(".tflite")]
+        content = readable(path)
+        runs = []
+        for seed in SEEDS:
+            data = run(content, seed)
+            runs.append(
+                {"seed": seed, "bytes": len(data), "output_fnv1a": f"{fnv1a(data):016x}"}
+            )
+        models[name] = runs
+        print(name, [r["output_fnv1a"] for r in runs], flush=True)
+    with open(arguments.output, "w", encoding="utf-8") as out:
+        json.dump({"models": models}, out, indent=1)
+        out.write("\n")
+
+
+if __name__ == "__main__":
+    main()
