@@ -88,7 +88,7 @@ class ViewPlanner {
       return true;
     }
     // The output has its own region: let the producer write there.
-    if (MayMove(in) && HasProducer(in) && needs_dense_[in] == 0) {
+    if (MayMove(in) && CanMoveWriter(in) && needs_dense_[in] == 0) {
       lowering_->views[in] = View{out, true, {}};
       return true;
     }
@@ -122,11 +122,14 @@ class ViewPlanner {
     return offset % granule_ == 0;
   }
 
-  bool HasProducer(uint32_t t) const {
+  bool CanMoveWriter(uint32_t t) const {
     const uint32_t producer = graph_.tensors[t].producer;
     if (producer == kNone) return false;
-    // A view's output has no writer of its own that could write elsewhere.
-    return lowering_->is_view[producer] == 0;
+    // A view has no writer of its own that could write elsewhere; gathers and the host
+    // write dense rows.
+    const LayerKind kind = KindOf(graph_.layers[producer].op);
+    return lowering_->is_view[producer] == 0 &&
+           (kind == LayerKind::kCompute || kind == LayerKind::kCopy);
   }
 
   // Each input that can be written in place becomes a view of the output; the layer is
@@ -140,7 +143,7 @@ class ViewPlanner {
       View view = {out, false, {}};
       view.begin[axis] = at;
       at += graph_.tensors[in].extent[axis];
-      if (MayMove(in) && HasProducer(in) && needs_dense_[in] == 0 && in != out &&
+      if (MayMove(in) && CanMoveWriter(in) && needs_dense_[in] == 0 && in != out &&
           OnGranule(out, view.begin) && !IsAncestor(in, out)) {
         lowering_->views[in] = view;
       } else {
@@ -199,12 +202,10 @@ Status FindLifetimes(const Graph& graph, const Lowering& lowering, Arena* arena,
     life.last = l;
   };
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    const Layer& layer = graph.layers[l];
+    const Layer& layer = lowering.executed[l];
     // A folded PAD's output exists nowhere; its reader reads the PAD's input.
     if (layer.op == SLUICE_OP_PAD && lowering.is_view[l] != 0) continue;
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      const bool folded = i == 0 && lowering.folded_input[l] != kNone;
-      const uint32_t t = folded ? lowering.folded_input[l] : layer.inputs[i];
+    for (uint32_t t : layer.inputs) {
       if (t != kNone) touch(t, l);
     }
     for (uint32_t t : layer.outputs) touch(t, l);
@@ -326,17 +327,40 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   return used;
 }
 
-void FoldPads(const Graph& graph, Lowering* lowering) {
+// `reader` with the PAD's input as its own and the PAD's pads added.
+Status FoldInto(const Graph& graph, const Layer& pad, Arena* arena, Layer* reader) {
+  Span<uint32_t> inputs;
+  Span<int32_t> attributes;
+  SLUICE_TRY(arena->Allocate(reader->inputs.size(), &inputs));
+  SLUICE_TRY(arena->Allocate(SLUICE_CONV_ATTRIBUTES, &attributes));
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = reader->inputs[i];
+  for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = reader->attribute(i);
+  inputs[0] = pad.inputs[0];
+  const Tensor& padded = graph.tensors[pad.outputs[0]];
+  const Tensor& inner = graph.tensors[pad.inputs[0]];
+  for (size_t side = 0; side < 2; ++side) {
+    const int32_t before = pad.attribute(SLUICE_PAD_BEFORE_H + side);
+    attributes[SLUICE_CONV_PAD_TOP + side] += before;
+    attributes[SLUICE_CONV_PAD_BOTTOM + side] +=
+        padded.extent[side + 1] - inner.extent[side + 1] - before;
+  }
+  reader->inputs = inputs;
+  reader->attributes = attributes;
+  return Status::kOk;
+}
+
+Status FoldPads(const Graph& graph, Arena* arena, Lowering* lowering) {
   for (uint32_t p = 0; p < graph.layers.size(); ++p) {
     if (!MayFoldPad(graph, p)) continue;
     const Layer& pad = graph.layers[p];
     lowering->is_view[p] = 1;
     for (uint32_t l = p + 1; l < graph.layers.size(); ++l) {
       if (graph.layers[l].input(0) == pad.outputs[0]) {
-        lowering->folded_input[l] = pad.inputs[0];
+        SLUICE_TRY(FoldInto(graph, pad, arena, &lowering->executed[l]));
       }
     }
   }
+  return Status::kOk;
 }
 
 }  // namespace
@@ -348,12 +372,12 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
   SLUICE_TRY(arena->Allocate(tensors, &lowering->places));
   SLUICE_TRY(arena->Allocate(tensors, &lowering->views));
   SLUICE_TRY(arena->Allocate(layers, &lowering->is_view));
-  SLUICE_TRY(arena->Allocate(layers, &lowering->folded_input));
+  SLUICE_TRY(arena->Allocate(layers, &lowering->executed));
   for (View& view : lowering->views) view.parent = kNone;
-  for (uint32_t& folded : lowering->folded_input) folded = kNone;
+  for (size_t l = 0; l < layers; ++l) lowering->executed[l] = graph.layers[l];
   for (uint64_t& bytes : lowering->region_bytes) bytes = 0;
 
-  FoldPads(graph, lowering);
+  SLUICE_TRY(FoldPads(graph, arena, lowering));
   {
     ArenaScope scope(arena);
     Span<uint8_t> needs_dense;

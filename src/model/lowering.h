@@ -30,9 +30,9 @@ struct Lowering {
   Span<TensorPlace> places;  // per tensor
   Span<View> views;          // per tensor
   Span<uint8_t> is_view;     // per layer: 1 when nothing has to be done
-  // Per layer: the tensor it reads as input 0, past a PAD that it takes over; kNone
-  // when nothing is folded. A folded PAD's layer is a view.
-  Span<uint32_t> folded_input;
+  // Per layer, as it is executed: a convolution that takes over a PAD reads the PAD's
+  // input and has its pads added to its own. A folded PAD's layer counts as a view.
+  Span<Layer> executed;
   uint64_t region_bytes[SLUICE_REGION_COUNT];
 };
 

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/baseline/layer_by_layer.h"
+
+#include "base/checked.h"
+#include "model/tile_cycles.h"
+#include "solve/baseline/tiling.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr char kStage[] = "baseline";
+constexpr uint32_t kMaxTiles = 1u << 24;  // of a program; more is no sensible plan
+
+// One layer being written into the program.
+struct LayerWriter {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  Budget* budget;
+  Program* program;
+  uint32_t layer;
+
+  uint32_t alignment() const { return hardware.scratchpad().alignment_bytes; }
+};
+
+// One role's buffers: filled in turn, kept while the box stays the same.
+struct RoleBuffers {
+  BufferRange range[2];
+  int count = 0;
+  int current = -1;
+  Box loaded = {};
+};
+
+BufferRange TakeRange(int64_t* at, int64_t bytes) {
+  const BufferRange range = {static_cast<uint32_t>(*at),
+                             static_cast<uint32_t>(*at + bytes)};
+  *at += bytes;
+  return range;
+}
+
+BufferBox BoxIn(BufferRange range, const Box& box, const Tensor& tensor) {
+  return DenseBuffer(range, box.extent, tensor.dtype, tensor.element_bytes);
+}
+
+Status PushTransfer(const LayerWriter& w, StepKind kind, const Transfer& transfer) {
+  const uint32_t item = static_cast<uint32_t>(w.program->transfers.size());
+  SLUICE_TRY(w.program->transfers.Push(transfer));
+  return w.program->steps.Push(Step{kind, w.layer, item});
+}
+
+// Tiles of one layer, in loop order.
+class TileLoop {
+ public:
+  TileLoop(const TiledLayer& layer, const Tiling& tiling)
+      : layer_(layer),
+        tiling_(tiling),
+        out_(layer.graph.tensors[layer.layer.outputs[0]]) {}
+
+  // Moves on; false after the last tile.
+  bool Next() {
+    if (!started_) {
+      started_ = true;
+      return true;
+    }
+    static constexpr int kOuterK[] = {4, 2, 1, 0, 3};
+    static constexpr int kInnerK[] = {4, 3, 2, 1, 0};
+    for (int i = 0; i < 5; ++i) {
+      const int v = tiling_.k_outer ? kOuterK[i] : kInnerK[i];
+      const int32_t extent = v == 4 ? layer_.channels : out_.extent[v];
+      const int32_t chunk = v == 4 ? tiling_.c_chunk : tiling_.chunk[v];
+      if (int64_t{at_[v]} + chunk < extent) {
+        at_[v] += chunk;
+        return true;
+      }
+      at_[v] = 0;
+    }
+    return false;
+  }
+  Box box() const {
+    Box box;
+    for (int a = 0; a < kAxes; ++a) {
+      box.begin[a] = at_[a];
+      box.extent[a] = Min(tiling_.chunk[a], out_.extent[a] - at_[a]);
+    }
+    return box;
+  }
+  int32_t c_begin() const { return at_[4]; }
+  int32_t c_end() const { return Min(at_[4] + tiling_.c_chunk, layer_.channels); }
+
+ private:
+  const TiledLayer& layer_;
+  const Tiling& tiling_;
+  const Tensor& out_;
+  int32_t at_[5] = {};
+  bool started_ = false;
+};
+
+// Writes the tiles of a computing layer.
+class ComputeLayer {
+ public:
+  ComputeLayer(const LayerWriter& w, const TiledLayer& layer, const Tiling& tiling)
+      : w_(w), layer_(layer), tiling_(tiling) {
+    const TileBuffers b = BuffersOf(layer, tiling);
+    int64_t at = 0;
+    for (int r = 0; r < kTileRoles; ++r) {
+      roles_[r].count = b.role_buffers[r];
+      for (int i = 0; i < b.role_buffers[r]; ++i) {
+        roles_[r].range[i] = TakeRange(&at, b.role_bytes[r]);
+      }
+    }
+    accumulator_ = TakeRange(&at, b.accumulator_bytes);
+  }
+
+  Status Write() {
+    TileLoop loop(layer_, tiling_);
+    TileStep pending = {};
+    Box pending_box = {};
+    bool has_pending = false;
+    while (loop.Next()) {
+      if (w_.budget->Exhausted()) return Status::kStopped;
+      if (w_.program->tiles.size() >= kMaxTiles) return Status::kUnsupported;
+      const Box box = loop.box();
+      // Single buffers: the tile before must be done before anything is loaded anew.
+      if (has_pending && !tiling_.doubled) {
+        SLUICE_TRY(Finish(pending, pending_box));
+        has_pending = false;
+      }
+      TileStep tile = {};
+      SLUICE_TRY(Begin(box, loop.c_begin(), loop.c_end(), &tile));
+      if (has_pending) SLUICE_TRY(Finish(pending, pending_box));
+      pending = tile;
+      pending_box = box;
+      has_pending = true;
+    }
+    return has_pending ? Finish(pending, pending_box) : Status::kOk;
+  }
+
+ private:
+  // Issues the loads of a tile and describes it.
+  Status Begin(const Box& box, int32_t c_begin, int32_t c_end, TileStep* tile) {
+    const TileBoxes t = BoxesOf(layer_.graph, layer_.layer, box, c_begin, c_end);
+    for (int r = 0; r < kTileRoles; ++r) {
+      const uint32_t tensor = layer_.operands.tensor[r];
+      if (tensor == kNone || r == kRoleOutput) continue;
+      RoleBuffers* role = &roles_[r];
+      if (role->current < 0 || !(role->loaded == t.box[r])) {
+        role->current = (role->current + 1) % role->count;
+        role->loaded = t.box[r];
+        Transfer load = {};
+        load.dram = TensorBox(tensor, w_.lowering.places[tensor], t.box[r]);
+        load.buffer = BoxIn(role->range[role->current], t.box[r],
+                            layer_.graph.tensors[tensor]);
+        SLUICE_TRY(PushTransfer(w_, StepKind::kLoad, load));
+      }
+      tile->present[r] = true;
+      tile->operand[r] =
+          BoxIn(role->range[role->current], t.box[r], layer_.graph.tensors[tensor]);
+    }
+    tile->first = c_begin == 0;
+    tile->last = c_end == layer_.channels;
+    tile->c_begin = c_begin;
+    tile->c_end = c_end;
+    for (int a = 0; a < kAxes; ++a) tile->origin[a] = box.begin[a];
+    for (int i = 0; i < 4; ++i) tile->pad[i] = t.pad[i];
+    tile->macs = t.macs;
+    tile->vector_ops = t.vector_ops;
+    tile->cycles = TileCycles(layer_.hardware, layer_.layer, t, c_end - c_begin);
+    if (tile->cycles > INT64_C(0xffffffff)) return Status::kUnsupported;
+    if (accumulator_.end > accumulator_.begin) {
+      tile->has_accumulator = true;
+      tile->accumulator = DenseBuffer(accumulator_, box.extent, SLUICE_DTYPE_INT32,
+                                      layer_.hardware.accumulator_bytes);
+    }
+    return Status::kOk;
+  }
+
+  // Computes a tile and stores its output when it is complete.
+  Status Finish(TileStep tile, const Box& box) {
+    const uint32_t out = layer_.layer.outputs[0];
+    RoleBuffers* role = &roles_[kRoleOutput];
+    if (tile.last) {
+      role->current = (role->current + 1) % role->count;
+      tile.present[kRoleOutput] = true;
+      tile.operand[kRoleOutput] =
+          BoxIn(role->range[role->current], box, layer_.graph.tensors[out]);
+    }
+    const uint32_t item = static_cast<uint32_t>(w_.program->tiles.size());
+    SLUICE_TRY(w_.program->tiles.Push(tile));
+    SLUICE_TRY(w_.program->steps.Push(Step{StepKind::kCompute, w_.layer, item}));
+    if (!tile.last) return Status::kOk;
+    Transfer store = {};
+    store.dram = TensorBox(out, w_.lowering.places[out], box);
+    store.buffer = tile.operand[kRoleOutput];
+    return PushTransfer(w_, StepKind::kStore, store);
+  }
+
+  const LayerWriter& w_;
+  const TiledLayer& layer_;
+  const Tiling& tiling_;
+  RoleBuffers roles_[kTileRoles];
+  BufferRange accumulator_;
+};
+
+Status WriteCompute(const LayerWriter& w, int64_t capacity, Arena* scratch,
+                    int64_t* smallest) {
+  const Layer& executed = w.lowering.executed[w.layer];
+  const TiledLayer layer = {w.graph, w.hardware, executed, OperandsOf(executed),
+                            AccumulatedChannels(w.graph, executed)};
+  Tiling tiling = {};
+  SLUICE_TRY(ChooseTiling(layer, capacity, scratch, &tiling, smallest));
+  return ComputeLayer(w, layer, tiling).Write();
+}
+
+// A box of one tensor's elements copied to another place that is given by strides.
+struct Copy {
+  uint32_t from;
+  uint32_t to;
+  int64_t to_offset;          // bytes from `to`'s place
+  uint32_t to_stride[kAxes];  // bytes, in the axes of the box
+  Box box;                    // in `from`
+};
+
+// Largest chunk, halving N, H, W, C in turn, of which `buffers` fit.
+bool ChooseCopyChunk(const LayerWriter& w, const Copy& copy, int64_t capacity,
+                     int32_t chunk[kAxes], int* buffers, int64_t* smallest) {
+  const Tensor& tensor = w.graph.tensors[copy.from];
+  const auto bytes = [&] {
+    int64_t n = tensor.element_bytes;
+    for (int a = 0; a < kAxes; ++a) n *= chunk[a];
+    return RoundUpTo(n, w.alignment());
+  };
+  *smallest = RoundUpTo(tensor.element_bytes, w.alignment());
+  for (*buffers = 2; *buffers >= 1; --*buffers) {
+    for (int a = 0; a < kAxes; ++a) chunk[a] = copy.box.extent[a];
+    for (int a = 0; a < kAxes; ++a) {
+      while (bytes() * *buffers > capacity && chunk[a] > 1) chunk[a] = (chunk[a] + 1) / 2;
+    }
+    if (bytes() * *buffers <= capacity) return true;
+  }
+  return false;
+}
+
+Status WriteCopy(const LayerWriter& w, const Copy& copy, int64_t capacity,
+                 int64_t* smallest) {
+  int32_t chunk[kAxes];
+  int buffers = 0;
+  if (!ChooseCopyChunk(w, copy, capacity, chunk, &buffers, smallest)) {
+    return Status::kInfeasible;
+  }
+  const Tensor& tensor = w.graph.tensors[copy.from];
+  int64_t bytes = tensor.element_bytes;
+  for (int32_t c : chunk) bytes *= c;
+  bytes = RoundUpTo(bytes, w.alignment());
+  const Tiling tiling = {{chunk[0], chunk[1], chunk[2], chunk[3]}, 0, false, false};
+  int turn = 0;
+  int32_t at[kAxes] = {};
+  for (bool more = true; more; ++turn) {
+    if (w.budget->Exhausted()) return Status::kStopped;
+    Box box;
+    Transfer load = {};
+    Transfer store = {};
+    store.dram.tensor = copy.to;
+    store.dram.offset = copy.to_offset;
+    for (int a = 0; a < kAxes; ++a) {
+      box.begin[a] = copy.box.begin[a] + at[a];
+      box.extent[a] = Min(tiling.chunk[a], copy.box.extent[a] - at[a]);
+      store.dram.offset += int64_t{at[a]} * copy.to_stride[a];
+      store.dram.extent[a] = box.extent[a];
+      store.dram.stride[a] = copy.to_stride[a];
+    }
+    int64_t place = turn % buffers * bytes;
+    const BufferRange range = TakeRange(&place, bytes);
+    load.dram = TensorBox(copy.from, w.lowering.places[copy.from], box);
+    load.buffer = BoxIn(range, box, tensor);
+    store.buffer = load.buffer;
+    SLUICE_TRY(PushTransfer(w, StepKind::kLoad, load));
+    SLUICE_TRY(PushTransfer(w, StepKind::kStore, store));
+    more = false;
+    for (int a = kAxes - 1; a >= 0 && !more; --a) {
+      more = int64_t{at[a]} + chunk[a] < copy.box.extent[a];
+      at[a] = more ? at[a] + chunk[a] : 0;
+    }
+  }
+  return Status::kOk;
+}
+
+Status WriteCopies(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
+  const Layer& layer = w.graph.layers[w.layer];
+  const uint32_t out = layer.outputs[0];
+  const TensorPlace& place = w.lowering.places[out];
+  int32_t along = 0;  // CONCAT: where the next input goes
+  for (uint32_t in : layer.inputs) {
+    Copy copy = {in, out, 0, {}, WholeBox(w.graph.tensors[in])};
+    for (int a = 0; a < kAxes; ++a) copy.to_stride[a] = place.stride[a];
+    if (layer.op == SLUICE_OP_RESHAPE) {
+      // The output is dense: its memory read with the input's extents.
+      uint32_t stride = w.graph.tensors[in].element_bytes;
+      for (int a = kAxes - 1; a >= 0; --a) {
+        copy.to_stride[a] = stride;
+        stride *= static_cast<uint32_t>(w.graph.tensors[in].extent[a]);
+      }
+    } else if (layer.op == SLUICE_OP_SLICE) {
+      for (int a = 0; a < kAxes; ++a) {
+        copy.box.begin[a] = layer.attribute(static_cast<size_t>(a));
+        copy.box.extent[a] = w.graph.tensors[out].extent[a];
+      }
+    } else {
+      const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
+      copy.to_offset = int64_t{along} * place.stride[axis];
+      const View& view = w.lowering.views[in];
+      const bool in_place =
+          view.parent == out && !view.reshape && view.begin[axis] == along;
+      along += w.graph.tensors[in].extent[axis];
+      if (in_place) continue;
+    }
+    SLUICE_TRY(WriteCopy(w, copy, capacity, smallest));
+  }
+  return Status::kOk;
+}
+
+// Rows of a table chosen by indices: the indices come into the scratchpad first.
+Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
+  const Layer& layer = w.graph.layers[w.layer];
+  const Tensor& table = w.graph.tensors[layer.inputs[0]];
+  const Tensor& indices = w.graph.tensors[layer.inputs[1]];
+  const Tensor& out = w.graph.tensors[layer.outputs[0]];
+  const TensorPlace& place = w.lowering.places[layer.outputs[0]];
+  const int64_t rows = indices.bytes / indices.element_bytes;
+  const int64_t row_bytes = int64_t{out.extent[3]} * out.element_bytes;
+  const auto need = [&](int64_t n) {
+    return RoundUpTo(n * 4, w.alignment()) + RoundUpTo(n * row_bytes, w.alignment());
+  };
+  int64_t chunk = rows;
+  while (chunk > 1 && need(chunk) > capacity) chunk = (chunk + 1) / 2;
+  *smallest = need(1);
+  if (need(chunk) > capacity) return Status::kInfeasible;
+  for (int64_t row = 0; row < rows; row += chunk) {
+    if (w.budget->Exhausted()) return Status::kStopped;
+    const int32_t n = static_cast<int32_t>(Min(chunk, rows - row));
+    int64_t at = 0;
+    const BufferRange index_range = TakeRange(&at, RoundUpTo(n * 4, w.alignment()));
+    const BufferRange row_range =
+        TakeRange(&at, RoundUpTo(n * row_bytes, w.alignment()));
+    // Indices and output rows are dense lists here, whatever axes they have.
+    const Box index_box = {{0, 0, 0, static_cast<int32_t>(row)}, {1, 1, 1, n}};
+    const Box row_box = {{0, 0, static_cast<int32_t>(row), 0}, {1, 1, n, out.extent[3]}};
+    TensorPlace index_place = w.lowering.places[layer.inputs[1]];
+    index_place.stride[3] = 4;
+    TensorPlace row_place = place;
+    row_place.stride[2] = static_cast<uint32_t>(row_bytes);
+    Transfer load = {};
+    load.dram = TensorBox(layer.inputs[1], index_place, index_box);
+    load.buffer = BoxIn(index_range, index_box, indices);
+    SLUICE_TRY(PushTransfer(w, StepKind::kLoad, load));
+    Transfer rows_load = {};
+    rows_load.dram = TensorBox(layer.inputs[0], w.lowering.places[layer.inputs[0]],
+                               WholeBox(table));
+    rows_load.buffer = BoxIn(row_range, row_box, out);
+    rows_load.indexed = true;
+    rows_load.index = load.buffer;
+    SLUICE_TRY(PushTransfer(w, StepKind::kLoad, rows_load));
+    Transfer store = {};
+    store.dram = TensorBox(layer.outputs[0], row_place, row_box);
+    store.buffer = rows_load.buffer;
+    SLUICE_TRY(PushTransfer(w, StepKind::kStore, store));
+  }
+  return Status::kOk;
+}
+
+Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
+                  int64_t* smallest) {
+  *smallest = 0;
+  switch (KindOf(w.graph.layers[w.layer].op)) {
+    case LayerKind::kCompute:
+      return WriteCompute(w, capacity, scratch, smallest);
+    case LayerKind::kCopy:
+      return WriteCopies(w, capacity, smallest);
+    case LayerKind::kGather:
+      return WriteGather(w, capacity, smallest);
+    case LayerKind::kHost:
+      return w.program->steps.Push(Step{StepKind::kHost, w.layer, w.layer});
+    default:
+      return Status::kUnsupported;
+  }
+}
+
+// The tensor that takes most of the layer's memory: what an infeasible report names.
+uint32_t LargestTensor(const Graph& graph, uint32_t layer) {
+  uint32_t largest = graph.layers[layer].outputs[0];
+  for (uint32_t t : graph.layers[layer].inputs) {
+    if (t != kNone && graph.tensors[t].bytes > graph.tensors[largest].bytes) largest = t;
+  }
+  return largest;
+}
+
+Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
+                        int64_t available, int64_t smallest, Diagnostic* diagnostic) {
+  return Fail(diagnostic, Status::kInfeasible, kStage)
+      .Layer(layer)
+      .Tensor(LargestTensor(graph, layer))
+      .Bytes(static_cast<uint64_t>(required), static_cast<uint64_t>(available))
+      .SmallestScratchpad(static_cast<uint64_t>(smallest))
+      .Text("layer ")
+      .Number(layer)
+      .Text(" (")
+      .Text(OpName(graph.layers[layer].op))
+      .Text("): its smallest tile needs ")
+      .Number(required)
+      .Text(" bytes of scratchpad, ")
+      .Number(available)
+      .Text(" are available, ")
+      .Number(required - available)
+      .Text(" too few; the graph needs ")
+      .Number(smallest);
+}
+
+}  // namespace
+
+Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
+                            const Lowering& lowering, int64_t scratchpad_bytes,
+                            Budget* budget, Arena* scratch, Program* program,
+                            Diagnostic* diagnostic) {
+  uint32_t worst_layer = kNone;
+  int64_t worst_bytes = 0;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (lowering.is_view[l] != 0) continue;
+    SLUICE_TRY(
+        program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
+    const LayerWriter writer = {graph, hardware, lowering, budget, program, l};
+    int64_t smallest = 0;
+    const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
+    if (status == Status::kInfeasible) {
+      // Look at the other layers too: the answer names the budget that does for all.
+      if (smallest > worst_bytes) {
+        worst_bytes = smallest;
+        worst_layer = l;
+      }
+      continue;
+    }
+    if (status == Status::kStopped) {
+      return Fail(diagnostic, status, kStage)
+          .Layer(l)
+          .Text("the budget ran out before the first legal plan, at layer ")
+          .Number(l);
+    }
+    if (status == Status::kUnsupported) {
+      return Fail(diagnostic, status, kStage)
+          .Layer(l)
+          .Text("layer ")
+          .Number(l)
+          .Text(" (")
+          .Text(OpName(graph.layers[l].op))
+          .Text(") cannot be scheduled by this version");
+    }
+    SLUICE_TRY(status);
+  }
+  if (worst_layer != kNone) {
+    return ReportInfeasible(graph, worst_layer, worst_bytes, scratchpad_bytes,
+                            worst_bytes, diagnostic);
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice

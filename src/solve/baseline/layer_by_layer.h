@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first legal plan: every layer by itself, from DRAM to DRAM, in tiles that fit.
+//
+// Loads of the next tile are issued before the current one computes (double buffering);
+// an operand whose box does not change stays where it is. One block per layer.
+//
+// Input    graph, hardware, lowering, scratchpad bytes.
+// Output   a program, right when executed step by step.
+// Errors   kInfeasible with layer, tensor, required / available bytes and the smallest
+//          scratchpad that works for the whole graph; kStopped when the budget ran out.
+// Cost     linear in tiles; scratch for one layer's tiling at a time.
+#ifndef SLUICE_SOLVE_BASELINE_LAYER_BY_LAYER_H_
+#define SLUICE_SOLVE_BASELINE_LAYER_BY_LAYER_H_
+
+#include "base/budget.h"
+#include "model/lowering.h"
+#include "model/program.h"
+
+namespace sluice {
+
+Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
+                            const Lowering& lowering, int64_t scratchpad_bytes,
+                            Budget* budget, Arena* scratch, Program* program,
+                            Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_BASELINE_LAYER_BY_LAYER_H_

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/baseline/tiling.h"
+
+#include "base/checked.h"
+#include "model/tile_cycles.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int kLoops = kAxes + 1;  // N H W K and C
+constexpr int kLoopC = kAxes;
+constexpr int kMaxChunks = 40;  // candidates per axis: halvings of a 31-bit extent
+// How many coarser-to-finer spatial cuts are tried below the largest that fits: more
+// tiles overlap better, but each costs halo and latency.
+constexpr int kFinerCuts = 6;
+
+struct ChunkList {
+  int32_t chunk[kMaxChunks];
+  int size = 0;
+
+  void Add(int32_t value) {
+    if (size < kMaxChunks && (size == 0 || chunk[size - 1] != value)) {
+      chunk[size++] = value;
+    }
+  }
+};
+
+// extent, then halves rounded up to the unit, down to one unit.
+ChunkList Halvings(int32_t extent, int32_t unit, bool cuttable) {
+  ChunkList list;
+  list.Add(extent);
+  if (!cuttable) return list;
+  for (int64_t c = extent; c > unit;) {
+    c = RoundUpTo(CeilDivide(c, 2), unit);
+    if (c >= list.chunk[list.size - 1]) c = unit;
+    list.Add(static_cast<int32_t>(c));
+  }
+  return list;
+}
+
+struct SpatialCut {
+  int32_t chunk[3];  // N H W
+};
+
+// Cuts of N, then H, then W, coarse to fine.
+struct SpatialList {
+  SpatialCut cut[3 * kMaxChunks];
+  int size = 0;
+};
+
+SpatialList SpatialCuts(const Tensor& out, const CutRule& rule) {
+  SpatialList list;
+  SpatialCut cut = {{out.extent[0], out.extent[1], out.extent[2]}};
+  list.cut[list.size++] = cut;
+  for (int a = 0; a < 3; ++a) {
+    const ChunkList chunks = Halvings(out.extent[a], rule.unit[a], rule.cuttable[a]);
+    for (int i = 1; i < chunks.size; ++i) {
+      cut.chunk[a] = chunks.chunk[i];
+      list.cut[list.size++] = cut;
+    }
+  }
+  return list;
+}
+
+// What does not change from candidate to candidate.
+struct LayerFacts {
+  TileBoxes whole;
+  bool depends[kTileRoles][kLoops];
+};
+
+Box RestrictedBox(const Tensor& out, int axis, int32_t begin, int32_t extent) {
+  Box box = WholeBox(out);
+  box.begin[axis] = begin;
+  box.extent[axis] = extent;
+  return box;
+}
+
+LayerFacts FactsOf(const TiledLayer& layer) {
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
+  const CutRule rule = CutsOf(layer.graph, layer.layer);
+  LayerFacts facts = {};
+  facts.whole = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, layer.channels);
+  for (int v = 0; v < kLoops; ++v) {
+    TileBoxes part = facts.whole;
+    if (v == kLoopC) {
+      if (layer.channels <= 1) continue;
+      part = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, 1);
+    } else {
+      if (!rule.cuttable[v] || out.extent[v] <= rule.unit[v]) continue;
+      part = BoxesOf(layer.graph, layer.layer, RestrictedBox(out, v, 0, rule.unit[v]), 0,
+                     layer.channels);
+    }
+    for (int r = 0; r < kTileRoles; ++r) {
+      if (layer.operands.tensor[r] == kNone) continue;
+      facts.depends[r][v] = !(part.box[r] == facts.whole.box[r]);
+    }
+  }
+  return facts;
+}
+
+// Range [begin, begin + chunk) of a cut axis whose input-0 extent is largest, and the sum
+// of those extents over all ranges.
+void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, int32_t* widest,
+              int64_t* sum) {
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
+  int32_t most = 0;
+  *widest = 0;
+  *sum = 0;
+  for (int64_t begin = 0; begin < out.extent[axis]; begin += chunk) {
+    const int32_t extent = static_cast<int32_t>(
+        Min<int64_t>(chunk, out.extent[axis] - begin));
+    const Box box = RestrictedBox(out, axis, static_cast<int32_t>(begin), extent);
+    const TileBoxes t = BoxesOf(layer.graph, layer.layer, box, 0, layer.channels);
+    const int32_t input = t.box[kRoleInput0].extent[axis];
+    *sum += input;
+    if (input > most) {
+      most = input;
+      *widest = static_cast<int32_t>(begin);
+    }
+  }
+}
+
+int LoopAt(const Tiling& tiling, int depth) {
+  static constexpr int kOuterK[kLoops] = {3, 0, 1, 2, kLoopC};
+  static constexpr int kInnerK[kLoops] = {0, 1, 2, 3, kLoopC};
+  return tiling.k_outer ? kOuterK[depth] : kInnerK[depth];
+}
+
+void TripsOf(const TiledLayer& layer, const Tiling& tiling, int32_t trips[kLoops]) {
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
+  for (int a = 0; a < kAxes; ++a) {
+    trips[a] = static_cast<int32_t>(CeilDivide(out.extent[a], tiling.chunk[a]));
+  }
+  trips[kLoopC] =
+      layer.channels == 0
+          ? 1
+          : static_cast<int32_t>(CeilDivide(layer.channels, tiling.c_chunk));
+}
+
+// How often a role's box changes: the trips of all loops down to the innermost one that
+// it depends on.
+int64_t LoadsOf(const LayerFacts& facts, const Tiling& tiling, const int32_t trips[kLoops],
+                int role) {
+  int64_t loads = 1;
+  int64_t outside = 1;
+  for (int depth = 0; depth < kLoops; ++depth) {
+    const int v = LoopAt(tiling, depth);
+    outside *= trips[v];
+    if (trips[v] > 1 && facts.depends[role][v]) loads = outside;
+  }
+  return loads;
+}
+
+TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
+                    const Tiling& tiling, const int32_t widest[2]) {
+  const Graph& graph = layer.graph;
+  const Tensor& out = graph.tensors[layer.layer.outputs[0]];
+  const int64_t alignment = layer.hardware.scratchpad().alignment_bytes;
+  TileBuffers b = {};
+  TripsOf(layer, tiling, b.trips);
+  const int32_t c = layer.channels == 0 ? 0 : Min(tiling.c_chunk, layer.channels);
+  Box first = WholeBox(out);
+  for (int a = 0; a < kAxes; ++a) first.extent[a] = Min(tiling.chunk[a], out.extent[a]);
+  Box wide = first;
+  for (int a = 1; a <= 2; ++a) {
+    wide.begin[a] = widest[a - 1];
+    wide.extent[a] = Min(tiling.chunk[a], out.extent[a] - widest[a - 1]);
+  }
+  const TileBoxes t = BoxesOf(graph, layer.layer, first, 0, c);
+  const TileBoxes w = BoxesOf(graph, layer.layer, wide, 0, c);
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (layer.operands.tensor[r] == kNone) continue;
+    const Tensor& tensor = graph.tensors[layer.operands.tensor[r]];
+    const int64_t elements = Max(t.box[r].elements(), w.box[r].elements());
+    b.role_bytes[r] = RoundUpTo(elements * tensor.element_bytes, alignment);
+    const bool many = LoadsOf(facts, tiling, b.trips, r) > 1;
+    b.role_buffers[r] = many && tiling.doubled ? 2 : 1;
+    b.total_bytes += b.role_bytes[r] * b.role_buffers[r];
+  }
+  if (b.trips[kLoopC] > 1) {
+    b.accumulator_bytes =
+        RoundUpTo(first.elements() * layer.hardware.accumulator_bytes, alignment);
+    b.total_bytes += b.accumulator_bytes;
+  }
+  return b;
+}
+
+// Estimated cycles of a whole layer. Doubles, but only +, *, / of exact inputs: the same
+// on every machine.
+double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
+                      const Tiling& tiling, const TileBuffers& b,
+                      const double halo_ratio) {
+  const Graph& graph = layer.graph;
+  const Hardware& hw = layer.hardware;
+  double bytes = 0;
+  double transfers = 0;
+  double tiles = 1;
+  for (int32_t trips : b.trips) tiles *= trips;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (layer.operands.tensor[r] == kNone) continue;
+    const Tensor& tensor = graph.tensors[layer.operands.tensor[r]];
+    double share = static_cast<double>(LoadsOf(facts, tiling, b.trips, r));
+    transfers += share;
+    // A load brings the whole of each axis the role depends on, cut by those trips.
+    for (int v = 0; v < kLoops; ++v) {
+      if (facts.depends[r][v]) share /= b.trips[v];
+    }
+    if (r == kRoleInput0) share *= halo_ratio;
+    bytes += share * static_cast<double>(facts.whole.box[r].elements()) *
+             tensor.element_bytes;
+  }
+  const Rational bandwidth = hw.dram().bandwidth;
+  const double dma = bytes * static_cast<double>(bandwidth.denominator) /
+                         static_cast<double>(bandwidth.numerator) +
+                     transfers * static_cast<double>(hw.dma_latency_cycles);
+  const Tensor& out = graph.tensors[layer.layer.outputs[0]];
+  Box first = WholeBox(out);
+  for (int a = 0; a < kAxes; ++a) first.extent[a] = Min(tiling.chunk[a], out.extent[a]);
+  const int32_t c = Min(tiling.c_chunk, layer.channels);
+  const TileBoxes t = BoxesOf(graph, layer.layer, first, 0, c);
+  const double compute =
+      tiles * static_cast<double>(TileCycles(hw, layer.layer, t, c));
+  if (!tiling.doubled) return dma + compute;
+  return Max(dma, compute) + Min(dma, compute) / tiles;
+}
+
+// Tries candidates and keeps the best.
+class Search {
+ public:
+  Search(const TiledLayer& layer, int64_t capacity)
+      : layer_(layer),
+        capacity_(capacity),
+        facts_(FactsOf(layer)),
+        out_(layer.graph.tensors[layer.layer.outputs[0]]) {}
+
+  void PrepareHalo(const SpatialList& cuts, Span<int32_t> widest, Span<double> ratio) {
+    for (int i = 0; i < cuts.size; ++i) {
+      ratio[static_cast<size_t>(i)] = 1;
+      for (int a = 1; a <= 2; ++a) {
+        int64_t sum = 0;
+        int32_t* at = &widest[static_cast<size_t>(2 * i + a - 1)];
+        const bool same = i > 0 && cuts.cut[i].chunk[a] == cuts.cut[i - 1].chunk[a];
+        if (cuts.cut[i].chunk[a] == out_.extent[a]) {
+          *at = 0;
+          axis_ratio_[a - 1] = 1;
+        } else if (same) {
+          *at = widest[static_cast<size_t>(2 * (i - 1) + a - 1)];
+        } else {
+          AxisHalo(layer_, a, cuts.cut[i].chunk[a], at, &sum);
+          axis_ratio_[a - 1] =
+              facts_.depends[kRoleInput0][a]
+                  ? static_cast<double>(sum) /
+                        facts_.whole.box[kRoleInput0].extent[AxisOfInput(a)]
+                  : 1;
+        }
+        ratio[static_cast<size_t>(i)] *= axis_ratio_[a - 1];
+      }
+    }
+    widest_ = widest;
+    ratio_ = ratio;
+  }
+
+  // Every spatial cut from the coarsest that fits, a few finer ones with it. False when
+  // none fits.
+  bool TryChannels(const SpatialList& cuts, int32_t k, int32_t c, bool doubled) {
+    bool any = false;
+    for (int order = 0; order < 2; ++order) {
+      int tried = 0;
+      for (int i = 0; i < cuts.size && tried <= kFinerCuts; ++i) {
+        Tiling tiling = {{cuts.cut[i].chunk[0], cuts.cut[i].chunk[1],
+                          cuts.cut[i].chunk[2], k},
+                         c,
+                         order == 0,
+                         doubled};
+        const TileBuffers b = Buffers(layer_, facts_, tiling, Widest(i));
+        smallest_ = Min(smallest_, b.total_bytes);
+        if (b.total_bytes > capacity_) continue;
+        any = true;
+        ++tried;
+        Keep(tiling, EstimateCycles(layer_, facts_, tiling, b,
+                                    ratio_[static_cast<size_t>(i)]));
+      }
+    }
+    return any;
+  }
+
+  bool found() const { return found_; }
+  const Tiling& best() const { return best_; }
+  int64_t smallest() const { return smallest_; }
+
+ private:
+  // Input axis along which output axis a moves; only TRANSPOSE differs, and it has no
+  // halo, so any axis of the same extent does.
+  int AxisOfInput(int a) const {
+    return layer_.layer.op == SLUICE_OP_TRANSPOSE
+               ? layer_.layer.attribute(static_cast<size_t>(a))
+               : a;
+  }
+  const int32_t* Widest(int i) const { return &widest_[static_cast<size_t>(2 * i)]; }
+  void Keep(const Tiling& tiling, double cost) {
+    if (found_ && cost >= best_cost_) return;
+    found_ = true;
+    best_ = tiling;
+    best_cost_ = cost;
+  }
+
+  const TiledLayer& layer_;
+  int64_t capacity_;
+  LayerFacts facts_;
+  const Tensor& out_;
+  Span<int32_t> widest_;
+  Span<double> ratio_;
+  double axis_ratio_[2] = {1, 1};
+  bool found_ = false;
+  Tiling best_ = {};
+  double best_cost_ = 0;
+  int64_t smallest_ = INT64_MAX;
+};
+
+// Grouped convolutions keep their few channels whole.
+bool CanSplitC(const TiledLayer& layer) {
+  return layer.layer.op != SLUICE_OP_CONV ||
+         layer.layer.attribute(SLUICE_CONV_GROUPS) <= 1;
+}
+
+}  // namespace
+
+TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
+  int32_t widest[2];
+  for (int a = 1; a <= 2; ++a) {
+    int64_t sum = 0;
+    AxisHalo(layer, a, tiling.chunk[a], &widest[a - 1], &sum);
+  }
+  return Buffers(layer, FactsOf(layer), tiling, widest);
+}
+
+Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
+                    Tiling* tiling, int64_t* smallest) {
+  ArenaScope scope(scratch);
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
+  const CutRule rule = CutsOf(layer.graph, layer.layer);
+  const SpatialList cuts = SpatialCuts(out, rule);
+  const ChunkList ks = Halvings(out.extent[3], rule.unit[3], rule.cuttable[3]);
+  const ChunkList cs = Halvings(layer.channels, 1, layer.channels > 1 && CanSplitC(layer));
+  Span<int32_t> widest;
+  Span<double> ratio;
+  SLUICE_TRY(scratch->Allocate(static_cast<size_t>(2 * cuts.size), &widest));
+  SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &ratio));
+  Search search(layer, scratchpad_bytes);
+  search.PrepareHalo(cuts, widest, ratio);
+  // C is cut only where nothing else helps, single buffers come after double ones.
+  for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
+    for (int c = 0; c < cs.size && !search.found(); ++c) {
+      for (int k = 0; k < ks.size; ++k) {
+        search.TryChannels(cuts, ks.chunk[k], cs.chunk[c], doubled != 0);
+      }
+    }
+  }
+  *smallest = search.smallest();
+  if (!search.found()) return Status::kInfeasible;
+  *tiling = search.best();
+  return Status::kOk;
+}
+
+}  // namespace sluice
