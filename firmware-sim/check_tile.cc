@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does a tile say a sound thing? Extents, dtypes, windows, channel ranges, flags.
+#include <algorithm>
+
+#include "kernels.h"
+
+namespace sluice_sim {
+namespace {
+
+std::string Text(const Extent& e) {
+  std::string s = "[";
+  for (int a = 0; a < 4; ++a) s += (a ? "," : "") + std::to_string(e[a]);
+  return s + "]";
+}
+
+std::string Expect(const char* what, const Extent& got, const Extent& want) {
+  if (got == want) return "";
+  return std::string("extents: ") + what + " is " + Text(got) + ", not " + Text(want);
+}
+
+std::string ExpectDtype(const char* what, const Box& box, int dtype) {
+  if (box.dtype == dtype) return "";
+  return std::string("dtype: ") + what + " has dtype " + std::to_string(box.dtype) +
+         ", not " + std::to_string(dtype);
+}
+
+#define TRY(expression)                     \
+  do {                                      \
+    std::string try_text = (expression);    \
+    if (!try_text.empty()) return try_text; \
+  } while (0)
+
+std::string CheckWindow(const Tile& t) {
+  const Window g = WindowOf(t);
+  static const char* const axis_name[2] = {"rows", "columns"};
+  for (int i = 0; i < 2; ++i) {
+    if (g.stride[i] < 1 || g.dilation[i] < 1 || g.size[i] < 1 || g.pad_before[i] < 0) {
+      return "attributes: stride, dilation, window or padding below its minimum";
+    }
+    const int64_t out = t.target().extent[1 + i], in = t.input0.extent[1 + i];
+    const int64_t need = (out - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
+    const int64_t begin = t.origin[1 + i] * g.stride[i] - g.pad_before[i];
+    const int64_t before = std::max<int64_t>(0, -begin);
+    const int64_t end = begin + t.pad[i] + in;
+    if (need != t.pad[i] + in + t.pad[2 + i]) {
+      return std::string("window: ") + axis_name[i] + ": needs " +
+             std::to_string(need) + ", has " + std::to_string(t.pad[i]) +
+             " padding + " + std::to_string(in) + " + " + std::to_string(t.pad[2 + i]) +
+             " padding";
+    }
+    if (t.pad[i] != before || end > t.layer.input[1 + i] ||
+        (t.pad[2 + i] != 0 && end != t.layer.input[1 + i])) {
+      return std::string("window: padding of ") + axis_name[i] +
+             " where the layer's input has data, or the reverse";
+    }
+  }
+  return "";
+}
+
+std::string CheckParameters(const Tile& t) {
+  if (!t.last) return "";
+  if (!t.parameters.present()) return "operands: parameters are missing";
+  TRY(ExpectDtype("parameters", t.parameters, SLUICE_DTYPE_INT32));
+  return Expect("parameters", t.parameters.extent, {1, 1, t.output.extent[3], 3});
+}
+
+// Input channels that one output channel sums over, and how many this tile takes.
+std::string CheckChannels(const Tile& t, int64_t total) {
+  if (t.c_begin >= t.c_end || t.c_end > total) {
+    return "channels: [" + std::to_string(t.c_begin) + ", " + std::to_string(t.c_end) +
+           ") of " + std::to_string(total);
+  }
+  if (t.first && t.last && (t.c_begin != 0 || t.c_end != total)) {
+    return "channels: FIRST and LAST in one tile must sum over all of them";
+  }
+  return "";
+}
+
+std::string CheckConvolution(const Tile& t) {
+  const Extent& out = t.target().extent;
+  const Extent& in = t.input0.extent;
+  const Extent& w = t.weight.extent;
+  TRY(CheckParameters(t));
+  const int64_t layer_k = t.layer.output[3], layer_c = t.layer.input[3];
+  const int64_t groups =
+      t.op == SLUICE_OP_CONV ? std::max(1, t.A(SLUICE_CONV_GROUPS)) : 1;
+  if (t.op == SLUICE_OP_DEPTHWISE_CONV) {
+    if (layer_k % layer_c != 0) return "attributes: output channels per input channel";
+    const int64_t multiple = layer_k / layer_c;
+    const int64_t first = t.origin[3] / multiple;
+    const int64_t last = (t.origin[3] + out[3] - 1) / multiple;
+    TRY(Expect("weight", w, {1, w[1], w[2], out[3]}));
+    TRY(Expect("input0", in, {out[0], in[1], in[2], last - first + 1}));
+    return CheckWindow(t);
+  }
+  if (layer_k % groups != 0 || layer_c % groups != 0) return "attributes: groups";
+  TRY(CheckChannels(t, layer_c / groups));
+  const int64_t channels = t.c_end - t.c_begin;
+  if (t.op == SLUICE_OP_FULLY_CONNECTED) {
+    TRY(Expect("weight", w, {out[3], 1, 1, channels}));
+    return Expect("input0", in, {out[0], out[1], out[2], channels});
+  }
+  TRY(Expect("weight", w, {out[3], w[1], w[2], channels}));
+  if (t.op == SLUICE_OP_TRANSPOSED_CONV) {
+    const Window g = WindowOf(t);
+    Extent want = {out[0], 0, 0, channels};
+    for (int i = 0; i < 2; ++i) {
+      if (g.stride[i] < 1 || g.pad_before[i] < 0)
+        return "attributes: stride or padding";
+      const Rows rows =
+          TransposedRows(t.origin[1 + i], out[1 + i], g.stride[i], g.pad_before[i],
+                         g.size[i], t.layer.input[1 + i]);
+      want[1 + i] = rows.last - rows.first + 1;
+    }
+    return Expect("input0", in, want);
+  }
+  const int64_t per_group = layer_k / groups;
+  const int64_t used =
+      (t.origin[3] + out[3] - 1) / per_group - t.origin[3] / per_group + 1;
+  TRY(Expect("input0", in, {out[0], in[1], in[2], used * channels}));
+  return CheckWindow(t);
+}
+
+std::string CheckMatmul(const Tile& t) {
+  const Extent& out = t.target().extent;
+  if (!t.input1.present()) return "operands: input1 is missing";
+  TRY(CheckChannels(t, t.layer.input[3]));
+  const int64_t c = t.c_end - t.c_begin;
+  TRY(Expect("input0", t.input0.extent, {out[0], out[1], out[2], c}));
+  if (t.A(SLUICE_MATMUL_TRANSPOSE_B)) {
+    return Expect("input1", t.input1.extent, {out[0], out[1], out[3], c});
+  }
+  return Expect("input1", t.input1.extent, {out[0], out[1], c, out[3]});
+}
+
+// The box itself, or one element on an axis where the whole tensor has one.
+std::string CheckBroadcast(const char* what, const Box& box, const Extent& tensor,
+                           const Extent& out) {
+  Extent want = out;
+  for (int a = 0; a < 4; ++a) {
+    if (tensor[a] == 1) want[a] = 1;
+  }
+  return Expect(what, box.extent, want);
+}
+
+std::string CheckBinary(const Tile& t) {
+  if (!t.input1.present()) return "operands: input1 is missing";
+  TRY(CheckBroadcast("input0", t.input0, t.layer.input, t.output.extent));
+  TRY(CheckBroadcast("input1", t.input1, t.layer.second, t.output.extent));
+  return ExpectDtype("input1", t.input1, t.input0.dtype);
+}
+
+std::string CheckRowOp(const Tile& t) {  // softmax, argmax, reduce, lookup, requantize
+  Extent want = t.output.extent;
+  if (t.op == SLUICE_OP_SOFTMAX) {
+    want[3] = t.layer.input[3];
+    if (DtypeBytes(t.input0.dtype) != 1 || t.output.dtype != t.input0.dtype) {
+      return "dtype: softmax takes and gives 8 bits";
+    }
+    if (t.input1.present()) {
+      TRY(ExpectDtype("mask", t.input1, SLUICE_DTYPE_UINT8));
+      TRY(CheckBroadcast("mask", t.input1, t.layer.second, t.output.extent));
+    }
+    TRY(Expect("output", t.output.extent, want));
+  } else if (t.op == SLUICE_OP_ARGMAX) {
+    want[3] = t.layer.input[3];
+    if (t.output.extent[3] != 1) return "extents: argmax gives one element per row";
+    if (t.output.dtype != SLUICE_DTYPE_INT32 && t.output.dtype != SLUICE_DTYPE_INT64) {
+      return "dtype: argmax gives int32 or int64";
+    }
+  } else if (t.op == SLUICE_OP_REDUCE) {
+    for (int a = 0; a < 4; ++a) {
+      if ((t.A(SLUICE_REDUCE_AXES) >> a & 1) == 0) continue;
+      if (want[a] != 1) return "extents: a reduced axis has one element";
+      want[a] = t.layer.input[a];
+    }
+  } else if (t.op == SLUICE_OP_LOOKUP) {
+    if (DtypeBytes(t.input0.dtype) != 1 || DtypeBytes(t.output.dtype) != 1) {
+      return "dtype: lookup takes and gives 8 bits";
+    }
+    if (!t.weight.present()) return "operands: the table is missing";
+    if (DtypeBytes(t.weight.dtype) != 1) return "dtype: the table holds 8 bits";
+    TRY(Expect("table", t.weight.extent, {1, 1, 1, 256}));
+  }
+  return Expect("input0", t.input0.extent, want);
+}
+
+std::string CheckMove(const Tile& t) {  // pool, pad, transpose, resize
+  const Extent& out = t.output.extent;
+  const Extent& in = t.input0.extent;
+  TRY(ExpectDtype("output", t.output, t.input0.dtype));
+  if (t.op == SLUICE_OP_TRANSPOSE) {
+    Extent want{};
+    for (int a = 0; a < 4; ++a) {
+      const int32_t from = t.A(SLUICE_TRANSPOSE_PERM0 + a);
+      if (from < 0 || from > 3 || want[from] != 0) return "attributes: permutation";
+      want[from] = out[a];
+    }
+    return Expect("input0", in, want);
+  }
+  if (t.op == SLUICE_OP_PAD) {
+    if (t.A(SLUICE_PAD_BEFORE_N) != 0 || t.A(SLUICE_PAD_BEFORE_C) != 0) {
+      return "attributes: a tile pads rows and columns only";
+    }
+  }
+  TRY(Expect("input0", in, {out[0], in[1], in[2], out[3]}));
+  if (t.op != SLUICE_OP_RESIZE_BILINEAR && t.op != SLUICE_OP_RESIZE_NEAREST) {
+    return CheckWindow(t);
+  }
+  Extent want = in;
+  for (int i = 1; i < 3; ++i) {
+    const Rows rows = ResizeRows(t, i, t.origin[i], out[i]);
+    want[i] = rows.last - rows.first + 1;
+  }
+  return Expect("input0", in, want);
+}
+
+std::string CheckFlags(const Tile& t) {
+  if (!t.last && !t.accumulator.present()) return "flags: no accumulator";
+  if (t.last && !t.output.present()) return "flags: LAST without an output";
+  if (t.first && t.last && t.accumulator.present()) {
+    return "flags: FIRST and LAST with an accumulator";
+  }
+  if (!t.first && !t.accumulator.present()) return "flags: no accumulator";
+  if (!t.sums_over_c()) {
+    if (!t.first || !t.last) return "flags: this op is always FIRST and LAST";
+    if (t.c_begin != 0 || t.c_end != 0) return "channels: this op sums over none";
+  }
+  if (t.accumulator.present()) {
+    TRY(ExpectDtype("accumulator", t.accumulator, SLUICE_DTYPE_INT32));
+    if (t.last) TRY(Expect("accumulator", t.accumulator.extent, t.output.extent));
+  }
+  return "";
+}
+
+bool Pads(int op) {
+  return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
+         op == SLUICE_OP_MAX_POOL || op == SLUICE_OP_AVERAGE_POOL ||
+         op == SLUICE_OP_PAD;
+}
+
+}  // namespace
+
+std::string CheckTile(const Tile& t) {
+  if (!t.input0.present()) return "operands: input0 is missing";
+  TRY(CheckFlags(t));
+  const Extent& out = t.target().extent;
+  for (int a = 0; a < 4; ++a) {
+    if (t.origin[a] + out[a] > t.layer.output[a]) {
+      return "box: outside the layer's output on axis " + std::to_string(a);
+    }
+    if (!Pads(t.op) && t.pad[a] != 0) return "window: this op has no padding";
+  }
+  if (t.is_convolution()) {
+    if (!t.weight.present()) return "operands: weight is missing";
+    return CheckConvolution(t);
+  }
+  switch (t.op) {
+    case SLUICE_OP_BATCH_MATMUL:
+      return CheckMatmul(t);
+    case SLUICE_OP_ADD:
+    case SLUICE_OP_SUB:
+    case SLUICE_OP_MUL:
+    case SLUICE_OP_MINIMUM:
+    case SLUICE_OP_MAXIMUM:
+      return CheckBinary(t);
+    case SLUICE_OP_REQUANTIZE:
+    case SLUICE_OP_LOOKUP:
+    case SLUICE_OP_SOFTMAX:
+    case SLUICE_OP_REDUCE:
+    case SLUICE_OP_ARGMAX:
+      return CheckRowOp(t);
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+    case SLUICE_OP_PAD:
+    case SLUICE_OP_TRANSPOSE:
+    case SLUICE_OP_RESIZE_BILINEAR:
+    case SLUICE_OP_RESIZE_NEAREST:
+      return CheckMove(t);
+    default:
+      return "op: number " + std::to_string(t.op) + " is not computed";
+  }
+}
+
+}  // namespace sluice_sim

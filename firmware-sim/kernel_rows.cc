@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SOFTMAX, REDUCE, ARGMAX: operators that read whole axes.
+#include <algorithm>
+
+#include "kernels.h"
+
+namespace sluice_sim {
+namespace {
+
+constexpr int kSumIntegerBits = 12;
+
+// One row of softmax; `value(c)` is the raw input, `used(c)` false where masked.
+template <typename Value, typename Used>
+void SoftmaxRow(const Tile& t, int64_t channels, Value value, Used used, uint8_t* out) {
+  const int64_t smallest = t.output.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  const int64_t step = t.output.stride[3];
+  const int64_t diff_min = t.A(SLUICE_SOFTMAX_DIFF_MIN);
+  bool any = false;
+  int64_t largest = 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    if (!used(c)) continue;
+    largest = any ? std::max(largest, value(c)) : value(c);
+    any = true;
+  }
+  auto exponential = [&](int64_t d) {
+    return ExpOfNegative(Scale(static_cast<int32_t>(d), t.A(SLUICE_SOFTMAX_MULTIPLIER),
+                               t.A(SLUICE_SOFTMAX_SHIFT)));
+  };
+  int32_t sum = 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t d = value(c) - largest;
+    if (!used(c) || d < diff_min) continue;
+    sum = Wrap32(int64_t{sum} + RoundingShiftRight(exponential(d), kSumIntegerBits));
+  }
+  int bits_over_unit = 0;
+  const int32_t scale =
+      sum == 0 ? 0 : Reciprocal(sum, kSumIntegerBits, &bits_over_unit);
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t d = value(c) - largest;
+    int64_t y = smallest;
+    if (used(c) && d >= diff_min) {
+      y += RoundingShiftRight(HighMultiply(scale, exponential(d)),
+                              bits_over_unit + 31 - 8);
+    }
+    Write(t.output.dtype, out + c * step, Clamp(y, smallest, smallest + 255));
+  }
+}
+
+// f(n, h, w, c) for all elements of a box.
+template <typename F>
+void ForEach(const Extent& e, F&& f) {
+  for (int64_t n = 0; n < e[0]; ++n) {
+    for (int64_t h = 0; h < e[1]; ++h) {
+      for (int64_t w = 0; w < e[2]; ++w) {
+        for (int64_t c = 0; c < e[3]; ++c) f(n, h, w, c);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void RunSoftmax(const Tile& t) {
+  Box mask = t.input1;
+  for (int a = 0; a < 4; ++a) {
+    if (mask.extent[a] == 1) mask.stride[a] = 0;
+  }
+  const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
+  ForEach(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+    SoftmaxRow(
+        t, t.output.extent[3], [&](int64_t c) { return Read(t.input0, n, h, w, c); },
+        [&](int64_t c) { return !mask.present() || Read(mask, n, h, w, c) != 0; },
+        t.output.at(n, h, w, 0));
+  });
+}
+
+void RunReduce(const Tile& t) {
+  const int32_t axes = t.A(SLUICE_REDUCE_AXES);
+  Extent inner = {1, 1, 1, 1};
+  for (int a = 0; a < 4; ++a) {
+    if (axes >> a & 1) inner[a] = t.input0.extent[a];
+  }
+  const bool maximum = t.A(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
+  const int64_t zero = t.A(SLUICE_REDUCE_INPUT_ZERO);
+  ForEach(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+    // The box has one element on each reduced axis, so indices add up.
+    int64_t sum = 0, largest = INT64_MIN;
+    ForEach(inner, [&](int64_t i, int64_t j, int64_t k, int64_t l) {
+      const int64_t v = Read(t.input0, n + i, h + j, w + k, c + l);
+      sum += v - zero;
+      largest = std::max(largest, v);
+    });
+    const int64_t scaled =
+        Scale(Wrap32(sum), t.A(SLUICE_REDUCE_MULTIPLIER), t.A(SLUICE_REDUCE_SHIFT));
+    const int64_t mean = Clamp(scaled + t.A(SLUICE_REDUCE_OUTPUT_ZERO),
+                               t.A(SLUICE_REDUCE_ACT_MIN), t.A(SLUICE_REDUCE_ACT_MAX));
+    Write(t.output.dtype, t.output.at(n, h, w, c), maximum ? largest : mean);
+  });
+}
+
+void RunArgmax(const Tile& t) {
+  ForEach(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+    int64_t best = 0;
+    for (int64_t c = 1; c < t.input0.extent[3]; ++c) {
+      if (Read(t.input0, n, h, w, c) > Read(t.input0, n, h, w, best)) best = c;
+    }
+    Write(t.output.dtype, t.output.at(n, h, w, 0), best);
+  });
+}
+
+}  // namespace sluice_sim

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// MAX_POOL, AVERAGE_POOL, PAD, TRANSPOSE, RESIZE, and the geometry of sliding windows.
+#include <algorithm>
+
+#include "kernels.h"
+
+namespace sluice_sim {
+namespace {
+
+template <typename F>
+void ForEach(const Box& out, F&& f) {
+  for (int64_t n = 0; n < out.extent[0]; ++n) {
+    for (int64_t h = 0; h < out.extent[1]; ++h) {
+      for (int64_t w = 0; w < out.extent[2]; ++w) {
+        for (int64_t c = 0; c < out.extent[3]; ++c) {
+          Write(out.dtype, out.at(n, h, w, c), f(n, h, w, c));
+        }
+      }
+    }
+  }
+}
+
+int64_t FloorDivide(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return a % b < 0 ? q - 1 : q;
+}
+
+// Input row that RESIZE_NEAREST takes for a position.
+int64_t NearestRow(const Tile& t, int64_t position, int64_t rows) {
+  const bool round = t.A(SLUICE_RESIZE_ALIGN_CORNERS) != 0 ||
+                     t.A(SLUICE_RESIZE_HALF_PIXEL_CENTERS) != 0;
+  return Clamp((position + (round ? 512 : 0)) >> 10, 0, rows - 1);
+}
+
+int64_t LowerRow(int64_t position) { return std::max<int64_t>(0, position >> 10); }
+int64_t UpperRow(int64_t position, int64_t rows) {
+  return std::min(std::max<int64_t>(0, (position + 1023) >> 10), rows - 1);
+}
+
+}  // namespace
+
+Window WindowOf(const Tile& t) {
+  Window g = {{1, 1}, {1, 1}, {1, 1}, {0, 0}};
+  for (int i = 0; i < 2; ++i) {
+    if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL) {
+      const int32_t stride = t.A(SLUICE_POOL_STRIDE_H + i);
+      g.stride[i] = stride == 0 ? 1 : stride;
+      g.size[i] = t.A(SLUICE_POOL_WINDOW_H + i);
+      g.pad_before[i] = t.A(SLUICE_POOL_PAD_TOP + i);
+    } else if (t.op == SLUICE_OP_PAD) {
+      g.pad_before[i] = t.A(SLUICE_PAD_BEFORE_H + i);
+    } else if (t.is_convolution() && t.op != SLUICE_OP_FULLY_CONNECTED) {
+      const int32_t stride = t.A(SLUICE_CONV_STRIDE_H + i);
+      const int32_t dilation = t.A(SLUICE_CONV_DILATION_H + i);
+      g.stride[i] = stride == 0 ? 1 : stride;
+      g.dilation[i] = dilation == 0 ? 1 : dilation;
+      g.size[i] = t.weight.extent[1 + i];
+      g.pad_before[i] = t.A(SLUICE_CONV_PAD_TOP + i);
+    }
+  }
+  return g;
+}
+
+Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
+                    int64_t filter, int64_t rows) {
+  // Output row o gets input row i when 0 <= o + pad - i * stride < filter.
+  const int64_t first = FloorDivide(begin + pad - filter + stride, stride);
+  const int64_t last = FloorDivide(begin + count - 1 + pad, stride);
+  return {std::max<int64_t>(0, first), std::min(last, rows - 1)};
+}
+
+int64_t ResizePosition(const Tile& t, int axis, int64_t index) {
+  const int64_t in = t.layer.input[axis], out = t.layer.output[axis];
+  int64_t step = ((in << 10) + out / 2) / out;
+  if (t.A(SLUICE_RESIZE_ALIGN_CORNERS) != 0 && out > 1) {
+    step = (((in - 1) << 10) + (out - 1) / 2) / (out - 1);
+  }
+  const int64_t position = step * index;
+  return t.A(SLUICE_RESIZE_HALF_PIXEL_CENTERS) != 0 ? position + step / 2 - 512
+                                                    : position;
+}
+
+Rows ResizeRows(const Tile& t, int axis, int64_t begin, int64_t count) {
+  const int64_t rows = t.layer.input[axis];
+  const int64_t first = ResizePosition(t, axis, begin);
+  const int64_t last = ResizePosition(t, axis, begin + count - 1);
+  if (t.op == SLUICE_OP_RESIZE_NEAREST) {
+    return {NearestRow(t, first, rows), NearestRow(t, last, rows)};
+  }
+  return {std::min(LowerRow(first), rows - 1), UpperRow(last, rows)};
+}
+
+void RunPool(const Tile& t) {
+  const Window g = WindowOf(t);
+  const Box& in = t.input0;
+  const bool maximum = t.op == SLUICE_OP_MAX_POOL;
+  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+    const int64_t top = p * g.stride[0] - t.pad[0], left = q * g.stride[1] - t.pad[1];
+    int64_t sum = 0, count = 0, largest = INT64_MIN;
+    for (int64_t h = std::max<int64_t>(0, top);
+         h < std::min(top + g.size[0], in.extent[1]); ++h) {
+      for (int64_t w = std::max<int64_t>(0, left);
+           w < std::min(left + g.size[1], in.extent[2]); ++w) {
+        const int64_t v = Read(in, n, h, w, c);
+        sum += v;
+        ++count;
+        largest = std::max(largest, v);
+      }
+    }
+    const int64_t half = count / 2;
+    const int64_t mean = count == 0 ? 0 : (sum > 0 ? sum + half : sum - half) / count;
+    return Clamp(maximum ? largest : mean, t.A(SLUICE_POOL_ACT_MIN),
+                 t.A(SLUICE_POOL_ACT_MAX));
+  });
+}
+
+void RunPad(const Tile& t) {
+  const Box& in = t.input0;
+  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+    const int64_t h = p - t.pad[0], w = q - t.pad[1];
+    const bool inside = h >= 0 && h < in.extent[1] && w >= 0 && w < in.extent[2];
+    return inside ? Read(in, n, h, w, c) : int64_t{t.A(SLUICE_PAD_VALUE)};
+  });
+}
+
+void RunTranspose(const Tile& t) {
+  ForEach(t.output, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+    const int64_t to[4] = {n, h, w, c};
+    Extent from{};
+    for (int a = 0; a < 4; ++a) from[t.A(SLUICE_TRANSPOSE_PERM0 + a)] = to[a];
+    return Read(t.input0, from[0], from[1], from[2], from[3]);
+  });
+}
+
+void RunResize(const Tile& t) {
+  const Box& in = t.input0;
+  const int64_t rows = t.layer.input[1], columns = t.layer.input[2];
+  const int64_t top = ResizeRows(t, 1, t.origin[1], t.output.extent[1]).first;
+  const int64_t left = ResizeRows(t, 2, t.origin[2], t.output.extent[2]).first;
+  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+    const int64_t y = ResizePosition(t, 1, t.origin[1] + p);
+    const int64_t x = ResizePosition(t, 2, t.origin[2] + q);
+    if (t.op == SLUICE_OP_RESIZE_NEAREST) {
+      return Read(in, n, NearestRow(t, y, rows) - top, NearestRow(t, x, columns) - left,
+                  c);
+    }
+    const int64_t y0 = std::min(LowerRow(y), rows - 1), y1 = UpperRow(y, rows);
+    const int64_t x0 = std::min(LowerRow(x), columns - 1), x1 = UpperRow(x, columns);
+    const int64_t fy = y - (y0 << 10), fx = x - (x0 << 10);
+    const int64_t sum =
+        Read(in, n, y0 - top, x0 - left, c) * (1024 - fy) * (1024 - fx) +
+        Read(in, n, y1 - top, x0 - left, c) * fy * (1024 - fx) +
+        Read(in, n, y0 - top, x1 - left, c) * (1024 - fy) * fx +
+        Read(in, n, y1 - top, x1 - left, c) * fy * fx;
+    return (sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20);
+  });
+}
+
+}  // namespace sluice_sim

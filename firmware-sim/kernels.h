@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of ops.h on one box of the output: a tile or a whole tensor.
+//
+// Input    Tile: operands as boxes, attributes, where the box lies in its layer
+// Output   writes `output` (LAST) or `accumulator`, which must hold the old sums unless
+//          FIRST
+// Errors   CheckTile says in words what is wrong; RunTile needs a tile that passed
+// Cost     the operator's work; convolution as inner products of contiguous int16 rows
+// Source   arithmetic of ops.h (TFLite's reference kernels)
+#ifndef SLUICE_FIRMWARE_SIM_KERNELS_H_
+#define SLUICE_FIRMWARE_SIM_KERNELS_H_
+
+#include <string>
+#include <vector>
+
+#include "box.h"
+#include "fixed_point.h"
+
+namespace sluice_sim {
+
+// What the graph says about the layer that a tile belongs to.
+struct LayerExtents {
+  Extent input{};   // of input 0
+  Extent second{};  // of input 1
+  Extent output{};
+};
+
+struct Tile {
+  int op = 0;
+  std::vector<int32_t> attributes;
+  bool first = true, last = true;
+  Box input0, input1, weight, parameters, accumulator, output;
+  Extent origin{};
+  int64_t c_begin = 0, c_end = 0;
+  int64_t pad[4] = {0, 0, 0, 0};  // top, left, bottom, right of this box
+  LayerExtents layer;
+
+  int32_t A(size_t i) const { return i < attributes.size() ? attributes[i] : 0; }
+  const Box& target() const { return last ? output : accumulator; }
+  bool is_convolution() const {
+    return op >= SLUICE_OP_CONV && op <= SLUICE_OP_FULLY_CONNECTED;
+  }
+  bool sums_over_c() const {
+    return op >= SLUICE_OP_CONV && op <= SLUICE_OP_BATCH_MATMUL &&
+           op != SLUICE_OP_DEPTHWISE_CONV;
+  }
+};
+
+// Stride, dilation, window and padding of the ops that slide over H and W.
+struct Window {
+  int64_t stride[2], dilation[2], size[2], pad_before[2];
+};
+Window WindowOf(const Tile& tile);
+
+// Input rows that scatter into output rows [begin, begin + count) of a transposed
+// convolution; empty when first > last.
+struct Rows {
+  int64_t first, last;  // inclusive
+};
+Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
+                    int64_t filter, int64_t rows);
+
+// Position of RESIZE in 1/1024, and the first and last input rows of output rows.
+int64_t ResizePosition(const Tile& tile, int axis, int64_t index);
+Rows ResizeRows(const Tile& tile, int axis, int64_t begin, int64_t count);
+
+// FULLY_CONNECTED's weight [1,1,K,C] seen as a filter [K,1,1,C].
+inline Box FilterOf(const Box& w) {
+  if (w.extent[0] != 1 || w.extent[1] != 1) return w;
+  return Box{w.data,
+             w.dtype,
+             {w.extent[2], 1, 1, w.extent[3]},
+             {w.stride[2], 0, 0, w.stride[3]}};
+}
+
+// Empty when the tile is right.
+std::string CheckTile(const Tile& tile);
+void RunTile(const Tile& tile);
+
+// One group of operators each.
+void RunConvolution(const Tile& tile);
+void RunDepthwise(const Tile& tile);
+void RunTransposed(const Tile& tile);
+void RunMatmul(const Tile& tile);
+void RunPool(const Tile& tile);
+void RunBinary(const Tile& tile);
+void RunRequantize(const Tile& tile);
+void RunLookup(const Tile& tile);
+void RunSoftmax(const Tile& tile);
+void RunReduce(const Tile& tile);
+void RunArgmax(const Tile& tile);
+void RunPad(const Tile& tile);
+void RunTranspose(const Tile& tile);
+void RunResize(const Tile& tile);
+
+inline int64_t Clamp(int64_t v, int64_t low, int64_t high) {
+  return v < low ? low : v > high ? high : v;
+}
+
+// Finishes the sums of one output row [channels]: adds them to the accumulator or
+// requantises them into the output. n, h, w, k within the box.
+void FinishRow(const Tile& tile, const int32_t* sums, int64_t n, int64_t h, int64_t w,
+               int64_t k, int64_t channels);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_KERNELS_H_

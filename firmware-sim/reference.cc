@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "kernels.h"
+
+namespace sluice_sim {
+namespace {
+
+Box BoxOf(const Tensor& t, Bytes* bytes) {
+  return DenseBox(bytes->data(), t.dtype, t.extent);
+}
+
+// Copies `extent` elements from `from_at` of one box to `to_at` of another.
+std::string CopyPart(const Box& from, const Extent& from_at, const Box& to,
+                     const Extent& to_at, const Extent& extent) {
+  if (from.dtype != to.dtype) return "inputs and output differ in dtype";
+  Box a = from, b = to;
+  for (int i = 0; i < 4; ++i) {
+    if (from_at[i] < 0 || to_at[i] < 0 || from_at[i] + extent[i] > from.extent[i] ||
+        to_at[i] + extent[i] > to.extent[i]) {
+      return "a part outside its tensor on axis " + std::to_string(i);
+    }
+    a.data += from_at[i] * from.stride[i];
+    b.data += to_at[i] * to.stride[i];
+  }
+  a.extent = b.extent = extent;
+  CopyBox(a, b);
+  return "";
+}
+
+class Run {
+ public:
+  Run(const Graph& graph, const std::vector<int32_t>& parameters, Values* values)
+      : graph_(graph), parameters_(parameters), values_(*values) {}
+
+  std::string Execute(const Layer& layer) {
+    if (layer.op != SLUICE_OP_OPAQUE && layer.outputs.size() != 1) {
+      return "more than one output";
+    }
+    for (uint32_t t : layer.inputs) {
+      if (t != kAbsent && values_[t].empty()) {
+        return "tensor " + std::to_string(t) + " is read before it is written";
+      }
+    }
+    const uint32_t o = layer.outputs[0];
+    if (layer.op != SLUICE_OP_STATE_APPEND || o != layer.input(0)) {
+      values_[o].assign(static_cast<size_t>(graph_.tensors[o].bytes), 0);
+    }
+    switch (layer.op) {
+      case SLUICE_OP_CONCAT:
+        return Concat(layer);
+      case SLUICE_OP_SLICE:
+        return Slice(layer);
+      case SLUICE_OP_PAD:
+        return Pad(layer);
+      case SLUICE_OP_RESHAPE:
+        if (values_[layer.inputs[0]].size() != values_[o].size()) return "byte counts";
+        values_[o] = values_[layer.inputs[0]];
+        return "";
+      case SLUICE_OP_GATHER:
+        return Gather(layer);
+      case SLUICE_OP_STATE_APPEND:
+        return Append(layer);
+      case SLUICE_OP_OPAQUE:
+        return "opaque layers have no arithmetic here";
+      default:
+        return Compute(layer);
+    }
+  }
+
+ private:
+  Box At(uint32_t tensor) {
+    if (tensor == kAbsent) return Box{};
+    return BoxOf(graph_.tensors[tensor], &values_[tensor]);
+  }
+  static int32_t Attribute(const Layer& layer, size_t i) {
+    return i < layer.attributes.size() ? layer.attributes[i] : 0;
+  }
+
+  std::string Concat(const Layer& layer) {
+    const int32_t axis = Attribute(layer, SLUICE_CONCAT_AXIS);
+    if (axis < 0 || axis > 3) return "axis";
+    Extent at{};
+    const Box out = At(layer.outputs[0]);
+    for (uint32_t t : layer.inputs) {
+      if (t == kAbsent) continue;
+      const Box in = At(t);
+      const std::string error = CopyPart(in, {}, out, at, in.extent);
+      if (!error.empty()) return error;
+      at[axis] += in.extent[axis];
+    }
+    return at[axis] == out.extent[axis] ? "" : "inputs do not fill the output";
+  }
+
+  std::string Slice(const Layer& layer) {
+    Extent begin{};
+    for (int a = 0; a < 4; ++a) begin[a] = Attribute(layer, SLUICE_SLICE_BEGIN_N + a);
+    const Box out = At(layer.outputs[0]);
+    return CopyPart(At(layer.inputs[0]), begin, out, {}, out.extent);
+  }
+
+  std::string Pad(const Layer& layer) {
+    Extent before{};
+    for (int a = 0; a < 4; ++a) before[a] = Attribute(layer, SLUICE_PAD_BEFORE_N + a);
+    const Box in = At(layer.inputs[0]), out = At(layer.outputs[0]);
+    const int64_t step = DtypeBytes(out.dtype);
+    for (int64_t i = 0; i < out.elements(); ++i) {
+      Write(out.dtype, out.data + i * step, Attribute(layer, SLUICE_PAD_VALUE));
+    }
+    return CopyPart(in, {}, out, before, in.extent);
+  }
+
+  std::string Gather(const Layer& layer) {
+    if (layer.input(1) == kAbsent) return "no indices";
+    const Box table = At(layer.inputs[0]), index = At(layer.inputs[1]);
+    const Box out = At(layer.outputs[0]);
+    const int64_t row = table.extent[3] * DtypeBytes(table.dtype);
+    if (index.dtype != SLUICE_DTYPE_INT32 || out.dtype != table.dtype ||
+        out.elements() != index.elements() * table.extent[3] ||
+        table.elements() != table.extent[2] * table.extent[3]) {
+      return "extents or dtypes";
+    }
+    for (int64_t i = 0; i < index.elements(); ++i) {
+      const int64_t at = Read(index.dtype, index.data + 4 * i);
+      if (at < 0 || at >= table.extent[2]) return "an index out of range";
+      std::copy_n(table.data + at * row, row, out.data + i * row);
+    }
+    return "";
+  }
+
+  std::string Append(const Layer& layer) {
+    const int32_t axis = Attribute(layer, SLUICE_APPEND_AXIS);
+    const size_t parameter =
+        static_cast<uint32_t>(Attribute(layer, SLUICE_APPEND_PARAMETER));
+    if (axis < 0 || axis > 3 || layer.input(1) == kAbsent) return "axis or rows";
+    if (parameter >= parameters_.size()) return "parameter";
+    const Box state = At(layer.inputs[0]), rows = At(layer.inputs[1]);
+    const Box out = At(layer.outputs[0]);
+    if (layer.inputs[0] != layer.outputs[0]) {
+      const std::string error = CopyPart(state, {}, out, {}, out.extent);
+      if (!error.empty()) return error;
+    }
+    Extent at{};
+    at[axis] = parameters_[parameter];
+    return CopyPart(rows, {}, out, at, rows.extent);
+  }
+
+  std::string Compute(const Layer& layer) {
+    Tile t;
+    t.op = layer.op;
+    t.attributes = layer.attributes;
+    t.input0 = At(layer.inputs[0]);
+    t.output = At(layer.outputs[0]);
+    t.layer.input = t.input0.extent;
+    t.layer.output = t.output.extent;
+    if (t.is_convolution()) {
+      t.weight = At(layer.input(1));
+      t.parameters = At(layer.input(2));
+      if (t.op == SLUICE_OP_FULLY_CONNECTED) t.weight = FilterOf(t.weight);
+    } else if (t.op == SLUICE_OP_LOOKUP) {
+      t.weight = At(layer.input(1));
+    } else {
+      t.input1 = At(layer.input(1));
+      t.layer.second = t.input1.extent;
+    }
+    if (t.sums_over_c()) {
+      const int64_t groups =
+          t.op == SLUICE_OP_CONV ? std::max(1, t.A(SLUICE_CONV_GROUPS)) : 1;
+      t.c_end = t.input0.extent[3] / groups;
+    }
+    Crop(&t);
+    const std::string error = CheckTile(t);
+    if (!error.empty()) return error;
+    RunTile(t);
+    return "";
+  }
+
+  // Leaves out what no window reaches, and sets the padding of the whole output.
+  static void Crop(Tile* t) {
+    const bool slides = t->op == SLUICE_OP_CONV || t->op == SLUICE_OP_DEPTHWISE_CONV ||
+                        t->op == SLUICE_OP_MAX_POOL || t->op == SLUICE_OP_AVERAGE_POOL;
+    if (slides) {
+      const Window g = WindowOf(*t);
+      for (int i = 0; i < 2; ++i) {
+        int64_t* rows = &t->input0.extent[1 + i];
+        const int64_t need = (t->output.extent[1 + i] - 1) * g.stride[i] +
+                             (g.size[i] - 1) * g.dilation[i] + 1;
+        t->pad[i] = g.pad_before[i];
+        *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
+        t->pad[2 + i] = need - t->pad[i] - *rows;
+      }
+    }
+    if (t->op == SLUICE_OP_TRANSPOSED_CONV) {
+      const Window g = WindowOf(*t);
+      for (int i = 0; i < 2; ++i) {
+        if (g.stride[i] < 1) return;
+        int64_t* rows = &t->input0.extent[1 + i];
+        const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
+                                         g.pad_before[i], g.size[i], *rows);
+        t->input0.data += used.first * t->input0.stride[1 + i];
+        *rows = used.last - used.first + 1;
+      }
+    }
+    if (t->op == SLUICE_OP_RESIZE_BILINEAR || t->op == SLUICE_OP_RESIZE_NEAREST) {
+      for (int i = 1; i < 3; ++i) {
+        const Rows used = ResizeRows(*t, i, 0, t->output.extent[i]);
+        t->input0.data += used.first * t->input0.stride[i];
+        t->input0.extent[i] = used.last - used.first + 1;
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<int32_t>& parameters_;
+  Values& values_;
+};
+
+}  // namespace
+
+Bytes SeededBytes(uint64_t seed, int64_t size) {
+  Bytes bytes(static_cast<size_t>((size + 7) / 8 * 8));
+  for (size_t i = 0; i < bytes.size(); i += 8) {
+    uint64_t z = seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    std::memcpy(bytes.data() + i, &z, 8);
+  }
+  bytes.resize(static_cast<size_t>(size));
+  return bytes;
+}
+
+std::string FillConstants(const Graph& graph, const std::string& data_dir,
+                          Values* values) {
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    const Tensor& t = graph.tensors[i];
+    if (t.kind != kConstant) continue;
+    const std::string who = "constant tensor " + std::to_string(i) + ": ";
+    const size_t bytes = static_cast<size_t>(t.bytes);
+    Bytes& value = (*values)[i];
+    if (t.source == kInline) {
+      if (t.source_offset > graph.data_size ||
+          bytes > graph.data_size - t.source_offset) {
+        return who + "outside the inline data";
+      }
+      value.assign(graph.data + t.source_offset, graph.data + t.source_offset + bytes);
+    } else if (t.source == kSeeded) {
+      value = SeededBytes(t.source_offset, t.bytes);
+    } else if (t.source == kExternal) {
+      if (t.file.empty() || t.file[0] == '/' ||
+          t.file.find("..") != std::string::npos) {
+        return who + "file name leaves the data directory";
+      }
+      std::ifstream file(data_dir + "/" + t.file, std::ios::binary);
+      value.resize(bytes);
+      if (!file || !file.seekg(static_cast<std::streamoff>(t.source_offset)) ||
+          !file.read(reinterpret_cast<char*>(value.data()), t.bytes)) {
+        return who + "cannot read " + std::to_string(bytes) + " bytes of " + t.file;
+      }
+    } else {
+      return who + "no source of bytes";
+    }
+  }
+  return "";
+}
+
+std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
+                       Values* values) {
+  size_t number = 0;
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    const Tensor& t = graph.tensors[i];
+    if (t.kind != kInput) continue;
+    if (given != nullptr) {
+      if (number >= given->size() ||
+          (*given)[number].size() != static_cast<size_t>(t.bytes)) {
+        return "input " + std::to_string(number) + " needs " + std::to_string(t.bytes) +
+               " bytes";
+      }
+      (*values)[i] = (*given)[number++];
+      continue;
+    }
+    const uint64_t own = seed * 256 + number++;
+    (*values)[i] = SeededBytes(own, t.bytes);
+    for (const Layer& layer : graph.layers) {
+      if (layer.op != SLUICE_OP_GATHER || layer.input(1) != i ||
+          t.dtype != SLUICE_DTYPE_INT32) {
+        continue;
+      }
+      const uint64_t rows =
+          static_cast<uint64_t>(graph.tensors[layer.inputs[0]].extent[2]);
+      const Bytes numbers = SeededBytes(own, 2 * t.bytes);  // eight bytes per index
+      for (int64_t e = 0; e < t.bytes / 4; ++e) {
+        uint64_t z;
+        std::memcpy(&z, numbers.data() + 8 * e, 8);
+        Write(SLUICE_DTYPE_INT32, (*values)[i].data() + 4 * e,
+              static_cast<int64_t>((z >> 32) % rows));
+      }
+      break;
+    }
+  }
+  return "";
+}
+
+std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
+                      Values* values) {
+  Run run(graph, parameters, values);
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    const std::string error = run.Execute(graph.layers[i]);
+    if (!error.empty()) return "layer " + std::to_string(i) + ": " + error;
+  }
+  return "";
+}
+
+}  // namespace sluice_sim

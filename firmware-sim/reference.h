@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph, executed layer by layer on whole tensors: what a stream must reproduce.
+//
+// Input    a graph that ReadGraph accepted; bytes of its inputs and states
+// Output   dense bytes of every tensor
+// Errors   false and a sentence
+// Cost     the operators' work; memory: all tensors
+#ifndef SLUICE_FIRMWARE_SIM_REFERENCE_H_
+#define SLUICE_FIRMWARE_SIM_REFERENCE_H_
+
+#include <string>
+#include <vector>
+
+#include "wire.h"
+
+namespace sluice_sim {
+
+using Bytes = std::vector<uint8_t>;
+using Values = std::vector<Bytes>;  // per tensor; empty = not known (yet)
+
+// SplitMix64 bytes of ops.h.
+Bytes SeededBytes(uint64_t seed, int64_t size);
+
+// Constants (inline, external below data_dir, seeded). Empty string = good.
+std::string FillConstants(const Graph& graph, const std::string& data_dir,
+                          Values* values);
+// Inputs: the given ones, or seeded with seed * 256 + i.
+std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
+                       Values* values);
+// All layers in order. `parameters`: value of each graph parameter.
+std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
+                      Values* values);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_REFERENCE_H_

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second judge: executes a plan's stream, cycle by cycle and byte by byte.
+//
+// Input    bytes of graph.fbs, hardware.fbs and plan.fbs, all untrusted
+// Output   cycles, traffic and, when functional, output bytes compared with an untiled
+//          run of the graph layer by layer
+// Errors   ok = false, a code, a sentence and the instruction; never a crash or an
+// abort Cost     events: instructions * engines; functional: the operators' work, twice
+// Source   execution model of stream.h, arithmetic of ops.h; no code of the scheduler
+#ifndef SLUICE_FIRMWARE_SIM_SIM_H_
+#define SLUICE_FIRMWARE_SIM_SIM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace sluice_sim {
+
+constexpr uint32_t kNowhere = 0xffffffffu;
+
+// One executed instruction. Times in cycles, [start, end).
+struct TraceEvent {
+  uint32_t engine = 0;
+  uint32_t instance = 0;
+  uint32_t instruction = 0;   // index in the instance's body
+  uint32_t opcode = 0;        // SLUICE_OPCODE_
+  uint32_t op = 0;            // SLUICE_OP_ of a tile, else 0
+  uint32_t layer = kNowhere;  // graph layer, when known
+  uint64_t start = 0, end = 0;
+  uint64_t bytes = 0;  // moved by a transfer
+};
+
+struct SimulateOptions {
+  const void* graph = nullptr;
+  size_t graph_size = 0;
+  const void* hardware = nullptr;
+  size_t hardware_size = 0;
+  const void* plan = nullptr;
+  size_t plan_size = 0;
+
+  bool functional = false;
+  uint64_t seed = 0;  // of inputs, by the rule of ops.h
+  // Instead of seeded inputs: dense bytes of every input tensor, in tensor order.
+  const std::vector<std::vector<uint8_t>>* inputs = nullptr;
+  std::string data_dir = ".";  // of external constants
+  // Bytes of the STATE region before and after; empty or nullptr: starts zeroed.
+  std::vector<uint8_t>* state = nullptr;
+  std::vector<int32_t> parameters;  // of the graph; missing ones take their minimum
+  std::function<void(const TraceEvent&)> trace;
+  uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
+};
+
+// error_code: graph hardware plan stream input memory | bounds alignment readonly
+// overlap undefined race region tile transfer index wait deadlock host output |
+// mismatch
+struct SimulateResult {
+  bool ok = false;
+  std::string error_code, error;
+  uint32_t error_instruction = kNowhere;  // index in the body
+  uint32_t error_instance = kNowhere;
+  uint32_t error_engine = kNowhere;
+
+  uint64_t cycles = 0, predicted_cycles = 0;
+  uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+  uint64_t forward_bytes = 0;
+  uint64_t instructions = 0;
+
+  // Functional runs only. Mismatches make ok false.
+  uint64_t compared_bytes = 0, mismatches = 0;
+  uint64_t output_fnv1a = 0;  // of all output tensors' dense bytes, in tensor order
+  std::vector<uint64_t> output_hashes;         // per output tensor
+  std::vector<uint32_t> output_tensors;        // graph tensors
+  std::vector<std::vector<uint8_t>> outputs;   // dense bytes, from the stream
+  std::vector<std::vector<uint8_t>> expected;  // dense bytes, untiled
+};
+
+SimulateResult Simulate(const SimulateOptions& options);
+
+// The untiled run alone: fills outputs, output_tensors, output_hashes and output_fnv1a.
+// Needs graph, inputs or seed, data_dir; no hardware, no plan.
+SimulateResult RunReference(const SimulateOptions& options);
+
+// "dma", "host", "compute 0", "send 0", ...
+std::string EngineName(uint32_t engine);
+
+// Chrome / Perfetto trace JSON, one track per engine; one cycle is shown as 1 us.
+void WriteTrace(const std::vector<TraceEvent>& events, std::ostream& out);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_SIM_H_

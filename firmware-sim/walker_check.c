@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sluice_walk_open: the one linear pass over an untrusted image. */
+#include <string.h>
+
+#include "walker.h"
+
+#define MAX_OFFSET ((uint64_t)1 << 62) /* keeps every sum of offsets inside 64 bits */
+
+typedef struct {
+  const unsigned char* image;
+  sluice_stream_header_t header;
+  uint32_t engines;
+  sluice_block_t block; /* the body being checked */
+  sluice_walk_error_t error;
+} check_t;
+
+static sluice_walk_status_t fail(check_t* c, sluice_walk_status_t status,
+                                 uint32_t index) {
+  c->error.status = status;
+  c->error.index = index;
+  return status;
+}
+
+#define TRY(expression)                                    \
+  do {                                                     \
+    const sluice_walk_status_t try_status_ = (expression); \
+    if (try_status_ != SLUICE_WALK_OK) return try_status_; \
+  } while (0)
+
+static void read(const check_t* c, uint32_t table, uint32_t index, void* record,
+                 uint32_t size) {
+  memcpy(record, c->image + table + (size_t)index * size, size);
+}
+
+static uint64_t fnv1a(const unsigned char* bytes, size_t size) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  size_t i;
+  for (i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static uint64_t words(uint32_t lo, uint32_t hi) { return lo | (uint64_t)hi << 32; }
+
+/* [offset, + count * size) lies in [*from, to) and is 4-byte aligned; *from moves
+ * behind it. An empty table may have any offset. */
+static int table_fits(uint64_t* from, uint64_t to, uint32_t offset, uint32_t count,
+                      uint32_t size) {
+  const uint64_t end = offset + (uint64_t)count * size;
+  if (count == 0) return 1;
+  if (offset % 4 != 0 || offset < *from || end > to) return 0;
+  *from = end;
+  return 1;
+}
+
+static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodies) {
+  const sluice_stream_header_t* h = &c->header;
+  const uint64_t gbuf = words(h->gbuf_bytes_lo, h->gbuf_bytes_hi);
+  uint32_t i;
+  uint64_t at = sizeof *h;
+  if (h->magic != SLUICE_STREAM_MAGIC) return fail(c, SLUICE_WALK_MAGIC, 0);
+  if (h->version != SLUICE_STREAM_VERSION) return fail(c, SLUICE_WALK_VERSION, 0);
+  if (h->size_bytes != size || size % 16 != 0) return fail(c, SLUICE_WALK_SIZE, 0);
+  if (h->flags != 0 || h->reserved0 != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
+  for (i = 0; i < 10; ++i) {
+    if (h->reserved[i] != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+  if (h->node_cols == 0 || h->node_rows == 0 || h->node_cols > 0x7ffe ||
+      h->node_rows > 0x7ffe || h->node_cols * h->node_rows > 0x7ffe) {
+    return fail(c, SLUICE_WALK_NODES, 0);
+  }
+  c->engines = 2 + 2 * h->node_cols * h->node_rows;
+  if (h->region_alignment == 0 || (h->region_alignment & (h->region_alignment - 1))) {
+    return fail(c, SLUICE_WALK_ALIGNMENT, 0);
+  }
+  for (i = 0; i < SLUICE_REGION_COUNT; ++i) {
+    const uint64_t bytes = words(h->region_bytes[i][0], h->region_bytes[i][1]);
+    if (bytes > MAX_OFFSET || (i == SLUICE_REGION_GBUF && bytes > gbuf)) {
+      return fail(c, SLUICE_WALK_CAPACITY, i);
+    }
+  }
+  if (!table_fits(&at, size, h->block_offset, h->block_count, sizeof(sluice_block_t)))
+    return fail(c, SLUICE_WALK_SECTION, 0);
+  if (!table_fits(&at, size, h->instance_offset, h->instance_count,
+                  sizeof(sluice_instance_t)))
+    return fail(c, SLUICE_WALK_SECTION, 1);
+  if (!table_fits(&at, size, h->binding_offset, h->binding_count,
+                  sizeof(sluice_binding_t)))
+    return fail(c, SLUICE_WALK_SECTION, 2);
+  if (!table_fits(&at, size, h->kernel_offset, h->kernel_count,
+                  sizeof(sluice_kernel_t)))
+    return fail(c, SLUICE_WALK_SECTION, 3);
+  if (!table_fits(&at, size, h->attribute_offset, h->attribute_count, 4))
+    return fail(c, SLUICE_WALK_SECTION, 4);
+  if (fnv1a(c->image + sizeof *h, size - sizeof *h) != words(h->hash_lo, h->hash_hi)) {
+    return fail(c, SLUICE_WALK_HASH, 0);
+  }
+  *bodies = at;
+  return SLUICE_WALK_OK;
+}
+
+static sluice_walk_status_t check_tables(check_t* c) {
+  const sluice_stream_header_t* h = &c->header;
+  uint32_t i;
+  for (i = 0; i < h->binding_count; ++i) {
+    sluice_binding_t b;
+    read(c, h->binding_offset, i, &b, sizeof b);
+    if (b.region >= SLUICE_REGION_COUNT) return fail(c, SLUICE_WALK_BINDING, i);
+    if (words(b.base_lo, b.base_hi) > MAX_OFFSET)
+      return fail(c, SLUICE_WALK_BINDING, i);
+    if (b.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+  for (i = 0; i < h->kernel_count; ++i) {
+    sluice_kernel_t k;
+    read(c, h->kernel_offset, i, &k, sizeof k);
+    if (k.op == 0 || k.op >= SLUICE_OP_COUNT) return fail(c, SLUICE_WALK_KERNEL, i);
+    if (k.first_attribute > h->attribute_count ||
+        k.attribute_count > h->attribute_count - k.first_attribute) {
+      return fail(c, SLUICE_WALK_KERNEL, i);
+    }
+    if (k.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+  for (i = 0; i < h->instance_count; ++i) {
+    sluice_instance_t n;
+    sluice_block_t b;
+    read(c, h->instance_offset, i, &n, sizeof n);
+    if (n.block >= h->block_count) return fail(c, SLUICE_WALK_INSTANCE, i);
+    if (n.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+    read(c, h->block_offset, n.block, &b, sizeof b);
+    if (n.first_binding > h->binding_count ||
+        b.slot_count > h->binding_count - n.first_binding ||
+        n.first_kernel > h->kernel_count ||
+        b.kernel_count > h->kernel_count - n.first_kernel) {
+      return fail(c, SLUICE_WALK_INSTANCE, i);
+    }
+  }
+  return SLUICE_WALK_OK;
+}
+
+static sluice_walk_status_t check_body_layout(check_t* c, uint64_t* bodies) {
+  const sluice_block_t* b = &c->block;
+  const uint64_t end = (uint64_t)b->body_offset + b->body_bytes;
+  uint64_t at = b->body_offset;
+  uint32_t i;
+  if (b->body_offset % 16 != 0 || b->body_bytes % 16 != 0 || b->body_offset < *bodies ||
+      end > c->header.size_bytes) {
+    return fail(c, SLUICE_WALK_BODY, 0);
+  }
+  *bodies = end;
+  if (b->flags != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
+  for (i = 0; i < 4; ++i) {
+    if (b->reserved[i] != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+#define BODY_TABLE(offset, count, size) \
+  (at = b->body_offset, table_fits(&at, end, (offset), (count), (uint32_t)(size)))
+  if (!BODY_TABLE(b->list_offset, c->engines + 1, 4) ||
+      !BODY_TABLE(b->instruction_offset, b->instruction_count,
+                  sizeof(sluice_instruction_t)) ||
+      !BODY_TABLE(b->wait_offset, b->wait_count, sizeof(sluice_wait_t)) ||
+      !BODY_TABLE(b->tile_offset, b->tile_count, sizeof(sluice_tile_t)) ||
+      !BODY_TABLE(b->transfer_offset, b->transfer_count, sizeof(sluice_transfer_t)) ||
+      !BODY_TABLE(b->host_call_offset, b->host_call_count,
+                  sizeof(sluice_host_call_t)) ||
+      !BODY_TABLE(b->operand_offset, b->operand_count, sizeof(sluice_operand_t)) ||
+      !BODY_TABLE(b->shape_offset, b->shape_count, sizeof(sluice_shape_t)) ||
+      !BODY_TABLE(b->export_offset, b->export_count, sizeof(sluice_export_t))) {
+    return fail(c, SLUICE_WALK_BODY, 1);
+  }
+#undef BODY_TABLE
+  if (fnv1a(c->image + b->body_offset, b->body_bytes) !=
+      words(b->hash_lo, b->hash_hi)) {
+    return fail(c, SLUICE_WALK_HASH, 1);
+  }
+  return SLUICE_WALK_OK;
+}
+
+static uint32_t list_at(const check_t* c, uint32_t engine) {
+  uint32_t value;
+  read(c, c->block.list_offset, engine, &value, sizeof value);
+  return value;
+}
+
+static sluice_walk_status_t check_boxes(check_t* c) {
+  const sluice_block_t* b = &c->block;
+  uint32_t i;
+  int a;
+  for (i = 0; i < b->shape_count; ++i) {
+    sluice_shape_t s;
+    uint64_t count = 1, span = 0;
+    read(c, b->shape_offset, i, &s, sizeof s);
+    for (a = 0; a < 4; ++a) {
+      if (s.extent[a] == 0 || s.extent[a] > 0x7fffffffu) {
+        return fail(c, SLUICE_WALK_SHAPE, i);
+      }
+      if (count > MAX_OFFSET / 8 / s.extent[a]) return fail(c, SLUICE_WALK_SHAPE, i);
+      count *= s.extent[a];
+      if ((uint64_t)(s.extent[a] - 1) * s.stride[a] > MAX_OFFSET / 8) {
+        return fail(c, SLUICE_WALK_SHAPE, i);
+      }
+      span += (uint64_t)(s.extent[a] - 1) * s.stride[a];
+    }
+    if (span > MAX_OFFSET / 2) return fail(c, SLUICE_WALK_SHAPE, i);
+  }
+  for (i = 0; i < b->operand_count; ++i) {
+    sluice_operand_t o;
+    read(c, b->operand_offset, i, &o, sizeof o);
+    if (o.slot >= b->slot_count || o.shape >= b->shape_count || o.dtype == 0 ||
+        o.dtype >= SLUICE_DTYPE_COUNT || words(o.offset_lo, o.offset_hi) > MAX_OFFSET) {
+      return fail(c, SLUICE_WALK_OPERAND, i);
+    }
+    if (o.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+  return SLUICE_WALK_OK;
+}
+
+static int operand_or_none(const check_t* c, uint32_t operand) {
+  return operand == SLUICE_NONE || operand < c->block.operand_count;
+}
+
+static sluice_walk_status_t check_descriptors(check_t* c) {
+  const sluice_block_t* b = &c->block;
+  uint32_t i;
+  for (i = 0; i < b->tile_count; ++i) {
+    sluice_tile_t t;
+    read(c, b->tile_offset, i, &t, sizeof t);
+    if (t.kernel >= b->kernel_count || t.input0 >= b->operand_count ||
+        !operand_or_none(c, t.input1) || !operand_or_none(c, t.weight) ||
+        !operand_or_none(c, t.parameters) || !operand_or_none(c, t.accumulator) ||
+        !operand_or_none(c, t.output) || t.c_begin > t.c_end) {
+      return fail(c, SLUICE_WALK_TILE, i);
+    }
+    if (t.cycles == 0) return fail(c, SLUICE_WALK_CYCLES, i);
+  }
+  for (i = 0; i < b->transfer_count; ++i) {
+    sluice_transfer_t t;
+    read(c, b->transfer_offset, i, &t, sizeof t);
+    if (t.src >= b->operand_count || t.dst >= b->operand_count ||
+        !operand_or_none(c, t.index)) {
+      return fail(c, SLUICE_WALK_TRANSFER, i);
+    }
+    if (t.reserved[0] != 0 || t.reserved[1] != 0 || t.reserved[2] != 0) {
+      return fail(c, SLUICE_WALK_RESERVED, i);
+    }
+  }
+  for (i = 0; i < b->host_call_count; ++i) {
+    sluice_host_call_t h;
+    read(c, b->host_call_offset, i, &h, sizeof h);
+    if (h.kernel >= b->kernel_count ||
+        (uint64_t)h.first_operand + h.inputs + h.outputs > b->operand_count) {
+      return fail(c, SLUICE_WALK_HOST_CALL, i);
+    }
+    if (h.cycles_lo == 0 && h.cycles_hi == 0) return fail(c, SLUICE_WALK_CYCLES, i);
+    if (h.reserved[0] != 0 || h.reserved[1] != 0)
+      return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+  return SLUICE_WALK_OK;
+}
+
+static sluice_walk_status_t check_counts(check_t* c) {
+  const sluice_block_t* b = &c->block;
+  uint32_t i;
+  for (i = 0; i < b->wait_count; ++i) {
+    sluice_wait_t w;
+    read(c, b->wait_offset, i, &w, sizeof w);
+    if (w.instance > 0 || (w.instance < 0 && w.engine != 0) || w.engine >= c->engines ||
+        (w.instance == 0 && (w.count == 0 || w.count > list_at(c, w.engine + 1u) -
+                                                           list_at(c, w.engine)))) {
+      return fail(c, SLUICE_WALK_WAIT, i);
+    }
+  }
+  for (i = 0; i < b->export_count; ++i) {
+    sluice_export_t e;
+    read(c, b->export_offset, i, &e, sizeof e);
+    if (e.engine >= c->engines || e.count == 0 ||
+        e.count > list_at(c, e.engine + 1) - list_at(c, e.engine)) {
+      return fail(c, SLUICE_WALK_EXPORT, i);
+    }
+  }
+  return SLUICE_WALK_OK;
+}
+
+static int rectangle_fits(const check_t* c, const sluice_transfer_t* t) {
+  const uint32_t cols = c->header.node_cols, rows = c->header.node_rows;
+  return t->dst_node < cols * rows && t->dst_cols >= 1 && t->dst_rows >= 1 &&
+         t->dst_node % cols + t->dst_cols <= cols &&
+         t->dst_node / cols + t->dst_rows <= rows;
+}
+
+static sluice_walk_status_t check_instruction(check_t* c, uint32_t engine,
+                                              uint32_t index) {
+  const sluice_block_t* b = &c->block;
+  const uint32_t nodes = c->header.node_cols * c->header.node_rows;
+  sluice_instruction_t n;
+  sluice_transfer_t t;
+  read(c, b->instruction_offset, index, &n, sizeof n);
+  if (n.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, index);
+  if (n.first_wait > b->wait_count || n.wait_count > b->wait_count - n.first_wait) {
+    return fail(c, SLUICE_WALK_WAIT, index);
+  }
+  if (n.flags != 0 && (n.opcode != SLUICE_OPCODE_COMPUTE ||
+                       (n.flags & ~(SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST)))) {
+    return fail(c, SLUICE_WALK_FLAGS, index);
+  }
+  switch (n.opcode) {
+    case SLUICE_OPCODE_LOAD:
+    case SLUICE_OPCODE_STORE:
+    case SLUICE_OPCODE_FORWARD:
+      if (n.opcode == SLUICE_OPCODE_FORWARD ? engine < 3 || engine % 2 == 0
+                                            : engine != SLUICE_ENGINE_DMA)
+        return fail(c, SLUICE_WALK_OPCODE, index);
+      if (n.descriptor >= b->transfer_count)
+        return fail(c, SLUICE_WALK_DESCRIPTOR, index);
+      read(c, b->transfer_offset, n.descriptor, &t, sizeof t);
+      if ((n.opcode != SLUICE_OPCODE_STORE && !rectangle_fits(c, &t)) ||
+          (n.opcode != SLUICE_OPCODE_LOAD &&
+           (t.src_node >= nodes || t.index != SLUICE_NONE)) ||
+          (n.opcode == SLUICE_OPCODE_FORWARD &&
+           SLUICE_ENGINE_SEND(t.src_node) != engine))
+        return fail(c, SLUICE_WALK_TRANSFER, index);
+      return SLUICE_WALK_OK;
+    case SLUICE_OPCODE_COMPUTE:
+      if (engine < SLUICE_ENGINE_NODE0 || engine % 2 != 0)
+        return fail(c, SLUICE_WALK_OPCODE, index);
+      if (n.descriptor >= b->tile_count) return fail(c, SLUICE_WALK_DESCRIPTOR, index);
+      return SLUICE_WALK_OK;
+    case SLUICE_OPCODE_HOST:
+      if (engine != SLUICE_ENGINE_HOST) return fail(c, SLUICE_WALK_OPCODE, index);
+      if (n.descriptor >= b->host_call_count)
+        return fail(c, SLUICE_WALK_DESCRIPTOR, index);
+      return SLUICE_WALK_OK;
+    default:
+      return fail(c, SLUICE_WALK_OPCODE, index);
+  }
+}
+
+static sluice_walk_status_t check_lists(check_t* c) {
+  uint32_t e, i;
+  if (list_at(c, 0) != 0) return fail(c, SLUICE_WALK_LIST, 0);
+  for (e = 0; e < c->engines; ++e) {
+    if (list_at(c, e + 1) < list_at(c, e)) return fail(c, SLUICE_WALK_LIST, e);
+  }
+  if (list_at(c, c->engines) != c->block.instruction_count) {
+    return fail(c, SLUICE_WALK_LIST, c->engines);
+  }
+  for (e = 0; e < c->engines; ++e) {
+    for (i = list_at(c, e); i < list_at(c, e + 1); ++i) TRY(check_instruction(c, e, i));
+  }
+  return SLUICE_WALK_OK;
+}
+
+static sluice_walk_status_t check_image(check_t* c, size_t size) {
+  uint64_t bodies = 0;
+  uint32_t i;
+  TRY(check_header(c, size, &bodies));
+  TRY(check_tables(c));
+  for (i = 0; i < c->header.block_count; ++i) {
+    c->error.block = i;
+    read(c, c->header.block_offset, i, &c->block, sizeof c->block);
+    TRY(check_body_layout(c, &bodies));
+    TRY(check_boxes(c));
+    TRY(check_descriptors(c));
+    TRY(check_lists(c));
+    TRY(check_counts(c));
+  }
+  return SLUICE_WALK_OK;
+}
+
+sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image,
+                                      size_t size, sluice_walk_error_t* error) {
+  check_t c;
+  sluice_walk_status_t status;
+  memset(&c, 0, sizeof c);
+  c.image = (const unsigned char*)image;
+  c.error.block = SLUICE_NONE;
+  if (size < sizeof c.header || size > 0xffffffffu) {
+    status = fail(&c, SLUICE_WALK_SIZE, 0);
+  } else {
+    memcpy(&c.header, image, sizeof c.header);
+    status = check_image(&c, size);
+  }
+  if (error != NULL) *error = c.error;
+  memset(walker, 0, sizeof *walker);
+  if (status != SLUICE_WALK_OK) return status;
+  walker->image = c.image;
+  walker->header = c.header;
+  walker->engines = c.engines;
+  return status;
+}

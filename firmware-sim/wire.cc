@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire.h"
+
+#include "sluice/graph_generated.h"
+#include "sluice/hardware_generated.h"
+#include "sluice/plan_generated.h"
+
+namespace sluice_sim {
+namespace {
+
+template <typename V>
+size_t Size(const V* vector) {
+  return vector == nullptr ? 0 : vector->size();
+}
+
+// begin has items + 1 entries, rises from 0 and ends at the size of the list.
+template <typename V>
+bool IsCsr(const V* begin, size_t items, size_t list) {
+  if (items == 0 && Size(begin) == 0) return list == 0;
+  if (Size(begin) != items + 1 || begin->Get(0) != 0) return false;
+  for (size_t i = 0; i < items; ++i) {
+    const uint32_t at = static_cast<uint32_t>(i);
+    if (begin->Get(at + 1) < begin->Get(at)) return false;
+  }
+  return begin->Get(static_cast<uint32_t>(items)) == list;
+}
+
+std::string ReadTensor(const sluice::wire::Graph& g, uint32_t i, Tensor* t) {
+  const std::string who = "tensor " + std::to_string(i) + ": ";
+  t->dtype = g.tensor_dtype()->Get(i);
+  t->kind = g.tensor_kind()->Get(i);
+  if (DtypeBytes(t->dtype) == 0) return who + "unknown dtype";
+  if (t->kind > kState) return who + "unknown kind";
+  const uint32_t begin = g.tensor_dim_begin()->Get(i);
+  const uint32_t rank = g.tensor_dim_begin()->Get(i + 1) - begin;
+  if (rank > 4) return who + "more than four axes";
+  t->extent = {1, 1, 1, 1};
+  t->bytes = DtypeBytes(t->dtype);
+  for (uint32_t a = 0; a < rank; ++a) {
+    const int64_t extent = g.tensor_dims()->Get(begin + a);
+    if (extent < 1) return who + "an extent below 1";
+    if (t->bytes > (int64_t{1} << 50) / extent) return who + "too large";
+    t->extent[4 - rank + a] = extent;
+    t->bytes *= extent;
+  }
+  if (i < Size(g.tensor_source())) t->source = g.tensor_source()->Get(i);
+  if (i < Size(g.tensor_source_offset())) {
+    t->source_offset = g.tensor_source_offset()->Get(i);
+  }
+  if (t->source == kExternal) {
+    const uint32_t name =
+        i < Size(g.tensor_source_file()) ? g.tensor_source_file()->Get(i) : kAbsent;
+    if (name >= Size(g.names())) return who + "no file name";
+    t->file = g.names()->Get(name)->str();
+  }
+  return "";
+}
+
+std::string ReadLayer(const sluice::wire::Graph& g, uint32_t i, Layer* layer) {
+  const std::string who = "layer " + std::to_string(i) + ": ";
+  const size_t tensors = Size(g.tensor_dtype());
+  layer->op = g.layer_op()->Get(i);
+  if (layer->op <= 0 || layer->op >= SLUICE_OP_COUNT) return who + "unknown op";
+  for (uint32_t j = g.layer_input_begin()->Get(i);
+       j < g.layer_input_begin()->Get(i + 1); ++j) {
+    const uint32_t tensor = g.layer_inputs()->Get(j);
+    if (tensor != kAbsent && tensor >= tensors) return who + "input out of range";
+    layer->inputs.push_back(tensor);
+  }
+  for (uint32_t j = g.layer_output_begin()->Get(i);
+       j < g.layer_output_begin()->Get(i + 1); ++j) {
+    const uint32_t tensor = g.layer_outputs()->Get(j);
+    if (tensor >= tensors) return who + "output out of range";
+    layer->outputs.push_back(tensor);
+  }
+  if (layer->outputs.empty() || layer->input(0) == kAbsent) {
+    return who + "no input or no output";
+  }
+  for (uint32_t j = g.layer_attribute_begin()->Get(i);
+       j < g.layer_attribute_begin()->Get(i + 1); ++j) {
+    layer->attributes.push_back(g.layer_attributes()->Get(j));
+  }
+  return "";
+}
+
+}  // namespace
+
+uint64_t Fnv1a64(const void* bytes, size_t size, uint64_t hash) {
+  const uint8_t* p = static_cast<const uint8_t*>(bytes);
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
+  return hash;
+}
+
+std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
+  ::flatbuffers::Verifier verifier(static_cast<const uint8_t*>(bytes), size, 8, 16);
+  if (!sluice::wire::VerifyGraphBuffer(verifier)) return "not a graph.fbs buffer";
+  const sluice::wire::Graph& g = *sluice::wire::GetGraph(bytes);
+  const size_t tensors = Size(g.tensor_dtype()), layers = Size(g.layer_op());
+  if (g.version() != 0) return "unknown version";
+  if (Size(g.tensor_kind()) != tensors ||
+      !IsCsr(g.tensor_dim_begin(), tensors, Size(g.tensor_dims())) ||
+      !IsCsr(g.layer_input_begin(), layers, Size(g.layer_inputs())) ||
+      !IsCsr(g.layer_output_begin(), layers, Size(g.layer_outputs())) ||
+      !IsCsr(g.layer_attribute_begin(), layers, Size(g.layer_attributes()))) {
+    return "lists of different lengths";
+  }
+  graph->tensors.resize(tensors);
+  graph->layers.resize(layers);
+  for (uint32_t i = 0; i < tensors; ++i) {
+    const std::string error = ReadTensor(g, i, &graph->tensors[i]);
+    if (!error.empty()) return error;
+  }
+  for (uint32_t i = 0; i < layers; ++i) {
+    const std::string error = ReadLayer(g, i, &graph->layers[i]);
+    if (!error.empty()) return error;
+  }
+  if (g.parameter_min() != nullptr) {
+    graph->parameter_min.assign(g.parameter_min()->begin(), g.parameter_min()->end());
+  }
+  graph->data = g.data() == nullptr ? nullptr : g.data()->data();
+  graph->data_size = Size(g.data());
+  graph->hash = Fnv1a64(bytes, size);
+  return "";
+}
+
+std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
+  ::flatbuffers::Verifier verifier(static_cast<const uint8_t*>(bytes), size, 8, 64);
+  if (!sluice::wire::VerifyHardwareBuffer(verifier)) return "not a hardware.fbs buffer";
+  const sluice::wire::Hardware& h = *sluice::wire::GetHardware(bytes);
+  if (h.version() != 0) return "unknown version";
+  if (Size(h.levels()) < 2 || h.scratchpad_level() >= Size(h.levels())) {
+    return "no scratchpad or no DRAM level";
+  }
+  const auto* dram = h.levels()->Get(h.levels()->size() - 1);
+  hardware->scratchpad_bytes = h.levels()->Get(h.scratchpad_level())->capacity_bytes();
+  hardware->dram_numerator = dram->bytes_per_cycle_numerator();
+  hardware->dram_denominator = dram->bytes_per_cycle_denominator();
+  hardware->dma_latency_cycles = h.dma_latency_cycles();
+  hardware->node_cols = h.node_cols();
+  hardware->node_rows = h.node_rows();
+  hardware->hop_latency_cycles = h.hop_latency_cycles();
+  hardware->link_numerator = h.link_bytes_per_cycle_numerator();
+  hardware->link_denominator = h.link_bytes_per_cycle_denominator();
+  hardware->macs_per_cycle = h.macs_per_cycle();
+  hardware->vector_ops_per_cycle = h.vector_ops_per_cycle();
+  hardware->hash = Fnv1a64(bytes, size);
+  const uint64_t limit = uint64_t{1} << 40;  // keeps sums of cycles inside 64 bits
+  if (h.node_cols() == 0 || h.node_rows() == 0 || h.node_cols() > 1024 ||
+      h.node_rows() > 1024) {
+    return "node count";
+  }
+  if (h.macs_per_cycle() == 0 || h.vector_ops_per_cycle() == 0) return "a peak of 0";
+  if (hardware->dma_latency_cycles > limit || hardware->hop_latency_cycles > limit ||
+      hardware->dram_denominator > limit || hardware->link_denominator > limit) {
+    return "a latency or bandwidth out of range";
+  }
+  return "";
+}
+
+std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan) {
+  ::flatbuffers::Verifier verifier(static_cast<const uint8_t*>(bytes), size, 8, 16);
+  if (!sluice::wire::VerifyPlanBuffer(verifier)) return "not a plan.fbs buffer";
+  const sluice::wire::Plan& p = *sluice::wire::GetPlan(bytes);
+  if (p.version() != 0) return "unknown version";
+  if (p.stream() == nullptr) return "no stream";
+  if (Size(p.tensor_region()) != tensors || Size(p.tensor_offset()) != tensors ||
+      Size(p.tensor_strides()) != 4 * tensors) {
+    return "places of other tensors than the graph's";
+  }
+  plan->image = reinterpret_cast<const uint8_t*>(p.stream()->Data());
+  plan->image_size = p.stream()->size() * size_t{16};
+  plan->places.resize(tensors);
+  for (uint32_t i = 0; i < tensors; ++i) {
+    plan->places[i].region = p.tensor_region()->Get(i);
+    plan->places[i].offset = p.tensor_offset()->Get(i);
+    for (uint32_t a = 0; a < 4; ++a) {
+      plan->places[i].stride[a] = p.tensor_strides()->Get(4 * i + a);
+    }
+  }
+  if (p.debug_layer() != nullptr) {
+    plan->debug_layer.assign(p.debug_layer()->begin(), p.debug_layer()->end());
+  }
+  if (p.report() != nullptr) plan->predicted_cycles = p.report()->latency_cycles();
+  plan->graph_hash = p.graph_hash();
+  plan->hardware_hash = p.hardware_hash();
+  return "";
+}
+
+}  // namespace sluice_sim

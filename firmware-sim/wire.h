@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph, hardware and plan out of untrusted flatbuffers.
+//
+// Input    bytes; the flatbuffers verifier runs first
+// Output   plain structs; Graph::data and Plan::image point into the input
+// Errors   a sentence; empty = good
+// Cost     linear in the bytes
+#ifndef SLUICE_FIRMWARE_SIM_WIRE_H_
+#define SLUICE_FIRMWARE_SIM_WIRE_H_
+
+#include <string>
+#include <vector>
+
+#include "box.h"
+
+namespace sluice_sim {
+
+constexpr uint32_t kAbsent = 0xffffffffu;
+enum : int { kInput = 1, kOutput = 2, kConstant = 3, kState = 4 };  // tensor kinds
+enum : int { kInline = 1, kExternal = 2, kSeeded = 3 };             // sources
+
+struct Tensor {
+  Extent extent{};  // normalised to four axes
+  int dtype = 0;
+  int kind = 0;
+  int source = 0;
+  uint64_t source_offset = 0;
+  std::string file;
+  int64_t bytes = 0;
+};
+
+struct Layer {
+  int op = 0;
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<int32_t> attributes;
+  uint32_t input(size_t i) const { return i < inputs.size() ? inputs[i] : kAbsent; }
+};
+
+struct Graph {
+  std::vector<Tensor> tensors;
+  std::vector<Layer> layers;
+  std::vector<int32_t> parameter_min;
+  const uint8_t* data = nullptr;
+  size_t data_size = 0;
+  uint64_t hash = 0;
+};
+
+struct Hardware {
+  uint64_t scratchpad_bytes = 0;
+  uint64_t dram_numerator = 0, dram_denominator = 1;
+  uint64_t dma_latency_cycles = 0;
+  uint32_t node_cols = 1, node_rows = 1;
+  uint64_t hop_latency_cycles = 0;
+  uint64_t link_numerator = 0, link_denominator = 1;
+  uint64_t macs_per_cycle = 1, vector_ops_per_cycle = 1;
+  uint64_t hash = 0;
+};
+
+struct Place {
+  int region = 255;
+  uint64_t offset = 0;
+  Extent stride{};
+};
+
+struct Plan {
+  const uint8_t* image = nullptr;
+  size_t image_size = 0;
+  std::vector<Place> places;
+  std::vector<uint32_t> debug_layer;
+  uint64_t predicted_cycles = 0;
+  uint64_t graph_hash = 0, hardware_hash = 0;
+};
+
+std::string ReadGraph(const void* bytes, size_t size, Graph* graph);
+std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware);
+// `tensors`: how many places the plan must have.
+std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan);
+
+uint64_t Fnv1a64(const void* bytes, size_t size, uint64_t hash = 0xcbf29ce484222325u);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_WIRE_H_
