@@ -192,7 +192,7 @@ Status CheckGemm(const GemmShape& shape, const GemmMachine& machine,
           .Number(limit);
     }
   }
-  if (machine.middle_words < 1 || machine.inner_words < 1 || machine.pe_count < 1 ||
+  if (machine.middle_words < 0 || machine.inner_words < 0 || machine.pe_count < 1 ||
       machine.pe_count > kGemmMaxExtent) {
     return Fail(diagnostic, Status::kBadInput, kStage)
         .Text("machine has ")
@@ -201,7 +201,7 @@ Status CheckGemm(const GemmShape& shape, const GemmMachine& machine,
         .Number(machine.inner_words)
         .Text(" inner words, ")
         .Number(machine.pe_count)
-        .Text(" PEs; each must be at least 1, PEs at most 2147483648");
+        .Text(" PEs; words must be at least 0, PEs 1 to 2147483648");
   }
   const double energies[] = {
       machine.outer_read_pj,   machine.outer_write_pj, machine.middle_read_pj,

@@ -30,8 +30,8 @@ struct GemmShape {
 // Any three neighbouring memories of a hierarchy; the innermost has one instance per
 // PE.
 struct GemmMachine {
-  int64_t middle_words;             // shared, below the outer memory
-  int64_t inner_words;              // per PE
+  int64_t middle_words;             // shared; 0 = absent, all data pass it by
+  int64_t inner_words;              // per PE; 0 = absent
   int64_t pe_count;                 // PEs of the array
   int64_t fanout_limit[kGemmAxes];  // most PEs along one axis; 0 = pe_count
   double outer_read_pj;             // per word

@@ -49,7 +49,8 @@ TEST_CASE("gemm_cost equals timeloop-model and the paper's formula on every vect
     sluice_tests::ReadEnergies(row, &machine);
     const GemmShape shape = sluice_tests::ShapeOf(row);
     const GemmMapping mapping = MappingOf(row);
-    REQUIRE(CheckGemmMapping(shape, machine, mapping, nullptr) == Status::kOk);
+    Diagnostic diagnostic = {};
+    REQUIRE(CheckGemmMapping(shape, machine, mapping, &diagnostic) == Status::kOk);
     const double timeloop = Real(row, "timeloop_total_pJ");
     const double paper = Real(row, "goma_formula_pJ");
     const GemmCost reuse = EvaluateGemm(shape, machine, mapping, GemmForm::kReuse);
@@ -235,9 +236,9 @@ TEST_CASE("gemm_cost names what is wrong with a problem or a mapping") {
   CHECK(says("2^61"));
   CHECK(CheckGemm({{big, 1, 1}}, good, &diagnostic) == Status::kOk);
   GemmMachine bad = good;
-  bad.inner_words = 0;
+  bad.inner_words = -1;
   CHECK(CheckGemm({{4, 4, 4}}, bad, &diagnostic) == Status::kBadInput);
-  CHECK(says("0 inner words"));
+  CHECK(says("-1 inner words"));
   bad = good;
   bad.outer_read_pj = std::nan("");
   CHECK(CheckGemm({{4, 4, 4}}, bad, &diagnostic) == Status::kBadInput);
