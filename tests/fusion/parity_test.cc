@@ -1,84 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include <cmath>
-#include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "model/timeline.h"
-#include "tests/bench/soma_peer.h"
+#include "tests/fusion/evaluation.h"
 
 namespace sluice {
 namespace {
 
-using Json = nlohmann::json;
-
 bool Close(double a, double b) { return std::fabs(a - b) <= 1e-9 * std::fabs(b); }
-
-// "tiles_resnet50_b1_edge.csv" -> network, batch, platform.
-struct Case {
-  std::string path, network, platform;
-  int32_t batch;
-};
-std::vector<Case> Cases(const std::string& folder, const std::string& prefix) {
-  std::vector<Case> cases;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::string name = entry.path().stem().string();
-    if (name.rfind(prefix, 0) != 0) continue;
-    name.erase(0, prefix.size());
-    const size_t at_platform = name.rfind('_');
-    const size_t at_batch = name.rfind('_', at_platform - 1);
-    cases.push_back({entry.path().string(), name.substr(0, at_batch),
-                     name.substr(at_platform + 1),
-                     std::stoi(name.substr(at_batch + 2, at_platform - at_batch - 2))});
-  }
-  return cases;
-}
-
-// Everything an evaluation needs, with room for the largest oracle entries.
-struct Bench {
-  explicit Bench(PeerNetwork* network) : memory(HostAllocator(), 0), arena(&memory) {
-    const size_t n = network->layers.size();
-    REQUIRE(memo.Init(&arena, network->model, 1 << 14) == Status::kOk);
-    REQUIRE(parser.Init(&arena, &network->problem, &memo, kTiles, kTransfers, &list) ==
-            Status::kOk);
-    REQUIRE(arena.Allocate(n, &notation.order) == Status::kOk);
-    REQUIRE(arena.Allocate(n, &notation.cut) == Status::kOk);
-    REQUIRE(arena.Allocate(n, &notation.tiles) == Status::kOk);
-    REQUIRE(arena.Allocate(kTransfers, &dma.order) == Status::kOk);
-    REQUIRE(arena.Allocate(kTransfers, &dma.start) == Status::kOk);
-    REQUIRE(arena.Allocate(kTransfers, &dma.end) == Status::kOk);
-    REQUIRE(arena.Allocate(kTiles + 2, &due) == Status::kOk);
-    REQUIRE(arena.Allocate(kTransfers, &seen) == Status::kOk);
-    REQUIRE(arena.Allocate(kTiles + 2, &profile) == Status::kOk);
-  }
-  void Read(const Json& j) {
-    const size_t n = notation.order.size();
-    for (size_t i = 0; i < n; ++i) notation.order[i] = j["order"][i];
-    for (size_t i = 0; i < n; ++i) notation.cut[i] = kCutNone;
-    for (size_t i : j["flg_extra"]) notation.cut[i] = kCutFine;
-    for (size_t i : j["lg"]) notation.cut[i] = kCutDram;
-    size_t group = 0;
-    for (size_t i = 0; i < n; ++i) {
-      if (notation.cut[i] != kCutNone) notation.tiles[i] = j["tiles"][group++];
-    }
-    REQUIRE(group == j["tiles"].size());
-  }
-
-  static constexpr uint32_t kTiles = 1 << 15;
-  static constexpr uint32_t kTransfers = 1 << 15;
-  Memory memory;
-  Arena arena;
-  TileMemo memo;
-  Parser parser;
-  TileList list;
-  GroupNotation notation;
-  DmaNotation dma;
-  Span<int32_t> due, seen;
-  Span<int64_t> profile;
-};
 
 TEST_CASE("core array: every tile cost of the peer is reproduced") {
   const std::string folder = PeerFolder();
@@ -121,7 +51,7 @@ TEST_CASE("parser: every encoding of the peer gives the same tiles, bytes and ti
   size_t rows = 0;
   for (const Case& c : Cases(folder + "/oracle", "enc_")) {
     const auto network = ReadPeerNetwork(folder, c.network, c.batch, c.platform);
-    Bench b(network.get());
+    Evaluation b(network.get());
     std::ifstream in(c.path);
     for (std::string line; std::getline(in, line); ++rows) {
       const Json j = Json::parse(line);
@@ -183,7 +113,7 @@ TEST_CASE("timeline: every final schedule of the peer is legal and costs the sam
     const Json j = Json::parse(in);
     const auto network =
         ReadPeerNetwork(folder, j["network"], j["batch"], j["platform"]);
-    Bench b(network.get());
+    Evaluation b(network.get());
     b.Read(j);
     INFO(entry.path().string());
     REQUIRE(b.parser.Parse(b.notation, &b.list) == ParseResult::kOk);
