@@ -117,8 +117,17 @@ Status ReadFanouts(const wire::Hardware* in, Arena* arena, Hardware* hardware,
   SLUICE_TRY(arena->Allocate(n, &fanouts));
   for (uint32_t i = 0; i < n; ++i) {
     const wire::Fanout* f = in->fanouts()->Get(i);
-    fanouts[i] = Fanout{f->level(),     f->extent(),    f->may_unroll(),
-                        f->multicast(), f->reduction(), f->forwarding()};
+    fanouts[i] = Fanout{f->level(),
+                        f->extent(),
+                        f->may_unroll(),
+                        f->multicast(),
+                        f->reduction(),
+                        f->forwarding(),
+                        f->transfer_pj_per_bit(),
+                        f->forward_pj_per_bit()};
+    if (!IsEnergy(f->transfer_pj_per_bit()) || !IsEnergy(f->forward_pj_per_bit())) {
+      return Bad(diagnostic).Text("fanout energies must be finite and not negative");
+    }
     if (f->level() >= hardware->levels.size() || f->extent() == 0 ||
         f->extent() > (1u << 20) || f->may_unroll() > 127) {
       return Bad(diagnostic)

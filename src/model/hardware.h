@@ -40,6 +40,8 @@ struct Fanout {
   bool multicast;
   bool reduction;
   bool forwarding;
+  double transfer_pj_per_bit = 0;  // of a word sent through, once per bus
+  double forward_pj_per_bit = 0;   // of a word handed to a neighbour
 };
 
 struct Hardware {

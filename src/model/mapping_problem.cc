@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/mapping_problem.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr uint32_t Bits(uint32_t a) { return 1u << a; }
+constexpr uint32_t kRelevant[kOperands] = {
+    Bits(kDimN) | Bits(kDimG) | Bits(kDimC) | Bits(kDimP) | Bits(kDimQ) | Bits(kDimR) |
+        Bits(kDimS),
+    Bits(kDimG) | Bits(kDimK) | Bits(kDimC) | Bits(kDimR) | Bits(kDimS),
+    Bits(kDimN) | Bits(kDimG) | Bits(kDimK) | Bits(kDimP) | Bits(kDimQ)};
+
+int32_t AtLeastOne(int32_t v) { return v < 1 ? 1 : v; }
+
+// Input, weight (optional) and output widths from the graph's tensors.
+void SetWidths(const Graph& graph, const Layer& layer, uint32_t accumulator_bytes,
+               MappingProblem* problem) {
+  problem->element_bytes[kInput] = graph.tensors[layer.input(0)].element_bytes;
+  const uint32_t second = layer.input(1);
+  problem->element_bytes[kWeight] =
+      second == kNone ? 1 : graph.tensors[second].element_bytes;
+  problem->element_bytes[kOutput] = graph.tensors[layer.outputs[0]].element_bytes;
+  problem->partial_bytes = accumulator_bytes;
+}
+
+void SetWindow(const Layer& layer, bool pool, MappingProblem* problem) {
+  for (int axis = 0; axis < 2; ++axis) {
+    const size_t a = static_cast<size_t>(axis);
+    problem->stride[axis] =
+        AtLeastOne(pool ? layer.attribute(SLUICE_POOL_STRIDE_H + a)
+                        : layer.attribute(SLUICE_CONV_STRIDE_H + a));
+    problem->dilation[axis] =
+        pool ? 1 : AtLeastOne(layer.attribute(SLUICE_CONV_DILATION_H + a));
+  }
+}
+
+void SetConv(const Layer& layer, const Tensor& in, const Tensor& weight,
+             MappingProblem* problem) {
+  const bool depthwise = layer.op == SLUICE_OP_DEPTHWISE_CONV;
+  SetWindow(layer, false, problem);
+  problem->extent[kDimR] = weight.extent[1];
+  problem->extent[kDimS] = weight.extent[2];
+  const int64_t groups =
+      depthwise ? in.extent[3] : AtLeastOne(layer.attribute(SLUICE_CONV_GROUPS));
+  problem->extent[kDimG] = groups;
+  problem->extent[kDimK] /= groups;
+  problem->extent[kDimC] = in.extent[3] / groups;
+}
+
+}  // namespace
+
+uint32_t RelevantDims(uint32_t operand) { return kRelevant[operand]; }
+
+int64_t TileWords(const MappingProblem& problem, uint32_t operand,
+                  const int64_t extent[kDims]) {
+  if (operand == kWeight) {
+    return extent[kDimG] * extent[kDimK] * extent[kDimC] * extent[kDimR] *
+           extent[kDimS];
+  }
+  if (operand == kOutput) {
+    return extent[kDimN] * extent[kDimG] * extent[kDimK] * extent[kDimP] *
+           extent[kDimQ];
+  }
+  return extent[kDimN] * extent[kDimG] * extent[kDimC] *
+         WindowSpan(problem, 0, extent[kDimP], extent[kDimR]) *
+         WindowSpan(problem, 1, extent[kDimQ], extent[kDimS]);
+}
+
+int64_t OperationCount(const MappingProblem& problem) {
+  int64_t count = 1;
+  for (int d = 0; d < kDims; ++d) count *= problem.extent[d];
+  return count;
+}
+
+MappingProblem ConvProblem(int64_t n, int64_t k, int64_t c, int64_t p, int64_t q,
+                           int64_t r, int64_t s, int32_t stride, uint32_t bytes) {
+  MappingProblem problem = {};
+  const int64_t extent[kDims] = {n, k, c, p, q, r, s, 1};
+  for (int d = 0; d < kDims; ++d) problem.extent[d] = extent[d];
+  problem.stride[0] = problem.stride[1] = stride;
+  problem.dilation[0] = problem.dilation[1] = 1;
+  problem.operands = 7;
+  for (uint32_t v = 0; v < kOperands; ++v) problem.element_bytes[v] = bytes;
+  problem.partial_bytes = bytes;
+  return problem;
+}
+
+MappingProblem GemmProblem(int64_t g, int64_t m, int64_t k, int64_t c, uint32_t bytes) {
+  MappingProblem problem = ConvProblem(1, k, c, m, 1, 1, 1, 1, bytes);
+  problem.extent[kDimG] = g;
+  return problem;
+}
+
+Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
+  constexpr char kLetters[] = "NKCPQRSG";
+  int64_t work = 1;
+  for (int d = 0; d < kDims; ++d) {
+    if (problem.extent[d] < 1) {
+      return Fail(diagnostic, Status::kBadInput, "mapping")
+          .Text("extent ")
+          .Text(kLetters + d, 1)
+          .Text(" is ")
+          .Number(problem.extent[d])
+          .Text(", must be at least 1");
+    }
+    if (!CheckedMultiply(work, problem.extent[d], &work) || work > kMaxOperations) {
+      return Fail(diagnostic, Status::kBadInput, "mapping")
+          .Text("work up to extent ")
+          .Text(kLetters + d, 1)
+          .Text(" = ")
+          .Number(problem.extent[d])
+          .Text(" exceeds ")
+          .Number(kMaxOperations)
+          .Text(" operations");
+    }
+  }
+  for (int axis = 0; axis < 2; ++axis) {
+    if (problem.stride[axis] < 1 || problem.dilation[axis] < 1) {
+      return Fail(diagnostic, Status::kBadInput, "mapping")
+          .Text("stride ")
+          .Number(problem.stride[axis])
+          .Text(" and dilation ")
+          .Number(problem.dilation[axis])
+          .Text(" must be at least 1");
+    }
+  }
+  // The input may be larger than the work when strides skip most of it.
+  int64_t words = problem.extent[kDimN];
+  for (int axis = 0; axis < 2; ++axis) {
+    int64_t span = 0, taps = 0, more = 0;
+    const bool fits = CheckedMultiply(problem.extent[kDimP + axis] - 1,
+                                      problem.stride[axis], &span) &&
+                      CheckedMultiply(problem.extent[kDimR + axis] - 1,
+                                      problem.dilation[axis], &taps) &&
+                      CheckedAdd(span, taps + 1, &more) &&
+                      CheckedMultiply(words, more, &words);
+    if (!fits) words = INT64_MAX;
+  }
+  if (!CheckedMultiply(words, problem.extent[kDimC], &words) ||
+      !CheckedMultiply(words, problem.extent[kDimG], &words) ||
+      words > kMaxOperations) {
+    return Fail(diagnostic, Status::kBadInput, "mapping")
+        .Text("the input exceeds ")
+        .Number(kMaxOperations)
+        .Text(" words");
+  }
+  if (!Has(problem, kInput) || !Has(problem, kOutput)) {
+    return Fail(diagnostic, Status::kBadInput, "mapping")
+        .Text("input and output must be present");
+  }
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    const int64_t bytes =
+        Min(int64_t{problem.element_bytes[v]}, InnerBytes(problem, v));
+    if (Has(problem, v) && bytes < 1) {
+      return Fail(diagnostic, Status::kBadInput, "mapping")
+          .Text("operand ")
+          .Number(v)
+          .Text(" has words of 0 bytes");
+    }
+  }
+  return Status::kOk;
+}
+
+Status ProblemOfLayer(const Graph& graph, uint32_t index, uint32_t accumulator_bytes,
+                      MappingProblem* problem, Diagnostic* diagnostic) {
+  const Layer& layer = graph.layers[index];
+  const Tensor& in = graph.tensors[layer.input(0)];
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  *problem = ConvProblem(out.extent[0], out.extent[3], 1, out.extent[1], out.extent[2],
+                         1, 1, 1, 1);
+  SetWidths(graph, layer, accumulator_bytes, problem);
+  // Without weights each channel is its own group.
+  const auto channelwise = [&](int64_t operands) {
+    problem->extent[kDimG] = out.extent[3];
+    problem->extent[kDimK] = 1;
+    problem->extent[kDimC] = operands;
+    problem->operands = OperandBit(kInput) | OperandBit(kOutput);
+    problem->vector = true;
+  };
+  switch (layer.op) {
+    case SLUICE_OP_CONV:
+    case SLUICE_OP_DEPTHWISE_CONV:
+      SetConv(layer, in, graph.tensors[layer.input(1)], problem);
+      break;
+    case SLUICE_OP_FULLY_CONNECTED:
+      problem->extent[kDimC] = in.extent[3];
+      break;
+    case SLUICE_OP_BATCH_MATMUL:
+      problem->extent[kDimG] = int64_t{out.extent[0]} * out.extent[1];
+      problem->extent[kDimN] = 1;
+      problem->extent[kDimP] = out.extent[2];
+      problem->extent[kDimQ] = 1;
+      problem->extent[kDimC] = in.extent[3];
+      break;
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+      channelwise(1);
+      SetWindow(layer, true, problem);
+      problem->extent[kDimR] = layer.attribute(SLUICE_POOL_WINDOW_H);
+      problem->extent[kDimS] = layer.attribute(SLUICE_POOL_WINDOW_W);
+      break;
+    case SLUICE_OP_ADD:
+    case SLUICE_OP_SUB:
+    case SLUICE_OP_MUL:
+    case SLUICE_OP_MINIMUM:
+    case SLUICE_OP_MAXIMUM:
+      channelwise(2);
+      break;
+    case SLUICE_OP_REQUANTIZE:
+    case SLUICE_OP_LOOKUP:
+      channelwise(1);
+      break;
+    default:
+      return Fail(diagnostic, Status::kUnsupported, "mapping")
+          .Layer(index)
+          .Text("no loop nest for op ")
+          .Text(OpName(layer.op));
+  }
+  const Status checked = CheckProblem(*problem, diagnostic);
+  if (checked != Status::kOk) diagnostic->layer = index;
+  return checked;
+}
+
+}  // namespace sluice
