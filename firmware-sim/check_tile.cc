@@ -246,6 +246,7 @@ std::string CheckTile(const Tile& t) {
   TRY(CheckFlags(t));
   const Extent& out = t.target().extent;
   for (int a = 0; a < 4; ++a) {
+    if (t.input0.extent[a] < 1) return "extents: input0 is empty";
     if (t.origin[a] + out[a] > t.layer.output[a]) {
       return "box: outside the layer's output on axis " + std::to_string(a);
     }

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.h"
+
+#include <algorithm>
+
+namespace sluice_sim {
+namespace {
+
+bool SameExtents(const sluice_walk_operand_t& a, const sluice_walk_operand_t& b) {
+  return std::equal(a.extent, a.extent + 4, b.extent);
+}
+
+// Extents as the kernels see an operand that is not there to be executed.
+Box Shadow(const Access& access, uint8_t* somewhere) {
+  const sluice_walk_operand_t& o = access.operand;
+  Box box;
+  box.data = somewhere;
+  box.dtype = static_cast<int>(o.dtype);
+  for (int a = 0; a < 4; ++a) {
+    box.extent[a] = o.extent[a];
+    box.stride[a] = o.stride[a];
+  }
+  return box;
+}
+
+}  // namespace
+
+uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominator) {
+  if (numerator == 0) return 0;
+  const unsigned __int128 product = static_cast<unsigned __int128>(bytes) * denominator;
+  const unsigned __int128 cycles = (product + numerator - 1) / numerator;
+  const uint64_t limit = uint64_t{1} << 62;
+  return cycles > limit ? limit : static_cast<uint64_t>(cycles);
+}
+
+Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
+                      const char* role) const {
+  Access access;
+  sluice_walk_operand(&walker_, flight.instance, operand, &access.operand);
+  access.space = memory_.Space(access.operand.region, node);
+  access.write = write;
+  access.role = role;
+  return access;
+}
+
+Trap Machine::CheckAccesses(Flight* flight) {
+  for (const Access& access : flight->accesses) {
+    if (Trap trap = memory_.Check(access)) return trap;
+    if (!functional_ || access.write) continue;
+    if (Trap trap = memory_.CheckDefined(access)) return trap;
+  }
+  return {};
+}
+
+Trap Machine::Start(const sluice_instruction_t& instruction, Flight* flight) {
+  flight->opcode = instruction.opcode;
+  switch (instruction.opcode) {
+    case SLUICE_OPCODE_COMPUTE:
+      return StartTile(instruction, flight);
+    case SLUICE_OPCODE_HOST:
+      return StartHost(instruction, flight);
+    default:
+      return StartTransfer(instruction, flight);
+  }
+}
+
+uint64_t Machine::TransferCycles(const sluice_transfer_t& t,
+                                 const Flight& flight) const {
+  uint64_t cycles;
+  if (flight.opcode == SLUICE_OPCODE_FORWARD) {
+    const int64_t cols = hardware_.node_cols;
+    int64_t farthest = 0;
+    for (int corner = 0; corner < 4; ++corner) {
+      const int64_t col = t.dst_node % cols + (corner & 1 ? t.dst_cols - 1 : 0);
+      const int64_t row = t.dst_node / cols + (corner & 2 ? t.dst_rows - 1 : 0);
+      farthest = std::max(farthest, std::abs(col - t.src_node % cols) +
+                                        std::abs(row - t.src_node / cols));
+    }
+    cycles = hardware_.hop_latency_cycles * static_cast<uint64_t>(farthest) +
+             BandwidthCycles(flight.bytes, hardware_.link_numerator,
+                             hardware_.link_denominator);
+  } else {
+    cycles = hardware_.dma_latency_cycles + BandwidthCycles(flight.bytes,
+                                                            hardware_.dram_numerator,
+                                                            hardware_.dram_denominator);
+  }
+  return std::max<uint64_t>(1, cycles);
+}
+
+Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* flight) {
+  sluice_transfer_t t;
+  sluice_walk_transfer(&walker_, flight->instance, instruction.descriptor, &t);
+  const uint32_t opcode = instruction.opcode;
+  const Access src = Reach(*flight, t.src, t.src_node, false, "source");
+  const Access dst = Reach(*flight, t.dst, t.dst_node, true, "destination");
+  const bool from_gbuf = src.operand.region == SLUICE_REGION_GBUF;
+  const bool to_gbuf = dst.operand.region == SLUICE_REGION_GBUF;
+  if (from_gbuf != (opcode != SLUICE_OPCODE_LOAD) ||
+      to_gbuf != (opcode != SLUICE_OPCODE_STORE)) {
+    return {"region", "this opcode does not copy between these regions"};
+  }
+  sluice_walk_operand_t want = src.operand;
+  if (t.index != SLUICE_NONE) want.extent[2] = dst.operand.extent[2];
+  if (src.operand.dtype != dst.operand.dtype || !SameExtents(want, dst.operand)) {
+    return {"transfer", "source and destination differ in extents or dtype"};
+  }
+  flight->bytes = dst.operand.bytes;
+  flight->accesses.push_back(src);
+  const uint32_t rows = to_gbuf ? t.dst_rows : 1, cols = to_gbuf ? t.dst_cols : 1;
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t col = 0; col < cols; ++col) {
+      flight->accesses.push_back(Reach(*flight, t.dst,
+                                       t.dst_node + row * hardware_.node_cols + col,
+                                       true, "destination"));
+    }
+  }
+  Access index;
+  if (t.index != SLUICE_NONE) {
+    index = Reach(*flight, t.index, t.dst_node, false, "index");
+    if (index.operand.region != SLUICE_REGION_GBUF ||
+        index.operand.dtype != SLUICE_DTYPE_INT32 ||
+        index.operand.bytes != 4 * uint64_t{dst.operand.extent[2]}) {
+      return {"index", "indices are not one int32 per row, in the scratchpad"};
+    }
+    flight->accesses.push_back(index);
+  }
+  for (size_t i = 1; i < flight->accesses.size(); ++i) {
+    if (Overlap(src, flight->accesses[i])) {
+      return {"overlap", "a copy whose source and destination overlap"};
+    }
+  }
+  flight->end = flight->start + TransferCycles(t, *flight);
+  if (Trap trap = CheckAccesses(flight)) return trap;
+  if (!functional_) return {};
+  return Copy(src, dst, t.index == SLUICE_NONE ? nullptr : &index, flight);
+}
+
+Trap Machine::Copy(const Access& src, const Access& dst, const Access* index,
+                   Flight* flight) {
+  Box from = memory_.At(src);
+  const Box shape = memory_.At(dst);
+  flight->result.resize(static_cast<size_t>(flight->bytes));
+  const Box to = DenseBox(flight->result.data(), shape.dtype, shape.extent);
+  if (index == nullptr) {
+    CopyBox(from, to);
+    return {};
+  }
+  const Box indices = memory_.At(*index);
+  std::vector<int32_t> rows(static_cast<size_t>(shape.extent[2]));
+  uint8_t* const dense = reinterpret_cast<uint8_t*>(rows.data());
+  CopyBox(indices, DenseBox(dense, SLUICE_DTYPE_INT32, indices.extent));
+  for (int64_t i = 0; i < shape.extent[2]; ++i) {
+    const int32_t row = rows[static_cast<size_t>(i)];
+    if (row < 0 || row >= from.extent[2]) {
+      return {"index",
+              "row " + std::to_string(row) + " of " + std::to_string(from.extent[2])};
+    }
+    Box a = from, b = to;
+    a.extent[2] = b.extent[2] = 1;
+    a.data += row * from.stride[2];
+    b.data += i * to.stride[2];
+    CopyBox(a, b);
+  }
+  return {};
+}
+
+Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* flight,
+                       Tile* tile) {
+  sluice_kernel_t kernel;
+  sluice_walk_kernel(&walker_, flight->instance, record.kernel, &kernel);
+  flight->op = kernel.op;
+  flight->layer = kernel.layer;
+  if (kernel.layer >= graph_.layers.size()) return {"tile", "no such layer"};
+  const Layer& layer = graph_.layers[kernel.layer];
+  if (layer.op != kernel.op) return {"tile", "the layer has another op"};
+  tile->op = kernel.op;
+  for (uint32_t i = 0; i < kernel.attribute_count; ++i) {
+    tile->attributes.push_back(sluice_walk_attribute(&walker_, &kernel, i));
+  }
+  tile->first = (flags & SLUICE_FLAG_FIRST) != 0;
+  tile->last = (flags & SLUICE_FLAG_LAST) != 0;
+  for (int a = 0; a < 4; ++a) {
+    tile->origin[a] = record.origin[a];
+    tile->pad[a] = record.pad[a];
+  }
+  tile->c_begin = record.c_begin;
+  tile->c_end = record.c_end;
+  tile->layer.input = graph_.tensors[layer.inputs[0]].extent;
+  tile->layer.output = graph_.tensors[layer.outputs[0]].extent;
+  if (layer.input(1) != kAbsent) {
+    tile->layer.second = graph_.tensors[layer.input(1)].extent;
+  }
+  return {};
+}
+
+// MACs of a box over the peak, or element operations over the vector peak; at least 1.
+uint64_t Machine::LeastCycles(const Tile& t) const {
+  const uint64_t outputs = static_cast<uint64_t>(t.target().elements());
+  uint64_t each = 1, peak = hardware_.vector_ops_per_cycle;
+  const Window g = WindowOf(t);
+  const uint64_t window = static_cast<uint64_t>(g.size[0] * g.size[1]);
+  if (t.is_convolution() || t.op == SLUICE_OP_BATCH_MATMUL) {
+    const int64_t channels = t.op == SLUICE_OP_DEPTHWISE_CONV ? 1 : t.c_end - t.c_begin;
+    each = window * static_cast<uint64_t>(channels);
+    peak = hardware_.macs_per_cycle;
+  } else if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL) {
+    each = window;
+  } else if (t.op >= SLUICE_OP_ADD && t.op <= SLUICE_OP_MAXIMUM) {
+    each = 2;
+  } else if (t.op == SLUICE_OP_RESIZE_BILINEAR || t.op == SLUICE_OP_RESIZE_NEAREST) {
+    each = 4;
+  } else if (t.op == SLUICE_OP_REDUCE) {
+    return BandwidthCycles(static_cast<uint64_t>(t.input0.elements()), peak, 1);
+  }
+  return BandwidthCycles(outputs, peak, each);
+}
+
+Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight) {
+  sluice_tile_t record;
+  sluice_walk_tile(&walker_, flight->instance, instruction.descriptor, &record);
+  Tile tile;
+  if (Trap trap = FillTile(record, instruction.flags, flight, &tile)) return trap;
+  flight->end = flight->start + record.cycles;
+  const uint32_t node = (flight->engine - SLUICE_ENGINE_NODE0) / 2;
+  uint8_t nothing = 0;
+  struct Operand {
+    uint32_t index;
+    Box* box;
+    bool read, write;
+    const char* role;
+  };
+  const Operand operands[] = {
+      {record.input0, &tile.input0, true, false, "input0"},
+      {record.input1, &tile.input1, true, false, "input1"},
+      {record.weight, &tile.weight, true, false, "weight"},
+      {tile.last ? record.parameters : SLUICE_NONE, &tile.parameters, true, false,
+       "parameters"},
+      {record.accumulator, &tile.accumulator, !tile.first, !tile.last, "accumulator"},
+      {tile.last ? record.output : SLUICE_NONE, &tile.output, false, true, "output"}};
+  Access target;
+  for (const Operand& o : operands) {
+    if (o.index == SLUICE_NONE) continue;
+    const Access access = Reach(*flight, o.index, node, o.write, o.role);
+    if (access.operand.region != SLUICE_REGION_GBUF) {
+      return {"region", std::string(o.role) + " is not in the scratchpad"};
+    }
+    *o.box = Shadow(access, &nothing);
+    if (o.write) {
+      target = access;
+      flight->accesses.push_back(access);
+    }
+    if (o.read) {
+      flight->accesses.push_back(access);
+      flight->accesses.back().write = false;
+    }
+  }
+  if (tile.op == SLUICE_OP_FULLY_CONNECTED) tile.weight = FilterOf(tile.weight);
+  const std::string wrong = CheckTile(tile);
+  if (!wrong.empty()) return {"tile", wrong};
+  if (record.cycles < LeastCycles(tile)) {
+    return {"tile", "cycles: declares " + std::to_string(record.cycles) +
+                        ", the peak needs " + std::to_string(LeastCycles(tile))};
+  }
+  if (Trap trap = CheckAccesses(flight)) return trap;
+  if (!functional_) return {};
+  // Results go to a dense copy first; an accumulator's old sums are read in place.
+  for (const Operand& o : operands) {
+    if (o.index == SLUICE_NONE) continue;
+    Box box = memory_.At(Reach(*flight, o.index, node, false, o.role));
+    if (o.box == &tile.weight && tile.op == SLUICE_OP_FULLY_CONNECTED) {
+      box = FilterOf(box);
+    }
+    *o.box = box;
+  }
+  flight->result.resize(static_cast<size_t>(target.operand.bytes));
+  const Box home = memory_.At(target);
+  Box& out = tile.last ? tile.output : tile.accumulator;
+  out = DenseBox(flight->result.data(), home.dtype, home.extent);
+  if (!tile.last && !tile.first) CopyBox(home, out);
+  RunTile(tile);
+  return {};
+}
+
+Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight) {
+  sluice_host_call_t call;
+  sluice_walk_host_call(&walker_, flight->instance, instruction.descriptor, &call);
+  sluice_kernel_t kernel;
+  sluice_walk_kernel(&walker_, flight->instance, call.kernel, &kernel);
+  flight->op = kernel.op;
+  flight->layer = kernel.layer;
+  if (call.cycles_hi >= 1u << 30) return {"host", "cycles out of range"};
+  flight->end = flight->start + (call.cycles_lo | uint64_t{call.cycles_hi} << 32);
+  for (uint32_t i = 0; i < call.inputs + call.outputs; ++i) {
+    const Access access = Reach(*flight, call.first_operand + i, 0, i >= call.inputs,
+                                i < call.inputs ? "input" : "output");
+    if (access.operand.region == SLUICE_REGION_GBUF) {
+      return {"region", "the host works in DRAM only"};
+    }
+    flight->accesses.push_back(access);
+  }
+  if (functional_) return {"host", "opaque layers cannot be executed here"};
+  return CheckAccesses(flight);
+}
+
+void Machine::Complete(const Flight& flight) {
+  if (!functional_) return;
+  for (const Access& access : flight.accesses) {
+    if (!access.write) continue;
+    const Box to = memory_.At(access);
+    const Box from =
+        DenseBox(const_cast<uint8_t*>(flight.result.data()), to.dtype, to.extent);
+    CopyBox(from, to);
+    memory_.Define(access);
+  }
+}
+
+}  // namespace sluice_sim

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one instruction does: its accesses, its time, its effect.
+//
+// Input    a checked stream, the graph's extents, the memory
+// Output   Flight: reads sampled at the start, results held back until completion
+// Errors   Trap
+// Cost     the instruction's bytes and operations
+#ifndef SLUICE_FIRMWARE_SIM_MACHINE_H_
+#define SLUICE_FIRMWARE_SIM_MACHINE_H_
+
+#include <vector>
+
+#include "kernels.h"
+#include "memory.h"
+#include "wire.h"
+
+namespace sluice_sim {
+
+// An instruction between its start and its completion.
+struct Flight {
+  uint32_t engine = 0, instance = 0, instruction = 0;
+  uint32_t opcode = 0, op = 0, layer = kAbsent;
+  uint64_t start = 0, end = 0;
+  uint64_t bytes = 0;  // moved
+  std::vector<Access> accesses;
+  std::vector<uint8_t> result;  // dense, lands in every written access
+};
+
+class Machine {
+ public:
+  Machine(const sluice_walker_t& walker, const Graph& graph, const Hardware& hardware,
+          Memory* memory, bool functional)
+      : walker_(walker),
+        graph_(graph),
+        hardware_(hardware),
+        memory_(*memory),
+        functional_(functional) {}
+
+  // Fills accesses, bytes, op, layer, result; end = start + its cycles. engine,
+  // instance, instruction and start are given.
+  Trap Start(const sluice_instruction_t& instruction, Flight* flight);
+  void Complete(const Flight& flight);
+
+ private:
+  Access Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
+               const char* role) const;
+  Trap StartTransfer(const sluice_instruction_t& instruction, Flight* flight);
+  Trap StartTile(const sluice_instruction_t& instruction, Flight* flight);
+  Trap StartHost(const sluice_instruction_t& instruction, Flight* flight);
+  Trap Copy(const Access& src, const Access& dst, const Access* index, Flight* flight);
+  Trap FillTile(const sluice_tile_t& record, uint8_t flags, Flight* flight, Tile* tile);
+  Trap CheckAccesses(Flight* flight);
+  uint64_t TransferCycles(const sluice_transfer_t& transfer,
+                          const Flight& flight) const;
+  uint64_t LeastCycles(const Tile& tile) const;
+
+  const sluice_walker_t& walker_;
+  const Graph& graph_;
+  const Hardware& hardware_;
+  Memory& memory_;
+  bool functional_;
+};
+
+// ceil(bytes * denominator / numerator); numerator 0 = unlimited.
+uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominator);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_MACHINE_H_

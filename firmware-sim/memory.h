@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's memories: one scratchpad per node and the DRAM regions, every byte with
+// a shadow that says whether anything has been written there.
+//
+// Input    sizes; accesses that Check() has accepted
+// Output   bytes, boxes into them, Traps
+// Errors   Trap: code and sentence; code empty = none
+// Cost     linear in the bytes touched
+#ifndef SLUICE_FIRMWARE_SIM_MEMORY_H_
+#define SLUICE_FIRMWARE_SIM_MEMORY_H_
+
+#include <string>
+#include <vector>
+
+#include "box.h"
+#include "sluice/stream.h"
+#include "walker.h"
+
+namespace sluice_sim {
+
+struct Trap {
+  std::string code, text;
+  explicit operator bool() const { return !code.empty(); }
+};
+
+// One box that an instruction reads or writes.
+struct Access {
+  uint32_t space = 0;  // Space() of region and node
+  bool write = false;
+  const char* role = "";
+  sluice_walk_operand_t operand{};
+};
+
+class Memory {
+ public:
+  // region_bytes: SLUICE_REGION_COUNT sizes; the GBUF one holds for each node.
+  Memory(uint32_t nodes, const uint64_t* region_bytes, bool functional);
+
+  uint32_t Space(uint32_t region, uint32_t node) const {
+    return region == SLUICE_REGION_GBUF ? node : nodes_ + region - 1;
+  }
+  std::string SpaceName(uint32_t space) const;
+  uint64_t size(uint32_t space) const { return sizes_[space]; }
+  uint8_t* bytes(uint32_t space) { return bytes_[space].data(); }
+  std::vector<uint8_t>* storage(uint32_t space) { return &bytes_[space]; }
+
+  // Bounds, element alignment, read-only regions, writes onto themselves.
+  Trap Check(const Access& access) const;
+  // All bytes defined? Functional memories only, like the rest.
+  Trap CheckDefined(const Access& access);
+  Box At(const Access& access);
+  void Define(uint32_t space, uint64_t begin, uint64_t end);
+  void Define(const Access& access);
+
+ private:
+  uint32_t nodes_;
+  std::vector<uint64_t> sizes_;               // per space
+  std::vector<std::vector<uint8_t>> bytes_;   // per space
+  std::vector<std::vector<uint8_t>> shadow_;  // 1 = defined
+};
+
+// Do two accesses touch a common byte? Exact.
+bool Overlap(const Access& a, const Access& b);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_MEMORY_H_
