@@ -44,6 +44,15 @@ inline int32_t Scale(int32_t x, int32_t multiplier, int32_t shift) {
   return RoundingShiftRight(HighMultiply(ShiftLeftWrap(x, left), multiplier), right);
 }
 
+// scale_once(x, m, s) of ops.h.
+inline int32_t ScaleOnce(int32_t x, int32_t multiplier, int32_t shift) {
+  const int right = shift > 30 ? 1 : shift < -31 ? 62 : 31 - shift;
+  const int64_t product = static_cast<int64_t>(x) * multiplier;
+  const int64_t magnitude = product < 0 ? -product : product;
+  const int64_t rounded = (magnitude + (int64_t{1} << (right - 1))) >> right;
+  return Wrap32(product < 0 ? -rounded : rounded);
+}
+
 // exp(a) for a <= 0 in Q5.26, result in Q0.31.
 int32_t ExpOfNegative(int32_t a);
 

@@ -128,6 +128,7 @@ void FinishRow(const Tile& t, const int32_t* sums, int64_t n, int64_t h, int64_t
     low = t.A(SLUICE_CONV_ACT_MIN);
     high = t.A(SLUICE_CONV_ACT_MAX);
   }
+  const bool round_once = convolution && t.A(SLUICE_CONV_ROUNDING) == 1;
   for (int64_t i = 0; i < channels; ++i) {
     const int64_t k = k0 + i;
     int64_t sum = sums[i];
@@ -143,7 +144,8 @@ void FinishRow(const Tile& t, const int32_t* sums, int64_t n, int64_t h, int64_t
       multiplier = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 1));
       shift = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 2));
     }
-    const int64_t y = Scale(static_cast<int32_t>(sum), multiplier, shift) + zero;
+    const auto scale = round_once ? ScaleOnce : Scale;
+    const int64_t y = scale(static_cast<int32_t>(sum), multiplier, shift) + zero;
     Write(t.output.dtype, t.output.at(n, h, w, k), Clamp(y, low, high));
   }
 }

@@ -10,7 +10,9 @@
  *
  * scale(x, m, s): x * m / 2^31 * 2^s in TFLite's rounding: with l = max(s, 0) and
  *   r = max(-s, 0), y = high 32 bits of 2 * (x << l) * m, rounded to nearest (ties
- *   away from zero, saturating), then y / 2^r rounded to nearest, ties away from zero.
+ *   upwards, saturating), then y / 2^r rounded to nearest, ties away from zero.
+ * scale_once(x, m, s), s <= 30: x * m / 2^31 * 2^s rounded to nearest a single time,
+ *   ties away from zero.
  * clamp(x): min(max(x, act_min), act_max).
  *
  * Attributes are int32 and travel as one list per layer, in the order of the enums
@@ -84,6 +86,7 @@ enum {
  *   FULLY_CONNECTED  weight [K,C] (rank 2); every axis but the last is a row
  *   acc = sum (ifmap - input_zero) * (weight - weight_zero), padding contributes 0
  *   out = clamp(scale(acc + bias, multiplier, shift) + output_zero)
+ *   with ROUNDING = 1 scale_once instead of scale (TFLite's FULLY_CONNECTED)
  * stride and dilation of 0 mean 1; groups of 0 means 1. */
 enum {
   SLUICE_CONV_STRIDE_H = 0,
@@ -100,6 +103,7 @@ enum {
   SLUICE_CONV_OUTPUT_ZERO,
   SLUICE_CONV_ACT_MIN,
   SLUICE_CONV_ACT_MAX,
+  SLUICE_CONV_ROUNDING,
   SLUICE_CONV_ATTRIBUTES
 };
 

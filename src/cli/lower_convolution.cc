@@ -10,10 +10,11 @@
 namespace sluice::cli {
 namespace {
 
-// Where input scale * weight scale is rounded to float32 before the division: the
-// reference kernels of fully connected layers and of all uint8 layers do, the
-// per-channel kernels multiply in double.
-enum class Product { kFloat, kDouble };
+// How the reference kernels scale a sum of products:
+//   kLayer    one factor per layer, input scale * weight scale rounded to float32
+//   (uint8) kChannel  one per channel, the product in double kReal     multiplied in
+//   double and rounded once (fully connected)
+enum class Scaling { kLayer, kChannel, kReal };
 
 std::vector<int32_t> ReadBias(const Lowering& to, const TfliteOperator& op,
                               size_t index, size_t channels) {
@@ -52,16 +53,18 @@ int32_t CheckWeight(const TfliteTensor& input, const TfliteTensor& weight, int a
 // int32 [K, 3] = bias, multiplier, shift.
 uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
                        const TfliteTensor& input, const TfliteTensor& weight,
-                       const std::vector<int32_t>& bias, Product product) {
+                       const std::vector<int32_t>& bias, Scaling scaling) {
   const TfliteTensor& out = to->Out(op);
   const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
   std::vector<int32_t> rows;
   for (size_t k = 0; k < bias.size(); ++k) {
     const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
-    const double both = product == Product::kFloat
-                            ? static_cast<double>(in_affine.scale * scale)
-                            : static_cast<double>(in_affine.scale) * scale;
-    const Factor factor = QuantiseFactor(both / static_cast<double>(out_affine.scale));
+    const double product = scaling == Scaling::kLayer
+                               ? static_cast<double>(in_affine.scale * scale)
+                               : static_cast<double>(in_affine.scale) * scale;
+    const double factor_real = product / static_cast<double>(out_affine.scale);
+    const Factor factor = scaling == Scaling::kReal ? QuantiseFactorUp(factor_real)
+                                                    : QuantiseFactor(factor_real);
     rows.insert(rows.end(), {bias[k], factor.multiplier, factor.shift});
   }
   return to->graph().AddConstant(out.name + "/parameters", SLUICE_DTYPE_INT32,
@@ -142,12 +145,12 @@ void LowerConvolution(Lowering* to, const TfliteOperator& op) {
   const int32_t weight_zero =
       CheckWeight(input, weight, depthwise ? 3 : 0, static_cast<size_t>(channels));
   const auto bias = ReadBias(*to, op, 2, static_cast<size_t>(channels));
-  const Product product =
-      EightBit(input) == SLUICE_DTYPE_UINT8 ? Product::kFloat : Product::kDouble;
+  const Scaling scaling =
+      EightBit(input) == SLUICE_DTYPE_UINT8 ? Scaling::kLayer : Scaling::kChannel;
 
   const uint32_t ifmap = to->Input(op, 0);
   const uint32_t filter = to->Input(op, 1);
-  const uint32_t parameters = AddParameters(to, op, input, weight, bias, product);
+  const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
   to->AddLayer(
       op, depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
       {ifmap, filter, parameters}, to->Output(op),
@@ -175,12 +178,12 @@ void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
   const size_t channels = static_cast<size_t>(o[3]);
   const int32_t weight_zero = CheckWeight(input, weight, 0, channels);
   const auto bias = ReadBias(*to, op, 3, channels);
-  const Product product =
-      EightBit(input) == SLUICE_DTYPE_UINT8 ? Product::kFloat : Product::kDouble;
+  const Scaling scaling =
+      EightBit(input) == SLUICE_DTYPE_UINT8 ? Scaling::kLayer : Scaling::kChannel;
 
   const uint32_t ifmap = to->Input(op, 2);
   const uint32_t filter = to->Input(op, 1);
-  const uint32_t parameters = AddParameters(to, op, input, weight, bias, product);
+  const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
   to->AddLayer(
       op, SLUICE_OP_TRANSPOSED_CONV, {ifmap, filter, parameters}, to->Output(op),
       ConvAttributes(g, vertical, horizontal, 0, AffineOf(input).zero, weight_zero,
@@ -204,8 +207,6 @@ void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
           "extents that do not fit the weight");
   const int32_t weight_zero = CheckWeight(input, weight, 0, static_cast<size_t>(units));
   const auto bias = ReadBias(*to, op, 2, static_cast<size_t>(units));
-  const Product product =
-      weight.scales.size() == 1 ? Product::kFloat : Product::kDouble;
 
   uint32_t ifmap = to->Input(op, 0);
   Dims out_dims = DimsOf(out);
@@ -215,12 +216,15 @@ void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
     out_dims = {static_cast<int32_t>(rows), units};
   }
   const uint32_t filter = to->Input(op, 1);
-  const uint32_t parameters = AddParameters(to, op, input, weight, bias, product);
+  const uint32_t parameters =
+      AddParameters(to, op, input, weight, bias, Scaling::kReal);
   const uint32_t ofmap = to->OpenOutput(op, out_dims);
   const Range range = Clamped(out, static_cast<int>(options->activation()));
+  std::vector<int32_t> attributes = ConvAttributes(
+      {}, {}, {}, 0, AffineOf(input).zero, weight_zero, AffineOf(out).zero, range);
+  attributes[SLUICE_CONV_ROUNDING] = 1;
   to->AddLayer(op, SLUICE_OP_FULLY_CONNECTED, {ifmap, filter, parameters}, ofmap,
-               ConvAttributes({}, {}, {}, 0, AffineOf(input).zero, weight_zero,
-                              AffineOf(out).zero, range));
+               attributes);
   to->CloseOutput(op, ofmap);
 }
 

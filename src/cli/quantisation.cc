@@ -8,11 +8,13 @@
 
 namespace sluice::cli {
 
-Factor QuantiseFactor(double factor) {
+namespace {
+
+Factor Split(double factor, double (*rounded)(double)) {
   if (factor == 0) return {0, 0};
   int shift = 0;
   const double fraction = std::frexp(factor, &shift);
-  int64_t multiplier = static_cast<int64_t>(std::round(fraction * 2147483648.0));
+  int64_t multiplier = static_cast<int64_t>(rounded(fraction * 2147483648.0));
   if (multiplier == int64_t{1} << 31) {
     multiplier /= 2;
     ++shift;
@@ -20,6 +22,12 @@ Factor QuantiseFactor(double factor) {
   if (shift < -31) return {0, 0};
   return {static_cast<int32_t>(multiplier), shift};
 }
+
+}  // namespace
+
+Factor QuantiseFactor(double factor) { return Split(factor, std::round); }
+
+Factor QuantiseFactorUp(double factor) { return Split(factor, std::ceil); }
 
 Range DtypeRange(uint8_t dtype) {
   switch (dtype) {

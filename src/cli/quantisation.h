@@ -27,6 +27,11 @@ struct Factor {
 // Factors below 2^-32 become 0.
 Factor QuantiseFactor(double factor);
 
+// For scale_once, in place of a product in double that is rounded away from zero: the
+// multiplier is rounded up, so that what is a tie in real numbers never falls below
+// one.
+Factor QuantiseFactorUp(double factor);
+
 struct Range {
   int32_t min;
   int32_t max;
