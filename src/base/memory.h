@@ -68,6 +68,7 @@ class Arena {
   };
   Mark mark() const;
   void Rewind(Mark mark);
+  Memory* memory() const { return memory_; }
 
   void* AllocateBytes(size_t bytes, size_t alignment);  // nullptr when out of memory
 
@@ -133,14 +134,23 @@ class Vector {
     storage_[size_++] = value;
     return Status::kOk;
   }
+  // n zeroed elements more.
+  Status Extend(size_t n) {
+    if (n > storage_.size() - size_) {
+      SLUICE_TRY(Reserve(n > size_ ? size_ + n : 2 * size_));
+    }
+    if (n != 0) memset(static_cast<void*>(data() + size_), 0, n * sizeof(T));
+    size_ += n;
+    return Status::kOk;
+  }
   void Pop() { --size_; }
   void Truncate(size_t n) { size_ = n; }
   size_t size() const { return size_; }
-  T* data() { return storage_.data(); }
+  T* data() const { return storage_.data(); }
   T& operator[](size_t i) { return storage_[i]; }
   const T& operator[](size_t i) const { return storage_[i]; }
-  T* begin() { return storage_.data(); }
-  T* end() { return storage_.data() + size_; }
+  T* begin() const { return storage_.data(); }
+  T* end() const { return storage_.data() + size_; }
   Span<T> span() { return Span<T>(storage_.data(), size_); }
 
  private:

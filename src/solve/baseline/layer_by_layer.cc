@@ -149,8 +149,8 @@ class ComputeLayer {
         role->loaded = t.box[r];
         Transfer load = {};
         load.dram = TensorBox(tensor, w_.lowering.places[tensor], t.box[r]);
-        load.buffer = BoxIn(role->range[role->current], t.box[r],
-                            layer_.graph.tensors[tensor]);
+        load.buffer =
+            BoxIn(role->range[role->current], t.box[r], layer_.graph.tensors[tensor]);
         SLUICE_TRY(PushTransfer(w_, StepKind::kLoad, load));
       }
       tile->present[r] = true;
@@ -234,7 +234,8 @@ bool ChooseCopyChunk(const LayerWriter& w, const Copy& copy, int64_t capacity,
   for (*buffers = 2; *buffers >= 1; --*buffers) {
     for (int a = 0; a < kAxes; ++a) chunk[a] = copy.box.extent[a];
     for (int a = 0; a < kAxes; ++a) {
-      while (bytes() * *buffers > capacity && chunk[a] > 1) chunk[a] = (chunk[a] + 1) / 2;
+      while (bytes() * *buffers > capacity && chunk[a] > 1)
+        chunk[a] = (chunk[a] + 1) / 2;
     }
     if (bytes() * *buffers <= capacity) return true;
   }
@@ -344,7 +345,8 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
         TakeRange(&at, RoundUpTo(n * row_bytes, w.alignment()));
     // Indices and output rows are dense lists here, whatever axes they have.
     const Box index_box = {{0, 0, 0, static_cast<int32_t>(row)}, {1, 1, 1, n}};
-    const Box row_box = {{0, 0, static_cast<int32_t>(row), 0}, {1, 1, n, out.extent[3]}};
+    const Box row_box = {{0, 0, static_cast<int32_t>(row), 0},
+                         {1, 1, n, out.extent[3]}};
     TensorPlace index_place = w.lowering.places[layer.inputs[1]];
     index_place.stride[3] = 4;
     TensorPlace row_place = place;
@@ -354,8 +356,8 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
     load.buffer = BoxIn(index_range, index_box, indices);
     SLUICE_TRY(PushTransfer(w, StepKind::kLoad, load));
     Transfer rows_load = {};
-    rows_load.dram = TensorBox(layer.inputs[0], w.lowering.places[layer.inputs[0]],
-                               WholeBox(table));
+    rows_load.dram =
+        TensorBox(layer.inputs[0], w.lowering.places[layer.inputs[0]], WholeBox(table));
     rows_load.buffer = BoxIn(row_range, row_box, out);
     rows_load.indexed = true;
     rows_load.index = load.buffer;
@@ -389,7 +391,8 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
 uint32_t LargestTensor(const Graph& graph, uint32_t layer) {
   uint32_t largest = graph.layers[layer].outputs[0];
   for (uint32_t t : graph.layers[layer].inputs) {
-    if (t != kNone && graph.tensors[t].bytes > graph.tensors[largest].bytes) largest = t;
+    if (t != kNone && graph.tensors[t].bytes > graph.tensors[largest].bytes)
+      largest = t;
   }
   return largest;
 }
@@ -425,8 +428,7 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
   int64_t worst_bytes = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
-    SLUICE_TRY(
-        program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
+    SLUICE_TRY(program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
     const LayerWriter writer = {graph, hardware, lowering, budget, program, l};
     int64_t smallest = 0;
     const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);

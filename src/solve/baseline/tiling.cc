@@ -88,8 +88,8 @@ LayerFacts FactsOf(const TiledLayer& layer) {
       part = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, 1);
     } else {
       if (!rule.cuttable[v] || out.extent[v] <= rule.unit[v]) continue;
-      part = BoxesOf(layer.graph, layer.layer, RestrictedBox(out, v, 0, rule.unit[v]), 0,
-                     layer.channels);
+      part = BoxesOf(layer.graph, layer.layer, RestrictedBox(out, v, 0, rule.unit[v]),
+                     0, layer.channels);
     }
     for (int r = 0; r < kTileRoles; ++r) {
       if (layer.operands.tensor[r] == kNone) continue;
@@ -99,8 +99,8 @@ LayerFacts FactsOf(const TiledLayer& layer) {
   return facts;
 }
 
-// Range [begin, begin + chunk) of a cut axis whose input-0 extent is largest, and the sum
-// of those extents over all ranges.
+// Range [begin, begin + chunk) of a cut axis whose input-0 extent is largest, and the
+// sum of those extents over all ranges.
 void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, int32_t* widest,
               int64_t* sum) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
@@ -108,8 +108,8 @@ void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, int32_t* widest,
   *widest = 0;
   *sum = 0;
   for (int64_t begin = 0; begin < out.extent[axis]; begin += chunk) {
-    const int32_t extent = static_cast<int32_t>(
-        Min<int64_t>(chunk, out.extent[axis] - begin));
+    const int32_t extent =
+        static_cast<int32_t>(Min<int64_t>(chunk, out.extent[axis] - begin));
     const Box box = RestrictedBox(out, axis, static_cast<int32_t>(begin), extent);
     const TileBoxes t = BoxesOf(layer.graph, layer.layer, box, 0, layer.channels);
     const int32_t input = t.box[kRoleInput0].extent[axis];
@@ -140,8 +140,8 @@ void TripsOf(const TiledLayer& layer, const Tiling& tiling, int32_t trips[kLoops
 
 // How often a role's box changes: the trips of all loops down to the innermost one that
 // it depends on.
-int64_t LoadsOf(const LayerFacts& facts, const Tiling& tiling, const int32_t trips[kLoops],
-                int role) {
+int64_t LoadsOf(const LayerFacts& facts, const Tiling& tiling,
+                const int32_t trips[kLoops], int role) {
   int64_t loads = 1;
   int64_t outside = 1;
   for (int depth = 0; depth < kLoops; ++depth) {
@@ -186,8 +186,8 @@ TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
   return b;
 }
 
-// Estimated cycles of a whole layer. Doubles, but only +, *, / of exact inputs: the same
-// on every machine.
+// Estimated cycles of a whole layer. Doubles, but only +, *, / of exact inputs: the
+// same on every machine.
 double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
                       const Tiling& tiling, const TileBuffers& b,
                       const double halo_ratio) {
@@ -219,8 +219,7 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
   for (int a = 0; a < kAxes; ++a) first.extent[a] = Min(tiling.chunk[a], out.extent[a]);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
   const TileBoxes t = BoxesOf(graph, layer.layer, first, 0, c);
-  const double compute =
-      tiles * static_cast<double>(TileCycles(hw, layer.layer, t, c));
+  const double compute = tiles * static_cast<double>(TileCycles(hw, layer.layer, t, c));
   if (!tiling.doubled) return dma + compute;
   return Max(dma, compute) + Min(dma, compute) / tiles;
 }
@@ -268,18 +267,18 @@ class Search {
     for (int order = 0; order < 2; ++order) {
       int tried = 0;
       for (int i = 0; i < cuts.size && tried <= kFinerCuts; ++i) {
-        Tiling tiling = {{cuts.cut[i].chunk[0], cuts.cut[i].chunk[1],
-                          cuts.cut[i].chunk[2], k},
-                         c,
-                         order == 0,
-                         doubled};
+        Tiling tiling = {
+            {cuts.cut[i].chunk[0], cuts.cut[i].chunk[1], cuts.cut[i].chunk[2], k},
+            c,
+            order == 0,
+            doubled};
         const TileBuffers b = Buffers(layer_, facts_, tiling, Widest(i));
         smallest_ = Min(smallest_, b.total_bytes);
         if (b.total_bytes > capacity_) continue;
         any = true;
         ++tried;
-        Keep(tiling, EstimateCycles(layer_, facts_, tiling, b,
-                                    ratio_[static_cast<size_t>(i)]));
+        Keep(tiling,
+             EstimateCycles(layer_, facts_, tiling, b, ratio_[static_cast<size_t>(i)]));
       }
     }
     return any;
@@ -342,7 +341,8 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   const CutRule rule = CutsOf(layer.graph, layer.layer);
   const SpatialList cuts = SpatialCuts(out, rule);
   const ChunkList ks = Halvings(out.extent[3], rule.unit[3], rule.cuttable[3]);
-  const ChunkList cs = Halvings(layer.channels, 1, layer.channels > 1 && CanSplitC(layer));
+  const ChunkList cs =
+      Halvings(layer.channels, 1, layer.channels > 1 && CanSplitC(layer));
   Span<int32_t> widest;
   Span<double> ratio;
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(2 * cuts.size), &widest));

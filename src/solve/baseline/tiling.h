@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one layer is cut into tiles that fit the scratchpad, when every layer goes through
-// DRAM on its own.
+// How one layer is cut into tiles that fit the scratchpad, when every layer goes
+// through DRAM on its own.
 //
 // Cut along N, H, W, then K, then C with accumulation. Among the cuts that fit, the one
 // with the least estimated time wins; ties go to fewer tiles.
@@ -37,10 +37,10 @@ struct TiledLayer {
 
 // Loop trip counts and what each role's buffers take under a tiling.
 struct TileBuffers {
-  int32_t trips[kAxes + 1];             // N H W K C
-  int64_t role_bytes[kTileRoles];       // of one buffer, aligned
-  int32_t role_buffers[kTileRoles];     // 0, 1 or 2
-  int64_t accumulator_bytes;            // 0 when none is needed
+  int32_t trips[kAxes + 1];          // N H W K C
+  int64_t role_bytes[kTileRoles];    // of one buffer, aligned
+  int32_t role_buffers[kTileRoles];  // 0, 1 or 2
+  int64_t accumulator_bytes;         // 0 when none is needed
   int64_t total_bytes;
 };
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the opaque pointers of sluice.h point at. Each object lives in an arena of its
+// own, so destroying it gives everything back.
+#ifndef SLUICE_API_OBJECTS_H_
+#define SLUICE_API_OBJECTS_H_
+
+#include "base/memory.h"
+#include "model/graph.h"
+#include "model/hardware.h"
+#include "model/plan.h"
+
+struct sluice_context {
+  sluice_context(const sluice_allocator_t& allocator, uint64_t max_bytes)
+      : memory(allocator, max_bytes) {}
+  sluice::BlockHeap heap;        // in-place mode only
+  sluice_allocator_t home = {};  // where the context itself was allocated
+  size_t home_bytes = 0;
+  sluice::Memory memory;
+};
+
+struct sluice_graph {
+  explicit sluice_graph(sluice::Memory* memory) : arena(memory) {}
+  sluice::Arena arena;
+  sluice::Graph graph = {};
+};
+
+struct sluice_hardware {
+  explicit sluice_hardware(sluice::Memory* memory) : arena(memory) {}
+  sluice::Arena arena;
+  sluice::Hardware hardware = {};
+};
+
+struct sluice_plan {
+  explicit sluice_plan(sluice::Memory* memory) : arena(memory) {}
+  sluice::Arena arena;
+  sluice::Span<const uint8_t> bytes;
+  sluice::Plan plan = {};
+};
+
+#endif  // SLUICE_API_OBJECTS_H_

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program costs, and what no plan of the graph can be below.
+//
+// Energy: DRAM and scratchpad by bytes moved, compute by MACs and vector operations,
+// leakage by cycles; summed in this order, from exact counts.
+//
+// Input    a program whose cycles are known.
+// Output   every field of the report but stop reason, iterations and groups.
+// Cost     linear in steps.
+#ifndef SLUICE_MODEL_REPORT_H_
+#define SLUICE_MODEL_REPORT_H_
+
+#include "model/lowering.h"
+#include "model/program.h"
+
+namespace sluice {
+
+void FillReport(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+                const Program& program, int64_t cycles, sluice_report_t* report);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_REPORT_H_
