@@ -48,8 +48,10 @@ std::string CheckWindow(const Tile& t) {
              " padding + " + std::to_string(in) + " + " + std::to_string(t.pad[2 + i]) +
              " padding";
     }
-    if (t.pad[i] != before || end > t.layer.input[1 + i] ||
-        (t.pad[2 + i] != 0 && end != t.layer.input[1 + i])) {
+    const bool inside = t.pad[i] >= before && end <= t.layer.input[1 + i];
+    const bool tight =
+        t.pad[i] == before && (t.pad[2 + i] == 0 || end == t.layer.input[1 + i]);
+    if (!inside || (!tight && !t.layer.padded)) {
       return std::string("window: padding of ") + axis_name[i] +
              " where the layer's input has data, or the reverse";
     }

@@ -84,10 +84,8 @@ Rows ResizeRows(const Tile& t, int axis, int64_t begin, int64_t count) {
   const int64_t rows = t.layer.input[axis];
   const int64_t first = ResizePosition(t, axis, begin);
   const int64_t last = ResizePosition(t, axis, begin + count - 1);
-  if (t.op == SLUICE_OP_RESIZE_NEAREST) {
-    return {NearestRow(t, first, rows), NearestRow(t, last, rows)};
-  }
-  return {std::min(LowerRow(first), rows - 1), UpperRow(last, rows)};
+  const int64_t upper = LowerRow(last) + 1;
+  return {std::min(LowerRow(first), rows - 1), std::min(upper, rows - 1)};
 }
 
 void RunPool(const Tile& t) {

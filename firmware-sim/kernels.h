@@ -23,6 +23,7 @@ struct LayerExtents {
   Extent input{};   // of input 0
   Extent second{};  // of input 1
   Extent output{};
+  bool padded = false;  // input 0 comes from a PAD, whose rows may count as padding
 };
 
 struct Tile {

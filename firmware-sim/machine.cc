@@ -186,6 +186,7 @@ Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* fligh
   tile->c_begin = record.c_begin;
   tile->c_end = record.c_end;
   tile->layer.input = graph_.tensors[layer.inputs[0]].extent;
+  tile->layer.padded = padded_[layer.inputs[0]];
   tile->layer.output = graph_.tensors[layer.outputs[0]].extent;
   if (layer.input(1) != kAbsent) {
     tile->layer.second = graph_.tensors[layer.input(1)].extent;

@@ -34,7 +34,12 @@ class Machine {
         graph_(graph),
         hardware_(hardware),
         memory_(*memory),
-        functional_(functional) {}
+        functional_(functional),
+        padded_(graph.tensors.size(), false) {
+    for (const Layer& layer : graph.layers) {
+      if (layer.op == SLUICE_OP_PAD) padded_[layer.outputs[0]] = true;
+    }
+  }
 
   // Fills accesses, bytes, op, layer, result; end = start + its cycles. engine,
   // instance, instruction and start are given.
@@ -59,6 +64,7 @@ class Machine {
   const Hardware& hardware_;
   Memory& memory_;
   bool functional_;
+  std::vector<bool> padded_;  // per tensor: a PAD's output
 };
 
 // ceil(bytes * denominator / numerator); numerator 0 = unlimited.

@@ -247,10 +247,13 @@ enum {
  *   position of output i in 1/1024: step * i, with half_pixel_centers: step*i + step/2
  *          - 512
  *   bilinear: lower = max(0, position >> 10), upper = min(lower + 1, in - 1), weights
- *          from position - 1024 * lower; the sum of four products (each fraction in
- *          1/1024) is divided by 2^20, rounded to nearest, ties away from zero
+ *          from max(0, position) - 1024 * lower; the sum of four products (each fraction
+ *          in 1/1024) is divided by 2^20, rounded to nearest, ties away from zero
  *          (TFLite's integer kernel)
- * A tile's input holds exactly the rows and columns that its outputs need. */
+ *   nearest: min(max(0, position >> 10), in - 1), of position + 512 when ALIGN_CORNERS
+ *          or HALF_PIXEL_CENTERS
+ * A tile's input holds the rows and columns [lower of its first output, upper of its
+ * last], lower at most in - 1, for both. */
 enum {
   SLUICE_RESIZE_ALIGN_CORNERS = 0,
   SLUICE_RESIZE_HALF_PIXEL_CENTERS,
