@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The static judge: is this plan valid for this graph on this hardware?
 //
-// Valid: for every timing of the engines that respects the waits, every read sees exactly
-// the bytes that the dataflow says, no live byte is overwritten, every address is in
-// bounds and aligned, every output byte is final at the end, C ranges are disjoint and
-// cover C, and nothing deadlocks.
+// Valid: for every timing of the engines that respects the waits, every read sees
+// exactly the bytes that the dataflow says, no live byte is overwritten, every address
+// is in bounds and aligned, every output byte is final at the end, C ranges are
+// disjoint and cover C, and nothing deadlocks.
 //
 // Input    the original graph, the hardware, the untrusted plan.
 // Output   kOk, or kRejected with rule, instruction and message in the diagnostic.

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/boxes.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
+  return a / b - (a % b < 0);
+}
+
+// One unknown of  sum stride * d + u = target,  low <= d <= high.
+struct Unknown {
+  int64_t stride;
+  int64_t low, high;
+  int64_t reach_low, reach_high;  // of all unknowns behind this one, u included
+};
+
+constexpr uint32_t kMaxUnknowns = 2 * kBoxDims;
+
+struct Equation {
+  uint32_t count = 0;
+  Unknown unknown[kMaxUnknowns];  // descending strides
+};
+
+void AddUnknown(Equation* equation, int64_t stride, int64_t low, int64_t high) {
+  uint32_t i = 0;
+  for (; i < equation->count && equation->unknown[i].stride > stride; ++i) {
+  }
+  if (i < equation->count && equation->unknown[i].stride == stride) {
+    equation->unknown[i].low += low;
+    equation->unknown[i].high += high;
+    return;
+  }
+  for (uint32_t j = equation->count; j > i; --j) {
+    equation->unknown[j] = equation->unknown[j - 1];
+  }
+  equation->unknown[i] = {stride, low, high, 0, 0};
+  ++equation->count;
+}
+
+// Depth is at most kMaxUnknowns.
+Status Solve(Judge* judge, const Equation& equation, uint32_t level, int64_t target,
+             int64_t u_low, int64_t u_high, bool* found) {
+  SLUICE_TRY(Spend(judge, 1));
+  if (level == equation.count) {
+    *found = u_low <= target && target <= u_high;
+    return Status::kOk;
+  }
+  const Unknown& x = equation.unknown[level];
+  const int64_t low = Max(x.low, -FloorDivide(x.reach_high - target, x.stride));
+  const int64_t high = Min(x.high, FloorDivide(target - x.reach_low, x.stride));
+  for (int64_t d = low; d <= high; ++d) {
+    SLUICE_TRY(
+        Solve(judge, equation, level + 1, target - d * x.stride, u_low, u_high, found));
+    if (*found) return Status::kOk;
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
+  *overlap = false;
+  if (a.base >= b.end() || b.base >= a.end()) return Status::kOk;
+  // a.base + sum i * s + r = b.base + sum j * t + q, bytes r and q of an element.
+  Equation equation;
+  for (uint32_t d = 0; d < a.dims; ++d) {
+    if (a.dim[d].stride == 0) continue;
+    AddUnknown(&equation, a.dim[d].stride, 1 - a.dim[d].count, 0);
+  }
+  for (uint32_t d = 0; d < b.dims; ++d) {
+    if (b.dim[d].stride == 0) continue;
+    AddUnknown(&equation, b.dim[d].stride, 0, b.dim[d].count - 1);
+  }
+  int64_t u_low = 1 - a.width, u_high = b.width - 1;
+  // Small strides fill the gaps between elements: what is contiguous is an interval.
+  while (equation.count != 0) {
+    const Unknown& x = equation.unknown[equation.count - 1];
+    if (x.stride > u_high - u_low + 1) break;
+    u_low += x.stride * x.low;
+    u_high += x.stride * x.high;
+    --equation.count;
+  }
+  int64_t low = u_low, high = u_high;
+  for (uint32_t i = equation.count; i-- > 0;) {
+    Unknown& x = equation.unknown[i];
+    x.reach_low = low;
+    x.reach_high = high;
+    low += x.stride * x.low;
+    high += x.stride * x.high;
+  }
+  return Solve(judge, equation, 0, a.base - b.base, u_low, u_high, overlap);
+}
+
+Box BoxOf(const Frame& frame) {
+  Box box = {frame.base, 0, frame.width, 0, {}};
+  for (uint32_t d = 0; d < frame.dims; ++d) box.Add(frame.count[d], frame.stride[d], 0);
+  return box;
+}
+
+bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
+               const int64_t* stride, Frame* frame) {
+  *frame = Frame{base, width, 0, {}, {}, {}};
+  for (int a = 0; a < kAxes; ++a) {
+    if (extent[a] <= 1) continue;
+    uint32_t i = frame->dims++;
+    for (; i > 0 && frame->stride[i - 1] < stride[a]; --i) {
+      frame->count[i] = frame->count[i - 1];
+      frame->stride[i] = frame->stride[i - 1];
+      frame->axis[i] = frame->axis[i - 1];
+    }
+    frame->count[i] = extent[a];
+    frame->stride[i] = stride[a];
+    frame->axis[i] = static_cast<uint8_t>(a);
+  }
+  int64_t reach = width;  // of one step of the dims behind
+  for (uint32_t i = frame->dims; i-- > 0;) {
+    if (frame->stride[i] < reach) return false;
+    reach = (frame->count[i] - 1) * frame->stride[i] + reach;
+  }
+  return true;
+}
+
+bool Contains(const Frame& outer, const Frame& inner) {
+  const int64_t inner_end = BoxOf(inner).end(), outer_end = BoxOf(outer).end();
+  if (inner.base < outer.base || inner_end > outer_end) return false;
+  int64_t bytes = outer.width;
+  for (uint32_t i = 0; i < outer.dims; ++i) bytes *= outer.count[i];
+  if (bytes == outer_end - outer.base) return true;  // contiguous
+  if (inner.width != outer.width) return false;
+  int64_t rest = inner.base - outer.base;
+  uint32_t d = 0;
+  for (uint32_t j = 0; j < outer.dims; ++j) {
+    const int64_t at = rest / outer.stride[j];
+    rest -= at * outer.stride[j];
+    int64_t count = 1;
+    if (d < inner.dims && inner.stride[d] == outer.stride[j]) count = inner.count[d++];
+    if (at + count > outer.count[j]) return false;
+  }
+  return rest == 0 && d == inner.dims;
+}
+
+namespace {
+
+// The part of `box` whose dim d has index in [from, to).
+Box Slab(const Box& box, uint32_t d, int64_t from, int64_t to) {
+  Box slab = box;
+  slab.base += from * box.dim[d].stride;
+  slab.twin += from * box.dim[d].twin;
+  slab.dim[d].count = to - from;
+  if (to - from == 1) {
+    for (uint32_t i = d; i + 1 < slab.dims; ++i) slab.dim[i] = slab.dim[i + 1];
+    --slab.dims;
+  }
+  return slab;
+}
+
+Status Halve(const Box& box, uint32_t d, Vector<Box>* todo) {
+  const int64_t half = box.dim[d].count / 2;
+  SLUICE_TRY(todo->Push(Slab(box, d, half, box.dim[d].count)));
+  return todo->Push(Slab(box, d, 0, half));
+}
+
+// Dim d does not run along the frame: keeps what can touch the frame's bytes.
+Status Narrow(const Box& box, uint32_t d, const Frame& frame, Vector<Box>* todo,
+              Vector<Box>* outside) {
+  const Dim& dim = box.dim[d];
+  if (dim.stride == 0) return Halve(box, d, todo);
+  const int64_t slab_bytes = box.end() - box.base - (dim.count - 1) * dim.stride;
+  const int64_t frame_end = BoxOf(frame).end();
+  const int64_t first =
+      Max<int64_t>(0, FloorDivide(frame.base - slab_bytes - box.base, dim.stride) + 1);
+  const int64_t last =
+      Min<int64_t>(dim.count - 1, FloorDivide(frame_end - 1 - box.base, dim.stride));
+  if (first > last) return outside->Push(box);
+  if (first == 0 && last == dim.count - 1) return Halve(box, d, todo);
+  if (first > 0) SLUICE_TRY(outside->Push(Slab(box, d, 0, first)));
+  if (last + 1 < dim.count)
+    SLUICE_TRY(outside->Push(Slab(box, d, last + 1, dim.count)));
+  return todo->Push(Slab(box, d, first, last + 1));
+}
+
+// Frame dim that each box dim runs along; false with the offending dim.
+bool Assign(const Box& box, const Frame& frame, uint8_t* along, int* dim_of,
+            uint32_t* offending) {
+  for (uint32_t j = 0; j < frame.dims; ++j) dim_of[j] = -1;
+  for (uint32_t d = 0; d < box.dims; ++d) {
+    uint32_t j = 0;
+    while (j < frame.dims && frame.stride[j] != box.dim[d].stride) ++j;
+    if (j == frame.dims || dim_of[j] >= 0) {
+      *offending = d;
+      return false;
+    }
+    dim_of[j] = static_cast<int>(d);
+    along[d] = static_cast<uint8_t>(j);
+  }
+  return true;
+}
+
+// Dim d, at index `at` of frame dim j, runs over into frame dim j - 1: takes it apart
+// where it does. *carried tells whether it did.
+Status Carry(const Box& box, uint32_t d, int64_t at, const Frame& frame, uint32_t j,
+             bool outer_taken, Vector<Box>* todo, bool* carried) {
+  const Dim dim = box.dim[d];
+  const int64_t radix = CeilDivide(frame.stride[j - 1], frame.stride[j]);
+  *carried = at + dim.count > radix;
+  if (!*carried) return Status::kOk;
+  const int64_t turns = dim.count / radix;
+  const bool whole = at == 0 && frame.stride[j - 1] % frame.stride[j] == 0 &&
+                     turns >= 1 && !outer_taken && box.dims < kBoxDims;
+  if (!whole) {
+    const int64_t cut = at < radix ? radix - at : 1;
+    SLUICE_TRY(todo->Push(Slab(box, d, cut, dim.count)));
+    return todo->Push(Slab(box, d, 0, cut));
+  }
+  if (turns * radix < dim.count) {
+    SLUICE_TRY(todo->Push(Slab(box, d, turns * radix, dim.count)));
+  }
+  Box main = box;
+  main.dim[d].count = radix;  // > 1: strides are nested and differ
+  main.Add(turns, dim.stride * radix, dim.twin * radix);
+  return todo->Push(main);
+}
+
+Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
+              Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
+  SLUICE_TRY(Spend(judge, 1));
+  if (box.base >= BoxOf(frame).end() || frame.base >= box.end()) {
+    return outside->Push(box);
+  }
+  Inside in;
+  int dim_of[kAxes];
+  uint32_t offending = 0;
+  if (!Assign(box, frame, in.along, dim_of, &offending)) {
+    return Narrow(box, offending, frame, todo, outside);
+  }
+  int64_t rest = box.base - frame.base;
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    in.at[j] = FloorDivide(rest, frame.stride[j]);
+    rest -= in.at[j] * frame.stride[j];
+  }
+  if (rest != 0) {
+    if (box.dims != 0) return Halve(box, 0, todo);
+    bool overlap;
+    SLUICE_TRY(Overlap(judge, box, BoxOf(frame), &overlap));
+    if (overlap) *aligned = false;
+    return outside->Push(box);
+  }
+  for (uint32_t j = frame.dims; j-- > 1;) {
+    if (dim_of[j] < 0) continue;
+    bool carried;
+    SLUICE_TRY(Carry(box, static_cast<uint32_t>(dim_of[j]), in.at[j], frame, j,
+                     dim_of[j - 1] >= 0, todo, &carried));
+    if (carried) return Status::kOk;
+  }
+  // No carries are left: the intersection is one interval per dim.
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    const int64_t n = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
+    if (in.at[j] >= frame.count[j] || in.at[j] + n <= 0) return outside->Push(box);
+  }
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    if (dim_of[j] < 0) continue;
+    // Slab drops a dim that shrinks to one element, so look the dim up each time.
+    uint32_t d = 0;
+    while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
+    const int64_t n = box.dim[d].count;
+    const int64_t from = Max<int64_t>(0, -in.at[j]);
+    const int64_t to = Min(n, frame.count[j] - in.at[j]);
+    if (from > 0) SLUICE_TRY(outside->Push(Slab(box, d, 0, from)));
+    if (to < n) SLUICE_TRY(outside->Push(Slab(box, d, to, n)));
+    if (from > 0 || to < n) box = Slab(box, d, from, to);
+    in.at[j] += from;
+  }
+  for (uint32_t d = 0; d < box.dims; ++d) {
+    uint8_t j = 0;
+    while (frame.stride[j] != box.dim[d].stride) ++j;
+    in.along[d] = j;
+  }
+  in.part = box;
+  return inside->Push(in);
+}
+
+}  // namespace
+
+Status Cut(Judge* judge, const Box& box, const Frame& frame, Vector<Box>* todo,
+           Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
+  todo->Truncate(0);
+  SLUICE_TRY(todo->Push(box));
+  while (todo->size() != 0) {
+    const Box next = (*todo)[todo->size() - 1];
+    todo->Pop();
+    SLUICE_TRY(CutOne(judge, next, frame, todo, inside, outside, aligned));
+  }
+  return Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided boxes of bytes: exact overlap, containment, and cutting one box by another.
+//
+// Input    boxes whose addresses stay below 2^50 in magnitude, strides >= 0.
+// Output   exact answers for any strides; cutting gives the part inside a frame and the
+//          parts outside.
+// Errors   kUnsupported from the judge's work bound.
+// Cost     a few operations per axis for nested strides (each stride at least the reach
+//          of the next smaller one); odd strides cost more and are bounded.
+#ifndef SLUICE_VERIFY_BOXES_H_
+#define SLUICE_VERIFY_BOXES_H_
+
+#include "verify/stream_view.h"
+
+namespace sluice {
+namespace judge {
+
+constexpr uint32_t kBoxDims = 8;
+
+struct Dim {
+  int64_t count;   // > 1
+  int64_t stride;  // >= 0
+  int64_t twin;    // step of the same elements in a second space
+};
+
+// Elements base + sum i * stride, each `width` wide. The second space (the other side
+// of a copy, or a tensor's linear element index) runs along: twin + sum i * dim.twin.
+struct Box {
+  int64_t base;
+  int64_t twin;
+  int64_t width;
+  uint32_t dims;
+  Dim dim[kBoxDims];
+
+  void Add(int64_t count, int64_t stride, int64_t twin_stride) {
+    if (count > 1) dim[dims++] = Dim{count, stride, twin_stride};
+  }
+  int64_t end() const {
+    int64_t last = base;
+    for (uint32_t d = 0; d < dims; ++d) last += (dim[d].count - 1) * dim[d].stride;
+    return last + width;
+  }
+};
+
+// A box whose strides are nested, axes in descending stride: every address has one
+// index at most.
+struct Frame {
+  int64_t base;
+  int64_t width;
+  uint32_t dims;
+  int64_t count[kAxes];   // > 1
+  int64_t stride[kAxes];  // > 0, descending
+  uint8_t axis[kAxes];    // logical axis of each
+};
+
+// Exact: do the two share a byte?
+Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap);
+Box BoxOf(const Frame& frame);
+
+// Sorts the axes into a frame; false when the strides are not nested.
+bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
+               const int64_t* stride, Frame* frame);
+
+// Sufficient (exact for boxes of equal strides and for contiguous outer boxes): every
+// byte of `inner` lies in `outer`.
+bool Contains(const Frame& outer, const Frame& inner);
+
+// One element or more of a box inside a frame: at frame index `at`, in box `part`,
+// whose dim d runs along frame dim `along[d]` step by step.
+struct Inside {
+  Box part;
+  int64_t at[kAxes];  // by frame dim
+  uint8_t along[kBoxDims];
+};
+
+// Takes `box` apart: parts inside the frame go to `inside`, parts that share no element
+// with it to `outside`. `aligned` turns false when elements overlap but do not
+// coincide.
+Status Cut(Judge* judge, const Box& box, const Frame& frame, Vector<Box>* todo,
+           Vector<Inside>* inside, Vector<Box>* outside, bool* aligned);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_BOXES_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows one linear extension: who wrote each byte, and what it means.
+//
+// Input    physical boxes per memory (a node's scratchpad or a DRAM region).
+// Output   reads come back as parts, each an axis-parallel box of one root; writes lay
+//          parts down.
+// Errors   kRejected "order" when conflicting accesses are not ordered, "content" when
+//          nothing lies where is read; kUnsupported, kOutOfMemory.
+// Cost     about log + pieces touched per access; scratch per live piece and read,
+// boxes
+//          wholly overwritten are dropped.
+// Roots are graph tensors that are not views of others, and partial sums: numbers from
+// first_partial on, one per (layer, set of channel ranges), with the coordinates of the
+// layer's output.
+#ifndef SLUICE_VERIFY_CONTENTS_H_
+#define SLUICE_VERIFY_CONTENTS_H_
+
+#include "verify/memory_map.h"
+#include "verify/order.h"
+
+namespace sluice {
+namespace judge {
+
+struct Part {
+  uint32_t root;
+  int64_t width;
+  int64_t origin[kAxes];  // in the root's coordinates
+  int64_t extent[kAxes];
+  int64_t twin;  // of its first element, and along each axis of the root
+  int64_t twin_stride[kAxes];
+};
+
+constexpr uint32_t kMaxRanges = 8;
+
+struct PartialSum {
+  uint32_t layer;
+  uint32_t ranges;
+  int32_t begin[kMaxRanges];  // disjoint, ascending, not touching
+  int32_t end[kMaxRanges];
+};
+
+class Contents {
+ public:
+  Contents(Judge* judge, const Order* order)
+      : judge_(judge),
+        order_(order),
+        pool_(judge->arena),
+        found_(judge->arena),
+        remaining_(judge->arena),
+        next_(judge->arena),
+        todo_(judge->arena),
+        inside_(judge->arena),
+        partials_(judge->arena) {}
+  Status Init();
+
+  uint32_t MemoryOf(uint32_t region, uint32_t node) const {
+    return region == SLUICE_REGION_GBUF ? node : judge_->stream.nodes + region;
+  }
+
+  // What lies there from the start; false in *fresh when something already does.
+  Status Preset(uint32_t memory, const Part& part, int64_t base, const int64_t* stride,
+                bool* fresh);
+  // Later accesses belong to this instruction.
+  void Enter(const Step& step);
+  // After the last instruction: every access is ordered before what follows.
+  void EnterEnd() { at_end_ = true; }
+
+  // Appends what lies in the box. With record, later writes must come after this read.
+  Status Read(uint32_t memory, const Box& box, bool record, Vector<Part>* parts);
+  Status Record(uint32_t memory, const Box& box);
+  // All of the box gets overwritten: conflicts are checked, hidden pieces dropped. The
+  // box must be nested. in_place: an own read of just this box is no conflict.
+  Status Overwrite(uint32_t memory, const Box& box, bool in_place);
+  // Lays a part down; its twin space is the memory's addresses.
+  Status Put(uint32_t memory, const Part& part);
+
+  bool IsPartial(uint32_t root) const { return root >= first_partial_; }
+  const PartialSum& Partial(uint32_t root) const {
+    return partials_[root - first_partial_];
+  }
+  Status RootOf(const PartialSum& sum, uint32_t* root);
+
+ private:
+  bool Before(const Piece& piece) const;
+  Status Conflict(const Piece& piece, const char* doing);
+
+  Judge* judge_;
+  const Order* order_;
+  PiecePool pool_;
+  Span<MemoryMap*> writes_;
+  Span<MemoryMap*> reads_;
+  Vector<Piece*> found_;
+  Vector<Box> remaining_, next_, todo_;
+  Vector<Inside> inside_;
+  Vector<PartialSum> partials_;
+  uint32_t first_partial_ = 0;
+  uint32_t sequence_ = 0;
+  Step step_ = {};
+  const uint32_t* clock_ = nullptr;
+  bool at_end_ = false;
+};
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_CONTENTS_H_

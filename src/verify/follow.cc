@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/follow.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+int64_t Product(int64_t a, int64_t b) {  // saturating, both >= 0
+  int64_t out;
+  return CheckedMultiply(a, b, &out) ? out : INT64_MAX;
+}
+
+// One past the last byte of a box at `offset`, or false beyond kAddressLimit.
+bool EndOf(uint64_t offset, const int64_t* extent, const int64_t* stride, int64_t width,
+           uint64_t* end) {
+  if (offset > kAddressLimit) return false;
+  uint64_t at = offset + static_cast<uint64_t>(width);
+  for (int a = 0; a < kAxes; ++a) {
+    const int64_t reach = Product(extent[a] - 1, stride[a]);
+    if (reach > static_cast<int64_t>(kAddressLimit)) return false;
+    at += static_cast<uint64_t>(reach);
+  }
+  *end = at;
+  return at <= kAddressLimit;
+}
+
+uint8_t HomeOf(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::kConstant:
+      return SLUICE_REGION_CONST;
+    case TensorKind::kInput:
+      return SLUICE_REGION_INPUT;
+    case TensorKind::kState:
+      return SLUICE_REGION_STATE;
+    case TensorKind::kOutput:
+      return SLUICE_REGION_OUTPUT;
+    default:
+      return kRegionNowhere;
+  }
+}
+
+Status CheckPlace(Judge* judge, uint32_t t) {
+  const Tensor& tensor = judge->graph.tensors[t];
+  const TensorPlace& place = judge->plan.tensors[t];
+  if (place.region == kRegionNowhere) return Status::kOk;
+  if (place.region == SLUICE_REGION_GBUF || place.region >= SLUICE_REGION_COUNT) {
+    return Reject(*judge, "structure").Tensor(t).Text("a tensor's place has no region");
+  }
+  const uint8_t home = HomeOf(tensor.kind);
+  if (home != kRegionNowhere && home != place.region) {
+    return Reject(*judge, "structure")
+        .Tensor(t)
+        .Text("tensor ")
+        .Number(t)
+        .Text(" lies in a region of another kind");
+  }
+  const int64_t width = tensor.element_bytes;
+  int64_t extent[kAxes], stride[kAxes];
+  bool aligned = place.offset % static_cast<uint64_t>(width) == 0;
+  for (int a = 0; a < kAxes; ++a) {
+    extent[a] = tensor.extent[a];
+    stride[a] = place.stride[a];
+    aligned = aligned && (extent[a] == 1 || stride[a] % width == 0);
+  }
+  uint64_t end;
+  if (!EndOf(place.offset, extent, stride, width, &end) ||
+      end > judge->stream.region_limit[place.region]) {
+    return Reject(*judge, "bounds")
+        .Tensor(t)
+        .Text("tensor ")
+        .Number(t)
+        .Text(" ends beyond its region");
+  }
+  if (aligned) return Status::kOk;
+  return Reject(*judge, "alignment")
+      .Tensor(t)
+      .Text("tensor ")
+      .Number(t)
+      .Text(" lies at no multiple of its element's size");
+}
+
+}  // namespace
+
+Status Follower::Init() {
+  SLUICE_TRY(contents_.Init());
+  const Graph& graph = judge_->graph;
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    SLUICE_TRY(CheckPlace(judge_, t));
+    const Tensor& tensor = graph.tensors[t];
+    const TensorPlace& place = judge_->plan.tensors[t];
+    if (place.region == kRegionNowhere) continue;
+    if (tensor.kind != TensorKind::kConstant && tensor.kind != TensorKind::kInput &&
+        tensor.kind != TensorKind::kState) {
+      continue;
+    }
+    Part part = {t, tensor.element_bytes, {}, {}, 0, {}};
+    int64_t stride[kAxes];
+    for (int a = 0; a < kAxes; ++a) {
+      part.extent[a] = tensor.extent[a];
+      stride[a] = place.stride[a];
+    }
+    bool fresh;
+    SLUICE_TRY(contents_.Preset(contents_.MemoryOf(place.region, 0), part,
+                                static_cast<int64_t>(place.offset), stride, &fresh));
+    if (!fresh) {
+      return Reject(*judge_, "content")
+          .Tensor(t)
+          .Text("the place of tensor ")
+          .Number(t)
+          .Text(" overlaps itself or another tensor that is there from the start");
+    }
+  }
+  return Status::kOk;
+}
+
+Status Follower::Locate(uint32_t index, Access* access) {
+  const StreamView& s = judge_->stream;
+  const Step& step = judge_->step;
+  const BlockView& block = BlockOf(s, step.instance);
+  const sluice_operand_t& operand = block.operands[index];
+  const sluice_binding_t& binding =
+      s.bindings[s.instances[step.instance].first_binding + operand.slot];
+  const sluice_shape_t& shape = block.shapes[operand.shape];
+  const uint64_t offset = Join(operand.offset_lo, operand.offset_hi);
+  access->region = binding.region;
+  access->dtype = operand.dtype;
+  access->width = DtypeBytes(operand.dtype);
+  access->elements = 1;
+  bool aligned = true;
+  for (int a = 0; a < kAxes; ++a) {
+    access->extent[a] = shape.extent[a];
+    access->stride[a] = shape.stride[a];
+    access->elements = Product(access->elements, shape.extent[a]);
+    aligned = aligned && (shape.extent[a] == 1 || shape.stride[a] % access->width == 0);
+  }
+  uint64_t end = 0;
+  const uint64_t base = Join(binding.base_lo, binding.base_hi);  // <= kAddressLimit
+  if (offset > kAddressLimit ||
+      !EndOf(base + offset, access->extent, access->stride, access->width, &end) ||
+      end > s.region_limit[binding.region]) {
+    return Reject(*judge_, "bounds")
+        .Bytes(end, s.region_limit[binding.region])
+        .Text("operand ")
+        .Number(index)
+        .Text(" ends beyond region ")
+        .Number(binding.region);
+  }
+  access->base = static_cast<int64_t>(base + offset);
+  if (!aligned || access->base % access->width != 0) {
+    return Reject(*judge_, "alignment")
+        .Text("operand ")
+        .Number(index)
+        .Text(" lies at no multiple of its element's size");
+  }
+  if (binding.region == SLUICE_REGION_GBUF) {
+    counts_->peak_buffer_bytes =
+        Max(counts_->peak_buffer_bytes, static_cast<int64_t>(end));
+  }
+  return Status::kOk;
+}
+
+// The bytes of `box` must be elements of `tensor`, twins in its element index.
+Status Follower::Demand(uint32_t memory, const Box& box, uint32_t tensor, bool record,
+                        const char* rule, const char* role) {
+  const Graph& graph = judge_->graph;
+  leaves_.Truncate(0);
+  SLUICE_TRY(views_.Resolve(tensor, box, &leaves_));
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    int64_t dense[kAxes];
+    DenseElements(graph.tensors[leaf.tensor].extent, dense);
+    parts_.Truncate(0);
+    SLUICE_TRY(contents_.Read(memory, leaf.box, false, &parts_));
+    for (const Part& part : parts_) {
+      int64_t index = 0;
+      bool same = part.root == leaf.tensor;
+      for (int a = 0; a < kAxes; ++a) {
+        index += part.origin[a] * dense[a];
+        same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+      }
+      if (same && index == part.twin) continue;
+      Fail fail = Reject(*judge_, rule);
+      fail.Tensor(tensor).Text(role).Text(" must be tensor ").Number(leaf.tensor);
+      fail.Text(" from element ").Number(part.twin).Text(", but ");
+      if (part.root < graph.tensors.size()) {
+        fail.Text("tensor ").Number(part.root).Text(" from element ").Number(index);
+      } else {
+        fail.Text("a partial sum or nothing of use");
+      }
+      return fail.Text(" lies there");
+    }
+  }
+  return record ? contents_.Record(memory, box) : Status::kOk;
+}
+
+// Writes elements [origin, + extents) of a tensor.
+Status Follower::LayDown(uint32_t memory, uint32_t tensor, const Access& access,
+                         const int64_t* origin, bool in_place) {
+  const int64_t none[kAxes] = {};
+  SLUICE_TRY(contents_.Overwrite(memory, access.BoxWith(0, none), in_place));
+  Part part = {tensor, access.width, {}, {}, access.base, {}};
+  for (int a = 0; a < kAxes; ++a) {
+    part.origin[a] = origin[a];
+    part.extent[a] = access.extent[a];
+    part.twin_stride[a] = access.stride[a];
+  }
+  return contents_.Put(memory, part);
+}
+
+Status Follower::DemandWhole(uint32_t t, const TensorPlace& place) {
+  const Tensor& tensor = judge_->graph.tensors[t];
+  int64_t dense[kAxes];
+  DenseElements(tensor.extent, dense);
+  Box box = {static_cast<int64_t>(place.offset), 0, tensor.element_bytes, 0, {}};
+  for (int a = 0; a < kAxes; ++a) box.Add(tensor.extent[a], place.stride[a], dense[a]);
+  return Demand(contents_.MemoryOf(place.region, 0), box, t, false, "output",
+                "at the end, this place");
+}
+
+Status Follower::CheckEnd() {
+  judge_->has_step = false;
+  contents_.EnterEnd();
+  for (uint32_t t = 0; t < judge_->graph.tensors.size(); ++t) {
+    const TensorKind kind = judge_->graph.tensors[t].kind;
+    const TensorPlace& place = judge_->plan.tensors[t];
+    if (kind != TensorKind::kOutput && kind != TensorKind::kState) continue;
+    if (place.region == kRegionNowhere) {
+      if (kind == TensorKind::kState) continue;
+      return Reject(*judge_, "output").Tensor(t).Text("an output has no place");
+    }
+    const Status status = DemandWhole(t, place);
+    if (status == Status::kRejected) {
+      // A missing byte reads as "content"; at the end it is an output that is not
+      // there.
+      return Fail(judge_->diagnostic, status, "verify")
+          .Rule("output")
+          .Tensor(t)
+          .Text("tensor ")
+          .Number(t)
+          .Text(" is not complete at its place at the end");
+    }
+    SLUICE_TRY(status);
+  }
+  return Status::kOk;
+}
+
+Status Follower::Follow(const Step& step) {
+  contents_.Enter(step);
+  const BlockView& block = BlockOf(judge_->stream, step.instance);
+  const sluice_instruction_t& instruction = block.instructions[step.index];
+  switch (instruction.opcode) {
+    case SLUICE_OPCODE_COMPUTE:
+      return Compute(instruction);
+    case SLUICE_OPCODE_HOST:
+      return Host(block.host_calls[instruction.descriptor]);
+    default:
+      return Transfer(instruction);
+  }
+}
+
+}  // namespace judge
+}  // namespace sluice

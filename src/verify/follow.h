@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instruction after the other: what it reads must be what the dataflow says.
+//
+// Input    steps in the order of a linear extension.
+// Output   traffic and peak counted on the way; contents after the last step.
+// Errors   kRejected with rule bounds, alignment, order, content, tile, accumulate,
+//          cycles or structure; kUnsupported; kOutOfMemory.
+// Cost     see contents.h, per access.
+#ifndef SLUICE_VERIFY_FOLLOW_H_
+#define SLUICE_VERIFY_FOLLOW_H_
+
+#include "verify/contents.h"
+#include "verify/tile_rules.h"
+#include "verify/verify.h"
+#include "verify/views.h"
+
+namespace sluice {
+namespace judge {
+
+// An operand of one instance, in bounds of its region.
+struct Access {
+  uint32_t region;
+  uint8_t dtype;
+  int64_t base;
+  int64_t width;
+  int64_t extent[kAxes];
+  int64_t stride[kAxes];
+  int64_t elements;  // saturating
+
+  // Twin strides per axis.
+  Box BoxWith(int64_t twin, const int64_t* twin_stride) const {
+    Box box = {base, twin, width, 0, {}};
+    for (int a = 0; a < kAxes; ++a) box.Add(extent[a], stride[a], twin_stride[a]);
+    return box;
+  }
+};
+
+class Follower {
+ public:
+  Follower(Judge* judge, const Order* order, VerifiedCounts* counts)
+      : judge_(judge),
+        order_(order),
+        counts_(counts),
+        contents_(judge, order),
+        views_(judge),
+        leaves_(judge->arena),
+        parts_(judge->arena),
+        inside_(judge->arena),
+        todo_(judge->arena),
+        outside_(judge->arena) {}
+  Status Init();  // places constants, inputs and states
+  Status Follow(const Step& step);
+  Status CheckEnd();  // outputs are complete, states in place
+
+ private:
+  Status Locate(uint32_t operand, Access* access);
+  Status Demand(uint32_t memory, const Box& box, uint32_t tensor, bool record,
+                const char* rule, const char* role);
+  Status DemandWhole(uint32_t tensor, const TensorPlace& place);
+  Status LayDown(uint32_t memory, uint32_t tensor, const Access& access,
+                 const int64_t* origin, bool in_place);
+
+  Status Transfer(const sluice_instruction_t& instruction);
+  Status CheckRegions(uint8_t opcode, const Access& src, const Access& dst);
+  Status Gather(const sluice_transfer_t& transfer, const Access& src,
+                const Access& dst);
+  Status GatherParts(const Access& dst, uint32_t layer, int64_t row, int64_t column);
+  Status CopyTo(const sluice_transfer_t& transfer, uint8_t opcode, const Access& dst);
+  Status Host(const sluice_host_call_t& call);
+
+  Status Compute(const sluice_instruction_t& instruction);
+  Status CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
+                   const TileNeeds& needs);
+  Status ReadInputs(const Layer& layer, const TileNeeds& needs, bool last,
+                    bool* in_place, const Access& result);
+  Status Accumulate(const Layer& layer, uint32_t layer_index, const sluice_tile_t& tile,
+                    uint8_t flags, const TileNeeds& needs, const Access& accumulator);
+  Status ReadAccumulator(const Layer& layer, uint32_t layer_index, uint32_t memory,
+                         const Access& accumulator, const int64_t* origin,
+                         PartialSum* sum);
+
+  Judge* judge_;
+  const Order* order_;
+  VerifiedCounts* counts_;
+  Contents contents_;
+  Views views_;
+  Vector<Leaf> leaves_;
+  Vector<Part> parts_;
+  Vector<Inside> inside_;
+  Vector<Box> todo_, outside_;
+  uint32_t node_ = 0;  // whose scratchpad the instruction names
+};
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_FOLLOW_H_

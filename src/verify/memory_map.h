@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies in one memory: boxes of bytes in order of their first byte.
+//
+// Input    pieces from one pool.
+// Output   all pieces whose hull touches a range.
+// Errors   kOutOfMemory.
+// Cost     insert, remove, collect: O(pieces / 64 + found); 24 bytes per piece besides
+//          the piece. Removed pieces are used again.
+#ifndef SLUICE_VERIFY_MEMORY_MAP_H_
+#define SLUICE_VERIFY_MEMORY_MAP_H_
+
+#include "verify/boxes.h"
+
+namespace sluice {
+namespace judge {
+
+// A box written or read by one instruction. Of a write, the content: elements
+// [origin, origin + extent) of root, in the coordinates of the root's tensor.
+struct Piece {
+  Frame frame;
+  Box box;  // same bytes; reads need not be nested, so they have no frame
+  int64_t end;
+  uint32_t root;  // tensor, or partial sum (contents.h)
+  int32_t origin[kAxes];
+  uint32_t sequence;  // later writes lie over earlier ones
+  uint32_t engine;    // column of Order; kNone = there from the start
+  uint32_t position;
+  Piece* next_free;
+};
+
+class PiecePool {
+ public:
+  explicit PiecePool(Arena* arena) : arena_(arena) {}
+  Status Take(Piece** piece);
+  void Give(Piece* piece) {
+    piece->next_free = free_;
+    free_ = piece;
+  }
+
+ private:
+  Arena* arena_;
+  Piece* free_ = nullptr;
+};
+
+class MemoryMap {
+ public:
+  explicit MemoryMap(Arena* arena) : arena_(arena), chunks_(arena) {}
+  Status Insert(Piece* piece);
+  void Remove(Piece* piece);
+  // Appends every piece that has hull bytes in [begin, end).
+  Status Collect(Judge* judge, int64_t begin, int64_t end, Vector<Piece*>* found) const;
+
+ private:
+  static constexpr uint32_t kChunk = 64;
+  struct Chunk {
+    uint32_t count;
+    int64_t highest_end;
+    int64_t begin[kChunk];
+    int64_t end[kChunk];
+    Piece* piece[kChunk];
+    Chunk* next_free;
+  };
+  size_t Last(int64_t begin) const;  // last chunk that starts at or before; 0 if none
+  Status NewChunk(size_t at, Chunk** chunk);
+
+  Arena* arena_;
+  Vector<Chunk*> chunks_;
+  Chunk* free_ = nullptr;
+};
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_MEMORY_MAP_H_

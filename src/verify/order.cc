@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/order.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+constexpr uint64_t kMaxInstructions = uint64_t{1} << 24;  // all instances together
+constexpr uint64_t kMaxWaits = uint64_t{1} << 26;
+
+struct Cursor {  // where an engine stands
+  uint32_t engine;
+  uint32_t instance;
+  uint32_t index;  // in the body
+  uint32_t wait;   // waits of this instruction known to hold
+  uint32_t completed;
+  size_t previous;  // number of the engine's last completed instruction
+};
+
+struct Walk {
+  Judge* judge;
+  Order* order;
+  Span<Cursor> cursors;
+  Span<uint32_t> column;  // of each engine, kNone without work
+  Span<uint32_t> before;  // per instance and column: instructions of earlier instances
+};
+
+Status TooLarge(Judge* judge, const char* what) {
+  return Fail(judge->diagnostic, Status::kUnsupported, "verify")
+      .Rule("work")
+      .Text("too many ")
+      .Text(what);
+}
+
+// Counts instructions, gives columns to engines with work, numbers the instances.
+Status Prepare(Walk* walk) {
+  Judge* judge = walk->judge;
+  const StreamView& s = judge->stream;
+  Order* order = walk->order;
+  Span<uint32_t> waits;  // per block
+  SLUICE_TRY(judge->arena->Allocate(s.blocks.size(), &waits));
+  for (size_t b = 0; b < s.blocks.size(); ++b) {
+    uint64_t sum = 0;
+    for (const sluice_instruction_t& i : s.blocks[b].instructions) sum += i.wait_count;
+    if (sum > kMaxWaits) return TooLarge(judge, "waits");
+    waits[b] = static_cast<uint32_t>(sum);
+  }
+  SLUICE_TRY(judge->arena->Allocate(s.instances.size(), &order->first_number));
+  SLUICE_TRY(judge->arena->Allocate(s.engines, &walk->column));
+  for (uint32_t& c : walk->column) c = kNone;
+  uint64_t instructions = 0, wait_sum = 0;
+  for (size_t i = 0; i < s.instances.size(); ++i) {
+    const uint32_t b = s.instances[i].block;
+    order->first_number[i] = static_cast<uint32_t>(instructions);
+    instructions += s.blocks[b].instructions.size();
+    wait_sum += waits[b];
+    if (instructions > kMaxInstructions) return TooLarge(judge, "instructions");
+    if (wait_sum > kMaxWaits) return TooLarge(judge, "waits");
+  }
+  if (uint64_t{s.engines} * s.blocks.size() > kMaxWaits)
+    return TooLarge(judge, "blocks");
+  for (uint32_t e = 0; e < s.engines; ++e) {
+    for (const BlockView& block : s.blocks) {
+      if (block.list[e] != block.list[e + 1]) walk->column[e] = 0;
+    }
+    if (walk->column[e] == 0) walk->column[e] = order->columns++;
+  }
+  const uint64_t cells = (s.instances.size() + 1) * uint64_t{order->columns};
+  if (cells > kMaxWaits || instructions * order->columns > (uint64_t{1} << 30)) {
+    return TooLarge(judge, "instances or instructions for so many engines");
+  }
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(cells), &walk->before));
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->steps));
+  return judge->arena->Allocate(static_cast<size_t>(instructions) * order->columns,
+                                &order->clocks);
+}
+
+void NumberPositions(Walk* walk) {
+  const StreamView& s = walk->judge->stream;
+  const uint32_t columns = walk->order->columns;
+  for (uint32_t e = 0; e < s.engines; ++e) {
+    const uint32_t c = walk->column[e];
+    if (c == kNone) continue;
+    walk->cursors[c].engine = e;
+    walk->order->engine[c] = e;
+    for (size_t i = 0; i < s.instances.size(); ++i) {
+      const BlockView& block = s.blocks[s.instances[i].block];
+      walk->before[(i + 1) * columns + c] =
+          walk->before[i * columns + c] + block.list[e + 1] - block.list[e];
+    }
+  }
+}
+
+// Moves a cursor to the next instruction; false at the end of the engine's list.
+bool Settle(const StreamView& s, Cursor* cursor) {
+  while (cursor->instance < s.instances.size()) {
+    const BlockView& block = BlockOf(s, cursor->instance);
+    if (cursor->index == kNone) cursor->index = block.list[cursor->engine];
+    if (cursor->index < block.list[cursor->engine + 1]) return true;
+    ++cursor->instance;
+    cursor->index = kNone;
+  }
+  return false;
+}
+
+struct Target {  // the instruction a wait names
+  uint32_t column;
+  uint32_t position;
+  size_t number;
+};
+
+Status TargetOf(Walk* walk, uint32_t instance, const sluice_wait_t& wait, Target* out) {
+  const StreamView& s = walk->judge->stream;
+  uint32_t engine = wait.engine, count = wait.count, target = instance;
+  if (wait.instance < 0) {
+    const uint32_t back = static_cast<uint32_t>(-int32_t{wait.instance});
+    if (back > instance || wait.count >= BlockOf(s, instance - back).exports.size()) {
+      return Reject(*walk->judge, "structure")
+          .Text("a wait on an export that is not there");
+    }
+    target = instance - back;
+    const sluice_export_t& e = BlockOf(s, target).exports[wait.count];
+    engine = e.engine;
+    count = e.count;
+  }
+  out->column = walk->column[engine];
+  out->position =
+      walk->before[size_t{target} * walk->order->columns + out->column] + count;
+  out->number = size_t{walk->order->first_number[target]} +
+                BlockOf(s, target).list[engine] + count - 1;
+  return Status::kOk;
+}
+
+void JoinClock(uint32_t* clock, const uint32_t* other, uint32_t columns) {
+  for (uint32_t c = 0; c < columns; ++c) clock[c] = Max(clock[c], other[c]);
+}
+
+// Completes the instruction under the cursor if its waits hold; *done tells.
+Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
+  Judge* judge = walk->judge;
+  Order* order = walk->order;
+  const StreamView& s = judge->stream;
+  Cursor& cursor = walk->cursors[column];
+  const BlockView& block = BlockOf(s, cursor.instance);
+  const sluice_instruction_t& instruction = block.instructions[cursor.index];
+  const uint32_t columns = order->columns;
+  const Step step = {cursor.instance, cursor.index, column, cursor.completed + 1};
+  uint32_t* clock =
+      order->clocks.data() +
+      (size_t{order->first_number[cursor.instance]} + cursor.index) * columns;
+  judge->step = step;
+  judge->has_step = true;
+  *done = false;
+  for (; cursor.wait < instruction.wait_count; ++cursor.wait) {
+    Target target = {};
+    const sluice_wait_t& wait = block.waits[instruction.first_wait + cursor.wait];
+    SLUICE_TRY(TargetOf(walk, cursor.instance, wait, &target));
+    if (walk->cursors[target.column].completed < target.position) return Status::kOk;
+    // A clock that knows this position already knows all that came before it.
+    if (clock[target.column] >= target.position) continue;
+    SLUICE_TRY(Spend(judge, 1 + columns / 8));
+    JoinClock(clock, order->clocks.data() + target.number * columns, columns);
+    clock[target.column] = target.position;
+  }
+  if (cursor.completed != 0) {
+    JoinClock(clock, order->clocks.data() + cursor.previous * columns, columns);
+    clock[column] = cursor.completed;
+  }
+  cursor.previous = size_t{order->first_number[cursor.instance]} + cursor.index;
+  order->steps[(*emitted)++] = step;
+  ++cursor.completed;
+  ++cursor.index;
+  cursor.wait = 0;
+  *done = true;
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status FindOrder(Judge* judge, Order* order) {
+  order->columns = 0;
+  Walk walk = {judge, order, {}, {}, {}};
+  SLUICE_TRY(Prepare(&walk));
+  SLUICE_TRY(judge->arena->Allocate(order->columns, &walk.cursors));
+  SLUICE_TRY(judge->arena->Allocate(order->columns, &order->engine));
+  NumberPositions(&walk);
+  const StreamView& s = judge->stream;
+  const uint32_t columns = order->columns;
+  for (Cursor& cursor : walk.cursors) cursor.index = kNone;
+  size_t emitted = 0;
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (uint32_t c = 0; c < columns; ++c) {
+      Cursor& cursor = walk.cursors[c];
+      while (Settle(s, &cursor)) {
+        bool done;
+        SLUICE_TRY(TryStart(&walk, c, &emitted, &done));
+        if (!done) break;
+        progress = true;
+      }
+    }
+  }
+  judge->has_step = false;
+  if (emitted == order->steps.size()) return Status::kOk;
+  for (Cursor& cursor : walk.cursors) {
+    if (!Settle(s, &cursor)) continue;
+    judge->step = {cursor.instance, cursor.index, 0, 0};
+    judge->has_step = true;
+    return Reject(*judge, "deadlock")
+        .Text("engine ")
+        .Number(cursor.engine)
+        .Text(" waits for what can never complete");
+  }
+  return Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

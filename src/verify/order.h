@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Happens-before: which instructions have completed, for every timing, when one starts.
+//
+// Input    a stream whose structure is sound.
+// Output   one linear extension, and per instruction a vector clock: how many
+//          instructions of each engine are completed before it starts.
+// Errors   kRejected "deadlock" when some instruction can never start; kOutOfMemory.
+// Cost     time O((instructions + waits) * engines with work), scratch 4 bytes per
+//          instruction and engine with work.
+#ifndef SLUICE_VERIFY_ORDER_H_
+#define SLUICE_VERIFY_ORDER_H_
+
+#include "verify/stream_view.h"
+
+namespace sluice {
+namespace judge {
+
+struct Order {
+  Span<Step> steps;             // a linear extension
+  Span<uint32_t> clocks;        // columns per instruction, by number
+  Span<uint32_t> first_number;  // of each instance: number = first + index in body
+  Span<uint32_t> engine;        // of each column
+  uint32_t columns;             // engines that have any instruction
+
+  const uint32_t* ClockOf(const Step& step) const {
+    const size_t number = size_t{first_number[step.instance]} + step.index;
+    return clocks.data() + number * columns;
+  }
+};
+
+Status FindOrder(Judge* judge, Order* order);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_ORDER_H_

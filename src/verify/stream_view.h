@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untrusted image as checked tables, and what all rules of the judge share.
+//
+// Input    an image that ReadStream has accepted.
+// Output   views into it; nothing is copied but the block directory and positions.
+// Errors   Reject builds the diagnostic of a refused stream.
+// Cost     plain data.
+#ifndef SLUICE_VERIFY_STREAM_VIEW_H_
+#define SLUICE_VERIFY_STREAM_VIEW_H_
+
+#include "base/memory.h"
+#include "model/graph.h"
+#include "model/hardware.h"
+#include "model/plan.h"
+#include "sluice/stream.h"
+
+namespace sluice {
+namespace judge {
+
+// Addresses beyond this are refused, so that sums of a few of them fit int64.
+constexpr uint64_t kAddressLimit = uint64_t{1} << 48;
+
+struct BlockView {
+  Span<const uint32_t> list;  // engines + 1
+  Span<const sluice_instruction_t> instructions;
+  Span<const sluice_wait_t> waits;
+  Span<const sluice_tile_t> tiles;
+  Span<const sluice_transfer_t> transfers;
+  Span<const sluice_host_call_t> host_calls;
+  Span<const sluice_operand_t> operands;
+  Span<const sluice_shape_t> shapes;
+  Span<const sluice_export_t> exports;
+  uint32_t slot_count;
+  uint32_t kernel_count;
+  uint32_t first_instruction;  // counted block by block, as the debug map does
+};
+
+struct StreamView {
+  const sluice_stream_header_t* header;
+  Span<BlockView> blocks;
+  Span<const sluice_instance_t> instances;
+  Span<const sluice_binding_t> bindings;
+  Span<const sluice_kernel_t> kernels;
+  Span<const int32_t> attributes;
+  uint32_t nodes;
+  uint32_t engines;
+  uint64_t region_limit[SLUICE_REGION_COUNT];  // bytes that may be addressed
+  bool has_host;
+};
+
+// One instruction of one instance.
+struct Step {
+  uint32_t instance;
+  uint32_t index;     // in its body
+  uint32_t engine;    // column of engines that have work
+  uint32_t position;  // 1-based among all instructions of that engine
+};
+
+struct Judge {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Plan& plan;
+  Arena* arena;
+  Diagnostic* diagnostic;
+  StreamView stream;
+  int64_t work;  // steps left before the judge gives up: bounds the time on any bytes
+  // The instruction under judgement, for messages.
+  Step step;
+  bool has_step;
+};
+
+inline uint64_t Join(uint32_t low, uint32_t high) {
+  return uint64_t{low} | uint64_t{high} << 32;
+}
+
+inline const BlockView& BlockOf(const StreamView& stream, uint32_t instance) {
+  return stream.blocks[stream.instances[instance].block];
+}
+
+// The sentence goes on with .Text(...).Number(...).
+inline Fail Reject(const Judge& judge, const char* rule) {
+  Fail fail(judge.diagnostic, Status::kRejected, "verify");
+  fail.Rule(rule);
+  if (judge.has_step) {
+    const BlockView& block = BlockOf(judge.stream, judge.step.instance);
+    fail.Instruction(block.first_instruction + judge.step.index);
+    fail.Text("instance ").Number(judge.step.instance);
+    fail.Text(", instruction ").Number(judge.step.index).Text(": ");
+  }
+  return fail;
+}
+
+// Spends n steps of the judge's work bound; kUnsupported once it is used up.
+inline Status Spend(Judge* judge, int64_t n) {
+  judge->work -= n;
+  if (judge->work >= 0) return Status::kOk;
+  return Fail(judge->diagnostic, Status::kUnsupported, "verify")
+      .Rule("work")
+      .Text("the stream's boxes are too intricate to be followed");
+}
+
+// Checks the whole image in one linear pass and fills judge->stream.
+Status ReadStream(Judge* judge);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_STREAM_VIEW_H_

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/checked.h"
+#include "base/hash.h"
+#include "verify/stream_view.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) == 112 &&
+                  sizeof(sluice_instance_t) == 16 && sizeof(sluice_binding_t) == 16 &&
+                  sizeof(sluice_kernel_t) == 16 && sizeof(sluice_instruction_t) == 16 &&
+                  sizeof(sluice_wait_t) == 8 && sizeof(sluice_export_t) == 8 &&
+                  sizeof(sluice_shape_t) == 32 && sizeof(sluice_operand_t) == 16 &&
+                  sizeof(sluice_transfer_t) == 32 && sizeof(sluice_tile_t) == 64 &&
+                  sizeof(sluice_host_call_t) == 32,
+              "layout of stream.h");
+
+constexpr uint32_t kMaxNodes = 4096;
+constexpr uint32_t kMaxAttributes = 64;
+
+bool AllZero(const uint32_t* words, size_t n) {
+  uint32_t any = 0;
+  for (size_t i = 0; i < n; ++i) any |= words[i];
+  return any == 0;
+}
+
+// A table of `count` T at `offset` bytes of the image, inside [begin, end).
+template <typename T>
+bool Table(Span<const uint8_t> image, uint64_t begin, uint64_t end, uint32_t offset,
+           uint64_t count, Span<const T>* out) {
+  *out = Span<const T>();
+  if (offset % 4 != 0 || offset < begin || offset > end) return false;
+  if (count > (end - offset) / sizeof(T)) return false;
+  if (count != 0) {
+    *out = Span<const T>(reinterpret_cast<const T*>(image.data() + offset),
+                         static_cast<size_t>(count));
+  }
+  return true;
+}
+
+Status CheckHeader(Judge* judge) {
+  const Span<const uint8_t> image = judge->plan.stream;
+  if (image.size() < sizeof(sluice_stream_header_t) ||
+      reinterpret_cast<uintptr_t>(image.data()) % 4 != 0) {
+    return Reject(*judge, "structure")
+        .Text("image shorter than a header or misaligned");
+  }
+  const auto* header = reinterpret_cast<const sluice_stream_header_t*>(image.data());
+  judge->stream.header = header;
+  if (header->magic != SLUICE_STREAM_MAGIC ||
+      header->version != SLUICE_STREAM_VERSION) {
+    return Reject(*judge, "structure").Text("wrong magic or version");
+  }
+  if (header->size_bytes != image.size() || header->size_bytes % 16 != 0) {
+    return Reject(*judge, "structure").Text("size_bytes is not the image's size");
+  }
+  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 10)) {
+    return Reject(*judge, "structure").Text("a reserved field of the header is not 0");
+  }
+  const uint64_t hash =
+      Fnv1a(image.data() + sizeof *header, image.size() - sizeof *header);
+  if (hash != Join(header->hash_lo, header->hash_hi)) {
+    return Reject(*judge, "structure").Text("the image's hash does not fit its bytes");
+  }
+  if (header->node_cols != judge->hardware.node_cols ||
+      header->node_rows != judge->hardware.node_rows || header->node_cols == 0 ||
+      header->node_rows == 0 || header->node_cols > kMaxNodes ||
+      header->node_rows > kMaxNodes / header->node_cols) {
+    return Reject(*judge, "structure").Text("nodes differ from the hardware's");
+  }
+  judge->stream.nodes = header->node_cols * header->node_rows;
+  judge->stream.engines = 2 + 2 * judge->stream.nodes;
+  return Status::kOk;
+}
+
+Status CheckRegions(Judge* judge) {
+  const sluice_stream_header_t& header = *judge->stream.header;
+  if (!IsPowerOfTwo(header.region_alignment)) {
+    return Reject(*judge, "alignment").Text("region_alignment is not a power of two");
+  }
+  const uint64_t gbuf = Join(header.gbuf_bytes_lo, header.gbuf_bytes_hi);
+  const int64_t capacity = judge->hardware.scratchpad().capacity_bytes;
+  if (capacity > 0 && gbuf > static_cast<uint64_t>(capacity)) {
+    return Reject(*judge, "bounds")
+        .Bytes(gbuf, static_cast<uint64_t>(capacity))
+        .Text("made for a larger scratchpad than the hardware's");
+  }
+  uint64_t dram = 0;
+  for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    const uint64_t bytes = Join(header.region_bytes[r][0], header.region_bytes[r][1]);
+    if (bytes > kAddressLimit) {
+      return Reject(*judge, "bounds").Text("a region larger than 2^48 bytes");
+    }
+    judge->stream.region_limit[r] = bytes;
+    if (r != SLUICE_REGION_GBUF) dram += bytes;
+  }
+  if (judge->stream.region_limit[SLUICE_REGION_GBUF] > gbuf) {
+    return Reject(*judge, "bounds")
+        .Bytes(judge->stream.region_limit[SLUICE_REGION_GBUF], gbuf)
+        .Text("needs more scratchpad than it was made for");
+  }
+  const int64_t dram_capacity = judge->hardware.dram().capacity_bytes;
+  if (dram_capacity > 0 && dram > static_cast<uint64_t>(dram_capacity)) {
+    return Reject(*judge, "bounds")
+        .Bytes(dram, static_cast<uint64_t>(dram_capacity))
+        .Text("regions exceed the DRAM");
+  }
+  return Status::kOk;
+}
+
+Status CheckShapesAndOperands(Judge* judge, const BlockView& block) {
+  for (const sluice_shape_t& shape : block.shapes) {
+    for (int a = 0; a < kAxes; ++a) {
+      if (shape.extent[a] == 0) {
+        return Reject(*judge, "structure").Text("a shape with an extent of 0");
+      }
+    }
+  }
+  for (const sluice_operand_t& operand : block.operands) {
+    if (operand.slot >= block.slot_count || operand.shape >= block.shapes.size() ||
+        operand.reserved != 0 || DtypeBytes(operand.dtype) == 0) {
+      return Reject(*judge, "structure").Text("an operand with a field out of range");
+    }
+  }
+  return Status::kOk;
+}
+
+bool OperandFits(const BlockView& block, uint32_t operand, bool optional) {
+  return operand < block.operands.size() || (optional && operand == SLUICE_NONE);
+}
+
+Status CheckDescriptors(Judge* judge, const BlockView& block) {
+  for (const sluice_tile_t& tile : block.tiles) {
+    const uint32_t operands[] = {tile.input0,     tile.input1,      tile.weight,
+                                 tile.parameters, tile.accumulator, tile.output};
+    bool fits = tile.kernel < block.kernel_count && tile.cycles >= 1;
+    for (const uint32_t operand : operands) {
+      fits = fits && OperandFits(block, operand, true);
+    }
+    if (!fits)
+      return Reject(*judge, "structure").Text("a tile's field is out of range");
+  }
+  for (const sluice_transfer_t& t : block.transfers) {
+    const bool fits =
+        OperandFits(block, t.src, false) && OperandFits(block, t.dst, false) &&
+        OperandFits(block, t.index, true) && t.src_node < judge->stream.nodes &&
+        t.dst_node < judge->stream.nodes && AllZero(t.reserved, 3);
+    if (!fits) {
+      return Reject(*judge, "structure").Text("a transfer's field is out of range");
+    }
+  }
+  for (const sluice_host_call_t& call : block.host_calls) {
+    const uint64_t end = uint64_t{call.first_operand} + call.inputs + call.outputs;
+    if (call.kernel >= block.kernel_count || end > block.operands.size() ||
+        Join(call.cycles_lo, call.cycles_hi) == 0 || !AllZero(call.reserved, 2)) {
+      return Reject(*judge, "structure").Text("a host call's field is out of range");
+    }
+  }
+  return Status::kOk;
+}
+
+bool RectangleFits(const Judge& judge, const sluice_transfer_t& t) {
+  const sluice_stream_header_t& header = *judge.stream.header;
+  return t.dst_cols >= 1 && t.dst_rows >= 1 &&
+         t.dst_node % header.node_cols + t.dst_cols <= header.node_cols &&
+         t.dst_node / header.node_cols + t.dst_rows <= header.node_rows;
+}
+
+// What the opcode asks of engine, flags and descriptor.
+bool OpcodeFits(const Judge& judge, const BlockView& block, uint32_t engine,
+                const sluice_instruction_t& instruction) {
+  const uint32_t d = instruction.descriptor;
+  const uint8_t known = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
+  if (instruction.reserved != 0) return false;
+  if (instruction.opcode != SLUICE_OPCODE_COMPUTE && instruction.flags != 0)
+    return false;
+  switch (instruction.opcode) {
+    case SLUICE_OPCODE_LOAD:
+      return engine == SLUICE_ENGINE_DMA && d < block.transfers.size() &&
+             RectangleFits(judge, block.transfers[d]);
+    case SLUICE_OPCODE_STORE:
+      return engine == SLUICE_ENGINE_DMA && d < block.transfers.size() &&
+             block.transfers[d].index == SLUICE_NONE;
+    case SLUICE_OPCODE_FORWARD:
+      return judge.stream.nodes > 1 && engine >= SLUICE_ENGINE_NODE0 &&
+             engine % 2 == 1 && d < block.transfers.size() &&
+             block.transfers[d].index == SLUICE_NONE &&
+             SLUICE_ENGINE_SEND(block.transfers[d].src_node) == engine &&
+             RectangleFits(judge, block.transfers[d]);
+    case SLUICE_OPCODE_COMPUTE:
+      return engine >= SLUICE_ENGINE_NODE0 && engine % 2 == 0 &&
+             d < block.tiles.size() && (instruction.flags & ~known) == 0;
+    case SLUICE_OPCODE_HOST:
+      return engine == SLUICE_ENGINE_HOST && d < block.host_calls.size();
+    default:
+      return false;
+  }
+}
+
+Status CheckInstructions(Judge* judge, const BlockView& block) {
+  const uint32_t engines = judge->stream.engines;
+  if (block.list[0] != 0 || block.list[engines] != block.instructions.size()) {
+    return Reject(*judge, "structure").Text("lists do not cover the instructions");
+  }
+  for (uint32_t e = 0; e < engines; ++e) {
+    // Lists are monotone from 0 to the count, hence every entry is in range.
+    if (block.list[e] > block.list[e + 1]) {
+      return Reject(*judge, "structure").Text("lists are not in order");
+    }
+  }
+  for (uint32_t e = 0; e < engines; ++e) {
+    for (uint32_t i = block.list[e]; i < block.list[e + 1]; ++i) {
+      const sluice_instruction_t& instruction = block.instructions[i];
+      const uint64_t last = uint64_t{instruction.first_wait} + instruction.wait_count;
+      if ((instruction.wait_count != 0 && last > block.waits.size()) ||
+          !OpcodeFits(*judge, block, e, instruction)) {
+        return Reject(*judge, "structure")
+            .Instruction(block.first_instruction + i)
+            .Text("instruction ")
+            .Number(i)
+            .Text(" of engine ")
+            .Number(e)
+            .Text(": opcode, flags, descriptor or waits out of range");
+      }
+      if (instruction.opcode == SLUICE_OPCODE_HOST) judge->stream.has_host = true;
+    }
+  }
+  for (const sluice_wait_t& wait : block.waits) {
+    const bool fits =
+        wait.instance < 0
+            ? wait.engine == 0
+            : wait.instance == 0 && wait.engine < engines && wait.count >= 1 &&
+                  wait.count <= block.list[wait.engine + 1] - block.list[wait.engine];
+    if (!fits) return Reject(*judge, "structure").Text("a wait names nothing");
+  }
+  for (const sluice_export_t& e : block.exports) {
+    if (e.engine >= engines || e.count < 1 ||
+        e.count > block.list[e.engine + 1] - block.list[e.engine]) {
+      return Reject(*judge, "structure").Text("an export names nothing");
+    }
+  }
+  return Status::kOk;
+}
+
+Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
+  const Span<const uint8_t> image = judge->plan.stream;
+  const uint64_t begin = entry.body_offset;
+  const uint64_t end = begin + entry.body_bytes;
+  if (begin % 4 != 0 || entry.body_bytes % 16 != 0 || end > image.size() ||
+      entry.flags != 0 || !AllZero(entry.reserved, 4)) {
+    return Reject(*judge, "structure").Text("a block's entry is out of range");
+  }
+  const bool fits =
+      Table(image, begin, end, entry.list_offset, uint64_t{judge->stream.engines} + 1,
+            &block->list) &&
+      Table(image, begin, end, entry.instruction_offset, entry.instruction_count,
+            &block->instructions) &&
+      Table(image, begin, end, entry.wait_offset, entry.wait_count, &block->waits) &&
+      Table(image, begin, end, entry.tile_offset, entry.tile_count, &block->tiles) &&
+      Table(image, begin, end, entry.transfer_offset, entry.transfer_count,
+            &block->transfers) &&
+      Table(image, begin, end, entry.host_call_offset, entry.host_call_count,
+            &block->host_calls) &&
+      Table(image, begin, end, entry.operand_offset, entry.operand_count,
+            &block->operands) &&
+      Table(image, begin, end, entry.shape_offset, entry.shape_count, &block->shapes) &&
+      Table(image, begin, end, entry.export_offset, entry.export_count,
+            &block->exports);
+  if (!fits) return Reject(*judge, "structure").Text("a table lies outside its body");
+  if (Fnv1a(image.data() + begin, entry.body_bytes) !=
+      Join(entry.hash_lo, entry.hash_hi)) {
+    return Reject(*judge, "structure").Text("a body's hash does not fit its bytes");
+  }
+  block->slot_count = entry.slot_count;
+  block->kernel_count = entry.kernel_count;
+  SLUICE_TRY(CheckShapesAndOperands(judge, *block));
+  SLUICE_TRY(CheckDescriptors(judge, *block));
+  return CheckInstructions(judge, *block);
+}
+
+Status CheckKernels(Judge* judge) {
+  const StreamView& s = judge->stream;
+  for (size_t i = 0; i < s.kernels.size(); ++i) {
+    const sluice_kernel_t& kernel = s.kernels[i];
+    const uint64_t end = uint64_t{kernel.first_attribute} + kernel.attribute_count;
+    if (kernel.reserved != 0 || kernel.layer >= judge->graph.layers.size() ||
+        kernel.attribute_count > kMaxAttributes || end > s.attributes.size()) {
+      return Reject(*judge, "structure").Text("a kernel's field is out of range");
+    }
+    const Layer& layer = judge->graph.layers[kernel.layer];
+    bool same = kernel.op == layer.op;
+    const size_t n = Max<size_t>(kernel.attribute_count, layer.attributes.size());
+    for (size_t a = 0; same && a < n && a < kMaxAttributes; ++a) {
+      const int32_t mine =
+          a < kernel.attribute_count ? s.attributes[kernel.first_attribute + a] : 0;
+      same = mine == layer.attribute(a);
+    }
+    if (!same) {
+      return Reject(*judge, "tile")
+          .Layer(kernel.layer)
+          .Text("kernel ")
+          .Number(static_cast<int64_t>(i))
+          .Text(" differs from its layer in op or attributes");
+    }
+  }
+  return Status::kOk;
+}
+
+Status CheckInstances(Judge* judge) {
+  const StreamView& s = judge->stream;
+  for (const sluice_binding_t& binding : s.bindings) {
+    const uint64_t base = Join(binding.base_lo, binding.base_hi);
+    if (binding.region >= SLUICE_REGION_COUNT || binding.reserved != 0) {
+      return Reject(*judge, "structure").Text("a binding's field is out of range");
+    }
+    if (base > kAddressLimit) {
+      return Reject(*judge, "bounds").Text("a slot's base is beyond its region");
+    }
+    if (binding.region == SLUICE_REGION_GBUF &&
+        base % Max<uint32_t>(judge->hardware.scratchpad().alignment_bytes, 1) != 0) {
+      return Reject(*judge, "alignment")
+          .Text("a scratchpad slot's base is not aligned");
+    }
+  }
+  for (const sluice_instance_t& instance : s.instances) {
+    if (instance.block >= s.blocks.size() || instance.reserved != 0) {
+      return Reject(*judge, "structure").Text("an instance of no block");
+    }
+    const BlockView& block = s.blocks[instance.block];
+    if (uint64_t{instance.first_binding} + block.slot_count > s.bindings.size() ||
+        uint64_t{instance.first_kernel} + block.kernel_count > s.kernels.size()) {
+      return Reject(*judge, "structure")
+          .Text("an instance's slots or kernels are missing");
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status ReadStream(Judge* judge) {
+  SLUICE_TRY(CheckHeader(judge));
+  SLUICE_TRY(CheckRegions(judge));
+  StreamView& s = judge->stream;
+  const sluice_stream_header_t& h = *s.header;
+  const Span<const uint8_t> image = judge->plan.stream;
+  const uint64_t begin = sizeof h;
+  Span<const sluice_block_t> directory;
+  if (!Table(image, begin, image.size(), h.block_offset, h.block_count, &directory) ||
+      !Table(image, begin, image.size(), h.instance_offset, h.instance_count,
+             &s.instances) ||
+      !Table(image, begin, image.size(), h.binding_offset, h.binding_count,
+             &s.bindings) ||
+      !Table(image, begin, image.size(), h.kernel_offset, h.kernel_count, &s.kernels) ||
+      !Table(image, begin, image.size(), h.attribute_offset, h.attribute_count,
+             &s.attributes)) {
+    return Reject(*judge, "structure").Text("a table lies outside the image");
+  }
+  // Bodies may not share bytes: that keeps the pass linear.
+  uint64_t body_bytes = 0;
+  for (const sluice_block_t& entry : directory) body_bytes += entry.body_bytes;
+  if (body_bytes > image.size()) {
+    return Reject(*judge, "structure").Text("bodies overlap");
+  }
+  SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
+  uint32_t instructions = 0;
+  for (size_t b = 0; b < directory.size(); ++b) {
+    s.blocks[b].first_instruction = instructions;
+    SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
+    instructions += directory[b].instruction_count;
+  }
+  SLUICE_TRY(CheckKernels(judge));
+  if (judge->plan.debug_layer.size() != 0 &&
+      judge->plan.debug_layer.size() != instructions) {
+    return Reject(*judge, "structure").Text("debug map of another length");
+  }
+  return CheckInstances(judge);
+}
+
+}  // namespace judge
+}  // namespace sluice

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/tile_rules.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+int64_t Product(int64_t a, int64_t b) {  // saturating, both >= 0
+  int64_t out;
+  return CheckedMultiply(a, b, &out) ? out : INT64_MAX;
+}
+
+int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+struct Query {
+  const Graph& graph;
+  const Layer& layer;
+  const sluice_tile_t& tile;
+  const int64_t* origin;
+  const int64_t* extent;
+  TileNeeds* out;
+
+  const Tensor* Input(size_t i) const {
+    const uint32_t t = layer.input(i);
+    return t == kNone ? nullptr : &graph.tensors[t];
+  }
+  int64_t Outputs() const {
+    return Product(Product(extent[0], extent[1]), Product(extent[2], extent[3]));
+  }
+  void Wrong(const char* what) const {
+    if (out->wrong == nullptr) out->wrong = what;
+  }
+};
+
+// Adds an operand: input i of the layer, the box to be filled in by the caller.
+Need* AddNeed(const Query& q, size_t input, uint32_t operand, const char* role) {
+  Need* need = &q.out->need[q.out->count];
+  *need = Need{operand, q.layer.input(input), {}, {1, 1, 1, 1}, false, role};
+  if (need->tensor == kNone) {
+    q.Wrong("the layer lacks an input");
+    return need;
+  }
+  ++q.out->count;
+  return need;
+}
+
+void SetAxis(Need* need, int axis, int64_t begin, int64_t end) {
+  need->origin[axis] = begin;
+  need->extent[axis] = end - begin;
+}
+
+// The same box, extent 1 where the input broadcasts.
+void SameBox(const Query& q, const Tensor& in, Need* need, int from, int to) {
+  for (int a = from; a < to; ++a) {
+    if (in.extent[a] == 1) {
+      SetAxis(need, a, 0, 1);
+    } else {
+      SetAxis(need, a, q.origin[a], q.origin[a] + q.extent[a]);
+    }
+  }
+}
+
+struct Window {
+  int64_t filter, stride, dilation, before;
+};
+
+// Rows (axis 1) or columns (axis 2) that a window op reads, and its pads.
+void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis,
+                Need* need) {
+  const int64_t first = q.origin[axis] * w.stride - w.before;
+  const int64_t end =
+      first + (q.extent[axis] - 1) * w.stride + (w.filter - 1) * w.dilation + 1;
+  const int64_t low = Max<int64_t>(first, 0);
+  const int64_t high = Min<int64_t>(end, in.extent[axis]);
+  if (low >= high) return q.Wrong("the tile lies in padding alone");
+  SetAxis(need, axis, low, high);
+  q.out->pad[axis - 1] = low - first;
+  q.out->pad[axis + 1] = end - high;
+}
+
+int64_t OneIfZero(int64_t v) { return v == 0 ? 1 : v; }
+
+Window ConvWindow(const Layer& layer, int axis, int64_t filter) {
+  const size_t a = static_cast<size_t>(axis - 1);
+  return {filter, OneIfZero(layer.attribute(SLUICE_CONV_STRIDE_H + a)),
+          OneIfZero(layer.attribute(SLUICE_CONV_DILATION_H + a)),
+          layer.attribute(SLUICE_CONV_PAD_TOP + a)};
+}
+
+bool Sane(const Window& w) {
+  return w.filter >= 1 && w.stride >= 1 && w.dilation >= 1 && w.before >= 0;
+}
+
+// Input rows that scatter into the box of a transposed convolution.
+void ScatterAxis(const Query& q, const Tensor& in, const Window& w, int axis,
+                 Need* need) {
+  const int64_t reach = (w.filter - 1) * w.dilation;
+  const int64_t first = q.origin[axis] + w.before;
+  const int64_t low = Max<int64_t>(0, -FloorDivide(reach - first, w.stride));
+  const int64_t high = Min<int64_t>(
+      in.extent[axis], FloorDivide(first + q.extent[axis] - 1, w.stride) + 1);
+  if (low >= high) return q.Wrong("no input scatters into the tile");
+  SetAxis(need, axis, low, high);
+}
+
+void Parameters(const Query& q, size_t input) {
+  Need* need = AddNeed(q, input, q.tile.parameters, "parameters");
+  SetAxis(need, 2, q.origin[3], q.origin[3] + q.extent[3]);
+  SetAxis(need, 3, 0, 3);
+  need->on_last = true;
+  q.out->used |= kUsesParameters;
+}
+
+void Convolution(const Query& q) {
+  const bool depthwise = q.layer.op == SLUICE_OP_DEPTHWISE_CONV;
+  const bool scatter = q.layer.op == SLUICE_OP_TRANSPOSED_CONV;
+  const Tensor* in = q.Input(0);
+  const Tensor* weight = q.Input(1);
+  if (in == nullptr || weight == nullptr) return q.Wrong("the layer lacks an input");
+  const Tensor& out = q.graph.tensors[q.layer.outputs[0]];
+  q.out->used |= kUsesWeight;
+  q.out->macs = true;
+  q.out->check_pads = !scatter;
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  SetAxis(need, 0, q.origin[0], q.origin[0] + q.extent[0]);
+  for (int axis = 1; axis <= 2; ++axis) {
+    const Window w = ConvWindow(q.layer, axis, weight->extent[axis]);
+    if (!Sane(w)) return q.Wrong("the layer's window makes no sense");
+    if (scatter) {
+      ScatterAxis(q, *in, w, axis, need);
+    } else {
+      WindowAxis(q, *in, w, axis, need);
+    }
+  }
+  const int64_t k_begin = q.origin[3], k_end = q.origin[3] + q.extent[3];
+  Need* filter = AddNeed(q, 1, q.tile.weight, "weight");
+  SetAxis(filter, 1, 0, weight->extent[1]);
+  SetAxis(filter, 2, 0, weight->extent[2]);
+  const int64_t filter_size = Product(weight->extent[1], weight->extent[2]);
+  int64_t channels = 1;
+  if (depthwise) {
+    const int64_t multiplier = out.extent[3] / in->extent[3];
+    if (multiplier < 1) return q.Wrong("fewer output than input channels");
+    SetAxis(need, 3, k_begin / multiplier, (k_end - 1) / multiplier + 1);
+    SetAxis(filter, 3, k_begin, k_end);
+  } else {
+    const int64_t groups =
+        scatter ? 1 : OneIfZero(q.layer.attribute(SLUICE_CONV_GROUPS));
+    if (groups < 1 || groups > out.extent[3] || groups > in->extent[3]) {
+      return q.Wrong("the layer's groups make no sense");
+    }
+    const int64_t group_k = out.extent[3] / groups, group_c = in->extent[3] / groups;
+    const int64_t first = k_begin / group_k, last = (k_end - 1) / group_k;
+    const int64_t c_begin = q.tile.c_begin, c_end = q.tile.c_end;
+    if (first != last && (c_begin != 0 || c_end != group_c)) {
+      return q.Wrong("a piece of C over several groups");
+    }
+    q.out->sum_channels = group_c;
+    SetAxis(need, 3, first * group_c + c_begin, last * group_c + c_end);
+    SetAxis(filter, 0, k_begin, k_end);
+    SetAxis(filter, 3, c_begin, c_end);
+    channels = c_end - c_begin;
+  }
+  q.out->work = Product(Product(q.Outputs(), filter_size), channels);
+  Parameters(q, 2);
+}
+
+void FullyConnected(const Query& q) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  q.out->used |= kUsesWeight;
+  q.out->macs = true;
+  q.out->sum_channels = in->extent[3];
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  for (int a = 0; a < 3; ++a) SetAxis(need, a, q.origin[a], q.origin[a] + q.extent[a]);
+  SetAxis(need, 3, q.tile.c_begin, q.tile.c_end);
+  Need* weight = AddNeed(q, 1, q.tile.weight, "weight");
+  SetAxis(weight, 2, q.origin[3], q.origin[3] + q.extent[3]);
+  SetAxis(weight, 3, q.tile.c_begin, q.tile.c_end);
+  q.out->work = Product(q.Outputs(), int64_t{q.tile.c_end} - q.tile.c_begin);
+  Parameters(q, 2);
+}
+
+void BatchMatmul(const Query& q) {
+  const Tensor* a = q.Input(0);
+  const Tensor* b = q.Input(1);
+  if (a == nullptr || b == nullptr) return q.Wrong("the layer lacks an input");
+  q.out->used |= kUsesInput1;
+  q.out->macs = true;
+  q.out->sum_channels = a->extent[3];
+  Need* left = AddNeed(q, 0, q.tile.input0, "input0");
+  SameBox(q, *a, left, 0, 2);
+  SetAxis(left, 2, q.origin[2], q.origin[2] + q.extent[2]);
+  SetAxis(left, 3, q.tile.c_begin, q.tile.c_end);
+  Need* right = AddNeed(q, 1, q.tile.input1, "input1");
+  SameBox(q, *b, right, 0, 2);
+  const bool transposed = q.layer.attribute(SLUICE_MATMUL_TRANSPOSE_B) != 0;
+  SetAxis(right, transposed ? 3 : 2, q.tile.c_begin, q.tile.c_end);
+  SetAxis(right, transposed ? 2 : 3, q.origin[3], q.origin[3] + q.extent[3]);
+  q.out->work = Product(q.Outputs(), int64_t{q.tile.c_end} - q.tile.c_begin);
+}
+
+void Pool(const Query& q) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  q.out->check_pads = true;
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  SetAxis(need, 0, q.origin[0], q.origin[0] + q.extent[0]);
+  SetAxis(need, 3, q.origin[3], q.origin[3] + q.extent[3]);
+  q.out->work = q.Outputs();
+  for (int axis = 1; axis <= 2; ++axis) {
+    const size_t a = static_cast<size_t>(axis - 1);
+    const Window w = {OneIfZero(q.layer.attribute(SLUICE_POOL_WINDOW_H + a)),
+                      OneIfZero(q.layer.attribute(SLUICE_POOL_STRIDE_H + a)), 1,
+                      q.layer.attribute(SLUICE_POOL_PAD_TOP + a)};
+    if (!Sane(w)) return q.Wrong("the layer's window makes no sense");
+    WindowAxis(q, *in, w, axis, need);
+    q.out->work = Product(q.out->work, w.filter);
+  }
+}
+
+void Pad(const Query& q) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  q.out->check_pads = true;
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  for (int a = 0; a < kAxes; ++a) {
+    const int64_t before = q.layer.attribute(static_cast<size_t>(a));
+    if (before < 0) return q.Wrong("the layer pads by less than nothing");
+    if (a == 1 || a == 2) {
+      WindowAxis(q, *in, {1, 1, 1, before}, a, need);
+    } else {
+      SetAxis(need, a, q.origin[a] - before, q.origin[a] - before + q.extent[a]);
+    }
+  }
+  q.out->work = q.Outputs();
+}
+
+void Elementwise(const Query& q, size_t inputs) {
+  const uint32_t operand[] = {q.tile.input0, q.tile.input1};
+  const char* role[] = {"input0", "input1"};
+  for (size_t i = 0; i < inputs; ++i) {
+    const Tensor* in = q.Input(i);
+    if (in == nullptr) return q.Wrong("the layer lacks an input");
+    SameBox(q, *in, AddNeed(q, i, operand[i], role[i]), 0, kAxes);
+  }
+  if (inputs == 2) q.out->used |= kUsesInput1;
+  q.out->elementwise = true;
+  q.out->work = Product(q.Outputs(), static_cast<int64_t>(inputs));
+}
+
+void Lookup(const Query& q) {
+  Elementwise(q, 1);
+  q.out->used |= kUsesWeight;
+  Need* table = AddNeed(q, 1, q.tile.weight, "weight");
+  SetAxis(table, 3, 0, 256);
+}
+
+// Input0 holds the box with some axes whole.
+void WholeAxes(const Query& q, uint32_t mask) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  int64_t elements = 1;
+  for (int a = 0; a < kAxes; ++a) {
+    if (mask >> a & 1) {
+      SetAxis(need, a, 0, in->extent[a]);
+    } else {
+      SetAxis(need, a, q.origin[a], q.origin[a] + q.extent[a]);
+    }
+    elements = Product(elements, need->extent[a]);
+  }
+  q.out->work = elements;
+}
+
+void Softmax(const Query& q) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  if (q.origin[3] != 0 || q.extent[3] != in->extent[3]) {
+    return q.Wrong("softmax needs whole rows");
+  }
+  WholeAxes(q, 8);
+  q.out->work = q.Outputs();
+  const Tensor* mask = q.Input(1);
+  if (mask == nullptr) return;
+  q.out->used |= kUsesInput1;
+  SameBox(q, *mask, AddNeed(q, 1, q.tile.input1, "input1"), 0, kAxes);
+}
+
+void Transpose(const Query& q) {
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  uint32_t seen = 0;
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t from = q.layer.attribute(static_cast<size_t>(a));
+    if (from < 0 || from >= kAxes || (seen >> from & 1) != 0) {
+      return q.Wrong("the layer's permutation is none");
+    }
+    seen |= 1u << from;
+    SetAxis(need, from, q.origin[a], q.origin[a] + q.extent[a]);
+  }
+  q.out->work = q.Outputs();
+}
+
+// First and last input index that output i of a resize reads.
+void ResizeReach(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t* first,
+                 int64_t* last) {
+  const bool corners = layer.attribute(SLUICE_RESIZE_ALIGN_CORNERS) != 0 && out > 1;
+  const bool half = layer.attribute(SLUICE_RESIZE_HALF_PIXEL_CENTERS) != 0;
+  const int64_t step = corners ? (((in - 1) << 10) + (out - 1) / 2) / (out - 1)
+                               : ((in << 10) + out / 2) / out;
+  const int64_t position = step * i + (half ? step / 2 - 512 : 0);
+  if (layer.op == SLUICE_OP_RESIZE_BILINEAR) {
+    *first = Min(Max<int64_t>(0, position >> 10), in - 1);
+    *last = Min(*first + 1, in - 1);
+    return;
+  }
+  const int64_t rounded = corners || half ? position + 512 : position;
+  *first = *last = Min(Max<int64_t>(0, rounded >> 10), in - 1);
+}
+
+void Resize(const Query& q) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  const Tensor& out = q.graph.tensors[q.layer.outputs[0]];
+  Need* need = AddNeed(q, 0, q.tile.input0, "input0");
+  SetAxis(need, 0, q.origin[0], q.origin[0] + q.extent[0]);
+  SetAxis(need, 3, q.origin[3], q.origin[3] + q.extent[3]);
+  for (int a = 1; a <= 2; ++a) {
+    int64_t first, last, ignored;
+    ResizeReach(q.layer, in->extent[a], out.extent[a], q.origin[a], &first, &ignored);
+    ResizeReach(q.layer, in->extent[a], out.extent[a], q.origin[a] + q.extent[a] - 1,
+                &ignored, &last);
+    SetAxis(need, a, first, last + 1);
+  }
+  q.out->work = Product(q.Outputs(), 4);
+}
+
+void CheckRanges(const Query& q) {
+  for (uint32_t i = 0; i < q.out->count; ++i) {
+    const Need& need = q.out->need[i];
+    const Tensor& tensor = q.graph.tensors[need.tensor];
+    for (int a = 0; a < kAxes; ++a) {
+      if (need.origin[a] < 0 || need.extent[a] < 1 ||
+          need.origin[a] + need.extent[a] > tensor.extent[a]) {
+        q.Wrong("the box needs elements outside an input");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
+                 const int64_t* origin, const int64_t* extent, TileNeeds* needs) {
+  *needs = TileNeeds{};
+  const Query q = {graph, layer, tile, origin, extent, needs};
+  switch (layer.op) {
+    case SLUICE_OP_CONV:
+    case SLUICE_OP_DEPTHWISE_CONV:
+    case SLUICE_OP_TRANSPOSED_CONV:
+      Convolution(q);
+      break;
+    case SLUICE_OP_FULLY_CONNECTED:
+      FullyConnected(q);
+      break;
+    case SLUICE_OP_BATCH_MATMUL:
+      BatchMatmul(q);
+      break;
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+      Pool(q);
+      break;
+    case SLUICE_OP_ADD:
+    case SLUICE_OP_SUB:
+    case SLUICE_OP_MUL:
+    case SLUICE_OP_MINIMUM:
+    case SLUICE_OP_MAXIMUM:
+      Elementwise(q, 2);
+      break;
+    case SLUICE_OP_REQUANTIZE:
+      Elementwise(q, 1);
+      break;
+    case SLUICE_OP_LOOKUP:
+      Lookup(q);
+      break;
+    case SLUICE_OP_SOFTMAX:
+      Softmax(q);
+      break;
+    case SLUICE_OP_REDUCE:
+      WholeAxes(q, static_cast<uint32_t>(layer.attribute(SLUICE_REDUCE_AXES)) & 15);
+      break;
+    case SLUICE_OP_ARGMAX:
+      WholeAxes(q, 8);
+      break;
+    case SLUICE_OP_PAD:
+      Pad(q);
+      break;
+    case SLUICE_OP_TRANSPOSE:
+      Transpose(q);
+      break;
+    case SLUICE_OP_RESIZE_BILINEAR:
+    case SLUICE_OP_RESIZE_NEAREST:
+      Resize(q);
+      break;
+    default:
+      q.Wrong("no tile computes this op");
+  }
+  CheckRanges(q);
+}
+
+}  // namespace judge
+}  // namespace sluice

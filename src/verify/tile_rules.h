@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one tile of one layer must read and do, derived from the layer alone.
+//
+// Input    a layer of the original graph, the output box, the C range.
+// Output   the box of every operand in its tensor's coordinates, pads, work.
+// Errors   a sentence in `wrong` when no tile may look like this.
+// Cost     constant.
+// Source   ops.h and sluice_tile_t; written apart from the solvers' geometry on
+// purpose.
+#ifndef SLUICE_VERIFY_TILE_RULES_H_
+#define SLUICE_VERIFY_TILE_RULES_H_
+
+#include "verify/stream_view.h"
+
+namespace sluice {
+namespace judge {
+
+struct Need {
+  uint32_t operand;  // of the block
+  uint32_t tensor;
+  int64_t origin[kAxes];
+  int64_t extent[kAxes];
+  bool on_last;  // read by tiles with LAST only
+  const char* role;
+};
+
+struct TileNeeds {
+  Need need[5];
+  uint32_t count;
+  int64_t sum_channels;  // C that ranges must cover; 0 = no sum over C
+  bool check_pads;
+  int64_t pad[4];
+  int64_t work;      // saturating
+  bool macs;         // unit of work: MACs, else vector operations
+  bool elementwise;  // output may lie exactly where an input of its box lay
+  uint16_t used;     // kUses bits of operands the op knows
+  const char* wrong;
+};
+
+enum { kUsesInput1 = 1, kUsesWeight = 2, kUsesParameters = 4 };
+
+// origin and extent: the output box, inside the output tensor.
+void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
+                 const int64_t* origin, const int64_t* extent, TileNeeds* needs);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_TILE_RULES_H_

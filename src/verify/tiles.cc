@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// COMPUTE: a tile against the rules of its layer, and its accumulator.
+#include "base/checked.h"
+#include "verify/follow.h"
+
+namespace sluice {
+namespace judge {
+
+Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
+                           const TileNeeds& needs) {
+  const auto wrong = [&](const char* what) -> Status {
+    return Reject(*judge_, "tile").Text(OpName(layer.op)).Text(": ").Text(what);
+  };
+  if (needs.wrong != nullptr) return wrong(needs.wrong);
+  if ((tile.input1 != SLUICE_NONE) != ((needs.used & kUsesInput1) != 0) ||
+      (tile.weight != SLUICE_NONE) != ((needs.used & kUsesWeight) != 0) ||
+      (tile.parameters != SLUICE_NONE && (needs.used & kUsesParameters) == 0)) {
+    return wrong("an operand too many or too few");
+  }
+  if (needs.check_pads) {
+    for (int i = 0; i < 4; ++i) {
+      if (tile.pad[i] != needs.pad[i]) return wrong("pads do not fit the window");
+    }
+  }
+  const int64_t peak = needs.macs ? judge_->hardware.macs_per_cycle
+                                  : judge_->hardware.vector_ops_per_cycle;
+  if (peak > 0 && CeilDivide(needs.work, peak) > int64_t{tile.cycles}) {
+    return Reject(*judge_, "cycles")
+        .Text(OpName(layer.op))
+        .Text(": declares ")
+        .Number(tile.cycles)
+        .Text(" cycles, needs at least ")
+        .Number(CeilDivide(needs.work, peak));
+  }
+  const bool first = flags & SLUICE_FLAG_FIRST, last = flags & SLUICE_FLAG_LAST;
+  const auto sum_wrong = [&](const char* what) -> Status {
+    return Reject(*judge_, "accumulate").Text(OpName(layer.op)).Text(": ").Text(what);
+  };
+  if (needs.sum_channels == 0) {
+    if (tile.c_begin != 0 || tile.c_end != 0) return wrong("a C range without a sum");
+    if (!first || !last) return sum_wrong("is no sum, so each tile is first and last");
+  } else {
+    if (tile.c_begin >= tile.c_end || tile.c_end > needs.sum_channels) {
+      return wrong("the C range lies outside the layer's C");
+    }
+    const bool whole = tile.c_begin == 0 && tile.c_end == needs.sum_channels;
+    if (first && last && !whole) return sum_wrong("first and last with a part of C");
+  }
+  if ((first && last) != (tile.accumulator == SLUICE_NONE)) {
+    return sum_wrong("an accumulator is needed unless the tile is first and last");
+  }
+  if (last && tile.output == SLUICE_NONE) return wrong("a last tile without output");
+  return Status::kOk;
+}
+
+Status Follower::ReadInputs(const Layer& layer, const TileNeeds& needs, bool last,
+                            bool* in_place, const Access& result) {
+  *in_place = false;
+  for (uint32_t i = 0; i < needs.count; ++i) {
+    const Need& need = needs.need[i];
+    if (need.on_last && !last) continue;
+    if (need.operand == SLUICE_NONE) {
+      return Reject(*judge_, "tile").Text(need.role).Text(" is missing");
+    }
+    const Tensor& tensor = judge_->graph.tensors[need.tensor];
+    Access access;
+    SLUICE_TRY(Locate(need.operand, &access));
+    bool fits = access.region == SLUICE_REGION_GBUF && access.dtype == tensor.dtype;
+    for (int a = 0; a < kAxes; ++a) fits = fits && access.extent[a] == need.extent[a];
+    if (!fits) {
+      return Reject(*judge_, "tile")
+          .Tensor(need.tensor)
+          .Text(OpName(layer.op))
+          .Text(": ")
+          .Text(need.role)
+          .Text(" has not the extents or dtype that the tile needs");
+    }
+    int64_t dense[kAxes], first = 0;
+    DenseElements(tensor.extent, dense);
+    for (int a = 0; a < kAxes; ++a) first += need.origin[a] * dense[a];
+    SLUICE_TRY(Demand(node_, access.BoxWith(first, dense), need.tensor, true, "content",
+                      need.role));
+    if (needs.elementwise && access.base == result.base) *in_place = true;
+  }
+  return Status::kOk;
+}
+
+namespace {
+
+// Adds [begin, end) to a sum's ranges; false when it overlaps one of them or the ranges
+// are too many.
+bool AddRange(PartialSum* sum, int32_t begin, int32_t end, bool* too_many) {
+  uint32_t i = 0;
+  while (i < sum->ranges && sum->end[i] < begin) ++i;
+  // sum->end[i] >= begin: touching on the left, apart on the right, or overlapping.
+  const bool left = i < sum->ranges && sum->end[i] == begin;
+  const uint32_t right = left ? i + 1 : i;
+  if (right < sum->ranges && sum->begin[right] < end) return false;
+  const bool joins = right < sum->ranges && sum->begin[right] == end;
+  if (left && joins) {
+    sum->end[i] = sum->end[right];
+    --sum->ranges;
+    for (uint32_t r = right; r < sum->ranges; ++r) {
+      sum->begin[r] = sum->begin[r + 1];
+      sum->end[r] = sum->end[r + 1];
+    }
+    return true;
+  }
+  if (left) {
+    sum->end[i] = end;
+    return true;
+  }
+  if (joins) {
+    sum->begin[right] = begin;
+    return true;
+  }
+  *too_many = sum->ranges == kMaxRanges;
+  if (*too_many) return false;
+  for (uint32_t r = sum->ranges++; r > i; --r) {
+    sum->begin[r] = sum->begin[r - 1];
+    sum->end[r] = sum->end[r - 1];
+  }
+  sum->begin[i] = begin;
+  sum->end[i] = end;
+  return true;
+}
+
+}  // namespace
+
+// What the accumulator holds must be one partial sum of just this box.
+Status Follower::ReadAccumulator(const Layer& layer, uint32_t layer_index,
+                                 uint32_t memory, const Access& accumulator,
+                                 const int64_t* origin, PartialSum* sum) {
+  int64_t dense[kAxes], first = 0;
+  DenseElements(judge_->graph.tensors[layer.outputs[0]].extent, dense);
+  for (int a = 0; a < kAxes; ++a) first += origin[a] * dense[a];
+  parts_.Truncate(0);
+  SLUICE_TRY(contents_.Read(memory, accumulator.BoxWith(first, dense), false, &parts_));
+  for (const Part& part : parts_) {
+    int64_t index = 0;
+    bool same = part.root == parts_[0].root && part.root != kNone &&
+                contents_.IsPartial(part.root) &&
+                contents_.Partial(part.root).layer == layer_index;
+    for (int a = 0; a < kAxes; ++a) {
+      index += part.origin[a] * dense[a];
+      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+    }
+    if (same && index == part.twin) continue;
+    return Reject(*judge_, "accumulate")
+        .Layer(layer_index)
+        .Text("the accumulator does not hold a partial sum of this box");
+  }
+  *sum = contents_.Partial(parts_[0].root);
+  return Status::kOk;
+}
+
+Status Follower::Accumulate(const Layer& layer, uint32_t layer_index,
+                            const sluice_tile_t& tile, uint8_t flags,
+                            const TileNeeds& needs, const Access& accumulator) {
+  const bool last = flags & SLUICE_FLAG_LAST;
+  int64_t origin[kAxes];
+  for (int a = 0; a < kAxes; ++a) origin[a] = tile.origin[a];
+  PartialSum sum = {};
+  sum.layer = layer_index;
+  if ((flags & SLUICE_FLAG_FIRST) == 0) {
+    SLUICE_TRY(ReadAccumulator(layer, layer_index, node_, accumulator, origin, &sum));
+  }
+  bool too_many = false;
+  if (!AddRange(&sum, static_cast<int32_t>(tile.c_begin),
+                static_cast<int32_t>(tile.c_end), &too_many)) {
+    if (too_many) {
+      return Fail(judge_->diagnostic, Status::kUnsupported, "verify")
+          .Layer(layer_index)
+          .Text("a sum over more than eight separate ranges of C");
+    }
+    return Reject(*judge_, "accumulate")
+        .Layer(layer_index)
+        .Text("channels are added twice");
+  }
+  uint32_t root = kNone;  // a last tile leaves nothing of use in the accumulator
+  if (last) {
+    if (sum.ranges != 1 || sum.begin[0] != 0 || sum.end[0] != needs.sum_channels) {
+      return Reject(*judge_, "accumulate")
+          .Layer(layer_index)
+          .Text("the last tile finds some channels missing");
+    }
+  } else {
+    SLUICE_TRY(contents_.RootOf(sum, &root));
+  }
+  return LayDown(node_, root, accumulator, origin, false);
+}
+
+Status Follower::Compute(const sluice_instruction_t& instruction) {
+  const StreamView& s = judge_->stream;
+  const BlockView& block = BlockOf(s, judge_->step.instance);
+  const sluice_tile_t& tile = block.tiles[instruction.descriptor];
+  const sluice_instance_t& instance = s.instances[judge_->step.instance];
+  const uint32_t layer_index = s.kernels[instance.first_kernel + tile.kernel].layer;
+  const Layer& layer = judge_->graph.layers[layer_index];
+  node_ = (order_->engine[judge_->step.engine] - SLUICE_ENGINE_NODE0) / 2;
+  const bool last = instruction.flags & SLUICE_FLAG_LAST;
+  const uint32_t result_operand = last ? tile.output : tile.accumulator;
+  if (result_operand == SLUICE_NONE || layer.outputs.size() != 1) {
+    return Reject(*judge_, "tile").Layer(layer_index).Text("a tile without a result");
+  }
+  Access result, accumulator = {};
+  SLUICE_TRY(Locate(result_operand, &result));
+  if (tile.accumulator != SLUICE_NONE)
+    SLUICE_TRY(Locate(tile.accumulator, &accumulator));
+  const uint32_t t = layer.outputs[0];
+  const Tensor& out = judge_->graph.tensors[t];
+  int64_t origin[kAxes];
+  bool fits = result.region == SLUICE_REGION_GBUF;
+  for (int a = 0; a < kAxes; ++a) {
+    origin[a] = tile.origin[a];
+    fits = fits && origin[a] + result.extent[a] <= out.extent[a];
+    if (tile.accumulator != SLUICE_NONE) {
+      fits = fits && accumulator.extent[a] == result.extent[a];
+    }
+  }
+  if (last) fits = fits && result.dtype == out.dtype;
+  if (tile.accumulator != SLUICE_NONE) {
+    fits = fits && accumulator.dtype == SLUICE_DTYPE_INT32 &&
+           accumulator.region == SLUICE_REGION_GBUF;
+  }
+  if (!fits) {
+    return Reject(*judge_, "tile")
+        .Layer(layer_index)
+        .Text("output or accumulator is no box of the output, or of the wrong dtype");
+  }
+  TileNeeds needs;
+  NeedsOfTile(judge_->graph, layer, tile, origin, result.extent, &needs);
+  SLUICE_TRY(CheckTile(layer, tile, instruction.flags, needs));
+  bool in_place;
+  SLUICE_TRY(ReadInputs(layer, needs, last, &in_place, result));
+  if (tile.accumulator != SLUICE_NONE) {
+    SLUICE_TRY(
+        Accumulate(layer, layer_index, tile, instruction.flags, needs, accumulator));
+  }
+  return last ? LayDown(node_, t, result, origin, in_place) : Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// LOAD, STORE, FORWARD and HOST.
+#include "base/checked.h"
+#include "verify/follow.h"
+
+namespace sluice {
+namespace judge {
+
+Status Follower::CheckRegions(uint8_t opcode, const Access& src, const Access& dst) {
+  const bool src_gbuf = src.region == SLUICE_REGION_GBUF;
+  const bool dst_gbuf = dst.region == SLUICE_REGION_GBUF;
+  const bool right = opcode == SLUICE_OPCODE_LOAD    ? !src_gbuf && dst_gbuf
+                     : opcode == SLUICE_OPCODE_STORE ? src_gbuf && !dst_gbuf
+                                                     : src_gbuf && dst_gbuf;
+  if (!right) {
+    return Reject(*judge_, "structure").Text("a transfer between the wrong memories");
+  }
+  if (dst.region == SLUICE_REGION_CONST || dst.region == SLUICE_REGION_INPUT) {
+    return Reject(*judge_, "structure").Text("writes a region that is read only");
+  }
+  return Status::kOk;
+}
+
+// Lays parts_ down at dst, on every node of the rectangle.
+Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
+                        const Access& dst) {
+  const int64_t none[kAxes] = {};
+  const Box box = dst.BoxWith(0, none);
+  const uint32_t cols = judge_->stream.header->node_cols;
+  const bool store = opcode == SLUICE_OPCODE_STORE;
+  const uint32_t rows_n = store ? 1 : transfer.dst_rows;
+  const uint32_t cols_n = store ? 1 : transfer.dst_cols;
+  for (uint32_t r = 0; r < rows_n; ++r) {
+    for (uint32_t c = 0; c < cols_n; ++c) {
+      const uint32_t memory =
+          contents_.MemoryOf(dst.region, transfer.dst_node + r * cols + c);
+      SLUICE_TRY(contents_.Overwrite(memory, box, false));
+      for (const Part& part : parts_) SLUICE_TRY(contents_.Put(memory, part));
+    }
+  }
+  return Status::kOk;
+}
+
+Status Follower::Transfer(const sluice_instruction_t& instruction) {
+  const BlockView& block = BlockOf(judge_->stream, judge_->step.instance);
+  const sluice_transfer_t& transfer = block.transfers[instruction.descriptor];
+  Access src, dst;
+  SLUICE_TRY(Locate(transfer.src, &src));
+  SLUICE_TRY(Locate(transfer.dst, &dst));
+  SLUICE_TRY(CheckRegions(instruction.opcode, src, dst));
+  if (src.dtype != dst.dtype) {
+    return Reject(*judge_, "structure").Text("a transfer between two dtypes");
+  }
+  int64_t bytes;
+  if (!CheckedMultiply(dst.elements, dst.width, &bytes) ||
+      bytes > static_cast<int64_t>(kAddressLimit)) {
+    return Reject(*judge_, "bounds").Text("moves more bytes than memory has");
+  }
+  if (instruction.opcode == SLUICE_OPCODE_LOAD) counts_->dram_read_bytes += bytes;
+  if (instruction.opcode == SLUICE_OPCODE_STORE) counts_->dram_write_bytes += bytes;
+  parts_.Truncate(0);
+  if (transfer.index != SLUICE_NONE) {
+    SLUICE_TRY(Gather(transfer, src, dst));
+    return CopyTo(transfer, instruction.opcode, dst);
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    if (src.extent[a] != dst.extent[a]) {
+      return Reject(*judge_, "structure")
+          .Text("a transfer between boxes of two shapes");
+    }
+  }
+  const uint32_t memory = contents_.MemoryOf(src.region, transfer.src_node);
+  SLUICE_TRY(contents_.Read(memory, src.BoxWith(dst.base, dst.stride), true, &parts_));
+  return CopyTo(transfer, instruction.opcode, dst);
+}
+
+// An indexed LOAD does a GATHER layer's rows [row, ...) columns [column, ...).
+Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
+                        const Access& dst) {
+  Access index;
+  SLUICE_TRY(Locate(transfer.index, &index));
+  const bool fits =
+      index.region == SLUICE_REGION_GBUF && index.dtype == SLUICE_DTYPE_INT32 &&
+      index.elements == dst.extent[2] && dst.extent[0] == 1 && dst.extent[1] == 1 &&
+      src.extent[0] == 1 && src.extent[1] == 1 && src.extent[3] == dst.extent[3];
+  if (!fits) return Reject(*judge_, "tile").Text("an indexed load of the wrong shape");
+  // Row-major position in the index as twin, to see which element numbers which row.
+  int64_t step[kAxes] = {};
+  int64_t count = 1;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    step[a] = count;
+    count *= index.extent[a];
+  }
+  const Graph& graph = judge_->graph;
+  SLUICE_TRY(contents_.Read(contents_.MemoryOf(SLUICE_REGION_GBUF, transfer.dst_node),
+                            index.BoxWith(0, step), true, &parts_));
+  if (parts_.size() == 0 || contents_.IsPartial(parts_[0].root)) {
+    return Reject(*judge_, "content").Text("the index is no tensor");
+  }
+  const uint32_t index_root = parts_[0].root;
+  int64_t dense[kAxes], row = 0;
+  DenseElements(graph.tensors[index_root].extent, dense);
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    int64_t at = -part.twin;
+    bool same = part.root == index_root;
+    for (int a = 0; a < kAxes; ++a) {
+      at += part.origin[a] * dense[a];
+      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+    }
+    if (i == 0) row = at;
+    if (!same || at != row) {
+      return Reject(*judge_, "content").Text("the index is not a run of one tensor");
+    }
+  }
+  parts_.Truncate(0);
+  const int64_t none[kAxes] = {};
+  SLUICE_TRY(contents_.Read(contents_.MemoryOf(src.region, 0), src.BoxWith(0, none),
+                            true, &parts_));
+  if (parts_.size() != 1 || contents_.IsPartial(parts_[0].root)) {
+    return Reject(*judge_, "content").Text("the source is not one table");
+  }
+  const Part table = parts_[0];
+  parts_.Truncate(0);
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    const Layer& layer = graph.layers[l];
+    if (layer.op != SLUICE_OP_GATHER || layer.input(0) == kNone ||
+        layer.input(1) == kNone) {
+      continue;
+    }
+    if (views_.BehindReshapes(layer.inputs[0]) != table.root ||
+        views_.BehindReshapes(layer.inputs[1]) != index_root) {
+      continue;
+    }
+    const Tensor& t = graph.tensors[table.root];
+    const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
+                       table.origin[0] == 0 && table.origin[1] == 0 &&
+                       table.extent[3] == src.extent[3];
+    if (!whole)
+      return Reject(*judge_, "tile").Text("the source is not the whole table");
+    return GatherParts(dst, l, row, table.origin[3]);
+  }
+  return Reject(*judge_, "tile").Text("no layer gathers this table by this index");
+}
+
+// The rows as boxes of the gather's output.
+Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
+                             int64_t column) {
+  const uint32_t t = judge_->graph.layers[layer].outputs[0];
+  const Tensor& out = judge_->graph.tensors[t];
+  int64_t dense[kAxes], extent[kAxes];
+  DenseElements(out.extent, dense);
+  for (int a = 0; a < kAxes; ++a) extent[a] = out.extent[a];
+  Frame frame;
+  MakeFrame(0, 1, extent, dense, &frame);
+  Box box = {row * dense[2] + column, dst.base, 1, 0, {}};
+  box.Add(dst.extent[2], dense[2], dst.stride[2]);
+  box.Add(dst.extent[3], 1, dst.stride[3]);
+  inside_.Truncate(0);
+  outside_.Truncate(0);
+  bool aligned = true;
+  SLUICE_TRY(Cut(judge_, box, frame, &todo_, &inside_, &outside_, &aligned));
+  if (outside_.size() != 0 || out.element_bytes != dst.width) {
+    return Reject(*judge_, "tile").Text("gathers rows that the output does not have");
+  }
+  for (const Inside& in : inside_) {
+    Part part = {t, dst.width, {}, {1, 1, 1, 1}, in.part.twin, {}};
+    for (uint32_t j = 0; j < frame.dims; ++j) part.origin[frame.axis[j]] = in.at[j];
+    for (uint32_t d = 0; d < in.part.dims; ++d) {
+      part.extent[frame.axis[in.along[d]]] = in.part.dim[d].count;
+      part.twin_stride[frame.axis[in.along[d]]] = in.part.dim[d].twin;
+    }
+    SLUICE_TRY(parts_.Push(part));
+  }
+  return Status::kOk;
+}
+
+Status Follower::Host(const sluice_host_call_t& call) {
+  const StreamView& s = judge_->stream;
+  const Graph& graph = judge_->graph;
+  const sluice_instance_t& instance = s.instances[judge_->step.instance];
+  const sluice_kernel_t& kernel = s.kernels[instance.first_kernel + call.kernel];
+  const Layer& layer = graph.layers[kernel.layer];
+  if (layer.op != SLUICE_OP_OPAQUE || call.inputs != layer.inputs.size() ||
+      call.outputs != layer.outputs.size()) {
+    return Reject(*judge_, "tile")
+        .Layer(kernel.layer)
+        .Text("a host call of another layer");
+  }
+  const uint64_t declared =
+      Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
+           static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI)));
+  if (Join(call.cycles_lo, call.cycles_hi) < declared) {
+    return Reject(*judge_, "cycles")
+        .Layer(kernel.layer)
+        .Text("fewer than the layer takes");
+  }
+  const int64_t start[kAxes] = {};
+  for (uint32_t i = 0; i < call.inputs + call.outputs; ++i) {
+    const bool input = i < call.inputs;
+    const uint32_t t = input ? layer.inputs[i] : layer.outputs[i - call.inputs];
+    if (t == kNone) continue;
+    const Tensor& tensor = graph.tensors[t];
+    Access access;
+    SLUICE_TRY(Locate(call.first_operand + i, &access));
+    bool whole = access.dtype == tensor.dtype && access.region != SLUICE_REGION_GBUF;
+    for (int a = 0; a < kAxes; ++a)
+      whole = whole && access.extent[a] == tensor.extent[a];
+    if (!whole) {
+      return Reject(*judge_, "tile")
+          .Layer(kernel.layer)
+          .Tensor(t)
+          .Text("a host call's operand is not the whole tensor in DRAM");
+    }
+    const uint32_t memory = contents_.MemoryOf(access.region, 0);
+    if (input) {
+      int64_t dense[kAxes];
+      DenseElements(tensor.extent, dense);
+      SLUICE_TRY(Demand(memory, access.BoxWith(0, dense), t, true, "content", "input"));
+      continue;
+    }
+    if (access.region == SLUICE_REGION_CONST || access.region == SLUICE_REGION_INPUT) {
+      return Reject(*judge_, "structure").Text("writes a region that is read only");
+    }
+    SLUICE_TRY(LayDown(memory, t, access, start, false));
+  }
+  return Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

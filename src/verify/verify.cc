@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/verify.h"
+
+#include "base/checked.h"
+#include "verify/follow.h"
+
+namespace sluice {
+namespace {
+
+using judge::Judge;
+using judge::Reject;
+
+Status CheckIdentity(const Judge& judge) {
+  if (judge.plan.graph_hash != judge.graph.hash) {
+    return Reject(judge, "structure").Text("made for another graph");
+  }
+  if (judge.plan.hardware_hash != judge.hardware.hash) {
+    return Reject(judge, "structure").Text("made for other hardware");
+  }
+  if (judge.plan.tensors.size() != judge.graph.tensors.size()) {
+    return Reject(judge, "structure").Text("places for another number of tensors");
+  }
+  return Status::kOk;
+}
+
+Status CheckSupported(const Judge& judge) {
+  for (uint32_t i = 0; i < judge.graph.layers.size(); ++i) {
+    const uint16_t op = judge.graph.layers[i].op;
+    if (op != SLUICE_OP_STATE_APPEND && op != SLUICE_OP_LAYER_NORM &&
+        op != SLUICE_OP_RMS_NORM) {
+      continue;
+    }
+    return Fail(judge.diagnostic, Status::kUnsupported, "verify")
+        .Layer(i)
+        .Text(OpName(op))
+        .Text(" cannot be verified by this version");
+  }
+  return Status::kOk;
+}
+
+Status CheckReport(const Judge& judge, const VerifiedCounts& counts) {
+  const sluice_report_t& report = judge.plan.report;
+  if (report.dram_read_bytes != static_cast<uint64_t>(counts.dram_read_bytes) ||
+      report.dram_write_bytes != static_cast<uint64_t>(counts.dram_write_bytes)) {
+    return Reject(judge, "traffic")
+        .Text("the report's DRAM bytes are not the stream's ")
+        .Number(counts.dram_read_bytes)
+        .Text(" read and ")
+        .Number(counts.dram_write_bytes)
+        .Text(" written");
+  }
+  if (report.peak_buffer_bytes == static_cast<uint64_t>(counts.peak_buffer_bytes)) {
+    return Status::kOk;
+  }
+  return Reject(judge, "report")
+      .Text("the report's peak is ")
+      .Number(static_cast<int64_t>(report.peak_buffer_bytes))
+      .Text(" bytes, the stream's ")
+      .Number(counts.peak_buffer_bytes);
+}
+
+Status Run(Judge* judge, VerifiedCounts* counts) {
+  SLUICE_TRY(CheckIdentity(*judge));
+  SLUICE_TRY(CheckSupported(*judge));
+  SLUICE_TRY(judge::CheckViews(judge));
+  SLUICE_TRY(judge::ReadStream(judge));
+  judge::Order order;
+  SLUICE_TRY(judge::FindOrder(judge, &order));
+  judge->work += 4096 * static_cast<int64_t>(order.steps.size());
+  judge::Follower follower(judge, &order, counts);
+  SLUICE_TRY(follower.Init());
+  for (const judge::Step& step : order.steps) SLUICE_TRY(follower.Follow(step));
+  SLUICE_TRY(follower.CheckEnd());
+  return CheckReport(*judge, *counts);
+}
+
+}  // namespace
+
+Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
+              Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic) {
+  Diagnostic unread;
+  VerifiedCounts uncounted;
+  if (diagnostic == nullptr) diagnostic = &unread;
+  if (counts == nullptr) counts = &uncounted;
+  *counts = VerifiedCounts{};
+  ClearDiagnostic(diagnostic);
+  ArenaScope scope(scratch);
+  constexpr int64_t kWork = int64_t{1} << 24;
+  Judge judge = {graph, hardware, plan, scratch, diagnostic, {}, kWork, {}, false};
+  const Status status = Run(&judge, counts);
+  if (status == Status::kOutOfMemory) {
+    return Fail(diagnostic, status, "verify").Text("no memory left to verify with");
+  }
+  return status;
+}
+
+}  // namespace sluice

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/views.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+bool IsView(const Layer& layer) {
+  return layer.op == SLUICE_OP_CONCAT || layer.op == SLUICE_OP_SLICE ||
+         layer.op == SLUICE_OP_RESHAPE;
+}
+
+bool ShapesFit(const Graph& graph, const Layer& layer) {
+  if (layer.outputs.size() != 1 || layer.inputs.size() == 0) return false;
+  for (const uint32_t t : layer.inputs) {
+    if (t == kNone) return false;
+    if (graph.tensors[t].dtype != graph.tensors[layer.outputs[0]].dtype) return false;
+  }
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  if (layer.op == SLUICE_OP_RESHAPE) return in.bytes == out.bytes;
+  if (layer.op == SLUICE_OP_SLICE) {
+    for (int a = 0; a < kAxes; ++a) {
+      const int64_t begin = layer.attribute(static_cast<size_t>(a));
+      if (begin < 0 || begin + out.extent[a] > in.extent[a]) return false;
+    }
+    return true;
+  }
+  const int32_t axis = layer.attribute(SLUICE_CONCAT_AXIS);
+  if (axis < 0 || axis >= kAxes) return false;
+  int64_t sum = 0;
+  for (const uint32_t t : layer.inputs) {
+    for (int a = 0; a < kAxes; ++a) {
+      if (a != axis && graph.tensors[t].extent[a] != out.extent[a]) return false;
+    }
+    sum += graph.tensors[t].extent[axis];
+  }
+  return sum == out.extent[axis];
+}
+
+Box Swapped(const Box& box, int64_t width) {
+  Box out = {box.twin, box.base, width, 0, {}};
+  for (uint32_t d = 0; d < box.dims; ++d) {
+    out.Add(box.dim[d].count, box.dim[d].twin, box.dim[d].stride);
+  }
+  return out;
+}
+
+}  // namespace
+
+Status CheckViews(Judge* judge) {
+  const Graph& graph = judge->graph;
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    const Layer& layer = graph.layers[i];
+    if (!IsView(layer) || ShapesFit(graph, layer)) continue;
+    return Fail(judge->diagnostic, Status::kBadInput, "verify")
+        .Layer(static_cast<uint32_t>(i))
+        .Text("the shapes of this ")
+        .Text(OpName(layer.op))
+        .Text(" layer do not fit together");
+  }
+  return Status::kOk;
+}
+
+uint32_t Views::BehindReshapes(uint32_t tensor) const {
+  const Graph& graph = judge_->graph;
+  for (;;) {
+    const uint32_t producer = graph.tensors[tensor].producer;
+    if (producer == kNone || graph.layers[producer].op != SLUICE_OP_RESHAPE) {
+      return tensor;
+    }
+    tensor = graph.layers[producer].inputs[0];
+  }
+}
+
+// Pushes the elements of a concat's or slice's output as elements of its inputs.
+Status Views::Through(const Layer& layer, const Box& box) {
+  const Graph& graph = judge_->graph;
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const bool slice = layer.op == SLUICE_OP_SLICE;
+  int64_t out_stride[kAxes];
+  DenseElements(out.extent, out_stride);
+  rest_.Truncate(0);
+  SLUICE_TRY(rest_.Push(Swapped(box, 1)));
+  int64_t offset = 0;  // of the input along a concat's axis
+  for (size_t i = 0; i < layer.inputs.size() && rest_.size() != 0; ++i) {
+    const Tensor& in = graph.tensors[layer.inputs[i]];
+    const int axis = slice ? 0 : layer.attribute(SLUICE_CONCAT_AXIS);
+    int64_t in_stride[kAxes], extent[kAxes], begin = 0;
+    DenseElements(in.extent, in_stride);
+    for (int a = 0; a < kAxes; ++a) {
+      extent[a] = slice ? out.extent[a] : in.extent[a];
+      if (slice) begin += layer.attribute(static_cast<size_t>(a)) * in_stride[a];
+    }
+    Frame frame;
+    MakeFrame(offset * out_stride[axis], 1, extent, out_stride, &frame);
+    if (!slice) offset += in.extent[axis];
+    next_.Truncate(0);
+    inside_.Truncate(0);
+    bool aligned = true;
+    for (const Box& rest : rest_) {
+      SLUICE_TRY(Cut(judge_, rest, frame, &todo_, &inside_, &next_, &aligned));
+    }
+    for (const Inside& found : inside_) {
+      Leaf leaf = {layer.inputs[i], {found.part.twin, begin, box.width, 0, {}}};
+      for (uint32_t j = 0; j < frame.dims; ++j) {
+        leaf.box.twin += found.at[j] * in_stride[frame.axis[j]];
+      }
+      for (uint32_t d = 0; d < found.part.dims; ++d) {
+        leaf.box.Add(found.part.dim[d].count, found.part.dim[d].twin,
+                     in_stride[frame.axis[found.along[d]]]);
+      }
+      SLUICE_TRY(stack_.Push(leaf));
+    }
+    std::swap(rest_, next_);
+  }
+  if (rest_.size() == 0) return Status::kOk;
+  return Reject(*judge_, "content").Text("reads beyond the end of a tensor");
+}
+
+Status Views::Resolve(uint32_t tensor, const Box& box, Vector<Leaf>* leaves) {
+  stack_.Truncate(0);
+  SLUICE_TRY(stack_.Push(Leaf{tensor, box}));
+  while (stack_.size() != 0) {
+    Leaf leaf = stack_[stack_.size() - 1];
+    stack_.Pop();
+    SLUICE_TRY(Spend(judge_, 1));
+    leaf.tensor = BehindReshapes(leaf.tensor);
+    const uint32_t producer = judge_->graph.tensors[leaf.tensor].producer;
+    if (producer == kNone || !IsView(judge_->graph.layers[producer])) {
+      SLUICE_TRY(leaves->Push(leaf));
+    } else {
+      SLUICE_TRY(Through(judge_->graph.layers[producer], leaf.box));
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that are other tensors' elements: concat, slice and reshape outputs.
+//
+// Input    a box of elements: addresses in one space, the tensor's row-major element
+//          index in the twin space.
+// Output   the same elements as boxes of root tensors, twins in the roots' indices.
+// Errors   kBadInput for view layers whose shapes do not fit; kUnsupported from the
+// work
+//          bound; kOutOfMemory.
+// Cost     one cut per view passed through.
+#ifndef SLUICE_VERIFY_VIEWS_H_
+#define SLUICE_VERIFY_VIEWS_H_
+
+#include "verify/boxes.h"
+
+namespace sluice {
+namespace judge {
+
+struct Leaf {
+  uint32_t tensor;
+  Box box;
+};
+
+// Elements from one index of an axis to the next, row-major.
+inline void DenseElements(const int32_t* extent, int64_t* stride) {
+  int64_t step = 1;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    stride[a] = step;
+    step *= extent[a];
+  }
+}
+
+// Shapes of all view layers agree with what the op says.
+Status CheckViews(Judge* judge);
+
+class Views {
+ public:
+  explicit Views(Judge* judge)
+      : judge_(judge),
+        stack_(judge->arena),
+        todo_(judge->arena),
+        rest_(judge->arena),
+        next_(judge->arena),
+        inside_(judge->arena) {}
+  // Appends the leaves of `box` of `tensor`.
+  Status Resolve(uint32_t tensor, const Box& box, Vector<Leaf>* leaves);
+  // The tensor behind reshapes alone.
+  uint32_t BehindReshapes(uint32_t tensor) const;
+
+ private:
+  Status Through(const Layer& layer, const Box& box);
+
+  Judge* judge_;
+  Vector<Leaf> stack_;
+  Vector<Box> todo_, rest_, next_;
+  Vector<Inside> inside_;
+};
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_VIEWS_H_
