@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the library may ask of its host, and that it keeps no state.
+#   cmake -DNM=nm -DSHARED=libsluice.so -DSTATIC=libsluice.a -P symbols.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# Everything the shared library may leave undefined. malloc is reached only through the
+# default allocator, the clock only through base/budget.
+set(allowed memcpy memmove memset memcmp strlen strncmp strcmp posix_memalign free
+    clock_gettime __cxa_finalize _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
+    __gmon_start__ __stack_chk_fail)
+execute_process(COMMAND ${NM} -D --undefined-only ${SHARED} OUTPUT_VARIABLE undefined
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX REPLACE "\n" ";" undefined "${undefined}")
+set(bad "")
+foreach(line ${undefined})
+  string(REGEX REPLACE ".* ([^ @]+)(@.*)?$" "\\1" symbol "${line}")
+  if(NOT symbol IN_LIST allowed)
+    list(APPEND bad ${symbol})
+  endif()
+endforeach()
+if(bad)
+  message(FATAL_ERROR "the library needs symbols it may not need: ${bad}")
+endif()
+
+# Exports: the C functions only.
+execute_process(COMMAND ${NM} -D --defined-only ${SHARED} OUTPUT_VARIABLE defined
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX REPLACE "\n" ";" defined "${defined}")
+set(exports 0)
+foreach(line ${defined})
+  string(REGEX REPLACE ".* ([^ @]+)(@.*)?$" "\\1" symbol "${line}")
+  if(NOT symbol MATCHES "^sluice_")
+    message(FATAL_ERROR "the library exports ${symbol}")
+  endif()
+  math(EXPR exports "${exports} + 1")
+endforeach()
+if(exports LESS 10)
+  message(FATAL_ERROR "only ${exports} functions are exported")
+endif()
+
+# No writable data: B, b, D, d, C of our own objects. Relocated read-only tables are fine
+# (they are in .data.rel.ro, which nm also calls d).
+execute_process(COMMAND ${NM} -C ${STATIC} OUTPUT_VARIABLE symbols
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]* [BbC] [^\n]*" writable "${symbols}")
+if(writable)
+  message(FATAL_ERROR "writable globals: ${writable}")
+endif()
+message("${exports} exports, no writable globals, no symbol beyond the allowed")
