@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Candidates of the exact mapper: spatial choices and divisors, and the closed form
+// cost of a point. Private to conv_exact.
+//
+// Input    problem and hardware that passed CheckProblem and CheckConvSpace
+// Output   ConvSpace; spatial choices; PointCost equals model/layer_cost on its space
+// Errors   kOutOfMemory; kUnsupported
+// Cost     O(choices); PointCost about 100 ns
+#ifndef SLUICE_SOLVE_MAPPING_CONV_EXACT_SPACE_H_
+#define SLUICE_SOLVE_MAPPING_CONV_EXACT_SPACE_H_
+
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "solve/mapping/conv_exact.h"
+
+namespace sluice {
+
+// The three groups: the operand a group does not move keeps still when it is innermost.
+enum Group : uint8_t { kGroupRows = 0, kGroupK, kGroupSum, kGroups };
+constexpr uint32_t kGroupOf[kDims] = {kGroupRows, kGroupK,   kGroupSum, kGroupRows,
+                                      kGroupRows, kGroupSum, kGroupSum, kGroups};
+constexpr uint32_t kStill[kGroups] = {kWeight, kInput, kOutput};
+constexpr uint32_t kMovesNot[kOperands] = {kGroupK, kGroupRows, kGroupSum};
+
+// Energies of one word each way, in pJ.
+struct WordEnergy {
+  double mac_read[kOperands];  // level 0 (or 1) to the MAC
+  double fill0[kOperands];     // into the registers
+  double read1[kOperands];     // out of the scratchpad, wires included
+  double write1[kOperands];    // from the array into the scratchpad, wires included
+  double fill1[kOperands];     // from DRAM into the scratchpad
+  double read2[kOperands];     // out of DRAM
+  double write2_partial;       // unfinished outputs
+  double write2_final;
+};
+
+struct ConvSpace {
+  MappingProblem problem;
+  const Hardware* hardware;
+  MapConstraints constraints;
+  WordEnergy word;
+  bool dram;                  // three levels
+  bool held[kOperands];       // in the registers
+  bool multicast, reduction;  // of the array
+  bool loose;                 // something outside the space could be better
+  double words[kOperands];    // whole operand
+  double fixed_pj;            // operations and what every nest pays
+  int64_t operations;
+  int64_t peak;
+};
+
+// Factors over the axes of the array.
+struct SpatialChoice {
+  int32_t axis[kMaxAxes][kDims];
+  int64_t spread[kDims];  // product over axes
+  int64_t passes[kDims];  // temporal steps left, to be split over the levels
+  double bound;
+};
+
+// One way to split the passes: registers, array, scratchpad, DRAM.
+struct Point {
+  int64_t t0[kDims];
+  int64_t t1[kDims];
+  int64_t t2[kDims];
+  uint32_t inner1;  // Group
+  uint32_t inner2;
+};
+
+struct PointCost {
+  double energy_pj;  // without leakage
+  double dram_bytes;
+  double scratchpad_bytes;
+};
+
+Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
+                     const MapConstraints& constraints, ConvSpace* space,
+                     Diagnostic* diagnostic);
+
+Status ListSpatialChoices(const ConvSpace& space, Vector<SpatialChoice>* choices);
+
+// All divisors of n, ascending.
+Status ListDivisors(int64_t n, Vector<int64_t>* divisors);
+
+// Input words summed over all tiles of these extents (window boxes; clipped).
+double InputWords(const ConvSpace& space, const int64_t tile[kDims]);
+
+// DRAM <-> scratchpad for tiles of `tile` extents; t2 their counts. Adds to cost.
+void AddDramCost(const ConvSpace& space, const int64_t tile[kDims],
+                 const int64_t t2[kDims], uint32_t inner2, PointCost* cost);
+// Scratchpad <-> registers of one operand. `still`: its group is innermost.
+void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
+                  const Point& point, uint32_t operand, bool still, PointCost* cost);
+
+double LatencyOf(const ConvSpace& space, const SpatialChoice& choice,
+                 const PointCost& cost);
+double ObjectiveOf(const ConvSpace& space, const SpatialChoice& choice,
+                   const PointCost& cost);
+
+LoopNest NestOfPoint(const ConvSpace& space, const SpatialChoice& choice,
+                     const Point& point);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_CONV_EXACT_SPACE_H_
