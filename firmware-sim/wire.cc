@@ -119,7 +119,17 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
   }
   graph->data = g.data() == nullptr ? nullptr : g.data()->data();
   graph->data_size = Size(g.data());
-  graph->hash = Fnv1a64(bytes, size);
+  // Inline constants do not count: plans do not depend on their values.
+  const uint8_t* end = static_cast<const uint8_t*>(bytes) + size;
+  if (g.data() == nullptr) {
+    graph->hash = Fnv1a64(bytes, size);
+  } else {
+    const uint8_t* data = g.data()->Data();
+    const uint8_t* behind = data + g.data()->size();
+    graph->hash =
+        Fnv1a64(bytes, static_cast<size_t>(data - static_cast<const uint8_t*>(bytes)));
+    graph->hash = Fnv1a64(behind, static_cast<size_t>(end - behind), graph->hash);
+  }
   return "";
 }
 

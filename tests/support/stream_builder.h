@@ -29,10 +29,20 @@ namespace sluice_test {
 using Bytes = std::vector<uint8_t>;
 using Four = std::array<uint32_t, 4>;
 
-inline uint64_t Fnv1a64(const uint8_t* data, size_t size) {
-  uint64_t hash = 0xcbf29ce484222325u;
+inline uint64_t Fnv1a64(const uint8_t* data, size_t size,
+                        uint64_t hash = 0xcbf29ce484222325u) {
   for (size_t i = 0; i < size; ++i) hash = (hash ^ data[i]) * 0x100000001b3u;
   return hash;
+}
+
+// A plan's graph hash: of the graph's bytes but for the values of inline constants.
+inline uint64_t GraphHash(const std::vector<uint8_t>& graph) {
+  const auto* data = sluice::wire::GetGraph(graph.data())->data();
+  if (data == nullptr) return Fnv1a64(graph.data(), graph.size());
+  const size_t begin = static_cast<size_t>(data->Data() - graph.data());
+  const size_t end = begin + data->size();
+  const uint64_t hash = Fnv1a64(graph.data(), begin);
+  return Fnv1a64(graph.data() + end, graph.size() - end, hash);
 }
 
 inline uint32_t DtypeSize(uint8_t dtype) {
@@ -493,7 +503,7 @@ inline Bytes PlanBytes(const Bytes& stream, const std::vector<Place>& places,
   r.add_dram_write_bytes(numbers.dram_write_bytes);
   const auto report = r.Finish();
   sluice::wire::PlanBuilder p(b);
-  p.add_graph_hash(Fnv1a64(graph.data(), graph.size()));
+  p.add_graph_hash(GraphHash(graph));
   p.add_hardware_hash(Fnv1a64(hardware.data(), hardware.size()));
   p.add_stream(v_words);
   p.add_tensor_region(v_region);
