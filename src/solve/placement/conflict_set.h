@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why buffers do not fit: a set of them that cannot lie together, none superfluous.
+//
+// Input   checked LiveRangeSet that has no placement within the capacity.
+// Output  buffer indices, ascending; irreducible unless a limit stopped a test.
+// Errors  kOutOfMemory.
+// Cost    O(k log n + k) exact searches for k buffers in the set; polls the budget.
+// Source  deletion filter (Chinneck) with halving chunks; overloaded sections directly.
+#ifndef SLUICE_SOLVE_PLACEMENT_CONFLICT_SET_H_
+#define SLUICE_SOLVE_PLACEMENT_CONFLICT_SET_H_
+
+#include "solve/placement/offsets.h"
+
+namespace sluice {
+
+Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_nodes,
+                    Budget* budget, Arena* arena, OffsetPlan* plan);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_CONFLICT_SET_H_
