@@ -94,6 +94,9 @@ Status Parser::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
   SLUICE_TRY(arena->Allocate(n, &box_));
   SLUICE_TRY(arena->Allocate(n, &has_box_));
   SLUICE_TRY(arena->Allocate(n, &cost_));
+  SLUICE_TRY(arena->Allocate(n, &known_));
+  SLUICE_TRY(arena->Allocate(n, &known_at_));
+  SLUICE_TRY(arena->Allocate(n, &known_leaves_));
   SLUICE_TRY(arena->Allocate(n, &fusion_end_));
   SLUICE_TRY(arena->Allocate(problem->inputs.size(), &last_load_));
   SLUICE_TRY(arena->Allocate(n, &last_store_));
@@ -127,16 +130,21 @@ ParseResult Parser::Parse(const GroupNotation& notation, TileList* list) {
   for (uint32_t g = 0; g < group_count_; ++g) {
     const Group& group = groups_[g];
     FindReach(notation, group);
-    const uint32_t axes = Axes(notation, group);
+    const bool once = uniform || group.tiles == 1;
+    const bool known = once && Unchanged(notation, group);
+    const uint32_t axes = known ? 0 : Axes(notation, group);
+    if (!known) Forget(notation, group);
     for (int32_t k = 0; k < group.tiles; ++k) {
-      if (k == 0 || !uniform) {
+      if ((k == 0 && !known) || !once) {
         result = Boxes(notation, group, axes, k);
-        if (result == ParseResult::kOk) result = Costs(notation, group, list);
+        if (result == ParseResult::kOk) result = Costs(notation, group);
         if (result != ParseResult::kOk) return result;
       }
+      if (k == 0 || !once) AddCosts(notation, group, once ? group.tiles : 1, list);
       result = Emit(notation, group, k, list);
       if (result != ParseResult::kOk) return result;
     }
+    if (once && !known) Remember(notation, group);
   }
   return ParseResult::kOk;
 }
@@ -261,20 +269,58 @@ ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
   return ParseResult::kOk;
 }
 
-ParseResult Parser::Costs(const GroupNotation& notation, const Group& group,
-                          TileList* list) {
-  const bool uniform = (memo_->model().flags & kTileUniform) != 0;
-  const int32_t repeat = uniform ? group.tiles : 1;
+ParseResult Parser::Costs(const GroupNotation& notation, const Group& group) {
   for (uint32_t i = group.first; i < group.last; ++i) {
     const uint32_t layer = notation.order[i];
     int32_t extent[4];
     for (int a = 0; a < 4; ++a) extent[a] = box_[layer].end[a] - box_[layer].begin[a];
-    TileCost& cost = cost_[layer];
-    if (!memo_->Cost(layer, extent, &cost)) return ParseResult::kMapping;
+    if (!memo_->Cost(layer, extent, &cost_[layer])) return ParseResult::kMapping;
+  }
+  return ParseResult::kOk;
+}
+
+void Parser::AddCosts(const GroupNotation& notation, const Group& group, int32_t repeat,
+                      TileList* list) const {
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const TileCost& cost = cost_[notation.order[i]];
     list->compute_cycles += cost.cycles * repeat;
     list->core_pj += cost.energy_pj * repeat;
   }
-  return ParseResult::kOk;
+}
+
+// True when box_ and cost_ still hold for a group from an earlier parse.
+bool Parser::Unchanged(const GroupNotation& notation, const Group& group) const {
+  const Known& first = known_[group.first];
+  if (first.stamp == 0 || first.last != group.last || first.tiles != group.tiles) {
+    return false;
+  }
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const uint32_t layer = notation.order[i];
+    const bool leaves = reach_[layer].store || reach_[layer].later != 0;
+    if (known_[i].layer != layer || known_at_[layer] != first.stamp ||
+        known_leaves_[layer] != (leaves ? 1 : 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Parser::Forget(const GroupNotation& notation, const Group& group) {
+  known_[group.first].stamp = 0;
+  for (uint32_t i = group.first; i < group.last; ++i) known_at_[notation.order[i]] = 0;
+}
+
+void Parser::Remember(const GroupNotation& notation, const Group& group) {
+  Known& first = known_[group.first];
+  first.last = group.last;
+  first.tiles = group.tiles;
+  first.stamp = stamp_;  // unique: Emit has just advanced it
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const uint32_t layer = notation.order[i];
+    known_[i].layer = layer;
+    known_at_[layer] = stamp_;
+    known_leaves_[layer] = reach_[layer].store || reach_[layer].later != 0 ? 1 : 0;
+  }
 }
 
 ParseResult Parser::Emit(const GroupNotation& notation, const Group& group, int32_t k,

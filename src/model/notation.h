@@ -142,6 +142,12 @@ class Parser {
     int32_t base;  // position of its first tile
     uint32_t fusion;
   };
+  struct Known {  // by position: what box_ and cost_ were last computed for
+    uint32_t layer;
+    uint32_t last;  // of the group, at its first position
+    int32_t tiles;
+    uint64_t stamp;  // 0 = nothing
+  };
   struct Reach {    // of one layer's ofmap
     int32_t inner;  // distance to the last reader in the fine group, or 0
     int32_t later;  // first position after all readers in later fine groups, or 0
@@ -149,13 +155,18 @@ class Parser {
   };
 
   ParseResult MakeGroups(const GroupNotation& notation);
+  bool Unchanged(const GroupNotation& notation, const Group& group) const;
+  void Forget(const GroupNotation& notation, const Group& group);
+  void Remember(const GroupNotation& notation, const Group& group);
   bool SameFineGroup(uint32_t layer, const Group& group) const;
   uint32_t Axes(const GroupNotation& notation, const Group& group) const;
   void FindReach(const GroupNotation& notation, const Group& group);
   bool OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, Box* box);
   ParseResult Boxes(const GroupNotation& notation, const Group& group, uint32_t axes,
                     int32_t k);
-  ParseResult Costs(const GroupNotation& notation, const Group& group, TileList* list);
+  ParseResult Costs(const GroupNotation& notation, const Group& group);
+  void AddCosts(const GroupNotation& notation, const Group& group, int32_t repeat,
+                TileList* list) const;
   ParseResult Emit(const GroupNotation& notation, const Group& group, int32_t k,
                    TileList* list);
   bool EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
@@ -176,12 +187,15 @@ class Parser {
   Span<Group> groups_;
   uint32_t group_count_ = 0;
   uint32_t fusion_count_ = 0;
-  Span<uint32_t> position_;  // by layer
-  Span<uint32_t> group_of_;  // by layer
-  Span<Reach> reach_;        // by layer
-  Span<Box> box_;            // by layer
-  Span<uint8_t> has_box_;    // by layer
-  Span<TileCost> cost_;      // by layer
+  Span<uint32_t> position_;     // by layer
+  Span<uint32_t> group_of_;     // by layer
+  Span<Reach> reach_;           // by layer
+  Span<Box> box_;               // by layer
+  Span<uint8_t> has_box_;       // by layer
+  Span<TileCost> cost_;         // by layer
+  Span<Known> known_;           // by position
+  Span<uint64_t> known_at_;     // by layer: Known::stamp its box_ belongs to
+  Span<uint8_t> known_leaves_;  // by layer: box_ covers what leaves the group
   Span<int32_t> fusion_end_;
   Span<uint32_t> last_load_;   // by input edge: last transfer, or kNone
   Span<uint32_t> last_store_;  // by layer

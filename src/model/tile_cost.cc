@@ -46,15 +46,25 @@ Status TileMemo::Init(Arena* arena, const TileModel& model, size_t slots) {
   size_t size = 64;
   while (size < slots) size *= 2;
   model_ = model;
-  mask_ = size - 1;
+  mask_ = (size - 1) & ~uint64_t{kWays - 1};
   return arena->Allocate(size, &slots_);
 }
 
-void TileMemo::Fill(uint32_t layer, const int32_t extent[4], Slot* slot) {
+bool TileMemo::Fill(uint32_t layer, const int32_t extent[4], Slot* set, uint64_t victim,
+                    TileCost* out) {
+  for (int i = 0; i < kWays; ++i) {
+    if (set[i].layer == 0) {
+      victim = static_cast<uint64_t>(i);
+      break;
+    }
+  }
+  Slot* slot = &set[victim];
   slot->layer = layer + 1;
   for (int i = 0; i < 4; ++i) slot->extent[i] = extent[i];
   if (!model_.cost(model_.user, layer, extent, &slot->cost))
     slot->cost = TileCost{0, 0};
+  *out = slot->cost;
+  return slot->cost.cycles > 0;
 }
 
 }  // namespace sluice

@@ -54,25 +54,29 @@ struct TileModel {
 bool CutGrid(void* user, const int32_t extent[4], uint32_t axes, uint32_t tiles,
              int32_t counts[4]);
 
-// Remembers TileModel::cost. One slot per hash value, the newer entry stays.
+// Remembers TileModel::cost in sets of four; a full set forgets one entry.
 class TileMemo {
  public:
   // slots: rounded up to a power of two.
   Status Init(Arena* arena, const TileModel& model, size_t slots);
   bool Cost(uint32_t layer, const int32_t extent[4], TileCost* out) {
     const uint64_t hash = Hash(layer, extent);
-    Slot& slot = slots_[hash & mask_];
-    if (slot.layer != layer + 1 || slot.extent[0] != extent[0] ||
-        slot.extent[1] != extent[1] || slot.extent[2] != extent[2] ||
-        slot.extent[3] != extent[3]) {
-      Fill(layer, extent, &slot);
+    Slot* set = &slots_[hash & mask_];
+    for (int i = 0; i < kWays; ++i) {
+      const Slot& slot = set[i];
+      if (slot.layer == layer + 1 && slot.extent[0] == extent[0] &&
+          slot.extent[1] == extent[1] && slot.extent[2] == extent[2] &&
+          slot.extent[3] == extent[3]) {
+        *out = slot.cost;
+        return slot.cost.cycles > 0;
+      }
     }
-    *out = slot.cost;
-    return slot.cost.cycles > 0;
+    return Fill(layer, extent, set, hash >> 62, out);
   }
   const TileModel& model() const { return model_; }
 
  private:
+  static constexpr int kWays = 4;
   struct Slot {
     uint32_t layer;  // + 1; 0 = empty
     int32_t extent[4];
@@ -86,7 +90,8 @@ class TileMemo {
     }
     return h;
   }
-  void Fill(uint32_t layer, const int32_t extent[4], Slot* slot);
+  bool Fill(uint32_t layer, const int32_t extent[4], Slot* set, uint64_t victim,
+            TileCost* out);
 
   TileModel model_ = {};
   Span<Slot> slots_;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A good fusion scheme without any chance: start, fit, improve.
+//
+// Input    Scheme over a problem; how many evaluations to spend on improving.
+// Output   the scheme, within the buffer, saved as best.
+// Errors   kInfeasible with the smallest buffer met; kStopped when the budget ended
+// before
+//          anything fitted.
+// Cost     fitting: O(windows x tiling numbers) parses per step; improving: as asked.
+// Source   own: one group in DRAM terms, everything resident; where that does not fit,
+//          windows around the peak are cut into tiles, or spilled; then one change at a
+//          time, from the first layer to the last.
+#ifndef SLUICE_SOLVE_FUSION_CONSTRUCT_H_
+#define SLUICE_SOLVE_FUSION_CONSTRUCT_H_
+
+#include "solve/fusion/scheme.h"
+
+namespace sluice {
+
+Status Construct(Scheme* scheme, uint64_t evaluations, Budget* budget,
+                 Diagnostic* diagnostic, SchemeScore* out);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_CONSTRUCT_H_

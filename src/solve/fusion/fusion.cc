@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/fusion/fusion.h"
+
+#include "base/checked.h"
+#include "solve/fusion/construct.h"
+
+namespace sluice {
+namespace {
+
+double Propose(void* user, Rng* rng, double limit) {
+  Scheme* scheme = static_cast<Scheme*>(user);
+  if (!RandomMove(kMovesOurs, scheme, rng)) return kAnnealRejected;
+  return scheme->Score(limit).cost;
+}
+
+AnnealState State(Scheme* scheme) {
+  AnnealState state;
+  state.user = scheme;
+  state.propose = Propose;
+  state.keep = [](void* s) { static_cast<Scheme*>(s)->Keep(); };
+  state.undo = [](void* s) { static_cast<Scheme*>(s)->Undo(); };
+  state.save = [](void* s) { static_cast<Scheme*>(s)->Save(); };
+  state.restore = [](void* s) { static_cast<Scheme*>(s)->Restore(); };
+  return state;
+}
+
+// Longer and longer runs, each from the best so far, until a limit is reached.
+uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
+                      Budget* budget) {
+  Rng rng(options.seed);
+  uint64_t done = 0;
+  AnnealOptions run = {50 * scheme->layers() + 500, 0.02, 8, 0.9};
+  while ((options.rounds == 0 || done < options.rounds) && !budget->Exhausted()) {
+    if (options.rounds != 0) run.rounds = Min(run.rounds, options.rounds - done);
+    const AnnealResult result = Anneal(State(scheme), run, cost, &rng, budget);
+    cost = result.cost;
+    done += result.rounds;
+    if (result.rounds < run.rounds) break;
+    run.rounds *= 2;
+  }
+  return done;
+}
+
+}  // namespace
+
+Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& model,
+                   const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
+                   FusionResult* out) {
+  const uint32_t n = static_cast<uint32_t>(problem.layers.size());
+  const uint32_t max_tiles = options.max_tiles != 0 ? options.max_tiles : 16 * n + 1024;
+  const uint32_t max_transfers =
+      options.max_transfers != 0 ? options.max_transfers : 2 * max_tiles;
+  TileMemo* memo =
+      static_cast<TileMemo*>(arena->AllocateBytes(sizeof(TileMemo), alignof(TileMemo)));
+  Scheme* scheme =
+      static_cast<Scheme*>(arena->AllocateBytes(sizeof(Scheme), alignof(Scheme)));
+  if (memo == nullptr || scheme == nullptr) return Status::kOutOfMemory;
+  *memo = TileMemo();
+  *scheme = Scheme();
+  SLUICE_TRY(memo->Init(arena, model, 64 * n));
+  SLUICE_TRY(
+      scheme->Init(arena, &problem, memo, options.objective, max_tiles, max_transfers));
+  SLUICE_TRY(Construct(scheme, options.construct_evaluations, budget, diagnostic,
+                       &out->score));
+  out->rounds = 0;
+  if (options.anneal) {
+    out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
+  }
+  scheme->Restore();
+  out->score = scheme->Score(kAnnealRejected);
+  out->notation = scheme->notation();
+  out->dma = scheme->dma();
+  out->list = scheme->list();
+  return Status::kOk;
+}
+
+}  // namespace sluice

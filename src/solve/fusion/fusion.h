@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers stay on chip together, at which tile size, with which DRAM schedule.
+//
+// Input    FusionProblem, TileModel, options; Budget.
+// Output   the notation, its tiles and transfers, DRAM order and durations, the score.
+//          All live in the caller's arena.
+// Errors   kInfeasible (with numbers), kStopped (nothing fitted in time), kOutOfMemory.
+// Cost     construction: a few thousand evaluations; then one evaluation per round.
+// Source   SoMa section V; scored with a list schedule instead of double buffering, and
+//          started from a constructed scheme.
+#ifndef SLUICE_SOLVE_FUSION_FUSION_H_
+#define SLUICE_SOLVE_FUSION_FUSION_H_
+
+#include "solve/fusion/moves.h"
+#include "solve/fusion/scheme.h"
+
+namespace sluice {
+
+struct FusionOptions {
+  Objective objective;
+  uint64_t seed = 0;
+  uint64_t rounds = 0;  // of annealing in all; 0 = until the budget ends
+  bool anneal = true;
+  uint64_t construct_evaluations = 1000;
+  uint32_t max_tiles = 0;  // 0 = from the number of layers
+  uint32_t max_transfers = 0;
+};
+
+struct FusionResult {
+  GroupNotation notation;
+  DmaNotation dma;
+  TileList list;
+  SchemeScore score;
+  uint64_t rounds = 0;
+};
+
+Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& model,
+                   const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
+                   FusionResult* out);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_FUSION_H_

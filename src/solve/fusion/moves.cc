@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/fusion/moves.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+constexpr int32_t kMostTiles = 1 << 16;
+constexpr int kReach = 64;  // positions a layer is moved at most
+
+uint32_t Size(const Scheme& s) { return static_cast<uint32_t>(s.layers()); }
+
+bool Reads(const FusionProblem& p, uint32_t reader, uint32_t source) {
+  const FusionLayer& l = p.layers[reader];
+  for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+    if (p.inputs[e].source == source) return true;
+  }
+  return false;
+}
+
+// Swaps a layer to anywhere between its sources and its readers.
+bool MoveOrder(Scheme* s, Rng* rng) {
+  const uint32_t n = Size(*s);
+  const Span<uint32_t> order = s->notation().order;
+  const uint32_t from = rng->Below(n);
+  const uint32_t layer = order[from];
+  uint32_t low = from;
+  uint32_t high = from;
+  while (low > 0 && from - low < kReach &&
+         !Reads(s->problem(), layer, order[low - 1])) {
+    --low;
+  }
+  while (high + 1 < n && high - from < kReach &&
+         !Reads(s->problem(), order[high + 1], layer)) {
+    ++high;
+  }
+  if (low == high) return false;
+  uint32_t to = low + rng->Below(high - low);
+  if (to >= from) ++to;
+  s->MoveLayer(from, to);
+  return true;
+}
+
+bool MoveTiles(Scheme* s, Rng* rng) {
+  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const int32_t tiles = s->notation().tiles[first];
+  const bool up = tiles == 1 || (rng->Below(2) != 0 && tiles < kMostTiles);
+  s->SetTiles(first, up ? 2 * tiles : tiles / 2);
+  return true;
+}
+
+// Sets or removes an FLC.
+bool MoveFine(Scheme* s, Rng* rng) {
+  const GroupNotation& g = s->notation();
+  if (Size(*s) < 2) return false;
+  const uint32_t i = 1 + rng->Below(Size(*s) - 1);
+  const uint32_t before = s->GroupFirst(i - 1);
+  if (g.cut[i] == kCutNone) {
+    const int32_t tiles = g.tiles[before];
+    s->SetCut(i, kCutFine);
+    s->SetTiles(i, rng->Below(2) != 0 ? tiles : 1);
+    if (rng->Below(4) == 0) s->SetTiles(before, 1);
+    return true;
+  }
+  if (g.cut[i] == kCutDram && rng->Below(4) != 0) return false;
+  const int32_t tiles = g.tiles[i];
+  s->SetCut(i, kCutNone);
+  if (rng->Below(2) != 0) s->SetTiles(before, tiles);
+  return true;
+}
+
+// Moves a cut by one or two positions.
+bool MoveShift(Scheme* s, Rng* rng) {
+  const GroupNotation& g = s->notation();
+  const uint32_t from = s->GroupFirst(rng->Below(Size(*s)));
+  if (from == 0) return false;
+  const uint32_t step = 1 + rng->Below(2);
+  const bool up = rng->Below(2) != 0;
+  const int64_t target = up ? int64_t{from} + step : int64_t{from} - step;
+  if (target < 1 || target >= Size(*s)) return false;
+  const uint32_t to = static_cast<uint32_t>(target);
+  for (uint32_t i = Min(from, to); i <= Max(from, to); ++i) {
+    if (i != from && g.cut[i] != kCutNone) return false;
+  }
+  const Cut cut = static_cast<Cut>(g.cut[from]);
+  const int32_t tiles = g.tiles[from];
+  s->SetCut(from, kCutNone);
+  s->SetCut(to, cut);
+  s->SetTiles(to, tiles);
+  return true;
+}
+
+// A window becomes one group.
+bool MoveWindow(Scheme* s, Rng* rng) {
+  const uint32_t n = Size(*s);
+  const uint32_t first = rng->Below(n);
+  const uint32_t most = rng->Below(4) == 0 ? 24 : 6;
+  const uint32_t last = Min(n, first + 1 + rng->Below(most));
+  s->MakeGroup(first, last, 1 << rng->Below(6));
+  return true;
+}
+
+bool MoveTilesFar(Scheme* s, Rng* rng) {
+  s->SetTiles(s->GroupFirst(rng->Below(Size(*s))), 1 << rng->Below(7));
+  return true;
+}
+
+// Every layer of a group alone.
+bool MoveApart(Scheme* s, Rng* rng) {
+  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const uint32_t last = s->GroupLast(first);
+  if (last - first < 2) return false;
+  const int32_t tiles = rng->Below(2) != 0 ? s->notation().tiles[first] : 1;
+  for (uint32_t i = first; i < last; ++i) {
+    if (i != first) s->SetCut(i, kCutFine);
+    s->SetTiles(i, tiles);
+  }
+  return true;
+}
+
+bool MoveDram(Scheme* s, Rng* rng) {
+  const GroupNotation& g = s->notation();
+  const uint32_t n = Size(*s);
+  if (n < 2) return false;
+  uint32_t i = 1 + rng->Below(n - 1);
+  if (rng->Below(2) != 0) {  // an existing cut, the next from here on
+    for (uint32_t seen = 0; seen < n && g.cut[i] != kCutDram; ++seen) {
+      i = i + 1 < n ? i + 1 : 1;
+    }
+  }
+  if (g.cut[i] == kCutDram) {
+    s->SetCut(i, kCutFine);
+    return true;
+  }
+  if (g.cut[i] == kCutNone) s->SetTiles(i, g.tiles[s->GroupFirst(i)]);
+  s->SetCut(i, kCutDram);
+  return true;
+}
+
+bool MoveOurs(Scheme* s, Rng* rng) {
+  const uint32_t draw = rng->Below(100);
+  if (draw < 18) return MoveOrder(s, rng);
+  if (draw < 36) return MoveTiles(s, rng);
+  if (draw < 56) return MoveFine(s, rng);
+  if (draw < 68) return MoveShift(s, rng);
+  if (draw < 83) return MoveWindow(s, rng);
+  if (draw < 88) return MoveTilesFar(s, rng);
+  if (draw < 91) return MoveApart(s, rng);
+  if (draw < 97) return MoveDram(s, rng);
+  s->SetPolicy(rng->Below(kDmaPolicies));
+  return true;
+}
+
+}  // namespace
+
+bool RandomMove(MoveSet, Scheme* scheme, Rng* rng) { return MoveOurs(scheme, rng); }
+
+}  // namespace sluice

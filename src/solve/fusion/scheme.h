@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fusion scheme in the hands of a search: changed in place, undone from a log,
+// scored.
+//
+// Input    FusionProblem, TileMemo; capacities of tiles and transfers.
+// Output   cost = energy^n * latency^m with list-scheduled DRAM (or double buffering).
+// Errors   Init: out of memory. Score returns kAnnealRejected for illegal schemes.
+// Cost     O(layers + edges + tiles + transfers) per score, no allocation.
+// Source   SoMa section IV; the scoring with a list schedule is our own.
+#ifndef SLUICE_SOLVE_FUSION_SCHEME_H_
+#define SLUICE_SOLVE_FUSION_SCHEME_H_
+
+#include <stdint.h>
+
+#include "base/budget.h"
+#include "model/dma_list.h"
+#include "model/notation.h"
+#include "search/anneal.h"
+
+namespace sluice {
+
+struct Objective {
+  uint32_t energy_exponent = 1;
+  uint32_t delay_exponent = 1;
+};
+double Cost(const Objective& objective, double energy_pj, int64_t cycles);
+
+struct SchemeScore {
+  double cost = kAnnealRejected;
+  double energy_pj = 0;
+  int64_t latency_cycles = 0;
+  int64_t minimum_bytes = 0;  // smallest buffer for the scheme; valid when parsed
+  // Bound() only: bytes over the buffer x cycles, as a share of buffer x latency.
+  double excess = 0;
+  ParseResult parsed = ParseResult::kOrder;
+};
+
+class Scheme {
+ public:
+  Status Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
+              const Objective& objective, uint32_t max_tiles, uint32_t max_transfers);
+
+  // Layers one by one in their given order, each its own fine group of one tile.
+  void Reset();
+
+  // Scores the scheme; gives up early when the cost must exceed limit.
+  SchemeScore Score(double limit);
+  // Lower bound of the cost with an unlimited buffer, and the buffer it would need;
+  // legality of the cut only.
+  SchemeScore Bound();
+  // Order and durations of the last Score that reached them.
+  const DmaNotation& dma() const { return dma_; }
+  const TileList& list() const { return list_; }
+  const GroupNotation& notation() const { return notation_; }
+  const FusionProblem& problem() const { return *problem_; }
+  size_t layers() const { return notation_.order.size(); }
+  uint32_t policy = 0;  // DmaPolicy
+  bool double_buffer = false;
+
+  // Logged changes.
+  void SetCut(uint32_t i, Cut cut) { Log(i), notation_.cut[i] = cut; }
+  void SetTiles(uint32_t i, int32_t tiles) { Log(i), notation_.tiles[i] = tiles; }
+  // Moves the layer at position `from` to position `to`, those between by one.
+  void MoveLayer(uint32_t from, uint32_t to);
+  // Positions [first, last) become one fine group of this many tiles; outside, groups
+  // that are cut off keep their tiling number. DRAM cuts at the ends stay.
+  void MakeGroup(uint32_t first, uint32_t last, int32_t tiles);
+  void SetPolicy(uint32_t value) { policy = value; }
+  void Keep() { log_size_ = 0, kept_policy_ = policy; }
+  void Undo();
+  void Save();
+  void Restore();
+
+  // Position in the order of the layer that runs when the minimal use is highest; after
+  // Bound().
+  uint32_t PeakPosition() const;
+  uint32_t GroupFirst(uint32_t i) const;
+  uint32_t GroupLast(uint32_t i) const;  // one past
+
+ private:
+  struct Change {
+    uint32_t position;
+    uint32_t order;
+    int32_t tiles;
+    uint8_t cut;
+  };
+  void Log(uint32_t i);
+
+  const FusionProblem* problem_ = nullptr;
+  Objective objective_;
+  Parser parser_;
+  DmaLister lister_;
+  TileList list_;
+  GroupNotation notation_, best_;
+  uint32_t best_policy_ = 0, kept_policy_ = 0;
+  DmaNotation dma_;
+  Span<int32_t> due_;
+  Span<int64_t> profile_;
+  Span<Change> log_;
+  uint32_t log_size_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_SCHEME_H_
