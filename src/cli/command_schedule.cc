@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/graph_names.h"
+#include "cli/hardware_files.h"
+#include "cli/report.h"
+#include "cli/session.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Exponents {
+  uint32_t energy, delay;
+};
+
+Exponents ExponentsOf(const std::string& objective) {
+  if (objective == "latency") return {0, 1};
+  if (objective == "energy") return {1, 0};
+  return {1, 1};
+}
+
+const char* StopText(uint32_t reason) {
+  switch (reason) {
+    case SLUICE_STOP_COMPLETE:
+      return "complete";
+    case SLUICE_STOP_DEADLINE:
+      return "deadline";
+    case SLUICE_STOP_ITERATIONS:
+      return "iterations";
+    case SLUICE_STOP_CANCELLED:
+      return "cancelled";
+    case SLUICE_STOP_PROVED:
+      return "proved";
+    default:
+      return "unknown";
+  }
+}
+
+double Cost(const Exponents& exponents, double energy, double delay) {
+  return (exponents.energy != 0 ? energy : 1) * (exponents.delay != 0 ? delay : 1);
+}
+
+struct Measured {
+  sluice_report_t report;
+  double cost, bound_cost;
+  uint64_t solve_us, peak_memory_bytes;
+
+  double gap() const { return bound_cost > 0 ? cost / bound_cost - 1 : 0; }
+};
+
+Json AsJson(const Measured& m) {
+  const sluice_report_t& r = m.report;
+  Json gap = nullptr;
+  if (m.bound_cost > 0) gap = m.gap();
+  return {{"latency_cycles", r.latency_cycles},
+          {"energy_pj", r.energy_pj},
+          {"edp", r.energy_pj * static_cast<double>(r.latency_cycles)},
+          {"dram_read_bytes", r.dram_read_bytes},
+          {"dram_write_bytes", r.dram_write_bytes},
+          {"peak_buffer_bytes", r.peak_buffer_bytes},
+          {"lower_bound",
+           {{"latency_cycles", r.bound_latency_cycles},
+            {"energy_pj", r.bound_energy_pj},
+            {"cost", m.bound_cost}}},
+          {"gap", gap},
+          {"stop_reason", StopText(r.stop_reason)},
+          {"iterations", r.iterations},
+          {"solve_us", m.solve_us},
+          {"peak_memory_bytes", m.peak_memory_bytes},
+          {"layers", r.layers},
+          {"groups", r.groups},
+          {"tiles", r.tiles},
+          {"instructions", r.instructions},
+          {"spill_bytes", r.spill_bytes}};
+}
+
+std::string Share(double part, double whole, const char* name) {
+  return Fixed(whole > 0 ? 100 * part / whole : 0, 0) + "% " + name;
+}
+
+std::string Bound(double value, double bound, const std::string& text) {
+  if (bound <= 0) return {};
+  return "lower bound " + text + " (x" + Fixed(value / bound, 2) + ")";
+}
+
+std::string AsText(const Measured& m, const std::string& heading,
+                   const HardwareFacts& hardware, uint64_t budget) {
+  const sluice_report_t& r = m.report;
+  const double seconds =
+      static_cast<double>(r.latency_cycles) / static_cast<double>(hardware.clock_hz);
+  Report report(heading);
+  report.Line("latency", Grouped(r.latency_cycles) + " cycles = " + TimeText(seconds),
+              Bound(static_cast<double>(r.latency_cycles),
+                    static_cast<double>(r.bound_latency_cycles),
+                    Grouped(r.bound_latency_cycles)));
+  report.Line("energy", EnergyText(r.energy_pj),
+              Bound(r.energy_pj, r.bound_energy_pj, EnergyText(r.bound_energy_pj)));
+  report.Line("", Share(r.energy_dram_pj, r.energy_pj, "DRAM, ") +
+                      Share(r.energy_scratchpad_pj, r.energy_pj, "scratchpad, ") +
+                      Share(r.energy_compute_pj, r.energy_pj, "compute, ") +
+                      Share(r.energy_leakage_pj, r.energy_pj, "leakage"));
+  report.Line("DRAM read", BytesText(r.dram_read_bytes));
+  report.Line("DRAM write", BytesText(r.dram_write_bytes),
+              r.spill_bytes != 0 ? BytesText(r.spill_bytes) + " beyond the compulsory"
+                                 : std::string());
+  report.Line("scratchpad", BytesText(r.peak_buffer_bytes),
+              "peak, of " + BytesText(budget));
+  report.Line("work", Grouped(r.macs) + " MACs, " + Grouped(r.vector_ops) + " vector",
+              "MAC array busy " +
+                  Fixed(r.latency_cycles == 0
+                            ? 0
+                            : 100.0 * static_cast<double>(r.macs) /
+                                  static_cast<double>(hardware.macs_per_cycle) /
+                                  static_cast<double>(r.latency_cycles),
+                        1) +
+                  "%");
+  report.Line("plan", Grouped(r.instructions) + " instructions",
+              Grouped(r.layers) + " layers, " + Grouped(r.groups) + " groups, " +
+                  Grouped(r.tiles) + " tiles");
+  report.Line("solved in", TimeText(static_cast<double>(m.solve_us) / 1e6),
+              BytesText(m.peak_memory_bytes) + " of memory, " + Grouped(r.iterations) +
+                  " iterations, stop: " + StopText(r.stop_reason));
+  return report.Text();
+}
+
+}  // namespace
+
+void Run(const ScheduleCommand& command) {
+  const Bytes graph = ReadFile(command.graph);
+  const Bytes hardware = LoadHardware(command.hardware);
+  Session session(command.memory_bytes);
+  session.LoadHardware(hardware);
+  session.LoadGraph(graph);
+
+  const Exponents exponents = ExponentsOf(command.objective);
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.solver =
+      command.solver == "baseline" ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT;
+  options.scratchpad_bytes = command.budget_bytes;
+  options.deadline_ns = command.deadline_ns;
+  options.max_iterations = command.iterations;
+  options.seed = command.seed;
+  options.energy_exponent = exponents.energy;
+  options.delay_exponent = exponents.delay;
+  const auto start = std::chrono::steady_clock::now();
+  session.Schedule(options);
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+
+  Measured m = {};
+  m.report = session.Report();
+  m.solve_us = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count());
+  m.peak_memory_bytes = session.peak_memory_bytes();
+  m.cost =
+      Cost(exponents, m.report.energy_pj, static_cast<double>(m.report.latency_cycles));
+  m.bound_cost = Cost(exponents, m.report.bound_energy_pj,
+                      static_cast<double>(m.report.bound_latency_cycles));
+  if (!command.output.empty()) {
+    const Bytes plan = session.PlanBytes();
+    WriteFile(command.output, plan.data(), plan.size());
+  }
+  if (command.json) {
+    std::cout << AsJson(m).dump(1) << "\n";
+    return;
+  }
+  const HardwareFacts facts = FactsOf(hardware);
+  const uint64_t budget =
+      command.budget_bytes != 0 ? command.budget_bytes : facts.scratchpad_bytes;
+  std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
+  if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/hardware_files.h"
+#include "cli/report.h"
+#include "firmware-sim/sim.h"
+
+namespace sluice::cli {
+namespace {
+
+ExitCode ExitCodeOf(const std::string& error_code) {
+  if (error_code == "graph" || error_code == "hardware" || error_code == "plan" ||
+      error_code == "input") {
+    return kBadInput;
+  }
+  return error_code == "memory" ? kIo : kRejected;
+}
+
+Json AsJson(const sluice_sim::SimulateResult& result, bool functional) {
+  Json json = {{"ok", result.ok},
+               {"cycles", result.cycles},
+               {"predicted_cycles", result.predicted_cycles},
+               {"dram_bytes", result.dram_read_bytes + result.dram_write_bytes}};
+  if (functional) {
+    json["functional"] = {{"compared_bytes", result.compared_bytes},
+                          {"mismatches", result.mismatches},
+                          {"output_fnv1a", Hex64(result.output_fnv1a)}};
+  }
+  return json;
+}
+
+void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& result) {
+  Report report(command.plan + " simulated");
+  report.Line("cycles", Grouped(result.cycles),
+              result.cycles == result.predicted_cycles
+                  ? "as predicted"
+                  : "predicted " + Grouped(result.predicted_cycles));
+  report.Line("DRAM", BytesText(result.dram_read_bytes) + " read",
+              BytesText(result.dram_write_bytes) + " written");
+  report.Line("instructions", Grouped(result.instructions));
+  if (command.functional) {
+    report.Line("outputs", Grouped(result.compared_bytes) + " bytes",
+                Grouped(result.mismatches) + " differ from the untiled run");
+    report.Line("output hash", Hex64(result.output_fnv1a),
+                "inputs from seed " + std::to_string(command.seed));
+  }
+  if (!command.trace.empty()) report.Line("trace", command.trace);
+  std::cout << report.Text();
+}
+
+[[noreturn]] void Fail(const SimulateCommand& command,
+                       const sluice_sim::SimulateResult& result) {
+  Json details = AsJson(result, command.functional);
+  Json error = {{"code", result.error_code}};
+  std::string text = "the simulator says no: " + result.error;
+  if (result.error_instruction != sluice_sim::kNowhere) {
+    error["instruction"] = result.error_instruction;
+    text += "\n  instruction " + std::to_string(result.error_instruction);
+    if (result.error_instance != sluice_sim::kNowhere) {
+      error["instance"] = result.error_instance;
+      text += " of block instance " + std::to_string(result.error_instance);
+    }
+    if (result.error_engine != sluice_sim::kNowhere) {
+      error["engine"] = sluice_sim::EngineName(result.error_engine);
+      text += " on engine " + sluice_sim::EngineName(result.error_engine);
+    }
+  }
+  error["detail"] = result.error;
+  details["error"] = error;
+  throw Failure(ExitCodeOf(result.error_code), text, details);
+}
+
+}  // namespace
+
+void Run(const SimulateCommand& command) {
+  const Bytes plan = ReadFile(command.plan);
+  const Bytes graph = ReadFile(command.graph);
+  const Bytes hardware = LoadHardware(command.hardware);
+  std::vector<sluice_sim::TraceEvent> events;
+  sluice_sim::SimulateOptions options;
+  options.graph = graph.data();
+  options.graph_size = graph.size();
+  options.hardware = hardware.data();
+  options.hardware_size = hardware.size();
+  options.plan = plan.data();
+  options.plan_size = plan.size();
+  options.functional = command.functional;
+  options.seed = command.seed;
+  if (!command.trace.empty()) {
+    options.trace = [&](const sluice_sim::TraceEvent& e) { events.push_back(e); };
+  }
+  const sluice_sim::SimulateResult result = sluice_sim::Simulate(options);
+  if (!command.trace.empty()) {
+    std::ostringstream text;
+    sluice_sim::WriteTrace(events, text);
+    const std::string trace = text.str();
+    WriteFile(command.trace, trace.data(), trace.size());
+  }
+  if (!result.ok) Fail(command, result);
+  if (command.json) {
+    std::cout << AsJson(result, command.functional).dump(1) << "\n";
+  } else {
+    Print(command, result);
+  }
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tool's commands. Each prints its report, or with json one object, to stdout.
+//
+// Input    options as parsed from the command line
+// Errors   Failure; main prints it and exits with its code
+#ifndef SLUICE_CLI_COMMANDS_H_
+#define SLUICE_CLI_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace sluice::cli {
+
+struct ImportCommand {
+  std::string model, output;
+  bool allow_opaque = false;
+  uint64_t opaque_cycles = 0;
+  bool json = false;
+};
+void Run(const ImportCommand& command);
+
+struct HardwareCommand {
+  std::string name;  // empty with list
+  bool list = false;
+  std::string output;  // binary descriptor; empty = print JSON
+  bool json = false;
+};
+void Run(const HardwareCommand& command);
+
+struct ScheduleCommand {
+  std::string graph, hardware, output;
+  uint64_t budget_bytes = 0;
+  uint64_t deadline_ns = 0;
+  uint64_t iterations = 0;
+  uint64_t seed = 0;
+  uint64_t memory_bytes = 0;
+  std::string objective = "edp";
+  std::string solver = "default";
+  bool json = false;
+};
+void Run(const ScheduleCommand& command);
+
+struct VerifyCommand {
+  std::string plan, graph, hardware;
+  bool json = false;
+};
+void Run(const VerifyCommand& command);
+
+struct SimulateCommand {
+  std::string plan, graph, hardware, trace;
+  bool functional = false;
+  uint64_t seed = 0;
+  bool json = false;
+};
+void Run(const SimulateCommand& command);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_COMMANDS_H_

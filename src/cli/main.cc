@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: what can be typed, and how it ends.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <new>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/quantities.h"
+#include "sluice/sluice.h"
+
+namespace {
+
+using namespace sluice::cli;
+
+using Parse = bool (*)(const std::string&, uint64_t*);
+
+// An option whose text is a quantity.
+void AddQuantity(CLI::App* app, const std::string& name, uint64_t* value, Parse parse,
+                 const std::string& help, const std::string& form) {
+  app->add_option_function<std::string>(
+         name,
+         [=](const std::string& text) {
+           if (!parse(text, value)) {
+             throw CLI::ValidationError(name, text + " is not of the form " + form);
+           }
+         },
+         help)
+      ->type_name(form);
+}
+
+void AddJson(CLI::App* app, bool* json) {
+  app->add_flag("--json", *json, "print one JSON object");
+}
+
+void AddImport(CLI::App* app, ImportCommand* command) {
+  CLI::App* sub = app->add_subcommand("import", "a model file -> a graph file");
+  sub->add_option("model", command->model, "MODEL.tflite")->required();
+  sub->add_option("-o,--output", command->output, "graph file to write")->required();
+  sub->add_flag("--allow-opaque", command->allow_opaque,
+                "leave operators that cannot be expressed to the host");
+  sub->add_option("--opaque-cycles", command->opaque_cycles,
+                  "cycles to declare for each of them (default: one per element)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 50));
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
+void AddHardware(CLI::App* app, HardwareCommand* command) {
+  CLI::App* sub = app->add_subcommand("hw", "hardware descriptors");
+  sub->add_option("name", command->name, "preset, FILE.json or FILE.slh; prints JSON");
+  sub->add_flag("--list", command->list, "list the presets");
+  sub->add_option("-o,--output", command->output,
+                  "write the binary descriptor instead of printing");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
+void AddHw(CLI::App* sub, std::string* hardware) {
+  sub->add_option("--hw", *hardware, "preset, FILE.json or FILE.slh")->required();
+}
+
+void AddSchedule(CLI::App* app, ScheduleCommand* command) {
+  CLI::App* sub =
+      app->add_subcommand("schedule", "a graph on a chip -> a verified plan");
+  sub->add_option("graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("-o,--output", command->output, "plan file to write");
+  AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
+              "scratchpad to use, at most the chip's", "BYTES");
+  AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
+              "stop improving after this time (50ms, 2s)", "TIME");
+  sub->add_option("--iterations", command->iterations, "stop improving after so many");
+  sub->add_option("--seed", command->seed, "of the search");
+  sub->add_option("--objective", command->objective, "what to minimise")
+      ->check(CLI::IsMember({"edp", "latency", "energy"}))
+      ->capture_default_str();
+  sub->add_option("--solver", command->solver, "which scheduler")
+      ->check(CLI::IsMember({"default", "baseline"}))
+      ->capture_default_str();
+  AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
+              "cap on the scheduler's own memory", "BYTES");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
+void AddVerify(CLI::App* app, VerifyCommand* command) {
+  CLI::App* sub = app->add_subcommand("verify", "the static judge");
+  sub->add_option("plan", command->plan, "plan file")->required();
+  sub->add_option("--graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
+void AddSimulate(CLI::App* app, SimulateCommand* command) {
+  CLI::App* sub = app->add_subcommand("simulate", "executes a plan cycle by cycle");
+  sub->add_option("plan", command->plan, "plan file")->required();
+  sub->add_option("--graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_flag("--functional", command->functional,
+                "compute with real bytes and compare with an untiled run");
+  sub->add_option("--seed", command->seed, "of the inputs");
+  sub->add_option("--trace", command->trace, "write a Chrome trace to this file");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
+// A failure for people goes to stderr, for programs to stdout as one object.
+int Report(const Failure& failure, bool json) {
+  if (!json) {
+    std::cerr << "sluice: " << failure.what() << "\n";
+    return failure.code();
+  }
+  Json object = {{"ok", false}};
+  Json error = failure.details();
+  if (error.contains("error")) {  // a result that carries its own error
+    object = failure.details();
+  } else {
+    error["message"] = failure.what();
+    object["error"] = error;
+  }
+  std::cout << object.dump(1) << "\n";
+  return failure.code();
+}
+
+int Main(int argc, char** argv) {
+  ImportCommand import;
+  HardwareCommand hardware;
+  ScheduleCommand schedule;
+  VerifyCommand verify;
+  SimulateCommand simulate;
+  CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
+  app.set_version_flag("--version", std::string("sluice ") + sluice_version());
+  app.require_subcommand(1);
+  AddImport(&app, &import);
+  AddHardware(&app, &hardware);
+  AddSchedule(&app, &schedule);
+  AddVerify(&app, &verify);
+  AddSimulate(&app, &simulate);
+  try {
+    app.parse(argc, argv);
+    std::cout.flush();
+    if (!std::cout) throw Failure(kIo, "cannot write to standard output");
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kUsage;
+  } catch (const Failure& failure) {
+    return Report(failure, import.json || hardware.json || schedule.json ||
+                               verify.json || simulate.json);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::cerr << "sluice: out of memory\n";
+    return kIo;
+  } catch (const std::exception& error) {
+    std::cerr << "sluice: " << error.what() << "\n";
+    return kIo;
+  }
+}

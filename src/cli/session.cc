@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <string>
+
+#include "cli/failure.h"
+#include "cli/graph_names.h"
+#include "cli/report.h"
+
+namespace sluice::cli {
+namespace {
+
+ExitCode ExitCodeOf(sluice_status_t status) {
+  switch (status) {
+    case SLUICE_INFEASIBLE:
+      return kInfeasible;
+    case SLUICE_STOPPED:
+      return kStopped;
+    case SLUICE_REJECTED:
+    case SLUICE_INTERNAL:
+      return kRejected;
+    case SLUICE_BAD_ARGUMENT:
+      return kUsage;
+    case SLUICE_OUT_OF_MEMORY:
+      return kIo;
+    default:
+      return kBadInput;
+  }
+}
+
+sluice_diagnostic_t EmptyDiagnostic() {
+  sluice_diagnostic_t diagnostic = {};
+  diagnostic.struct_size = sizeof diagnostic;
+  diagnostic.layer = diagnostic.tensor = diagnostic.instruction = SLUICE_NO_INDEX;
+  return diagnostic;
+}
+
+std::string Line(const char* label, const std::string& value) {
+  std::string line = std::string("\n  ") + label;
+  line.resize(1 + 2 + 22, ' ');
+  return line + value;
+}
+
+}  // namespace
+
+Session::Session(uint64_t max_memory_bytes) {
+  sluice_context_options_t options = {};
+  options.struct_size = sizeof options;
+  options.max_bytes = max_memory_bytes;
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_context_t* context = nullptr;
+  Check(sluice_context_create(&options, &context, &diagnostic), diagnostic);
+  context_.reset(context);
+}
+
+void Session::LoadGraph(Bytes graph) {
+  graph_bytes_ = std::move(graph);
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_graph_t* made = nullptr;
+  Check(sluice_graph_create(context_.get(), graph_bytes_.data(), graph_bytes_.size(),
+                            &made, &diagnostic),
+        diagnostic);
+  graph_.reset(made);
+}
+
+void Session::LoadHardware(const Bytes& hardware) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_hardware_t* made = nullptr;
+  Check(sluice_hardware_create(context_.get(), hardware.data(), hardware.size(), &made,
+                               &diagnostic),
+        diagnostic);
+  hardware_.reset(made);
+}
+
+void Session::Schedule(const sluice_schedule_options_t& options) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_plan_t* made = nullptr;
+  Check(sluice_schedule(context_.get(), graph_.get(), hardware_.get(), &options, &made,
+                        &diagnostic),
+        diagnostic);
+  plan_.reset(made);
+}
+
+void Session::LoadPlan(const Bytes& plan) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_plan_t* made = nullptr;
+  Check(
+      sluice_plan_create(context_.get(), plan.data(), plan.size(), &made, &diagnostic),
+      diagnostic);
+  plan_.reset(made);
+}
+
+void Session::Verify() {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  Check(sluice_verify(context_.get(), graph_.get(), hardware_.get(), plan_.get(),
+                      &diagnostic),
+        diagnostic);
+}
+
+sluice_report_t Session::Report() const {
+  sluice_report_t report = {};
+  report.struct_size = sizeof report;
+  Check(sluice_plan_report(plan_.get(), &report), EmptyDiagnostic());
+  return report;
+}
+
+Bytes Session::PlanBytes() const {
+  const void* bytes = nullptr;
+  size_t size = 0;
+  Check(sluice_plan_bytes(plan_.get(), &bytes, &size), EmptyDiagnostic());
+  const uint8_t* first = static_cast<const uint8_t*>(bytes);
+  return Bytes(first, first + size);
+}
+
+uint64_t Session::peak_memory_bytes() const {
+  sluice_memory_stats_t stats = {};
+  stats.struct_size = sizeof stats;
+  Check(sluice_context_memory(context_.get(), &stats), EmptyDiagnostic());
+  return stats.peak_bytes;
+}
+
+void Session::Check(sluice_status_t status, const sluice_diagnostic_t& d) const {
+  if (status == SLUICE_OK) return;
+  const char* name = sluice_status_name(status);
+  std::string text = d.message[0] != '\0' ? d.message : name;
+  Json details = {{"status", name}};
+  if (d.stage[0] != '\0') details["stage"] = d.stage;
+  if (d.layer != SLUICE_NO_INDEX) {
+    details["layer"] = LayerName(graph_bytes_, d.layer);
+    text += Line("layer", details["layer"]);
+  }
+  if (d.tensor != SLUICE_NO_INDEX) {
+    details["tensor"] = TensorName(graph_bytes_, d.tensor);
+    text += Line("tensor", details["tensor"]);
+  }
+  if (status == SLUICE_REJECTED || status == SLUICE_INTERNAL) {
+    details["rule"] = d.rule;
+    if (d.instruction != SLUICE_NO_INDEX) {
+      details["instruction"] = d.instruction;
+    } else {
+      details["instruction"] = nullptr;
+    }
+    details["detail"] = d.message;
+    if (d.rule[0] != '\0') text += Line("rule", d.rule);
+    if (d.instruction != SLUICE_NO_INDEX) {
+      text += Line("instruction", std::to_string(d.instruction));
+    }
+  }
+  if (d.required_bytes != 0) {
+    const uint64_t excess =
+        d.required_bytes > d.available_bytes ? d.required_bytes - d.available_bytes : 0;
+    details["required_bytes"] = d.required_bytes;
+    details["available_bytes"] = d.available_bytes;
+    details["excess_bytes"] = excess;
+    text += Line("required", Grouped(d.required_bytes) + " bytes");
+    text += Line("available", Grouped(d.available_bytes) + " bytes");
+    text += Line("excess", Grouped(excess) + " bytes");
+  }
+  if (d.smallest_scratchpad_bytes != 0) {
+    details["smallest_scratchpad_bytes"] = d.smallest_scratchpad_bytes;
+    text +=
+        Line("smallest scratchpad", Grouped(d.smallest_scratchpad_bytes) + " bytes");
+  }
+  throw Failure(ExitCodeOf(status), text, details);
+}
+
+}  // namespace sluice::cli

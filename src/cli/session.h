@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's objects, owned, with its answers turned into failures.
+//
+// Input    graph, hardware and plan bytes
+// Errors   Failure with the exit code of the status, the library's sentence, the layer
+//          and tensor by name and the bytes that were required and available
+#ifndef SLUICE_CLI_SESSION_H_
+#define SLUICE_CLI_SESSION_H_
+
+#include <memory>
+
+#include "cli/files.h"
+#include "sluice/sluice.h"
+
+namespace sluice::cli {
+
+struct Destroy {
+  void operator()(sluice_context_t* c) const { sluice_context_destroy(c); }
+  void operator()(sluice_graph_t* g) const { sluice_graph_destroy(g); }
+  void operator()(sluice_hardware_t* h) const { sluice_hardware_destroy(h); }
+  void operator()(sluice_plan_t* p) const { sluice_plan_destroy(p); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Destroy>;
+
+class Session {
+ public:
+  // max_memory_bytes 0 = no cap.
+  explicit Session(uint64_t max_memory_bytes);
+
+  void LoadGraph(Bytes graph);
+  void LoadHardware(const Bytes& hardware);
+  void Schedule(const sluice_schedule_options_t& options);
+  void LoadPlan(const Bytes& plan);
+  void Verify();
+
+  const sluice_plan_t* plan() const { return plan_.get(); }
+  sluice_report_t Report() const;
+  Bytes PlanBytes() const;
+  uint64_t peak_memory_bytes() const;
+
+ private:
+  // Throws unless status is SLUICE_OK.
+  void Check(sluice_status_t status, const sluice_diagnostic_t& diagnostic) const;
+
+  Bytes graph_bytes_;                // for names
+  Owned<sluice_context_t> context_;  // destroyed last
+  Owned<sluice_graph_t> graph_;
+  Owned<sluice_hardware_t> hardware_;
+  Owned<sluice_plan_t> plan_;
+};
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_SESSION_H_
