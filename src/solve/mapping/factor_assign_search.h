@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The labelled search behind factor_assign: one linear case of the formulation.
+//
+// Input    items (prime factors) with priced choices, limits on products of loads.
+// Output   the cheapest choice for each item within all limits, if below `beat`.
+// Errors   kOutOfMemory; a spent budget sets `stopped`.
+// Cost     labels x choices per item; labels with equal room are one.
+#ifndef SLUICE_SOLVE_MAPPING_FACTOR_ASSIGN_SEARCH_H_
+#define SLUICE_SOLVE_MAPPING_FACTOR_ASSIGN_SEARCH_H_
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/budget.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+namespace sluice {
+
+constexpr int kMaxLimits = 20;
+constexpr int kMaxChoices = 12;
+
+struct FactorChoice {
+  double cost;
+  uint32_t load[kMaxLimits];
+  double log_load[kMaxLimits];
+  uint8_t flags;  // bits that some item must set: see FactorCase::required
+  uint8_t level;
+  bool spatial;
+};
+
+struct FactorItem {
+  uint8_t dim;
+  uint32_t prime;
+  int choice_count;
+  FactorChoice choice[kMaxChoices];
+};
+
+// Items of one kind stand together; `kind_of` repeats them as often as they occur.
+struct FactorCase {
+  Span<const FactorItem> kinds;
+  Span<const uint8_t> kind_of;  // per factor, in the order they are assigned
+  int limit_count;
+  uint32_t limit[kMaxLimits];
+  uint8_t required;  // flags that must be set at the end
+};
+
+struct FactorPick {
+  bool found;
+  bool stopped;
+  double cost;
+  double lower_bound;     // of the whole case, from multipliers alone
+  Span<uint8_t> choices;  // per factor; caller's room
+  int64_t labels;
+};
+
+// A multiplier per limit that makes the bound of the case large. Deterministic.
+struct FactorMultipliers {
+  double value[kMaxLimits];
+  double bound;
+};
+FactorMultipliers TuneMultipliers(const FactorCase& problem, double target);
+
+Status SearchFactors(const FactorCase& problem, const FactorMultipliers& multipliers,
+                     double beat, Arena* arena, Budget* budget, FactorPick* pick);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_FACTOR_ASSIGN_SEARCH_H_
