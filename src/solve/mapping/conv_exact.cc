@@ -16,6 +16,7 @@ struct RegisterTile {
   double still_pj[kOperands];
   double bytes[kOperands];
   double still_bytes[kOperands];
+  double least_pj[kGroups];  // with the group's operand still
 };
 
 // A way to fill the scratchpad, and the group innermost above it.
@@ -31,9 +32,21 @@ struct DivisorList {
   Span<const int64_t> divisors;
 };
 
+struct Candidate {
+  double least_pj;
+  uint32_t tile;
+  uint32_t inner1;
+};
+
 struct Search {
   Search(Arena* a, Budget* b)
-      : arena(a), budget(b), lists(a), choices(a), registers(a), tops(a) {}
+      : arena(a),
+        budget(b),
+        lists(a),
+        choices(a),
+        registers(a),
+        tops(a),
+        candidates(a) {}
   ConvSpace space;
   Arena* arena;
   Budget* budget;
@@ -42,10 +55,14 @@ struct Search {
   Vector<SpatialChoice> choices;
   Vector<RegisterTile> registers;
   Vector<TopTile> tops;
+  Vector<Candidate> candidates;
+  PointCost least_dram;            // compulsory
   double least_array_pj[kGroups];  // over all register tiles of the choice, by inner1
   double least_array_bytes[kGroups];
+  uint32_t top_order[kDims];
   bool cut_taps;  // filters may be cut above the scratchpad
   double best;
+  double limit;  // best x (1 - gap): what a bound must be below to be worth a look
   size_t best_choice;
   Point best_point;
   int64_t evaluated;
@@ -83,33 +100,77 @@ bool TileFits(const Search& search, uint32_t level, const int64_t extent[kDims],
   return FitsLevel(memory, bytes);
 }
 
-Status PushRegisterTile(Search* search, const SpatialChoice& choice,
+// Products over the dims of each group, extended dim by dim.
+struct Steps {
+  double all[kGroups + 1];    // passes above the register tile
+  double tiles[kGroups + 1];  // register tiles
+  double first[kGroups + 1];  // units side by side
+  double inner[kGroups + 1];  // passes inside the register tile
+};
+
+void Extend(Steps* steps, const SpatialChoice& choice, int64_t extent, uint32_t d,
+            int64_t t0) {
+  const uint32_t g = kGroupOf[d];
+  const int64_t tiles = CeilDivide(extent, t0);
+  steps->all[g] *= static_cast<double>(choice.passes[d] / t0);
+  steps->tiles[g] *= static_cast<double>(tiles);
+  steps->first[g] *= static_cast<double>(Min(choice.spread[d], tiles));
+  steps->inner[g] *= static_cast<double>(t0);
+}
+
+// The same numbers as AddArrayCost with all passes at the array (moving) or with one
+// visit (still), from the products.
+void CostRegisterTile(const ConvSpace& space, const SpatialChoice& choice,
+                      const Steps& steps, RegisterTile* tile) {
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (!Has(space.problem, v)) continue;
+    const uint32_t g = kMovesNot[v];
+    const bool held = space.held[v];
+    double group = space.words[v], units = space.words[v];
+    if (v == kInput) {
+      int64_t united[kDims];
+      for (uint32_t d = 0; d < kDims; ++d) {
+        united[d] = held ? tile->t0[d] * choice.spread[d]
+                         : (tile->t0[d] > 1 ? 1 : choice.spread[d]);
+      }
+      group = InputWords(space, united);
+      units = held ? InputWords(space, tile->t0) : 0;
+    }
+    const double moving_visits = held ? steps.all[g] : steps.all[g] * steps.inner[g];
+    const double still_visits = held ? 1 : moving_visits;
+    const double fill = held ? space.word.fill0[v] : 0;
+    const double bytes = static_cast<double>(InnerBytes(space.problem, v));
+    const double read = space.word.read1[v];
+    if (v != kOutput) {
+      tile->pj[v] = group * moving_visits * read + units * steps.tiles[g] * fill;
+      tile->still_pj[v] = group * still_visits * read + units * steps.first[g] * fill;
+      tile->bytes[v] = group * moving_visits * bytes;
+      tile->still_bytes[v] = group * still_visits * bytes;
+      continue;
+    }
+    const double write = space.word.write1[v];
+    const double base = held ? units * steps.first[g] * space.word.mac_read[v] : 0;
+    tile->pj[v] = group * (moving_visits * write + (moving_visits - 1) * read) +
+                  units * (steps.tiles[g] - steps.first[g]) * fill - base;
+    tile->still_pj[v] =
+        group * (still_visits * write + (still_visits - 1) * read) - base;
+    tile->bytes[v] = group * (2 * moving_visits - 1) * bytes;
+    tile->still_bytes[v] = group * (2 * still_visits - 1) * bytes;
+  }
+}
+
+Status PushRegisterTile(Search* search, const SpatialChoice& choice, const Steps& steps,
                         const int64_t t0[kDims]) {
   RegisterTile tile = {};
-  Point point = {};
-  for (uint32_t d = 0; d < kDims; ++d) {
-    tile.t0[d] = point.t0[d] = t0[d];
-    point.t1[d] = choice.passes[d] / t0[d];
-    point.t2[d] = 1;
-  }
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    if (!Has(search->space.problem, v)) continue;
-    PointCost moving = {}, still = {};
-    point.inner1 = kMovesNot[v];
-    point.inner2 = kMovesNot[v];
-    AddArrayCost(search->space, choice, point, v, false, &moving);
-    AddArrayCost(search->space, choice, point, v, true, &still);
-    tile.pj[v] = moving.energy_pj;
-    tile.bytes[v] = moving.scratchpad_bytes;
-    tile.still_pj[v] = still.energy_pj;
-    tile.still_bytes[v] = still.scratchpad_bytes;
-  }
+  for (uint32_t d = 0; d < kDims; ++d) tile.t0[d] = t0[d];
+  CostRegisterTile(search->space, choice, steps, &tile);
   for (uint32_t g = 0; g < kGroups; ++g) {
     double pj = 0, bytes = 0;
     for (uint32_t v = 0; v < kOperands; ++v) {
       pj += v == kStill[g] ? tile.still_pj[v] : tile.pj[v];
       bytes += v == kStill[g] ? tile.still_bytes[v] : tile.bytes[v];
     }
+    tile.least_pj[g] = pj;
     search->least_array_pj[g] = Min(search->least_array_pj[g], pj);
     search->least_array_bytes[g] = Min(search->least_array_bytes[g], bytes);
   }
@@ -117,16 +178,18 @@ Status PushRegisterTile(Search* search, const SpatialChoice& choice,
 }
 
 Status ListRegisterTiles(Search* search, const SpatialChoice& choice, int i,
-                         int64_t t0[kDims]) {
-  if (i == kTileDimCount) return PushRegisterTile(search, choice, t0);
+                         const Steps& steps, int64_t t0[kDims]) {
+  if (i == kTileDimCount) return PushRegisterTile(search, choice, steps, t0);
   const uint32_t d = kTileDims[i];
   const int64_t passes = choice.passes[d];
   const bool taps = d == kDimR || d == kDimS;
   for (const int64_t f : search->divisors[d]) {
     if (taps && f != 1 && f != passes) continue;
     t0[d] = f;
-    if (!TileFits(*search, 0, t0, 0)) break;  // larger ones do not fit either
-    SLUICE_TRY(ListRegisterTiles(search, choice, i + 1, t0));
+    if (f > 1 && !TileFits(*search, 0, t0, 0)) break;  // nor do larger ones
+    Steps more = steps;
+    Extend(&more, choice, search->space.problem.extent[d], d, f);
+    SLUICE_TRY(ListRegisterTiles(search, choice, i + 1, more, t0));
   }
   t0[d] = 1;
   return Status::kOk;
@@ -146,8 +209,10 @@ double TopBound(const Search& search, const SpatialChoice& choice,
   return ObjectiveOf(search.space, choice, cost);
 }
 
+// Returns in *least the smallest bound over the inner groups.
 Status PushTopTiles(Search* search, const SpatialChoice& choice,
-                    const int64_t passes[kDims], const int64_t extent[kDims]) {
+                    const int64_t passes[kDims], const int64_t extent[kDims],
+                    double* least) {
   TopTile tile = {};
   int64_t t2[kDims];
   double steps[kGroups + 1] = {1, 1, 1, 1};
@@ -157,6 +222,7 @@ Status PushTopTiles(Search* search, const SpatialChoice& choice,
     steps[kGroupOf[d]] *= static_cast<double>(t2[d]);
   }
   bool tried = false;
+  *least = kUnbounded;
   for (uint32_t g = 0; g < kGroups; ++g) {
     // Without steps, any group is as good as the others.
     if (steps[g] == 1 && (tried || g + 1 < kGroups)) continue;
@@ -165,34 +231,95 @@ Status PushTopTiles(Search* search, const SpatialChoice& choice,
     tile.dram = PointCost{};
     if (search->space.dram) AddDramCost(search->space, extent, t2, g, &tile.dram);
     tile.bound = TopBound(*search, choice, tile.dram);
-    if (tile.bound < search->best) SLUICE_TRY(search->tops.Push(tile));
+    *least = Min(*least, tile.bound);
+    if (tile.bound < search->limit) SLUICE_TRY(search->tops.Push(tile));
   }
   return Status::kOk;
 }
 
+bool TopAllows(const Search& search, const SpatialChoice& choice, uint32_t d,
+               int64_t f) {
+  const ConvSpace& space = search.space;
+  const int64_t top = space.constraints.top_tile[d];
+  const int64_t extent = space.problem.extent[d];
+  const bool taps = d == kDimR || d == kDimS;
+  if (!space.dram || (taps && !search.cut_taps && top == 0)) {
+    return f == choice.passes[d];
+  }
+  return top == 0 || Min(f * choice.spread[d], extent) == Min(top, extent);
+}
+
+// The last dim goes from large tiles to small ones: bounds rise, so the first that is
+// too high ends it.
 Status ListTopTiles(Search* search, const SpatialChoice& choice, int i,
                     int64_t passes[kDims], int64_t extent[kDims]) {
-  const ConvSpace& space = search->space;
-  if (i == kTileDimCount) return PushTopTiles(search, choice, passes, extent);
-  const uint32_t d = kTileDims[i];
-  const int64_t all = choice.passes[d];
-  const int64_t top = space.constraints.top_tile[d];
-  const bool taps = d == kDimR || d == kDimS;
-  for (const int64_t f : search->divisors[d]) {
-    if (taps && f != all && !search->cut_taps && top == 0) continue;
-    if (!space.dram && f != all) continue;
+  const uint32_t d = search->top_order[i];
+  const Span<const int64_t> divisors = search->divisors[d];
+  const bool last = i + 1 == kTileDimCount;
+  for (size_t j = 0; j < divisors.size(); ++j) {
+    const int64_t f = last ? divisors[divisors.size() - 1 - j] : divisors[j];
+    if (!TopAllows(*search, choice, d, f)) continue;
+    passes[d] = f;
     extent[d] = f * choice.spread[d];
-    if (top != 0 &&
-        Min(extent[d], space.problem.extent[d]) != Min(top, space.problem.extent[d])) {
+    if (!TileFits(*search, 1, extent, search->space.constraints.resident)) {
+      if (last) continue;
+      break;
+    }
+    if (!last) {
+      SLUICE_TRY(ListTopTiles(search, choice, i + 1, passes, extent));
       continue;
     }
-    passes[d] = f;
-    if (!TileFits(*search, 1, extent, space.constraints.resident)) break;
-    SLUICE_TRY(ListTopTiles(search, choice, i + 1, passes, extent));
+    double least;
+    SLUICE_TRY(PushTopTiles(search, choice, passes, extent, &least));
+    if (least >= search->limit) break;
   }
   passes[d] = 1;
   extent[d] = choice.spread[d];
   return Status::kOk;
+}
+
+// Dims by number of divisors, most last.
+void OrderTop(Search* search) {
+  for (int i = 0; i < kTileDimCount; ++i) {
+    int j = i;
+    const uint32_t d = kTileDims[i];
+    for (; j > 0 && search->divisors[search->top_order[j - 1]].size() >
+                        search->divisors[d].size();
+         --j) {
+      search->top_order[j] = search->top_order[j - 1];
+    }
+    search->top_order[j] = d;
+  }
+}
+
+// Heap sort; ties by tile, so that the order is one.
+bool Before(const Candidate& a, const Candidate& b) {
+  if (a.least_pj != b.least_pj) return a.least_pj < b.least_pj;
+  return a.tile != b.tile ? a.tile < b.tile : a.inner1 < b.inner1;
+}
+
+void SiftDown(Span<Candidate> heap, size_t root, size_t size) {
+  for (;;) {
+    size_t child = 2 * root + 1;
+    if (child >= size) return;
+    if (child + 1 < size && Before(heap[child], heap[child + 1])) ++child;
+    if (!Before(heap[root], heap[child])) return;
+    const Candidate swapped = heap[root];
+    heap[root] = heap[child];
+    heap[child] = swapped;
+    root = child;
+  }
+}
+
+void SortCandidates(Span<Candidate> heap) {
+  for (size_t i = heap.size() / 2; i-- > 0;) SiftDown(heap, i, heap.size());
+  for (size_t end = heap.size(); end > 1;) {
+    --end;
+    const Candidate swapped = heap[0];
+    heap[0] = heap[end];
+    heap[end] = swapped;
+    SiftDown(heap, 0, end);
+  }
 }
 
 bool Divides(const RegisterTile& tile, const TopTile& top) {
@@ -202,39 +329,61 @@ bool Divides(const RegisterTile& tile, const TopTile& top) {
   return true;
 }
 
-// All register tiles and inner groups below one scratchpad tile.
+// Register tiles and inner groups that could still win above the cheapest DRAM part,
+// cheapest first.
+Status ListCandidates(Search* search, const SpatialChoice& choice) {
+  search->candidates.Truncate(0);
+  PointCost least = {kUnbounded, 0, 0};
+  for (const TopTile& top : search->tops) {
+    least.energy_pj = Min(least.energy_pj, top.dram.energy_pj);
+  }
+  for (size_t i = 0; i < search->registers.size(); ++i) {
+    for (uint32_t g = 0; g < kGroups; ++g) {
+      PointCost cost = least;
+      cost.energy_pj += search->registers[i].least_pj[g];
+      if (ObjectiveOf(search->space, choice, cost) >= search->limit) continue;
+      SLUICE_TRY(search->candidates.Push(
+          Candidate{search->registers[i].least_pj[g], static_cast<uint32_t>(i), g}));
+    }
+  }
+  SortCandidates(search->candidates.span());
+  return Status::kOk;
+}
+
+// All candidates below one scratchpad tile.
 void DescendTop(Search* search, size_t choice_index, const TopTile& top) {
   const SpatialChoice& choice = search->choices[choice_index];
-  for (uint32_t g = 0; g < kGroups; ++g) {
-    const uint32_t still = kStill[g];
-    for (const RegisterTile& tile : search->registers) {
-      PointCost cost = top.dram;
-      for (uint32_t v = 0; v < kOperands; ++v) {
-        cost.energy_pj += v == still ? tile.still_pj[v] : tile.pj[v];
-        cost.scratchpad_bytes += v == still ? tile.still_bytes[v] : tile.bytes[v];
-      }
-      if (ObjectiveOf(search->space, choice, cost) >= search->best) continue;
-      if (!Divides(tile, top)) continue;
-      Point point;
-      for (uint32_t d = 0; d < kDims; ++d) {
-        point.t0[d] = tile.t0[d];
-        point.t1[d] = top.passes[d] / tile.t0[d];
-        point.t2[d] = choice.passes[d] / top.passes[d];
-      }
-      point.inner1 = g;
-      point.inner2 = top.inner2;
-      if (Has(search->space.problem, still)) {
-        cost.energy_pj -= tile.still_pj[still];
-        cost.scratchpad_bytes -= tile.still_bytes[still];
-        AddArrayCost(search->space, choice, point, still, true, &cost);
-      }
-      ++search->evaluated;
-      const double objective = ObjectiveOf(search->space, choice, cost);
-      if (objective >= search->best) continue;
-      search->best = objective;
-      search->best_choice = choice_index;
-      search->best_point = point;
+  for (const Candidate& candidate : search->candidates) {
+    const RegisterTile& tile = search->registers[candidate.tile];
+    const uint32_t still = kStill[candidate.inner1];
+    PointCost cost = top.dram;
+    cost.energy_pj += candidate.least_pj;
+    if (ObjectiveOf(search->space, choice, cost) >= search->limit) break;
+    if (!Divides(tile, top)) continue;
+    Point point;
+    for (uint32_t d = 0; d < kDims; ++d) {
+      point.t0[d] = tile.t0[d];
+      point.t1[d] = top.passes[d] / tile.t0[d];
+      point.t2[d] = choice.passes[d] / top.passes[d];
     }
+    point.inner1 = candidate.inner1;
+    point.inner2 = top.inner2;
+    cost.energy_pj = top.dram.energy_pj;
+    for (uint32_t v = 0; v < kOperands; ++v) {
+      if (v == still) continue;
+      cost.energy_pj += tile.pj[v];
+      cost.scratchpad_bytes += tile.bytes[v];
+    }
+    if (Has(search->space.problem, still)) {
+      AddArrayCost(search->space, choice, point, still, true, &cost);
+    }
+    ++search->evaluated;
+    const double objective = ObjectiveOf(search->space, choice, cost);
+    if (objective >= search->best) continue;
+    search->best = objective;
+    search->limit = objective * (1 - search->space.constraints.gap);
+    search->best_choice = choice_index;
+    search->best_point = point;
   }
 }
 
@@ -251,12 +400,21 @@ Status SearchChoice(Search* search, size_t index) {
     extent[d] = choice.spread[d];
     SLUICE_TRY(FindDivisors(search, choice.passes[d], &search->divisors[d]));
   }
-  SLUICE_TRY(ListRegisterTiles(search, choice, 0, t0));
-  if (search->registers.size() == 0) return Status::kOk;
+  Steps steps;
+  for (uint32_t g = 0; g <= kGroups; ++g) {
+    steps.all[g] = steps.tiles[g] = steps.first[g] = steps.inner[g] = 1;
+  }
+  if (!TileFits(*search, 0, t0, 0)) return Status::kOk;
+  SLUICE_TRY(ListRegisterTiles(search, choice, 0, steps, t0));
+  if (TopBound(*search, choice, search->least_dram) >= search->limit) {
+    return Status::kOk;
+  }
+  OrderTop(search);
   SLUICE_TRY(ListTopTiles(search, choice, 0, passes, extent));
+  SLUICE_TRY(ListCandidates(search, choice));
   for (;;) {
     size_t next = search->tops.size();
-    double least = search->best;
+    double least = search->limit;
     for (size_t i = 0; i < search->tops.size(); ++i) {
       if (search->tops[i].bound < least) {
         least = search->tops[i].bound;
@@ -275,6 +433,7 @@ void BoundChoices(Search* search) {
   PointCost least = {};
   const int64_t one[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
   if (space.dram) AddDramCost(space, space.problem.extent, one, kGroupK, &least);
+  search->least_dram = least;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(space.problem, v)) continue;
     least.energy_pj +=
@@ -298,15 +457,12 @@ void BoundChoices(Search* search) {
 Status SearchAll(Search* search, double* bound) {
   for (;;) {
     size_t next = search->choices.size();
-    double least = search->best;
-    size_t kept = 0;
+    double least = search->limit;
     for (size_t i = 0; i < search->choices.size(); ++i) {
-      if (search->choices[i].bound >= search->best) continue;
       if (search->choices[i].bound < least) {
         least = search->choices[i].bound;
         next = i;
       }
-      ++kept;
     }
     *bound = least;
     if (next == search->choices.size() || search->budget->Exhausted())
@@ -363,7 +519,7 @@ Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
   Search search(arena, budget);
   SLUICE_TRY(MakeConvSpace(problem, hardware, constraints, &search.space, diagnostic));
   SLUICE_TRY(ListSpatialChoices(search.space, &search.choices));
-  search.best = kUnbounded;
+  search.best = search.limit = kUnbounded;
   search.evaluated = 0;
   double bound = 0;
   for (int attempt = 0; attempt < 2 && search.best == kUnbounded; ++attempt) {

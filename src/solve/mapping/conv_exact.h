@@ -36,6 +36,8 @@ struct MapConstraints {
   uint32_t resident = 0;         // operand bits that lie whole in the scratchpad
   uint32_t energy_exponent = 1;  // cost = energy^n x cycles^m
   uint32_t delay_exponent = 0;
+  bool wide = false;  // also arrays that leave usable units idle
+  double gap = 0;     // stop at a nest within this share of the bound
 };
 
 struct MappedNest {
@@ -43,7 +45,7 @@ struct MappedNest {
   LayerCost cost;
   double objective;
   double bound;  // no nest of the space is below
-  bool proved;   // bound equals objective, and the space is as described
+  bool proved;   // objective x (1 - gap) <= bound, and the space is as described
   int64_t evaluated;
 };
 

@@ -71,6 +71,32 @@ int64_t PassesOf(const ConvSpace& space, uint32_t dim, int64_t spread) {
   return CeilDivide(extent, top) * (top / spread);
 }
 
+// Could another unit of some axis still save a pass of some dim?
+bool LeavesUnits(const ConvSpace& space, const SpatialChoice& choice) {
+  for (uint32_t a = 0; a < kMaxAxes; ++a) {
+    const Fanout* fanout = FanoutAt(*space.hardware, 1, a);
+    if (fanout == nullptr) return false;
+    int64_t used = 1;
+    for (uint32_t d = 0; d < kDims; ++d) used *= choice.axis[a][d];
+    for (uint32_t d = 0; d < kDims; ++d) {
+      const int64_t passes = choice.passes[d];
+      if (passes == 1 || !MayUnroll(*fanout, d)) continue;
+      const int64_t spread = CeilDivide(space.problem.extent[d], passes - 1);
+      const int64_t others = choice.spread[d] / choice.axis[a][d];
+      const int64_t raised = CeilDivide(spread, others);
+      if (!IsTried(space.problem.extent[d], raised * others, fanout->extent)) continue;
+      if (used / choice.axis[a][d] * raised <= int64_t{fanout->extent}) return true;
+    }
+  }
+  return false;
+}
+
+bool IsWide(const ConvSpace& space) {
+  bool fixed = false;
+  for (uint32_t d = 0; d < kDims; ++d) fixed |= space.constraints.top_tile[d] != 0;
+  return fixed || space.constraints.wide;
+}
+
 Status CloseChoice(const ConvSpace& space, SpatialChoice choice,
                    Vector<SpatialChoice>* choices) {
   double cycles = 1;
@@ -88,7 +114,9 @@ Status CloseChoice(const ConvSpace& space, SpatialChoice choice,
     choice.passes[d] = PassesOf(space, d, choice.spread[d]);
     cycles *= static_cast<double>(choice.passes[d]);
   }
-  choice.bound = cycles;
+  const int64_t least = CeilDivide(space.operations, space.peak);
+  choice.cycles = Max(cycles, static_cast<double>(least));
+  if (!IsWide(space) && LeavesUnits(space, choice)) return Status::kOk;
   if (choices->size() >= kMaxChoices) return Status::kOk;
   return choices->Push(choice);
 }
@@ -323,22 +351,14 @@ void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
 
 double LatencyOf(const ConvSpace& space, const SpatialChoice& choice,
                  const PointCost& cost) {
-  double cycles = 1;
-  for (uint32_t d = 0; d < kDims; ++d) cycles *= static_cast<double>(choice.passes[d]);
-  cycles = Max(cycles, static_cast<double>(CeilDivide(space.operations, space.peak)));
+  double cycles = choice.cycles;
   const double bytes[2] = {cost.scratchpad_bytes, cost.dram_bytes};
   for (uint32_t l = 1; l < space.hardware->levels.size(); ++l) {
     const Rational& rate = space.hardware->levels[l].bandwidth;
     if (rate.numerator == 0) continue;
-    const double exact = bytes[l - 1] * static_cast<double>(rate.denominator) /
-                         static_cast<double>(rate.numerator);
-    if (exact <= cycles) continue;
-    // Round up as the model does; counts are far below 2^53 where it matters.
-    cycles =
-        exact < 9e15
-            ? static_cast<double>(TransferCycles(static_cast<int64_t>(bytes[l - 1]),
-                                                 rate.numerator, rate.denominator))
-            : exact;
+    // Not rounded up, unlike the model: a bound, off by less than a cycle.
+    cycles = Max(cycles, bytes[l - 1] * static_cast<double>(rate.denominator) /
+                             static_cast<double>(rate.numerator));
   }
   return cycles;
 }

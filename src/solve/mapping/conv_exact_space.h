@@ -55,6 +55,7 @@ struct SpatialChoice {
   int32_t axis[kMaxAxes][kDims];
   int64_t spread[kDims];  // product over axes
   int64_t passes[kDims];  // temporal steps left, to be split over the levels
+  double cycles;          // all steps, or operations at the peak rate
   double bound;
 };
 
