@@ -225,6 +225,9 @@ Status Carry(const Box& box, uint32_t d, int64_t at, const Frame& frame, uint32_
   return todo->Push(main);
 }
 
+// Steps a found part counts for: bounds the scratch memory along with the time.
+constexpr int64_t kPartCost = 128;
+
 Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
               Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
   SLUICE_TRY(Spend(judge, 1));
@@ -280,6 +283,7 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
     in.along[d] = j;
   }
   in.part = box;
+  SLUICE_TRY(Spend(judge, kPartCost));
   return inside->Push(in);
 }
 

@@ -7,7 +7,6 @@ namespace sluice {
 namespace judge {
 namespace {
 
-constexpr uint64_t kMaxInstructions = uint64_t{1} << 24;  // all instances together
 constexpr uint64_t kMaxWaits = uint64_t{1} << 26;
 
 struct Cursor {  // where an engine stands
@@ -47,16 +46,13 @@ Status Prepare(Walk* walk) {
     if (sum > kMaxWaits) return TooLarge(judge, "waits");
     waits[b] = static_cast<uint32_t>(sum);
   }
-  SLUICE_TRY(judge->arena->Allocate(s.instances.size(), &order->first_number));
+  order->first_number = s.first_number;
   SLUICE_TRY(judge->arena->Allocate(s.engines, &walk->column));
   for (uint32_t& c : walk->column) c = kNone;
-  uint64_t instructions = 0, wait_sum = 0;
+  const uint64_t instructions = s.instructions;
+  uint64_t wait_sum = 0;
   for (size_t i = 0; i < s.instances.size(); ++i) {
-    const uint32_t b = s.instances[i].block;
-    order->first_number[i] = static_cast<uint32_t>(instructions);
-    instructions += s.blocks[b].instructions.size();
-    wait_sum += waits[b];
-    if (instructions > kMaxInstructions) return TooLarge(judge, "instructions");
+    wait_sum += waits[s.instances[i].block];
     if (wait_sum > kMaxWaits) return TooLarge(judge, "waits");
   }
   if (uint64_t{s.engines} * s.blocks.size() > kMaxWaits)
@@ -179,7 +175,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
 
 }  // namespace
 
-Status FindOrder(Judge* judge, Order* order) {
+Status FindOrder(Judge* judge, Preference preference, Order* order) {
   order->columns = 0;
   Walk walk = {judge, order, {}, {}, {}};
   SLUICE_TRY(Prepare(&walk));
@@ -192,14 +188,15 @@ Status FindOrder(Judge* judge, Order* order) {
   size_t emitted = 0;
   for (bool progress = true; progress;) {
     progress = false;
-    for (uint32_t c = 0; c < columns; ++c) {
-      Cursor& cursor = walk.cursors[c];
-      while (Settle(s, &cursor)) {
-        bool done;
+    for (uint32_t i = 0; i < columns; ++i) {
+      const uint32_t c = preference == Preference::kLastEngine ? columns - 1 - i : i;
+      bool done = true;
+      while (done && Settle(s, &walk.cursors[c])) {
         SLUICE_TRY(TryStart(&walk, c, &emitted, &done));
-        if (!done) break;
-        progress = true;
+        progress = progress || done;
+        if (preference != Preference::kAny) break;
       }
+      if (progress && preference != Preference::kAny) break;
     }
   }
   judge->has_step = false;

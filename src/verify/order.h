@@ -16,11 +16,11 @@ namespace sluice {
 namespace judge {
 
 struct Order {
-  Span<Step> steps;             // a linear extension
-  Span<uint32_t> clocks;        // columns per instruction, by number
-  Span<uint32_t> first_number;  // of each instance: number = first + index in body
-  Span<uint32_t> engine;        // of each column
-  uint32_t columns;             // engines that have any instruction
+  Span<Step> steps;                   // a linear extension
+  Span<uint32_t> clocks;              // columns per instruction, by number
+  Span<const uint32_t> first_number;  // of each instance
+  Span<uint32_t> engine;              // of each column
+  uint32_t columns;                   // engines that have any instruction
 
   const uint32_t* ClockOf(const Step& step) const {
     const size_t number = size_t{first_number[step.instance]} + step.index;
@@ -28,7 +28,15 @@ struct Order {
   }
 };
 
-Status FindOrder(Judge* judge, Order* order);
+// Which of the many extensions; the verdict is the same for all. The strict ones show
+// an unordered read as such more often, instead of as a read of bytes not yet written.
+enum class Preference {
+  kAny,          // the fastest to find
+  kFirstEngine,  // always the lowest engine that can go on
+  kLastEngine,   // always the highest
+};
+
+Status FindOrder(Judge* judge, Preference preference, Order* order);
 
 }  // namespace judge
 }  // namespace sluice

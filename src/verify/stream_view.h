@@ -32,7 +32,6 @@ struct BlockView {
   Span<const sluice_export_t> exports;
   uint32_t slot_count;
   uint32_t kernel_count;
-  uint32_t first_instruction;  // counted block by block, as the debug map does
 };
 
 struct StreamView {
@@ -42,6 +41,13 @@ struct StreamView {
   Span<const sluice_binding_t> bindings;
   Span<const sluice_kernel_t> kernels;
   Span<const int32_t> attributes;
+  // Of each instance: its instruction i has number first_number + i, as in the debug
+  // map.
+  Span<uint32_t> first_number;
+  // Of each kernel: its layer, or the layer with a PAD in front taken in
+  // (structure.cc).
+  Span<Layer> executed;
+  uint32_t instructions;  // of all instances
   uint32_t nodes;
   uint32_t engines;
   uint64_t region_limit[SLUICE_REGION_COUNT];  // bytes that may be addressed
@@ -82,8 +88,7 @@ inline Fail Reject(const Judge& judge, const char* rule) {
   Fail fail(judge.diagnostic, Status::kRejected, "verify");
   fail.Rule(rule);
   if (judge.has_step) {
-    const BlockView& block = BlockOf(judge.stream, judge.step.instance);
-    fail.Instruction(block.first_instruction + judge.step.index);
+    fail.Instruction(judge.stream.first_number[judge.step.instance] + judge.step.index);
     fail.Text("instance ").Number(judge.step.instance);
     fail.Text(", instruction ").Number(judge.step.index).Text(": ");
   }

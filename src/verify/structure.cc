@@ -18,6 +18,7 @@ static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) ==
 
 constexpr uint32_t kMaxNodes = 4096;
 constexpr uint32_t kMaxAttributes = 64;
+constexpr uint32_t kMaxInstructions = 1u << 24;  // all instances together
 
 bool AllZero(const uint32_t* words, size_t n) {
   uint32_t any = 0;
@@ -216,7 +217,6 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
       if ((instruction.wait_count != 0 && last > block.waits.size()) ||
           !OpcodeFits(*judge, block, e, instruction)) {
         return Reject(*judge, "structure")
-            .Instruction(block.first_instruction + i)
             .Text("instruction ")
             .Number(i)
             .Text(" of engine ")
@@ -279,8 +279,64 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
   return CheckInstructions(judge, *block);
 }
 
+// Do the kernel's attributes equal these?
+bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
+                    Span<const int32_t> want) {
+  const size_t n = Max<size_t>(kernel.attribute_count, want.size());
+  for (size_t a = 0; a < n; ++a) {
+    const int32_t mine =
+        a < kernel.attribute_count ? s.attributes[kernel.first_attribute + a] : 0;
+    if (mine != (a < want.size() ? want[a] : 0)) return false;
+  }
+  return true;
+}
+
+// A convolution behind a PAD by its own input zero point is the same function as one
+// that pads by as much more and reads the PAD's input. Fills `folded` with that layer.
+Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) {
+  const Graph& graph = judge->graph;
+  *possible = false;
+  if (layer.op != SLUICE_OP_CONV && layer.op != SLUICE_OP_DEPTHWISE_CONV) {
+    return Status::kOk;
+  }
+  const uint32_t padded = layer.input(0);
+  if (padded == kNone || graph.tensors[padded].producer == kNone) return Status::kOk;
+  const Layer& pad = graph.layers[graph.tensors[padded].producer];
+  if (pad.op != SLUICE_OP_PAD || pad.input(0) == kNone ||
+      pad.attribute(SLUICE_PAD_VALUE) != layer.attribute(SLUICE_CONV_INPUT_ZERO)) {
+    return Status::kOk;
+  }
+  Span<uint32_t> inputs;
+  Span<int32_t> attributes;
+  SLUICE_TRY(judge->arena->Allocate(layer.inputs.size(), &inputs));
+  SLUICE_TRY(judge->arena->Allocate(SLUICE_CONV_ATTRIBUTES, &attributes));
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = layer.inputs[i];
+  for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = layer.attribute(i);
+  inputs[0] = pad.inputs[0];
+  for (int a = 0; a < kAxes; ++a) {
+    const int64_t before = pad.attribute(static_cast<size_t>(a));
+    const int64_t after = int64_t{graph.tensors[padded].extent[a]} -
+                          graph.tensors[inputs[0]].extent[a] - before;
+    const bool window = a == 1 || a == 2;
+    if (before < 0 || after < 0 || (!window && before + after != 0)) return Status::kOk;
+    if (!window) continue;
+    const size_t side = static_cast<size_t>(a - 1);
+    const int64_t first = attributes[SLUICE_CONV_PAD_TOP + side] + before;
+    const int64_t last = attributes[SLUICE_CONV_PAD_BOTTOM + side] + after;
+    if (first > INT32_MAX || last > INT32_MAX) return Status::kOk;
+    attributes[SLUICE_CONV_PAD_TOP + side] = static_cast<int32_t>(first);
+    attributes[SLUICE_CONV_PAD_BOTTOM + side] = static_cast<int32_t>(last);
+  }
+  *folded = layer;
+  folded->inputs = inputs;
+  folded->attributes = attributes;
+  *possible = true;
+  return Status::kOk;
+}
+
 Status CheckKernels(Judge* judge) {
-  const StreamView& s = judge->stream;
+  StreamView& s = judge->stream;
+  SLUICE_TRY(judge->arena->Allocate(s.kernels.size(), &s.executed));
   for (size_t i = 0; i < s.kernels.size(); ++i) {
     const sluice_kernel_t& kernel = s.kernels[i];
     const uint64_t end = uint64_t{kernel.first_attribute} + kernel.attribute_count;
@@ -289,12 +345,11 @@ Status CheckKernels(Judge* judge) {
       return Reject(*judge, "structure").Text("a kernel's field is out of range");
     }
     const Layer& layer = judge->graph.layers[kernel.layer];
+    s.executed[i] = layer;
     bool same = kernel.op == layer.op;
-    const size_t n = Max<size_t>(kernel.attribute_count, layer.attributes.size());
-    for (size_t a = 0; same && a < n && a < kMaxAttributes; ++a) {
-      const int32_t mine =
-          a < kernel.attribute_count ? s.attributes[kernel.first_attribute + a] : 0;
-      same = mine == layer.attribute(a);
+    if (same && !SameAttributes(s, kernel, layer.attributes)) {
+      SLUICE_TRY(FoldPad(judge, layer, &s.executed[i], &same));
+      same = same && SameAttributes(s, kernel, s.executed[i].attributes);
     }
     if (!same) {
       return Reject(*judge, "tile")
@@ -308,7 +363,7 @@ Status CheckKernels(Judge* judge) {
 }
 
 Status CheckInstances(Judge* judge) {
-  const StreamView& s = judge->stream;
+  StreamView& s = judge->stream;
   for (const sluice_binding_t& binding : s.bindings) {
     const uint64_t base = Join(binding.base_lo, binding.base_hi);
     if (binding.region >= SLUICE_REGION_COUNT || binding.reserved != 0) {
@@ -323,7 +378,9 @@ Status CheckInstances(Judge* judge) {
           .Text("a scratchpad slot's base is not aligned");
     }
   }
-  for (const sluice_instance_t& instance : s.instances) {
+  SLUICE_TRY(judge->arena->Allocate(s.instances.size(), &s.first_number));
+  for (size_t i = 0; i < s.instances.size(); ++i) {
+    const sluice_instance_t& instance = s.instances[i];
     if (instance.block >= s.blocks.size() || instance.reserved != 0) {
       return Reject(*judge, "structure").Text("an instance of no block");
     }
@@ -333,6 +390,13 @@ Status CheckInstances(Judge* judge) {
       return Reject(*judge, "structure")
           .Text("an instance's slots or kernels are missing");
     }
+    s.first_number[i] = s.instructions;
+    if (block.instructions.size() > kMaxInstructions - s.instructions) {
+      return Fail(judge->diagnostic, Status::kUnsupported, "verify")
+          .Rule("work")
+          .Text("more than 2^24 instructions");
+    }
+    s.instructions += static_cast<uint32_t>(block.instructions.size());
   }
   return Status::kOk;
 }
@@ -364,18 +428,16 @@ Status ReadStream(Judge* judge) {
     return Reject(*judge, "structure").Text("bodies overlap");
   }
   SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
-  uint32_t instructions = 0;
   for (size_t b = 0; b < directory.size(); ++b) {
-    s.blocks[b].first_instruction = instructions;
     SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
-    instructions += directory[b].instruction_count;
   }
   SLUICE_TRY(CheckKernels(judge));
+  SLUICE_TRY(CheckInstances(judge));
   if (judge->plan.debug_layer.size() != 0 &&
-      judge->plan.debug_layer.size() != instructions) {
+      judge->plan.debug_layer.size() != s.instructions) {
     return Reject(*judge, "structure").Text("debug map of another length");
   }
-  return CheckInstances(judge);
+  return Status::kOk;
 }
 
 }  // namespace judge

@@ -37,7 +37,7 @@ struct Query {
 // Adds an operand: input i of the layer, the box to be filled in by the caller.
 Need* AddNeed(const Query& q, size_t input, uint32_t operand, const char* role) {
   Need* need = &q.out->need[q.out->count];
-  *need = Need{operand, q.layer.input(input), {}, {1, 1, 1, 1}, false, role};
+  *need = Need{operand, q.layer.input(input), {}, {1, 1, 1, 1}, false, false, role};
   if (need->tensor == kNone) {
     q.Wrong("the layer lacks an input");
     return need;
@@ -122,7 +122,6 @@ void Convolution(const Query& q) {
   const Tensor& out = q.graph.tensors[q.layer.outputs[0]];
   q.out->used |= kUsesWeight;
   q.out->macs = true;
-  q.out->check_pads = !scatter;
   Need* need = AddNeed(q, 0, q.tile.input0, "input0");
   SetAxis(need, 0, q.origin[0], q.origin[0] + q.extent[0]);
   for (int axis = 1; axis <= 2; ++axis) {
@@ -179,6 +178,7 @@ void FullyConnected(const Query& q) {
   Need* weight = AddNeed(q, 1, q.tile.weight, "weight");
   SetAxis(weight, 2, q.origin[3], q.origin[3] + q.extent[3]);
   SetAxis(weight, 3, q.tile.c_begin, q.tile.c_end);
+  weight->rows_first = true;
   q.out->work = Product(q.Outputs(), int64_t{q.tile.c_end} - q.tile.c_begin);
   Parameters(q, 2);
 }
@@ -205,7 +205,6 @@ void BatchMatmul(const Query& q) {
 void Pool(const Query& q) {
   const Tensor* in = q.Input(0);
   if (in == nullptr) return q.Wrong("the layer lacks an input");
-  q.out->check_pads = true;
   Need* need = AddNeed(q, 0, q.tile.input0, "input0");
   SetAxis(need, 0, q.origin[0], q.origin[0] + q.extent[0]);
   SetAxis(need, 3, q.origin[3], q.origin[3] + q.extent[3]);
@@ -224,7 +223,6 @@ void Pool(const Query& q) {
 void Pad(const Query& q) {
   const Tensor* in = q.Input(0);
   if (in == nullptr) return q.Wrong("the layer lacks an input");
-  q.out->check_pads = true;
   Need* need = AddNeed(q, 0, q.tile.input0, "input0");
   for (int a = 0; a < kAxes; ++a) {
     const int64_t before = q.layer.attribute(static_cast<size_t>(a));
@@ -303,7 +301,8 @@ void Transpose(const Query& q) {
   q.out->work = q.Outputs();
 }
 
-// First and last input index that output i of a resize reads.
+// First and last input index that a tile holds for output i of a resize. (The nearest
+// neighbour is one of the two that the bilinear kernel takes.)
 void ResizeReach(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t* first,
                  int64_t* last) {
   const bool corners = layer.attribute(SLUICE_RESIZE_ALIGN_CORNERS) != 0 && out > 1;
@@ -311,13 +310,8 @@ void ResizeReach(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t
   const int64_t step = corners ? (((in - 1) << 10) + (out - 1) / 2) / (out - 1)
                                : ((in << 10) + out / 2) / out;
   const int64_t position = step * i + (half ? step / 2 - 512 : 0);
-  if (layer.op == SLUICE_OP_RESIZE_BILINEAR) {
-    *first = Min(Max<int64_t>(0, position >> 10), in - 1);
-    *last = Min(*first + 1, in - 1);
-    return;
-  }
-  const int64_t rounded = corners || half ? position + 512 : position;
-  *first = *last = Min(Max<int64_t>(0, rounded >> 10), in - 1);
+  *first = Min(Max<int64_t>(0, position >> 10), in - 1);
+  *last = Min(*first + 1, in - 1);
 }
 
 void Resize(const Query& q) {

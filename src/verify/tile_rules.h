@@ -20,7 +20,8 @@ struct Need {
   uint32_t tensor;
   int64_t origin[kAxes];
   int64_t extent[kAxes];
-  bool on_last;  // read by tiles with LAST only
+  bool on_last;     // read by tiles with LAST only
+  bool rows_first;  // axis 2 may stand on the operand's axis 0: [k,1,1,c] for [1,1,k,c]
   const char* role;
 };
 
@@ -28,12 +29,11 @@ struct TileNeeds {
   Need need[5];
   uint32_t count;
   int64_t sum_channels;  // C that ranges must cover; 0 = no sum over C
-  bool check_pads;
-  int64_t pad[4];
-  int64_t work;      // saturating
-  bool macs;         // unit of work: MACs, else vector operations
-  bool elementwise;  // output may lie exactly where an input of its box lay
-  uint16_t used;     // kUses bits of operands the op knows
+  int64_t pad[4];        // 0 for ops without padding
+  int64_t work;          // saturating
+  bool macs;             // unit of work: MACs, else vector operations
+  bool elementwise;      // output may lie exactly where an input of its box lay
+  uint16_t used;         // kUses bits of operands the op knows
   const char* wrong;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // COMPUTE: a tile against the rules of its layer, and its accumulator.
+#include <utility>
+
 #include "base/checked.h"
 #include "verify/follow.h"
 
@@ -17,10 +19,8 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
       (tile.parameters != SLUICE_NONE && (needs.used & kUsesParameters) == 0)) {
     return wrong("an operand too many or too few");
   }
-  if (needs.check_pads) {
-    for (int i = 0; i < 4; ++i) {
-      if (tile.pad[i] != needs.pad[i]) return wrong("pads do not fit the window");
-    }
+  for (int i = 0; i < 4; ++i) {
+    if (tile.pad[i] != needs.pad[i]) return wrong("pads do not fit the window");
   }
   const int64_t peak = needs.macs ? judge_->hardware.macs_per_cycle
                                   : judge_->hardware.vector_ops_per_cycle;
@@ -65,6 +65,10 @@ Status Follower::ReadInputs(const Layer& layer, const TileNeeds& needs, bool las
     const Tensor& tensor = judge_->graph.tensors[need.tensor];
     Access access;
     SLUICE_TRY(Locate(need.operand, &access));
+    if (need.rows_first && access.extent[2] == 1) {
+      std::swap(access.extent[0], access.extent[2]);
+      std::swap(access.stride[0], access.stride[2]);
+    }
     bool fits = access.region == SLUICE_REGION_GBUF && access.dtype == tensor.dtype;
     for (int a = 0; a < kAxes; ++a) fits = fits && access.extent[a] == need.extent[a];
     if (!fits) {
@@ -195,8 +199,9 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
   const BlockView& block = BlockOf(s, judge_->step.instance);
   const sluice_tile_t& tile = block.tiles[instruction.descriptor];
   const sluice_instance_t& instance = s.instances[judge_->step.instance];
-  const uint32_t layer_index = s.kernels[instance.first_kernel + tile.kernel].layer;
-  const Layer& layer = judge_->graph.layers[layer_index];
+  const uint32_t kernel = instance.first_kernel + tile.kernel;
+  const uint32_t layer_index = s.kernels[kernel].layer;
+  const Layer& layer = s.executed[kernel];
   node_ = (order_->engine[judge_->step.engine] - SLUICE_ENGINE_NODE0) / 2;
   const bool last = instruction.flags & SLUICE_FLAG_LAST;
   const uint32_t result_operand = last ? tile.output : tile.accumulator;
