@@ -24,7 +24,10 @@ constexpr double kTrafficStep = 0.04;
 constexpr double kWeightDramTraffic = 1.01;
 constexpr int kMaxKinds = kFactorDims * 10;  // ten different primes reach 2^31
 constexpr int kMaxFactors = kFactorDims * 31;
-constexpr int kRelaxedInner = 3;  // every dim gets its best innermost group
+constexpr int kRelaxedInner = 3;    // every dim gets its best innermost group
+constexpr double kGain = 1e-9;      // differences below count as none
+constexpr double kFirstStep = 0.1;  // of the value to beat above the bound
+constexpr size_t kBeam = 48;
 constexpr uint8_t kInsideP = 1;
 constexpr uint8_t kInsideQ = 2;
 
@@ -299,12 +302,16 @@ void ValueOf(const Problem& problem, const FactorAssignment& a, FactorValue* val
 
 // --- From the problem to cases of the search. ---
 
+struct Kind {
+  uint8_t dim;
+  uint8_t times;
+  uint32_t prime;
+};
+
 struct Kinds {
-  Span<FactorItem> items;  // room for kMaxKinds
-  Span<uint8_t> times;
+  Kind list[kMaxKinds];
   int count;
-  Span<uint8_t> kind_of;  // room for kMaxFactors
-  Span<uint8_t> choices;
+  uint8_t kind_of[kMaxFactors];
   size_t factors;
 };
 
@@ -316,19 +323,16 @@ void ListKinds(const FactorLayer& layer, Kinds* kinds) {
   for (const int d : kOrder) {
     ForPrimes(layer.extent[d], [&](int64_t prime, int times) {
       int at = kinds->count++;
-      for (; at > 0 && kinds->items[at - 1].prime < prime; --at) {
-        kinds->items[at].dim = kinds->items[at - 1].dim;
-        kinds->items[at].prime = kinds->items[at - 1].prime;
-        kinds->times[at] = kinds->times[at - 1];
+      for (; at > 0 && kinds->list[at - 1].prime < prime; --at) {
+        kinds->list[at] = kinds->list[at - 1];
       }
-      kinds->items[at].dim = static_cast<uint8_t>(d);
-      kinds->items[at].prime = static_cast<uint32_t>(prime);
-      kinds->times[at] = static_cast<uint8_t>(times);
+      kinds->list[at] = {static_cast<uint8_t>(d), static_cast<uint8_t>(times),
+                         static_cast<uint32_t>(prime)};
     });
   }
   kinds->factors = 0;
   for (int i = 0; i < kinds->count; ++i) {
-    for (int n = 0; n < kinds->times[i]; ++n) {
+    for (int n = 0; n < kinds->list[i].times; ++n) {
       kinds->kind_of[kinds->factors++] = static_cast<uint8_t>(i);
     }
   }
@@ -362,7 +366,11 @@ bool SetLoads(const Problem& problem, const FactorItem& item, const CaseOf& whic
     if (here && item.prime > limits.limit[l]) return false;
     choice->load[l++] = here ? item.prime : 1;
   }
-  for (int i = 0; i < l; ++i) choice->log_load[i] = Log2(choice->load[i]);
+  for (int i = 0; i < l; ++i) {
+    if (choice->load[i] == 1) continue;
+    choice->log_load[i] = Log2(choice->load[i]);
+    choice->loaded[choice->load_count++] = static_cast<uint8_t>(i);
+  }
   return true;
 }
 
@@ -420,7 +428,8 @@ void ListChoices(const Problem& problem, const CaseOf& which, const FactorCase& 
   }
 }
 
-FactorCase MakeCase(const Problem& problem, const CaseOf& which, Kinds* kinds) {
+Status MakeCase(const Problem& problem, const CaseOf& which, const Kinds& kinds,
+                Arena* arena, FactorCase* out) {
   FactorCase result = {};
   for (int level = 0; level < kFactorDram; ++level) {
     for (int v = 0; v < kFactorTensors; ++v) {
@@ -434,14 +443,19 @@ FactorCase MakeCase(const Problem& problem, const CaseOf& which, Kinds* kinds) {
     if (instances == 1) continue;
     result.limit[result.limit_count++] = static_cast<uint32_t>(instances);
   }
-  for (int i = 0; i < kinds->count; ++i) {
-    ListChoices(problem, which, result, &kinds->items[i]);
+  Span<FactorItem> items;
+  SLUICE_TRY(arena->Allocate(static_cast<size_t>(kinds.count), &items));
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i].dim = kinds.list[i].dim;
+    items[i].prime = kinds.list[i].prime;
+    ListChoices(problem, which, result, &items[i]);
   }
-  result.kinds = kinds->items.Slice(0, static_cast<size_t>(kinds->count));
-  result.kind_of = kinds->kind_of.Slice(0, kinds->factors);
+  result.kinds = items;
+  result.kind_of = Span<const uint8_t>(kinds.kind_of, kinds.factors);
   result.required = (which.rows_matter && which.halo.rows ? kInsideP : 0) |
                     (which.columns_matter && which.halo.columns ? kInsideQ : 0);
-  return result;
+  *out = result;
+  return Status::kOk;
 }
 
 FactorAssignment AssignmentOf(const FactorCase& problem, Span<const uint8_t> choices) {
@@ -459,39 +473,53 @@ FactorAssignment AssignmentOf(const FactorCase& problem, Span<const uint8_t> cho
   return a;
 }
 
+struct Case {
+  CaseOf which;
+  FactorCase problem;
+  FactorMultipliers multipliers;
+  double bound;  // nothing in it is cheaper
+};
+
+constexpr int kMaxCases = 16;  // four halos, each once relaxed and once per group
+
 struct Driver {
   Problem problem;
   Kinds kinds;
+  Span<uint8_t> choices;
   Arena* arena;
   Budget* budget;
   FactorSolution* solution;
+  Case cases[kMaxCases];
+  int case_count;
   double best;
-  double lower_bound;  // of the cases looked into
   bool stopped;
 };
 
-// Searches one case; true when its optimum was worth its price in `which`, which is
-// false only when the relaxed innermost group promised more than any real one keeps.
-Status SearchCase(Driver* driver, const CaseOf& which, bool* kept) {
-  *kept = true;
-  const FactorCase problem = MakeCase(driver->problem, which, &driver->kinds);
-  const FactorMultipliers multipliers = TuneMultipliers(problem, driver->best);
-  FactorPick pick = {};
-  pick.choices = driver->kinds.choices;
-  SLUICE_TRY(SearchFactors(problem, multipliers, driver->best, driver->arena,
-                           driver->budget, &pick));
-  driver->solution->labels += pick.labels;
-  if (pick.stopped) {
-    driver->stopped = true;
-    driver->lower_bound = Min(driver->lower_bound, pick.lower_bound);
-  }
-  if (!pick.found) return Status::kOk;
-  const FactorAssignment assignment =
-      AssignmentOf(problem, pick.choices.Slice(0, problem.kind_of.size()));
+Status AddCase(Driver* driver, const CaseOf& which) {
+  Case& added = driver->cases[driver->case_count++];
+  added.which = which;
+  added.multipliers = {};
+  SLUICE_TRY(
+      MakeCase(driver->problem, which, driver->kinds, driver->arena, &added.problem));
+  TuneMultipliers(added.problem, driver->best, &added.multipliers);
+  added.bound = added.multipliers.bound;
+  return Status::kOk;
+}
+
+// Searches a case below `beat`; a solution found lowers driver->best.
+Status SearchCase(Driver* driver, Case* at, double beat, size_t width,
+                  FactorPick* pick) {
+  *pick = {};
+  pick->choices = driver->choices;
+  SLUICE_TRY(SearchFactors(at->problem, at->multipliers, beat, width, driver->arena,
+                           driver->budget, pick));
+  driver->solution->labels += pick->labels;
+  driver->stopped = driver->stopped || pick->stopped;
+  if (!pick->found) return Status::kOk;
+  const FactorAssignment assignment = AssignmentOf(at->problem, pick->choices);
   FactorValue value;
   uint8_t inner;
   ValueOf(driver->problem, assignment, &value, &inner);
-  *kept = value.objective <= pick.cost + 1e-9;
   if (value.objective < driver->best) {
     driver->best = value.objective;
     driver->solution->assignment = assignment;
@@ -501,13 +529,64 @@ Status SearchCase(Driver* driver, const CaseOf& which, bool* kept) {
   return Status::kOk;
 }
 
-Status SearchHalo(Driver* driver, CaseOf which) {
-  bool kept;
-  which.inner = kRelaxedInner;
-  SLUICE_TRY(SearchCase(driver, which, &kept));
-  for (which.inner = 0; !kept && which.inner < 3; ++which.inner) {
-    bool ignored;
-    SLUICE_TRY(SearchCase(driver, which, &ignored));
+// Closes a case or raises its bound to `beat`. When the optimum of the relaxed
+// innermost group is worth more than its price, the three real groups take the case's
+// place.
+Status DeepenCase(Driver* driver, int index, double beat) {
+  Case& at = driver->cases[index];
+  FactorPick pick;
+  SLUICE_TRY(SearchCase(driver, &at, beat, 0, &pick));
+  if (pick.stopped) return Status::kOk;
+  at.bound = pick.found ? pick.cost : beat;
+  const bool relaxed = at.which.inner == kRelaxedInner;
+  if (!pick.found || !relaxed || driver->best <= pick.cost + kGain) return Status::kOk;
+  const double bound = at.bound;
+  at.bound = kInfinity;
+  CaseOf which = at.which;
+  for (which.inner = 0; which.inner < kRelaxedInner; ++which.inner) {
+    SLUICE_TRY(AddCase(driver, which));
+    Case& added = driver->cases[driver->case_count - 1];
+    added.bound = Max(added.bound, bound);
+  }
+  return Status::kOk;
+}
+
+// Some solution, and multipliers tuned towards it.
+Status FindFirst(Driver* driver) {
+  for (int i = 0; i < driver->case_count; ++i) {
+    Case& at = driver->cases[i];
+    FactorPick pick = {};
+    if (driver->best == kInfinity) {
+      SLUICE_TRY(SearchCase(driver, &at, kInfinity, kBeam, &pick));
+      if (driver->stopped) return Status::kOk;
+    }
+    TuneMultipliers(at.problem, driver->best, &at.multipliers);
+    at.bound = at.multipliers.bound;
+  }
+  return Status::kOk;
+}
+
+double LeastBound(const Driver& driver) {
+  double least = driver.best;
+  for (int i = 0; i < driver.case_count; ++i) {
+    least = Min(least, driver.cases[i].bound);
+  }
+  return least;
+}
+
+// What must be kept grows fast with the gap, so the value to beat rises in steps from
+// the least bound; the first solution below it is the optimum of its case.
+Status Deepen(Driver* driver) {
+  double step = kFirstStep;
+  while (!driver->stopped && LeastBound(*driver) < driver->best - kGain) {
+    const double aim = Min(driver->best, LeastBound(*driver) + step);
+    const int count = driver->case_count;
+    for (int i = 0; i < count && !driver->stopped; ++i) {
+      const double beat = Min(aim, driver->best);
+      if (!(driver->cases[i].bound < beat - kGain)) continue;
+      SLUICE_TRY(DeepenCase(driver, i, beat));
+    }
+    step *= 2;
   }
   return Status::kOk;
 }
@@ -515,26 +594,23 @@ Status SearchHalo(Driver* driver, CaseOf which) {
 Status SearchAll(Driver* driver) {
   const FactorLayer& layer = *driver->problem.layer;
   CaseOf which = {};
+  which.inner = kRelaxedInner;
   which.rows_matter = layer.extent[kDimR] > 1;
   which.columns_matter = layer.extent[kDimS] > 1;
   const bool alike = layer.extent[kDimR] == layer.extent[kDimS] &&
                      layer.extent[kDimP] == layer.extent[kDimQ] &&
                      layer.stride_p == layer.stride_q;
-  for (int index = 3; index >= 0; --index) {  // both inside is the best most often
+  for (int index = 3; index >= 0; --index) {
     which.halo = {(index & 1) != 0, (index & 2) != 0};
     if (which.halo.rows && (!which.rows_matter || layer.extent[kDimP] == 1)) continue;
     if (which.halo.columns && (!which.columns_matter || layer.extent[kDimQ] == 1)) {
       continue;
     }
     if (alike && index == 1) continue;  // the mirror image of 2
-    if (driver->budget->Exhausted()) driver->stopped = true;
-    if (driver->stopped) {
-      driver->lower_bound = -kInfinity;
-      return Status::kOk;
-    }
-    SLUICE_TRY(SearchHalo(driver, which));
+    SLUICE_TRY(AddCase(driver, which));
   }
-  return Status::kOk;
+  SLUICE_TRY(FindFirst(driver));
+  return Deepen(driver);
 }
 
 }  // namespace
@@ -555,18 +631,18 @@ Status SolveFactorAssign(const FactorLayer& layer, const FactorMachine& machine,
                          FactorSolution* solution, Diagnostic* diagnostic) {
   *solution = FactorSolution{};
   ArenaScope scope(arena);
-  Driver driver = {};
-  driver.problem = {&layer, &machine, &weights};
-  SLUICE_TRY(CheckInput(driver.problem, diagnostic));
+  const Problem problem = {&layer, &machine, &weights};
+  SLUICE_TRY(CheckInput(problem, diagnostic));
+  Span<Driver> room;  // too large for a small stack
+  SLUICE_TRY(arena->Allocate(1, &room));
+  Driver& driver = room[0];
+  driver.problem = problem;
   driver.arena = arena;
   driver.budget = budget;
   driver.solution = solution;
-  driver.best = driver.lower_bound = kInfinity;
-  SLUICE_TRY(arena->Allocate(kMaxKinds, &driver.kinds.items));
-  SLUICE_TRY(arena->Allocate(kMaxKinds, &driver.kinds.times));
-  SLUICE_TRY(arena->Allocate(kMaxFactors, &driver.kinds.kind_of));
-  SLUICE_TRY(arena->Allocate(kMaxFactors, &driver.kinds.choices));
+  driver.best = kInfinity;
   ListKinds(layer, &driver.kinds);
+  SLUICE_TRY(arena->Allocate(driver.kinds.factors, &driver.choices));
   SLUICE_TRY(SearchAll(&driver));
   if (driver.best == kInfinity) {
     if (driver.stopped) {
@@ -576,7 +652,7 @@ Status SolveFactorAssign(const FactorLayer& layer, const FactorMachine& machine,
     // All factors in DRAM always fit.
     return Fail(diagnostic, Status::kInternal, kStage).Text("no assignment found");
   }
-  solution->lower_bound = Min(driver.lower_bound, driver.best);
+  solution->lower_bound = driver.stopped ? LeastBound(driver) : driver.best;
   solution->proved = !driver.stopped;
   return Status::kOk;
 }

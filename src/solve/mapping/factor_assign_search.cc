@@ -11,13 +11,114 @@ constexpr double kInfinity = __builtin_huge_val();
 constexpr double kMargin = 1e-9;  // labels that gain less are dropped
 constexpr uint32_t kEmpty = 0xffffffffu;
 constexpr int kTuningRounds = 120;
-constexpr size_t kBeam = 48;
+constexpr int kRetuningRounds = 30;
+constexpr int kPatience = 6;
+constexpr size_t kFewLabels = 48;  // not worth pruning
+constexpr int kPrunings = 6;       // of one layer, at most
+constexpr int kMaxKindsLeft = 70;
 constexpr size_t kFirstPool = 4096;
 
-double ReducedCost(const FactorChoice& choice, const double multipliers[], int limits) {
+double ReducedCost(const FactorChoice& choice, const double multipliers[]) {
   double sum = choice.cost;
-  for (int l = 0; l < limits; ++l) sum += multipliers[l] * choice.log_load[l];
+  for (int i = 0; i < choice.load_count; ++i) {
+    const int l = choice.loaded[i];
+    sum += multipliers[l] * choice.log_load[l];
+  }
   return sum;
+}
+
+// What a label leaves: the factors from `at` on, the room of each limit.
+struct Residue {
+  size_t at;
+  double cost;  // already paid
+  const uint32_t* room;
+};
+
+bool FitsRoom(const FactorChoice& choice, const uint32_t room[]) {
+  for (int i = 0; i < choice.load_count; ++i) {
+    const int l = choice.loaded[i];
+    if (choice.load[l] > room[l]) return false;
+  }
+  return true;
+}
+
+// Calls visit(item, times) for the kinds of the factors from `at` on.
+template <typename Visit>
+void ForKinds(const FactorCase& problem, size_t at, const Visit& visit) {
+  const size_t end = problem.kind_of.size();
+  for (size_t i = at, next; i < end; i = next) {
+    for (next = i + 1; next < end && problem.kind_of[next] == problem.kind_of[i];)
+      ++next;
+    visit(problem.kind_of[i], static_cast<double>(next - i));
+  }
+}
+
+// The bound that multipliers give a residue, and its slope in each of them.
+double BoundOf(const FactorCase& problem, const Residue& residue, const double now[],
+               double slope[]) {
+  const int limits = problem.limit_count;
+  double bound = residue.cost;
+  for (int l = 0; l < limits; ++l) {
+    const double room = Log2Above(residue.room[l]);
+    bound -= now[l] * room;
+    slope[l] = -room;
+  }
+  ForKinds(problem, residue.at, [&](uint8_t kind, double times) {
+    const FactorItem& item = problem.kinds[kind];
+    double least = kInfinity;
+    const FactorChoice* pick = nullptr;
+    for (int c = 0; c < item.choice_count; ++c) {
+      const FactorChoice& choice = item.choice[c];
+      if (!FitsRoom(choice, residue.room)) continue;
+      const double reduced = ReducedCost(choice, now);
+      if (reduced < least) {
+        least = reduced;
+        pick = &choice;
+      }
+    }
+    bound += times * least;
+    if (pick == nullptr) return;
+    for (int i = 0; i < pick->load_count; ++i) {
+      const int l = pick->loaded[i];
+      slope[l] += times * pick->log_load[l];
+    }
+  });
+  return bound;
+}
+
+// Subgradient ascent; the pace halves when it stalls.
+void Tune(const FactorCase& problem, const Residue& residue, double target, int rounds,
+          FactorMultipliers* best) {
+  const int limits = problem.limit_count;
+  best->bound = -kInfinity;
+  double now[kMaxLimits];
+  for (int l = 0; l < limits; ++l) now[l] = best->value[l];
+  double pace = 1;
+  int stale = 0;
+  for (int round = 0; round < rounds; ++round) {
+    double slope[kMaxLimits];
+    const double bound = BoundOf(problem, residue, now, slope);
+    if (bound > best->bound) {
+      best->bound = bound;
+      for (int l = 0; l < limits; ++l) best->value[l] = now[l];
+      stale = 0;
+      if (bound >= target) break;
+    } else if (++stale == kPatience) {
+      pace *= 0.5;
+      stale = 0;
+      for (int l = 0; l < limits; ++l) now[l] = best->value[l];
+      continue;
+    }
+    double norm = 0;
+    for (int l = 0; l < limits; ++l) norm += slope[l] * slope[l];
+    if (norm == 0) break;
+    double gap = target - bound;
+    if (!(gap < kInfinity)) gap = 1 + 0.05 * (bound < 0 ? -bound : bound);
+    gap = Max(gap, 0.01);
+    for (int l = 0; l < limits; ++l) {
+      now[l] = Max(0.0, now[l] + pace * gap / norm * slope[l]);
+    }
+  }
 }
 
 struct Label {
@@ -40,9 +141,11 @@ struct Search {
   const FactorCase* problem;
   const double* multipliers;
   Span<Rest> rest;
-  Span<Label> labels;   // pool, layer after layer
-  Span<uint32_t> room;  // per label and limit: what is left of the limit
-  Span<uint32_t> table;
+  Span<Label> labels;         // pool, layer after layer
+  Span<uint32_t> room;        // per label and limit: what is left of the limit
+  Span<uint32_t> table;       // of the layer being made, by hash
+  size_t table_mask;          // the part of it in use
+  FactorMultipliers retuned;  // to the labels at hand
   size_t size;
   size_t layer_begin;  // labels being extended
   size_t layer_end;
@@ -63,7 +166,7 @@ size_t HashOf(const uint32_t room[], int limits, uint8_t flags) {
 // The label of this layer with the same room and flags, or a free slot.
 uint32_t* FindSlot(Search* s, const uint32_t room[], uint8_t flags) {
   const int limits = s->problem->limit_count;
-  const size_t mask = s->table.size() - 1;
+  const size_t mask = s->table_mask;
   for (size_t i = HashOf(room, limits, flags) & mask;; i = (i + 1) & mask) {
     uint32_t& slot = s->table[i];
     if (slot == kEmpty) return &slot;
@@ -104,6 +207,7 @@ bool Extend(Search* s, size_t at, uint32_t parent, int c, const FactorChoice& ch
   } else if (!(cost < s->labels[*slot].cost)) {
     return true;
   }
+  bound = Max(bound, from.bound);
   s->labels[*slot] = {cost, bound, parent, static_cast<uint8_t>(c), flags};
   return true;
 }
@@ -129,6 +233,65 @@ void Trim(Search* s, size_t begin, size_t width) {
   s->size = Min(s->size, begin + width);
 }
 
+// Bounds of all new labels with these multipliers; those that do not pay are dropped.
+void ApplyMultipliers(Search* s, size_t at, const double multipliers[]) {
+  const FactorCase& problem = *s->problem;
+  const size_t limits = static_cast<size_t>(problem.limit_count);
+  double reduced[kMaxKindsLeft][kMaxChoices];
+  int kinds = 0;
+  ForKinds(problem, at, [&](uint8_t kind, double) {
+    const FactorItem& item = problem.kinds[kind];
+    for (int c = 0; c < item.choice_count; ++c) {
+      reduced[kinds][c] = ReducedCost(item.choice[c], multipliers);
+    }
+    ++kinds;
+  });
+  size_t kept = s->layer_end;
+  for (size_t i = s->layer_end; i < s->size; ++i) {
+    const uint32_t* room = &s->room[i * limits];
+    double bound = s->labels[i].cost;
+    for (size_t l = 0; l < limits; ++l) {
+      if (multipliers[l] != 0) bound -= multipliers[l] * Log2Above(room[l]);
+    }
+    int k = 0;
+    ForKinds(problem, at, [&](uint8_t kind, double times) {
+      const FactorItem& item = problem.kinds[kind];
+      double least = kInfinity;
+      for (int c = 0; c < item.choice_count; ++c) {
+        if (reduced[k][c] < least && FitsRoom(item.choice[c], room)) {
+          least = reduced[k][c];
+        }
+      }
+      bound += times * least;
+      ++k;
+    });
+    if (!(bound < s->beat - kMargin)) continue;
+    s->labels[kept] = s->labels[i];
+    s->labels[kept].bound = Max(s->labels[kept].bound, bound);
+    memmove(&s->room[kept * limits], room, limits * sizeof *room);
+    ++kept;
+  }
+  s->size = kept;
+}
+
+// Multipliers tuned to the weakest label of the new layer, as long as they drop many.
+void Prune(Search* s, size_t at) {
+  for (int i = 0; i < kPrunings; ++i) {
+    const size_t before = s->size - s->layer_end;
+    if (before < kFewLabels) return;
+    size_t weakest = s->layer_end;
+    for (size_t k = weakest; k < s->size; ++k) {
+      if (s->labels[k].bound < s->labels[weakest].bound) weakest = k;
+    }
+    const Residue residue = {
+        at, s->labels[weakest].cost,
+        &s->room[weakest * static_cast<size_t>(s->problem->limit_count)]};
+    Tune(*s->problem, residue, s->beat, kRetuningRounds, &s->retuned);
+    ApplyMultipliers(s, at, s->retuned.value);
+    if (s->size - s->layer_end > before - before / 8) return;
+  }
+}
+
 enum class Outcome { kDone, kFull, kStopped };
 
 // All layers; `width` 0 keeps every label.
@@ -137,6 +300,7 @@ Outcome Run(Search* s, size_t width, Budget* budget, FactorPick* pick) {
   const int limits = problem.limit_count;
   s->size = 1;
   s->labels[0] = {};
+  s->labels[0].bound = -kInfinity;
   for (int l = 0; l < limits; ++l) {
     s->room[l] = Normalise(problem.limit[l], s->rest[0], l);
   }
@@ -144,7 +308,12 @@ Outcome Run(Search* s, size_t width, Budget* budget, FactorPick* pick) {
   s->layer_end = 1;
   for (size_t at = 0; at < problem.kind_of.size(); ++at) {
     const FactorItem& item = problem.kinds[problem.kind_of[at]];
-    memset(s->table.data(), 0xff, s->table.size() * sizeof(uint32_t));
+    const size_t parents = s->layer_end - s->layer_begin;
+    const size_t most = 2 * parents * static_cast<size_t>(item.choice_count);
+    size_t slots = 16;
+    while (slots < most && slots < s->table.size()) slots *= 2;
+    s->table_mask = slots - 1;
+    memset(s->table.data(), 0xff, slots * sizeof(uint32_t));
     for (size_t parent = s->layer_begin; parent < s->layer_end; ++parent) {
       if (budget->Exhausted()) return Outcome::kStopped;
       for (int c = 0; c < item.choice_count; ++c) {
@@ -153,8 +322,12 @@ Outcome Run(Search* s, size_t width, Budget* budget, FactorPick* pick) {
         }
       }
     }
+    if (width == 0) {
+      Prune(s, at + 1);
+    } else {
+      Trim(s, s->layer_end, width);
+    }
     s->layer_begin = s->layer_end;
-    if (width != 0) Trim(s, s->layer_end, width);
     s->layer_end = s->size;
   }
   pick->labels += static_cast<int64_t>(s->size);
@@ -187,7 +360,7 @@ void FillRest(const FactorCase& problem, const double multipliers[], Span<Rest> 
     const FactorItem& item = problem.kinds[problem.kind_of[at - 1]];
     double least = kInfinity;
     for (int c = 0; c < item.choice_count; ++c) {
-      least = Min(least, ReducedCost(item.choice[c], multipliers, limits));
+      least = Min(least, ReducedCost(item.choice[c], multipliers));
       tail.flags |= item.choice[c].flags;
     }
     tail.least += least;
@@ -212,87 +385,29 @@ Status MakePool(size_t labels, int limits, Arena* arena, Search* s) {
 
 }  // namespace
 
-FactorMultipliers TuneMultipliers(const FactorCase& problem, double target) {
-  const int limits = problem.limit_count;
-  FactorMultipliers best = {};
-  best.bound = -kInfinity;
-  double now[kMaxLimits] = {};
-  double pace = 1;
-  int stale = 0;
-  for (int round = 0; round < kTuningRounds; ++round) {
-    double bound = 0;
-    double slope[kMaxLimits];
-    for (int l = 0; l < limits; ++l) {
-      const double room = Log2Above(problem.limit[l]);
-      bound -= now[l] * room;
-      slope[l] = -room;
-    }
-    for (size_t i = 0, repeat = 0; i < problem.kind_of.size(); i += repeat) {
-      const uint8_t kind = problem.kind_of[i];
-      for (repeat = 0; i + repeat < problem.kind_of.size(); ++repeat) {
-        if (problem.kind_of[i + repeat] != kind) break;
-      }
-      const FactorItem& item = problem.kinds[kind];
-      double least = kInfinity;
-      int pick = 0;
-      for (int c = 0; c < item.choice_count; ++c) {
-        const double reduced = ReducedCost(item.choice[c], now, limits);
-        if (reduced < least) {
-          least = reduced;
-          pick = c;
-        }
-      }
-      const double times = static_cast<double>(repeat);
-      bound += times * least;
-      for (int l = 0; l < limits; ++l)
-        slope[l] += times * item.choice[pick].log_load[l];
-    }
-    if (bound > best.bound) {
-      best.bound = bound;
-      for (int l = 0; l < limits; ++l) best.value[l] = now[l];
-      stale = 0;
-    } else if (++stale == 6) {
-      pace *= 0.5;
-      stale = 0;
-      for (int l = 0; l < limits; ++l) now[l] = best.value[l];
-      continue;
-    }
-    double norm = 0;
-    for (int l = 0; l < limits; ++l) norm += slope[l] * slope[l];
-    if (norm == 0) break;
-    double gap = target - bound;
-    if (!(gap < kInfinity)) gap = 1 + 0.05 * (bound < 0 ? -bound : bound);
-    gap = Max(gap, 0.01);
-    for (int l = 0; l < limits; ++l) {
-      now[l] = Max(0.0, now[l] + pace * gap / norm * slope[l]);
-    }
-  }
-  return best;
+void TuneMultipliers(const FactorCase& problem, double target,
+                     FactorMultipliers* multipliers) {
+  const Residue whole = {0, 0, problem.limit};
+  Tune(problem, whole, target, kTuningRounds, multipliers);
 }
 
 Status SearchFactors(const FactorCase& problem, const FactorMultipliers& multipliers,
-                     double beat, Arena* arena, Budget* budget, FactorPick* pick) {
+                     double beat, size_t width, Arena* arena, Budget* budget,
+                     FactorPick* pick) {
+  ArenaScope scope(arena);
   pick->found = false;
   pick->stopped = false;
-  pick->lower_bound = multipliers.bound;
-  if (!(multipliers.bound < beat - kMargin)) return Status::kOk;
-  ArenaScope scope(arena);
   Search s = {};
   s.problem = &problem;
   s.multipliers = multipliers.value;
   s.beat = beat;
   SLUICE_TRY(arena->Allocate(problem.kind_of.size() + 1, &s.rest));
+  s.retuned = multipliers;
   FillRest(problem, multipliers.value, s.rest);
-  size_t width = kBeam;  // a good solution first: it prunes the full run
   for (size_t pool = kFirstPool;; pool *= 4) {
     const Arena::Mark mark = arena->mark();
     SLUICE_TRY(MakePool(pool, problem.limit_count, arena, &s));
-    Outcome outcome = Outcome::kDone;
-    if (width != 0) outcome = Run(&s, width, budget, pick);
-    if (outcome == Outcome::kDone) {
-      width = 0;
-      outcome = Run(&s, width, budget, pick);
-    }
+    const Outcome outcome = Run(&s, width, budget, pick);
     arena->Rewind(mark);
     if (outcome == Outcome::kFull) continue;
     pick->stopped = outcome == Outcome::kStopped;

@@ -24,6 +24,8 @@ struct FactorChoice {
   double cost;
   uint32_t load[kMaxLimits];
   double log_load[kMaxLimits];
+  uint8_t loaded[kMaxLimits];  // limits with a load above 1
+  int load_count;
   uint8_t flags;  // bits that some item must set: see FactorCase::required
   uint8_t level;
   bool spatial;
@@ -45,24 +47,28 @@ struct FactorCase {
   uint8_t required;  // flags that must be set at the end
 };
 
-struct FactorPick {
-  bool found;
-  bool stopped;
-  double cost;
-  double lower_bound;     // of the whole case, from multipliers alone
-  Span<uint8_t> choices;  // per factor; caller's room
-  int64_t labels;
-};
-
-// A multiplier per limit that makes the bound of the case large. Deterministic.
+// One multiplier per limit, and the bound on the whole case that they give.
 struct FactorMultipliers {
   double value[kMaxLimits];
   double bound;
 };
-FactorMultipliers TuneMultipliers(const FactorCase& problem, double target);
 
+// Ascends towards `target` (infinity: unknown) from where it left off. Deterministic.
+void TuneMultipliers(const FactorCase& problem, double target,
+                     FactorMultipliers* multipliers);
+
+struct FactorPick {
+  bool found;    // something below `beat`; the optimum unless `width` cut labels off
+  bool stopped;  // by the budget: neither
+  double cost;
+  Span<uint8_t> choices;  // per factor; caller's room
+  int64_t labels;         // added to
+};
+
+// width: labels kept per factor; 0 keeps all.
 Status SearchFactors(const FactorCase& problem, const FactorMultipliers& multipliers,
-                     double beat, Arena* arena, Budget* budget, FactorPick* pick);
+                     double beat, size_t width, Arena* arena, Budget* budget,
+                     FactorPick* pick);
 
 }  // namespace sluice
 
