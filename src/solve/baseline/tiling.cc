@@ -15,6 +15,10 @@ constexpr int kMaxChunks = 40;  // candidates per axis: halvings of a 31-bit ext
 // tiles overlap better, but each costs halo and latency.
 constexpr int kFinerCuts = 6;
 
+// Every tile costs instructions, stream bytes and scheduling time: one tile more must pay
+// for itself by this share of the layer's time.
+constexpr double kTileToll = 1.0 / 1024;
+
 struct ChunkList {
   int32_t chunk[kMaxChunks];
   int size = 0;
@@ -220,8 +224,9 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
   const int32_t c = Min(tiling.c_chunk, layer.channels);
   const TileBoxes t = BoxesOf(graph, layer.layer, first, 0, c);
   const double compute = tiles * static_cast<double>(TileCycles(hw, layer.layer, t, c));
-  if (!tiling.doubled) return dma + compute;
-  return Max(dma, compute) + Min(dma, compute) / tiles;
+  const double overlapped =
+      tiling.doubled ? Max(dma, compute) + Min(dma, compute) / tiles : dma + compute;
+  return overlapped * (1 + tiles * kTileToll);
 }
 
 // Tries candidates and keeps the best.
