@@ -73,20 +73,32 @@ static int reached(const sluice_walk_cursor_t* cursor, uint32_t instance,
   return cursor->completed >= count;
 }
 
-static int wait_holds(const sluice_walker_t* w, const sluice_walk_cursor_t* cursors,
-                      uint32_t instance, const sluice_wait_t* wait) {
-  uint32_t other;
+static int target_of(const sluice_walker_t* w, uint32_t instance,
+                     const sluice_wait_t* wait, sluice_walk_target_t* target) {
+  const uint32_t back = (uint32_t) - (int32_t)wait->instance;
   sluice_block_t b;
   sluice_export_t e;
-  if (wait->instance == 0)
-    return reached(&cursors[wait->engine], instance, wait->count);
-  other = (uint32_t) - (int32_t)wait->instance;
-  if (other > instance) return -1;
-  other = instance - other;
-  sluice_walk_block(w, other, &b);
+  target->instance = instance;
+  target->engine = wait->engine;
+  target->count = wait->count;
+  if (wait->instance == 0) return 1;
+  if (back > instance) return -1;
+  target->instance = instance - back;
+  sluice_walk_block(w, target->instance, &b);
   if (wait->count >= b.export_count) return -1;
   read(w, b.export_offset, wait->count, &e, sizeof e);
-  return reached(&cursors[e.engine], other, e.count);
+  target->engine = e.engine;
+  target->count = e.count;
+  return 1;
+}
+
+int sluice_walk_wait_target(const sluice_walker_t* w, uint32_t instance, uint32_t index,
+                            sluice_walk_target_t* target) {
+  sluice_block_t b;
+  sluice_wait_t wait;
+  sluice_walk_block(w, instance, &b);
+  read(w, b.wait_offset, index, &wait, sizeof wait);
+  return target_of(w, instance, &wait, target);
 }
 
 int sluice_walk_waits_hold(const sluice_walker_t* w,
@@ -99,10 +111,14 @@ int sluice_walk_waits_hold(const sluice_walker_t* w,
   if (!sluice_walk_next(w, cursors, engine, &n)) return 0;
   sluice_walk_block(w, instance, &b);
   for (i = 0; i < n.wait_count; ++i) {
+    sluice_walk_target_t target;
     sluice_wait_t wait;
     int holds;
     read(w, b.wait_offset, n.first_wait + i, &wait, sizeof wait);
-    holds = wait_holds(w, cursors, instance, &wait);
+    holds = target_of(w, instance, &wait, &target);
+    if (holds == 1) {
+      holds = reached(&cursors[target.engine], target.instance, target.count);
+    }
     if (holds != 1) {
       if (pending != NULL) *pending = wait;
       return holds;

@@ -107,6 +107,16 @@ int sluice_walk_waits_hold(const sluice_walker_t* walker,
                            const sluice_walk_cursor_t* cursors, uint32_t engine,
                            sluice_wait_t* pending);
 
+/* Wait number `index` of the body that `instance` uses, as "engine has completed count
+ * instructions of instance". 1 = done, -1 = as above. */
+typedef struct {
+  uint32_t instance;
+  uint32_t engine;
+  uint32_t count;
+} sluice_walk_target_t;
+int sluice_walk_wait_target(const sluice_walker_t* walker, uint32_t instance,
+                            uint32_t index, sluice_walk_target_t* target);
+
 /* The engine's next instruction has taken effect. */
 void sluice_walk_complete(const sluice_walker_t* walker, sluice_walk_cursor_t* cursors,
                           uint32_t engine);

@@ -20,6 +20,7 @@ inline sluice_sim::SimulateResult Judge(const Case& c, const Bytes& plan,
   options.plan_size = plan.size();
   options.functional = functional;
   options.seed = seed;
+  options.max_memory_bytes = 1 << 20;
   return sluice_sim::Simulate(options);
 }
 

@@ -27,7 +27,12 @@ sluice_block_t BlockOf(const Bytes& image, uint32_t index = 0) {
 // Makes all hashes right again, so that only the changed field is wrong.
 void RehashAll(Bytes* image) {
   const sluice_stream_header_t h = HeaderOf(*image);
+  const uint64_t room = image->size() / sizeof(sluice_block_t);
   for (uint32_t i = 0; i < h.block_count; ++i) {
+    if (h.block_offset > image->size() || i >= room ||
+        h.block_offset + (i + 1) * sizeof(sluice_block_t) > image->size()) {
+      break;
+    }
     sluice_block_t b = BlockOf(*image, i);
     if (uint64_t{b.body_offset} + b.body_bytes > image->size()) continue;
     const uint64_t hash = Fnv1a64(image->data() + b.body_offset, b.body_bytes);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execution.h"
+
+#include <algorithm>
+
+namespace sluice_sim {
+
+Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walker,
+                     const Plan& plan, Machine* machine, SimulateResult* result)
+    : options_(options),
+      walker_(walker),
+      plan_(plan),
+      machine_(*machine),
+      result_(*result),
+      order_(walker),
+      cursors_(walker.engines),
+      busy_(walker.engines, false) {
+  uint32_t first = 0;
+  for (uint32_t b = 0; b < walker.header.block_count; ++b) {
+    sluice_block_t block;
+    std::memcpy(&block,
+                walker.image + walker.header.block_offset + size_t{b} * sizeof block,
+                sizeof block);
+    first_debug_.push_back(first);
+    first += block.instruction_count;
+  }
+}
+
+bool Execution::FailAt(const Trap& trap, const Flight& flight) {
+  result_.error_engine = flight.engine;
+  result_.error_instance = flight.instance;
+  result_.error_instruction = flight.instruction;
+  result_.error_code = trap.code;
+  result_.error = trap.text;
+  return false;
+}
+
+bool Execution::StartOne(uint32_t e, const sluice_instruction_t& instruction) {
+  Flight flight;
+  flight.engine = e;
+  flight.instance = cursors_[e].instance;
+  flight.instruction = sluice_walk_position(&walker_, cursors_.data(), e);
+  flight.start = now_;
+  const int holds = sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr);
+  if (holds == 0) return true;
+  if (holds < 0) {
+    return FailAt({"wait", "names an instance or an export that does not exist"},
+                  flight);
+  }
+  if (Trap trap = machine_.Start(instruction, &flight)) return FailAt(trap, flight);
+  if (Trap trap = order_.Start(instruction, flight)) return FailAt(trap, flight);
+  busy_[e] = true;
+  flights_.push_back(std::move(flight));
+  return true;
+}
+
+bool Execution::StartReady(bool* any_left) {
+  *any_left = false;
+  for (uint32_t e = 0; e < walker_.engines; ++e) {
+    if (busy_[e]) continue;
+    sluice_instruction_t instruction;
+    if (!sluice_walk_next(&walker_, cursors_.data(), e, &instruction)) {
+      order_.End(e);
+      continue;
+    }
+    *any_left = true;
+    if (!StartOne(e, instruction)) return false;
+  }
+  return true;
+}
+
+void Execution::CompleteEarliest() {
+  now_ = flights_[0].end;
+  for (const Flight& f : flights_) now_ = std::min(now_, f.end);
+  for (size_t i = 0; i < flights_.size();) {
+    if (flights_[i].end != now_) {
+      ++i;
+      continue;
+    }
+    const Flight& f = flights_[i];
+    machine_.Complete(f);
+    sluice_walk_complete(&walker_, cursors_.data(), f.engine);
+    busy_[f.engine] = false;
+    Count(f);
+    flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+void Execution::Count(const Flight& f) {
+  ++result_.instructions;
+  if (f.opcode == SLUICE_OPCODE_LOAD) result_.dram_read_bytes += f.bytes;
+  if (f.opcode == SLUICE_OPCODE_STORE) result_.dram_write_bytes += f.bytes;
+  if (f.opcode == SLUICE_OPCODE_FORWARD) result_.forward_bytes += f.bytes;
+  if (!options_.trace) return;
+  TraceEvent event{f.engine, f.instance, f.instruction, f.opcode, f.op,
+                   f.layer,  f.start,    f.end,         f.bytes};
+  sluice_instance_t instance;
+  std::memcpy(&instance,
+              walker_.image + walker_.header.instance_offset +
+                  size_t{f.instance} * sizeof instance,
+              sizeof instance);
+  const size_t debug = size_t{first_debug_[instance.block]} + f.instruction;
+  if (event.layer == kNowhere && debug < plan_.debug_layer.size()) {
+    event.layer = plan_.debug_layer[debug];
+  }
+  options_.trace(event);
+}
+
+bool Execution::Run() {
+  sluice_walk_start(&walker_, cursors_.data());
+  while (true) {
+    bool any_left = false;
+    if (!StartReady(&any_left)) return false;
+    result_.cycles = now_;
+    if (flights_.empty()) return any_left ? Deadlock() : true;
+    CompleteEarliest();
+  }
+}
+
+bool Execution::Deadlock() {
+  result_.error_code = "deadlock";
+  for (uint32_t e = 0; e < walker_.engines; ++e) {
+    sluice_wait_t wait;
+    sluice_instruction_t instruction;
+    if (!sluice_walk_next(&walker_, cursors_.data(), e, &instruction)) continue;
+    (void)sluice_walk_waits_hold(&walker_, cursors_.data(), e, &wait);
+    const uint32_t at = sluice_walk_position(&walker_, cursors_.data(), e);
+    if (result_.error.empty()) {
+      result_.error_engine = e;
+      result_.error_instance = cursors_[e].instance;
+      result_.error_instruction = at;
+    } else {
+      result_.error += "; ";
+    }
+    result_.error += EngineName(e) + " stands at instruction " + std::to_string(at) +
+                     " of instance " + std::to_string(cursors_[e].instance) +
+                     ", waits for ";
+    const int64_t other = int64_t{cursors_[e].instance} + wait.instance;
+    result_.error += wait.instance == 0
+                         ? std::to_string(wait.count) + " of " + EngineName(wait.engine)
+                         : "export " + std::to_string(wait.count) + " of instance " +
+                               std::to_string(other);
+  }
+  return false;
+}
+
+}  // namespace sluice_sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event loop: starts what may start, completes what ends first, until all lists
+// end.
+//
+// Input    a checked stream, the machine, the plan (names of layers for the trace)
+// Output   cycles, traffic and trace events in the result
+// Errors   false; code, sentence and instruction in the result
+// Cost     instructions * engines
+// Source   timing of stream.h: completions at t before starts at t
+#ifndef SLUICE_FIRMWARE_SIM_EXECUTION_H_
+#define SLUICE_FIRMWARE_SIM_EXECUTION_H_
+
+#include <vector>
+
+#include "machine.h"
+#include "order.h"
+#include "sim.h"
+
+namespace sluice_sim {
+
+class Execution {
+ public:
+  Execution(const SimulateOptions& options, const sluice_walker_t& walker,
+            const Plan& plan, Machine* machine, SimulateResult* result);
+  bool Run();
+
+ private:
+  bool FailAt(const Trap& trap, const Flight& flight);
+  bool StartReady(bool* any_left);
+  bool StartOne(uint32_t engine, const sluice_instruction_t& instruction);
+  void CompleteEarliest();
+  void Count(const Flight& flight);
+  bool Deadlock();
+
+  const SimulateOptions& options_;
+  const sluice_walker_t& walker_;
+  const Plan& plan_;
+  Machine& machine_;
+  SimulateResult& result_;
+  Order order_;
+  std::vector<uint32_t> first_debug_;  // per block, into the plan's debug_layer
+  std::vector<sluice_walk_cursor_t> cursors_;
+  std::vector<bool> busy_;
+  std::vector<Flight> flights_;
+  uint64_t now_ = 0;
+};
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_EXECUTION_H_

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order.h"
+
+#include <algorithm>
+
+#include "sim.h"
+
+namespace sluice_sim {
+
+Order::Order(const sluice_walker_t& walker)
+    : walker_(walker),
+      engines_(walker.engines),
+      first_(walker.engines),
+      clocks_(walker.engines),
+      now_(walker.engines),
+      ended_(walker.engines, false) {}
+
+// The engine's own past, and what every wait's target had known when it completed.
+void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) {
+  const uint32_t e = flight.engine;
+  const uint32_t number = static_cast<uint32_t>(clocks_[e].size() / engines_) + 1;
+  std::vector<uint32_t>& first = first_[e];
+  if (first.size() <= flight.instance) first.resize(flight.instance + 1, number - 1);
+  std::fill(now_.begin(), now_.end(), 0);
+  const auto join = [&](uint32_t engine, uint32_t count) {
+    const uint32_t* clock = clocks_[engine].data() + size_t{count - 1} * engines_;
+    for (uint32_t i = 0; i < engines_; ++i) now_[i] = std::max(now_[i], clock[i]);
+  };
+  if (number > 1) join(e, number - 1);
+  for (uint32_t w = 0; w < instruction.wait_count; ++w) {
+    sluice_walk_target_t target;
+    sluice_walk_wait_target(&walker_, flight.instance, instruction.first_wait + w,
+                            &target);
+    join(target.engine, first_[target.engine][target.instance] + target.count);
+  }
+  now_[e] = number;  // completed before any that will look at this clock
+  clocks_[e].insert(clocks_[e].end(), now_.begin(), now_.end());
+}
+
+Trap Order::Compare(const Flight& flight, uint32_t number) {
+  for (const Access& mine : flight.accesses) {
+    if (past_.size() <= mine.space) past_.resize(mine.space + 1);
+    for (const Past& other : past_[mine.space]) {
+      if (!mine.write && !other.access.write) continue;
+      if (other.engine == flight.engine || now_[other.engine] >= other.number) continue;
+      if (!Overlap(mine, other.access)) continue;
+      return {"race", std::string(mine.role) + " meets " + other.access.role +
+                          " of instruction " + std::to_string(other.instruction) +
+                          " of " + EngineName(other.engine) +
+                          ", and no wait orders the two"};
+    }
+  }
+  for (const Access& mine : flight.accesses) {
+    std::vector<Past>& list = past_[mine.space];
+    list.push_back({mine, flight.engine, number, flight.instruction});
+    if (list.size() % 64 == 0) Forget(&list);
+  }
+  return {};
+}
+
+// Drops what every engine that still runs already knows to be complete.
+void Order::Forget(std::vector<Past>* list) const {
+  std::vector<uint32_t> known(engines_, UINT32_MAX);
+  for (uint32_t e = 0; e < engines_; ++e) {
+    if (ended_[e]) continue;
+    const uint32_t* clock =
+        clocks_[e].empty() ? nullptr : clocks_[e].data() + clocks_[e].size() - engines_;
+    for (uint32_t i = 0; i < engines_; ++i) {
+      known[i] = std::min(known[i], clock == nullptr ? 0 : clock[i]);
+    }
+  }
+  const auto is_known = [&](const Past& p) { return p.number <= known[p.engine]; };
+  list->erase(std::remove_if(list->begin(), list->end(), is_known), list->end());
+}
+
+Trap Order::Start(const sluice_instruction_t& instruction, const Flight& flight) {
+  Join(instruction, flight);
+  return Compare(flight, now_[flight.engine]);
+}
+
+}  // namespace sluice_sim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph's tensors in the machine's DRAM: filled in before a run, read back and
+// compared with the untiled run after it.
+//
+// Input    the plan's places, untrusted; options: seed, inputs, state, data directory
+// Output   memory contents; values of the untiled run; outputs in the result
+// Errors   Trap
+// Cost     linear in the bytes; JudgeOutputs also runs the graph
+#ifndef SLUICE_FIRMWARE_SIM_PLACED_H_
+#define SLUICE_FIRMWARE_SIM_PLACED_H_
+
+#include "memory.h"
+#include "reference.h"
+#include "sim.h"
+#include "wire.h"
+
+namespace sluice_sim {
+
+// `values`: one per tensor; constants, inputs and states are set.
+Trap FillMemory(const SimulateOptions& options, const Graph& graph, const Plan& plan,
+                Memory* memory, Values* values);
+
+Trap JudgeOutputs(const SimulateOptions& options, const Graph& graph, const Plan& plan,
+                  Memory* memory, Values* values, SimulateResult* result);
+
+// Parameter values: the given ones, else the minimum.
+std::vector<int32_t> ParameterValues(const Graph& graph,
+                                     const SimulateOptions& options);
+
+// Output tensors, their bytes and hashes into the result.
+void CollectOutputs(const Graph& graph, const Values& values, SimulateResult* result);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_PLACED_H_
