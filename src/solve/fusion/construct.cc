@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWindow = 7;  // positions each side of the peak
+constexpr uint32_t kWindow = 7;     // positions each side of the peak
 constexpr double kExcessPrice = 16;
 constexpr int32_t kMostTiles = 4096;  // when a layer alone must fit
 
@@ -67,11 +67,14 @@ bool BestFit(Scheme* s, uint32_t at, const SchemeScore& now, Budget* budget,
 // Every layer in a fusion group of its own, cut until it fits.
 Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
   s->Reset();
-  for (uint32_t i = 0; i < s->layers(); ++i) s->SetCut(i, kCutDram);
+  for (uint32_t i = 0; i < s->layers(); ++i) {
+    s->SetCut(i, kCutDram);
+    if (s->double_buffer) s->SetTiles(i, s->problem().layers[i].extent[0]);
+    s->Keep();
+  }
   s->Keep();
   *out = s->Bound();
-  while (out->parsed == ParseResult::kOk &&
-         out->minimum_bytes > s->problem().buffer_bytes) {
+  while (out->parsed == ParseResult::kOk && out->minimum_bytes > s->target_bytes) {
     if (budget->Exhausted()) return Status::kStopped;
     const uint32_t at = s->PeakPosition();
     const int32_t tiles = s->notation().tiles[at];
@@ -89,7 +92,7 @@ Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* 
           .Text("one layer alone does not fit the scratchpad")
           .Layer(s->notation().order[at])
           .Bytes(static_cast<uint64_t>(out->minimum_bytes),
-                 static_cast<uint64_t>(s->problem().buffer_bytes));
+                 static_cast<uint64_t>(s->target_bytes));
     }
     s->SetTiles(at, more);
     s->Keep();
@@ -100,8 +103,7 @@ Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* 
 
 Status FitBuffer(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
   *out = s->Bound();
-  while (out->parsed == ParseResult::kOk &&
-         out->minimum_bytes > s->problem().buffer_bytes) {
+  while (out->parsed == ParseResult::kOk && out->minimum_bytes > s->target_bytes) {
     Fit fit;
     if (!BestFit(s, s->PeakPosition(), *out, budget, &fit)) {
       return FitAlone(s, budget, diagnostic, out);
@@ -165,6 +167,21 @@ bool ImproveAt(Scheme* s, uint32_t i, SchemeScore* best, uint64_t* left) {
 }
 
 }  // namespace
+
+Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
+                      SchemeScore* out) {
+  for (int share = 2; share <= 8; share *= 2) {
+    scheme->target_bytes = scheme->problem().buffer_bytes / share;
+    const Status status = FitAlone(scheme, budget, diagnostic, out);
+    if (status != Status::kOk && status != Status::kInfeasible) return status;
+    scheme->Keep();
+    *out = scheme->Score(kAnnealRejected);
+    scheme->Save();
+    if (out->cost < kAnnealRejected) return Status::kOk;
+  }
+  return Fail(diagnostic, Status::kInfeasible, "fusion")
+      .Text("the unfused start does not fit the scratchpad");
+}
 
 Status Construct(Scheme* scheme, uint64_t evaluations, Budget* budget,
                  Diagnostic* diagnostic, SchemeScore* out) {

@@ -17,6 +17,11 @@
 
 namespace sluice {
 
+// The published start: every layer a group of its own, batch entries one by one, cut
+// further until the double-buffered scheme fits.
+Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
+                      SchemeScore* out);
+
 Status Construct(Scheme* scheme, uint64_t evaluations, Budget* budget,
                  Diagnostic* diagnostic, SchemeScore* out);
 

@@ -7,16 +7,22 @@
 namespace sluice {
 namespace {
 
+constexpr uint64_t kConstructEvaluations = 1000;
+constexpr uint64_t kConstructLayers = 80000;  // evaluations x layers
+
+template <MoveSet kMoves>
 double Propose(void* user, Rng* rng, double limit) {
   Scheme* scheme = static_cast<Scheme*>(user);
-  if (!RandomMove(kMovesOurs, scheme, rng)) return kAnnealRejected;
+  if (!RandomMove(kMoves, scheme, rng)) return kAnnealRejected;
   return scheme->Score(limit).cost;
 }
 
-AnnealState State(Scheme* scheme) {
+AnnealState State(Scheme* scheme, FusionSolver solver) {
   AnnealState state;
   state.user = scheme;
-  state.propose = Propose;
+  state.propose = solver == kFusionSoma    ? Propose<kMovesSoma>
+                  : solver == kFusionCocco ? Propose<kMovesCocco>
+                                           : Propose<kMovesOurs>;
   state.keep = [](void* s) { static_cast<Scheme*>(s)->Keep(); };
   state.undo = [](void* s) { static_cast<Scheme*>(s)->Undo(); };
   state.save = [](void* s) { static_cast<Scheme*>(s)->Save(); };
@@ -32,13 +38,22 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
   AnnealOptions run = {50 * scheme->layers() + 500, 0.02, 8, 0.9};
   while ((options.rounds == 0 || done < options.rounds) && !budget->Exhausted()) {
     if (options.rounds != 0) run.rounds = Min(run.rounds, options.rounds - done);
-    const AnnealResult result = Anneal(State(scheme), run, cost, &rng, budget);
+    const AnnealResult result =
+        Anneal(State(scheme, kFusionOurs), run, cost, &rng, budget);
     cost = result.cost;
     done += result.rounds;
     if (result.rounds < run.rounds) break;
     run.rounds *= 2;
   }
   return done;
+}
+
+uint64_t AnnealPublished(Scheme* scheme, const FusionOptions& options, double cost,
+                         Budget* budget) {
+  Rng rng(options.seed);
+  const AnnealOptions run = {
+      options.rounds != 0 ? options.rounds : 100 * scheme->layers(), 0.1, 8, 0.9};
+  return Anneal(State(scheme, options.solver), run, cost, &rng, budget).rounds;
 }
 
 }  // namespace
@@ -60,11 +75,23 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   SLUICE_TRY(memo->Init(arena, model, 64 * n));
   SLUICE_TRY(
       scheme->Init(arena, &problem, memo, options.objective, max_tiles, max_transfers));
-  SLUICE_TRY(Construct(scheme, options.construct_evaluations, budget, diagnostic,
-                       &out->score));
   out->rounds = 0;
-  if (options.anneal) {
-    out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
+  if (options.solver == kFusionOurs) {
+    const uint64_t evaluations =
+        options.construct_evaluations != 0
+            ? options.construct_evaluations
+            : Min<uint64_t>(kConstructEvaluations,
+                            Max<uint64_t>(2 * n, kConstructLayers / n));
+    SLUICE_TRY(Construct(scheme, evaluations, budget, diagnostic, &out->score));
+    if (options.anneal) {
+      out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
+    }
+  } else {
+    scheme->double_buffer = true;
+    SLUICE_TRY(ConstructAlone(scheme, budget, diagnostic, &out->score));
+    if (options.anneal) {
+      out->rounds = AnnealPublished(scheme, options, out->score.cost, budget);
+    }
   }
   scheme->Restore();
   out->score = scheme->Score(kAnnealRejected);

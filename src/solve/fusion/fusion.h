@@ -6,7 +6,9 @@
 //          All live in the caller's arena.
 // Errors   kInfeasible (with numbers), kStopped (nothing fitted in time), kOutOfMemory.
 // Cost     construction: a few thousand evaluations; then one evaluation per round.
-// Source   SoMa section V; scored with a list schedule instead of double buffering, and
+// Source   SoMa section V (the published solvers: its cooling; Cocco's rules as SoMa
+// gives
+//          them); ours: scored with a list schedule instead of double buffering, and
 //          started from a constructed scheme.
 #ifndef SLUICE_SOLVE_FUSION_FUSION_H_
 #define SLUICE_SOLVE_FUSION_FUSION_H_
@@ -16,13 +18,21 @@
 
 namespace sluice {
 
+enum FusionSolver : uint8_t {
+  kFusionOurs,   // constructed start, list-scheduled scores
+  kFusionSoma,   // SoMa's first stage: unfused start, double buffering
+  kFusionCocco,  // order and DRAM cuts only, double buffering
+};
+
 struct FusionOptions {
+  FusionSolver solver = kFusionOurs;
   Objective objective;
   uint64_t seed = 0;
-  uint64_t rounds = 0;  // of annealing in all; 0 = until the budget ends
+  uint64_t rounds =
+      0;  // of annealing; 0 = until the budget ends; published: 100 per layer
   bool anneal = true;
-  uint64_t construct_evaluations = 1000;
-  uint32_t max_tiles = 0;  // 0 = from the number of layers
+  uint64_t construct_evaluations = 0;  // 0 = from the number of layers
+  uint32_t max_tiles = 0;              // 0 = from the number of layers
   uint32_t max_transfers = 0;
 };
 

@@ -42,6 +42,18 @@ bool MoveOrder(Scheme* s, Rng* rng) {
   return true;
 }
 
+// One more or less cut of the map, all batch entries alike.
+bool MoveTilesNear(Scheme* s, Rng* rng) {
+  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const FusionLayer& l = s->problem().layers[s->notation().order[first]];
+  const int32_t tiles = s->notation().tiles[first];
+  const int32_t step = tiles % l.extent[0] == 0 ? l.extent[0] : 1;
+  const int32_t next = rng->Below(2) != 0 ? tiles + step : tiles - step;
+  if (next < 1) return false;
+  s->SetTiles(first, next);
+  return true;
+}
+
 bool MoveTiles(Scheme* s, Rng* rng) {
   const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
   const int32_t tiles = s->notation().tiles[first];
@@ -95,14 +107,23 @@ bool MoveShift(Scheme* s, Rng* rng) {
 bool MoveWindow(Scheme* s, Rng* rng) {
   const uint32_t n = Size(*s);
   const uint32_t first = rng->Below(n);
-  const uint32_t most = rng->Below(4) == 0 ? 24 : 6;
+  const uint32_t draw = rng->Below(16);
+  const uint32_t most = draw == 0 ? n : draw < 4 ? 24 : 6;
   const uint32_t last = Min(n, first + 1 + rng->Below(most));
   s->MakeGroup(first, last, 1 << rng->Below(6));
   return true;
 }
 
+// Any number: powers of two, multiples of the batch, and what lies between.
 bool MoveTilesFar(Scheme* s, Rng* rng) {
-  s->SetTiles(s->GroupFirst(rng->Below(Size(*s))), 1 << rng->Below(7));
+  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const int32_t factor = static_cast<int32_t>(1 + rng->Below(16));
+  int32_t tiles = 1 << rng->Below(7);
+  if (rng->Below(2) != 0) {
+    const FusionLayer& l = s->problem().layers[s->notation().order[first]];
+    tiles = rng->Below(2) != 0 ? factor * l.extent[0] : factor;
+  }
+  s->SetTiles(first, tiles);
   return true;
 }
 
@@ -141,19 +162,100 @@ bool MoveDram(Scheme* s, Rng* rng) {
 bool MoveOurs(Scheme* s, Rng* rng) {
   const uint32_t draw = rng->Below(100);
   if (draw < 18) return MoveOrder(s, rng);
-  if (draw < 36) return MoveTiles(s, rng);
+  if (draw < 31) return MoveTiles(s, rng);
+  if (draw < 37) return MoveTilesNear(s, rng);
   if (draw < 56) return MoveFine(s, rng);
   if (draw < 68) return MoveShift(s, rng);
   if (draw < 83) return MoveWindow(s, rng);
-  if (draw < 88) return MoveTilesFar(s, rng);
+  if (draw < 89) return MoveTilesFar(s, rng);
   if (draw < 91) return MoveApart(s, rng);
   if (draw < 97) return MoveDram(s, rng);
   s->SetPolicy(rng->Below(kDmaPolicies));
   return true;
 }
 
+// The n-th position after `from`, cyclically, whose cut is `cut`; 0 when there is none.
+uint32_t FindCut(const Scheme& s, Cut cut, uint32_t from) {
+  const uint32_t n = Size(s);
+  for (uint32_t k = 0; k + 1 < n; ++k) {
+    const uint32_t i = 1 + (from + k) % (n - 1);
+    if (s.notation().cut[i] == cut) return i;
+  }
+  return 0;
+}
+
+// Joins the groups on both sides of i; the tiling number is one of theirs.
+void Join(Scheme* s, uint32_t i, Rng* rng) {
+  const int32_t tiles = s->notation().tiles[i];
+  const uint32_t before = s->GroupFirst(i - 1);
+  s->SetCut(i, kCutNone);
+  if (rng->Below(2) != 0) s->SetTiles(before, tiles);
+}
+
+void CutAt(Scheme* s, uint32_t i, Cut cut) {
+  if (s->notation().cut[i] == kCutNone) {
+    s->SetTiles(i, s->notation().tiles[s->GroupFirst(i)]);
+  }
+  s->SetCut(i, cut);
+}
+
+// The published changes of the DRAM cut set: fuse two groups, cut one, move a cut.
+// `left` is what a moved cut leaves behind.
+bool PublishedDram(Scheme* s, Rng* rng, Cut left) {
+  const uint32_t n = Size(*s);
+  if (n < 2) return false;
+  const uint32_t draw = rng->Below(10);
+  const uint32_t at = 1 + rng->Below(n - 1);
+  if (draw < 3) {
+    const uint32_t i = FindCut(*s, kCutDram, at - 1);
+    if (i == 0) return false;
+    Join(s, i, rng);
+    return true;
+  }
+  if (s->notation().cut[at] == kCutDram) return false;
+  if (draw < 6) {
+    CutAt(s, at, kCutDram);
+    return true;
+  }
+  const uint32_t i = FindCut(*s, kCutDram, rng->Below(n - 1));
+  if (i == 0) return false;
+  CutAt(s, at, kCutDram);
+  if (left == kCutFine) {
+    s->SetCut(i, kCutFine);
+  } else {
+    Join(s, i, rng);
+  }
+  return true;
+}
+
+bool MoveSoma(Scheme* s, Rng* rng) {
+  const uint32_t draw = rng->Below(100);
+  if (draw < 20) return MoveOrder(s, rng);
+  if (draw < 55) return MoveTiles(s, rng);
+  if (draw >= 70) return PublishedDram(s, rng, kCutFine);
+  if (Size(*s) < 2) return false;
+  const uint32_t i = FindCut(*s, kCutFine, rng->Below(Size(*s) - 1));
+  if (i == 0) return false;
+  Join(s, i, rng);
+  return true;
+}
+
+bool MoveCocco(Scheme* s, Rng* rng) {
+  return rng->Below(10) < 4 ? MoveOrder(s, rng) : PublishedDram(s, rng, kCutNone);
+}
+
 }  // namespace
 
-bool RandomMove(MoveSet, Scheme* scheme, Rng* rng) { return MoveOurs(scheme, rng); }
+bool RandomMove(MoveSet set, Scheme* scheme, Rng* rng) {
+  switch (set) {
+    case kMovesSoma:
+      return MoveSoma(scheme, rng);
+    case kMovesCocco:
+      return MoveCocco(scheme, rng);
+    case kMovesOurs:
+      break;
+  }
+  return MoveOurs(scheme, rng);
+}
 
 }  // namespace sluice

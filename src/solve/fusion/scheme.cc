@@ -19,6 +19,7 @@ Status Scheme::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
                     uint32_t max_transfers) {
   problem_ = problem;
   objective_ = objective;
+  target_bytes = problem->buffer_bytes;
   const size_t n = problem->layers.size();
   SLUICE_TRY(parser_.Init(arena, problem, memo, max_tiles, max_transfers, &list_));
   SLUICE_TRY(lister_.Init(arena, max_tiles, max_transfers));
@@ -57,10 +58,10 @@ SchemeScore Scheme::Bound() {
   s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);
   s.cost = Cost(objective_, s.energy_pj, s.latency_cycles);
   s.minimum_bytes = ProfileMinimum(list_, profile_);
-  if (s.minimum_bytes <= problem_->buffer_bytes) return s;
-  const double buffer = static_cast<double>(problem_->buffer_bytes);
+  if (s.minimum_bytes <= target_bytes) return s;
+  const double buffer = static_cast<double>(target_bytes);
   for (uint32_t p = 0; p < list_.tiles; ++p) {
-    const int64_t over = profile_[p + 1] - problem_->buffer_bytes;
+    const int64_t over = profile_[p + 1] - target_bytes;
     if (over <= 0) continue;
     s.excess += static_cast<double>(over) / buffer *
                 static_cast<double>(Max(list_.cycles[p], int64_t{1}));

@@ -54,8 +54,9 @@ class Scheme {
   const GroupNotation& notation() const { return notation_; }
   const FusionProblem& problem() const { return *problem_; }
   size_t layers() const { return notation_.order.size(); }
-  uint32_t policy = 0;  // DmaPolicy
-  bool double_buffer = false;
+  uint32_t policy = 0;         // DmaPolicy
+  bool double_buffer = false;  // score as the published first stage does
+  int64_t target_bytes = 0;    // what Bound() measures the excess against
 
   // Logged changes.
   void SetCut(uint32_t i, Cut cut) { Log(i), notation_.cut[i] = cut; }
