@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// From decisions (order, which reads fetch) to residences with bytes and addresses.
+//
+// Input   checked graph, order, fetch flag per input operand slot.
+// Output  residences in order of begin, spill and retrieve bytes recounted from them;
+//         PlaceResidences sets their offsets.
+// Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie
+// within
+//         the capacity), kStopped.
+// Cost    O(operands) and one offsets problem.
+// Source  reference write-gap view: a stay ends with its last read, never later.
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_PLAN_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_PLAN_H_
+
+#include "base/budget.h"
+#include "solve/placement/operator_graph.h"
+
+namespace sluice {
+
+Status BuildResidences(const OperatorGraph& graph, Span<const uint32_t> order,
+                       Span<const uint8_t> fetch, SpillCharge charge, Arena* arena,
+                       SpillPlan* plan);
+
+struct AddressOptions {
+  int64_t capacity = 0;
+  int64_t alignment = 1;  // of every residence
+  uint64_t max_nodes = 0;
+  // Residences that begin at or after this step are left out (the prefix of a plan).
+  uint32_t steps = 0xffffffffu;
+};
+
+Status PlaceResidences(const OperatorGraph& graph, const AddressOptions& options,
+                       Budget* budget, Arena* arena, SpillPlan* plan);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_PLAN_H_

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/placement/spill_search.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "solve/placement/spill_model.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kNoState = 0xffffffffu;
+
+template <int W>
+struct State {
+  Bits<W> executed, resident, copied;
+  int64_t bytes;  // spent, and owed: the return of all that left is already in it
+  uint32_t parent;
+  uint32_t next;  // in its group: same executed set
+  uint32_t op;
+  bool dead;  // dominated
+};
+
+// Executed sets of the layer in the making -> first state of the group.
+template <int W>
+struct GroupTable {
+  Span<uint32_t> slots;
+  Span<uint32_t> heads;  // states, for clearing and growth
+  uint32_t mask = 0;
+};
+
+template <int W>
+class Search {
+ public:
+  using Set = Bits<W>;
+
+  Search(const SpillModel<W>& model, const SpillSearchOptions& options, Budget* budget,
+         Arena* arena)
+      : m_(model),
+        options_(options),
+        budget_(budget),
+        arena_(arena),
+        states_(arena),
+        groups_(arena),
+        ranked_(arena),
+        give_up_(options.give_up) {}
+
+  Status Run(SpillDecisions* out) {
+    SLUICE_TRY(arena_->Allocate(m_.bytes.size(), &others_));
+    SLUICE_TRY(GrowTable(256));
+    State<W> root{};
+    root.parent = root.next = kNoState;
+    SLUICE_TRY(states_.Push(root));
+    size_t begin = 0, end = 1;
+    for (uint32_t layer = 0; layer < m_.operators; ++layer) {
+      for (size_t i = begin; i < end && !limited_; ++i) {
+        if (states_[i].dead) continue;
+        if (budget_->Exhausted() || TooMany()) limited_ = true;
+        if (!limited_) SLUICE_TRY(Expand(static_cast<uint32_t>(i), layer));
+      }
+      if (limited_) {
+        // What was not expanded may hold anything above its own bytes.
+        for (size_t i = begin; i < end; ++i) NoteDropped(states_[i]);
+        break;
+      }
+      begin = end;
+      end = states_.size();
+      ClearTable();
+      if (options_.width != 0) SLUICE_TRY(KeepBest(begin, &end));
+    }
+    uint32_t best = kNoState;
+    for (size_t i = begin; i < end && !limited_; ++i) {
+      if (states_[i].dead) continue;
+      if (best == kNoState || states_[i].bytes < states_[best].bytes) {
+        best = static_cast<uint32_t>(i);
+      }
+    }
+    out->states = states_.size();
+    out->found = best != kNoState;
+    if (out->found) {
+      out->bytes = states_[best].bytes;
+      Trace(best, out);
+    }
+    out->lower_bound = Min(out->found ? out->bytes : options_.give_up, dropped_);
+    out->complete = !limited_ && !cut_;
+    return Status::kOk;
+  }
+
+ private:
+  struct Other {  // resident, and not needed by the operator at hand
+    int64_t bytes, price;
+    uint32_t tensor;
+  };
+
+  bool TooMany() const {
+    return (options_.max_states != 0 && states_.size() >= options_.max_states) ||
+           states_.size() >= kNoState / 2;
+  }
+  void NoteDropped(const State<W>& s) {
+    if (!s.dead) dropped_ = Min(dropped_, s.bytes);
+  }
+  // What the write on leaving costs; the return comes on top.
+  int64_t WritePrice(uint32_t a) const {
+    if (options_.charge == SpillCharge::kHost &&
+        m_.graph->tensors[a].role != TensorRole::kIntermediate) {
+      return 0;
+    }
+    return m_.bytes[a];
+  }
+
+  Status Expand(uint32_t from, uint32_t layer) {
+    if (!options_.fixed_order.empty()) return Step(from, options_.fixed_order[layer]);
+    for (uint32_t o = 0; o < m_.operators; ++o) {
+      if (m_.Ready(o, states_[from].executed)) SLUICE_TRY(Step(from, o));
+    }
+    return Status::kOk;
+  }
+
+  // All ways to run operator o next: lazily, only as much leaves as must.
+  Status Step(uint32_t from, uint32_t o) {
+    const State<W> s = states_[from];  // a copy: states_ may move
+    next_ = State<W>{};
+    next_.parent = from;
+    next_.op = o;
+    next_.executed = s.executed;
+    next_.executed.Add(o);
+    next_.copied = s.copied;
+    other_count_ = 0;
+    int64_t excess = m_.NeedAfter(o, s.executed) - options_.capacity;
+    (s.resident - m_.inputs[o]).ForEach([&](uint32_t a) {
+      const int64_t write = s.copied.Has(a) ? 0 : WritePrice(a);
+      others_[other_count_++] = Other{m_.bytes[a], m_.bytes[a] + write, a};
+      excess += m_.bytes[a];
+    });
+    leaves_ = 0;
+    if (excess <= 0) return Finish(Set{}, s.bytes);
+    std::sort(others_.begin(), others_.begin() + other_count_,
+              [](const Other& a, const Other& b) {
+                return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor < b.tensor;
+              });
+    int64_t rest = 0;
+    for (uint32_t i = 0; i < other_count_; ++i) rest += others_[i].bytes;
+    if (options_.max_evictions != 0) SLUICE_TRY(Greedy(excess, s.bytes));
+    return Evict(0, excess, rest, Set{}, s.bytes);
+  }
+
+  // Sets in order of falling size that free `excess` and stop as soon as they do, which
+  // makes them minimal: the last one taken is the smallest.
+  Status Evict(uint32_t at, int64_t excess, int64_t rest, const Set& gone,
+               int64_t bytes) {
+    if (bytes >= give_up_) return Status::kOk;
+    if (excess <= 0) return Finish(gone, bytes);
+    if (rest < excess) return Status::kOk;
+    if (options_.max_evictions != 0 && leaves_ >= options_.max_evictions) {
+      cut_ = true;
+      dropped_ = Min(dropped_, bytes);
+      return Status::kOk;
+    }
+    const Other& other = others_[at];
+    Set with = gone;
+    with.Add(other.tensor);
+    SLUICE_TRY(Evict(at + 1, excess - other.bytes, rest - other.bytes, with,
+                     bytes + other.price));
+    return Evict(at + 1, excess, rest - other.bytes, gone, bytes);
+  }
+
+  // With a limit on sets, the cheapest ones come first: the best single, and by price.
+  Status Greedy(int64_t excess, int64_t bytes) {
+    uint32_t single = kNoState;
+    for (uint32_t i = 0; i < other_count_; ++i) {
+      if (others_[i].bytes < excess) continue;
+      if (single == kNoState || others_[i].price < others_[single].price) single = i;
+    }
+    if (single != kNoState) {
+      Set gone{};
+      gone.Add(others_[single].tensor);
+      SLUICE_TRY(Finish(gone, bytes + others_[single].price));
+    }
+    Set gone{};
+    while (excess > 0) {  // least price per byte, ties by size
+      uint32_t pick = kNoState;
+      for (uint32_t i = 0; i < other_count_; ++i) {
+        if (gone.Has(others_[i].tensor)) continue;
+        if (pick == kNoState ||
+            static_cast<__int128>(others_[i].price) * others_[pick].bytes <
+                static_cast<__int128>(others_[pick].price) * others_[i].bytes) {
+          pick = i;
+        }
+      }
+      if (pick == kNoState) return Status::kOk;
+      gone.Add(others_[pick].tensor);
+      excess -= others_[pick].bytes;
+      bytes += others_[pick].price;
+    }
+    return Finish(gone, bytes);
+  }
+
+  Status Finish(const Set& gone, int64_t bytes) {
+    ++leaves_;
+    if (bytes >= give_up_) return Status::kOk;
+    const State<W>& s = states_[next_.parent];
+    next_.bytes = bytes;
+    next_.copied = s.copied | gone;
+    next_.resident = (s.resident - gone) | m_.inputs[next_.op] | m_.outputs[next_.op];
+    next_.resident.ForEach([&](uint32_t a) {
+      if (m_.readers[a].Within(next_.executed)) next_.resident.Drop(a);
+    });
+    // What is read again later by nobody needs no mark.
+    return Insert();
+  }
+
+  // a is no worse a start than b: it pays at once for leaving what b does not hold.
+  bool Dominates(const State<W>& a, const State<W>& b) const {
+    int64_t bytes = a.bytes;
+    (a.resident - b.resident).ForEach([&](uint32_t t) {
+      bytes += m_.bytes[t] + (a.copied.Has(t) ? 0 : WritePrice(t));
+    });
+    if (bytes > b.bytes) return false;
+    ((a.resident & b.resident & b.copied) - a.copied).ForEach([&](uint32_t t) {
+      bytes += WritePrice(t);
+    });
+    return bytes <= b.bytes;
+  }
+
+  Status Insert() {
+    uint32_t slot = static_cast<uint32_t>(next_.executed.Hash() >> 32) & table_.mask;
+    while (table_.slots[slot] != kNoState &&
+           !(states_[table_.slots[slot]].executed == next_.executed)) {
+      slot = (slot + 1) & table_.mask;
+    }
+    for (uint32_t i = table_.slots[slot]; i != kNoState; i = states_[i].next) {
+      State<W>& other = states_[i];
+      if (other.dead) continue;
+      if (other.bytes <= next_.bytes && Dominates(other, next_)) return Status::kOk;
+      if (next_.bytes <= other.bytes && Dominates(next_, other)) other.dead = true;
+    }
+    const bool is_new = table_.slots[slot] == kNoState;
+    next_.next = is_new ? kNoState : states_[table_.slots[slot]].next;
+    const uint32_t index = static_cast<uint32_t>(states_.size());
+    SLUICE_TRY(states_.Push(next_));
+    if (!is_new) {  // behind the head, which names the group
+      states_[table_.slots[slot]].next = index;
+      return Status::kOk;
+    }
+    table_.slots[slot] = index;
+    SLUICE_TRY(groups_.Push(slot));
+    if (groups_.size() * 2 > table_.mask) return GrowTable(4 * (table_.mask + 1));
+    return Status::kOk;
+  }
+
+  void ClearTable() {
+    for (uint32_t slot : groups_) table_.slots[slot] = kNoState;
+    groups_.Truncate(0);
+  }
+
+  Status GrowTable(uint32_t size) {
+    const Span<uint32_t> old = table_.slots;
+    SLUICE_TRY(arena_->Allocate(size, &table_.slots));
+    table_.mask = size - 1;
+    for (uint32_t& slot : table_.slots) slot = kNoState;
+    for (uint32_t& group : groups_) {
+      const uint32_t head = old[group];
+      group = static_cast<uint32_t>(states_[head].executed.Hash() >> 32) & table_.mask;
+      while (table_.slots[group] != kNoState) group = (group + 1) & table_.mask;
+      table_.slots[group] = head;
+    }
+    return Status::kOk;
+  }
+
+  // Fewest bytes first, and of those the emptiest scratchpad.
+  Status KeepBest(size_t begin, size_t* end) {
+    ranked_.Truncate(0);
+    for (size_t i = begin; i < *end; ++i) {
+      if (states_[i].dead) continue;
+      const int64_t score = states_[i].bytes + m_.Sum(states_[i].resident) / 8;
+      SLUICE_TRY(ranked_.Push(Ranked{score, static_cast<uint32_t>(i)}));
+    }
+    if (ranked_.size() <= options_.width) return Status::kOk;
+    cut_ = true;
+    std::nth_element(ranked_.begin(), ranked_.begin() + options_.width, ranked_.end());
+    for (size_t i = options_.width; i < ranked_.size(); ++i) {
+      State<W>& s = states_[ranked_[i].state];
+      NoteDropped(s);
+      s.dead = true;
+    }
+    return Status::kOk;
+  }
+
+  void Trace(uint32_t last, SpillDecisions* out) {
+    for (uint8_t& fetch : out->fetch) fetch = 0;
+    uint32_t step = m_.operators;
+    for (uint32_t i = last; states_[i].parent != kNoState; i = states_[i].parent) {
+      const State<W>& s = states_[i];
+      out->order[--step] = s.op;
+      const Operator& op = m_.graph->operators[s.op];
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t a = m_.graph->operands[op.first_input + k];
+        out->fetch[op.first_input + k] = !states_[s.parent].resident.Has(a);
+      }
+    }
+  }
+
+  struct Ranked {
+    int64_t score;
+    uint32_t state;
+    bool operator<(const Ranked& other) const {
+      return score != other.score ? score < other.score : state < other.state;
+    }
+  };
+
+  const SpillModel<W>& m_;
+  const SpillSearchOptions& options_;
+  Budget* const budget_;
+  Arena* const arena_;
+  Vector<State<W>> states_;
+  GroupTable<W> table_;
+  Vector<uint32_t> groups_;  // used slots
+  Vector<Ranked> ranked_;
+  Span<Other> others_;
+  uint32_t other_count_ = 0;
+  uint32_t leaves_ = 0;
+  State<W> next_{};
+  int64_t give_up_;
+  int64_t dropped_ = INT64_MAX;  // least bytes of what was cut
+  bool cut_ = false;
+  bool limited_ = false;
+};
+
+// Best-first over executed sets by the largest live sum so far; deeper first on ties.
+template <int W>
+class PeakSearch {
+ public:
+  using Set = Bits<W>;
+  struct Node {
+    Set executed, resident;
+    int64_t peak;
+    uint32_t parent, op, depth;
+  };
+  struct Entry {
+    int64_t peak;
+    uint32_t depth, node;
+    bool operator<(const Entry& other) const {  // a max-heap's top is the best
+      if (peak != other.peak) return peak > other.peak;
+      if (depth != other.depth) return depth < other.depth;
+      return node > other.node;
+    }
+  };
+
+  PeakSearch(const SpillModel<W>& model, Arena* arena)
+      : m_(model), arena_(arena), nodes_(arena), heap_(arena) {}
+
+  Status Run(Budget* budget, Span<uint32_t> order, int64_t* peak, bool* proved) {
+    SLUICE_TRY(Rehash(1024));
+    SLUICE_TRY(Push(Node{Set{}, Set{}, 0, kNoState, 0, 0}));
+    uint32_t node = 0;
+    while (heap_.size() != 0) {
+      node = heap_[0].node;
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.Pop();
+      if (nodes_[node].depth == m_.operators) break;
+      if (!budget->Exhausted()) {
+        SLUICE_TRY(ExpandAll(node));
+        continue;
+      }
+      // Out of time: go straight on from here, cheapest operator first.
+      *proved = false;
+      SLUICE_TRY(Dive(&node));
+      break;
+    }
+    *peak = nodes_[node].peak;
+    for (uint32_t step = m_.operators; step-- > 0; node = nodes_[node].parent) {
+      order[step] = nodes_[node].op;
+    }
+    return Status::kOk;
+  }
+
+ private:
+  Node Child(uint32_t from, uint32_t o) const {
+    Node next = nodes_[from];
+    const int64_t live =
+        m_.NeedAfter(o, next.executed) + m_.Sum(next.resident - m_.inputs[o]);
+    next.peak = Max(next.peak, live);
+    next.executed.Add(o);
+    next.resident = next.resident | m_.inputs[o] | m_.outputs[o];
+    next.resident.ForEach([&](uint32_t a) {
+      if (m_.readers[a].Within(next.executed)) next.resident.Drop(a);
+    });
+    next.parent = from;
+    next.op = o;
+    ++next.depth;
+    return next;
+  }
+  Status ExpandAll(uint32_t from) {
+    for (uint32_t o = 0; o < m_.operators; ++o) {
+      if (m_.Ready(o, nodes_[from].executed)) SLUICE_TRY(Push(Child(from, o)));
+    }
+    return Status::kOk;
+  }
+  Status Dive(uint32_t* node) {
+    while (nodes_[*node].depth < m_.operators) {
+      Node best{};
+      best.peak = INT64_MAX;
+      for (uint32_t o = 0; o < m_.operators; ++o) {
+        if (!m_.Ready(o, nodes_[*node].executed)) continue;
+        const Node next = Child(*node, o);
+        if (next.peak < best.peak) best = next;
+      }
+      *node = static_cast<uint32_t>(nodes_.size());
+      SLUICE_TRY(nodes_.Push(best));
+    }
+    return Status::kOk;
+  }
+  // A set found again with a peak no lower is dropped.
+  Status Push(const Node& node) {
+    uint32_t slot = static_cast<uint32_t>(node.executed.Hash() >> 32) & mask_;
+    while (slots_[slot] != kNoState &&
+           !(nodes_[slots_[slot]].executed == node.executed)) {
+      slot = (slot + 1) & mask_;
+    }
+    const uint32_t known = slots_[slot];
+    if (known != kNoState && nodes_[known].peak <= node.peak) return Status::kOk;
+    const uint32_t index = static_cast<uint32_t>(nodes_.size());
+    slots_[slot] = index;
+    SLUICE_TRY(nodes_.Push(node));
+    SLUICE_TRY(heap_.Push(Entry{node.peak, node.depth, index}));
+    std::push_heap(heap_.begin(), heap_.end());
+    if (2 * nodes_.size() > mask_) return Rehash(4 * (mask_ + 1));
+    return Status::kOk;
+  }
+  Status Rehash(uint32_t size) {
+    SLUICE_TRY(arena_->Allocate(size, &slots_));
+    mask_ = size - 1;
+    for (uint32_t& slot : slots_) slot = kNoState;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {  // later ones of a set are better
+      uint32_t slot = static_cast<uint32_t>(nodes_[i].executed.Hash() >> 32) & mask_;
+      while (slots_[slot] != kNoState &&
+             !(nodes_[slots_[slot]].executed == nodes_[i].executed)) {
+        slot = (slot + 1) & mask_;
+      }
+      slots_[slot] = i;
+    }
+    return Status::kOk;
+  }
+
+  const SpillModel<W>& m_;
+  Arena* const arena_;
+  Vector<Node> nodes_;
+  Vector<Entry> heap_;
+  Span<uint32_t> slots_;
+  uint32_t mask_ = 0;
+};
+
+size_t Items(const OperatorGraph& graph) {
+  return Max(graph.operators.size(), graph.tensors.size());
+}
+
+}  // namespace
+
+Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& options,
+                    Budget* budget, Arena* arena, SpillDecisions* out) {
+  return WithWidth(Items(graph), [&](auto* tag) {
+    constexpr int kWords = WordsOf(decltype(tag){});
+    ArenaScope scope(arena);
+    SpillModel<kWords> model;
+    SLUICE_TRY(model.Init(graph, arena));
+    Search<kWords> search(model, options, budget, arena);
+    return search.Run(out);
+  });
+}
+
+Status MinimumPeak(const OperatorGraph& graph, Budget* budget, Arena* arena,
+                   Span<uint32_t> order, int64_t* peak, bool* proved) {
+  return WithWidth(Items(graph), [&](auto* tag) {
+    constexpr int kWords = WordsOf(decltype(tag){});
+    ArenaScope scope(arena);
+    SpillModel<kWords> model;
+    SLUICE_TRY(model.Init(graph, arena));
+    PeakSearch<kWords> search(model, arena);
+    *proved = true;
+    return search.Run(budget, order, peak, proved);
+  });
+}
+
+}  // namespace sluice
