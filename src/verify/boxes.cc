@@ -228,22 +228,51 @@ Status Carry(const Box& box, uint32_t d, int64_t at, const Frame& frame, uint32_
 // Steps a found part counts for: bounds the scratch memory along with the time.
 constexpr int64_t kPartCost = 128;
 
-Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
-              Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
+// The frame with a dim of count 1 for each stride of the box that it lacks and that
+// nests, so that boxes reaching beyond it are cut by intervals, not element by element.
+// real: the frame's own dim, or kBoxDims.
+void Widen(const Frame& frame, const Box& box, Frame* wide, uint8_t* real) {
+  *wide = frame;
+  for (uint8_t j = 0; j < kBoxDims; ++j) real[j] = j;
+  for (uint32_t d = 0; d < box.dims && wide->dims < kBoxDims; ++d) {
+    const int64_t stride = box.dim[d].stride;
+    uint32_t at = 0;  // dims before it have larger strides
+    while (at < wide->dims && wide->stride[at] > stride) ++at;
+    int64_t reach = wide->width;
+    for (uint32_t j = at; j < wide->dims; ++j) {
+      reach += (wide->count[j] - 1) * wide->stride[j];
+    }
+    // The same stride reaches at least as far as itself and is left out here, too.
+    if (stride < reach || (at < wide->dims && wide->stride[at] == stride)) continue;
+    for (uint32_t j = wide->dims++; j > at; --j) {
+      wide->count[j] = wide->count[j - 1];
+      wide->stride[j] = wide->stride[j - 1];
+      real[j] = real[j - 1];
+    }
+    wide->count[at] = 1;
+    wide->stride[at] = stride;
+    real[at] = kBoxDims;
+  }
+}
+
+Status CutOne(Judge* judge, Box box, const Frame& frame, const uint8_t* real,
+              Vector<Box>* todo, Vector<Inside>* inside, Vector<Box>* outside,
+              bool* aligned) {
   SLUICE_TRY(Spend(judge, 1));
   if (box.base >= BoxOf(frame).end() || frame.base >= box.end()) {
     return outside->Push(box);
   }
   Inside in;
-  int dim_of[kAxes];
+  int dim_of[kBoxDims];
+  int64_t at[kBoxDims];  // of the box's first element, by dim of the frame
   uint32_t offending = 0;
   if (!Assign(box, frame, in.along, dim_of, &offending)) {
     return Narrow(box, offending, frame, todo, outside);
   }
   int64_t rest = box.base - frame.base;
   for (uint32_t j = 0; j < frame.dims; ++j) {
-    in.at[j] = FloorDivide(rest, frame.stride[j]);
-    rest -= in.at[j] * frame.stride[j];
+    at[j] = FloorDivide(rest, frame.stride[j]);
+    rest -= at[j] * frame.stride[j];
   }
   if (rest != 0) {
     if (box.dims != 0) return Halve(box, 0, todo);
@@ -255,14 +284,14 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
   for (uint32_t j = frame.dims; j-- > 1;) {
     if (dim_of[j] < 0) continue;
     bool carried;
-    SLUICE_TRY(Carry(box, static_cast<uint32_t>(dim_of[j]), in.at[j], frame, j,
+    SLUICE_TRY(Carry(box, static_cast<uint32_t>(dim_of[j]), at[j], frame, j,
                      dim_of[j - 1] >= 0, todo, &carried));
     if (carried) return Status::kOk;
   }
   // No carries are left: the intersection is one interval per dim.
   for (uint32_t j = 0; j < frame.dims; ++j) {
     const int64_t n = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
-    if (in.at[j] >= frame.count[j] || in.at[j] + n <= 0) return outside->Push(box);
+    if (at[j] >= frame.count[j] || at[j] + n <= 0) return outside->Push(box);
   }
   for (uint32_t j = 0; j < frame.dims; ++j) {
     if (dim_of[j] < 0) continue;
@@ -270,17 +299,20 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
     uint32_t d = 0;
     while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
     const int64_t n = box.dim[d].count;
-    const int64_t from = Max<int64_t>(0, -in.at[j]);
-    const int64_t to = Min(n, frame.count[j] - in.at[j]);
+    const int64_t from = Max<int64_t>(0, -at[j]);
+    const int64_t to = Min(n, frame.count[j] - at[j]);
     if (from > 0) SLUICE_TRY(outside->Push(Slab(box, d, 0, from)));
     if (to < n) SLUICE_TRY(outside->Push(Slab(box, d, to, n)));
     if (from > 0 || to < n) box = Slab(box, d, from, to);
-    in.at[j] += from;
+    at[j] += from;
   }
   for (uint32_t d = 0; d < box.dims; ++d) {
     uint8_t j = 0;
     while (frame.stride[j] != box.dim[d].stride) ++j;
-    in.along[d] = j;
+    in.along[d] = real[j];
+  }
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    if (real[j] < kBoxDims) in.at[real[j]] = at[j];
   }
   in.part = box;
   SLUICE_TRY(Spend(judge, kPartCost));
@@ -291,12 +323,15 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, Vector<Box>* todo,
 
 Status Cut(Judge* judge, const Box& box, const Frame& frame, Vector<Box>* todo,
            Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
+  Frame wide;
+  uint8_t real[kBoxDims];
+  Widen(frame, box, &wide, real);
   todo->Truncate(0);
   SLUICE_TRY(todo->Push(box));
   while (todo->size() != 0) {
     const Box next = (*todo)[todo->size() - 1];
     todo->Pop();
-    SLUICE_TRY(CutOne(judge, next, frame, todo, inside, outside, aligned));
+    SLUICE_TRY(CutOne(judge, next, wide, real, todo, inside, outside, aligned));
   }
   return Status::kOk;
 }

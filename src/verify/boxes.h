@@ -48,9 +48,9 @@ struct Frame {
   int64_t base;
   int64_t width;
   uint32_t dims;
-  int64_t count[kAxes];   // > 1
-  int64_t stride[kAxes];  // > 0, descending
-  uint8_t axis[kAxes];    // logical axis of each
+  int64_t count[kBoxDims];   // > 1
+  int64_t stride[kBoxDims];  // > 0, descending
+  uint8_t axis[kBoxDims];    // logical axis of each
 };
 
 // Exact: do the two share a byte?

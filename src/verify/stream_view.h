@@ -99,9 +99,13 @@ inline Fail Reject(const Judge& judge, const char* rule) {
 inline Status Spend(Judge* judge, int64_t n) {
   judge->work -= n;
   if (judge->work >= 0) return Status::kOk;
-  return Fail(judge->diagnostic, Status::kUnsupported, "verify")
-      .Rule("work")
-      .Text("the stream's boxes are too intricate to be followed");
+  Fail fail(judge->diagnostic, Status::kUnsupported, "verify");
+  fail.Rule("work").Text("the stream's boxes are too intricate to be followed");
+  if (judge->has_step) {
+    fail.Instruction(judge->stream.first_number[judge->step.instance] +
+                     judge->step.index);
+  }
+  return fail;
 }
 
 // Checks the whole image in one linear pass and fills judge->stream.

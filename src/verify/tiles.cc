@@ -20,7 +20,15 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
     return wrong("an operand too many or too few");
   }
   for (int i = 0; i < 4; ++i) {
-    if (tile.pad[i] != needs.pad[i]) return wrong("pads do not fit the window");
+    if (tile.pad[i] == needs.pad[i]) continue;
+    return Reject(*judge_, "tile")
+        .Text(OpName(layer.op))
+        .Text(": pad ")
+        .Number(i)
+        .Text(" is ")
+        .Number(tile.pad[i])
+        .Text(", the window at this box needs ")
+        .Number(needs.pad[i]);
   }
   const int64_t peak = needs.macs ? judge_->hardware.macs_per_cycle
                                   : judge_->hardware.vector_ops_per_cycle;
