@@ -147,7 +147,7 @@ int64_t NewSpan(const MappingProblem& problem, int axis, const Cut& outputs,
                                     : WindowSpan(problem, axis, outputs.size, b);
   const int64_t shift =
       slide.inner * (slide.taps ? taps.size * problem.dilation[axis]
-                                : outputs.size * problem.stride[axis]);
+                                : outputs.size * WindowStep(problem, axis));
   return Max(int64_t{0}, span - Max(int64_t{0}, before - shift));
 }
 

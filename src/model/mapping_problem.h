@@ -9,7 +9,8 @@
 // Errors   kBadInput: an extent below 1 or work beyond 2^53; kUnsupported: op named
 // Cost     O(1)
 // Source   KAPLA section III; the letters of CoSA and Timeloop. Padding counts as data
-//          (as in nn_dataflow): the input spans (P-1)*stride + (R-1)*dilation + 1 rows.
+//          (as in nn_dataflow): the input spans (P-1)*stride + (R-1)*dilation + 1 rows,
+//          less those between windows that do not touch.
 #ifndef SLUICE_MODEL_MAPPING_PROBLEM_H_
 #define SLUICE_MODEL_MAPPING_PROBLEM_H_
 
@@ -58,10 +59,20 @@ inline bool Has(const MappingProblem& problem, uint32_t operand) {
   return (problem.operands >> operand & 1) != 0;
 }
 
-// Rows (axis 0) or columns (axis 1) of input under `outputs` x `taps`; both >= 1.
+// Input rows (axis 0) or columns (axis 1) from one output's window to the next. Where
+// windows leave rows out between them, these are not part of the problem: transfers
+// skip them.
+inline int64_t WindowStep(const MappingProblem& problem, int axis) {
+  const int64_t window =
+      (problem.extent[kDimR + axis] - 1) * problem.dilation[axis] + 1;
+  return problem.stride[axis] < window ? problem.stride[axis] : window;
+}
+
+// Rows or columns of input under `outputs` x `taps`, both >= 1.
 inline int64_t WindowSpan(const MappingProblem& problem, int axis, int64_t outputs,
                           int64_t taps) {
-  return (outputs - 1) * problem.stride[axis] + (taps - 1) * problem.dilation[axis] + 1;
+  return (outputs - 1) * WindowStep(problem, axis) +
+         (taps - 1) * problem.dilation[axis] + 1;
 }
 
 // Words of one operand in a tile; every extent >= 1.

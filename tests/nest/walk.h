@@ -185,9 +185,13 @@ class NestWalk {
       set(2, lo[kDimC], hi[kDimC]);
       for (int x = 0; x < 2; ++x) {
         int64_t first = INT64_MAX, last = INT64_MIN;
+        // Rows that no window touches are not there.
+        const int64_t window =
+            1 + (problem_.extent[kDimR + x] - 1) * problem_.dilation[x];
+        const int64_t step = std::min<int64_t>(problem_.stride[x], window);
         for (int64_t p = lo[kDimP + x]; p < hi[kDimP + x]; ++p) {
           for (int64_t r = lo[kDimR + x]; r < hi[kDimR + x]; ++r) {
-            const int64_t row = p * problem_.stride[x] + r * problem_.dilation[x];
+            const int64_t row = p * step + r * problem_.dilation[x];
             first = std::min(first, row);
             last = std::max(last, row);
           }

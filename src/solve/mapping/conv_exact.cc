@@ -8,15 +8,11 @@ namespace sluice {
 
 namespace {
 
-// A way to fill the registers. Array costs by operand: moving with every step, and the
-// least while it stands still.
+// A way to fill the registers, and the least the array can cost above it with each
+// group innermost.
 struct RegisterTile {
-  int64_t t0[kDims];
-  double pj[kOperands];
-  double still_pj[kOperands];
-  double bytes[kOperands];
-  double still_bytes[kOperands];
-  double least_pj[kGroups];  // with the group's operand still
+  int32_t t0[kDims];
+  double least_pj[kGroups];
 };
 
 // A way to fill the scratchpad, and the group innermost above it.
@@ -56,11 +52,14 @@ struct Search {
   Vector<RegisterTile> registers;
   Vector<TopTile> tops;
   Vector<Candidate> candidates;
-  PointCost least_dram;            // compulsory
+  PointCost once_dram;             // compulsory
+  PointCost least_dram;            // of the choice
   double least_array_pj[kGroups];  // over all register tiles of the choice, by inner1
   double least_array_bytes[kGroups];
   uint32_t top_order[kDims];
-  bool cut_taps;  // filters may be cut above the scratchpad
+  int64_t alone[kDims];  // largest factor of a dim that fits the registers by itself
+  bool sorted;           // candidates, cheapest first
+  bool cut_taps;         // filters may be cut above the scratchpad
   double best;
   double limit;  // best x (1 - gap): what a bound must be below to be worth a look
   size_t best_choice;
@@ -69,6 +68,7 @@ struct Search {
 };
 
 constexpr double kUnbounded = 1e300;
+constexpr int64_t kOneElement[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr uint32_t kTileDims[] = {kDimN, kDimK, kDimC, kDimP, kDimQ, kDimR, kDimS};
 constexpr int kTileDimCount = 7;
 
@@ -118,23 +118,36 @@ void Extend(Steps* steps, const SpatialChoice& choice, int64_t extent, uint32_t 
   steps->inner[g] *= static_cast<double>(t0);
 }
 
+// Array costs by operand: moving with every step, and the least while it stands still.
+struct ArrayCost {
+  double pj[kOperands];
+  double still_pj[kOperands];
+  double bytes[kOperands];
+  double still_bytes[kOperands];
+};
+
 // The same numbers as AddArrayCost with all passes at the array (moving) or with one
 // visit (still), from the products.
+// With `smallest`, a bound for all tiles between it and t0.
 void CostRegisterTile(const ConvSpace& space, const SpatialChoice& choice,
-                      const Steps& steps, RegisterTile* tile) {
+                      const Steps& steps, const int64_t t0[kDims],
+                      const int64_t* smallest, ArrayCost* tile) {
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(space.problem, v)) continue;
     const uint32_t g = kMovesNot[v];
     const bool held = space.held[v];
     double group = space.words[v], units = space.words[v];
     if (v == kInput) {
-      int64_t united[kDims];
+      int64_t united[kDims], low[kDims];
       for (uint32_t d = 0; d < kDims; ++d) {
-        united[d] = held ? tile->t0[d] * choice.spread[d]
-                         : (tile->t0[d] > 1 ? 1 : choice.spread[d]);
+        united[d] =
+            held ? t0[d] * choice.spread[d] : (t0[d] > 1 ? 1 : choice.spread[d]);
+        low[d] = smallest == nullptr ? united[d] : smallest[d] * choice.spread[d];
+        if (!held && smallest != nullptr) low[d] = 1;
       }
-      group = InputWords(space, united);
-      units = held ? InputWords(space, tile->t0) : 0;
+      group = LeastInputWords(space, low, united);
+      units =
+          held ? LeastInputWords(space, smallest == nullptr ? t0 : smallest, t0) : 0;
     }
     const double moving_visits = held ? steps.all[g] : steps.all[g] * steps.inner[g];
     const double still_visits = held ? 1 : moving_visits;
@@ -162,13 +175,14 @@ void CostRegisterTile(const ConvSpace& space, const SpatialChoice& choice,
 Status PushRegisterTile(Search* search, const SpatialChoice& choice, const Steps& steps,
                         const int64_t t0[kDims]) {
   RegisterTile tile = {};
-  for (uint32_t d = 0; d < kDims; ++d) tile.t0[d] = t0[d];
-  CostRegisterTile(search->space, choice, steps, &tile);
+  ArrayCost cost = {};
+  for (uint32_t d = 0; d < kDims; ++d) tile.t0[d] = static_cast<int32_t>(t0[d]);
+  CostRegisterTile(search->space, choice, steps, t0, nullptr, &cost);
   for (uint32_t g = 0; g < kGroups; ++g) {
     double pj = 0, bytes = 0;
     for (uint32_t v = 0; v < kOperands; ++v) {
-      pj += v == kStill[g] ? tile.still_pj[v] : tile.pj[v];
-      bytes += v == kStill[g] ? tile.still_bytes[v] : tile.bytes[v];
+      pj += v == kStill[g] ? cost.still_pj[v] : cost.pj[v];
+      bytes += v == kStill[g] ? cost.still_bytes[v] : cost.bytes[v];
     }
     tile.least_pj[g] = pj;
     search->least_array_pj[g] = Min(search->least_array_pj[g], pj);
@@ -177,8 +191,40 @@ Status PushRegisterTile(Search* search, const SpatialChoice& choice, const Steps
   return search->registers.Push(tile);
 }
 
+// Can no tile with these first i dims win? The other dims get what would fit alone,
+// which only lowers traffic; first updates are counted at their most.
+bool Hopeless(const Search& search, const SpatialChoice& choice, int i,
+              const Steps& steps, const int64_t t0[kDims]) {
+  if (search.limit >= kUnbounded) return false;
+  int64_t most[kDims];
+  Steps more = steps;
+  for (uint32_t d = 0; d < kDims; ++d) most[d] = t0[d];
+  for (int j = i; j < kTileDimCount; ++j) {
+    const uint32_t d = kTileDims[j];
+    most[d] = search.alone[d];
+    Extend(&more, choice, search.space.problem.extent[d], d, most[d]);
+  }
+  double spread = 1;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (kGroupOf[d] == kGroupSum) spread *= static_cast<double>(choice.spread[d]);
+  }
+  more.first[kGroupSum] = spread;
+  ArrayCost tile = {};
+  CostRegisterTile(search.space, choice, more, most, t0, &tile);
+  for (uint32_t g = 0; g < kGroups; ++g) {
+    PointCost cost = search.least_dram;
+    for (uint32_t v = 0; v < kOperands; ++v) {
+      cost.energy_pj += v == kStill[g] ? tile.still_pj[v] : tile.pj[v];
+      cost.scratchpad_bytes += v == kStill[g] ? tile.still_bytes[v] : tile.bytes[v];
+    }
+    if (ObjectiveOf(search.space, choice, cost) < search.limit) return false;
+  }
+  return true;
+}
+
 Status ListRegisterTiles(Search* search, const SpatialChoice& choice, int i,
                          const Steps& steps, int64_t t0[kDims]) {
+  if (i >= 1 && i <= 5 && Hopeless(*search, choice, i, steps, t0)) return Status::kOk;
   if (i == kTileDimCount) return PushRegisterTile(search, choice, steps, t0);
   const uint32_t d = kTileDims[i];
   const int64_t passes = choice.passes[d];
@@ -186,7 +232,7 @@ Status ListRegisterTiles(Search* search, const SpatialChoice& choice, int i,
   for (const int64_t f : search->divisors[d]) {
     if (taps && f != 1 && f != passes) continue;
     t0[d] = f;
-    if (f > 1 && !TileFits(*search, 0, t0, 0)) break;  // nor do larger ones
+    if (f > INT32_MAX || (f > 1 && !TileFits(*search, 0, t0, 0))) break;
     Steps more = steps;
     Extend(&more, choice, search->space.problem.extent[d], d, f);
     SLUICE_TRY(ListRegisterTiles(search, choice, i + 1, more, t0));
@@ -214,22 +260,17 @@ Status PushTopTiles(Search* search, const SpatialChoice& choice,
                     const int64_t passes[kDims], const int64_t extent[kDims],
                     double* least) {
   TopTile tile = {};
-  int64_t t2[kDims];
-  double steps[kGroups + 1] = {1, 1, 1, 1};
-  for (uint32_t d = 0; d < kDims; ++d) {
-    tile.passes[d] = passes[d];
-    t2[d] = choice.passes[d] / passes[d];
-    steps[kGroupOf[d]] *= static_cast<double>(t2[d]);
-  }
+  for (uint32_t d = 0; d < kDims; ++d) tile.passes[d] = passes[d];
+  const DramSteps steps = StepsAbove(search->space, choice, passes, extent);
   bool tried = false;
   *least = kUnbounded;
   for (uint32_t g = 0; g < kGroups; ++g) {
     // Without steps, any group is as good as the others.
-    if (steps[g] == 1 && (tried || g + 1 < kGroups)) continue;
+    if (steps.count[g] == 1 && (tried || g + 1 < kGroups)) continue;
     tried = true;
     tile.inner2 = g;
     tile.dram = PointCost{};
-    if (search->space.dram) AddDramCost(search->space, extent, t2, g, &tile.dram);
+    if (search->space.dram) AddDramCost(search->space, steps, g, &tile.dram);
     tile.bound = TopBound(*search, choice, tile.dram);
     *least = Min(*least, tile.bound);
     if (tile.bound < search->limit) SLUICE_TRY(search->tops.Push(tile));
@@ -271,7 +312,7 @@ Status ListTopTiles(Search* search, const SpatialChoice& choice, int i,
     }
     double least;
     SLUICE_TRY(PushTopTiles(search, choice, passes, extent, &least));
-    if (least >= search->limit) break;
+    if (least >= search->limit && !search->cut_taps) break;
   }
   passes[d] = 1;
   extent[d] = choice.spread[d];
@@ -290,6 +331,39 @@ void OrderTop(Search* search) {
     }
     search->top_order[j] = d;
   }
+}
+
+// The least DRAM energy and bytes of any tile of the choice: the last dim as large as
+// fits.
+void FindLeastTop(Search* search, const SpatialChoice& choice, int i,
+                  int64_t passes[kDims], int64_t extent[kDims], PointCost* least) {
+  const uint32_t d = search->top_order[i];
+  const Span<const int64_t> divisors = search->divisors[d];
+  const bool last = i + 1 == kTileDimCount;
+  for (size_t j = 0; j < divisors.size(); ++j) {
+    const int64_t f = last ? divisors[divisors.size() - 1 - j] : divisors[j];
+    if (!TopAllows(*search, choice, d, f)) continue;
+    passes[d] = f;
+    extent[d] = f * choice.spread[d];
+    if (!TileFits(*search, 1, extent, search->space.constraints.resident)) {
+      if (last) continue;
+      break;
+    }
+    if (!last) {
+      FindLeastTop(search, choice, i + 1, passes, extent, least);
+      continue;
+    }
+    const DramSteps steps = StepsAbove(search->space, choice, passes, extent);
+    for (uint32_t g = 0; g < kGroups; ++g) {
+      PointCost cost = {};
+      AddDramCost(search->space, steps, g, &cost);
+      least->energy_pj = Min(least->energy_pj, cost.energy_pj);
+      least->dram_bytes = Min(least->dram_bytes, cost.dram_bytes);
+    }
+    break;
+  }
+  passes[d] = 1;
+  extent[d] = choice.spread[d];
 }
 
 // Heap sort; ties by tile, so that the order is one.
@@ -329,8 +403,7 @@ bool Divides(const RegisterTile& tile, const TopTile& top) {
   return true;
 }
 
-// Register tiles and inner groups that could still win above the cheapest DRAM part,
-// cheapest first.
+// Register tiles and inner groups that could still win above the cheapest DRAM part.
 Status ListCandidates(Search* search, const SpatialChoice& choice) {
   search->candidates.Truncate(0);
   PointCost least = {kUnbounded, 0, 0};
@@ -346,7 +419,8 @@ Status ListCandidates(Search* search, const SpatialChoice& choice) {
           Candidate{search->registers[i].least_pj[g], static_cast<uint32_t>(i), g}));
     }
   }
-  SortCandidates(search->candidates.span());
+  search->sorted = search->tops.size() > 8;  // else a few scans are cheaper
+  if (search->sorted) SortCandidates(search->candidates.span());
   return Status::kOk;
 }
 
@@ -358,7 +432,10 @@ void DescendTop(Search* search, size_t choice_index, const TopTile& top) {
     const uint32_t still = kStill[candidate.inner1];
     PointCost cost = top.dram;
     cost.energy_pj += candidate.least_pj;
-    if (ObjectiveOf(search->space, choice, cost) >= search->limit) break;
+    if (ObjectiveOf(search->space, choice, cost) >= search->limit) {
+      if (search->sorted) break;
+      continue;
+    }
     if (!Divides(tile, top)) continue;
     Point point;
     for (uint32_t d = 0; d < kDims; ++d) {
@@ -370,12 +447,8 @@ void DescendTop(Search* search, size_t choice_index, const TopTile& top) {
     point.inner2 = top.inner2;
     cost.energy_pj = top.dram.energy_pj;
     for (uint32_t v = 0; v < kOperands; ++v) {
-      if (v == still) continue;
-      cost.energy_pj += tile.pj[v];
-      cost.scratchpad_bytes += tile.bytes[v];
-    }
-    if (Has(search->space.problem, still)) {
-      AddArrayCost(search->space, choice, point, still, true, &cost);
+      if (!Has(search->space.problem, v)) continue;
+      AddArrayCost(search->space, choice, point, v, v == still, &cost);
     }
     ++search->evaluated;
     const double objective = ObjectiveOf(search->space, choice, cost);
@@ -387,31 +460,37 @@ void DescendTop(Search* search, size_t choice_index, const TopTile& top) {
   }
 }
 
-Status SearchChoice(Search* search, size_t index) {
-  const SpatialChoice choice = search->choices[index];
-  search->registers.Truncate(0);
-  search->tops.Truncate(0);
-  for (uint32_t g = 0; g < kGroups; ++g) {
-    search->least_array_pj[g] = search->least_array_bytes[g] = kUnbounded;
+// Tiles grown group by group, in each order of the groups: a first incumbent.
+Status SeedTops(Search* search, const SpatialChoice& choice) {
+  constexpr uint32_t kGrow[6][kGroups] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                          {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (const auto& groups : kGrow) {
+    int64_t passes[kDims], extent[kDims];
+    for (uint32_t d = 0; d < kDims; ++d) {
+      const bool taps = d == kDimR || d == kDimS;
+      passes[d] = taps ? choice.passes[d] : 1;
+      extent[d] = passes[d] * choice.spread[d];
+    }
+    if (!TileFits(*search, 1, extent, search->space.constraints.resident)) continue;
+    for (const uint32_t g : groups) {
+      for (const uint32_t d : kTileDims) {
+        if (kGroupOf[d] != g) continue;
+        for (const int64_t f : search->divisors[d]) {
+          extent[d] = f * choice.spread[d];
+          if (!TileFits(*search, 1, extent, search->space.constraints.resident)) break;
+          passes[d] = f;
+        }
+        extent[d] = passes[d] * choice.spread[d];
+      }
+    }
+    double least;
+    SLUICE_TRY(PushTopTiles(search, choice, passes, extent, &least));
   }
-  int64_t t0[kDims], passes[kDims], extent[kDims];
-  for (uint32_t d = 0; d < kDims; ++d) {
-    t0[d] = passes[d] = 1;
-    extent[d] = choice.spread[d];
-    SLUICE_TRY(FindDivisors(search, choice.passes[d], &search->divisors[d]));
-  }
-  Steps steps;
-  for (uint32_t g = 0; g <= kGroups; ++g) {
-    steps.all[g] = steps.tiles[g] = steps.first[g] = steps.inner[g] = 1;
-  }
-  if (!TileFits(*search, 0, t0, 0)) return Status::kOk;
-  SLUICE_TRY(ListRegisterTiles(search, choice, 0, steps, t0));
-  if (TopBound(*search, choice, search->least_dram) >= search->limit) {
-    return Status::kOk;
-  }
-  OrderTop(search);
-  SLUICE_TRY(ListTopTiles(search, choice, 0, passes, extent));
-  SLUICE_TRY(ListCandidates(search, choice));
+  return Status::kOk;
+}
+
+Status DescendTops(Search* search, size_t index) {
+  SLUICE_TRY(ListCandidates(search, search->choices[index]));
   for (;;) {
     size_t next = search->tops.size();
     double least = search->limit;
@@ -427,30 +506,94 @@ Status SearchChoice(Search* search, size_t index) {
   }
 }
 
+// Each word once through the array. A unit's first update of a sum reads nothing.
+double LeastArrayPj(const ConvSpace& space, const SpatialChoice& choice) {
+  double pj = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (!Has(space.problem, v)) continue;
+    const double words = v == kInput
+                             ? LeastInputWords(space, kOneElement, space.problem.extent)
+                             : space.words[v];
+    pj += words * (v == kOutput ? space.word.write1[v] : space.word.read1[v]);
+  }
+  if (!space.held[kOutput]) return pj;
+  double units = space.words[kOutput];
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (kGroupOf[d] == kGroupSum) units *= static_cast<double>(choice.spread[d]);
+  }
+  return pj - units * space.word.mac_read[kOutput];
+}
+
+Status SearchChoice(Search* search, size_t index) {
+  const SpatialChoice choice = search->choices[index];
+  search->registers.Truncate(0);
+  search->tops.Truncate(0);
+  for (uint32_t g = 0; g < kGroups; ++g) {
+    search->least_array_pj[g] = search->least_array_bytes[g] = kUnbounded;
+  }
+  int64_t t0[kDims], passes[kDims], extent[kDims];
+  for (uint32_t d = 0; d < kDims; ++d) {
+    t0[d] = passes[d] = 1;
+    extent[d] = choice.spread[d];
+    SLUICE_TRY(FindDivisors(search, choice.passes[d], &search->divisors[d]));
+  }
+  OrderTop(search);
+  search->least_dram = PointCost{};
+  if (search->cut_taps) {
+    search->least_dram = search->once_dram;
+  } else if (search->space.dram) {
+    search->least_dram = PointCost{kUnbounded, kUnbounded, 0};
+    FindLeastTop(search, choice, 0, passes, extent, &search->least_dram);
+    if (search->least_dram.energy_pj == kUnbounded) return Status::kOk;
+    PointCost least = search->least_dram;
+    least.energy_pj += LeastArrayPj(search->space, choice);
+    if (ObjectiveOf(search->space, choice, least) >= search->limit) return Status::kOk;
+  }
+  Steps steps;
+  for (uint32_t g = 0; g <= kGroups; ++g) {
+    steps.all[g] = steps.tiles[g] = steps.first[g] = steps.inner[g] = 1;
+  }
+  if (!TileFits(*search, 0, t0, 0)) return Status::kOk;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    search->alone[d] = 1;
+    for (const int64_t f : search->divisors[d]) {
+      t0[d] = f;
+      if (!TileFits(*search, 0, t0, 0)) break;
+      search->alone[d] = f;
+    }
+    t0[d] = 1;
+  }
+  SLUICE_TRY(ListRegisterTiles(search, choice, 0, steps, t0));
+  if (TopBound(*search, choice, search->least_dram) >= search->limit) {
+    return Status::kOk;
+  }
+  bool fixed = !search->space.dram;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    fixed |= search->space.constraints.top_tile[d] != 0;
+  }
+  if (search->best == kUnbounded && !fixed) {
+    SLUICE_TRY(SeedTops(search, choice));
+    SLUICE_TRY(DescendTops(search, index));
+    search->tops.Truncate(0);
+  }
+  SLUICE_TRY(ListTopTiles(search, choice, 0, passes, extent));
+  return DescendTops(search, index);
+}
+
 // Cycles, operations and compulsory traffic.
 void BoundChoices(Search* search) {
   const ConvSpace& space = search->space;
   PointCost least = {};
-  const int64_t one[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
-  if (space.dram) AddDramCost(space, space.problem.extent, one, kGroupK, &least);
-  search->least_dram = least;
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    if (!Has(space.problem, v)) continue;
-    least.energy_pj +=
-        space.words[v] * (v == kOutput ? space.word.write1[v] : space.word.read1[v]);
-  }
+  const DramSteps once = {
+      search->cut_taps ? LeastInputWords(space, kOneElement, space.problem.extent)
+                       : space.words[kInput],
+      {1, 1, 1, 1}};
+  if (space.dram) AddDramCost(space, once, kGroupK, &least);
+  search->once_dram = least;
   for (SpatialChoice& choice : search->choices) {
-    choice.bound = ObjectiveOf(space, choice, least);
-    if (space.held[kOutput]) {
-      // Every unit's first update of a sum reads nothing; at most one per operation.
-      double most = space.words[kOutput];
-      for (uint32_t d = 0; d < kDims; ++d) {
-        if (kGroupOf[d] == kGroupSum) most *= static_cast<double>(choice.spread[d]);
-      }
-      PointCost less = least;
-      less.energy_pj -= most * space.word.mac_read[kOutput];
-      choice.bound = ObjectiveOf(space, choice, less);
-    }
+    PointCost cost = least;
+    cost.energy_pj += LeastArrayPj(space, choice);
+    choice.bound = ObjectiveOf(space, choice, cost);
   }
 }
 

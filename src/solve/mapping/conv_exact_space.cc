@@ -71,22 +71,28 @@ int64_t PassesOf(const ConvSpace& space, uint32_t dim, int64_t spread) {
   return CeilDivide(extent, top) * (top / spread);
 }
 
-// Could another unit of some axis still save a pass of some dim?
-bool LeavesUnits(const ConvSpace& space, const SpatialChoice& choice) {
-  for (uint32_t a = 0; a < kMaxAxes; ++a) {
-    const Fanout* fanout = FanoutAt(*space.hardware, 1, a);
-    if (fanout == nullptr) return false;
-    int64_t used = 1;
-    for (uint32_t d = 0; d < kDims; ++d) used *= choice.axis[a][d];
-    for (uint32_t d = 0; d < kDims; ++d) {
-      const int64_t passes = choice.passes[d];
-      if (passes == 1 || !MayUnroll(*fanout, d)) continue;
-      const int64_t spread = CeilDivide(space.problem.extent[d], passes - 1);
-      const int64_t others = choice.spread[d] / choice.axis[a][d];
-      const int64_t raised = CeilDivide(spread, others);
-      if (!IsTried(space.problem.extent[d], raised * others, fanout->extent)) continue;
-      if (used / choice.axis[a][d] * raised <= int64_t{fanout->extent}) return true;
+// Could another unit of the axis still save a pass of some dim? Of all dims, or (before
+// the later axes are chosen) only of those no later axis may unroll.
+bool LeavesUnits(const ConvSpace& space, const SpatialChoice& choice, uint32_t axis,
+                 bool final) {
+  const Fanout* fanout = FanoutAt(*space.hardware, 1, axis);
+  int64_t used = 1;
+  for (uint32_t d = 0; d < kDims; ++d) used *= choice.axis[axis][d];
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (!MayUnroll(*fanout, d)) continue;
+    int64_t others = 1;
+    bool open = false;
+    for (uint32_t a = 0; a < kMaxAxes; ++a) {
+      if (a < axis || (final && a > axis)) others *= choice.axis[a][d];
+      const Fanout* later = FanoutAt(*space.hardware, 1, a);
+      open |= !final && a > axis && later != nullptr && MayUnroll(*later, d);
     }
+    const int64_t extent = space.problem.extent[d];
+    const int64_t passes = CeilDivide(extent, others * choice.axis[axis][d]);
+    if (open || passes == 1) continue;
+    const int64_t raised = CeilDivide(CeilDivide(extent, passes - 1), others);
+    if (!IsTried(extent, raised * others, fanout->extent)) continue;
+    if (used / choice.axis[axis][d] * raised <= int64_t{fanout->extent}) return true;
   }
   return false;
 }
@@ -102,13 +108,15 @@ Status CloseChoice(const ConvSpace& space, SpatialChoice choice,
   double cycles = 1;
   for (uint32_t d = 0; d < kDims; ++d) {
     choice.spread[d] = 1;
-    int users = 0;
+    for (uint32_t a = 0; a < kMaxAxes; ++a) choice.spread[d] *= choice.axis[a][d];
+    const int64_t extent = space.problem.extent[d];
     for (uint32_t a = 0; a < kMaxAxes; ++a) {
-      choice.spread[d] *= choice.axis[a][d];
-      users += choice.axis[a][d] > 1;
-    }
-    if (users > 1 && !IsUseful(space.problem.extent[d], choice.spread[d])) {
-      return Status::kOk;
+      // Two axes may overshoot together, but neither without saving a pass.
+      const int64_t f = choice.axis[a][d];
+      const int64_t lower = choice.spread[d] / f * (f - 1);
+      if (f > 1 && CeilDivide(extent, lower) == CeilDivide(extent, choice.spread[d])) {
+        return Status::kOk;
+      }
     }
     if (!AgreesWithTop(space, d, choice.spread[d])) return Status::kOk;
     choice.passes[d] = PassesOf(space, d, choice.spread[d]);
@@ -116,7 +124,10 @@ Status CloseChoice(const ConvSpace& space, SpatialChoice choice,
   }
   const int64_t least = CeilDivide(space.operations, space.peak);
   choice.cycles = Max(cycles, static_cast<double>(least));
-  if (!IsWide(space) && LeavesUnits(space, choice)) return Status::kOk;
+  for (uint32_t a = 0; a < kMaxAxes && !IsWide(space); ++a) {
+    if (FanoutAt(*space.hardware, 1, a) == nullptr) break;
+    if (LeavesUnits(space, choice, a, true)) return Status::kOk;
+  }
   if (choices->size() >= kMaxChoices) return Status::kOk;
   return choices->Push(choice);
 }
@@ -127,6 +138,7 @@ Status ExtendChoice(const ConvSpace& space, uint32_t axis, uint32_t dim, int64_t
   if (axis == kMaxAxes || fanout == nullptr)
     return CloseChoice(space, *choice, choices);
   if (dim == kDims) {
+    if (!IsWide(space) && LeavesUnits(space, *choice, axis, false)) return Status::kOk;
     const Fanout* next =
         axis + 1 < kMaxAxes ? FanoutAt(*space.hardware, 1, axis + 1) : nullptr;
     const int64_t units = next == nullptr ? 1 : int64_t{next->extent};
@@ -151,7 +163,7 @@ double SpanSum(const MappingProblem& problem, int axis, int64_t outputs, int64_t
   const int64_t r = problem.extent[kDimR + axis];
   const double np = static_cast<double>(CeilDivide(p, outputs));
   const double nr = static_cast<double>(CeilDivide(r, taps));
-  const double stride = problem.stride[axis];
+  const double stride = static_cast<double>(WindowStep(problem, axis));
   const double dilation = problem.dilation[axis];
   return nr * stride * static_cast<double>(p) + np * dilation * static_cast<double>(r) +
          np * nr * (1 - stride - dilation);
@@ -231,6 +243,12 @@ Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
   for (const MemoryLevel& level : hardware.levels) space->loose |= level.sliding;
   space->loose |= hardware.levels[0].bandwidth.numerator > 0;
   space->loose |= FanoutAt(hardware, 0, 0) != nullptr;
+  for (size_t l = 1; l < hardware.levels.size(); ++l) {
+    const Rational& rate = hardware.levels[l].bandwidth;
+    if (rate.numerator == 0) continue;
+    space->cycles_per_byte[l - 1] =
+        static_cast<double>(rate.denominator) / static_cast<double>(rate.numerator);
+  }
   space->operations = OperationCount(problem);
   space->peak = PeakOperations(problem, hardware);
   const double ops = static_cast<double>(space->operations);
@@ -281,21 +299,43 @@ double InputWords(const ConvSpace& space, const int64_t tile[kDims]) {
          SpanSum(space.problem, 1, tile[kDimQ], tile[kDimS]);
 }
 
-void AddDramCost(const ConvSpace& space, const int64_t tile[kDims],
-                 const int64_t t2[kDims], uint32_t inner2, PointCost* cost) {
+double LeastInputWords(const ConvSpace& space, const int64_t small[kDims],
+                       const int64_t large[kDims]) {
+  const int64_t* extent = space.problem.extent;
+  double words = static_cast<double>(extent[kDimN] * extent[kDimG] * extent[kDimC]);
+  for (int axis = 0; axis < 2; ++axis) {
+    const int p = kDimP + axis, r = kDimR + axis;
+    double least = SpanSum(space.problem, axis, large[p], large[r]);
+    const bool window = space.problem.extent[r] > 1;  // else every corner is alike
+    if (window && (small[p] != large[p] || small[r] != large[r])) {
+      least = Min(least, SpanSum(space.problem, axis, small[p], large[r]));
+      least = Min(least, SpanSum(space.problem, axis, large[p], small[r]));
+      least = Min(least, SpanSum(space.problem, axis, small[p], small[r]));
+    }
+    words *= least;
+  }
+  return words;
+}
+
+DramSteps StepsAbove(const ConvSpace& space, const SpatialChoice& choice,
+                     const int64_t passes[kDims], const int64_t tile[kDims]) {
+  DramSteps steps = {InputWords(space, tile), {1, 1, 1, 1}};
+  for (uint32_t d = 0; d < kDims; ++d) {
+    steps.count[kGroupOf[d]] *= static_cast<double>(choice.passes[d] / passes[d]);
+  }
+  return steps;
+}
+
+void AddDramCost(const ConvSpace& space, const DramSteps& steps, uint32_t inner2,
+                 PointCost* cost) {
   const WordEnergy& word = space.word;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(space.problem, v) || (space.constraints.resident >> v & 1) != 0) continue;
-    double visits = 1;
-    for (uint32_t d = 0; d < kDims; ++d) {
-      if (kGroupOf[d] == kMovesNot[v] && inner2 != kMovesNot[v]) {
-        visits *= static_cast<double>(t2[d]);
-      }
-    }
+    const uint32_t g = kMovesNot[v];
+    const double visits = inner2 == g ? 1 : steps.count[g];
     const double bytes = static_cast<double>(InnerBytes(space.problem, v));
     if (v != kOutput) {
-      const double moved =
-          (v == kInput ? InputWords(space, tile) : space.words[v]) * visits;
+      const double moved = (v == kInput ? steps.input_words : space.words[v]) * visits;
       cost->energy_pj += moved * (word.read2[v] + word.fill1[v]);
       cost->dram_bytes += moved * bytes;
       cost->scratchpad_bytes += moved * bytes;
@@ -351,16 +391,9 @@ void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
 
 double LatencyOf(const ConvSpace& space, const SpatialChoice& choice,
                  const PointCost& cost) {
-  double cycles = choice.cycles;
-  const double bytes[2] = {cost.scratchpad_bytes, cost.dram_bytes};
-  for (uint32_t l = 1; l < space.hardware->levels.size(); ++l) {
-    const Rational& rate = space.hardware->levels[l].bandwidth;
-    if (rate.numerator == 0) continue;
-    // Not rounded up, unlike the model: a bound, off by less than a cycle.
-    cycles = Max(cycles, bytes[l - 1] * static_cast<double>(rate.denominator) /
-                             static_cast<double>(rate.numerator));
-  }
-  return cycles;
+  // Not rounded up, unlike the model: a bound, off by less than a cycle.
+  return Max(choice.cycles, Max(cost.scratchpad_bytes * space.cycles_per_byte[0],
+                                cost.dram_bytes * space.cycles_per_byte[1]));
 }
 
 double ObjectiveOf(const ConvSpace& space, const SpatialChoice& choice,

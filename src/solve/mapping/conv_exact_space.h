@@ -44,6 +44,7 @@ struct ConvSpace {
   bool held[kOperands];       // in the registers
   bool multicast, reduction;  // of the array
   bool loose;                 // something outside the space could be better
+  double cycles_per_byte[2];  // scratchpad, DRAM
   double words[kOperands];    // whole operand
   double fixed_pj;            // operations and what every nest pays
   int64_t operations;
@@ -86,9 +87,22 @@ Status ListDivisors(int64_t n, Vector<int64_t>* divisors);
 // Input words summed over all tiles of these extents (window boxes; clipped).
 double InputWords(const ConvSpace& space, const int64_t tile[kDims]);
 
-// DRAM <-> scratchpad for tiles of `tile` extents; t2 their counts. Adds to cost.
-void AddDramCost(const ConvSpace& space, const int64_t tile[kDims],
-                 const int64_t t2[kDims], uint32_t inner2, PointCost* cost);
+// The least of it over all tiles between two: the sum is bilinear in the counts of
+// output and tap tiles of an axis, so a corner has it.
+double LeastInputWords(const ConvSpace& space, const int64_t small[kDims],
+                       const int64_t large[kDims]);
+
+// What happens above one scratchpad tile: input words over all tiles, steps per group.
+struct DramSteps {
+  double input_words;
+  double count[kGroups + 1];
+};
+
+DramSteps StepsAbove(const ConvSpace& space, const SpatialChoice& choice,
+                     const int64_t passes[kDims], const int64_t tile[kDims]);
+// DRAM <-> scratchpad with one group innermost. Adds to cost.
+void AddDramCost(const ConvSpace& space, const DramSteps& steps, uint32_t inner2,
+                 PointCost* cost);
 // Scratchpad <-> registers of one operand. `still`: its group is innermost.
 void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
                   const Point& point, uint32_t operand, bool still, PointCost* cost);
