@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "model/live_range.h"
 
 namespace sluice_test {
@@ -135,6 +136,22 @@ inline std::string JudgeOffsets(const Buffers& b, const int64_t* offsets,
     }
   }
   return "";
+}
+
+// Every moment is exactly full: rarely, no placement within `height` exists.
+inline Buffers FullBuffers(sluice::Rng* rng, int64_t height, int64_t times) {
+  Buffers b;
+  for (int64_t t = 0; t < times; ++t) {
+    int64_t load = 0;
+    for (const sluice::LiveRange& r : b.ranges) load += r.end > t ? r.bytes : 0;
+    while (load < height) {
+      const int64_t bytes = 1 + rng->Below(static_cast<uint32_t>(height - load));
+      const int64_t end = t + 1 + rng->Below(4);
+      b.Add(t, end < times ? end : times, bytes);
+      load += bytes;
+    }
+  }
+  return b;
 }
 
 // id,lower,upper,size with a header, as the minimalloc instances are written.

@@ -241,18 +241,7 @@ TEST_CASE("a proof beyond the sums: fragmentation alone makes it infeasible") {
   Rng rng(17);
   int found = 0;
   for (int i = 0; i < 4000 && found < 5; ++i) {
-    Buffers b;
-    // Every moment is exactly full, so most of these need more than their load.
-    const int64_t height = 6, times = 7;
-    for (int64_t t = 0; t < times; ++t) {
-      int64_t load = 0;
-      for (const LiveRange& r : b.ranges) load += r.end > t ? r.bytes : 0;
-      while (load < height) {
-        const int64_t bytes = 1 + rng.Below(static_cast<uint32_t>(height - load));
-        b.Add(t, std::min<int64_t>(times, t + 1 + rng.Below(4)), bytes);
-        load += bytes;
-      }
-    }
+    const Buffers b = sluice_test::FullBuffers(&rng, 6, 7);  // every moment is full
     Ground ground;
     OffsetPlan plan;
     OffsetOptions heuristic;
