@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "base/rng.h"
 #include "mapping/arena_memory.h"
@@ -246,6 +247,112 @@ TEST_CASE("gemm_exact equals brute force over all mappings of random tiny proble
   }
   CHECK(infeasible > 10);
   CHECK(limited > 100);
+}
+
+TEST_CASE("gemm_exact answers bad, extreme and infeasible problems with the numbers") {
+  ArenaMemory memory;
+  Budget budget;
+  Diagnostic diagnostic = {};
+  GemmSolution solution;
+  const GemmMachine good = {6000, 8, 16, {0, 0, 0}, 64, 64, 5, 5, 1, 1, 1, 0, 0};
+  const auto solve = [&](const GemmShape& shape, const GemmMachine& machine,
+                         GemmPeUse pe_use) {
+    GemmExactOptions options;
+    options.pe_use = pe_use;
+    return SolveGemmExact(shape, machine, options, &memory.arena, &budget, &solution,
+                          &diagnostic);
+  };
+  const auto says = [&diagnostic](const char* text) {
+    return std::string(diagnostic.message).find(text) != std::string::npos;
+  };
+  CHECK(solve({{0, 8, 8}}, good, GemmPeUse::kExact) == Status::kBadInput);
+  CHECK(says("extent M is 0"));
+  CHECK(solve({{8, 8, -3}}, good, GemmPeUse::kExact) == Status::kBadInput);
+  CHECK(says("extent K is -3"));
+  GemmMachine machine = good;
+  machine.middle_words = -1;
+  CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kExact) == Status::kBadInput);
+  CHECK(says("-1 middle words"));
+  machine = good;
+  machine.pe_count = 0;
+  CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kExact) == Status::kBadInput);
+
+  // Memories too small for one word of each datum: what fits stays, the rest passes by.
+  machine = good;
+  machine.middle_words = machine.inner_words = 0;
+  CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kExact) == Status::kOk);
+  CHECK(solution.mapping.middle_holds == 0);
+  CHECK(solution.mapping.inner_holds == 0);
+
+  CHECK(solve({{1, 1, 1}}, good, GemmPeUse::kExact) == Status::kInfeasible);
+  CHECK(says("exactly 16 PEs"));
+  CHECK(solve({{1, 1, 1}}, good, GemmPeUse::kAtMost) == Status::kOk);
+  CHECK(solution.cost.pe_used == 1);
+  CHECK(solve({{7, 11, 13}}, good, GemmPeUse::kExact) == Status::kInfeasible);
+  CHECK(solve({{7, 11, 13}}, good, GemmPeUse::kAtMost) == Status::kOk);
+  CHECK(solution.proved);
+  machine = good;
+  for (int64_t& limit : machine.fanout_limit) limit = 1;
+  CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kExact) == Status::kInfeasible);
+  CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kAtMost) == Status::kOk);
+  CHECK(solution.cost.pe_used == 1);
+
+  const int64_t big = int64_t{1} << 31;
+  CHECK(solve({{big, 1, 4}}, good, GemmPeUse::kExact) == Status::kOk);
+  CHECK(solve({{2147483647, 1, 16}}, good, GemmPeUse::kExact) == Status::kOk);
+  CHECK(solve({{big, big, 2}}, good, GemmPeUse::kExact) == Status::kBadInput);
+  CHECK(says("2147483648 x 2147483648 x 2"));
+}
+
+TEST_CASE("gemm_exact obeys its budget and its memory, and repeats itself") {
+  const GemmShape shape = {{3600, 5040, 2520}};
+  const GemmMachine machine = {200000, 200, 240, {0, 0, 0}, 64, 60, 5,
+                               6,      1,   1,   1,         0,  0};
+  GemmExactOptions options;
+  options.pe_use = GemmPeUse::kAtMost;
+  Diagnostic diagnostic = {};
+  ArenaMemory memory;
+  GemmSolution full;
+  Budget unlimited;
+  REQUIRE(SolveGemmExact(shape, machine, options, &memory.arena, &unlimited, &full,
+                         &diagnostic) == Status::kOk);
+  CHECK(full.proved);
+  CHECK(full.lower_bound == full.objective);
+  GemmSolution again;
+  REQUIRE(SolveGemmExact(shape, machine, options, &memory.arena, &unlimited, &again,
+                         &diagnostic) == Status::kOk);
+  CHECK(again.nodes == full.nodes);
+  CHECK(again.objective == full.objective);
+
+  const uint32_t cancelled = 1;
+  Budget cancel(0, 0, &cancelled);
+  GemmSolution none;
+  CHECK(SolveGemmExact(shape, machine, options, &memory.arena, &cancel, &none,
+                       &diagnostic) == Status::kStopped);
+  // Stopped anywhere, what is returned is legal and bounded.
+  int early = 0;
+  for (uint64_t ns = 2000; ns < 2000000; ns = ns * 3 / 2) {
+    Budget budget(ns, 0, nullptr);
+    GemmSolution some;
+    const Status status = SolveGemmExact(shape, machine, options, &memory.arena,
+                                         &budget, &some, &diagnostic);
+    if (status == Status::kStopped) continue;
+    REQUIRE(status == Status::kOk);
+    CHECK(IsLegal(shape, machine, some.mapping));
+    CHECK(some.lower_bound <= full.objective * (1 + 1e-12));
+    CHECK(some.objective >= full.objective * (1 - 1e-12));
+    early += some.proved ? 0 : 1;
+  }
+  MESSAGE("stopped early with a mapping: ", early);
+
+  for (uint64_t cap = 1000; cap < 300000; cap *= 2) {
+    ArenaMemory small(cap);
+    GemmSolution some;
+    const Status status = SolveGemmExact(shape, machine, options, &small.arena,
+                                         &unlimited, &some, &diagnostic);
+    CHECK((status == Status::kOk || status == Status::kOutOfMemory));
+    CHECK(small.memory.peak_bytes() <= cap);
+  }
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr int kMaxKinds = kFactorDims * 10;  // ten different primes reach 2^31
 constexpr int kMaxFactors = kFactorDims * 31;
 constexpr int kRelaxedInner = 3;    // every dim gets its best innermost group
 constexpr double kGain = 1e-9;      // differences below count as none
-constexpr double kFirstStep = 0.1;  // of the value to beat above the bound
+constexpr double kFirstStep = 0.2;  // of the value to beat above the bound
 constexpr size_t kBeam = 48;
 constexpr uint8_t kInsideP = 1;
 constexpr uint8_t kInsideQ = 2;
@@ -318,7 +318,7 @@ struct Kinds {
 // Largest primes first, then the dims in the order below: what fits worst is placed
 // while there is room.
 void ListKinds(const FactorLayer& layer, Kinds* kinds) {
-  constexpr int kOrder[] = {kDimR, kDimS, kDimC, kDimK, kDimP, kDimQ, kDimN};
+  constexpr int kOrder[] = {kDimR, kDimS, kDimP, kDimQ, kDimC, kDimK, kDimN};
   kinds->count = 0;
   for (const int d : kOrder) {
     ForPrimes(layer.extent[d], [&](int64_t prime, int times) {
