@@ -14,6 +14,7 @@ Status Contents::Init() {
   first_partial_ = static_cast<uint32_t>(judge_->graph.tensors.size());
   SLUICE_TRY(judge_->arena->Allocate(memories, &writes_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &reads_));
+  SLUICE_TRY(judge_->arena->Allocate(memories, &recent_));
   for (size_t m = 0; m < 2 * memories; ++m) {
     void* raw = judge_->arena->AllocateBytes(sizeof(MemoryMap), alignof(MemoryMap));
     if (raw == nullptr) return Status::kOutOfMemory;
@@ -57,6 +58,7 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   piece->root = part.root;
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = 0;
   piece->sequence = 0;
+  piece->covered = false;
   piece->engine = kNone;
   piece->position = 0;
   found_.Truncate(0);
@@ -131,9 +133,7 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
 }
 
 Status Contents::Record(uint32_t memory, const Box& box) {
-  if (memory >= judge_->stream.nodes && !judge_->stream.has_host) {
-    return Status::kOk;  // the DMA engine alone touches DRAM, always in its own order
-  }
+  if (InDmaOrder(memory)) return Status::kOk;
   const int64_t end = box.end();
   found_.Truncate(0);
   SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
@@ -195,8 +195,9 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
     if (!overlap) continue;
     if (!Before(*piece)) return Conflict(*piece, "writes");
     if (Contains(frame, piece->frame)) {
-      writes_[memory]->Remove(piece);
-      pool_.Give(piece);
+      DropWrite(memory, piece);
+    } else {
+      piece->covered = true;
     }
   }
   found_.Truncate(0);
@@ -231,9 +232,31 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   for (int a = 0; a < kAxes; ++a)
     piece->origin[a] = static_cast<int32_t>(part.origin[a]);
   piece->sequence = sequence_;
+  piece->covered = false;
   piece->engine = step_.engine;
   piece->position = step_.position;
+  if (!InDmaOrder(memory)) return writes_[memory]->Insert(piece);
+  // Tiles that continue each other become one piece, so that a finished tensor is one box
+  // however many tiles it came in. In the scratchpad that would blur who waits for whom.
+  RecentPieces* recent = &recent_[memory];
+  for (uint32_t i = 0; i < RecentPieces::kSize && recent->At(i) != nullptr;) {
+    Piece grown = *recent->At(i);
+    if (!TryMerge(&grown, *piece)) {
+      ++i;
+      continue;
+    }
+    DropWrite(memory, recent->At(i));
+    *piece = grown;
+    i = 0;
+  }
+  recent->Add(piece);
   return writes_[memory]->Insert(piece);
+}
+
+void Contents::DropWrite(uint32_t memory, Piece* piece) {
+  recent_[memory].Forget(piece);
+  writes_[memory]->Remove(piece);
+  pool_.Give(piece);
 }
 
 Status Contents::RootOf(const PartialSum& sum, uint32_t* root) {

@@ -82,6 +82,11 @@ class Contents {
 
  private:
   bool Before(const Piece& piece) const;
+  // The DMA engine alone touches DRAM, always in its own order, unless there is a host.
+  bool InDmaOrder(uint32_t memory) const {
+    return memory >= judge_->stream.nodes && !judge_->stream.has_host;
+  }
+  void DropWrite(uint32_t memory, Piece* piece);
   Status Conflict(const Piece& piece, const char* doing);
 
   Judge* judge_;
@@ -89,6 +94,7 @@ class Contents {
   PiecePool pool_;
   Span<MemoryMap*> writes_;
   Span<MemoryMap*> reads_;
+  Span<RecentPieces> recent_;  // writes, per memory
   Vector<Piece*> found_;
   Vector<Box> remaining_, next_, todo_;
   Vector<Inside> inside_;

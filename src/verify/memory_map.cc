@@ -1,10 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/memory_map.h"
 
+#include <initializer_list>
+
 #include "base/checked.h"
 
 namespace sluice {
 namespace judge {
+
+namespace {
+
+// Extents and strides of a piece by logical axis; stride 0 where the extent is 1.
+struct Layout {
+  int64_t extent[kAxes] = {1, 1, 1, 1};
+  int64_t stride[kAxes] = {};
+
+  explicit Layout(const Piece& piece) {
+    for (uint32_t d = 0; d < piece.frame.dims; ++d) {
+      extent[piece.frame.axis[d]] = piece.frame.count[d];
+      stride[piece.frame.axis[d]] = piece.frame.stride[d];
+    }
+  }
+};
+
+// The axis along which b follows a, or -1: same origin and extent on all others.
+int AxisBetween(const Piece& a, const Layout& la, const Piece& b, const Layout& lb) {
+  int along = -1;
+  for (int x = 0; x < kAxes; ++x) {
+    if (a.origin[x] == b.origin[x] && la.extent[x] == lb.extent[x]) continue;
+    if (along >= 0 || a.origin[x] + la.extent[x] != b.origin[x]) return -1;
+    along = x;
+  }
+  return along;
+}
+
+}  // namespace
+
+bool TryMerge(Piece* older, const Piece& newer) {
+  if (older->root != newer.root || older->engine != newer.engine || older->covered ||
+      older->frame.width != newer.frame.width) {
+    return false;
+  }
+  const Layout lo(*older);
+  const Layout ln(newer);
+  bool forward = true;
+  int along = AxisBetween(*older, lo, newer, ln);
+  if (along < 0) {
+    forward = false;
+    along = AxisBetween(newer, ln, *older, lo);
+    if (along < 0) return false;
+  }
+  const Piece& first = forward ? *older : newer;
+  const Piece& second = forward ? newer : *older;
+  const Layout& l = forward ? lo : ln;
+  Layout merged = l;
+  for (int x = 0; x < kAxes; ++x) {
+    if (x != along && lo.extent[x] > 1 && lo.stride[x] != ln.stride[x]) return false;
+  }
+  const int64_t distance = second.frame.base - first.frame.base;
+  const int64_t step = distance / l.extent[along];
+  if (step <= 0 || step * l.extent[along] != distance) return false;
+  for (const Layout* part : {&lo, &ln}) {
+    if (part->extent[along] > 1 && part->stride[along] != step) return false;
+  }
+  merged.extent[along] = lo.extent[along] + ln.extent[along];
+  merged.stride[along] = step;
+  Frame frame;
+  if (!MakeFrame(first.frame.base, older->frame.width, merged.extent, merged.stride,
+                 &frame)) {
+    return false;
+  }
+  for (int x = 0; x < kAxes; ++x) older->origin[x] = first.origin[x];
+  older->frame = frame;
+  older->box = BoxOf(frame);
+  older->end = older->box.end();
+  older->sequence = newer.sequence;
+  older->position = newer.position;
+  return true;
+}
 
 Status PiecePool::Take(Piece** piece) {
   if (free_ == nullptr) {

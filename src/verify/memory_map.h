@@ -25,8 +25,35 @@ struct Piece {
   uint32_t sequence;  // later writes lie over earlier ones
   uint32_t engine;    // column of Order; kNone = there from the start
   uint32_t position;
+  bool covered;  // a later write lies over some of it
   Piece* next_free;
 };
+
+// The last few pieces written to one memory: what a new one may continue.
+class RecentPieces {
+ public:
+  static constexpr uint32_t kSize = 8;
+  void Add(Piece* piece) {
+    Forget(piece);
+    for (uint32_t i = kSize - 1; i > 0; --i) piece_[i] = piece_[i - 1];
+    piece_[0] = piece;
+  }
+  void Forget(const Piece* piece) {
+    for (uint32_t i = 0; i < kSize; ++i) {
+      if (piece_[i] != piece) continue;
+      for (uint32_t j = i; j + 1 < kSize; ++j) piece_[j] = piece_[j + 1];
+      piece_[kSize - 1] = nullptr;
+    }
+  }
+  Piece* At(uint32_t i) const { return piece_[i]; }
+
+ private:
+  Piece* piece_[kSize] = {};
+};
+
+// Extends `older` by `newer` when together they are one box of the same root, laid out
+// alike and written by the same engine. Returns whether it did; newer is then hidden.
+bool TryMerge(Piece* older, const Piece& newer);
 
 class PiecePool {
  public:
