@@ -68,7 +68,8 @@ bool Judge(const PeerNetwork& network, Arena* arena, const FusionResult& result,
 
 // One fusion run and, when asked, a refinement of its DRAM schedule.
 bool Solve(const PeerNetwork& network, const FusionProblem& problem,
-           const FusionOptions& options, bool refine, Outcome* out) {
+           const FusionOptions& options, bool refine, double refine_seconds,
+           Outcome* out) {
   Memory memory(HostAllocator(), 0);
   Arena arena(&memory);
   Budget budget(0, 0, &stop_word);
@@ -79,9 +80,11 @@ bool Solve(const PeerNetwork& network, const FusionProblem& problem,
     return false;
   }
   if (refine) {
+    StopAfter(refine_seconds);
+    Budget rest(0, 0, &stop_word);
     PrefetchOptions prefetch;
     PrefetchResult refined;
-    if (RefineDma(&arena, result.list, network.problem.buffer_bytes, prefetch, &budget,
+    if (RefineDma(&arena, result.list, network.problem.buffer_bytes, prefetch, &rest,
                   &result.dma, &refined) != Status::kOk) {
       return false;
     }
@@ -95,7 +98,7 @@ Outcome Constructed(const PeerNetwork& network) {
   Outcome out;
   StopAfter(0);
   const double begin = CpuSeconds();
-  if (!Solve(network, network.problem, options, false, &out)) out.edp = NAN;
+  if (!Solve(network, network.problem, options, false, 0, &out)) out.edp = NAN;
   out.cpu_s = CpuSeconds() - begin;
   return out;
 }
@@ -103,8 +106,10 @@ Outcome Constructed(const PeerNetwork& network) {
 Outcome Ours(const PeerNetwork& network, double seconds) {
   Outcome out;
   const double begin = CpuSeconds();
-  StopAfter(seconds);
-  if (!Solve(network, network.problem, FusionOptions(), true, &out)) out.edp = NAN;
+  StopAfter(0.9 * seconds);
+  if (!Solve(network, network.problem, FusionOptions(), true, 0.1 * seconds, &out)) {
+    out.edp = NAN;
+  }
   out.cpu_s = CpuSeconds() - begin;
   return out;
 }
@@ -122,7 +127,7 @@ Outcome Published(const PeerNetwork& network, FusionSolver solver) {
     options.solver = solver;
     options.seed = static_cast<uint64_t>(pass);
     Outcome out;
-    const bool ok = Solve(network, problem, options, solver == kFusionSoma, &out);
+    const bool ok = Solve(network, problem, options, solver == kFusionSoma, 0, &out);
     if (ok && (best.edp == 0 || out.edp < best.edp)) best = out;
     if (pass == 0) {
       if (!ok) break;
