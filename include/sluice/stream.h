@@ -109,7 +109,10 @@ typedef struct { /* where a slot lies; 16 bytes */
   uint32_t reserved;
 } sluice_binding_t;
 
-typedef struct { /* what a tile computes: the attributes of one graph layer; 16 bytes */
+/* What a tile computes: the attributes of one graph layer. A convolution that takes over
+ * a PAD in front of it has the PAD's pads added to its own and reads the PAD's input.
+ * 16 bytes. */
+typedef struct {
   uint16_t op; /* SLUICE_OP_ */
   uint16_t attribute_count;
   uint32_t first_attribute;

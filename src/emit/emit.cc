@@ -398,7 +398,7 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, Image* image) 
                          static_cast<uint32_t>(place.offset >> 32), 0}));
   }
   for (uint32_t l : body->kernel_layers) {
-    const Layer& layer = e.graph.layers[l];
+    const Layer& layer = e.lowering.executed[l];  // a folded PAD is in its pads
     sluice_kernel_t kernel = {};
     kernel.op = layer.op;
     kernel.attribute_count = static_cast<uint16_t>(layer.attributes.size());
