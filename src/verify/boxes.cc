@@ -103,7 +103,7 @@ Box BoxOf(const Frame& frame) {
 
 bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
                const int64_t* stride, Frame* frame) {
-  *frame = Frame{base, width, 0, {}, {}, {}};
+  *frame = Frame{base, 0, width, 0, {}, {}, {}};
   for (int a = 0; a < kAxes; ++a) {
     if (extent[a] <= 1) continue;
     uint32_t i = frame->dims++;
@@ -121,15 +121,15 @@ bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
     if (frame->stride[i] < reach) return false;
     reach = (frame->count[i] - 1) * frame->stride[i] + reach;
   }
+  frame->end = base + reach;
   return true;
 }
 
 bool Contains(const Frame& outer, const Frame& inner) {
-  const int64_t inner_end = BoxOf(inner).end(), outer_end = BoxOf(outer).end();
-  if (inner.base < outer.base || inner_end > outer_end) return false;
+  if (inner.base < outer.base || inner.end > outer.end) return false;
   int64_t bytes = outer.width;
   for (uint32_t i = 0; i < outer.dims; ++i) bytes *= outer.count[i];
-  if (bytes == outer_end - outer.base) return true;  // contiguous
+  if (bytes == outer.end - outer.base) return true;  // contiguous
   if (inner.width != outer.width) return false;
   int64_t rest = inner.base - outer.base;
   uint32_t d = 0;
@@ -170,11 +170,10 @@ Status Narrow(const Box& box, uint32_t d, const Frame& frame, Vector<Box>* todo,
   const Dim& dim = box.dim[d];
   if (dim.stride == 0) return Halve(box, d, todo);
   const int64_t slab_bytes = box.end() - box.base - (dim.count - 1) * dim.stride;
-  const int64_t frame_end = BoxOf(frame).end();
   const int64_t first =
       Max<int64_t>(0, FloorDivide(frame.base - slab_bytes - box.base, dim.stride) + 1);
   const int64_t last =
-      Min<int64_t>(dim.count - 1, FloorDivide(frame_end - 1 - box.base, dim.stride));
+      Min<int64_t>(dim.count - 1, FloorDivide(frame.end - 1 - box.base, dim.stride));
   if (first > last) return outside->Push(box);
   if (first == 0 && last == dim.count - 1) return Halve(box, d, todo);
   if (first > 0) SLUICE_TRY(outside->Push(Slab(box, d, 0, first)));
@@ -259,7 +258,7 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, const uint8_t* real,
               Vector<Box>* todo, Vector<Inside>* inside, Vector<Box>* outside,
               bool* aligned) {
   SLUICE_TRY(Spend(judge, 1));
-  if (box.base >= BoxOf(frame).end() || frame.base >= box.end()) {
+  if (box.base >= frame.end || frame.base >= box.end()) {
     return outside->Push(box);
   }
   Inside in;

@@ -46,6 +46,7 @@ struct Box {
 // index at most.
 struct Frame {
   int64_t base;
+  int64_t end;  // one past the last byte
   int64_t width;
   uint32_t dims;
   int64_t count[kBoxDims];   // > 1

@@ -47,6 +47,19 @@ Status Contents::Conflict(const Piece& piece, const char* doing) {
       .Text(", which touches the same bytes");
 }
 
+namespace {
+
+void Describe(const Part& part, const int64_t* stride, Piece* piece) {
+  for (int a = 0; a < kAxes; ++a) {
+    piece->origin[a] = part.origin[a];
+    piece->extent[a] = part.extent[a];
+    piece->stride[a] = stride[a];
+  }
+  piece->partly_hidden = false;
+}
+
+}  // namespace
+
 Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
                         const int64_t* stride, bool* fresh) {
   Piece* piece;
@@ -56,7 +69,7 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   piece->box = BoxOf(piece->frame);
   piece->end = piece->box.end();
   piece->root = part.root;
-  for (int a = 0; a < kAxes; ++a) piece->origin[a] = 0;
+  Describe(part, stride, piece);
   piece->sequence = 0;
   piece->covered = false;
   piece->engine = kNone;
@@ -219,6 +232,85 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   return Status::kOk;
 }
 
+namespace {
+
+// Grows `piece` by `other` when both are one box of the same root at one place.
+bool Join(const Piece& other, Piece* piece) {
+  if (other.root != piece->root || other.frame.width != piece->frame.width)
+    return false;
+  int along = -1;
+  for (int a = 0; a < kAxes; ++a) {
+    if (other.origin[a] == piece->origin[a] && other.extent[a] == piece->extent[a]) {
+      if (other.extent[a] > 1 && other.stride[a] != piece->stride[a]) return false;
+    } else if (along >= 0) {
+      return false;
+    } else {
+      along = a;
+    }
+  }
+  if (along < 0) return false;
+  const Piece& low = other.origin[along] < piece->origin[along] ? other : *piece;
+  const Piece& high = &low == &other ? *piece : other;
+  if (low.origin[along] + low.extent[along] != high.origin[along]) return false;
+  const int64_t distance = high.frame.base - low.frame.base;
+  const int64_t stride = distance / low.extent[along];
+  const bool fits = distance == stride * low.extent[along] && stride > 0 &&
+                    (low.extent[along] == 1 || low.stride[along] == stride) &&
+                    (high.extent[along] == 1 || high.stride[along] == stride);
+  if (!fits) return false;
+  int64_t extent[kAxes], strides[kAxes];
+  for (int a = 0; a < kAxes; ++a) {
+    extent[a] = piece->extent[a];
+    strides[a] = piece->stride[a];
+  }
+  extent[along] = low.extent[along] + high.extent[along];
+  strides[along] = stride;
+  Frame frame;
+  if (!MakeFrame(low.frame.base, piece->frame.width, extent, strides, &frame)) {
+    return false;
+  }
+  piece->origin[along] = low.origin[along];
+  piece->extent[along] = extent[along];
+  piece->stride[along] = stride;
+  piece->frame = frame;
+  piece->box = BoxOf(frame);
+  piece->end = frame.end;
+  return true;
+}
+
+}  // namespace
+
+// DRAM that the DMA engine alone touches needs no record of who wrote what when, so
+// stores that complete each other become one piece. That keeps pieces few, and hides
+// what a tensor's memory held before.
+Status Contents::Merge(uint32_t memory, Piece* piece) {
+  bool ever = false;
+  for (bool grown = true; grown; ever = ever || grown) {
+    grown = false;
+    found_.Truncate(0);
+    // Neighbours touch the hull, so one byte more on each side.
+    SLUICE_TRY(
+        writes_[memory]->Collect(judge_, piece->box.base - 1, piece->end + 1, &found_));
+    for (Piece* other : found_) {
+      if (other->partly_hidden || other->engine == kNone || !Join(*other, piece))
+        continue;
+      writes_[memory]->Remove(other);
+      pool_.Give(other);
+      grown = true;
+    }
+  }
+  if (!ever) return Status::kOk;
+  // All that grew together was on top, so what lies within is hidden.
+  found_.Truncate(0);
+  SLUICE_TRY(writes_[memory]->Collect(judge_, piece->box.base, piece->end, &found_));
+  for (Piece* other : found_) {
+    if (!Contains(piece->frame, other->frame)) continue;
+    writes_[memory]->Remove(other);
+    pool_.Give(other);
+  }
+  return Status::kOk;
+}
+
 Status Contents::Put(uint32_t memory, const Part& part) {
   Piece* piece;
   SLUICE_TRY(pool_.Take(&piece));
@@ -236,8 +328,9 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   piece->engine = step_.engine;
   piece->position = step_.position;
   if (!InDmaOrder(memory)) return writes_[memory]->Insert(piece);
-  // Tiles that continue each other become one piece, so that a finished tensor is one box
-  // however many tiles it came in. In the scratchpad that would blur who waits for whom.
+  // Tiles that continue each other become one piece, so that a finished tensor is one
+  // box however many tiles it came in. In the scratchpad that would blur who waits for
+  // whom.
   RecentPieces* recent = &recent_[memory];
   for (uint32_t i = 0; i < RecentPieces::kSize && recent->At(i) != nullptr;) {
     Piece grown = *recent->At(i);

@@ -87,6 +87,7 @@ class Contents {
     return memory >= judge_->stream.nodes && !judge_->stream.has_host;
   }
   void DropWrite(uint32_t memory, Piece* piece);
+  Status Merge(uint32_t memory, Piece* piece);
   Status Conflict(const Piece& piece, const char* doing);
 
   Judge* judge_;

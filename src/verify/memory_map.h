@@ -21,9 +21,12 @@ struct Piece {
   Box box;  // same bytes; reads need not be nested, so they have no frame
   int64_t end;
   uint32_t root;  // tensor, or partial sum (contents.h)
-  int32_t origin[kAxes];
-  uint32_t sequence;  // later writes lie over earlier ones
-  uint32_t engine;    // column of Order; kNone = there from the start
+  int64_t origin[kAxes];
+  int64_t extent[kAxes];
+  int64_t stride[kAxes];  // where extent > 1
+  bool partly_hidden;     // a later write lies over some of it
+  uint32_t sequence;      // later writes lie over earlier ones
+  uint32_t engine;        // column of Order; kNone = there from the start
   uint32_t position;
   bool covered;  // a later write lies over some of it
   Piece* next_free;
