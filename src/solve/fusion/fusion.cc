@@ -35,7 +35,7 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
                       Budget* budget) {
   Rng rng(options.seed);
   uint64_t done = 0;
-  AnnealOptions run = {50 * scheme->layers() + 500, 0.02, 8, 0.9};
+  AnnealOptions run = {50 * scheme->layers() + 500, 0.01, 8, 0.9};
   while ((options.rounds == 0 || done < options.rounds) && !budget->Exhausted()) {
     if (options.rounds != 0) run.rounds = Min(run.rounds, options.rounds - done);
     const AnnealResult result =
@@ -43,7 +43,7 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
     cost = result.cost;
     done += result.rounds;
     if (result.rounds < run.rounds) break;
-    run.rounds *= 2;
+    run.rounds += run.rounds / 4;
   }
   return done;
 }
