@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/rng.h"
+#include "cli/failure.h"
+#include "cli/import_tflite.h"
+#include "tests/cli/tiny_model.h"
+#include "firmware-sim/sim.h"
+#include "sluice/graph_generated.h"
+#include "sluice/ops.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string Shared(const std::string& path) {
+  const char* given = std::getenv("SLUICE_SHARED");
+  return std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) + "/" + path;
+}
+
+bool Absent(const std::string& path) {
+  if (std::filesystem::exists(path)) return false;
+  MESSAGE("skipped: " << path << " is not there");
+  return true;
+}
+
+TfliteImport Import(const Bytes& bytes, bool allow_opaque = false) {
+  TfliteImportOptions options;
+  options.name = "test";
+  options.allow_opaque = allow_opaque;
+  return ImportTflite(bytes.data(), bytes.size(), options);
+}
+
+// Exit code of an import that may fail; whatever is written must be a sound buffer.
+int Outcome(const Bytes& bytes) {
+  try {
+    const TfliteImport import = Import(bytes);
+    flatbuffers::Verifier verifier(import.graph.data(), import.graph.size());
+    CHECK(wire::VerifyGraphBuffer(verifier));
+    return kDone;
+  } catch (const Failure& failure) {
+    return failure.code();
+  }
+}
+
+std::string MessageOf(const Bytes& bytes) {
+  try {
+    Import(bytes);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+// Every length below `limit` (and below the whole) is refused.
+void CheckTruncations(const Bytes& whole, size_t limit) {
+  for (size_t size = 0; size < std::min(limit, whole.size()); ++size) {
+    const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    REQUIRE_MESSAGE(Outcome(part) == kBadInput, "length " << size);
+  }
+}
+
+void CheckFlips(const Bytes& whole, int flips, uint64_t seed) {
+  Rng rng(seed);
+  for (int i = 0; i < flips; ++i) {
+    Bytes damaged = whole;
+    const uint32_t at = rng.Below(static_cast<uint32_t>(whole.size()));
+    damaged[at] = static_cast<uint8_t>(damaged[at] ^ (1 + rng.Below(255)));
+    const int outcome = Outcome(damaged);
+    REQUIRE_MESSAGE((outcome == kDone || outcome == kBadInput), "byte " << at);
+  }
+}
+
+TEST_CASE("import: a convolution keeps its shapes, factors and activation") {
+  const TfliteImport import = Import(TinyConvolution());
+  CHECK(import.operators == 2);
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  REQUIRE(graph.layer_op()->size() == 2);
+  CHECK(graph.layer_op()->Get(0) == SLUICE_OP_CONV);
+  CHECK(graph.layer_op()->Get(1) == SLUICE_OP_RESHAPE);
+  const auto& attributes = *graph.layer_attributes();
+  CHECK(attributes.Get(SLUICE_CONV_INPUT_ZERO) == -3);
+  CHECK(attributes.Get(SLUICE_CONV_OUTPUT_ZERO) == 7);
+  CHECK(attributes.Get(SLUICE_CONV_ACT_MIN) == 7);  // ReLU: real 0 is stored 7
+  CHECK(attributes.Get(SLUICE_CONV_ACT_MAX) == 127);
+  const uint32_t parameters = graph.layer_inputs()->Get(2);
+  const uint64_t at = graph.tensor_source_offset()->Get(parameters);
+  CHECK(at % 16 == 0);
+  int32_t row[3];
+  std::copy_n(graph.data()->data() + at + 12, 12, reinterpret_cast<uint8_t*>(row));
+  CHECK(row[0] == 11);  // second channel's bias
+  // 0.5 * 0.01 / 0.25 = 0.02 = 0.64 * 2^-5
+  CHECK(row[1] == static_cast<int32_t>(double(0.01f) * 64 * 2147483648.0 + 0.5));
+  CHECK(row[2] == -5);
+}
+
+TEST_CASE("import: every truncation of a model is an error") {
+  const Bytes tiny = TinyConvolution();
+  CheckTruncations(tiny, tiny.size());
+  const std::string path = Shared("models/tflite/kws_ref_model_int8.tflite");
+  if (!Absent(path)) CheckTruncations(ReadFile(path), 8192);
+}
+
+TEST_CASE("import: damaged bytes are an error or another model, never a crash") {
+  CheckFlips(TinyConvolution(), 4000, 1);
+  for (const char* name : {"kws_ref_model_int8", "micro_speech_int8"}) {
+    const std::string path = Shared(std::string("models/tflite/") + name + ".tflite");
+    if (!Absent(path)) CheckFlips(ReadFile(path), 1000, 2);
+  }
+}
+
+TEST_CASE("import: a wrong identifier is named") {
+  Bytes bytes = TinyConvolution();
+  bytes[4] = 'X';
+  CHECK(MessageOf(bytes).find("TFL3") != std::string::npos);
+}
+
+Bytes UnknownOperators() {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto real = tflite::TensorType::FLOAT32;
+  const int x = model.AddTensor("x", {1, 8}, int8, 0.5f, 0);
+  const int a = model.AddTensor("a", {1, 8}, int8, 0.5f, 0);
+  const int b = model.AddTensor("b", {1, 8}, int8, 0.5f, 0);
+  const int c = model.AddTensor("c", {1, 8}, real, 0, 0);
+  const int d = model.AddTensor("d", {1, 8}, real, 0, 0);
+  using tflite::BuiltinOperator;
+  const auto none = tflite::BuiltinOptions::NONE;
+  model.AddOperator(BuiltinOperator::CUSTOM, {x}, {a}, none, 0, "Wobble");
+  model.AddOperator(BuiltinOperator::CUSTOM, {a}, {b}, none, 0, "Wobble");
+  model.AddOperator(BuiltinOperator::DEQUANTIZE, {b}, {c});
+  model.AddOperator(BuiltinOperator::RELU, {c}, {d});
+  return model.Finish({x}, {d});
+}
+
+TEST_CASE("import: every unknown operator is listed with its count") {
+  const std::string message = MessageOf(UnknownOperators());
+  CHECK(message.find("2 x CUSTOM:Wobble (unknown)") != std::string::npos);
+  CHECK(message.find("1 x DEQUANTIZE (unknown)") != std::string::npos);
+  CHECK(message.find("1 x RELU (float32 operands)") != std::string::npos);
+}
+
+TEST_CASE("import: unknown operators may be left to the host") {
+  const TfliteImport import = Import(UnknownOperators(), true);
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  REQUIRE(graph.layer_op()->size() == 4);
+  for (uint16_t op : *graph.layer_op()) CHECK(op == SLUICE_OP_OPAQUE);
+  CHECK(graph.layer_attributes()->Get(SLUICE_OPAQUE_CYCLES_LO) == 16);
+  const int32_t name = graph.layer_attributes()->Get(SLUICE_OPAQUE_NAME);
+  CHECK(graph.names()->Get(static_cast<uint32_t>(name))->str() == "CUSTOM:Wobble");
+  CHECK(import.opaque.size() == 3);
+}
+
+TEST_CASE("import: concat inputs of another quantisation are requantised") {
+  TinyModel model;
+  const auto uint8 = tflite::TensorType::UINT8;
+  const int x = model.AddTensor("x", {1, 2, 2, 4}, uint8, 0.5f, 10);
+  const int y = model.AddTensor("y", {1, 2, 2, 4}, uint8, 0.25f, 20);
+  const int z = model.AddTensor("z", {1, 2, 2, 8}, uint8, 0.25f, 20);
+  const auto options = tflite::CreateConcatenationOptions(model.builder(), -1);
+  model.AddOperator(tflite::BuiltinOperator::CONCATENATION, {x, y}, {z},
+                    tflite::BuiltinOptions::ConcatenationOptions, options.Union());
+  const TfliteImport import = Import(model.Finish({x, y}, {z}));
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  REQUIRE(graph.layer_op()->size() == 2);
+  CHECK(graph.layer_op()->Get(0) == SLUICE_OP_REQUANTIZE);
+  CHECK(graph.layer_op()->Get(1) == SLUICE_OP_CONCAT);
+  CHECK(graph.layer_attributes()->Get(6) == 3);  // axis, behind six of REQUANTIZE
+}
+
+// Answers of the interpreter, as tests/goldens/make_goldens.py wrote them.
+Json Goldens() {
+  std::ifstream in(SLUICE_GOLDENS);
+  return Json::parse(in);
+}
+
+TEST_CASE("import: untiled runs of real models equal TensorFlow Lite byte for byte") {
+  const Json models = Goldens()["models"];
+  REQUIRE(models.size() == 11);
+  for (const auto& [name, runs] : models.items()) {
+    REQUIRE(runs.size() == 3);
+    const std::string path = Shared("models/tflite/" + name + ".tflite");
+    if (Absent(path)) continue;
+    const TfliteImport import = Import(ReadFile(path));
+    for (const auto& run : runs) {
+      sluice_sim::SimulateOptions options;
+      options.graph = import.graph.data();
+      options.graph_size = import.graph.size();
+      options.seed = run["seed"];
+      const sluice_sim::SimulateResult result = sluice_sim::RunReference(options);
+      REQUIRE_MESSAGE(result.ok, name << ": " << result.error);
+      const std::string want = run["output_fnv1a"];
+      CHECK_MESSAGE(result.output_fnv1a == std::stoull(want, nullptr, 16),
+                    name << ", seed " << options.seed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::cli
