@@ -191,6 +191,34 @@ TEST_CASE("factor_assign names what is wrong with a layer, a machine or weights"
   weights.compute = std::nan("");
   CHECK(solve(good, SimbaMachine(), weights) == Status::kBadInput);
 
+  // Assignments that are not of the layer, do not fit, or are no products at all.
+  FactorAssignment a;
+  for (int level = 0; level < kFactorLevels; ++level) {
+    for (int d = 0; d < kFactorDims; ++d) {
+      a.temporal[level][d] = level == kFactorDram ? good.extent[d] : 1;
+      a.spatial[level][d] = 1;
+    }
+  }
+  FactorValue value;
+  const auto evaluate = [&] {
+    return EvaluateFactors(good, SimbaMachine(), {}, a, &value, &diagnostic);
+  };
+  CHECK(evaluate() == Status::kOk);
+  a.temporal[kFactorDram][kDimC] = 4;
+  CHECK(evaluate() == Status::kRejected);
+  CHECK(says("do not multiply to 8"));
+  a.temporal[0][kDimC] = 2;
+  CHECK(evaluate() == Status::kRejected);
+  CHECK(says("1 words of level 0"));
+  a.temporal[0][kDimC] = 1;
+  a.spatial[0][kDimC] = 2;
+  CHECK(evaluate() == Status::kRejected);
+  CHECK(says("level 0 unrolls more than its 1"));
+  for (auto& level : a.temporal) {
+    for (int64_t& factor : level) factor = INT64_MIN;
+  }
+  CHECK(evaluate() == Status::kRejected);
+
   // One word everywhere, one instance: all loops run in DRAM.
   machine = {{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {1, 1, 1, 1, 1}};
   CHECK(solve(good, machine, {}) == Status::kOk);

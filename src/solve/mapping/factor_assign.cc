@@ -4,303 +4,20 @@
 #include "base/checked.h"
 #include "solve/mapping/factor_assign_log.h"
 #include "solve/mapping/factor_assign_search.h"
+#include "solve/mapping/factor_assign_terms.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kInfinity = __builtin_huge_val();
 constexpr char kStage[] = "mapping";
-constexpr const char* kDimName[kFactorDims] = {"R", "S", "P", "Q", "C", "K", "N"};
-// [dim][weight, input, output]
-constexpr bool kRelevant[kFactorDims][kFactorTensors] = {
-    {true, false, false}, {true, false, false}, {false, true, true},
-    {false, true, true},  {true, true, false},  {true, false, true},
-    {false, true, true}};
-// Coefficients of the published objective.
-constexpr double kUtilisationOf[kFactorGlobal] = {1, 1, 1.01, 1};
-constexpr double kInnerTraffic = 0.99;
-constexpr double kTrafficBase = 0.8;
-constexpr double kTrafficStep = 0.04;
-constexpr double kWeightDramTraffic = 1.01;
 constexpr int kMaxKinds = kFactorDims * 10;  // ten different primes reach 2^31
 constexpr int kMaxFactors = kFactorDims * 31;
-constexpr int kRelaxedInner = 3;    // every dim gets its best innermost group
 constexpr double kGain = 1e-9;      // differences below count as none
 constexpr double kFirstStep = 0.2;  // of the value to beat above the bound
 constexpr size_t kBeam = 48;
 constexpr uint8_t kInsideP = 1;
 constexpr uint8_t kInsideQ = 2;
-
-// Whether the halo of filter rows (P) and columns (Q) is one more row or column per
-// filter factor (a factor of P or Q lies inside the input buffer), or the whole filter.
-struct Halo {
-  bool rows;
-  bool columns;
-};
-
-struct Problem {
-  const FactorLayer* layer;
-  const FactorMachine* machine;
-  const FactorWeights* weights;
-};
-
-bool IsRow(int dim) { return dim == kDimR || dim == kDimP; }
-bool IsFilter(int dim) { return dim == kDimR || dim == kDimS; }
-bool IsWindow(int dim) { return dim == kDimP || dim == kDimQ; }
-
-// What a factor multiplies into the footprint of a tensor at a level that holds it,
-// when the factor lies at that level or inside it.
-int64_t LoadOf(const Problem& problem, int dim, int64_t prime, int level, int tensor,
-               const Halo& halo) {
-  if (tensor == kFactorInput && IsFilter(dim)) {
-    if (level < kFactorInputBuffer) return 1;
-    return (IsRow(dim) ? halo.rows : halo.columns) ? 2 : prime;
-  }
-  if (!kRelevant[dim][tensor]) return 1;
-  if (tensor != kFactorInput || !IsWindow(dim)) return prime;
-  return prime * (dim == kDimP ? problem.layer->stride_p : problem.layer->stride_q);
-}
-
-double TemporalTraffic() { return 1 + 1 + kWeightDramTraffic; }
-
-// Iterations of the global buffer that a tensor does not see, per loop of a dim, when
-// `inner` is the innermost group.
-double InnerSaving(int dim, int inner) {
-  const bool any = inner == kRelaxedInner;
-  switch (dim) {
-    case kDimR:
-    case kDimS:
-      return any || inner != 2 ? 2 : 0;
-    case kDimC:
-      return any || inner == 0 ? 1 : 0;
-    case kDimK:
-      return any || inner == 1 ? 1 : 0;
-    default:
-      return any || inner == 2 ? 1 : 0;
-  }
-}
-
-// Traffic per bit of a factor, all tensors.
-double TrafficOf(int dim, int level, bool spatial, int inner) {
-  if (level < kFactorGlobal) {
-    double sum = 0;
-    for (int v = 0; v < kFactorTensors; ++v) {
-      if (kRelevant[dim][v]) {
-        sum +=
-            kInnerTraffic * (kTrafficBase + kTrafficStep * static_cast<double>(level));
-      }
-    }
-    return sum;
-  }
-  if (level == kFactorGlobal) {
-    return spatial ? kInnerTraffic * kFactorTensors
-                   : kFactorTensors - InnerSaving(dim, inner);
-  }
-  return TemporalTraffic();
-}
-
-double UtilisationOf(const Problem& problem, int dim, int64_t prime, int at,
-                     const Halo& halo) {
-  double sum = 0;
-  for (int level = at; level < kFactorGlobal; ++level) {
-    for (int v = 0; v < kFactorTensors; ++v) {
-      if (problem.machine->words[level][v] == 0) continue;
-      sum += kUtilisationOf[level] * Log2(LoadOf(problem, dim, prime, level, v, halo));
-    }
-  }
-  return sum;
-}
-
-Status CheckInput(const Problem& problem, Diagnostic* diagnostic) {
-  for (int d = 0; d < kFactorDims; ++d) {
-    const int64_t extent = problem.layer->extent[d];
-    if (extent < 1 || extent > int64_t{1} << 31) {
-      return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("layer extent ")
-          .Text(kDimName[d])
-          .Text(" is ")
-          .Number(extent)
-          .Text(", must be 1 to 2147483648");
-    }
-  }
-  const int64_t strides[] = {problem.layer->stride_p, problem.layer->stride_q};
-  for (const int64_t stride : strides) {
-    if (stride < 1 || stride > 1024) {
-      return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("stride is ")
-          .Number(stride)
-          .Text(", must be 1 to 1024");
-    }
-  }
-  for (int level = 0; level < kFactorDram; ++level) {
-    const int64_t spatial = problem.machine->spatial[level];
-    int64_t least = spatial < 1 || spatial > INT32_MAX ? spatial : 1;
-    for (const int64_t words : problem.machine->words[level]) {
-      if (words < 0 || words > INT32_MAX) least = words;
-    }
-    if (least != 1) {
-      return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("level ")
-          .Number(level)
-          .Text(" has ")
-          .Number(least)
-          .Text(" words or instances");
-    }
-  }
-  const FactorWeights& w = *problem.weights;
-  const double bound = 1e6;
-  if (!(w.traffic >= 0 && w.traffic <= bound && w.compute >= -bound &&
-        w.compute <= bound && w.utilisation >= -bound && w.utilisation <= bound)) {
-    return Fail(diagnostic, Status::kBadInput, kStage)
-        .Text("an objective weight is not a number, above 1e6, or traffic below 0");
-  }
-  return Status::kOk;
-}
-
-// Calls visit(prime, times) for the factorisation of n, largest prime last.
-template <typename Visit>
-void ForPrimes(int64_t n, const Visit& visit) {
-  for (int64_t p = 2; p * p <= n; p += p == 2 ? 1 : 2) {
-    int times = 0;
-    for (; n % p == 0; n /= p) ++times;
-    if (times != 0) visit(p, times);
-  }
-  if (n > 1) visit(n, 1);
-}
-
-// --- Value of an assignment. ---
-
-struct Parts {
-  double utilisation;
-  double compute;
-  double traffic;
-  double saved[3];  // at the global buffer, by innermost group
-};
-
-void AddCell(const Problem& problem, int dim, int level, bool spatial, int64_t product,
-             const Halo& halo, Parts* parts) {
-  ForPrimes(product, [&](int64_t prime, int times) {
-    const double count = static_cast<double>(times);
-    const double bits = Log2(prime) * count;
-    parts->utilisation += count * UtilisationOf(problem, dim, prime, level, halo);
-    if (!spatial) parts->compute += bits;
-    if (level == kFactorGlobal && !spatial) {
-      parts->traffic += bits * kFactorTensors;
-      for (int g = 0; g < 3; ++g) parts->saved[g] += bits * InnerSaving(dim, g);
-    } else {
-      parts->traffic += bits * TrafficOf(dim, level, spatial, 0);
-    }
-  });
-}
-
-int BestInner(const Parts& parts) {
-  int best = 0;
-  for (int g = 1; g < 3; ++g) {
-    if (parts.saved[g] > parts.saved[best]) best = g;
-  }
-  return best;
-}
-
-Halo HaloOf(const FactorAssignment& a) {
-  Halo halo = {false, false};
-  for (int level = 0; level <= kFactorInputBuffer; ++level) {
-    if (a.temporal[level][kDimP] * a.spatial[level][kDimP] > 1) halo.rows = true;
-    if (a.temporal[level][kDimQ] * a.spatial[level][kDimQ] > 1) halo.columns = true;
-  }
-  return halo;
-}
-
-// The footprint of a tensor within a level.
-bool FitsLevel(const Problem& problem, const FactorAssignment& a, const Halo& halo,
-               int level, int tensor) {
-  const int64_t words = problem.machine->words[level][tensor];
-  int64_t product = 1;
-  bool fits = true;
-  for (int inside = 0; inside <= level; ++inside) {
-    for (int d = 0; d < kFactorDims; ++d) {
-      const int64_t factors[] = {a.temporal[inside][d], a.spatial[inside][d]};
-      for (const int64_t factor : factors) {
-        ForPrimes(factor, [&](int64_t prime, int times) {
-          for (int i = 0; i < times && fits; ++i) {
-            product *= LoadOf(problem, d, prime, level, tensor, halo);
-            fits = product <= words;
-          }
-        });
-      }
-    }
-  }
-  return fits;
-}
-
-Status CheckAssignment(const Problem& problem, const FactorAssignment& a,
-                       const Halo& halo, Diagnostic* diagnostic) {
-  for (int d = 0; d < kFactorDims; ++d) {
-    int64_t rest = problem.layer->extent[d];
-    for (int level = 0; level < kFactorLevels; ++level) {
-      const int64_t factors[] = {a.temporal[level][d], a.spatial[level][d]};
-      for (const int64_t factor : factors) {
-        if (factor < 1 || rest % factor != 0) rest = 0;
-        if (rest != 0) rest /= factor;
-      }
-    }
-    if (rest != 1) {
-      return Fail(diagnostic, Status::kRejected, kStage)
-          .Text("the factors of ")
-          .Text(kDimName[d])
-          .Text(" do not multiply to ")
-          .Number(problem.layer->extent[d]);
-    }
-  }
-  for (int level = 0; level < kFactorLevels; ++level) {
-    int64_t used = 1;
-    const int64_t instances = level < kFactorDram ? problem.machine->spatial[level] : 1;
-    for (int d = 0; d < kFactorDims; ++d) {
-      if (a.spatial[level][d] > instances / used) {
-        return Fail(diagnostic, Status::kRejected, kStage)
-            .Text("level ")
-            .Number(level)
-            .Text(" unrolls more than its ")
-            .Number(instances)
-            .Text(" instances");
-      }
-      used *= a.spatial[level][d];
-    }
-    for (int v = 0; level < kFactorDram && v < kFactorTensors; ++v) {
-      if (problem.machine->words[level][v] == 0) continue;
-      if (FitsLevel(problem, a, halo, level, v)) continue;
-      return Fail(diagnostic, Status::kRejected, kStage)
-          .Text("tensor ")
-          .Number(v)
-          .Text(" needs more than the ")
-          .Number(problem.machine->words[level][v])
-          .Text(" words of level ")
-          .Number(level);
-    }
-  }
-  return Status::kOk;
-}
-
-void ValueOf(const Problem& problem, const FactorAssignment& a, FactorValue* value,
-             uint8_t* inner) {
-  const Halo halo = HaloOf(a);
-  Parts parts = {};
-  for (int level = 0; level < kFactorLevels; ++level) {
-    for (int d = 0; d < kFactorDims; ++d) {
-      AddCell(problem, d, level, false, a.temporal[level][d], halo, &parts);
-      AddCell(problem, d, level, true, a.spatial[level][d], halo, &parts);
-    }
-  }
-  const int best = BestInner(parts);
-  *inner = static_cast<uint8_t>(best);
-  value->utilisation = parts.utilisation;
-  value->compute = parts.compute;
-  value->traffic = parts.traffic - parts.saved[best];
-  const FactorWeights& w = *problem.weights;
-  value->objective = w.utilisation * value->utilisation + w.compute * value->compute +
-                     w.traffic * value->traffic;
-}
-
-// --- From the problem to cases of the search. ---
 
 struct Kind {
   uint8_t dim;
@@ -339,14 +56,14 @@ void ListKinds(const FactorLayer& layer, Kinds* kinds) {
 }
 
 struct CaseOf {
-  Halo halo;
+  FactorHalo halo;
   bool rows_matter;  // the layer has a filter along rows and rows to slide over
   bool columns_matter;
   int inner;
 };
 
 // False when the limits cannot hold the load even alone.
-bool SetLoads(const Problem& problem, const FactorItem& item, const CaseOf& which,
+bool SetLoads(const FactorProblem& problem, const FactorItem& item, const CaseOf& which,
               const FactorCase& limits, FactorChoice* choice) {
   int l = 0;
   for (int level = 0; level < kFactorDram; ++level) {
@@ -354,7 +71,7 @@ bool SetLoads(const Problem& problem, const FactorItem& item, const CaseOf& whic
       if (problem.machine->words[level][v] == 0) continue;
       int64_t load = 1;
       if (choice->level <= level) {
-        load = LoadOf(problem, item.dim, item.prime, level, v, which.halo);
+        load = FactorLoad(problem, item.dim, item.prime, level, v, which.halo);
       }
       if (load > limits.limit[l]) return false;
       choice->load[l++] = static_cast<uint32_t>(load);
@@ -396,8 +113,8 @@ void AddChoice(const FactorChoice& choice, int limits, FactorItem* item) {
   item->choice_count = kept;
 }
 
-void ListChoices(const Problem& problem, const CaseOf& which, const FactorCase& limits,
-                 FactorItem* item) {
+void ListChoices(const FactorProblem& problem, const CaseOf& which,
+                 const FactorCase& limits, FactorItem* item) {
   const FactorWeights& w = *problem.weights;
   const double bits = Log2(item->prime);
   item->choice_count = 0;
@@ -418,17 +135,17 @@ void ListChoices(const Problem& problem, const CaseOf& which, const FactorCase& 
         choice.flags = (p ? kInsideP : 0) | (q ? kInsideQ : 0);
       }
       if (!SetLoads(problem, *item, which, limits, &choice)) continue;
-      choice.cost =
-          w.utilisation *
-              UtilisationOf(problem, item->dim, item->prime, level, which.halo) +
-          w.compute * (choice.spatial ? 0 : bits) +
-          w.traffic * bits * TrafficOf(item->dim, level, choice.spatial, which.inner);
+      choice.cost = w.utilisation * FactorUtilisation(problem, item->dim, item->prime,
+                                                      level, which.halo) +
+                    w.compute * (choice.spatial ? 0 : bits) +
+                    w.traffic * bits *
+                        FactorTraffic(item->dim, level, choice.spatial, which.inner);
       AddChoice(choice, limits.limit_count, item);
     }
   }
 }
 
-Status MakeCase(const Problem& problem, const CaseOf& which, const Kinds& kinds,
+Status MakeCase(const FactorProblem& problem, const CaseOf& which, const Kinds& kinds,
                 Arena* arena, FactorCase* out) {
   FactorCase result = {};
   for (int level = 0; level < kFactorDram; ++level) {
@@ -483,7 +200,7 @@ struct Case {
 constexpr int kMaxCases = 16;  // four halos, each once relaxed and once per group
 
 struct Driver {
-  Problem problem;
+  FactorProblem problem;
   Kinds kinds;
   Span<uint8_t> choices;
   Arena* arena;
@@ -519,7 +236,7 @@ Status SearchCase(Driver* driver, Case* at, double beat, size_t width,
   const FactorAssignment assignment = AssignmentOf(at->problem, pick->choices);
   FactorValue value;
   uint8_t inner;
-  ValueOf(driver->problem, assignment, &value, &inner);
+  ValueFactors(driver->problem, assignment, &value, &inner);
   if (value.objective < driver->best) {
     driver->best = value.objective;
     driver->solution->assignment = assignment;
@@ -615,24 +332,13 @@ Status SearchAll(Driver* driver) {
 
 }  // namespace
 
-Status EvaluateFactors(const FactorLayer& layer, const FactorMachine& machine,
-                       const FactorWeights& weights, const FactorAssignment& assignment,
-                       FactorValue* value, Diagnostic* diagnostic) {
-  const Problem problem = {&layer, &machine, &weights};
-  SLUICE_TRY(CheckInput(problem, diagnostic));
-  SLUICE_TRY(CheckAssignment(problem, assignment, HaloOf(assignment), diagnostic));
-  uint8_t inner;
-  ValueOf(problem, assignment, value, &inner);
-  return Status::kOk;
-}
-
 Status SolveFactorAssign(const FactorLayer& layer, const FactorMachine& machine,
                          const FactorWeights& weights, Arena* arena, Budget* budget,
                          FactorSolution* solution, Diagnostic* diagnostic) {
   *solution = FactorSolution{};
   ArenaScope scope(arena);
-  const Problem problem = {&layer, &machine, &weights};
-  SLUICE_TRY(CheckInput(problem, diagnostic));
+  const FactorProblem problem = {&layer, &machine, &weights};
+  SLUICE_TRY(CheckFactorInput(problem, diagnostic));
   Span<Driver> room;  // too large for a small stack
   SLUICE_TRY(arena->Allocate(1, &room));
   Driver& driver = room[0];
