@@ -8,6 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kConstructEvaluations = 1000;
+constexpr uint64_t kConstructFewest = 256;
 constexpr uint64_t kConstructLayers = 80000;  // evaluations x layers
 
 template <MoveSet kMoves>
@@ -81,7 +82,7 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
         options.construct_evaluations != 0
             ? options.construct_evaluations
             : Min<uint64_t>(kConstructEvaluations,
-                            Max<uint64_t>(2 * n, kConstructLayers / n));
+                            Max(kConstructFewest, kConstructLayers / n));
     SLUICE_TRY(Construct(scheme, evaluations, budget, diagnostic, &out->score));
     if (options.anneal) {
       out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
