@@ -7,7 +7,9 @@
 #include <filesystem>
 
 #include "solve/placement/address_search.h"
+#include "solve/placement/break_nodes.h"
 #include "solve/placement/offsets.h"
+#include "solve/placement/spill_search.h"
 #include "tests/placement/spill_judge.h"
 
 using namespace sluice;
@@ -67,35 +69,6 @@ TEST_CASE("every reference case: optimum in both readings, proved, judged, in ti
 }
 
 namespace {
-
-// Up to `most` operators, one or two outputs each, inputs from earlier tensors.
-Net RandomNet(Rng* rng, uint32_t most) {
-  Net net;
-  const uint32_t count = 3 + rng->Below(most - 2);
-  std::vector<uint32_t> available;
-  const uint32_t inputs = 1 + rng->Below(2);
-  for (uint32_t i = 0; i < inputs; ++i) {
-    available.push_back(net.Tensor(1 + rng->Below(8), TensorRole::kInput));
-  }
-  for (uint32_t o = 0; o < count; ++o) {
-    std::vector<uint32_t> in, out;
-    const uint32_t reads = 1 + rng->Below(3);
-    for (uint32_t k = 0; k < reads; ++k) {
-      const uint32_t window = std::min<uint32_t>(6, available.size());
-      in.push_back(available[available.size() - 1 - rng->Below(window)]);
-    }
-    const uint32_t writes = 1 + (rng->Below(5) == 0 ? 1 : 0);
-    for (uint32_t k = 0; k < writes; ++k) {
-      const bool is_output = o + 1 == count || rng->Below(6) == 0;
-      out.push_back(net.Tensor(1 + rng->Below(8), is_output
-                                                      ? TensorRole::kOutput
-                                                      : TensorRole::kIntermediate));
-    }
-    net.Op(in, out);
-    available.insert(available.end(), out.begin(), out.end());
-  }
-  return net;
-}
 
 // All orders, and for each all ways to keep or drop a tensor between two uses, in the
 // plainest terms: uses, gaps, sums per step; then addresses, one buffer after the
@@ -240,7 +213,7 @@ TEST_CASE("2000 tiny graphs: order, spills and addresses equal brute force") {
   Rng rng(2024);
   int misled = 0, spilling = 0;
   for (int i = 0; i < 2000; ++i) {
-    const Net net = RandomNet(&rng, 8);
+    const Net net = sluice_test::RandomNet(&rng, 8);
     CAPTURE(i);
     Ground ground;
     Budget budget;
@@ -340,7 +313,7 @@ TEST_CASE("where sums fit but addresses do not, the next best plan is found") {
 TEST_CASE("a fixed order: equal to brute force over spills, and to the reference") {
   Rng rng(99);
   for (int i = 0; i < 1000; ++i) {
-    const Net net = RandomNet(&rng, 8);
+    const Net net = sluice_test::RandomNet(&rng, 8);
     std::vector<uint32_t> order;
     for (uint32_t o = 0; o < net.operators.size(); ++o) order.push_back(o);
     const int64_t capacity = LargestOperator(net.Graph()) + rng.Below(6);
@@ -438,7 +411,7 @@ TEST_CASE("in-place reuse lowers the need, and the judge accepts the shared byte
   // Random graphs: never worse than without, always a legal plan.
   Rng rng(31);
   for (int i = 0; i < 500; ++i) {
-    Net plain = RandomNet(&rng, 8);
+    Net plain = sluice_test::RandomNet(&rng, 8);
     for (OperatorTensor& t : plain.tensors) t.bytes = 4 + 4 * (t.bytes % 2);
     options.capacity = LargestOperator(plain.Graph()) + rng.Below(8);
     SpillPlan without, with;
@@ -488,5 +461,98 @@ TEST_CASE("bad operator graphs are refused by name") {
     CHECK(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
                     &ground.diagnostic) == Status::kBadInput);
     CHECK(std::string(ground.diagnostic.message) == c.message);
+  }
+}
+
+TEST_CASE("break nodes are found, and segments between them add up to the optimum") {
+  Rng rng(77);
+  int segmented = 0, spilling = 0;
+  for (int i = 0; i < 200; ++i) {
+    // Nets in a row: all loose ends of one are joined into the input of the next.
+    Net net;
+    uint32_t joint = net.Tensor(1 + rng.Below(8), TensorRole::kInput);
+    for (int part = 0; part < 3; ++part) {
+      const Net piece = sluice_test::WindowNet(&rng, 5 + rng.Below(3), 4, 8);
+      const uint32_t base = static_cast<uint32_t>(net.tensors.size());
+      std::vector<uint32_t> ends;
+      for (uint32_t a = 1; a < piece.tensors.size(); ++a) {
+        const uint32_t b =
+            net.Tensor(piece.tensors[a].bytes, TensorRole::kIntermediate);
+        if (piece.tensors[a].role == TensorRole::kOutput) ends.push_back(b);
+      }
+      for (const Operator& op : piece.operators) {
+        std::vector<uint32_t> in;
+        for (uint32_t k = 0; k < op.input_count; ++k) {
+          const uint32_t a = piece.operands[op.first_input + k];
+          in.push_back(a == 0 ? joint : base + a - 1);
+        }
+        net.Op(in, {base + piece.operands[op.first_output] - 1});
+      }
+      joint = net.Tensor(1 + rng.Below(8),
+                         part == 2 ? TensorRole::kOutput : TensorRole::kIntermediate);
+      net.Op(ends, {joint});
+    }
+    Ground ground;
+    Budget budget;
+    std::vector<uint32_t> order;
+    for (uint32_t o = 0; o < net.operators.size(); ++o) order.push_back(o);
+    Span<BreakNode> nodes;
+    REQUIRE(FindBreakNodes(net.Graph(), {order.data(), order.size()}, &ground.arena,
+                           &nodes) == Status::kOk);
+    int independent = 0;
+    for (const BreakNode& node : nodes) independent += node.independent;
+    CHECK(independent >= 2);  // the two joints at least
+    segmented += independent;
+    JointOptions options;
+    options.charge = i % 2 == 0 ? SpillCharge::kPaper : SpillCharge::kHost;
+    options.capacity = LargestOperator(net.Graph()) + rng.Below(3);
+    SpillPlan plan;
+    REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
+                      &ground.diagnostic) == Status::kOk);
+    SpillSearchOptions whole;
+    whole.charge = options.charge;
+    whole.capacity = options.capacity;
+    SpillDecisions sums;
+    REQUIRE(ground.arena.Allocate(net.operators.size(), &sums.order) == Status::kOk);
+    REQUIRE(ground.arena.Allocate(net.operands.size(), &sums.fetch) == Status::kOk);
+    REQUIRE(SearchSpills(net.Graph(), whole, &budget, &ground.arena, &sums) ==
+            Status::kOk);
+    REQUIRE(sums.complete);
+    CHECK(plan.proved);
+    CHECK(plan.bytes() == sums.bytes);
+    int64_t recount = 0;
+    CHECK(sluice_test::JudgePlan(net, plan, options.capacity,
+                                 options.charge == SpillCharge::kPaper,
+                                 &recount) == "");
+    CHECK(recount == plan.bytes());
+    spilling += plan.bytes() > 0;
+  }
+  CHECK(spilling > 50);
+}
+
+TEST_CASE("large graphs: a placed plan, judged, whose bound is not above it") {
+  Rng rng(6);
+  for (int i = 0; i < 6; ++i) {
+    const Net net = i < 4 ? sluice_test::WindowNet(&rng, 200, 6, 100)
+                          : sluice_test::CellNet(i == 4 ? 3 : 8, 1000);
+    Ground ground;
+    Budget budget;
+    JointOptions options;
+    options.capacity = LargestOperator(net.Graph());
+    options.exact = false;
+    SpillPlan plan;
+    double best = 1e9;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const double start = sluice_test::CpuSeconds();
+      REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
+                        &ground.diagnostic) == Status::kOk);
+      best = std::min(best, sluice_test::CpuSeconds() - start);
+    }
+    int64_t recount = 0;
+    CHECK(sluice_test::JudgePlan(net, plan, options.capacity, false, &recount) == "");
+    CHECK(recount == plan.bytes());
+    CHECK(plan.lower_bound <= plan.bytes());
+    MESSAGE(net.operators.size(), " operators: ", plan.bytes(), " bytes, bound ",
+            plan.lower_bound, ", ", best * 1e3, " ms CPU");
   }
 }

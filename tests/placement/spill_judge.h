@@ -3,6 +3,7 @@
 #ifndef SLUICE_TESTS_PLACEMENT_SPILL_JUDGE_H_
 #define SLUICE_TESTS_PLACEMENT_SPILL_JUDGE_H_
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
@@ -35,6 +36,90 @@ struct Net {
     return {View(tensors), View(operators), View(operands)};
   }
 };
+
+// Up to `most` operators, one or two outputs each, inputs from earlier tensors.
+inline Net RandomNet(sluice::Rng* rng, uint32_t most) {
+  using sluice::TensorRole;
+  Net net;
+  const uint32_t count = 3 + rng->Below(most - 2);
+  std::vector<uint32_t> available;
+  const uint32_t inputs = 1 + rng->Below(2);
+  for (uint32_t i = 0; i < inputs; ++i) {
+    available.push_back(net.Tensor(1 + rng->Below(8), TensorRole::kInput));
+  }
+  for (uint32_t o = 0; o < count; ++o) {
+    std::vector<uint32_t> in, out;
+    const uint32_t reads = 1 + rng->Below(3);
+    for (uint32_t k = 0; k < reads; ++k) {
+      const uint32_t window =
+          std::min<uint32_t>(6, static_cast<uint32_t>(available.size()));
+      in.push_back(available[available.size() - 1 - rng->Below(window)]);
+    }
+    const uint32_t writes = 1 + (rng->Below(5) == 0 ? 1 : 0);
+    for (uint32_t k = 0; k < writes; ++k) {
+      const bool is_output = o + 1 == count || rng->Below(6) == 0;
+      out.push_back(net.Tensor(1 + rng->Below(8), is_output
+                                                      ? TensorRole::kOutput
+                                                      : TensorRole::kIntermediate));
+    }
+    net.Op(in, out);
+    available.insert(available.end(), out.begin(), out.end());
+  }
+  return net;
+}
+
+// `count` operators that read one to three of the last `reach` tensors; all tensors
+// without a reader are outputs.
+inline Net WindowNet(sluice::Rng* rng, uint32_t count, uint32_t reach, uint32_t most) {
+  using sluice::TensorRole;
+  Net net;
+  std::vector<bool> read(1, false);
+  net.Tensor(1 + rng->Below(most), TensorRole::kInput);
+  for (uint32_t o = 0; o < count; ++o) {
+    std::vector<uint32_t> in;
+    const uint32_t reads = 1 + rng->Below(3);
+    const uint32_t last = static_cast<uint32_t>(net.tensors.size());
+    for (uint32_t k = 0; k < reads; ++k) {
+      const uint32_t a = last - 1 - rng->Below(std::min(last, reach));
+      if (std::find(in.begin(), in.end(), a) == in.end()) in.push_back(a);
+      read[a] = true;
+    }
+    net.Op(in, {net.Tensor(1 + rng->Below(most), TensorRole::kIntermediate)});
+    read.push_back(false);
+  }
+  for (size_t a = 0; a < read.size(); ++a) {
+    if (!read[a] && net.tensors[a].role == TensorRole::kIntermediate) {
+      net.tensors[a].role = TensorRole::kOutput;
+    }
+  }
+  return net;
+}
+
+// Cells of five pairs of branches, each fed by the two cells before; shaped like the
+// cells of architecture search.
+inline Net CellNet(uint32_t cells, int64_t bytes) {
+  using sluice::TensorRole;
+  Net net;
+  uint32_t previous = net.Tensor(bytes, TensorRole::kInput), current = previous;
+  for (uint32_t c = 0; c < cells; ++c) {
+    const auto op = [&](std::vector<uint32_t> in, int64_t size) {
+      const uint32_t out = net.Tensor(size, TensorRole::kIntermediate);
+      net.Op(in, {out});
+      return out;
+    };
+    const uint32_t p = op({previous}, bytes), h = op({current}, bytes);
+    const uint32_t a = op({op({h}, bytes), op({p}, bytes)}, bytes);
+    const uint32_t b = op({op({p}, bytes), op({h}, bytes)}, bytes);
+    const uint32_t d = op({op({h}, bytes), p}, bytes);
+    const uint32_t e = op({op({p}, bytes), op({a}, bytes)}, bytes);
+    const uint32_t f = op({op({a}, bytes), b}, bytes);
+    const uint32_t out = op({b, d, e, f}, 4 * bytes);
+    previous = current;
+    current = out;
+  }
+  net.tensors[current].role = TensorRole::kOutput;
+  return net;
+}
 
 // Tensor kinds and operators as in the reference's JSON.
 inline Net ReadNet(const nlohmann::json& j) {

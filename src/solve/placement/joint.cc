@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "solve/placement/address_search.h"
+#include "solve/placement/break_nodes.h"
 #include "solve/placement/spill_plan.h"
 #include "solve/placement/spill_search.h"
 
@@ -13,9 +14,16 @@ namespace {
 
 constexpr uint32_t kBeamWidth = 4;
 constexpr uint32_t kBeamEvictions = 12;
-constexpr uint64_t kPlaceNodes = 20000;  // per plan, while better ones are sought
+// Windows between near cuts, for graphs too large to solve at once.
+constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
+constexpr uint32_t kWindowLeast = 7, kWindowMost = 13;
+constexpr uint32_t kWindowWidth = 48;
+constexpr int kWindowRounds = 3;
+constexpr int kReserves = 16;           // steps from the whole capacity down to nothing
+constexpr int kRepairs = 64;            // tensors dropped to make room for addresses
+constexpr uint64_t kPlaceNodes = 1500;  // per plan, while better ones are sought
 constexpr uint64_t kLastLeaves = 20000;  // plans tried for addresses in the end
-constexpr uint64_t kLastSteps = 1 << 24;
+constexpr uint64_t kLastSteps = 1 << 22;
 
 class Joint {
  public:
@@ -26,15 +34,15 @@ class Joint {
   Status Run() {
     SLUICE_TRY(arena_->Allocate(g_.operators.size(), &decisions_.order));
     SLUICE_TRY(arena_->Allocate(g_.operands.size(), &decisions_.fetch));
+    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &trial_.order));
+    SLUICE_TRY(arena_->Allocate(g_.operands.size(), &trial_.fetch));
     SLUICE_TRY(Beam());
     if (plan_->placed && plan_->bytes() <= bound_) return Conclude();
     if (options_.exact && !budget_->Exhausted()) {
       bool complete = false;
       SLUICE_TRY(Exact(&complete));
-      const bool hopeless = complete && bound_ >= best_;
-      if (!hopeless && !(plan_->placed && plan_->bytes() <= bound_)) {
-        SLUICE_TRY(ByAddresses());
-      }
+      const bool done = plan_->placed && plan_->bytes() <= bound_;
+      if (!done && (complete || !plan_->placed)) SLUICE_TRY(ByAddresses());
     }
     return Conclude();
   }
@@ -47,43 +55,100 @@ class Joint {
     return plan_->placed ? Status::kOk : Status::kStopped;
   }
 
-  SpillSearchOptions SumsOnly(int64_t capacity) const {
+  SpillSearchOptions SumsOnly() const {
     SpillSearchOptions search;
     search.charge = options_.charge;
-    search.capacity = capacity;
+    search.capacity = options_.capacity;
     search.fixed_order = options_.fixed_order;
     return search;
   }
 
   // Turns the decisions at hand into a placed plan if they are better than the plan so
-  // far and have addresses.
-  Status Adopt(uint64_t max_nodes, bool* placed) {
+  // far and have addresses; else, with `repair`, drops what is in the way.
+  Status Adopt(uint64_t max_nodes, int repairs, bool* placed) {
     *placed = false;
     if (plan_->placed && decisions_.bytes >= plan_->bytes()) return Status::kOk;
-    SpillPlan next;
-    next.states = plan_->states;
-    SLUICE_TRY(BuildResidences(g_, decisions_.order, decisions_.fetch, options_.charge,
-                               arena_, &next));
-    SLUICE_ASSERT(next.bytes() == decisions_.bytes);
-    AddressOptions address;
-    address.capacity = options_.capacity;
-    address.max_nodes = max_nodes;
-    const Status status = PlaceResidences(g_, address, &unlimited_, arena_, &next);
-    if (status == Status::kOutOfMemory) return status;
-    *placed = status == Status::kOk;
-    if (*placed) {
-      *plan_ = next;
-      best_ = next.bytes();
+    const Arena::Mark mark = arena_->mark();
+    for (; repairs >= 0; --repairs) {
+      SpillPlan next;
+      next.states = plan_->states;
+      SLUICE_TRY(BuildResidences(g_, decisions_.order, decisions_.fetch,
+                                 options_.charge, arena_, &next));
+      AddressOptions address;
+      address.capacity = options_.capacity;
+      address.max_nodes = max_nodes;
+      const Status status = PlaceResidences(g_, address, &unlimited_, arena_, &next);
+      if (status == Status::kOutOfMemory) return status;
+      *placed = status == Status::kOk;
+      if (*placed) {
+        if (!plan_->placed || next.bytes() < plan_->bytes()) *plan_ = next;
+        best_ = plan_->bytes();
+        return Status::kOk;
+      }
+      bool dropped = false;
+      if (repairs > 0) SLUICE_TRY(DropBelow(next, &dropped));
+      arena_->Rewind(mark);
+      if (!dropped) return Status::kOk;
     }
+    return Status::kOk;
+  }
+
+  // Lets the cheapest tensor that only waits leave the window of the residence that
+  // sticks out most.
+  Status DropBelow(const SpillPlan& plan, bool* dropped) {
+    const Residence* worst = nullptr;
+    int64_t top = options_.capacity;
+    for (const Residence& stay : plan.residences) {
+      const int64_t end = stay.offset + g_.tensors[stay.tensor].bytes;
+      if (stay.offset < 0 || end <= top) continue;
+      top = end;
+      worst = &stay;
+    }
+    if (worst == nullptr) return Status::kOk;
+    Span<uint32_t> last_use;  // plus one
+    Span<uint8_t> has_copy;
+    SLUICE_TRY(arena_->Allocate(g_.tensors.size(), &last_use));
+    SLUICE_TRY(arena_->Allocate(g_.tensors.size(), &has_copy));
+    for (const Residence& stay : plan.residences) has_copy[stay.tensor] |= stay.spilled;
+    int64_t cheapest = INT64_MAX;
+    uint32_t tensor = 0, slot = kNoOperand, step = 0;
+    for (uint32_t t = 0; t < decisions_.order.size(); ++t) {
+      const Operator& op = g_.operators[decisions_.order[t]];
+      for (uint32_t k = op.first_input; k < op.first_input + op.input_count; ++k) {
+        const uint32_t a = g_.operands[k];
+        const uint32_t from = last_use[a];  // first step of the gap
+        last_use[a] = t + 1;
+        if (from == 0 || from >= t || decisions_.fetch[k]) continue;
+        if (from >= worst->end || t <= worst->begin) continue;
+        const int64_t bytes = g_.tensors[a].bytes;
+        const bool free =
+            has_copy[a] || (options_.charge == SpillCharge::kHost &&
+                            g_.tensors[a].role != TensorRole::kIntermediate);
+        const int64_t price = free ? bytes : 2 * bytes;
+        if (price >= cheapest) continue;
+        cheapest = price;
+        tensor = a;
+        slot = k;
+        step = t;
+      }
+      for (uint32_t a : g_.OutputsOf(op)) last_use[a] = t + 1;
+    }
+    *dropped = slot != kNoOperand;
+    if (!*dropped) return Status::kOk;
+    const Operator& op = g_.operators[decisions_.order[step]];
+    for (uint32_t k = op.first_input; k < op.first_input + op.input_count; ++k) {
+      if (g_.operands[k] == tensor) decisions_.fetch[k] = 1;
+    }
+    decisions_.bytes += cheapest;
     return Status::kOk;
   }
 
   // A first plan, whatever the budget: full capacity first, then with a reserve that
   // leaves room for fragmentation.
   Status Beam() {
-    for (int reserve = 0; reserve <= 32 && !plan_->placed; ++reserve) {
-      SpillSearchOptions search =
-          SumsOnly(options_.capacity - options_.capacity / 64 * reserve);
+    for (int reserve = 0; reserve <= kReserves && !plan_->placed; ++reserve) {
+      SpillSearchOptions search = SumsOnly();
+      search.target = options_.capacity - options_.capacity / kReserves * reserve;
       search.width = kBeamWidth;
       search.max_evictions = kBeamEvictions;
       SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &decisions_));
@@ -93,16 +158,107 @@ class Joint {
         nothing_fits_ = decisions_.complete && !decisions_.found;
       }
       if (!decisions_.found) break;
+      if (!decisions_.complete) SLUICE_TRY(Windows(search.target));
+      if (reserve == 0) unplaced_ = decisions_.bytes;
       bool placed = false;
-      SLUICE_TRY(Adopt(kPlaceNodes, &placed));
-      if (reserve == 0 && !placed) unplaced_ = decisions_.bytes;
+      SLUICE_TRY(Adopt(kPlaceNodes, kRepairs, &placed));
+      if (reserve == 0 && placed && plan_->bytes() == unplaced_) unplaced_ = INT64_MAX;
     }
+    return Status::kOk;
+  }
+
+  // Does the steps [begin, end) of decisions_ anew; keeps what is better.
+  Status Redo(SpillSearchOptions search, uint32_t begin, uint32_t end) {
+    search.window = SpillWindow{begin, end, &decisions_};
+    SLUICE_TRY(SearchSpills(g_, search, budget_, arena_, &trial_));
+    plan_->states += trial_.states;
+    if (!trial_.found) return Status::kOk;
+    trial_.bytes += decisions_.bytes - trial_.window_bytes;
+    const Span<uint32_t> order = decisions_.order;
+    const Span<uint8_t> fetch = decisions_.fetch;
+    decisions_.order = trial_.order;
+    decisions_.fetch = trial_.fetch;
+    decisions_.bytes = trial_.bytes;
+    trial_.order = order;
+    trial_.fetch = fetch;
+    return Status::kOk;
+  }
+
+  // Divide and conquer for graphs without a good cut: windows between the best near
+  // cuts, then windows across those cuts to repair what the cuts cost.
+  Status Windows(int64_t target) {
+    const uint32_t n = static_cast<uint32_t>(g_.operators.size());
+    if (n < kWindowFrom) return Status::kOk;
+    SpillSearchOptions search = SumsOnly();
+    search.target = target;
+    search.width = kWindowWidth;
+    search.max_evictions = kBeamEvictions;
+    for (int round = 0; round < kWindowRounds; ++round) {
+      const int64_t before = decisions_.bytes;
+      ArenaScope scope(arena_);
+      Vector<uint32_t> cuts(arena_);
+      SLUICE_TRY(NearCuts(&cuts));
+      for (size_t i = 0; i + 1 < cuts.size() && !budget_->Exhausted(); ++i) {
+        SLUICE_TRY(Redo(search, cuts[i], cuts[i + 1]));
+      }
+      for (size_t i = 1; i + 1 < cuts.size() && !budget_->Exhausted(); ++i) {
+        SLUICE_TRY(Redo(search, cuts[i] - (cuts[i] - cuts[i - 1]) / 2,
+                        cuts[i] + (cuts[i + 1] - cuts[i]) / 2));
+      }
+      if (decisions_.bytes == before || budget_->Exhausted()) break;
+    }
+    return Status::kOk;
+  }
+
+  Status NearCuts(Vector<uint32_t>* cuts) {
+    const uint32_t n = static_cast<uint32_t>(g_.operators.size());
+    Span<BreakNode> nodes;
+    SLUICE_TRY(FindBreakNodes(g_, decisions_.order, arena_, &nodes));
+    SLUICE_TRY(cuts->Push(0));
+    for (uint32_t from = 0; n - from > kWindowMost;) {
+      uint32_t best = from + kWindowLeast;
+      for (uint32_t step = best; step <= from + kWindowMost; ++step) {
+        if (nodes[step - 1].incomparable < nodes[best - 1].incomparable) best = step;
+      }
+      SLUICE_TRY(cuts->Push(best));
+      from = best;
+    }
+    return cuts->Push(n);
+  }
+
+  // Segments between independent cuts, each on its own: their optima add up.
+  Status ExactBySegments(bool* segmented, bool* complete) {
+    ArenaScope scope(arena_);
+    Span<BreakNode> nodes;
+    SLUICE_TRY(FindBreakNodes(g_, decisions_.order, arena_, &nodes));
+    *segmented = false;
+    for (const BreakNode& node : nodes) *segmented |= node.independent;
+    if (!*segmented) return Status::kOk;
+    SpillSearchOptions search = SumsOnly();
+    *complete = true;
+    int64_t bound = 0;
+    uint32_t from = 0;
+    for (uint32_t step = 1; step <= g_.operators.size(); ++step) {
+      if (step < g_.operators.size() && !nodes[step - 1].independent) continue;
+      search.max_states = options_.max_states;
+      SLUICE_TRY(Redo(search, from, step));
+      *complete &= trial_.complete;
+      bound += trial_.lower_bound;
+      from = step;
+    }
+    bound_ = Max(bound_, bound);
     return Status::kOk;
   }
 
   // The optimum of the sums; a lower bound whatever becomes of its addresses.
   Status Exact(bool* complete) {
-    SpillSearchOptions search = SumsOnly(options_.capacity);
+    bool placed = false;
+    if (decisions_.found && options_.fixed_order.empty()) {
+      bool segmented = false;
+      SLUICE_TRY(ExactBySegments(&segmented, complete));
+      if (segmented) return Adopt(16 * kPlaceNodes, 0, &placed);
+    }
+    SpillSearchOptions search = SumsOnly();
     search.max_states = options_.max_states;
     search.give_up = Min(best_, unplaced_ == INT64_MAX ? unplaced_ : unplaced_ + 1);
     SLUICE_TRY(SearchSpills(g_, search, budget_, arena_, &decisions_));
@@ -113,8 +269,7 @@ class Joint {
         unplaced_ == INT64_MAX) {
       nothing_fits_ = true;
     }
-    bool placed = false;
-    if (decisions_.found) SLUICE_TRY(Adopt(16 * kPlaceNodes, &placed));
+    if (decisions_.found) SLUICE_TRY(Adopt(16 * kPlaceNodes, 0, &placed));
     return Status::kOk;
   }
 
@@ -140,7 +295,7 @@ class Joint {
     SLUICE_TRY(status);
     decisions_.bytes = reached;
     bool placed = false;
-    SLUICE_TRY(Adopt(0, &placed));
+    SLUICE_TRY(Adopt(0, 0, &placed));
     bound_ = Max(bound_, reached);  // all cheaper ones were excluded on the way
     return Status::kOk;
   }
@@ -151,7 +306,7 @@ class Joint {
   Arena* const arena_;
   SpillPlan* const plan_;
   Budget unlimited_;  // for steps whose work is bounded anyway
-  SpillDecisions decisions_;
+  SpillDecisions decisions_, trial_;
   int64_t bound_ = 0;
   int64_t best_ = INT64_MAX;
   int64_t unplaced_ = INT64_MAX;  // bytes of a plan that fits in sums only

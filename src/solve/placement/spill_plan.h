@@ -6,7 +6,7 @@
 //         PlaceResidences sets their offsets.
 // Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie
 // within
-//         the capacity), kStopped.
+//         the capacity), kStopped; offsets are then those of the lowest peak found.
 // Cost    O(operands) and one offsets problem.
 // Source  reference write-gap view: a stay ends with its last read, never later.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_PLAN_H_

@@ -48,11 +48,24 @@ class Search {
   Status Run(SpillDecisions* out) {
     SLUICE_TRY(arena_->Allocate(m_.bytes.size(), &others_));
     SLUICE_TRY(GrowTable(256));
+    const SpillWindow& window = options_.window;
     State<W> root{};
+    for (uint32_t o = 0; o < m_.operators; ++o) allowed_.Add(o);
+    uint32_t layers = m_.operators;
+    if (window.begin != window.end) {
+      SLUICE_TRY(At(*window.base, window.begin, &root));
+      SLUICE_TRY(At(*window.base, window.end, &goal_));
+      goal_.bytes -= root.bytes;
+      root.bytes = 0;
+      out->window_bytes = goal_.bytes;
+      give_up_ = Min(give_up_, goal_.bytes);
+      allowed_ = goal_.executed - root.executed;
+      layers = window.end - window.begin;
+    }
     root.parent = root.next = kNoState;
     SLUICE_TRY(states_.Push(root));
     size_t begin = 0, end = 1;
-    for (uint32_t layer = 0; layer < m_.operators; ++layer) {
+    for (uint32_t layer = 0; layer < layers; ++layer) {
       for (size_t i = begin; i < end && !limited_; ++i) {
         if (states_[i].dead) continue;
         if (budget_->Exhausted() || TooMany()) limited_ = true;
@@ -71,6 +84,8 @@ class Search {
     uint32_t best = kNoState;
     for (size_t i = begin; i < end && !limited_; ++i) {
       if (states_[i].dead) continue;
+      if (window.begin != window.end) states_[i].bytes += Surplus(states_[i], goal_);
+      if (states_[i].bytes >= give_up_) continue;
       if (best == kNoState || states_[i].bytes < states_[best].bytes) {
         best = static_cast<uint32_t>(i);
       }
@@ -81,7 +96,7 @@ class Search {
       out->bytes = states_[best].bytes;
       Trace(best, out);
     }
-    out->lower_bound = Min(out->found ? out->bytes : options_.give_up, dropped_);
+    out->lower_bound = Min(out->found ? out->bytes : give_up_, dropped_);
     out->complete = !limited_ && !cut_;
     return Status::kOk;
   }
@@ -109,9 +124,13 @@ class Search {
   }
 
   Status Expand(uint32_t from, uint32_t layer) {
-    if (!options_.fixed_order.empty()) return Step(from, options_.fixed_order[layer]);
+    if (!options_.fixed_order.empty()) {
+      return Step(from, options_.fixed_order[options_.window.begin + layer]);
+    }
     for (uint32_t o = 0; o < m_.operators; ++o) {
-      if (m_.Ready(o, states_[from].executed)) SLUICE_TRY(Step(from, o));
+      if (allowed_.Has(o) && m_.Ready(o, states_[from].executed)) {
+        SLUICE_TRY(Step(from, o));
+      }
     }
     return Status::kOk;
   }
@@ -126,7 +145,10 @@ class Search {
     next_.executed.Add(o);
     next_.copied = s.copied;
     other_count_ = 0;
-    int64_t excess = m_.NeedAfter(o, s.executed) - options_.capacity;
+    const int64_t need = m_.NeedAfter(o, s.executed);
+    if (need > options_.capacity) return Status::kOk;
+    const int64_t room = options_.target == 0 ? options_.capacity : options_.target;
+    int64_t excess = need - Max(need, room);
     (s.resident - m_.inputs[o]).ForEach([&](uint32_t a) {
       const int64_t write = s.copied.Has(a) ? 0 : WritePrice(a);
       others_[other_count_++] = Other{m_.bytes[a], m_.bytes[a] + write, a};
@@ -209,17 +231,51 @@ class Search {
     return Insert();
   }
 
-  // a is no worse a start than b: it pays at once for leaving what b does not hold.
-  bool Dominates(const State<W>& a, const State<W>& b) const {
-    int64_t bytes = a.bytes;
+  // What a has to pay to go on exactly as b can: for leaving at once what b does not
+  // hold, and for copies that b has. What only b holds, a has paid the return of.
+  int64_t Surplus(const State<W>& a, const State<W>& b) const {
+    int64_t bytes = 0;
     (a.resident - b.resident).ForEach([&](uint32_t t) {
       bytes += m_.bytes[t] + (a.copied.Has(t) ? 0 : WritePrice(t));
     });
-    if (bytes > b.bytes) return false;
     ((a.resident & b.resident & b.copied) - a.copied).ForEach([&](uint32_t t) {
       bytes += WritePrice(t);
     });
-    return bytes <= b.bytes;
+    return bytes;
+  }
+  bool Dominates(const State<W>& a, const State<W>& b) const {
+    return a.bytes + Surplus(a, b) <= b.bytes;
+  }
+
+  // The state of a plan before its step `step`. A tensor used just before is still
+  // there; others only if their next use does not fetch them.
+  Status At(const SpillDecisions& plan, uint32_t step, State<W>* state) const {
+    *state = State<W>{};
+    ArenaScope scope(arena_);
+    Span<uint32_t> last_use;  // plus one; 0 = none
+    SLUICE_TRY(arena_->Allocate(m_.bytes.size(), &last_use));
+    Set settled{};  // next use at or after `step` seen
+    for (uint32_t t = 0; t < m_.operators; ++t) {
+      const uint32_t o = plan.order[t];
+      const Operator& op = m_.graph->operators[o];
+      if (t < step) state->executed.Add(o);
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t a = m_.graph->operands[op.first_input + k];
+        const uint32_t last = last_use[a];
+        const bool drop = last != 0 && last != t + 1 && plan.fetch[op.first_input + k];
+        last_use[a] = t + 1;
+        if (last == 0 || last > step || settled.Has(a)) continue;
+        if (drop && last < step) {
+          state->bytes += m_.bytes[a] + (state->copied.Has(a) ? 0 : WritePrice(a));
+          state->copied.Add(a);
+        }
+        if (t < step) continue;
+        settled.Add(a);
+        if (!drop || last == step) state->resident.Add(a);
+      }
+      for (uint32_t a : m_.graph->OutputsOf(op)) last_use[a] = t + 1;
+    }
+    return Status::kOk;
   }
 
   Status Insert() {
@@ -287,8 +343,18 @@ class Search {
   }
 
   void Trace(uint32_t last, SpillDecisions* out) {
-    for (uint8_t& fetch : out->fetch) fetch = 0;
+    const SpillWindow& window = options_.window;
     uint32_t step = m_.operators;
+    if (window.begin == window.end) {
+      std::fill(out->fetch.begin(), out->fetch.end(), uint8_t{0});
+    } else {
+      std::copy(window.base->order.begin(), window.base->order.end(),
+                out->order.begin());
+      std::copy(window.base->fetch.begin(), window.base->fetch.end(),
+                out->fetch.begin());
+      FetchAfterWindow(goal_.resident - states_[last].resident, out);
+      step = window.end;
+    }
     for (uint32_t i = last; states_[i].parent != kNoState; i = states_[i].parent) {
       const State<W>& s = states_[i];
       out->order[--step] = s.op;
@@ -297,6 +363,19 @@ class Search {
         const uint32_t a = m_.graph->operands[op.first_input + k];
         out->fetch[op.first_input + k] = !states_[s.parent].resident.Has(a);
       }
+    }
+  }
+
+  // What the old plan still held after the window, and the new one does not, must be
+  // fetched for its first use there.
+  void FetchAfterWindow(Set missing, SpillDecisions* out) const {
+    for (uint32_t t = options_.window.end; t < m_.operators; ++t) {
+      const Operator& op = m_.graph->operators[out->order[t]];
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t a = m_.graph->operands[op.first_input + k];
+        if (missing.Has(a)) out->fetch[op.first_input + k] = 1;
+      }
+      missing = missing - m_.inputs[out->order[t]];
     }
   }
 
@@ -320,7 +399,9 @@ class Search {
   uint32_t other_count_ = 0;
   uint32_t leaves_ = 0;
   State<W> next_{};
-  int64_t give_up_;
+  State<W> goal_{};              // of a window: the old plan after it
+  Set allowed_{};                // operators
+  int64_t give_up_;              // states at or above it are of no use
   int64_t dropped_ = INT64_MAX;  // least bytes of what was cut
   bool cut_ = false;
   bool limited_ = false;
