@@ -19,14 +19,15 @@ struct Objects {
   sluice_graph_t* graph = nullptr;
   sluice_hardware_t* hardware = nullptr;
   sluice_diagnostic_t diagnostic = {};
-  sluice_test::Case c = sluice_test::ConvCase();
+  Bytes graph_bytes = sluice_test::ConvCase().Graph();
+  Bytes hardware_bytes = sluice_test::ConvCase().Hardware();
 
   explicit Objects(const sluice_context_options_t* options = nullptr) {
     diagnostic.struct_size = sizeof diagnostic;
     REQUIRE(sluice_context_create(options, &context, &diagnostic) == SLUICE_OK);
-    REQUIRE(sluice_graph_create(context, c.graph.data(), c.graph.size(), &graph,
+    REQUIRE(sluice_graph_create(context, graph_bytes.data(), graph_bytes.size(), &graph,
                                 &diagnostic) == SLUICE_OK);
-    REQUIRE(sluice_hardware_create(context, c.hardware.data(), c.hardware.size(),
+    REQUIRE(sluice_hardware_create(context, hardware_bytes.data(), hardware_bytes.size(),
                                    &hardware, &diagnostic) == SLUICE_OK);
   }
   ~Objects() {

@@ -13,5 +13,5 @@ int main(int argc, char** argv) {
                static_cast<std::streamsize>(bytes.size()));
     return file.good();
   };
-  return write(argv[1], c.graph) && write(argv[2], c.hardware) ? 0 : 6;
+  return write(argv[1], c.Graph()) && write(argv[2], c.Hardware()) ? 0 : 6;
 }
