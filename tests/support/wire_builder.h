@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs, descriptors and plans as flatbuffers, for tests.
+//
+// Input   specs filled field by field; nothing is checked
+// Output  bytes of graph.fbs, hardware.fbs, plan.fbs
+// Cost    linear in the spec. Users link sluice_wire.
+#ifndef SLUICE_TESTS_SUPPORT_WIRE_BUILDER_H_
+#define SLUICE_TESTS_SUPPORT_WIRE_BUILDER_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/graph_generated.h"
+#include "sluice/hardware_generated.h"
+#include "sluice/ops.h"
+#include "sluice/plan_generated.h"
+#include "sluice/stream.h"
+
+namespace sluice_test {
+
+using Bytes = std::vector<uint8_t>;
+using Four = std::array<uint32_t, 4>;
+
+inline uint64_t Fnv1a64(const uint8_t* data, size_t size,
+                        uint64_t hash = 0xcbf29ce484222325u) {
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ data[i]) * 0x100000001b3u;
+  return hash;
+}
+
+// A plan's graph hash: of the graph's bytes but for the values of inline constants.
+inline uint64_t GraphHash(const std::vector<uint8_t>& graph) {
+  const auto* data = sluice::wire::GetGraph(graph.data())->data();
+  if (data == nullptr) return Fnv1a64(graph.data(), graph.size());
+  const size_t begin = static_cast<size_t>(data->Data() - graph.data());
+  const size_t end = begin + data->size();
+  const uint64_t hash = Fnv1a64(graph.data(), begin);
+  return Fnv1a64(graph.data() + end, graph.size() - end, hash);
+}
+
+inline uint32_t DtypeSize(uint8_t dtype) {
+  static const uint32_t sizes[SLUICE_DTYPE_COUNT] = {0, 1, 1, 2, 4, 8};
+  return dtype < SLUICE_DTYPE_COUNT ? sizes[dtype] : 0;
+}
+
+// Row-major strides in bytes.
+inline Four DenseStrides(const Four& extent, uint8_t dtype) {
+  Four stride{};
+  uint32_t step = DtypeSize(dtype);
+  for (int a = 3; a >= 0; --a) {
+    stride[a] = step;
+    step *= extent[a];
+  }
+  return stride;
+}
+
+struct TensorSpec {
+  std::vector<int32_t> dims;
+  uint8_t dtype = SLUICE_DTYPE_INT8;
+  uint8_t kind = 0;    // 0 intermediate, 1 input, 2 output, 3 constant, 4 state
+  uint8_t source = 0;  // 1 inline, 2 external, 3 seeded
+  uint64_t source_offset = 0;
+};
+struct LayerSpec {
+  uint16_t op = 0;
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<int32_t> attributes;
+};
+struct GraphSpec {
+  std::vector<TensorSpec> tensors;
+  std::vector<LayerSpec> layers;
+  Bytes data;
+
+  // Appends inline bytes and returns the tensor that holds them.
+  template <typename T>
+  TensorSpec Inline(std::vector<int32_t> dims, uint8_t dtype, const std::vector<T>& v) {
+    TensorSpec tensor{std::move(dims), dtype, 3, 1, data.size()};
+    const uint8_t* first = reinterpret_cast<const uint8_t*>(v.data());
+    data.insert(data.end(), first, first + v.size() * sizeof(T));
+    return tensor;
+  }
+};
+
+inline Bytes Finished(const ::flatbuffers::FlatBufferBuilder& builder) {
+  return Bytes(builder.GetBufferPointer(),
+               builder.GetBufferPointer() + builder.GetSize());
+}
+
+inline Bytes GraphBytes(const GraphSpec& spec) {
+  ::flatbuffers::FlatBufferBuilder b;
+  std::vector<uint32_t> t_name, dim_begin{0}, file, l_name, in_begin{0}, ins,
+      out_begin{0}, outs, attr_begin{0};
+  std::vector<uint8_t> dtype, kind, source;
+  std::vector<int32_t> dims, attrs;
+  std::vector<uint64_t> source_offset;
+  std::vector<uint16_t> op;
+  for (const TensorSpec& t : spec.tensors) {
+    t_name.push_back(SLUICE_NONE);
+    file.push_back(SLUICE_NONE);
+    dtype.push_back(t.dtype);
+    kind.push_back(t.kind);
+    source.push_back(t.source);
+    source_offset.push_back(t.source_offset);
+    dims.insert(dims.end(), t.dims.begin(), t.dims.end());
+    dim_begin.push_back(static_cast<uint32_t>(dims.size()));
+  }
+  for (const LayerSpec& l : spec.layers) {
+    l_name.push_back(SLUICE_NONE);
+    op.push_back(l.op);
+    ins.insert(ins.end(), l.inputs.begin(), l.inputs.end());
+    in_begin.push_back(static_cast<uint32_t>(ins.size()));
+    outs.insert(outs.end(), l.outputs.begin(), l.outputs.end());
+    out_begin.push_back(static_cast<uint32_t>(outs.size()));
+    attrs.insert(attrs.end(), l.attributes.begin(), l.attributes.end());
+    attr_begin.push_back(static_cast<uint32_t>(attrs.size()));
+  }
+  const auto name = b.CreateString("hand-made");
+  const auto names =
+      b.CreateVector(std::vector<::flatbuffers::Offset<::flatbuffers::String>>{});
+  const auto v_t_name = b.CreateVector(t_name);
+  const auto v_dtype = b.CreateVector(dtype);
+  const auto v_kind = b.CreateVector(kind);
+  const auto v_dim_begin = b.CreateVector(dim_begin);
+  const auto v_dims = b.CreateVector(dims);
+  const auto v_source = b.CreateVector(source);
+  const auto v_source_offset = b.CreateVector(source_offset);
+  const auto v_file = b.CreateVector(file);
+  const auto v_data = b.CreateVector(spec.data);
+  const auto v_l_name = b.CreateVector(l_name);
+  const auto v_op = b.CreateVector(op);
+  const auto v_in_begin = b.CreateVector(in_begin);
+  const auto v_ins = b.CreateVector(ins);
+  const auto v_out_begin = b.CreateVector(out_begin);
+  const auto v_outs = b.CreateVector(outs);
+  const auto v_attr_begin = b.CreateVector(attr_begin);
+  const auto v_attrs = b.CreateVector(attrs);
+  sluice::wire::GraphBuilder g(b);
+  g.add_name(name);
+  g.add_names(names);
+  g.add_tensor_name(v_t_name);
+  g.add_tensor_dtype(v_dtype);
+  g.add_tensor_kind(v_kind);
+  g.add_tensor_dim_begin(v_dim_begin);
+  g.add_tensor_dims(v_dims);
+  g.add_tensor_source(v_source);
+  g.add_tensor_source_offset(v_source_offset);
+  g.add_tensor_source_file(v_file);
+  g.add_data(v_data);
+  g.add_layer_name(v_l_name);
+  g.add_layer_op(v_op);
+  g.add_layer_input_begin(v_in_begin);
+  g.add_layer_inputs(v_ins);
+  g.add_layer_output_begin(v_out_begin);
+  g.add_layer_outputs(v_outs);
+  g.add_layer_attribute_begin(v_attr_begin);
+  g.add_layer_attributes(v_attrs);
+  b.Finish(g.Finish(), sluice::wire::GraphIdentifier());
+  return Finished(b);
+}
+
+struct HardwareSpec {
+  uint64_t scratchpad_bytes = 4096;
+  uint32_t alignment_bytes = 16;
+  uint64_t dram_numerator = 4, dram_denominator = 1;  // bytes per cycle
+  uint64_t dma_latency_cycles = 10;
+  uint64_t macs_per_cycle = 64, vector_ops_per_cycle = 16;
+  uint32_t node_cols = 1, node_rows = 1;
+  uint64_t hop_latency_cycles = 3;
+  uint64_t link_numerator = 8, link_denominator = 1;
+};
+
+inline Bytes HardwareBytes(const HardwareSpec& spec) {
+  ::flatbuffers::FlatBufferBuilder b;
+  const auto gbuf_name = b.CreateString("gbuf");
+  sluice::wire::LevelBuilder gbuf(b);
+  gbuf.add_name(gbuf_name);
+  gbuf.add_capacity_bytes(spec.scratchpad_bytes);
+  gbuf.add_alignment_bytes(spec.alignment_bytes);
+  gbuf.add_read_pj_per_bit(0.1);
+  gbuf.add_write_pj_per_bit(0.1);
+  const auto level0 = gbuf.Finish();
+  const auto dram_name = b.CreateString("dram");
+  sluice::wire::LevelBuilder dram(b);
+  dram.add_name(dram_name);
+  dram.add_alignment_bytes(spec.alignment_bytes);
+  dram.add_read_pj_per_bit(10);
+  dram.add_write_pj_per_bit(10);
+  dram.add_bytes_per_cycle_numerator(spec.dram_numerator);
+  dram.add_bytes_per_cycle_denominator(spec.dram_denominator);
+  const auto level1 = dram.Finish();
+  const auto levels = b.CreateVector(
+      std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
+  const auto name = b.CreateString("hand-made");
+  sluice::wire::HardwareBuilder h(b);
+  h.add_name(name);
+  h.add_levels(levels);
+  h.add_scratchpad_level(0);
+  h.add_macs_per_cycle(spec.macs_per_cycle);
+  h.add_mac_pj(0.2);
+  h.add_vector_ops_per_cycle(spec.vector_ops_per_cycle);
+  h.add_vector_op_pj(0.1);
+  h.add_dma_latency_cycles(spec.dma_latency_cycles);
+  h.add_node_cols(spec.node_cols);
+  h.add_node_rows(spec.node_rows);
+  h.add_hop_latency_cycles(spec.hop_latency_cycles);
+  h.add_link_bytes_per_cycle_numerator(spec.link_numerator);
+  h.add_link_bytes_per_cycle_denominator(spec.link_denominator);
+  b.Finish(h.Finish(), sluice::wire::HardwareIdentifier());
+  return Finished(b);
+}
+
+struct Place {
+  uint8_t region = 255;  // nowhere
+  uint64_t offset = 0;
+  Four stride{};
+};
+
+struct ReportSpec {
+  uint64_t latency_cycles = 0, dram_read_bytes = 0, dram_write_bytes = 0;
+};
+
+inline Bytes PlanBytes(const Bytes& stream, const std::vector<Place>& places,
+                       const Bytes& graph, const Bytes& hardware,
+                       const ReportSpec& numbers) {
+  ::flatbuffers::FlatBufferBuilder b;
+  std::vector<sluice::wire::Words> words(stream.size() / 16);
+  std::memcpy(static_cast<void*>(words.data()), stream.data(), words.size() * 16);
+  std::vector<uint8_t> region;
+  std::vector<uint64_t> offset;
+  std::vector<uint32_t> stride;
+  for (const Place& p : places) {
+    region.push_back(p.region);
+    offset.push_back(p.offset);
+    stride.insert(stride.end(), p.stride.begin(), p.stride.end());
+  }
+  const auto v_words = b.CreateVectorOfStructs(words);
+  const auto v_region = b.CreateVector(region);
+  const auto v_offset = b.CreateVector(offset);
+  const auto v_stride = b.CreateVector(stride);
+  sluice::wire::ReportBuilder r(b);
+  r.add_latency_cycles(numbers.latency_cycles);
+  r.add_dram_read_bytes(numbers.dram_read_bytes);
+  r.add_dram_write_bytes(numbers.dram_write_bytes);
+  const auto report = r.Finish();
+  sluice::wire::PlanBuilder p(b);
+  p.add_graph_hash(GraphHash(graph));
+  p.add_hardware_hash(Fnv1a64(hardware.data(), hardware.size()));
+  p.add_stream(v_words);
+  p.add_tensor_region(v_region);
+  p.add_tensor_offset(v_offset);
+  p.add_tensor_strides(v_stride);
+  p.add_report(report);
+  b.Finish(p.Finish(), sluice::wire::PlanIdentifier());
+  return Finished(b);
+}
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_SUPPORT_WIRE_BUILDER_H_
