@@ -11,14 +11,10 @@
 
 #include "model/layer_cost.h"
 #include "tests/nest/machines.h"
+#include "tests/nest/networks.h"
 
 namespace sluice {
 namespace {
-
-std::string SharedFolder() {
-  const char* shared = std::getenv("SLUICE_SHARED");
-  return shared != nullptr ? shared : SLUICE_SHARED_DEFAULT;
-}
 
 std::vector<std::string> Columns(const std::string& line) {
   std::vector<std::string> columns;

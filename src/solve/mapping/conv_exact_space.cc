@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 
-namespace sluice {
+namespace sluice::conv_exact {
 
 namespace {
 
@@ -71,6 +71,35 @@ int64_t PassesOf(const ConvSpace& space, uint32_t dim, int64_t spread) {
   return CeilDivide(extent, top) * (top / spread);
 }
 
+// Nothing tells rows from columns.
+bool IsSquare(const ConvSpace& space) {
+  const MappingProblem& problem = space.problem;
+  const int64_t* top = space.constraints.top_tile;
+  bool same = problem.extent[kDimP] == problem.extent[kDimQ] &&
+              problem.extent[kDimR] == problem.extent[kDimS] &&
+              problem.stride[0] == problem.stride[1] &&
+              problem.dilation[0] == problem.dilation[1] && top[kDimP] == top[kDimQ] &&
+              top[kDimR] == top[kDimS];
+  for (uint32_t a = 0; a < kMaxAxes; ++a) {
+    const Fanout* fanout = FanoutAt(*space.hardware, 1, a);
+    if (fanout == nullptr) break;
+    same &= MayUnroll(*fanout, kDimP) == MayUnroll(*fanout, kDimQ);
+    same &= MayUnroll(*fanout, kDimR) == MayUnroll(*fanout, kDimS);
+  }
+  return same;
+}
+
+// Of a choice and its mirror image (P for Q, R for S), the one to leave out.
+bool IsMirror(const SpatialChoice& choice) {
+  for (uint32_t a = 0; a < kMaxAxes; ++a) {
+    for (uint32_t d = kDimP; d <= kDimR; d += kDimR - kDimP) {
+      const int32_t rows = choice.axis[a][d], columns = choice.axis[a][d + 1];
+      if (rows != columns) return rows > columns;
+    }
+  }
+  return false;
+}
+
 // Could another unit of the axis still save a pass of some dim? Of all dims, or (before
 // the later axes are chosen) only of those no later axis may unroll.
 bool LeavesUnits(const ConvSpace& space, const SpatialChoice& choice, uint32_t axis,
@@ -106,6 +135,7 @@ bool IsWide(const ConvSpace& space) {
 Status CloseChoice(const ConvSpace& space, SpatialChoice choice,
                    Vector<SpatialChoice>* choices) {
   double cycles = 1;
+  if (space.square && IsMirror(choice)) return Status::kOk;
   for (uint32_t d = 0; d < kDims; ++d) {
     choice.spread[d] = 1;
     for (uint32_t a = 0; a < kMaxAxes; ++a) choice.spread[d] *= choice.axis[a][d];
@@ -161,8 +191,8 @@ Status ExtendChoice(const ConvSpace& space, uint32_t axis, uint32_t dim, int64_t
 double SpanSum(const MappingProblem& problem, int axis, int64_t outputs, int64_t taps) {
   const int64_t p = problem.extent[kDimP + axis];
   const int64_t r = problem.extent[kDimR + axis];
-  const double np = static_cast<double>(CeilDivide(p, outputs));
-  const double nr = static_cast<double>(CeilDivide(r, taps));
+  const double np = static_cast<double>(Quotient(p, outputs));
+  const double nr = static_cast<double>(Quotient(r, taps));
   const double stride = static_cast<double>(WindowStep(problem, axis));
   const double dilation = problem.dilation[axis];
   return nr * stride * static_cast<double>(p) + np * dilation * static_cast<double>(r) +
@@ -190,7 +220,7 @@ Visits VisitsOf(const ConvSpace& space, const SpatialChoice& choice, const Point
   Visits visits = {1, 1, 1};
   for (uint32_t d = 0; d < kDims; ++d) {
     if (kGroupOf[d] != kMovesNot[operand]) continue;
-    const int64_t tiles = CeilDivide(space.problem.extent[d], point.t0[d]);
+    const int64_t tiles = Quotient(space.problem.extent[d], point.t0[d]);
     const int64_t spread = choice.spread[d];
     const int64_t t1 = point.t1[d], t2 = point.t2[d];
     visits.first *= static_cast<double>(Min(spread, tiles));
@@ -240,6 +270,7 @@ Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
           .Number(constraints.top_tile[d]);
     }
   }
+  space->square = IsSquare(*space);
   for (const MemoryLevel& level : hardware.levels) space->loose |= level.sliding;
   space->loose |= hardware.levels[0].bandwidth.numerator > 0;
   space->loose |= FanoutAt(hardware, 0, 0) != nullptr;
@@ -321,7 +352,8 @@ DramSteps StepsAbove(const ConvSpace& space, const SpatialChoice& choice,
                      const int64_t passes[kDims], const int64_t tile[kDims]) {
   DramSteps steps = {InputWords(space, tile), {1, 1, 1, 1}};
   for (uint32_t d = 0; d < kDims; ++d) {
-    steps.count[kGroupOf[d]] *= static_cast<double>(choice.passes[d] / passes[d]);
+    steps.count[kGroupOf[d]] *=
+        static_cast<double>(Quotient(choice.passes[d], passes[d]));
   }
   return steps;
 }
@@ -424,4 +456,4 @@ LoopNest NestOfPoint(const ConvSpace& space, const SpatialChoice& choice,
   return nest;
 }
 
-}  // namespace sluice
+}  // namespace sluice::conv_exact

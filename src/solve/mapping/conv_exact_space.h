@@ -11,16 +11,18 @@
 
 #include <stdint.h>
 
+#include "base/checked.h"
 #include "base/memory.h"
 #include "solve/mapping/conv_exact.h"
 
-namespace sluice {
+namespace sluice::conv_exact {
 
 // The three groups: the operand a group does not move keeps still when it is innermost.
 enum Group : uint8_t { kGroupRows = 0, kGroupK, kGroupSum, kGroups };
 constexpr uint32_t kGroupOf[kDims] = {kGroupRows, kGroupK,   kGroupSum, kGroupRows,
                                       kGroupRows, kGroupSum, kGroupSum, kGroups};
 constexpr uint32_t kStill[kGroups] = {kWeight, kInput, kOutput};
+constexpr int64_t kOneElement[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr uint32_t kMovesNot[kOperands] = {kGroupK, kGroupRows, kGroupSum};
 
 // Energies of one word each way, in pJ.
@@ -43,6 +45,7 @@ struct ConvSpace {
   bool dram;                  // three levels
   bool held[kOperands];       // in the registers
   bool multicast, reduction;  // of the array
+  bool square;                // rows and columns may be exchanged
   bool loose;                 // something outside the space could be better
   double cycles_per_byte[2];  // scratchpad, DRAM
   double words[kOperands];    // whole operand
@@ -50,6 +53,13 @@ struct ConvSpace {
   int64_t operations;
   int64_t peak;
 };
+
+// a / b rounded up, a >= 0, b > 0: 64-bit division is what the inner loops wait for.
+inline int64_t Quotient(int64_t a, int64_t b) {
+  if (((a | b) >> 31) != 0) return CeilDivide(a, b);
+  return (static_cast<uint32_t>(a) + static_cast<uint32_t>(b) - 1) /
+         static_cast<uint32_t>(b);
+}
 
 // Factors over the axes of the array.
 struct SpatialChoice {
@@ -103,6 +113,11 @@ DramSteps StepsAbove(const ConvSpace& space, const SpatialChoice& choice,
 // DRAM <-> scratchpad with one group innermost. Adds to cost.
 void AddDramCost(const ConvSpace& space, const DramSteps& steps, uint32_t inner2,
                  PointCost* cost);
+// At least this between scratchpad and registers, by innermost group: each word once;
+// with divisors of the passes also what operands that share the registers must move.
+void LeastArrayPj(const ConvSpace& space, const SpatialChoice& choice,
+                  const Span<const int64_t>* divisors, double least[kGroups]);
+
 // Scratchpad <-> registers of one operand. `still`: its group is innermost.
 void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
                   const Point& point, uint32_t operand, bool still, PointCost* cost);
@@ -115,6 +130,6 @@ double ObjectiveOf(const ConvSpace& space, const SpatialChoice& choice,
 LoopNest NestOfPoint(const ConvSpace& space, const SpatialChoice& choice,
                      const Point& point);
 
-}  // namespace sluice
+}  // namespace sluice::conv_exact
 
 #endif  // SLUICE_SOLVE_MAPPING_CONV_EXACT_SPACE_H_

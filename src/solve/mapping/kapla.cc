@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/kapla.h"
+
+#include "base/hash.h"
+
+namespace sluice {
+
+namespace {
+
+uint64_t HashProblem(const MappingProblem& problem) {
+  uint64_t hash = Fnv1a(problem.extent, sizeof problem.extent);
+  hash = Fnv1a(problem.stride, sizeof problem.stride, hash);
+  hash = Fnv1a(problem.dilation, sizeof problem.dilation, hash);
+  hash = Fnv1a(problem.element_bytes, sizeof problem.element_bytes, hash);
+  const uint32_t rest[3] = {problem.operands, problem.vector, problem.partial_bytes};
+  return Fnv1a(rest, sizeof rest, hash);
+}
+
+bool IsBetter(const MappedNest& a, const MappedNest& b) {
+  return a.objective < b.objective;
+}
+
+}  // namespace
+
+bool SameProblem(const MappingProblem& a, const MappingProblem& b) {
+  bool same = a.operands == b.operands && a.vector == b.vector &&
+              a.partial_bytes == b.partial_bytes;
+  for (uint32_t d = 0; d < kDims; ++d) same &= a.extent[d] == b.extent[d];
+  for (int x = 0; x < 2; ++x) {
+    same &= a.stride[x] == b.stride[x] && a.dilation[x] == b.dilation[x];
+  }
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    same &= a.element_bytes[v] == b.element_bytes[v];
+  }
+  return same;
+}
+
+Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
+                const KaplaOptions& options, Budget* budget, Arena* arena,
+                MappedNest* mapped, Diagnostic* diagnostic) {
+  if (options.greedy) {
+    return MapKaplaGreedy(problem, hardware, options, budget, arena, mapped,
+                          diagnostic);
+  }
+  const Status exact = MapConvExact(problem, hardware, options.constraints, budget,
+                                    arena, mapped, diagnostic);
+  if (exact == Status::kOk && mapped->proved) return exact;
+  if (exact != Status::kOk && exact != Status::kUnsupported) return exact;
+  // Outside the exact search's space (sliding registers, other hierarchies) the greedy
+  // may know better.
+  MappedNest greedy;
+  Diagnostic second;
+  const Status other =
+      MapKaplaGreedy(problem, hardware, options, budget, arena, &greedy, &second);
+  if (exact == Status::kOk) {
+    if (other == Status::kOk && IsBetter(greedy, *mapped)) {
+      greedy.bound = 0;
+      *mapped = greedy;
+    }
+    return exact;
+  }
+  *mapped = greedy;
+  if (other != Status::kOk) *diagnostic = second;
+  return other;
+}
+
+Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
+                 const KaplaOptions& options, Budget* budget, Arena* arena,
+                 MappingTable* table, Diagnostic* diagnostic) {
+  size_t slots = 16;
+  while (slots < 2 * layers.size()) slots *= 2;
+  Span<uint32_t> index;  // open addressing: entry + 1, 0 = free
+  SLUICE_TRY(arena->Allocate(slots, &index));
+  SLUICE_TRY(arena->Allocate(layers.size(), &table->entry));
+  SLUICE_TRY(arena->Allocate(layers.size(), &table->problems));
+  SLUICE_TRY(arena->Allocate(layers.size(), &table->nests));
+  uint32_t entries = 0;
+  for (uint32_t i = 0; i < layers.size(); ++i) {
+    size_t slot = HashProblem(layers[i]) & (slots - 1);
+    while (index[slot] != 0 &&
+           !SameProblem(table->problems[index[slot] - 1], layers[i])) {
+      slot = (slot + 1) & (slots - 1);
+    }
+    if (index[slot] == 0) {
+      table->problems[entries] = layers[i];
+      const Status status = MapKapla(layers[i], hardware, options, budget, arena,
+                                     &table->nests[entries], diagnostic);
+      if (status != Status::kOk) {
+        diagnostic->layer = i;
+        return status;
+      }
+      index[slot] = ++entries;
+    }
+    table->entry[i] = index[slot] - 1;
+  }
+  table->problems = table->problems.Slice(0, entries);
+  table->nests = table->nests.Slice(0, entries);
+  return Status::kOk;
+}
+
+}  // namespace sluice
