@@ -154,7 +154,7 @@ class Joint {
       SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &decisions_));
       plan_->states += decisions_.states;
       if (reserve == 0) {
-        bound_ = decisions_.complete ? decisions_.lower_bound : 0;
+        bound_ = decisions_.lower_bound;
         nothing_fits_ = decisions_.complete && !decisions_.found;
       }
       if (!decisions_.found) break;

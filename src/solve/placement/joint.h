@@ -25,7 +25,7 @@ struct JointOptions {
   int64_t alignment = 1;  // power of two; sizes and capacity are rounded to it
   SpillCharge charge = SpillCharge::kHost;
   Span<const uint32_t> fixed_order;  // empty: the order is free
-  uint64_t max_states = 1 << 20;     // of the exact search; 0 = the budget only
+  uint64_t max_states = 1 << 16;     // of the exact search; 0 = the budget only
   bool exact = true;                 // false: beam and windows only
 };
 

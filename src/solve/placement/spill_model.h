@@ -25,6 +25,10 @@ struct SpillModel {
   Span<int64_t> bytes;        // per tensor
   Span<uint32_t> in_place;    // per operator: tensor or kNoOperand
   Set is_input{};             // tensors
+  // Per operator, for bounds: tensors that something after it reads, without its own
+  // operands; and of these the ones that something before it must have made or loaded.
+  Span<Set> read_after, across;
+  int64_t granule = 1;  // of all sizes
 
   Status Init(const OperatorGraph& g, Arena* arena) {
     graph = &g;
@@ -59,6 +63,53 @@ struct SpillModel {
       });
       need[o] = Sum(inputs[o] | outputs[o]);
       in_place[o] = InPlaceTensor(g.operators[o]);
+    }
+    return Status::kOk;
+  }
+
+  // For Owed; O(operators * operands * W) once more.
+  Status InitBounds(Arena* arena) {
+    SLUICE_TRY(arena->Allocate(operators, &read_after));
+    SLUICE_TRY(arena->Allocate(operators, &across));
+    Span<Set> before;  // ancestors; read_after holds descendants first
+    Span<uint32_t> order;
+    SLUICE_TRY(arena->Allocate(operators, &before));
+    SLUICE_TRY(arena->Allocate(operators, &order));
+    Set done{};
+    for (uint32_t count = 0; count < operators;) {
+      for (uint32_t o = 0; o < operators; ++o) {
+        if (!Ready(o, done)) continue;
+        done.Add(o);
+        order[count++] = o;
+        waits[o].ForEach([&](uint32_t p) {
+          before[o].Add(p);
+          before[o] = before[o] | before[p];
+        });
+      }
+    }
+    Span<Set> after;
+    SLUICE_TRY(arena->Allocate(operators, &after));
+    for (uint32_t i = operators; i-- > 0;) {
+      const uint32_t o = order[i];
+      waits[o].ForEach([&](uint32_t p) {
+        after[p].Add(o);
+        after[p] = after[p] | after[o];
+      });
+    }
+    for (uint32_t o = 0; o < operators; ++o) {
+      Set made{};
+      before[o].ForEach([&](uint32_t p) { made = made | inputs[p] | outputs[p]; });
+      after[o].ForEach([&](uint32_t p) { read_after[o] = read_after[o] | inputs[p]; });
+      read_after[o] = read_after[o] - inputs[o] - outputs[o];
+      across[o] = read_after[o] & made;
+    }
+    granule = 0;
+    for (int64_t size : bytes) {
+      for (int64_t b = size; b != 0;) {
+        const int64_t rest = granule % b;
+        granule = b;
+        b = rest;
+      }
     }
     return Status::kOk;
   }

@@ -15,6 +15,7 @@ template <int W>
 struct State {
   Bits<W> executed, resident, copied;
   int64_t bytes;  // spent, and owed: the return of all that left is already in it
+  int64_t held;   // sum of the resident tensors
   uint32_t parent;
   uint32_t next;  // in its group: same executed set
   uint32_t op;
@@ -64,6 +65,7 @@ class Search {
     }
     root.parent = root.next = kNoState;
     SLUICE_TRY(states_.Push(root));
+    const int64_t owed = m_.read_after.empty() ? 0 : Owed(root);
     size_t begin = 0, end = 1;
     for (uint32_t layer = 0; layer < layers; ++layer) {
       for (size_t i = begin; i < end && !limited_; ++i) {
@@ -96,7 +98,8 @@ class Search {
       out->bytes = states_[best].bytes;
       Trace(best, out);
     }
-    out->lower_bound = Min(out->found ? out->bytes : give_up_, dropped_);
+    const int64_t reached = out->found ? out->bytes : give_up_;
+    out->lower_bound = Min(reached, Max(dropped_, owed));
     out->complete = !limited_ && !cut_;
     return Status::kOk;
   }
@@ -224,11 +227,41 @@ class Search {
     next_.bytes = bytes;
     next_.copied = s.copied | gone;
     next_.resident = (s.resident - gone) | m_.inputs[next_.op] | m_.outputs[next_.op];
+    next_.held = 0;
     next_.resident.ForEach([&](uint32_t a) {
-      if (m_.readers[a].Within(next_.executed)) next_.resident.Drop(a);
+      if (m_.readers[a].Within(next_.executed)) {
+        next_.resident.Drop(a);
+      } else {
+        next_.held += m_.bytes[a];
+      }
     });
-    // What is read again later by nobody needs no mark.
+    if (options_.width == 0 && bytes + Owed(next_) >= give_up_) return Status::kOk;
     return Insert();
+  }
+
+  // Bytes that any way on from here still has to pay: when the hardest operator to come
+  // runs, what is read after it and was resident or made before must share the capacity
+  // with its operands, or leave.
+  int64_t Owed(const State<W>& s) const {
+    int64_t most = 0;
+    Set made = s.resident;  // resident, or gone and paid
+    s.executed.ForEach([&](uint32_t o) { made = made | m_.inputs[o] | m_.outputs[o]; });
+    (allowed_ - s.executed).ForEach([&](uint32_t o) {
+      const Set waiting = (m_.read_after[o] & s.resident) | (m_.across[o] - made);
+      int64_t excess = m_.need[o] - options_.capacity;
+      if (m_.in_place[o] != kNoOperand) excess -= m_.bytes[m_.in_place[o]];
+      int64_t cheap = 0, least = INT64_MAX;  // cheap: leave without a write
+      waiting.ForEach([&](uint32_t a) {
+        const int64_t write = s.copied.Has(a) ? 0 : WritePrice(a);
+        excess += m_.bytes[a];
+        if (write == 0) cheap += m_.bytes[a];
+        least = Min(least, m_.bytes[a] + write);
+      });
+      if (excess <= 0 || least == INT64_MAX) return;
+      const int64_t price = excess + Max<int64_t>(0, excess - cheap);
+      most = Max(most, Max(least, RoundUpTo(price, m_.granule)));
+    });
+    return most;
   }
 
   // What a has to pay to go on exactly as b can: for leaving at once what b does not
@@ -244,7 +277,21 @@ class Search {
     return bytes;
   }
   bool Dominates(const State<W>& a, const State<W>& b) const {
-    return a.bytes + Surplus(a, b) <= b.bytes;
+    // At least the difference of the sums must leave, so most pairs end here.
+    if (a.bytes + a.held - b.held > b.bytes) return false;
+    int64_t slack = b.bytes - a.bytes;
+    for (int k = 0; k < W; ++k) {
+      uint64_t rest = a.resident.w[k] & ~b.resident.w[k];
+      for (; rest != 0 && slack >= 0; rest &= rest - 1) {
+        const uint32_t t = static_cast<uint32_t>(64 * k + __builtin_ctzll(rest));
+        slack -= m_.bytes[t] + (a.copied.Has(t) ? 0 : WritePrice(t));
+      }
+      rest = a.resident.w[k] & b.resident.w[k] & b.copied.w[k] & ~a.copied.w[k];
+      for (; rest != 0 && slack >= 0; rest &= rest - 1) {
+        slack -= WritePrice(static_cast<uint32_t>(64 * k + __builtin_ctzll(rest)));
+      }
+    }
+    return slack >= 0;
   }
 
   // The state of a plan before its step `step`. A tensor used just before is still
@@ -284,10 +331,20 @@ class Search {
            !(states_[table_.slots[slot]].executed == next_.executed)) {
       slot = (slot + 1) & table_.mask;
     }
-    for (uint32_t i = table_.slots[slot]; i != kNoState; i = states_[i].next) {
+    uint32_t before = kNoState;
+    for (uint32_t i = table_.slots[slot]; i != kNoState;
+         before = i, i = states_[i].next) {
       State<W>& other = states_[i];
       if (other.dead) continue;
-      if (other.bytes <= next_.bytes && Dominates(other, next_)) return Status::kOk;
+      if (other.bytes <= next_.bytes && Dominates(other, next_)) {
+        // It will dominate more: to the front of the group with it.
+        if (before != kNoState) {
+          states_[before].next = other.next;
+          other.next = table_.slots[slot];
+          table_.slots[slot] = i;
+        }
+        return Status::kOk;
+      }
       if (next_.bytes <= other.bytes && Dominates(next_, other)) other.dead = true;
     }
     const bool is_new = table_.slots[slot] == kNoState;
@@ -328,7 +385,7 @@ class Search {
     ranked_.Truncate(0);
     for (size_t i = begin; i < *end; ++i) {
       if (states_[i].dead) continue;
-      const int64_t score = states_[i].bytes + m_.Sum(states_[i].resident) / 8;
+      const int64_t score = states_[i].bytes + states_[i].held / 8;
       SLUICE_TRY(ranked_.Push(Ranked{score, static_cast<uint32_t>(i)}));
     }
     if (ranked_.size() <= options_.width) return Status::kOk;
@@ -544,6 +601,8 @@ Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& option
     ArenaScope scope(arena);
     SpillModel<kWords> model;
     SLUICE_TRY(model.Init(graph, arena));
+    const bool window = options.window.begin != options.window.end;
+    if (options.width == 0 || !window) SLUICE_TRY(model.InitBounds(arena));
     Search<kWords> search(model, options, budget, arena);
     return search.Run(out);
   });
