@@ -254,6 +254,8 @@ void LowerReduce(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& out = to->Out(op);
   const uint8_t dtype = EightBit(input);
   Require(EightBit(out) == dtype, "an output of another type than the input");
+  Require(!Is(op, BuiltinOperator::SUM) || dtype == SLUICE_DTYPE_UINT8,
+          "int8 sums; the reference kernel does not follow the quantisation");
   const Extents in = ExtentsOf(input);
   int32_t mask = 0;
   Dims kept(in.begin(), in.end());

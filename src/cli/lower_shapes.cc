@@ -52,6 +52,16 @@ uint32_t Requantised(Lowering* to, const TfliteOperator& op, size_t i,
   return requantised;
 }
 
+// The reference kernel interpolates uint8 in float32; that equals the integers of ops.h
+// only when positions are multiples of 1/128, so that nothing is rounded on the way.
+bool HasExactSteps(int64_t in, int64_t out, bool align_corners, bool half_pixel) {
+  const bool between_corners = align_corners && out > 1;
+  const int64_t span_in = between_corners ? in - 1 : in;
+  const int64_t span_out = between_corners ? out - 1 : out;
+  if ((span_in << 10) % span_out != 0) return false;
+  return ((span_in << 10) / span_out) % (half_pixel ? 16 : 8) == 0;
+}
+
 int32_t StartOf(int64_t begin, int64_t extent, bool masked) {
   if (masked) return 0;
   if (begin < 0) begin += extent;
@@ -256,9 +266,14 @@ void LowerResize(Lowering* to, const TfliteOperator& op) {
     align = n->align_corners();
     half_pixel = n->half_pixel_centers();
   }
-  const uint16_t code = Is(op, BuiltinOperator::RESIZE_BILINEAR)
-                            ? SLUICE_OP_RESIZE_BILINEAR
-                            : SLUICE_OP_RESIZE_NEAREST;
+  const bool bilinear = Is(op, BuiltinOperator::RESIZE_BILINEAR);
+  if (bilinear && EightBit(input) == SLUICE_DTYPE_UINT8) {
+    const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+    Require(HasExactSteps(in[1], o[1], align, half_pixel) &&
+                HasExactSteps(in[2], o[2], align, half_pixel),
+            "uint8 interpolation at positions that are not multiples of 1/128");
+  }
+  const uint16_t code = bilinear ? SLUICE_OP_RESIZE_BILINEAR : SLUICE_OP_RESIZE_NEAREST;
   const uint32_t ifmap = to->Input(op, 0);
   to->AddLayer(op, code, {ifmap}, to->Output(op), {align ? 1 : 0, half_pixel ? 1 : 0});
 }

@@ -9,10 +9,10 @@
 #include "base/rng.h"
 #include "cli/failure.h"
 #include "cli/import_tflite.h"
-#include "tests/cli/tiny_model.h"
 #include "firmware-sim/sim.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
+#include "tests/cli/tiny_model.h"
 
 namespace sluice::cli {
 namespace {
@@ -170,6 +170,43 @@ TEST_CASE("import: concat inputs of another quantisation are requantised") {
   CHECK(graph.layer_op()->Get(0) == SLUICE_OP_REQUANTIZE);
   CHECK(graph.layer_op()->Get(1) == SLUICE_OP_CONCAT);
   CHECK(graph.layer_attributes()->Get(6) == 3);  // axis, behind six of REQUANTIZE
+}
+
+Bytes Resize(tflite::TensorType type, int32_t from, int32_t to) {
+  TinyModel model;
+  const int x = model.AddTensor("x", {1, from, from, 4}, type, 0.5f, 0);
+  const int s = model.AddTensor("s", {2}, tflite::TensorType::INT32, 0, 0,
+                                std::vector<uint8_t>(8, 1));
+  const int y = model.AddTensor("y", {1, to, to, 4}, type, 0.5f, 0);
+  const auto options = tflite::CreateResizeBilinearOptions(model.builder(), true);
+  model.AddOperator(tflite::BuiltinOperator::RESIZE_BILINEAR, {x, s}, {y},
+                    tflite::BuiltinOptions::ResizeBilinearOptions, options.Union());
+  return model.Finish({x}, {y});
+}
+
+TEST_CASE(
+    "import: uint8 interpolation is refused where float32 would round otherwise") {
+  CHECK(Outcome(Resize(tflite::TensorType::UINT8, 33, 513)) == kDone);
+  CHECK(Outcome(Resize(tflite::TensorType::INT8, 7, 20)) == kDone);
+  CHECK(Outcome(Resize(tflite::TensorType::UINT8, 7, 20)) == kBadInput);
+}
+
+TEST_CASE("import: a fully connected layer rounds once and flattens its rows") {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const int x = model.AddTensor("x", {2, 3, 4}, int8, 0.5f, 0);
+  const int w =
+      model.AddTensor("w", {5, 4}, int8, 0.25f, 0, std::vector<uint8_t>(20, 1));
+  const int y = model.AddTensor("y", {6, 5}, int8, 0.75f, 0);
+  const auto options = tflite::CreateFullyConnectedOptions(model.builder());
+  model.AddOperator(tflite::BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
+                    tflite::BuiltinOptions::FullyConnectedOptions, options.Union());
+  const TfliteImport import = Import(model.Finish({x}, {y}));
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  REQUIRE(graph.layer_op()->size() == 2);
+  CHECK(graph.layer_op()->Get(0) == SLUICE_OP_RESHAPE);
+  CHECK(graph.layer_op()->Get(1) == SLUICE_OP_FULLY_CONNECTED);
+  CHECK(graph.layer_attributes()->Get(SLUICE_CONV_ROUNDING) == 1);
 }
 
 // Answers of the interpreter, as tests/goldens/make_goldens.py wrote them.
