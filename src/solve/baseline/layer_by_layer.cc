@@ -21,7 +21,10 @@ struct LayerWriter {
   Program* program;
   uint32_t layer;
 
-  uint32_t alignment() const { return hardware.scratchpad().alignment_bytes; }
+  // Of buffers that hold elements of up to `element_bytes`.
+  uint32_t alignment(uint32_t element_bytes) const {
+    return Max(hardware.scratchpad().alignment_bytes, element_bytes);
+  }
 };
 
 // One role's buffers: filled in turn, kept while the box stays the same.
@@ -228,9 +231,9 @@ bool ChooseCopyChunk(const LayerWriter& w, const Copy& copy, int64_t capacity,
   const auto bytes = [&] {
     int64_t n = tensor.element_bytes;
     for (int a = 0; a < kAxes; ++a) n *= chunk[a];
-    return RoundUpTo(n, w.alignment());
+    return RoundUpTo(n, w.alignment(tensor.element_bytes));
   };
-  *smallest = RoundUpTo(tensor.element_bytes, w.alignment());
+  *smallest = RoundUpTo(tensor.element_bytes, w.alignment(tensor.element_bytes));
   for (*buffers = 2; *buffers >= 1; --*buffers) {
     for (int a = 0; a < kAxes; ++a) chunk[a] = copy.box.extent[a];
     for (int a = 0; a < kAxes; ++a) {
@@ -252,7 +255,7 @@ Status WriteCopy(const LayerWriter& w, const Copy& copy, int64_t capacity,
   const Tensor& tensor = w.graph.tensors[copy.from];
   int64_t bytes = tensor.element_bytes;
   for (int32_t c : chunk) bytes *= c;
-  bytes = RoundUpTo(bytes, w.alignment());
+  bytes = RoundUpTo(bytes, w.alignment(tensor.element_bytes));
   const Tiling tiling = {{chunk[0], chunk[1], chunk[2], chunk[3]}, 0, false, false};
   int turn = 0;
   int32_t at[kAxes] = {};
@@ -329,8 +332,9 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   const TensorPlace& place = w.lowering.places[layer.outputs[0]];
   const int64_t rows = indices.bytes / indices.element_bytes;
   const int64_t row_bytes = int64_t{out.extent[3]} * out.element_bytes;
+  const uint32_t alignment = w.alignment(Max(out.element_bytes, indices.element_bytes));
   const auto need = [&](int64_t n) {
-    return RoundUpTo(n * 4, w.alignment()) + RoundUpTo(n * row_bytes, w.alignment());
+    return RoundUpTo(n * 4, alignment) + RoundUpTo(n * row_bytes, alignment);
   };
   int64_t chunk = rows;
   while (chunk > 1 && need(chunk) > capacity) chunk = (chunk + 1) / 2;
@@ -340,9 +344,8 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
     if (w.budget->Exhausted()) return Status::kStopped;
     const int32_t n = static_cast<int32_t>(Min(chunk, rows - row));
     int64_t at = 0;
-    const BufferRange index_range = TakeRange(&at, RoundUpTo(n * 4, w.alignment()));
-    const BufferRange row_range =
-        TakeRange(&at, RoundUpTo(n * row_bytes, w.alignment()));
+    const BufferRange index_range = TakeRange(&at, RoundUpTo(n * 4, alignment));
+    const BufferRange row_range = TakeRange(&at, RoundUpTo(n * row_bytes, alignment));
     // Indices and output rows are dense lists here, whatever axes they have.
     const Box index_box = {{0, 0, 0, static_cast<int32_t>(row)}, {1, 1, 1, n}};
     const Box row_box = {{0, 0, static_cast<int32_t>(row), 0},

@@ -15,8 +15,8 @@ constexpr int kMaxChunks = 40;  // candidates per axis: halvings of a 31-bit ext
 // tiles overlap better, but each costs halo and latency.
 constexpr int kFinerCuts = 6;
 
-// Every tile costs instructions, stream bytes and scheduling time: one tile more must pay
-// for itself by this share of the layer's time.
+// Every tile costs instructions, stream bytes and scheduling time: one tile more must
+// pay for itself by this share of the layer's time.
 constexpr double kTileToll = 1.0 / 1024;
 
 struct ChunkList {
@@ -86,18 +86,26 @@ LayerFacts FactsOf(const TiledLayer& layer) {
   LayerFacts facts = {};
   facts.whole = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, layer.channels);
   for (int v = 0; v < kLoops; ++v) {
+    // The first unit and the last: a window may cover its whole input at one end, where
+    // it is clipped least, and not at the other.
     TileBoxes part = facts.whole;
+    TileBoxes end = facts.whole;
     if (v == kLoopC) {
       if (layer.channels <= 1) continue;
-      part = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, 1);
+      part = end = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, 1);
     } else {
-      if (!rule.cuttable[v] || out.extent[v] <= rule.unit[v]) continue;
-      part = BoxesOf(layer.graph, layer.layer, RestrictedBox(out, v, 0, rule.unit[v]),
-                     0, layer.channels);
+      const int32_t unit = rule.unit[v];
+      if (!rule.cuttable[v] || out.extent[v] <= unit) continue;
+      part = BoxesOf(layer.graph, layer.layer, RestrictedBox(out, v, 0, unit), 0,
+                     layer.channels);
+      end =
+          BoxesOf(layer.graph, layer.layer,
+                  RestrictedBox(out, v, out.extent[v] - unit, unit), 0, layer.channels);
     }
     for (int r = 0; r < kTileRoles; ++r) {
       if (layer.operands.tensor[r] == kNone) continue;
-      facts.depends[r][v] = !(part.box[r] == facts.whole.box[r]);
+      facts.depends[r][v] =
+          !(part.box[r] == facts.whole.box[r]) || !(end.box[r] == facts.whole.box[r]);
     }
   }
   return facts;
@@ -156,13 +164,27 @@ int64_t LoadsOf(const LayerFacts& facts, const Tiling& tiling,
   return loads;
 }
 
+// Buffers lie one behind the other, so each ends where the next may start: at the
+// scratchpad's alignment and at a multiple of every element's size.
+int64_t BufferAlignment(const TiledLayer& layer, bool accumulates) {
+  int64_t alignment = layer.hardware.scratchpad().alignment_bytes;
+  if (accumulates) {
+    alignment = Max(alignment, int64_t{layer.hardware.accumulator_bytes});
+  }
+  for (uint32_t t : layer.operands.tensor) {
+    if (t == kNone) continue;
+    alignment = Max(alignment, int64_t{layer.graph.tensors[t].element_bytes});
+  }
+  return alignment;
+}
+
 TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
                     const Tiling& tiling, const int32_t widest[2]) {
   const Graph& graph = layer.graph;
   const Tensor& out = graph.tensors[layer.layer.outputs[0]];
-  const int64_t alignment = layer.hardware.scratchpad().alignment_bytes;
   TileBuffers b = {};
   TripsOf(layer, tiling, b.trips);
+  const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
   const int32_t c = layer.channels == 0 ? 0 : Min(tiling.c_chunk, layer.channels);
   Box first = WholeBox(out);
   for (int a = 0; a < kAxes; ++a) first.extent[a] = Min(tiling.chunk[a], out.extent[a]);
