@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Specs -> nouns, for tests of the rooms behind io.
+#ifndef SLUICE_TESTS_SUPPORT_READ_GRAPH_H_
+#define SLUICE_TESTS_SUPPORT_READ_GRAPH_H_
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "base/memory.h"
+#include "io/read.h"
+#include "support/wire_builder.h"
+
+namespace sluice_test {
+
+// A graph and a chip in memory of their own. Fails the test when either is not valid.
+struct Nouns {
+  sluice::Memory memory{Allocator(), 0};
+  sluice::Arena arena{&memory};
+  sluice::Graph graph = {};
+  sluice::Hardware hardware = {};
+  sluice::Diagnostic diagnostic = {};
+
+  explicit Nouns(const GraphSpec& spec, const HardwareSpec& hw = HardwareSpec()) {
+    const Bytes g = GraphBytes(spec);
+    const Bytes h = HardwareBytes(hw);
+    const sluice::Status read =
+        sluice::ReadGraph(g.data(), g.size(), &arena, &graph, &diagnostic);
+    INFO(diagnostic.message);
+    REQUIRE(read == sluice::Status::kOk);
+    REQUIRE(sluice::ReadHardware(h.data(), h.size(), &arena, &hardware, &diagnostic) ==
+            sluice::Status::kOk);
+  }
+
+  static sluice_allocator_t Allocator() {
+    sluice_allocator_t a = {};
+    a.struct_size = sizeof a;
+    a.allocate = [](void*, size_t bytes, size_t alignment) {
+      return std::aligned_alloc(alignment,
+                                (bytes + alignment - 1) / alignment * alignment);
+    };
+    a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
+    return a;
+  }
+};
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_SUPPORT_READ_GRAPH_H_
