@@ -125,11 +125,11 @@ class ViewPlanner {
   bool CanMoveWriter(uint32_t t) const {
     const uint32_t producer = graph_.tensors[t].producer;
     if (producer == kNone) return false;
-    // A view has no writer of its own that could write elsewhere; gathers and the host
-    // write dense rows.
-    const LayerKind kind = KindOf(graph_.layers[producer].op);
-    return lowering_->is_view[producer] == 0 &&
-           (kind == LayerKind::kCompute || kind == LayerKind::kCopy);
+    // What is written by its parts moves with them; a gather and the host write dense
+    // rows.
+    const Layer& layer = graph_.layers[producer];
+    return KindOf(layer.op) == LayerKind::kCompute || layer.op == SLUICE_OP_CONCAT ||
+           (KindOf(layer.op) == LayerKind::kCopy && lowering_->is_view[producer] == 0);
   }
 
   // Each input that can be written in place becomes a view of the output; the layer is

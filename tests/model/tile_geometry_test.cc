@@ -104,6 +104,7 @@ std::set<std::array<int32_t, 3>> Touched(const ConvShape& v, const Box& out,
 
 TEST_CASE("a convolution tile's input box is the hull of the elements it touches") {
   Rng rng(7);
+  int checked = 0;
   for (int round = 0; round < 400; ++round) {
     const ConvShape v = RandomShape(&rng);
     sluice_test::Nouns n(ConvGraph(v));
@@ -127,7 +128,8 @@ TEST_CASE("a convolution tile's input box is the hull of the elements it touches
     if (!v.depthwise && v.groups == 1 && channels > 1) c0 = 1;
     const TileBoxes t = BoxesOf(n.graph, layer, box, c0, c1);
     const auto touched = Touched(v, box, c0, c1);
-    REQUIRE(!touched.empty());
+    if (touched.empty()) continue;  // dilated taps can all lie in padding
+    ++checked;
     const Box& in = t.box[kRoleInput0];
     // Every touched element lies in the box, and no face of the box is idle unless a
     // stride or dilation skips it.
@@ -154,6 +156,7 @@ TEST_CASE("a convolution tile's input box is the hull of the elements it touches
     }
     CHECK(t.macs == box.elements() * v.r * v.s * (v.depthwise ? 1 : c1 - c0));
   }
+  CHECK(checked > 350);
 }
 
 TEST_CASE("the boxes of a layer's tiles add up to its work") {
