@@ -224,6 +224,33 @@ Status Carry(const Box& box, uint32_t d, int64_t at, const Frame& frame, uint32_
   return todo->Push(main);
 }
 
+// Strides that do not divide each other: an index of dim j plus what lies behind it may
+// reach beyond one step of dim j - 1, where the frame counts on from there. Takes the
+// box apart until no part does; a single element never does.
+Status KeepWithinStep(const Box& box, const Frame& frame, const int* dim_of,
+                      const int64_t* at, uint32_t j, Vector<Box>* todo, bool* apart) {
+  int64_t behind = 0;
+  uint32_t split = kBoxDims;  // a dim behind j that can be taken apart
+  for (uint32_t k = j + 1; k < frame.dims; ++k) {
+    int64_t last = at[k];
+    if (dim_of[k] >= 0) {
+      split = static_cast<uint32_t>(dim_of[k]);
+      last += box.dim[split].count - 1;
+    }
+    behind += last * frame.stride[k];
+  }
+  const int64_t count = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
+  const int64_t room = frame.stride[j - 1] - 1 - behind;
+  *apart = (at[j] + count - 1) * frame.stride[j] > room;
+  if (!*apart) return Status::kOk;
+  if (count == 1) return Halve(box, split, todo);
+  const uint32_t d = static_cast<uint32_t>(dim_of[j]);
+  const int64_t fit = FloorDivide(room, frame.stride[j]) - at[j] + 1;
+  const int64_t cut = fit >= 1 && fit < count ? fit : 1;
+  SLUICE_TRY(todo->Push(Slab(box, d, cut, count)));
+  return todo->Push(Slab(box, d, 0, cut));
+}
+
 // Steps a found part counts for: bounds the scratch memory along with the time.
 constexpr int64_t kPartCost = 128;
 
@@ -281,10 +308,14 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, const uint8_t* real,
     return outside->Push(box);
   }
   for (uint32_t j = frame.dims; j-- > 1;) {
-    if (dim_of[j] < 0) continue;
-    bool carried;
-    SLUICE_TRY(Carry(box, static_cast<uint32_t>(dim_of[j]), at[j], frame, j,
-                     dim_of[j - 1] >= 0, todo, &carried));
+    bool carried = false;
+    if (dim_of[j] >= 0) {
+      SLUICE_TRY(Carry(box, static_cast<uint32_t>(dim_of[j]), at[j], frame, j,
+                       dim_of[j - 1] >= 0, todo, &carried));
+    }
+    if (!carried && frame.stride[j - 1] % frame.stride[j] != 0) {
+      SLUICE_TRY(KeepWithinStep(box, frame, dim_of, at, j, todo, &carried));
+    }
     if (carried) return Status::kOk;
   }
   // No carries are left: the intersection is one interval per dim.
