@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/baseline/tiling.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/rng.h"
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+using sluice_test::GraphSpec;
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+
+GraphSpec Conv(int32_t h, int32_t c, int32_t k, int32_t r, int32_t stride) {
+  const int32_t pad = r / 2;
+  const int32_t p = (h + 2 * pad - r) / stride + 1;
+  GraphSpec g;
+  g.tensors.push_back({{1, h, h, c}, kI8, 1});
+  g.tensors.push_back({{k, r, r, c}, kI8, 3, 3});
+  g.tensors.push_back({{k, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.tensors.push_back({{1, p, p, k}, kI8, 2});
+  g.layers.push_back(
+      {SLUICE_OP_CONV, {0, 1, 2}, {3}, {stride, stride, 1, 1, pad, pad, pad, pad, 1}});
+  return g;
+}
+
+TiledLayer LayerOf(const sluice_test::Nouns& n) {
+  const Layer& layer = n.graph.layers[0];
+  return TiledLayer{n.graph, n.hardware, layer, OperandsOf(layer),
+                    AccumulatedChannels(n.graph, layer)};
+}
+
+// Bytes of every role's largest tile under a tiling, tile by tile.
+void CheckBuffers(const TiledLayer& l, const Tiling& t) {
+  const TileBuffers b = BuffersOf(l, t);
+  const Tensor& out = l.graph.tensors[l.layer.outputs[0]];
+  int64_t largest[kTileRoles] = {};
+  Box box = {};
+  for (box.begin[1] = 0; box.begin[1] < out.extent[1]; box.begin[1] += t.chunk[1]) {
+    for (box.begin[2] = 0; box.begin[2] < out.extent[2]; box.begin[2] += t.chunk[2]) {
+      for (box.begin[3] = 0; box.begin[3] < out.extent[3]; box.begin[3] += t.chunk[3]) {
+        for (int32_t c = 0; c < l.channels; c += t.c_chunk) {
+          for (int a = 0; a < kAxes; ++a) {
+            box.extent[a] = std::min(t.chunk[a], out.extent[a] - box.begin[a]);
+          }
+          const TileBoxes boxes =
+              BoxesOf(l.graph, l.layer, box, c, std::min(c + t.c_chunk, l.channels));
+          for (int r = 0; r < kTileRoles; ++r) {
+            if (l.operands.tensor[r] == kNone) continue;
+            const Tensor& tensor = l.graph.tensors[l.operands.tensor[r]];
+            largest[r] =
+                std::max(largest[r], boxes.box[r].elements() * tensor.element_bytes);
+          }
+        }
+      }
+    }
+  }
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (l.operands.tensor[r] != kNone) CHECK(b.role_bytes[r] >= largest[r]);
+  }
+}
+
+TEST_CASE("tiling: every tile fits its buffers, and the buffers the scratchpad") {
+  Rng rng(11);
+  for (int round = 0; round < 150; ++round) {
+    const int32_t r = 1 + 2 * static_cast<int32_t>(rng.Below(3));
+    sluice_test::Nouns n(Conv(r + static_cast<int32_t>(rng.Below(12)),
+                              1 + static_cast<int32_t>(rng.Below(20)),
+                              1 + static_cast<int32_t>(rng.Below(20)), r,
+                              1 + static_cast<int32_t>(rng.Below(2))));
+    const TiledLayer layer = LayerOf(n);
+    int64_t smallest = 0;
+    Tiling tiling = {};
+    const int64_t capacity = 64 + rng.Below(8000);
+    const Status status = ChooseTiling(layer, capacity, &n.arena, &tiling, &smallest);
+    if (status == Status::kInfeasible) {
+      CHECK(smallest > capacity);
+      // What it says is enough is enough, and a byte less is not.
+      REQUIRE(ChooseTiling(layer, smallest, &n.arena, &tiling, &smallest) ==
+              Status::kOk);
+      int64_t again = 0;
+      CHECK(ChooseTiling(layer, smallest - 1, &n.arena, &tiling, &again) ==
+            Status::kInfeasible);
+      REQUIRE(ChooseTiling(layer, again, &n.arena, &tiling, &smallest) == Status::kOk);
+      CheckBuffers(layer, tiling);
+      continue;
+    }
+    REQUIRE(status == Status::kOk);
+    CHECK(BuffersOf(layer, tiling).total_bytes <= capacity);
+    CheckBuffers(layer, tiling);
+  }
+}
+
+TEST_CASE("tiling: what fits whole needs no cut of C and double buffers when cut") {
+  sluice_test::Nouns n(Conv(8, 4, 8, 3, 1));
+  const TiledLayer layer = LayerOf(n);
+  Tiling tiling = {};
+  int64_t smallest = 0;
+  REQUIRE(ChooseTiling(layer, 1 << 20, &n.arena, &tiling, &smallest) == Status::kOk);
+  CHECK(tiling.c_chunk == 4);
+  CHECK(tiling.doubled);
+}
+
+}  // namespace
+}  // namespace sluice

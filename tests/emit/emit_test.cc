@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/emit.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "base/budget.h"
+#include "base/hash.h"
+#include "solve/baseline/layer_by_layer.h"
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+using sluice_test::GraphSpec;
+
+GraphSpec Chain(uint32_t layers) {
+  GraphSpec g;
+  g.tensors.push_back({{1, 4, 4, 8}, SLUICE_DTYPE_INT8, 1});
+  for (uint32_t i = 0; i < layers; ++i) {
+    const uint8_t kind = i + 1 == layers ? 2 : 0;
+    g.tensors.push_back({{1, 4, 4, 8}, SLUICE_DTYPE_INT8, kind});
+    g.layers.push_back({SLUICE_OP_REQUANTIZE,
+                        {i},
+                        {i + 1},
+                        {static_cast<int32_t>(i), 1 << 30, 1, 0, -128, 127}});
+  }
+  return g;
+}
+
+struct Emitted {
+  explicit Emitted(const GraphSpec& spec) : n(spec), out(&n.memory) {
+    Lowering lowering = {};
+    Program program(&n.arena);
+    ProgramWaits waits = {};
+    Budget budget;
+    REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
+            Status::kOk);
+    REQUIRE(ScheduleLayerByLayer(n.graph, n.hardware, lowering, 512, &budget, &n.arena,
+                                 &program, &n.diagnostic) == Status::kOk);
+    REQUIRE(DeriveWaits(program, &n.arena, &waits) == Status::kOk);
+    REQUIRE(EmitStream(n.graph, n.hardware, lowering, program, waits, 512, &out,
+                       &n.arena, &stream, &debug, &n.diagnostic) == Status::kOk);
+    std::memcpy(&header, stream.data(), sizeof header);
+    steps = program.steps.size();
+  }
+  sluice_test::Nouns n;
+  Arena out;
+  Span<const uint8_t> stream;
+  Span<const uint32_t> debug;
+  sluice_stream_header_t header = {};
+  size_t steps = 0;
+};
+
+TEST_CASE("emit: layers that do the same share a body, whatever their attributes") {
+  const Emitted e(Chain(40));
+  CHECK(e.header.instance_count == 40);
+  // The first has nobody to wait for, the last exports nothing; all others are alike.
+  CHECK(e.header.block_count <= 4);
+  CHECK(e.header.kernel_count == 40);
+  CHECK(e.debug.size() == e.steps);
+}
+
+TEST_CASE("emit: the image's size and hash are its own") {
+  const Emitted e(Chain(2));
+  CHECK(e.header.size_bytes == e.stream.size());
+  CHECK(e.stream.size() % 16 == 0);
+  const uint64_t hash =
+      Fnv1a(e.stream.data() + sizeof e.header, e.stream.size() - sizeof e.header);
+  CHECK(e.header.hash_lo == static_cast<uint32_t>(hash));
+  CHECK(e.header.hash_hi == static_cast<uint32_t>(hash >> 32));
+}
+
+}  // namespace
+}  // namespace sluice
