@@ -269,7 +269,7 @@ Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
   ArenaScope scope(arena);
   Search search(arena, budget);
   SLUICE_TRY(MakeConvSpace(problem, hardware, constraints, &search.space, diagnostic));
-  SLUICE_TRY(ListSpatialChoices(search.space, &search.choices));
+  SLUICE_TRY(ListSpatialChoices(&search.space, &search.choices));
   PrepareFits(&search);
   search.best = search.limit = kUnbounded;
   search.evaluated = 0;

@@ -7,8 +7,8 @@ namespace sluice::conv_exact {
 
 namespace {
 
-constexpr int64_t kWideAxis = 64;       // above, factors are thinned out
-constexpr size_t kMaxChoices = 200000;  // of spatial factors
+constexpr int64_t kWideAxis = 64;      // above, factors are thinned out
+constexpr size_t kMaxChoices = 10000;  // of spatial factors; more are left out
 
 void SetEnergies(ConvSpace* space) {
   const Hardware& hw = *space->hardware;
@@ -174,12 +174,12 @@ Status ExtendChoice(const ConvSpace& space, uint32_t axis, uint32_t dim, int64_t
     const int64_t units = next == nullptr ? 1 : int64_t{next->extent};
     return ExtendChoice(space, axis + 1, 0, units, choice, choices);
   }
-  choice->axis[axis][dim] = 1;
-  SLUICE_TRY(ExtendChoice(space, axis, dim + 1, left, choice, choices));
-  if (!MayUnroll(*fanout, dim)) return Status::kOk;
+  if (choices->size() >= kMaxChoices) return Status::kOk;
   const int64_t extent = space.problem.extent[dim];
-  for (int64_t f = 2; f <= Min(left, extent); ++f) {
-    if (!IsTried(extent, f, fanout->extent)) continue;
+  const int64_t most = MayUnroll(*fanout, dim) ? Min(left, extent) : 1;
+  // Full arrays first: should the list be cut, these are the better part of it.
+  for (int64_t f = most; f >= 1; --f) {
+    if (f > 1 && !IsTried(extent, f, fanout->extent)) continue;
     choice->axis[axis][dim] = static_cast<int32_t>(f);
     SLUICE_TRY(ExtendChoice(space, axis, dim + 1, left / f, choice, choices));
   }
@@ -301,14 +301,16 @@ Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
   return Status::kOk;
 }
 
-Status ListSpatialChoices(const ConvSpace& space, Vector<SpatialChoice>* choices) {
+Status ListSpatialChoices(ConvSpace* space, Vector<SpatialChoice>* choices) {
   SpatialChoice choice = {};
   for (uint32_t a = 0; a < kMaxAxes; ++a) {
     for (uint32_t d = 0; d < kDims; ++d) choice.axis[a][d] = 1;
   }
-  const Fanout* fanout = FanoutAt(*space.hardware, 1, 0);
+  const Fanout* fanout = FanoutAt(*space->hardware, 1, 0);
   const int64_t units = fanout == nullptr ? 1 : int64_t{fanout->extent};
-  return ExtendChoice(space, 0, 0, units, &choice, choices);
+  SLUICE_TRY(ExtendChoice(*space, 0, 0, units, &choice, choices));
+  space->loose |= choices->size() >= kMaxChoices;
+  return Status::kOk;
 }
 
 Status ListDivisors(int64_t n, Vector<int64_t>* divisors) {

@@ -89,7 +89,7 @@ Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
                      const MapConstraints& constraints, ConvSpace* space,
                      Diagnostic* diagnostic);
 
-Status ListSpatialChoices(const ConvSpace& space, Vector<SpatialChoice>* choices);
+Status ListSpatialChoices(ConvSpace* space, Vector<SpatialChoice>* choices);
 
 // All divisors of n, ascending.
 Status ListDivisors(int64_t n, Vector<int64_t>* divisors);
