@@ -70,7 +70,8 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   plan.graph_hash = graph.hash;
   plan.hardware_hash = hardware.hash;
   plan.tensors = lowering.places;
-  FillReport(graph, hardware, lowering, program, cycles, &plan.report);
+  SLUICE_TRY(
+      FillReport(graph, hardware, lowering, program, cycles, scratch, &plan.report));
   plan.report.groups = plan.report.layers;
   plan.report.stop_reason = budget.stop_reason();
   plan.report.iterations = budget.iterations();

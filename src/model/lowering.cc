@@ -300,6 +300,9 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   }
   const Tensor& padded = graph.tensors[out];
   const Tensor& inner = graph.tensors[pad.inputs[0]];
+  // With no pads to add, the kernel's attributes could not tell which of the two
+  // tensors the convolution reads.
+  if (padded.bytes == inner.bytes) return false;
   bool used = false;
   for (uint32_t l = pad_layer + 1; l < graph.layers.size(); ++l) {
     const Layer& reader = graph.layers[l];

@@ -66,56 +66,97 @@ Counts CountProgram(const Program& program) {
   return c;
 }
 
-// True when some elements of the tensor may never be needed by this reader.
-bool MayReadInPart(const Graph& graph, const Layer& layer, size_t input) {
-  if (layer.op == SLUICE_OP_SLICE || KindOf(layer.op) != LayerKind::kCompute)
-    return true;
-  if (input != 0) return false;
-  if (layer.op == SLUICE_OP_RESIZE_BILINEAR || layer.op == SLUICE_OP_RESIZE_NEAREST) {
-    return true;
+// True when the windows along an axis leave no input row out.
+bool CoversAxis(const Window& w, int64_t in, int64_t out) {
+  const int64_t window = int64_t{w.filter - 1} * w.dilation + 1;
+  const bool dense = w.dilation == 1 || w.filter == 1
+                         ? w.stride <= window
+                         : w.stride == 1 && out >= w.dilation;
+  return dense && (out - 1) * w.stride - w.pad_before + window >= in;
+}
+
+// True when every element of that input is needed for the whole output.
+bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
+  switch (layer.op) {
+    case SLUICE_OP_SLICE:
+    case SLUICE_OP_RESIZE_BILINEAR:
+    case SLUICE_OP_RESIZE_NEAREST:
+    case SLUICE_OP_STATE_APPEND:
+    case SLUICE_OP_TRANSPOSED_CONV:
+      return false;
+    case SLUICE_OP_GATHER:
+      return input == 1;
+    case SLUICE_OP_CONV:
+    case SLUICE_OP_DEPTHWISE_CONV:
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+      break;
+    default:
+      return true;
   }
-  for (int a = 1; a <= 2; ++a) {
-    const Window w = WindowOf(graph, layer, a);
-    if (w.stride > 1 || w.dilation > 1) return true;
+  if (input != 0) return true;
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  return CoversAxis(WindowOf(graph, layer, 1), in.extent[1], out.extent[1]) &&
+         CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
+}
+
+bool IsNeededWhole(const Graph& graph, const Layer& layer, Span<const uint8_t> whole) {
+  for (uint32_t t : layer.outputs) {
+    const TensorKind kind = graph.tensors[t].kind;
+    if (kind == TensorKind::kOutput || kind == TensorKind::kState || whole[t] != 0) {
+      return true;
+    }
   }
   return false;
 }
 
-// DRAM bytes every plan must move: inputs and constants that some reader needs whole,
-// outputs once.
-int64_t CompulsoryBytes(const Graph& graph) {
+// Which tensors every plan must have whole, because an output depends on each element.
+Status FindNeeds(const Graph& graph, Arena* scratch, Span<uint8_t>* whole) {
+  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), whole));
+  for (size_t l = graph.layers.size(); l-- > 0;) {
+    const Layer& layer = graph.layers[l];
+    if (!IsNeededWhole(graph, layer, *whole)) continue;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      if (layer.inputs[i] == kNone || !ReadsWhole(graph, layer, i)) continue;
+      (*whole)[layer.inputs[i]] = 1;
+    }
+  }
+  return Status::kOk;
+}
+
+// DRAM bytes every plan must move: inputs and constants that are needed whole, outputs
+// once.
+int64_t CompulsoryBytes(const Graph& graph, Span<const uint8_t> whole) {
   int64_t bytes = 0;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
-    if (tensor.kind == TensorKind::kOutput) bytes += tensor.bytes;
-    if (tensor.kind != TensorKind::kInput && tensor.kind != TensorKind::kConstant) {
-      continue;
+    const bool given =
+        tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
+    if (tensor.kind == TensorKind::kOutput || (given && whole[t] != 0)) {
+      bytes += tensor.bytes;
     }
-    bool whole = false;
-    for (uint32_t l = 0; l < graph.layers.size() && !whole; ++l) {
-      const Layer& layer = graph.layers[l];
-      for (size_t i = 0; i < layer.inputs.size(); ++i) {
-        whole = whole || (layer.inputs[i] == t && !MayReadInPart(graph, layer, i));
-      }
-    }
-    if (whole) bytes += tensor.bytes;
   }
   return bytes;
 }
 
-void FillBounds(const Graph& graph, const Hardware& hardware, sluice_report_t* report) {
+void FillBounds(const Graph& graph, const Hardware& hardware, Span<const uint8_t> whole,
+                sluice_report_t* report) {
   int64_t macs = 0;
   int64_t vector_ops = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
-    if (KindOf(layer.op) != LayerKind::kCompute || layer.op == SLUICE_OP_PAD) continue;
-    const TileBoxes whole =
+    if (KindOf(layer.op) != LayerKind::kCompute || layer.op == SLUICE_OP_PAD ||
+        !IsNeededWhole(graph, layer, whole)) {
+      continue;
+    }
+    const TileBoxes boxes =
         BoxesOf(graph, layer, WholeBox(graph.tensors[layer.outputs[0]]), 0,
                 AccumulatedChannels(graph, layer));
-    macs += whole.macs;
-    vector_ops += whole.vector_ops;
+    macs += boxes.macs;
+    vector_ops += boxes.vector_ops;
   }
-  const int64_t compulsory = CompulsoryBytes(graph);
+  const int64_t compulsory = CompulsoryBytes(graph, whole);
   const Rational bandwidth = hardware.dram().bandwidth;
   const int64_t compute = CeilDivide(macs, hardware.macs_per_cycle) +
                           vector_ops / hardware.vector_ops_per_cycle;
@@ -136,8 +177,12 @@ void FillBounds(const Graph& graph, const Hardware& hardware, sluice_report_t* r
 
 }  // namespace
 
-void FillReport(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
-                const Program& program, int64_t cycles, sluice_report_t* report) {
+Status FillReport(const Graph& graph, const Hardware& hardware,
+                  const Lowering& lowering, const Program& program, int64_t cycles,
+                  Arena* scratch, sluice_report_t* report) {
+  ArenaScope scope(scratch);
+  Span<uint8_t> whole;
+  SLUICE_TRY(FindNeeds(graph, scratch, &whole));
   const Counts c = CountProgram(program);
   const MemoryLevel& dram = hardware.dram();
   const MemoryLevel& pad = hardware.scratchpad();
@@ -167,7 +212,8 @@ void FillReport(const Graph& graph, const Hardware& hardware, const Lowering& lo
   report->layers = layers;
   report->tiles = static_cast<uint32_t>(program.tiles.size());
   report->instructions = static_cast<uint32_t>(program.steps.size());
-  FillBounds(graph, hardware, report);
+  FillBounds(graph, hardware, whole, report);
+  return Status::kOk;
 }
 
 }  // namespace sluice

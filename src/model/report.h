@@ -6,7 +6,8 @@
 //
 // Input    a program whose cycles are known.
 // Output   every field of the report but stop reason, iterations and groups.
-// Cost     linear in steps.
+// Errors   kOutOfMemory.
+// Cost     linear in steps and layers; scratch one byte per tensor.
 #ifndef SLUICE_MODEL_REPORT_H_
 #define SLUICE_MODEL_REPORT_H_
 
@@ -15,8 +16,9 @@
 
 namespace sluice {
 
-void FillReport(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
-                const Program& program, int64_t cycles, sluice_report_t* report);
+Status FillReport(const Graph& graph, const Hardware& hardware,
+                  const Lowering& lowering, const Program& program, int64_t cycles,
+                  Arena* scratch, sluice_report_t* report);
 
 }  // namespace sluice
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs on random machines: a proof that nothing fits, or a plan that both
+// judges accept.
+//
+// SLUICE_PROPERTY_CASES: how many; SLUICE_PROPERTY_SEED: the first (to repeat one).
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "firmware-sim/sim.h"
+#include "support/library.h"
+#include "support/random_graph.h"
+
+namespace sluice_test {
+namespace {
+
+uint64_t Setting(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
+                                   const Bytes& plan, uint64_t seed) {
+  sluice_sim::SimulateOptions o;
+  o.graph = graph.data();
+  o.graph_size = graph.size();
+  o.hardware = hardware.data();
+  o.hardware_size = hardware.size();
+  o.plan = plan.data();
+  o.plan_size = plan.size();
+  o.functional = true;
+  o.seed = seed;
+  return sluice_sim::Simulate(o);
+}
+
+struct Totals {
+  int plans = 0, infeasible = 0, proved = 0;
+  uint64_t tiles = 0, most_tiles = 0, accumulating = 0, stamped = 0;
+  std::map<uint16_t, int> ops;
+};
+
+// Everything that must hold of a plan. False when one thing does not.
+bool CheckPlan(Library* library, const GraphPtr& graph, const HardwarePtr& hardware,
+               const PlanPtr& plan, const Bytes& graph_bytes,
+               const Bytes& hardware_bytes, uint64_t seed, Totals* totals) {
+  const Bytes bytes = BytesOf(plan);
+  const sluice_report_t report = ReportOf(plan);
+  const sluice_status_t verdict = library->Verify(graph, hardware, plan);
+  INFO("verify: " << library->diagnostic.rule << ": " << library->diagnostic.message);
+  CHECK(verdict == SLUICE_OK);
+  const auto r = RunPlan(graph_bytes, hardware_bytes, bytes, seed);
+  INFO("simulate: " << r.error_code << ": " << r.error);
+  CHECK(r.ok);
+  CHECK(r.mismatches == 0);
+  CHECK(r.compared_bytes > 0);
+  CHECK(r.cycles == r.predicted_cycles);
+  CHECK(r.cycles == report.latency_cycles);
+  CHECK(r.dram_read_bytes == report.dram_read_bytes);
+  CHECK(r.dram_write_bytes == report.dram_write_bytes);
+  CHECK(report.latency_cycles >= report.bound_latency_cycles);
+  CHECK(report.energy_pj >= report.bound_energy_pj);
+  ++totals->plans;
+  totals->tiles += report.tiles;
+  totals->most_tiles = std::max<uint64_t>(totals->most_tiles, report.tiles);
+  return verdict == SLUICE_OK && r.ok && r.cycles == report.latency_cycles &&
+         r.dram_read_bytes == report.dram_read_bytes &&
+         r.dram_write_bytes == report.dram_write_bytes &&
+         report.latency_cycles >= report.bound_latency_cycles &&
+         report.energy_pj >= report.bound_energy_pj;
+}
+
+// The numbers of an infeasible answer are exact: that many bytes do, one less does not.
+bool CheckInfeasible(Library* library, const GraphPtr& graph, MachineSpec machine,
+                     const Bytes& graph_bytes, uint64_t seed, Totals* totals) {
+  const sluice_diagnostic_t first = library->diagnostic;
+  INFO(first.message << " required " << first.required_bytes << " available "
+                     << first.available_bytes << " smallest "
+                     << first.smallest_scratchpad_bytes);
+  CHECK(first.required_bytes > first.available_bytes);
+  CHECK(first.available_bytes == machine.base.scratchpad_bytes);
+  CHECK(first.smallest_scratchpad_bytes >= first.required_bytes);
+  CHECK(first.layer != SLUICE_NO_INDEX);
+  ++totals->infeasible;
+  machine.base.scratchpad_bytes = first.smallest_scratchpad_bytes;
+  const Bytes enough = MachineBytes(machine);
+  const HardwarePtr hardware = library->Hardware(enough);
+  const PlanPtr plan = library->Schedule(graph, hardware);
+  INFO("with that: " << library->diagnostic.message);
+  CHECK(library->status == SLUICE_OK);
+  if (plan == nullptr) return false;
+  const bool good =
+      CheckPlan(library, graph, hardware, plan, graph_bytes, enough, seed, totals);
+  machine.base.scratchpad_bytes = first.smallest_scratchpad_bytes - 1;
+  const HardwarePtr tight = library->Hardware(MachineBytes(machine));
+  const PlanPtr none = library->Schedule(graph, tight);
+  CHECK(library->status == SLUICE_INFEASIBLE);
+  CHECK(library->diagnostic.smallest_scratchpad_bytes ==
+        first.smallest_scratchpad_bytes);
+  ++totals->proved;
+  return good && library->status == SLUICE_INFEASIBLE &&
+         library->diagnostic.smallest_scratchpad_bytes ==
+             first.smallest_scratchpad_bytes;
+}
+
+bool CheckSeed(uint64_t seed, Totals* totals) {
+  CAPTURE(seed);
+  const GraphSpec spec = MakeRandomGraph(seed);
+  const MachineSpec machine = MakeRandomMachine(seed);
+  const Bytes graph_bytes = GraphBytes(spec), hardware_bytes = MachineBytes(machine);
+  Library library;
+  const GraphPtr graph = library.Graph(graph_bytes);
+  INFO(library.diagnostic.message);
+  CHECK(library.status == SLUICE_OK);
+  if (graph == nullptr) return false;
+  for (const LayerSpec& l : spec.layers) ++totals->ops[l.op];
+  const HardwarePtr hardware = library.Hardware(hardware_bytes);
+  CHECK(library.status == SLUICE_OK);
+  if (hardware == nullptr) return false;
+  const PlanPtr plan = library.Schedule(graph, hardware);
+  if (library.status == SLUICE_INFEASIBLE) {
+    return CheckInfeasible(&library, graph, machine, graph_bytes, seed, totals);
+  }
+  INFO(library.diagnostic.stage << " " << library.diagnostic.rule << ": "
+                                << library.diagnostic.message);
+  CHECK(library.status == SLUICE_OK);
+  return plan != nullptr && CheckPlan(&library, graph, hardware, plan, graph_bytes,
+                                      hardware_bytes, seed, totals);
+}
+
+TEST_CASE("a random graph on a random machine is proved infeasible or planned right") {
+  const uint64_t cases = Setting("SLUICE_PROPERTY_CASES", 400);
+  const uint64_t begin = Setting("SLUICE_PROPERTY_SEED", 1);
+  Totals totals;
+  int failures = 0;
+  for (uint64_t seed = begin; seed < begin + cases && failures < 20; ++seed) {
+    failures += CheckSeed(seed, &totals) ? 0 : 1;
+  }
+  MESSAGE(cases << " cases: " << totals.plans << " plans of " << totals.tiles
+                << " tiles (at most " << totals.most_tiles << "), " << totals.infeasible
+                << " infeasible, each with the exact smallest scratchpad");
+  CHECK(totals.infeasible == totals.proved);
+  if (cases < 400) return;
+  CHECK(totals.infeasible > 20);
+  CHECK(totals.plans > 200);
+  // Every op that is scheduled has occurred.
+  for (uint16_t op = 1; op < SLUICE_OP_COUNT; ++op) {
+    const bool not_scheduled = op == SLUICE_OP_TRANSPOSED_CONV ||
+                               op == SLUICE_OP_LAYER_NORM || op == SLUICE_OP_RMS_NORM ||
+                               op == SLUICE_OP_STATE_APPEND || op == SLUICE_OP_OPAQUE;
+    CAPTURE(op);
+    if (!not_scheduled) CHECK(totals.ops[op] > 0);
+  }
+}
+
+TEST_CASE("cases that were once planned or judged wrongly") {
+  Totals totals;
+  for (uint64_t seed : {
+           7,     // a scratchpad aligned to less than an int32's size
+           17,    // a window that covers its whole input only at one end
+           541,   // a bound that counted inputs nobody needs
+           587,   // a tensor concatenated with itself, copied row by row
+           1788,  // the same, several times over
+           2024,  // a PAD that pads nothing in front of a convolution
+       }) {
+    CHECK(CheckSeed(seed, &totals));
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test
