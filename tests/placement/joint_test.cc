@@ -530,29 +530,39 @@ TEST_CASE("break nodes are found, and segments between them add up to the optimu
   CHECK(spilling > 50);
 }
 
-TEST_CASE("large graphs: a placed plan, judged, whose bound is not above it") {
+TEST_CASE(
+    "large graphs: a placed plan early, better with time, never below its bound") {
   Rng rng(6);
   for (int i = 0; i < 6; ++i) {
     const Net net = i < 4 ? sluice_test::WindowNet(&rng, 200, 6, 100)
                           : sluice_test::CellNet(i == 4 ? 3 : 8, 1000);
-    Ground ground;
-    Budget budget;
     JointOptions options;
     options.capacity = LargestOperator(net.Graph());
-    options.exact = false;
-    SpillPlan plan;
-    double best = 1e9;
-    for (int repeat = 0; repeat < 2; ++repeat) {
+    int64_t earlier = INT64_MAX;
+    std::string line;
+    // Already exhausted, in passing, and to the end.
+    for (const uint64_t deadline_ns : {uint64_t{1}, uint64_t{5000000}, uint64_t{0}}) {
+      options.exact = deadline_ns != 0;
+      if (deadline_ns == 0) options.max_states = 20000, options.exact = true;
+      Ground ground;
+      SpillPlan plan;
+      Budget budget(deadline_ns, 0, nullptr);
       const double start = sluice_test::CpuSeconds();
       REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
                         &ground.diagnostic) == Status::kOk);
-      best = std::min(best, sluice_test::CpuSeconds() - start);
+      const double seconds = sluice_test::CpuSeconds() - start;
+      int64_t recount = 0;
+      CHECK(sluice_test::JudgePlan(net, plan, options.capacity, false, &recount) == "");
+      CHECK(recount == plan.bytes());
+      CHECK(plan.lower_bound <= plan.bytes());
+      if (deadline_ns != 5000000) {  // timing may not decide what a test expects
+        CHECK(plan.bytes() <= earlier);
+        earlier = plan.bytes();
+      }
+      line += "; " + std::to_string(plan.bytes()) + " bytes (bound " +
+              std::to_string(plan.lower_bound) + ") in " +
+              std::to_string(seconds * 1e3) + " ms";
     }
-    int64_t recount = 0;
-    CHECK(sluice_test::JudgePlan(net, plan, options.capacity, false, &recount) == "");
-    CHECK(recount == plan.bytes());
-    CHECK(plan.lower_bound <= plan.bytes());
-    MESSAGE(net.operators.size(), " operators: ", plan.bytes(), " bytes, bound ",
-            plan.lower_bound, ", ", best * 1e3, " ms CPU");
+    MESSAGE(net.operators.size(), " operators", line);
   }
 }

@@ -13,15 +13,24 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kBeamWidth = 4;
+constexpr uint32_t kWideBeam = 64;
 constexpr uint32_t kBeamEvictions = 12;
 // Windows between near cuts, for graphs too large to solve at once.
 constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
-constexpr uint32_t kWindowLeast = 7, kWindowMost = 13;
-constexpr uint32_t kWindowWidth = 48;
+struct WindowShape {
+  uint32_t least, most;  // steps
+  uint32_t width;        // states per layer
+};
+constexpr WindowShape kFirstWindows = {7, 13, 48};
+constexpr WindowShape kLastWindows = {18, 30, 200};  // when the exact search gave up
 constexpr int kWindowRounds = 3;
-constexpr int kReserves = 16;           // steps from the whole capacity down to nothing
-constexpr int kRepairs = 64;            // tensors dropped to make room for addresses
-constexpr uint64_t kPlaceNodes = 1500;  // per plan, while better ones are sought
+constexpr int kReserveParts =
+    64;                          // the capacity's parts that are kept free, one by one
+constexpr int kSafeReserve = 8;  // parts that nearly always suffice
+constexpr int kWideReserves = 8;
+constexpr int kFirstRepairs = 3;  // tensors dropped to make room for addresses
+constexpr int kLastRepairs = 256;
+constexpr uint64_t kPlaceNodes = 1000;   // per plan, while better ones are sought
 constexpr uint64_t kLastLeaves = 20000;  // plans tried for addresses in the end
 constexpr uint64_t kLastSteps = 1 << 22;
 
@@ -42,6 +51,9 @@ class Joint {
       bool complete = false;
       SLUICE_TRY(Exact(&complete));
       const bool done = plan_->placed && plan_->bytes() <= bound_;
+      if (!done && !complete) {
+        SLUICE_TRY(WideBeam());
+      }
       if (!done && (complete || !plan_->placed)) SLUICE_TRY(ByAddresses());
     }
     return Conclude();
@@ -143,26 +155,68 @@ class Joint {
     return Status::kOk;
   }
 
-  // A first plan, whatever the budget: full capacity first, then with a reserve that
-  // leaves room for fragmentation.
+  // Beam and windows at a target of the capacity less some of its parts, then
+  // addresses.
+  Status Try(int reserve, bool windows, int repairs, bool* placed) {
+    *placed = false;
+    SpillSearchOptions search = SumsOnly();
+    search.target = options_.capacity - options_.capacity / kReserveParts * reserve;
+    search.width = kBeamWidth;
+    search.max_evictions = kBeamEvictions;
+    SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &decisions_));
+    plan_->states += decisions_.states;
+    if (reserve == 0) {
+      bound_ = Max(bound_, decisions_.lower_bound);
+      nothing_fits_ = decisions_.complete && !decisions_.found;
+    }
+    if (!decisions_.found) return Status::kOk;
+    if (windows) SLUICE_TRY(Windows(search.target, kFirstWindows));
+    if (reserve == 0) unplaced_ = decisions_.bytes;
+    SLUICE_TRY(Adopt(kPlaceNodes, repairs, placed));
+    if (reserve == 0 && *placed && plan_->bytes() == unplaced_) unplaced_ = INT64_MAX;
+    return Status::kOk;
+  }
+
+  // A first plan, whatever the budget: with the whole capacity if it has addresses,
+  // else keeping to a lower target, which leaves room for fragmentation; the last try
+  // drops whatever is in the way. Then, within the budget, towards the whole capacity
+  // again.
   Status Beam() {
-    for (int reserve = 0; reserve <= kReserves && !plan_->placed; ++reserve) {
+    const bool large = g_.operators.size() >= kWindowFrom;
+    bool placed = false;
+    SLUICE_TRY(Try(0, false, large ? 0 : kFirstRepairs, &placed));
+    if (!decisions_.found) return Status::kOk;
+    for (int reserve = kSafeReserve; !plan_->placed; reserve += kSafeReserve) {
+      const bool last = reserve >= kReserveParts;
+      SLUICE_TRY(Try(reserve, false, last ? kLastRepairs : 0, &placed));
+      if (last) break;
+    }
+    for (int reserve = 0; large && reserve < kSafeReserve; ++reserve) {
+      if (budget_->Exhausted()) break;
+      const int64_t before = best_;
+      SLUICE_TRY(Try(reserve, true, kFirstRepairs, &placed));
+      if (best_ < before) break;
+    }
+    return Status::kOk;
+  }
+
+  // When the exact search gave up: a wider beam at several targets, wider windows over
+  // its plans, and more effort on addresses.
+  Status WideBeam() {
+    for (int reserve = 0; reserve <= kWideReserves; ++reserve) {
+      if (budget_->Exhausted()) break;
       SpillSearchOptions search = SumsOnly();
-      search.target = options_.capacity - options_.capacity / kReserves * reserve;
-      search.width = kBeamWidth;
-      search.max_evictions = kBeamEvictions;
-      SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &decisions_));
+      search.target = options_.capacity - options_.capacity / kReserveParts * reserve;
+      search.width = kWideBeam;
+      search.max_evictions = 4 * kBeamEvictions;
+      search.give_up = best_;
+      SLUICE_TRY(SearchSpills(g_, search, budget_, arena_, &decisions_));
       plan_->states += decisions_.states;
-      if (reserve == 0) {
-        bound_ = decisions_.lower_bound;
-        nothing_fits_ = decisions_.complete && !decisions_.found;
-      }
       if (!decisions_.found) break;
-      if (!decisions_.complete) SLUICE_TRY(Windows(search.target));
-      if (reserve == 0) unplaced_ = decisions_.bytes;
+      SLUICE_TRY(Windows(search.target, kLastWindows));
       bool placed = false;
-      SLUICE_TRY(Adopt(kPlaceNodes, kRepairs, &placed));
-      if (reserve == 0 && placed && plan_->bytes() == unplaced_) unplaced_ = INT64_MAX;
+      SLUICE_TRY(Adopt(12 * kPlaceNodes, kFirstRepairs, &placed));
+      if (placed && reserve == 0 && plan_->bytes() == decisions_.bytes) break;
     }
     return Status::kOk;
   }
@@ -186,18 +240,18 @@ class Joint {
 
   // Divide and conquer for graphs without a good cut: windows between the best near
   // cuts, then windows across those cuts to repair what the cuts cost.
-  Status Windows(int64_t target) {
+  Status Windows(int64_t target, const WindowShape& shape) {
     const uint32_t n = static_cast<uint32_t>(g_.operators.size());
     if (n < kWindowFrom) return Status::kOk;
     SpillSearchOptions search = SumsOnly();
     search.target = target;
-    search.width = kWindowWidth;
+    search.width = shape.width;
     search.max_evictions = kBeamEvictions;
     for (int round = 0; round < kWindowRounds; ++round) {
       const int64_t before = decisions_.bytes;
       ArenaScope scope(arena_);
       Vector<uint32_t> cuts(arena_);
-      SLUICE_TRY(NearCuts(&cuts));
+      SLUICE_TRY(NearCuts(shape, &cuts));
       for (size_t i = 0; i + 1 < cuts.size() && !budget_->Exhausted(); ++i) {
         SLUICE_TRY(Redo(search, cuts[i], cuts[i + 1]));
       }
@@ -210,14 +264,14 @@ class Joint {
     return Status::kOk;
   }
 
-  Status NearCuts(Vector<uint32_t>* cuts) {
+  Status NearCuts(const WindowShape& shape, Vector<uint32_t>* cuts) {
     const uint32_t n = static_cast<uint32_t>(g_.operators.size());
     Span<BreakNode> nodes;
     SLUICE_TRY(FindBreakNodes(g_, decisions_.order, arena_, &nodes));
     SLUICE_TRY(cuts->Push(0));
-    for (uint32_t from = 0; n - from > kWindowMost;) {
-      uint32_t best = from + kWindowLeast;
-      for (uint32_t step = best; step <= from + kWindowMost; ++step) {
+    for (uint32_t from = 0; n - from > shape.most;) {
+      uint32_t best = from + shape.least;
+      for (uint32_t step = best; step <= from + shape.most; ++step) {
         if (nodes[step - 1].incomparable < nodes[best - 1].incomparable) best = step;
       }
       SLUICE_TRY(cuts->Push(best));

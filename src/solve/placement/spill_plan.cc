@@ -119,14 +119,15 @@ Status PlaceResidences(const OperatorGraph& graph, const AddressOptions& options
   offset_options.max_nodes = options.max_nodes;
   OffsetPlan offsets;
   Diagnostic ignored;
-  SLUICE_TRY(PlaceOffsets(set, options.capacity, offset_options, budget, arena,
-                          &offsets, &ignored));
+  const Status status = PlaceOffsets(set, options.capacity, offset_options, budget,
+                                     arena, &offsets, &ignored);
+  if (status != Status::kOk && offsets.offsets.empty()) return status;
   for (size_t r = 0; r < n && plan->residences[r].begin < options.steps; ++r) {
     plan->residences[r].offset = offsets.offsets[range_of[r]];
   }
-  plan->placed = options.steps >= plan->order.size();
+  plan->placed = status == Status::kOk && options.steps >= plan->order.size();
   plan->peak_bytes = offsets.peak;
-  return Status::kOk;
+  return status;
 }
 
 }  // namespace sluice
