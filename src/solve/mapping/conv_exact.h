@@ -15,12 +15,13 @@
 //
 // The space: per fanout axis all factors that cannot be raised (with `wide` or a fixed
 // tile: all that need fewer passes than smaller ones; of axes above 64 units those that
-// divide); tiles of the scratchpad and of the registers that divide the passes left; per
-// level which group is innermost (what else lies outside does not matter); filter taps
-// whole in the registers or looped over below the scratchpad, cut above it only if nothing
-// else fits. Groups G are never worth a tile of more than one pass. Outside the space, so
-// that nothing is proved: sliding register tiles, fanouts elsewhere, more than 10000 ways
-// to fill the array. Bypass is no choice: operands are held where they may be.
+// divide); tiles of the scratchpad and of the registers that divide the passes left;
+// per level which group is innermost (what else lies outside does not matter); filter
+// taps whole in the registers or looped over below the scratchpad, cut above it only if
+// nothing else fits. Groups G are never worth a tile of more than one pass. Outside the
+// space, so that nothing is proved: sliding register tiles, fanouts elsewhere, more
+// than 10000 ways to fill the array. Bypass is no choice: operands are held where they
+// may be.
 #ifndef SLUICE_SOLVE_MAPPING_CONV_EXACT_H_
 #define SLUICE_SOLVE_MAPPING_CONV_EXACT_H_
 
