@@ -16,10 +16,16 @@ Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walk
       cursors_(walker.engines),
       busy_(walker.engines, false) {
   uint32_t first = 0;
-  for (uint32_t b = 0; b < walker.header.block_count; ++b) {
+  for (uint32_t i = 0; i < walker.header.instance_count; ++i) {
+    sluice_instance_t instance;
+    std::memcpy(&instance,
+                walker.image + walker.header.instance_offset +
+                    size_t{i} * sizeof instance,
+                sizeof instance);
     sluice_block_t block;
     std::memcpy(&block,
-                walker.image + walker.header.block_offset + size_t{b} * sizeof block,
+                walker.image + walker.header.block_offset +
+                    size_t{instance.block} * sizeof block,
                 sizeof block);
     first_debug_.push_back(first);
     first += block.instruction_count;
@@ -94,12 +100,7 @@ void Execution::Count(const Flight& f) {
   if (!options_.trace) return;
   TraceEvent event{f.engine, f.instance, f.instruction, f.opcode, f.op,
                    f.layer,  f.start,    f.end,         f.bytes};
-  sluice_instance_t instance;
-  std::memcpy(&instance,
-              walker_.image + walker_.header.instance_offset +
-                  size_t{f.instance} * sizeof instance,
-              sizeof instance);
-  const size_t debug = size_t{first_debug_[instance.block]} + f.instruction;
+  const size_t debug = size_t{first_debug_[f.instance]} + f.instruction;
   if (event.layer == kNowhere && debug < plan_.debug_layer.size()) {
     event.layer = plan_.debug_layer[debug];
   }

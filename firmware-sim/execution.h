@@ -38,7 +38,7 @@ class Execution {
   Machine& machine_;
   SimulateResult& result_;
   Order order_;
-  std::vector<uint32_t> first_debug_;  // per block, into the plan's debug_layer
+  std::vector<uint32_t> first_debug_;  // per instance, into debug_layer
   std::vector<sluice_walk_cursor_t> cursors_;
   std::vector<bool> busy_;
   std::vector<Flight> flights_;

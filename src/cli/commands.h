@@ -54,6 +54,14 @@ struct SimulateCommand {
 };
 void Run(const SimulateCommand& command);
 
+struct PlotCommand {
+  std::string plan, graph, hardware, output;
+  uint64_t from = 0, to = 0;  // cycles; to 0 = the end
+  uint32_t width = 1400;      // pixels
+  bool json = false;
+};
+void Run(const PlotCommand& command);
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_COMMANDS_H_

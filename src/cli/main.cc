@@ -106,6 +106,19 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddPlot(CLI::App* app, PlotCommand* command) {
+  CLI::App* sub = app->add_subcommand("plot", "a plan over time as a picture");
+  sub->add_option("plan", command->plan, "plan file")->required();
+  sub->add_option("--graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("-o,--output", command->output, "FILE.svg or FILE.html")->required();
+  sub->add_option("--from", command->from, "first cycle to show");
+  sub->add_option("--to", command->to, "cycle to stop at (default: the end)");
+  sub->add_option("--width", command->width, "in pixels")->capture_default_str();
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 // A failure for people goes to stderr, for programs to stdout as one object.
 int Report(const Failure& failure, bool json) {
   if (!json) {
@@ -130,6 +143,7 @@ int Main(int argc, char** argv) {
   ScheduleCommand schedule;
   VerifyCommand verify;
   SimulateCommand simulate;
+  PlotCommand plot;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -138,6 +152,7 @@ int Main(int argc, char** argv) {
   AddSchedule(&app, &schedule);
   AddVerify(&app, &verify);
   AddSimulate(&app, &simulate);
+  AddPlot(&app, &plot);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -147,7 +162,7 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
-                               verify.json || simulate.json);
+                               verify.json || simulate.json || plot.json);
   }
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # One real model, one chip, from file to executed bytes:
-#   import -> schedule -> verify -> simulate --functional with three seeds
+#   import -> schedule -> verify -> simulate --functional with three seeds -> plot
 # The output hashes must be those that TFLite's reference kernels gave (tflite.json) and
 # the simulated cycles those predicted. Budgets: all of the scratchpad, and with SHRINK
 # also quarters of it down to 1 KiB, and the smallest one that the tool says is feasible.
@@ -74,6 +74,20 @@ expect_done("hw")
 string(JSON level GET "${out}" scratchpad_level)
 string(JSON capacity GET "${out}" levels ${level} capacity_bytes)
 check_budget(${capacity} "1;2;3")
+
+# Pictures: the same bytes twice; a plan that is no plan is not drawn.
+foreach(copy 1 2)
+  sluice(plot ${plan} --graph ${graph} --hw ${HARDWARE} -o ${WORK}/${copy}.svg --json)
+  expect_done("plot")
+  file(SHA256 ${WORK}/${copy}.svg picture_${copy})
+endforeach()
+if(NOT picture_1 STREQUAL picture_2)
+  message(FATAL_ERROR "${MODEL}: two pictures of one plan differ")
+endif()
+sluice(plot ${graph} --graph ${graph} --hw ${HARDWARE} -o ${WORK}/none.svg)
+if(NOT code EQUAL 2 OR EXISTS ${WORK}/none.svg)
+  message(FATAL_ERROR "${MODEL}: plotting a graph as a plan gave ${code}")
+endif()
 
 if(SHRINK)
   sluice(schedule ${graph} --hw ${HARDWARE} --budget 16 --json)

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plot_buffer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "cli/failure.h"
+#include "sluice/ops.h"
+#include "sluice/stream.h"
+
+namespace sluice::cli {
+namespace {
+
+using sluice_sim::TraceEvent;
+
+uint64_t Wide(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+
+uint64_t ElementBytes(uint8_t dtype) {
+  switch (dtype) {
+    case SLUICE_DTYPE_INT8:
+    case SLUICE_DTYPE_UINT8:
+      return 1;
+    case SLUICE_DTYPE_INT16:
+      return 2;
+    case SLUICE_DTYPE_INT32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+struct Range {
+  uint32_t region = 0;
+  uint64_t low = 0, high = 0;
+};
+
+// Structs of the image, by index, never beyond its end.
+class Stream {
+ public:
+  Stream(const void* bytes, size_t size)
+      : bytes_(static_cast<const uint8_t*>(bytes)), size_(size) {
+    header_ = At<sluice_stream_header_t>(0, 0);
+  }
+
+  const sluice_stream_header_t& header() const { return header_; }
+
+  sluice_instance_t Instance(uint32_t i) const {
+    return At<sluice_instance_t>(header_.instance_offset, i);
+  }
+  sluice_block_t Block(uint32_t i) const {
+    return At<sluice_block_t>(header_.block_offset, i);
+  }
+  template <typename T>
+  T At(uint64_t offset, uint64_t index) const {
+    offset += index * sizeof(T);
+    if (offset > size_ || size_ - offset < sizeof(T)) {
+      throw Failure(kBadInput, "the plan's stream ends inside a table");
+    }
+    T value;
+    std::memcpy(&value, bytes_ + offset, sizeof value);
+    return value;
+  }
+
+  Range RangeOf(const sluice_instance_t& instance, const sluice_block_t& block,
+                uint32_t operand_index) const {
+    const auto operand = At<sluice_operand_t>(block.operand_offset, operand_index);
+    const auto shape = At<sluice_shape_t>(block.shape_offset, operand.shape);
+    const auto binding = At<sluice_binding_t>(
+        header_.binding_offset, uint64_t{instance.first_binding} + operand.slot);
+    Range range;
+    range.region = binding.region;
+    range.low = Wide(binding.base_lo, binding.base_hi) +
+                Wide(operand.offset_lo, operand.offset_hi);
+    range.high = range.low + ElementBytes(operand.dtype);
+    for (int a = 0; a < 4; ++a) {
+      range.high += uint64_t{shape.extent[a] - 1} * shape.stride[a];
+    }
+    return range;
+  }
+
+ private:
+  const uint8_t* bytes_;
+  uint64_t size_;
+  sluice_stream_header_t header_;
+};
+
+// The pieces of one node: `live` by first byte, disjoint; done ones in the output.
+class Pad {
+ public:
+  void Read(const Range& range, uint64_t end) {
+    for (auto it = FirstAt(range.low); it != live_.end() && it->first < range.high;
+         ++it) {
+      it->second.end = std::max(it->second.end, end);
+    }
+  }
+
+  void Write(const Range& range, const TraceEvent& e, bool pale, bool loaded) {
+    // Further sums into the same bytes, and stores over equal values, go on.
+    const auto same = live_.find(range.low);
+    if (same != live_.end() && same->second.high == range.high &&
+        same->second.layer == e.layer && same->second.end >= e.end) {
+      return;
+    }
+    Cut(range, e.start);
+    PlotPiece piece;
+    piece.low = range.low;
+    piece.high = range.high;
+    piece.start = e.start;
+    piece.end = e.end;
+    piece.layer = e.layer;
+    piece.pale = pale;
+    piece.loaded = loaded;
+    live_[range.low] = piece;
+  }
+
+  std::vector<PlotPiece> Take() {
+    for (const auto& [low, piece] : live_) done_.push_back(piece);
+    live_.clear();
+    std::sort(done_.begin(), done_.end(), [](const PlotPiece& a, const PlotPiece& b) {
+      return a.start != b.start ? a.start < b.start : a.low < b.low;
+    });
+    return std::move(done_);
+  }
+
+ private:
+  std::map<uint64_t, PlotPiece>::iterator FirstAt(uint64_t low) {
+    auto it = live_.upper_bound(low);
+    if (it != live_.begin() && std::prev(it)->second.high > low) --it;
+    return it;
+  }
+
+  // Ends what lies in the range at `now` at the latest; the rest stays.
+  void Cut(const Range& range, uint64_t now) {
+    auto it = FirstAt(range.low);
+    while (it != live_.end() && it->first < range.high) {
+      const PlotPiece old = it->second;
+      it = live_.erase(it);
+      if (old.low < range.low) {
+        PlotPiece left = old;
+        left.high = range.low;
+        live_[left.low] = left;
+      }
+      if (old.high > range.high) {
+        PlotPiece right = old;
+        right.low = range.high;
+        it = live_.insert(it, {right.low, right});
+      }
+      PlotPiece over = old;
+      over.low = std::max(old.low, range.low);
+      over.high = std::min(old.high, range.high);
+      over.end = std::min(over.end, now);
+      if (over.end > over.start) done_.push_back(over);
+    }
+  }
+
+  std::map<uint64_t, PlotPiece> live_;
+  std::vector<PlotPiece> done_;
+};
+
+class Follower {
+ public:
+  Follower(const Stream& stream, BufferHistory* history)
+      : stream_(stream),
+        history_(history),
+        cols_(std::max(stream.header().node_cols, 1u)),
+        pads_(size_t{cols_} * std::max(stream.header().node_rows, 1u)) {}
+
+  void Follow(const TraceEvent& e) {
+    instance_ = stream_.Instance(e.instance);
+    block_ = stream_.Block(instance_.block);
+    const auto instruction =
+        stream_.At<sluice_instruction_t>(block_.instruction_offset, e.instruction);
+    PlotMove move;
+    if (e.opcode == SLUICE_OPCODE_COMPUTE) {
+      Compute(e, stream_.At<sluice_tile_t>(block_.tile_offset, instruction.descriptor),
+              instruction.flags);
+    } else if (e.opcode != SLUICE_OPCODE_HOST) {
+      move.constants = Transfer(e, stream_.At<sluice_transfer_t>(
+                                       block_.transfer_offset, instruction.descriptor));
+    }
+    history_->moves.push_back(move);
+  }
+
+  void Finish() {
+    for (Pad& pad : pads_) history_->nodes.push_back(pad.Take());
+  }
+
+ private:
+  Pad& PadOf(size_t node) {
+    if (node >= pads_.size()) throw Failure(kBadInput, "the plan names a missing node");
+    return pads_[node];
+  }
+
+  Range RangeOf(uint32_t operand) const {
+    return stream_.RangeOf(instance_, block_, operand);
+  }
+
+  void Compute(const TraceEvent& e, const sluice_tile_t& tile, uint8_t flags) {
+    Pad& pad = PadOf((e.engine - SLUICE_ENGINE_NODE0) / 2);
+    for (const uint32_t operand :
+         {tile.input0, tile.input1, tile.weight, tile.parameters}) {
+      if (operand != SLUICE_NONE) pad.Read(RangeOf(operand), e.end);
+    }
+    if (tile.accumulator != SLUICE_NONE) {
+      const Range sums = RangeOf(tile.accumulator);
+      if ((flags & SLUICE_FLAG_FIRST) == 0) pad.Read(sums, e.end);
+      pad.Write(sums, e, false, false);
+    }
+    if (tile.output != SLUICE_NONE && (flags & SLUICE_FLAG_LAST) != 0) {
+      pad.Write(RangeOf(tile.output), e, false, false);
+    }
+  }
+
+  // True for constants on their way in.
+  bool Transfer(const TraceEvent& e, const sluice_transfer_t& transfer) {
+    const Range src = RangeOf(transfer.src);
+    const Range dst = RangeOf(transfer.dst);
+    const bool constants =
+        e.opcode == SLUICE_OPCODE_LOAD && src.region == SLUICE_REGION_CONST;
+    if (e.opcode != SLUICE_OPCODE_LOAD) PadOf(transfer.src_node).Read(src, e.end);
+    if (transfer.index != SLUICE_NONE) {
+      PadOf(transfer.dst_node).Read(RangeOf(transfer.index), e.end);
+    }
+    if (e.opcode == SLUICE_OPCODE_STORE) return false;
+    for (uint32_t row = 0; row < transfer.dst_rows; ++row) {
+      for (uint32_t col = 0; col < transfer.dst_cols; ++col) {
+        PadOf(size_t{transfer.dst_node} + size_t{row} * cols_ + col)
+            .Write(dst, e, constants, e.opcode == SLUICE_OPCODE_LOAD);
+      }
+    }
+    return constants;
+  }
+
+  const Stream& stream_;
+  BufferHistory* history_;
+  const uint32_t cols_;
+  std::vector<Pad> pads_;
+  sluice_instance_t instance_ = {};
+  sluice_block_t block_ = {};
+};
+
+}  // namespace
+
+BufferHistory FollowBuffers(const void* bytes, size_t size,
+                            const std::vector<TraceEvent>& events) {
+  const Stream stream(bytes, size);
+  BufferHistory history;
+  history.capacity = Wide(stream.header().gbuf_bytes_lo, stream.header().gbuf_bytes_hi);
+  Follower follower(stream, &history);
+  for (const TraceEvent& e : events) follower.Follow(e);
+  follower.Finish();
+  return history;
+}
+
+}  // namespace sluice::cli
