@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// First legal plans: CPU time, memory and stream size per network; both judges'
+// throughput; size of the stripped library.
+//
+// Input    the TFLite models beside the tree; also every .slg file (say, of `sluice
+//          zoo`) in the folder that SLUICE_BENCH_GRAPHS names
+// Output   a table or one JSON object; times are CPU, least of three runs (functional
+//          simulation: one run)
+// Errors   5 when a plan fails a judge or the library is too big or needs libstdc++
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/failure.h"
+#include "cli/files.h"
+#include "cli/hardware_files.h"
+#include "cli/import_tflite.h"
+#include "firmware-sim/sim.h"
+#include "sluice/sluice.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using sluice::cli::Bytes;
+
+constexpr int kRuns = 3;
+constexpr uint64_t kLibraryLimit = 512 * 1024;
+
+double CpuMs() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 +
+         static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+double LeastMs(int runs, const std::function<void()>& work) {
+  double least = 1e300;
+  for (int run = 0; run < runs; ++run) {
+    const double start = CpuMs();
+    work();
+    least = std::min(least, CpuMs() - start);
+  }
+  return least;
+}
+
+struct Network {
+  std::string name, folder;  // of external constants
+  Bytes graph;
+};
+
+struct Row {
+  std::string network, hardware, error;
+  double plan_ms = 0, verify_ms = 0, simulate_ms = 0, functional_ms = 0;
+  uint64_t stream_bytes = 0, peak_memory_bytes = 0;
+  sluice_report_t report = {};
+};
+
+std::vector<Network> Networks() {
+  std::vector<Network> networks;
+  const auto files = [](const std::string& folder, const char* extension) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == extension) paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+  };
+  const char* shared = std::getenv("SLUICE_SHARED");
+  const std::string models =
+      std::string(shared != nullptr ? shared : SLUICE_SHARED_DEFAULT) +
+      "/models/tflite";
+  for (const std::string& path : files(models, ".tflite")) {
+    const std::string name = sluice::cli::FileStem(path);
+    try {
+      const Bytes file = sluice::cli::ReadFile(path);
+      networks.push_back(
+          {name, models,
+           sluice::cli::ImportTflite(file.data(), file.size(), {name, false, 0})
+               .graph});
+    } catch (const sluice::cli::Failure& failure) {
+      std::fprintf(stderr, "left out: %s: %s\n", name.c_str(), failure.what());
+    }
+  }
+  if (const char* folder = std::getenv("SLUICE_BENCH_GRAPHS")) {
+    for (const std::string& path : files(folder, ".slg")) {
+      networks.push_back(
+          {sluice::cli::FileStem(path), folder, sluice::cli::ReadFile(path)});
+    }
+  }
+  return networks;
+}
+
+// The library's objects for one network on one chip.
+struct Objects {
+  sluice_context_t* context = nullptr;
+  sluice_graph_t* graph = nullptr;
+  sluice_hardware_t* hardware = nullptr;
+  sluice_plan_t* plan = nullptr;
+  sluice_diagnostic_t diagnostic = {};
+
+  bool Create(const Bytes& graph_bytes, const Bytes& hardware_bytes) {
+    sluice_context_options_t options = {};
+    options.struct_size = sizeof options;
+    diagnostic.struct_size = sizeof diagnostic;
+    return sluice_context_create(&options, &context, &diagnostic) == SLUICE_OK &&
+           sluice_graph_create(context, graph_bytes.data(), graph_bytes.size(), &graph,
+                               &diagnostic) == SLUICE_OK &&
+           sluice_hardware_create(context, hardware_bytes.data(), hardware_bytes.size(),
+                                  &hardware, &diagnostic) == SLUICE_OK;
+  }
+  bool Schedule() {
+    sluice_plan_destroy(plan);
+    plan = nullptr;
+    sluice_schedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.solver = SLUICE_SOLVER_BASELINE;
+    return sluice_schedule(context, graph, hardware, &options, &plan, &diagnostic) ==
+           SLUICE_OK;
+  }
+  bool Verify() {
+    return sluice_verify(context, graph, hardware, plan, &diagnostic) == SLUICE_OK;
+  }
+  ~Objects() {
+    sluice_plan_destroy(plan);
+    sluice_hardware_destroy(hardware);
+    sluice_graph_destroy(graph);
+    sluice_context_destroy(context);
+  }
+};
+
+// Reference answers are recomputed within a functional run, as users do it.
+bool Simulate(const Network& network, const Bytes& hardware, const Bytes& plan,
+              bool functional, Row* row) {
+  sluice_sim::SimulateOptions options;
+  options.graph = network.graph.data();
+  options.graph_size = network.graph.size();
+  options.hardware = hardware.data();
+  options.hardware_size = hardware.size();
+  options.plan = plan.data();
+  options.plan_size = plan.size();
+  options.functional = functional;
+  options.data_dir = network.folder;
+  const sluice_sim::SimulateResult result = sluice_sim::Simulate(options);
+  if (!result.ok) row->error = "simulate: " + result.error;
+  return result.ok;
+}
+
+Row Measure(const Network& network, const std::string& hardware_name) {
+  Row row;
+  row.network = network.name;
+  row.hardware = hardware_name;
+  row.report.struct_size = sizeof row.report;
+  const Bytes hardware = sluice::cli::LoadHardware(hardware_name);
+  Objects objects;
+  bool good = objects.Create(network.graph, hardware);
+  if (good) row.plan_ms = LeastMs(kRuns, [&] { good = good && objects.Schedule(); });
+  if (good) row.verify_ms = LeastMs(kRuns, [&] { good = good && objects.Verify(); });
+  if (!good) {
+    row.error = objects.diagnostic.message;
+    return row;
+  }
+  sluice_memory_stats_t memory = {};
+  memory.struct_size = sizeof memory;
+  const void* bytes = nullptr;
+  size_t size = 0;
+  const void* stream = nullptr;
+  size_t stream_size = 0;
+  if (sluice_context_memory(objects.context, &memory) != SLUICE_OK ||
+      sluice_plan_report(objects.plan, &row.report) != SLUICE_OK ||
+      sluice_plan_bytes(objects.plan, &bytes, &size) != SLUICE_OK ||
+      sluice_plan_stream(objects.plan, &stream, &stream_size) != SLUICE_OK) {
+    row.error = "a plan without bytes";
+    return row;
+  }
+  row.stream_bytes = stream_size;
+  row.peak_memory_bytes = memory.peak_bytes;
+  const Bytes plan(static_cast<const uint8_t*>(bytes),
+                   static_cast<const uint8_t*>(bytes) + size);
+  row.simulate_ms =
+      LeastMs(kRuns, [&] { Simulate(network, hardware, plan, false, &row); });
+  row.functional_ms =
+      LeastMs(1, [&] { Simulate(network, hardware, plan, true, &row); });
+  return row;
+}
+
+struct Library {
+  uint64_t bytes = 0;  // stripped; 0 = could not be measured
+  bool needs_libstdcxx = false;
+};
+
+Library MeasureLibrary() {
+  Library library;
+  const std::string copy =
+      (fs::temp_directory_path() / "sluice_bench_stripped.so").string();
+  const std::string command = std::string("\"") + SLUICE_STRIP + "\" -o \"" + copy +
+                              "\" \"" + SLUICE_LIBRARY + "\"";
+  if (std::system(command.c_str()) != 0) return library;
+  const Bytes bytes = sluice::cli::ReadFile(copy);
+  fs::remove(copy);
+  library.bytes = bytes.size();
+  const std::string needed = "libstdc++.so";  // in its table of needed libraries
+  library.needs_libstdcxx = std::search(bytes.begin(), bytes.end(), needed.begin(),
+                                        needed.end()) != bytes.end();
+  return library;
+}
+
+double PerSecond(uint32_t instructions, double ms) {
+  return ms > 0 ? static_cast<double>(instructions) / ms * 1e3 : 0;
+}
+
+void PrintTable(const std::vector<Row>& rows, const Library& library) {
+  std::printf("%-36s %-10s %8s %8s %9s %9s %9s %10s %9s %8s %8s\n", "network",
+              "hardware", "plan ms", "instr", "stream B", "memory B", "verify ms",
+              "simulate ms", "funct. ms", "sim:ver", "fun:ver");
+  for (const Row& r : rows) {
+    if (!r.error.empty()) {
+      std::printf("%-36s %-10s %s\n", r.network.c_str(), r.hardware.c_str(),
+                  r.error.c_str());
+      continue;
+    }
+    std::printf("%-36s %-10s %8.3f %8u %9llu %9llu %9.3f %10.3f %9.1f %8.2f %8.1f\n",
+                r.network.c_str(), r.hardware.c_str(), r.plan_ms, r.report.instructions,
+                static_cast<unsigned long long>(r.stream_bytes),
+                static_cast<unsigned long long>(r.peak_memory_bytes), r.verify_ms,
+                r.simulate_ms, r.functional_ms, r.simulate_ms / r.verify_ms,
+                r.functional_ms / r.verify_ms);
+  }
+  std::printf("library, stripped: %llu bytes of at most %llu, %s libstdc++\n",
+              static_cast<unsigned long long>(library.bytes),
+              static_cast<unsigned long long>(kLibraryLimit),
+              library.needs_libstdcxx ? "needs" : "without");
+}
+
+void PrintJson(const std::vector<Row>& rows, const Library& library) {
+  nlohmann::ordered_json out;
+  out["networks"] = nlohmann::ordered_json::array();
+  for (const Row& r : rows) {
+    nlohmann::ordered_json row = {{"network", r.network}, {"hardware", r.hardware}};
+    if (!r.error.empty()) {
+      row["error"] = r.error;
+    } else {
+      const uint32_t instructions = r.report.instructions;
+      row.update(
+          {{"plan_ms", r.plan_ms},
+           {"latency_cycles", r.report.latency_cycles},
+           {"tiles", r.report.tiles},
+           {"instructions", instructions},
+           {"stream_bytes", r.stream_bytes},
+           {"peak_memory_bytes", r.peak_memory_bytes},
+           {"verify_ms", r.verify_ms},
+           {"simulate_ms", r.simulate_ms},
+           {"functional_ms", r.functional_ms},
+           {"verify_instructions_per_s", PerSecond(instructions, r.verify_ms)},
+           {"simulate_instructions_per_s", PerSecond(instructions, r.simulate_ms)},
+           {"functional_instructions_per_s", PerSecond(instructions, r.functional_ms)},
+           {"simulate_per_verify", r.simulate_ms / r.verify_ms},
+           {"functional_per_verify", r.functional_ms / r.verify_ms}});
+    }
+    out["networks"].push_back(row);
+  }
+  out["library"] = {{"stripped_bytes", library.bytes},
+                    {"limit_bytes", kLibraryLimit},
+                    {"needs_libstdcxx", library.needs_libstdcxx}};
+  std::printf("%s\n", out.dump(2).c_str());
+}
+
+}  // namespace
+
+int RunBaseBench(bool json) {
+  const std::vector<Network> networks = Networks();
+  if (networks.empty()) std::fprintf(stderr, "skipped: no models (SLUICE_SHARED)\n");
+  std::vector<Row> rows;
+  for (const Network& network : networks) {
+    for (const char* hardware : {"mcu-256k", "soma-edge"}) {
+      rows.push_back(Measure(network, hardware));
+    }
+  }
+  const Library library = MeasureLibrary();
+  json ? PrintJson(rows, library) : PrintTable(rows, library);
+  bool good =
+      library.bytes > 0 && library.bytes <= kLibraryLimit && !library.needs_libstdcxx;
+  for (const Row& row : rows) good = good && row.error.empty();
+  return good ? 0 : 5;
+}
