@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "solve/placement/address_repair.h"
 #include "solve/placement/address_search.h"
 #include "solve/placement/break_nodes.h"
 #include "solve/placement/spill_plan.h"
@@ -33,6 +34,7 @@ constexpr int kLastRepairs = 256;
 constexpr uint64_t kPlaceNodes = 1000;   // per plan, while better ones are sought
 constexpr uint64_t kLastLeaves = 20000;  // plans tried for addresses in the end
 constexpr uint64_t kLastSteps = 1 << 22;
+constexpr int64_t kMaxAlignment = int64_t{1} << 30;
 
 class Joint {
  public:
@@ -76,82 +78,21 @@ class Joint {
   }
 
   // Turns the decisions at hand into a placed plan if they are better than the plan so
-  // far and have addresses; else, with `repair`, drops what is in the way.
+  // far and have addresses, after at most `repairs` more departures.
   Status Adopt(uint64_t max_nodes, int repairs, bool* placed) {
     *placed = false;
     if (plan_->placed && decisions_.bytes >= plan_->bytes()) return Status::kOk;
-    const Arena::Mark mark = arena_->mark();
-    for (; repairs >= 0; --repairs) {
-      SpillPlan next;
-      next.states = plan_->states;
-      SLUICE_TRY(BuildResidences(g_, decisions_.order, decisions_.fetch,
-                                 options_.charge, arena_, &next));
-      AddressOptions address;
-      address.capacity = options_.capacity;
-      address.max_nodes = max_nodes;
-      const Status status = PlaceResidences(g_, address, &unlimited_, arena_, &next);
-      if (status == Status::kOutOfMemory) return status;
-      *placed = status == Status::kOk;
-      if (*placed) {
-        if (!plan_->placed || next.bytes() < plan_->bytes()) *plan_ = next;
-        best_ = plan_->bytes();
-        return Status::kOk;
-      }
-      bool dropped = false;
-      if (repairs > 0) SLUICE_TRY(DropBelow(next, &dropped));
-      arena_->Rewind(mark);
-      if (!dropped) return Status::kOk;
-    }
-    return Status::kOk;
-  }
-
-  // Lets the cheapest tensor that only waits leave the window of the residence that
-  // sticks out most.
-  Status DropBelow(const SpillPlan& plan, bool* dropped) {
-    const Residence* worst = nullptr;
-    int64_t top = options_.capacity;
-    for (const Residence& stay : plan.residences) {
-      const int64_t end = stay.offset + g_.tensors[stay.tensor].bytes;
-      if (stay.offset < 0 || end <= top) continue;
-      top = end;
-      worst = &stay;
-    }
-    if (worst == nullptr) return Status::kOk;
-    Span<uint32_t> last_use;  // plus one
-    Span<uint8_t> has_copy;
-    SLUICE_TRY(arena_->Allocate(g_.tensors.size(), &last_use));
-    SLUICE_TRY(arena_->Allocate(g_.tensors.size(), &has_copy));
-    for (const Residence& stay : plan.residences) has_copy[stay.tensor] |= stay.spilled;
-    int64_t cheapest = INT64_MAX;
-    uint32_t tensor = 0, slot = kNoOperand, step = 0;
-    for (uint32_t t = 0; t < decisions_.order.size(); ++t) {
-      const Operator& op = g_.operators[decisions_.order[t]];
-      for (uint32_t k = op.first_input; k < op.first_input + op.input_count; ++k) {
-        const uint32_t a = g_.operands[k];
-        const uint32_t from = last_use[a];  // first step of the gap
-        last_use[a] = t + 1;
-        if (from == 0 || from >= t || decisions_.fetch[k]) continue;
-        if (from >= worst->end || t <= worst->begin) continue;
-        const int64_t bytes = g_.tensors[a].bytes;
-        const bool free =
-            has_copy[a] || (options_.charge == SpillCharge::kHost &&
-                            g_.tensors[a].role != TensorRole::kIntermediate);
-        const int64_t price = free ? bytes : 2 * bytes;
-        if (price >= cheapest) continue;
-        cheapest = price;
-        tensor = a;
-        slot = k;
-        step = t;
-      }
-      for (uint32_t a : g_.OutputsOf(op)) last_use[a] = t + 1;
-    }
-    *dropped = slot != kNoOperand;
-    if (!*dropped) return Status::kOk;
-    const Operator& op = g_.operators[decisions_.order[step]];
-    for (uint32_t k = op.first_input; k < op.first_input + op.input_count; ++k) {
-      if (g_.operands[k] == tensor) decisions_.fetch[k] = 1;
-    }
-    decisions_.bytes += cheapest;
+    AddressOptions address;
+    address.capacity = options_.capacity;
+    address.max_nodes = max_nodes;
+    SpillPlan next;
+    next.states = plan_->states;
+    SLUICE_TRY(PlaceWithRepairs(g_, options_.charge, address, repairs, &unlimited_,
+                                arena_, &decisions_, &next));
+    *placed = next.placed;
+    if (!*placed) return Status::kOk;
+    if (!plan_->placed || next.bytes() < plan_->bytes()) *plan_ = next;
+    best_ = plan_->bytes();
     return Status::kOk;
   }
 
@@ -411,21 +352,27 @@ Status RoundSizes(const OperatorGraph& graph, int64_t alignment, Arena* arena,
 
 }  // namespace
 
+Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena* arena,
+                  OperatorGraph* rounded, int64_t* capacity, Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOperatorGraph(graph, arena, diagnostic));
+  SLUICE_TRY(CheckFixedOrder(graph, options.fixed_order, arena, diagnostic));
+  if (options.alignment <= 0 || options.capacity < 0 ||
+      options.alignment > kMaxAlignment ||
+      !IsPowerOfTwo(static_cast<uint64_t>(options.alignment))) {
+    return Fail(diagnostic, Status::kBadArgument, "placement")
+        .Text("alignment must be a power of two up to 2^30, capacity not negative");
+  }
+  *capacity = options.capacity / options.alignment * options.alignment;
+  return RoundSizes(graph, options.alignment, arena, rounded);
+}
+
 Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
                  Budget* budget, Arena* arena, SpillPlan* plan,
                  Diagnostic* diagnostic) {
   *plan = SpillPlan();
-  SLUICE_TRY(CheckOperatorGraph(graph, arena, diagnostic));
-  SLUICE_TRY(CheckFixedOrder(graph, options.fixed_order, arena, diagnostic));
-  if (options.alignment <= 0 || options.capacity < 0 ||
-      !IsPowerOfTwo(static_cast<uint64_t>(options.alignment))) {
-    return Fail(diagnostic, Status::kBadArgument, "placement")
-        .Text("alignment must be a power of two, capacity not negative");
-  }
   OperatorGraph rounded;
-  SLUICE_TRY(RoundSizes(graph, options.alignment, arena, &rounded));
   JointOptions whole = options;
-  whole.capacity = options.capacity / options.alignment * options.alignment;
+  SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, &whole.capacity, diagnostic));
   Joint joint(rounded, whole, budget, arena, plan);
   const Status status = joint.Run();
   if (status == Status::kUnsupported) {

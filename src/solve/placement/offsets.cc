@@ -11,7 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kSwaps = 300;             // when no exact search follows
+constexpr uint32_t kSwaps = 300;  // when no exact search follows, and not more pairs
+constexpr size_t kSwapPairs = 400000;        // than this looked at in all of them
 constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
 
 int64_t Gcd(int64_t a, int64_t b) {
@@ -54,8 +55,11 @@ class Placer {
     best_ = best;
     trial_ = trial;
     const int64_t bound = plan_->lower_bound;
+    const size_t affordable = kSwapPairs / (sections_.near.size() + 1);
+    const uint32_t swaps =
+        options_.exact ? 0 : Min(kSwaps, static_cast<uint32_t>(affordable));
     SLUICE_TRY(BestFit(sections_, options_.smallest ? bound : Max(bound, capacity_),
-                       options_.exact ? 0 : kSwaps, budget_, arena_, best_, &peak_));
+                       swaps, budget_, arena_, best_, &peak_));
     peak_ = Max(peak_, sections_.fixed_peak);
     if (bound > capacity_) return Status::kInfeasible;
     if (peak_ > capacity_) {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Placement: the minimalloc instances at their capacity, the reference cases of COSMA
+// at their three budgets in both readings, and large graphs; CPU time of one thread,
+// best of the repetitions.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "solve/placement/joint.h"
+#include "solve/placement/offsets.h"
+#include "tests/placement/spill_judge.h"
+
+int RunPlacementBench(bool json);
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::json;
+using sluice_test::CpuSeconds;
+
+Json OffsetRow(const std::string& name, const sluice_test::Buffers& buffers,
+               int64_t capacity, bool exact) {
+  Json row;
+  double best = 1e9;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    sluice_test::Ground ground;
+    Budget budget;
+    OffsetOptions options;
+    options.exact = exact;
+    OffsetPlan plan;
+    const double start = CpuSeconds();
+    const Status status = PlaceOffsets(buffers.Set(), capacity, options, &budget,
+                                       &ground.arena, &plan, &ground.diagnostic);
+    best = std::min(best, CpuSeconds() - start);
+    const bool legal =
+        !plan.offsets.empty() &&
+        sluice_test::JudgeOffsets(buffers, plan.offsets.data(), plan.peak).empty();
+    row = {{"name", name},
+           {"buffers", buffers.ranges.size()},
+           {"capacity", capacity},
+           {"status", static_cast<int>(status)},
+           {"peak_bytes", plan.peak},
+           {"lower_bound", plan.lower_bound},
+           {"legal", legal},
+           {"nodes", plan.nodes},
+           {"cpu_s", best}};
+  }
+  return row;
+}
+
+Json JointRow(const std::string& name, const sluice_test::Net& net, int64_t capacity,
+              bool paper, uint64_t deadline_ns, int repetitions) {
+  Json row;
+  double best = 1e9;
+  for (int repeat = 0; repeat < repetitions; ++repeat) {
+    sluice_test::Ground ground;
+    Budget budget(deadline_ns, 0, nullptr);
+    JointOptions options;
+    options.capacity = capacity;
+    options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
+    SpillPlan plan;
+    const double start = CpuSeconds();
+    const Status status = PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
+                                    &ground.diagnostic);
+    best = std::min(best, CpuSeconds() - start);
+    int64_t recount = -1;
+    const bool legal =
+        status == Status::kOk &&
+        sluice_test::JudgePlan(net, plan, capacity, paper, &recount).empty();
+    row = {{"name", name},          {"operators", net.operators.size()},
+           {"capacity", capacity},  {"mode", paper ? "paper" : "host"},
+           {"bytes", plan.bytes()}, {"bound", plan.lower_bound},
+           {"proved", plan.proved}, {"legal", legal && recount == plan.bytes()},
+           {"states", plan.states}, {"cpu_s", best}};
+  }
+  return row;
+}
+
+void AddOffsets(const std::string& shared, Json* rows) {
+  for (const char* name : {"A", "C", "E", "G", "I", "K"}) {
+    sluice_test::Buffers buffers;
+    const std::string path = shared + "/reference/minimalloc/" + name + ".1048576.csv";
+    if (!sluice_test::ReadCsv(path, &buffers)) continue;
+    rows->push_back(
+        OffsetRow(std::string("minimalloc ") + name, buffers, 1048576, true));
+  }
+  Rng rng(5);
+  sluice_test::Buffers many;
+  for (int i = 0; i < 4000; ++i) {
+    const int64_t begin = i + rng.Below(16);
+    many.Add(begin, begin + 1 + rng.Below(24), 64 * (1 + rng.Below(256))).alignment =
+        64;
+  }
+  rows->push_back(OffsetRow("4000 buffers, fast", many, 2 << 20, false));
+}
+
+void AddJoint(const std::string& shared, Json* rows) {
+  const std::string folder = shared + "/reference/cosma_cases";
+  std::vector<std::string> paths;
+  if (std::filesystem::is_directory(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      paths.push_back(entry.path().string());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : paths) {
+    std::ifstream file(path);
+    const Json j = Json::parse(file);
+    const sluice_test::Net net = sluice_test::ReadNet(j);
+    for (const auto& result : j["results"]) {
+      const std::string name =
+          j["name"].get<std::string>() + " " + result["budget"].get<std::string>();
+      Json row = JointRow(name, net, result["M"], result["mode"] == "paper", 0, 3);
+      row["reference_bytes"] = result["optimal_offchip_bytes"];
+      rows->push_back(row);
+    }
+  }
+  Rng rng(6);
+  for (int i = 0; i < 4; ++i) {
+    const sluice_test::Net net = sluice_test::WindowNet(&rng, 200, 6, 100);
+    const std::string name = "random 200 #" + std::to_string(i);
+    const int64_t least = LargestOperator(net.Graph());
+    rows->push_back(JointRow(name + " 7 ms", net, least, false, 7000000, 1));
+    rows->push_back(JointRow(name, net, least, false, 0, 1));
+  }
+  for (const uint32_t cells : {1u, 3u, 8u}) {
+    const sluice_test::Net net = sluice_test::CellNet(cells, 1000);
+    const std::string name = "cells x" + std::to_string(cells);
+    rows->push_back(JointRow(name, net, LargestOperator(net.Graph()), false, 0, 1));
+  }
+}
+
+}  // namespace
+}  // namespace sluice
+
+int RunPlacementBench(bool json) {
+  using sluice::Json;
+  const std::string shared = sluice_test::SharedFolder();
+  Json offsets = Json::array(), joint = Json::array();
+  sluice::AddOffsets(shared, &offsets);
+  sluice::AddJoint(shared, &joint);
+  if (json) {
+    std::printf("%s\n", Json{{"offsets", offsets}, {"joint", joint}}.dump(1).c_str());
+    return 0;
+  }
+  std::printf("%-24s %7s %9s %9s %6s %9s %10s\n", "offsets", "buffers", "capacity",
+              "peak", "legal", "nodes", "cpu ms");
+  for (const Json& r : offsets) {
+    std::printf("%-24s %7d %9d %9d %6s %9d %10.3f\n",
+                r["name"].get<std::string>().c_str(), r["buffers"].get<int>(),
+                r["capacity"].get<int>(), r["peak_bytes"].get<int>(),
+                r["legal"].get<bool>() ? "yes" : "NO", r["nodes"].get<int>(),
+                r["cpu_s"].get<double>() * 1e3);
+  }
+  std::printf("\n%-24s %-6s %4s %9s %9s %9s %9s %6s %6s %9s\n", "joint", "mode", "ops",
+              "capacity", "bytes", "bound", "reference", "proved", "legal", "cpu ms");
+  for (const Json& r : joint) {
+    std::printf(
+        "%-24s %-6s %4d %9d %9d %9d %9s %6s %6s %9.3f\n",
+        r["name"].get<std::string>().c_str(), r["mode"].get<std::string>().c_str(),
+        r["operators"].get<int>(), r["capacity"].get<int>(), r["bytes"].get<int>(),
+        r["bound"].get<int>(),
+        r.contains("reference_bytes") ? r["reference_bytes"].dump().c_str() : "-",
+        r["proved"].get<bool>() ? "yes" : "no", r["legal"].get<bool>() ? "yes" : "NO",
+        r["cpu_s"].get<double>() * 1e3);
+  }
+  return 0;
+}
