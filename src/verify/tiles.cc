@@ -92,7 +92,9 @@ Status Follower::ReadInputs(const Layer& layer, const TileNeeds& needs, bool las
     for (int a = 0; a < kAxes; ++a) first += need.origin[a] * dense[a];
     SLUICE_TRY(Demand(node_, access.BoxWith(first, dense), need.tensor, true, "content",
                       need.role));
-    if (needs.elementwise && access.base == result.base) *in_place = true;
+    // A table is read for every element and must outlive them all.
+    const bool table = layer.op == SLUICE_OP_LOOKUP && i == 1;
+    if (needs.elementwise && !table && access.base == result.base) *in_place = true;
   }
   return Status::kOk;
 }

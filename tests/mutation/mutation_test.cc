@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judges can say no: mutants of the scheduler's own streams, counted by kind.
+//
+// A mutant is harmless when every output byte provably comes about as before, for every
+// timing (oracle.h); every other one must be caught. SLUICE_MUTANTS: how many to make.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "firmware-sim/sim.h"
+#include "io/read.h"
+#include "mutation/mutations.h"
+#include "mutation/oracle.h"
+#include "support/library.h"
+#include "support/random_graph.h"
+#include "support/stream_image.h"
+#include "verify/verify.h"
+
+namespace sluice_test {
+namespace {
+
+sluice_allocator_t Malloc() {
+  sluice_allocator_t a = {};
+  a.struct_size = sizeof a;
+  a.allocate = [](void*, size_t bytes, size_t alignment) {
+    void* p = nullptr;
+    return posix_memalign(&p, std::max(alignment, sizeof(void*)), bytes) == 0 ? p
+                                                                              : nullptr;
+  };
+  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
+  return a;
+}
+
+// A graph, a machine and a valid plan, in pieces.
+struct Subject {
+  GraphSpec graph;
+  Bytes graph_bytes, hardware_bytes, plan_bytes;
+  Mutant valid;
+  Meaning meaning;
+  uint64_t seed = 0;
+
+  bool Make(uint64_t s) {
+    seed = s;
+    RandomGraphLimits limits;
+    limits.layers = 4;
+    limits.elements = seed % 3 == 0 ? 60 : 500;
+    graph = MakeRandomGraph(seed, limits);
+    MachineSpec machine = MakeRandomMachine(seed);
+    graph_bytes = GraphBytes(graph);
+    Library library;
+    const GraphPtr g = library.Graph(graph_bytes);
+    // Just enough, somewhat more, or as it comes: pieces of C, single and double
+    // buffers, whole layers.
+    machine.base.scratchpad_bytes = 1;
+    const HardwarePtr none = library.Hardware(MachineBytes(machine));
+    const PlanPtr never = library.Schedule(g, none);
+    const uint64_t least = library.diagnostic.smallest_scratchpad_bytes;
+    if (library.status != SLUICE_INFEASIBLE) return false;
+    machine.base.scratchpad_bytes = least + least * (seed % 4) * (seed % 4) / 3;
+    hardware_bytes = MachineBytes(machine);
+    const HardwarePtr h = library.Hardware(hardware_bytes);
+    const PlanPtr plan = library.Schedule(g, h);
+    if (plan == nullptr) return false;
+    const sluice_report_t report = ReportOf(plan);
+    if (report.instructions > 300) return false;  // the oracle is slow
+    plan_bytes = BytesOf(plan);
+    const void* image = nullptr;
+    size_t size = 0;
+    sluice_plan_stream(plan.get(), &image, &size);
+    valid.stream = TakeApart(static_cast<const uint8_t*>(image));
+    const auto* wire = sluice::wire::GetPlan(plan_bytes.data());
+    for (uint32_t t = 0; t < wire->tensor_region()->size(); ++t) {
+      Place p;
+      p.region = wire->tensor_region()->Get(t);
+      p.offset = wire->tensor_offset()->Get(t);
+      for (uint32_t a = 0; a < 4; ++a)
+        p.stride[a] = wire->tensor_strides()->Get(4 * t + a);
+      valid.places.push_back(p);
+    }
+    if (seed % 2 == 0) CutBlocks(10 + seed * 7 % 80, &valid.stream);
+    meaning = Oracle(graph, valid.places, valid.stream).Follow();
+    INFO("seed " << seed << ": " << meaning.fault);
+    REQUIRE(meaning.fault.empty());
+    return true;
+  }
+};
+
+struct Verdicts {
+  bool verify = false, simulate = false;  // caught
+  std::string why;
+};
+
+// Both judges on the very bytes. What the static judge only finds by comparing the
+// report's numbers does not count as caught.
+Verdicts Judge(const Subject& subject, const Mutant& mutant, int seeds) {
+  Verdicts v;
+  const Bytes plan_bytes = PlanBytes(mutant.stream.Image(), mutant.places,
+                                     subject.graph_bytes, subject.hardware_bytes, {});
+  sluice::Memory memory(Malloc(), 0);
+  sluice::Arena arena(&memory);
+  sluice::Diagnostic d = EmptyDiagnostic();
+  sluice::Graph graph = {};
+  sluice::Hardware hardware = {};
+  sluice::Plan plan = {};
+  const auto ok = sluice::Status::kOk;
+  REQUIRE(sluice::ReadGraph(subject.graph_bytes.data(), subject.graph_bytes.size(),
+                            &arena, &graph, &d) == ok);
+  REQUIRE(sluice::ReadHardware(subject.hardware_bytes.data(),
+                               subject.hardware_bytes.size(), &arena, &hardware,
+                               &d) == ok);
+  REQUIRE(sluice::ReadPlan(plan_bytes.data(), plan_bytes.size(), &arena, &plan, &d) ==
+          ok);
+  const sluice::Status status =
+      sluice::Verify(graph, hardware, plan, &arena, nullptr, &d);
+  const std::string rule = d.rule;
+  v.verify = status != ok && rule != "traffic" && rule != "report";
+  if (v.verify) v.why = rule + ": " + d.message;
+  for (int seed = 1; seed <= seeds && !v.simulate; ++seed) {
+    sluice_sim::SimulateOptions o;
+    o.graph = subject.graph_bytes.data();
+    o.graph_size = subject.graph_bytes.size();
+    o.hardware = subject.hardware_bytes.data();
+    o.hardware_size = subject.hardware_bytes.size();
+    o.plan = plan_bytes.data();
+    o.plan_size = plan_bytes.size();
+    o.functional = true;
+    o.seed = static_cast<uint64_t>(seed);
+    const auto r = sluice_sim::Simulate(o);
+    v.simulate = !r.ok || r.mismatches != 0;
+    if (v.simulate) v.why += " | " + r.error_code + ": " + r.error;
+  }
+  return v;
+}
+
+struct Row {
+  int made = 0, harmless = 0, meaning = 0, by_verify = 0, by_simulate = 0, missed = 0;
+  int strict_verify = 0, strict_simulate = 0;  // harmless ones that are refused
+};
+
+TEST_CASE("every mutant that changes what a stream means is caught by a judge") {
+  const char* text = std::getenv("SLUICE_MUTANTS");
+  const int want = text == nullptr ? 20000 : std::atoi(text);
+  std::vector<Row> rows(Mutations().size());
+  int made = 0, subjects = 0, blocks = 0, exports = 0, accumulating = 0;
+  for (uint64_t seed = 1; made < want; ++seed) {
+    Subject subject;
+    if (!subject.Make(seed)) continue;
+    ++subjects;
+    const Verdicts whole = Judge(subject, subject.valid, 1);
+    INFO("seed " << seed << ": " << whole.why);
+    REQUIRE_FALSE(whole.verify);
+    REQUIRE_FALSE(whole.simulate);
+    blocks += static_cast<int>(subject.valid.stream.blocks.size());
+    for (const BlockBuilder& b : subject.valid.stream.blocks) {
+      exports += b.exports.empty() ? 0 : 1;
+      for (const sluice_tile_t& t : b.tiles)
+        accumulating += t.accumulator != SLUICE_NONE;
+    }
+    Chance chance(seed);
+    for (size_t kind = 0; kind < Mutations().size(); ++kind) {
+      for (int repeat = 0; repeat < 2 && made < want; ++repeat) {
+        Mutant mutant = subject.valid;
+        if (!Mutations()[kind].apply(&chance, &mutant)) continue;
+        ++made;
+        Row& row = rows[kind];
+        ++row.made;
+        const Meaning meaning =
+            Oracle(subject.graph, mutant.places, mutant.stream).Follow();
+        const bool harmless =
+            meaning.fault.empty() && meaning.fingerprint == subject.meaning.fingerprint;
+        const Verdicts v = Judge(subject, mutant, 2);
+        if (harmless) {
+          ++row.harmless;
+          row.strict_verify += v.verify;
+          row.strict_simulate += v.simulate;
+          continue;
+        }
+        ++row.meaning;
+        row.by_verify += v.verify;
+        row.by_simulate += v.simulate;
+        row.missed += !v.verify && !v.simulate;
+        INFO("seed " << seed << ", " << std::string(Mutations()[kind].name) << " ("
+                     << repeat << "): " << meaning.fault);
+        // Neither judge has seen what it does.
+        CHECK((v.verify || v.simulate));
+      }
+    }
+  }
+  std::printf("%-26s %6s %8s %8s %8s %9s %7s\n", "mutation", "made", "harmless",
+              "changing", "verify", "simulate", "missed");
+  Row sum;
+  for (size_t kind = 0; kind < rows.size(); ++kind) {
+    const Row& r = rows[kind];
+    std::printf("%-26s %6d %8d %8d %8d %9d %7d\n", Mutations()[kind].name, r.made,
+                r.harmless, r.meaning, r.by_verify, r.by_simulate, r.missed);
+    sum.made += r.made;
+    sum.harmless += r.harmless;
+    sum.meaning += r.meaning;
+    sum.by_verify += r.by_verify;
+    sum.by_simulate += r.by_simulate;
+    sum.missed += r.missed;
+    sum.strict_verify += r.strict_verify;
+    sum.strict_simulate += r.strict_simulate;
+    CAPTURE(std::string(Mutations()[kind].name));
+    if (want >= 20000) CHECK(r.meaning > 0);
+  }
+  std::printf("%-26s %6d %8d %8d %8d %9d %7d\n", "all", sum.made, sum.harmless,
+              sum.meaning, sum.by_verify, sum.by_simulate, sum.missed);
+  std::printf(
+      "%d streams of %d blocks, %d with exports, %d accumulating tiles; of the "
+      "harmless mutants verify refuses %d, simulate %d\n",
+      subjects, blocks, exports, accumulating, sum.strict_verify, sum.strict_simulate);
+  CHECK(sum.missed == 0);
+  CHECK(exports > 0);
+  CHECK(accumulating > 0);
+  if (want >= 20000) CHECK(sum.meaning >= 15000);
+}
+
+}  // namespace
+}  // namespace sluice_test

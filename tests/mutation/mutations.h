@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to break a stream, one small change at a time.
+//
+// Input    a valid stream and its places, a source of chance
+// Output   the same with one change; false when the stream has nothing to change so.
+// An operand that is changed is first given to its instruction alone.
+#ifndef SLUICE_TESTS_MUTATION_MUTATIONS_H_
+#define SLUICE_TESTS_MUTATION_MUTATIONS_H_
+
+#include "base/rng.h"
+#include "support/stream_builder.h"
+
+namespace sluice_test {
+
+constexpr uint32_t kDmaEngine = SLUICE_ENGINE_DMA;
+constexpr uint32_t kComputeEngine = SLUICE_ENGINE_COMPUTE(0);
+
+struct Mutant {
+  StreamBuilder stream;
+  std::vector<Place> places;
+};
+
+struct Site {  // an instruction of a body
+  BlockBuilder* block = nullptr;
+  uint32_t engine = 0;
+  size_t index = 0;
+  ListedInstruction& entry() const { return block->lists[engine][index]; }
+  sluice_tile_t& tile() const { return block->tiles[entry().record.descriptor]; }
+  sluice_transfer_t& transfer() const {
+    return block->transfers[entry().record.descriptor];
+  }
+};
+
+class Chance {
+ public:
+  explicit Chance(uint64_t seed) : rng_(seed) {}
+  uint32_t Below(size_t n) { return rng_.Below(static_cast<uint32_t>(n)); }
+  bool Half() { return Below(2) == 0; }
+
+  // A random instruction for which `fits`.
+  template <typename F>
+  bool Pick(Mutant* m, Site* site, F&& fits) {
+    std::vector<Site> all;
+    for (BlockBuilder& b : m->stream.blocks) {
+      for (uint32_t e = 0; e < b.lists.size(); ++e) {
+        for (size_t i = 0; i < b.lists[e].size(); ++i) {
+          const Site s = {&b, e, i};
+          if (fits(s)) all.push_back(s);
+        }
+      }
+    }
+    if (all.empty()) return false;
+    *site = all[Below(all.size())];
+    return true;
+  }
+
+ private:
+  sluice::Rng rng_;
+};
+
+inline bool Is(const Site& s, uint8_t opcode) {
+  return s.entry().record.opcode == opcode;
+}
+inline bool IsTransfer(const Site& s) {
+  return Is(s, SLUICE_OPCODE_LOAD) || Is(s, SLUICE_OPCODE_STORE);
+}
+
+// The fields of an instruction that name operands.
+inline std::vector<uint32_t*> OperandsOf(const Site& s) {
+  std::vector<uint32_t*> all;
+  if (IsTransfer(s)) {
+    for (uint32_t* o : {&s.transfer().src, &s.transfer().dst, &s.transfer().index}) {
+      if (*o != SLUICE_NONE) all.push_back(o);
+    }
+  } else {
+    sluice_tile_t& t = s.tile();
+    for (uint32_t* o :
+         {&t.input0, &t.input1, &t.weight, &t.parameters, &t.accumulator, &t.output}) {
+      if (*o != SLUICE_NONE) all.push_back(o);
+    }
+  }
+  return all;
+}
+
+// Gives the operand and its shape to this field alone.
+inline sluice_operand_t& Own(const Site& s, uint32_t* field, sluice_shape_t** shape) {
+  BlockBuilder& b = *s.block;
+  sluice_operand_t operand = b.operands[*field];
+  b.shapes.push_back(b.shapes[operand.shape]);
+  operand.shape = static_cast<uint32_t>(b.shapes.size() - 1);
+  b.operands.push_back(operand);
+  *field = static_cast<uint32_t>(b.operands.size() - 1);
+  *shape = &b.shapes.back();
+  return b.operands.back();
+}
+
+// Slot 0 is the scratchpad in streams of the scheduler; told by its binding.
+inline bool InScratchpad(const Mutant& m, const BlockBuilder& b, uint32_t operand) {
+  const size_t block = static_cast<size_t>(&b - m.stream.blocks.data());
+  for (const sluice_instance_t& i : m.stream.instances) {
+    if (i.block != block) continue;
+    return m.stream.bindings[i.first_binding + b.operands[operand].slot].region ==
+           SLUICE_REGION_GBUF;
+  }
+  return false;
+}
+
+inline void ShiftBy(Chance* c, uint32_t width, sluice_operand_t* o) {
+  static const int32_t steps[] = {1, -1, 2, -2, 4, 16, -16, 64};
+  const int64_t step = int64_t{steps[c->Below(8)]} * width;
+  const int64_t at = o->offset_lo + step;
+  o->offset_lo = static_cast<uint32_t>(at < 0 ? o->offset_lo - step : at);
+}
+
+// Takes an instruction out; waits and exports that count beyond it follow, so that only
+// the work itself is missing.
+inline void Remove(const Site& s) {
+  auto& list = s.block->lists[s.engine];
+  list.erase(list.begin() + static_cast<long>(s.index));
+  const uint32_t place = static_cast<uint32_t>(s.index + 1);
+  for (auto& engine : s.block->lists) {
+    for (ListedInstruction& entry : engine) {
+      for (sluice_wait_t& w : entry.waits) {
+        if (w.instance == 0 && w.engine == s.engine && w.count >= place &&
+            w.count > 1) {
+          --w.count;
+        }
+      }
+    }
+  }
+  for (sluice_export_t& e : s.block->exports) {
+    if (e.engine == s.engine && e.count >= place && e.count > 1) --e.count;
+  }
+}
+
+// Cuts every body in two, so that each instance becomes two and waits go across: what
+// the first `percent` of the DMA's list needs comes before the cut. False when the
+// stream has waits across instances already.
+inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
+  std::vector<BlockBuilder> blocks;
+  for (const BlockBuilder& b : s->blocks) {
+    if (!b.exports.empty()) return false;
+    BlockBuilder first = b, second = b;
+    std::vector<uint32_t> cut(b.lists.size(), 0);
+    cut[kDmaEngine] = static_cast<uint32_t>(b.lists[kDmaEngine].size() * percent / 100);
+    for (uint32_t i = 0; i < cut[kDmaEngine]; ++i) {
+      for (const sluice_wait_t& w : b.lists[kDmaEngine][i].waits) {
+        cut[w.engine] = std::max(cut[w.engine], w.count);
+      }
+    }
+    for (size_t e = 0; e < b.lists.size(); ++e) {
+      first.lists[e].resize(cut[e]);
+      second.lists[e].erase(second.lists[e].begin(),
+                            second.lists[e].begin() + static_cast<long>(cut[e]));
+      for (ListedInstruction& entry : second.lists[e]) {
+        for (sluice_wait_t& w : entry.waits) {
+          if (w.count > cut[w.engine]) {
+            w.count -= cut[w.engine];
+          } else {
+            first.exports.push_back({w.engine, w.count});
+            w = AfterExport(1, static_cast<uint32_t>(first.exports.size() - 1));
+          }
+        }
+      }
+    }
+    blocks.push_back(first);
+    blocks.push_back(second);
+  }
+  std::vector<sluice_instance_t> instances;
+  for (sluice_instance_t i : s->instances) {
+    i.block *= 2;
+    instances.push_back(i);
+    ++i.block;
+    instances.push_back(i);
+  }
+  s->blocks = blocks;
+  s->instances = instances;
+  return true;
+}
+
+inline bool HasWait(const Site& s) { return !s.entry().waits.empty(); }
+inline sluice_wait_t& SomeWait(Chance* c, const Site& s) {
+  return s.entry().waits[c->Below(s.entry().waits.size())];
+}
+
+inline bool DropWait(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, HasWait)) return false;
+  s.entry().waits.erase(s.entry().waits.begin() + c->Below(s.entry().waits.size()));
+  return true;
+}
+inline bool WeakenWait(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, HasWait)) return false;
+  sluice_wait_t& w = SomeWait(c, s);
+  if (w.instance < 0) {
+    if (w.count > 0 && c->Half()) {
+      --w.count;
+    } else {
+      --w.instance;
+    }
+    return true;
+  }
+  if (w.count < 2) return false;
+  w.count -= c->Half() ? 1 : 1 + c->Below(w.count - 1);
+  return true;
+}
+inline bool WaitElsewhere(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, HasWait)) return false;
+  sluice_wait_t& w = SomeWait(c, s);
+  if (w.instance != 0) return false;
+  w.engine = w.engine == kDmaEngine ? kComputeEngine : kDmaEngine;
+  return true;
+}
+inline bool WrongExport(Chance* c, Mutant* m) {
+  std::vector<sluice_export_t*> all;
+  for (BlockBuilder& b : m->stream.blocks) {
+    for (sluice_export_t& e : b.exports) all.push_back(&e);
+  }
+  if (all.empty()) return false;
+  sluice_export_t& e = *all[c->Below(all.size())];
+  if (c->Half() && e.count > 1) {
+    e.count -= 1 + c->Below(e.count - 1);
+  } else {
+    e.engine = e.engine == kDmaEngine ? kComputeEngine : kDmaEngine;
+  }
+  return true;
+}
+inline bool SwapNeighbours(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site& x) {
+        return x.index + 1 < x.block->lists[x.engine].size();
+      })) {
+    return false;
+  }
+  auto& list = s.block->lists[s.engine];
+  std::swap(list[s.index], list[s.index + 1]);
+  return true;
+}
+inline bool ShiftBuffer(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  for (int tries = 0; tries < 8; ++tries) {
+    const auto operands = OperandsOf(s);
+    uint32_t* o = operands[c->Below(operands.size())];
+    if (!InScratchpad(*m, *s.block, *o)) continue;
+    sluice_shape_t* shape;
+    sluice_operand_t& operand = Own(s, o, &shape);
+    ShiftBy(c, DtypeSize(operand.dtype), &operand);
+    return true;
+  }
+  return false;
+}
+// Transfers change on both sides, so that the two still agree.
+inline bool ChangeExtent(Chance* c, Mutant* m, int32_t by) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  const uint32_t axis = c->Below(4);
+  std::vector<uint32_t*> fields;
+  if (IsTransfer(s)) {
+    fields = {&s.transfer().src, &s.transfer().dst};
+  } else {
+    const auto operands = OperandsOf(s);
+    fields = {operands[c->Below(operands.size())]};
+  }
+  if (by < 0 && s.block->shapes[s.block->operands[*fields[0]].shape].extent[axis] < 2) {
+    return false;
+  }
+  for (uint32_t* field : fields) {
+    sluice_shape_t* shape;
+    Own(s, field, &shape);
+    shape->extent[axis] =
+        static_cast<uint32_t>(static_cast<int64_t>(shape->extent[axis]) + by);
+  }
+  return true;
+}
+inline bool ShrinkExtent(Chance* c, Mutant* m) { return ChangeExtent(c, m, -1); }
+inline bool GrowExtent(Chance* c, Mutant* m) { return ChangeExtent(c, m, 1); }
+
+inline bool WrongSlice(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTransfer)) return false;
+  uint32_t* o = Is(s, SLUICE_OPCODE_LOAD) ? &s.transfer().src : &s.transfer().dst;
+  sluice_shape_t* shape;
+  sluice_operand_t& operand = Own(s, o, &shape);
+  const uint32_t step = shape->stride[c->Below(4)];
+  if (c->Half() && step != 0) {
+    operand.offset_lo = c->Half() && operand.offset_lo >= step
+                            ? operand.offset_lo - step
+                            : operand.offset_lo + step;
+  } else {
+    ShiftBy(c, DtypeSize(operand.dtype), &operand);
+  }
+  return true;
+}
+inline bool WrongStride(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  const auto operands = OperandsOf(s);
+  sluice_shape_t* shape;
+  const sluice_operand_t& operand = Own(s, operands[c->Below(operands.size())], &shape);
+  uint32_t& stride = shape->stride[c->Below(4)];
+  const uint32_t width = DtypeSize(operand.dtype);
+  stride = c->Below(4) == 0                  ? 0
+           : c->Half() || stride < 2 * width ? stride + width
+                                             : stride - width;
+  return true;
+}
+inline bool LostStore(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site& x) { return Is(x, SLUICE_OPCODE_STORE); })) {
+    return false;
+  }
+  Remove(s);
+  return true;
+}
+inline bool LostLoad(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site& x) { return Is(x, SLUICE_OPCODE_LOAD); })) {
+    return false;
+  }
+  Remove(s);
+  return true;
+}
+inline bool LostTile(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site& x) { return Is(x, SLUICE_OPCODE_COMPUTE); })) {
+    return false;
+  }
+  Remove(s);
+  return true;
+}
+// Does what another instruction of the kind does, in place of its own work.
+inline bool Repeated(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  auto& list = s.block->lists[s.engine];
+  const uint32_t from = c->Below(list.size());
+  if (list[from].record.opcode != s.entry().record.opcode || from == s.index) {
+    return false;
+  }
+  s.entry().record.descriptor = list[from].record.descriptor;
+  s.entry().record.flags = list[from].record.flags;
+  return true;
+}
+// All that used one buffer of the body uses another one's memory.
+inline bool EarlyReuse(Chance* c, Mutant* m) {
+  BlockBuilder& b = m->stream.blocks[c->Below(m->stream.blocks.size())];
+  std::vector<uint32_t> offsets;
+  for (uint32_t o = 0; o < b.operands.size(); ++o) {
+    if (InScratchpad(*m, b, o)) offsets.push_back(b.operands[o].offset_lo);
+  }
+  if (offsets.size() < 2) return false;
+  const uint32_t from = offsets[c->Below(offsets.size())];
+  const uint32_t to = offsets[c->Below(offsets.size())];
+  if (from == to) return false;
+  for (uint32_t o = 0; o < b.operands.size(); ++o) {
+    if (InScratchpad(*m, b, o) && b.operands[o].offset_lo == from) {
+      b.operands[o].offset_lo = to;
+    }
+  }
+  return true;
+}
+inline bool IsTile(const Site& s) { return Is(s, SLUICE_OPCODE_COMPUTE); }
+
+inline bool WrongFlag(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTile)) return false;
+  s.entry().record.flags ^= static_cast<uint8_t>(1 + c->Below(3));
+  return true;
+}
+inline bool WrongChannels(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site& x) { return IsTile(x) && x.tile().c_end != 0; })) {
+    return false;
+  }
+  sluice_tile_t& t = s.tile();
+  switch (c->Below(4)) {
+    case 0:
+      ++t.c_begin;
+      return true;
+    case 1:
+      --t.c_end;
+      return true;
+    case 2:
+      ++t.c_end;
+      return true;
+    default:
+      ++t.c_begin;
+      ++t.c_end;
+      return true;
+  }
+}
+inline bool WrongOrigin(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTile)) return false;
+  uint32_t& o = s.tile().origin[c->Below(4)];
+  o = o > 0 && c->Half() ? o - 1 : o + 1;
+  return true;
+}
+inline bool WrongPad(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTile)) return false;
+  uint16_t& p = s.tile().pad[c->Below(4)];
+  p = static_cast<uint16_t>(p > 0 && c->Half() ? p - 1 : p + 1);
+  return true;
+}
+inline bool WrongRegion(Chance* c, Mutant* m) {
+  if (m->stream.bindings.empty()) return false;
+  sluice_binding_t& b = m->stream.bindings[c->Below(m->stream.bindings.size())];
+  b.region = (b.region + 1 + c->Below(5)) % 6;
+  return true;
+}
+inline bool WrongBase(Chance* c, Mutant* m) {
+  if (m->stream.bindings.empty()) return false;
+  sluice_binding_t& b = m->stream.bindings[c->Below(m->stream.bindings.size())];
+  static const uint32_t steps[] = {1, 4, 16, 64};
+  const uint32_t step = steps[c->Below(4)];
+  b.base_lo = c->Half() && b.base_lo >= step ? b.base_lo - step : b.base_lo + step;
+  return true;
+}
+inline bool OtherBindings(Chance* c, Mutant* m) {
+  auto& all = m->stream.instances;
+  sluice_instance_t& a = all[c->Below(all.size())];
+  sluice_instance_t& b = all[c->Below(all.size())];
+  if (a.block != b.block || &a == &b) return false;
+  c->Half() ? std::swap(a.first_binding, b.first_binding)
+            : std::swap(a.first_kernel, b.first_kernel);
+  return true;
+}
+inline bool WrongAttribute(Chance* c, Mutant* m) {
+  if (m->stream.attributes.empty()) return false;
+  m->stream.attributes[c->Below(m->stream.attributes.size())] += c->Half() ? 1 : -1;
+  return true;
+}
+inline bool WrongKernel(Chance* c, Mutant* m) {
+  Site s;
+  if (m->stream.kernels.empty()) return false;
+  sluice_kernel_t& k = m->stream.kernels[c->Below(m->stream.kernels.size())];
+  if (c->Half()) {
+    k.op = static_cast<uint16_t>(1 + c->Below(SLUICE_OP_COUNT - 1));
+    return true;
+  }
+  if (!c->Pick(m, &s,
+               [](const Site& x) { return IsTile(x) && x.block->kernel_count > 1; })) {
+    return false;
+  }
+  s.tile().kernel = (s.tile().kernel + 1) % s.block->kernel_count;
+  return true;
+}
+inline bool SwapOperands(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  const auto operands = OperandsOf(s);
+  if (operands.size() < 2) return false;
+  const size_t a = c->Below(operands.size()), b = c->Below(operands.size());
+  if (a == b) return false;
+  std::swap(*operands[a], *operands[b]);
+  return true;
+}
+// Two instructions of one kind exchange what they are about.
+inline bool SwapDescriptors(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  auto& list = s.block->lists[s.engine];
+  const uint32_t with = c->Below(list.size());
+  if (list[with].record.opcode != s.entry().record.opcode || with == s.index) {
+    return false;
+  }
+  std::swap(list[with].record.descriptor, s.entry().record.descriptor);
+  return true;
+}
+inline bool WrongPlace(Chance* c, Mutant* m) {
+  Place& p = m->places[c->Below(m->places.size())];
+  if (p.region == 255) return false;
+  switch (c->Below(3)) {
+    case 0:
+      p.offset = c->Half() && p.offset >= 4 ? p.offset - 4 : p.offset + 4;
+      return true;
+    case 1:
+      p.stride[c->Below(4)] += 1;
+      return true;
+    default:
+      std::swap(m->places[c->Below(m->places.size())], p);
+      return true;
+  }
+}
+
+struct Mutation {
+  const char* name;
+  bool (*apply)(Chance*, Mutant*);
+};
+inline const std::vector<Mutation>& Mutations() {
+  static const std::vector<Mutation> all = {
+      {"dropped wait", DropWait},
+      {"weakened wait", WeakenWait},
+      {"wait on another engine", WaitElsewhere},
+      {"wrong export", WrongExport},
+      {"swapped neighbours", SwapNeighbours},
+      {"swapped descriptors", SwapDescriptors},
+      {"shifted buffer", ShiftBuffer},
+      {"shrunk extent", ShrinkExtent},
+      {"grown extent", GrowExtent},
+      {"wrong slice", WrongSlice},
+      {"wrong stride", WrongStride},
+      {"lost store", LostStore},
+      {"lost load", LostLoad},
+      {"lost tile", LostTile},
+      {"repeated neighbour", Repeated},
+      {"early reuse", EarlyReuse},
+      {"wrong first/last flag", WrongFlag},
+      {"wrong channel range", WrongChannels},
+      {"wrong origin", WrongOrigin},
+      {"wrong padding", WrongPad},
+      {"wrong region", WrongRegion},
+      {"wrong base", WrongBase},
+      {"another instance's table", OtherBindings},
+      {"wrong attribute", WrongAttribute},
+      {"wrong kernel", WrongKernel},
+      {"swapped operands", SwapOperands},
+      {"wrong place", WrongPlace},
+  };
+  return all;
+}
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_MUTATION_MUTATIONS_H_
