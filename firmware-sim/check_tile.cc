@@ -187,6 +187,23 @@ std::string CheckRowOp(const Tile& t) {  // softmax, argmax, reduce, lookup, req
   return Expect("input0", t.input0.extent, want);
 }
 
+std::string CheckNorm(const Tile& t) {
+  const int64_t channels = t.layer.input[3];
+  if (DtypeBytes(t.input0.dtype) != 1 || DtypeBytes(t.output.dtype) != 1) {
+    return "dtype: a norm takes and gives 8 bits";
+  }
+  if (channels > 32768) return "extents: a norm of more than 32768 channels";
+  if (t.A(SLUICE_NORM_EPSILON) < 0) return "attributes: a negative epsilon";
+  const int64_t low = t.input0.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  const int64_t zero = t.A(SLUICE_NORM_INPUT_ZERO);
+  if (t.op == SLUICE_OP_RMS_NORM && (zero < low || zero > low + 255)) {
+    return "attributes: input_zero outside the dtype";
+  }
+  if (t.output.extent[3] != channels) return "extents: a norm needs whole rows";
+  TRY(CheckParameters(t));
+  return Expect("input0", t.input0.extent, t.output.extent);
+}
+
 std::string CheckMove(const Tile& t) {  // pool, pad, transpose, resize
   const Extent& out = t.output.extent;
   const Extent& in = t.input0.extent;
@@ -273,6 +290,9 @@ std::string CheckTile(const Tile& t) {
     case SLUICE_OP_REDUCE:
     case SLUICE_OP_ARGMAX:
       return CheckRowOp(t);
+    case SLUICE_OP_LAYER_NORM:
+    case SLUICE_OP_RMS_NORM:
+      return CheckNorm(t);
     case SLUICE_OP_MAX_POOL:
     case SLUICE_OP_AVERAGE_POOL:
     case SLUICE_OP_PAD:

@@ -32,6 +32,21 @@ inline int32_t RoundingShiftRight(int32_t x, int exponent) {
   return static_cast<int32_t>(x < 0 ? -rounded : rounded);
 }
 
+inline int64_t RoundingShiftRight64(int64_t x, int exponent) {
+  const int64_t half = int64_t{1} << (exponent - 1);
+  return x < 0 ? -((half - x) >> exponent) : (x + half) >> exponent;
+}
+
+// Largest r with r * r <= x.
+inline uint64_t FloorSqrt(uint64_t x) {
+  uint64_t root = 0;
+  for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1) {
+    const uint64_t next = root | bit;
+    if (next * next <= x) root = next;
+  }
+  return root;
+}
+
 inline int32_t ShiftLeftWrap(int32_t x, int bits) {
   if (bits <= 0) return x;
   return bits > 31 ? 0 : static_cast<int32_t>(static_cast<uint32_t>(x) << bits);

@@ -98,6 +98,9 @@ void RunTile(const Tile& t) {
       return RunLookup(t);
     case SLUICE_OP_SOFTMAX:
       return RunSoftmax(t);
+    case SLUICE_OP_LAYER_NORM:
+    case SLUICE_OP_RMS_NORM:
+      return RunNorm(t);
     case SLUICE_OP_REDUCE:
       return RunReduce(t);
     case SLUICE_OP_ARGMAX:

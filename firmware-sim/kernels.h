@@ -41,6 +41,9 @@ struct Tile {
   bool is_convolution() const {
     return op >= SLUICE_OP_CONV && op <= SLUICE_OP_FULLY_CONNECTED;
   }
+  bool is_norm() const {
+    return op == SLUICE_OP_LAYER_NORM || op == SLUICE_OP_RMS_NORM;
+  }
   bool sums_over_c() const {
     return op >= SLUICE_OP_CONV && op <= SLUICE_OP_BATCH_MATMUL &&
            op != SLUICE_OP_DEPTHWISE_CONV;
@@ -88,6 +91,7 @@ void RunBinary(const Tile& tile);
 void RunRequantize(const Tile& tile);
 void RunLookup(const Tile& tile);
 void RunSoftmax(const Tile& tile);
+void RunNorm(const Tile& tile);
 void RunReduce(const Tile& tile);
 void RunArgmax(const Tile& tile);
 void RunPad(const Tile& tile);

@@ -65,7 +65,8 @@ Trap FillState(const SimulateOptions& options, Memory* memory) {
 Trap ReadOutputs(const Graph& graph, const Plan& plan, Memory* memory,
                  Values* streamed) {
   for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
-    if (graph.tensors[i].kind != kOutput) continue;
+    const int kind = graph.tensors[i].kind;
+    if (kind != kOutput && (kind != kState || plan.places[i].region == 255)) continue;
     Access access;
     if (Trap trap = Locate(graph, plan, *memory, i, &access)) return trap;
     if (const Trap trap = memory->CheckDefined(access)) {
@@ -81,13 +82,19 @@ Trap ReadOutputs(const Graph& graph, const Plan& plan, Memory* memory,
 
 }  // namespace
 
-std::vector<int32_t> ParameterValues(const Graph& graph,
-                                     const SimulateOptions& options) {
-  std::vector<int32_t> values = graph.parameter_min;
-  for (size_t i = 0; i < values.size() && i < options.parameters.size(); ++i) {
-    values[i] = options.parameters[i];
+std::string ParameterValues(const Graph& graph, const SimulateOptions& options,
+                            std::vector<int32_t>* values) {
+  *values = graph.parameter_min;
+  for (size_t i = 0; i < values->size() && i < options.parameters.size(); ++i) {
+    const int32_t value = options.parameters[i];
+    if (value < graph.parameter_min[i] || value > graph.parameter_max[i]) {
+      return "parameter " + std::to_string(i) + " is " + std::to_string(value) +
+             ", outside " + std::to_string(graph.parameter_min[i]) + " to " +
+             std::to_string(graph.parameter_max[i]);
+    }
+    (*values)[i] = value;
   }
-  return values;
+  return "";
 }
 
 void CollectOutputs(const Graph& graph, const Values& values, SimulateResult* result) {
@@ -130,16 +137,19 @@ Trap FillMemory(const SimulateOptions& options, const Graph& graph, const Plan& 
 }
 
 Trap JudgeOutputs(const SimulateOptions& options, const Graph& graph, const Plan& plan,
-                  Memory* memory, Values* values, SimulateResult* result) {
+                  const std::vector<int32_t>& parameters, Memory* memory,
+                  Values* values, SimulateResult* result) {
   Values streamed(graph.tensors.size());
   if (Trap trap = ReadOutputs(graph, plan, memory, &streamed)) return trap;
   CollectOutputs(graph, streamed, result);
   if (options.state != nullptr) {
     *options.state = *memory->storage(memory->Space(SLUICE_REGION_STATE, 0));
   }
-  const std::string error = RunLayers(graph, ParameterValues(graph, options), values);
+  const std::string error = RunLayers(graph, parameters, values);
   if (!error.empty()) return {"graph", error};
-  for (uint32_t i : result->output_tensors) {
+  for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
+    const int kind = graph.tensors[i].kind;
+    if (kind != kOutput && (kind != kState || plan.places[i].region == 255)) continue;
     const Bytes& want = (*values)[i];
     if (want.size() != streamed[i].size()) {
       return {"graph", "output " + std::to_string(i) + " is never written"};
@@ -148,12 +158,12 @@ Trap JudgeOutputs(const SimulateOptions& options, const Graph& graph, const Plan
       result->mismatches += streamed[i][b] != want[b];
     }
     result->compared_bytes += want.size();
-    result->expected.push_back(want);
+    if (kind == kOutput) result->expected.push_back(want);
   }
   if (result->mismatches == 0) return {};
   return {"mismatch", std::to_string(result->mismatches) + " of " +
                           std::to_string(result->compared_bytes) +
-                          " output bytes differ from the untiled run"};
+                          " output and state bytes differ from the untiled run"};
 }
 
 }  // namespace sluice_sim

@@ -20,12 +20,15 @@ namespace sluice_sim {
 Trap FillMemory(const SimulateOptions& options, const Graph& graph, const Plan& plan,
                 Memory* memory, Values* values);
 
+// Outputs and states, as the stream left them, against the untiled run.
 Trap JudgeOutputs(const SimulateOptions& options, const Graph& graph, const Plan& plan,
-                  Memory* memory, Values* values, SimulateResult* result);
+                  const std::vector<int32_t>& parameters, Memory* memory,
+                  Values* values, SimulateResult* result);
 
-// Parameter values: the given ones, else the minimum.
-std::vector<int32_t> ParameterValues(const Graph& graph,
-                                     const SimulateOptions& options);
+// Parameter values: the given ones, else the minimum. A value outside its range is an
+// error in words.
+std::string ParameterValues(const Graph& graph, const SimulateOptions& options,
+                            std::vector<int32_t>* values);
 
 // Output tensors, their bytes and hashes into the result.
 void CollectOutputs(const Graph& graph, const Values& values, SimulateResult* result);

@@ -162,6 +162,8 @@ class Run {
       if (t.op == SLUICE_OP_FULLY_CONNECTED) t.weight = FilterOf(t.weight);
     } else if (t.op == SLUICE_OP_LOOKUP) {
       t.weight = At(layer.input(1));
+    } else if (t.is_norm()) {
+      t.parameters = At(layer.input(1));
     } else {
       t.input1 = At(layer.input(1));
       t.layer.second = t.input1.extent;

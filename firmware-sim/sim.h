@@ -48,6 +48,8 @@ struct SimulateOptions {
   std::string data_dir = ".";  // of external constants
   // Bytes of the STATE region before and after; empty or nullptr: starts zeroed.
   std::vector<uint8_t>* state = nullptr;
+  // RunReference: dense bytes of the state tensors, in tensor order, before and after.
+  std::vector<std::vector<uint8_t>>* state_tensors = nullptr;
   std::vector<int32_t> parameters;  // of the graph; missing ones take their minimum
   std::function<void(const TraceEvent&)> trace;
   uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
@@ -68,7 +70,7 @@ struct SimulateResult {
   uint64_t forward_bytes = 0;
   uint64_t instructions = 0;
 
-  // Functional runs only. Mismatches make ok false.
+  // Functional runs only; states count as outputs here. Mismatches make ok false.
   uint64_t compared_bytes = 0, mismatches = 0;
   uint64_t output_fnv1a = 0;  // of all output tensors' dense bytes, in tensor order
   std::vector<uint64_t> output_hashes;         // per output tensor

@@ -94,6 +94,11 @@ bool Run(const SimulateOptions& options, SimulateResult* result) {
   Job job(options);
   if (const Trap trap = job.Open()) return Fail(trap, result);
   result->predicted_cycles = job.plan.predicted_cycles;
+  std::vector<int32_t> parameters;
+  const std::string out_of_range = ParameterValues(job.graph, options, &parameters);
+  if (!out_of_range.empty()) return Fail({"input", out_of_range}, result);
+  sluice_walk_set_parameters(&job.walker, parameters.data(),
+                             static_cast<uint32_t>(parameters.size()));
   const uint32_t nodes = job.hardware.node_cols * job.hardware.node_rows;
   uint64_t region_bytes[SLUICE_REGION_COUNT];
   uint64_t total = 0;  // with shadows; saturates just above the cap
@@ -121,8 +126,25 @@ bool Run(const SimulateOptions& options, SimulateResult* result) {
   if (!execution.Run()) return false;
   if (!options.functional) return true;
   const Trap trap =
-      JudgeOutputs(options, job.graph, job.plan, &memory, &values, result);
+      JudgeOutputs(options, job.graph, job.plan, parameters, &memory, &values, result);
   return trap ? Fail(trap, result) : true;
+}
+
+// The given bytes, or zeros when there are none.
+std::string FillStates(const Graph& graph, const Values* given, Values* values) {
+  size_t number = 0;
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    if (graph.tensors[i].kind != kState) continue;
+    const size_t bytes = static_cast<size_t>(graph.tensors[i].bytes);
+    (*values)[i].assign(bytes, 0);
+    if (given == nullptr || given->empty()) continue;
+    if (number >= given->size() || (*given)[number].size() != bytes) {
+      return "state " + std::to_string(number) + " needs " + std::to_string(bytes) +
+             " bytes";
+    }
+    (*values)[i] = (*given)[number++];
+  }
+  return "";
 }
 
 bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
@@ -138,13 +160,19 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   if (!error.empty()) return Fail({"graph", error}, result);
   error = FillInputs(graph, options.seed, options.inputs, &values);
   if (!error.empty()) return Fail({"input", error}, result);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (graph.tensors[i].kind == kState) {
-      values[i].assign(static_cast<size_t>(graph.tensors[i].bytes), 0);
+  error = FillStates(graph, options.state_tensors, &values);
+  if (!error.empty()) return Fail({"input", error}, result);
+  std::vector<int32_t> parameters;
+  error = ParameterValues(graph, options, &parameters);
+  if (!error.empty()) return Fail({"input", error}, result);
+  error = RunLayers(graph, parameters, &values);
+  if (!error.empty()) return Fail({"graph", error}, result);
+  if (options.state_tensors != nullptr) {
+    options.state_tensors->clear();
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (graph.tensors[i].kind == kState) options.state_tensors->push_back(values[i]);
     }
   }
-  error = RunLayers(graph, ParameterValues(graph, options), &values);
-  if (!error.empty()) return Fail({"graph", error}, result);
   CollectOutputs(graph, values, result);
   return true;
 }

@@ -170,6 +170,32 @@ int32_t sluice_walk_attribute(const sluice_walker_t* w, const sluice_kernel_t* k
   return value;
 }
 
+void sluice_walk_set_parameters(sluice_walker_t* w, const int32_t* values,
+                                uint32_t count) {
+  w->parameters = values;
+  w->parameter_count = count;
+}
+
+/* Bytes that a binding's base moves by in this run. */
+static uint64_t patch_of(const sluice_walker_t* w, uint32_t binding) {
+  uint32_t low = 0, high = w->header.patch_count;
+  sluice_patch_t patch;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    read(w, w->header.patch_offset, middle, &patch, sizeof patch);
+    if (patch.binding == binding) {
+      if (patch.parameter >= w->parameter_count) return 0;
+      return (uint64_t)(uint32_t)w->parameters[patch.parameter] * patch.step_lo;
+    }
+    if (patch.binding < binding) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return 0;
+}
+
 void sluice_walk_operand(const sluice_walker_t* w, uint32_t instance, uint32_t index,
                          sluice_walk_operand_t* out) {
   static const uint32_t sizes[SLUICE_DTYPE_COUNT] = {0, 1, 1, 2, 4, 8};
@@ -186,7 +212,8 @@ void sluice_walk_operand(const sluice_walker_t* w, uint32_t instance, uint32_t i
   read(w, w->header.binding_offset, use.first_binding + o.slot, &at, sizeof at);
   out->region = at.region;
   out->dtype = o.dtype;
-  out->offset = (at.base_lo | (uint64_t)at.base_hi << 32) +
+  out->offset = patch_of(w, use.first_binding + o.slot) +
+                (at.base_lo | (uint64_t)at.base_hi << 32) +
                 (o.offset_lo | (uint64_t)o.offset_hi << 32);
   out->bytes = out->span = sizes[o.dtype];
   for (a = 0; a < 4; ++a) {

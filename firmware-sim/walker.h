@@ -50,6 +50,7 @@ extern "C" {
   X(KERNEL, "kernel")                    \
   X(INSTANCE, "instance")                \
   X(BINDING, "binding")                  \
+  X(PATCH, "patch")                      \
   X(CYCLES, "cycles")
 
 typedef enum {
@@ -69,6 +70,8 @@ typedef struct {
   const unsigned char* image;
   sluice_stream_header_t header;
   uint32_t engines;
+  const int32_t* parameters; /* the caller's */
+  uint32_t parameter_count;
 } sluice_walker_t;
 
 /* Where an engine stands: `completed` instructions of its list in `instance` are done;
@@ -92,6 +95,11 @@ typedef struct {
  * lie in directory order without overlap. */
 sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image,
                                       size_t size, sluice_walk_error_t* error);
+
+/* Values of the graph's parameters for a run, each >= 0; borrowed. Parameters beyond
+ * `count` are 0. */
+void sluice_walk_set_parameters(sluice_walker_t* walker, const int32_t* values,
+                                uint32_t count);
 
 /* cursors: header's engines (walker->engines). */
 void sluice_walk_start(const sluice_walker_t* walker, sluice_walk_cursor_t* cursors);
@@ -135,7 +143,8 @@ void sluice_walk_kernel(const sluice_walker_t* walker, uint32_t instance,
 /* Attribute i of a kernel; 0 beyond its list. */
 int32_t sluice_walk_attribute(const sluice_walker_t* walker,
                               const sluice_kernel_t* kernel, uint32_t i);
-/* Slot and shape put together; offsets are not yet compared with the region's size. */
+/* Slot, patch and shape put together; offsets are not yet compared with the region's
+ * size. */
 void sluice_walk_operand(const sluice_walker_t* walker, uint32_t instance,
                          uint32_t index, sluice_walk_operand_t* operand);
 uint64_t sluice_walk_region_bytes(const sluice_walker_t* walker, uint32_t region);

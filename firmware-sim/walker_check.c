@@ -61,7 +61,7 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
   if (h->version != SLUICE_STREAM_VERSION) return fail(c, SLUICE_WALK_VERSION, 0);
   if (h->size_bytes != size || size % 16 != 0) return fail(c, SLUICE_WALK_SIZE, 0);
   if (h->flags != 0 || h->reserved0 != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
-  for (i = 0; i < 10; ++i) {
+  for (i = 0; i < 8; ++i) {
     if (h->reserved[i] != 0) return fail(c, SLUICE_WALK_RESERVED, i);
   }
   if (h->node_cols == 0 || h->node_rows == 0 || h->node_cols > 0x7ffe ||
@@ -91,6 +91,8 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
     return fail(c, SLUICE_WALK_SECTION, 3);
   if (!table_fits(&at, size, h->attribute_offset, h->attribute_count, 4))
     return fail(c, SLUICE_WALK_SECTION, 4);
+  if (!table_fits(&at, size, h->patch_offset, h->patch_count, sizeof(sluice_patch_t)))
+    return fail(c, SLUICE_WALK_SECTION, 5);
   if (fnv1a(c->image + sizeof *h, size - sizeof *h) != words(h->hash_lo, h->hash_hi)) {
     return fail(c, SLUICE_WALK_HASH, 0);
   }
@@ -100,7 +102,7 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
 
 static sluice_walk_status_t check_tables(check_t* c) {
   const sluice_stream_header_t* h = &c->header;
-  uint32_t i;
+  uint32_t i, last = 0;
   for (i = 0; i < h->binding_count; ++i) {
     sluice_binding_t b;
     read(c, h->binding_offset, i, &b, sizeof b);
@@ -118,6 +120,16 @@ static sluice_walk_status_t check_tables(check_t* c) {
       return fail(c, SLUICE_WALK_KERNEL, i);
     }
     if (k.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
+  for (i = 0; i < h->patch_count; ++i) {
+    sluice_patch_t p;
+    sluice_binding_t b;
+    read(c, h->patch_offset, i, &p, sizeof p);
+    if (p.binding >= h->binding_count || p.step_hi != 0 || (i > 0 && p.binding <= last))
+      return fail(c, SLUICE_WALK_PATCH, i);
+    read(c, h->binding_offset, p.binding, &b, sizeof b);
+    if (b.region != SLUICE_REGION_STATE) return fail(c, SLUICE_WALK_PATCH, i);
+    last = p.binding;
   }
   for (i = 0; i < h->instance_count; ++i) {
     sluice_instance_t n;

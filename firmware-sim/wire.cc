@@ -117,6 +117,18 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
   if (g.parameter_min() != nullptr) {
     graph->parameter_min.assign(g.parameter_min()->begin(), g.parameter_min()->end());
   }
+  if (g.parameter_max() != nullptr) {
+    graph->parameter_max.assign(g.parameter_max()->begin(), g.parameter_max()->end());
+  }
+  if (graph->parameter_min.size() != graph->parameter_max.size()) {
+    return "parameter ranges of different lengths";
+  }
+  for (size_t i = 0; i < graph->parameter_min.size(); ++i) {
+    if (graph->parameter_min[i] < 0 ||
+        graph->parameter_min[i] > graph->parameter_max[i]) {
+      return "parameter " + std::to_string(i) + " has an empty or negative range";
+    }
+  }
   graph->data = g.data() == nullptr ? nullptr : g.data()->data();
   graph->data_size = Size(g.data());
   // Inline constants do not count: plans do not depend on their values.

@@ -39,7 +39,7 @@ struct Layer {
 struct Graph {
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;
-  std::vector<int32_t> parameter_min;
+  std::vector<int32_t> parameter_min, parameter_max;
   const uint8_t* data = nullptr;
   size_t data_size = 0;
   uint64_t hash = 0;

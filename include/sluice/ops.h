@@ -23,35 +23,35 @@
 #include <stdint.h>
 
 /* X(constant, code, name). Codes are wire values: append only. */
-#define SLUICE_OPS(X)                        \
-  X(CONV, 1, "conv")                         \
-  X(DEPTHWISE_CONV, 2, "depthwise_conv")     \
-  X(TRANSPOSED_CONV, 3, "transposed_conv")   \
-  X(FULLY_CONNECTED, 4, "fully_connected")   \
-  X(BATCH_MATMUL, 5, "batch_matmul")         \
-  X(MAX_POOL, 6, "max_pool")                 \
-  X(AVERAGE_POOL, 7, "average_pool")         \
-  X(ADD, 8, "add")                           \
-  X(SUB, 9, "sub")                           \
-  X(MUL, 10, "mul")                          \
-  X(MINIMUM, 11, "minimum")                  \
-  X(MAXIMUM, 12, "maximum")                  \
-  X(REQUANTIZE, 13, "requantize")            \
-  X(LOOKUP, 14, "lookup")                    \
-  X(SOFTMAX, 15, "softmax")                  \
-  X(LAYER_NORM, 16, "layer_norm")            \
-  X(RMS_NORM, 17, "rms_norm")                \
-  X(REDUCE, 18, "reduce")                    \
-  X(ARGMAX, 19, "argmax")                    \
-  X(CONCAT, 20, "concat")                    \
-  X(SLICE, 21, "slice")                      \
-  X(PAD, 22, "pad")                          \
-  X(RESHAPE, 23, "reshape")                  \
-  X(TRANSPOSE, 24, "transpose")              \
-  X(GATHER, 25, "gather")                    \
-  X(RESIZE_BILINEAR, 26, "resize_bilinear")  \
-  X(RESIZE_NEAREST, 27, "resize_nearest")    \
-  X(STATE_APPEND, 28, "state_append")        \
+#define SLUICE_OPS(X)                       \
+  X(CONV, 1, "conv")                        \
+  X(DEPTHWISE_CONV, 2, "depthwise_conv")    \
+  X(TRANSPOSED_CONV, 3, "transposed_conv")  \
+  X(FULLY_CONNECTED, 4, "fully_connected")  \
+  X(BATCH_MATMUL, 5, "batch_matmul")        \
+  X(MAX_POOL, 6, "max_pool")                \
+  X(AVERAGE_POOL, 7, "average_pool")        \
+  X(ADD, 8, "add")                          \
+  X(SUB, 9, "sub")                          \
+  X(MUL, 10, "mul")                         \
+  X(MINIMUM, 11, "minimum")                 \
+  X(MAXIMUM, 12, "maximum")                 \
+  X(REQUANTIZE, 13, "requantize")           \
+  X(LOOKUP, 14, "lookup")                   \
+  X(SOFTMAX, 15, "softmax")                 \
+  X(LAYER_NORM, 16, "layer_norm")           \
+  X(RMS_NORM, 17, "rms_norm")               \
+  X(REDUCE, 18, "reduce")                   \
+  X(ARGMAX, 19, "argmax")                   \
+  X(CONCAT, 20, "concat")                   \
+  X(SLICE, 21, "slice")                     \
+  X(PAD, 22, "pad")                         \
+  X(RESHAPE, 23, "reshape")                 \
+  X(TRANSPOSE, 24, "transpose")             \
+  X(GATHER, 25, "gather")                   \
+  X(RESIZE_BILINEAR, 26, "resize_bilinear") \
+  X(RESIZE_NEAREST, 27, "resize_nearest")   \
+  X(STATE_APPEND, 28, "state_append")       \
   X(OPAQUE, 29, "opaque")
 
 enum {
@@ -62,11 +62,11 @@ enum {
 };
 
 /* X(constant, code, bytes, name) */
-#define SLUICE_DTYPES(X)     \
-  X(INT8, 1, 1, "int8")      \
-  X(UINT8, 2, 1, "uint8")    \
-  X(INT16, 3, 2, "int16")    \
-  X(INT32, 4, 4, "int32")    \
+#define SLUICE_DTYPES(X)  \
+  X(INT8, 1, 1, "int8")   \
+  X(UINT8, 2, 1, "uint8") \
+  X(INT16, 3, 2, "int16") \
+  X(INT32, 4, 4, "int32") \
   X(INT64, 5, 8, "int64")
 
 enum {
@@ -172,7 +172,8 @@ enum {
   SLUICE_REQUANTIZE_ATTRIBUTES
 };
 
-/* LOOKUP: inputs ifmap (8-bit), table of 256 bytes. out = table[bits of in as uint8]. */
+/* LOOKUP: inputs ifmap (8-bit), table of 256 bytes. out = table[bits of in as uint8].
+ */
 
 /* SOFTMAX over axis 3; 8-bit in and out, output scale 1/256, output zero = smallest
  * value of the dtype. Optional second input: mask, uint8, broadcasting, 0 = the element
@@ -184,6 +185,27 @@ enum {
   SLUICE_SOFTMAX_SHIFT,
   SLUICE_SOFTMAX_DIFF_MIN,
   SLUICE_SOFTMAX_ATTRIBUTES
+};
+
+/* LAYER_NORM, RMS_NORM over axis 3, whose extent C is at most 32768; 8-bit in, 8-bit
+ * out. Inputs: ifmap [N,H,W,C]; parameters int32 [C,3] = (bias, multiplier, shift) of
+ * each channel, the bias in 1/256 of an output step. Each row by itself, in 64-bit
+ * integers: LAYER_NORM  d_i = C * in_i - sum of in;  RMS_NORM  d_i = C * (in_i -
+ * input_zero) v = floor(sum of d_i^2 / C) + EPSILON    the variance in (C input
+ * steps)^2 s = max(1, floor(sqrt(v * 2^16)));  r = floor(2^47 / s) z_i = d_i * r / 2^19
+ * rounded to nearest, ties away from zero: the normalised value with 20 fraction bits,
+ * |z_i| < 2^29 y_i = scale(z_i, multiplier_i, shift_i) + bias_i, in 1/256 of an output
+ * step out_i = clamp(y_i / 2^8 rounded to nearest, ties away from zero, + output_zero)
+ * y_i wraps at 32 bits. input_zero (RMS_NORM only) lies in the dtype's range and
+ * EPSILON is not negative: d_i, v * 2^16 and d_i * r then stay below 2^24, 2^63 and
+ * 2^48. */
+enum {
+  SLUICE_NORM_INPUT_ZERO = 0,
+  SLUICE_NORM_EPSILON,
+  SLUICE_NORM_OUTPUT_ZERO,
+  SLUICE_NORM_ACT_MIN,
+  SLUICE_NORM_ACT_MAX,
+  SLUICE_NORM_ATTRIBUTES
 };
 
 /* REDUCE over the axes in the bit mask AXES (bit i = axis i); they stay as extent 1.
@@ -247,8 +269,8 @@ enum {
  *   position of output i in 1/1024: step * i, with half_pixel_centers: step*i + step/2
  *          - 512
  *   bilinear: lower = max(0, position >> 10), upper = min(lower + 1, in - 1), weights
- *          from max(0, position) - 1024 * lower; the sum of four products (each fraction
- *          in 1/1024) is divided by 2^20, rounded to nearest, ties away from zero
+ *          from max(0, position) - 1024 * lower; the sum of four products (each
+ * fraction in 1/1024) is divided by 2^20, rounded to nearest, ties away from zero
  *          (TFLite's integer kernel)
  *   nearest: min(max(0, position >> 10), in - 1), of position + 512 when ALIGN_CORNERS
  *          or HALF_PIXEL_CENTERS
@@ -260,13 +282,13 @@ enum {
   SLUICE_RESIZE_ATTRIBUTES
 };
 
-/* STATE_APPEND: inputs state [N,H,W,C], rows [N,H,w,C]: writes rows into the state at
- * axis-AXIS position of parameter PARAMETER; the output is the state tensor itself. */
-enum {
-  SLUICE_APPEND_AXIS = 0,
-  SLUICE_APPEND_PARAMETER,
-  SLUICE_APPEND_ATTRIBUTES
-};
+/* STATE_APPEND: inputs state and rows, which may be shorter along AXIS. Writes the rows
+ * into the state, the first at the position along AXIS that is the value of parameter
+ * PARAMETER; the output is the state tensor itself. Layers behind it that read the
+ * state (or views of it) see the new rows, layers in front of it the old ones. A state
+ * tensor is appended to at most once in a graph and written by no other layer. The
+ * parameter's range must keep the rows inside the state. */
+enum { SLUICE_APPEND_AXIS = 0, SLUICE_APPEND_PARAMETER, SLUICE_APPEND_ATTRIBUTES };
 
 /* OPAQUE: executed by the host on whole tensors in DRAM; takes CYCLES (64 bits in two
  * halves). NAME indexes the graph's names. */
@@ -277,20 +299,18 @@ enum {
   SLUICE_OPAQUE_ATTRIBUTES
 };
 
-/* Seeded bytes (constants with source "seeded", inputs of simulated runs): the SplitMix64
- * sequence of the seed, eight bytes per number, little-endian:
- *   state += 0x9e3779b97f4a7c15; z = state; z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
- *   z = (z ^ z >> 27) * 0x94d049bb133111eb; number = z ^ z >> 31
- * Input i (counting input tensors) of a run with seed s has seed s * 256 + i. An int32
- * input that feeds GATHER's indices holds (number >> 32) % rows of the table instead. */
-
-/* LAYER_NORM, RMS_NORM over axis 3: reserved; this version answers SLUICE_UNSUPPORTED. */
+/* Seeded bytes (constants with source "seeded", inputs of simulated runs): the
+ * SplitMix64 sequence of the seed, eight bytes per number, little-endian: state +=
+ * 0x9e3779b97f4a7c15; z = state; z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9; z = (z ^ z >>
+ * 27) * 0x94d049bb133111eb; number = z ^ z >> 31 Input i (counting input tensors) of a
+ * run with seed s has seed s * 256 + i. An int32 input that feeds GATHER's indices
+ * holds (number >> 32) % rows of the table instead. */
 
 /* Work of one output box, which bounds a tile's cycles from below:
  *   MACs        conv family and matmul: outputs * R * S * input channels summed over
  *   vector ops  everything else that computes: outputs * elements each output reads
- *               (pool: window; binary: 2; softmax, argmax, lookup, pad, transpose,
- *               requantize: 1; resize: 4; reduce: inputs of the box)
+ *               (pool: window; binary: 2; softmax, norms, argmax, lookup, pad,
+ *               transpose, requantize: 1; resize: 4; reduce: inputs of the box)
  * CONCAT, SLICE, RESHAPE, GATHER and STATE_APPEND are moved by the DMA and do none. */
 
 #endif /* SLUICE_OPS_H_ */

@@ -3,7 +3,7 @@
  *
  * A stream is one contiguous, relocatable image, little-endian, 4-byte aligned:
  *
- *   header | block directory | instances | bindings | kernels | attributes | bodies
+ *   header | directory | instances | bindings | kernels | attributes | patches | bodies
  *
  * Engines. Each engine runs its own list of instructions strictly in order. An
  *   instruction starts when its engine is free and all its waits hold; nothing else
@@ -14,15 +14,19 @@
  *   may be used by many instances. All engines visit the instances in one order.
  *   Operands name slots; an instance binds each slot to (region, 64-bit base) and the
  *   body's kernels to a run of the kernel table. Only bindings are ever patched.
+ * Parameters (KV position) are values known when a run starts. One enters addresses
+ *   alone: for each patch, the driver or the walker takes base + value * step as the
+ *   binding's base. Everything else is constant. A patched slot lies in region STATE
+ * and is only stored to, and that region is stored to through patched slots alone.
  * Waits hold on completion only; completion of an instruction implies that its effects
  *   are visible and that all earlier ones on that engine have completed.
  * Timing, in cycles: COMPUTE and HOST take what they declare; LOAD and STORE take
- *   latency + ceil(bytes * denominator / numerator) of the DRAM bandwidth; FORWARD takes
- *   hop latency * farthest hops + ceil(bytes / link bandwidth). An instruction whose
- *   engine is free and whose waits hold at t starts at t; completions at t come before
- *   starts at t. No instruction takes zero cycles or moves zero bytes.
- * Regions. Addresses are (region, offset in bytes). The driver places each region
- *   anywhere aligned to region_alignment; GBUF offsets are within one node's scratchpad.
+ *   latency + ceil(bytes * denominator / numerator) of the DRAM bandwidth; FORWARD
+ * takes hop latency * farthest hops + ceil(bytes / link bandwidth). An instruction
+ * whose engine is free and whose waits hold at t starts at t; completions at t come
+ * before starts at t. No instruction takes zero cycles or moves zero bytes. Regions.
+ * Addresses are (region, offset in bytes). The driver places each region anywhere
+ * aligned to region_alignment; GBUF offsets are within one node's scratchpad.
  *
  * Every struct has a fixed size, a multiple of 8 bytes, and only fields of at most four
  * bytes; reserved fields are zero. 64-bit values are two words, low first. */
@@ -39,41 +43,43 @@ enum { SLUICE_ENGINE_DMA = 0, SLUICE_ENGINE_HOST = 1, SLUICE_ENGINE_NODE0 = 2 };
 #define SLUICE_ENGINE_COMPUTE(node) (2u + 2u * (uint32_t)(node))
 #define SLUICE_ENGINE_SEND(node) (3u + 2u * (uint32_t)(node))
 
-enum { /* regions */
-  SLUICE_REGION_GBUF = 0,      /* scratchpad of the node the instruction names */
-  SLUICE_REGION_CONST = 1,     /* weights and parameters, read only */
-  SLUICE_REGION_INPUT = 2,     /* graph inputs, read only */
-  SLUICE_REGION_OUTPUT = 3,    /* graph outputs */
-  SLUICE_REGION_STATE = 4,     /* persists over runs, starts zeroed (KV cache) */
-  SLUICE_REGION_WORKSPACE = 5, /* intermediate tensors, spills, partial sums */
-  SLUICE_REGION_COUNT = 6
+enum {                              /* regions */
+       SLUICE_REGION_GBUF = 0,      /* scratchpad of the node the instruction names */
+       SLUICE_REGION_CONST = 1,     /* weights and parameters, read only */
+       SLUICE_REGION_INPUT = 2,     /* graph inputs, read only */
+       SLUICE_REGION_OUTPUT = 3,    /* graph outputs */
+       SLUICE_REGION_STATE = 4,     /* persists over runs, starts zeroed (KV cache) */
+       SLUICE_REGION_WORKSPACE = 5, /* intermediate tensors, spills, partial sums */
+       SLUICE_REGION_COUNT = 6
 };
 
-enum { /* opcodes */
-  SLUICE_OPCODE_LOAD = 1,    /* DRAM -> GBUF of a rectangle of nodes; engine DMA */
-  SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM; engine DMA */
-  SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle; engine send */
-  SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer; engine compute */
-  SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM; engine host */
+enum {                          /* opcodes */
+       SLUICE_OPCODE_LOAD = 1,  /* DRAM -> GBUF of a rectangle of nodes; engine DMA */
+       SLUICE_OPCODE_STORE = 2, /* GBUF of one node -> DRAM; engine DMA */
+       SLUICE_OPCODE_FORWARD =
+           3, /* GBUF of a node -> GBUF of a rectangle; engine send */
+       SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer; engine compute */
+       SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM; engine host */
 };
 
 typedef struct { /* 176 bytes at offset 0 */
   uint32_t magic;
   uint32_t version;
-  uint32_t size_bytes; /* of the whole image, multiple of 16 */
-  uint32_t flags;      /* 0 */
+  uint32_t size_bytes;       /* of the whole image, multiple of 16 */
+  uint32_t flags;            /* 0 */
   uint32_t hash_lo, hash_hi; /* FNV-1a 64 of all bytes after the header */
   uint32_t node_cols, node_rows;
   uint32_t block_count, block_offset; /* sluice_block_t[], offsets from image start */
-  uint32_t instance_count, instance_offset; /* sluice_instance_t[] */
-  uint32_t binding_count, binding_offset;   /* sluice_binding_t[] */
-  uint32_t kernel_count, kernel_offset;     /* sluice_kernel_t[] */
+  uint32_t instance_count, instance_offset;   /* sluice_instance_t[] */
+  uint32_t binding_count, binding_offset;     /* sluice_binding_t[] */
+  uint32_t kernel_count, kernel_offset;       /* sluice_kernel_t[] */
   uint32_t attribute_count, attribute_offset; /* int32[] */
-  uint32_t region_alignment;                /* bytes, power of two */
-  uint32_t gbuf_bytes_lo, gbuf_bytes_hi;    /* capacity the stream was made for */
+  uint32_t region_alignment;                  /* bytes, power of two */
+  uint32_t gbuf_bytes_lo, gbuf_bytes_hi;      /* capacity the stream was made for */
   uint32_t reserved0;
   uint32_t region_bytes[SLUICE_REGION_COUNT][2]; /* bytes needed, low and high word */
-  uint32_t reserved[10];
+  uint32_t patch_count, patch_offset;            /* sluice_patch_t[] */
+  uint32_t reserved[8];
 } sluice_stream_header_t;
 
 /* One body. Offsets are bytes from the start of the image. 112 bytes. */
@@ -109,9 +115,17 @@ typedef struct { /* where a slot lies; 16 bytes */
   uint32_t reserved;
 } sluice_binding_t;
 
-/* What a tile computes: the attributes of one graph layer. A convolution that takes over
- * a PAD in front of it has the PAD's pads added to its own and reads the PAD's input.
- * 16 bytes. */
+/* The binding's base for a run is base + value of the parameter * step; without a patch
+ * it is base. Patches are in ascending order of binding, at most one each. 16 bytes. */
+typedef struct {
+  uint32_t binding;
+  uint32_t parameter;        /* of the graph */
+  uint32_t step_lo, step_hi; /* bytes, below 2^32 */
+} sluice_patch_t;
+
+/* What a tile computes: the attributes of one graph layer. A convolution that takes
+ * over a PAD in front of it has the PAD's pads added to its own and reads the PAD's
+ * input. 16 bytes. */
 typedef struct {
   uint16_t op; /* SLUICE_OP_ */
   uint16_t attribute_count;
@@ -122,7 +136,7 @@ typedef struct {
 
 typedef struct { /* 16 bytes */
   uint8_t opcode;
-  uint8_t flags;       /* SLUICE_FLAG_ of COMPUTE, else 0 */
+  uint8_t flags; /* SLUICE_FLAG_ of COMPUTE, else 0 */
   uint16_t wait_count;
   uint32_t descriptor; /* index of a tile, transfer or host call, by opcode */
   uint32_t first_wait;
@@ -167,14 +181,14 @@ typedef struct {
 
 /* LOAD, STORE, FORWARD copy src to dst, element by element; same dtype and extents.
  * bytes moved = product of extents * size of an element, once, whatever the rectangle.
- * With `index` (LOAD only), an int32 operand in GBUF of dst_node: row i of axis 2 of dst
- * is row index[i] of axis 2 of src; the extents of src's axis 2 bound the index.
- * 32 bytes. */
+ * With `index` (LOAD only), an int32 operand in GBUF of dst_node: row i of axis 2 of
+ * dst is row index[i] of axis 2 of src; the extents of src's axis 2 bound the index. 32
+ * bytes. */
 typedef struct {
-  uint32_t src, dst;  /* operands */
-  uint32_t index;     /* operand or SLUICE_NONE */
-  uint16_t src_node;  /* STORE, FORWARD */
-  uint16_t dst_node;  /* LOAD, FORWARD: top left node (row * node_cols + col) */
+  uint32_t src, dst; /* operands */
+  uint32_t index;    /* operand or SLUICE_NONE */
+  uint16_t src_node; /* STORE, FORWARD */
+  uint16_t dst_node; /* LOAD, FORWARD: top left node (row * node_cols + col) */
   uint16_t dst_cols, dst_rows; /* LOAD, FORWARD: rectangle, each >= 1 */
   uint32_t reserved[3];
 } sluice_transfer_t;
@@ -188,17 +202,15 @@ typedef struct {
  *                    front of this tile: row i of the box, filter row r reads input0
  *                    row i * stride + r * dilation - pad[0], or padding when that is
  *                    outside input0. pad[] = top, left, bottom, right of this tile, and
- *                    (p - 1) * stride + (R - 1) * dilation + 1 = pad[0] + rows + pad[2].
- *                    Columns alike with pad[1], pad[3]. (PAD pads N and C never in a
- *                    tile; stride 1, window 1: p = pad[0] + rows + pad[2].)
- *   transposed conv  input0 holds exactly the rows that scatter into the box.
- *   conv, fully connected, matmul   sums over input channels [c_begin, c_end) of the
- *                    layer (of each group): input0 and weight hold just these.
- *   grouped and depthwise conv   input0 holds the channels of the groups in the box.
- *   transpose        input0 in the input's axis order.
- *   everything else  inputs hold the same box, extent 1 where they broadcast, and the
- *                    whole of each axis the op reads whole (softmax, argmax: C; reduce:
- *                    its axes; resize: the needed rows and columns).
+ *                    (p - 1) * stride + (R - 1) * dilation + 1 = pad[0] + rows +
+ * pad[2]. Columns alike with pad[1], pad[3]. (PAD pads N and C never in a tile; stride
+ * 1, window 1: p = pad[0] + rows + pad[2].) transposed conv  input0 holds exactly the
+ * rows that scatter into the box. conv, fully connected, matmul   sums over input
+ * channels [c_begin, c_end) of the layer (of each group): input0 and weight hold just
+ * these. grouped and depthwise conv   input0 holds the channels of the groups in the
+ * box. transpose        input0 in the input's axis order. everything else  inputs hold
+ * the same box, extent 1 where they broadcast, and the whole of each axis the op reads
+ * whole (softmax, argmax: C; reduce: its axes; resize: the needed rows and columns).
  * Roles: weight = filter, LOOKUP's table; parameters = int32 [1,1,k,3];
  *   input1 = second input of binary ops, SOFTMAX's mask, BATCH_MATMUL's b.
  * accumulator: int32 [n, p, q, k]; SLUICE_NONE when both FIRST and LAST. Ops without a

@@ -89,6 +89,7 @@ void Run(const SimulateCommand& command) {
   options.plan_size = plan.size();
   options.functional = command.functional;
   options.seed = command.seed;
+  options.parameters = command.parameters;
   if (!command.trace.empty()) {
     options.trace = [&](const sluice_sim::TraceEvent& e) { events.push_back(e); };
   }

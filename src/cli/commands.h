@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sluice::cli {
 
@@ -40,6 +41,15 @@ struct ScheduleCommand {
 };
 void Run(const ScheduleCommand& command);
 
+struct ZooCommand {
+  std::string name, output;
+  int32_t batch = 1, seq = 64, context = 1024;
+  int32_t blocks = 0;  // 0 = all
+  bool list = false;
+  bool json = false;
+};
+void Run(const ZooCommand& command);
+
 struct VerifyCommand {
   std::string plan, graph, hardware;
   bool json = false;
@@ -50,6 +60,7 @@ struct SimulateCommand {
   std::string plan, graph, hardware, trace;
   bool functional = false;
   uint64_t seed = 0;
+  std::vector<int32_t> parameters;
   bool json = false;
 };
 void Run(const SimulateCommand& command);

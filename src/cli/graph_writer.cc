@@ -75,6 +75,11 @@ uint32_t GraphWriter::AddSeeded(const std::string& name, uint8_t dtype, Dims dim
   return tensor;
 }
 
+uint32_t GraphWriter::AddParameter(const std::string& name, int32_t min, int32_t max) {
+  parameters_.push_back({AddName(name), min, max});
+  return static_cast<uint32_t>(parameters_.size() - 1);
+}
+
 void GraphWriter::AddLayer(const std::string& name, uint16_t op,
                            std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
                            std::vector<int32_t> attributes) {
@@ -131,6 +136,16 @@ Bytes GraphWriter::Finish() const {
   const auto outputs_at = builder.CreateVector(outputs);
   const auto attribute_begin_at = builder.CreateVector(attribute_begin);
   const auto attributes_at = builder.CreateVector(attributes);
+  const auto parameter_column = [&](auto item, auto get) {
+    return builder.CreateVector(Column<decltype(item)>(parameters_, get));
+  };
+  flatbuffers::Offset<flatbuffers::Vector<uint32_t>> parameter_name;
+  flatbuffers::Offset<flatbuffers::Vector<int32_t>> parameter_min, parameter_max;
+  if (!parameters_.empty()) {
+    parameter_name = parameter_column(uint32_t{}, [](auto& p) { return p.name; });
+    parameter_min = parameter_column(int32_t{}, [](auto& p) { return p.min; });
+    parameter_max = parameter_column(int32_t{}, [](auto& p) { return p.max; });
+  }
 
   wire::GraphBuilder graph(builder);
   graph.add_name(name);
@@ -154,6 +169,11 @@ Bytes GraphWriter::Finish() const {
   graph.add_layer_outputs(outputs_at);
   graph.add_layer_attribute_begin(attribute_begin_at);
   graph.add_layer_attributes(attributes_at);
+  if (!parameters_.empty()) {
+    graph.add_parameter_name(parameter_name);
+    graph.add_parameter_min(parameter_min);
+    graph.add_parameter_max(parameter_max);
+  }
   wire::FinishGraphBuffer(builder, graph.Finish());
   return Bytes(builder.GetBufferPointer(),
                builder.GetBufferPointer() + builder.GetSize());

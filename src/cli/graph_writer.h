@@ -55,6 +55,11 @@ struct LayerRow {
   std::vector<int32_t> attributes;
 };
 
+struct ParameterRow {
+  uint32_t name;
+  int32_t min, max;
+};
+
 class GraphWriter {
  public:
   explicit GraphWriter(std::string name) : name_(std::move(name)) {}
@@ -65,11 +70,14 @@ class GraphWriter {
   uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
                        const void* bytes, size_t size);
   uint32_t AddSeeded(const std::string& name, uint8_t dtype, Dims dims, uint64_t seed);
+  // A value known at run time only, in [min, max]; returns its index.
+  uint32_t AddParameter(const std::string& name, int32_t min, int32_t max);
   void AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
                 std::vector<uint32_t> outputs, std::vector<int32_t> attributes = {});
 
   const std::vector<TensorRow>& tensors() const { return tensors_; }
   const std::vector<LayerRow>& layers() const { return layers_; }
+  void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
   uint64_t constant_bytes() const { return data_.size(); }
 
@@ -88,6 +96,7 @@ class GraphWriter {
   std::unordered_map<std::string, uint32_t> name_index_;
   std::vector<TensorRow> tensors_;
   std::vector<LayerRow> layers_;
+  std::vector<ParameterRow> parameters_;
   Bytes data_;
 };
 

@@ -84,6 +84,21 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddZoo(CLI::App* app, ZooCommand* command) {
+  CLI::App* sub = app->add_subcommand("zoo", "a known network -> a graph file");
+  sub->add_option("name", command->name, "network");
+  sub->add_flag("--list", command->list, "list the networks");
+  sub->add_option("-o,--output", command->output, "graph file to write");
+  sub->add_option("--batch", command->batch, "images or sequences at once")
+      ->capture_default_str();
+  sub->add_option("--seq", command->seq, "tokens of a prefill")->capture_default_str();
+  sub->add_option("--context", command->context, "positions of the KV cache")
+      ->capture_default_str();
+  sub->add_option("--blocks", command->blocks, "only the first of a transformer");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 void AddVerify(CLI::App* app, VerifyCommand* command) {
   CLI::App* sub = app->add_subcommand("verify", "the static judge");
   sub->add_option("plan", command->plan, "plan file")->required();
@@ -101,6 +116,8 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
   sub->add_flag("--functional", command->functional,
                 "compute with real bytes and compare with an untiled run");
   sub->add_option("--seed", command->seed, "of the inputs");
+  sub->add_option("--parameter", command->parameters,
+                  "values of the graph's parameters, in order (default: smallest)");
   sub->add_option("--trace", command->trace, "write a Chrome trace to this file");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
@@ -144,6 +161,7 @@ int Main(int argc, char** argv) {
   VerifyCommand verify;
   SimulateCommand simulate;
   PlotCommand plot;
+  ZooCommand zoo;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -153,6 +171,7 @@ int Main(int argc, char** argv) {
   AddVerify(&app, &verify);
   AddSimulate(&app, &simulate);
   AddPlot(&app, &plot);
+  AddZoo(&app, &zoo);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -162,7 +181,7 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
-                               verify.json || simulate.json || plot.json);
+                               verify.json || simulate.json || plot.json || zoo.json);
   }
 }
 

@@ -50,6 +50,14 @@ class InternTable {
   Span<uint32_t> slots_;  // index + 1, 0 = empty; size a power of two
 };
 
+// What a slot is bound to: a tensor's place, moving with a parameter or not.
+struct Slot {
+  uint32_t tensor;
+  bool moves;
+  uint32_t parameter;
+  uint32_t step;
+};
+
 struct Body {
   explicit Body(Arena* arena)
       : instructions{Vector<sluice_instruction_t>(arena),
@@ -64,7 +72,7 @@ struct Body {
         host_operands(arena),
         operands(arena),
         shapes(arena),
-        slot_tensors(arena),
+        slots(arena),
         kernel_layers(arena) {}
 
   Vector<sluice_instruction_t> instructions[3];  // per ProgramEngine
@@ -76,7 +84,7 @@ struct Body {
   Vector<sluice_operand_t> host_operands;  // contiguous lists, behind `operands`
   InternTable<sluice_operand_t> operands;
   InternTable<sluice_shape_t> shapes;
-  Vector<uint32_t> slot_tensors;   // tensor of slot 1 + i; slot 0 is the scratchpad
+  Vector<Slot> slots;              // slot 1 + i; slot 0 is the scratchpad
   Vector<uint32_t> kernel_layers;  // graph layer of kernel i
 };
 

@@ -123,16 +123,18 @@ Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
   return Status::kOk;
 }
 
-Status SlotOf(uint32_t tensor, Body* body, uint16_t* slot) {
-  for (size_t i = 0; i < body->slot_tensors.size(); ++i) {
-    if (body->slot_tensors[i] == tensor) {
+Status SlotOf(const Slot& wanted, Body* body, uint16_t* slot) {
+  for (size_t i = 0; i < body->slots.size(); ++i) {
+    const Slot& known = body->slots[i];
+    if (known.tensor == wanted.tensor && known.moves == wanted.moves &&
+        known.parameter == wanted.parameter && known.step == wanted.step) {
       *slot = static_cast<uint16_t>(i + 1);
       return Status::kOk;
     }
   }
-  if (body->slot_tensors.size() >= 65535 - 1) return Status::kUnsupported;
-  SLUICE_TRY(body->slot_tensors.Push(tensor));
-  *slot = static_cast<uint16_t>(body->slot_tensors.size());
+  if (body->slots.size() >= 65535 - 1) return Status::kUnsupported;
+  SLUICE_TRY(body->slots.Push(wanted));
+  *slot = static_cast<uint16_t>(body->slots.size());
   return Status::kOk;
 }
 
@@ -162,7 +164,7 @@ Status BufferOperand(const BufferBox& box, Body* body, uint32_t* index) {
 
 Status DramOperand(const DramBox& box, uint8_t dtype, Body* body, uint32_t* index) {
   uint16_t slot = 0;
-  SLUICE_TRY(SlotOf(box.tensor, body, &slot));
+  SLUICE_TRY(SlotOf(Slot{box.tensor, box.moves, box.parameter, box.step}, body, &slot));
   sluice_operand_t operand;
   SLUICE_TRY(
       MakeOperand(slot, dtype, box.offset, box.extent, box.stride, body, &operand));
@@ -243,7 +245,7 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
     const DramBox box =
         TensorBox(tensor, e.lowering.places[tensor], WholeBox(e.graph.tensors[tensor]));
     uint16_t slot = 0;
-    SLUICE_TRY(SlotOf(tensor, body, &slot));
+    SLUICE_TRY(SlotOf(Slot{tensor, false, 0, 0}, body, &slot));
     sluice_operand_t operand;
     SLUICE_TRY(MakeOperand(slot, e.graph.tensors[tensor].dtype, box.offset, box.extent,
                            box.stride, body, &operand));
@@ -338,7 +340,7 @@ Status WriteBody(Body* body, const Vector<Export>& exports, uint32_t engines,
   }
   SLUICE_TRY(Pad(out));
   entry->body_bytes = static_cast<uint32_t>(out->size());
-  entry->slot_count = static_cast<uint32_t>(1 + body->slot_tensors.size());
+  entry->slot_count = static_cast<uint32_t>(1 + body->slots.size());
   entry->kernel_count = static_cast<uint32_t>(body->kernel_layers.size());
   const uint64_t hash = Fnv1a(out->data(), out->size());
   entry->hash_lo = static_cast<uint32_t>(hash);
@@ -354,6 +356,7 @@ struct Image {
         bindings(arena),
         kernels(arena),
         attributes(arena),
+        patches(arena),
         bodies(arena),
         debug(arena) {}
   Vector<sluice_block_t> entries;
@@ -361,6 +364,7 @@ struct Image {
   Vector<sluice_binding_t> bindings;
   Vector<sluice_kernel_t> kernels;
   Vector<int32_t> attributes;
+  Vector<sluice_patch_t> patches;
   Vector<uint8_t> bodies;  // one after the other; entry offsets relative to this
   Vector<uint32_t> debug;
 };
@@ -391,8 +395,13 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, Image* image) 
   instance.first_kernel = static_cast<uint32_t>(image->kernels.size());
   SLUICE_TRY(image->instances.Push(instance));
   SLUICE_TRY(image->bindings.Push(sluice_binding_t{SLUICE_REGION_GBUF, 0, 0, 0}));
-  for (uint32_t tensor : body->slot_tensors) {
-    const TensorPlace& place = e.lowering.places[tensor];
+  for (const Slot& slot : body->slots) {
+    const TensorPlace& place = e.lowering.places[slot.tensor];
+    if (slot.moves) {
+      SLUICE_TRY(image->patches.Push(
+          sluice_patch_t{static_cast<uint32_t>(image->bindings.size()), slot.parameter,
+                         slot.step, 0}));
+    }
     SLUICE_TRY(image->bindings.Push(
         sluice_binding_t{place.region, static_cast<uint32_t>(place.offset),
                          static_cast<uint32_t>(place.offset >> 32), 0}));
@@ -440,8 +449,10 @@ Status Assemble(const Emitter& e, const Hardware& hardware, int64_t scratchpad_b
       rounded(bindings_at + image->bindings.size() * sizeof(sluice_binding_t));
   const uint64_t attributes_at =
       rounded(kernels_at + image->kernels.size() * sizeof(sluice_kernel_t));
-  const uint64_t bodies_at =
+  const uint64_t patches_at =
       rounded(attributes_at + image->attributes.size() * sizeof(int32_t));
+  const uint64_t bodies_at =
+      rounded(patches_at + image->patches.size() * sizeof(sluice_patch_t));
   const uint64_t size = bodies_at + image->bodies.size();
   if (size > 0x7fffff00u) {
     return Fail(e.diagnostic, Status::kUnsupported, kStage)
@@ -463,6 +474,7 @@ Status Assemble(const Emitter& e, const Hardware& hardware, int64_t scratchpad_b
   copy(bindings_at, image->bindings.span());
   copy(kernels_at, image->kernels.span());
   copy(attributes_at, image->attributes.span());
+  copy(patches_at, image->patches.span());
   copy(bodies_at, image->bodies.span());
 
   sluice_stream_header_t header = {};
@@ -481,6 +493,8 @@ Status Assemble(const Emitter& e, const Hardware& hardware, int64_t scratchpad_b
   header.kernel_offset = static_cast<uint32_t>(kernels_at);
   header.attribute_count = static_cast<uint32_t>(image->attributes.size());
   header.attribute_offset = static_cast<uint32_t>(attributes_at);
+  header.patch_count = static_cast<uint32_t>(image->patches.size());
+  header.patch_offset = static_cast<uint32_t>(patches_at);
   header.region_alignment = kRegionAlignment;
   header.gbuf_bytes_lo = static_cast<uint32_t>(scratchpad_bytes);
   header.gbuf_bytes_hi =

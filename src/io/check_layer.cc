@@ -218,6 +218,25 @@ Status CheckUnary(const Rule& r) {
   return Status::kOk;
 }
 
+// Beyond this many channels sums of squares would leave 64 bits.
+constexpr int32_t kMaxNormChannels = 32768;
+
+Status CheckNorm(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  const Tensor& in = r.in(0);
+  if (!SameExtents(in, r.out())) return r.Bad("input and output extents differ");
+  if (!IsEightBit(in) || !IsEightBit(r.out())) return r.Bad("operands must be 8 bit");
+  SLUICE_TRY(CheckParameters(r, r.in(1), in.extent[3]));
+  if (in.extent[3] > kMaxNormChannels) return r.Unsupported("more than 32768 channels");
+  const int32_t low = in.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  const int32_t zero = r.at(SLUICE_NORM_INPUT_ZERO);
+  if (r.layer.op == SLUICE_OP_RMS_NORM && (zero < low || zero > low + 255)) {
+    return r.Bad("input_zero must lie in the dtype's range");
+  }
+  return r.at(SLUICE_NORM_EPSILON) >= 0 ? Status::kOk
+                                        : r.Bad("epsilon must not be negative");
+}
+
 Status CheckReduce(const Rule& r) {
   SLUICE_TRY(CheckArity(r, 1, 1));
   const bool argmax = r.layer.op == SLUICE_OP_ARGMAX;
@@ -316,6 +335,9 @@ Status CheckGather(const Rule& r) {
       table.dtype != r.out().dtype || table.extent[3] != r.out().extent[3]) {
     return r.Bad("needs a table [V, C], int32 indices and an output [..., C]");
   }
+  if (table.kind == TensorKind::kState || indices.kind == TensorKind::kState) {
+    return r.Unsupported("gathers from a state");
+  }
   const int64_t rows = r.out().bytes / r.out().element_bytes / r.out().extent[3];
   if (rows != indices.bytes / 4) return r.Bad("one output row per index");
   return Status::kOk;
@@ -346,6 +368,7 @@ Status CheckAppend(const Rule& r) {
   if (r.in(0).kind != TensorKind::kState || r.layer.outputs[0] != r.layer.inputs[0]) {
     return r.Bad("input 0 must be a state tensor and the output the same tensor");
   }
+  if (r.in(1).dtype != r.in(0).dtype) return r.Bad("dtype differs");
   for (int a = 0; a < kAxes; ++a) {
     if (a != axis && r.in(1).extent[a] != r.in(0).extent[a])
       return r.Bad("rows differ");
@@ -392,6 +415,9 @@ Status CheckOp(const Rule& r) {
     case SLUICE_OP_LOOKUP:
     case SLUICE_OP_SOFTMAX:
       return CheckUnary(r);
+    case SLUICE_OP_LAYER_NORM:
+    case SLUICE_OP_RMS_NORM:
+      return CheckNorm(r);
     case SLUICE_OP_REDUCE:
     case SLUICE_OP_ARGMAX:
       return CheckReduce(r);

@@ -202,6 +202,9 @@ Status ConnectLayer(Reader* r, uint32_t l) {
     if (tensor->kind == TensorKind::kConstant || tensor->kind == TensorKind::kInput) {
       return fail(t, " writes a constant or a graph input");
     }
+    if (tensor->kind == TensorKind::kState && layer.op != SLUICE_OP_STATE_APPEND) {
+      return fail(t, " writes a state otherwise than by state_append");
+    }
     if (tensor->producer != kNone) return fail(t, " writes a tensor a second time");
     tensor->producer = l;
   }

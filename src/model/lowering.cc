@@ -33,9 +33,9 @@ class ViewPlanner {
     const Layer& layer = graph_.layers[l];
     switch (layer.op) {
       case SLUICE_OP_RESHAPE:
-        return TryReshape(layer.inputs[0], layer.outputs[0]);
+        return TryReshape(l, layer.inputs[0], layer.outputs[0]);
       case SLUICE_OP_SLICE:
-        return TrySlice(layer);
+        return TrySlice(l, layer);
       case SLUICE_OP_CONCAT:
         return TryConcat(layer);
       default:
@@ -78,8 +78,17 @@ class ViewPlanner {
     for (int a = 0; a < kAxes; ++a) *offset += int64_t{view.begin[a]} * stride[a];
   }
 
-  bool TryReshape(uint32_t in, uint32_t out) {
-    if (MayMove(out) && IsDense(in)) {
+  // A view of a state's memory shows what is appended. Whoever reads the state in front
+  // of its append must get a copy.
+  bool ShowsOldState(uint32_t t, uint32_t layer) const {
+    while (!IsRoot(t)) t = lowering_->views[t].parent;
+    const Tensor& root = graph_.tensors[t];
+    return root.kind == TensorKind::kState && root.producer != kNone &&
+           layer < root.producer;
+  }
+
+  bool TryReshape(uint32_t l, uint32_t in, uint32_t out) {
+    if (MayMove(out) && IsDense(in) && !ShowsOldState(in, l)) {
       lowering_->views[out] = View{in, true, {}};
       // No ancestor may move into a wider tensor from now on.
       for (uint32_t t = in; t != kNone; t = lowering_->views[t].parent) {
@@ -96,13 +105,15 @@ class ViewPlanner {
     return false;
   }
 
-  bool TrySlice(const Layer& layer) {
+  bool TrySlice(uint32_t l, const Layer& layer) {
     const uint32_t in = layer.inputs[0];
     const uint32_t out = layer.outputs[0];
     View view = {in, false, {}};
     for (int a = 0; a < kAxes; ++a)
       view.begin[a] = layer.attribute(static_cast<size_t>(a));
-    if (!MayMove(out) || !OnGranule(in, view.begin)) return false;
+    if (!MayMove(out) || !OnGranule(in, view.begin) || ShowsOldState(in, l)) {
+      return false;
+    }
     lowering_->views[out] = view;
     return true;
   }
@@ -303,6 +314,8 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   // With no pads to add, the kernel's attributes could not tell which of the two
   // tensors the convolution reads.
   if (padded.bytes == inner.bytes) return false;
+  // Its readers may stand behind an append that the PAD stands in front of.
+  if (inner.kind == TensorKind::kState && inner.producer != kNone) return false;
   bool used = false;
   for (uint32_t l = pad_layer + 1; l < graph.layers.size(); ++l) {
     const Layer& reader = graph.layers[l];

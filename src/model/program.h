@@ -38,6 +38,10 @@ struct DramBox {
   int64_t offset;   // bytes from the tensor's place
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
+  // The base moves by `step` bytes for each unit of the parameter.
+  bool moves;
+  uint32_t parameter;
+  uint32_t step;
 };
 
 enum class StepKind : uint8_t { kLoad, kStore, kCompute, kHost };

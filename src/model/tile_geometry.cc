@@ -163,6 +163,16 @@ void PadBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   t->vector_ops = t->box[kRoleOutput].elements();
 }
 
+bool IsNorm(uint16_t op) {
+  return op == SLUICE_OP_LAYER_NORM || op == SLUICE_OP_RMS_NORM;
+}
+
+void NormBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
+  t->box[kRoleInput0] = t->box[kRoleOutput];
+  t->box[kRoleParameters] = WholeBox(graph.tensors[layer.inputs[1]]);
+  t->vector_ops = t->box[kRoleOutput].elements();
+}
+
 void ElementwiseBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Box& output = t->box[kRoleOutput];
   t->box[kRoleInput0] = BroadcastBox(graph.tensors[layer.inputs[0]], output);
@@ -223,6 +233,8 @@ TileOperands OperandsOf(const Layer& layer) {
   } else if (IsMacOp(layer.op) && layer.op != SLUICE_OP_BATCH_MATMUL) {
     o.tensor[kRoleWeight] = layer.input(1);
     o.tensor[kRoleParameters] = layer.input(2);
+  } else if (IsNorm(layer.op)) {
+    o.tensor[kRoleParameters] = layer.input(1);
   } else {
     o.tensor[kRoleInput1] = layer.input(1);
   }
@@ -244,7 +256,7 @@ int32_t AccumulatedChannels(const Graph& graph, const Layer& layer) {
 CutRule CutsOf(const Graph& graph, const Layer& layer) {
   CutRule rule = {{true, true, true, true}, {1, 1, 1, 1}};
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  if (layer.op == SLUICE_OP_SOFTMAX) rule.cuttable[3] = false;
+  if (layer.op == SLUICE_OP_SOFTMAX || IsNorm(layer.op)) rule.cuttable[3] = false;
   if (layer.op == SLUICE_OP_PAD) {
     // Padded axes stay whole, so that no tile lies in padding alone.
     for (int a = 0; a < kAxes; ++a) {
@@ -322,6 +334,10 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
       break;
     case SLUICE_OP_TRANSPOSE:
       TransposeBoxes(layer, &t);
+      break;
+    case SLUICE_OP_LAYER_NORM:
+    case SLUICE_OP_RMS_NORM:
+      NormBoxes(graph, layer, &t);
       break;
     default:
       ElementwiseBoxes(graph, layer, &t);

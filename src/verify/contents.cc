@@ -11,7 +11,7 @@ namespace judge {
 
 Status Contents::Init() {
   const size_t memories = judge_->stream.nodes + SLUICE_REGION_COUNT;
-  first_partial_ = static_cast<uint32_t>(judge_->graph.tensors.size());
+  first_partial_ = 2 * static_cast<uint32_t>(judge_->graph.tensors.size());
   SLUICE_TRY(judge_->arena->Allocate(memories, &writes_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &reads_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &recent_));

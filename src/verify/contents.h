@@ -9,9 +9,9 @@
 // Cost     about log + pieces touched per access; scratch per live piece and read,
 // boxes
 //          wholly overwritten are dropped.
-// Roots are graph tensors that are not views of others, and partial sums: numbers from
-// first_partial on, one per (layer, set of channel ranges), with the coordinates of the
-// layer's output.
+// Roots are graph tensors that are not views of others; with T of them, T + t: state t
+// where an append may have changed it; and partial sums: numbers from first_partial on,
+// one per (layer, set of channel ranges), with the coordinates of the layer's output.
 #ifndef SLUICE_VERIFY_CONTENTS_H_
 #define SLUICE_VERIFY_CONTENTS_H_
 
@@ -74,6 +74,7 @@ class Contents {
   // Lays a part down; its twin space is the memory's addresses.
   Status Put(uint32_t memory, const Part& part);
 
+  bool IsTensor(uint32_t root) const { return root < judge_->graph.tensors.size(); }
   bool IsPartial(uint32_t root) const { return root >= first_partial_; }
   const PartialSum& Partial(uint32_t root) const {
     return partials_[root - first_partial_];

@@ -112,16 +112,20 @@ Status Follower::Init() {
           .Text(" overlaps itself or another tensor that is there from the start");
     }
   }
-  return Status::kOk;
+  return InitAppends();
 }
 
-Status Follower::Locate(uint32_t index, Access* access) {
+Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
   const StreamView& s = judge_->stream;
   const Step& step = judge_->step;
   const BlockView& block = BlockOf(s, step.instance);
   const sluice_operand_t& operand = block.operands[index];
-  const sluice_binding_t& binding =
-      s.bindings[s.instances[step.instance].first_binding + operand.slot];
+  const uint32_t number = s.instances[step.instance].first_binding + operand.slot;
+  const sluice_binding_t& binding = s.bindings[number];
+  access->patch = s.patch_of.size() == 0 ? kNone : s.patch_of[number];
+  if (access->patch != kNone && !may_move) {
+    return Reject(*judge_, "patch").Text("a patched slot may only be stored to");
+  }
   const sluice_shape_t& shape = block.shapes[operand.shape];
   const uint64_t offset = Join(operand.offset_lo, operand.offset_hi);
   access->region = binding.region;
@@ -162,15 +166,16 @@ Status Follower::Locate(uint32_t index, Access* access) {
 }
 
 // The bytes of `box` must be elements of `tensor`, twins in its element index.
-Status Follower::Demand(uint32_t memory, const Box& box, uint32_t tensor, bool record,
-                        const char* rule, const char* role) {
+Status Follower::Demand(uint32_t memory, const Box& box, uint32_t tensor,
+                        uint32_t reader, bool record, const char* rule,
+                        const char* role) {
   const Graph& graph = judge_->graph;
   leaves_.Truncate(0);
-  SLUICE_TRY(views_.Resolve(tensor, box, &leaves_));
+  SLUICE_TRY(views_.Resolve(tensor, box, reader, &leaves_));
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
     int64_t dense[kAxes];
-    DenseElements(graph.tensors[leaf.tensor].extent, dense);
+    DenseElements(graph.tensors[leaf.tensor % graph.tensors.size()].extent, dense);
     parts_.Truncate(0);
     SLUICE_TRY(contents_.Read(memory, leaf.box, false, &parts_));
     for (const Part& part : parts_) {
@@ -215,7 +220,7 @@ Status Follower::DemandWhole(uint32_t t, const TensorPlace& place) {
   DenseElements(tensor.extent, dense);
   Box box = {static_cast<int64_t>(place.offset), 0, tensor.element_bytes, 0, {}};
   for (int a = 0; a < kAxes; ++a) box.Add(tensor.extent[a], place.stride[a], dense[a]);
-  return Demand(contents_.MemoryOf(place.region, 0), box, t, false, "output",
+  return Demand(contents_.MemoryOf(place.region, 0), box, t, kNone, false, "output",
                 "at the end, this place");
 }
 
@@ -227,8 +232,12 @@ Status Follower::CheckEnd() {
     const TensorPlace& place = judge_->plan.tensors[t];
     if (kind != TensorKind::kOutput && kind != TensorKind::kState) continue;
     if (place.region == kRegionNowhere) {
-      if (kind == TensorKind::kState) continue;
-      return Reject(*judge_, "output").Tensor(t).Text("an output has no place");
+      if (kind == TensorKind::kState && judge_->graph.tensors[t].producer == kNone) {
+        continue;
+      }
+      return Reject(*judge_, "output")
+          .Tensor(t)
+          .Text("what is left at the end has no place");
     }
     const Status status = DemandWhole(t, place);
     if (status == Status::kRejected) {

@@ -4,7 +4,7 @@
 // Input    steps in the order of a linear extension.
 // Output   traffic and peak counted on the way; contents after the last step.
 // Errors   kRejected with rule bounds, alignment, order, content, tile, accumulate,
-//          cycles or structure; kUnsupported; kOutOfMemory.
+//          patch, append, cycles or structure; kUnsupported; kOutOfMemory.
 // Cost     see contents.h, per access.
 #ifndef SLUICE_VERIFY_FOLLOW_H_
 #define SLUICE_VERIFY_FOLLOW_H_
@@ -20,6 +20,7 @@ namespace judge {
 // An operand of one instance, in bounds of its region.
 struct Access {
   uint32_t region;
+  uint32_t patch;  // kNone, or the base is the one for value 0
   uint8_t dtype;
   int64_t base;
   int64_t width;
@@ -33,6 +34,18 @@ struct Access {
     for (int a = 0; a < kAxes; ++a) box.Add(extent[a], stride[a], twin_stride[a]);
     return box;
   }
+};
+
+// How far a STATE_APPEND layer has come: which of its rows are stored.
+struct AppendProgress {
+  struct Part {
+    int64_t begin[kAxes];  // in the rows tensor
+    int64_t extent[kAxes];
+  };
+  explicit AppendProgress(Arena* arena) : parts(arena) {}
+  uint32_t layer;
+  int64_t missing;     // elements
+  Vector<Part> parts;  // disjoint
 };
 
 class Follower {
@@ -53,9 +66,10 @@ class Follower {
   Status CheckEnd();  // outputs are complete, states in place
 
  private:
-  Status Locate(uint32_t operand, Access* access);
-  Status Demand(uint32_t memory, const Box& box, uint32_t tensor, bool record,
-                const char* rule, const char* role);
+  Status Locate(uint32_t operand, Access* access, bool may_move = false);
+  // reader: layer as which the bytes are read, kNone = at the end.
+  Status Demand(uint32_t memory, const Box& box, uint32_t tensor, uint32_t reader,
+                bool record, const char* rule, const char* role);
   Status DemandWhole(uint32_t tensor, const TensorPlace& place);
   Status LayDown(uint32_t memory, uint32_t tensor, const Access& access,
                  const int64_t* origin, bool in_place);
@@ -68,11 +82,18 @@ class Follower {
   Status CopyTo(const sluice_transfer_t& transfer, uint8_t opcode, const Access& dst);
   Status Host(const sluice_host_call_t& call);
 
+  Status InitAppends();
+  Status StoreRows(const sluice_transfer_t& transfer, const Access& src,
+                   const Access& dst);
+  Status FindAppend(const Access& dst, AppendProgress** progress);
+  Status TakeRows(AppendProgress* progress, const Inside& found, const Frame& frame,
+                  uint32_t memory);
+
   Status Compute(const sluice_instruction_t& instruction);
   Status CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
                    const TileNeeds& needs);
-  Status ReadInputs(const Layer& layer, const TileNeeds& needs, bool last,
-                    bool* in_place, const Access& result);
+  Status ReadInputs(const Layer& layer, uint32_t layer_index, const TileNeeds& needs,
+                    bool last, bool* in_place, const Access& result);
   Status Accumulate(const Layer& layer, uint32_t layer_index, const sluice_tile_t& tile,
                     uint8_t flags, const TileNeeds& needs, const Access& accumulator);
   Status ReadAccumulator(const Layer& layer, uint32_t layer_index, uint32_t memory,
@@ -88,6 +109,7 @@ class Follower {
   Vector<Part> parts_;
   Vector<Inside> inside_;
   Vector<Box> todo_, outside_;
+  Span<AppendProgress*> appends_;
   uint32_t node_ = 0;  // whose scratchpad the instruction names
 };
 

@@ -41,6 +41,9 @@ struct StreamView {
   Span<const sluice_binding_t> bindings;
   Span<const sluice_kernel_t> kernels;
   Span<const int32_t> attributes;
+  Span<const sluice_patch_t> patches;
+  Span<uint32_t>
+      patch_of;  // of each binding, or kNone; empty when there are no patches
   // Of each instance: its instruction i has number first_number + i, as in the debug
   // map.
   Span<uint32_t> first_number;

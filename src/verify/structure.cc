@@ -13,7 +13,7 @@ static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) ==
                   sizeof(sluice_wait_t) == 8 && sizeof(sluice_export_t) == 8 &&
                   sizeof(sluice_shape_t) == 32 && sizeof(sluice_operand_t) == 16 &&
                   sizeof(sluice_transfer_t) == 32 && sizeof(sluice_tile_t) == 64 &&
-                  sizeof(sluice_host_call_t) == 32,
+                  sizeof(sluice_host_call_t) == 32 && sizeof(sluice_patch_t) == 16,
               "layout of stream.h");
 
 constexpr uint32_t kMaxNodes = 4096;
@@ -56,7 +56,7 @@ Status CheckHeader(Judge* judge) {
   if (header->size_bytes != image.size() || header->size_bytes % 16 != 0) {
     return Reject(*judge, "structure").Text("size_bytes is not the image's size");
   }
-  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 10)) {
+  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 8)) {
     return Reject(*judge, "structure").Text("a reserved field of the header is not 0");
   }
   const uint64_t hash =
@@ -313,6 +313,9 @@ Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) 
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = layer.inputs[i];
   for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = layer.attribute(i);
   inputs[0] = pad.inputs[0];
+  // What the PAD reads in front of an append, the convolution might read behind it.
+  const Tensor& inner = graph.tensors[inputs[0]];
+  if (inner.kind == TensorKind::kState && inner.producer != kNone) return Status::kOk;
   for (int a = 0; a < kAxes; ++a) {
     const int64_t before = pad.attribute(static_cast<size_t>(a));
     const int64_t after = int64_t{graph.tensors[padded].extent[a]} -
@@ -358,6 +361,26 @@ Status CheckKernels(Judge* judge) {
           .Number(static_cast<int64_t>(i))
           .Text(" differs from its layer in op or attributes");
     }
+  }
+  return Status::kOk;
+}
+
+Status CheckPatches(Judge* judge) {
+  StreamView& s = judge->stream;
+  if (s.patches.size() == 0) return Status::kOk;
+  SLUICE_TRY(judge->arena->Allocate(s.bindings.size(), &s.patch_of));
+  for (uint32_t& patch : s.patch_of) patch = kNone;
+  for (uint32_t i = 0; i < s.patches.size(); ++i) {
+    const sluice_patch_t& patch = s.patches[i];
+    if (patch.binding >= s.bindings.size() ||
+        patch.parameter >= judge->graph.parameters.size() || patch.step_hi != 0 ||
+        (i > 0 && patch.binding <= s.patches[i - 1].binding)) {
+      return Reject(*judge, "structure").Text("a patch's field is out of range");
+    }
+    if (s.bindings[patch.binding].region != SLUICE_REGION_STATE) {
+      return Reject(*judge, "patch").Text("a patched slot outside the state region");
+    }
+    s.patch_of[patch.binding] = i;
   }
   return Status::kOk;
 }
@@ -418,7 +441,9 @@ Status ReadStream(Judge* judge) {
              &s.bindings) ||
       !Table(image, begin, image.size(), h.kernel_offset, h.kernel_count, &s.kernels) ||
       !Table(image, begin, image.size(), h.attribute_offset, h.attribute_count,
-             &s.attributes)) {
+             &s.attributes) ||
+      (h.patch_count != 0 &&
+       !Table(image, begin, image.size(), h.patch_offset, h.patch_count, &s.patches))) {
     return Reject(*judge, "structure").Text("a table lies outside the image");
   }
   // Bodies may not share bytes: that keeps the pass linear.
@@ -432,6 +457,7 @@ Status ReadStream(Judge* judge) {
     SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
   }
   SLUICE_TRY(CheckKernels(judge));
+  SLUICE_TRY(CheckPatches(judge));
   SLUICE_TRY(CheckInstances(judge));
   if (judge->plan.debug_layer.size() != 0 &&
       judge->plan.debug_layer.size() != s.instructions) {

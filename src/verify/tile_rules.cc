@@ -287,6 +287,17 @@ void Softmax(const Query& q) {
   SameBox(q, *mask, AddNeed(q, 1, q.tile.input1, "input1"), 0, kAxes);
 }
 
+// A row is normalised by all of itself; the parameters are those of all its channels.
+void Norm(const Query& q) {
+  const Tensor* in = q.Input(0);
+  if (in == nullptr) return q.Wrong("the layer lacks an input");
+  if (q.origin[3] != 0 || q.extent[3] != in->extent[3]) {
+    return q.Wrong("a norm needs whole rows");
+  }
+  WholeAxes(q, 8);
+  Parameters(q, 1);
+}
+
 void Transpose(const Query& q) {
   Need* need = AddNeed(q, 0, q.tile.input0, "input0");
   uint32_t seen = 0;
@@ -381,6 +392,10 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
       break;
     case SLUICE_OP_SOFTMAX:
       Softmax(q);
+      break;
+    case SLUICE_OP_LAYER_NORM:
+    case SLUICE_OP_RMS_NORM:
+      Norm(q);
       break;
     case SLUICE_OP_REDUCE:
       WholeAxes(q, static_cast<uint32_t>(layer.attribute(SLUICE_REDUCE_AXES)) & 15);

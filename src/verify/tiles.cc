@@ -61,8 +61,9 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
   return Status::kOk;
 }
 
-Status Follower::ReadInputs(const Layer& layer, const TileNeeds& needs, bool last,
-                            bool* in_place, const Access& result) {
+Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
+                            const TileNeeds& needs, bool last, bool* in_place,
+                            const Access& result) {
   *in_place = false;
   for (uint32_t i = 0; i < needs.count; ++i) {
     const Need& need = needs.need[i];
@@ -90,8 +91,8 @@ Status Follower::ReadInputs(const Layer& layer, const TileNeeds& needs, bool las
     int64_t dense[kAxes], first = 0;
     DenseElements(tensor.extent, dense);
     for (int a = 0; a < kAxes; ++a) first += need.origin[a] * dense[a];
-    SLUICE_TRY(Demand(node_, access.BoxWith(first, dense), need.tensor, true, "content",
-                      need.role));
+    SLUICE_TRY(Demand(node_, access.BoxWith(first, dense), need.tensor, layer_index,
+                      true, "content", need.role));
     // A table is read for every element and must outlive them all.
     const bool table = layer.op == SLUICE_OP_LOOKUP && i == 1;
     if (needs.elementwise && !table && access.base == result.base) *in_place = true;
@@ -247,7 +248,7 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
   NeedsOfTile(judge_->graph, layer, tile, origin, result.extent, &needs);
   SLUICE_TRY(CheckTile(layer, tile, instruction.flags, needs));
   bool in_place;
-  SLUICE_TRY(ReadInputs(layer, needs, last, &in_place, result));
+  SLUICE_TRY(ReadInputs(layer, layer_index, needs, last, &in_place, result));
   if (tile.accumulator != SLUICE_NONE) {
     SLUICE_TRY(
         Accumulate(layer, layer_index, tile, instruction.flags, needs, accumulator));

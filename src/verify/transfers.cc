@@ -18,6 +18,9 @@ Status Follower::CheckRegions(uint8_t opcode, const Access& src, const Access& d
   if (dst.region == SLUICE_REGION_CONST || dst.region == SLUICE_REGION_INPUT) {
     return Reject(*judge_, "structure").Text("writes a region that is read only");
   }
+  if (dst.region == SLUICE_REGION_STATE && dst.patch == kNone) {
+    return Reject(*judge_, "patch").Text("stores to the state at a place of its own");
+  }
   return Status::kOk;
 }
 
@@ -46,7 +49,7 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   const sluice_transfer_t& transfer = block.transfers[instruction.descriptor];
   Access src, dst;
   SLUICE_TRY(Locate(transfer.src, &src));
-  SLUICE_TRY(Locate(transfer.dst, &dst));
+  SLUICE_TRY(Locate(transfer.dst, &dst, instruction.opcode == SLUICE_OPCODE_STORE));
   SLUICE_TRY(CheckRegions(instruction.opcode, src, dst));
   if (src.dtype != dst.dtype) {
     return Reject(*judge_, "structure").Text("a transfer between two dtypes");
@@ -69,6 +72,7 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
           .Text("a transfer between boxes of two shapes");
     }
   }
+  if (dst.patch != kNone) return StoreRows(transfer, src, dst);
   const uint32_t memory = contents_.MemoryOf(src.region, transfer.src_node);
   SLUICE_TRY(contents_.Read(memory, src.BoxWith(dst.base, dst.stride), true, &parts_));
   return CopyTo(transfer, instruction.opcode, dst);
@@ -94,7 +98,7 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
   const Graph& graph = judge_->graph;
   SLUICE_TRY(contents_.Read(contents_.MemoryOf(SLUICE_REGION_GBUF, transfer.dst_node),
                             index.BoxWith(0, step), true, &parts_));
-  if (parts_.size() == 0 || contents_.IsPartial(parts_[0].root)) {
+  if (parts_.size() == 0 || !contents_.IsTensor(parts_[0].root)) {
     return Reject(*judge_, "content").Text("the index is no tensor");
   }
   const uint32_t index_root = parts_[0].root;
@@ -117,10 +121,14 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
   const int64_t none[kAxes] = {};
   SLUICE_TRY(contents_.Read(contents_.MemoryOf(src.region, 0), src.BoxWith(0, none),
                             true, &parts_));
-  if (parts_.size() != 1 || contents_.IsPartial(parts_[0].root)) {
+  if (parts_.size() != 1 || !contents_.IsTensor(parts_[0].root)) {
     return Reject(*judge_, "content").Text("the source is not one table");
   }
   const Part table = parts_[0];
+  if (graph.tensors[table.root].kind == TensorKind::kState ||
+      graph.tensors[index_root].kind == TensorKind::kState) {
+    return Reject(*judge_, "tile").Text("gathers from a state");
+  }
   parts_.Truncate(0);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
@@ -216,10 +224,12 @@ Status Follower::Host(const sluice_host_call_t& call) {
     if (input) {
       int64_t dense[kAxes];
       DenseElements(tensor.extent, dense);
-      SLUICE_TRY(Demand(memory, access.BoxWith(0, dense), t, true, "content", "input"));
+      SLUICE_TRY(Demand(memory, access.BoxWith(0, dense), t, kernel.layer, true,
+                        "content", "input"));
       continue;
     }
-    if (access.region == SLUICE_REGION_CONST || access.region == SLUICE_REGION_INPUT) {
+    if (access.region == SLUICE_REGION_CONST || access.region == SLUICE_REGION_INPUT ||
+        access.region == SLUICE_REGION_STATE) {
       return Reject(*judge_, "structure").Text("writes a region that is read only");
     }
     SLUICE_TRY(LayDown(memory, t, access, start, false));

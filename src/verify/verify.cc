@@ -27,21 +27,6 @@ Status CheckIdentity(const Judge& judge) {
   return Status::kOk;
 }
 
-Status CheckSupported(const Judge& judge) {
-  for (uint32_t i = 0; i < judge.graph.layers.size(); ++i) {
-    const uint16_t op = judge.graph.layers[i].op;
-    if (op != SLUICE_OP_STATE_APPEND && op != SLUICE_OP_LAYER_NORM &&
-        op != SLUICE_OP_RMS_NORM) {
-      continue;
-    }
-    return Fail(judge.diagnostic, Status::kUnsupported, "verify")
-        .Layer(i)
-        .Text(OpName(op))
-        .Text(" cannot be verified by this version");
-  }
-  return Status::kOk;
-}
-
 Status CheckReport(const Judge& judge, const VerifiedCounts& counts) {
   const sluice_report_t& report = judge.plan.report;
   if (report.dram_read_bytes != static_cast<uint64_t>(counts.dram_read_bytes) ||
@@ -95,7 +80,6 @@ Status NameCause(Judge* judge, Status status, VerifiedCounts* counts) {
 
 Status Run(Judge* judge, VerifiedCounts* counts) {
   SLUICE_TRY(CheckIdentity(*judge));
-  SLUICE_TRY(CheckSupported(*judge));
   SLUICE_TRY(judge::CheckViews(judge));
   SLUICE_TRY(judge::ReadStream(judge));
   const Status status = FollowAll(judge, judge::Preference::kAny, counts);

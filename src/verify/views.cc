@@ -66,6 +66,15 @@ Status CheckViews(Judge* judge) {
   return Status::kOk;
 }
 
+AppendReach ReachOf(const Graph& graph, const Layer& append) {
+  const int axis = append.attribute(SLUICE_APPEND_AXIS);
+  const Parameter& parameter =
+      graph.parameters[static_cast<size_t>(append.attribute(SLUICE_APPEND_PARAMETER))];
+  return AppendReach{
+      axis, parameter.min,
+      int64_t{parameter.max} + graph.tensors[append.inputs[1]].extent[axis]};
+}
+
 uint32_t Views::BehindReshapes(uint32_t tensor) const {
   const Graph& graph = judge_->graph;
   for (;;) {
@@ -78,8 +87,9 @@ uint32_t Views::BehindReshapes(uint32_t tensor) const {
 }
 
 // Pushes the elements of a concat's or slice's output as elements of its inputs.
-Status Views::Through(const Layer& layer, const Box& box) {
+Status Views::Through(uint32_t index, const Box& box) {
   const Graph& graph = judge_->graph;
+  const Layer& layer = graph.layers[index];
   const Tensor& out = graph.tensors[layer.outputs[0]];
   const bool slice = layer.op == SLUICE_OP_SLICE;
   int64_t out_stride[kAxes];
@@ -106,7 +116,7 @@ Status Views::Through(const Layer& layer, const Box& box) {
       SLUICE_TRY(Cut(judge_, rest, frame, &todo_, &inside_, &next_, &aligned));
     }
     for (const Inside& found : inside_) {
-      Leaf leaf = {layer.inputs[i], {found.part.twin, begin, box.width, 0, {}}};
+      Leaf leaf = {layer.inputs[i], {found.part.twin, begin, box.width, 0, {}}, index};
       for (uint32_t j = 0; j < frame.dims; ++j) {
         leaf.box.twin += found.at[j] * in_stride[frame.axis[j]];
       }
@@ -122,19 +132,56 @@ Status Views::Through(const Layer& layer, const Box& box) {
   return Reject(*judge_, "content").Text("reads beyond the end of a tensor");
 }
 
-Status Views::Resolve(uint32_t tensor, const Box& box, Vector<Leaf>* leaves) {
+// What lies within reach of the append is another root behind it.
+Status Views::SplitAppended(const Leaf& state, Vector<Leaf>* leaves) {
+  const Graph& graph = judge_->graph;
+  const Tensor& tensor = graph.tensors[state.tensor];
+  const AppendReach reach = ReachOf(graph, graph.layers[tensor.producer]);
+  int64_t stride[kAxes], extent[kAxes];
+  DenseElements(tensor.extent, stride);
+  for (int a = 0; a < kAxes; ++a) extent[a] = tensor.extent[a];
+  extent[reach.axis] = reach.end - reach.begin;
+  Frame frame;
+  MakeFrame(reach.begin * stride[reach.axis], 1, extent, stride, &frame);
+  next_.Truncate(0);
+  inside_.Truncate(0);
+  bool aligned = true;
+  SLUICE_TRY(
+      Cut(judge_, Swapped(state.box, 1), frame, &todo_, &inside_, &next_, &aligned));
+  const uint32_t after = static_cast<uint32_t>(graph.tensors.size()) + state.tensor;
+  for (const Inside& found : inside_) {
+    SLUICE_TRY(
+        leaves->Push(Leaf{after, Swapped(found.part, state.box.width), state.reader}));
+  }
+  for (const Box& rest : next_) {
+    SLUICE_TRY(
+        leaves->Push(Leaf{state.tensor, Swapped(rest, state.box.width), state.reader}));
+  }
+  return Status::kOk;
+}
+
+Status Views::Resolve(uint32_t tensor, const Box& box, uint32_t reader,
+                      Vector<Leaf>* leaves) {
+  const Graph& graph = judge_->graph;
   stack_.Truncate(0);
-  SLUICE_TRY(stack_.Push(Leaf{tensor, box}));
+  SLUICE_TRY(stack_.Push(Leaf{tensor, box, reader}));
   while (stack_.size() != 0) {
     Leaf leaf = stack_[stack_.size() - 1];
     stack_.Pop();
     SLUICE_TRY(Spend(judge_, 1));
-    leaf.tensor = BehindReshapes(leaf.tensor);
-    const uint32_t producer = judge_->graph.tensors[leaf.tensor].producer;
-    if (producer == kNone || !IsView(judge_->graph.layers[producer])) {
+    uint32_t producer = graph.tensors[leaf.tensor].producer;
+    while (producer != kNone && graph.layers[producer].op == SLUICE_OP_RESHAPE) {
+      leaf.tensor = graph.layers[producer].inputs[0];
+      leaf.reader = producer;
+      producer = graph.tensors[leaf.tensor].producer;
+    }
+    if (producer != kNone && graph.layers[producer].op == SLUICE_OP_STATE_APPEND &&
+        leaf.reader > producer) {
+      SLUICE_TRY(SplitAppended(leaf, leaves));
+    } else if (producer == kNone || !IsView(graph.layers[producer])) {
       SLUICE_TRY(leaves->Push(leaf));
     } else {
-      SLUICE_TRY(Through(judge_->graph.layers[producer], leaf.box));
+      SLUICE_TRY(Through(producer, leaf.box));
     }
   }
   return Status::kOk;

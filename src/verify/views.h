@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are other tensors' elements: concat, slice and reshape outputs.
+// Tensors that are other tensors' elements: concat, slice and reshape outputs, and
+// states before and after their append.
 //
 // Input    a box of elements: addresses in one space, the tensor's row-major element
-//          index in the twin space.
-// Output   the same elements as boxes of root tensors, twins in the roots' indices.
-// Errors   kBadInput for view layers whose shapes do not fit; kUnsupported from the
-// work
+//          index in the twin space; the layer that reads them.
+// Output   the same elements as boxes of roots (contents.h), twins in the roots'
+// indices. Errors   kBadInput for view layers whose shapes do not fit; kUnsupported
+// from the work
 //          bound; kOutOfMemory.
 // Cost     one cut per view passed through.
 #ifndef SLUICE_VERIFY_VIEWS_H_
@@ -17,9 +18,18 @@ namespace sluice {
 namespace judge {
 
 struct Leaf {
-  uint32_t tensor;
+  uint32_t tensor;  // a root, once resolved
   Box box;
+  uint32_t reader;  // layer; kNone = whoever looks when all is done
 };
+
+// Positions along the state's axis that a STATE_APPEND layer may write, over all values
+// of its parameter: [begin, end).
+struct AppendReach {
+  int axis;
+  int64_t begin, end;
+};
+AppendReach ReachOf(const Graph& graph, const Layer& append);
 
 // Elements from one index of an axis to the next, row-major.
 inline void DenseElements(const int32_t* extent, int64_t* stride) {
@@ -42,13 +52,15 @@ class Views {
         rest_(judge->arena),
         next_(judge->arena),
         inside_(judge->arena) {}
-  // Appends the leaves of `box` of `tensor`.
-  Status Resolve(uint32_t tensor, const Box& box, Vector<Leaf>* leaves);
+  // Appends the leaves of `box` of `tensor`, as layer `reader` sees it.
+  Status Resolve(uint32_t tensor, const Box& box, uint32_t reader,
+                 Vector<Leaf>* leaves);
   // The tensor behind reshapes alone.
   uint32_t BehindReshapes(uint32_t tensor) const;
 
  private:
-  Status Through(const Layer& layer, const Box& box);
+  Status Through(uint32_t layer, const Box& box);
+  Status SplitAppended(const Leaf& state, Vector<Leaf>* leaves);
 
   Judge* judge_;
   Vector<Leaf> stack_;

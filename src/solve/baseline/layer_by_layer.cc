@@ -219,9 +219,11 @@ Status WriteCompute(const LayerWriter& w, int64_t capacity, Arena* scratch,
 struct Copy {
   uint32_t from;
   uint32_t to;
-  int64_t to_offset;          // bytes from `to`'s place
-  uint32_t to_stride[kAxes];  // bytes, in the axes of the box
-  Box box;                    // in `from`
+  int64_t to_offset;           // bytes from `to`'s place
+  uint32_t to_stride[kAxes];   // bytes, in the axes of the box
+  Box box;                     // in `from`
+  uint32_t parameter = kNone;  // moves `to` by `step` bytes for each unit
+  uint32_t step = 0;
 };
 
 // Largest chunk, halving N, H, W, C in turn, of which `buffers` fit.
@@ -266,6 +268,9 @@ Status WriteCopy(const LayerWriter& w, const Copy& copy, int64_t capacity,
     Transfer store = {};
     store.dram.tensor = copy.to;
     store.dram.offset = copy.to_offset;
+    store.dram.moves = copy.parameter != kNone;
+    store.dram.parameter = copy.parameter;
+    store.dram.step = copy.step;
     for (int a = 0; a < kAxes; ++a) {
       box.begin[a] = copy.box.begin[a] + at[a];
       box.extent[a] = Min(tiling.chunk[a], copy.box.extent[a] - at[a]);
@@ -295,7 +300,7 @@ Status WriteCopies(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   const TensorPlace& place = w.lowering.places[out];
   int32_t along = 0;  // CONCAT: where the next input goes
   for (uint32_t in : layer.inputs) {
-    Copy copy = {in, out, 0, {}, WholeBox(w.graph.tensors[in])};
+    Copy copy = {in, out, 0, {}, WholeBox(w.graph.tensors[in]), kNone, 0};
     for (int a = 0; a < kAxes; ++a) copy.to_stride[a] = place.stride[a];
     if (layer.op == SLUICE_OP_RESHAPE) {
       // The output is dense: its memory read with the input's extents.
@@ -321,6 +326,19 @@ Status WriteCopies(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
     SLUICE_TRY(WriteCopy(w, copy, capacity, smallest));
   }
   return Status::kOk;
+}
+
+// The rows go where the parameter says.
+Status WriteAppend(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
+  const Layer& layer = w.graph.layers[w.layer];
+  const TensorPlace& place = w.lowering.places[layer.outputs[0]];
+  const uint32_t rows = layer.inputs[1];
+  Copy copy = {rows, layer.outputs[0], 0, {}, WholeBox(w.graph.tensors[rows]), kNone,
+               0};
+  for (int a = 0; a < kAxes; ++a) copy.to_stride[a] = place.stride[a];
+  copy.parameter = static_cast<uint32_t>(layer.attribute(SLUICE_APPEND_PARAMETER));
+  copy.step = place.stride[layer.attribute(SLUICE_APPEND_AXIS)];
+  return WriteCopy(w, copy, capacity, smallest);
 }
 
 // Rows of a table chosen by indices: the indices come into the scratchpad first.
@@ -383,6 +401,8 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
       return WriteCopies(w, capacity, smallest);
     case LayerKind::kGather:
       return WriteGather(w, capacity, smallest);
+    case LayerKind::kAppend:
+      return WriteAppend(w, capacity, smallest);
     case LayerKind::kHost:
       return w.program->steps.Push(Step{StepKind::kHost, w.layer, w.layer});
     default:

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/zoo/zoo.h"
+
+#include "cli/failure.h"
+
+namespace sluice::cli {
+
+const std::vector<ZooEntry>& ZooEntries() {
+  static const std::vector<ZooEntry> entries = {
+      {"gpt2_small_decode", "GPT-2 small, one token behind a KV cache",
+       MakeGpt2SmallDecode},
+      {"gpt2_small_prefill", "GPT-2 small, a prompt into an empty KV cache",
+       MakeGpt2SmallPrefill},
+      {"mobilenet_v1", "MobileNet v1, 224 x 224", MakeMobileNetV1},
+      {"resnet50", "ResNet-50, 224 x 224", MakeResNet50},
+      {"vgg16", "VGG-16, 224 x 224", MakeVgg16},
+  };
+  return entries;
+}
+
+Bytes MakeZooGraph(const std::string& name, const ZooOptions& options) {
+  if (options.batch < 1 || options.batch > 4096) {
+    throw Failure(kUsage, "the batch must be 1 to 4096");
+  }
+  for (const ZooEntry& entry : ZooEntries()) {
+    if (name == entry.name) return entry.make(options);
+  }
+  throw Failure(kUsage, "no network is called " + name + "; zoo --list names them");
+}
+
+}  // namespace sluice::cli

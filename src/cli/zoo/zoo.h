@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Known networks, whole, as graphs: int8, weights seeded instead of stored.
+//
+// Input    a name of ZooEntries(), batch size, sequence lengths
+// Output   graph.fbs bytes; the same ones on every call. Weights of one name are the
+//          same numbers in all graphs of a family (prefill and decode).
+// Errors   Failure(kUsage) for an unknown name or a size the network cannot have
+// Source   shapes as published with each network; multipliers are chosen so that random
+//          weights keep activations within their 8 bits (network.h)
+#ifndef SLUICE_CLI_ZOO_ZOO_H_
+#define SLUICE_CLI_ZOO_ZOO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/files.h"
+
+namespace sluice::cli {
+
+struct ZooOptions {
+  int32_t batch = 1;
+  int32_t seq = 64;        // tokens of a prefill
+  int32_t context = 1024;  // positions that the KV cache holds
+  int32_t blocks = 0;      // of a transformer; 0 = all
+};
+
+struct ZooEntry {
+  const char* name;
+  const char* text;
+  Bytes (*make)(const ZooOptions& options);
+};
+const std::vector<ZooEntry>& ZooEntries();
+Bytes MakeZooGraph(const std::string& name, const ZooOptions& options);
+
+Bytes MakeResNet50(const ZooOptions& options);
+Bytes MakeMobileNetV1(const ZooOptions& options);
+Bytes MakeVgg16(const ZooOptions& options);
+Bytes MakeGpt2SmallPrefill(const ZooOptions& options);
+Bytes MakeGpt2SmallDecode(const ZooOptions& options);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_ZOO_ZOO_H_

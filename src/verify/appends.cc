@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// STATE_APPEND: rows stored through patched slots, proved for every value at once.
+//
+// A patched address moves with the parameter exactly as the rows do in the state's
+// place, so a store that is right for value 0 (which need not be in the range) is right
+// for all values. While some rows are missing, everything within reach of the append
+// counts as lost; when the last one is stored, it counts as the state behind the
+// append.
+#include <new>
+
+#include "base/checked.h"
+#include "verify/follow.h"
+
+namespace sluice {
+namespace judge {
+
+Status Follower::InitAppends() {
+  const Graph& graph = judge_->graph;
+  size_t count = 0;
+  for (const Layer& layer : graph.layers) count += layer.op == SLUICE_OP_STATE_APPEND;
+  SLUICE_TRY(judge_->arena->Allocate(count, &appends_));
+  count = 0;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (graph.layers[l].op != SLUICE_OP_STATE_APPEND) continue;
+    void* raw =
+        judge_->arena->AllocateBytes(sizeof(AppendProgress), alignof(AppendProgress));
+    if (raw == nullptr) return Status::kOutOfMemory;
+    AppendProgress* progress = new (raw) AppendProgress(judge_->arena);
+    const Tensor& rows = graph.tensors[graph.layers[l].inputs[1]];
+    progress->layer = l;
+    progress->missing = rows.bytes / rows.element_bytes;
+    appends_[count++] = progress;
+  }
+  return Status::kOk;
+}
+
+// The append whose state the store goes to, by its patch and the place of the state.
+Status Follower::FindAppend(const Access& dst, AppendProgress** out) {
+  const Graph& graph = judge_->graph;
+  const sluice_patch_t& patch = judge_->stream.patches[dst.patch];
+  for (AppendProgress* progress : appends_) {
+    const Layer& layer = graph.layers[progress->layer];
+    const TensorPlace& place = judge_->plan.tensors[layer.outputs[0]];
+    const Tensor& state = graph.tensors[layer.outputs[0]];
+    int64_t end = static_cast<int64_t>(place.offset) + state.element_bytes;
+    for (int a = 0; a < kAxes; ++a) {
+      end += (state.extent[a] - int64_t{1}) * place.stride[a];
+    }
+    if (place.region != SLUICE_REGION_STATE ||
+        dst.base < static_cast<int64_t>(place.offset) || dst.base >= end) {
+      continue;
+    }
+    const int axis = layer.attribute(SLUICE_APPEND_AXIS);
+    const uint32_t parameter =
+        static_cast<uint32_t>(layer.attribute(SLUICE_APPEND_PARAMETER));
+    if (patch.parameter != parameter || patch.step_lo != place.stride[axis]) {
+      return Reject(*judge_, "patch")
+          .Layer(progress->layer)
+          .Text("moves otherwise than this state's rows");
+    }
+    *out = progress;
+    return Status::kOk;
+  }
+  return Reject(*judge_, "append").Text("stores to no state that is appended to");
+}
+
+// One part of a store, at frame index `found.at` of the rows; its twin are addresses in
+// the scratchpad `memory`, which must hold just these rows.
+Status Follower::TakeRows(AppendProgress* progress, const Inside& found,
+                          const Frame& frame, uint32_t memory) {
+  const Graph& graph = judge_->graph;
+  const uint32_t t = graph.layers[progress->layer].inputs[1];
+  const Tensor& rows = graph.tensors[t];
+  int64_t dense[kAxes];
+  DenseElements(rows.extent, dense);
+  AppendProgress::Part part = {{}, {1, 1, 1, 1}};
+  Box box = {found.part.twin, 0, rows.element_bytes, 0, {}};
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    part.begin[frame.axis[j]] = found.at[j];
+    box.twin += found.at[j] * dense[frame.axis[j]];
+  }
+  for (uint32_t d = 0; d < found.part.dims; ++d) {
+    const Dim& dim = found.part.dim[d];
+    const uint8_t axis = frame.axis[found.along[d]];
+    part.extent[axis] = dim.count;
+    box.Add(dim.count, dim.twin, dense[axis]);
+  }
+  SLUICE_TRY(Demand(memory, box, t, progress->layer, true, "content", "appended rows"));
+  int64_t elements = 1;
+  for (int a = 0; a < kAxes; ++a) elements *= part.extent[a];
+  for (const AppendProgress::Part& other : progress->parts) {
+    SLUICE_TRY(Spend(judge_, 1));
+    bool apart = false;
+    for (int a = 0; a < kAxes; ++a) {
+      apart = apart || part.begin[a] >= other.begin[a] + other.extent[a] ||
+              other.begin[a] >= part.begin[a] + part.extent[a];
+    }
+    if (apart) continue;
+    return Reject(*judge_, "append").Layer(progress->layer).Text("appends rows twice");
+  }
+  progress->missing -= elements;
+  return progress->parts.Push(part);
+}
+
+Status Follower::StoreRows(const sluice_transfer_t& transfer, const Access& src,
+                           const Access& dst) {
+  AppendProgress* progress = nullptr;
+  SLUICE_TRY(FindAppend(dst, &progress));
+  const Graph& graph = judge_->graph;
+  const Layer& layer = graph.layers[progress->layer];
+  const uint32_t t = layer.outputs[0];
+  const Tensor& state = graph.tensors[t];
+  const Tensor& rows = graph.tensors[layer.inputs[1]];
+  const TensorPlace& place = judge_->plan.tensors[t];
+  int64_t extent[kAxes], stride[kAxes];
+  for (int a = 0; a < kAxes; ++a) {
+    extent[a] = rows.extent[a];
+    stride[a] = place.stride[a];
+  }
+  Frame frame;
+  inside_.Truncate(0);
+  outside_.Truncate(0);
+  bool aligned =
+      dst.width == rows.element_bytes && dst.dtype == rows.dtype &&
+      MakeFrame(static_cast<int64_t>(place.offset), dst.width, extent, stride, &frame);
+  if (aligned) {
+    SLUICE_TRY(Cut(judge_, dst.BoxWith(src.base, src.stride), frame, &todo_, &inside_,
+                   &outside_, &aligned));
+  }
+  if (!aligned || outside_.size() != 0) {
+    return Reject(*judge_, "append")
+        .Layer(progress->layer)
+        .Text("stores where this layer's rows do not lie");
+  }
+  const uint32_t source = contents_.MemoryOf(src.region, transfer.src_node);
+  for (size_t i = 0; i < inside_.size(); ++i) {
+    const Inside found = inside_[i];
+    SLUICE_TRY(TakeRows(progress, found, frame, source));
+  }
+  // All that the rows may lie on, whatever the value.
+  const AppendReach reach = ReachOf(graph, layer);
+  Access all = dst;
+  int64_t origin[kAxes] = {};
+  all.base = static_cast<int64_t>(place.offset) + reach.begin * stride[reach.axis];
+  for (int a = 0; a < kAxes; ++a) {
+    all.extent[a] = state.extent[a];
+    all.stride[a] = stride[a];
+  }
+  all.extent[reach.axis] = reach.end - reach.begin;
+  origin[reach.axis] = reach.begin;
+  const uint32_t after = static_cast<uint32_t>(graph.tensors.size()) + t;
+  return LayDown(contents_.MemoryOf(dst.region, 0),
+                 progress->missing == 0 ? after : kNone, all, origin, false);
+}
+
+}  // namespace judge
+}  // namespace sluice
