@@ -28,6 +28,13 @@
  * Addresses are (region, offset in bytes). The driver places each region anywhere
  * aligned to region_alignment; GBUF offsets are within one node's scratchpad.
  *
+ * What the parts are for. Several nodes: rectangles in transfers, a send engine and a
+ *   compute engine per node. Spills: STOREs to and LOADs from WORKSPACE. Slices along K:
+ *   boxes; along C: FIRST and LAST with an accumulator. KV caches: region STATE with
+ *   patches. Repeated layers: one body, many instances. Rescheduling: a body, its
+ *   directory entry, its bindings and two hashes are replaced, the rest stays. Several
+ *   models in one scratchpad: each stream's GBUF slots are bound like any other region.
+ *
  * Every struct has a fixed size, a multiple of 8 bytes, and only fields of at most four
  * bytes; reserved fields are zero. 64-bit values are two words, low first. */
 #ifndef SLUICE_STREAM_H_
