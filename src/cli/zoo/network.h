@@ -23,6 +23,7 @@ struct Fmap {
   uint32_t tensor;
   Dims dims;
   double rms;
+  bool positive = false;  // nothing below 0
 };
 
 struct Window {

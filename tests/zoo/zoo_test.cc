@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole networks: scheduled, verified, simulated, equal to the untiled run.
+#include "cli/zoo/zoo.h"
+
+#include "planned.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::cli::MakeZooGraph;
+using sluice::cli::ZooOptions;
+using sluice_sim::SimulateResult;
+
+void Report(const std::string& what, const Planned& p) {
+  MESSAGE(what << ": schedule " << p.schedule_ms << " ms, verify " << p.verify_ms
+               << " ms, simulate and untiled run " << p.simulate_ms << " ms (CPU)");
+}
+
+Bytes Int32(const std::vector<int32_t>& values) {
+  Bytes bytes(4 * values.size());
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+void CheckImageNetwork(const char* name) {
+  Planned p(MakeZooGraph(name, ZooOptions()), "soma-edge");
+  CHECK(p.RefusedBy(p.plan) == "");
+  const SimulateResult result = p.Run(p.Options());
+  REQUIRE(result.outputs.size() == 1);
+  CHECK(result.outputs[0].size() == 1000);
+  CheckSpread(result.outputs[0]);
+  Report(name, p);
+}
+
+TEST_CASE("ResNet-50 equals its untiled run on soma-edge") {
+  CheckImageNetwork("resnet50");
+}
+
+TEST_CASE("MobileNet-v1 equals its untiled run on soma-edge") {
+  CheckImageNetwork("mobilenet_v1");
+}
+
+// Three tokens, decoded one by one behind a prefill, against one prefill of them all.
+TEST_CASE("GPT-2 small: prefill and decode with a growing cache agree byte for byte") {
+  std::vector<int32_t> tokens;
+  for (int32_t i = 0; i < 67; ++i) tokens.push_back((i * 7919 + 12345) % 50257);
+  ZooOptions options;
+  options.context = 128;
+  options.seq = 64;
+  Planned prefill(MakeZooGraph("gpt2_small_prefill", options), "soma-edge");
+  Planned decode(MakeZooGraph("gpt2_small_decode", options), "soma-edge");
+  options.seq = 67;
+  Planned whole(MakeZooGraph("gpt2_small_prefill", options), "soma-edge");
+  CHECK(prefill.RefusedBy(prefill.plan) == "");
+  CHECK(decode.RefusedBy(decode.plan) == "");
+
+  Bytes state;
+  std::vector<Bytes> inputs = {
+      Int32(std::vector<int32_t>(tokens.begin(), tokens.begin() + 64))};
+  sluice_sim::SimulateOptions run = prefill.Options();
+  run.inputs = &inputs;
+  run.state = &state;
+  CheckSpread(prefill.Run(run).outputs.at(0));
+  Report("gpt2_small_prefill, 64 tokens", prefill);
+
+  Bytes last;
+  for (int32_t position = 64; position < 67; ++position) {
+    Bytes mask(128, 0);
+    std::fill(mask.begin(), mask.begin() + position + 1, uint8_t{1});
+    inputs = {Int32({tokens[static_cast<size_t>(position)]}), Int32({position}), mask};
+    run = decode.Options();
+    run.inputs = &inputs;
+    run.state = &state;
+    run.parameters = {position};
+    last = decode.Run(run).outputs.at(0);
+    CheckSpread(last);
+    Report("gpt2_small_decode", decode);
+  }
+
+  inputs = {Int32(tokens)};
+  run = whole.Options();
+  run.inputs = &inputs;
+  Bytes other_state;
+  run.state = &other_state;
+  CHECK(whole.Run(run).outputs.at(0) == last);
+  CHECK(other_state == state);
+}
+
+TEST_CASE("two sequences at once give what each gives alone") {
+  ZooOptions options;
+  options.blocks = 1;
+  options.seq = 8;
+  options.context = 8;
+  options.batch = 2;
+  Planned both(MakeZooGraph("gpt2_small_prefill", options), "soma-edge");
+  options.batch = 1;
+  Planned one(MakeZooGraph("gpt2_small_prefill", options), "soma-edge");
+  const std::vector<int32_t> tokens = {5, 50256, 0, 77, 78, 79, 80, 1,
+                                       9, 9,     9, 9,  9,  10, 11, 12};
+  std::vector<Bytes> inputs = {Int32(tokens)};
+  sluice_sim::SimulateOptions run = both.Options();
+  run.inputs = &inputs;
+  const Bytes logits = both.Run(run).outputs.at(0);
+  for (long i = 0; i < 2; ++i) {
+    inputs = {Int32(
+        std::vector<int32_t>(tokens.begin() + 8 * i, tokens.begin() + 8 * i + 8))};
+    run = one.Options();
+    run.inputs = &inputs;
+    const Bytes alone = one.Run(run).outputs.at(0);
+    CHECK(std::equal(alone.begin(), alone.end(), logits.begin() + 50257 * i));
+  }
+}
+
+TEST_CASE("every network of the zoo is planned and verified") {
+  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
+    CAPTURE(entry.name);
+    Planned p(entry.make(ZooOptions()), "soma-edge");
+    CHECK(p.RefusedBy(p.plan) == "");
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test
