@@ -246,7 +246,7 @@ int64_t FirstFit(const Graph& graph, const Lowering& lowering,
 }
 
 // A weight or fmap too many would overflow 64-bit addresses long after it overflows any
-// machine; 2^62 is checked.
+// machine; 2^48 is checked.
 Status PlaceRoots(const Graph& graph, Arena* arena, Lowering* lowering,
                   Diagnostic* diagnostic) {
   ArenaScope scope(arena);
@@ -276,13 +276,37 @@ Status PlaceRoots(const Graph& graph, Arena* arena, Lowering* lowering,
           RoundUpTo(static_cast<int64_t>(*size), kTensorAlignment));
       *size = place->offset + static_cast<uint64_t>(tensor.bytes);
     }
-    if (*size > uint64_t{1} << 60) {
+    if (*size > uint64_t{1} << 48) {
       return Fail(diagnostic, Status::kUnsupported, "lowering")
           .Tensor(t)
-          .Text("a DRAM region exceeds 2^60 bytes");
+          .Text("a DRAM region exceeds 2^48 bytes");
     }
   }
   return Status::kOk;
+}
+
+// A DRAM of bounded size holds all regions. Inputs, outputs, constants and states must
+// lie there under every plan; the workspace is this lowering's own choice.
+Status CheckDramCapacity(const Hardware& hardware, const Lowering& lowering,
+                         Diagnostic* diagnostic) {
+  const uint64_t capacity = static_cast<uint64_t>(hardware.dram().capacity_bytes);
+  if (capacity == 0) return Status::kOk;
+  const uint64_t workspace = lowering.region_bytes[SLUICE_REGION_WORKSPACE];
+  uint64_t need = workspace;
+  for (int r = SLUICE_REGION_CONST; r < SLUICE_REGION_WORKSPACE; ++r) {
+    need += lowering.region_bytes[r];
+  }
+  if (need <= capacity) return Status::kOk;
+  const bool proved = need - workspace > capacity;
+  return Fail(diagnostic, proved ? Status::kInfeasible : Status::kUnsupported,
+              "lowering")
+      .Bytes(need, capacity)
+      .Text("the graph's tensors take ")
+      .Number(static_cast<int64_t>(need))
+      .Text(" bytes of DRAM, ")
+      .Number(static_cast<int64_t>(workspace))
+      .Text(" of them for intermediates; the DRAM has ")
+      .Number(static_cast<int64_t>(capacity));
 }
 
 void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
@@ -405,7 +429,7 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
   }
   SLUICE_TRY(PlaceRoots(graph, arena, lowering, diagnostic));
   for (uint32_t t = 0; t < tensors; ++t) PlaceView(graph, lowering, t);
-  return Status::kOk;
+  return CheckDramCapacity(hardware, *lowering, diagnostic);
 }
 
 }  // namespace sluice

@@ -593,6 +593,7 @@ struct MachineSpec {
   HardwareSpec base;
   uint32_t array_k = 0, array_c = 0;
   uint32_t dram_granule_bytes = 1;
+  uint64_t dram_bytes = 0;  // 0 = unbounded
   double mac_pj = 0.2, vector_op_pj = 0.1, leakage_pj = 0;
   double gbuf_pj = 0.1, dram_pj = 10;  // per bit
 };
@@ -629,6 +630,7 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   gbuf.add_write_pj_per_bit(m.gbuf_pj);
   const auto level0 = gbuf.Finish();
   sluice::wire::LevelBuilder dram(b);
+  dram.add_capacity_bytes(m.dram_bytes);
   dram.add_read_pj_per_bit(m.dram_pj);
   dram.add_write_pj_per_bit(m.dram_pj);
   dram.add_bytes_per_cycle_numerator(m.base.dram_numerator);

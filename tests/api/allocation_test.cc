@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The n-th allocation fails, for every n of a whole run.
+#include <doctest/doctest.h>
+
+#include "support/library.h"
+#include "support/random_graph.h"
+#include "support/recording_allocator.h"
+
+namespace sluice_test {
+namespace {
+
+struct Files {
+  Bytes graph, hardware;
+};
+
+Files FilesOf(uint64_t seed) {
+  MachineSpec machine = MakeRandomMachine(seed);
+  machine.base.scratchpad_bytes = 16384;
+  return {GraphBytes(MakeRandomGraph(seed)), MachineBytes(machine)};
+}
+
+// Everything from context to verdict; stops at the first failure.
+sluice_status_t RunAll(const RecordingAllocator& memory, const Files& files,
+                       Bytes* plan_bytes) {
+  const sluice_context_options_t options = memory.Options();
+  Library library(&options);
+  if (library.status != SLUICE_OK) return library.status;
+  const GraphPtr graph = library.Graph(files.graph);
+  if (graph == nullptr) return library.status;
+  const HardwarePtr hardware = library.Hardware(files.hardware);
+  if (hardware == nullptr) return library.status;
+  const PlanPtr plan = library.Schedule(graph, hardware);
+  if (plan == nullptr) return library.status;
+  *plan_bytes = BytesOf(plan);
+  const PlanPtr again = library.Plan(*plan_bytes);
+  if (again == nullptr) return library.status;
+  return library.Verify(graph, hardware, again);
+}
+
+TEST_CASE(
+    "whichever allocation of a run fails: out of memory or the same plan, no leak") {
+  for (uint64_t seed : {3, 5, 8, 13}) {
+    const Files files = FilesOf(seed);
+    RecordingAllocator memory;
+    Bytes plan;
+    REQUIRE(RunAll(memory, files, &plan) == SLUICE_OK);
+    CHECK(memory.live_blocks() == 0);
+    const uint64_t count = memory.allocations();
+    CHECK(count > 8);
+    for (uint64_t n = 1; n <= count; ++n) {
+      CAPTURE(n);
+      RecordingAllocator failing;
+      failing.FailAt(n);
+      Bytes none;
+      // A refused block may be asked for again, smaller.
+      const sluice_status_t status = RunAll(failing, files, &none);
+      const bool right =
+          status == SLUICE_OUT_OF_MEMORY || (status == SLUICE_OK && none == plan);
+      REQUIRE(right);
+      RecordingAllocator dry;
+      dry.FailAt(n, true);
+      REQUIRE(RunAll(dry, files, &none) == SLUICE_OUT_OF_MEMORY);
+      REQUIRE(dry.live_blocks() == 0);
+      REQUIRE(dry.sound());
+      REQUIRE(failing.live_blocks() == 0);
+      REQUIRE(failing.sound());
+    }
+    CHECK(memory.sound());
+  }
+}
+
+TEST_CASE("after any failed allocation every object does its work as before") {
+  const Files files = FilesOf(5);
+  RecordingAllocator memory;
+  const sluice_context_options_t options = memory.Options();
+  Library library(&options);
+  const GraphPtr graph = library.Graph(files.graph);
+  const HardwarePtr hardware = library.Hardware(files.hardware);
+  const uint64_t before = memory.allocations();
+  const PlanPtr first = library.Schedule(graph, hardware);
+  REQUIRE(library.status == SLUICE_OK);
+  const uint64_t count = memory.allocations() - before;
+  const Bytes bytes = BytesOf(first);
+  for (bool all : {false, true}) {
+    for (uint64_t n = 1; n <= count; ++n) {
+      CAPTURE(n);
+      const uint64_t live = memory.live_blocks();
+      memory.FailAt(n, all);
+      PlanPtr none = library.Schedule(graph, hardware);
+      if (all || none == nullptr) {
+        REQUIRE(library.status == SLUICE_OUT_OF_MEMORY);
+        REQUIRE(none == nullptr);
+        REQUIRE(library.diagnostic.status == SLUICE_OUT_OF_MEMORY);
+        REQUIRE(library.diagnostic.message[0] != '\0');
+      }
+      none.reset();
+      REQUIRE(memory.live_blocks() == live);
+      memory.FailAt(0);
+      const PlanPtr plan = library.Schedule(graph, hardware);
+      REQUIRE(library.status == SLUICE_OK);
+      REQUIRE(BytesOf(plan) == bytes);
+      REQUIRE(library.Verify(graph, hardware, first) == SLUICE_OK);
+    }
+  }
+  CHECK(memory.sound());
+}
+
+TEST_CASE("a cap on memory is kept to the byte and says so") {
+  const Files files = FilesOf(5);
+  RecordingAllocator free_memory;
+  Bytes plan;
+  REQUIRE(RunAll(free_memory, files, &plan) == SLUICE_OK);
+  const uint64_t peak = free_memory.peak_bytes();
+  int refused = 0;
+  for (uint64_t cap = 1024; cap < 2 * peak; cap += cap / 4) {
+    RecordingAllocator memory;
+    const sluice_context_options_t options = memory.Options(cap);
+    Library library(&options);
+    const GraphPtr graph = library.Graph(files.graph);
+    if (graph == nullptr) {
+      CHECK(library.status == SLUICE_OUT_OF_MEMORY);
+      ++refused;
+      continue;
+    }
+    const HardwarePtr hardware = library.Hardware(files.hardware);
+    if (hardware == nullptr) {
+      CHECK(library.status == SLUICE_OUT_OF_MEMORY);
+      ++refused;
+      continue;
+    }
+    const PlanPtr same = library.Schedule(graph, hardware);
+    if (same == nullptr) {
+      CHECK(library.status == SLUICE_OUT_OF_MEMORY);
+      ++refused;
+    } else {
+      CHECK(BytesOf(same) == plan);
+    }
+    sluice_memory_stats_t stats = {};
+    stats.struct_size = sizeof stats;
+    REQUIRE(sluice_context_memory(library.context.get(), &stats) == SLUICE_OK);
+    CHECK(stats.peak_bytes <= cap);
+  }
+  CHECK(refused > 0);
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hand-made bad input and what is said about it.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "support/library.h"
+#include "support/random_graph.h"
+
+namespace sluice_test {
+namespace {
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+
+// A convolution and a requantisation behind it, both right.
+GraphSpec GoodGraph() {
+  GraphSpec g;
+  g.tensors.push_back({{1, 8, 4, 8}, kI8, 1, 0, 0});
+  g.tensors.push_back({{8, 3, 3, 8}, kI8, 3, 3, 11});
+  g.tensors.push_back(g.Inline({8, 3}, SLUICE_DTYPE_INT32, ChannelParameters(8)));
+  g.tensors.push_back({{1, 8, 4, 8}, kI8, 0, 0, 0});
+  g.tensors.push_back({{1, 8, 4, 8}, kI8, 2, 0, 0});
+  g.layers.push_back({SLUICE_OP_CONV,
+                      {0, 1, 2},
+                      {3},
+                      {1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 0, -5, -128, 127}});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {3}, {4}, {0, 1 << 30, 1, 0, -128, 127}});
+  return g;
+}
+
+struct BadGraph {
+  const char* name;
+  std::function<void(GraphSpec*)> spoil;
+  sluice_status_t status;
+  const char* message;  // part of it
+};
+
+TEST_CASE("each kind of bad graph gets its own sentence") {
+  const std::vector<BadGraph> cases = {
+      {"a cycle", [](GraphSpec* g) { g->layers[0].inputs[0] = 4; }, SLUICE_BAD_INPUT,
+       "no earlier layer produces: a cycle"},
+      {"a missing tensor", [](GraphSpec* g) { g->layers[1].inputs[0] = 99; },
+       SLUICE_BAD_INPUT, "reads a tensor that does not exist"},
+      {"an output that does not exist",
+       [](GraphSpec* g) { g->layers[1].outputs[0] = 5; }, SLUICE_BAD_INPUT,
+       "writes a tensor that does not exist"},
+      {"two writers", [](GraphSpec* g) { g->layers[1].outputs[0] = 3; },
+       SLUICE_BAD_INPUT, "a second time"},
+      {"an overflowing shape",
+       [](GraphSpec* g) {
+         g->tensors[0].dims = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
+       },
+       SLUICE_BAD_INPUT, "the shape of tensor 0 overflows: more than 2^46 bytes"},
+      {"an empty extent", [](GraphSpec* g) { g->tensors[0].dims[1] = 0; },
+       SLUICE_BAD_INPUT, "has extent 0; every extent must be at least 1"},
+      {"five axes",
+       [](GraphSpec* g) {
+         g->tensors[0].dims = {1, 1, 8, 4, 8};
+       },
+       SLUICE_UNSUPPORTED, "has 5 axes; this version takes up to 4"},
+      {"an absurd stride", [](GraphSpec* g) { g->layers[0].attributes[0] = INT32_MAX; },
+       SLUICE_BAD_INPUT,
+       "output extents do not follow from filter, stride, dilation and pads"},
+      {"a negative stride", [](GraphSpec* g) { g->layers[0].attributes[1] = -1; },
+       SLUICE_BAD_INPUT, "filter, stride, dilation and pads"},
+      {"an unknown op", [](GraphSpec* g) { g->layers[0].op = 999; }, SLUICE_BAD_INPUT,
+       "has unknown op 999"},
+      {"an unknown dtype", [](GraphSpec* g) { g->tensors[3].dtype = 77; },
+       SLUICE_BAD_INPUT, "has unknown dtype 77"},
+      {"a constant without bytes", [](GraphSpec* g) { g->tensors[1].source = 0; },
+       SLUICE_BAD_INPUT, "is constant but has no valid source"},
+      {"inline bytes beyond the data",
+       [](GraphSpec* g) { g->tensors[2].source_offset = 1; }, SLUICE_BAD_INPUT,
+       "lies outside the inline data"},
+      {"weights of another layer",
+       [](GraphSpec* g) {
+         g->tensors[1].dims = {8, 3, 3, 7};
+       },
+       SLUICE_BAD_INPUT, "weight must be [K, R, S, C / groups]"},
+      {"no output", [](GraphSpec* g) { g->tensors[4].kind = 0; }, SLUICE_BAD_INPUT,
+       "the graph has no output tensor"},
+      {"an output nobody writes", [](GraphSpec* g) { g->layers.pop_back(); },
+       SLUICE_BAD_INPUT, "graph output 4 is produced by no layer"},
+      {"nothing at all", [](GraphSpec* g) { *g = GraphSpec(); }, SLUICE_BAD_INPUT,
+       "the graph has no tensors"},
+  };
+  for (const BadGraph& c : cases) {
+    GraphSpec spec = GoodGraph();
+    c.spoil(&spec);
+    Library library;
+    const GraphPtr graph = library.Graph(GraphBytes(spec));
+    const std::string message = library.diagnostic.message;
+    INFO(std::string(c.name) << ": " << message);
+    CHECK(library.status == c.status);
+    CHECK(library.diagnostic.status == c.status);
+    CHECK(std::string(library.diagnostic.stage) == "graph");
+    CHECK(message.find(c.message) != std::string::npos);
+    CHECK(graph == nullptr);
+  }
+  Library library;
+  CHECK(library.Graph(GraphBytes(GoodGraph())) != nullptr);
+}
+
+TEST_CASE("each kind of bad machine gets its own sentence") {
+  struct BadMachine {
+    const char* name;
+    std::function<void(MachineSpec*)> spoil;
+    sluice_status_t status;
+    const char* message;
+  };
+  const std::vector<BadMachine> cases = {
+      {"zero bandwidth", [](MachineSpec* m) { m->base.dram_numerator = 0; },
+       SLUICE_BAD_INPUT, "the DRAM level has bandwidth zero"},
+      {"bandwidth over zero", [](MachineSpec* m) { m->base.dram_denominator = 0; },
+       SLUICE_BAD_INPUT, "denominator of at least 1"},
+      {"no scratchpad", [](MachineSpec* m) { m->base.scratchpad_bytes = 0; },
+       SLUICE_BAD_INPUT, "the scratchpad has no capacity"},
+      {"a huge scratchpad",
+       [](MachineSpec* m) { m->base.scratchpad_bytes = uint64_t{1} << 33; },
+       SLUICE_UNSUPPORTED, "scratchpads above 4 GiB"},
+      {"odd alignment", [](MachineSpec* m) { m->base.alignment_bytes = 12; },
+       SLUICE_BAD_INPUT, "alignment must be a power of two"},
+      {"no MACs", [](MachineSpec* m) { m->base.macs_per_cycle = 0; }, SLUICE_BAD_INPUT,
+       "macs_per_cycle and vector_ops_per_cycle must be 1 to 2^40"},
+      {"absurd latency",
+       [](MachineSpec* m) { m->base.dma_latency_cycles = uint64_t{1} << 40; },
+       SLUICE_BAD_INPUT, "latencies must be at most 2^30 cycles"},
+      {"energy that is no number", [](MachineSpec* m) { m->dram_pj = -1; },
+       SLUICE_BAD_INPUT, "energies must be finite and not negative"},
+      {"a granule of three", [](MachineSpec* m) { m->dram_granule_bytes = 3; },
+       SLUICE_BAD_INPUT, "must be powers of two up to 4096"},
+  };
+  for (const BadMachine& c : cases) {
+    MachineSpec spec = MakeRandomMachine(1);
+    c.spoil(&spec);
+    Library library;
+    const HardwarePtr hardware = library.Hardware(MachineBytes(spec));
+    const std::string message = library.diagnostic.message;
+    INFO(std::string(c.name) << ": " << message);
+    CHECK(library.status == c.status);
+    CHECK(message.find(c.message) != std::string::npos);
+    CHECK(hardware == nullptr);
+  }
+}
+
+TEST_CASE("a scratchpad smaller than one element's tile is infeasible, with numbers") {
+  Library library;
+  const GraphPtr graph = library.Graph(GraphBytes(GoodGraph()));
+  MachineSpec spec = MakeRandomMachine(1);
+  spec.base.scratchpad_bytes = 1;
+  const HardwarePtr hardware = library.Hardware(MachineBytes(spec));
+  CHECK(library.Schedule(graph, hardware) == nullptr);
+  CHECK(library.status == SLUICE_INFEASIBLE);
+  CHECK(library.diagnostic.layer == 0);
+  CHECK(library.diagnostic.available_bytes == 1);
+  CHECK(library.diagnostic.required_bytes > 1);
+  const std::string message = library.diagnostic.message;
+  CHECK(message.find("its smallest tile needs") != std::string::npos);
+}
+
+TEST_CASE("files of another kind, too short or from another address are told apart") {
+  const Bytes good = GraphBytes(GoodGraph());
+  Library library;
+  Bytes bytes = good;
+  bytes[4] = 'X';
+  (void)library.Graph(bytes);
+  CHECK(library.status == SLUICE_BAD_INPUT);
+  CHECK(std::string(library.diagnostic.message) ==
+        "wrong file identifier at byte 4; expected SLG1");
+  (void)library.Hardware(good);
+  CHECK(std::string(library.diagnostic.message) ==
+        "wrong file identifier at byte 4; expected SLH1");
+  (void)library.Plan(good);
+  CHECK(std::string(library.diagnostic.message) ==
+        "wrong file identifier at byte 4; expected SLP1");
+  (void)library.Graph(Bytes(good.begin(), good.begin() + 11));
+  CHECK(std::string(library.diagnostic.message) ==
+        "the buffer has 11 bytes; the smallest valid one has 12");
+  (void)library.Graph(Bytes(good.begin(), good.begin() + 100));
+  CHECK(std::string(library.diagnostic.message) ==
+        "the buffer is truncated or corrupt: an offset or length is out of range");
+  // A misaligned pointer is no mistake: the bytes are copied.
+  for (size_t shift = 1; shift < 8; ++shift) {
+    Bytes shifted(shift);
+    shifted.insert(shifted.end(), good.begin(), good.end());
+    sluice_graph_t* graph = nullptr;
+    CHECK(sluice_graph_create(library.context.get(), shifted.data() + shift,
+                              good.size(), &graph, &library.diagnostic) == SLUICE_OK);
+    sluice_graph_destroy(graph);
+  }
+}
+
+TEST_CASE("a longer struct is accepted when its unknown tail is zero, else refused") {
+  struct Longer {
+    sluice_context_options_t options;
+    uint64_t unknown;
+  } longer;
+  std::memset(static_cast<void*>(&longer), 0, sizeof longer);
+  longer.options.struct_size = sizeof longer;
+  {
+    Library library(&longer.options);
+    CHECK(library.status == SLUICE_OK);
+  }
+  longer.unknown = 1;
+  {
+    Library library(&longer.options);
+    CHECK(library.status == SLUICE_BAD_ARGUMENT);
+    CHECK(std::string(library.diagnostic.message) ==
+          "struct_size is too small or an unknown field is set");
+  }
+  longer.options.struct_size = 3;
+  Library library(&longer.options);
+  CHECK(library.status == SLUICE_BAD_ARGUMENT);
+}
+
+TEST_CASE(
+    "a bounded DRAM that cannot hold the tensors is named, not an internal error") {
+  // The descriptor's last level gets a capacity.
+  MachineSpec spec = MakeRandomMachine(1);
+  spec.base.scratchpad_bytes = 32768;
+  spec.dram_bytes = 1000;  // weights and fmaps take more
+  Library library;
+  const GraphPtr graph = library.Graph(GraphBytes(GoodGraph()));
+  const HardwarePtr hardware = library.Hardware(MachineBytes(spec));
+  REQUIRE(hardware != nullptr);
+  CHECK(library.Schedule(graph, hardware) == nullptr);
+  CHECK(library.status == SLUICE_INFEASIBLE);
+  CHECK(library.diagnostic.available_bytes == 1000);
+  CHECK(library.diagnostic.required_bytes > 1000);
+  spec.dram_bytes = 1000000;
+  const HardwarePtr enough = library.Hardware(MachineBytes(spec));
+  CHECK(library.Schedule(graph, enough) != nullptr);
+}
+
+}  // namespace
+}  // namespace sluice_test
