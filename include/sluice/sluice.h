@@ -192,6 +192,62 @@ SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
                                          const sluice_plan_t* plan,
                                          sluice_diagnostic_t* diagnostic);
 
+/* One GEMM on the memories of a descriptor, without a graph: P(m, n) += A(m, k) B(n, k),
+ * 8-bit words. Axes 0 1 2 = M N K; the datum "of axis d" is the one without d: 0 B, 1 A,
+ * 2 P. Memories: outer (DRAM), middle (the scratchpad, one), inner (one per PE; absent
+ * when the scratchpad is the lowest level). Other hierarchies are SLUICE_UNSUPPORTED. */
+enum { SLUICE_GEMM_EXACT = 0, SLUICE_GEMM_COSA = 1 };
+enum { SLUICE_GEMM_ENERGY = 0, SLUICE_GEMM_EDP = 1, SLUICE_GEMM_LATENCY = 2 };
+
+typedef struct sluice_gemm_options {
+  uint32_t struct_size;
+  uint32_t solver;     /* SLUICE_GEMM_EXACT: proved optimum; _COSA: one-shot assignment
+                          of prime factors, by its own objective, at most all PEs */
+  uint32_t objective;  /* SLUICE_GEMM_ENERGY ...; of EXACT */
+  uint32_t at_most;    /* 0: exactly all PEs (of EXACT); 1: at most all */
+  uint32_t paper_form; /* 0: counts as a walk through the loops does; 1: closed form as
+                          published, which misses reuse across loops of one trip */
+  uint32_t certify;    /* of EXACT: also prove, and check the proof by separate code */
+  uint64_t deadline_ns; /* from the call on; 0 = none */
+  const uint32_t* cancel; /* polled; nonzero stops; may be NULL */
+} sluice_gemm_options_t;
+
+enum { /* sluice_gemm_mapping_t.certificate */
+  SLUICE_CERTIFICATE_NONE = 0,     /* not asked for, or not proved */
+  SLUICE_CERTIFICATE_ACCEPTED = 1,
+  SLUICE_CERTIFICATE_REJECTED = 2
+};
+
+typedef struct sluice_gemm_mapping {
+  uint32_t struct_size;
+  uint32_t proved;      /* objective == bound */
+  uint32_t certificate; /* SLUICE_CERTIFICATE_ */
+  uint32_t outer_level, middle_level, inner_level; /* or SLUICE_NO_INDEX */
+  int64_t middle_tile[3]; /* elements of each axis in the middle memory */
+  int64_t spatial[3];     /* PEs along each axis */
+  int64_t inner_tile[3];  /* elements of each axis in one PE */
+  uint8_t outer_order[4];  /* loops over middle tiles, innermost first; [3] is 0 */
+  uint8_t middle_order[4]; /* loops over array tiles in a middle tile */
+  uint8_t middle_holds;    /* bit d: the datum of axis d lives there; else bypassed */
+  uint8_t inner_holds;
+  uint8_t reserved[6];
+  int64_t macs, cycles, pe_used; /* cycles: memories are taken as fast enough */
+  int64_t reads[3][3], writes[3][3]; /* words; [outer, middle, inner][datum] */
+  double memory_pj[3];               /* outer, middle, inner */
+  double mac_pj, leak_pj, energy_pj, energy_pj_per_mac;
+  double objective; /* ENERGY, LATENCY: pJ per MAC; EDP: that by PEs used; COSA: its own */
+  double bound;     /* no mapping's objective is below */
+  uint64_t nodes;   /* of the search */
+} sluice_gemm_mapping_t;
+
+/* options may be NULL. SLUICE_INFEASIBLE: no split of the axes uses exactly all PEs. */
+SLUICE_API sluice_status_t sluice_map_gemm(sluice_context_t* context,
+                                           const sluice_hardware_t* hardware, int64_t m,
+                                           int64_t n, int64_t k,
+                                           const sluice_gemm_options_t* options,
+                                           sluice_gemm_mapping_t* out_mapping,
+                                           sluice_diagnostic_t* diagnostic);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "api/arguments.h"
 #include "api/objects.h"
 #include "api/pipeline.h"
 #include "io/read.h"
@@ -32,59 +33,7 @@ void HeapRelease(void* user, void* pointer, size_t bytes, size_t) {
   static_cast<BlockHeap*>(user)->Release(pointer, bytes);
 }
 
-// The caller's struct as ours: a missing tail is zero, an unknown tail must be.
-template <typename T>
-bool ReadStruct(const T* in, T* out) {
-  memset(static_cast<void*>(out), 0, sizeof *out);
-  out->struct_size = sizeof *out;
-  if (in == nullptr) return true;
-  const size_t size = in->struct_size;
-  if (size < sizeof(uint32_t)) return false;
-  memcpy(static_cast<void*>(out), in, size < sizeof *out ? size : sizeof *out);
-  const unsigned char* bytes = reinterpret_cast<const unsigned char*>(in);
-  for (size_t i = sizeof *out; i < size; ++i) {
-    if (bytes[i] != 0) return false;
-  }
-  out->struct_size = sizeof *out;
-  return true;
-}
-
-// Writes up to the caller's struct_size; sets it to what was written.
-template <typename T>
-sluice_status_t WriteStruct(const T& from, T* to) {
-  if (to == nullptr || to->struct_size < sizeof(uint32_t)) return SLUICE_BAD_ARGUMENT;
-  const size_t size = to->struct_size < sizeof from ? to->struct_size : sizeof from;
-  memcpy(static_cast<void*>(to), &from, size);
-  to->struct_size = static_cast<uint32_t>(size);
-  return SLUICE_OK;
-}
-
-// Collects a diagnostic and hands it to the caller at the end.
-class Report {
- public:
-  explicit Report(sluice_diagnostic_t* out) : out_(out) { ClearDiagnostic(&local_); }
-  Diagnostic* get() { return &local_; }
-  sluice_status_t Done(Status status) {
-    const int32_t code = static_cast<int32_t>(status);
-    if (status == Status::kOutOfMemory && local_.message[0] == '\0') {
-      (void)static_cast<Status>(
-          Fail(&local_, status, kStage)
-              .Text("the allocator refused or max_bytes would be exceeded"));
-    }
-    local_.status = code;
-    if (out_ != nullptr && out_->struct_size >= sizeof(uint32_t)) {
-      (void)WriteStruct(local_, out_);
-    }
-    return code;
-  }
-  sluice_status_t BadArgument(const char* what) {
-    return Done(Fail(&local_, Status::kBadArgument, kStage).Text(what));
-  }
-
- private:
-  sluice_diagnostic_t* out_;
-  Diagnostic local_;
-};
+using Report = CallReport;
 
 template <typename T>
 T* Create(sluice_context_t* context) {

@@ -73,6 +73,14 @@ struct PlotCommand {
 };
 void Run(const PlotCommand& command);
 
+struct MapCommand {
+  int64_t m = 0, n = 0, k = 0;
+  std::string hardware, timeloop;  // timeloop: folder to write, or empty
+  std::string solver = "exact", objective = "energy", pe = "exact", form = "reuse";
+  bool json = false;
+};
+void Run(const MapCommand& command);
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_COMMANDS_H_

@@ -136,6 +136,30 @@ void AddPlot(CLI::App* app, PlotCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddMap(CLI::App* app, MapCommand* command) {
+  CLI::App* sub = app->add_subcommand("map", "loop nest of P(M,N) += A(M,K) B(N,K)");
+  sub->add_option("M", command->m, "rows of A")->required();
+  sub->add_option("N", command->n, "rows of B")->required();
+  sub->add_option("K", command->k, "columns of both")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("--solver", command->solver, "proved optimum, or CoSA's assignment")
+      ->check(CLI::IsMember({"exact", "cosa"}))
+      ->capture_default_str();
+  sub->add_option("--objective", command->objective, "what to minimise")
+      ->check(CLI::IsMember({"energy", "edp", "latency"}))
+      ->capture_default_str();
+  sub->add_option("--pe", command->pe, "use exactly or at most all PEs")
+      ->check(CLI::IsMember({"exact", "atmost"}))
+      ->capture_default_str();
+  sub->add_option("--form", command->form, "count accesses with reuse, or as published")
+      ->check(CLI::IsMember({"reuse", "paper"}))
+      ->capture_default_str();
+  sub->add_option("--timeloop", command->timeloop,
+                  "folder for problem, arch and mapping YAML");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 // A failure for people goes to stderr, for programs to stdout as one object.
 int Report(const Failure& failure, bool json) {
   if (!json) {
@@ -162,6 +186,7 @@ int Main(int argc, char** argv) {
   SimulateCommand simulate;
   PlotCommand plot;
   ZooCommand zoo;
+  MapCommand map;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -172,6 +197,7 @@ int Main(int argc, char** argv) {
   AddSimulate(&app, &simulate);
   AddPlot(&app, &plot);
   AddZoo(&app, &zoo);
+  AddMap(&app, &map);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -181,7 +207,8 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
-                               verify.json || simulate.json || plot.json || zoo.json);
+                               verify.json || simulate.json || plot.json || zoo.json ||
+                               map.json);
   }
 }
 

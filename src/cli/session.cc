@@ -97,6 +97,17 @@ void Session::Verify() {
         diagnostic);
 }
 
+sluice_gemm_mapping_t Session::MapGemm(int64_t m, int64_t n, int64_t k,
+                                       const sluice_gemm_options_t& options) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_gemm_mapping_t mapping = {};
+  mapping.struct_size = sizeof mapping;
+  Check(sluice_map_gemm(context_.get(), hardware_.get(), m, n, k, &options, &mapping,
+                        &diagnostic),
+        diagnostic);
+  return mapping;
+}
+
 sluice_report_t Session::Report() const {
   sluice_report_t report = {};
   report.struct_size = sizeof report;

@@ -33,6 +33,8 @@ class Session {
   void Schedule(const sluice_schedule_options_t& options);
   void LoadPlan(const Bytes& plan);
   void Verify();
+  sluice_gemm_mapping_t MapGemm(int64_t m, int64_t n, int64_t k,
+                                const sluice_gemm_options_t& options);
 
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/hardware_files.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/timeloop.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr const char* kAxes[3] = {"M", "N", "K"};
+constexpr const char* kData[3] = {"B", "A", "P"};  // the datum without the axis
+
+sluice_gemm_options_t OptionsOf(const MapCommand& command) {
+  sluice_gemm_options_t options = {};
+  options.struct_size = sizeof options;
+  options.solver = command.solver == "cosa" ? SLUICE_GEMM_COSA : SLUICE_GEMM_EXACT;
+  options.objective = command.objective == "energy" ? SLUICE_GEMM_ENERGY
+                      : command.objective == "edp"  ? SLUICE_GEMM_EDP
+                                                    : SLUICE_GEMM_LATENCY;
+  options.at_most = command.pe == "atmost" ? 1 : 0;
+  options.paper_form = command.form == "paper" ? 1 : 0;
+  return options;
+}
+
+// Outermost first; the library says innermost first.
+Json OrderJson(const uint8_t order[4]) {
+  return {kAxes[order[2]], kAxes[order[1]], kAxes[order[0]]};
+}
+
+Json AxesJson(const int64_t value[3]) {
+  return {{"M", value[0]}, {"N", value[1]}, {"K", value[2]}};
+}
+
+Json BypassJson(uint8_t holds) {
+  Json data = Json::array();
+  for (const int d : {1, 0, 2}) {  // A B P
+    if ((holds >> d & 1) == 0) data.push_back(kData[d]);
+  }
+  return data;
+}
+
+double GapOf(const sluice_gemm_mapping_t& m) {
+  const double size = m.objective < 0 ? -m.objective : m.objective;
+  return m.proved != 0 || size == 0 ? 0 : (m.objective - m.bound) / size;
+}
+
+Json AsJson(const sluice_gemm_mapping_t& m, const std::string names[3],
+            double solve_us) {
+  Json json = {
+      {"energy_pj_per_mac", m.energy_pj_per_mac},
+      {"cycles", m.cycles},
+      {"tiling",
+       {{names[1], AxesJson(m.middle_tile)}, {names[2], AxesJson(m.inner_tile)}}},
+      {"permutation",
+       {{names[0], OrderJson(m.outer_order)}, {names[1], OrderJson(m.middle_order)}}},
+      {"spatial", AxesJson(m.spatial)},
+      {"bypass",
+       {{names[1], BypassJson(m.middle_holds)},
+        {names[2], BypassJson(m.inner_holds)}}}};
+  if (m.certificate == SLUICE_CERTIFICATE_NONE) {
+    json["certificate_ok"] = nullptr;
+  } else {
+    json["certificate_ok"] = m.certificate == SLUICE_CERTIFICATE_ACCEPTED;
+  }
+  json["gap"] = GapOf(m);
+  json["solve_us"] = solve_us;
+  json["proved"] = m.proved != 0;
+  json["objective"] = m.objective;
+  json["energy_pj"] = m.energy_pj;
+  json["edp_pj_cycles"] = m.energy_pj * static_cast<double>(m.cycles);
+  json["macs"] = m.macs;
+  json["pe_used"] = m.pe_used;
+  json["nodes"] = m.nodes;
+  return json;
+}
+
+std::string AxesText(const int64_t value[3]) {
+  std::string text;
+  for (int d = 0; d < 3; ++d) {
+    text += std::string(d == 0 ? "" : "  ") + kAxes[d] + " " + std::to_string(value[d]);
+  }
+  return text;
+}
+
+std::string LoopsText(const uint8_t order[4]) {
+  return std::string("loops ") + kAxes[order[2]] + " " + kAxes[order[1]] + " " +
+         kAxes[order[0]] + ", outermost first";
+}
+
+std::string BypassText(uint8_t holds) {
+  std::string text;
+  for (const auto& datum : BypassJson(holds)) text += " " + datum.get<std::string>();
+  return text.empty() ? "holds A B P" : "bypassed by" + text;
+}
+
+void Print(const MapCommand& command, const sluice_gemm_mapping_t& m,
+           const std::string names[3], double solve_us) {
+  Report report("P(" + std::to_string(command.m) + " x " + std::to_string(command.n) +
+                ") += A B over " + std::to_string(command.k) + " on " +
+                FileStem(command.hardware));
+  report.Line("energy", EnergyText(m.energy_pj),
+              Fixed(m.energy_pj_per_mac, 6) + " pJ per MAC");
+  report.Line("cycles", Grouped(static_cast<uint64_t>(m.cycles)),
+              Grouped(static_cast<uint64_t>(m.pe_used)) + " PEs");
+  const int64_t extent[3] = {command.m, command.n, command.k};
+  report.Line(names[0], AxesText(extent), LoopsText(m.outer_order));
+  report.Line(names[1], AxesText(m.middle_tile),
+              LoopsText(m.middle_order) + ", " + BypassText(m.middle_holds));
+  report.Line("PEs", AxesText(m.spatial));
+  report.Line(names[2], AxesText(m.inner_tile), BypassText(m.inner_holds));
+  report.Line("proof",
+              m.certificate == SLUICE_CERTIFICATE_ACCEPTED   ? "certificate accepted"
+              : m.certificate == SLUICE_CERTIFICATE_REJECTED ? "certificate REJECTED"
+              : m.proved != 0
+                  ? "optimum of the formulation"
+                  : "stopped early, gap " + Fixed(100 * GapOf(m), 2) + " %");
+  report.Line("solved in", TimeText(solve_us * 1e-6));
+  std::cout << report.Text();
+}
+
+}  // namespace
+
+void Run(const MapCommand& command) {
+  const Bytes hardware = LoadHardware(command.hardware);
+  Session session(0);
+  session.LoadHardware(hardware);
+  sluice_gemm_options_t options = OptionsOf(command);
+  const int64_t m = command.m, n = command.n, k = command.k;
+  const auto start = std::chrono::steady_clock::now();
+  sluice_gemm_mapping_t mapping = session.MapGemm(m, n, k, options);
+  const double solve_us = std::chrono::duration<double, std::micro>(
+                              std::chrono::steady_clock::now() - start)
+                              .count();
+  options.certify = 1;
+  if (options.solver == SLUICE_GEMM_EXACT) mapping = session.MapGemm(m, n, k, options);
+  const GemmMemories memories = MemoriesOf(hardware, mapping);
+  if (!command.timeloop.empty()) {
+    WriteTimeloop(command.timeloop, {m, n, k}, memories, mapping);
+  }
+  const std::string names[3] = {memories.outer.name, memories.middle.name,
+                                memories.inner.name};
+  if (mapping.certificate == SLUICE_CERTIFICATE_REJECTED) {
+    throw Failure(kRejected, "the proof of the optimum was rejected",
+                  AsJson(mapping, names, solve_us));
+  }
+  if (command.json) {
+    std::cout << AsJson(mapping, names, solve_us).dump(1) << "\n";
+  } else {
+    Print(command, mapping, names, solve_us);
+  }
+}
+
+}  // namespace sluice::cli

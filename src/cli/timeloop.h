@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mapped GEMM as a problem, an architecture and a mapping for timeloop-model 3.
+//
+// Input    the descriptor's memories and the library's mapping
+// Output   problem.yaml, arch.yaml, mapping.yaml in a folder, which is made
+// Errors   Failure(kIo)
+// Source   Timeloop's YAML, version 0.3: permutations innermost first, factors are trip
+//          counts, bypass per memory. One energy per memory: the mean of read and
+//          write.
+#ifndef SLUICE_CLI_TIMELOOP_H_
+#define SLUICE_CLI_TIMELOOP_H_
+
+#include <array>
+#include <string>
+
+#include "cli/files.h"
+#include "sluice/sluice.h"
+
+namespace sluice::cli {
+
+struct GemmMemory {
+  std::string name;
+  uint64_t words = 0;                // 0 = unbounded, or absent
+  double read_pj = 0, write_pj = 0;  // per word of 8 bits
+};
+
+struct GemmMemories {
+  GemmMemory outer, middle, inner;
+  bool has_inner = false;
+  uint64_t pes = 0;
+  double mac_pj = 0;
+};
+
+GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapping);
+
+void WriteTimeloop(const std::string& folder, const std::array<int64_t, 3>& extent,
+                   const GemmMemories& memories, const sluice_gemm_mapping_t& mapping);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_TIMELOOP_H_

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sluice map` and the C function behind it: the reference optima through the tool.
+#include <doctest/doctest.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/embedded.h"
+#include "cli/files.h"
+#include "mapping/reference.h"
+#include "sluice/sluice.h"
+
+namespace sluice::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sluice_tests::Int;
+using sluice_tests::Real;
+using sluice_tests::Row;
+
+struct Answer {
+  int code = -1;
+  std::string text;
+  Json json() const { return Json::parse(text, nullptr, false); }
+};
+
+Answer Tool(const std::string& arguments) {
+  Answer answer;
+  FILE* pipe =
+      popen(("\"" SLUICE_TOOL "\" " + arguments + " 2>/dev/null").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char buffer[4096];
+  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    answer.text.append(buffer, n);
+  }
+  const int status = pclose(pipe);
+  answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return answer;
+}
+
+std::string PresetOf(std::string name) {
+  for (char& c : name) {
+    if (c == '_') c = '-';
+  }
+  return name;
+}
+
+std::string Sizes(const Row& row) {
+  return row.at("X") + " " + row.at("Y") + " " + row.at("Z");
+}
+
+double RelativeError(double got, double want) { return std::fabs(got - want) / want; }
+
+TEST_CASE(
+    "map: the tool finds the reference optima on the presets, with certificates") {
+  const std::vector<Row> rows = sluice_tests::ReadCsv("reference/goma/optima.csv");
+  if (rows.empty()) {
+    MESSAGE("skipped: no reference/goma/optima.csv");
+    return;
+  }
+  int count = 0;
+  for (size_t i = 0; i < rows.size(); i += 7) {  // all variants, templates and GEMMs
+    const Row& row = rows[i];
+    const std::string variant = row.at("variant");
+    const Answer answer =
+        Tool("map " + Sizes(row) + " --hw " + PresetOf(row.at("hw")) +
+             " --form paper --pe " + (variant == "eq" ? "exact" : "atmost") +
+             " --objective " + (variant == "le_edp" ? "edp" : "energy") + " --json");
+    CAPTURE(i);
+    REQUIRE(answer.code == 0);
+    const Json json = answer.json();
+    CHECK(json["certificate_ok"] == true);
+    CHECK(json["gap"] == 0.0);
+    if (variant == "le_edp") {
+      CHECK(RelativeError(json["edp_pj_cycles"], Real(row, "EDP_pJcycles")) < 1e-8);
+    } else {
+      CHECK(RelativeError(json["energy_pj_per_mac"], Real(row, "E_norm_pJ_per_MAC")) <
+            1e-8);
+    }
+    if (variant == "eq") CHECK(json["pe_used"] == Int(row, "PE_used"));
+    const char* axes[] = {"M", "N", "K"};
+    const char* extents[] = {"X", "Y", "Z"};
+    for (int d = 0; d < 3; ++d) {
+      const int64_t middle = json["tiling"]["SRAM"][axes[d]];
+      const int64_t inner = json["tiling"]["RF"][axes[d]];
+      const int64_t spatial = json["spatial"][axes[d]];
+      CHECK(Int(row, extents[d]) % middle == 0);
+      CHECK(middle % (inner * spatial) == 0);
+    }
+    ++count;
+  }
+  CHECK(count == 14);
+}
+
+TEST_CASE("map: presets have the constants of the reference's templates") {
+  const auto templates = sluice_tests::GemmTemplates();
+  if (templates.empty()) {
+    MESSAGE("skipped: no reference/goma/hardware.json");
+    return;
+  }
+  CHECK(templates.size() == 4);
+  for (const auto& [name, machine] : templates) {
+    CAPTURE(name);
+    const Json hardware = Tool("hw " + PresetOf(name)).json();
+    REQUIRE(hardware["levels"].size() == 3);
+    const auto pj = [&](int level, const char* field) {
+      return 8 * hardware["levels"][level][field].get<double>();
+    };
+    CHECK(hardware["levels"][0]["capacity_bytes"] == machine.inner_words);
+    CHECK(hardware["levels"][1]["capacity_bytes"] == machine.middle_words);
+    CHECK(hardware["fanouts"][0]["extent"] == machine.pe_count);
+    CHECK(pj(0, "read_pj_per_bit") == doctest::Approx(machine.inner_read_pj));
+    CHECK(pj(0, "write_pj_per_bit") == doctest::Approx(machine.inner_write_pj));
+    CHECK(pj(1, "read_pj_per_bit") == doctest::Approx(machine.middle_read_pj));
+    CHECK(pj(1, "write_pj_per_bit") == doctest::Approx(machine.middle_write_pj));
+    CHECK(pj(2, "read_pj_per_bit") == doctest::Approx(machine.outer_read_pj));
+    CHECK(pj(2, "write_pj_per_bit") == doctest::Approx(machine.outer_write_pj));
+    CHECK(hardware["mac_pj"] == doctest::Approx(machine.mac_pj));
+  }
+}
+
+TEST_CASE("map: the exact optimum is never above the one-shot assignment") {
+  for (const char* preset : {"eyeriss-like", "gemmini-like", "a100-like"}) {
+    for (const char* sizes : {"1024 2048 2048", "1 2048 512", "1023 7 1009"}) {
+      const std::string common = std::string("map ") + sizes + " --json --hw " + preset;
+      const Answer cosa = Tool(common + " --solver cosa");
+      const Answer exact = Tool(common + " --pe atmost");
+      CAPTURE(common);
+      REQUIRE(cosa.code == 0);
+      REQUIRE(exact.code == 0);
+      CHECK(exact.json()["energy_pj_per_mac"].get<double>() <=
+            cosa.json()["energy_pj_per_mac"].get<double>() * (1 + 1e-12));
+      CHECK(cosa.json()["certificate_ok"].is_null());
+    }
+  }
+}
+
+TEST_CASE("map: what cannot be mapped ends with a code and a reason") {
+  CHECK(Tool("map 7 11 13 --hw eyeriss-like").code == 1);  // no split uses 256 PEs
+  CHECK(Tool("map 7 11 13 --hw eyeriss-like --pe atmost").code == 0);
+  CHECK(Tool("map 0 1 1 --hw eyeriss-like").code == 2);
+  CHECK(Tool("map 4294967296 1 1 --hw eyeriss-like").code == 2);
+  CHECK(Tool("map 8 8 8 --hw soma-edge").code == 2);  // five levels
+  CHECK(Tool("map 64 64 64 --hw mcu-256k").code == 0);
+  CHECK(Tool("map 64 64 64 --hw mcu-256k --solver cosa").code == 2);  // limited axes
+  CHECK(Tool("map 8 8 --hw eyeriss-like").code == 3);
+  CHECK(Tool("map 8 8 8 --hw eyeriss-like --solver magic").code == 3);
+}
+
+TEST_CASE("map: the Timeloop set has the mapping's trip counts and capacities") {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("sluice_timeloop_" + std::to_string(getpid()));
+  const Answer answer = Tool("map 96 64 48 --hw eyeriss-like --json --timeloop \"" +
+                             folder.string() + "\"");
+  REQUIRE(answer.code == 0);
+  const auto read = [&](const char* name) {
+    std::ifstream in(folder / name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string problem = read("problem.yaml"), arch = read("arch.yaml");
+  const std::string mapping = read("mapping.yaml");
+  fs::remove_all(folder);
+  for (const char* line : {"    M: 96\n", "    N: 64\n", "    K: 48\n"}) {
+    CHECK(problem.find(line) != std::string::npos);
+  }
+  CHECK(arch.find("name: PE[0..255]") != std::string::npos);
+  CHECK(arch.find("entries: 424\n") != std::string::npos);
+  CHECK(arch.find("vector-access-energy: 4.56\n") != std::string::npos);
+  // Trip counts of all four nests multiply to the extents.
+  int64_t product[3] = {1, 1, 1};
+  int nests = 0;
+  for (size_t at = mapping.find("factors:"); at != std::string::npos;
+       at = mapping.find("factors:", at + 1)) {
+    long factor[3];
+    REQUIRE(std::sscanf(mapping.c_str() + at, "factors: M=%ld N=%ld K=%ld", &factor[0],
+                        &factor[1], &factor[2]) == 3);
+    for (int d = 0; d < 3; ++d) product[d] *= factor[d];
+    ++nests;
+  }
+  CHECK(nests == 4);
+  CHECK(product[0] == 96);
+  CHECK(product[1] == 64);
+  CHECK(product[2] == 48);
+}
+
+TEST_CASE("map: the C function checks its arguments and gives all memory back") {
+  Bytes bytes;
+  for (const EmbeddedFile& preset : HardwarePresets()) {
+    if (std::string(preset.name) == "eyeriss-like") {
+      bytes.assign(preset.data, preset.data + preset.size);
+    }
+  }
+  sluice_context_options_t context_options = {};
+  context_options.struct_size = sizeof context_options;
+  sluice_context_t* context = nullptr;
+  sluice_hardware_t* hardware = nullptr;
+  REQUIRE(sluice_context_create(&context_options, &context, nullptr) == SLUICE_OK);
+  REQUIRE(sluice_hardware_create(context, bytes.data(), bytes.size(), &hardware,
+                                 nullptr) == SLUICE_OK);
+  const auto live = [&] {
+    sluice_memory_stats_t stats = {};
+    stats.struct_size = sizeof stats;
+    REQUIRE(sluice_context_memory(context, &stats) == SLUICE_OK);
+    return stats.live_bytes;
+  };
+  const uint64_t before = live();
+  sluice_gemm_mapping_t mapping = {};
+  const auto map = [&](const sluice_gemm_options_t* options) {
+    return sluice_map_gemm(context, hardware, 512, 512, 512, options, &mapping,
+                           nullptr);
+  };
+  CHECK(map(nullptr) == SLUICE_BAD_ARGUMENT);  // struct_size 0
+  mapping.struct_size = 12;
+  CHECK(map(nullptr) == SLUICE_OK);
+  CHECK(mapping.struct_size == 12);
+  CHECK(mapping.proved == 1);
+  CHECK(mapping.macs == 0);  // behind the caller's struct
+  mapping.struct_size = sizeof mapping;
+  sluice_gemm_options_t options = {};
+  CHECK(map(&options) == SLUICE_BAD_ARGUMENT);
+  options.struct_size = sizeof options;
+  options.solver = 2;
+  CHECK(map(&options) == SLUICE_BAD_ARGUMENT);
+  options.solver = SLUICE_GEMM_EXACT;
+  options.certify = 1;
+  CHECK(map(&options) == SLUICE_OK);
+  CHECK(mapping.certificate == SLUICE_CERTIFICATE_ACCEPTED);
+  CHECK(mapping.macs == 512 * 512 * 512);
+  CHECK(mapping.objective == mapping.bound);
+  const uint32_t cancelled = 1;
+  options.cancel = &cancelled;
+  CHECK(map(&options) == SLUICE_STOPPED);
+  CHECK(live() == before);
+  sluice_hardware_destroy(hardware);
+  sluice_context_destroy(context);
+}
+
+}  // namespace
+}  // namespace sluice::cli
