@@ -533,10 +533,14 @@ Status EmitStream(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(CountSteps(&e));
   SLUICE_TRY(CollectExports(&e));
   Image image(scratch);
+  // A body's tables are copied into the image, so the next body may have their memory.
+  Arena body_memory(scratch->memory());
+  if (body_memory.AllocateBytes(1, 1) == nullptr) return Status::kOutOfMemory;
   for (size_t b = 0; b < e.blocks; ++b) {
-    Body body(scratch);
+    ArenaScope body_scope(&body_memory);
+    Body body(&body_memory);
     SLUICE_TRY(FillBody(e, b, &body));
-    Vector<uint8_t> bytes(scratch);
+    Vector<uint8_t> bytes(&body_memory);
     sluice_block_t entry = {};
     SLUICE_TRY(WriteBody(&body, *e.exports[b], engines, &bytes, &entry));
     uint32_t block = 0;

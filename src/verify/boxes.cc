@@ -62,9 +62,23 @@ Status Solve(Judge* judge, const Equation& equation, uint32_t level, int64_t tar
 
 }  // namespace
 
+// True when the box is one run of bytes, its dims in descending strides.
+static bool IsRun(const Box& box) {
+  int64_t reach = box.width;
+  for (uint32_t d = box.dims; d-- > 0;) {
+    if (box.dim[d].stride != reach) return false;
+    reach *= box.dim[d].count;
+  }
+  return true;
+}
+
 Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
   *overlap = false;
   if (a.base >= b.end() || b.base >= a.end()) return Status::kOk;
+  if (IsRun(a) && IsRun(b)) {
+    *overlap = true;
+    return Status::kOk;
+  }
   // a.base + sum i * s + r = b.base + sum j * t + q, bytes r and q of an element.
   Equation equation;
   for (uint32_t d = 0; d < a.dims; ++d) {

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "model/tile_cycles.h"
-#include "solve/baseline/tiling.h"
+#include "solve/baseline/tiling_memo.h"
 
 namespace sluice {
 
@@ -19,6 +19,7 @@ struct LayerWriter {
   const Lowering& lowering;
   Budget* budget;
   Program* program;
+  TilingMemo* tilings;
   uint32_t layer;
 
   // Of buffers that hold elements of up to `element_bytes`.
@@ -211,7 +212,7 @@ Status WriteCompute(const LayerWriter& w, int64_t capacity, Arena* scratch,
   const TiledLayer layer = {w.graph, w.hardware, executed, OperandsOf(executed),
                             AccumulatedChannels(w.graph, executed)};
   Tiling tiling = {};
-  SLUICE_TRY(ChooseTiling(layer, capacity, scratch, &tiling, smallest));
+  SLUICE_TRY(w.tilings->Choose(layer, capacity, scratch, &tiling, smallest));
   return ComputeLayer(w, layer, tiling).Write();
 }
 
@@ -449,10 +450,13 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
                             Diagnostic* diagnostic) {
   uint32_t worst_layer = kNone;
   int64_t worst_bytes = 0;
+  Arena memory(scratch->memory());
+  TilingMemo tilings(&memory);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     SLUICE_TRY(program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
-    const LayerWriter writer = {graph, hardware, lowering, budget, program, l};
+    const LayerWriter writer = {graph,   hardware, lowering, budget,
+                                program, &tilings, l};
     int64_t smallest = 0;
     const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
     if (status == Status::kInfeasible) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tilings of layers seen before: networks repeat their layers, and a tiling depends on
+// shapes alone.
+//
+// Input    layers of one graph, on one chip, for one scratchpad size.
+// Output   what ChooseTiling answers, from memory where an equal layer was asked
+// before. Errors   those of ChooseTiling. Cost     a comparison per different layer;
+// 130 bytes for each of them in the arena.
+#ifndef SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
+#define SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
+
+#include "solve/baseline/tiling.h"
+
+namespace sluice {
+
+class TilingMemo {
+ public:
+  explicit TilingMemo(Arena* arena) : entries_(arena) {}
+  Status Choose(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
+                Tiling* tiling, int64_t* smallest);
+
+ private:
+  struct Entry {
+    uint64_t hash;
+    Layer layer;
+    Tiling tiling;
+  };
+  Vector<Entry> entries_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
