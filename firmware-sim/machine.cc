@@ -44,8 +44,17 @@ Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, boo
 }
 
 Trap Machine::CheckAccesses(Flight* flight) {
+  // All bounds first: what a transfer writes is no larger than its region, and that
+  // bounds the look at what it reads, however often a stride of 0 repeats a byte.
   for (const Access& access : flight->accesses) {
     if (Trap trap = memory_.Check(access)) return trap;
+    if (!access.write) continue;
+    const uint64_t region = sluice_walk_region_bytes(&walker_, access.operand.region);
+    if (access.operand.bytes > region) {
+      return {"overlap", "writes more bytes than its region has"};
+    }
+  }
+  for (const Access& access : flight->accesses) {
     if (!functional_ || access.write) continue;
     if (Trap trap = memory_.CheckDefined(access)) return trap;
   }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the fuzzers' first inputs: make_corpus FOLDER, which has the subfolders graph,
+// hardware, plan and tflite.
+#include <fstream>
+#include <string>
+
+#include "cli/tiny_model.h"
+#include "fuzz/targets.h"
+
+namespace {
+
+void Write(const std::string& path, const std::vector<uint8_t>& bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace sluice_test;
+  if (argc != 2) return 3;
+  const std::string folder = argv[1];
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const std::string name = "/" + std::to_string(seed);
+    Write(folder + "/graph" + name, GraphBytes(MakeRandomGraph(seed)));
+    Write(folder + "/hardware" + name, MachineBytes(MakeRandomMachine(seed)));
+  }
+  Write(folder + "/plan/1", FixedPlan());
+  Write(folder + "/tflite/1", sluice::cli::TinyConvolution());
+  return 0;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done with untrusted bytes, by libFuzzer and by the tests alike.
+//
+// Input    any bytes
+// Output   the status of reading them; what was read is used as far as it goes: graphs
+//          and machines are scheduled, plans go before the static judge and the walker
+// Errors   aborts when an answer is none of the documented ones, or a plan fails verify
+// Cost     bounded: 64 MiB of memory, small graphs only are scheduled
+#ifndef SLUICE_TESTS_FUZZ_TARGETS_H_
+#define SLUICE_TESTS_FUZZ_TARGETS_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/failure.h"
+#include "cli/import_tflite.h"
+#include "firmware-sim/sim.h"
+#include "support/library.h"
+#include "support/random_graph.h"
+
+namespace sluice_test {
+
+constexpr uint64_t kFuzzMemory = uint64_t{64} << 20;
+
+inline sluice_context_options_t FuzzOptions() {
+  sluice_context_options_t o;
+  std::memset(&o, 0, sizeof o);
+  o.struct_size = sizeof o;
+  o.max_bytes = kFuzzMemory;
+  return o;
+}
+
+// Nothing else may come of bytes: least of all an internal error.
+inline void RequireAnswer(sluice_status_t status, const char* message = "") {
+  switch (status) {
+    case SLUICE_OK:
+    case SLUICE_INFEASIBLE:
+    case SLUICE_STOPPED:
+    case SLUICE_BAD_INPUT:
+    case SLUICE_UNSUPPORTED:
+    case SLUICE_OUT_OF_MEMORY:
+      return;
+    default:
+      std::fprintf(stderr, "%s: %s\n", sluice_status_name(status), message);
+      std::abort();
+  }
+}
+
+inline PlanPtr ScheduleBriefly(Library* library, const GraphPtr& graph,
+                               const HardwarePtr& hardware) {
+  sluice_schedule_options_t options;
+  std::memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.deadline_ns = 20000000;
+  sluice_plan_t* plan = nullptr;
+  library->status = sluice_schedule(library->context.get(), graph.get(), hardware.get(),
+                                    &options, &plan, &library->diagnostic);
+  RequireAnswer(library->status, library->diagnostic.message);
+  return PlanPtr(plan);
+}
+
+inline const Bytes& FixedGraph() {
+  static const Bytes bytes = [] {
+    RandomGraphLimits limits;
+    limits.layers = 2;
+    limits.elements = 100;
+    return GraphBytes(MakeRandomGraph(17, limits));
+  }();
+  return bytes;
+}
+inline const Bytes& FixedMachine() {
+  static const Bytes bytes = [] {
+    MachineSpec machine = MakeRandomMachine(17);
+    machine.base.scratchpad_bytes = 8192;
+    return MachineBytes(machine);
+  }();
+  return bytes;
+}
+
+inline sluice_status_t FuzzGraph(const uint8_t* data, size_t size) {
+  if (size == 0) return SLUICE_BAD_INPUT;
+  const sluice_context_options_t options = FuzzOptions();
+  Library library(&options);
+  const GraphPtr graph = library.Graph(Bytes(data, data + size));
+  const sluice_status_t status = library.status;
+  RequireAnswer(status);
+  sluice_sim::SimulateOptions o;
+  o.graph = data;
+  o.graph_size = size;
+  o.data_dir = "/nonexistent";
+  o.max_memory_bytes = 1 << 15;
+  (void)sluice_sim::RunReference(o);  // has a reader of its own
+  if (graph == nullptr) return status;
+  const HardwarePtr hardware = library.Hardware(FixedMachine());
+  (void)ScheduleBriefly(&library, graph, hardware);
+  return status;
+}
+
+inline sluice_status_t FuzzHardware(const uint8_t* data, size_t size) {
+  if (size == 0) return SLUICE_BAD_INPUT;
+  const sluice_context_options_t options = FuzzOptions();
+  Library library(&options);
+  const HardwarePtr hardware = library.Hardware(Bytes(data, data + size));
+  const sluice_status_t status = library.status;
+  RequireAnswer(status);
+  if (hardware == nullptr) return status;
+  const GraphPtr graph = library.Graph(FixedGraph());
+  (void)ScheduleBriefly(&library, graph, hardware);
+  return status;
+}
+
+// The hashes inside a plan, made right again as far as the directory can be read.
+inline void RehashStream(uint8_t* image, size_t size) {
+  sluice_stream_header_t h;
+  if (size < sizeof h) return;
+  std::memcpy(&h, image, sizeof h);
+  for (uint64_t b = 0; b < h.block_count; ++b) {
+    const uint64_t at = h.block_offset + b * sizeof(sluice_block_t);
+    if (at + sizeof(sluice_block_t) > size) break;
+    sluice_block_t entry;
+    std::memcpy(&entry, image + at, sizeof entry);
+    if (uint64_t{entry.body_offset} + entry.body_bytes > size) continue;
+    const uint64_t hash = Fnv1a64(image + entry.body_offset, entry.body_bytes);
+    entry.hash_lo = static_cast<uint32_t>(hash);
+    entry.hash_hi = static_cast<uint32_t>(hash >> 32);
+    std::memcpy(image + at, &entry, sizeof entry);
+  }
+  const uint64_t hash = Fnv1a64(image + sizeof h, size - sizeof h);
+  h.hash_lo = static_cast<uint32_t>(hash);
+  h.hash_hi = static_cast<uint32_t>(hash >> 32);
+  std::memcpy(image, &h, sizeof h);
+}
+
+inline const Bytes& FixedPlan() {
+  static const Bytes bytes = [] {
+    Library library;
+    const GraphPtr graph = library.Graph(FixedGraph());
+    const HardwarePtr hardware = library.Hardware(FixedMachine());
+    const PlanPtr plan = library.Schedule(graph, hardware);
+    if (plan == nullptr) std::abort();
+    return BytesOf(plan);
+  }();
+  return bytes;
+}
+
+inline void SimulateBytes(const Bytes& plan) {
+  sluice_sim::SimulateOptions o;
+  o.graph = FixedGraph().data();
+  o.graph_size = FixedGraph().size();
+  o.hardware = FixedMachine().data();
+  o.hardware_size = FixedMachine().size();
+  o.plan = plan.data();
+  o.plan_size = plan.size();
+  o.functional = true;
+  o.max_memory_bytes = 1 << 18;
+  (void)sluice_sim::Simulate(o);
+}
+
+inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
+  if (size == 0) return SLUICE_BAD_INPUT;
+  const sluice_context_options_t options = FuzzOptions();
+  Library library(&options);
+  Bytes bytes(data, data + size);
+  PlanPtr plan = library.Plan(bytes);
+  const sluice_status_t status = library.status;
+  RequireAnswer(status);
+  SimulateBytes(bytes);  // has a reader of its own
+  if (plan == nullptr) return status;
+  const void *whole = nullptr, *stream = nullptr;
+  size_t whole_size = 0, stream_size = 0;
+  sluice_plan_bytes(plan.get(), &whole, &whole_size);
+  sluice_plan_stream(plan.get(), &stream, &stream_size);
+  const size_t at = static_cast<size_t>(static_cast<const uint8_t*>(stream) -
+                                        static_cast<const uint8_t*>(whole));
+  if (stream_size != 0) RehashStream(bytes.data() + at, stream_size);
+  plan = library.Plan(bytes);
+  if (plan == nullptr) return status;
+  const GraphPtr graph = library.Graph(FixedGraph());
+  const HardwarePtr hardware = library.Hardware(FixedMachine());
+  const sluice_status_t verdict = library.Verify(graph, hardware, plan);
+  if (verdict != SLUICE_REJECTED) RequireAnswer(verdict);
+  SimulateBytes(bytes);
+  return status;
+}
+
+inline sluice_status_t FuzzTflite(const uint8_t* data, size_t size) {
+  if (size == 0) return SLUICE_BAD_INPUT;
+  // The importer reads from aligned memory.
+  std::vector<uint64_t> aligned((size + 7) / 8 + 1);
+  std::memcpy(aligned.data(), data, size);
+  Bytes graph;
+  try {
+    sluice::cli::TfliteImportOptions options;
+    options.allow_opaque = true;
+    graph = sluice::cli::ImportTflite(reinterpret_cast<const uint8_t*>(aligned.data()),
+                                      size, options)
+                .graph;
+  } catch (const sluice::cli::Failure&) {
+    return SLUICE_BAD_INPUT;
+  }
+  return FuzzGraph(graph.data(), graph.size());
+}
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_FUZZ_TARGETS_H_
