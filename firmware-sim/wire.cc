@@ -13,6 +13,13 @@ size_t Size(const V* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
+// The generated verifier proves where a vector lies, not that its 8-byte elements may
+// be read there.
+template <typename V>
+bool IsAligned(const V* vector) {
+  return vector == nullptr || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
+}
+
 // begin has items + 1 entries, rises from 0 and ends at the size of the list.
 template <typename V>
 bool IsCsr(const V* begin, size_t items, size_t list) {
@@ -104,6 +111,7 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
       !IsCsr(g.layer_attribute_begin(), layers, Size(g.layer_attributes()))) {
     return "lists of different lengths";
   }
+  if (!IsAligned(g.tensor_source_offset())) return "misaligned offsets";
   graph->tensors.resize(tensors);
   graph->layers.resize(layers);
   for (uint32_t i = 0; i < tensors; ++i) {
@@ -185,6 +193,7 @@ std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan)
   const sluice::wire::Plan& p = *sluice::wire::GetPlan(bytes);
   if (p.version() != 0) return "unknown version";
   if (p.stream() == nullptr) return "no stream";
+  if (!IsAligned(p.tensor_offset())) return "misaligned offsets";
   if (Size(p.tensor_region()) != tensors || Size(p.tensor_offset()) != tensors ||
       Size(p.tensor_strides()) != 4 * tensors) {
     return "places of other tensors than the graph's";
