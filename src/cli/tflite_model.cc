@@ -81,7 +81,14 @@ void CheckConstant(const TfliteTensor& tensor) {
 void ReadQuantisation(const tflite::Quantization* from, TfliteTensor* tensor) {
   if (from == nullptr || from->scale() == nullptr || from->scale()->size() == 0) return;
   tensor->scales = Copy(from->scale());
-  tensor->zero_points = Copy(from->zero_point());
+  // The generated verifier does not see that 8-byte elements lie at odd addresses.
+  if (const auto* zero_points = from->zero_point(); zero_points != nullptr) {
+    tensor->zero_points.resize(zero_points->size());
+    if (zero_points->size() != 0) {
+      std::memcpy(tensor->zero_points.data(), zero_points->Data(),
+                  zero_points->size() * sizeof(int64_t));
+    }
+  }
   tensor->quantised_axis = from->quantized_dimension();
   const size_t count = tensor->scales.size();
   if (tensor->zero_points.empty()) tensor->zero_points.assign(count, 0);
