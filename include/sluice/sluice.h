@@ -127,7 +127,11 @@ SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
                                                   sluice_diagnostic_t* diagnostic);
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
-enum { SLUICE_SOLVER_DEFAULT = 0, SLUICE_SOLVER_BASELINE = 1 };
+enum {
+  SLUICE_SOLVER_DEFAULT = 0,  /* as BASELINE in this version: first plans in milliseconds */
+  SLUICE_SOLVER_BASELINE = 1, /* every layer by itself */
+  SLUICE_SOLVER_FUSION = 2    /* layers fused where that is cheaper; may take seconds */
+};
 
 typedef struct sluice_schedule_options {
   uint32_t struct_size;

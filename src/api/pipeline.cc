@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/pipeline.h"
 
+#include "api/fused_plan.h"
 #include "base/checked.h"
 #include "emit/emit.h"
 #include "io/read.h"
@@ -31,7 +32,7 @@ Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> b
 }
 
 Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagnostic) {
-  if (options.solver > SLUICE_SOLVER_BASELINE) {
+  if (options.solver > SLUICE_SOLVER_FUSION) {
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("unknown solver ")
         .Number(options.solver);
@@ -41,6 +42,69 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
         .Text("objective exponents must be at most 16");
   }
   return Status::kOk;
+}
+
+// A program with what is known about it.
+struct Candidate {
+  explicit Candidate(Memory* memory) : arena(memory), program(&arena) {}
+
+  Arena arena;  // of the program and its waits
+  Program program;
+  ProgramWaits waits = {};
+  Lowering lowering = {};
+  sluice_report_t report = {};
+};
+
+// Waits, cycles and report of a program that is written.
+Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
+                Candidate* c) {
+  int64_t cycles = 0;
+  SLUICE_TRY(DeriveWaits(c->program, &c->arena, &c->waits));
+  SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles));
+  return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
+                    &c->report);
+}
+
+// Layers fused, scored by the final numbers. Whatever goes wrong here, the plan that
+// exists already stands: the answer is then false, and no memory is kept.
+bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
+                const sluice_schedule_options_t& options, const Candidate& baseline,
+                Budget* budget, Candidate* out) {
+  Arena scratch(out->arena.memory());
+  Diagnostic ignored = {};
+  FusedPlan plan;
+  Status status = ScheduleFused(graph, hardware, baseline.lowering, capacity, options,
+                                baseline.report, budget, &out->arena, &scratch,
+                                &out->program, &plan, &ignored);
+  out->lowering = plan.lowering;
+  if (status == Status::kOk && plan.fused) {
+    status = Complete(graph, hardware, &scratch, out);
+    out->report.groups = plan.groups;
+    if (status == Status::kOk &&
+        PlanCost(options, out->report) < PlanCost(options, baseline.report)) {
+      return true;
+    }
+  }
+  out->arena.Rewind(Arena::Mark{});
+  return false;
+}
+
+Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capacity,
+                     const Budget& budget, const Candidate& c, Arena* arena,
+                     Arena* scratch, Span<const uint8_t>* bytes,
+                     Diagnostic* diagnostic) {
+  Plan plan = {};
+  plan.graph_hash = graph.hash;
+  plan.hardware_hash = hardware.hash;
+  plan.tensors = c.lowering.places;
+  plan.report = c.report;
+  plan.report.stop_reason = budget.stop_reason();
+  plan.report.iterations = budget.iterations();
+  Arena stream(scratch->memory());
+  SLUICE_TRY(EmitStream(graph, hardware, c.lowering, c.program, c.waits, capacity,
+                        &stream, scratch, &plan.stream, &plan.debug_layer, diagnostic));
+  SLUICE_TRY(WritePlan(plan, arena, bytes, diagnostic));
+  return Judge(graph, hardware, *bytes, scratch, diagnostic);
 }
 
 }  // namespace
@@ -56,30 +120,22 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
     capacity = static_cast<int64_t>(
         Min<uint64_t>(options.scratchpad_bytes, static_cast<uint64_t>(capacity)));
   }
-  Lowering lowering = {};
-  SLUICE_TRY(Lower(graph, hardware, scratch, &lowering, diagnostic));
-  Program program(scratch);
-  SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, lowering, capacity, &budget, scratch,
-                                  &program, diagnostic));
-  ProgramWaits waits = {};
-  int64_t cycles = 0;
-  SLUICE_TRY(DeriveWaits(program, scratch, &waits));
-  SLUICE_TRY(PredictCycles(graph, hardware, program, waits, scratch, &cycles));
-
-  Plan plan = {};
-  plan.graph_hash = graph.hash;
-  plan.hardware_hash = hardware.hash;
-  plan.tensors = lowering.places;
-  SLUICE_TRY(
-      FillReport(graph, hardware, lowering, program, cycles, scratch, &plan.report));
-  plan.report.groups = plan.report.layers;
-  plan.report.stop_reason = budget.stop_reason();
-  plan.report.iterations = budget.iterations();
-  Arena stream(scratch->memory());
-  SLUICE_TRY(EmitStream(graph, hardware, lowering, program, waits, capacity, &stream,
-                        scratch, &plan.stream, &plan.debug_layer, diagnostic));
-  SLUICE_TRY(WritePlan(plan, arena, bytes, diagnostic));
-  return Judge(graph, hardware, *bytes, scratch, diagnostic);
+  Candidate baseline(scratch->memory());
+  SLUICE_TRY(Lower(graph, hardware, scratch, &baseline.lowering, diagnostic));
+  SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, &budget,
+                                  scratch, &baseline.program, diagnostic));
+  SLUICE_TRY(Complete(graph, hardware, scratch, &baseline));
+  baseline.report.groups = baseline.report.layers;
+  Candidate fused(scratch->memory());
+  if (options.solver == SLUICE_SOLVER_FUSION &&
+      FindBetter(graph, hardware, capacity, options, baseline, &budget, &fused)) {
+    const Status status = WriteAndJudge(graph, hardware, capacity, budget, fused, arena,
+                                        scratch, bytes, diagnostic);
+    if (status != Status::kOutOfMemory) return status;
+    fused.arena.Rewind(Arena::Mark{});  // the plain plan may still fit
+  }
+  return WriteAndJudge(graph, hardware, capacity, budget, baseline, arena, scratch,
+                       bytes, diagnostic);
 }
 
 }  // namespace sluice

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of work, from graph to verified plan.
 //
-//   lowering -> baseline -> waits -> cycles, report -> stream -> plan bytes -> verify
+//   lowering -> baseline -> waits -> cycles, report
+//            -> fusion -> placement -> waits -> cycles, report; the cheaper of both
+//            -> stream -> plan bytes -> verify
 //
 // Input    graph, hardware, options.
 // Output   the plan's bytes in `arena`.

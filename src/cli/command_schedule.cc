@@ -138,8 +138,9 @@ void Run(const ScheduleCommand& command) {
   const Exponents exponents = ExponentsOf(command.objective);
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
-  options.solver =
-      command.solver == "baseline" ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT;
+  options.solver = command.solver == "baseline" ? SLUICE_SOLVER_BASELINE
+                   : command.solver == "fusion" ? SLUICE_SOLVER_FUSION
+                                                : SLUICE_SOLVER_DEFAULT;
   options.scratchpad_bytes = command.budget_bytes;
   options.deadline_ns = command.deadline_ns;
   options.max_iterations = command.iterations;

@@ -56,7 +56,7 @@ int64_t DmaLister::List(const TileList& list, int64_t buffer_bytes, uint32_t pol
 // Room from position p to its use? If not, remembers from where on there was.
 bool DmaLister::Fits(uint32_t load, int32_t p) {
   if (reserved_[load] != 0) return release_[load] <= p;
-  const Transfer& t = list_->transfer[load];
+  const DramTensor& t = list_->transfer[load];
   const int64_t room = buffer_ - t.bytes;
   const int64_t* use = use_.data() + 1;
   for (int32_t x = t.use - 1; x >= p; --x) {
@@ -69,13 +69,13 @@ bool DmaLister::Fits(uint32_t load, int32_t p) {
 }
 
 void DmaLister::Reserve(uint32_t load) {
-  const Transfer& t = list_->transfer[load];
+  const DramTensor& t = list_->transfer[load];
   for (int32_t x = release_[load]; x < t.use; ++x) use_[x + 1] += t.bytes;
   reserved_[load] = 1;
 }
 
 void DmaLister::IssueLoad(uint32_t load, int32_t start) {
-  const Transfer& t = list_->transfer[load];
+  const DramTensor& t = list_->transfer[load];
   if (reserved_[load] == 0) {
     for (int32_t x = start; x < t.use; ++x) use_[x + 1] += t.bytes;
   }
@@ -90,7 +90,7 @@ void DmaLister::IssueLoad(uint32_t load, int32_t start) {
 // Sends the oldest finished ofmap.
 void DmaLister::IssueStore() {
   const uint32_t store = queue_[first_store_++];
-  const Transfer& t = list_->transfer[store];
+  const DramTensor& t = list_->transfer[store];
   dma_->order[issued_count_++] = store;
   issued_[store] = 1;
   dram_ += t.cycles;
@@ -98,7 +98,7 @@ void DmaLister::IssueStore() {
   in_flight_done_ = dram_;
 }
 
-bool DmaLister::Ready(const Transfer& t) const {
+bool DmaLister::Ready(const DramTensor& t) const {
   return (t.previous == kNone || issued_[t.previous] != 0) &&
          (t.after == kNone || issued_[t.after] != 0);
 }
@@ -108,7 +108,7 @@ bool DmaLister::PickLoad(int32_t p) {
   uint32_t before = kNone;
   uint32_t load = head_;
   for (int seen = 0; load != kNone && seen < kWindow; ++seen) {
-    const Transfer& t = list_->transfer[load];
+    const DramTensor& t = list_->transfer[load];
     if (release_[load] <= p && Ready(t)) {
       if (Fits(load, p)) {
         (before == kNone ? head_ : next_[before]) = next_[load];
@@ -168,7 +168,7 @@ void DmaLister::Boundary(int32_t q) {
   }
   use_[q + 1] += waiting;
   while (head_ != kNone && list_->transfer[head_].use == q) {
-    const Transfer& t = list_->transfer[head_];
+    const DramTensor& t = list_->transfer[head_];
     while (t.after != kNone && issued_[t.after] == 0) IssueStore();
     const bool early = q > 0 && release_[head_] < q && Fits(head_, q - 1);
     IssueLoad(head_, early ? q - 1 : q);

@@ -43,7 +43,7 @@ class DmaLister {
   bool PickLoad(int32_t p);
   void FreePhase(int32_t p);
   void Boundary(int32_t q);
-  bool Ready(const Transfer& t) const;
+  bool Ready(const DramTensor& t) const;
 
   const TileList* list_ = nullptr;
   DmaNotation* dma_ = nullptr;

@@ -197,20 +197,21 @@ uint32_t RootOf(const Lowering& lowering, uint32_t t) {
   return t;
 }
 
-// Layers during which a root's memory holds live bytes, both ends included.
+// Times (of layers) at which a root's memory holds live bytes, both ends included.
 struct Lifetime {
   uint32_t first = kNone;
   uint32_t last = 0;
 };
 
-Status FindLifetimes(const Graph& graph, const Lowering& lowering, Arena* arena,
-                     Span<Lifetime>* out) {
+Status FindLifetimes(const Graph& graph, const Lowering& lowering,
+                     Span<const uint32_t> when, Arena* arena, Span<Lifetime>* out) {
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), out));
   for (Lifetime& life : *out) life = Lifetime{};
   const auto touch = [&](uint32_t t, uint32_t l) {
     Lifetime& life = (*out)[RootOf(lowering, t)];
-    if (life.first == kNone) life.first = l;
-    life.last = l;
+    const uint32_t time = when.empty() ? l : when[l];
+    life.first = Min(life.first, time);
+    life.last = Max(life.last, time);
   };
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = lowering.executed[l];
@@ -247,12 +248,13 @@ int64_t FirstFit(const Graph& graph, const Lowering& lowering,
 
 // A weight or fmap too many would overflow 64-bit addresses long after it overflows any
 // machine; 2^48 is checked.
-Status PlaceRoots(const Graph& graph, Arena* arena, Lowering* lowering,
+Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
+                  Span<const uint8_t> on_chip, Arena* arena, Lowering* lowering,
                   Diagnostic* diagnostic) {
   ArenaScope scope(arena);
   Span<Lifetime> lives;
   Span<uint32_t> placed;
-  SLUICE_TRY(FindLifetimes(graph, *lowering, arena, &lives));
+  SLUICE_TRY(FindLifetimes(graph, *lowering, when, arena, &lives));
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &placed));
   size_t workspace = 0;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
@@ -263,8 +265,10 @@ Status PlaceRoots(const Graph& graph, Arena* arena, Lowering* lowering,
     DenseStrides(tensor, place->stride);
     uint64_t* size = &lowering->region_bytes[place->region];
     if (tensor.kind == TensorKind::kIntermediate) {
-      if (lives[t].first == kNone) {
-        place->region = kRegionNowhere;  // nobody writes or reads it
+      // Nobody writes or reads it, or not in DRAM.
+      if (lives[t].first == kNone || (!on_chip.empty() && on_chip[t] != 0)) {
+        *place = TensorPlace{kRegionNowhere, 0, {}};
+        DenseStrides(tensor, place->stride);
         continue;
       }
       place->offset = static_cast<uint64_t>(
@@ -415,8 +419,6 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
   SLUICE_TRY(arena->Allocate(layers, &lowering->executed));
   for (View& view : lowering->views) view.parent = kNone;
   for (size_t l = 0; l < layers; ++l) lowering->executed[l] = graph.layers[l];
-  for (uint64_t& bytes : lowering->region_bytes) bytes = 0;
-
   SLUICE_TRY(FoldPads(graph, arena, lowering));
   {
     ArenaScope scope(arena);
@@ -427,9 +429,18 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
       if (planner.TryLayer(l)) lowering->is_view[l] = 1;
     }
   }
-  SLUICE_TRY(PlaceRoots(graph, arena, lowering, diagnostic));
-  for (uint32_t t = 0; t < tensors; ++t) PlaceView(graph, lowering, t);
+  SLUICE_TRY(PlaceInDram(graph, {}, {}, arena, lowering, diagnostic));
   return CheckDramCapacity(hardware, *lowering, diagnostic);
+}
+
+Status PlaceInDram(const Graph& graph, Span<const uint32_t> when,
+                   Span<const uint8_t> on_chip, Arena* scratch, Lowering* lowering,
+                   Diagnostic* diagnostic) {
+  for (uint64_t& bytes : lowering->region_bytes) bytes = 0;
+  for (TensorPlace& place : lowering->places) place = TensorPlace{};
+  SLUICE_TRY(PlaceRoots(graph, when, on_chip, scratch, lowering, diagnostic));
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) PlaceView(graph, lowering, t);
+  return Status::kOk;
 }
 
 }  // namespace sluice

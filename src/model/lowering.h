@@ -39,6 +39,14 @@ struct Lowering {
 Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
              Lowering* lowering, Diagnostic* diagnostic);
 
+// Places all tensors anew (places, region_bytes) for layers that do not run one by one.
+// when: time per layer, equal for layers that overlap; a workspace byte is used again
+// only at a later time. on_chip: per tensor, 1 when it never leaves the scratchpad.
+// Empty spans: layer after layer, all tensors in DRAM.
+Status PlaceInDram(const Graph& graph, Span<const uint32_t> when,
+                   Span<const uint8_t> on_chip, Arena* scratch, Lowering* lowering,
+                   Diagnostic* diagnostic);
+
 }  // namespace sluice
 
 #endif  // SLUICE_MODEL_LOWERING_H_

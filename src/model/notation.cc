@@ -6,20 +6,20 @@
 namespace sluice {
 namespace {
 
-int64_t Elements(const Box& b) {
+int64_t Elements(const CutBox& b) {
   int64_t n = 1;
   for (int a = 0; a < 4; ++a) n *= b.end[a] - b.begin[a];
   return n;
 }
 
-bool SameBox(const Box& x, const Box& y) {
+bool SameBox(const CutBox& x, const CutBox& y) {
   for (int a = 0; a < 4; ++a) {
     if (x.begin[a] != y.begin[a] || x.end[a] != y.end[a]) return false;
   }
   return true;
 }
 
-void Unite(const Box& x, Box* out) {
+void Unite(const CutBox& x, CutBox* out) {
   for (int a = 0; a < 4; ++a) {
     out->begin[a] = Min(out->begin[a], x.begin[a]);
     out->end[a] = Max(out->end[a], x.end[a]);
@@ -29,7 +29,7 @@ void Unite(const Box& x, Box* out) {
 // The k-th of `counts` parts. Uniform parts are rounded up and start at zero; others
 // are balanced, so that none is empty.
 void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform, int32_t k,
-             Box* box) {
+             CutBox* box) {
   int32_t index[4];
   index[3] = k % counts[3];
   k /= counts[3];
@@ -223,7 +223,8 @@ void Parser::FindReach(const GroupNotation& notation, const Group& group) {
   }
 }
 
-bool Parser::OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, Box* box) {
+bool Parser::OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k,
+                    CutBox* box) {
   const FusionLayer& l = problem_->layers[layer];
   const TileModel& model = memo_->model();
   int32_t counts[4] = {1, 1, 1, 1};
@@ -249,14 +250,14 @@ ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
       if (!OwnBox(layer, axes, group.tiles, k, &box_[layer])) return ParseResult::kCut;
     } else if (!uniform && leaves) {
       // Readers outside need all of it, whatever the readers inside need.
-      Box own;
+      CutBox own;
       if (!OwnBox(layer, axes, group.tiles, k, &own)) return ParseResult::kCut;
       Unite(own, &box_[layer]);
     }
     for (uint32_t e = 0; e < l.inputs; ++e) {
       const uint32_t source = problem_->inputs[l.first_input + e].source;
       if (!SameFineGroup(source, group)) continue;
-      Box need;
+      CutBox need;
       model.need(model.user, layer, e, box_[layer], &need);
       if (has_box_[source] != 0) {
         Unite(need, &box_[source]);
@@ -339,10 +340,10 @@ ParseResult Parser::Emit(const GroupNotation& notation, const Group& group, int3
   return ParseResult::kOk;
 }
 
-Transfer* Parser::Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                       TransferKind kind, int64_t bytes, TileList* list) {
+DramTensor* Parser::Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                         TransferKind kind, int64_t bytes, TileList* list) {
   if (list->transfers == list->transfer.size()) return nullptr;
-  Transfer* t = &list->transfer[list->transfers++];
+  DramTensor* t = &list->transfer[list->transfers++];
   t->bytes = bytes;
   t->cycles = DramCycles(*problem_, bytes);
   t->use = p;
@@ -363,7 +364,7 @@ bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
                        TileList* list) {
   const FusionLayer& l = problem_->layers[layer];
   if (k == 0 && l.weight_bytes != 0) {
-    Transfer* t = Push(group, layer, 0, p, kLoadWeight, l.weight_bytes, list);
+    DramTensor* t = Push(group, layer, 0, p, kLoadWeight, l.weight_bytes, list);
     if (t == nullptr) return false;
     t->end = p + (group.tiles - 1) * static_cast<int32_t>(group.last - group.first) + 1;
   }
@@ -374,8 +375,8 @@ bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
   return true;
 }
 
-// Box of what an input edge reads from DRAM for the current tile; bytes per element.
-uint32_t Parser::LoadBox(uint32_t edge, uint32_t layer, Box* box) const {
+// The box an input edge reads from DRAM for the current tile; bytes per element.
+uint32_t Parser::LoadBox(uint32_t edge, uint32_t layer, CutBox* box) const {
   const TileModel& model = memo_->model();
   const uint32_t source = problem_->inputs[edge].source;
   const size_t n = problem_->layers.size();
@@ -390,7 +391,7 @@ uint32_t Parser::LoadBox(uint32_t edge, uint32_t layer, Box* box) const {
 
 // True when a load of this tile by an earlier layer, or of the tile before by this one,
 // serves this edge too. The former is widened if that moves fewer bytes than two loads.
-bool Parser::ShareLoad(uint32_t edge, uint32_t element, const Box& box, int32_t p,
+bool Parser::ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32_t p,
                        TileList* list) {
   const uint32_t source = problem_->inputs[edge].source;
   const bool other = shared_at_[source] == stamp_;
@@ -398,8 +399,8 @@ bool Parser::ShareLoad(uint32_t edge, uint32_t element, const Box& box, int32_t 
   shared_at_[source] = stamp_;
   sharer_[source] = edge;
   if (load == kNone) return false;
-  Transfer& t = list->transfer[load];
-  Box both = list->transfer_box[load];
+  DramTensor& t = list->transfer[load];
+  CutBox both = list->transfer_box[load];
   Unite(box, &both);
   if (!SameBox(both, list->transfer_box[load])) {
     const int64_t bytes = Elements(both) * element;
@@ -421,14 +422,14 @@ bool Parser::ShareLoad(uint32_t edge, uint32_t element, const Box& box, int32_t 
 bool Parser::EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_t k,
                        int32_t p, TileList* list) {
   const uint32_t source = problem_->inputs[edge].source;
-  Box box;
+  CutBox box;
   const uint32_t element = LoadBox(edge, layer, &box);
   if (k == 0) last_load_[edge] = kNone;
   if ((memo_->model().flags & kTileShareLoads) != 0 &&
       ShareLoad(edge, element, box, p, list)) {
     return true;
   }
-  Transfer* t = Push(group, layer, k, p, kLoadInput, Elements(box) * element, list);
+  DramTensor* t = Push(group, layer, k, p, kLoadInput, Elements(box) * element, list);
   if (t == nullptr) return false;
   t->source = source;
   t->previous = last_load_[edge];
@@ -447,7 +448,7 @@ bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
   list->ofmap_end[p] = end;
   list->store[p] = kNone;
   if (!reach.store) return true;
-  Transfer* t = Push(group, layer, k, p, kStore, bytes, list);
+  DramTensor* t = Push(group, layer, k, p, kStore, bytes, list);
   if (t == nullptr) return false;
   t->end = end;
   t->previous = k == 0 ? kNone : last_store_[layer];

@@ -75,7 +75,7 @@ struct GroupNotation {
 
 enum TransferKind : uint8_t { kLoadWeight = 0, kLoadInput = 1, kStore = 2 };
 
-struct Transfer {
+struct DramTensor {
   int64_t bytes;
   int64_t cycles;
   int32_t use;        // load: first tile that needs it; store: tile that makes it
@@ -93,8 +93,8 @@ struct Transfer {
 // -1 is the time before tile 0.
 struct DmaNotation {
   Span<uint32_t> order;
-  Span<int32_t> start;  // by transfer; of stores: Transfer::use
-  Span<int32_t> end;    // by transfer; of loads: Transfer::end
+  Span<int32_t> start;  // by transfer; of stores: DramTensor::use
+  Span<int32_t> end;    // by transfer; of loads: DramTensor::end
 };
 
 struct TileList {
@@ -111,12 +111,12 @@ struct TileList {
   Span<uint32_t> layer;       // by position
   Span<int32_t> tile;         // by position, of the layer
   Span<int64_t> cycles;       // by position
-  Span<Box> box;              // by position, ofmap elements made there
+  Span<CutBox> box;           // by position, ofmap elements made there
   Span<int64_t> ofmap_bytes;  // by position
   Span<int32_t> ofmap_end;    // by position: on chip in [position, ofmap_end)
   Span<uint32_t> store;       // by position: its transfer or kNone
-  Span<Transfer> transfer;    // by position of use
-  Span<Box> transfer_box;     // by transfer: elements of the source or ofmap
+  Span<DramTensor> transfer;  // by position of use
+  Span<CutBox> transfer_box;  // by transfer: elements of the source or ofmap
 };
 
 enum class ParseResult : uint8_t {
@@ -161,7 +161,7 @@ class Parser {
   bool SameFineGroup(uint32_t layer, const Group& group) const;
   uint32_t Axes(const GroupNotation& notation, const Group& group) const;
   void FindReach(const GroupNotation& notation, const Group& group);
-  bool OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, Box* box);
+  bool OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, CutBox* box);
   ParseResult Boxes(const GroupNotation& notation, const Group& group, uint32_t axes,
                     int32_t k);
   ParseResult Costs(const GroupNotation& notation, const Group& group);
@@ -175,10 +175,10 @@ class Parser {
                  int32_t p, TileList* list);
   bool EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
                  TileList* list);
-  Transfer* Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                 TransferKind kind, int64_t bytes, TileList* list);
-  uint32_t LoadBox(uint32_t edge, uint32_t layer, Box* box) const;
-  bool ShareLoad(uint32_t edge, uint32_t element, const Box& box, int32_t p,
+  DramTensor* Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                   TransferKind kind, int64_t bytes, TileList* list);
+  uint32_t LoadBox(uint32_t edge, uint32_t layer, CutBox* box) const;
+  bool ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32_t p,
                  TileList* list);
   bool OffChip(uint32_t source, const Group& group) const;
 
@@ -190,7 +190,7 @@ class Parser {
   Span<uint32_t> position_;     // by layer
   Span<uint32_t> group_of_;     // by layer
   Span<Reach> reach_;           // by layer
-  Span<Box> box_;               // by layer
+  Span<CutBox> box_;            // by layer
   Span<uint8_t> has_box_;       // by layer
   Span<TileCost> cost_;         // by layer
   Span<Known> known_;           // by position

@@ -177,12 +177,8 @@ void FillBounds(const Graph& graph, const Hardware& hardware, Span<const uint8_t
 
 }  // namespace
 
-Status FillReport(const Graph& graph, const Hardware& hardware,
-                  const Lowering& lowering, const Program& program, int64_t cycles,
-                  Arena* scratch, sluice_report_t* report) {
-  ArenaScope scope(scratch);
-  Span<uint8_t> whole;
-  SLUICE_TRY(FindNeeds(graph, scratch, &whole));
+void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
+               sluice_report_t* report) {
   const Counts c = CountProgram(program);
   const MemoryLevel& dram = hardware.dram();
   const MemoryLevel& pad = hardware.scratchpad();
@@ -205,6 +201,15 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
       static_cast<double>(cycles) * hardware.leakage_pj_per_cycle;
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +
                       report->energy_compute_pj + report->energy_leakage_pj;
+}
+
+Status FillReport(const Graph& graph, const Hardware& hardware,
+                  const Lowering& lowering, const Program& program, int64_t cycles,
+                  Arena* scratch, sluice_report_t* report) {
+  ArenaScope scope(scratch);
+  Span<uint8_t> whole;
+  SLUICE_TRY(FindNeeds(graph, scratch, &whole));
+  FillCosts(hardware, program, cycles, report);
   uint32_t layers = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     layers += lowering.is_view[l] == 0 ? 1u : 0u;

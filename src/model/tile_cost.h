@@ -20,7 +20,7 @@
 namespace sluice {
 
 // Half-open box of elements, axes N H W K.
-struct Box {
+struct CutBox {
   int32_t begin[4];
   int32_t end[4];
 };
@@ -40,7 +40,7 @@ struct TileModel {
   bool (*grid)(void* user, const int32_t extent[4], uint32_t axes, uint32_t tiles,
                int32_t counts[4]);
   // Which elements of input number `input` the box of `layer`'s ofmap is computed from.
-  void (*need)(void* user, uint32_t layer, uint32_t input, const Box& ofmap, Box* out);
+  void (*need)(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap, CutBox* out);
   // Cost of computing a box of these extents.
   bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], TileCost* out);
   // kTileUniform     every tile of a layer counts like its first (SoMa's rule).

@@ -9,13 +9,13 @@ int64_t Latency(const TileList& list, const DmaNotation& dma, Span<int32_t> due_
   const int32_t n = static_cast<int32_t>(list.tiles);
   const int32_t m = static_cast<int32_t>(list.transfers);
   int32_t* due = due_span.data();
-  const Transfer* transfer = list.transfer.data();
+  const DramTensor* transfer = list.transfer.data();
   const uint32_t* order = dma.order.data();
   const int32_t* start = dma.start.data();
   // due[p]: how many transfers of the order must be done before tile p.
   for (int32_t p = 0; p <= n; ++p) due[p] = 0;
   for (int32_t i = 0; i < m; ++i) {
-    const Transfer& t = transfer[order[i]];
+    const DramTensor& t = transfer[order[i]];
     due[t.kind == kStore ? dma.end[order[i]] : t.use] = i + 1;
   }
   due[n] = m;
@@ -31,7 +31,7 @@ int64_t Latency(const TileList& list, const DmaNotation& dma, Span<int32_t> due_
     }
     compute += list.cycles[p];
     for (; i < m; ++i) {
-      const Transfer& t = transfer[order[i]];
+      const DramTensor& t = transfer[order[i]];
       if (start[order[i]] > p || (t.kind == kStore && t.use == p)) {
         dram = Max(dram, compute);
         break;
@@ -41,7 +41,7 @@ int64_t Latency(const TileList& list, const DmaNotation& dma, Span<int32_t> due_
     }
     if (i >= due[p + 1]) continue;
     for (; i < due[p + 1] && start[order[i]] <= p; ++i) {
-      const Transfer& t = transfer[order[i]];
+      const DramTensor& t = transfer[order[i]];
       if (t.kind == kStore && t.use == p) dram = Max(dram, compute);
       dram += t.cycles;
     }
@@ -90,7 +90,7 @@ int64_t ProfileBuffer(const TileList& list, const DmaNotation& dma,
 int64_t ProfileMinimum(const TileList& list, Span<int64_t> bytes) {
   AddOnChip(list, bytes.data());
   for (uint32_t i = 0; i < list.transfers; ++i) {
-    const Transfer& t = list.transfer[i];
+    const DramTensor& t = list.transfer[i];
     Add(bytes.data(), t.use, t.end, t.bytes);
   }
   return SumUp(bytes.data(), static_cast<int32_t>(list.tiles));
@@ -118,7 +118,7 @@ bool Before(const TileList& list, const DmaNotation& dma, uint32_t a, uint32_t b
 
 void DoubleBuffer(const TileList& list, DmaNotation* dma) {
   for (uint32_t i = 0; i < list.transfers; ++i) {
-    const Transfer& t = list.transfer[i];
+    const DramTensor& t = list.transfer[i];
     const bool store = t.kind == kStore;
     dma->start[i] = store ? t.use : t.use - 1;
     dma->end[i] = store ? Max(t.end, Min(t.use + 2, t.group_end)) : t.end;
@@ -140,7 +140,7 @@ DmaFault CheckDma(const TileList& list, const DmaNotation& dma, Span<int32_t> se
     const uint32_t id = dma.order[i];
     if (id >= list.transfers || seen[id] >= 0) return DmaFault::kOrder;
     seen[id] = static_cast<int32_t>(i);
-    const Transfer& t = list.transfer[id];
+    const DramTensor& t = list.transfer[id];
     const int32_t start = dma.start[id];
     const int32_t end = dma.end[id];
     if (t.previous != kNone) {

@@ -40,7 +40,7 @@ bool PeerGrid(void*, const int32_t extent[4], uint32_t axes, uint32_t tiles,
   return extent[1] >= counts[1] && extent[2] >= counts[2];
 }
 
-void PeerNeed(void* user, uint32_t layer, uint32_t input, const Box& ofmap, Box* out) {
+void PeerNeed(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap, CutBox* out) {
   const PeerNetwork::Rule& r = static_cast<PeerNetwork*>(user)->rules[layer];
   *out = ofmap;
   if (input >= r.first_operand) {

@@ -73,8 +73,8 @@ struct Small {
     return source < layers.size() ? layers[source].extent : external.extent;
   }
 
-  static void Need(void* user, uint32_t layer, uint32_t input, const Box& box,
-                   Box* out) {
+  static void Need(void* user, uint32_t layer, uint32_t input, const CutBox& box,
+                   CutBox* out) {
     const Small& s = *static_cast<Small*>(user);
     const uint32_t edge = s.layers[layer].first_input + input;
     const Window& w = s.windows[edge];
@@ -93,7 +93,7 @@ struct Small {
   }
 };
 
-bool Contains(const Box& outer, const Box& inner) {
+bool Contains(const CutBox& outer, const CutBox& inner) {
   for (int a = 0; a < 4; ++a) {
     if (inner.begin[a] < outer.begin[a] || inner.end[a] > outer.end[a]) return false;
   }
@@ -105,7 +105,7 @@ struct Coverage {
   explicit Coverage(const int32_t* extent)
       : h(extent[1]), w(extent[2]), cell(static_cast<size_t>(extent[0] * h * w)) {}
   template <typename F>
-  void Each(const Box& b, F f) {
+  void Each(const CutBox& b, F f) {
     for (int n = b.begin[0]; n < b.end[0]; ++n) {
       for (int y = b.begin[1]; y < b.end[1]; ++y) {
         for (int x = b.begin[2]; x < b.end[2]; ++x) {
@@ -114,10 +114,10 @@ struct Coverage {
       }
     }
   }
-  void Cover(const Box& b) {
+  void Cover(const CutBox& b) {
     Each(b, [](char& c) { c = 1; });
   }
-  bool Has(const Box& b) {
+  bool Has(const CutBox& b) {
     bool all = true;
     Each(b, [&](char& c) { all = all && c != 0; });
     return all;
@@ -143,7 +143,7 @@ void CheckReads(Small* s, const GroupNotation& g, const TileList& list) {
     const FusionLayer& l = s->layers[layer];
     for (uint32_t e = 0; e < l.inputs; ++e) {
       const uint32_t source = s->inputs[l.first_input + e].source;
-      Box need;
+      CutBox need;
       Small::Need(s, layer, e, list.box[p], &need);
       if (source < 5) REQUIRE(made[source].Has(need));
       if (source < 5 && fine[source] == fine[layer]) {
@@ -163,7 +163,7 @@ void CheckReads(Small* s, const GroupNotation& g, const TileList& list) {
       } else {
         bool loaded = false;
         for (uint32_t t = 0; t < list.transfers; ++t) {
-          const Transfer& x = list.transfer[t];
+          const DramTensor& x = list.transfer[t];
           loaded |= x.kind == kLoadInput && x.source == source &&
                     x.use <= static_cast<int32_t>(p) &&
                     x.end > static_cast<int32_t>(p) &&
@@ -180,7 +180,7 @@ void CheckReads(Small* s, const GroupNotation& g, const TileList& list) {
     for (uint32_t c = 0; c < s->layers[i].consumers; ++c) {
       leaves |= fine[s->consumers[s->layers[i].first_consumer + c]] != fine[i];
     }
-    if (leaves) REQUIRE(made[i].Has(Box{{0, 0, 0, 0}, {x[0], x[1], x[2], x[3]}}));
+    if (leaves) REQUIRE(made[i].Has(CutBox{{0, 0, 0, 0}, {x[0], x[1], x[2], x[3]}}));
   }
 }
 

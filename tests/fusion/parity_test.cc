@@ -73,7 +73,7 @@ TEST_CASE("parser: every encoding of the peer gives the same tiles, bytes and ti
       CHECK(Latency(b.list, b.dma, b.due) == j["double_buffer_time"].get<int64_t>());
       for (size_t p = 0; p < b.list.tiles; ++p) {
         const Json& shape = j["tile_shapes"][b.list.layer[p]];
-        const Box& box = b.list.box[p];
+        const CutBox& box = b.list.box[p];
         REQUIRE(box.end[0] == shape[0].get<int32_t>());
         REQUIRE(box.end[3] == shape[1].get<int32_t>());
         REQUIRE(box.end[1] == shape[2].get<int32_t>());
@@ -88,7 +88,7 @@ TEST_CASE("parser: every encoding of the peer gives the same tiles, bytes and ti
 // The transfer of a peer's tensor in our list.
 uint32_t Find(const TileList& list, const Json& t) {
   for (uint32_t i = 0; i < list.transfers; ++i) {
-    const Transfer& x = list.transfer[i];
+    const DramTensor& x = list.transfer[i];
     const std::string kind = x.kind == kLoadWeight  ? "weight"
                              : x.kind == kLoadInput ? "ifmap"
                                                     : "ofmap";

@@ -444,6 +444,18 @@ Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
 
 }  // namespace
 
+Status AppendLayer(const Graph& graph, const Hardware& hardware,
+                   const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
+                   Budget* budget, Arena* scratch, Program* program) {
+  SLUICE_TRY(program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
+  Arena memory(scratch->memory());
+  TilingMemo tilings(&memory);
+  const LayerWriter writer = {graph,   hardware, lowering, budget,
+                              program, &tilings, layer};
+  int64_t smallest = 0;
+  return WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
+}
+
 Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
                             const Lowering& lowering, int64_t scratchpad_bytes,
                             Budget* budget, Arena* scratch, Program* program,

@@ -23,6 +23,12 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
                             Budget* budget, Arena* scratch, Program* program,
                             Diagnostic* diagnostic);
 
+// One layer of it, as a block of its own: for plans that do only some layers this way.
+// kInfeasible without a diagnostic.
+Status AppendLayer(const Graph& graph, const Hardware& hardware,
+                   const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
+                   Budget* budget, Arena* scratch, Program* program);
+
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_BASELINE_LAYER_BY_LAYER_H_

@@ -33,8 +33,8 @@ bool IsStore(const Refiner& r, uint32_t id) {
 
 // May `a` stand before `b` in the order?
 bool MayPrecede(const Refiner& r, uint32_t a, uint32_t b) {
-  const Transfer& ta = r.list->transfer[a];
-  const Transfer& tb = r.list->transfer[b];
+  const DramTensor& ta = r.list->transfer[a];
+  const DramTensor& tb = r.list->transfer[b];
   if (ta.previous == b || ta.after == b) return false;
   const bool store_a = ta.kind == kStore;
   const int32_t release = store_a ? ta.use : r.now.start[a];
@@ -113,7 +113,7 @@ int32_t Near(int32_t from, int32_t low, int32_t high, Rng* rng) {
 }
 
 bool MoveStart(Refiner* r, uint32_t id, Rng* rng) {
-  const Transfer& t = r->list->transfer[id];
+  const DramTensor& t = r->list->transfer[id];
   int32_t low = -1;
   int32_t high = t.use;
   if (t.previous != kNone) low = Max(low, r->now.start[t.previous]);
@@ -138,7 +138,7 @@ bool MoveStart(Refiner* r, uint32_t id, Rng* rng) {
 }
 
 bool MoveEnd(Refiner* r, uint32_t id, Rng* rng) {
-  const Transfer& t = r->list->transfer[id];
+  const DramTensor& t = r->list->transfer[id];
   int32_t low = t.end;
   int32_t high = static_cast<int32_t>(r->list->tiles);
   if (t.previous != kNone) low = Max(low, r->now.end[t.previous]);
@@ -238,7 +238,7 @@ Status Prepare(Arena* arena, const TileList& list, Refiner* r) {
   for (uint32_t i = 0; i < n; ++i) r->next[i] = kNone;
   int64_t sum = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    const Transfer& t = list.transfer[i];
+    const DramTensor& t = list.transfer[i];
     if (t.previous != kNone) r->next[t.previous] = i;
     r->weight[i] = sum += t.bytes;
   }

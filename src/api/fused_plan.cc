@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/fused_plan.h"
+
+#include "base/checked.h"
+#include "model/report.h"
+#include "solve/baseline/layer_by_layer.h"
+#include "solve/fusion/fused_program.h"
+#include "solve/placement/offsets.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kPlacementTries = 6;
+constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
+
+struct Exponents {
+  uint32_t energy;
+  uint32_t delay;
+};
+
+Exponents ExponentsOf(const sluice_schedule_options_t& options) {
+  if (options.energy_exponent == 0 && options.delay_exponent == 0) return {1, 1};
+  return {options.energy_exponent, options.delay_exponent};
+}
+
+// Layers [first, last) of FusedScheduler::order_, and how they are done.
+struct Section {
+  uint32_t first;
+  uint32_t last;
+  bool fused;
+  FusionRun run;
+  FusionResult result;
+  FusedBuffers buffers;
+  Span<int64_t> offsets;
+};
+
+class FusedScheduler {
+ public:
+  FusedScheduler(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+                 int64_t capacity, const sluice_schedule_options_t& options,
+                 const sluice_report_t& baseline, Budget* budget, Arena* arena)
+      : graph_(graph),
+        hardware_(hardware),
+        lowering_(lowering),
+        capacity_(capacity),
+        options_(options),
+        baseline_(baseline),
+        budget_(budget),
+        arena_(arena) {}
+
+  // Decides how every section is done.
+  Status Choose(bool* any) {
+    SLUICE_TRY(CutIntoSections());
+    *any = false;
+    for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted(); ++i) {
+      Section* section = &sections_[i];
+      if (!MayFuse(graph_, hardware_, lowering_, order_[section->first], capacity_)) {
+        continue;
+      }
+      const Status status = TrySection(section);
+      if (status == Status::kOutOfMemory) return status;
+      *any = *any || section->fused;
+    }
+    return Status::kOk;
+  }
+
+  Status Write(Arena* out, Program* program, FusedPlan* plan, Diagnostic* diagnostic) {
+    plan->lowering = lowering_;
+    SLUICE_TRY(out->Allocate(graph_.tensors.size(), &plan->lowering.places));
+    SLUICE_TRY(PlaceTensors(plan, diagnostic));
+    Budget unlimited;  // linear work; what was decided is written to the end
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const Section& s = sections_[i];
+      if (s.fused) {
+        SLUICE_TRY(AppendFused(s.run, plan->lowering, s.result, s.buffers, s.offsets,
+                               arena_, program));
+        continue;
+      }
+      for (uint32_t l = s.first; l < s.last; ++l) {
+        SLUICE_TRY(AppendLayer(graph_, hardware_, plan->lowering, order_[l], capacity_,
+                               &unlimited, arena_, program));
+      }
+    }
+    return Status::kOk;
+  }
+
+ private:
+  Status CutIntoSections() {
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &order_));
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &sections_));
+    uint32_t count = 0;
+    bool open = false;  // the last section can still grow
+    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
+      if (lowering_.is_view[l] != 0) continue;
+      const bool may = MayFuse(graph_, hardware_, lowering_, l, capacity_);
+      if (open && may) {
+        const uint32_t first = sections_[section_count_ - 1].first;
+        open = !ReadsAlias(graph_, lowering_, order_.Slice(first, count), l);
+      }
+      if (!open || !may) sections_[section_count_++].first = count;
+      open = may;
+      order_[count++] = l;
+      sections_[section_count_ - 1].last = count;
+    }
+    return Status::kOk;
+  }
+
+  Status Solve(Section* section, int64_t buffer_bytes) {
+    FusionOptions options;
+    const Exponents exponents = ExponentsOf(options_);
+    options.objective = Objective{exponents.energy, exponents.delay};
+    options.seed = options_.seed;
+    options.anneal = options_.deadline_ns != 0 || options_.max_iterations != 0;
+    const uint64_t layers = section->last - section->first;
+    options.rounds = kRoundsPerLayer * layers;
+    if (options_.max_iterations != 0) {
+      options.rounds =
+          Max<uint64_t>(1, options_.max_iterations / order_.size() * layers);
+    }
+    section->run.problem.buffer_bytes = buffer_bytes;
+    Diagnostic ignored = {};
+    return SolveFusion(arena_, section->run.problem, ModelOf(&section->run), options,
+                       budget_, &ignored, &section->result);
+  }
+
+  // Searches with less and less of the buffer until all buffers have addresses.
+  Status SolveAndPlace(Section* section) {
+    int64_t bytes = capacity_;
+    for (int i = 0; i < kPlacementTries; ++i) {
+      SLUICE_TRY(Solve(section, bytes));
+      if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
+      SLUICE_TRY(
+          BuffersOfFused(section->run, section->result, arena_, &section->buffers));
+      OffsetPlan plan;
+      const Status status = Place(*section, &plan);
+      if (status == Status::kOk) {
+        section->offsets = plan.offsets;
+        return status;
+      }
+      if (status != Status::kInfeasible && status != Status::kStopped) return status;
+      if (budget_->Exhausted()) return Status::kStopped;
+      const int64_t peak = Max(plan.peak, plan.lower_bound);
+      int64_t next = bytes / 100 * 90;
+      if (peak > capacity_) {
+        next = Min(bytes / 100 * 97, static_cast<int64_t>(static_cast<__int128>(bytes) *
+                                                          capacity_ / peak));
+      }
+      bytes = next;
+    }
+    return Status::kInfeasible;
+  }
+
+  Status Place(const Section& section, OffsetPlan* plan) {
+    LiveRangeSet set;
+    set.buffers = section.buffers.ranges;
+    OffsetOptions options;
+    options.exact = false;
+    options.explain = false;
+    Diagnostic ignored = {};
+    return PlaceOffsets(set, capacity_, options, budget_, arena_, plan, &ignored);
+  }
+
+  // What a program costs by itself, in shares of the whole graph layer by layer.
+  Status Measure(const Program& program, double* cost) {
+    Arena arena(arena_->memory());
+    ProgramWaits waits = {};
+    int64_t cycles = 0;
+    SLUICE_TRY(DeriveWaits(program, &arena, &waits));
+    SLUICE_TRY(PredictCycles(graph_, hardware_, program, waits, &arena, &cycles));
+    sluice_report_t report = {};
+    FillCosts(hardware_, program, cycles, &report);
+    const Exponents exponents = ExponentsOf(options_);
+    *cost = exponents.energy * report.energy_pj / baseline_.energy_pj +
+            exponents.delay * static_cast<double>(cycles) /
+                static_cast<double>(baseline_.latency_cycles);
+    return Status::kOk;
+  }
+
+  Status TrySection(Section* section) {
+    const Span<const uint32_t> layers = order_.Slice(section->first, section->last);
+    SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_, layers, capacity_, arena_,
+                             &section->run));
+    SLUICE_TRY(SolveAndPlace(section));
+    Arena programs(arena_->memory());
+    Program alone(&programs);
+    Program fused(&programs);
+    Budget unlimited;
+    for (uint32_t l : layers) {
+      SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, &unlimited,
+                             arena_, &alone));
+    }
+    SLUICE_TRY(AppendFused(section->run, lowering_, section->result, section->buffers,
+                           section->offsets, arena_, &fused));
+    double alone_cost = 0;
+    double fused_cost = 0;
+    SLUICE_TRY(Measure(alone, &alone_cost));
+    SLUICE_TRY(Measure(fused, &fused_cost));
+    section->fused = fused_cost < alone_cost;
+    return Status::kOk;
+  }
+
+  // DRAM places for the order in which groups run.
+  Status PlaceTensors(FusedPlan* plan, Diagnostic* diagnostic) {
+    Span<uint32_t> when;
+    Span<uint8_t> on_chip;
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &when));
+    SLUICE_TRY(arena_->Allocate(graph_.tensors.size(), &on_chip));
+    uint32_t time = 0;
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const Section& s = sections_[i];
+      if (!s.fused) {
+        for (uint32_t l = s.first; l < s.last; ++l) when[order_[l]] = time++;
+        continue;
+      }
+      for (uint32_t l = s.first; l < s.last; ++l) {
+        const uint32_t layer = l - s.first;
+        when[order_[l]] = time + s.buffers.group_of[layer];
+        if (StaysOnChip(s.run, s.buffers, layer)) {
+          on_chip[lowering_.executed[order_[l]].outputs[0]] = 1;
+        }
+      }
+      time += s.result.list.groups;
+    }
+    FillViewTimes(when);
+    plan->groups = time;
+    return PlaceInDram(graph_, when, on_chip, arena_, &plan->lowering, diagnostic);
+  }
+
+  // Views do nothing; they stand at the time of what was written before them.
+  void FillViewTimes(Span<uint32_t> when) const {
+    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
+      if (lowering_.is_view[l] == 0) continue;
+      uint32_t time = 0;
+      for (uint32_t t : lowering_.executed[l].inputs) {
+        if (t == kNone || graph_.tensors[t].producer == kNone) continue;
+        time = Max(time, when[graph_.tensors[t].producer]);
+      }
+      when[l] = time;
+    }
+  }
+
+  const Graph& graph_;
+  const Hardware& hardware_;
+  const Lowering& lowering_;
+  int64_t capacity_;
+  const sluice_schedule_options_t& options_;
+  const sluice_report_t& baseline_;
+  Budget* budget_;
+  Arena* arena_;
+  Span<uint32_t> order_;  // layers that do something, in graph order
+  Span<Section> sections_;
+  uint32_t section_count_ = 0;
+};
+
+}  // namespace
+
+double PlanCost(const sluice_schedule_options_t& options,
+                const sluice_report_t& report) {
+  const Exponents exponents = ExponentsOf(options);
+  double cost = 1;
+  for (uint32_t i = 0; i < exponents.energy; ++i) cost *= report.energy_pj;
+  for (uint32_t i = 0; i < exponents.delay; ++i) {
+    cost *= static_cast<double>(report.latency_cycles);
+  }
+  return cost;
+}
+
+Status ScheduleFused(const Graph& graph, const Hardware& hardware,
+                     const Lowering& lowering, int64_t scratchpad_bytes,
+                     const sluice_schedule_options_t& options,
+                     const sluice_report_t& baseline, Budget* budget, Arena* arena,
+                     Arena* scratch, Program* program, FusedPlan* plan,
+                     Diagnostic* diagnostic) {
+  FusedScheduler scheduler(graph, hardware, lowering, scratchpad_bytes, options,
+                           baseline, budget, scratch);
+  SLUICE_TRY(scheduler.Choose(&plan->fused));
+  if (!plan->fused) return Status::kOk;
+  return scheduler.Write(arena, program, plan, diagnostic);
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole program in which runs of layers are fused: choose, place, retry, write.
+//
+// The graph is cut into runs of layers that may fuse; what lies between, and runs that
+// fusing does not make cheaper, stays layer by layer.
+//
+// Input    graph, hardware, lowering, scratchpad bytes, options; energy and cycles of
+//          the whole graph layer by layer, as the scale of both.
+// Output   the program, its lowering (places differ: fewer tensors are in DRAM), the
+//          number of fusion groups (a layer by itself counts as one), whether any run
+//          is fused at all.
+// Errors   kOutOfMemory, kStopped, kUnsupported: the caller keeps the plan it has.
+// Cost     a fusion search per run and buffer share tried.
+#ifndef SLUICE_API_FUSED_PLAN_H_
+#define SLUICE_API_FUSED_PLAN_H_
+
+#include "base/budget.h"
+#include "model/lowering.h"
+#include "model/program.h"
+
+namespace sluice {
+
+struct FusedPlan {
+  Lowering lowering;
+  uint32_t groups = 0;
+  bool fused = false;
+};
+
+// arena: of the plan; program must not allocate from scratch.
+Status ScheduleFused(const Graph& graph, const Hardware& hardware,
+                     const Lowering& lowering, int64_t scratchpad_bytes,
+                     const sluice_schedule_options_t& options,
+                     const sluice_report_t& baseline, Budget* budget, Arena* arena,
+                     Arena* scratch, Program* program, FusedPlan* plan,
+                     Diagnostic* diagnostic);
+
+// energy^n * cycles^m; both exponents 0 mean 1, 1.
+double PlanCost(const sluice_schedule_options_t& options,
+                const sluice_report_t& report);
+
+}  // namespace sluice
+
+#endif  // SLUICE_API_FUSED_PLAN_H_

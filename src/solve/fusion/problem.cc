@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/fusion/problem.h"
+
+#include "base/checked.h"
+#include "model/tile_cycles.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kAxisN = 1, kAxisH = 2, kAxisW = 4;
+
+uint32_t RootOf(const Lowering& lowering, uint32_t t) {
+  while (lowering.views[t].parent != kNone) t = lowering.views[t].parent;
+  return t;
+}
+
+int64_t AlignedBytes(const Graph& graph, const Hardware& hardware, uint32_t tensor) {
+  if (tensor == kNone) return 0;
+  const Tensor& t = graph.tensors[tensor];
+  return RoundUpTo(t.bytes,
+                   Max(hardware.scratchpad().alignment_bytes, t.element_bytes));
+}
+
+bool IsResident(int role) { return role == kRoleWeight || role == kRoleParameters; }
+
+CutBox ToCut(const Box& box) {
+  CutBox cut;
+  for (int a = 0; a < kAxes; ++a) {
+    cut.begin[a] = box.begin[a];
+    cut.end[a] = box.begin[a] + box.extent[a];
+  }
+  return cut;
+}
+
+// Axes along which the output may be cut at all. Channels stay whole: weights are
+// resident, so cutting them would save nothing.
+uint32_t CuttableAxes(const Graph& graph, const Layer& layer) {
+  const CutRule rule = CutsOf(graph, layer);
+  uint32_t axes = 0;
+  for (int a = 0; a < 3; ++a) {
+    if (rule.cuttable[a] && rule.unit[a] == 1) axes |= 1u << a;
+  }
+  return axes;
+}
+
+// Axes along which a cut of the output cuts this input too; others need it whole.
+uint32_t LocalAxes(const Graph& graph, const Layer& layer, int role) {
+  uint32_t axes = CuttableAxes(graph, layer);
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const Tensor& in = graph.tensors[layer.inputs[role == kRoleInput0 ? 0 : 1]];
+  if (layer.op == SLUICE_OP_BATCH_MATMUL && role == kRoleInput1) axes &= ~kAxisW;
+  for (int a = 0; a < 3; ++a) {
+    const bool moved =
+        layer.op == SLUICE_OP_TRANSPOSE && layer.attribute(static_cast<size_t>(a)) != a;
+    const bool reduced =
+        layer.op == SLUICE_OP_REDUCE &&
+        (static_cast<uint32_t>(layer.attribute(SLUICE_REDUCE_AXES)) >> a & 1) != 0;
+    const bool broadcast = in.extent[a] == 1 && out.extent[a] != 1;
+    if (moved || reduced || broadcast) axes &= ~(1u << a);
+  }
+  return axes;
+}
+
+bool Grid(void*, const int32_t extent[4], uint32_t axes, uint32_t tiles,
+          int32_t counts[4]) {
+  return CutGrid(nullptr, extent, axes & (kAxisN | kAxisH | kAxisW), tiles, counts);
+}
+
+TileBoxes BoxesIn(const FusionRun& run, uint32_t layer, const Box& output) {
+  const Layer& executed = run.executed(layer);
+  return BoxesOf(*run.graph, executed, output, 0,
+                 AccumulatedChannels(*run.graph, executed));
+}
+
+void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
+          CutBox* out) {
+  const FusionRun& run = *static_cast<const FusionRun*>(user);
+  const TileBoxes boxes = BoxesIn(run, layer, ToBox(ofmap));
+  *out = ToCut(boxes.box[run.role[run.problem.layers[layer].first_input + input]]);
+}
+
+bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) {
+  const FusionRun& run = *static_cast<const FusionRun*>(user);
+  const Hardware& hardware = *run.hardware;
+  const Layer& executed = run.executed(layer);
+  Box output = {};
+  for (int a = 0; a < kAxes; ++a) output.extent[a] = extent[a];
+  const TileBoxes boxes = BoxesIn(run, layer, output);
+  out->cycles =
+      TileCycles(hardware, executed, boxes, AccumulatedChannels(*run.graph, executed));
+  if (out->cycles > INT64_C(0xffffffff)) return false;
+  const TileOperands operands = OperandsOf(executed);
+  int64_t read = 0;
+  int64_t written = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (operands.tensor[r] == kNone) continue;
+    const int64_t bytes =
+        boxes.box[r].elements() * run.graph->tensors[operands.tensor[r]].element_bytes;
+    (r == kRoleOutput ? written : read) += bytes;
+  }
+  const MemoryLevel& pad = hardware.scratchpad();
+  out->energy_pj = static_cast<double>(boxes.macs) * hardware.mac_pj;
+  out->energy_pj += static_cast<double>(boxes.vector_ops) * hardware.vector_op_pj;
+  out->energy_pj += static_cast<double>(read) * 8 * pad.read_pj_per_bit;
+  out->energy_pj += static_cast<double>(written) * 8 * pad.write_pj_per_bit;
+  out->energy_pj += static_cast<double>(out->cycles) * hardware.leakage_pj_per_cycle;
+  return true;
+}
+
+// Marks, per fusion layer, whether its ofmap must reach DRAM whoever reads it on chip.
+void FindOutputs(const Graph& graph, const Lowering& lowering,
+                 Span<const uint32_t> layers, Span<const uint32_t> fusion_of,
+                 Span<FusionLayer> out) {
+  for (uint32_t i = 0; i < layers.size(); ++i) {
+    const uint32_t t = lowering.executed[layers[i]].outputs[0];
+    out[i].output = graph.tensors[t].kind != TensorKind::kIntermediate ||
+                    lowering.views[t].parent != kNone;
+  }
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    const uint32_t parent = lowering.views[t].parent;
+    if (parent == kNone) continue;
+    const uint32_t producer = graph.tensors[parent].producer;
+    if (producer != kNone && fusion_of[producer] != kNone) {
+      out[fusion_of[producer]].output = true;
+    }
+  }
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (fusion_of[l] != kNone || lowering.is_view[l] != 0) continue;
+    for (uint32_t t : lowering.executed[l].inputs) {
+      if (t == kNone) continue;
+      const uint32_t producer = graph.tensors[t].producer;
+      if (producer != kNone && fusion_of[producer] != kNone) {
+        out[fusion_of[producer]].output = true;
+      }
+    }
+  }
+}
+
+struct Tables {
+  Span<FusionLayer> layers;
+  Span<FusionInput> inputs;
+  Span<FusionExternal> externals;
+  Span<uint32_t> external_of;  // by graph tensor
+  uint32_t edges = 0;
+  uint32_t external_count = 0;
+};
+
+void AddInput(FusionRun* run, uint32_t i, int role, uint32_t tensor,
+              Span<const uint32_t> fusion_of, Tables* tables) {
+  const Graph& graph = *run->graph;
+  const Tensor& t = graph.tensors[tensor];
+  const uint32_t edge = tables->edges++;
+  FusionInput* input = &tables->inputs[edge];
+  run->role[edge] = static_cast<uint8_t>(role);
+  run->edge_tensor[edge] = tensor;
+  uint32_t axes = LocalAxes(graph, run->executed(i), role);
+  if (t.producer != kNone && fusion_of[t.producer] != kNone) {
+    input->source = fusion_of[t.producer];
+    axes &= CuttableAxes(graph, run->lowering->executed[t.producer]);
+  } else {
+    uint32_t* external = &tables->external_of[tensor];
+    if (*external == kNone) {
+      *external = tables->external_count++;
+      FusionExternal* e = &tables->externals[*external];
+      for (int a = 0; a < kAxes; ++a) e->extent[a] = t.extent[a];
+      e->element_bytes = t.element_bytes;
+    }
+    input->source = static_cast<uint32_t>(run->layer.size()) + *external;
+  }
+  input->fused_axes = static_cast<uint8_t>(axes);
+}
+
+void FillLayers(FusionRun* run, Span<const uint32_t> fusion_of, Tables* tables) {
+  const Graph& graph = *run->graph;
+  for (uint32_t i = 0; i < run->layer.size(); ++i) {
+    const Layer& layer = run->executed(i);
+    const Tensor& out = graph.tensors[layer.outputs[0]];
+    const TileOperands operands = OperandsOf(layer);
+    FusionLayer* f = &tables->layers[i];
+    for (int a = 0; a < kAxes; ++a) f->extent[a] = out.extent[a];
+    f->element_bytes = out.element_bytes;
+    f->axes = static_cast<uint8_t>(CuttableAxes(graph, layer));
+    f->first_input = tables->edges;
+    for (int r = 0; r < kTileRoles; ++r) {
+      const uint32_t tensor = operands.tensor[r];
+      if (tensor == kNone || r == kRoleOutput) continue;
+      if (IsResident(r)) {
+        f->weight_bytes += ResidentBytes(*run, tensor);
+      } else {
+        AddInput(run, i, r, tensor, fusion_of, tables);
+      }
+    }
+    f->inputs = tables->edges - f->first_input;
+  }
+}
+
+void FillHardware(const Hardware& hardware, int64_t scratchpad_bytes,
+                  FusionProblem* problem) {
+  const MemoryLevel& dram = hardware.dram();
+  const MemoryLevel& pad = hardware.scratchpad();
+  problem->dram_bandwidth = dram.bandwidth;
+  problem->dram_latency_cycles = hardware.dma_latency_cycles;
+  problem->dram_pj_per_byte = 4 * (dram.read_pj_per_bit + dram.write_pj_per_bit +
+                                   pad.read_pj_per_bit + pad.write_pj_per_bit);
+  problem->buffer_bytes = scratchpad_bytes;
+}
+
+}  // namespace
+
+Box ToBox(const CutBox& cut) {
+  Box box;
+  for (int a = 0; a < kAxes; ++a) {
+    box.begin[a] = cut.begin[a];
+    box.extent[a] = cut.end[a] - cut.begin[a];
+  }
+  return box;
+}
+
+int64_t ResidentBytes(const FusionRun& run, uint32_t tensor) {
+  return AlignedBytes(*run.graph, *run.hardware, tensor);
+}
+
+bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+             uint32_t l, int64_t scratchpad_bytes) {
+  const Layer& layer = lowering.executed[l];
+  if (lowering.is_view[l] != 0 || KindOf(layer.op) != LayerKind::kCompute ||
+      layer.op == SLUICE_OP_PAD || layer.outputs.size() != 1) {
+    return false;
+  }
+  const TileOperands operands = OperandsOf(layer);
+  int64_t resident = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    const uint32_t tensor = operands.tensor[r];
+    if (tensor == kNone) continue;
+    if (graph.tensors[tensor].kind == TensorKind::kState) return false;
+    if (!IsResident(r)) continue;
+    if (graph.tensors[tensor].kind != TensorKind::kConstant) return false;
+    resident += AlignedBytes(graph, hardware, tensor);
+  }
+  return resident <= scratchpad_bytes / 2;
+}
+
+bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
+                uint32_t next) {
+  (void)graph;
+  for (uint32_t t : lowering.executed[next].inputs) {
+    if (t == kNone) continue;
+    const uint32_t root = RootOf(lowering, t);
+    for (uint32_t l : run) {
+      const uint32_t written = lowering.executed[l].outputs[0];
+      if (written != t && RootOf(lowering, written) == root) return true;
+    }
+  }
+  return false;
+}
+
+Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
+                     const Lowering& lowering, Span<const uint32_t> layers,
+                     int64_t scratchpad_bytes, Arena* arena, FusionRun* run) {
+  const size_t n = layers.size();
+  size_t edges = 0;
+  for (uint32_t l : layers) edges += lowering.executed[l].inputs.size();
+  *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}};
+  Tables tables;
+  Span<uint32_t> fusion_of;
+  Span<uint32_t> consumers;
+  SLUICE_TRY(arena->Allocate(n, &run->layer));
+  SLUICE_TRY(arena->Allocate(edges, &run->role));
+  SLUICE_TRY(arena->Allocate(edges, &run->edge_tensor));
+  SLUICE_TRY(arena->Allocate(n, &tables.layers));
+  SLUICE_TRY(arena->Allocate(edges, &tables.inputs));
+  SLUICE_TRY(arena->Allocate(edges, &tables.externals));
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &tables.external_of));
+  SLUICE_TRY(arena->Allocate(graph.layers.size(), &fusion_of));
+  SLUICE_TRY(arena->Allocate(edges, &consumers));
+  for (uint32_t& e : tables.external_of) e = kNone;
+  for (uint32_t& f : fusion_of) f = kNone;
+  for (uint32_t i = 0; i < n; ++i) {
+    run->layer[i] = layers[i];
+    fusion_of[layers[i]] = i;
+  }
+  FillLayers(run, fusion_of, &tables);
+  FindOutputs(graph, lowering, layers, fusion_of, tables.layers);
+  run->problem.inputs = tables.inputs.Slice(0, tables.edges);
+  LinkConsumers(tables.layers, run->problem.inputs, consumers);
+  run->problem.layers = tables.layers;
+  run->problem.consumers = consumers;
+  run->problem.externals = tables.externals.Slice(0, tables.external_count);
+  FillHardware(hardware, scratchpad_bytes, &run->problem);
+  return Status::kOk;
+}
+
+TileModel ModelOf(FusionRun* run) {
+  return TileModel{run, Grid, Need, CostOf, kTileShareLoads};
+}
+
+}  // namespace sluice

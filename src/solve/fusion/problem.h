@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of graph layers as a fusion problem, with the exact geometry of their tiles.
+//
+// Input    graph, hardware, lowering; the layers of the run, in graph order, all of
+//          which MayFuse and none of which reads memory that another layer of the run
+//          writes under another tensor's name (ReadsAlias).
+// Output   FusionProblem; per layer and per input edge what it stands for in the graph;
+//          a TileModel over tile_geometry and tile_cycles (halo on both sides).
+// Errors   kOutOfMemory.
+// Cost     O(layers + edges) and one pass over the graph's layers for outside readers.
+#ifndef SLUICE_SOLVE_FUSION_PROBLEM_H_
+#define SLUICE_SOLVE_FUSION_PROBLEM_H_
+
+#include "model/lowering.h"
+#include "model/notation.h"
+
+namespace sluice {
+
+struct FusionRun {
+  const Graph* graph;
+  const Hardware* hardware;
+  const Lowering* lowering;
+  FusionProblem problem;
+  Span<uint32_t> layer;        // graph layer, by fusion layer
+  Span<uint8_t> role;          // TileRole, by FusionInput
+  Span<uint32_t> edge_tensor;  // graph tensor, by FusionInput
+
+  const Layer& executed(uint32_t fusion_layer) const {
+    return lowering->executed[layer[fusion_layer]];
+  }
+};
+
+// True when the layer computes, its weights are constants that take at most half of the
+// scratchpad, and its tiles need no padding of their own.
+bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+             uint32_t layer, int64_t scratchpad_bytes);
+
+// True when `next` reads bytes that a layer of `run` writes as another tensor.
+bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
+                uint32_t next);
+
+Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
+                     const Lowering& lowering, Span<const uint32_t> layers,
+                     int64_t scratchpad_bytes, Arena* arena, FusionRun* run);
+
+// `run` must outlive the model.
+TileModel ModelOf(FusionRun* run);
+
+// Bytes of a weight or parameter tensor in the scratchpad, aligned; 0 for kNone.
+int64_t ResidentBytes(const FusionRun& run, uint32_t tensor);
+
+Box ToBox(const CutBox& box);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_PROBLEM_H_
