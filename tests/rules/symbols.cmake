@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the library may ask of its host, and that it keeps no state.
-#   cmake -DNM=nm -DSHARED=libsluice.so -DSTATIC=libsluice.a -P symbols.cmake
+# What the library may ask of its host, that it keeps no state and stays small.
+#   cmake -DNM=nm -DSTRIP=strip -DSHARED=libsluice.so -DSTATIC=libsluice.a -DMAX_BYTES=n
+#         -P symbols.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # Everything the shared library may leave undefined. malloc is reached only through the
@@ -46,4 +47,11 @@ string(REGEX MATCHALL "[^\n]* [BbC] [^\n]*" writable "${symbols}")
 if(writable)
   message(FATAL_ERROR "writable globals: ${writable}")
 endif()
-message("${exports} exports, no writable globals, no symbol beyond the allowed")
+execute_process(COMMAND ${STRIP} -o ${SHARED}.stripped ${SHARED}
+                COMMAND_ERROR_IS_FATAL ANY)
+file(SIZE ${SHARED}.stripped bytes)
+file(REMOVE ${SHARED}.stripped)
+if(bytes GREATER MAX_BYTES)
+  message(FATAL_ERROR "the stripped library has ${bytes} bytes, at most ${MAX_BYTES}")
+endif()
+message("${bytes} bytes stripped, ${exports} exports, no writable globals, no symbol beyond the allowed")
