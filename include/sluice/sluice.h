@@ -141,7 +141,8 @@ typedef struct sluice_schedule_options {
   uint64_t max_iterations;    /* of improvement; 0 = none */
   uint64_t seed;
   const uint32_t* cancel;     /* polled; nonzero stops; may be NULL */
-  int32_t (*progress)(void* user, uint64_t iterations, double cost); /* nonzero stops */
+  /* Reserved: must be NULL in this version, else SLUICE_UNSUPPORTED. */
+  int32_t (*progress)(void* user, uint64_t iterations, double cost);
   void* progress_user;
   uint32_t energy_exponent;   /* cost = energy^n * delay^m; both 0 = 1, 1 */
   uint32_t delay_exponent;

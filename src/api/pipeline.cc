@@ -41,6 +41,10 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("objective exponents must be at most 16");
   }
+  if (options.progress != nullptr) {
+    return Fail(diagnostic, Status::kUnsupported, "options")
+        .Text("progress callbacks are not supported by this version");
+  }
   return Status::kOk;
 }
 

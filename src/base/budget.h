@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object that says whether to go on: deadline, iterations, cancel word, progress.
+// One object that says whether to go on: deadline, iterations, cancel word.
 //
 // Every loop of every solver polls it. Once exhausted it stays so.
 #ifndef SLUICE_BASE_BUDGET_H_

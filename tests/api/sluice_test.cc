@@ -146,6 +146,11 @@ TEST_CASE("null pointers, short structs and unknown tails are bad arguments") {
   solver.solver = 99;
   CHECK(o.Schedule(&solver, &plan) == SLUICE_BAD_ARGUMENT);
   CHECK(std::string(o.diagnostic.message).find("99") != std::string::npos);
+  sluice_schedule_options_t progress = {};
+  progress.struct_size = sizeof progress;
+  progress.progress = [](void*, uint64_t, double) { return int32_t{0}; };
+  CHECK(o.Schedule(&progress, &plan) == SLUICE_UNSUPPORTED);
+  CHECK(std::string(o.diagnostic.message).find("progress") != std::string::npos);
   sluice_report_t report = {};
   CHECK(sluice_plan_report(nullptr, &report) == SLUICE_BAD_ARGUMENT);
   CHECK(std::string(sluice_status_name(SLUICE_INFEASIBLE)) == "infeasible");
