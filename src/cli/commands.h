@@ -43,8 +43,8 @@ void Run(const ScheduleCommand& command);
 
 struct ZooCommand {
   std::string name, output;
-  int32_t batch = 1, seq = 64, context = 1024;
-  int32_t blocks = 0;  // 0 = all
+  int32_t batch = 1;
+  int32_t seq = 0, context = 0, blocks = 0;  // 0 = the network's own
   bool list = false;
   bool json = false;
 };

@@ -91,9 +91,9 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
   sub->add_option("-o,--output", command->output, "graph file to write");
   sub->add_option("--batch", command->batch, "images or sequences at once")
       ->capture_default_str();
-  sub->add_option("--seq", command->seq, "tokens of a prefill")->capture_default_str();
-  sub->add_option("--context", command->context, "positions of the KV cache")
-      ->capture_default_str();
+  sub->add_option("--seq", command->seq,
+                  "tokens of a prefill (gpt2_small 512, xl 1024)");
+  sub->add_option("--context", command->context, "positions of the KV cache (1024)");
   sub->add_option("--blocks", command->blocks, "only the first of a transformer");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });

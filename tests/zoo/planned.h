@@ -38,6 +38,8 @@ class Planned {
     Require(
         sluice_schedule(context_, graph_, hardware_, nullptr, &plan_, &diagnostic_));
     schedule_ms = CpuMs(start);
+    report.struct_size = sizeof report;
+    Require(sluice_plan_report(plan_, &report));
     const void* bytes = nullptr;
     size_t size = 0;
     Require(sluice_plan_bytes(plan_, &bytes, &size));
@@ -96,6 +98,7 @@ class Planned {
 
   Bytes plan;
   size_t stream_at = 0, stream_size = 0;
+  sluice_report_t report = {};
   double schedule_ms = 0, verify_ms = 0, simulate_ms = 0;
 
  private:

@@ -86,6 +86,46 @@ TEST_CASE("GPT-2 small: prefill and decode with a growing cache agree byte for b
   CHECK(other_state == state);
 }
 
+// The published numbers of one block: attention and products 34,812,723,200 MACs at
+// 1024 tokens; the tied head reads one token.
+TEST_CASE("GPT-2 XL has 48 blocks with 1475 million weights, and embeddings") {
+  Planned prefill(MakeZooGraph("gpt2_xl_prefill", ZooOptions()), "soma-cloud");
+  CHECK(prefill.RefusedBy(prefill.plan) == "");
+  CHECK(prefill.report.macs == 48 * uint64_t{34812723200} + uint64_t{1600} * 50257);
+  Planned decode(MakeZooGraph("gpt2_xl_decode", ZooOptions()), "soma-cloud");
+  CHECK(decode.RefusedBy(decode.plan) == "");
+  // Keys and values of 1024 positions, where the published block looks at 1025.
+  CHECK(decode.report.macs == 48 * uint64_t{34000000 - 2 * 1600} + 1600 * 50257);
+  Report("gpt2_xl_prefill, 1024 tokens", prefill);
+  Report("gpt2_xl_decode, 1024 positions", decode);
+}
+
+TEST_CASE("two blocks of GPT-2 XL equal their untiled run on soma-cloud") {
+  ZooOptions options;
+  options.blocks = 2;
+  options.seq = 12;
+  options.context = 16;
+  Planned prefill(MakeZooGraph("gpt2_xl_prefill", options), "soma-cloud");
+  Planned decode(MakeZooGraph("gpt2_xl_decode", options), "soma-cloud");
+  Bytes state;
+  std::vector<Bytes> inputs = {
+      Int32({5, 50256, 0, 77, 78, 79, 80, 1, 9, 123, 4567, 30000})};
+  sluice_sim::SimulateOptions run = prefill.Options();
+  run.inputs = &inputs;
+  run.state = &state;
+  CheckSpread(prefill.Run(run).outputs.at(0));
+  Bytes mask(16, 1);
+  std::fill(mask.begin() + 13, mask.end(), uint8_t{0});
+  inputs = {Int32({40000}), Int32({12}), mask};
+  run = decode.Options();
+  run.inputs = &inputs;
+  run.state = &state;
+  run.parameters = {12};
+  CheckSpread(decode.Run(run).outputs.at(0));
+  Report("gpt2_xl_prefill, 2 blocks, 12 tokens", prefill);
+  Report("gpt2_xl_decode, 2 blocks", decode);
+}
+
 TEST_CASE("two sequences at once give what each gives alone") {
   ZooOptions options;
   options.blocks = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPT-2 small: 12 blocks of 12 heads, embeddings, final norm and the tied head.
+// GPT-2 small (12 blocks of 12 heads) and XL (48 of 25): embeddings, blocks, final norm
+// and the tied head.
 //
 // Prefill takes `seq` tokens from an empty cache and answers the logits of the last
 // one; decode takes one token at parameter "position", its position index and a mask
@@ -17,33 +18,44 @@
 namespace sluice::cli {
 namespace {
 
-constexpr int32_t kBlocks = 12, kHeads = 12, kWidth = 768, kHead = kWidth / kHeads;
+constexpr int32_t kHead = 64;  // channels of a head
 constexpr int32_t kVocabulary = 50257, kPositions = 1024;
 constexpr uint8_t kInt8 = SLUICE_DTYPE_INT8;
 // Logits of attention: this many steps are 1.
 constexpr double kLogitSteps = Network::kSpread;
 
+struct Size {
+  const char* name;
+  int32_t blocks, heads, width;
+  int32_t prompt;  // tokens of a prefill, when nobody says how many
+};
+constexpr Size kSmall = {"gpt2_small", 12, 12, 768, 512};
+constexpr Size kXl = {"gpt2_xl", 48, 25, 1600, 1024};
+
 class Gpt2 {
  public:
-  Gpt2(const std::string& name, const ZooOptions& options, bool decode)
+  Gpt2(const std::string& name, const Size& size, const ZooOptions& options,
+       bool decode)
       : net_(name),
         decode_(decode),
         batch_(options.batch),
         tokens_(decode ? 1 : options.seq),
         context_(options.context),
-        blocks_(options.blocks == 0 ? kBlocks : options.blocks) {}
+        blocks_(options.blocks),
+        heads_(size.heads),
+        width_(size.width) {}
 
   Bytes Make() {
     const int32_t last = decode_ ? context_ - 1 : 0;
     position_ = net_.writer().AddParameter("position", 0, last);
-    const uint32_t table = net_.Weight("token.embedding", {kVocabulary, kWidth});
+    const uint32_t table = net_.Weight("token.embedding", {kVocabulary, width_});
     Fmap x = Embed(table);
     mask_ = Mask();
     for (int32_t b = 0; b < blocks_; ++b) x = Block("block" + std::to_string(b), x);
     x = net_.LayerNorm("final.norm", x);
     if (!decode_) {
       x = net_.Layer("last.token", SLUICE_OP_SLICE, {x.tensor}, {0, 0, tokens_ - 1, 0},
-                     {batch_, 1, 1, kWidth}, x.rms);
+                     {batch_, 1, 1, width_}, x.rms);
     }
     return net_.Finish(net_.FullyConnectedBy("logits", x, kVocabulary, table, false));
   }
@@ -54,17 +66,17 @@ class Gpt2 {
     const uint32_t tokens =
         writer.AddTensor("tokens", SLUICE_DTYPE_INT32, Kind::kInput, {batch_, tokens_});
     const Fmap token = net_.Layer("token", SLUICE_OP_GATHER, {table, tokens}, {},
-                                  {batch_, 1, tokens_, kWidth}, Network::kWeightSpread);
-    const uint32_t positions = net_.Weight("position.embedding", {kPositions, kWidth});
+                                  {batch_, 1, tokens_, width_}, Network::kWeightSpread);
+    const uint32_t positions = net_.Weight("position.embedding", {kPositions, width_});
     Fmap position = {};
     if (decode_) {
       const uint32_t index =
           writer.AddTensor("position.index", SLUICE_DTYPE_INT32, Kind::kInput, {1});
       position = net_.Layer("position", SLUICE_OP_GATHER, {positions, index}, {},
-                            {1, 1, 1, kWidth}, Network::kWeightSpread);
+                            {1, 1, 1, width_}, Network::kWeightSpread);
     } else {
       position = net_.Layer("position", SLUICE_OP_SLICE, {positions}, {},
-                            {tokens_, kWidth}, Network::kWeightSpread);
+                            {tokens_, width_}, Network::kWeightSpread);
     }
     return net_.Add("embedding", token, position, 0.5, false);
   }
@@ -85,19 +97,19 @@ class Gpt2 {
         "mask", SLUICE_DTYPE_UINT8, {1, 1, tokens_, tokens_}, mask.data(), mask.size());
   }
 
-  // [B,1,S,768] -> [B,12,S,64]; one token needs no transposition.
+  // [B,1,S,width] -> [B,heads,S,64]; one token needs no transposition.
   Fmap ByHead(const std::string& name, const Fmap& x) {
-    const Dims by_head = {batch_, kHeads, tokens_, kHead};
+    const Dims by_head = {batch_, heads_, tokens_, kHead};
     if (tokens_ == 1) return net_.Reshape(name + ".heads", x, by_head);
-    const Fmap rows = net_.Reshape(name + ".rows", x, {batch_, tokens_, kHeads, kHead});
+    const Fmap rows = net_.Reshape(name + ".rows", x, {batch_, tokens_, heads_, kHead});
     return net_.Layer(name + ".heads", SLUICE_OP_TRANSPOSE, {rows.tensor}, {0, 2, 1, 3},
                       by_head, x.rms);
   }
   Fmap ByToken(const std::string& name, const Fmap& x) {
-    const Dims whole = {batch_, 1, tokens_, kWidth};
+    const Dims whole = {batch_, 1, tokens_, width_};
     if (tokens_ == 1) return net_.Reshape(name + ".whole", x, whole);
     const Fmap rows = net_.Layer(name + ".rows", SLUICE_OP_TRANSPOSE, {x.tensor},
-                                 {0, 2, 1, 3}, {batch_, tokens_, kHeads, kHead}, x.rms);
+                                 {0, 2, 1, 3}, {batch_, tokens_, heads_, kHead}, x.rms);
     return net_.Reshape(name + ".whole", rows, whole);
   }
 
@@ -105,7 +117,7 @@ class Gpt2 {
   // which starts from an empty one, the new rows alone.
   Fmap Cached(const std::string& name, const Fmap& rows) {
     GraphWriter& writer = net_.writer();
-    const Dims dims = {batch_, kHeads, context_, kHead};
+    const Dims dims = {batch_, heads_, context_, kHead};
     const uint32_t cache = writer.AddTensor(name + ".cache", kInt8, Kind::kState, dims);
     writer.AddLayer(name + ".append", SLUICE_OP_STATE_APPEND, {cache, rows.tensor},
                     {cache}, {2, static_cast<int32_t>(position_)});
@@ -124,23 +136,23 @@ class Gpt2 {
 
   Fmap Attention(const std::string& name, const Fmap& x) {
     const Fmap q =
-        ByHead(name + ".q", net_.FullyConnected(name + ".q", x, kWidth, false));
+        ByHead(name + ".q", net_.FullyConnected(name + ".q", x, width_, false));
     const Fmap k =
         Cached(name + ".k",
-               ByHead(name + ".k", net_.FullyConnected(name + ".k", x, kWidth, false)));
+               ByHead(name + ".k", net_.FullyConnected(name + ".k", x, width_, false)));
     const Fmap v =
         Cached(name + ".v",
-               ByHead(name + ".v", net_.FullyConnected(name + ".v", x, kWidth, false)));
+               ByHead(name + ".v", net_.FullyConnected(name + ".v", x, width_, false)));
     const double spread = std::sqrt(1.0 * kHead) * q.rms * k.rms;
     const Fmap scores = net_.Matmul(name + ".scores", q, 0, k, true,
-                                    {batch_, kHeads, tokens_, k.dims[2]},
+                                    {batch_, heads_, tokens_, k.dims[2]},
                                     kLogitSteps / spread, kLogitSteps);
     const Fmap p = Softmax(name + ".softmax", scores);
     // Probabilities are in 1/256; an average over tokens is narrower than the values.
     const Fmap mixed =
-        net_.Matmul(name + ".mix", p, -128, v, false, {batch_, kHeads, tokens_, kHead},
+        net_.Matmul(name + ".mix", p, -128, v, false, {batch_, heads_, tokens_, kHead},
                     2.0 / 256, v.rms * 0.6);
-    return net_.FullyConnected(name + ".out", ByToken(name + ".mix", mixed), kWidth,
+    return net_.FullyConnected(name + ".out", ByToken(name + ".mix", mixed), width_,
                                false);
   }
 
@@ -161,40 +173,47 @@ class Gpt2 {
     const Fmap attention = Attention(name, net_.LayerNorm(name + ".norm1", x));
     const Fmap y = net_.Add(name + ".add1", x, attention, 0.75, false);
     Fmap h = net_.LayerNorm(name + ".norm2", y);
-    h = net_.FullyConnected(name + ".up", h, 4 * kWidth, false);
-    h = net_.FullyConnected(name + ".down", Gelu(name + ".gelu", h), kWidth, false);
+    h = net_.FullyConnected(name + ".up", h, 4 * width_, false);
+    h = net_.FullyConnected(name + ".down", Gelu(name + ".gelu", h), width_, false);
     return net_.Add(name + ".add2", y, h, 0.75, false);
   }
 
   Network net_;
   bool decode_;
-  int32_t batch_, tokens_, context_, blocks_;
+  int32_t batch_, tokens_, context_, blocks_, heads_, width_;
   uint32_t position_ = 0;
   uint32_t mask_ = kNoTensor, gelu_ = kNoTensor;
 };
 
-void CheckSizes(const ZooOptions& options, bool decode) {
+Bytes Make(const Size& size, ZooOptions options, bool decode) {
+  const std::string name = size.name;
+  if (options.context == 0) options.context = kPositions;
+  if (options.seq == 0) options.seq = std::min(size.prompt, options.context);
+  if (options.blocks == 0) options.blocks = size.blocks;
   if (options.context < 1 || options.context > kPositions) {
-    throw Failure(kUsage, "gpt2_small: the cache holds 1 to 1024 positions");
+    throw Failure(kUsage, name + ": the cache holds 1 to 1024 positions");
   }
   if (!decode && (options.seq < 1 || options.seq > options.context)) {
-    throw Failure(kUsage, "gpt2_small: the sequence must fit the cache");
+    throw Failure(kUsage, name + ": the sequence must fit the cache");
   }
-  if (options.blocks < 0 || options.blocks > kBlocks) {
-    throw Failure(kUsage, "gpt2_small has 12 blocks");
+  if (options.blocks < 0 || options.blocks > size.blocks) {
+    throw Failure(kUsage, name + " has " + std::to_string(size.blocks) + " blocks");
   }
+  return Gpt2(name + (decode ? "_decode" : "_prefill"), size, options, decode).Make();
 }
 
 }  // namespace
 
 Bytes MakeGpt2SmallPrefill(const ZooOptions& options) {
-  CheckSizes(options, false);
-  return Gpt2("gpt2_small_prefill", options, false).Make();
+  return Make(kSmall, options, false);
 }
 
 Bytes MakeGpt2SmallDecode(const ZooOptions& options) {
-  CheckSizes(options, true);
-  return Gpt2("gpt2_small_decode", options, true).Make();
+  return Make(kSmall, options, true);
 }
+
+Bytes MakeGpt2XlPrefill(const ZooOptions& options) { return Make(kXl, options, false); }
+
+Bytes MakeGpt2XlDecode(const ZooOptions& options) { return Make(kXl, options, true); }
 
 }  // namespace sluice::cli

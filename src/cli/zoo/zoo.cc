@@ -9,8 +9,11 @@ const std::vector<ZooEntry>& ZooEntries() {
   static const std::vector<ZooEntry> entries = {
       {"gpt2_small_decode", "GPT-2 small, one token behind a KV cache",
        MakeGpt2SmallDecode},
-      {"gpt2_small_prefill", "GPT-2 small, a prompt into an empty KV cache",
+      {"gpt2_small_prefill", "GPT-2 small, a prompt of 512 into an empty KV cache",
        MakeGpt2SmallPrefill},
+      {"gpt2_xl_decode", "GPT-2 XL, one token behind a KV cache", MakeGpt2XlDecode},
+      {"gpt2_xl_prefill", "GPT-2 XL, a prompt of 1024 into an empty KV cache",
+       MakeGpt2XlPrefill},
       {"mobilenet_v1", "MobileNet v1, 224 x 224", MakeMobileNetV1},
       {"resnet50", "ResNet-50, 224 x 224", MakeResNet50},
       {"vgg16", "VGG-16, 224 x 224", MakeVgg16},

@@ -20,9 +20,9 @@ namespace sluice::cli {
 
 struct ZooOptions {
   int32_t batch = 1;
-  int32_t seq = 64;        // tokens of a prefill
-  int32_t context = 1024;  // positions that the KV cache holds
-  int32_t blocks = 0;      // of a transformer; 0 = all
+  int32_t seq = 0;      // tokens of a prefill; 0 = what the network is known with
+  int32_t context = 0;  // positions that the KV cache holds; 0 = all there are
+  int32_t blocks = 0;   // of a transformer; 0 = all
 };
 
 struct ZooEntry {
@@ -38,6 +38,8 @@ Bytes MakeMobileNetV1(const ZooOptions& options);
 Bytes MakeVgg16(const ZooOptions& options);
 Bytes MakeGpt2SmallPrefill(const ZooOptions& options);
 Bytes MakeGpt2SmallDecode(const ZooOptions& options);
+Bytes MakeGpt2XlPrefill(const ZooOptions& options);
+Bytes MakeGpt2XlDecode(const ZooOptions& options);
 
 }  // namespace sluice::cli
 
