@@ -2,6 +2,8 @@
 // Whole networks: scheduled, verified, simulated, equal to the untiled run.
 #include "cli/zoo/zoo.h"
 
+#include <algorithm>
+
 #include "planned.h"
 
 namespace sluice_test {
@@ -34,6 +36,22 @@ void CheckImageNetwork(const char* name) {
 
 TEST_CASE("ResNet-50 equals its untiled run on soma-edge") {
   CheckImageNetwork("resnet50");
+}
+
+TEST_CASE("Inception-ResNet-v1 equals its untiled run on soma-edge") {
+  CheckImageNetwork("inception_resnet_v1");
+}
+
+// Its last layer is no classifier: 7 x 7 x 1024 values, half of them cut off.
+TEST_CASE("RandWire equals its untiled run on soma-edge") {
+  Planned p(MakeZooGraph("randwire", ZooOptions()), "soma-edge");
+  CHECK(p.RefusedBy(p.plan) == "");
+  const Bytes output = p.Run(p.Options()).outputs.at(0);
+  CHECK(output.size() == 7 * 7 * 1024);
+  CHECK(std::set<uint8_t>(output.begin(), output.end()).size() > 60);
+  CHECK(std::count(output.begin(), output.end(), uint8_t{0}) <
+        static_cast<long>(output.size()) * 6 / 10);
+  Report("randwire", p);
 }
 
 TEST_CASE("MobileNet-v1 equals its untiled run on soma-edge") {

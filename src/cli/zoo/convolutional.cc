@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResNet-50, MobileNet-v1 and VGG-16 for 224 x 224 images.
+// ResNet-50 and -101, MobileNet-v1 and VGG-16 for 224 x 224 images.
 #include "cli/zoo/network.h"
 #include "cli/zoo/zoo.h"
 
@@ -21,25 +21,32 @@ Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in, int32_t c
   return net->Add(name + ".add", shortcut, c, 0.5, true);
 }
 
-}  // namespace
-
-Bytes MakeResNet50(const ZooOptions& options) {
-  Network net("resnet50");
+Bytes MakeResNet(const char* name, const int (&depth)[4], const ZooOptions& options) {
+  Network net(name);
   Fmap x = net.Input("image", {options.batch, kImage, kImage, 3});
   x = net.Convolution("conv1", x, 64, {7, 2}, true);
   x = net.MaxPool("pool1", x, {3, 2});
-  const int depth[4] = {3, 4, 6, 3};
   for (int stage = 0; stage < 4; ++stage) {
     for (int i = 0; i < depth[stage]; ++i) {
-      const std::string name =
+      const std::string block =
           "stage" + std::to_string(stage + 2) + "." + std::to_string(i);
-      x = Bottleneck(&net, name, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1, i == 0);
+      x = Bottleneck(&net, block, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1, i == 0);
     }
   }
   x = net.GlobalAveragePool("pool5", x);
   x = net.FullyConnected("fc", net.Reshape("flat", x, {options.batch, 2048}), kClasses,
                          false);
   return net.Finish(x);
+}
+
+}  // namespace
+
+Bytes MakeResNet50(const ZooOptions& options) {
+  return MakeResNet("resnet50", {3, 4, 6, 3}, options);
+}
+
+Bytes MakeResNet101(const ZooOptions& options) {
+  return MakeResNet("resnet101", {3, 4, 23, 3}, options);
 }
 
 Bytes MakeMobileNetV1(const ZooOptions& options) {

@@ -25,11 +25,15 @@ double Jitter(uint32_t number) {
 
 int32_t CeilDivide(int32_t a, int32_t b) { return (a + b - 1) / b; }
 
-// Pads of one axis: before, after.
-std::pair<int32_t, int32_t> SamePads(int32_t in, const Window& w) {
+// One axis of a window: outputs, pads before and after.
+struct Axis {
+  int32_t out, before, after;
+};
+Axis AxisOf(int32_t in, int32_t size, const Window& w) {
+  if (w.padding == Padding::kValid) return {(in - size) / w.stride + 1, 0, 0};
   const int32_t out = CeilDivide(in, w.stride);
-  const int32_t total = std::max(0, (out - 1) * w.stride + w.size - in);
-  return {total / 2, total - total / 2};
+  const int32_t total = std::max(0, (out - 1) * w.stride + size - in);
+  return {out, total / 2, total - total / 2};
 }
 
 // A negative half cut off halves the mean square.
@@ -78,8 +82,8 @@ uint32_t Network::Parameters(int32_t channels, double factor, double bias_spread
 Fmap Network::Windowed(const std::string& name, uint16_t op, const Fmap& in,
                        int32_t channels, Window w, uint32_t weight, double sum_spread,
                        bool relu) {
-  const auto [top, bottom] = SamePads(in.dims[1], w);
-  const auto [left, right] = SamePads(in.dims[2], w);
+  const auto [h, top, bottom] = AxisOf(in.dims[1], w.size, w);
+  const auto [q, left, right] = AxisOf(in.dims[2], w.width, w);
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
   a[SLUICE_CONV_STRIDE_H] = a[SLUICE_CONV_STRIDE_W] = w.stride;
   a[SLUICE_CONV_PAD_TOP] = top;
@@ -91,23 +95,21 @@ Fmap Network::Windowed(const std::string& name, uint16_t op, const Fmap& in,
   const uint32_t parameters =
       Parameters(channels, kSpread / sum_spread, sum_spread / 4, 0);
   return Layer(name, op, {in.tensor, weight, parameters}, a,
-               {in.dims[0], CeilDivide(in.dims[1], w.stride),
-                CeilDivide(in.dims[2], w.stride), channels},
-               AfterRelu(kSpread, relu));
+               {in.dims[0], h, q, channels}, AfterRelu(kSpread, relu));
 }
 
 Fmap Network::Convolution(const std::string& name, const Fmap& in, int32_t channels,
                           Window w, bool relu) {
   const int32_t c = in.dims[3];
-  const uint32_t weight = Weight(name + ".weight", {channels, w.size, w.size, c});
-  const double spread = std::sqrt(1.0 * w.size * w.size * c) * kWeightSpread * in.rms;
+  const uint32_t weight = Weight(name + ".weight", {channels, w.size, w.width, c});
+  const double spread = std::sqrt(1.0 * w.size * w.width * c) * kWeightSpread * in.rms;
   return Windowed(name, SLUICE_OP_CONV, in, channels, w, weight, spread, relu);
 }
 
 Fmap Network::Depthwise(const std::string& name, const Fmap& in, Window w, bool relu) {
   const int32_t c = in.dims[3];
-  const uint32_t weight = Weight(name + ".weight", {1, w.size, w.size, c});
-  const double spread = w.size * kWeightSpread * in.rms;
+  const uint32_t weight = Weight(name + ".weight", {1, w.size, w.width, c});
+  const double spread = std::sqrt(1.0 * w.size * w.width) * kWeightSpread * in.rms;
   return Windowed(name, SLUICE_OP_DEPTHWISE_CONV, in, c, w, weight, spread, relu);
 }
 
@@ -131,14 +133,12 @@ Fmap Network::FullyConnectedBy(const std::string& name, const Fmap& in,
 }
 
 Fmap Network::MaxPool(const std::string& name, const Fmap& in, Window w) {
-  const auto [top, bottom] = SamePads(in.dims[1], w);
-  const auto [left, right] = SamePads(in.dims[2], w);
+  const auto [h, top, bottom] = AxisOf(in.dims[1], w.size, w);
+  const auto [q, left, right] = AxisOf(in.dims[2], w.width, w);
   return Layer(
       name, SLUICE_OP_MAX_POOL, {in.tensor},
-      {w.size, w.size, w.stride, w.stride, top, left, bottom, right, -128, 127},
-      {in.dims[0], CeilDivide(in.dims[1], w.stride), CeilDivide(in.dims[2], w.stride),
-       in.dims[3]},
-      1.4 * in.rms);
+      {w.size, w.width, w.stride, w.stride, top, left, bottom, right, -128, 127},
+      {in.dims[0], h, q, in.dims[3]}, 1.4 * in.rms);
 }
 
 Fmap Network::GlobalAveragePool(const std::string& name, const Fmap& in) {
@@ -168,6 +168,20 @@ Fmap Network::Add(const std::string& name, const Fmap& a, const Fmap& b, double 
   if (relu && a.positive) sum.rms = 0.93 * kSpread;
   sum.positive = relu;
   return sum;
+}
+
+Fmap Network::Concat(const std::string& name, const std::vector<Fmap>& parts) {
+  std::vector<uint32_t> tensors;
+  Dims dims = parts[0].dims;
+  dims[3] = 0;
+  double squares = 0;
+  for (const Fmap& part : parts) {
+    tensors.push_back(part.tensor);
+    dims[3] += part.dims[3];
+    squares += part.rms * part.rms * part.dims[3];
+  }
+  return Layer(name, SLUICE_OP_CONCAT, tensors, {3}, dims,
+               std::sqrt(squares / dims[3]));
 }
 
 Fmap Network::Matmul(const std::string& name, const Fmap& a, int32_t a_zero,

@@ -26,8 +26,13 @@ struct Fmap {
   bool positive = false;  // nothing below 0
 };
 
+// Same: outputs are ceil(in / stride), as TensorFlow pads. Valid: no padding.
+enum class Padding { kSame, kValid };
+
 struct Window {
   int32_t size, stride;
+  Padding padding = Padding::kSame;
+  int32_t width = size;
 };
 
 class Network {
@@ -43,7 +48,6 @@ class Network {
   Fmap Layer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
              std::vector<int32_t> attributes, Dims dims, double rms);
 
-  // Windows pad as TensorFlow's SAME does: outputs are ceil(in / stride).
   Fmap Convolution(const std::string& name, const Fmap& in, int32_t channels, Window w,
                    bool relu);
   Fmap Depthwise(const std::string& name, const Fmap& in, Window w, bool relu);
@@ -56,6 +60,8 @@ class Network {
   // share: of the output's variance that comes from a.
   Fmap Add(const std::string& name, const Fmap& a, const Fmap& b, double share,
            bool relu);
+  // Along channels.
+  Fmap Concat(const std::string& name, const std::vector<Fmap>& parts);
   // Sum over C of a [B,G,M,C] and b [B,G,C,K] or [B,G,K,C], times factor.
   Fmap Matmul(const std::string& name, const Fmap& a, int32_t a_zero, const Fmap& b,
               bool transpose_b, Dims dims, double factor, double rms);

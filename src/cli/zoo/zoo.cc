@@ -14,7 +14,10 @@ const std::vector<ZooEntry>& ZooEntries() {
       {"gpt2_xl_decode", "GPT-2 XL, one token behind a KV cache", MakeGpt2XlDecode},
       {"gpt2_xl_prefill", "GPT-2 XL, a prompt of 1024 into an empty KV cache",
        MakeGpt2XlPrefill},
+      {"inception_resnet_v1", "Inception-ResNet v1, 299 x 299", MakeInceptionResNetV1},
       {"mobilenet_v1", "MobileNet v1, 224 x 224", MakeMobileNetV1},
+      {"randwire", "three randomly wired stages, 224 x 224", MakeRandWire},
+      {"resnet101", "ResNet-101, 224 x 224", MakeResNet101},
       {"resnet50", "ResNet-50, 224 x 224", MakeResNet50},
       {"vgg16", "VGG-16, 224 x 224", MakeVgg16},
   };

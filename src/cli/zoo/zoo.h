@@ -34,6 +34,9 @@ const std::vector<ZooEntry>& ZooEntries();
 Bytes MakeZooGraph(const std::string& name, const ZooOptions& options);
 
 Bytes MakeResNet50(const ZooOptions& options);
+Bytes MakeResNet101(const ZooOptions& options);
+Bytes MakeInceptionResNetV1(const ZooOptions& options);
+Bytes MakeRandWire(const ZooOptions& options);
 Bytes MakeMobileNetV1(const ZooOptions& options);
 Bytes MakeVgg16(const ZooOptions& options);
 Bytes MakeGpt2SmallPrefill(const ZooOptions& options);

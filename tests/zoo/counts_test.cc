@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers, MACs and weights of the zoo against SoMa's network files and against what the
+// networks' authors published.
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/zoo/zoo.h"
+#include "planned.h"
+#include "sluice/graph_generated.h"
+#include "sluice/ops.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::cli::MakeZooGraph;
+using sluice::cli::ZooOptions;
+namespace wire = sluice::wire;
+
+struct Counts {
+  int64_t macs = 0, weights = 0;
+  int windows = 0, products = 0, additions = 0, pools = 0;
+};
+
+// Elements of each tensor; weights are counted once.
+class Counter {
+ public:
+  explicit Counter(const Bytes& bytes) : graph_(*wire::GetGraph(bytes.data())) {}
+
+  int64_t Elements(uint32_t tensor) const {
+    int64_t product = 1;
+    for (uint32_t i = graph_.tensor_dim_begin()->Get(tensor);
+         i < graph_.tensor_dim_begin()->Get(tensor + 1); ++i) {
+      product *= graph_.tensor_dims()->Get(i);
+    }
+    return product;
+  }
+  int32_t LastDim(uint32_t tensor) const {
+    return graph_.tensor_dims()->Get(graph_.tensor_dim_begin()->Get(tensor + 1) - 1);
+  }
+  uint32_t Input(uint32_t layer, uint32_t i) const {
+    return graph_.layer_inputs()->Get(graph_.layer_input_begin()->Get(layer) + i);
+  }
+  uint32_t Output(uint32_t layer) const {
+    return graph_.layer_outputs()->Get(graph_.layer_output_begin()->Get(layer));
+  }
+
+  Counts Count() const {
+    Counts c;
+    for (uint32_t l = 0; l < graph_.layer_op()->size(); ++l) {
+      const int64_t outputs = Elements(Output(l));
+      switch (graph_.layer_op()->Get(l)) {
+        case SLUICE_OP_CONV:
+        case SLUICE_OP_FULLY_CONNECTED: {
+          const uint32_t weight = Input(l, 1);
+          c.weights += Elements(weight);
+          c.macs += outputs * (Elements(weight) / LastDim(Output(l)));
+          ++c.windows;
+          break;
+        }
+        case SLUICE_OP_BATCH_MATMUL:
+          c.macs += outputs * LastDim(Input(l, 0));
+          ++c.products;
+          break;
+        case SLUICE_OP_ADD:
+          ++c.additions;
+          break;
+        case SLUICE_OP_MAX_POOL:
+        case SLUICE_OP_AVERAGE_POOL:
+          ++c.pools;
+          break;
+        default:
+          break;
+      }
+    }
+    return c;
+  }
+
+ private:
+  const wire::Graph& graph_;
+};
+
+Counts CountsOf(const char* name, const ZooOptions& options) {
+  const Bytes graph = MakeZooGraph(name, options);
+  return Counter(graph).Count();
+}
+
+// The same of one of SoMa's files; false, with a message, when it is not there.
+// skipped: a layer that does nothing at inference but stands there as a product.
+bool ReadPeer(const std::string& name, const std::string& skipped, Counts* out) {
+  const char* shared = std::getenv("SLUICE_SHARED");
+  const std::string path = std::string(shared ? shared : SLUICE_SHARED_DEFAULT) +
+                           "/reference/soma/networks/" + name + ".json";
+  std::ifstream file(path);
+  if (!file) {
+    MESSAGE("skipped: no reference networks");
+    return false;
+  }
+  const nlohmann::json network = nlohmann::json::parse(file);
+  for (const auto& l : network["layers"]) {
+    if (l["name"] == skipped) continue;
+    const std::string type = l["type"];
+    const int64_t positions = l["H"].get<int64_t>() * l["W"].get<int64_t>();
+    const int64_t filter = l["R"].get<int64_t>() * l["S"].get<int64_t>() *
+                           l["C"].get<int64_t>() / l["groups"].get<int64_t>();
+    if (type == "conv" || type == "fc" || type == "groupconv") {
+      out->macs += positions * l["K"].get<int64_t>() * filter;
+      out->weights += l["weight_bytes"].get<int64_t>();
+      ++(type == "groupconv" ? out->products : out->windows);
+    } else if (type == "eltwise") {
+      out->additions +=
+          l["C"].get<int32_t>() / l["K"].get<int32_t>() - 1;  // of two at a time
+    } else if (type == "pool") {
+      ++out->pools;
+    }
+  }
+  return true;
+}
+
+void CheckImageCounts(const char* name, const char* skipped) {
+  CAPTURE(std::string(name));
+  const Counts ours = CountsOf(name, ZooOptions());
+  Counts peer;
+  if (!ReadPeer(name, skipped, &peer)) return;
+  CHECK(ours.macs == peer.macs);
+  CHECK(ours.weights == peer.weights);
+  CHECK(ours.windows == peer.windows);
+  CHECK(ours.pools == peer.pools);
+  CHECK(ours.additions == peer.additions);
+}
+
+TEST_CASE("the image networks have SoMa's layers, MACs and weights") {
+  CheckImageCounts("resnet50", "");
+  CheckImageCounts("resnet101", "");
+  CheckImageCounts("inception_resnet_v1", "Dropout");
+  CheckImageCounts("randwire", "");
+}
+
+TEST_CASE("MACs grow with the batch, weights do not") {
+  for (const char* name : {"resnet101", "inception_resnet_v1", "randwire",
+                           "gpt2_xl_prefill", "gpt2_small_decode"}) {
+    CAPTURE(name);
+    const Counts one = CountsOf(name, ZooOptions());
+    for (const int32_t batch : {4, 16, 64}) {
+      ZooOptions options;
+      options.batch = batch;
+      const Counts many = CountsOf(name, options);
+      CHECK(many.macs == batch * one.macs);
+      CHECK(many.weights == one.weights);
+    }
+  }
+}
+
+// SoMa has one block, its keys one product per head; ours are whole: blocks, embedding,
+// the head for one token.
+void CheckTransformer(const std::string& size, int32_t blocks, int32_t width,
+                      int32_t context) {
+  CAPTURE(size);
+  const int64_t head = int64_t{width} * 50257;
+  Counts prefill, decode;
+  if (!ReadPeer(size + "_prefill", "", &prefill)) return;
+  REQUIRE(ReadPeer(size + "_decode", "", &decode));
+  ZooOptions options;
+  const Counts ours = CountsOf((size + "_prefill").c_str(), options);
+  CHECK(ours.macs == blocks * prefill.macs + head);
+  CHECK(ours.weights == blocks * prefill.weights + head);
+  CHECK(ours.products == blocks * prefill.products);
+  CHECK(ours.additions == blocks * prefill.additions + 1);
+  options.context = context;
+  const Counts token = CountsOf((size + "_decode").c_str(), options);
+  // Two products over the positions; SoMa's have the new one beyond the cache.
+  const int64_t peer_context = context == 1024 ? 1025 : context;
+  CHECK(token.macs ==
+        blocks * (decode.macs - 2 * width * (peer_context - context)) + head);
+  CHECK(token.weights == blocks * decode.weights + head);
+}
+
+TEST_CASE("GPT-2 has SoMa's blocks as often as published, and the head") {
+  CheckTransformer("gpt2_small", 12, 768, 513);
+  CheckTransformer("gpt2_xl", 48, 1600, 1024);
+}
+
+// Parameters as published, in weight matrices alone (no biases, norms or positions).
+TEST_CASE("weights are those of the published sizes") {
+  const Counts resnet = CountsOf("resnet50", ZooOptions());
+  CHECK(resnet.weights == doctest::Approx(25.5e6).epsilon(0.01));
+  CHECK(resnet.macs == doctest::Approx(3.8e9).epsilon(0.03));
+  CHECK(CountsOf("resnet101", ZooOptions()).weights ==
+        doctest::Approx(44.5e6).epsilon(0.01));
+  CHECK(CountsOf("gpt2_small_decode", ZooOptions()).weights ==
+        doctest::Approx(124e6).epsilon(0.01));
+  CHECK(CountsOf("gpt2_xl_decode", ZooOptions()).weights ==
+        doctest::Approx(1557e6).epsilon(0.01));
+}
+
+TEST_CASE("a graph holds no weight bytes") {
+  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
+    CAPTURE(entry.name);
+    const Bytes bytes = entry.make(ZooOptions());
+    const wire::Graph& graph = *wire::GetGraph(bytes.data());
+    for (uint32_t l = 0; l < graph.layer_op()->size(); ++l) {
+      const uint16_t op = graph.layer_op()->Get(l);
+      if (op != SLUICE_OP_CONV && op != SLUICE_OP_FULLY_CONNECTED) continue;
+      const uint32_t weight = Counter(bytes).Input(l, 1);
+      CHECK(graph.tensor_source()->Get(weight) == 3);
+    }
+    CHECK(bytes.size() < 4u << 20);
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test
