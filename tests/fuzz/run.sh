@@ -1,15 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every fuzz target for a while: run.sh BUILD_FOLDER [SECONDS_EACH]
-# The corpus grows in BUILD_FOLDER/fuzz_corpus; a crash leaves its input there.
+# Runs fuzz targets for a while, from the committed corpus and, when they are there, the
+# small models among the shared files:
+#   run.sh BUILD_FOLDER [SECONDS_EACH] [TARGET]...     targets: graph hardware plan tflite
+#   run.sh BUILD_FOLDER --merge [TARGET]...
+# What is found is kept in BUILD_FOLDER/fuzz_found; --merge copies what of it reaches new
+# code into tests/fuzz/corpus. A crash leaves its input in BUILD_FOLDER.
 set -eu
-build=$1
-seconds=${2:-30}
-corpus=$build/fuzz_corpus
-for target in graph hardware plan tflite; do mkdir -p "$corpus/$target"; done
-"$build/tests/fuzz/sluice_make_corpus" "$corpus"
-for target in graph hardware plan tflite; do
-  "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 \
-    -rss_limit_mb=2048 -artifact_prefix="$corpus/$target-" -print_final_stats=1 \
-    "$corpus/$target"
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+shift
+seconds=10
+if [ $# -gt 0 ]; then
+  seconds=$1
+  shift
+fi
+[ $# -gt 0 ] || set -- graph hardware plan tflite
+models=${SLUICE_SHARED:-$here/../../../shared}/models/tflite
+
+for target in "$@"; do
+  found=$build/fuzz_found/$target
+  corpus=$here/corpus/$target
+  mkdir -p "$found"
+  fuzz="$build/tests/fuzz/fuzz_$target -rss_limit_mb=2048 -timeout=10 -verbosity=0"
+  if [ "$seconds" = --merge ]; then
+    $fuzz -merge=1 -max_len=4096 "$corpus" "$found"
+    continue
+  fi
+  seeds=""
+  if [ "$target" = tflite ] && [ -d "$models" ]; then
+    seeds=-seed_inputs=$(find "$models" -name '*.tflite' -size -64k | paste -sd, -)
+  fi
+  # shellcheck disable=SC2086
+  $fuzz -max_total_time="$seconds" -max_len=65536 -print_final_stats=1 \
+    -artifact_prefix="$build/$target-" $seeds "$found" "$corpus"
 done
