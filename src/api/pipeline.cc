@@ -48,6 +48,17 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
   return Status::kOk;
 }
 
+// Streams address one scratchpad that holds every operand.
+Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
+  if (hardware.scratchpad().may_hold == 7) return Status::kOk;
+  return Fail(diagnostic, Status::kUnsupported, "hardware")
+      .Text("the scratchpad may not hold ")
+      .Text((hardware.scratchpad().may_hold & 1) == 0   ? "inputs"
+            : (hardware.scratchpad().may_hold & 2) == 0 ? "weights"
+                                                        : "outputs")
+      .Text(": such a machine can be mapped on (sluice_map_layer), not scheduled");
+}
+
 // A program with what is known about it.
 struct Candidate {
   explicit Candidate(Memory* memory) : arena(memory), program(&arena) {}
@@ -117,6 +128,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
                 Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
   SLUICE_TRY(CheckOptions(options, diagnostic));
+  SLUICE_TRY(CheckMachine(hardware, diagnostic));
   ArenaScope scope(scratch);
   Budget budget(options.deadline_ns, options.max_iterations, options.cancel);
   int64_t capacity = hardware.scratchpad().capacity_bytes;

@@ -173,6 +173,65 @@ Status ReadCompute(const wire::Hardware* in, Hardware* hardware,
   return Status::kOk;
 }
 
+Status ReadCores(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagnostic) {
+  hardware->cores = CoreGrid{};
+  const wire::CoreArray* cores = in->core_array();
+  if (cores == nullptr) return Status::kOk;
+  const uint64_t sizes[4] = {cores->rows(), cores->columns(), cores->vector(),
+                             cores->lane()};
+  uint64_t macs = 1;
+  for (const uint64_t size : sizes) {
+    if (size == 0 || size > (1u << 10)) {
+      return Bad(diagnostic)
+          .Text("core_array: rows, columns, vector and lane must be 1 to 1024, not ")
+          .Number(static_cast<int64_t>(size));
+    }
+    macs *= size;
+  }
+  if (macs != in->macs_per_cycle()) {
+    return Bad(diagnostic)
+        .Text("core_array has ")
+        .Number(static_cast<int64_t>(macs))
+        .Text(" MACs, macs_per_cycle says ")
+        .Number(static_cast<int64_t>(in->macs_per_cycle()));
+  }
+  const uint32_t level[3] = {cores->input_level(), cores->weight_level(),
+                             cores->output_level()};
+  const uint64_t units[3] = {cores->vector(), cores->vector(), cores->lane()};
+  for (uint32_t v = 0; v < 3; ++v) {
+    if (level[v] >= hardware->scratchpad_level ||
+        (hardware->levels[level[v]].may_hold >> v & 1) == 0) {
+      return Bad(diagnostic)
+          .Text("core_array: level ")
+          .Number(level[v])
+          .Text(" is not a buffer below the scratchpad for its operand");
+    }
+    const int64_t capacity = hardware->levels[level[v]].capacity_bytes;
+    if (capacity < static_cast<int64_t>(units[v]) || capacity > INT32_MAX) {
+      return Bad(diagnostic)
+          .Text("core_array: level ")
+          .Number(level[v])
+          .Text(" of ")
+          .Number(capacity)
+          .Text(" bytes must have at least one byte per unit and less than 2 GiB");
+    }
+  }
+  if (!IsEnergy(cores->slice_read_pj_per_bit()) ||
+      !IsEnergy(cores->slice_write_pj_per_bit())) {
+    return Bad(diagnostic).Text("energies must be finite and not negative");
+  }
+  hardware->cores = CoreGrid{cores->rows(),
+                             cores->columns(),
+                             cores->vector(),
+                             cores->lane(),
+                             level[0],
+                             level[1],
+                             level[2],
+                             cores->slice_read_pj_per_bit(),
+                             cores->slice_write_pj_per_bit()};
+  return Status::kOk;
+}
+
 Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
                      Diagnostic* diagnostic) {
   if (in->dma_channels() != 1) {
@@ -215,7 +274,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   const uint8_t* data = nullptr;
   SLUICE_TRY(OpenWire(bytes, size, wire::HardwareIdentifier(), kStage, arena, &data,
                       diagnostic));
-  flatbuffers::Verifier verifier(data, size, 8, 1 + kMaxLevels + kMaxFanouts);
+  flatbuffers::Verifier verifier(data, size, 8, 2 + kMaxLevels + kMaxFanouts);
   if (!wire::VerifyHardwareBuffer(verifier)) {
     return Bad(diagnostic)
         .Text(
@@ -232,6 +291,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   SLUICE_TRY(ReadLevels(in, arena, hardware, diagnostic));
   SLUICE_TRY(ReadFanouts(in, arena, hardware, diagnostic));
   SLUICE_TRY(ReadCompute(in, hardware, diagnostic));
+  SLUICE_TRY(ReadCores(in, hardware, diagnostic));
   SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
   hardware->hash = Fnv1a(data, size);
   return Status::kOk;

@@ -44,6 +44,14 @@ struct Fanout {
   double forward_pj_per_bit = 0;   // of a word handed to a neighbour
 };
 
+// Cores of vector (C) x lane (K) MACs; core buffers are levels. See hardware.fbs.
+struct CoreGrid {
+  uint32_t rows, columns;  // 0: the hardware has none
+  uint32_t vector, lane;
+  uint32_t input_level, weight_level, output_level;
+  double slice_read_pj_per_bit, slice_write_pj_per_bit;
+};
+
 struct Hardware {
   Text name;
   int64_t clock_hz;
@@ -67,6 +75,7 @@ struct Hardware {
   int64_t hop_latency_cycles;
   Rational link_bandwidth;
   uint32_t accumulator_bytes;
+  CoreGrid cores;
   uint64_t hash;  // FNV-1a of the descriptor's bytes
 
   const MemoryLevel& dram() const { return levels[levels.size() - 1]; }
