@@ -73,7 +73,7 @@ TEST_CASE("hardware: presets survive the way to JSON and back unchanged") {
     CHECK(FactsOf(bytes).name == preset.name);
     ++count;
   }
-  CHECK(count == 7);
+  CHECK(count == 11);
 }
 
 TEST_CASE("hardware: a JSON error says where, an unknown preset says what there is") {
