@@ -253,6 +253,166 @@ SLUICE_API sluice_status_t sluice_map_gemm(sluice_context_t* context,
                                            sluice_gemm_mapping_t* out_mapping,
                                            sluice_diagnostic_t* diagnostic);
 
+/* Static placement: buffers with known lifetimes -> offsets within a capacity. */
+enum { SLUICE_BUFFER_FIXED = 1,      /* must lie at fixed_offset */
+       SLUICE_BUFFER_SINGLE_BANK = 2 /* must not straddle a bank border */ };
+
+typedef struct sluice_buffer {
+  int64_t begin, end;   /* lives during [begin, end) */
+  int64_t bytes;        /* > 0 */
+  int64_t alignment;    /* of its offset; power of two; 0 = 1 */
+  int64_t fixed_offset; /* with SLUICE_BUFFER_FIXED */
+  uint64_t banks;       /* bit i: may touch bank i; 0 = any */
+  uint32_t flags;       /* SLUICE_BUFFER_ */
+  uint32_t gap_begin, gap_count; /* into sluice_placement_problem_t.gaps */
+  uint32_t reserved;
+} sluice_buffer_t;
+
+/* During [begin, end) the buffer uses only its bytes [first_byte, last_byte), counted from
+ * its offset; equal bounds: none. Gaps of one buffer are sorted and disjoint. */
+typedef struct sluice_buffer_gap {
+  int64_t begin, end, first_byte, last_byte;
+} sluice_buffer_gap_t;
+
+/* Bytes nobody may use during [begin, end). */
+typedef struct sluice_reserved_region {
+  int64_t begin, end, offset, bytes;
+} sluice_reserved_region_t;
+
+typedef struct sluice_placement_problem {
+  uint32_t struct_size;
+  uint32_t buffer_count, gap_count, region_count;
+  const sluice_buffer_t* buffers;
+  const sluice_buffer_gap_t* gaps;
+  const sluice_reserved_region_t* regions;
+  int64_t capacity_bytes;
+  int64_t bank_bytes; /* 0 = one bank */
+} sluice_placement_problem_t;
+
+typedef struct sluice_placement_options {
+  uint32_t struct_size;
+  uint32_t smallest;    /* do not stop at a fit: minimise the peak */
+  uint32_t fast;        /* heuristics only: no proofs */
+  uint32_t no_conflict; /* do not look for a conflicting set when infeasible */
+  uint64_t max_nodes;   /* of the exact search; 0 = none */
+  uint64_t deadline_ns; /* from the call on; 0 = none */
+  const uint32_t* cancel;
+} sluice_placement_options_t;
+
+typedef struct sluice_placement {
+  uint32_t struct_size;
+  uint32_t placed;      /* offsets hold a placement; at SLUICE_STOPPED one above capacity */
+  uint32_t proved;      /* smallest: no lower peak exists; infeasible: always */
+  uint32_t irreducible; /* without any one of the conflicting buffers a fit exists */
+  uint32_t conflict_count;
+  uint32_t reserved;
+  int64_t peak_bytes;        /* highest byte used */
+  int64_t lower_bound_bytes; /* no placement has a lower peak */
+  uint64_t nodes;            /* of the exact search */
+} sluice_placement_t;
+
+/* offsets and conflict: buffer_count entries each; conflict may be NULL. options may be
+ * NULL. out_placement and offsets are also filled at SLUICE_STOPPED (the lowest peak that
+ * was found) and at SLUICE_INFEASIBLE (proved; conflict names buffers that cannot lie
+ * together, diagnostic.tensor the first of them). Bad buffers are named the same way. */
+SLUICE_API sluice_status_t sluice_place(sluice_context_t* context,
+                                        const sluice_placement_problem_t* problem,
+                                        const sluice_placement_options_t* options,
+                                        int64_t* offsets, uint32_t* conflict,
+                                        sluice_placement_t* out_placement,
+                                        sluice_diagnostic_t* diagnostic);
+
+/* Replacement: operators that take whole tensors, in which order, what leaves the
+ * scratchpad and returns, and where everything lies; the fewest bytes off chip. */
+enum { SLUICE_ROLE_INTERMEDIATE = 0, SLUICE_ROLE_INPUT = 1, SLUICE_ROLE_OUTPUT = 2 };
+enum {
+  /* What the first departure of a tensor costs besides each return. */
+  SLUICE_CHARGE_HOST = 0, /* a write of intermediates; inputs and outputs are in DRAM */
+  SLUICE_CHARGE_PAPER = 1 /* a write of every tensor */
+};
+
+/* Operators in any order. Lists of lists are CSR: begin has operator_count + 1 entries.
+ * Every tensor but the inputs is written by one operator. */
+typedef struct sluice_operator_graph {
+  uint32_t struct_size;
+  uint32_t tensor_count, operator_count;
+  uint32_t edge_count;
+  const int64_t* tensor_bytes;  /* > 0 */
+  const uint8_t* tensor_role;   /* SLUICE_ROLE_ */
+  const uint32_t* input_begin;
+  const uint32_t* inputs;       /* tensors */
+  const uint32_t* output_begin;
+  const uint32_t* outputs;
+  /* Per operator which of its inputs the first output may take over, or SLUICE_NO_INDEX;
+   * NULL = none. Holds when sizes are equal and nobody reads the input any more. */
+  const uint32_t* in_place;
+  const uint32_t* edges; /* 2 * edge_count operators: before, after; beyond the tensors */
+} sluice_operator_graph_t;
+
+typedef struct sluice_replacement_options {
+  uint32_t struct_size;
+  uint32_t charge;        /* SLUICE_CHARGE_ */
+  uint32_t parameters;    /* of a graph: constants count, else activations only */
+  uint32_t in_place;      /* of a graph: elementwise and reshape may reuse an operand */
+  uint32_t keep_order;    /* the order is the given one */
+  uint32_t fast;          /* no exact search */
+  int64_t capacity_bytes; /* of the scratchpad; > 0 */
+  int64_t alignment;      /* of sizes and offsets; power of two; 0 = 1 */
+  const uint32_t* order;  /* with keep_order; NULL = as numbered */
+  uint64_t max_states;    /* of the exact search; 0 = 65536 */
+  uint64_t deadline_ns;   /* from the call on; 0 = none */
+  const uint32_t* cancel;
+} sluice_replacement_options_t;
+
+/* A tensor's stay in the scratchpad during the steps [begin, end). */
+typedef struct sluice_residence {
+  uint32_t tensor, begin, end;
+  uint32_t retrieved;  /* begins by a counted read; else created, or loaded once */
+  uint32_t spilled;    /* ends by a counted write */
+  uint32_t takes_over; /* residence whose bytes it takes in place, or SLUICE_NO_INDEX */
+  int64_t offset;
+} sluice_residence_t;
+
+typedef struct sluice_replacement_summary {
+  uint32_t struct_size;
+  uint32_t proved;            /* spill + retrieve bytes are the fewest possible */
+  uint32_t operator_count, residence_count;
+  int64_t spill_bytes, retrieve_bytes;
+  int64_t lower_bound_bytes;  /* of spill + retrieve */
+  int64_t peak_bytes;         /* highest byte used */
+  int64_t largest_operator_bytes; /* the least capacity any plan needs, rounded; less in
+                                     place */
+  uint64_t states;            /* of the searches */
+} sluice_replacement_summary_t;
+
+typedef struct sluice_replacement sluice_replacement_t;
+
+/* Of a network's layers (tensor and operator numbers are the graph's) or of operators. */
+SLUICE_API sluice_status_t sluice_replace(sluice_context_t* context,
+                                          const sluice_graph_t* graph,
+                                          const sluice_replacement_options_t* options,
+                                          sluice_replacement_t** out_replacement,
+                                          sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_replace_operators(
+    sluice_context_t* context, const sluice_operator_graph_t* operators,
+    const sluice_replacement_options_t* options, sluice_replacement_t** out_replacement,
+    sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_replacement_destroy(sluice_replacement_t* replacement);
+
+SLUICE_API sluice_status_t sluice_replacement_report(
+    const sluice_replacement_t* replacement, sluice_replacement_summary_t* out_report);
+/* Borrowed; order: the operator of each step; residences in order of begin. */
+SLUICE_API sluice_status_t sluice_replacement_plan(
+    const sluice_replacement_t* replacement, const uint32_t** out_order,
+    const sluice_residence_t** out_residences);
+
+/* The order with the least sum of live bytes, nothing leaving (addresses may need more).
+ * order: operator_count entries. options: parameters, in_place, deadline, cancel. */
+SLUICE_API sluice_status_t sluice_minimum_footprint(
+    sluice_context_t* context, const sluice_operator_graph_t* operators,
+    const sluice_replacement_options_t* options, uint32_t* order,
+    int64_t* out_peak_bytes, uint32_t* out_proved, sluice_diagnostic_t* diagnostic);
+
 #ifdef __cplusplus
 }
 #endif

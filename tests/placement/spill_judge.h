@@ -33,7 +33,7 @@ struct Net {
     operators.push_back(op);
   }
   sluice::OperatorGraph Graph() const {
-    return {View(tensors), View(operators), View(operands)};
+    return {View(tensors), View(operators), View(operands), {}};
   }
 };
 

@@ -53,6 +53,9 @@ class Search {
     for (uint32_t a : g_.InputsOf(g_.operators[o])) {
       if (unwritten_[a]) return false;
     }
+    for (const OperatorEdge& edge : g_.edges) {
+      if (edge.after == o && !done_[edge.before]) return false;
+    }
     return true;
   }
 

@@ -326,6 +326,9 @@ Status CheckFixedOrder(const OperatorGraph& graph, Span<const uint32_t> order,
     if (!good) break;
     done[o] = 1;
     for (uint32_t a : graph.InputsOf(graph.operators[o])) good &= written[a] != 0;
+    for (const OperatorEdge& edge : graph.edges) {
+      good &= edge.after != o || done[edge.before] != 0;
+    }
     for (uint32_t a : graph.OutputsOf(graph.operators[o])) written[a] = 1;
     if (!good) break;
   }

@@ -42,8 +42,8 @@ Status CheckOperands(const OperatorGraph& graph, Span<uint32_t> writer,
         op.first_output > operands || op.output_count > operands - op.first_output) {
       return blame(" names operands that do not exist");
     }
-    if (op.output_count == 0) return blame(" has no output");
-    if (op.in_place != kNoOperand && op.in_place >= op.input_count) {
+    if (op.in_place != kNoOperand &&
+        (op.in_place >= op.input_count || op.output_count == 0)) {
       return blame(" works in place on an operand it does not have");
     }
     for (uint32_t a : graph.InputsOf(op)) {
@@ -65,7 +65,19 @@ Status CheckOperands(const OperatorGraph& graph, Span<uint32_t> writer,
   return Status::kOk;
 }
 
-// Kahn's algorithm by repeated passes over a ready list.
+Status CheckEdges(const OperatorGraph& graph, Diagnostic* diagnostic) {
+  const size_t n = graph.operators.size();
+  for (size_t i = 0; i < graph.edges.size(); ++i) {
+    if (graph.edges[i].before < n && graph.edges[i].after < n) continue;
+    return Fail(diagnostic, Status::kBadInput, "placement")
+        .Text("edge ")
+        .Number(static_cast<int64_t>(i))
+        .Text(" names an operator that does not exist");
+  }
+  return Status::kOk;
+}
+
+// Kahn's algorithm over a ready list.
 Status CheckAcyclic(const OperatorGraph& graph, Span<const uint32_t> writer,
                     Arena* arena, Diagnostic* diagnostic) {
   const size_t n = graph.operators.size();
@@ -84,9 +96,17 @@ Status CheckAcyclic(const OperatorGraph& graph, Span<const uint32_t> writer,
       readers[first[a + 1]++] = o;
       if (writer[a] != kNoOperand) ++waits[o];
     }
+  }
+  for (const OperatorEdge& edge : graph.edges) ++waits[edge.after];
+  for (uint32_t o = 0; o < n; ++o) {
     if (waits[o] == 0) ready[ready_count++] = o;
   }
   for (uint32_t i = 0; i < ready_count; ++i) {
+    for (const OperatorEdge& edge : graph.edges) {
+      if (edge.before == ready[i] && --waits[edge.after] == 0) {
+        ready[ready_count++] = edge.after;
+      }
+    }
     for (uint32_t a : graph.OutputsOf(graph.operators[ready[i]])) {
       for (uint32_t k = first[a]; k < first[a + 1]; ++k) {
         if (--waits[readers[k]] == 0) ready[ready_count++] = readers[k];
@@ -114,6 +134,7 @@ Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &writer));
   for (uint32_t& w : writer) w = kNoOperand;
   SLUICE_TRY(CheckOperands(graph, writer, diagnostic));
+  SLUICE_TRY(CheckEdges(graph, diagnostic));
   for (uint32_t a = 0; a < graph.tensors.size(); ++a) {
     if (writer[a] != kNoOperand || graph.tensors[a].role == TensorRole::kInput)
       continue;
@@ -126,7 +147,7 @@ Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
   return CheckAcyclic(graph, writer, arena, diagnostic);
 }
 
-int64_t LargestOperator(const OperatorGraph& graph) {
+int64_t LargestOperator(const OperatorGraph& graph, int64_t alignment) {
   int64_t largest = 0;
   for (const Operator& op : graph.operators) {
     int64_t bytes = 0;
@@ -134,9 +155,11 @@ int64_t LargestOperator(const OperatorGraph& graph) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool repeated = false;
       for (size_t k = 0; k < i; ++k) repeated |= inputs[k] == inputs[i];
-      if (!repeated) bytes += graph.tensors[inputs[i]].bytes;
+      if (!repeated) bytes += RoundUpTo(graph.tensors[inputs[i]].bytes, alignment);
     }
-    for (uint32_t a : graph.OutputsOf(op)) bytes += graph.tensors[a].bytes;
+    for (uint32_t a : graph.OutputsOf(op)) {
+      bytes += RoundUpTo(graph.tensors[a].bytes, alignment);
+    }
     largest = Max(largest, bytes);
   }
   return largest;

@@ -31,10 +31,16 @@ struct Operator {
   uint32_t in_place = kNoOperand;
 };
 
+// What no tensor says: `after` must not run before `before` has.
+struct OperatorEdge {
+  uint32_t before, after;
+};
+
 struct OperatorGraph {
   Span<const OperatorTensor> tensors;
   Span<const Operator> operators;
   Span<const uint32_t> operands;  // tensors
+  Span<const OperatorEdge> edges;
 
   Span<const uint32_t> InputsOf(const Operator& op) const {
     return operands.Slice(op.first_input, op.first_input + op.input_count);
@@ -73,14 +79,15 @@ struct SpillPlan {
   int64_t bytes() const { return spill_bytes + retrieve_bytes; }
 };
 
-// Sizes positive, operands in range, every tensor but inputs written exactly once,
-// inputs never, no cycle. Names the tensor or operator.
+// Sizes positive, operands and edges in range, every tensor but inputs written exactly
+// once, inputs never, no cycle. Names the tensor or operator.
 Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
                           Diagnostic* diagnostic);
 
-// Bytes of the operator's distinct operands, together; the largest is the least
-// capacity that any plan needs (without in-place reuse).
-int64_t LargestOperator(const OperatorGraph& graph);
+// Bytes of the operator's distinct operands, together, each rounded up to the
+// alignment; the largest is the least capacity that any plan needs (without in-place
+// reuse).
+int64_t LargestOperator(const OperatorGraph& graph, int64_t alignment = 1);
 
 }  // namespace sluice
 

@@ -64,6 +64,7 @@ struct SpillModel {
       need[o] = Sum(inputs[o] | outputs[o]);
       in_place[o] = InPlaceTensor(g.operators[o]);
     }
+    for (const OperatorEdge& edge : g.edges) waits[edge.after].Add(edge.before);
     return Status::kOk;
   }
 
