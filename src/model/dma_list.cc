@@ -57,7 +57,7 @@ int64_t DmaLister::List(const TileList& list, int64_t buffer_bytes, uint32_t pol
 bool DmaLister::Fits(uint32_t load, int32_t p) {
   if (reserved_[load] != 0) return release_[load] <= p;
   const DramTensor& t = list_->transfer[load];
-  const int64_t room = buffer_ - t.bytes;
+  const int64_t room = buffer_ - t.held;
   const int64_t* use = use_.data() + 1;
   for (int32_t x = t.use - 1; x >= p; --x) {
     if (use[x] > room) {
@@ -70,14 +70,14 @@ bool DmaLister::Fits(uint32_t load, int32_t p) {
 
 void DmaLister::Reserve(uint32_t load) {
   const DramTensor& t = list_->transfer[load];
-  for (int32_t x = release_[load]; x < t.use; ++x) use_[x + 1] += t.bytes;
+  for (int32_t x = release_[load]; x < t.use; ++x) use_[x + 1] += t.held;
   reserved_[load] = 1;
 }
 
 void DmaLister::IssueLoad(uint32_t load, int32_t start) {
   const DramTensor& t = list_->transfer[load];
   if (reserved_[load] == 0) {
-    for (int32_t x = start; x < t.use; ++x) use_[x + 1] += t.bytes;
+    for (int32_t x = start; x < t.use; ++x) use_[x + 1] += t.held;
   }
   dma_->order[issued_count_++] = load;
   dma_->start[load] = start;
@@ -143,12 +143,12 @@ void DmaLister::FreePhase(int32_t p) {
 void DmaLister::Boundary(int32_t q) {
   int64_t waiting = 0;
   for (uint32_t i = first_store_; i < last_store_; ++i) {
-    if (dma_->end[queue_[i]] == q) waiting += list_->transfer[queue_[i]].bytes;
+    if (dma_->end[queue_[i]] == q) waiting += list_->transfer[queue_[i]].held;
   }
   const bool flying =
       in_flight_ != kNone && in_flight_done_ > compute_ && dma_->end[in_flight_] == q;
   if (flying) {
-    const int64_t bytes = list_->transfer[in_flight_].bytes;
+    const int64_t bytes = list_->transfer[in_flight_].held;
     if (use_[q + 1] + waiting + bytes <= buffer_) {
       use_[q + 1] += bytes;
       dma_->end[in_flight_] = q + 1;
@@ -160,7 +160,7 @@ void DmaLister::Boundary(int32_t q) {
     const uint32_t store = queue_[first_store_];
     IssueStore();
     if (dma_->end[store] != q) continue;
-    waiting -= list_->transfer[store].bytes;
+    waiting -= list_->transfer[store].held;
     ready_[q] = Max(ready_[q], dram_);
   }
   for (uint32_t i = first_store_; i < last_store_; ++i) {

@@ -345,6 +345,7 @@ DramTensor* Parser::Push(const Group& group, uint32_t layer, int32_t k, int32_t 
   if (list->transfers == list->transfer.size()) return nullptr;
   DramTensor* t = &list->transfer[list->transfers++];
   t->bytes = bytes;
+  t->held = Held(bytes, 1);
   t->cycles = DramCycles(*problem_, bytes);
   t->use = p;
   t->end = p + 1;
@@ -367,6 +368,9 @@ bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
     DramTensor* t = Push(group, layer, 0, p, kLoadWeight, l.weight_bytes, list);
     if (t == nullptr) return false;
     t->end = p + (group.tiles - 1) * static_cast<int32_t>(group.last - group.first) + 1;
+    const int64_t more = Max(l.weight_parts, 1u) - 1;
+    t->cycles += more * problem_->dram_latency_cycles;
+    list->dram_cycles += more * problem_->dram_latency_cycles;
   }
   for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
     if (!OffChip(problem_->inputs[e].source, group)) continue;
@@ -412,6 +416,7 @@ bool Parser::ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32
     list->dram_cycles += cycles - t.cycles;
     list->transfer_box[load] = both;
     t.bytes = bytes;
+    t.held = Held(bytes, element);
     t.cycles = cycles;
   }
   t.end = p + 1;
@@ -431,6 +436,7 @@ bool Parser::EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_
   }
   DramTensor* t = Push(group, layer, k, p, kLoadInput, Elements(box) * element, list);
   if (t == nullptr) return false;
+  t->held = Held(t->bytes, element);
   t->source = source;
   t->previous = last_load_[edge];
   t->after = source < problem_->layers.size() ? last_store_[source] : kNone;
@@ -439,21 +445,45 @@ bool Parser::EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_
   return true;
 }
 
+int64_t Parser::Held(int64_t bytes, uint32_t element_bytes) const {
+  const int64_t unit = problem_->alignment_bytes;
+  return unit == 0 ? bytes : RoundUpTo(bytes, Max(unit, int64_t{element_bytes}));
+}
+
+// A whole ofmap is on chip from its first tile to the one before its last; from there
+// on it is held by the last tile, or by that tile's store.
 bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
                        TileList* list) {
   const Reach& reach = reach_[layer];
-  const int64_t bytes = Elements(box_[layer]) * problem_->layers[layer].element_bytes;
+  const FusionLayer& l = problem_->layers[layer];
+  const bool whole = reach.later != 0 && group.tiles > 1 &&
+                     (memo_->model().flags & kTileWholeOfmaps) != 0;
+  const int64_t bytes = Elements(box_[layer]) * l.element_bytes;
   const int32_t end = Max(p + Max(reach.inner, 0) + 1, reach.later);
-  list->ofmap_bytes[p] = bytes;
+  list->ofmap_bytes[p] = Held(bytes, l.element_bytes);
   list->ofmap_end[p] = end;
   list->store[p] = kNone;
+  if (whole) {
+    const CutBox all = {{0, 0, 0, 0},
+                        {l.extent[0], l.extent[1], l.extent[2], l.extent[3]}};
+    list->ofmap_bytes[p] = Held(Elements(all) * l.element_bytes, l.element_bytes);
+    if (k == 0) {
+      list->ofmap_end[p] =
+          p + (group.tiles - 1) * static_cast<int32_t>(group.last - group.first);
+    } else if (k + 1 < group.tiles) {
+      list->ofmap_bytes[p] = 0;
+    }
+  }
   if (!reach.store) return true;
   DramTensor* t = Push(group, layer, k, p, kStore, bytes, list);
   if (t == nullptr) return false;
+  t->held = whole && k + 1 < group.tiles ? 0 : list->ofmap_bytes[p];
   t->end = end;
   t->previous = k == 0 ? kNone : last_store_[layer];
   last_store_[layer] = list->transfers - 1;
   list->transfer_box[list->transfers - 1] = box_[layer];
+  // The store holds the buffer from here on, but for what it holds for others.
+  if (t->held != 0) list->ofmap_bytes[p] = 0;
   list->store[p] = list->transfers - 1;
   return true;
 }

@@ -31,7 +31,8 @@ struct FusionInput {
 struct FusionLayer {
   int32_t extent[4];  // ofmap
   uint32_t element_bytes;
-  int64_t weight_bytes;  // 0 = none; resident from its first to its last tile
+  int64_t weight_bytes;   // 0 = none; resident from its first to its last tile
+  uint32_t weight_parts;  // DRAM transfers they take; 0 counts as 1
   uint32_t first_input, inputs;
   uint32_t first_consumer, consumers;
   uint8_t axes;  // axes its ofmap may be cut along
@@ -52,6 +53,7 @@ struct FusionProblem {
   int64_t dram_latency_cycles;
   double dram_pj_per_byte;
   int64_t buffer_bytes;
+  int64_t alignment_bytes;  // of buffers; 0 = none
 };
 
 // Fills consumers (one entry per input edge that reads a layer) from inputs.
@@ -76,7 +78,8 @@ struct GroupNotation {
 enum TransferKind : uint8_t { kLoadWeight = 0, kLoadInput = 1, kStore = 2 };
 
 struct DramTensor {
-  int64_t bytes;
+  int64_t bytes;  // moved
+  int64_t held;   // of buffer; 0 when another's buffer holds it too
   int64_t cycles;
   int32_t use;        // load: first tile that needs it; store: tile that makes it
   int32_t end;        // load: last such tile + 1; store: last reader on chip + 1, > use
@@ -108,12 +111,14 @@ struct TileList {
   int64_t store_bytes = 0;
   double core_pj = 0;
   // Capacity is fixed by Parser::Init; entries [0, tiles) and [0, transfers) count.
-  Span<uint32_t> layer;       // by position
-  Span<int32_t> tile;         // by position, of the layer
-  Span<int64_t> cycles;       // by position
-  Span<CutBox> box;           // by position, ofmap elements made there
-  Span<int64_t> ofmap_bytes;  // by position
-  Span<int32_t> ofmap_end;    // by position: on chip in [position, ofmap_end)
+  Span<uint32_t> layer;  // by position
+  Span<int32_t> tile;    // by position, of the layer
+  Span<int64_t> cycles;  // by position
+  Span<CutBox> box;      // by position, ofmap elements made there
+  // By position: bytes of buffer that are on chip in [position, ofmap_end), or until
+  // the store there is done. 0 where an earlier tile's buffer holds the whole ofmap.
+  Span<int64_t> ofmap_bytes;
+  Span<int32_t> ofmap_end;
   Span<uint32_t> store;       // by position: its transfer or kNone
   Span<DramTensor> transfer;  // by position of use
   Span<CutBox> transfer_box;  // by transfer: elements of the source or ofmap
@@ -181,6 +186,7 @@ class Parser {
   bool ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32_t p,
                  TileList* list);
   bool OffChip(uint32_t source, const Group& group) const;
+  int64_t Held(int64_t bytes, uint32_t element_bytes) const;
 
   const FusionProblem* problem_ = nullptr;
   TileMemo* memo_ = nullptr;

@@ -30,7 +30,7 @@ struct TileCost {
   double energy_pj;
 };
 
-enum : uint32_t { kTileUniform = 1, kTileShareLoads = 2 };
+enum : uint32_t { kTileUniform = 1, kTileShareLoads = 2, kTileWholeOfmaps = 4 };
 
 struct TileModel {
   void* user;
@@ -45,6 +45,7 @@ struct TileModel {
   bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], TileCost* out);
   // kTileUniform     every tile of a layer counts like its first (SoMa's rule).
   // kTileShareLoads  what two layers or tiles of one group read alike is loaded once.
+  // kTileWholeOfmaps what later fine groups read lies in one buffer, from its first tile.
   uint32_t flags;
 };
 

@@ -72,7 +72,7 @@ void AddOnChip(const TileList& list, int64_t* bytes) {
   const int32_t n = static_cast<int32_t>(list.tiles);
   for (int32_t x = 0; x < n + 2; ++x) bytes[x] = 0;
   for (int32_t p = 0; p < n; ++p) {
-    if (list.store[p] == kNone) Add(bytes, p, list.ofmap_end[p], list.ofmap_bytes[p]);
+    Add(bytes, p, list.ofmap_end[p], list.ofmap_bytes[p]);
   }
 }
 
@@ -82,7 +82,7 @@ int64_t ProfileBuffer(const TileList& list, const DmaNotation& dma,
                       Span<int64_t> bytes) {
   AddOnChip(list, bytes.data());
   for (uint32_t i = 0; i < list.transfers; ++i) {
-    Add(bytes.data(), dma.start[i], dma.end[i], list.transfer[i].bytes);
+    Add(bytes.data(), dma.start[i], dma.end[i], list.transfer[i].held);
   }
   return SumUp(bytes.data(), static_cast<int32_t>(list.tiles));
 }
@@ -91,7 +91,7 @@ int64_t ProfileMinimum(const TileList& list, Span<int64_t> bytes) {
   AddOnChip(list, bytes.data());
   for (uint32_t i = 0; i < list.transfers; ++i) {
     const DramTensor& t = list.transfer[i];
-    Add(bytes.data(), t.use, t.end, t.bytes);
+    Add(bytes.data(), t.use, t.end, t.held);
   }
   return SumUp(bytes.data(), static_cast<int32_t>(list.tiles));
 }

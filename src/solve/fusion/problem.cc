@@ -186,6 +186,7 @@ void FillLayers(FusionRun* run, Span<const uint32_t> fusion_of, Tables* tables) 
       if (tensor == kNone || r == kRoleOutput) continue;
       if (IsResident(r)) {
         f->weight_bytes += ResidentBytes(*run, tensor);
+        ++f->weight_parts;
       } else {
         AddInput(run, i, r, tensor, fusion_of, tables);
       }
@@ -203,6 +204,7 @@ void FillHardware(const Hardware& hardware, int64_t scratchpad_bytes,
   problem->dram_pj_per_byte = 4 * (dram.read_pj_per_bit + dram.write_pj_per_bit +
                                    pad.read_pj_per_bit + pad.write_pj_per_bit);
   problem->buffer_bytes = scratchpad_bytes;
+  problem->alignment_bytes = pad.alignment_bytes;
 }
 
 }  // namespace
@@ -291,7 +293,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
 }
 
 TileModel ModelOf(FusionRun* run) {
-  return TileModel{run, Grid, Need, CostOf, kTileShareLoads};
+  return TileModel{run, Grid, Need, CostOf, kTileShareLoads | kTileWholeOfmaps};
 }
 
 }  // namespace sluice

@@ -63,7 +63,7 @@ void Slide(Refiner* r, uint32_t id, uint32_t to) {
 }
 
 void SetStart(Refiner* r, uint32_t id, int32_t start) {
-  const int64_t bytes = r->list->transfer[id].bytes;
+  const int64_t bytes = r->list->transfer[id].held;
   const int32_t old = r->now.start[id];
   AddUse(r, start, old, bytes);
   AddUse(r, old, start, -bytes);
@@ -71,7 +71,7 @@ void SetStart(Refiner* r, uint32_t id, int32_t start) {
 }
 
 void SetEnd(Refiner* r, uint32_t id, int32_t end) {
-  const int64_t bytes = r->list->transfer[id].bytes;
+  const int64_t bytes = r->list->transfer[id].held;
   const int32_t old = r->now.end[id];
   AddUse(r, old, end, bytes);
   AddUse(r, end, old, -bytes);
@@ -123,7 +123,7 @@ bool MoveStart(Refiner* r, uint32_t id, Rng* rng) {
   const int32_t start = Near(old, low, high, rng);
   if (start == old) return false;
   if (start < old) {
-    if (!HasRoom(*r, start, old, t.bytes)) return false;
+    if (!HasRoom(*r, start, old, t.held)) return false;
   } else {
     for (uint32_t at = r->place[id] + 1; at < r->list->transfers; ++at) {
       const uint32_t other = r->now.order[at];
@@ -147,7 +147,7 @@ bool MoveEnd(Refiner* r, uint32_t id, Rng* rng) {
   const int32_t end = Near(old, low, high, rng);
   if (end == old) return false;
   if (end > old) {
-    if (!HasRoom(*r, old, end, t.bytes)) return false;
+    if (!HasRoom(*r, old, end, t.held)) return false;
   } else {
     for (uint32_t at = 0; at < r->place[id]; ++at) {
       const uint32_t other = r->now.order[at];
