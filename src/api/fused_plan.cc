@@ -10,8 +10,9 @@
 namespace sluice {
 namespace {
 
-constexpr int kPlacementTries = 6;
-constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
+constexpr int kPlacementTries = 16;
+constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
+constexpr uint64_t kRoundsPerLayer = 100;   // of annealing, when there is a limit
 
 struct Exponents {
   uint32_t energy;
@@ -123,11 +124,12 @@ class FusedScheduler {
                        budget_, &ignored, &section->result);
   }
 
-  // Searches with less and less of the buffer until all buffers have addresses.
+  // Searches, and tightens what was found until all buffers have addresses: shorter
+  // durations first, down to the least the tiles need, then more tiles.
   Status SolveAndPlace(Section* section) {
     int64_t bytes = capacity_;
+    SLUICE_TRY(Solve(section, bytes));
     for (int i = 0; i < kPlacementTries; ++i) {
-      SLUICE_TRY(Solve(section, bytes));
       if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
       SLUICE_TRY(
           BuffersOfFused(section->run, section->result, arena_, &section->buffers));
@@ -139,15 +141,23 @@ class FusedScheduler {
       }
       if (status != Status::kInfeasible && status != Status::kStopped) return status;
       if (budget_->Exhausted()) return Status::kStopped;
-      const int64_t peak = Max(plan.peak, plan.lower_bound);
-      int64_t next = bytes / 100 * 90;
-      if (peak > capacity_) {
-        next = Min(bytes / 100 * 97, static_cast<int64_t>(static_cast<__int128>(bytes) *
-                                                          capacity_ / peak));
-      }
-      bytes = next;
+      bytes = NextShare(bytes, section->result.score.minimum_bytes,
+                        Max(plan.peak, plan.lower_bound));
+      section->run.problem.buffer_bytes = bytes;
+      Diagnostic ignored = {};
+      SLUICE_TRY(Tighten(section->run.problem, budget_, &ignored, &section->result));
     }
     return Status::kInfeasible;
+  }
+
+  // How much of the buffer to plan with when `bytes` of it took `peak` when placed.
+  int64_t NextShare(int64_t bytes, int64_t minimum, int64_t peak) const {
+    int64_t next = bytes / 100 * 97;
+    if (peak > capacity_) {
+      next = Min(next,
+                 static_cast<int64_t>(static_cast<__int128>(bytes) * capacity_ / peak));
+    }
+    return bytes > minimum ? Max(next, minimum) : next;
   }
 
   Status Place(const Section& section, OffsetPlan* plan) {
@@ -157,7 +167,16 @@ class FusedScheduler {
     options.exact = false;
     options.explain = false;
     Diagnostic ignored = {};
-    return PlaceOffsets(set, capacity_, options, budget_, arena_, plan, &ignored);
+    const Status status =
+        PlaceOffsets(set, capacity_, options, budget_, arena_, plan, &ignored);
+    if (status != Status::kStopped || budget_->Exhausted()) return status;
+    options.exact = true;
+    options.max_nodes = kPlacementNodes;
+    OffsetPlan exact;
+    const Status again =
+        PlaceOffsets(set, capacity_, options, budget_, arena_, &exact, &ignored);
+    if (again == Status::kOk) *plan = exact;
+    return again;
   }
 
   // What a program costs by itself, in shares of the whole graph layer by layer.

@@ -218,6 +218,11 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
 Status Construct(Scheme* scheme, uint64_t evaluations, Budget* budget,
                  Diagnostic* diagnostic, SchemeScore* out) {
   scheme->Reset();
+  return Refit(scheme, evaluations, budget, diagnostic, out);
+}
+
+Status Refit(Scheme* scheme, uint64_t evaluations, Budget* budget,
+             Diagnostic* diagnostic, SchemeScore* out) {
   SLUICE_TRY(FitBuffer(scheme, budget, diagnostic, out));
   scheme->Keep();
   if (out->parsed != ParseResult::kOk) {

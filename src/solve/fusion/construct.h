@@ -25,6 +25,10 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
 Status Construct(Scheme* scheme, uint64_t evaluations, Budget* budget,
                  Diagnostic* diagnostic, SchemeScore* out);
 
+// The same, from the scheme as it stands instead of from the start.
+Status Refit(Scheme* scheme, uint64_t evaluations, Budget* budget,
+             Diagnostic* diagnostic, SchemeScore* out);
+
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_FUSION_CONSTRUCT_H_

@@ -57,6 +57,15 @@ uint64_t AnnealPublished(Scheme* scheme, const FusionOptions& options, double co
   return Anneal(State(scheme, options.solver), run, cost, &rng, budget).rounds;
 }
 
+// The saved scheme, scored, as the result.
+void Take(Scheme* scheme, FusionResult* out) {
+  scheme->Restore();
+  out->score = scheme->Score(kAnnealRejected);
+  out->notation = scheme->notation();
+  out->dma = scheme->dma();
+  out->list = scheme->list();
+}
+
 }  // namespace
 
 Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& model,
@@ -94,11 +103,20 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
       out->rounds = AnnealPublished(scheme, options, out->score.cost, budget);
     }
   }
-  scheme->Restore();
-  out->score = scheme->Score(kAnnealRejected);
-  out->notation = scheme->notation();
-  out->dma = scheme->dma();
-  out->list = scheme->list();
+  out->scheme = scheme;
+  Take(scheme, out);
+  return Status::kOk;
+}
+
+Status Tighten(const FusionProblem& problem, Budget* budget, Diagnostic* diagnostic,
+               FusionResult* out) {
+  Scheme* scheme = out->scheme;
+  Take(scheme, out);
+  if (out->score.cost < kAnnealRejected) return Status::kOk;
+  scheme->target_bytes = problem.buffer_bytes;
+  const uint64_t evaluations = 2 * problem.layers.size();
+  SLUICE_TRY(Refit(scheme, evaluations, budget, diagnostic, &out->score));
+  Take(scheme, out);
   return Status::kOk;
 }
 

@@ -42,11 +42,17 @@ struct FusionResult {
   TileList list;
   SchemeScore score;
   uint64_t rounds = 0;
+  Scheme* scheme = nullptr;  // as saved; for Tighten
 };
 
 Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& model,
                    const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
                    FusionResult* out);
+
+// The same scheme in less of the buffer: shorter living durations where they do, else
+// more tiles and cuts. problem.buffer_bytes has been lowered by the caller.
+Status Tighten(const FusionProblem& problem, Budget* budget, Diagnostic* diagnostic,
+               FusionResult* out);
 
 }  // namespace sluice
 
