@@ -68,12 +68,14 @@ class Network {
   Fmap LayerNorm(const std::string& name, const Fmap& in);
   Fmap Reshape(const std::string& name, const Fmap& in, Dims dims);
 
+  // int32 [channels, 3]: multipliers of about factor, biases up to bias_spread.
+  uint32_t Parameters(int32_t channels, double factor, double bias_spread,
+                      double gain_spread);
+
   // The last layer's output becomes the graph's.
   Bytes Finish(const Fmap& output);
 
  private:
-  uint32_t Parameters(int32_t channels, double factor, double bias_spread,
-                      double gain_spread);
   Fmap Windowed(const std::string& name, uint16_t op, const Fmap& in, int32_t channels,
                 Window w, uint32_t weight, double sum_spread, bool relu);
 

@@ -39,6 +39,21 @@ Bytes MakeInceptionResNetV1(const ZooOptions& options);
 Bytes MakeRandWire(const ZooOptions& options);
 Bytes MakeMobileNetV1(const ZooOptions& options);
 Bytes MakeVgg16(const ZooOptions& options);
+
+Bytes MakeAmoebaNetD(const ZooOptions& options);
+Bytes MakeDarts(const ZooOptions& options);
+Bytes MakeDeepLabV3ResNet50(const ZooOptions& options);
+Bytes MakeDenseNet121(const ZooOptions& options);
+Bytes MakeFcnResNet50(const ZooOptions& options);
+Bytes MakeLraspp(const ZooOptions& options);
+Bytes MakeNasNetA(const ZooOptions& options);
+Bytes MakePnasNet5(const ZooOptions& options);
+Bytes MakeR2Plus1D18(const ZooOptions& options);
+Bytes MakeResNext50(const ZooOptions& options);
+Bytes MakeS3d(const ZooOptions& options);
+Bytes MakeTransformer(const ZooOptions& options);
+Bytes MakeVitB16(const ZooOptions& options);
+
 Bytes MakeGpt2SmallPrefill(const ZooOptions& options);
 Bytes MakeGpt2SmallDecode(const ZooOptions& options);
 Bytes MakeGpt2XlPrefill(const ZooOptions& options);
