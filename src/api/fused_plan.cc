@@ -109,6 +109,9 @@ class FusedScheduler {
   Status Solve(Section* section, int64_t buffer_bytes) {
     FusionOptions options;
     const Exponents exponents = ExponentsOf(options_);
+    options.solver = options_.solver == SLUICE_SOLVER_SOMA    ? kFusionSoma
+                     : options_.solver == SLUICE_SOLVER_COCCO ? kFusionCocco
+                                                              : kFusionOurs;
     options.objective = Objective{exponents.energy, exponents.delay};
     options.seed = options_.seed;
     options.anneal = options_.deadline_ns != 0 || options_.max_iterations != 0;

@@ -32,7 +32,7 @@ Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> b
 }
 
 Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagnostic) {
-  if (options.solver > SLUICE_SOLVER_FUSION) {
+  if (options.solver > SLUICE_SOLVER_SOMA) {
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("unknown solver ")
         .Number(options.solver);
@@ -143,7 +143,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(Complete(graph, hardware, scratch, &baseline));
   baseline.report.groups = baseline.report.layers;
   Candidate fused(scratch->memory());
-  if (options.solver == SLUICE_SOLVER_FUSION &&
+  if (options.solver >= SLUICE_SOLVER_FUSION &&
       FindBetter(graph, hardware, capacity, options, baseline, &budget, &fused)) {
     const Status status = WriteAndJudge(graph, hardware, capacity, budget, fused, arena,
                                         scratch, bytes, diagnostic);

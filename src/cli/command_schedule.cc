@@ -140,6 +140,8 @@ void Run(const ScheduleCommand& command) {
   options.struct_size = sizeof options;
   options.solver = command.solver == "baseline" ? SLUICE_SOLVER_BASELINE
                    : command.solver == "fusion" ? SLUICE_SOLVER_FUSION
+                   : command.solver == "cocco"  ? SLUICE_SOLVER_COCCO
+                   : command.solver == "soma"   ? SLUICE_SOLVER_SOMA
                                                 : SLUICE_SOLVER_DEFAULT;
   options.scratchpad_bytes = command.budget_bytes;
   options.deadline_ns = command.deadline_ns;

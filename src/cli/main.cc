@@ -76,7 +76,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
   sub->add_option("--solver", command->solver, "which scheduler")
-      ->check(CLI::IsMember({"default", "baseline", "fusion"}))
+      ->check(CLI::IsMember({"default", "baseline", "fusion", "cocco", "soma"}))
       ->capture_default_str();
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
               "cap on the scheduler's own memory", "BYTES");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public headers by themselves, in C and C++. */
 #include "sluice/ops.h"
+#include "sluice/schedule.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fused schedule as data: the tensor-centric notation, and the same resolved to tiles
+ * and transfers that have cycles, bytes and energy. C99, arrays only.
+ *
+ * Time counts tile positions: position p is the p-th tile that is computed, -1 the time
+ * before the first. A living duration [start, end) holds scratchpad bytes from before
+ * tile `start` to before tile `end`:
+ *   load   may begin when tile `start` may; is done before its first reader. `end` is its
+ *          last reader + 1.
+ *   store  may begin when the tile that makes it is done (= `start`); is done before tile
+ *          `end`.
+ * One DRAM channel moves the transfers one after the other in their order; one engine
+ * computes the tiles one after the other. */
+#ifndef SLUICE_SCHEDULE_H_
+#define SLUICE_SCHEDULE_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { /* what stands before a position of the computing order */
+  SLUICE_CUT_NONE = 0,
+  SLUICE_CUT_FINE = 1, /* a fine-grained group starts: its layers take turns tile by tile */
+  SLUICE_CUT_DRAM = 2  /* and a layer-fusion group: what crosses goes through DRAM */
+};
+
+enum { /* kind of a DRAM tensor */
+  SLUICE_DRAM_WEIGHT = 0, /* weights and parameters of a layer, once per group */
+  SLUICE_DRAM_INPUT = 1,  /* what a tile reads of a tensor that is not on chip */
+  SLUICE_DRAM_STORE = 2   /* what a tile made */
+};
+
+/* One DRAM tensor of a notation. layer and source are indices of the graph when the
+ * notation is of a graph. */
+typedef struct sluice_dram_tensor {
+  uint32_t kind;   /* SLUICE_DRAM_ */
+  uint32_t layer;  /* that reads it first, or makes it */
+  uint32_t tile;   /* of that layer; 0 for weights */
+  uint32_t source; /* INPUT: the tensor; else ignored */
+  int32_t start;   /* living duration */
+  int32_t end;
+} sluice_dram_tensor_t;
+
+/* The six attributes: order, cuts (both kinds), tiling numbers; DRAM order, durations. */
+typedef struct sluice_notation {
+  uint32_t struct_size;
+  uint32_t layers;       /* entries of order, cuts, tiles */
+  const uint32_t* order; /* computing order: every layer once, after what it reads */
+  const uint8_t* cuts;   /* by position: SLUICE_CUT_; [0] is DRAM */
+  const int32_t* tiles;  /* by position: tiling number of the fine-grained group that
+                            starts there; elsewhere ignored */
+  uint32_t transfers;    /* entries of dram; 0: a list schedule decides */
+  uint32_t double_buffer; /* with transfers 0: loads one tile ahead, stores one after */
+  const sluice_dram_tensor_t* dram; /* in DRAM order: every DRAM tensor once */
+} sluice_notation_t;
+
+/* A resolved tile, by position. */
+typedef struct sluice_timed_tile {
+  int64_t cycles;      /* >= 1 */
+  double energy_pj;    /* of computing it, scratchpad accesses included */
+  int64_t ofmap_bytes; /* when it has a store, that store's duration counts instead */
+  int32_t ofmap_end;   /* on chip in [position, ofmap_end) */
+  uint32_t store;      /* entry of transfers, or 0xffffffff */
+} sluice_timed_tile_t;
+
+/* A resolved transfer, in DRAM order. */
+typedef struct sluice_timed_transfer {
+  int64_t bytes;  /* >= 1 */
+  uint32_t kind;  /* SLUICE_DRAM_ */
+  uint32_t after; /* load: the store whose bytes it reads, as entry of transfers, or
+                     0xffffffff */
+  int32_t use;    /* load: first position that reads it; store: position that makes it */
+  int32_t start;  /* living duration */
+  int32_t end;
+  uint32_t reserved;
+} sluice_timed_transfer_t;
+
+typedef struct sluice_timed_schedule {
+  uint32_t struct_size;
+  uint32_t tiles;
+  uint32_t transfers;
+  uint32_t reserved;
+  const sluice_timed_tile_t* tile;
+  const sluice_timed_transfer_t* transfer;
+  int64_t bandwidth_bytes; /* DRAM moves bandwidth_bytes per bandwidth_cycles */
+  int64_t bandwidth_cycles;
+  int64_t latency_cycles;  /* before the first byte of each transfer */
+  double dram_pj_per_byte;
+  int64_t buffer_bytes;    /* capacity */
+} sluice_timed_schedule_t;
+
+enum { /* sluice_evaluation_t.fault */
+  SLUICE_SCHEDULE_LEGAL = 0,
+  SLUICE_SCHEDULE_ORDER = 1,    /* computing order: a layer before what it reads; DRAM
+                                   order: not every tensor once, or a tile overtaken */
+  SLUICE_SCHEDULE_TILES = 2,    /* a group cannot be cut into that many tiles */
+  SLUICE_SCHEDULE_DURATION = 3, /* start or end outside what the tiles allow */
+  SLUICE_SCHEDULE_SOURCE = 4,   /* a load before the store it reads */
+  SLUICE_SCHEDULE_BLOCKED = 5,  /* a transfer waits for a tile that waits for it */
+  SLUICE_SCHEDULE_BUFFER = 6,   /* legal, but more bytes in use than the buffer has */
+  SLUICE_SCHEDULE_MAPPING = 7   /* a tile cannot be computed on the machine */
+};
+
+/* Results; the pointers are the caller's and may be NULL. */
+typedef struct sluice_evaluation {
+  uint32_t struct_size;
+  uint32_t fault;          /* SLUICE_SCHEDULE_; numbers below hold when LEGAL or BUFFER */
+  uint32_t fault_index;    /* DRAM tensor in DRAM order, or position; or 0xffffffff */
+  uint32_t tiles, transfers, groups, fine_groups;
+  uint32_t reserved;
+  int64_t latency_cycles;
+  int64_t compute_cycles, dram_cycles; /* sums; the larger is SoMa's "theoretical maximum" */
+  int64_t bound_cycles;    /* no DRAM order and durations of these tiles are faster */
+  int64_t load_bytes, store_bytes;
+  int64_t peak_buffer_bytes;
+  double average_buffer_bytes; /* weighted by cycles of the tiles */
+  double energy_pj, compute_pj, dram_pj;
+  int64_t* tile_begin;     /* tiles entries: cycle at which each tile starts */
+  int64_t* transfer_begin; /* transfers entries, in DRAM order */
+  int64_t* buffer_bytes;   /* tiles + 1 entries: in use before the first tile, during each */
+} sluice_evaluation_t;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_SCHEDULE_H_ */
