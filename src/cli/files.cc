@@ -94,8 +94,9 @@ Bytes ReadFile(const std::string& path) {
 void WriteFile(const std::string& path, const void* bytes, size_t size) {
   if (WriteInPlace(path, bytes, size)) return;
   std::string temporary = path + ".XXXXXX";
-  OpenFile file(mkostemp(temporary.data(), O_CLOEXEC), temporary);
-  if (file.descriptor() < 0) FailIo("cannot create", path, errno);
+  const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0) FailIo("cannot create", path, errno);
+  OpenFile file(descriptor, temporary);  // by the name that mkostemp has put in
   WriteAll(file.descriptor(), bytes, size, path);
   const mode_t mask = umask(0);
   umask(mask);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line: what can be typed, and how it ends.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <iostream>
 #include <new>
 
@@ -23,6 +24,10 @@ void AddQuantity(CLI::App* app, const std::string& name, uint64_t* value, Parse 
          [=](const std::string& text) {
            if (!parse(text, value)) {
              throw CLI::ValidationError(name, text + " is not of the form " + form);
+           }
+           if (*value == 0) {
+             throw CLI::ValidationError(
+                 name, "must be above zero; leave it out for no limit of your own");
            }
          },
          help)
@@ -215,6 +220,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Beyond a limit on file sizes a write fails, and is cleaned up, like on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return Main(argc, argv);
   } catch (const std::bad_alloc&) {

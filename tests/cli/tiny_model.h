@@ -90,6 +90,21 @@ inline Bytes TinyConvolution() {
   return model.Finish({x}, {z});
 }
 
+// One fully connected layer of 8 inputs with that many bytes of weights, no bias.
+inline Bytes WideModel(int32_t bytes) {
+  TinyModel model;
+  std::vector<uint8_t> filter(static_cast<size_t>(bytes));
+  for (size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<uint8_t>(i * 41);
+  const auto int8 = tflite::TensorType::INT8;
+  const int x = model.AddTensor("x", {1, 8}, int8, 0.5f, -3);
+  const int w = model.AddTensor("w", {bytes / 8, 8}, int8, 0.01f, 0, filter);
+  const int y = model.AddTensor("y", {1, bytes / 8}, int8, 0.25f, 7);
+  const auto options = tflite::CreateFullyConnectedOptions(model.builder());
+  model.AddOperator(tflite::BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
+                    tflite::BuiltinOptions::FullyConnectedOptions, options.Union());
+  return model.Finish({x}, {y});
+}
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_TESTS_CLI_TINY_MODEL_H_

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Truncated and corrupted files: an error or a clean result, never a crash.
 #include <doctest/doctest.h>
+#include <time.h>
+
+#include <algorithm>
+#include <string>
 
 #include "base/rng.h"
 #include "cli/tiny_model.h"
@@ -11,30 +15,58 @@ namespace {
 
 using Target = sluice_status_t (*)(const uint8_t*, size_t);
 
-// Every truncation of one file: refused, unless only padding at the end is missing.
+constexpr int kFlips = 20000;
+constexpr size_t kFirst = 65536;  // every truncation up to here
+constexpr int kSampled = 4096;    // and as many beyond
+
+double CpuSeconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// The worst of many calls must stay in sight of the typical one: nothing hangs.
+constexpr double kMostSeconds = 2;
+
+void RequireRefused(const Bytes& file, size_t n, Target target) {
+  // A copy of its own size, so that a read beyond it is seen.
+  const Bytes cut(file.begin(), file.begin() + static_cast<long>(n));
+  CAPTURE(n);
+  const double start = CpuSeconds();
+  const sluice_status_t status = target(cut.data(), n);
+  REQUIRE(CpuSeconds() - start < kMostSeconds);
+  // Padding at the end may be missing.
+  const bool right =
+      status == SLUICE_BAD_INPUT || (status == SLUICE_OK && file.size() - n < 16);
+  REQUIRE(right);
+}
+
 void Truncate(const Bytes& file, Target target) {
-  for (size_t n = 0; n < file.size(); ++n) {
-    const Bytes cut(file.begin(), file.begin() + static_cast<long>(n));
-    CAPTURE(n);
-    const sluice_status_t status = target(cut.data(), n);
-    const bool right =
-        status == SLUICE_BAD_INPUT || (status == SLUICE_OK && file.size() - n < 8);
-    REQUIRE(right);
+  for (size_t n = 0; n < std::min(file.size(), kFirst); ++n) {
+    RequireRefused(file, n, target);
+  }
+  if (file.size() <= kFirst) return;
+  sluice::Rng rng(file.size());
+  const uint32_t beyond = static_cast<uint32_t>(file.size() - kFirst);
+  for (int i = 0; i < kSampled; ++i) {
+    RequireRefused(file, kFirst + rng.Below(beyond), target);
   }
 }
 
 // One to four changed bytes at a time; flatbuffers' tables lie at both ends.
-void Flip(const std::vector<Bytes>& files, Target target, int times, int* good) {
-  sluice::Rng rng(times);
+void Flip(const std::vector<Bytes>& files, Target target, int* good) {
+  sluice::Rng rng(20000);
   *good = 0;
-  for (int i = 0; i < times; ++i) {
+  for (int i = 0; i < kFlips; ++i) {
     Bytes bytes = files[rng.Below(static_cast<uint32_t>(files.size()))];
     for (uint32_t f = 1 + rng.Below(4); f > 0; --f) {
       uint8_t& byte = bytes[rng.Below(static_cast<uint32_t>(bytes.size()))];
       byte = rng.Below(2) == 0 ? static_cast<uint8_t>(byte ^ (1u << rng.Below(8)))
                                : static_cast<uint8_t>(rng.Next());
     }
+    const double start = CpuSeconds();
     *good += target(bytes.data(), bytes.size()) == SLUICE_OK;
+    REQUIRE(CpuSeconds() - start < kMostSeconds);
   }
 }
 
@@ -47,54 +79,6 @@ std::vector<Bytes> SomeGraphs() {
     files.push_back(GraphBytes(MakeRandomGraph(seed, limits)));
   }
   return files;
-}
-
-// Sanitised builds are slower, and are run for memory, not for numbers.
-constexpr int kFlips = 20000;
-
-TEST_CASE("every truncation of a graph, machine, plan or model is refused") {
-  const auto graphs = SomeGraphs();
-  Truncate(graphs[0], FuzzGraph);
-  Truncate(graphs[1], FuzzGraph);
-  Truncate(FixedMachine(), FuzzHardware);
-  Truncate(FixedPlan(), FuzzPlan);
-  Truncate(sluice::cli::TinyConvolution(), FuzzTflite);
-}
-
-TEST_CASE("20,000 corrupted graphs give an error or a plan") {
-  int good = 0;
-  Flip(SomeGraphs(), FuzzGraph, kFlips, &good);
-  MESSAGE(good << " of " << kFlips << " are still graphs");
-  CHECK(good > 100);
-  CHECK(good < kFlips);
-}
-
-TEST_CASE("20,000 corrupted machines give an error or a machine") {
-  int good = 0;
-  std::vector<Bytes> files;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
-    files.push_back(MachineBytes(MakeRandomMachine(seed)));
-  }
-  Flip(files, FuzzHardware, kFlips, &good);
-  MESSAGE(good << " of " << kFlips << " are still machines");
-  CHECK(good > 100);
-  CHECK(good < kFlips);
-}
-
-TEST_CASE("20,000 corrupted plans, with right hashes, get an answer of both judges") {
-  int good = 0;
-  Flip({FixedPlan()}, FuzzPlan, kFlips, &good);
-  MESSAGE(good << " of " << kFlips << " are still plans");
-  CHECK(good > 100);
-  CHECK(good < kFlips);
-}
-
-TEST_CASE("20,000 corrupted models give an error or a graph") {
-  int good = 0;
-  Flip({sluice::cli::TinyConvolution()}, FuzzTflite, kFlips, &good);
-  MESSAGE(good << " of " << kFlips << " are still models");
-  CHECK(good > 100);
-  CHECK(good < kFlips);
 }
 
 // A chain of requantisations.
@@ -111,6 +95,107 @@ Bytes Chain(uint32_t layers) {
         {SLUICE_OP_REQUANTIZE, {l}, {l + 1}, {0, 1 << 30, 1, 0, -128, 127}});
   }
   return GraphBytes(spec);
+}
+
+void CheckFlips(const char* what, const std::vector<Bytes>& files, Target target) {
+  int good = 0;
+  Flip(files, target, &good);
+  MESSAGE(kFlips << " corrupted " << std::string(what) << ": " << good
+                 << " are still valid");
+  CHECK(good > 20);
+  CHECK(good < kFlips);
+}
+
+std::vector<Bytes> SomeMachines() {
+  std::vector<Bytes> files;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    files.push_back(MachineBytes(MakeRandomMachine(seed)));
+  }
+  return files;
+}
+
+std::vector<Bytes> SomePlans() {
+  std::vector<Bytes> files;
+  for (const Trio& trio : Trios()) files.push_back(trio.plan);
+  return files;
+}
+
+// A machine whose name takes 70,000 bytes.
+Bytes LongMachine() {
+  ::flatbuffers::FlatBufferBuilder b;
+  const auto name = b.CreateString(std::string(70000, 'n'));
+  sluice::wire::HardwareBuilder h(b);
+  h.add_name(name);
+  b.Finish(h.Finish(), sluice::wire::HardwareIdentifier());
+  return Finished(b);
+}
+
+Bytes LongPlan() {
+  Library library;
+  const PlanPtr plan =
+      library.Schedule(library.Graph(Chain(500)), library.Hardware(FixedMachine()));
+  REQUIRE(plan != nullptr);
+  return BytesOf(plan);
+}
+
+TEST_CASE("every truncation of a graph is refused") {
+  Truncate(SomeGraphs()[0], FuzzGraph);
+  const Bytes large = Chain(1500);
+  REQUIRE(large.size() > kFirst + 4096);
+  Truncate(large, FuzzGraph);
+}
+
+TEST_CASE("every truncation of a machine is refused") {
+  Truncate(FixedMachine(), FuzzHardware);
+  Truncate(LongMachine(), FuzzHardware);
+}
+
+TEST_CASE("every truncation of a plan is refused") {
+  Truncate(Trios()[0].plan, FuzzPlan);
+  const Bytes large = LongPlan();
+  REQUIRE(large.size() > kFirst + 4096);
+  Truncate(large, FuzzPlan);
+}
+
+TEST_CASE("every truncation of a TFLite model is refused") {
+  Truncate(sluice::cli::TinyConvolution(), FuzzTflite);
+  const Bytes large = sluice::cli::WideModel(80000);
+  REQUIRE(large.size() > kFirst + 4096);
+  Truncate(large, FuzzTflite);
+}
+
+TEST_CASE("20,000 corrupted graphs give an error or a plan") {
+  CheckFlips("graphs", SomeGraphs(), FuzzGraph);
+}
+
+TEST_CASE("20,000 corrupted machines give an error or a machine") {
+  CheckFlips("machines", SomeMachines(), FuzzHardware);
+}
+
+TEST_CASE("20,000 corrupted plans, with right hashes, get an answer of both judges") {
+  CheckFlips("plans", SomePlans(), FuzzPlan);
+}
+
+TEST_CASE("20,000 corrupted TFLite models give an error or a graph") {
+  CheckFlips("models", {sluice::cli::TinyConvolution(), sluice::cli::WideModel(64)},
+             FuzzTflite);
+}
+
+TEST_CASE("reading, damaged or not, takes time linear in the file") {
+  // 16 times the layers: at most 4 times as long per layer, with noise.
+  double seconds[2] = {1e9, 1e9};
+  for (int i = 0; i < 2; ++i) {
+    Bytes bytes = Chain(i == 0 ? 2000 : 32000);
+    for (int run = 0; run < 6; ++run) {
+      if (run == 3) bytes[bytes.size() / 2] ^= 0x55;
+      Library library;
+      const double start = CpuSeconds();
+      (void)library.Graph(bytes);
+      if (run < 3) seconds[i] = std::min(seconds[i], CpuSeconds() - start);
+      CHECK(CpuSeconds() - start < kMostSeconds);
+    }
+  }
+  CHECK(seconds[1] < 64 * seconds[0]);
 }
 
 TEST_CASE("reading takes memory and allocations linear in the file, damaged or not") {

@@ -26,7 +26,9 @@ int main(int argc, char** argv) {
     Write(folder + "/graph" + name, GraphBytes(MakeRandomGraph(seed)));
     Write(folder + "/hardware" + name, MachineBytes(MakeRandomMachine(seed)));
   }
-  Write(folder + "/plan/1", FixedPlan());
+  for (size_t i = 0; i < Trios().size(); ++i) {
+    Write(folder + "/plan/" + std::to_string(i), Trios()[i].plan);
+  }
   Write(folder + "/tflite/1", sluice::cli::TinyConvolution());
   return 0;
 }

@@ -59,23 +59,36 @@ inline PlanPtr ScheduleBriefly(Library* library, const GraphPtr& graph,
   return PlanPtr(plan);
 }
 
-inline const Bytes& FixedGraph() {
-  static const Bytes bytes = [] {
-    RandomGraphLimits limits;
-    limits.layers = 2;
-    limits.elements = 100;
-    return GraphBytes(MakeRandomGraph(17, limits));
-  }();
-  return bytes;
+// A graph, a machine it fits and the plan for them.
+struct Trio {
+  Bytes graph, machine, plan;
+};
+
+inline Trio MakeTrio(uint64_t seed) {
+  RandomGraphLimits limits;
+  limits.layers = 2;
+  limits.elements = 100;
+  MachineSpec machine = MakeRandomMachine(seed);
+  machine.base.scratchpad_bytes = 8192;
+  Trio trio = {GraphBytes(MakeRandomGraph(seed, limits)), MachineBytes(machine), {}};
+  Library library;
+  const PlanPtr plan =
+      library.Schedule(library.Graph(trio.graph), library.Hardware(trio.machine));
+  if (plan == nullptr) std::abort();
+  trio.plan = BytesOf(plan);
+  return trio;
 }
-inline const Bytes& FixedMachine() {
-  static const Bytes bytes = [] {
-    MachineSpec machine = MakeRandomMachine(17);
-    machine.base.scratchpad_bytes = 8192;
-    return MachineBytes(machine);
+
+inline const std::vector<Trio>& Trios() {
+  static const std::vector<Trio> trios = [] {
+    std::vector<Trio> made;
+    for (uint64_t seed = 17; seed < 33; ++seed) made.push_back(MakeTrio(seed));
+    return made;
   }();
-  return bytes;
+  return trios;
 }
+inline const Bytes& FixedGraph() { return Trios()[0].graph; }
+inline const Bytes& FixedMachine() { return Trios()[0].machine; }
 
 inline sluice_status_t FuzzGraph(const uint8_t* data, size_t size) {
   if (size == 0) return SLUICE_BAD_INPUT;
@@ -131,29 +144,26 @@ inline void RehashStream(uint8_t* image, size_t size) {
   std::memcpy(image, &h, sizeof h);
 }
 
-inline const Bytes& FixedPlan() {
-  static const Bytes bytes = [] {
-    Library library;
-    const GraphPtr graph = library.Graph(FixedGraph());
-    const HardwarePtr hardware = library.Hardware(FixedMachine());
-    const PlanPtr plan = library.Schedule(graph, hardware);
-    if (plan == nullptr) std::abort();
-    return BytesOf(plan);
-  }();
-  return bytes;
-}
-
-inline void SimulateBytes(const Bytes& plan) {
+inline void SimulateBytes(const Trio& trio, const Bytes& plan) {
   sluice_sim::SimulateOptions o;
-  o.graph = FixedGraph().data();
-  o.graph_size = FixedGraph().size();
-  o.hardware = FixedMachine().data();
-  o.hardware_size = FixedMachine().size();
+  o.graph = trio.graph.data();
+  o.graph_size = trio.graph.size();
+  o.hardware = trio.machine.data();
+  o.hardware_size = trio.machine.size();
   o.plan = plan.data();
   o.plan_size = plan.size();
   o.functional = true;
   o.max_memory_bytes = 1 << 18;
   (void)sluice_sim::Simulate(o);
+}
+
+// What a readable plan says it was made for.
+inline const Trio& TrioOf(const Bytes& plan) {
+  const uint64_t hash = sluice::wire::GetPlan(plan.data())->graph_hash();
+  for (const Trio& trio : Trios()) {
+    if (hash == GraphHash(trio.graph)) return trio;
+  }
+  return Trios()[0];
 }
 
 inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
@@ -164,7 +174,8 @@ inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
   PlanPtr plan = library.Plan(bytes);
   const sluice_status_t status = library.status;
   RequireAnswer(status);
-  SimulateBytes(bytes);  // has a reader of its own
+  const Trio& trio = plan == nullptr ? Trios()[0] : TrioOf(bytes);
+  SimulateBytes(trio, bytes);  // has a reader of its own
   if (plan == nullptr) return status;
   const void *whole = nullptr, *stream = nullptr;
   size_t whole_size = 0, stream_size = 0;
@@ -175,11 +186,11 @@ inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
   if (stream_size != 0) RehashStream(bytes.data() + at, stream_size);
   plan = library.Plan(bytes);
   if (plan == nullptr) return status;
-  const GraphPtr graph = library.Graph(FixedGraph());
-  const HardwarePtr hardware = library.Hardware(FixedMachine());
+  const GraphPtr graph = library.Graph(trio.graph);
+  const HardwarePtr hardware = library.Hardware(trio.machine);
   const sluice_status_t verdict = library.Verify(graph, hardware, plan);
   if (verdict != SLUICE_REJECTED) RequireAnswer(verdict);
-  SimulateBytes(bytes);
+  SimulateBytes(trio, bytes);
   return status;
 }
 
