@@ -6,6 +6,20 @@
 namespace sluice {
 namespace {
 
+constexpr uint32_t kAxisK = 8;
+
+int64_t Volume(const int32_t extent[4]) {
+  return int64_t{extent[0]} * extent[1] * extent[2] * extent[3];
+}
+
+// Lexicographic.
+bool Less(const int64_t a[3], const int64_t b[3]) {
+  for (int i = 0; i < 3; ++i) {
+    if (a[i] != b[i]) return a[i] < b[i];
+  }
+  return false;
+}
+
 int64_t Elements(const CutBox& b) {
   int64_t n = 1;
   for (int a = 0; a < 4; ++a) n *= b.end[a] - b.begin[a];
@@ -100,6 +114,7 @@ Status Parser::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
   SLUICE_TRY(arena->Allocate(n, &fusion_end_));
   SLUICE_TRY(arena->Allocate(problem->inputs.size(), &last_load_));
   SLUICE_TRY(arena->Allocate(n, &last_store_));
+  SLUICE_TRY(arena->Allocate(n, &last_weight_));
   SLUICE_TRY(arena->Allocate(sources, &sharer_));
   SLUICE_TRY(arena->Allocate(sources, &shared_at_));
   SLUICE_TRY(arena->Allocate(max_tiles, &list->layer));
@@ -128,12 +143,13 @@ ParseResult Parser::Parse(const GroupNotation& notation, TileList* list) {
   list->core_pj = 0;
   const bool uniform = (memo_->model().flags & kTileUniform) != 0;
   for (uint32_t g = 0; g < group_count_; ++g) {
-    const Group& group = groups_[g];
+    Group& group = groups_[g];
     FindReach(notation, group);
     const bool once = uniform || group.tiles == 1;
     const bool known = once && Unchanged(notation, group);
     const uint32_t axes = known ? 0 : Axes(notation, group);
     if (!known) Forget(notation, group);
+    if (!once && (axes & kAxisK) != 0) ChooseSlices(notation, axes, &group);
     for (int32_t k = 0; k < group.tiles; ++k) {
       if ((k == 0 && !known) || !once) {
         result = Boxes(notation, group, axes, k);
@@ -158,8 +174,9 @@ ParseResult Parser::MakeGroups(const GroupNotation& notation) {
     if (notation.cut[i] != kCutNone) {
       if (notation.cut[i] == kCutDram) ++fusion_count_;
       if (notation.tiles[i] < 1) return ParseResult::kCut;
-      groups_[group_count_++] =
-          Group{i, i, notation.tiles[i], static_cast<int32_t>(base), fusion_count_ - 1};
+      groups_[group_count_++] = Group{
+          i, i,    notation.tiles[i], static_cast<int32_t>(base), fusion_count_ - 1,
+          1, false};
     }
     Group& group = groups_[group_count_ - 1];
     group.last = i + 1;
@@ -223,14 +240,69 @@ void Parser::FindReach(const GroupNotation& notation, const Group& group) {
   }
 }
 
-bool Parser::OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k,
+// How many of the group's tiles differ in output channels, and so in weights, instead
+// of in the map: what moves the fewest bytes in the buffer there is.
+void Parser::ChooseSlices(const GroupNotation& notation, uint32_t axes,
+                          Group* group) const {
+  const TileModel& model = memo_->model();
+  const size_t n = problem_->layers.size();
+  int64_t weights = 0;
+  int64_t loads = 0;
+  int64_t maps = 0;
+  int32_t channels = INT32_MAX;
+  for (uint32_t i = group->first; i < group->last; ++i) {
+    const FusionLayer& l = problem_->layers[notation.order[i]];
+    if ((l.axes & kAxisK) == 0) return;
+    channels = Min(channels, l.extent[3]);
+    weights += l.weight_bytes;
+    maps += Volume(l.extent) * l.element_bytes;
+    for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+      const uint32_t source = problem_->inputs[e].source;
+      if (!OffChip(source, *group)) continue;
+      loads += source < n ? Volume(problem_->layers[source].extent) *
+                                problem_->layers[source].element_bytes
+                          : Volume(problem_->externals[source - n].extent) *
+                                problem_->externals[source - n].element_bytes;
+    }
+  }
+  if (weights == 0) return;
+  const FusionLayer& last = problem_->layers[notation.order[group->last - 1]];
+  int64_t best[3] = {INT64_MAX, 0, 0};
+  for (int32_t slices = 1; slices <= group->tiles && slices <= channels; ++slices) {
+    const int32_t parts = group->tiles / slices;
+    int32_t counts[4];
+    if (parts * slices != group->tiles ||
+        (parts > 1 && !model.grid(model.user, last.extent, axes & last.axes & ~kAxisK,
+                                  static_cast<uint32_t>(parts), counts))) {
+      continue;
+    }
+    for (int outer = 0; outer <= (slices > 1 && parts > 1 ? 1 : 0); ++outer) {
+      const int64_t live = 2 * weights / slices + 2 * (loads + maps) / parts;
+      const int64_t moved = outer != 0 ? weights + loads * slices
+                                       : weights * (slices > 1 ? parts : 1) + loads;
+      const int64_t merit[3] = {Max(live - problem_->buffer_bytes, int64_t{0}), moved,
+                                live};
+      if (!Less(merit, best)) continue;
+      for (int i = 0; i < 3; ++i) best[i] = merit[i];
+      group->slices = slices;
+      group->slices_outer = outer != 0;
+    }
+  }
+}
+
+bool Parser::OwnBox(uint32_t layer, uint32_t axes, const Group& group, int32_t k,
                     CutBox* box) {
   const FusionLayer& l = problem_->layers[layer];
   const TileModel& model = memo_->model();
   int32_t counts[4] = {1, 1, 1, 1};
-  if (tiles > 1 && !model.grid(model.user, l.extent, axes & l.axes,
-                               static_cast<uint32_t>(tiles), counts)) {
+  const int32_t parts = group.tiles / group.slices;
+  if (parts > 1 && !model.grid(model.user, l.extent, axes & l.axes & ~kAxisK,
+                               static_cast<uint32_t>(parts), counts)) {
     return false;
+  }
+  if (group.slices > 1) {
+    counts[3] = group.slices;
+    if (group.slices_outer) k = k % parts * group.slices + k / parts;
   }
   PartBox(l.extent, counts, (model.flags & kTileUniform) != 0, k, box);
   return true;
@@ -247,11 +319,11 @@ ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
     const FusionLayer& l = problem_->layers[layer];
     const bool leaves = reach_[layer].store || reach_[layer].later != 0;
     if (has_box_[layer] == 0) {
-      if (!OwnBox(layer, axes, group.tiles, k, &box_[layer])) return ParseResult::kCut;
+      if (!OwnBox(layer, axes, group, k, &box_[layer])) return ParseResult::kCut;
     } else if (!uniform && leaves) {
       // Readers outside need all of it, whatever the readers inside need.
       CutBox own;
-      if (!OwnBox(layer, axes, group.tiles, k, &own)) return ParseResult::kCut;
+      if (!OwnBox(layer, axes, group, k, &own)) return ParseResult::kCut;
       Unite(own, &box_[layer]);
     }
     for (uint32_t e = 0; e < l.inputs; ++e) {
@@ -361,17 +433,47 @@ DramTensor* Parser::Push(const Group& group, uint32_t layer, int32_t k, int32_t 
   return t;
 }
 
+// The slice of the tile before serves this one too when it has the same channels.
+bool Parser::EmitWeights(const Group& group, uint32_t layer, int32_t k, int32_t p,
+                         TileList* list) {
+  const FusionLayer& l = problem_->layers[layer];
+  const CutBox& box = box_[layer];
+  const bool sliced = group.slices > 1;
+  if (k != 0) {
+    const CutBox& before = list->transfer_box[last_weight_[layer]];
+    if (!sliced || (before.begin[3] == box.begin[3] && before.end[3] == box.end[3])) {
+      list->transfer[last_weight_[layer]].end = p + 1;
+      return true;
+    }
+  }
+  const int64_t part = sliced ? box.end[3] - box.begin[3] : l.extent[3];
+  const int64_t parameters = l.parameter_bytes * part / l.extent[3];
+  const int64_t bytes = l.weight_bytes * part / l.extent[3];
+  DramTensor* t = Push(group, layer, k, p, kLoadWeight, bytes, list);
+  if (t == nullptr) return false;
+  if (parameters != 0) {
+    t->held = Held(parameters, 4);
+    if (bytes != parameters) {
+      t->held += Held(bytes - parameters, 1);
+      t->cycles += problem_->dram_latency_cycles;
+      list->dram_cycles += problem_->dram_latency_cycles;
+    }
+  }
+  t->previous = k == 0 ? kNone : last_weight_[layer];
+  last_weight_[layer] = list->transfers - 1;
+  CutBox* channels = &list->transfer_box[last_weight_[layer]];
+  *channels = CutBox{{0, 0, 0, 0}, {1, 1, 1, l.extent[3]}};
+  if (sliced) {
+    channels->begin[3] = box.begin[3];
+    channels->end[3] = box.end[3];
+  }
+  return true;
+}
+
 bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
                        TileList* list) {
   const FusionLayer& l = problem_->layers[layer];
-  if (k == 0 && l.weight_bytes != 0) {
-    DramTensor* t = Push(group, layer, 0, p, kLoadWeight, l.weight_bytes, list);
-    if (t == nullptr) return false;
-    t->end = p + (group.tiles - 1) * static_cast<int32_t>(group.last - group.first) + 1;
-    const int64_t more = Max(l.weight_parts, 1u) - 1;
-    t->cycles += more * problem_->dram_latency_cycles;
-    list->dram_cycles += more * problem_->dram_latency_cycles;
-  }
+  if (l.weight_bytes != 0 && !EmitWeights(group, layer, k, p, list)) return false;
   for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
     if (!OffChip(problem_->inputs[e].source, group)) continue;
     if (!EmitInput(group, e, layer, k, p, list)) return false;

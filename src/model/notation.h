@@ -31,11 +31,12 @@ struct FusionInput {
 struct FusionLayer {
   int32_t extent[4];  // ofmap
   uint32_t element_bytes;
-  int64_t weight_bytes;   // 0 = none; resident from its first to its last tile
-  uint32_t weight_parts;  // DRAM transfers they take; 0 counts as 1
+  // Constants; 0 = none. Resident while tiles need the same output channels of them.
+  int64_t weight_bytes;
+  int64_t parameter_bytes;  // of which in a transfer and a buffer of their own
   uint32_t first_input, inputs;
   uint32_t first_consumer, consumers;
-  uint8_t axes;  // axes its ofmap may be cut along
+  uint8_t axes;  // axes its ofmap may be cut along; K: with its weights
   bool output;   // leaves the chip even when it has consumers
 };
 
@@ -121,7 +122,8 @@ struct TileList {
   Span<int32_t> ofmap_end;
   Span<uint32_t> store;       // by position: its transfer or kNone
   Span<DramTensor> transfer;  // by position of use
-  Span<CutBox> transfer_box;  // by transfer: elements of the source or ofmap
+  // By transfer: elements of the source or ofmap; of weights: the output channels.
+  Span<CutBox> transfer_box;
 };
 
 enum class ParseResult : uint8_t {
@@ -146,6 +148,8 @@ class Parser {
     int32_t tiles;
     int32_t base;  // position of its first tile
     uint32_t fusion;
+    int32_t slices;     // of output channels; divides tiles
+    bool slices_outer;  // all of the map for one slice, then the next
   };
   struct Known {  // by position: what box_ and cost_ were last computed for
     uint32_t layer;
@@ -166,13 +170,17 @@ class Parser {
   bool SameFineGroup(uint32_t layer, const Group& group) const;
   uint32_t Axes(const GroupNotation& notation, const Group& group) const;
   void FindReach(const GroupNotation& notation, const Group& group);
-  bool OwnBox(uint32_t layer, uint32_t axes, int32_t tiles, int32_t k, CutBox* box);
+  void ChooseSlices(const GroupNotation& notation, uint32_t axes, Group* group) const;
+  bool OwnBox(uint32_t layer, uint32_t axes, const Group& group, int32_t k,
+              CutBox* box);
   ParseResult Boxes(const GroupNotation& notation, const Group& group, uint32_t axes,
                     int32_t k);
   ParseResult Costs(const GroupNotation& notation, const Group& group);
   void AddCosts(const GroupNotation& notation, const Group& group, int32_t repeat,
                 TileList* list) const;
   ParseResult Emit(const GroupNotation& notation, const Group& group, int32_t k,
+                   TileList* list);
+  bool EmitWeights(const Group& group, uint32_t layer, int32_t k, int32_t p,
                    TileList* list);
   bool EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
                  TileList* list);
@@ -203,10 +211,11 @@ class Parser {
   Span<uint64_t> known_at_;     // by layer: Known::stamp its box_ belongs to
   Span<uint8_t> known_leaves_;  // by layer: box_ covers what leaves the group
   Span<int32_t> fusion_end_;
-  Span<uint32_t> last_load_;   // by input edge: last transfer, or kNone
-  Span<uint32_t> last_store_;  // by layer
-  Span<uint32_t> sharer_;      // by source: edge that loads it for this tile
-  Span<uint64_t> shared_at_;   // by source: stamp of that tile
+  Span<uint32_t> last_load_;    // by input edge: last transfer, or kNone
+  Span<uint32_t> last_store_;   // by layer
+  Span<uint32_t> last_weight_;  // by layer: transfer of its latest slice
+  Span<uint32_t> sharer_;       // by source: edge that loads it for this tile
+  Span<uint64_t> shared_at_;    // by source: stamp of that tile
   uint64_t stamp_ = 0;
 };
 

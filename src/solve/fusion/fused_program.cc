@@ -95,11 +95,15 @@ class Collector {
         continue;
       }
       const TileOperands operands = OperandsOf(run_.executed(t.layer));
+      const CutBox& channels = list_.transfer_box[i];
+      const TileBoxes boxes =
+          WeightBoxes(run_, t.layer, channels.begin[3], channels.end[3]);
       for (int r : kResident) {
         const uint32_t tensor = operands.tensor[r];
         if (tensor == kNone) continue;
-        Push(dma_.start[i], dma_.end[i], ResidentBytes(run_, tensor),
-             run_.graph->tensors[tensor].element_bytes);
+        const uint32_t element_bytes = run_.graph->tensors[tensor].element_bytes;
+        Push(dma_.start[i], dma_.end[i], boxes.box[r].elements() * element_bytes,
+             element_bytes);
       }
     }
   }
@@ -194,6 +198,7 @@ class Writer {
     SLUICE_TRY(scratch->Allocate(list_.tiles + 1, &due_));
     SLUICE_TRY(scratch->Allocate(n, &latest_));
     SLUICE_TRY(scratch->Allocate(n, &weights_));
+    SLUICE_TRY(scratch->Allocate(list_.transfers, &weights_after_));
     SLUICE_TRY(scratch->Allocate(n + run_.problem.externals.size(), &last_load_));
     SLUICE_TRY(scratch->Allocate(list_.transfers, &load_before_));
     for (uint32_t i = 0; i < list_.transfers; ++i) {
@@ -206,9 +211,14 @@ class Writer {
     for (uint32_t& l : last_load_) l = kNone;
     for (uint32_t& l : latest_) l = kNone;
     for (uint32_t& w : weights_) w = kNone;
+    for (uint32_t i = list_.transfers; i-- > 0;) {
+      const DramTensor& t = list_.transfer[i];
+      if (t.kind != kLoadWeight) continue;
+      weights_after_[i] = weights_[t.layer];
+      weights_[t.layer] = i;
+    }
     for (uint32_t i = 0; i < list_.transfers; ++i) {
       const DramTensor& t = list_.transfer[i];
-      if (t.kind == kLoadWeight) weights_[t.layer] = i;
       if (t.kind != kLoadInput) continue;
       load_before_[i] = last_load_[t.source];
       last_load_[t.source] = i;
@@ -254,11 +264,14 @@ class Writer {
   Status WriteWeights(uint32_t id) {
     const DramTensor& t = list_.transfer[id];
     const TileOperands operands = OperandsOf(run_.executed(t.layer));
+    const CutBox& channels = list_.transfer_box[id];
+    const TileBoxes boxes =
+        WeightBoxes(run_, t.layer, channels.begin[3], channels.end[3]);
     uint32_t buffer = b_.of_transfer[id];
     for (int r : kResident) {
       const uint32_t tensor = operands.tensor[r];
       if (tensor == kNone) continue;
-      const Box box = WholeBox(run_.graph->tensors[tensor]);
+      const Box& box = boxes.box[r];
       Transfer out = {};
       out.dram = TensorBox(tensor, lowering_.places[tensor], box);
       out.buffer =
@@ -298,14 +311,17 @@ class Writer {
     return Status::kOk;
   }
 
-  void WeightOperands(const TileOperands& operands, uint32_t layer,
-                      TileStep* tile) const {
+  void WeightOperands(const TileOperands& operands, uint32_t layer, uint32_t p,
+                      const TileBoxes& boxes, TileStep* tile) {
     if (weights_[layer] == kNone) return;
+    while (list_.transfer[weights_[layer]].end <= static_cast<int32_t>(p)) {
+      weights_[layer] = weights_after_[weights_[layer]];
+    }
     uint32_t buffer = b_.of_transfer[weights_[layer]];
     for (int r : kResident) {
       const uint32_t tensor = operands.tensor[r];
       if (tensor == kNone) continue;
-      const Box box = WholeBox(run_.graph->tensors[tensor]);
+      const Box& box = boxes.box[r];
       tile->present[r] = true;
       tile->operand[r] =
           BoxInFrame(offsets_[buffer++], box, box, run_.graph->tensors[tensor]);
@@ -320,7 +336,7 @@ class Writer {
     const TileBoxes t = BoxesOf(*run_.graph, executed, output, 0, channels);
     const TileOperands operands = OperandsOf(executed);
     TileStep tile = {};
-    WeightOperands(operands, layer, &tile);
+    WeightOperands(operands, layer, p, t, &tile);
     const FusionLayer& l = run_.problem.layers[layer];
     for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
       const int r = run_.role[e];
@@ -353,7 +369,8 @@ class Writer {
   Program* program_;
   Span<uint32_t> due_;
   Span<uint32_t> latest_;   // by fusion layer: position of its tile made last
-  Span<uint32_t> weights_;  // by fusion layer: its transfer or kNone
+  Span<uint32_t> weights_;  // by fusion layer: transfer of the slice in use or kNone
+  Span<uint32_t> weights_after_;  // by transfer: of the next slice or kNone
   Span<uint32_t> last_load_;
   Span<uint32_t> load_before_;
 };

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kAxisN = 1, kAxisH = 2, kAxisW = 4;
+constexpr uint32_t kAxisN = 1, kAxisH = 2, kAxisW = 4, kAxisK = 8;
 
 uint32_t RootOf(const Lowering& lowering, uint32_t t) {
   while (lowering.views[t].parent != kNone) t = lowering.views[t].parent;
@@ -32,15 +32,25 @@ CutBox ToCut(const Box& box) {
   return cut;
 }
 
-// Axes along which the output may be cut at all. Channels stay whole: weights are
-// resident, so cutting them would save nothing.
+// Axes along which the output may be cut at all; K where the weights are cut with it.
 uint32_t CuttableAxes(const Graph& graph, const Layer& layer) {
   const CutRule rule = CutsOf(graph, layer);
   uint32_t axes = 0;
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < kAxes; ++a) {
     if (rule.cuttable[a] && rule.unit[a] == 1) axes |= 1u << a;
   }
+  if (layer.op == SLUICE_OP_LOOKUP || layer.op == SLUICE_OP_ARGMAX) axes &= ~kAxisK;
   return axes;
+}
+
+// True when output channel k needs channel k of this input and no other.
+bool KeepsChannels(const Graph& graph, const Layer& layer, int role) {
+  Box last = WholeBox(graph.tensors[layer.outputs[0]]);
+  last.begin[3] = last.extent[3] - 1;
+  last.extent[3] = 1;
+  const TileBoxes boxes =
+      BoxesOf(graph, layer, last, 0, AccumulatedChannels(graph, layer));
+  return boxes.box[role].begin[3] == last.begin[3] && boxes.box[role].extent[3] == 1;
 }
 
 // Axes along which a cut of the output cuts this input too; others need it whole.
@@ -49,6 +59,7 @@ uint32_t LocalAxes(const Graph& graph, const Layer& layer, int role) {
   const Tensor& out = graph.tensors[layer.outputs[0]];
   const Tensor& in = graph.tensors[layer.inputs[role == kRoleInput0 ? 0 : 1]];
   if (layer.op == SLUICE_OP_BATCH_MATMUL && role == kRoleInput1) axes &= ~kAxisW;
+  if (!KeepsChannels(graph, layer, role)) axes &= ~kAxisK;
   for (int a = 0; a < 3; ++a) {
     const bool moved =
         layer.op == SLUICE_OP_TRANSPOSE && layer.attribute(static_cast<size_t>(a)) != a;
@@ -185,8 +196,8 @@ void FillLayers(FusionRun* run, Span<const uint32_t> fusion_of, Tables* tables) 
       const uint32_t tensor = operands.tensor[r];
       if (tensor == kNone || r == kRoleOutput) continue;
       if (IsResident(r)) {
-        f->weight_bytes += ResidentBytes(*run, tensor);
-        ++f->weight_parts;
+        f->weight_bytes += graph.tensors[tensor].bytes;
+        if (r == kRoleParameters) f->parameter_bytes = graph.tensors[tensor].bytes;
       } else {
         AddInput(run, i, r, tensor, fusion_of, tables);
       }
@@ -218,8 +229,12 @@ Box ToBox(const CutBox& cut) {
   return box;
 }
 
-int64_t ResidentBytes(const FusionRun& run, uint32_t tensor) {
-  return AlignedBytes(*run.graph, *run.hardware, tensor);
+TileBoxes WeightBoxes(const FusionRun& run, uint32_t layer, int32_t begin,
+                      int32_t end) {
+  Box output = WholeBox(run.graph->tensors[run.executed(layer).outputs[0]]);
+  output.begin[3] = begin;
+  output.extent[3] = end - begin;
+  return BoxesIn(run, layer, output);
 }
 
 bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
@@ -239,7 +254,12 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
     if (graph.tensors[tensor].kind != TensorKind::kConstant) return false;
     resident += AlignedBytes(graph, hardware, tensor);
   }
-  return resident <= scratchpad_bytes / 2;
+  // Of weights that are cut, at least one channel's must fit with room to spare.
+  if ((CuttableAxes(graph, layer) & kAxisK) != 0) {
+    resident = CeilDivide(resident, graph.tensors[layer.outputs[0]].extent[3]) +
+               2 * hardware.scratchpad().alignment_bytes;
+  }
+  return resident <= scratchpad_bytes / 4;
 }
 
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,

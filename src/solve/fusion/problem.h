@@ -30,8 +30,9 @@ struct FusionRun {
   }
 };
 
-// True when the layer computes, its weights are constants that take at most half of the
-// scratchpad, and its tiles need no padding of their own.
+// True when the layer computes, its weights are constants of which what a tile needs at
+// least takes at most a quarter of the scratchpad, and its tiles need no padding of
+// their own.
 bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
              uint32_t layer, int64_t scratchpad_bytes);
 
@@ -46,8 +47,9 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
 // `run` must outlive the model.
 TileModel ModelOf(FusionRun* run);
 
-// Bytes of a weight or parameter tensor in the scratchpad, aligned; 0 for kNone.
-int64_t ResidentBytes(const FusionRun& run, uint32_t tensor);
+// Boxes of the weight and parameter tensors for the layer's output channels [begin,
+// end).
+TileBoxes WeightBoxes(const FusionRun& run, uint32_t layer, int32_t begin, int32_t end);
 
 Box ToBox(const CutBox& box);
 
