@@ -60,14 +60,16 @@ typedef struct sluice_notation {
 typedef struct sluice_timed_tile {
   int64_t cycles;      /* >= 1 */
   double energy_pj;    /* of computing it, scratchpad accesses included */
-  int64_t ofmap_bytes; /* when it has a store, that store's duration counts instead */
-  int32_t ofmap_end;   /* on chip in [position, ofmap_end) */
+  int64_t ofmap_bytes; /* on chip in [position, ofmap_end), the store's not counted */
+  int32_t ofmap_end;
   uint32_t store;      /* entry of transfers, or 0xffffffff */
 } sluice_timed_tile_t;
 
 /* A resolved transfer, in DRAM order. */
 typedef struct sluice_timed_transfer {
-  int64_t bytes;  /* >= 1 */
+  int64_t bytes;      /* moved, >= 1 */
+  int64_t held_bytes; /* of buffer during the living duration; 0: in another's buffer */
+  int64_t setup_cycles; /* beyond the machine's, of one that moves in several parts */
   uint32_t kind;  /* SLUICE_DRAM_ */
   uint32_t after; /* load: the store whose bytes it reads, as entry of transfers, or
                      0xffffffff */

@@ -8,24 +8,31 @@ namespace {
 
 // Transfers of one direction, for how many cycles some of them take at most.
 struct Side {
-  int64_t cycles = 0;
-  int64_t count = 0;
+  int64_t cycles = 0;  // of all
+  int64_t count = 0;   // of those that hold buffer
   int64_t smallest = INT64_MAX;
+  int64_t overhead = 0;  // cycles of one beyond its bytes, at most
+  int64_t loose = 0;     // cycles of those that hold none
 
-  void Add(const DramTensor& t) {
+  void Add(const FusionProblem& problem, const DramTensor& t) {
     cycles += t.cycles;
+    if (t.held < t.bytes) {
+      loose += t.cycles;
+      return;
+    }
     ++count;
-    smallest = Min(smallest, t.bytes);
+    smallest = Min(smallest, t.held);
+    overhead = Max(overhead, t.cycles - Stream(problem, t.bytes) + 1);
   }
-  // Of transfers that together have no more than `bytes`.
+  static int64_t Stream(const FusionProblem& problem, int64_t bytes) {
+    return TransferCycles(bytes, problem.dram_bandwidth.numerator,
+                          problem.dram_bandwidth.denominator);
+  }
+  // Of transfers that together hold no more than `bytes`.
   int64_t MostCycles(const FusionProblem& problem, int64_t bytes) const {
-    if (count == 0 || smallest > bytes) return 0;
+    if (count == 0 || smallest > bytes) return loose;
     const int64_t most = Min(count, bytes / Max(smallest, int64_t{1}));
-    // Rounding up costs each transfer less than one cycle.
-    const int64_t upper = most * (problem.dram_latency_cycles + 1) +
-                          TransferCycles(bytes, problem.dram_bandwidth.numerator,
-                                         problem.dram_bandwidth.denominator);
-    return Min(upper, cycles);
+    return Min(loose + most * overhead + Stream(problem, bytes), cycles);
   }
 };
 
@@ -40,7 +47,8 @@ struct Sums {
   Side load, store;
 };
 
-Status SumUp(const TileList& list, Arena* scratch, Sums* s) {
+Status SumUp(const FusionProblem& problem, const TileList& list, Arena* scratch,
+             Sums* s) {
   Span<int64_t>* const spans[] = {&s->profile, &s->loads, &s->made, &s->due,
                                   &s->finish};
   for (Span<int64_t>* span : spans) {
@@ -54,11 +62,11 @@ Status SumUp(const TileList& list, Arena* scratch, Sums* s) {
     const DramTensor& t = list.transfer[i];
     const size_t use = static_cast<size_t>(t.use);
     if (t.kind == kStore) {
-      s->store.Add(t);
+      s->store.Add(problem, t);
       s->made[use] += t.cycles;
       s->due[static_cast<size_t>(t.end)] += t.cycles;
     } else {
-      s->load.Add(t);
+      s->load.Add(problem, t);
       s->loads[use] += t.cycles;
       if (t.after == kNone) continue;
       s->next[i] = s->reread[use];
@@ -74,7 +82,7 @@ Status BoundDma(const FusionProblem& problem, const TileList& list,
                 int64_t buffer_bytes, Arena* scratch, int64_t* out) {
   ArenaScope scope(scratch);
   Sums s;
-  SLUICE_TRY(SumUp(list, scratch, &s));
+  SLUICE_TRY(SumUp(problem, list, scratch, &s));
   int64_t bound = Max(list.compute_cycles, list.dram_cycles);
   int64_t loaded = 0;       // cycles of loads first used before position p
   int64_t stored = 0;       // cycles of stores made before position p - 1

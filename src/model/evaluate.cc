@@ -172,15 +172,16 @@ Status ReadTransfers(const sluice_timed_schedule_t& s, TileList* list, DmaNotati
   for (uint32_t i = 0; i < s.transfers; ++i) {
     const sluice_timed_transfer_t& from = s.transfer[i];
     const int32_t n = static_cast<int32_t>(s.tiles);
-    if (from.bytes < 1 || from.kind > SLUICE_DRAM_STORE || from.use < 0 ||
-        from.use >= n || from.start < -1 || from.start > from.use ||
-        from.end <= from.use || from.end > n ||
-        (from.after != kNone && from.after >= s.transfers)) {
+    if (from.bytes < 1 || from.held_bytes < 0 || from.setup_cycles < 0 ||
+        from.kind > SLUICE_DRAM_STORE || from.use < 0 || from.use >= n ||
+        from.start < -1 || from.start > from.use || from.end <= from.use ||
+        from.end > n || (from.after != kNone && from.after >= s.transfers)) {
       return Bad(diagnostic, "DRAM transfer ", i);
     }
     DramTensor* t = &list->transfer[i];
     t->bytes = from.bytes;
-    t->cycles = s.latency_cycles +
+    t->held = from.held_bytes;
+    t->cycles = s.latency_cycles + from.setup_cycles +
                 TransferCycles(from.bytes, s.bandwidth_bytes, s.bandwidth_cycles);
     t->use = from.use;
     t->kind = static_cast<TransferKind>(from.kind);

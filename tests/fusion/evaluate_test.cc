@@ -169,7 +169,7 @@ sluice_timed_schedule_t Resolve(const FusionProblem& problem, const TileList& li
   for (uint32_t i = 0; i < list.transfers; ++i) {
     const uint32_t id = dma.order[i];
     const DramTensor& t = list.transfer[id];
-    transfers->push_back({t.bytes, static_cast<uint32_t>(t.kind),
+    transfers->push_back({t.bytes, t.held, 0, static_cast<uint32_t>(t.kind),
                           t.after == kNone ? kNone : place[t.after], t.use,
                           dma.start[id], dma.end[id], 0});
   }
