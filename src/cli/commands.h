@@ -81,6 +81,15 @@ struct MapCommand {
 };
 void Run(const MapCommand& command);
 
+struct DseCommand {
+  std::string grid, output, svg;
+  std::string metric = "edp";
+  unsigned jobs = 0;  // 0 = as many as there are cores
+  bool json = false;
+};
+void Run(const DseCommand& command);
+std::string DseHelp();  // the form of a grid
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_COMMANDS_H_

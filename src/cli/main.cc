@@ -165,6 +165,22 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddDse(CLI::App* app, DseCommand* command) {
+  CLI::App* sub =
+      app->add_subcommand("dse", "a grid of networks and machines -> a table");
+  sub->add_option("grid", command->grid, "GRID.json")->required();
+  sub->add_option("-o,--output", command->output, "CSV file; goes on where it ends")
+      ->required();
+  sub->add_option("--svg", command->svg, "heat maps to write: buffer over bandwidth");
+  sub->add_option("--metric", command->metric, "of the heat maps")
+      ->check(CLI::IsMember({"edp", "latency", "energy"}))
+      ->capture_default_str();
+  sub->add_option("--jobs", command->jobs, "points at a time (default: one per core)");
+  sub->footer(DseHelp());
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 // A failure for people goes to stderr, for programs to stdout as one object.
 int Report(const Failure& failure, bool json) {
   if (!json) {
@@ -192,6 +208,7 @@ int Main(int argc, char** argv) {
   PlotCommand plot;
   ZooCommand zoo;
   MapCommand map;
+  DseCommand dse;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -203,6 +220,7 @@ int Main(int argc, char** argv) {
   AddPlot(&app, &plot);
   AddZoo(&app, &zoo);
   AddMap(&app, &map);
+  AddDse(&app, &dse);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -213,7 +231,7 @@ int Main(int argc, char** argv) {
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
                                verify.json || simulate.json || plot.json || zoo.json ||
-                               map.json);
+                               map.json || dse.json);
   }
 }
 

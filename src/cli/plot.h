@@ -77,6 +77,9 @@ std::vector<PlotPiece> DrawablePieces(const std::vector<PlotPiece>& pieces,
                                       uint64_t from, uint64_t to,
                                       double pixels_per_cycle);
 
+// Text inside an element or a quoted attribute.
+std::string XmlEscaped(const std::string& text);
+
 std::string PlotSvg(const Plot& plot, const PlotView& view);
 // The same in a page that scrolls.
 std::string PlotHtml(const Plot& plot, const PlotView& view);

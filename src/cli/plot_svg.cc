@@ -7,14 +7,8 @@
 #include "cli/report.h"
 
 namespace sluice::cli {
-namespace {
 
-constexpr double kLeft = 96, kRight = 24, kTop = 54;
-constexpr double kLane = 26, kLaneGap = 3, kRowGap = 14, kBuffer = 240, kAxis = 34;
-constexpr double kTextWidth = 6.1;  // of one character at 11 px, about
-constexpr size_t kLegendLayers = 40, kLegendName = 64;
-
-std::string Escaped(const std::string& text) {
+std::string XmlEscaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -36,6 +30,13 @@ std::string Escaped(const std::string& text) {
   }
   return out;
 }
+
+namespace {
+
+constexpr double kLeft = 96, kRight = 24, kTop = 54;
+constexpr double kLane = 26, kLaneGap = 3, kRowGap = 14, kBuffer = 240, kAxis = 34;
+constexpr double kTextWidth = 6.1;  // of one character at 11 px, about
+constexpr size_t kLegendLayers = 40, kLegendName = 64;
 
 // Hue by golden ratio: neighbours in the graph differ most. Integers only.
 std::string ColourOf(uint32_t layer, bool pale) {
@@ -84,7 +85,7 @@ class Drawing {
                        "\" viewBox=\"0 0 " + Fixed(width_, 0) + " " + Fixed(y_, 0) +
                        "\" font-family=\"Helvetica,Arial,sans-serif\" "
                        "font-size=\"11\" fill=\"#222\">\n";
-    head += "<title>" + Escaped(plot_.title) + "</title>\n";
+    head += "<title>" + XmlEscaped(plot_.title) + "</title>\n";
     head += "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     head += Label(kLeft, 22, plot_.title, "font-size=\"15\" font-weight=\"bold\"");
     head += Label(kLeft, 40, plot_.subtitle, "fill=\"#555\"");
@@ -99,7 +100,7 @@ class Drawing {
   static std::string Label(double x, double y, const std::string& text,
                            const std::string& style) {
     return "<text x=\"" + Fixed(x, 2) + "\" y=\"" + Fixed(y, 2) + "\"" +
-           (style.empty() ? "" : " ") + style + ">" + Escaped(text) + "</text>\n";
+           (style.empty() ? "" : " ") + style + ">" + XmlEscaped(text) + "</text>\n";
   }
 
   std::string LayerName(uint32_t layer) const {
@@ -147,7 +148,7 @@ class Drawing {
                  const std::string& tip) {
     body_ += "<rect x=\"" + Fixed(x, 2) + "\" y=\"" + Fixed(y, 2) + "\" width=\"" +
              Fixed(width, 2) + "\" height=\"" + Fixed(height, 2) + "\" fill=\"" + fill +
-             "\"" + more + "><title>" + Escaped(tip) + "</title></rect>\n";
+             "\"" + more + "><title>" + XmlEscaped(tip) + "</title></rect>\n";
   }
 
   void Bars(const std::string& row, const PlotLane& lane) {
@@ -254,8 +255,8 @@ class Drawing {
       body_ += "<line x1=\"" + Fixed(kLeft, 2) + "\" x2=\"" +
                Fixed(width_ - kRight, 2) + "\" y1=\"" + Fixed(y, 2) + "\" y2=\"" +
                Fixed(y, 2) + "\" stroke=\"#b00020\" stroke-dasharray=\"5 3\"><title>" +
-               Escaped("highest byte in use: " + Grouped(peak) + " of " +
-                       Grouped(buffer.capacity)) +
+               XmlEscaped("highest byte in use: " + Grouped(peak) + " of " +
+                          Grouped(buffer.capacity)) +
                "</title></line>\n";
       body_ += Label(width_ - kRight, y - 4,
                      "peak " + BytesText(peak) + " of " + BytesText(buffer.capacity),
@@ -371,7 +372,7 @@ std::string PlotSvg(const Plot& plot, const PlotView& view) {
 
 std::string PlotHtml(const Plot& plot, const PlotView& view) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>" +
-         Escaped(plot.title) +
+         XmlEscaped(plot.title) +
          "</title></head>\n<body style=\"margin:0;overflow-x:auto\">\n" +
          PlotSvg(plot, view) + "</body>\n</html>\n";
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/dse/table.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/failure.h"
+#include "cli/files.h"
+
+namespace sluice::cli {
+namespace {
+
+[[noreturn]] void FailIo(const std::string& what, const std::string& path) {
+  throw Failure(kIo, what + " " + path + ": " + std::strerror(errno));
+}
+
+std::string Quoted(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string out = "\"";
+  for (const char c : cell) {
+    if (c == '"') out += '"';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string CsvLine(const Cells& cells) {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) line += (i ? "," : "") + Quoted(cells[i]);
+  return line + "\n";
+}
+
+bool ParseCsvLine(const std::string& line, Cells* cells) {
+  cells->assign(1, "");
+  bool quoted = false, closed = false;  // closed: only a comma may follow
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted) {
+      if (c != '"') {
+        cells->back() += c;
+      } else if (i + 1 < line.size() && line[i + 1] == '"') {
+        cells->back() += line[++i];
+      } else {
+        quoted = false;
+        closed = true;
+      }
+    } else if (c == ',') {
+      cells->emplace_back();
+      closed = false;
+    } else if (closed || (c == '"' && !cells->back().empty())) {
+      return false;
+    } else if (c == '"') {
+      quoted = true;
+    } else {
+      cells->back() += c;
+    }
+  }
+  return !quoted;
+}
+
+SweepTable::SweepTable(std::string path, Cells columns, size_t keys)
+    : path_(std::move(path)), columns_(std::move(columns)), keys_(keys) {
+  descriptor_ = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) FailIo("cannot open", path_);
+  try {
+    struct stat status;
+    if (fstat(descriptor_, &status) != 0) FailIo("cannot read", path_);
+    std::string text;
+    if (S_ISREG(status.st_mode)) {
+      if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        throw Failure(kIo, path_ + " is in use by another run");
+      }
+      const Bytes bytes = ReadFile(path_);
+      text.assign(bytes.begin(), bytes.end());
+      const size_t whole =
+          text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+      if (whole != text.size()) {
+        text.resize(whole);
+        if (ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) {
+          FailIo("cannot write", path_);
+        }
+      }
+    }
+    Read(text);
+    if (text.empty()) Write(CsvLine(columns_));
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
+}
+
+SweepTable::~SweepTable() { close(descriptor_); }
+
+void SweepTable::Read(const std::string& text) {
+  size_t number = 0;
+  for (size_t at = 0; at < text.size(); ++number) {
+    const size_t end = text.find('\n', at);
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    Cells cells;
+    if (!ParseCsvLine(line, &cells) || cells.size() != columns_.size() ||
+        (number == 0 && cells != columns_)) {
+      throw Failure(
+          kBadInput,
+          path_ + (number == 0 ? " holds a table with other columns; name another file"
+                               : ", line " + std::to_string(number + 1) +
+                                     ": this is no row of " +
+                                     std::to_string(columns_.size()) + " cells"));
+    }
+    if (number == 0) continue;
+    const auto key_end = cells.begin() + static_cast<std::ptrdiff_t>(keys_);
+    rows_.insert_or_assign(Cells(cells.begin(), key_end), cells);
+  }
+}
+
+void SweepTable::Write(const std::string& line) {
+  size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t written = write(descriptor_, line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) FailIo("cannot write", path_);
+    done += static_cast<size_t>(written);
+  }
+}
+
+const Cells* SweepTable::Find(const Cells& key) const {
+  const auto row = rows_.find(key);
+  return row == rows_.end() ? nullptr : &row->second;
+}
+
+void SweepTable::Append(const Cells& row) {
+  Write(CsvLine(row));
+  const auto key_end = row.begin() + static_cast<std::ptrdiff_t>(keys_);
+  rows_.insert_or_assign(Cells(row.begin(), key_end), row);
+}
+
+}  // namespace sluice::cli

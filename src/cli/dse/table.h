@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CSV file that grows row by row and is read again when a sweep goes on.
+//
+// Input    columns; of these the first `keys` say which row it is
+// Output   rows appended and flushed one by one; a last line without its end (a run
+// that
+//          was killed, a disk that was full) is cut off when the file is opened
+// Errors   Failure(kIo): cannot open or write, in use by another run;
+// Failure(kBadInput):
+//          the file has other columns, or a line that is no row
+// Note     RFC 4180 quoting; line breaks inside cells become spaces
+#ifndef SLUICE_CLI_DSE_TABLE_H_
+#define SLUICE_CLI_DSE_TABLE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+using Cells = std::vector<std::string>;
+
+class SweepTable {
+ public:
+  SweepTable(std::string path, Cells columns, size_t keys);
+  ~SweepTable();
+  SweepTable(const SweepTable&) = delete;
+  SweepTable& operator=(const SweepTable&) = delete;
+
+  // The row with these key cells, or nullptr.
+  const Cells* Find(const Cells& key) const;
+  void Append(const Cells& row);
+
+ private:
+  void Read(const std::string& text);
+  void Write(const std::string& line);
+
+  std::string path_;
+  Cells columns_;
+  size_t keys_;
+  int descriptor_ = -1;
+  std::map<Cells, Cells> rows_;
+};
+
+std::string CsvLine(const Cells& cells);
+// False when the quoting is broken.
+bool ParseCsvLine(const std::string& line, Cells* cells);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_DSE_TABLE_H_
