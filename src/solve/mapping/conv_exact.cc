@@ -271,19 +271,24 @@ Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
   SLUICE_TRY(MakeConvSpace(problem, hardware, constraints, &search.space, diagnostic));
   SLUICE_TRY(ListSpatialChoices(&search.space, &search.choices));
   PrepareFits(&search);
-  search.best = search.limit = kUnbounded;
+  const double upper = constraints.upper > 0 ? constraints.upper : kUnbounded;
+  search.best = search.limit = upper;
   search.evaluated = 0;
   double bound = 0;
-  for (int attempt = 0; attempt < 2 && search.best == kUnbounded; ++attempt) {
+  for (int attempt = 0; attempt < 2 && search.best == upper; ++attempt) {
     search.cut_taps = attempt == 1;
     BoundChoices(&search);
     SLUICE_TRY(SearchAll(&search, &bound));
     if (budget->Exhausted()) break;
   }
-  if (search.best == kUnbounded) {
+  if (search.best == upper) {
     if (budget->Exhausted()) {
       return Fail(diagnostic, Status::kStopped, "mapping")
           .Text("the budget ended before any nest was found");
+    }
+    if (upper < kUnbounded) {
+      return Fail(diagnostic, Status::kInfeasible, "mapping")
+          .Text("no nest is below the objective given");
     }
     return FailToFit(search, diagnostic);
   }
@@ -293,8 +298,11 @@ Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
   options.resident = constraints.resident;
   SLUICE_TRY(EvaluateNest(problem, hardware, mapped->nest, options, &mapped->cost,
                           diagnostic));
-  mapped->objective = Objective(constraints, mapped->cost.energy_pj,
-                                static_cast<double>(mapped->cost.cycles));
+  mapped->objective =
+      constraints.outer != nullptr
+          ? search.best
+          : Objective(constraints, mapped->cost.energy_pj,
+                      static_cast<double>(mapped->cost.cycles));
   mapped->bound = Min(bound, mapped->objective);
   mapped->proved = !budget->Exhausted() && !search.space.loose;
   mapped->evaluated = search.evaluated;

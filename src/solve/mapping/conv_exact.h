@@ -33,6 +33,16 @@
 
 namespace sluice {
 
+// What the level above the scratchpad costs when several nodes share it: of one word
+// that one node moves, wires included.
+struct OuterPrice {
+  double read_pj[kOperands];
+  double write_partial_pj;       // of outputs
+  double write_final_pj;
+  double byte_share[kOperands];  // of its bytes, how many count against the bandwidth
+  double cycles_per_byte;
+};
+
 struct MapConstraints {
   int64_t top_tile[kDims] = {};  // 0 = free; else the extent of the scratchpad tile
   uint32_t resident = 0;         // operand bits that lie whole in the scratchpad
@@ -40,6 +50,8 @@ struct MapConstraints {
   uint32_t delay_exponent = 0;
   bool wide = false;  // also arrays that leave usable units idle
   double gap = 0;     // stop at a nest within this share of the bound
+  const OuterPrice* outer = nullptr;  // instead of the outermost level's own numbers
+  double upper = 0;  // > 0: only nests below this objective; kInfeasible if none is
 };
 
 struct MappedNest {

@@ -31,6 +31,20 @@ void SetEnergies(ConvSpace* space) {
   space->word.write2_final = WritePj(hw.levels[2], problem.element_bytes[kOutput]);
 }
 
+// Several nodes share DRAM.
+void SetOuterPrice(ConvSpace* space) {
+  const OuterPrice* outer = space->constraints.outer;
+  for (uint32_t v = 0; v < kOperands; ++v) space->outer_share[v] = 1;
+  if (outer == nullptr || !space->dram) return;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    space->word.read2[v] = outer->read_pj[v];
+    space->outer_share[v] = outer->byte_share[v];
+  }
+  space->word.write2_partial = outer->write_partial_pj;
+  space->word.write2_final = outer->write_final_pj;
+  space->cycles_per_byte[1] = outer->cycles_per_byte;
+}
+
 bool SetArray(ConvSpace* space) {
   const Hardware& hw = *space->hardware;
   bool forwarding = true, multicast = true;
@@ -280,6 +294,7 @@ Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
     space->cycles_per_byte[l - 1] =
         static_cast<double>(rate.denominator) / static_cast<double>(rate.numerator);
   }
+  SetOuterPrice(space);
   space->operations = OperationCount(problem);
   space->peak = PeakOperations(problem, hardware);
   const double ops = static_cast<double>(space->operations);
@@ -371,7 +386,7 @@ void AddDramCost(const ConvSpace& space, const DramSteps& steps, uint32_t inner2
     if (v != kOutput) {
       const double moved = (v == kInput ? steps.input_words : space.words[v]) * visits;
       cost->energy_pj += moved * (word.read2[v] + word.fill1[v]);
-      cost->dram_bytes += moved * bytes;
+      cost->dram_bytes += moved * bytes * space.outer_share[v];
       cost->scratchpad_bytes += moved * bytes;
       continue;
     }
@@ -379,7 +394,8 @@ void AddDramCost(const ConvSpace& space, const DramSteps& steps, uint32_t inner2
     cost->energy_pj += space.words[v] * word.write2_final +
                        again * (word.write2_partial + word.read2[v] + word.fill1[v]);
     cost->dram_bytes +=
-        2 * again * bytes + space.words[v] * space.problem.element_bytes[kOutput];
+        (2 * again * bytes + space.words[v] * space.problem.element_bytes[kOutput]) *
+        space.outer_share[v];
     cost->scratchpad_bytes += again * bytes;
   }
 }

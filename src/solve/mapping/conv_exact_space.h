@@ -48,6 +48,7 @@ struct ConvSpace {
   bool square;                // rows and columns may be exchanged
   bool loose;                 // something outside the space could be better
   double cycles_per_byte[2];  // scratchpad, DRAM
+  double outer_share[kOperands];  // of DRAM bytes, see OuterPrice; 1 without it
   double words[kOperands];    // whole operand
   double fixed_pj;            // operations and what every nest pays
   int64_t operations;
