@@ -185,7 +185,7 @@ class FusedScheduler {
   // What a program costs by itself, in shares of the whole graph layer by layer.
   Status Measure(const Program& program, double* cost) {
     Arena arena(arena_->memory());
-    ProgramWaits waits = {};
+    ProgramWaits waits(&arena);
     int64_t cycles = 0;
     SLUICE_TRY(DeriveWaits(program, &arena, &waits));
     SLUICE_TRY(PredictCycles(graph_, hardware_, program, waits, &arena, &cycles));

@@ -61,11 +61,13 @@ Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
 
 // A program with what is known about it.
 struct Candidate {
-  explicit Candidate(Memory* memory) : arena(memory), program(&arena) {}
+  explicit Candidate(Memory* memory)
+      : places(memory), arena(memory), program(&arena), waits(&arena) {}
 
-  Arena arena;  // of the program and its waits
+  Arena places;  // of the lowering, where it is this candidate's own
+  Arena arena;   // of the program and its waits
   Program program;
-  ProgramWaits waits = {};
+  ProgramWaits waits;
   Lowering lowering = {};
   sluice_report_t report = {};
 };
@@ -74,7 +76,7 @@ struct Candidate {
 Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
                 Candidate* c) {
   int64_t cycles = 0;
-  SLUICE_TRY(DeriveWaits(c->program, &c->arena, &c->waits));
+  SLUICE_TRY(DeriveWaits(c->program, scratch, &c->waits));
   SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles));
   return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
                     &c->report);
@@ -89,7 +91,7 @@ bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
   Diagnostic ignored = {};
   FusedPlan plan;
   Status status = ScheduleFused(graph, hardware, baseline.lowering, capacity, options,
-                                baseline.report, budget, &out->arena, &scratch,
+                                baseline.report, budget, &out->places, &scratch,
                                 &out->program, &plan, &ignored);
   out->lowering = plan.lowering;
   if (status == Status::kOk && plan.fused) {
@@ -104,21 +106,32 @@ bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
   return false;
 }
 
+// Uses the candidate up: each phase gives back what the next one does not need.
 Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capacity,
-                     const Budget& budget, const Candidate& c, Arena* arena,
-                     Arena* scratch, Span<const uint8_t>* bytes,
-                     Diagnostic* diagnostic) {
+                     const Budget& budget, Candidate* c, Arena* arena, Arena* scratch,
+                     Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
   Plan plan = {};
   plan.graph_hash = graph.hash;
   plan.hardware_hash = hardware.hash;
-  plan.tensors = c.lowering.places;
-  plan.report = c.report;
+  plan.tensors = c->lowering.places;
+  plan.report = c->report;
   plan.report.stop_reason = budget.stop_reason();
   plan.report.iterations = budget.iterations();
-  Arena stream(scratch->memory());
-  SLUICE_TRY(EmitStream(graph, hardware, c.lowering, c.program, c.waits, capacity,
-                        &stream, scratch, &plan.stream, &plan.debug_layer, diagnostic));
-  SLUICE_TRY(WritePlan(plan, arena, bytes, diagnostic));
+  {
+    Arena memory(scratch->memory());
+    StreamParts parts(&memory);
+    SLUICE_TRY(EmitStream(graph, hardware, c->lowering, c->program, c->waits, capacity,
+                          scratch, &parts, diagnostic));
+    c->arena.Rewind(Arena::Mark{});
+    PlanBytes image = {};
+    SLUICE_TRY(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), arena,
+                         &image, diagnostic));
+    WriteStream(parts, image.stream.data());
+    for (size_t i = 0; i < image.debug_layer.size(); ++i) {
+      image.debug_layer[i] = parts.debug_layer[i];
+    }
+    *bytes = image.all;
+  }
   return Judge(graph, hardware, *bytes, scratch, diagnostic);
 }
 
@@ -145,12 +158,12 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   Candidate fused(scratch->memory());
   if (options.solver >= SLUICE_SOLVER_FUSION &&
       FindBetter(graph, hardware, capacity, options, baseline, &budget, &fused)) {
-    const Status status = WriteAndJudge(graph, hardware, capacity, budget, fused, arena,
-                                        scratch, bytes, diagnostic);
+    const Status status = WriteAndJudge(graph, hardware, capacity, budget, &fused,
+                                        arena, scratch, bytes, diagnostic);
     if (status != Status::kOutOfMemory) return status;
     fused.arena.Rewind(Arena::Mark{});  // the plain plan may still fit
   }
-  return WriteAndJudge(graph, hardware, capacity, budget, baseline, arena, scratch,
+  return WriteAndJudge(graph, hardware, capacity, budget, &baseline, arena, scratch,
                        bytes, diagnostic);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/emit.h"
 
-#include <new>
-
 #include "base/checked.h"
+#include "base/hash.h"
 #include "emit/body.h"
 
 namespace sluice {
@@ -13,10 +12,25 @@ namespace {
 constexpr char kStage[] = "emit";
 constexpr uint32_t kImageAlignment = 16;
 constexpr uint32_t kRegionAlignment = 64;
+constexpr uint32_t kMaxImage = 0x7fffff00u;
 
 struct Export {
   uint32_t engine;
   uint32_t count;  // within the block
+  uint32_t next;   // of the same block, kNone = the last
+};
+
+// Exports of one block: the chain that starts at `first`.
+struct ExportList {
+  uint32_t first = kNone;
+  uint32_t last = kNone;
+  uint32_t count = 0;
+};
+
+// Index in its body, in the body of block `block`, of a box of the program.
+struct KnownOperand {
+  uint32_t block;
+  uint32_t index;
 };
 
 // What emitting needs everywhere.
@@ -25,39 +39,36 @@ struct Emitter {
   const Lowering& lowering;
   const Program& program;
   const ProgramWaits& waits;
-  Arena* scratch;
   Diagnostic* diagnostic;
   size_t blocks;
   // first[b * kEngines + e]: steps of engine e before block b; one more block at the
   // end.
   Span<uint32_t> first;
-  Span<Vector<Export>*> exports;  // per block
-
-  uint32_t BlockBegin(size_t b) const {
-    return b < blocks ? program.block_begin[b]
-                      : static_cast<uint32_t>(program.steps.size());
-  }
+  Span<ExportList> exports;  // per block
+  Sequence<Export> all_exports;
+  Span<KnownOperand> known;  // per box of the program
 };
 
-Status CountSteps(Emitter* e) {
-  SLUICE_TRY(e->scratch->Allocate((e->blocks + 1) * kEngines, &e->first));
+Status CountSteps(Arena* scratch, Emitter* e) {
+  SLUICE_TRY(scratch->Allocate((e->blocks + 1) * kEngines, &e->first));
   uint32_t done[kEngines] = {};
   for (size_t b = 0; b <= e->blocks; ++b) {
     for (size_t engine = 0; engine < kEngines; ++engine) {
       e->first[b * kEngines + engine] = done[engine];
     }
     if (b == e->blocks) break;
-    for (uint32_t i = e->BlockBegin(b); i < e->BlockBegin(b + 1); ++i) {
-      ++done[EngineOf(e->program.steps[i].kind)];
+    for (uint32_t i = e->program.block_begin(b); i < e->program.block_begin(b + 1);
+         ++i) {
+      ++done[EngineOf(e->program.step(i).kind)];
     }
   }
   return Status::kOk;
 }
 
-// Block of the count-th step of an engine.
-size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count) {
-  size_t low = 0;
-  size_t high = e.blocks;  // first[low] < count <= first[high]
+// Block of the count-th step of an engine, at most `high`.
+size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count, size_t high) {
+  if (e.first[high * kEngines + engine] < count) return high;
+  size_t low = 0;  // first[low] < count <= first[high]
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
     (e.first[middle * kEngines + engine] < count ? low : high) = middle;
@@ -66,30 +77,41 @@ size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count) {
 }
 
 // Every wait across blocks becomes an export of the block it looks at.
-Status CollectExports(Emitter* e) {
-  SLUICE_TRY(e->scratch->Allocate(e->blocks, &e->exports));
+Status CollectExports(Arena* scratch, Emitter* e) {
+  SLUICE_TRY(scratch->Allocate(e->blocks, &e->exports));
+  for (ExportList& list : e->exports) list = ExportList{};
   for (size_t b = 0; b < e->blocks; ++b) {
-    void* at =
-        e->scratch->AllocateBytes(sizeof(Vector<Export>), alignof(Vector<Export>));
-    if (at == nullptr) return Status::kOutOfMemory;
-    e->exports[b] = new (at) Vector<Export>(e->scratch);
-  }
-  for (size_t b = 0; b < e->blocks; ++b) {
-    for (uint32_t w = e->waits.begin[e->BlockBegin(b)];
-         w < e->waits.begin[e->BlockBegin(b + 1)]; ++w) {
+    for (uint32_t w = e->waits.begin[e->program.block_begin(b)];
+         w < e->waits.begin[e->program.block_begin(b + 1)]; ++w) {
       const ProgramWait& wait = e->waits.waits[w];
-      const size_t source = BlockOf(*e, wait.engine, wait.count);
+      const size_t source = BlockOf(*e, wait.engine, wait.count, b);
       if (source == b) continue;
-      const Export wanted = {wait.engine,
-                             wait.count - e->first[source * kEngines + wait.engine]};
-      bool known = false;
-      for (const Export& x : *e->exports[source]) {
-        known = known || (x.engine == wanted.engine && x.count == wanted.count);
+      const uint32_t count = wait.count - e->first[source * kEngines + wait.engine];
+      ExportList* list = &e->exports[source];
+      uint32_t x = list->first;
+      while (x != kNone && (e->all_exports[x].engine != wait.engine ||
+                            e->all_exports[x].count != count)) {
+        x = e->all_exports[x].next;
       }
-      if (!known) SLUICE_TRY(e->exports[source]->Push(wanted));
+      if (x != kNone) continue;
+      const uint32_t added = static_cast<uint32_t>(e->all_exports.size());
+      SLUICE_TRY(e->all_exports.Push(Export{wait.engine, count, kNone}));
+      (list->first == kNone ? list->first : e->all_exports[list->last].next) = added;
+      list->last = added;
+      ++list->count;
     }
   }
   return Status::kOk;
+}
+
+// Number of an export within its block.
+uint32_t ExportOf(const Emitter& e, size_t block, uint32_t engine, uint32_t count) {
+  uint32_t number = 0;
+  for (uint32_t x = e.exports[block].first; x != kNone; x = e.all_exports[x].next) {
+    if (e.all_exports[x].engine == engine && e.all_exports[x].count == count) break;
+    ++number;
+  }
+  return number;
 }
 
 Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
@@ -97,7 +119,7 @@ Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
   instruction->first_wait = static_cast<uint32_t>(body->waits.size());
   for (uint32_t w = e.waits.begin[step]; w < e.waits.begin[step + 1]; ++w) {
     const ProgramWait& wait = e.waits.waits[w];
-    const size_t source = BlockOf(e, wait.engine, wait.count);
+    const size_t source = BlockOf(e, wait.engine, wait.count, block);
     const uint32_t count = wait.count - e.first[source * kEngines + wait.engine];
     sluice_wait_t out = {};
     if (source == block) {
@@ -109,11 +131,7 @@ Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
             .Text("a wait reaches back more than 32767 blocks");
       }
       out.instance = static_cast<int16_t>(-static_cast<int>(block - source));
-      const Vector<Export>& exports = *e.exports[source];
-      for (uint32_t x = 0; x < exports.size(); ++x) {
-        if (exports[x].engine == wait.engine && exports[x].count == count)
-          out.count = x;
-      }
+      out.count = ExportOf(e, source, wait.engine, count);
     }
     SLUICE_TRY(body->waits.Push(out));
   }
@@ -155,35 +173,41 @@ Status MakeOperand(uint16_t slot, uint8_t dtype, int64_t offset, const int32_t* 
   return Status::kOk;
 }
 
-Status BufferOperand(const BufferBox& box, Body* body, uint32_t* index) {
-  sluice_operand_t operand;
-  SLUICE_TRY(
-      MakeOperand(0, box.dtype, box.offset, box.extent, box.stride, body, &operand));
-  return body->operands.Intern(operand, index);
+Status BufferOperand(Emitter* e, size_t block, uint32_t box_index, Body* body,
+                     uint32_t* index) {
+  *index = SLUICE_NONE;
+  if (box_index == kNoBox) return Status::kOk;
+  KnownOperand* known = &e->known[box_index];
+  if (known->block != block) {
+    const BufferBox& box = e->program.box(box_index);
+    sluice_operand_t operand;
+    SLUICE_TRY(
+        MakeOperand(0, box.dtype, box.offset, box.extent, box.stride, body, &operand));
+    SLUICE_TRY(body->operands.Intern(operand, &known->index));
+    known->block = static_cast<uint32_t>(block);
+  }
+  *index = known->index;
+  return Status::kOk;
 }
 
-Status DramOperand(const DramBox& box, uint8_t dtype, Body* body, uint32_t* index) {
-  uint16_t slot = 0;
-  SLUICE_TRY(SlotOf(Slot{box.tensor, box.moves, box.parameter, box.step}, body, &slot));
-  sluice_operand_t operand;
-  SLUICE_TRY(
-      MakeOperand(slot, dtype, box.offset, box.extent, box.stride, body, &operand));
-  return body->operands.Intern(operand, index);
-}
-
-Status EmitTransfer(const Emitter& e, const Step& step, Body* body,
+Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
                     sluice_instruction_t* instruction) {
-  const Transfer& t = e.program.transfers[step.item];
+  const TransferForm& t = e->program.transfer_form(step.item);
   const bool load = step.kind == StepKind::kLoad;
+  uint16_t slot = 0;
+  SLUICE_TRY(SlotOf(Slot{t.tensor, t.moves, t.parameter, t.step}, body, &slot));
+  sluice_operand_t operand;
+  SLUICE_TRY(MakeOperand(slot, e->program.box(t.buffer).dtype,
+                         e->program.dram_offset(step.item), t.extent, t.stride, body,
+                         &operand));
   uint32_t dram = 0;
   uint32_t buffer = 0;
-  SLUICE_TRY(DramOperand(t.dram, t.buffer.dtype, body, &dram));
-  SLUICE_TRY(BufferOperand(t.buffer, body, &buffer));
+  SLUICE_TRY(body->operands.Intern(operand, &dram));
+  SLUICE_TRY(BufferOperand(e, block, t.buffer, body, &buffer));
   sluice_transfer_t out = {};
   out.src = load ? dram : buffer;
   out.dst = load ? buffer : dram;
-  out.index = SLUICE_NONE;
-  if (t.indexed) SLUICE_TRY(BufferOperand(t.index, body, &out.index));
+  SLUICE_TRY(BufferOperand(e, block, t.index, body, &out.index));
   out.dst_cols = load ? 1 : 0;
   out.dst_rows = load ? 1 : 0;
   instruction->opcode = load ? SLUICE_OPCODE_LOAD : SLUICE_OPCODE_STORE;
@@ -202,28 +226,28 @@ Status KernelOf(uint32_t layer, Body* body, uint32_t* kernel) {
   return body->kernel_layers.Push(layer);
 }
 
-Status EmitTile(const Emitter& e, const Step& step, Body* body,
+Status EmitTile(Emitter* e, size_t block, const Step& step, Body* body,
                 sluice_instruction_t* instruction) {
-  const TileStep& t = e.program.tiles[step.item];
+  const TileForm& form = e->program.tile_form(step.item);
+  const TilePlace& place = e->program.tile_place(step.item);
   sluice_tile_t out = {};
   SLUICE_TRY(KernelOf(step.layer, body, &out.kernel));
-  out.cycles = static_cast<uint32_t>(t.cycles);
+  out.cycles = static_cast<uint32_t>(form.cycles);
   uint32_t* role[kTileRoles] = {&out.input0, &out.input1, &out.weight, &out.parameters,
                                 &out.output};
   for (int r = 0; r < kTileRoles; ++r) {
-    *role[r] = SLUICE_NONE;
-    if (t.present[r]) SLUICE_TRY(BufferOperand(t.operand[r], body, role[r]));
+    SLUICE_TRY(BufferOperand(e, block, form.operand[r], body, role[r]));
   }
-  out.accumulator = SLUICE_NONE;
-  if (t.has_accumulator)
-    SLUICE_TRY(BufferOperand(t.accumulator, body, &out.accumulator));
-  for (int a = 0; a < kAxes; ++a) out.origin[a] = static_cast<uint32_t>(t.origin[a]);
-  out.c_begin = static_cast<uint32_t>(t.c_begin);
-  out.c_end = static_cast<uint32_t>(t.c_end);
-  for (int i = 0; i < 4; ++i) out.pad[i] = t.pad[i];
+  SLUICE_TRY(BufferOperand(e, block, form.accumulator, body, &out.accumulator));
+  for (int a = 0; a < kAxes; ++a) {
+    out.origin[a] = static_cast<uint32_t>(place.origin[a]);
+  }
+  out.c_begin = static_cast<uint32_t>(place.c_begin);
+  out.c_end = static_cast<uint32_t>(place.c_end);
+  for (int i = 0; i < 4; ++i) out.pad[i] = form.pad[i];
   instruction->opcode = SLUICE_OPCODE_COMPUTE;
-  instruction->flags = static_cast<uint8_t>((t.first ? SLUICE_FLAG_FIRST : 0) |
-                                            (t.last ? SLUICE_FLAG_LAST : 0));
+  instruction->flags = static_cast<uint8_t>((form.first != 0 ? SLUICE_FLAG_FIRST : 0) |
+                                            (form.last != 0 ? SLUICE_FLAG_LAST : 0));
   instruction->descriptor = static_cast<uint32_t>(body->tiles.size());
   return body->tiles.Push(out);
 }
@@ -245,7 +269,7 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
     const DramBox box =
         TensorBox(tensor, e.lowering.places[tensor], WholeBox(e.graph.tensors[tensor]));
     uint16_t slot = 0;
-    SLUICE_TRY(SlotOf(Slot{tensor, false, 0, 0}, body, &slot));
+    SLUICE_TRY(SlotOf(Slot{tensor, 0, 0, 0}, body, &slot));
     sluice_operand_t operand;
     SLUICE_TRY(MakeOperand(slot, e.graph.tensors[tensor].dtype, box.offset, box.extent,
                            box.stride, body, &operand));
@@ -256,153 +280,146 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
   return body->host_calls.Push(call);
 }
 
-Status FillBody(const Emitter& e, size_t block, Body* body) {
-  for (uint32_t i = e.BlockBegin(block); i < e.BlockBegin(block + 1); ++i) {
-    const Step& step = e.program.steps[i];
+Status FillBody(Emitter* e, size_t block, Body* body) {
+  const uint32_t end = e->program.block_begin(block + 1);
+  for (uint32_t i = e->program.block_begin(block); i < end; ++i) {
+    const Step step = e->program.step(i);
     sluice_instruction_t instruction = {};
     switch (step.kind) {
       case StepKind::kCompute:
-        SLUICE_TRY(EmitTile(e, step, body, &instruction));
+        SLUICE_TRY(EmitTile(e, block, step, body, &instruction));
         break;
       case StepKind::kHost:
-        SLUICE_TRY(EmitHost(e, step, body, &instruction));
+        SLUICE_TRY(EmitHost(*e, step, body, &instruction));
         break;
       default:
-        SLUICE_TRY(EmitTransfer(e, step, body, &instruction));
+        SLUICE_TRY(EmitTransfer(e, block, step, body, &instruction));
         break;
     }
-    SLUICE_TRY(EmitWaits(e, block, i, body, &instruction));
+    SLUICE_TRY(EmitWaits(*e, block, i, body, &instruction));
     const ProgramEngine engine = EngineOf(step.kind);
     SLUICE_TRY(body->instructions[engine].Push(instruction));
     SLUICE_TRY(body->layers[engine].Push(step.layer));
   }
   // Host calls name runs of operands; they go behind the interned ones.
-  const uint32_t base = static_cast<uint32_t>(body->operands.items().size());
-  for (sluice_host_call_t& call : body->host_calls) call.first_operand += base;
+  const uint32_t base = static_cast<uint32_t>(body->operands.size());
+  for (size_t i = 0; i < body->host_calls.size(); ++i) {
+    body->host_calls[i].first_operand += base;
+  }
   return Status::kOk;
 }
 
-// Appends n items to the image, 4-byte aligned; *offset is where they start.
-template <typename T>
-Status Append(Vector<uint8_t>* image, const T* items, size_t n, uint32_t* offset) {
-  static_assert(alignof(T) <= 4, "stream structs have fields of at most four bytes");
-  *offset = static_cast<uint32_t>(image->size());
-  const size_t bytes = n * sizeof(T);
-  if (image->size() + bytes > 0x7fffff00u) return Status::kUnsupported;
-  SLUICE_TRY(image->Extend(bytes));
-  if (bytes != 0) memcpy(image->data() + *offset, items, bytes);
-  return Status::kOk;
-}
+// Writes tables one behind the other; without memory it only counts.
+class TableWriter {
+ public:
+  explicit TableWriter(uint8_t* out) : out_(out) {}
+  uint64_t size() const { return size_; }
 
-Status Pad(Vector<uint8_t>* image) {
-  const size_t size = image->size();
-  return image->Extend((kImageAlignment - size % kImageAlignment) % kImageAlignment);
-}
+  template <typename T>
+  void Put(const Sequence<T>& items) {
+    static_assert(alignof(T) <= 4, "stream structs have fields of at most four bytes");
+    items.ForEachRun([&](Span<const T> run) { Put(run.data(), run.size()); });
+  }
+  template <typename T>
+  void Put(const T* items, size_t n) {
+    if (out_ != nullptr && n != 0) memcpy(out_ + size_, items, n * sizeof(T));
+    size_ += n * sizeof(T);
+  }
+  // Memory is zero where nothing is put.
+  void Align() {
+    size_ = (size_ + kImageAlignment - 1) / kImageAlignment * kImageAlignment;
+  }
 
-// Writes a body; offsets in *entry are relative to the body's start until it is placed.
-Status WriteBody(Body* body, const Vector<Export>& exports, uint32_t engines,
-                 Vector<uint8_t>* out, sluice_block_t* entry) {
-  uint32_t lists[64] = {};  // one node: four engines and the end
-  uint32_t total = 0;
-  for (uint32_t e = 0; e < engines; ++e) {
-    lists[e] = total;
-    if (e < kEngines) total += static_cast<uint32_t>(body->instructions[e].size());
-  }
-  lists[engines] = total;
-  SLUICE_TRY(Append(out, lists, engines + 1, &entry->list_offset));
-  entry->instruction_count = total;
-  entry->instruction_offset = static_cast<uint32_t>(out->size());
-  uint32_t unused = 0;
-  for (Vector<sluice_instruction_t>& list : body->instructions) {
-    SLUICE_TRY(Append(out, list.data(), list.size(), &unused));
-  }
-  const auto table = [&](auto items, uint32_t* count, uint32_t* offset) {
-    *count = static_cast<uint32_t>(items.size());
-    return Append(out, items.data(), items.size(), offset);
-  };
-  SLUICE_TRY(table(body->waits.span(), &entry->wait_count, &entry->wait_offset));
-  SLUICE_TRY(table(body->tiles.span(), &entry->tile_count, &entry->tile_offset));
-  SLUICE_TRY(
-      table(body->transfers.span(), &entry->transfer_count, &entry->transfer_offset));
-  SLUICE_TRY(table(body->host_calls.span(), &entry->host_call_count,
-                   &entry->host_call_offset));
-  SLUICE_TRY(
-      table(body->operands.items(), &entry->operand_count, &entry->operand_offset));
-  SLUICE_TRY(
-      Append(out, body->host_operands.data(), body->host_operands.size(), &unused));
-  entry->operand_count += static_cast<uint32_t>(body->host_operands.size());
-  SLUICE_TRY(table(body->shapes.items(), &entry->shape_count, &entry->shape_offset));
-  entry->export_count = static_cast<uint32_t>(exports.size());
-  entry->export_offset = static_cast<uint32_t>(out->size());
-  for (const Export& x : exports) {
-    const sluice_export_t item = {x.engine, x.count};
-    SLUICE_TRY(Append(out, &item, 1, &unused));
-  }
-  SLUICE_TRY(Pad(out));
-  entry->body_bytes = static_cast<uint32_t>(out->size());
-  entry->slot_count = static_cast<uint32_t>(1 + body->slots.size());
-  entry->kernel_count = static_cast<uint32_t>(body->kernel_layers.size());
-  const uint64_t hash = Fnv1a(out->data(), out->size());
-  entry->hash_lo = static_cast<uint32_t>(hash);
-  entry->hash_hi = static_cast<uint32_t>(hash >> 32);
-  return Status::kOk;
-}
-
-// The parts of the image that grow block by block.
-struct Image {
-  explicit Image(Arena* arena)
-      : entries(arena),
-        instances(arena),
-        bindings(arena),
-        kernels(arena),
-        attributes(arena),
-        patches(arena),
-        bodies(arena),
-        debug(arena) {}
-  Vector<sluice_block_t> entries;
-  Vector<sluice_instance_t> instances;
-  Vector<sluice_binding_t> bindings;
-  Vector<sluice_kernel_t> kernels;
-  Vector<int32_t> attributes;
-  Vector<sluice_patch_t> patches;
-  Vector<uint8_t> bodies;  // one after the other; entry offsets relative to this
-  Vector<uint32_t> debug;
+ private:
+  uint8_t* out_;
+  uint64_t size_ = 0;
 };
 
+// Offsets in *entry are relative to the body's start until it is placed.
+void WriteBody(const Emitter& e, const ExportList& exports, const Body& body,
+               TableWriter* out, sluice_block_t* entry) {
+  constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;  // of one node
+  uint32_t lists[kStreamEngines + 1] = {};
+  for (uint32_t i = 0; i < kStreamEngines; ++i) {
+    const size_t n = i < kEngines ? body.instructions[i].size() : 0;
+    lists[i + 1] = lists[i] + static_cast<uint32_t>(n);
+  }
+  const auto table = [&](const auto& items, uint32_t* count, uint32_t* offset) {
+    *count = static_cast<uint32_t>(items.size());
+    *offset = static_cast<uint32_t>(out->size());
+    out->Put(items);
+  };
+  out->Put(lists, kStreamEngines + 1);
+  entry->instruction_count = lists[kStreamEngines];
+  entry->instruction_offset = static_cast<uint32_t>(out->size());
+  for (const Sequence<sluice_instruction_t>& list : body.instructions) out->Put(list);
+  table(body.waits, &entry->wait_count, &entry->wait_offset);
+  table(body.tiles, &entry->tile_count, &entry->tile_offset);
+  table(body.transfers, &entry->transfer_count, &entry->transfer_offset);
+  table(body.host_calls, &entry->host_call_count, &entry->host_call_offset);
+  table(body.operands.items(), &entry->operand_count, &entry->operand_offset);
+  out->Put(body.host_operands);
+  entry->operand_count += static_cast<uint32_t>(body.host_operands.size());
+  table(body.shapes.items(), &entry->shape_count, &entry->shape_offset);
+  entry->export_count = exports.count;
+  entry->export_offset = static_cast<uint32_t>(out->size());
+  for (uint32_t x = exports.first; x != kNone; x = e.all_exports[x].next) {
+    const sluice_export_t item = {e.all_exports[x].engine, e.all_exports[x].count};
+    out->Put(&item, 1);
+  }
+  out->Align();
+  entry->body_bytes = static_cast<uint32_t>(out->size());
+  entry->slot_count = static_cast<uint32_t>(1 + body.slots.size());
+  entry->kernel_count = static_cast<uint32_t>(body.kernel_layers.size());
+}
+
 // Index of the entry whose body is the same, or a new one.
-Status PlaceBody(const Vector<uint8_t>& bytes, sluice_block_t entry, Image* image,
-                 uint32_t* block) {
-  for (uint32_t b = 0; b < image->entries.size(); ++b) {
-    const sluice_block_t& other = image->entries[b];
+Status PlaceBody(const Emitter& e, const ExportList& exports, const Body& body,
+                 StreamParts* parts, uint32_t* block) {
+  sluice_block_t entry = {};
+  TableWriter count(nullptr);
+  WriteBody(e, exports, body, &count, &entry);
+  if (count.size() > kMaxImage) return Status::kUnsupported;
+  const Arena::Mark before = parts->arena->mark();
+  Span<uint32_t> words;  // zeroed
+  SLUICE_TRY(parts->arena->Allocate(count.size() / 4, &words));
+  uint8_t* bytes = reinterpret_cast<uint8_t*>(words.data());
+  TableWriter out(bytes);
+  WriteBody(e, exports, body, &out, &entry);
+  const uint64_t hash = Fnv1a(bytes, out.size());
+  entry.hash_lo = static_cast<uint32_t>(hash);
+  entry.hash_hi = static_cast<uint32_t>(hash >> 32);
+  for (uint32_t b = 0; b < parts->entries.size(); ++b) {
+    const sluice_block_t& other = parts->entries[b];
     if (other.hash_lo == entry.hash_lo && other.hash_hi == entry.hash_hi &&
         other.body_bytes == entry.body_bytes && other.slot_count == entry.slot_count &&
         other.kernel_count == entry.kernel_count &&
-        memcmp(image->bodies.data() + other.body_offset, bytes.data(), bytes.size()) ==
-            0) {
+        memcmp(parts->bodies[b], bytes, entry.body_bytes) == 0) {
       *block = b;
+      parts->arena->Rewind(before);
       return Status::kOk;
     }
   }
-  *block = static_cast<uint32_t>(image->entries.size());
-  SLUICE_TRY(Append(&image->bodies, bytes.data(), bytes.size(), &entry.body_offset));
-  return image->entries.Push(entry);
+  *block = static_cast<uint32_t>(parts->entries.size());
+  SLUICE_TRY(parts->bodies.Push(bytes));
+  return parts->entries.Push(entry);
 }
 
-Status EmitInstance(const Emitter& e, Body* body, uint32_t block, Image* image) {
+Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* parts) {
   sluice_instance_t instance = {};
   instance.block = block;
-  instance.first_binding = static_cast<uint32_t>(image->bindings.size());
-  instance.first_kernel = static_cast<uint32_t>(image->kernels.size());
-  SLUICE_TRY(image->instances.Push(instance));
-  SLUICE_TRY(image->bindings.Push(sluice_binding_t{SLUICE_REGION_GBUF, 0, 0, 0}));
+  instance.first_binding = static_cast<uint32_t>(parts->bindings.size());
+  instance.first_kernel = static_cast<uint32_t>(parts->kernels.size());
+  SLUICE_TRY(parts->instances.Push(instance));
+  SLUICE_TRY(parts->bindings.Push(sluice_binding_t{SLUICE_REGION_GBUF, 0, 0, 0}));
   for (const Slot& slot : body->slots) {
     const TensorPlace& place = e.lowering.places[slot.tensor];
-    if (slot.moves) {
-      SLUICE_TRY(image->patches.Push(
-          sluice_patch_t{static_cast<uint32_t>(image->bindings.size()), slot.parameter,
+    if (slot.moves != 0) {
+      SLUICE_TRY(parts->patches.Push(
+          sluice_patch_t{static_cast<uint32_t>(parts->bindings.size()), slot.parameter,
                          slot.step, 0}));
     }
-    SLUICE_TRY(image->bindings.Push(
+    SLUICE_TRY(parts->bindings.Push(
         sluice_binding_t{place.region, static_cast<uint32_t>(place.offset),
                          static_cast<uint32_t>(place.offset >> 32), 0}));
   }
@@ -411,19 +428,20 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, Image* image) 
     sluice_kernel_t kernel = {};
     kernel.op = layer.op;
     kernel.attribute_count = static_cast<uint16_t>(layer.attributes.size());
-    kernel.first_attribute = static_cast<uint32_t>(image->attributes.size());
+    kernel.first_attribute = static_cast<uint32_t>(parts->attributes.size());
     kernel.layer = l;
-    SLUICE_TRY(image->kernels.Push(kernel));
-    for (int32_t value : layer.attributes) SLUICE_TRY(image->attributes.Push(value));
+    SLUICE_TRY(parts->kernels.Push(kernel));
+    for (int32_t value : layer.attributes) SLUICE_TRY(parts->attributes.Push(value));
   }
-  for (Vector<uint32_t>& layers : body->layers) {
-    for (uint32_t layer : layers) SLUICE_TRY(image->debug.Push(layer));
+  for (const Sequence<uint32_t>& layers : body->layers) {
+    for (size_t i = 0; i < layers.size(); ++i) {
+      SLUICE_TRY(parts->debug_layer.Push(layers[i]));
+    }
   }
   return Status::kOk;
 }
 
-void PlaceOffsets(sluice_block_t* entry, uint32_t base) {
-  const uint32_t at = base + entry->body_offset;
+void PlaceOffsets(sluice_block_t* entry, uint32_t at) {
   entry->body_offset = at;
   entry->list_offset += at;
   entry->instruction_offset += at;
@@ -436,65 +454,37 @@ void PlaceOffsets(sluice_block_t* entry, uint32_t base) {
   entry->export_offset += at;
 }
 
-// Header and tables in front, bodies behind.
-Status Assemble(const Emitter& e, const Hardware& hardware, int64_t scratchpad_bytes,
-                Image* image, Arena* arena, Span<const uint8_t>* stream) {
-  const auto rounded = [](uint64_t bytes) { return (bytes + 15) / 16 * 16; };
-  const uint64_t blocks_at = sizeof(sluice_stream_header_t);
-  const uint64_t instances_at =
-      rounded(blocks_at + image->entries.size() * sizeof(sluice_block_t));
-  const uint64_t bindings_at =
-      rounded(instances_at + image->instances.size() * sizeof(sluice_instance_t));
-  const uint64_t kernels_at =
-      rounded(bindings_at + image->bindings.size() * sizeof(sluice_binding_t));
-  const uint64_t attributes_at =
-      rounded(kernels_at + image->kernels.size() * sizeof(sluice_kernel_t));
-  const uint64_t patches_at =
-      rounded(attributes_at + image->attributes.size() * sizeof(int32_t));
-  const uint64_t bodies_at =
-      rounded(patches_at + image->patches.size() * sizeof(sluice_patch_t));
-  const uint64_t size = bodies_at + image->bodies.size();
-  if (size > 0x7fffff00u) {
-    return Fail(e.diagnostic, Status::kUnsupported, kStage)
-        .Text("the stream exceeds 2 GiB")
-        .Bytes(size, 0x7fffff00u);
-  }
-  uint8_t* out = static_cast<uint8_t*>(arena->AllocateBytes(size, kImageAlignment));
-  if (out == nullptr) return Status::kOutOfMemory;
-  memset(out, 0, size);
-  for (sluice_block_t& entry : image->entries) {
-    PlaceOffsets(&entry, static_cast<uint32_t>(bodies_at));
-  }
-  const auto copy = [&](uint64_t at, auto items) {
-    if (items.size() != 0)
-      memcpy(out + at, items.data(), items.size() * sizeof(items[0]));
+// Places header and tables in front, bodies behind.
+Status LayOut(const Emitter& e, const Hardware& hardware, int64_t scratchpad_bytes,
+              StreamParts* parts) {
+  sluice_stream_header_t& header = parts->header;
+  uint64_t size = sizeof header;
+  const auto place = [&](const auto& items, uint32_t* count, uint32_t* offset) {
+    *count = static_cast<uint32_t>(items.size());
+    *offset = static_cast<uint32_t>(size);
+    size += (items.size() * sizeof(items[0]) + 15) / 16 * 16;
   };
-  copy(blocks_at, image->entries.span());
-  copy(instances_at, image->instances.span());
-  copy(bindings_at, image->bindings.span());
-  copy(kernels_at, image->kernels.span());
-  copy(attributes_at, image->attributes.span());
-  copy(patches_at, image->patches.span());
-  copy(bodies_at, image->bodies.span());
-
-  sluice_stream_header_t header = {};
   header.magic = SLUICE_STREAM_MAGIC;
   header.version = SLUICE_STREAM_VERSION;
-  header.size_bytes = static_cast<uint32_t>(size);
   header.node_cols = hardware.node_cols;
   header.node_rows = hardware.node_rows;
-  header.block_count = static_cast<uint32_t>(image->entries.size());
-  header.block_offset = static_cast<uint32_t>(blocks_at);
-  header.instance_count = static_cast<uint32_t>(image->instances.size());
-  header.instance_offset = static_cast<uint32_t>(instances_at);
-  header.binding_count = static_cast<uint32_t>(image->bindings.size());
-  header.binding_offset = static_cast<uint32_t>(bindings_at);
-  header.kernel_count = static_cast<uint32_t>(image->kernels.size());
-  header.kernel_offset = static_cast<uint32_t>(kernels_at);
-  header.attribute_count = static_cast<uint32_t>(image->attributes.size());
-  header.attribute_offset = static_cast<uint32_t>(attributes_at);
-  header.patch_count = static_cast<uint32_t>(image->patches.size());
-  header.patch_offset = static_cast<uint32_t>(patches_at);
+  place(parts->entries, &header.block_count, &header.block_offset);
+  place(parts->instances, &header.instance_count, &header.instance_offset);
+  place(parts->bindings, &header.binding_count, &header.binding_offset);
+  place(parts->kernels, &header.kernel_count, &header.kernel_offset);
+  place(parts->attributes, &header.attribute_count, &header.attribute_offset);
+  place(parts->patches, &header.patch_count, &header.patch_offset);
+  for (size_t b = 0; b < parts->entries.size(); ++b) {
+    sluice_block_t* entry = &parts->entries[b];
+    PlaceOffsets(entry, static_cast<uint32_t>(size));
+    size += entry->body_bytes;
+  }
+  if (size > kMaxImage) {
+    return Fail(e.diagnostic, Status::kUnsupported, kStage)
+        .Text("the stream exceeds 2 GiB")
+        .Bytes(size, kMaxImage);
+  }
+  header.size_bytes = static_cast<uint32_t>(size);
   header.region_alignment = kRegionAlignment;
   header.gbuf_bytes_lo = static_cast<uint32_t>(scratchpad_bytes);
   header.gbuf_bytes_hi =
@@ -506,11 +496,6 @@ Status Assemble(const Emitter& e, const Hardware& hardware, int64_t scratchpad_b
     header.region_bytes[r][0] = static_cast<uint32_t>(bytes);
     header.region_bytes[r][1] = static_cast<uint32_t>(bytes >> 32);
   }
-  const uint64_t hash = Fnv1a(out + sizeof header, size - sizeof header);
-  header.hash_lo = static_cast<uint32_t>(hash);
-  header.hash_hi = static_cast<uint32_t>(hash >> 32);
-  memcpy(out, &header, sizeof header);
-  *stream = Span<const uint8_t>(out, size);
   return Status::kOk;
 }
 
@@ -518,41 +503,57 @@ Status Assemble(const Emitter& e, const Hardware& hardware, int64_t scratchpad_b
 
 Status EmitStream(const Graph& graph, const Hardware& hardware,
                   const Lowering& lowering, const Program& program,
-                  const ProgramWaits& waits, int64_t scratchpad_bytes, Arena* arena,
-                  Arena* scratch, Span<const uint8_t>* stream,
-                  Span<const uint32_t>* debug_layer, Diagnostic* diagnostic) {
-  ArenaScope scope(scratch);
-  Emitter e = {
-      graph, lowering, program, waits, scratch, diagnostic, program.block_begin.size(),
-      {},    {}};
+                  const ProgramWaits& waits, int64_t scratchpad_bytes, Arena* scratch,
+                  StreamParts* parts, Diagnostic* diagnostic) {
   if (hardware.node_cols * hardware.node_rows != 1) {
     return Fail(diagnostic, Status::kUnsupported, kStage)
         .Text("streams for several nodes are not emitted by this version");
   }
-  const uint32_t engines = SLUICE_ENGINE_NODE0 + 2;
-  SLUICE_TRY(CountSteps(&e));
-  SLUICE_TRY(CollectExports(&e));
-  Image image(scratch);
-  // A body's tables are copied into the image, so the next body may have their memory.
+  ArenaScope scope(scratch);
+  Emitter e = {graph, lowering,   program,
+               waits, diagnostic, program.block_count(),
+               {},    {},         Sequence<Export>(scratch),
+               {}};
+  SLUICE_TRY(CountSteps(scratch, &e));
+  SLUICE_TRY(CollectExports(scratch, &e));
+  SLUICE_TRY(scratch->Allocate(program.box_count(), &e.known));
+  for (KnownOperand& known : e.known) known.block = kNone;
+  // A body's tables are copied into the parts, so the next body may have their memory.
   Arena body_memory(scratch->memory());
   if (body_memory.AllocateBytes(1, 1) == nullptr) return Status::kOutOfMemory;
   for (size_t b = 0; b < e.blocks; ++b) {
     ArenaScope body_scope(&body_memory);
     Body body(&body_memory);
-    SLUICE_TRY(FillBody(e, b, &body));
-    Vector<uint8_t> bytes(&body_memory);
-    sluice_block_t entry = {};
-    SLUICE_TRY(WriteBody(&body, *e.exports[b], engines, &bytes, &entry));
+    SLUICE_TRY(FillBody(&e, b, &body));
     uint32_t block = 0;
-    SLUICE_TRY(PlaceBody(bytes, entry, &image, &block));
-    SLUICE_TRY(EmitInstance(e, &body, block, &image));
+    SLUICE_TRY(PlaceBody(e, e.exports[b], body, parts, &block));
+    SLUICE_TRY(EmitInstance(e, &body, block, parts));
   }
-  SLUICE_TRY(Assemble(e, hardware, scratchpad_bytes, &image, arena, stream));
-  Span<uint32_t> debug;
-  SLUICE_TRY(arena->Allocate(image.debug.size(), &debug));
-  for (size_t i = 0; i < debug.size(); ++i) debug[i] = image.debug[i];
-  *debug_layer = debug;
-  return Status::kOk;
+  return LayOut(e, hardware, scratchpad_bytes, parts);
+}
+
+void WriteStream(const StreamParts& parts, uint8_t* image) {
+  TableWriter out(image);
+  const auto put = [&](const auto& items) {
+    out.Put(items);
+    out.Align();
+  };
+  out.Put(&parts.header, 1);
+  put(parts.entries);
+  put(parts.instances);
+  put(parts.bindings);
+  put(parts.kernels);
+  put(parts.attributes);
+  put(parts.patches);
+  for (size_t b = 0; b < parts.entries.size(); ++b) {
+    out.Put(parts.bodies[b], parts.entries[b].body_bytes);
+  }
+  SLUICE_ASSERT(out.size() == parts.header.size_bytes);
+  sluice_stream_header_t header = parts.header;
+  const uint64_t hash = Fnv1a(image + sizeof header, out.size() - sizeof header);
+  header.hash_lo = static_cast<uint32_t>(hash);
+  header.hash_hi = static_cast<uint32_t>(hash >> 32);
+  memcpy(image, &header, sizeof header);
 }
 
 }  // namespace sluice

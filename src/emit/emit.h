@@ -7,25 +7,52 @@
 // once and stamped.
 //
 // Input    a program with its waits; places of all tensors.
-// Output   a stream image (stream.h) and, block by block and engine by engine, the
-// graph
-//          layer of every instruction of every instance; both in `arena`.
+// Output   the stream's parts, which need the program no more, and from them the image
+//          (stream.h) where the caller wants it.
 // Errors   kUnsupported when a 16- or 32-bit field of the stream would overflow.
-// Cost     linear in steps and waits; scratch about twice the stream.
+// Cost     linear in steps and waits; the parts take the stream's size and 4 bytes per
+//          instruction, scratch what the largest body takes.
 #ifndef SLUICE_EMIT_EMIT_H_
 #define SLUICE_EMIT_EMIT_H_
 
 #include "base/memory.h"
+#include "base/sequence.h"
 #include "model/lowering.h"
 #include "model/program.h"
 
 namespace sluice {
 
+struct StreamParts {
+  explicit StreamParts(Arena* memory)
+      : arena(memory),
+        entries(memory),
+        bodies(memory),
+        instances(memory),
+        bindings(memory),
+        kernels(memory),
+        attributes(memory),
+        patches(memory),
+        debug_layer(memory) {}
+  Arena* arena;
+  sluice_stream_header_t header = {};  // complete but for the hash
+  Sequence<sluice_block_t> entries;
+  Sequence<const uint8_t*> bodies;  // per entry
+  Sequence<sluice_instance_t> instances;
+  Sequence<sluice_binding_t> bindings;
+  Sequence<sluice_kernel_t> kernels;
+  Sequence<int32_t> attributes;
+  Sequence<sluice_patch_t> patches;
+  // Graph layer of every instruction of every instance, engine by engine.
+  Sequence<uint32_t> debug_layer;
+};
+
 Status EmitStream(const Graph& graph, const Hardware& hardware,
                   const Lowering& lowering, const Program& program,
-                  const ProgramWaits& waits, int64_t scratchpad_bytes, Arena* arena,
-                  Arena* scratch, Span<const uint8_t>* stream,
-                  Span<const uint32_t>* debug_layer, Diagnostic* diagnostic);
+                  const ProgramWaits& waits, int64_t scratchpad_bytes, Arena* scratch,
+                  StreamParts* parts, Diagnostic* diagnostic);
+
+// image: header.size_bytes zeroed bytes, 4-byte aligned.
+void WriteStream(const StreamParts& parts, uint8_t* image);
 
 }  // namespace sluice
 

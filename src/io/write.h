@@ -2,7 +2,8 @@
 // Plan -> bytes of plan.fbs, by our own small writer: the generated builder grows by
 // allocation and has no way to fail.
 //
-// Input    a complete plan.
+// Input    a plan; the sizes of its stream and of its debug map, which the caller
+//          writes in place.
 // Output   bytes in `arena`, 8-byte aligned; the generated verifier accepts them.
 // Errors   kUnsupported above 2 GiB, kOutOfMemory.
 // Cost     linear, one allocation.
@@ -14,8 +15,15 @@
 
 namespace sluice {
 
-Status WritePlan(const Plan& plan, Arena* arena, Span<const uint8_t>* out,
-                 Diagnostic* diagnostic);
+struct PlanBytes {
+  Span<const uint8_t> all;
+  Span<uint8_t> stream;        // zeroed, 16-byte aligned
+  Span<uint32_t> debug_layer;  // zeroed
+};
+
+// plan.stream and plan.debug_layer are not looked at.
+Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
+                 Arena* arena, PlanBytes* out, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -31,10 +31,6 @@ class Image {
   T Get(size_t position) const {
     return flatbuffers::ReadScalar<T>(bytes_.data() + position);
   }
-  void PutBytes(const void* from, size_t n) {
-    if (n != 0) memcpy(bytes_.data() + at_, from, n);
-    at_ += n;
-  }
 
  private:
   Span<uint8_t> bytes_;
@@ -124,12 +120,12 @@ void BeginVector(Image* image, const TableWriter& table, size_t id, size_t n,
 
 }  // namespace
 
-Status WritePlan(const Plan& plan, Arena* arena, Span<const uint8_t>* out,
-                 Diagnostic* diagnostic) {
+Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
+                 Arena* arena, PlanBytes* out, Diagnostic* diagnostic) {
   const size_t tensors = plan.tensors.size();
   // Fixed parts and each vector's length word and padding are far below 1 KiB.
-  const uint64_t bound = 1024 + uint64_t{plan.stream.size()} + 25 * uint64_t{tensors} +
-                         4 * uint64_t{plan.debug_layer.size()};
+  const uint64_t bound = 1024 + uint64_t{stream_bytes} + 25 * uint64_t{tensors} +
+                         4 * uint64_t{instructions};
   if (bound > kMaxBufferBytes) {
     return Fail(diagnostic, Status::kUnsupported, "plan")
         .Text("the plan exceeds 2 GiB")
@@ -144,7 +140,8 @@ Status WritePlan(const Plan& plan, Arena* arena, Span<const uint8_t>* out,
   memset(data, 0, bound);
   Image image(Span<uint8_t>(data, bound));
   image.Skip(4);
-  image.PutBytes(wire::PlanIdentifier(), 4);
+  memcpy(data + image.at(), wire::PlanIdentifier(), 4);
+  image.Skip(4);
 
   const TableWriter table =
       TableWriter::Begin(&image, Span<const uint8_t>(kPlanFields, sizeof kPlanFields));
@@ -159,8 +156,9 @@ Status WritePlan(const Plan& plan, Arena* arena, Span<const uint8_t>* out,
   WriteReport(plan.report, report);
 
   // The stream first and on 16 bytes, so that it can be handed on as it is.
-  BeginVector(&image, table, 4, plan.stream.size() / 16, 16);
-  image.PutBytes(plan.stream.data(), plan.stream.size());
+  BeginVector(&image, table, 4, stream_bytes / 16, 16);
+  out->stream = Span<uint8_t>(data + image.at(), stream_bytes);
+  image.Skip(stream_bytes);
 
   BeginVector(&image, table, 5, tensors, 4);
   for (const TensorPlace& place : plan.tensors) image.Put(place.region);
@@ -173,12 +171,14 @@ Status WritePlan(const Plan& plan, Arena* arena, Span<const uint8_t>* out,
     for (uint32_t stride : place.stride) image.Put(stride);
   }
 
-  BeginVector(&image, table, 9, plan.debug_layer.size(), 4);
-  for (uint32_t layer : plan.debug_layer) image.Put(layer);
+  BeginVector(&image, table, 9, instructions, 4);
+  out->debug_layer =
+      Span<uint32_t>(reinterpret_cast<uint32_t*>(data + image.at()), instructions);
+  image.Skip(4 * instructions);
 
   image.Align(8);
   SLUICE_ASSERT(image.at() <= bound);
-  *out = Span<const uint8_t>(data, image.at());
+  out->all = Span<const uint8_t>(data, image.at());
   return Status::kOk;
 }
 

@@ -132,35 +132,30 @@ class Ranges {
 // What step i needs, from the scratchpad ranges it touches.
 Status NeedsOf(const Program& program, const Step& step, int engine, uint32_t count,
                Ranges* ranges, Clock* needed) {
+  const auto access = [&](uint32_t box, bool write) {
+    return box == kNoBox
+               ? Status::kOk
+               : ranges->Access(program.box(box).range, write, engine, count, needed);
+  };
   if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
-    const Transfer& t = program.transfers[step.item];
-    if (t.indexed) {
-      SLUICE_TRY(ranges->Access(t.index.range, false, engine, count, needed));
-    }
-    return ranges->Access(t.buffer.range, step.kind == StepKind::kLoad, engine, count,
-                          needed);
+    const TransferForm& form = program.transfer_form(step.item);
+    SLUICE_TRY(access(form.index, false));
+    return access(form.buffer, step.kind == StepKind::kLoad);
   }
   if (step.kind == StepKind::kHost) return Status::kOk;
-  const TileStep& tile = program.tiles[step.item];
+  const TileForm& form = program.tile_form(step.item);
   for (int r = 0; r < kTileRoles; ++r) {
-    if (!tile.present[r] || r == kRoleOutput) continue;
-    SLUICE_TRY(ranges->Access(tile.operand[r].range, false, engine, count, needed));
+    if (r != kRoleOutput) SLUICE_TRY(access(form.operand[r], false));
   }
-  if (tile.has_accumulator) {
-    SLUICE_TRY(ranges->Access(tile.accumulator.range, true, engine, count, needed));
-  }
-  if (tile.present[kRoleOutput]) {
-    SLUICE_TRY(
-        ranges->Access(tile.operand[kRoleOutput].range, true, engine, count, needed));
-  }
-  return Status::kOk;
+  SLUICE_TRY(access(form.accumulator, true));
+  return access(form.operand[kRoleOutput], true);
 }
 
 int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& program,
                    const Step& step) {
   switch (step.kind) {
     case StepKind::kCompute:
-      return program.tiles[step.item].cycles;
+      return program.tile_form(step.item).cycles;
     case StepKind::kHost: {
       const Layer& layer = graph.layers[step.item];
       return static_cast<int64_t>(
@@ -171,8 +166,9 @@ int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& 
     default: {
       const Rational bandwidth = hardware.dram().bandwidth;
       return hardware.dma_latency_cycles +
-             TransferCycles(TransferBytes(program.transfers[step.item]),
-                            bandwidth.numerator, bandwidth.denominator);
+             TransferCycles(
+                 BoxBytes(program.box(program.transfer_form(step.item).buffer)),
+                 bandwidth.numerator, bandwidth.denominator);
     }
   }
 }
@@ -216,96 +212,162 @@ DramBox TensorBox(uint32_t tensor, const TensorPlace& place, const Box& box) {
   return dram;
 }
 
-int64_t TransferBytes(const Transfer& transfer) {
-  int64_t bytes = DtypeBytes(transfer.buffer.dtype);
-  for (int32_t extent : transfer.buffer.extent) bytes *= extent;
+int64_t BoxBytes(const BufferBox& box) {
+  int64_t bytes = DtypeBytes(box.dtype);
+  for (int32_t extent : box.extent) bytes *= extent;
   return bytes;
 }
 
-Status DeriveWaits(const Program& program, Arena* arena, ProgramWaits* out) {
-  const size_t n = program.steps.size();
-  SLUICE_TRY(arena->Allocate(n + 1, &out->begin));
-  Vector<ProgramWait> waits(arena);
-  SLUICE_TRY(waits.Reserve(2 * n));
-  {
-    // Known[i]: what has completed for sure once step i has completed.
-    Span<Clock> known;
-    Span<uint32_t> position;  // step of (engine, count)
-    SLUICE_TRY(arena->Allocate(n, &known));
-    SLUICE_TRY(arena->Allocate(kEngines * (n + 1), &position));
-    Ranges ranges(arena);
-    Clock done;              // steps issued so far per engine
-    Clock latest[kEngines];  // knowledge at the end of each engine's list so far
-    for (size_t i = 0; i < n; ++i) {
-      const Step& step = program.steps[i];
-      const int engine = EngineOf(step.kind);
-      const uint32_t count = ++done.count[engine];
-      position[static_cast<size_t>(engine) * (n + 1) + count] =
-          static_cast<uint32_t>(i);
-      Clock needed;
-      SLUICE_TRY(NeedsOf(program, step, engine, count, &ranges, &needed));
-      // DRAM: the one DMA channel keeps its own order; the host reads what was stored
-      // before it and the DMA reads what the host wrote.
-      if (step.kind == StepKind::kHost) {
-        needed.count[kEngineDma] = done.count[kEngineDma];
-      } else if (engine == kEngineDma) {
-        needed.count[kEngineHost] = done.count[kEngineHost];
-      }
-      Clock clock = latest[engine];
-      out->begin[i] = static_cast<uint32_t>(waits.size());
-      // What another wait already implies is not waited for. The engine whose step
-      // knows most is asked first; with three engines one look back is enough.
-      for (int pass = 0; pass < 2; ++pass) {
-        for (int e = 0; e < kEngines; ++e) {
-          if (e == engine || needed.count[e] <= clock.count[e]) continue;
-          const uint32_t at =
-              position[static_cast<size_t>(e) * (n + 1) + needed.count[e]];
-          bool implied = false;
-          for (int other = 0; other < kEngines && pass == 0; ++other) {
-            if (other == e || other == engine) continue;
-            if (needed.count[other] <= clock.count[other]) continue;
-            const uint32_t its =
-                position[static_cast<size_t>(other) * (n + 1) + needed.count[other]];
-            implied = implied || known[its].count[e] >= needed.count[e];
-          }
-          if (implied) continue;
-          SLUICE_TRY(
-              waits.Push(ProgramWait{static_cast<uint32_t>(e), needed.count[e]}));
-          clock.Join(known[at]);
-        }
-      }
-      clock.count[engine] = count;
-      known[i] = clock;
-      latest[engine] = clock;
-    }
+Status Program::Push(StepKind kind, uint32_t layer, size_t item) {
+  if (item >> kItemBits != 0 || size() >> kItemBits != 0) return Status::kUnsupported;
+  return steps_.Push(PackedStep{
+      layer, static_cast<uint32_t>(item) | static_cast<uint32_t>(kind) << kItemBits});
+}
+
+Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
+  TransferForm form = {t.dram.tensor, t.dram.moves, t.dram.parameter,
+                       t.dram.step,   {},           {},
+                       kNoBox,        kNoBox};
+  for (int a = 0; a < kAxes; ++a) {
+    form.extent[a] = t.dram.extent[a];
+    form.stride[a] = t.dram.stride[a];
   }
-  out->begin[n] = static_cast<uint32_t>(waits.size());
-  out->waits = waits.span();
-  return Status::kOk;
+  SLUICE_TRY(boxes_.Intern(t.buffer, &form.buffer));
+  if (t.indexed) SLUICE_TRY(boxes_.Intern(t.index, &form.index));
+  const uint64_t offset = static_cast<uint64_t>(t.dram.offset);
+  PackedTransfer packed = {0, static_cast<uint32_t>(offset),
+                           static_cast<uint32_t>(offset >> 32)};
+  SLUICE_TRY(transfer_forms_.Intern(form, &packed.form));
+  SLUICE_TRY(Push(kind, layer, transfers_.size()));
+  return transfers_.Push(packed);
+}
+
+Status Program::AddTile(uint32_t layer, const TileStep& t) {
+  TileForm form = {{}, kNoBox, t.first, t.last, {}, t.cycles, t.macs, t.vector_ops};
+  for (int r = 0; r < kTileRoles; ++r) {
+    form.operand[r] = kNoBox;
+    if (t.present[r]) SLUICE_TRY(boxes_.Intern(t.operand[r], &form.operand[r]));
+  }
+  if (t.has_accumulator) SLUICE_TRY(boxes_.Intern(t.accumulator, &form.accumulator));
+  for (int i = 0; i < 4; ++i) form.pad[i] = t.pad[i];
+  PackedTile packed = {0, {{}, t.c_begin, t.c_end}};
+  for (int a = 0; a < kAxes; ++a) packed.place.origin[a] = t.origin[a];
+  SLUICE_TRY(tile_forms_.Intern(form, &packed.form));
+  SLUICE_TRY(Push(StepKind::kCompute, layer, tiles_.size()));
+  return tiles_.Push(packed);
+}
+
+Transfer Program::transfer(uint32_t item) const {
+  const TransferForm& form = transfer_form(item);
+  Transfer t = {};
+  t.dram.tensor = form.tensor;
+  t.dram.offset = dram_offset(item);
+  t.dram.moves = form.moves != 0;
+  t.dram.parameter = form.parameter;
+  t.dram.step = form.step;
+  for (int a = 0; a < kAxes; ++a) {
+    t.dram.extent[a] = form.extent[a];
+    t.dram.stride[a] = form.stride[a];
+  }
+  t.buffer = boxes_[form.buffer];
+  t.indexed = form.index != kNoBox;
+  if (t.indexed) t.index = boxes_[form.index];
+  return t;
+}
+
+TileStep Program::tile(uint32_t item) const {
+  const PackedTile& packed = tiles_[item];
+  const TileForm& form = tile_forms_[packed.form];
+  TileStep t = {};
+  for (int r = 0; r < kTileRoles; ++r) {
+    t.present[r] = form.operand[r] != kNoBox;
+    if (t.present[r]) t.operand[r] = boxes_[form.operand[r]];
+  }
+  t.has_accumulator = form.accumulator != kNoBox;
+  if (t.has_accumulator) t.accumulator = boxes_[form.accumulator];
+  t.first = form.first != 0;
+  t.last = form.last != 0;
+  for (int a = 0; a < kAxes; ++a) t.origin[a] = packed.place.origin[a];
+  t.c_begin = packed.place.c_begin;
+  t.c_end = packed.place.c_end;
+  for (int i = 0; i < 4; ++i) t.pad[i] = form.pad[i];
+  t.cycles = form.cycles;
+  t.macs = form.macs;
+  t.vector_ops = form.vector_ops;
+  return t;
+}
+
+Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
+  const size_t n = program.size();
+  Arena memory(scratch->memory());
+  // known[e][c - 1]: what has completed for sure once the c-th step of engine e has.
+  Sequence<Clock> known[kEngines] = {Sequence<Clock>(&memory), Sequence<Clock>(&memory),
+                                     Sequence<Clock>(&memory)};
+  Ranges ranges(&memory);
+  Clock done;              // steps issued so far per engine
+  Clock latest[kEngines];  // knowledge at the end of each engine's list so far
+  for (size_t i = 0; i < n; ++i) {
+    const Step step = program.step(i);
+    const int engine = EngineOf(step.kind);
+    const uint32_t count = ++done.count[engine];
+    Clock needed;
+    SLUICE_TRY(NeedsOf(program, step, engine, count, &ranges, &needed));
+    // DRAM: the one DMA channel keeps its own order; the host reads what was stored
+    // before it and the DMA reads what the host wrote.
+    if (step.kind == StepKind::kHost) {
+      needed.count[kEngineDma] = done.count[kEngineDma];
+    } else if (engine == kEngineDma) {
+      needed.count[kEngineHost] = done.count[kEngineHost];
+    }
+    Clock clock = latest[engine];
+    SLUICE_TRY(out->begin.Push(static_cast<uint32_t>(out->waits.size())));
+    // What another wait already implies is not waited for. The engine whose step
+    // knows most is asked first; with three engines one look back is enough.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int e = 0; e < kEngines; ++e) {
+        if (e == engine || needed.count[e] <= clock.count[e]) continue;
+        bool implied = false;
+        for (int other = 0; other < kEngines && pass == 0; ++other) {
+          if (other == e || other == engine) continue;
+          if (needed.count[other] <= clock.count[other]) continue;
+          const Clock& its = known[other][needed.count[other] - 1];
+          implied = implied || its.count[e] >= needed.count[e];
+        }
+        if (implied) continue;
+        SLUICE_TRY(
+            out->waits.Push(ProgramWait{static_cast<uint32_t>(e), needed.count[e]}));
+        clock.Join(known[e][needed.count[e] - 1]);
+      }
+    }
+    clock.count[engine] = count;
+    SLUICE_TRY(known[engine].Push(clock));
+    latest[engine] = clock;
+  }
+  return out->begin.Push(static_cast<uint32_t>(out->waits.size()));
 }
 
 Status PredictCycles(const Graph& graph, const Hardware& hardware,
                      const Program& program, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles) {
-  ArenaScope scope(scratch);
-  const size_t n = program.steps.size();
-  Span<int64_t> finish;  // of (engine, count)
-  SLUICE_TRY(scratch->Allocate(kEngines * (n + 1), &finish));
-  uint32_t done[kEngines] = {};
+  Arena memory(scratch->memory());
+  const size_t n = program.size();
+  Sequence<int64_t> finish[kEngines] = {Sequence<int64_t>(&memory),
+                                        Sequence<int64_t>(&memory),
+                                        Sequence<int64_t>(&memory)};
   *cycles = 0;
   for (size_t i = 0; i < n; ++i) {
-    const Step& step = program.steps[i];
-    const size_t engine = EngineOf(step.kind);
-    int64_t start = finish[engine * (n + 1) + done[engine]];
+    const Step step = program.step(i);
+    Sequence<int64_t>& own = finish[EngineOf(step.kind)];
+    int64_t start = own.size() == 0 ? 0 : own[own.size() - 1];
     for (uint32_t w = waits.begin[i]; w < waits.begin[i + 1]; ++w) {
       const ProgramWait& wait = waits.waits[w];
-      start = Max(start, finish[wait.engine * (n + 1) + wait.count]);
+      start = Max(start, finish[wait.engine][wait.count - 1]);
     }
     int64_t end = 0;
     if (!CheckedAdd(start, StepCycles(graph, hardware, program, step), &end)) {
       end = INT64_MAX;
     }
-    finish[engine * (n + 1) + ++done[engine]] = end;
+    SLUICE_TRY(own.Push(end));
     *cycles = Max(*cycles, end);
   }
   return Status::kOk;

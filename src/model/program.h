@@ -6,11 +6,17 @@
 // decided: DeriveWaits finds the fewest that keep every read after its write and every
 // write after the reads of what it overwrites.
 //
-// Cost     DeriveWaits O(steps * ranges that overlap), PredictCycles O(steps + waits).
+// Steps are kept densely: a tile or transfer is a form, stored once for all that share
+// it, and what is its own. Add... takes them in full, Tile and Transfer give them back.
+//
+// Cost     some 40 bytes per step and its waits where tiles repeat; DeriveWaits
+//          O(steps * ranges that overlap), PredictCycles O(steps + waits).
 #ifndef SLUICE_MODEL_PROGRAM_H_
 #define SLUICE_MODEL_PROGRAM_H_
 
+#include "base/intern.h"
 #include "base/memory.h"
+#include "base/sequence.h"
 #include "model/hardware.h"
 #include "model/plan.h"
 #include "model/tile_geometry.h"
@@ -30,6 +36,7 @@ struct BufferBox {
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
   uint8_t dtype;
+  uint8_t reserved[3];  // 0: boxes are compared by their bytes
 };
 
 // The same in DRAM; the tensor's place gives the base.
@@ -49,7 +56,7 @@ enum class StepKind : uint8_t { kLoad, kStore, kCompute, kHost };
 struct Step {
   StepKind kind;
   uint32_t layer;  // graph layer
-  uint32_t item;   // into Program::transfers, ::tiles, or the layer itself for kHost
+  uint32_t item;   // number of the transfer or tile, or the layer itself for kHost
 };
 
 struct Transfer {
@@ -89,19 +96,110 @@ enum ProgramEngine {
 };
 ProgramEngine EngineOf(StepKind kind);
 
-struct Program {
+constexpr uint32_t kNoBox = 0xffffffffu;
+
+// What transfers have in common: all but where in DRAM.
+struct TransferForm {
+  uint32_t tensor;
+  uint32_t moves, parameter, step;  // as in DramBox
+  int32_t extent[kAxes];
+  uint32_t stride[kAxes];
+  uint32_t buffer;  // box
+  uint32_t index;   // box, kNoBox unless indexed
+};
+
+// What tiles have in common: all but where in the layer.
+struct TileForm {
+  uint32_t operand[kTileRoles];  // boxes, kNoBox where absent
+  uint32_t accumulator;          // box or kNoBox
+  uint32_t first, last;
+  uint16_t pad[4];
+  int64_t cycles, macs, vector_ops;
+};
+
+// Where in the layer a tile is.
+struct TilePlace {
+  int32_t origin[kAxes];
+  int32_t c_begin, c_end;
+};
+
+class Program {
+ public:
   explicit Program(Arena* arena)
-      : steps(arena), transfers(arena), tiles(arena), block_begin(arena) {}
-  Vector<Step> steps;
-  Vector<Transfer> transfers;
-  Vector<TileStep> tiles;
-  Vector<uint32_t> block_begin;  // first step of each block, ascending, starts with 0
+      : boxes_(arena),
+        transfer_forms_(arena),
+        tile_forms_(arena),
+        steps_(arena),
+        transfers_(arena),
+        tiles_(arena),
+        block_begin_(arena) {}
+
+  Status BeginBlock() { return block_begin_.Push(static_cast<uint32_t>(size())); }
+  Status AddTransfer(StepKind kind, uint32_t layer, const Transfer& transfer);
+  Status AddTile(uint32_t layer, const TileStep& tile);
+  Status AddHost(uint32_t layer) { return Push(StepKind::kHost, layer, layer); }
+
+  size_t size() const { return steps_.size(); }
+  size_t tile_count() const { return tiles_.size(); }
+  size_t block_count() const { return block_begin_.size(); }
+  // First step of a block; block_count() gives the end of the last.
+  uint32_t block_begin(size_t block) const {
+    return block < block_begin_.size() ? block_begin_[block]
+                                       : static_cast<uint32_t>(size());
+  }
+  Step step(size_t i) const {
+    const PackedStep& s = steps_[i];
+    return Step{static_cast<StepKind>(s.item >> kItemBits), s.layer,
+                s.item & ((1u << kItemBits) - 1)};
+  }
+  Transfer transfer(uint32_t item) const;
+  TileStep tile(uint32_t item) const;
+
+  // The parts, for those who look at all of them.
+  const TransferForm& transfer_form(uint32_t item) const {
+    return transfer_forms_[transfers_[item].form];
+  }
+  int64_t dram_offset(uint32_t item) const {
+    const PackedTransfer& t = transfers_[item];
+    return static_cast<int64_t>(t.offset_lo | uint64_t{t.offset_hi} << 32);
+  }
+  const TilePlace& tile_place(uint32_t item) const { return tiles_[item].place; }
+  const TileForm& tile_form(uint32_t item) const {
+    return tile_forms_[tiles_[item].form];
+  }
+  size_t box_count() const { return boxes_.size(); }
+  const BufferBox& box(uint32_t index) const { return boxes_[index]; }
+
+ private:
+  static constexpr uint32_t kItemBits = 30;
+  struct PackedStep {
+    uint32_t layer;
+    uint32_t item;  // kind above kItemBits
+  };
+  struct PackedTransfer {
+    uint32_t form;
+    uint32_t offset_lo, offset_hi;
+  };
+  struct PackedTile {
+    uint32_t form;
+    TilePlace place;
+  };
+  Status Push(StepKind kind, uint32_t layer, size_t item);
+
+  InternTable<BufferBox> boxes_;
+  InternTable<TransferForm> transfer_forms_;
+  InternTable<TileForm> tile_forms_;
+  Sequence<PackedStep> steps_;
+  Sequence<PackedTransfer> transfers_;
+  Sequence<PackedTile> tiles_;
+  Vector<uint32_t> block_begin_;  // ascending, starts with 0
 };
 
 // Waits of step i: waits[begin[i]] up to, not including, waits[begin[i + 1]].
 struct ProgramWaits {
-  Span<uint32_t> begin;
-  Span<ProgramWait> waits;
+  explicit ProgramWaits(Arena* arena) : begin(arena), waits(arena) {}
+  Sequence<uint32_t> begin;
+  Sequence<ProgramWait> waits;
 };
 
 // A box packed without holes at the start of `range`.
@@ -109,10 +207,11 @@ BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dt
                       uint32_t element_bytes);
 // Elements [box] of a tensor at its place.
 DramBox TensorBox(uint32_t tensor, const TensorPlace& place, const Box& box);
-// Bytes a transfer moves.
-int64_t TransferBytes(const Transfer& transfer);
+// Elements of a box in bytes.
+int64_t BoxBytes(const BufferBox& box);
 
-Status DeriveWaits(const Program& program, Arena* arena, ProgramWaits* out);
+// Scratch is taken and given back.
+Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out);
 
 // Cycles until the last step completes, exactly as the stream will execute.
 Status PredictCycles(const Graph& graph, const Hardware& hardware,

@@ -7,12 +7,6 @@ namespace sluice {
 
 namespace {
 
-int64_t BoxBytes(const BufferBox& box) {
-  int64_t bytes = DtypeBytes(box.dtype);
-  for (int32_t extent : box.extent) bytes *= extent;
-  return bytes;
-}
-
 // One past the last byte of a box.
 int64_t BoxEnd(const BufferBox& box) {
   int64_t last = box.offset + int64_t{DtypeBytes(box.dtype)};
@@ -30,24 +24,28 @@ struct Counts {
   int64_t peak = 0;
 };
 
-void CountTransfer(const Transfer& t, bool load, Counts* c) {
-  const int64_t bytes = TransferBytes(t);
+void CountTransfer(const Program& program, const TransferForm& t, bool load,
+                   Counts* c) {
+  const BufferBox& buffer = program.box(t.buffer);
+  const int64_t bytes = BoxBytes(buffer);
   (load ? c->dram_read : c->dram_write) += bytes;
   (load ? c->pad_write : c->pad_read) += bytes;
-  c->peak = Max(c->peak, BoxEnd(t.buffer));
-  if (t.indexed) c->pad_read += BoxBytes(t.index);
+  c->peak = Max(c->peak, BoxEnd(buffer));
+  if (t.index != kNoBox) c->pad_read += BoxBytes(program.box(t.index));
 }
 
-void CountTile(const TileStep& t, Counts* c) {
+void CountTile(const Program& program, const TileForm& t, Counts* c) {
   for (int r = 0; r < kTileRoles; ++r) {
-    if (!t.present[r]) continue;
-    (r == kRoleOutput ? c->pad_write : c->pad_read) += BoxBytes(t.operand[r]);
-    c->peak = Max(c->peak, BoxEnd(t.operand[r]));
+    if (t.operand[r] == kNoBox) continue;
+    const BufferBox& box = program.box(t.operand[r]);
+    (r == kRoleOutput ? c->pad_write : c->pad_read) += BoxBytes(box);
+    c->peak = Max(c->peak, BoxEnd(box));
   }
-  if (t.has_accumulator) {
-    if (!t.first) c->pad_read += BoxBytes(t.accumulator);
-    if (!t.last) c->pad_write += BoxBytes(t.accumulator);
-    c->peak = Max(c->peak, BoxEnd(t.accumulator));
+  if (t.accumulator != kNoBox) {
+    const BufferBox& box = program.box(t.accumulator);
+    if (t.first == 0) c->pad_read += BoxBytes(box);
+    if (t.last == 0) c->pad_write += BoxBytes(box);
+    c->peak = Max(c->peak, BoxEnd(box));
   }
   c->macs += t.macs;
   c->vector_ops += t.vector_ops;
@@ -55,12 +53,13 @@ void CountTile(const TileStep& t, Counts* c) {
 
 Counts CountProgram(const Program& program) {
   Counts c;
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    const Step& step = program.steps[i];
+  for (size_t i = 0; i < program.size(); ++i) {
+    const Step step = program.step(i);
     if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
-      CountTransfer(program.transfers[step.item], step.kind == StepKind::kLoad, &c);
+      CountTransfer(program, program.transfer_form(step.item),
+                    step.kind == StepKind::kLoad, &c);
     } else if (step.kind == StepKind::kCompute) {
-      CountTile(program.tiles[step.item], &c);
+      CountTile(program, program.tile_form(step.item), &c);
     }
   }
   return c;
@@ -215,8 +214,8 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
     layers += lowering.is_view[l] == 0 ? 1u : 0u;
   }
   report->layers = layers;
-  report->tiles = static_cast<uint32_t>(program.tiles.size());
-  report->instructions = static_cast<uint32_t>(program.steps.size());
+  report->tiles = static_cast<uint32_t>(program.tile_count());
+  report->instructions = static_cast<uint32_t>(program.size());
   FillBounds(graph, hardware, whole, report);
   return Status::kOk;
 }

@@ -25,7 +25,7 @@ BufferBox Buffer(uint32_t begin, uint32_t end) {
 std::vector<Access> AccessesOf(const Program& p, const Step& step) {
   std::vector<Access> list;
   if (step.kind == StepKind::kCompute) {
-    const TileStep& t = p.tiles[step.item];
+    const TileStep t = p.tile(step.item);
     for (int r = 0; r < kTileRoles; ++r) {
       if (t.present[r]) {
         list.push_back(
@@ -34,7 +34,7 @@ std::vector<Access> AccessesOf(const Program& p, const Step& step) {
     }
     return list;
   }
-  const BufferRange range = p.transfers[step.item].buffer.range;
+  const BufferRange range = p.transfer(step.item).buffer.range;
   list.push_back({range.begin, range.end, step.kind == StepKind::kLoad});
   return list;
 }
@@ -58,11 +58,8 @@ void RandomProgram(Rng* rng, Program* p) {
     if (rng->Below(2) == 0) {
       Transfer t = {};
       t.buffer = range();
-      REQUIRE(p->transfers.Push(t) == Status::kOk);
       const StepKind kind = rng->Below(2) == 0 ? StepKind::kLoad : StepKind::kStore;
-      REQUIRE(
-          p->steps.Push({kind, 0, static_cast<uint32_t>(p->transfers.size() - 1)}) ==
-          Status::kOk);
+      REQUIRE(p->AddTransfer(kind, 0, t) == Status::kOk);
     } else {
       TileStep t = {};
       t.cycles = 1 + rng->Below(50);
@@ -70,10 +67,7 @@ void RandomProgram(Rng* rng, Program* p) {
         t.present[r] = true;
         t.operand[r] = range();
       }
-      REQUIRE(p->tiles.Push(t) == Status::kOk);
-      REQUIRE(p->steps.Push({StepKind::kCompute, 0,
-                             static_cast<uint32_t>(p->tiles.size() - 1)}) ==
-              Status::kOk);
+      REQUIRE(p->AddTile(0, t) == Status::kOk);
     }
   }
 }
@@ -81,7 +75,7 @@ void RandomProgram(Rng* rng, Program* p) {
 // before[i][j]: step j is over when step i starts, by engine order and waits.
 std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWaits& w,
                                              size_t dropped) {
-  const size_t n = p.steps.size();
+  const size_t n = p.size();
   std::vector<std::vector<bool>> before(n, std::vector<bool>(n, false));
   for (size_t i = 0; i < n; ++i) {
     const auto add = [&](size_t j) {
@@ -91,13 +85,13 @@ std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWait
       }
     };
     for (size_t j = 0; j < i; ++j) {
-      if (EngineOf(p.steps[j].kind) == EngineOf(p.steps[i].kind)) add(j);
+      if (EngineOf(p.step(j).kind) == EngineOf(p.step(i).kind)) add(j);
     }
     for (uint32_t x = w.begin[i]; x < w.begin[i + 1]; ++x) {
       if (x == dropped) continue;
       uint32_t count = 0;
       for (size_t j = 0; j < i; ++j) {
-        if (EngineOf(p.steps[j].kind) != static_cast<int>(w.waits[x].engine)) continue;
+        if (EngineOf(p.step(j).kind) != static_cast<int>(w.waits[x].engine)) continue;
         if (++count == w.waits[x].count) add(j);
       }
     }
@@ -107,9 +101,9 @@ std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWait
 
 bool AllOrdered(const Program& p, const ProgramWaits& w, size_t dropped) {
   const auto before = HappensBefore(p, w, dropped);
-  for (size_t i = 0; i < p.steps.size(); ++i) {
+  for (size_t i = 0; i < p.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (!before[i][j] && Conflict(p, p.steps[j], p.steps[i])) return false;
+      if (!before[i][j] && Conflict(p, p.step(j), p.step(i))) return false;
     }
   }
   return true;
@@ -123,7 +117,7 @@ TEST_CASE("program: derived waits order every conflict and none can be spared") 
     Arena arena(&memory);
     Program p(&arena);
     RandomProgram(&rng, &p);
-    ProgramWaits w = {};
+    ProgramWaits w(&arena);
     REQUIRE(DeriveWaits(p, &arena, &w) == Status::kOk);
     CHECK(AllOrdered(p, w, SIZE_MAX));
     waits_seen += w.waits.size();
@@ -145,21 +139,17 @@ TEST_CASE("program: cycles are those of engines that wait and run in order") {
   Program p(&n.arena);
   Transfer t = {};
   t.buffer = Buffer(0, 5);  // 3 + ceil(5 / 2) = 6 cycles
-  REQUIRE(p.transfers.Push(t) == Status::kOk);
+  REQUIRE(p.AddTransfer(StepKind::kLoad, 0, t) == Status::kOk);
   TileStep tile = {};
   tile.present[kRoleInput0] = tile.present[kRoleOutput] = true;
   tile.operand[kRoleInput0] = Buffer(0, 5);
   tile.operand[kRoleOutput] = Buffer(8, 12);
   tile.cycles = 10;
-  REQUIRE(p.tiles.Push(tile) == Status::kOk);
+  REQUIRE(p.AddTile(0, tile) == Status::kOk);
   Transfer s = {};
   s.buffer = Buffer(8, 12);  // 5 cycles
-  REQUIRE(p.transfers.Push(s) == Status::kOk);
-  for (const Step& step : {Step{StepKind::kLoad, 0, 0}, Step{StepKind::kCompute, 0, 0},
-                           Step{StepKind::kStore, 0, 1}}) {
-    REQUIRE(p.steps.Push(step) == Status::kOk);
-  }
-  ProgramWaits w = {};
+  REQUIRE(p.AddTransfer(StepKind::kStore, 0, s) == Status::kOk);
+  ProgramWaits w(&n.arena);
   REQUIRE(DeriveWaits(p, &n.arena, &w) == Status::kOk);
   CHECK(w.waits.size() == 2);
   int64_t cycles = 0;

@@ -48,9 +48,7 @@ BufferBox BoxIn(BufferRange range, const Box& box, const Tensor& tensor) {
 }
 
 Status PushTransfer(const LayerWriter& w, StepKind kind, const Transfer& transfer) {
-  const uint32_t item = static_cast<uint32_t>(w.program->transfers.size());
-  SLUICE_TRY(w.program->transfers.Push(transfer));
-  return w.program->steps.Push(Step{kind, w.layer, item});
+  return w.program->AddTransfer(kind, w.layer, transfer);
 }
 
 // Tiles of one layer, in loop order.
@@ -123,7 +121,7 @@ class ComputeLayer {
     bool has_pending = false;
     while (loop.Next()) {
       if (w_.budget->Exhausted()) return Status::kStopped;
-      if (w_.program->tiles.size() >= kMaxTiles) return Status::kUnsupported;
+      if (w_.program->tile_count() >= kMaxTiles) return Status::kUnsupported;
       const Box box = loop.box();
       // Single buffers: the tile before must be done before anything is loaded anew.
       if (has_pending && !tiling_.doubled) {
@@ -189,9 +187,7 @@ class ComputeLayer {
       tile.operand[kRoleOutput] =
           BoxIn(role->range[role->current], box, layer_.graph.tensors[out]);
     }
-    const uint32_t item = static_cast<uint32_t>(w_.program->tiles.size());
-    SLUICE_TRY(w_.program->tiles.Push(tile));
-    SLUICE_TRY(w_.program->steps.Push(Step{StepKind::kCompute, w_.layer, item}));
+    SLUICE_TRY(w_.program->AddTile(w_.layer, tile));
     if (!tile.last) return Status::kOk;
     Transfer store = {};
     store.dram = TensorBox(out, w_.lowering.places[out], box);
@@ -405,7 +401,7 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
     case LayerKind::kAppend:
       return WriteAppend(w, capacity, smallest);
     case LayerKind::kHost:
-      return w.program->steps.Push(Step{StepKind::kHost, w.layer, w.layer});
+      return w.program->AddHost(w.layer);
     default:
       return Status::kUnsupported;
   }
@@ -447,7 +443,7 @@ Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
 Status AppendLayer(const Graph& graph, const Hardware& hardware,
                    const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
                    Budget* budget, Arena* scratch, Program* program) {
-  SLUICE_TRY(program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
+  SLUICE_TRY(program->BeginBlock());
   Arena memory(scratch->memory());
   TilingMemo tilings(&memory);
   const LayerWriter writer = {graph,   hardware, lowering, budget,
@@ -466,7 +462,7 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
   TilingMemo tilings(&memory);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
-    SLUICE_TRY(program->block_begin.Push(static_cast<uint32_t>(program->steps.size())));
+    SLUICE_TRY(program->BeginBlock());
     const LayerWriter writer = {graph,   hardware, lowering, budget,
                                 program, &tilings, l};
     int64_t smallest = 0;

@@ -176,8 +176,7 @@ class Writer {
     uint32_t issued = 0;
     for (uint32_t p = 0; p < list_.tiles; ++p) {
       if (p == 0 || b_.position_groups[p] != b_.position_groups[p - 1]) {
-        SLUICE_TRY(
-            program_->block_begin.Push(static_cast<uint32_t>(program_->steps.size())));
+        SLUICE_TRY(program_->BeginBlock());
       }
       for (; issued < due_[p]; ++issued) {
         SLUICE_TRY(WriteTransfer(dma_.order[issued], static_cast<int32_t>(p)));
@@ -227,9 +226,7 @@ class Writer {
   }
 
   Status Push(StepKind kind, uint32_t fusion_layer, const Transfer& transfer) {
-    const uint32_t item = static_cast<uint32_t>(program_->transfers.size());
-    SLUICE_TRY(program_->transfers.Push(transfer));
-    return program_->steps.Push(Step{kind, run_.layer[fusion_layer], item});
+    return program_->AddTransfer(kind, run_.layer[fusion_layer], transfer);
   }
 
   // Transfer `id`, written before tile p.
@@ -355,9 +352,7 @@ class Writer {
     tile.vector_ops = t.vector_ops;
     tile.cycles = TileCycles(*run_.hardware, executed, t, channels);
     latest_[layer] = p;
-    const uint32_t item = static_cast<uint32_t>(program_->tiles.size());
-    SLUICE_TRY(program_->tiles.Push(tile));
-    return program_->steps.Push(Step{StepKind::kCompute, run_.layer[layer], item});
+    return program_->AddTile(run_.layer[layer], tile);
   }
 
   const FusionRun& run_;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growable array in pages of an arena: nothing moves and nothing is left behind when it
+// grows, so long lists cost their elements and no more.
+//
+// Errors   kOutOfMemory.
+// Cost     constant time per element; 8 bytes per page of at most 4 KiB.
+#ifndef SLUICE_BASE_SEQUENCE_H_
+#define SLUICE_BASE_SEQUENCE_H_
+
+#include "base/memory.h"
+
+namespace sluice {
+
+template <typename T>
+class Sequence {
+ public:
+  explicit Sequence(Arena* arena) : arena_(arena), pages_(arena) {}
+
+  Status Push(const T& value) {
+    if ((size_ & kMask) == 0) SLUICE_TRY(AddPage());
+    pages_[size_ >> kShift][size_ & kMask] = value;
+    ++size_;
+    return Status::kOk;
+  }
+  size_t size() const { return size_; }
+  T& operator[](size_t i) { return pages_[i >> kShift][i & kMask]; }
+  const T& operator[](size_t i) const { return pages_[i >> kShift][i & kMask]; }
+
+  // Runs of elements that lie together, in order; `visit` gets a Span of each.
+  template <typename Visit>
+  void ForEachRun(Visit visit) const {
+    for (size_t at = 0; at < size_; at += kMask + 1) {
+      const size_t n = size_ - at < kMask + 1 ? size_ - at : kMask + 1;
+      visit(Span<const T>(pages_[at >> kShift], n));
+    }
+  }
+
+ private:
+  static constexpr size_t Shift() {
+    size_t shift = 0;
+    while (sizeof(T) << (shift + 1) <= 4096) ++shift;
+    return shift;
+  }
+  static constexpr size_t kShift = Shift();
+  static constexpr size_t kMask = (size_t{1} << kShift) - 1;
+
+  Status AddPage() {
+    void* page = arena_->AllocateBytes(sizeof(T) << kShift, alignof(T));
+    if (page == nullptr) return Status::kOutOfMemory;
+    return pages_.Push(static_cast<T*>(page));
+  }
+
+  Arena* arena_;
+  Vector<T*> pages_;
+  size_t size_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_BASE_SEQUENCE_H_
