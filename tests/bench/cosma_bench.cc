@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// COSMA's evaluation: off-chip bytes of its fourteen networks at three budgets, with
+// and without parameters, against four schemes (Fig. 3, Fig. 4), and times (Table II).
+// Every plan passes the judge, which shares nothing with the solver; CPU time of one
+// thread.
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/zoo/zoo.h"
+#include "solve/placement/replacement.h"
+#include "tests/bench/cosma_networks.h"
+#include "tests/placement/schemes.h"
+
+int RunCosmaBench(bool json);
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sluice_test::Leaves;
+using sluice_test::Net;
+
+struct Subject {
+  const char* zoo;
+  const char* title;  // as the paper calls it
+  bool searched;      // by architecture search
+};
+constexpr Subject kSubjects[] = {{"resnet50", "ResNet-50", false},
+                                 {"densenet121", "DenseNet", false},
+                                 {"resnext50", "ResNeXt", false},
+                                 {"r2plus1d_18", "R(2+1)D", false},
+                                 {"s3d", "S3D", false},
+                                 {"fcn", "FCN", false},
+                                 {"lraspp", "L-RASPP", false},
+                                 {"deeplabv3", "DeepLabV3", false},
+                                 {"transformer", "Transformer", false},
+                                 {"vit_b_16", "ViT", false},
+                                 {"pnasnet5", "PNASNet-5", true},
+                                 {"amoebanet_d", "AmoebaNet-D", true},
+                                 {"nasnet_a", "NASNet-A", true},
+                                 {"darts", "DARTS", true}};
+
+// Of a solve; little of it goes to work that no budget stops.
+constexpr uint64_t kDesignedNs = 7000000, kSearchedNs = 80000000;
+constexpr uint64_t kFootprintNs = 2000000000;
+
+struct Solved {
+  Status status = Status::kInternal;
+  int64_t bytes = -1, bound = 0;
+  bool proved = false, legal = false;
+  double cpu_s = 0;
+};
+
+Solved Solve(const Net& net, int64_t capacity, const std::vector<uint32_t>* order,
+             uint64_t deadline_ns) {
+  Solved result;
+  sluice_test::Ground ground;
+  Budget budget(deadline_ns, 0, nullptr);
+  JointOptions options;
+  options.capacity = capacity;
+  options.charge = SpillCharge::kPaper;
+  if (order != nullptr) options.fixed_order = sluice_test::View(*order);
+  SpillPlan plan;
+  const double start = sluice_test::CpuSeconds();
+  result.status = order == nullptr
+                      ? PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
+                                  &ground.diagnostic)
+                      : PlanReplacement(net.Graph(), options, &budget, &ground.arena,
+                                        &plan, &ground.diagnostic);
+  result.cpu_s = sluice_test::CpuSeconds() - start;
+  if (result.status != Status::kOk) return result;
+  int64_t recount = -1;
+  const std::string verdict =
+      sluice_test::JudgePlan(net, plan, capacity, true, &recount);
+  result.bytes = plan.bytes();
+  result.bound = plan.lower_bound;
+  result.proved = plan.proved;
+  result.legal = verdict.empty() && recount == plan.bytes();
+  return result;
+}
+
+Json FixedJson(const Solved& s) {
+  return {{"bytes", s.bytes},
+          {"optimal", s.proved},
+          {"legal", s.legal},
+          {"cpu_s", s.cpu_s}};
+}
+
+double Number(const Json& json) { return json.get<double>(); }
+
+class Evaluation {
+ public:
+  void Add(const Subject& subject, bool parameters) {
+    const Net net = sluice_bench::NetOf(
+        cli::MakeZooGraph(subject.zoo, cli::ZooOptions()), parameters);
+    sluice_test::Ground ground;
+    Budget budget(kFootprintNs, 0, nullptr);
+    FootprintPlan least;
+    const double start = sluice_test::CpuSeconds();
+    if (PlanFootprint(net.Graph(), &budget, &ground.arena, &least,
+                      &ground.diagnostic) != Status::kOk) {
+      return;
+    }
+    const double footprint_s = sluice_test::CpuSeconds() - start;
+    const std::vector<uint32_t> by_peak(least.order.begin(), least.order.end());
+    const int64_t required = LargestOperator(net.Graph()), peak = least.peak_bytes;
+    const std::pair<const char*, int64_t> budgets[] = {
+        {"M_R", required}, {"M_H", (required + peak) / 2}, {"M_P", peak}};
+    for (const auto& [name, capacity] : budgets) {
+      Json row = Row(net, by_peak, capacity, subject.searched, parameters);
+      row["network"] = subject.title;
+      row["searched"] = subject.searched;
+      row["budget"] = name;
+      row["setting"] = parameters ? "activations and parameters" : "activations";
+      row["budget_bytes"] = capacity;
+      row["operators"] = net.operators.size();
+      row["tensors"] = net.tensors.size();
+      row["footprint_proved"] = least.proved;
+      row["footprint_cpu_s"] = footprint_s;
+      rows_.push_back(row);
+    }
+  }
+
+  const Json& rows() const { return rows_; }
+
+  // Mean of 1 - ours / scheme over all rows that qualify and schemes that move bytes.
+  template <typename Qualifies>
+  double Reduction(Qualifies qualifies) const {
+    double sum = 0;
+    int count = 0;
+    for (const Json& row : rows_) {
+      if (!qualifies(row)) continue;
+      const double ours = Number(row["bytes"]);
+      for (const Json& bytes : row["schemes"]) {
+        if (Number(bytes) == 0) continue;
+        sum += 1 - ours / Number(bytes);
+        ++count;
+      }
+    }
+    return count == 0 ? 0 : 100 * sum / count;
+  }
+
+ private:
+  static Json Row(const Net& net, const std::vector<uint32_t>& by_peak,
+                  int64_t capacity, bool searched, bool parameters) {
+    std::vector<uint32_t> as_given(net.operators.size());
+    for (uint32_t o = 0; o < as_given.size(); ++o) as_given[o] = o;
+    Json row;
+    const Solved ours =
+        Solve(net, capacity, nullptr, searched ? kSearchedNs : kDesignedNs);
+    row["bytes"] = ours.bytes;
+    row["optimal"] = ours.proved;
+    row["bound"] = ours.bound;
+    row["legal"] = ours.legal;
+    row["cpu_s"] = ours.cpu_s;
+    const auto scheme = [&](const std::vector<uint32_t>& order, Leaves leaves) {
+      return sluice_test::SchemeBytes(net, order, capacity, leaves);
+    };
+    row["schemes"] = {{"default_belady", scheme(as_given, Leaves::kBelady)},
+                      {"default_greedy", scheme(as_given, Leaves::kGreedy)},
+                      {"minpeak_belady", scheme(by_peak, Leaves::kBelady)},
+                      {"minpeak_greedy", scheme(by_peak, Leaves::kGreedy)}};
+    if (searched && !parameters) {
+      row["fixed_default"] = FixedJson(Solve(net, capacity, &as_given, kSearchedNs));
+      row["fixed_minpeak"] = FixedJson(Solve(net, capacity, &by_peak, kSearchedNs));
+    }
+    return row;
+  }
+
+  Json rows_ = Json::array();
+};
+
+double Mebibytes(const Json& bytes) { return bytes.get<double>() / (1 << 20); }
+
+void PrintFigure(const Evaluation& evaluation, bool searched) {
+  std::printf("%s: off-chip MiB besides the compulsory ones\n",
+              searched ? "Fig. 4" : "Fig. 3");
+  std::printf("%-12s %-4s %-4s %5s %9s %9s %9s %6s | %9s %9s %9s %9s%s\n", "network",
+              "with", "at", "ops", "budget", "ours", "bound", "legal", "default/B",
+              "default/g", "minpeak/B", "minpeak/g",
+              searched ? " | FS default, minpeak" : "");
+  for (const Json& r : evaluation.rows()) {
+    if (r["searched"] != searched) continue;
+    const Json& s = r["schemes"];
+    std::printf("%-12s %-4s %-4s %5d %9.3f %9.3f %9.3f %6s | %9.3f %9.3f %9.3f %9.3f",
+                r["network"].get<std::string>().c_str(),
+                r["setting"] == "activations" ? "" : "par.",
+                r["budget"].get<std::string>().c_str(), r["operators"].get<int>(),
+                Mebibytes(r["budget_bytes"]), Mebibytes(r["bytes"]),
+                Mebibytes(r["bound"]), r["legal"].get<bool>() ? "yes" : "NO",
+                Mebibytes(s["default_belady"]), Mebibytes(s["default_greedy"]),
+                Mebibytes(s["minpeak_belady"]), Mebibytes(s["minpeak_greedy"]));
+    if (r.contains("fixed_default")) {
+      std::printf(" | %.3f %.3f", Mebibytes(r["fixed_default"]["bytes"]),
+                  Mebibytes(r["fixed_minpeak"]["bytes"]));
+    }
+    std::printf("\n");
+  }
+}
+
+void PrintTimes(const Evaluation& evaluation) {
+  std::printf("Table II: CPU ms (fixed schedules for searched networks only)\n");
+  std::printf("%-12s %-4s %-4s %9s %9s %11s %11s\n", "network", "with", "at", "ours",
+              "optimal", "FS default", "FS minpeak");
+  for (const Json& r : evaluation.rows()) {
+    std::printf("%-12s %-4s %-4s %9.2f %9s", r["network"].get<std::string>().c_str(),
+                r["setting"] == "activations" ? "" : "par.",
+                r["budget"].get<std::string>().c_str(), 1e3 * r["cpu_s"].get<double>(),
+                r["optimal"].get<bool>() ? "yes" : "no");
+    if (r.contains("fixed_default")) {
+      std::printf(" %11.2f %11.2f", 1e3 * r["fixed_default"]["cpu_s"].get<double>(),
+                  1e3 * r["fixed_minpeak"]["cpu_s"].get<double>());
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+}  // namespace sluice
+
+int RunCosmaBench(bool json) {
+  using sluice::Json;
+  sluice::Evaluation evaluation;
+  for (const sluice::Subject& subject : sluice::kSubjects) {
+    evaluation.Add(subject, false);
+    // As in the paper: parameters for the designed networks only.
+    if (!subject.searched) evaluation.Add(subject, true);
+  }
+  const auto reduction = [&](bool searched, const char* setting, const char* budget) {
+    return evaluation.Reduction([&](const Json& row) {
+      return row["searched"] == searched &&
+             (setting == nullptr || row["setting"] == setting) &&
+             (budget == nullptr || row["budget"] == budget);
+    });
+  };
+  const char* both = "activations and parameters";
+  const Json reductions = {
+      {"designed_percent", reduction(false, nullptr, nullptr)},
+      {"designed_activations_percent", reduction(false, "activations", nullptr)},
+      {"designed_parameters_percent", reduction(false, both, nullptr)},
+      {"designed_at_M_R_percent", reduction(false, nullptr, "M_R")},
+      {"designed_paper_percent", 84},
+      {"searched_percent", reduction(true, nullptr, nullptr)},
+      {"searched_at_M_R_percent", reduction(true, nullptr, "M_R")},
+      {"searched_paper_percent", 85}};
+  if (json) {
+    std::printf(
+        "%s\n",
+        Json{{"rows", evaluation.rows()}, {"reduction", reductions}}.dump(1).c_str());
+    return 0;
+  }
+  sluice::PrintFigure(evaluation, false);
+  sluice::PrintFigure(evaluation, true);
+  sluice::PrintTimes(evaluation);
+  std::printf("average reduction against the four schemes where they move bytes:\n");
+  for (const auto& [name, percent] : reductions.items()) {
+    std::printf("  %-32s %5.1f %%\n", name.c_str(), percent.get<double>());
+  }
+  return 0;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/cosma_networks.h"
+
+#include "sluice/graph_generated.h"
+#include "sluice/ops.h"
+
+namespace sluice_bench {
+namespace {
+
+using sluice::TensorRole;
+using sluice_test::Net;
+
+int64_t BytesOf(const sluice::wire::Graph& g, uint32_t tensor) {
+  int64_t bytes = 1;
+  const uint8_t dtype = g.tensor_dtype()->Get(tensor);
+#define SLUICE_ELEMENT(constant, code, size, name) \
+  if (dtype == code) bytes = size;
+  SLUICE_DTYPES(SLUICE_ELEMENT)
+#undef SLUICE_ELEMENT
+  for (uint32_t i = g.tensor_dim_begin()->Get(tensor);
+       i < g.tensor_dim_begin()->Get(tensor + 1); ++i) {
+    bytes *= g.tensor_dims()->Get(i);
+  }
+  return bytes;
+}
+
+class Builder {
+ public:
+  Builder(const sluice::wire::Graph& graph, bool parameters)
+      : g_(graph),
+        parameters_(parameters),
+        looks_at_(g_.tensor_dtype()->size()),
+        operand_(g_.tensor_dtype()->size(), sluice::kNoOperand),
+        role_(g_.tensor_dtype()->size(), TensorRole::kIntermediate) {
+    for (uint32_t t = 0; t < looks_at_.size(); ++t) looks_at_[t] = t;
+  }
+
+  Net Run() {
+    const uint32_t layers = g_.layer_op()->size();
+    for (uint32_t l = 0; l < layers; ++l) {
+      if (IsView(l)) looks_at_[Outputs(l)[0]] = looks_at_[Inputs(l)[0]];
+    }
+    for (uint32_t t = 0; t < looks_at_.size(); ++t) {
+      const uint8_t kind = g_.tensor_kind()->Get(t);
+      if (kind == 1) role_[t] = TensorRole::kInput;
+      if (kind == 2) role_[looks_at_[t]] = TensorRole::kOutput;
+    }
+    for (uint32_t l = 0; l < layers; ++l) {
+      if (!IsView(l)) Add(l);
+    }
+    return std::move(net_);
+  }
+
+ private:
+  std::vector<uint32_t> Inputs(uint32_t l) const {
+    return {g_.layer_inputs()->begin() + g_.layer_input_begin()->Get(l),
+            g_.layer_inputs()->begin() + g_.layer_input_begin()->Get(l + 1)};
+  }
+  std::vector<uint32_t> Outputs(uint32_t l) const {
+    return {g_.layer_outputs()->begin() + g_.layer_output_begin()->Get(l),
+            g_.layer_outputs()->begin() + g_.layer_output_begin()->Get(l + 1)};
+  }
+  bool IsView(uint32_t l) const {
+    const uint16_t op = g_.layer_op()->Get(l);
+    return op == SLUICE_OP_RESHAPE || op == SLUICE_OP_SLICE;
+  }
+  uint32_t Operand(uint32_t tensor) {
+    const uint32_t t = looks_at_[tensor];
+    if (operand_[t] == sluice::kNoOperand) {
+      operand_[t] = net_.Tensor(BytesOf(g_, t), role_[t]);
+    }
+    return operand_[t];
+  }
+
+  void Add(uint32_t l) {
+    std::vector<uint32_t> in, out;
+    int64_t constants = 0;
+    for (const uint32_t t : Inputs(l)) {
+      if (t == sluice::kNoOperand) continue;
+      if (g_.tensor_kind()->Get(looks_at_[t]) == 3) {
+        constants += BytesOf(g_, t);
+      } else {
+        in.push_back(Operand(t));
+      }
+    }
+    if (parameters_ && constants > 0) {
+      in.push_back(net_.Tensor(constants, TensorRole::kInput));
+    }
+    for (const uint32_t t : Outputs(l)) out.push_back(Operand(t));
+    net_.Op(in, out);
+  }
+
+  const sluice::wire::Graph& g_;
+  const bool parameters_;
+  std::vector<uint32_t> looks_at_, operand_;
+  std::vector<TensorRole> role_;
+  Net net_;
+};
+
+}  // namespace
+
+Net NetOf(const std::vector<uint8_t>& graph, bool parameters) {
+  return Builder(*sluice::wire::GetGraph(graph.data()), parameters).Run();
+}
+
+}  // namespace sluice_bench
