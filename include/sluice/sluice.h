@@ -175,6 +175,17 @@ SLUICE_API sluice_status_t sluice_plan_stream(const sluice_plan_t* plan,
 SLUICE_API sluice_status_t sluice_plan_write(const sluice_plan_t* plan, void* buffer,
                                              size_t* size);
 
+/* Where the scheduler's own memory goes. */
+enum {
+  SLUICE_PHASE_READ = 0,     /* graph and hardware, when they were created */
+  SLUICE_PHASE_LOWER = 1,    /* views, places in DRAM */
+  SLUICE_PHASE_SCHEDULE = 2, /* tiles, order, waits: the search */
+  SLUICE_PHASE_PLACE = 3,    /* scratchpad addresses, where they are a search by itself */
+  SLUICE_PHASE_EMIT = 4,     /* the stream and the plan's bytes */
+  SLUICE_PHASE_VERIFY = 5,
+  SLUICE_PHASE_COUNT = 6
+};
+
 typedef struct sluice_report {
   uint32_t struct_size;
   uint32_t stop_reason; /* SLUICE_STOP_ */
@@ -187,6 +198,10 @@ typedef struct sluice_report {
   uint64_t macs, vector_ops;
   uint64_t iterations;
   uint32_t layers, groups, tiles, instructions;
+  /* By SLUICE_PHASE_: the most bytes that were live in the context during the phase, with
+   * all that lived there before; 0: did not take place. Not part of the plan's bytes: 0
+   * for a plan that was read. */
+  uint64_t phase_peak_bytes[8];
 } sluice_report_t;
 SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
                                               sluice_report_t* out_report);

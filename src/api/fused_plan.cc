@@ -164,6 +164,7 @@ class FusedScheduler {
   }
 
   Status Place(const Section& section, OffsetPlan* plan) {
+    const PhaseScope phase(arena_->memory(), SLUICE_PHASE_PLACE);
     LiveRangeSet set;
     set.buffers = section.buffers.ranges;
     OffsetOptions options;

@@ -22,12 +22,14 @@ struct sluice_graph {
   explicit sluice_graph(sluice::Memory* memory) : arena(memory) {}
   sluice::Arena arena;
   sluice::Graph graph = {};
+  uint64_t read_peak_bytes = 0;  // of the context while this was read
 };
 
 struct sluice_hardware {
   explicit sluice_hardware(sluice::Memory* memory) : arena(memory) {}
   sluice::Arena arena;
   sluice::Hardware hardware = {};
+  uint64_t read_peak_bytes = 0;
 };
 
 struct sluice_plan {

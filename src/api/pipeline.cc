@@ -117,6 +117,7 @@ Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capac
   plan.report = c->report;
   plan.report.stop_reason = budget.stop_reason();
   plan.report.iterations = budget.iterations();
+  scratch->memory()->EnterPhase(SLUICE_PHASE_EMIT);
   {
     Arena memory(scratch->memory());
     StreamParts parts(&memory);
@@ -132,6 +133,7 @@ Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capac
     }
     *bytes = image.all;
   }
+  scratch->memory()->EnterPhase(SLUICE_PHASE_VERIFY);
   return Judge(graph, hardware, *bytes, scratch, diagnostic);
 }
 
@@ -150,7 +152,9 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
         Min<uint64_t>(options.scratchpad_bytes, static_cast<uint64_t>(capacity)));
   }
   Candidate baseline(scratch->memory());
+  scratch->memory()->EnterPhase(SLUICE_PHASE_LOWER);
   SLUICE_TRY(Lower(graph, hardware, scratch, &baseline.lowering, diagnostic));
+  scratch->memory()->EnterPhase(SLUICE_PHASE_SCHEDULE);
   SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, &budget,
                                   scratch, &baseline.program, diagnostic));
   SLUICE_TRY(Complete(graph, hardware, scratch, &baseline));

@@ -59,6 +59,8 @@ sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out
   if (context == nullptr || bytes == nullptr || out == nullptr) {
     return report.BadArgument("context, bytes and output pointer must not be null");
   }
+  context->memory.ClearPhases();
+  context->memory.EnterPhase(SLUICE_PHASE_READ);
   T* object = Create<T>(context);
   if (object == nullptr) return report.Done(Status::kOutOfMemory);
   const Status status = read(object, report.get());
@@ -80,14 +82,24 @@ Status AdoptPlan(sluice_plan_t* plan, const void* bytes, size_t size,
   return ReadPlan(copy, size, &plan->arena, &plan->plan, diagnostic);
 }
 
-Status ScheduleInto(sluice_context_t* context, const Graph& graph,
-                    const Hardware& hardware, const sluice_schedule_options_t& options,
-                    sluice_plan_t* plan, Diagnostic* diagnostic) {
-  Arena scratch(&context->memory);
-  SLUICE_TRY(MakePlan(graph, hardware, options, &plan->arena, &scratch, &plan->bytes,
+Status ScheduleInto(sluice_context_t* context, const sluice_graph_t& graph,
+                    const sluice_hardware_t& hardware,
+                    const sluice_schedule_options_t& options, sluice_plan_t* plan,
+                    Diagnostic* diagnostic) {
+  Memory* memory = &context->memory;
+  Arena scratch(memory);
+  SLUICE_TRY(MakePlan(graph.graph, hardware.hardware, options, &plan->arena, &scratch,
+                      &plan->bytes, diagnostic));
+  SLUICE_TRY(ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
                       diagnostic));
-  return ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
-                  diagnostic);
+  uint64_t* peaks = plan->plan.report.phase_peak_bytes;
+  for (uint32_t p = 0; p < SLUICE_PHASE_COUNT; ++p) {
+    peaks[p] = memory->phase_peak_bytes(p);
+  }
+  peaks[SLUICE_PHASE_READ] = graph.read_peak_bytes > hardware.read_peak_bytes
+                                 ? graph.read_peak_bytes
+                                 : hardware.read_peak_bytes;
+  return Status::kOk;
 }
 
 sluice_status_t CreateInBlock(const sluice_context_options_t& options,
@@ -214,8 +226,11 @@ sluice_status_t sluice_graph_create(sluice_context_t* context, const void* bytes
                                     sluice_diagnostic_t* diagnostic) {
   return sluice::CreateFrom(context, bytes, out_graph, diagnostic,
                             [&](sluice_graph_t* object, sluice::Diagnostic* d) {
-                              return sluice::ReadGraph(bytes, size, &object->arena,
-                                                       &object->graph, d);
+                              const Status status = sluice::ReadGraph(
+                                  bytes, size, &object->arena, &object->graph, d);
+                              object->read_peak_bytes =
+                                  context->memory.phase_peak_bytes(SLUICE_PHASE_READ);
+                              return status;
                             });
 }
 
@@ -226,8 +241,11 @@ sluice_status_t sluice_hardware_create(sluice_context_t* context, const void* by
                                        sluice_diagnostic_t* diagnostic) {
   return sluice::CreateFrom(context, bytes, out_hardware, diagnostic,
                             [&](sluice_hardware_t* object, sluice::Diagnostic* d) {
-                              return sluice::ReadHardware(bytes, size, &object->arena,
-                                                          &object->hardware, d);
+                              const Status status = sluice::ReadHardware(
+                                  bytes, size, &object->arena, &object->hardware, d);
+                              object->read_peak_bytes =
+                                  context->memory.phase_peak_bytes(SLUICE_PHASE_READ);
+                              return status;
                             });
 }
 
@@ -247,9 +265,8 @@ sluice_status_t sluice_schedule(sluice_context_t* context, const sluice_graph_t*
   }
   return sluice::CreateFrom(context, graph, out_plan, diagnostic,
                             [&](sluice_plan_t* plan, sluice::Diagnostic* d) {
-                              return sluice::ScheduleInto(context, graph->graph,
-                                                          hardware->hardware, own, plan,
-                                                          d);
+                              return sluice::ScheduleInto(context, *graph, *hardware,
+                                                          own, plan, d);
                             });
 }
 

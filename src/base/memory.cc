@@ -83,7 +83,15 @@ void* Memory::Allocate(size_t bytes, size_t alignment) {
   live_bytes_ += bytes;
   ++allocations_;
   if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+  if (live_bytes_ > phase_peak_bytes_[phase_]) phase_peak_bytes_[phase_] = live_bytes_;
   return p;
+}
+
+uint32_t Memory::EnterPhase(uint32_t phase) {
+  const uint32_t before = phase_;
+  phase_ = phase;
+  if (live_bytes_ > phase_peak_bytes_[phase]) phase_peak_bytes_[phase] = live_bytes_;
+  return before;
 }
 
 void Memory::Release(void* pointer, size_t bytes, size_t alignment) {

@@ -41,6 +41,12 @@ class Memory {
   void* Allocate(size_t bytes, size_t alignment);
   void Release(void* pointer, size_t bytes, size_t alignment);
 
+  // High-water marks by SLUICE_PHASE_: of the phase entered last, until the next one.
+  // Returns the phase that was entered before.
+  uint32_t EnterPhase(uint32_t phase);
+  void ClearPhases() { memset(phase_peak_bytes_, 0, sizeof phase_peak_bytes_); }
+  uint64_t phase_peak_bytes(uint32_t phase) const { return phase_peak_bytes_[phase]; }
+
   uint64_t live_bytes() const { return live_bytes_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t allocations() const { return allocations_; }
@@ -51,6 +57,22 @@ class Memory {
   uint64_t live_bytes_ = 0;
   uint64_t peak_bytes_ = 0;
   uint64_t allocations_ = 0;
+  uint32_t phase_ = SLUICE_PHASE_READ;
+  uint64_t phase_peak_bytes_[SLUICE_PHASE_COUNT] = {};
+};
+
+// Another phase until the end of a scope.
+class PhaseScope {
+ public:
+  PhaseScope(Memory* memory, uint32_t phase)
+      : memory_(memory), outer_(memory->EnterPhase(phase)) {}
+  ~PhaseScope() { memory_->EnterPhase(outer_); }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  Memory* memory_;
+  uint32_t outer_;
 };
 
 // Bump allocation in chunks of Memory. Nothing is freed but by Rewind or the

@@ -51,6 +51,29 @@ struct Measured {
   double gap() const { return bound_cost > 0 ? cost / bound_cost - 1 : 0; }
 };
 
+// By SLUICE_PHASE_.
+constexpr const char* kPhases[SLUICE_PHASE_COUNT] = {"read",  "lower", "schedule",
+                                                     "place", "emit",  "verify"};
+
+Json PhasesAsJson(const sluice_report_t& report) {
+  Json phases = Json::object();
+  for (int p = 0; p < SLUICE_PHASE_COUNT; ++p) {
+    phases[kPhases[p]] = report.phase_peak_bytes[p];
+  }
+  return phases;
+}
+
+// "read 1.00 KiB, lower ...": those that took place.
+std::string PhasesText(const sluice_report_t& report) {
+  std::string text;
+  for (int p = 0; p < SLUICE_PHASE_COUNT; ++p) {
+    if (report.phase_peak_bytes[p] == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(kPhases[p]) + " " +
+            BytesText(report.phase_peak_bytes[p]);
+  }
+  return text;
+}
+
 Json AsJson(const Measured& m) {
   const sluice_report_t& r = m.report;
   Json gap = nullptr;
@@ -74,7 +97,8 @@ Json AsJson(const Measured& m) {
           {"groups", r.groups},
           {"tiles", r.tiles},
           {"instructions", r.instructions},
-          {"spill_bytes", r.spill_bytes}};
+          {"spill_bytes", r.spill_bytes},
+          {"phase_peak_bytes", PhasesAsJson(r)}};
 }
 
 std::string Share(double part, double whole, const char* name) {
@@ -121,8 +145,8 @@ std::string AsText(const Measured& m, const std::string& heading,
               Grouped(r.layers) + " layers, " + Grouped(r.groups) + " groups, " +
                   Grouped(r.tiles) + " tiles");
   report.Line("solved in", TimeText(static_cast<double>(m.solve_us) / 1e6),
-              BytesText(m.peak_memory_bytes) + " of memory, " + Grouped(r.iterations) +
-                  " iterations, stop: " + StopText(r.stop_reason));
+              Grouped(r.iterations) + " iterations, stop: " + StopText(r.stop_reason));
+  report.Line("memory", BytesText(m.peak_memory_bytes), "peak; " + PhasesText(r));
   return report.Text();
 }
 

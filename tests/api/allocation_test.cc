@@ -143,5 +143,50 @@ TEST_CASE("a cap on memory is kept to the byte and says so") {
   CHECK(refused > 0);
 }
 
+TEST_CASE("the report says how much memory was live in each phase") {
+  const Files files = FilesOf(5);
+  for (uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_FUSION}) {
+    RecordingAllocator memory;
+    const sluice_context_options_t options = memory.Options();
+    Library library(&options);
+    const GraphPtr graph = library.Graph(files.graph);
+    const HardwarePtr hardware = library.Hardware(files.hardware);
+    sluice_schedule_options_t how = {};
+    how.struct_size = sizeof how;
+    how.solver = solver;
+    sluice_plan_t* made = nullptr;
+    REQUIRE(sluice_schedule(library.context.get(), graph.get(), hardware.get(), &how,
+                            &made, nullptr) == SLUICE_OK);
+    const PlanPtr plan(made);
+    const sluice_report_t report = ReportOf(plan);
+    const uint64_t* peak = report.phase_peak_bytes;
+    uint64_t highest = 0;
+    for (uint32_t p = 0; p < SLUICE_PHASE_COUNT; ++p) {
+      CAPTURE(p);
+      highest = std::max(highest, peak[p]);
+      if (p == SLUICE_PHASE_PLACE && solver == SLUICE_SOLVER_BASELINE) {
+        CHECK(peak[p] == 0);                 // its addresses follow from the tiles
+      } else if (p != SLUICE_PHASE_PLACE) {  // fusion may find no group to place
+        CHECK(peak[p] > 0);
+      }
+    }
+    sluice_memory_stats_t stats = {};
+    stats.struct_size = sizeof stats;
+    REQUIRE(sluice_context_memory(library.context.get(), &stats) == SLUICE_OK);
+    CHECK(highest == stats.peak_bytes);
+    CHECK(peak[SLUICE_PHASE_READ] < peak[SLUICE_PHASE_SCHEDULE]);
+    // A plan that is read was not made here.
+    const PlanPtr read = library.Plan(BytesOf(plan));
+    for (uint64_t bytes : ReportOf(read).phase_peak_bytes) CHECK(bytes == 0);
+    // A caller of an older version gets what it knows.
+    sluice_report_t older = {};
+    older.struct_size = offsetof(sluice_report_t, phase_peak_bytes);
+    REQUIRE(sluice_plan_report(plan.get(), &older) == SLUICE_OK);
+    CHECK(older.struct_size == offsetof(sluice_report_t, phase_peak_bytes));
+    CHECK(older.phase_peak_bytes[SLUICE_PHASE_EMIT] == 0);
+    CHECK(older.latency_cycles == report.latency_cycles);
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test

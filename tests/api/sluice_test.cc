@@ -27,8 +27,9 @@ struct Objects {
     REQUIRE(sluice_context_create(options, &context, &diagnostic) == SLUICE_OK);
     REQUIRE(sluice_graph_create(context, graph_bytes.data(), graph_bytes.size(), &graph,
                                 &diagnostic) == SLUICE_OK);
-    REQUIRE(sluice_hardware_create(context, hardware_bytes.data(), hardware_bytes.size(),
-                                   &hardware, &diagnostic) == SLUICE_OK);
+    REQUIRE(sluice_hardware_create(context, hardware_bytes.data(),
+                                   hardware_bytes.size(), &hardware,
+                                   &diagnostic) == SLUICE_OK);
   }
   ~Objects() {
     sluice_hardware_destroy(hardware);
@@ -66,13 +67,15 @@ TEST_CASE("a plan survives a round trip through its bytes and verifies again") {
   sluice_plan_t* again = nullptr;
   REQUIRE(sluice_plan_create(o.context, bytes.data(), bytes.size(), &again,
                              &o.diagnostic) == SLUICE_OK);
-  CHECK(sluice_verify(o.context, o.graph, o.hardware, again, &o.diagnostic) == SLUICE_OK);
+  CHECK(sluice_verify(o.context, o.graph, o.hardware, again, &o.diagnostic) ==
+        SLUICE_OK);
   CHECK(PlanBytesOf(again) == bytes);
   sluice_report_t first = {}, second = {};
   first.struct_size = second.struct_size = sizeof first;
   CHECK(sluice_plan_report(plan, &first) == SLUICE_OK);
   CHECK(sluice_plan_report(again, &second) == SLUICE_OK);
-  CHECK(std::memcmp(&first, &second, sizeof first) == 0);
+  // All but the memory it took to make the plan.
+  CHECK(std::memcmp(&first, &second, offsetof(sluice_report_t, phase_peak_bytes)) == 0);
   CHECK(first.latency_cycles >= first.bound_latency_cycles);
   CHECK(first.energy_pj >= first.bound_energy_pj);
   sluice_plan_destroy(again);
@@ -123,8 +126,8 @@ TEST_CASE("every object gives its memory back") {
 TEST_CASE("null pointers, short structs and unknown tails are bad arguments") {
   Objects o;
   sluice_plan_t* plan = nullptr;
-  CHECK(sluice_schedule(o.context, nullptr, o.hardware, nullptr, &plan, &o.diagnostic) ==
-        SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_schedule(o.context, nullptr, o.hardware, nullptr, &plan,
+                        &o.diagnostic) == SLUICE_BAD_ARGUMENT);
   CHECK(sluice_schedule(o.context, o.graph, o.hardware, nullptr, nullptr,
                         &o.diagnostic) == SLUICE_BAD_ARGUMENT);
   CHECK(sluice_context_create(nullptr, nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
@@ -181,7 +184,8 @@ TEST_CASE("a context in a caller's block works and refuses when the block is ful
   sluice_plan_destroy(plan);
 }
 
-TEST_CASE("a cancelled or expired call before the first plan is stopped, not infeasible") {
+TEST_CASE(
+    "a cancelled or expired call before the first plan is stopped, not infeasible") {
   Objects o;
   const uint32_t cancel = 1;
   sluice_schedule_options_t options = {};
