@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/fused_plan.h"
 
+#include "api/fusion_search.h"
 #include "base/checked.h"
 #include "model/report.h"
 #include "solve/baseline/layer_by_layer.h"
@@ -107,24 +108,24 @@ class FusedScheduler {
   }
 
   Status Solve(Section* section, int64_t buffer_bytes) {
-    FusionOptions options;
+    FusionSearch search;
     const Exponents exponents = ExponentsOf(options_);
-    options.solver = options_.solver == SLUICE_SOLVER_SOMA    ? kFusionSoma
-                     : options_.solver == SLUICE_SOLVER_COCCO ? kFusionCocco
-                                                              : kFusionOurs;
-    options.objective = Objective{exponents.energy, exponents.delay};
-    options.seed = options_.seed;
-    options.anneal = options_.deadline_ns != 0 || options_.max_iterations != 0;
+    search.solver = options_.solver;
+    search.objective = Objective{exponents.energy, exponents.delay};
+    search.seed = options_.seed;
     const uint64_t layers = section->last - section->first;
-    options.rounds = kRoundsPerLayer * layers;
+    const bool published =
+        search.solver == SLUICE_SOLVER_COCCO || search.solver == SLUICE_SOLVER_SOMA;
     if (options_.max_iterations != 0) {
-      options.rounds =
+      search.rounds =
           Max<uint64_t>(1, options_.max_iterations / order_.size() * layers);
+    } else if (options_.deadline_ns != 0 && !published) {
+      search.rounds = kRoundsPerLayer * layers;
     }
     section->run.problem.buffer_bytes = buffer_bytes;
     Diagnostic ignored = {};
-    return SolveFusion(arena_, section->run.problem, ModelOf(&section->run), options,
-                       budget_, &ignored, &section->result);
+    return SearchFusion(section->run.problem, ModelOf(&section->run), search, budget_,
+                        arena_, &ignored, &section->result);
   }
 
   // Searches, and tightens what was found until all buffers have addresses: shorter

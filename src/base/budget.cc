@@ -20,6 +20,24 @@ Budget::Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* ca
   }
 }
 
+Budget Budget::Part(uint32_t percent) const {
+  Budget part = *this;
+  part.iterations_ = 0;
+  part.polls_ = 0;
+  if (max_iterations_ != 0) {
+    const uint64_t left = max_iterations_ - iterations_;
+    part.max_iterations_ = left / 100 * percent + left % 100 * percent / 100;
+    if (part.max_iterations_ == 0) part.max_iterations_ = 1;
+    if (part.max_iterations_ > left) part.stop_reason_ = SLUICE_STOP_ITERATIONS;
+  }
+  if (deadline_ns_ != 0) {
+    const uint64_t now = MonotonicNs();
+    const uint64_t left = now < deadline_ns_ ? deadline_ns_ - now : 0;
+    part.deadline_ns_ = now + left / 100 * percent;
+  }
+  return part;
+}
+
 bool Budget::Look() {
   if (cancel_ != nullptr && __atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) {
     stop_reason_ = SLUICE_STOP_CANCELLED;

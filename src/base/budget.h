@@ -35,6 +35,14 @@ class Budget {
     ++iterations_;
     return Exhausted();
   }
+  // A budget with this share of the time and of the iterations that are left.
+  Budget Part(uint32_t percent) const;
+  // Counts what a part has spent. That a part ran out ends the whole only when the
+  // whole has run out too.
+  void Join(const Budget& part) {
+    iterations_ += part.iterations_;
+    if (part.stop_reason_ == SLUICE_STOP_CANCELLED) stop_reason_ = part.stop_reason_;
+  }
   uint32_t stop_reason() const { return stop_reason_; }  // SLUICE_STOP_
   uint64_t iterations() const { return iterations_; }
 

@@ -141,6 +141,8 @@ class Parser {
               uint32_t max_tiles, uint32_t max_transfers, TileList* list);
   ParseResult Parse(const GroupNotation& notation, TileList* list);
   const FusionProblem& problem() const { return *problem_; }
+  // Another problem with the same layers; its buffer may differ.
+  void Rebind(const FusionProblem* problem) { problem_ = problem; }
 
  private:
   struct Group {           // fine-grained

@@ -25,8 +25,12 @@ AnnealResult Anneal(const AnnealState& state, const AnnealOptions& options, doub
   double best = cost;
   bool restarted = false;
   state.save(state.user);
+  uint64_t last = 0;  // rounds since the deadline
   for (uint64_t round = 0; round < options.rounds; ++round) {
-    if (budget->Spend()) break;
+    if (last != 0 || budget->Spend()) {
+      if (budget->stop_reason() != SLUICE_STOP_DEADLINE) break;
+      if (last++ == options.last_rounds) break;
+    }
     const double x = static_cast<double>(round) / static_cast<double>(options.rounds);
     const double temperature =
         options.start_temperature * (1 - x) / (1 + options.cooling * x);
@@ -35,10 +39,11 @@ AnnealResult Anneal(const AnnealState& state, const AnnealOptions& options, doub
       state.restore(state.user);
       cost = best;
     }
-    const double limit = cost * (1 + temperature * ExponentialDraw(rng));
+    const double limit =
+        last != 0 ? cost : cost * (1 + temperature * ExponentialDraw(rng));
     const double next = state.propose(state.user, rng, limit);
     ++result.rounds;
-    if (next > limit || next >= kAnnealRejected) {
+    if (next > limit || next >= kAnnealRejected || (last != 0 && next >= cost)) {
       state.undo(state.user);
       continue;
     }

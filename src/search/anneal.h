@@ -36,6 +36,8 @@ struct AnnealOptions {
   double start_temperature;  // of relative cost
   double cooling;            // a
   double restart;            // fraction of the rounds, > 1 = never
+  // Further rounds after the budget's deadline, in which only improvements are kept.
+  uint64_t last_rounds = 0;
 };
 
 struct AnnealResult {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "api/fusion_search.h"
+#include "model/dma_bound.h"
 #include "solve/fusion/construct.h"
 #include "solve/fusion/fusion.h"
 #include "solve/prefetch/prefetch.h"
@@ -282,6 +284,109 @@ TEST_CASE(
     CHECK(RefineDma(&b.arena, r.list, 1 << 20, prefetch, &budget, &r.dma, &refined) ==
           Status::kBadInput);
   }
+}
+
+TEST_CASE(
+    "solvers: both stages, each published one by its name, never past the bound") {
+  const std::string folder = PeerFolder();
+  if (folder.empty()) {
+    MESSAGE("skipped: no reference folder");
+    return;
+  }
+  const auto network = ReadPeerNetwork(folder, "gpt2_small_prefill", 1, "edge");
+  Evaluation b(network.get());
+  double cost[5] = {};
+  for (uint32_t solver :
+       {SLUICE_SOLVER_FUSION, SLUICE_SOLVER_COCCO, SLUICE_SOLVER_SOMA}) {
+    FusionSearch search;
+    search.solver = solver;
+    search.rounds = 6000;
+    Budget budget;
+    Diagnostic diagnostic = {};
+    FusionResult r;
+    REQUIRE(SearchFusion(network->problem, network->model, search, &budget, &b.arena,
+                         &diagnostic, &r) == Status::kOk);
+    Judge(*network, &b, r);
+    int64_t bound = 0;
+    REQUIRE(BoundDma(network->problem, r.list, network->problem.buffer_bytes, &b.arena,
+                     &bound) == Status::kOk);
+    CHECK(r.score.latency_cycles >= bound);
+    CHECK(r.rounds >= 6000);
+    cost[solver] = r.score.cost;
+    search.rounds = 0;
+    if (solver != SLUICE_SOLVER_FUSION) continue;
+    REQUIRE(SearchFusion(network->problem, network->model, search, &budget, &b.arena,
+                         &diagnostic, &r) == Status::kOk);
+    CHECK(r.rounds == 0);
+    CHECK(r.score.cost >= cost[solver]);
+  }
+  CHECK(cost[SLUICE_SOLVER_FUSION] <= cost[SLUICE_SOLVER_SOMA]);
+  CHECK(cost[SLUICE_SOLVER_SOMA] < cost[SLUICE_SOLVER_COCCO]);
+}
+
+TEST_CASE("prefetch: balancing keeps the latency and lowers the average buffer use") {
+  const std::string folder = PeerFolder();
+  if (folder.empty()) {
+    MESSAGE("skipped: no reference folder");
+    return;
+  }
+  const auto network = ReadPeerNetwork(folder, "resnet50", 1, "edge");
+  Evaluation b(network.get());
+  FusionOptions options;
+  options.anneal = false;
+  FusionResult r;
+  REQUIRE(Run(*network, &b.arena, options, &r) == Status::kOk);
+  PrefetchOptions prefetch;
+  prefetch.rounds = 2000;
+  PrefetchResult fast, balanced;
+  Budget budget;
+  const int64_t buffer = network->problem.buffer_bytes;
+  REQUIRE(RefineDma(&b.arena, r.list, buffer, prefetch, &budget, &r.dma, &fast) ==
+          Status::kOk);
+  prefetch.rounds = 1;
+  prefetch.balance_rounds = 20000;
+  REQUIRE(RefineDma(&b.arena, r.list, buffer, prefetch, &budget, &r.dma, &balanced) ==
+          Status::kOk);
+  CHECK(balanced.latency_cycles <= fast.latency_cycles);
+  CHECK(balanced.average_bytes < fast.average_bytes);
+  CHECK(CheckDma(r.list, r.dma, b.seen) == DmaFault::kLegal);
+  MESSAGE("average use " << fast.average_bytes << " -> " << balanced.average_bytes);
+}
+
+// A state whose costs fall and rise at random; counts what is kept when.
+struct Walk {
+  double cost = 1000;
+  int rounds = 0, kept_worse_after = 0;
+  double now = 1000;
+};
+
+TEST_CASE("anneal: after the deadline as many rounds as asked, improvements only") {
+  Walk walk;
+  AnnealState state;
+  state.user = &walk;
+  state.propose = [](void* user, Rng* rng, double) {
+    Walk* w = static_cast<Walk*>(user);
+    ++w->rounds;
+    w->now = w->cost + (rng->Below(2) != 0 ? 1 : -1) * 0.001;
+    return w->now;
+  };
+  state.keep = [](void* user) {
+    Walk* w = static_cast<Walk*>(user);
+    w->kept_worse_after += w->now >= w->cost;
+    w->cost = w->now;
+  };
+  state.undo = state.save = state.restore = [](void*) {};
+  Rng rng(1);
+  Budget over(1, 0, nullptr);
+  while (!over.Exhausted()) {
+  }
+  AnnealOptions options = {1000, 0.5, 8, 2};
+  CHECK(Anneal(state, options, 1000, &rng, &over).rounds == 0);
+  options.last_rounds = 50;
+  CHECK(Anneal(state, options, 1000, &rng, &over).rounds == 50);
+  CHECK(walk.rounds == 50);
+  CHECK(walk.kept_worse_after == 0);
+  CHECK(walk.cost < 1000);
 }
 
 TEST_CASE("anneal: exponential draws have mean one and no libm") {

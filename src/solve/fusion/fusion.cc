@@ -36,7 +36,7 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
                       Budget* budget) {
   Rng rng(options.seed);
   uint64_t done = 0;
-  AnnealOptions run = {50 * scheme->layers() + 500, 0.01, 8, 0.9};
+  AnnealOptions run = {50 * scheme->layers() + 500, 0.01, 8, 0.9, options.last_rounds};
   while ((options.rounds == 0 || done < options.rounds) && !budget->Exhausted()) {
     if (options.rounds != 0) run.rounds = Min(run.rounds, options.rounds - done);
     const AnnealResult result =
@@ -53,7 +53,8 @@ uint64_t AnnealPublished(Scheme* scheme, const FusionOptions& options, double co
                          Budget* budget) {
   Rng rng(options.seed);
   const AnnealOptions run = {
-      options.rounds != 0 ? options.rounds : 100 * scheme->layers(), 0.1, 8, 0.9};
+      options.rounds != 0 ? options.rounds : 100 * scheme->layers(), 0.1, 8, 0.9,
+      options.last_rounds};
   return Anneal(State(scheme, options.solver), run, cost, &rng, budget).rounds;
 }
 

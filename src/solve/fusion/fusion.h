@@ -30,6 +30,7 @@ struct FusionOptions {
   uint64_t seed = 0;
   uint64_t rounds =
       0;  // of annealing; 0 = until the budget ends; published: 100 per layer
+  uint64_t last_rounds = 0;  // as AnnealOptions
   bool anneal = true;
   uint64_t construct_evaluations = 0;  // 0 = from the number of layers
   uint32_t max_tiles = 0;              // 0 = from the number of layers

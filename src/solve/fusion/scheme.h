@@ -40,6 +40,12 @@ class Scheme {
   Status Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
               const Objective& objective, uint32_t max_tiles, uint32_t max_transfers);
 
+  // Goes on with another problem of the same layers, whose buffer may differ.
+  void Rebind(const FusionProblem* problem) {
+    problem_ = problem;
+    parser_.Rebind(problem);
+  }
+
   // Layers one by one in their given order, each its own fine group of one tile.
   void Reset();
 

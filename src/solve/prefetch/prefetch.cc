@@ -22,6 +22,9 @@ struct Refiner {
   Span<uint32_t> next;   // by transfer: next tile of its stream, or kNone
   Span<int64_t> weight;  // by transfer: bytes up to and with it, for drawing
   Span<int64_t> use;     // bytes by position + 1
+  Span<int64_t> begin;   // by position: cycles of the tiles before
+  double area;           // bytes x cycles in use
+  int64_t slowest;       // balancing: no latency above this is kept
   Span<int32_t> due;
   Change log[8];
   uint32_t logged;
@@ -43,7 +46,11 @@ bool MayPrecede(const Refiner& r, uint32_t a, uint32_t b) {
 }
 
 void AddUse(Refiner* r, int32_t from, int32_t to, int64_t bytes) {
+  if (from >= to) return;
   for (int32_t x = from; x < to; ++x) r->use[x + 1] += bytes;
+  r->area += static_cast<double>(bytes) *
+             static_cast<double>(r->begin[static_cast<size_t>(to)] -
+                                 r->begin[static_cast<size_t>(Max(from, 0))]);
 }
 
 bool HasRoom(const Refiner& r, int32_t from, int32_t to, int64_t bytes) {
@@ -184,17 +191,28 @@ double CostOf(const Refiner& r, int64_t latency) {
   return static_cast<double>(latency - r.ideal + 1);
 }
 
-double Propose(void* user, Rng* rng, double) {
-  Refiner* r = static_cast<Refiner*>(user);
+bool RandomChange(Refiner* r, Rng* rng) {
   const uint32_t id = Draw(*r, rng);
   const uint32_t kind = rng->Below(10);
   bool changed = false;
   if (kind >= 4) changed |= MoveOrder(r, id, rng);
-  if (kind < 8) {
+  if (kind < 9) {
     changed |= IsStore(*r, id) ? MoveEnd(r, id, rng) : MoveStart(r, id, rng);
   }
-  if (!changed) return kAnnealRejected;
+  return changed;
+}
+
+double Propose(void* user, Rng* rng, double) {
+  Refiner* r = static_cast<Refiner*>(user);
+  if (!RandomChange(r, rng)) return kAnnealRejected;
   return CostOf(*r, Latency(*r->list, r->now, r->due));
+}
+
+double ProposeBalance(void* user, Rng* rng, double limit) {
+  Refiner* r = static_cast<Refiner*>(user);
+  if (!RandomChange(r, rng) || r->area > limit) return kAnnealRejected;
+  if (Latency(*r->list, r->now, r->due) > r->slowest) return kAnnealRejected;
+  return r->area;
 }
 
 void Undo(void* user) {
@@ -219,6 +237,11 @@ void Restore(void* user) {
   Copy(r->best, r->list->transfers, &r->now);
   for (uint32_t i = 0; i < r->list->transfers; ++i) r->place[r->now.order[i]] = i;
   ProfileBuffer(*r->list, r->now, r->use);
+  r->area = 0;
+  for (uint32_t p = 0; p < r->list->tiles; ++p) {
+    r->area +=
+        static_cast<double>(r->use[p + 1]) * static_cast<double>(r->list->cycles[p]);
+  }
   r->logged = 0;
 }
 
@@ -235,6 +258,10 @@ Status Prepare(Arena* arena, const TileList& list, Refiner* r) {
   SLUICE_TRY(arena->Allocate(n, &r->weight));
   SLUICE_TRY(arena->Allocate(list.tiles + 2, &r->use));
   SLUICE_TRY(arena->Allocate(list.tiles + 1, &r->due));
+  SLUICE_TRY(arena->Allocate(list.tiles + 1, &r->begin));
+  for (uint32_t p = 0; p < list.tiles; ++p) {
+    r->begin[p + 1] = r->begin[p] + list.cycles[p];
+  }
   for (uint32_t i = 0; i < n; ++i) r->next[i] = kNone;
   int64_t sum = 0;
   for (uint32_t i = 0; i < n; ++i) {
@@ -245,10 +272,10 @@ Status Prepare(Arena* arena, const TileList& list, Refiner* r) {
   return Status::kOk;
 }
 
-AnnealState State(Refiner* r) {
+AnnealState State(Refiner* r, bool balance) {
   AnnealState state;
   state.user = r;
-  state.propose = Propose;
+  state.propose = balance ? ProposeBalance : Propose;
   state.keep = [](void* user) { static_cast<Refiner*>(user)->logged = 0; };
   state.undo = Undo;
   state.save = [](void* user) {
@@ -282,12 +309,23 @@ Status RefineDma(Arena* arena, const TileList& list, int64_t buffer_bytes,
   const uint64_t rounds =
       options.rounds != 0 ? options.rounds : 1000 * uint64_t{list.transfers};
   Rng rng(options.seed);
+  AnnealOptions anneal = {rounds, options.start_temperature, 8, 0.9,
+                          options.last_rounds};
   const AnnealResult result =
-      Anneal(State(&r), AnnealOptions{rounds, options.start_temperature, 8, 0.9},
-             CostOf(r, out->latency_cycles), &rng, budget);
-  Copy(r.best, list.transfers, dma);
-  out->latency_cycles = Latency(list, *dma, r.due);
+      Anneal(State(&r, false), anneal, CostOf(r, out->latency_cycles), &rng, budget);
+  out->latency_cycles = Latency(list, r.best, r.due);
   out->rounds = result.rounds;
+  if (options.balance_rounds != 0) {
+    r.slowest = out->latency_cycles;
+    anneal.rounds = options.balance_rounds;
+    anneal.start_temperature = 0;
+    out->rounds += Anneal(State(&r, true), anneal, r.area, &rng, budget).rounds;
+    out->latency_cycles = Latency(list, r.best, r.due);
+  }
+  if (list.compute_cycles != 0) {
+    out->average_bytes = r.area / static_cast<double>(list.compute_cycles);
+  }
+  Copy(r.best, list.transfers, dma);
   return Status::kOk;
 }
 
