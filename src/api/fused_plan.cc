@@ -94,10 +94,12 @@ class FusedScheduler {
     bool open = false;  // the last section can still grow
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
       if (lowering_.is_view[l] != 0) continue;
-      const bool may = MayFuse(graph_, hardware_, lowering_, l, capacity_);
-      if (open && may) {
+      bool may = MayFuse(graph_, hardware_, lowering_, l, capacity_);
+      if (open) {
         const uint32_t first = sections_[section_count_ - 1].first;
-        open = !ReadsAlias(graph_, lowering_, order_.Slice(first, count), l);
+        const Span<const uint32_t> run = order_.Slice(first, count);
+        may = may || MayAppend(graph_, lowering_, run, l);
+        if (may) open = !ReadsAlias(graph_, lowering_, run, l);
       }
       if (!open || !may) sections_[section_count_++].first = count;
       open = may;
@@ -236,14 +238,18 @@ class FusedScheduler {
         for (uint32_t l = s.first; l < s.last; ++l) when[order_[l]] = time++;
         continue;
       }
-      for (uint32_t l = s.first; l < s.last; ++l) {
-        const uint32_t layer = l - s.first;
-        when[order_[l]] = time + s.buffers.group_of[layer];
+      for (uint32_t layer = 0; layer < s.run.layer.size(); ++layer) {
+        const uint32_t at = time + s.buffers.group_of[layer];
+        when[s.run.layer[layer]] = at;
+        if (s.run.append[layer] != kNone) when[s.run.append[layer]] = at;
         if (StaysOnChip(s.run, s.buffers, layer)) {
-          on_chip[lowering_.executed[order_[l]].outputs[0]] = 1;
+          on_chip[lowering_.executed[s.run.layer[layer]].outputs[0]] = 1;
         }
       }
       time += s.result.list.groups;
+    }
+    for (uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      if (on_chip[WrittenTensor(graph_, lowering_, t)] != 0) on_chip[t] = 1;
     }
     FillViewTimes(when);
     plan->groups = time;

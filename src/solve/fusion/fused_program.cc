@@ -225,8 +225,8 @@ class Writer {
     return Status::kOk;
   }
 
-  Status Push(StepKind kind, uint32_t fusion_layer, const Transfer& transfer) {
-    return program_->AddTransfer(kind, run_.layer[fusion_layer], transfer);
+  Status Push(StepKind kind, uint32_t layer, const Transfer& transfer) {
+    return program_->AddTransfer(kind, layer, transfer);
   }
 
   // Transfer `id`, written before tile p.
@@ -236,26 +236,43 @@ class Writer {
     if (t.kind == kStore ? t.use >= p : dma_.start[id] > p) return Status::kInfeasible;
     if (t.kind == kLoadWeight) return WriteWeights(id);
     const Box box = ToBox(list_.transfer_box[id]);
+    if (t.kind == kStore) return WriteStore(t, box);
     Transfer out = {};
-    uint32_t tensor = run_.executed(t.layer).outputs[0];
-    if (t.kind == kStore) {
-      const uint32_t buffer = b_.of_tile[static_cast<size_t>(t.use)];
-      out.buffer = BoxInFrame(offsets_[buffer], b_.frame[buffer], box,
-                              run_.graph->tensors[tensor]);
-    } else {
-      tensor = SourceTensor(t);
-      out.buffer = BoxInFrame(offsets_[b_.of_transfer[id]], box, box,
-                              run_.graph->tensors[tensor]);
-    }
+    const uint32_t tensor = SourceTensor(t);
+    out.buffer =
+        BoxInFrame(offsets_[b_.of_transfer[id]], box, box, run_.graph->tensors[tensor]);
     out.dram = TensorBox(tensor, lowering_.places[tensor], box);
-    return Push(t.kind == kStore ? StepKind::kStore : StepKind::kLoad, t.layer, out);
+    return Push(StepKind::kLoad, run_.layer[t.layer], out);
+  }
+
+  // To the ofmap's place, to the state it is appended to, or both.
+  Status WriteStore(const DramTensor& t, const Box& box) {
+    const uint32_t tensor = run_.executed(t.layer).outputs[0];
+    const uint32_t buffer = b_.of_tile[static_cast<size_t>(t.use)];
+    Transfer out = {};
+    out.buffer = BoxInFrame(offsets_[buffer], b_.frame[buffer], box,
+                            run_.graph->tensors[tensor]);
+    if (!StaysOnChip(run_, b_, t.layer)) {
+      out.dram = TensorBox(tensor, lowering_.places[tensor], box);
+      SLUICE_TRY(Push(StepKind::kStore, run_.layer[t.layer], out));
+    }
+    const uint32_t append = run_.append[t.layer];
+    if (append == kNone) return Status::kOk;
+    const Layer& layer = run_.graph->layers[append];
+    const TensorPlace& place = lowering_.places[layer.outputs[0]];
+    out.dram = TensorBox(layer.outputs[0], place, box);
+    out.dram.moves = true;
+    out.dram.parameter =
+        static_cast<uint32_t>(layer.attribute(SLUICE_APPEND_PARAMETER));
+    out.dram.step = place.stride[layer.attribute(SLUICE_APPEND_AXIS)];
+    return Push(StepKind::kStore, append, out);
   }
 
   uint32_t SourceTensor(const DramTensor& t) const {
     const FusionLayer& l = run_.problem.layers[t.layer];
     uint32_t edge = l.first_input;
     while (run_.problem.inputs[edge].source != t.source) ++edge;
-    return run_.edge_tensor[edge];
+    return run_.edge_source[edge];
   }
 
   Status WriteWeights(uint32_t id) {
@@ -273,7 +290,7 @@ class Writer {
       out.dram = TensorBox(tensor, lowering_.places[tensor], box);
       out.buffer =
           BoxInFrame(offsets_[buffer++], box, box, run_.graph->tensors[tensor]);
-      SLUICE_TRY(Push(StepKind::kLoad, t.layer, out));
+      SLUICE_TRY(Push(StepKind::kLoad, run_.layer[t.layer], out));
     }
     return Status::kOk;
   }
@@ -291,20 +308,42 @@ class Writer {
 
   Status InputOperand(uint32_t edge, const Box& box, uint32_t p, BufferBox* out) const {
     const uint32_t source = run_.problem.inputs[edge].source;
-    const Tensor& tensor = run_.graph->tensors[run_.edge_tensor[edge]];
+    const Box needed = SourceBox(run_, edge, box);
     const uint32_t layer = list_.layer[p];
     if (source < run_.problem.layers.size() &&
         b_.group_of[source] == b_.group_of[layer]) {
       // Made on chip: by this tile's neighbour, or all tiles in one buffer.
       const uint32_t buffer = b_.of_tile[latest_[source]];
-      if (!Contains(b_.frame[buffer], box)) return Status::kInfeasible;
-      *out = BoxInFrame(offsets_[buffer], b_.frame[buffer], box, tensor);
+      if (!Contains(b_.frame[buffer], needed)) return Status::kInfeasible;
+      return Operand(edge, offsets_[buffer], b_.frame[buffer], box, out);
+    }
+    const uint32_t load = FindLoad(source, needed, static_cast<int32_t>(p));
+    if (load == kNone) return Status::kInfeasible;
+    return Operand(edge, offsets_[b_.of_transfer[load]],
+                   ToBox(list_.transfer_box[load]), box, out);
+  }
+
+  // `box` of the tensor the edge reads, in a buffer that holds `frame` of its source.
+  Status Operand(uint32_t edge, int64_t offset, const Box& frame, const Box& box,
+                 BufferBox* out) const {
+    const Tensor& tensor = run_.graph->tensors[run_.edge_tensor[edge]];
+    if (run_.edge_tensor[edge] == run_.edge_source[edge]) {
+      *out = BoxInFrame(offset, frame, box, tensor);
       return Status::kOk;
     }
-    const uint32_t load = FindLoad(source, box, static_cast<int32_t>(p));
-    if (load == kNone) return Status::kInfeasible;
-    *out = BoxInFrame(offsets_[b_.of_transfer[load]], ToBox(list_.transfer_box[load]),
-                      box, tensor);
+    // Whole entries of the first axis: the same bytes in the same order.
+    const Tensor& source = run_.graph->tensors[run_.edge_source[edge]];
+    Box same = WholeBox(tensor);
+    for (int a = 1; a < kAxes; ++a) {
+      if (frame.extent[a] != source.extent[a]) return Status::kInfeasible;
+    }
+    if (tensor.extent[0] == source.extent[0]) {
+      same.begin[0] = frame.begin[0];
+      same.extent[0] = frame.extent[0];
+    } else if (frame.extent[0] != source.extent[0]) {
+      return Status::kInfeasible;
+    }
+    *out = BoxInFrame(offset, same, box, tensor);
     return Status::kOk;
   }
 
@@ -396,7 +435,8 @@ Status BuffersOfFused(const FusionRun& run, const FusionResult& fused, Arena* ar
 
 bool StaysOnChip(const FusionRun& run, const FusedBuffers& b, uint32_t layer) {
   const FusionLayer& l = run.problem.layers[layer];
-  if (l.output || l.consumers == 0) return false;
+  if (run.in_dram[layer] != 0) return false;
+  if (l.consumers == 0 && run.append[layer] == kNone) return false;
   for (uint32_t c = l.first_consumer; c < l.first_consumer + l.consumers; ++c) {
     if (b.group_of[run.problem.consumers[c]] != b.group_of[layer]) return false;
   }

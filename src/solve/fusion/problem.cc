@@ -87,7 +87,8 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
           CutBox* out) {
   const FusionRun& run = *static_cast<const FusionRun*>(user);
   const TileBoxes boxes = BoxesIn(run, layer, ToBox(ofmap));
-  *out = ToCut(boxes.box[run.role[run.problem.layers[layer].first_input + input]]);
+  const uint32_t edge = run.problem.layers[layer].first_input + input;
+  *out = ToCut(SourceBox(run, edge, boxes.box[run.role[edge]]));
 }
 
 bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) {
@@ -118,31 +119,33 @@ bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) 
   return true;
 }
 
+// True when the tensor shares memory with another one that is no RESHAPE of it.
+bool IsPart(const Lowering& lowering, uint32_t t) {
+  return lowering.views[t].parent != kNone && !lowering.views[t].reshape;
+}
+
 // Marks, per fusion layer, whether its ofmap must reach DRAM whoever reads it on chip.
 void FindOutputs(const Graph& graph, const Lowering& lowering,
-                 Span<const uint32_t> layers, Span<const uint32_t> fusion_of,
-                 Span<FusionLayer> out) {
-  for (uint32_t i = 0; i < layers.size(); ++i) {
-    const uint32_t t = lowering.executed[layers[i]].outputs[0];
-    out[i].output = graph.tensors[t].kind != TensorKind::kIntermediate ||
-                    lowering.views[t].parent != kNone;
-  }
-  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
-    const uint32_t parent = lowering.views[t].parent;
-    if (parent == kNone) continue;
-    const uint32_t producer = graph.tensors[parent].producer;
+                 Span<const uint32_t> fusion_of, Span<const uint32_t> append,
+                 Span<uint8_t> in_dram) {
+  const auto mark = [&](uint32_t t) {
+    const uint32_t producer = graph.tensors[WrittenTensor(graph, lowering, t)].producer;
     if (producer != kNone && fusion_of[producer] != kNone) {
-      out[fusion_of[producer]].output = true;
+      in_dram[fusion_of[producer]] = 1;
     }
+  };
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].kind != TensorKind::kIntermediate) mark(t);
+    if (!IsPart(lowering, t)) continue;
+    mark(t);
+    mark(lowering.views[t].parent);
   }
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (fusion_of[l] != kNone || lowering.is_view[l] != 0) continue;
+    bool appended = false;  // by the run itself
+    for (uint32_t a : append) appended = appended || a == l;
     for (uint32_t t : lowering.executed[l].inputs) {
-      if (t == kNone) continue;
-      const uint32_t producer = graph.tensors[t].producer;
-      if (producer != kNone && fusion_of[producer] != kNone) {
-        out[fusion_of[producer]].output = true;
-      }
+      if (t != kNone && !appended) mark(t);
     }
   }
 }
@@ -159,15 +162,23 @@ struct Tables {
 void AddInput(FusionRun* run, uint32_t i, int role, uint32_t tensor,
               Span<const uint32_t> fusion_of, Tables* tables) {
   const Graph& graph = *run->graph;
+  const uint32_t written = WrittenTensor(graph, *run->lowering, tensor);
+  const uint32_t producer = graph.tensors[written].producer;
   const Tensor& t = graph.tensors[tensor];
   const uint32_t edge = tables->edges++;
   FusionInput* input = &tables->inputs[edge];
   run->role[edge] = static_cast<uint8_t>(role);
   run->edge_tensor[edge] = tensor;
+  run->edge_source[edge] = tensor;
   uint32_t axes = LocalAxes(graph, run->executed(i), role);
-  if (t.producer != kNone && fusion_of[t.producer] != kNone) {
-    input->source = fusion_of[t.producer];
-    axes &= CuttableAxes(graph, run->lowering->executed[t.producer]);
+  if (producer != kNone && fusion_of[producer] != kNone) {
+    run->edge_source[edge] = written;
+    input->source = fusion_of[producer];
+    axes &= CuttableAxes(graph, run->lowering->executed[producer]);
+    if (written != tensor) {
+      const bool batch = graph.tensors[written].extent[0] == t.extent[0];
+      axes &= batch ? kAxisN : 0;
+    }
   } else {
     uint32_t* external = &tables->external_of[tensor];
     if (*external == kNone) {
@@ -264,31 +275,77 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
 
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                 uint32_t next) {
-  (void)graph;
   for (uint32_t t : lowering.executed[next].inputs) {
     if (t == kNone) continue;
     const uint32_t root = RootOf(lowering, t);
+    const uint32_t read = WrittenTensor(graph, lowering, t);
     for (uint32_t l : run) {
       const uint32_t written = lowering.executed[l].outputs[0];
-      if (written != t && RootOf(lowering, written) == root) return true;
+      if (written != read && RootOf(lowering, written) == root) return true;
     }
   }
   return false;
 }
 
+uint32_t WrittenTensor(const Graph& graph, const Lowering& lowering, uint32_t t) {
+  for (;;) {
+    const uint32_t producer = graph.tensors[t].producer;
+    if (producer == kNone || lowering.is_view[producer] == 0 ||
+        graph.layers[producer].op != SLUICE_OP_RESHAPE) {
+      return t;
+    }
+    t = graph.layers[producer].inputs[0];
+  }
+}
+
+Box SourceBox(const FusionRun& run, uint32_t edge, const Box& box) {
+  const uint32_t source = run.edge_source[edge];
+  if (source == run.edge_tensor[edge]) return box;
+  Box whole = WholeBox(run.graph->tensors[source]);
+  if (whole.extent[0] == run.graph->tensors[run.edge_tensor[edge]].extent[0]) {
+    whole.begin[0] = box.begin[0];
+    whole.extent[0] = box.extent[0];
+  }
+  return whole;
+}
+
+bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
+               uint32_t l) {
+  const Layer& layer = graph.layers[l];
+  if (layer.op != SLUICE_OP_STATE_APPEND || lowering.is_view[l] != 0) return false;
+  const uint32_t rows = layer.inputs[1];
+  const uint32_t state = layer.outputs[0];
+  bool made = false;
+  for (uint32_t other : run) {
+    const Layer& o = lowering.executed[other];
+    if (o.op == SLUICE_OP_STATE_APPEND) {
+      if (o.inputs[1] == rows || o.outputs[0] == state) return false;
+      continue;
+    }
+    made = made || o.outputs[0] == rows;
+  }
+  return made;
+}
+
 Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
                      const Lowering& lowering, Span<const uint32_t> layers,
                      int64_t scratchpad_bytes, Arena* arena, FusionRun* run) {
-  const size_t n = layers.size();
+  size_t n = 0;
   size_t edges = 0;
-  for (uint32_t l : layers) edges += lowering.executed[l].inputs.size();
-  *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}};
+  for (uint32_t l : layers) {
+    edges += lowering.executed[l].inputs.size();
+    n += lowering.executed[l].op != SLUICE_OP_STATE_APPEND ? 1 : 0;
+  }
+  *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}, {}, {}, {}};
   Tables tables;
   Span<uint32_t> fusion_of;
   Span<uint32_t> consumers;
   SLUICE_TRY(arena->Allocate(n, &run->layer));
   SLUICE_TRY(arena->Allocate(edges, &run->role));
   SLUICE_TRY(arena->Allocate(edges, &run->edge_tensor));
+  SLUICE_TRY(arena->Allocate(edges, &run->edge_source));
+  SLUICE_TRY(arena->Allocate(n, &run->append));
+  SLUICE_TRY(arena->Allocate(n, &run->in_dram));
   SLUICE_TRY(arena->Allocate(n, &tables.layers));
   SLUICE_TRY(arena->Allocate(edges, &tables.inputs));
   SLUICE_TRY(arena->Allocate(edges, &tables.externals));
@@ -297,12 +354,22 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(arena->Allocate(edges, &consumers));
   for (uint32_t& e : tables.external_of) e = kNone;
   for (uint32_t& f : fusion_of) f = kNone;
-  for (uint32_t i = 0; i < n; ++i) {
-    run->layer[i] = layers[i];
-    fusion_of[layers[i]] = i;
+  uint32_t next = 0;
+  for (uint32_t l : layers) {
+    if (lowering.executed[l].op != SLUICE_OP_STATE_APPEND) {
+      run->append[next] = kNone;
+      run->layer[next] = l;
+      fusion_of[l] = next++;
+      continue;
+    }
+    const uint32_t rows = lowering.executed[l].inputs[1];
+    run->append[fusion_of[graph.tensors[rows].producer]] = l;
   }
   FillLayers(run, fusion_of, &tables);
-  FindOutputs(graph, lowering, layers, fusion_of, tables.layers);
+  FindOutputs(graph, lowering, fusion_of, run->append, run->in_dram);
+  for (uint32_t i = 0; i < n; ++i) {
+    tables.layers[i].output = run->in_dram[i] != 0 || run->append[i] != kNone;
+  }
   run->problem.inputs = tables.inputs.Slice(0, tables.edges);
   LinkConsumers(tables.layers, run->problem.inputs, consumers);
   run->problem.layers = tables.layers;

@@ -24,6 +24,10 @@ struct FusionRun {
   Span<uint32_t> layer;        // graph layer, by fusion layer
   Span<uint8_t> role;          // TileRole, by FusionInput
   Span<uint32_t> edge_tensor;  // graph tensor, by FusionInput
+  // The same bytes as they were written: a RESHAPE in between is a view.
+  Span<uint32_t> edge_source;  // graph tensor, by FusionInput
+  Span<uint32_t> append;       // STATE_APPEND that its ofmap goes to, by fusion layer
+  Span<uint8_t> in_dram;       // by fusion layer: read off chip by others than those
 
   const Layer& executed(uint32_t fusion_layer) const {
     return lowering->executed[layer[fusion_layer]];
@@ -40,6 +44,19 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                 uint32_t next);
 
+// True when the layer appends to a state what the layers of `run` make, and none of
+// them reads that state.
+bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
+               uint32_t layer);
+
+// The tensor whose bytes t reads through RESHAPEs that are views: t itself, or the
+// first of the chain.
+uint32_t WrittenTensor(const Graph& graph, const Lowering& lowering, uint32_t t);
+
+// The box of the edge's source that holds `box` of the tensor it reads.
+Box SourceBox(const FusionRun& run, uint32_t edge, const Box& box);
+
+// layers: also the appends, which are no layers of the problem.
 Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
                      const Lowering& lowering, Span<const uint32_t> layers,
                      int64_t scratchpad_bytes, Arena* arena, FusionRun* run);
