@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "base/rng.h"
 #include "cli/failure.h"
 #include "cli/import_tflite.h"
-#include "firmware-sim/sim.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 #include "tests/cli/tiny_model.h"
@@ -207,34 +205,6 @@ TEST_CASE("import: a fully connected layer rounds once and flattens its rows") {
   CHECK(graph.layer_op()->Get(0) == SLUICE_OP_RESHAPE);
   CHECK(graph.layer_op()->Get(1) == SLUICE_OP_FULLY_CONNECTED);
   CHECK(graph.layer_attributes()->Get(SLUICE_CONV_ROUNDING) == 1);
-}
-
-// Answers of the interpreter, as tests/goldens/make_goldens.py wrote them.
-Json Goldens() {
-  std::ifstream in(SLUICE_GOLDENS);
-  return Json::parse(in);
-}
-
-TEST_CASE("import: untiled runs of real models equal TensorFlow Lite byte for byte") {
-  const Json models = Goldens()["models"];
-  REQUIRE(models.size() == 11);
-  for (const auto& [name, runs] : models.items()) {
-    REQUIRE(runs.size() == 3);
-    const std::string path = Shared("models/tflite/" + name + ".tflite");
-    if (Absent(path)) continue;
-    const TfliteImport import = Import(ReadFile(path));
-    for (const auto& run : runs) {
-      sluice_sim::SimulateOptions options;
-      options.graph = import.graph.data();
-      options.graph_size = import.graph.size();
-      options.seed = run["seed"];
-      const sluice_sim::SimulateResult result = sluice_sim::RunReference(options);
-      REQUIRE_MESSAGE(result.ok, name << ": " << result.error);
-      const std::string want = run["output_fnv1a"];
-      CHECK_MESSAGE(result.output_fnv1a == std::stoull(want, nullptr, 16),
-                    name << ", seed " << options.seed);
-    }
-  }
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ interpreter from PyPI and runs itself in there. Inputs follow the rule "Seeded b
 of include/sluice/ops.h: input i of a run with seed s is filled from the SplitMix64
 sequence of s * 256 + i. Per model and seed the JSON holds the FNV-1a 64 hash of the
 output tensors' dense bytes, concatenated in output order, and how many bytes that are.
+Final outputs can be blind to their inputs (a class that always wins), so it also holds,
+per model, the hash of every tensor an operator writes, by name, one for each seed.
 """
 import argparse
 import glob
@@ -63,14 +65,29 @@ def readable(path):
     return bytes(data)
 
 
-def run(content, seed):
-    """Output bytes of one model on one seed, with the reference kernels."""
+def written_tensors(content):
+    """Name -> index of the tensors that operators write; names that occur twice are
+    left out."""
+    import tflite
+
+    graph = tflite.Model.GetRootAs(content, 0).Subgraphs(0)
+    names = [graph.Tensors(i).Name().decode() for i in range(graph.TensorsLength())]
+    written = set()
+    for i in range(graph.OperatorsLength()):
+        written.update(int(t) for t in graph.Operators(i).OutputsAsNumpy())
+    return {names[t]: t for t in sorted(written) if names.count(names[t]) == 1}
+
+
+def run(content, seed, tensors):
+    """Output bytes of one model on one seed, with the reference kernels, and the hash of
+    each tensor of `tensors`."""
     import numpy
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     interpreter = Interpreter(
         model_content=content,
         experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=True,
         num_threads=1,
     )
     interpreter.allocate_tensors()
@@ -80,10 +97,15 @@ def run(content, seed):
         raw = numpy.frombuffer(seeded_bytes(seed * 256 + i, count), dtype)
         interpreter.set_tensor(detail["index"], raw.reshape(detail["shape"]))
     interpreter.invoke()
-    return b"".join(
+    outputs = b"".join(
         interpreter.get_tensor(detail["index"]).tobytes()
         for detail in interpreter.get_output_details()
     )
+    hashes = {
+        name: f"{fnv1a(interpreter.get_tensor(t).tobytes()):016x}"
+        for name, t in tensors.items()
+    }
+    return outputs, hashes
 
 
 def enter_venv(folder):
@@ -106,19 +128,26 @@ def main():
         enter_venv(arguments.venv)
 
     models = {}
+    inside = {}
     for path in sorted(glob.glob(os.path.join(arguments.models, "*.tflite"))):
         name = os.path.basename(path)[: -len(".tflite")]
         content = readable(path)
         runs = []
+        tensors = written_tensors(content)
+        inside[name] = {tensor: [] for tensor in tensors}
         for seed in SEEDS:
-            data = run(content, seed)
+            data, hashes = run(content, seed, tensors)
+            for tensor, value in hashes.items():
+                inside[name][tensor].append(value)
             runs.append(
                 {"seed": seed, "bytes": len(data), "output_fnv1a": f"{fnv1a(data):016x}"}
             )
         models[name] = runs
-        print(name, [r["output_fnv1a"] for r in runs], flush=True)
+        differ = sum(len(set(h)) == len(SEEDS) for h in inside[name].values())
+        print(name, len(tensors), "tensors,", differ, "with one hash for each seed")
+    inside = {m: {t: " ".join(h) for t, h in ts.items()} for m, ts in inside.items()}
     with open(arguments.output, "w", encoding="utf-8") as out:
-        json.dump({"models": models}, out, indent=1)
+        json.dump({"models": models, "tensors": inside}, out, indent=1)
         out.write("\n")
 
 
