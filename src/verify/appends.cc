@@ -74,7 +74,7 @@ Status Follower::TakeRows(AppendProgress* progress, const Inside& found,
   int64_t dense[kAxes];
   DenseElements(rows.extent, dense);
   AppendProgress::Part part = {{}, {1, 1, 1, 1}};
-  Box box = {found.part.twin, 0, rows.element_bytes, 0, {}};
+  Box box = Box::At(found.part.twin, 0, rows.element_bytes);
   for (uint32_t j = 0; j < frame.dims; ++j) {
     part.begin[frame.axis[j]] = found.at[j];
     box.twin += found.at[j] * dense[frame.axis[j]];

@@ -74,8 +74,12 @@ static bool IsRun(const Box& box) {
 
 Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
   *overlap = false;
-  if (a.base >= b.end() || b.base >= a.end()) return Status::kOk;
-  if (IsRun(a) && IsRun(b)) {
+  const int64_t a_end = a.end(), b_end = b.end();
+  if (a.base >= b_end || b.base >= a_end) return Status::kOk;
+  // A run that holds the other's first or last byte shares it.
+  const bool a_run = IsRun(a), b_run = IsRun(b);
+  if ((a_run && b_run) || (b_run && (a.base >= b.base || a_end <= b_end)) ||
+      (a_run && (b.base >= a.base || b_end <= a_end))) {
     *overlap = true;
     return Status::kOk;
   }
@@ -110,14 +114,16 @@ Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
 }
 
 Box BoxOf(const Frame& frame) {
-  Box box = {frame.base, 0, frame.width, 0, {}};
+  Box box = Box::At(frame.base, 0, frame.width);
   for (uint32_t d = 0; d < frame.dims; ++d) box.Add(frame.count[d], frame.stride[d], 0);
   return box;
 }
 
 bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
                const int64_t* stride, Frame* frame) {
-  *frame = Frame{base, 0, width, 0, {}, {}, {}};
+  frame->base = base;
+  frame->width = width;
+  frame->dims = 0;
   for (int a = 0; a < kAxes; ++a) {
     if (extent[a] <= 1) continue;
     uint32_t i = frame->dims++;
@@ -137,6 +143,14 @@ bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
   }
   frame->end = base + reach;
   return true;
+}
+
+bool SameBytes(const Box& a, const Box& b) {
+  bool same = a.base == b.base && a.width == b.width && a.dims == b.dims;
+  for (uint32_t d = 0; same && d < a.dims; ++d) {
+    same = a.dim[d].count == b.dim[d].count && a.dim[d].stride == b.dim[d].stride;
+  }
+  return same;
 }
 
 bool Contains(const Frame& outer, const Frame& inner) {

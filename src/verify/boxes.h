@@ -30,8 +30,16 @@ struct Box {
   int64_t twin;
   int64_t width;
   uint32_t dims;
-  Dim dim[kBoxDims];
+  Dim dim[kBoxDims];  // set up to their number only: boxes are made by the million
 
+  static Box At(int64_t base, int64_t twin, int64_t width) {
+    Box box;
+    box.base = base;
+    box.twin = twin;
+    box.width = width;
+    box.dims = 0;
+    return box;
+  }
   void Add(int64_t count, int64_t stride, int64_t twin_stride) {
     if (count > 1) dim[dims++] = Dim{count, stride, twin_stride};
   }
@@ -48,7 +56,7 @@ struct Frame {
   int64_t base;
   int64_t end;  // one past the last byte
   int64_t width;
-  uint32_t dims;
+  uint32_t dims;             // what lies behind them in the arrays is not set
   int64_t count[kBoxDims];   // > 1
   int64_t stride[kBoxDims];  // > 0, descending
   uint8_t axis[kBoxDims];    // logical axis of each
@@ -65,6 +73,9 @@ bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
 // Sufficient (exact for boxes of equal strides and for contiguous outer boxes): every
 // byte of `inner` lies in `outer`.
 bool Contains(const Frame& outer, const Frame& inner);
+
+// Sufficient: the same bytes in the same order.
+bool SameBytes(const Box& a, const Box& b);
 
 // One element or more of a box inside a frame: at frame index `at`, in box `part`,
 // whose dim d runs along frame dim `along[d]` step by step.

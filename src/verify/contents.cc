@@ -47,19 +47,6 @@ Status Contents::Conflict(const Piece& piece, const char* doing) {
       .Text(", which touches the same bytes");
 }
 
-namespace {
-
-void Describe(const Part& part, const int64_t* stride, Piece* piece) {
-  for (int a = 0; a < kAxes; ++a) {
-    piece->origin[a] = part.origin[a];
-    piece->extent[a] = part.extent[a];
-    piece->stride[a] = stride[a];
-  }
-  piece->partly_hidden = false;
-}
-
-}  // namespace
-
 Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
                         const int64_t* stride, bool* fresh) {
   Piece* piece;
@@ -69,7 +56,7 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   piece->box = BoxOf(piece->frame);
   piece->end = piece->box.end();
   piece->root = part.root;
-  Describe(part, stride, piece);
+  for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
   piece->sequence = 0;
   piece->covered = false;
   piece->engine = kNone;
@@ -99,6 +86,41 @@ static Part PartOf(const Piece& piece, const Inside& in) {
   return part;
 }
 
+// Most reads lie in one piece, along its axes. True when this one does; `part` is then
+// what Cut would find, with nothing left outside.
+static bool Within(const Box& box, const Piece& piece, Part* part) {
+  const Frame& frame = piece.frame;
+  if (box.width != frame.width || box.base < frame.base) return false;
+  part->root = piece.root;
+  part->width = frame.width;
+  part->twin = box.twin;
+  for (int a = 0; a < kAxes; ++a) {
+    part->origin[a] = piece.origin[a];
+    part->extent[a] = 1;
+    part->twin_stride[a] = 0;
+  }
+  int64_t rest = box.base - frame.base;
+  uint32_t used = 0;
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    int64_t at = 0;
+    if (rest >= frame.stride[j]) {
+      at = rest / frame.stride[j];
+      rest -= at * frame.stride[j];
+    }
+    uint32_t d = 0;
+    while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
+    const int64_t count = d < box.dims ? box.dim[d].count : 1;
+    if (at + count > frame.count[j]) return false;
+    const uint8_t axis = frame.axis[j];
+    part->origin[axis] += at;
+    if (d == box.dims) continue;
+    part->extent[axis] = count;
+    part->twin_stride[axis] = box.dim[d].twin;
+    ++used;
+  }
+  return rest == 0 && used == box.dims;
+}
+
 Status Contents::Read(uint32_t memory, const Box& box, bool record,
                       Vector<Part>* parts) {
   found_.Truncate(0);
@@ -110,10 +132,36 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
                                         : a->box.base < b->box.base;
     });
   }
+  for (size_t i = 0; i < found_.size(); ++i) {
+    const Piece* piece = found_[i];
+    Part part;
+    if (Within(box, *piece, &part)) {
+      if (!Before(*piece)) return Conflict(*piece, "reads");
+      SLUICE_TRY(parts->Push(part));
+      return record ? Record(memory, box) : Status::kOk;
+    }
+    bool overlap;
+    SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
+    if (!overlap) continue;
+    SLUICE_TRY(ReadPieces(box, i, parts));
+    return record ? Record(memory, box) : Status::kOk;
+  }
+  return Missing(box);
+}
+
+Status Contents::Missing(const Box& box) {
+  return Reject(*judge_, "content")
+      .Text("reads bytes that nothing was written to, from ")
+      .Number(box.base)
+      .Text(" on");
+}
+
+// The box from pieces found_[first] on.
+Status Contents::ReadPieces(const Box& box, size_t first, Vector<Part>* parts) {
   remaining_.Truncate(0);
   SLUICE_TRY(remaining_.Push(box));
-  for (const Piece* piece : found_) {
-    if (remaining_.size() == 0) break;
+  for (size_t i = first; i < found_.size() && remaining_.size() != 0; ++i) {
+    const Piece* piece = found_[i];
     next_.Truncate(0);
     for (const Box& rest : remaining_) {
       bool overlap;
@@ -136,13 +184,7 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
     }
     std::swap(remaining_, next_);
   }
-  if (remaining_.size() != 0) {
-    return Reject(*judge_, "content")
-        .Text("reads bytes that nothing was written to, from ")
-        .Number(remaining_[0].base)
-        .Text(" on");
-  }
-  return record ? Record(memory, box) : Status::kOk;
+  return remaining_.size() == 0 ? Status::kOk : Missing(remaining_[0]);
 }
 
 Status Contents::Record(uint32_t memory, const Box& box) {
@@ -151,13 +193,7 @@ Status Contents::Record(uint32_t memory, const Box& box) {
   found_.Truncate(0);
   SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* other : found_) {
-    const Box& b = other->box;
-    bool same = other->engine == step_.engine && b.base == box.base &&
-                b.width == box.width && b.dims == box.dims;
-    for (uint32_t d = 0; same && d < b.dims; ++d) {
-      same = b.dim[d].count == box.dim[d].count && b.dim[d].stride == box.dim[d].stride;
-    }
-    if (!same) continue;
+    if (other->engine != step_.engine || !SameBytes(other->box, box)) continue;
     other->position = step_.position;  // the later read stands for both
     return Status::kOk;
   }
@@ -182,14 +218,6 @@ bool FrameOf(const Box& box, Frame* frame) {
   return MakeFrame(box.base, box.width, extent, stride, frame);
 }
 
-bool SameBytes(const Box& a, const Box& b) {
-  bool same = a.base == b.base && a.width == b.width && a.dims == b.dims;
-  for (uint32_t d = 0; same && d < a.dims; ++d) {
-    same = a.dim[d].count == b.dim[d].count && a.dim[d].stride == b.dim[d].stride;
-  }
-  return same;
-}
-
 }  // namespace
 
 Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
@@ -203,11 +231,12 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   found_.Truncate(0);
   SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
-    bool overlap;
-    SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
+    const bool same = SameBytes(box, piece->box);
+    bool overlap = same;
+    if (!same) SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
     if (!overlap) continue;
     if (!Before(*piece)) return Conflict(*piece, "writes");
-    if (Contains(frame, piece->frame)) {
+    if (same || Contains(frame, piece->frame)) {
       DropWrite(memory, piece);
     } else {
       piece->covered = true;
@@ -216,97 +245,19 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   found_.Truncate(0);
   SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
-    bool overlap;
-    SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
+    const bool same = SameBytes(box, piece->box);
+    bool overlap = same;
+    if (!same) SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
     if (!overlap) continue;
     const bool own = piece->engine == step_.engine && piece->position == step_.position;
-    if (!Before(*piece) && !(own && in_place && SameBytes(box, piece->box))) {
+    if (!Before(*piece) && !(own && in_place && same)) {
       return Conflict(*piece, "overwrites");
     }
     Frame read;
-    if (FrameOf(piece->box, &read) && Contains(frame, read)) {
+    if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
       reads_[memory]->Remove(piece);
       pool_.Give(piece);
     }
-  }
-  return Status::kOk;
-}
-
-namespace {
-
-// Grows `piece` by `other` when both are one box of the same root at one place.
-bool Join(const Piece& other, Piece* piece) {
-  if (other.root != piece->root || other.frame.width != piece->frame.width)
-    return false;
-  int along = -1;
-  for (int a = 0; a < kAxes; ++a) {
-    if (other.origin[a] == piece->origin[a] && other.extent[a] == piece->extent[a]) {
-      if (other.extent[a] > 1 && other.stride[a] != piece->stride[a]) return false;
-    } else if (along >= 0) {
-      return false;
-    } else {
-      along = a;
-    }
-  }
-  if (along < 0) return false;
-  const Piece& low = other.origin[along] < piece->origin[along] ? other : *piece;
-  const Piece& high = &low == &other ? *piece : other;
-  if (low.origin[along] + low.extent[along] != high.origin[along]) return false;
-  const int64_t distance = high.frame.base - low.frame.base;
-  const int64_t stride = distance / low.extent[along];
-  const bool fits = distance == stride * low.extent[along] && stride > 0 &&
-                    (low.extent[along] == 1 || low.stride[along] == stride) &&
-                    (high.extent[along] == 1 || high.stride[along] == stride);
-  if (!fits) return false;
-  int64_t extent[kAxes], strides[kAxes];
-  for (int a = 0; a < kAxes; ++a) {
-    extent[a] = piece->extent[a];
-    strides[a] = piece->stride[a];
-  }
-  extent[along] = low.extent[along] + high.extent[along];
-  strides[along] = stride;
-  Frame frame;
-  if (!MakeFrame(low.frame.base, piece->frame.width, extent, strides, &frame)) {
-    return false;
-  }
-  piece->origin[along] = low.origin[along];
-  piece->extent[along] = extent[along];
-  piece->stride[along] = stride;
-  piece->frame = frame;
-  piece->box = BoxOf(frame);
-  piece->end = frame.end;
-  return true;
-}
-
-}  // namespace
-
-// DRAM that the DMA engine alone touches needs no record of who wrote what when, so
-// stores that complete each other become one piece. That keeps pieces few, and hides
-// what a tensor's memory held before.
-Status Contents::Merge(uint32_t memory, Piece* piece) {
-  bool ever = false;
-  for (bool grown = true; grown; ever = ever || grown) {
-    grown = false;
-    found_.Truncate(0);
-    // Neighbours touch the hull, so one byte more on each side.
-    SLUICE_TRY(
-        writes_[memory]->Collect(judge_, piece->box.base - 1, piece->end + 1, &found_));
-    for (Piece* other : found_) {
-      if (other->partly_hidden || other->engine == kNone || !Join(*other, piece))
-        continue;
-      writes_[memory]->Remove(other);
-      pool_.Give(other);
-      grown = true;
-    }
-  }
-  if (!ever) return Status::kOk;
-  // All that grew together was on top, so what lies within is hidden.
-  found_.Truncate(0);
-  SLUICE_TRY(writes_[memory]->Collect(judge_, piece->box.base, piece->end, &found_));
-  for (Piece* other : found_) {
-    if (!Contains(piece->frame, other->frame)) continue;
-    writes_[memory]->Remove(other);
-    pool_.Give(other);
   }
   return Status::kOk;
 }
@@ -321,8 +272,7 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   piece->box = BoxOf(piece->frame);
   piece->end = piece->box.end();
   piece->root = part.root;
-  for (int a = 0; a < kAxes; ++a)
-    piece->origin[a] = static_cast<int32_t>(part.origin[a]);
+  for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
   piece->sequence = sequence_;
   piece->covered = false;
   piece->engine = step_.engine;
@@ -333,13 +283,12 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   // whom.
   RecentPieces* recent = &recent_[memory];
   for (uint32_t i = 0; i < RecentPieces::kSize && recent->At(i) != nullptr;) {
-    Piece grown = *recent->At(i);
-    if (!TryMerge(&grown, *piece)) {
+    Piece* older = recent->At(i);
+    if (!TryMerge(*older, piece)) {
       ++i;
       continue;
     }
-    DropWrite(memory, recent->At(i));
-    *piece = grown;
+    DropWrite(memory, older);
     i = 0;
   }
   recent->Add(piece);

@@ -87,8 +87,9 @@ class Contents {
   bool InDmaOrder(uint32_t memory) const {
     return memory >= judge_->stream.nodes && !judge_->stream.has_host;
   }
+  Status ReadPieces(const Box& box, size_t first, Vector<Part>* parts);
+  Status Missing(const Box& box);
   void DropWrite(uint32_t memory, Piece* piece);
-  Status Merge(uint32_t memory, Piece* piece);
   Status Conflict(const Piece& piece, const char* doing);
 
   Judge* judge_;

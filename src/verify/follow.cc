@@ -133,11 +133,12 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
   access->width = DtypeBytes(operand.dtype);
   access->elements = 1;
   bool aligned = true;
+  const int64_t low_bits = access->width - 1;  // widths are powers of two
   for (int a = 0; a < kAxes; ++a) {
     access->extent[a] = shape.extent[a];
     access->stride[a] = shape.stride[a];
     access->elements = Product(access->elements, shape.extent[a]);
-    aligned = aligned && (shape.extent[a] == 1 || shape.stride[a] % access->width == 0);
+    aligned = aligned && (shape.extent[a] == 1 || (shape.stride[a] & low_bits) == 0);
   }
   uint64_t end = 0;
   const uint64_t base = Join(binding.base_lo, binding.base_hi);  // <= kAddressLimit
@@ -152,7 +153,7 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
         .Number(binding.region);
   }
   access->base = static_cast<int64_t>(base + offset);
-  if (!aligned || access->base % access->width != 0) {
+  if (!aligned || (access->base & low_bits) != 0) {
     return Reject(*judge_, "alignment")
         .Text("operand ")
         .Number(index)
@@ -165,36 +166,46 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
   return Status::kOk;
 }
 
+// The bytes of `box` must be elements of `root`, twins in its element index.
+Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
+                            uint32_t tensor, const char* rule, const char* role) {
+  const Graph& graph = judge_->graph;
+  int64_t dense[kAxes];
+  DenseElements(graph.tensors[root % graph.tensors.size()].extent, dense);
+  parts_.Truncate(0);
+  SLUICE_TRY(contents_.Read(memory, box, false, &parts_));
+  for (const Part& part : parts_) {
+    int64_t index = 0;
+    bool same = part.root == root;
+    for (int a = 0; a < kAxes; ++a) {
+      index += part.origin[a] * dense[a];
+      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+    }
+    if (same && index == part.twin) continue;
+    Fail fail = Reject(*judge_, rule);
+    fail.Tensor(tensor).Text(role).Text(" must be tensor ").Number(root);
+    fail.Text(" from element ").Number(part.twin).Text(", but ");
+    if (part.root < graph.tensors.size()) {
+      fail.Text("tensor ").Number(part.root).Text(" from element ").Number(index);
+    } else {
+      fail.Text("a partial sum or nothing of use");
+    }
+    return fail.Text(" lies there");
+  }
+  return Status::kOk;
+}
+
 // The bytes of `box` must be elements of `tensor`, twins in its element index.
 Status Follower::Demand(uint32_t memory, const Box& box, uint32_t tensor,
                         uint32_t reader, bool record, const char* rule,
                         const char* role) {
-  const Graph& graph = judge_->graph;
-  leaves_.Truncate(0);
-  SLUICE_TRY(views_.Resolve(tensor, box, reader, &leaves_));
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    const Leaf& leaf = leaves_[i];
-    int64_t dense[kAxes];
-    DenseElements(graph.tensors[leaf.tensor % graph.tensors.size()].extent, dense);
-    parts_.Truncate(0);
-    SLUICE_TRY(contents_.Read(memory, leaf.box, false, &parts_));
-    for (const Part& part : parts_) {
-      int64_t index = 0;
-      bool same = part.root == leaf.tensor;
-      for (int a = 0; a < kAxes; ++a) {
-        index += part.origin[a] * dense[a];
-        same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
-      }
-      if (same && index == part.twin) continue;
-      Fail fail = Reject(*judge_, rule);
-      fail.Tensor(tensor).Text(role).Text(" must be tensor ").Number(leaf.tensor);
-      fail.Text(" from element ").Number(part.twin).Text(", but ");
-      if (part.root < graph.tensors.size()) {
-        fail.Text("tensor ").Number(part.root).Text(" from element ").Number(index);
-      } else {
-        fail.Text("a partial sum or nothing of use");
-      }
-      return fail.Text(" lies there");
+  if (views_.IsRoot(tensor, reader)) {
+    SLUICE_TRY(DemandRoot(memory, box, tensor, tensor, rule, role));
+  } else {
+    leaves_.Truncate(0);
+    SLUICE_TRY(views_.Resolve(tensor, box, reader, &leaves_));
+    for (const Leaf& leaf : leaves_) {
+      SLUICE_TRY(DemandRoot(memory, leaf.box, leaf.tensor, tensor, rule, role));
     }
   }
   return record ? contents_.Record(memory, box) : Status::kOk;
@@ -218,7 +229,7 @@ Status Follower::DemandWhole(uint32_t t, const TensorPlace& place) {
   const Tensor& tensor = judge_->graph.tensors[t];
   int64_t dense[kAxes];
   DenseElements(tensor.extent, dense);
-  Box box = {static_cast<int64_t>(place.offset), 0, tensor.element_bytes, 0, {}};
+  Box box = Box::At(static_cast<int64_t>(place.offset), 0, tensor.element_bytes);
   for (int a = 0; a < kAxes; ++a) box.Add(tensor.extent[a], place.stride[a], dense[a]);
   return Demand(contents_.MemoryOf(place.region, 0), box, t, kNone, false, "output",
                 "at the end, this place");

@@ -30,7 +30,7 @@ struct Access {
 
   // Twin strides per axis.
   Box BoxWith(int64_t twin, const int64_t* twin_stride) const {
-    Box box = {base, twin, width, 0, {}};
+    Box box = Box::At(base, twin, width);
     for (int a = 0; a < kAxes; ++a) box.Add(extent[a], stride[a], twin_stride[a]);
     return box;
   }
@@ -70,6 +70,8 @@ class Follower {
   // reader: layer as which the bytes are read, kNone = at the end.
   Status Demand(uint32_t memory, const Box& box, uint32_t tensor, uint32_t reader,
                 bool record, const char* rule, const char* role);
+  Status DemandRoot(uint32_t memory, const Box& box, uint32_t root, uint32_t tensor,
+                    const char* rule, const char* role);
   Status DemandWhole(uint32_t tensor, const TensorPlace& place);
   Status LayDown(uint32_t memory, uint32_t tensor, const Access& access,
                  const int64_t* origin, bool in_place);

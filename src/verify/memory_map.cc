@@ -36,22 +36,22 @@ int AxisBetween(const Piece& a, const Layout& la, const Piece& b, const Layout& 
 
 }  // namespace
 
-bool TryMerge(Piece* older, const Piece& newer) {
-  if (older->root != newer.root || older->engine != newer.engine || older->covered ||
-      older->frame.width != newer.frame.width) {
+bool TryMerge(const Piece& older, Piece* newer) {
+  if (older.root != newer->root || older.engine != newer->engine || older.covered ||
+      older.frame.width != newer->frame.width) {
     return false;
   }
-  const Layout lo(*older);
-  const Layout ln(newer);
+  const Layout lo(older);
+  const Layout ln(*newer);
   bool forward = true;
-  int along = AxisBetween(*older, lo, newer, ln);
+  int along = AxisBetween(older, lo, *newer, ln);
   if (along < 0) {
     forward = false;
-    along = AxisBetween(newer, ln, *older, lo);
+    along = AxisBetween(*newer, ln, older, lo);
     if (along < 0) return false;
   }
-  const Piece& first = forward ? *older : newer;
-  const Piece& second = forward ? newer : *older;
+  const Piece& first = forward ? older : *newer;
+  const Piece& second = forward ? *newer : older;
   const Layout& l = forward ? lo : ln;
   Layout merged = l;
   for (int x = 0; x < kAxes; ++x) {
@@ -66,16 +66,14 @@ bool TryMerge(Piece* older, const Piece& newer) {
   merged.extent[along] = lo.extent[along] + ln.extent[along];
   merged.stride[along] = step;
   Frame frame;
-  if (!MakeFrame(first.frame.base, older->frame.width, merged.extent, merged.stride,
+  if (!MakeFrame(first.frame.base, older.frame.width, merged.extent, merged.stride,
                  &frame)) {
     return false;
   }
-  for (int x = 0; x < kAxes; ++x) older->origin[x] = first.origin[x];
-  older->frame = frame;
-  older->box = BoxOf(frame);
-  older->end = older->box.end();
-  older->sequence = newer.sequence;
-  older->position = newer.position;
+  for (int x = 0; x < kAxes; ++x) newer->origin[x] = first.origin[x];
+  newer->frame = frame;
+  newer->box = BoxOf(frame);
+  newer->end = newer->box.end();
   return true;
 }
 
@@ -161,17 +159,21 @@ void MemoryMap::Remove(Piece* piece) {
     Chunk* chunk = chunks_[at];
     for (uint32_t i = 0; i < chunk->count; ++i) {
       if (chunk->piece[i] != piece) continue;
+      const bool highest = chunk->end[i] == chunk->highest_end;
       --chunk->count;
-      chunk->highest_end = INT64_MIN;
       for (uint32_t j = i; j < chunk->count; ++j) {
         chunk->begin[j] = chunk->begin[j + 1];
         chunk->end[j] = chunk->end[j + 1];
         chunk->piece[j] = chunk->piece[j + 1];
       }
-      for (uint32_t j = 0; j < chunk->count; ++j) {
-        chunk->highest_end = Max(chunk->highest_end, chunk->end[j]);
+      if (chunk->count != 0) {
+        if (!highest) return;
+        chunk->highest_end = INT64_MIN;
+        for (uint32_t j = 0; j < chunk->count; ++j) {
+          chunk->highest_end = Max(chunk->highest_end, chunk->end[j]);
+        }
+        return;
       }
-      if (chunk->count != 0) return;
       for (size_t j = at; j + 1 < chunks_.size(); ++j) chunks_[j] = chunks_[j + 1];
       chunks_.Pop();
       chunk->next_free = free_;

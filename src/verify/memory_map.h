@@ -22,11 +22,8 @@ struct Piece {
   int64_t end;
   uint32_t root;  // tensor, or partial sum (contents.h)
   int64_t origin[kAxes];
-  int64_t extent[kAxes];
-  int64_t stride[kAxes];  // where extent > 1
-  bool partly_hidden;     // a later write lies over some of it
-  uint32_t sequence;      // later writes lie over earlier ones
-  uint32_t engine;        // column of Order; kNone = there from the start
+  uint32_t sequence;  // later writes lie over earlier ones
+  uint32_t engine;    // column of Order; kNone = there from the start
   uint32_t position;
   bool covered;  // a later write lies over some of it
   Piece* next_free;
@@ -54,9 +51,9 @@ class RecentPieces {
   Piece* piece_[kSize] = {};
 };
 
-// Extends `older` by `newer` when together they are one box of the same root, laid out
-// alike and written by the same engine. Returns whether it did; newer is then hidden.
-bool TryMerge(Piece* older, const Piece& newer);
+// Extends `newer` by `older` when together they are one box of the same root, laid out
+// alike and written by the same engine. Returns whether it did.
+bool TryMerge(const Piece& older, Piece* newer);
 
 class PiecePool {
  public:

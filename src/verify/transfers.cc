@@ -161,7 +161,7 @@ Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
   for (int a = 0; a < kAxes; ++a) extent[a] = out.extent[a];
   Frame frame;
   MakeFrame(0, 1, extent, dense, &frame);
-  Box box = {row * dense[2] + column, dst.base, 1, 0, {}};
+  Box box = Box::At(row * dense[2] + column, dst.base, 1);
   box.Add(dst.extent[2], dense[2], dst.stride[2]);
   box.Add(dst.extent[3], 1, dst.stride[3]);
   inside_.Truncate(0);

@@ -43,7 +43,7 @@ bool ShapesFit(const Graph& graph, const Layer& layer) {
 }
 
 Box Swapped(const Box& box, int64_t width) {
-  Box out = {box.twin, box.base, width, 0, {}};
+  Box out = Box::At(box.twin, box.base, width);
   for (uint32_t d = 0; d < box.dims; ++d) {
     out.Add(box.dim[d].count, box.dim[d].twin, box.dim[d].stride);
   }
@@ -73,6 +73,14 @@ AppendReach ReachOf(const Graph& graph, const Layer& append) {
   return AppendReach{
       axis, parameter.min,
       int64_t{parameter.max} + graph.tensors[append.inputs[1]].extent[axis]};
+}
+
+bool Views::IsRoot(uint32_t tensor, uint32_t reader) const {
+  const Graph& graph = judge_->graph;
+  const uint32_t producer = graph.tensors[tensor].producer;
+  if (producer == kNone) return true;
+  const Layer& layer = graph.layers[producer];
+  return !IsView(layer) && (layer.op != SLUICE_OP_STATE_APPEND || reader <= producer);
 }
 
 uint32_t Views::BehindReshapes(uint32_t tensor) const {

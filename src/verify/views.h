@@ -55,6 +55,8 @@ class Views {
   // Appends the leaves of `box` of `tensor`, as layer `reader` sees it.
   Status Resolve(uint32_t tensor, const Box& box, uint32_t reader,
                  Vector<Leaf>* leaves);
+  // Resolve would give just the box itself.
+  bool IsRoot(uint32_t tensor, uint32_t reader) const;
   // The tensor behind reshapes alone.
   uint32_t BehindReshapes(uint32_t tensor) const;
 
