@@ -90,6 +90,19 @@ struct DseCommand {
 void Run(const DseCommand& command);
 std::string DseHelp();  // the form of a grid
 
+struct PlaceCommand {
+  std::string table, output, picture;
+  uint64_t capacity = 0;
+  bool has_capacity = false;
+  bool smallest = false, fast = false;
+  uint64_t bank_bytes = 0;
+  std::vector<std::string> reserved;  // LOWER:UPPER:OFFSET:SIZE
+  uint64_t max_nodes = 0;
+  uint64_t deadline_ns = 10'000'000'000;
+  bool json = false;
+};
+void Run(const PlaceCommand& command);
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_COMMANDS_H_

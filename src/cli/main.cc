@@ -181,6 +181,32 @@ void AddDse(CLI::App* app, DseCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddPlace(CLI::App* app, PlaceCommand* command) {
+  CLI::App* sub = app->add_subcommand(
+      "place", "buffers with lifetimes (minimalloc's CSV) -> offsets");
+  sub->add_option("buffers", command->table,
+                  "CSV: id,lower,upper,size[,alignment,offset,gaps,banks,single_bank]")
+      ->required();
+  AddQuantity(sub, "--capacity", &command->capacity, ParseBytes,
+              "bytes to place them in", "BYTES");
+  sub->add_option("-o,--output", command->output, "the same CSV with offsets");
+  sub->add_flag("--smallest", command->smallest, "least capacity that does, proved");
+  sub->add_flag("--fast", command->fast, "heuristics only");
+  AddQuantity(sub, "--bank-bytes", &command->bank_bytes, ParseBytes,
+              "size of a bank, when buffers ask for banks", "BYTES");
+  sub->add_option("--reserve", command->reserved,
+                  "LOWER:UPPER:OFFSET:SIZE: bytes nobody may use then; repeatable");
+  sub->add_option("--nodes", command->max_nodes, "limit of the exact search");
+  AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
+              "stop after this time (default 10s; 0 = never)", "TIME");
+  sub->add_option("--svg", command->picture, "write a picture to this file");
+  AddJson(sub, &command->json);
+  sub->callback([command, sub] {
+    command->has_capacity = sub->count("--capacity") != 0;
+    Run(*command);
+  });
+}
+
 // A failure for people goes to stderr, for programs to stdout as one object.
 int Report(const Failure& failure, bool json) {
   if (!json) {
@@ -209,6 +235,7 @@ int Main(int argc, char** argv) {
   ZooCommand zoo;
   MapCommand map;
   DseCommand dse;
+  PlaceCommand place;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -221,6 +248,7 @@ int Main(int argc, char** argv) {
   AddZoo(&app, &zoo);
   AddMap(&app, &map);
   AddDse(&app, &dse);
+  AddPlace(&app, &place);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -231,7 +259,7 @@ int Main(int argc, char** argv) {
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
                                verify.json || simulate.json || plot.json || zoo.json ||
-                               map.json || dse.json);
+                               map.json || dse.json || place.json);
   }
 }
 

@@ -36,6 +36,7 @@ class Session {
   sluice_gemm_mapping_t MapGemm(int64_t m, int64_t n, int64_t k,
                                 const sluice_gemm_options_t& options);
 
+  sluice_context_t* context() const { return context_.get(); }
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;
   Bytes PlanBytes() const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "solve/placement/fixed_overlap.h"
 #include "solve/placement/offsets.h"
 
 namespace sluice {
@@ -97,19 +98,12 @@ Status CheckBuffer(const LiveRangeSet& set, uint32_t i, int64_t* total,
   return CheckBanks(set, i, diagnostic);
 }
 
-// Bytes that cannot move: of a fixed buffer, or of a reserved region.
-struct Block {
-  int64_t begin, end, first_byte, last_byte;
-  uint32_t index;
-  bool reserved;
-};
-
-Status CollectBlocks(const LiveRangeSet& set, Vector<Block>* blocks) {
+Status CollectBlocks(const LiveRangeSet& set, Vector<FixedBlock>* blocks) {
   const auto push = [&](uint32_t i, int64_t begin, int64_t end, int64_t lo,
                         int64_t hi) {
     if (begin >= end || lo >= hi) return Status::kOk;
     const int64_t at = set.buffers[i].fixed_offset;
-    return blocks->Push(Block{begin, end, at + lo, at + hi, i, false});
+    return blocks->Push(FixedBlock{begin, end, at + lo, at + hi, i, false});
   };
   for (uint32_t i = 0; i < set.buffers.size(); ++i) {
     const LiveRange& range = set.buffers[i];
@@ -125,48 +119,27 @@ Status CollectBlocks(const LiveRangeSet& set, Vector<Block>* blocks) {
   }
   for (uint32_t r = 0; r < set.reserved.size(); ++r) {
     const ReservedRegion& region = set.reserved[r];
-    SLUICE_TRY(blocks->Push(Block{region.begin, region.end, region.offset,
-                                  region.offset + region.bytes, r, true}));
+    SLUICE_TRY(blocks->Push(FixedBlock{region.begin, region.end, region.offset,
+                                       region.offset + region.bytes, r, true}));
   }
   return Status::kOk;
 }
 
-// Fixed buffers must miss each other and the reserved regions. Blocks alive together
-// and sorted by address can only hit a neighbour, but keeping them sorted costs more
-// than comparing: fixed buffers are few.
+// Fixed buffers must miss each other and the reserved regions.
 Status CheckFixed(const LiveRangeSet& set, Arena* arena, Diagnostic* diagnostic) {
-  Vector<Block> blocks(arena);
+  Vector<FixedBlock> blocks(arena);
   SLUICE_TRY(CollectBlocks(set, &blocks));
-  std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    if (a.reserved != b.reserved) return a.reserved;
-    return a.index < b.index;
-  });
-  Span<uint32_t> alive;
-  SLUICE_TRY(arena->Allocate(blocks.size(), &alive));
-  size_t count = 0;
-  for (uint32_t b = 0; b < blocks.size(); ++b) {
-    const Block& block = blocks[b];
-    size_t kept = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const Block& other = blocks[alive[i]];
-      if (other.end <= block.begin) continue;
-      alive[kept++] = alive[i];
-      if (other.reserved && block.reserved) continue;
-      if (other.last_byte <= block.first_byte || block.last_byte <= other.first_byte) {
-        continue;
-      }
-      const Block& named = block.reserved ? other : block;
-      const Block& second = block.reserved ? block : other;
-      return Blame(diagnostic, named.index)
-          .Text(second.reserved ? " is fixed over reserved region "
-                                : " is fixed over fixed buffer ")
-          .Number(second.index);
-    }
-    count = kept;
-    alive[count++] = b;
+  FixedOverlap overlap;
+  SLUICE_TRY(FindFixedOverlap(blocks.span(), arena, &overlap));
+  if (!overlap.found) return Status::kOk;
+  FixedBlock named = overlap.second, other = overlap.first;
+  if (named.reserved || (!other.reserved && named.index < other.index)) {
+    std::swap(named, other);
   }
-  return Status::kOk;
+  return Blame(diagnostic, named.index)
+      .Text(other.reserved ? " is fixed over reserved region "
+                           : " is fixed over fixed buffer ")
+      .Number(other.index);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "solve/placement/exact_offsets.h"
 #include "solve/placement/lowest_fit.h"
+#include "solve/placement/partial_gaps.h"
 
 namespace sluice {
 namespace {
@@ -40,11 +40,9 @@ struct Filter {
     *verdict = Verdict::kUnknown;
     const ExactLimits limits{kNodesPerTest, nodes};
     const Status status =
-        ExactOffsets(sections, capacity, limits, budget, arena, offsets);
+        ExactWithGaps(part, sections, capacity, limits, budget, arena, offsets);
     if (status == Status::kOk) *verdict = Verdict::kFits;
-    if (status == Status::kInfeasible && !sections.conservative) {
-      *verdict = Verdict::kInfeasible;
-    }
+    if (status == Status::kInfeasible) *verdict = Verdict::kInfeasible;
     return status == Status::kOutOfMemory ? status : Status::kOk;
   }
 };
@@ -76,7 +74,60 @@ Status OverloadedSection(const Sections& sections, int64_t capacity, Arena* aren
   return Status::kOk;
 }
 
+struct Moment {
+  int64_t time, bytes;  // bytes negative: given back
+};
+
 }  // namespace
+
+Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+                    OffsetPlan* plan) {
+  Span<uint32_t> chosen;
+  SLUICE_TRY(arena->Allocate(set.buffers.size(), &chosen));
+  ArenaScope scope(arena);
+  Span<Moment> moments;
+  SLUICE_TRY(arena->Allocate(2 * set.buffers.size(), &moments));
+  size_t count = 0;
+  const auto counted = [&](uint32_t i) { return set.buffers[i].gap_count == 0; };
+  for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+    if (!counted(i)) continue;
+    moments[count++] = Moment{set.buffers[i].begin, set.buffers[i].bytes};
+    moments[count++] = Moment{set.buffers[i].end, -set.buffers[i].bytes};
+  }
+  std::sort(moments.begin(), moments.begin() + count,
+            [](const Moment& a, const Moment& b) {
+              return a.time != b.time ? a.time < b.time : a.bytes < b.bytes;
+            });
+  int64_t load = 0, worst = 0;
+  for (size_t i = 0; i < count; ++i) {
+    load += moments[i].bytes;
+    if (load <= plan->lower_bound) continue;
+    plan->lower_bound = load;
+    worst = moments[i].time;
+  }
+  if (plan->lower_bound <= capacity) return Status::kOk;
+  size_t alive = 0;
+  for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+    const LiveRange& r = set.buffers[i];
+    if (counted(i) && r.begin <= worst && worst < r.end) chosen[alive++] = i;
+  }
+  std::sort(chosen.begin(), chosen.begin() + alive, [&](uint32_t a, uint32_t b) {
+    const int64_t x = set.buffers[a].bytes, y = set.buffers[b].bytes;
+    return x != y ? x > y : a < b;
+  });
+  // Largest first: the last one taken is the smallest, so none is superfluous.
+  size_t taken = 0;
+  for (load = 0; load <= capacity; ++taken) load += set.buffers[chosen[taken]].bytes;
+  std::sort(chosen.begin(), chosen.begin() + taken);
+  plan->conflict = chosen.Slice(0, taken);
+  plan->irreducible = set.reserved.empty();
+  for (uint32_t i : plan->conflict) {
+    const LiveRange& r = set.buffers[i];
+    plan->irreducible = plan->irreducible && r.alignment == 1 && r.banks == 0 &&
+                        !r.single_bank && r.fixed_offset == kFreeOffset;
+  }
+  return Status::kOk;
+}
 
 Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_nodes,
                     Budget* budget, Arena* arena, OffsetPlan* plan) {

@@ -16,6 +16,11 @@ namespace sluice {
 Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_nodes,
                     Budget* budget, Arena* arena, OffsetPlan* plan);
 
+// The moment with the most bytes: plan->lower_bound, and if that is above the capacity
+// a conflict by sizes alone. O(n log n), whatever meets in time.
+Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+                    OffsetPlan* plan);
+
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_PLACEMENT_CONFLICT_SET_H_

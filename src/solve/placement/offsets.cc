@@ -5,8 +5,8 @@
 
 #include "base/checked.h"
 #include "solve/placement/conflict_set.h"
-#include "solve/placement/exact_offsets.h"
 #include "solve/placement/lowest_fit.h"
+#include "solve/placement/partial_gaps.h"
 
 namespace sluice {
 namespace {
@@ -36,6 +36,9 @@ int64_t Granule(const LiveRangeSet& set, const Sections& sections) {
   for (const ByteRange& hole : sections.holes) {
     if (hole.end < kNowhere) granule = Gcd(granule, hole.end);
   }
+  for (const LiveGap& gap : set.gaps) {
+    granule = Gcd(Gcd(granule, gap.first_byte), gap.last_byte);
+  }
   return granule == 0 ? 1 : granule;
 }
 
@@ -64,11 +67,7 @@ class Placer {
     if (bound > capacity_) return Status::kInfeasible;
     if (peak_ > capacity_) {
       if (!options_.exact) return Status::kStopped;
-      const Status status = Exact(capacity_, 0);
-      if (status == Status::kInfeasible && sections_.conservative) {
-        return Status::kStopped;
-      }
-      SLUICE_TRY(status);
+      SLUICE_TRY(Exact(capacity_, 0));
     }
     return options_.smallest && options_.exact ? Shrink() : Status::kOk;
   }
@@ -83,7 +82,8 @@ class Placer {
       const uint64_t left = options_.max_nodes - plan_->nodes;
       limits.max_nodes = max_nodes == 0 ? left : Min(left, max_nodes);
     }
-    SLUICE_TRY(ExactOffsets(sections_, capacity, limits, budget_, arena_, trial_));
+    SLUICE_TRY(
+        ExactWithGaps(set_, sections_, capacity, limits, budget_, arena_, trial_));
     std::copy(trial_.begin(), trial_.end(), best_.begin());
     peak_ = sections_.fixed_peak;
     for (size_t u = 0; u < best_.size(); ++u) {
@@ -112,9 +112,8 @@ class Placer {
           return Status::kOk;  // a fit is in hand, only its proof is missing
         }
         low = probe + granule;
-        if (status == Status::kInfeasible && !sections_.conservative) proved = low;
+        if (status == Status::kInfeasible) proved = low;
       }
-      if (sections_.conservative) return Status::kOk;
       proved = Min(proved, peak_);
     }
     return Status::kOk;
@@ -156,6 +155,38 @@ Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic)
   return fail;
 }
 
+// More pairs than can be looked at; a moment with too many bytes still is a proof.
+Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+               OffsetPlan* plan, Diagnostic* diagnostic) {
+  plan->offsets = Span<int64_t>();
+  SLUICE_TRY(FindOverload(set, capacity, arena, plan));
+  if (plan->lower_bound > capacity) {
+    plan->proved = true;
+    return Explain(*plan, capacity, diagnostic);
+  }
+  return Fail(diagnostic, Status::kUnsupported, "placement")
+      .Text("more than 2^25 pairs of buffers meet in time");
+}
+
+// Everything but explanations. kUnsupported: too many buffers meet.
+Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& options,
+              Budget* budget, Arena* arena, OffsetPlan* plan) {
+  ArenaScope scope(arena);
+  Sections sections;
+  SLUICE_TRY(CutSections(set, arena, &sections));
+  plan->lower_bound = sections.lower_bound;
+  Span<int64_t> best, trial;
+  SLUICE_TRY(arena->Allocate(sections.buffers.size(), &best));
+  SLUICE_TRY(arena->Allocate(sections.buffers.size(), &trial));
+  Placer placer(set, sections, capacity, options, budget, arena, plan);
+  const Status status = placer.Run(best, trial);
+  if (status == Status::kOutOfMemory) return status;
+  FillOffsets(set, sections, best, plan->offsets);
+  plan->peak = placer.peak();
+  if (plan->peak >= kNowhere) plan->offsets = Span<int64_t>();
+  return status;
+}
+
 }  // namespace
 
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
@@ -164,41 +195,26 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
   *plan = OffsetPlan();
   SLUICE_TRY(CheckLiveRanges(set, capacity, arena, diagnostic));
   SLUICE_TRY(arena->Allocate(set.buffers.size(), &plan->offsets));
-  Status status = Status::kOk;
-  {
-    ArenaScope scope(arena);
-    Sections sections;
-    status = CutSections(set, arena, &sections);
-    if (status == Status::kUnsupported) {
+  const Status status = Search(set, capacity, options, budget, arena, plan);
+  switch (status) {
+    case Status::kOk:
+      plan->proved = plan->peak <= plan->lower_bound;
+      return status;
+    case Status::kUnsupported:
+      return TooMany(set, capacity, arena, plan, diagnostic);
+    case Status::kInfeasible:
+      plan->proved = true;
+      if (options.explain) {
+        SLUICE_TRY(FindConflict(set, capacity, options.max_nodes, budget, arena, plan));
+      }
+      return Explain(*plan, capacity, diagnostic);
+    case Status::kStopped:
       return Fail(diagnostic, status, "placement")
-          .Text("too many buffers meet in time");
-    }
-    SLUICE_TRY(status);
-    plan->lower_bound = sections.lower_bound;
-    Span<int64_t> best, trial;
-    SLUICE_TRY(arena->Allocate(sections.buffers.size(), &best));
-    SLUICE_TRY(arena->Allocate(sections.buffers.size(), &trial));
-    Placer placer(set, sections, capacity, options, budget, arena, plan);
-    status = placer.Run(best, trial);
-    if (status == Status::kOutOfMemory) return status;
-    FillOffsets(set, sections, best, plan->offsets);
-    plan->peak = placer.peak();
-    if (plan->peak >= kNowhere) plan->offsets = Span<int64_t>();
+          .Bytes(static_cast<uint64_t>(plan->peak), static_cast<uint64_t>(capacity))
+          .Text("stopped before a placement was found or excluded");
+    default:
+      return status;
   }
-  if (status == Status::kOk) {
-    plan->proved = plan->peak <= plan->lower_bound;
-  } else if (status == Status::kInfeasible) {
-    plan->proved = true;
-    if (options.explain) {
-      SLUICE_TRY(FindConflict(set, capacity, options.max_nodes, budget, arena, plan));
-    }
-    return Explain(*plan, capacity, diagnostic);
-  } else {
-    return Fail(diagnostic, status, "placement")
-        .Bytes(static_cast<uint64_t>(plan->peak), static_cast<uint64_t>(capacity))
-        .Text("stopped before a placement was found or excluded");
-  }
-  return status;
 }
 
 }  // namespace sluice

@@ -98,9 +98,9 @@ struct Cutter {
   // Two pieces alive together.
   Status Meet(const Piece& a, const Piece& b) {
     if (a.owner == b.owner) return Status::kOk;
+    if (pairs.size() + holes.size() >= kMaxPairs) return Status::kUnsupported;
     if (a.owner == kNoBuffer) return holes.Push(Hole{b.owner, a.closed});
     if (b.owner == kNoBuffer) return holes.Push(Hole{a.owner, b.closed});
-    if (pairs.size() >= kMaxPairs) return Status::kUnsupported;
     return pairs.Push(Pair{a.owner, b.owner});
   }
 
@@ -117,22 +117,27 @@ struct Cutter {
       if (a.begins != b.begins) return a.begins < b.begins;
       return a.piece < b.piece;
     });
-    Span<uint32_t> active, slot;
-    SLUICE_TRY(arena->Allocate(pieces.size(), &active));
+    // Alive pieces of free buffers, and of what cannot move: those never meet.
+    Span<uint32_t> active[2], slot;
+    SLUICE_TRY(arena->Allocate(pieces.size(), &active[0]));
+    SLUICE_TRY(arena->Allocate(pieces.size(), &active[1]));
     SLUICE_TRY(arena->Allocate(pieces.size(), &slot));
-    uint32_t alive = 0, section = 0;
+    uint32_t alive[2] = {0, 0}, section = 0;
     bool open = false;  // something began since the last section closed
     int64_t load = 0;
     for (const Event& event : events) {
       Piece& piece = pieces[event.piece];
+      const int own = piece.owner == kNoBuffer ? 1 : 0;
       if (event.begins) {
         piece.begin_section = section;
         open = true;
-        for (uint32_t i = 0; i < alive; ++i) {
-          SLUICE_TRY(Meet(pieces[active[i]], piece));
+        for (int kind = 0; kind < 2 - own; ++kind) {
+          for (uint32_t i = 0; i < alive[kind]; ++i) {
+            SLUICE_TRY(Meet(pieces[active[kind][i]], piece));
+          }
         }
-        slot[event.piece] = alive;
-        active[alive++] = event.piece;
+        slot[event.piece] = alive[own];
+        active[own][alive[own]++] = event.piece;
         load += piece.load;
         out->lower_bound = Max(out->lower_bound, load);
       } else {
@@ -140,8 +145,8 @@ struct Cutter {
         open = false;
         piece.end_section = section;
         load -= piece.load;
-        const uint32_t last = active[--alive];
-        active[slot[event.piece]] = last;
+        const uint32_t last = active[own][--alive[own]];
+        active[own][slot[event.piece]] = last;
         slot[last] = slot[event.piece];
       }
     }
@@ -187,6 +192,7 @@ struct Cutter {
     for (const Piece& piece : pieces) {  // pieces of one buffer come in time order
       for (uint32_t s = piece.begin_section; s < piece.end_section; ++s) {
         if (piece.owner == kNoBuffer) {
+          if (closed.size() >= kMaxPairs) return Status::kUnsupported;
           SLUICE_TRY(closed.Push(Hole{s, piece.closed}));
         } else {
           ++out->member_first[s + 2];
@@ -348,7 +354,9 @@ Status CutSections(const LiveRangeSet& set, Arena* arena, Sections* out) {
   SLUICE_TRY(cutter.FillNear());
   SLUICE_TRY(cutter.FillHoles());
   for (const SectionedBuffer& b : out->buffers) {
-    out->lower_bound = Max(out->lower_bound, out->Lowest(b, 0) + b.bytes);
+    // Holes of partial gaps close more than they need to: no bound.
+    const int64_t lowest = out->conservative ? 0 : out->Lowest(b, 0);
+    out->lower_bound = Max(out->lower_bound, lowest + b.bytes);
   }
   out->lower_bound = Max(out->lower_bound, out->fixed_peak);
   for (uint32_t s = 0; s < out->count && !out->conservative; ++s) {
