@@ -12,6 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr int kPlacementTries = 16;
+constexpr int64_t kReserveStep = 64;  // least share of the scratchpad to leave free
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
 constexpr uint64_t kRoundsPerLayer = 100;   // of annealing, when there is a limit
 
@@ -34,6 +35,7 @@ struct Section {
   FusionResult result;
   FusedBuffers buffers;
   Span<int64_t> offsets;
+  Span<int64_t> more;  // by layer of the run: scratch of Reserve
 };
 
 class FusedScheduler {
@@ -130,11 +132,9 @@ class FusedScheduler {
                         arena_, &ignored, &section->result);
   }
 
-  // Searches, and tightens what was found until all buffers have addresses: shorter
-  // durations first, down to the least the tiles need, then more tiles.
+  // Searches, and tightens what was found until all buffers have addresses.
   Status SolveAndPlace(Section* section) {
-    int64_t bytes = capacity_;
-    SLUICE_TRY(Solve(section, bytes));
+    SLUICE_TRY(Solve(section, capacity_));
     for (int i = 0; i < kPlacementTries; ++i) {
       if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
       SLUICE_TRY(
@@ -146,24 +146,37 @@ class FusedScheduler {
         return status;
       }
       if (status != Status::kInfeasible && status != Status::kStopped) return status;
-      if (budget_->Exhausted()) return Status::kStopped;
-      bytes = NextShare(bytes, section->result.score.minimum_bytes,
-                        Max(plan.peak, plan.lower_bound));
-      section->run.problem.buffer_bytes = bytes;
+      if (budget_->Exhausted() || plan.offsets.empty()) return Status::kStopped;
+      Reserve(section, plan.offsets);
       Diagnostic ignored = {};
       SLUICE_TRY(Tighten(section->run.problem, budget_, &ignored, &section->result));
     }
     return Status::kInfeasible;
   }
 
-  // How much of the buffer to plan with when `bytes` of it took `peak` when placed.
-  int64_t NextShare(int64_t bytes, int64_t minimum, int64_t peak) const {
-    int64_t next = bytes / 100 * 97;
-    if (peak > capacity_) {
-      next = Min(next,
-                 static_cast<int64_t>(static_cast<__int128>(bytes) * capacity_ / peak));
+  // Where buffers stick out of the scratchpad, more of it must stay free: living
+  // durations become shorter there, and where that is not enough, tiles smaller.
+  void Reserve(Section* section, Span<const int64_t> offsets) const {
+    const TileList& list = section->result.list;
+    const FusedBuffers& buffers = section->buffers;
+    Span<int64_t> more = section->more;
+    for (int64_t& m : more) m = 0;
+    for (size_t b = 0; b < buffers.ranges.size(); ++b) {
+      const LiveRange& range = buffers.ranges[b];
+      const int64_t over = offsets[b] + range.bytes - capacity_;
+      if (over <= 0) continue;
+      const int64_t wanted = Max(over / 2, capacity_ / kReserveStep);
+      const int64_t begin = Max<int64_t>(range.begin - 1, 0);
+      const int64_t end = Min<int64_t>(range.end - 1, list.tiles);
+      for (int64_t p = begin; p < end; ++p) {
+        int64_t* m = &more[list.layer[static_cast<size_t>(p)]];
+        *m = Max(*m, wanted);
+      }
     }
-    return bytes > minimum ? Max(next, minimum) : next;
+    for (size_t l = 0; l < more.size(); ++l) {
+      int64_t* reserve = &section->run.reserve[l];
+      *reserve = Min(*reserve + more[l], capacity_ / 2);
+    }
   }
 
   Status Place(const Section& section, OffsetPlan* plan) {
@@ -206,6 +219,7 @@ class FusedScheduler {
     const Span<const uint32_t> layers = order_.Slice(section->first, section->last);
     SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_, layers, capacity_, arena_,
                              &section->run));
+    SLUICE_TRY(arena_->Allocate(section->run.layer.size(), &section->more));
     SLUICE_TRY(SolveAndPlace(section));
     Arena programs(arena_->memory());
     Program alone(&programs);

@@ -124,6 +124,9 @@ Status Parser::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
   SLUICE_TRY(arena->Allocate(max_tiles, &list->ofmap_bytes));
   SLUICE_TRY(arena->Allocate(max_tiles, &list->ofmap_end));
   SLUICE_TRY(arena->Allocate(max_tiles, &list->store));
+  if (!problem->reserve.empty()) {
+    SLUICE_TRY(arena->Allocate(max_tiles, &list->reserve));
+  }
   SLUICE_TRY(arena->Allocate(max_transfers, &list->transfer_box));
   return arena->Allocate(max_transfers, &list->transfer);
 }
@@ -406,6 +409,7 @@ ParseResult Parser::Emit(const GroupNotation& notation, const Group& group, int3
     list->tile[p] = k;
     list->cycles[p] = cost_[layer].cycles;
     list->box[p] = box_[layer];
+    if (!list->reserve.empty()) list->reserve[p] = problem_->reserve[layer];
     if (!EmitLoads(group, layer, k, p, list)) return ParseResult::kTooMany;
     if (!EmitOfmap(group, layer, k, p, list)) return ParseResult::kTooMany;
   }

@@ -55,6 +55,8 @@ struct FusionProblem {
   double dram_pj_per_byte;
   int64_t buffer_bytes;
   int64_t alignment_bytes;  // of buffers; 0 = none
+  // By layer: bytes of buffer that must stay free while it runs; empty = none.
+  Span<const int64_t> reserve;
 };
 
 // Fills consumers (one entry per input edge that reads a layer) from inputs.
@@ -120,6 +122,7 @@ struct TileList {
   // the store there is done. 0 where an earlier tile's buffer holds the whole ofmap.
   Span<int64_t> ofmap_bytes;
   Span<int32_t> ofmap_end;
+  Span<int64_t> reserve;      // by position, as FusionProblem::reserve; empty = none
   Span<uint32_t> store;       // by position: its transfer or kNone
   Span<DramTensor> transfer;  // by position of use
   // By transfer: elements of the source or ofmap; of weights: the output channels.

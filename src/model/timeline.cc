@@ -73,6 +73,7 @@ void AddOnChip(const TileList& list, int64_t* bytes) {
   for (int32_t x = 0; x < n + 2; ++x) bytes[x] = 0;
   for (int32_t p = 0; p < n; ++p) {
     Add(bytes, p, list.ofmap_end[p], list.ofmap_bytes[p]);
+    if (!list.reserve.empty()) Add(bytes, p, p + 1, list.reserve[p]);
   }
 }
 

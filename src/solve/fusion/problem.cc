@@ -336,7 +336,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
     edges += lowering.executed[l].inputs.size();
     n += lowering.executed[l].op != SLUICE_OP_STATE_APPEND ? 1 : 0;
   }
-  *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}, {}, {}, {}};
+  *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}, {}, {}, {}, {}};
   Tables tables;
   Span<uint32_t> fusion_of;
   Span<uint32_t> consumers;
@@ -345,6 +345,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(arena->Allocate(edges, &run->edge_tensor));
   SLUICE_TRY(arena->Allocate(edges, &run->edge_source));
   SLUICE_TRY(arena->Allocate(n, &run->append));
+  SLUICE_TRY(arena->Allocate(n, &run->reserve));
   SLUICE_TRY(arena->Allocate(n, &run->in_dram));
   SLUICE_TRY(arena->Allocate(n, &tables.layers));
   SLUICE_TRY(arena->Allocate(edges, &tables.inputs));
@@ -373,6 +374,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
   run->problem.inputs = tables.inputs.Slice(0, tables.edges);
   LinkConsumers(tables.layers, run->problem.inputs, consumers);
   run->problem.layers = tables.layers;
+  run->problem.reserve = run->reserve;
   run->problem.consumers = consumers;
   run->problem.externals = tables.externals.Slice(0, tables.external_count);
   FillHardware(hardware, scratchpad_bytes, &run->problem);

@@ -26,6 +26,7 @@ struct FusionRun {
   Span<uint32_t> edge_tensor;  // graph tensor, by FusionInput
   // The same bytes as they were written: a RESHAPE in between is a view.
   Span<uint32_t> edge_source;  // graph tensor, by FusionInput
+  Span<int64_t> reserve;       // FusionProblem::reserve, all 0 at first
   Span<uint32_t> append;       // STATE_APPEND that its ofmap goes to, by fusion layer
   Span<uint8_t> in_dram;       // by fusion layer: read off chip by others than those
 
