@@ -108,15 +108,16 @@ Status Parser::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
   SLUICE_TRY(arena->Allocate(n, &box_));
   SLUICE_TRY(arena->Allocate(n, &has_box_));
   SLUICE_TRY(arena->Allocate(n, &cost_));
-  SLUICE_TRY(arena->Allocate(n, &known_));
-  SLUICE_TRY(arena->Allocate(n, &known_at_));
-  SLUICE_TRY(arena->Allocate(n, &known_leaves_));
+  SLUICE_TRY(arena->Allocate(4 * n, &counts_));
+  SLUICE_TRY(groups_memo_.Init(arena, 4 * n, 2 * size_t{max_tiles}));
   SLUICE_TRY(arena->Allocate(n, &fusion_end_));
   SLUICE_TRY(arena->Allocate(problem->inputs.size(), &last_load_));
   SLUICE_TRY(arena->Allocate(n, &last_store_));
   SLUICE_TRY(arena->Allocate(n, &last_weight_));
   SLUICE_TRY(arena->Allocate(sources, &sharer_));
   SLUICE_TRY(arena->Allocate(sources, &shared_at_));
+  SLUICE_TRY(arena->Allocate(problem->externals.size(), &resident_end_));
+  SLUICE_TRY(arena->Allocate(problem->externals.size(), &list->resident));
   SLUICE_TRY(arena->Allocate(max_tiles, &list->layer));
   SLUICE_TRY(arena->Allocate(max_tiles, &list->tile));
   SLUICE_TRY(arena->Allocate(max_tiles, &list->cycles));
@@ -137,6 +138,7 @@ ParseResult Parser::Parse(const GroupNotation& notation, TileList* list) {
   const Group& last = groups_[group_count_ - 1];
   const int64_t tiles = last.base + int64_t{last.tiles} * (last.last - last.first);
   if (tiles > static_cast<int64_t>(list->layer.size())) return ParseResult::kTooMany;
+  total_ = static_cast<int32_t>(tiles);
   list->tiles = static_cast<uint32_t>(tiles);
   list->transfers = 0;
   list->groups = fusion_count_;
@@ -144,28 +146,86 @@ ParseResult Parser::Parse(const GroupNotation& notation, TileList* list) {
   list->compute_cycles = list->dram_cycles = 0;
   list->load_bytes = list->store_bytes = 0;
   list->core_pj = 0;
-  const bool uniform = (memo_->model().flags & kTileUniform) != 0;
+  for (int32_t& end : resident_end_) end = 0;
   for (uint32_t g = 0; g < group_count_; ++g) {
-    Group& group = groups_[g];
-    FindReach(notation, group);
-    const bool once = uniform || group.tiles == 1;
-    const bool known = once && Unchanged(notation, group);
-    const uint32_t axes = known ? 0 : Axes(notation, group);
-    if (!known) Forget(notation, group);
-    if (!once && (axes & kAxisK) != 0) ChooseSlices(notation, axes, &group);
-    for (int32_t k = 0; k < group.tiles; ++k) {
-      if ((k == 0 && !known) || !once) {
-        result = Boxes(notation, group, axes, k);
-        if (result == ParseResult::kOk) result = Costs(notation, group);
-        if (result != ParseResult::kOk) return result;
-      }
-      if (k == 0 || !once) AddCosts(notation, group, once ? group.tiles : 1, list);
-      result = Emit(notation, group, k, list);
-      if (result != ParseResult::kOk) return result;
-    }
-    if (once && !known) Remember(notation, group);
+    result = ParseGroup(notation, &groups_[g], list);
+    if (result != ParseResult::kOk) return result;
   }
+  AddResidents(list);
   return ParseResult::kOk;
+}
+
+// Boxes and costs come from the memo where the group is known. With uniform tiles, the
+// first stands for all.
+ParseResult Parser::ParseGroup(const GroupNotation& notation, Group* group,
+                               TileList* list) {
+  const bool once = (memo_->model().flags & kTileUniform) != 0 || group->tiles == 1;
+  FindReach(notation, *group);
+  if (!once) {
+    const uint32_t axes = Axes(notation, *group);
+    if ((axes & kAxisK) != 0) ChooseSlices(notation, axes, group);
+  }
+  const uint32_t length = group->last - group->first;
+  const uint32_t computed =
+      once ? length : length * static_cast<uint32_t>(group->tiles);
+  const uint64_t key = KeyOf(notation, *group);
+  const KnownTile* known = groups_memo_.Find(key, computed);
+  KnownTile* fresh = nullptr;
+  if (known == nullptr) {
+    fresh = groups_memo_.Reserve(computed);
+    const ParseResult result = CutOwn(notation, *group, Axes(notation, *group));
+    if (result != ParseResult::kOk) return result;
+  }
+  for (int32_t k = 0; k < group->tiles; ++k) {
+    if (known != nullptr && (k == 0 || !once)) {
+      for (uint32_t i = group->first; i < group->last; ++i, ++known) {
+        box_[notation.order[i]] = known->box;
+        cost_[notation.order[i]] = known->cost;
+      }
+    } else if (k == 0 || !once) {
+      Boxes(notation, *group, k);
+      const ParseResult result = Costs(notation, *group);
+      if (result != ParseResult::kOk) return result;
+      for (uint32_t i = group->first; i < group->last && fresh != nullptr; ++i) {
+        *fresh++ = KnownTile{box_[notation.order[i]], cost_[notation.order[i]]};
+      }
+    }
+    if (k == 0 || !once) AddCosts(notation, *group, once ? group->tiles : 1, list);
+    const ParseResult result = Emit(notation, *group, k, list);
+    if (result != ParseResult::kOk) return result;
+  }
+  if (fresh != nullptr) groups_memo_.Keep(key, computed);
+  return ParseResult::kOk;
+}
+
+// Everything that boxes and costs of a group's tiles depend on.
+uint64_t Parser::KeyOf(const GroupNotation& notation, const Group& group) const {
+  const auto mix = [](uint64_t h, uint64_t v) {
+    h = (h << 23 | h >> 41) ^ v;
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return h ^ h >> 31;
+  };
+  uint64_t h = mix(0x6a09e667f3bcc909u, static_cast<uint64_t>(group.tiles));
+  h = mix(h, static_cast<uint64_t>(group.slices) * 2 + group.slices_outer);
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const uint32_t layer = notation.order[i];
+    const bool leaves = reach_[layer].store || reach_[layer].later != 0;
+    h = mix(h, uint64_t{layer} * 2 + leaves);
+  }
+  return h;
+}
+
+// Tensors that were on chip before the first tile.
+void Parser::AddResidents(TileList* list) {
+  list->residents = 0;
+  for (uint32_t x = 0; x < problem_->externals.size(); ++x) {
+    const FusionExternal& e = problem_->externals[x];
+    if (!e.resident) continue;
+    const int64_t bytes = Held(Volume(e.extent) * e.element_bytes, e.element_bytes);
+    const int32_t end = e.kept && fusion_count_ == 1 ? total_ : resident_end_[x];
+    list->resident[list->residents++] = Resident{bytes, end};
+  }
 }
 
 ParseResult Parser::MakeGroups(const GroupNotation& notation) {
@@ -203,8 +263,9 @@ bool Parser::SameFineGroup(uint32_t layer, const Group& group) const {
 }
 
 bool Parser::OffChip(uint32_t source, const Group& group) const {
-  return source >= problem_->layers.size() ||
-         groups_[group_of_[source]].fusion != group.fusion;
+  const size_t n = problem_->layers.size();
+  if (source < n) return groups_[group_of_[source]].fusion != group.fusion;
+  return group.fusion != 0 || !problem_->externals[source - n].resident;
 }
 
 uint32_t Parser::Axes(const GroupNotation& notation, const Group& group) const {
@@ -224,7 +285,12 @@ void Parser::FindReach(const GroupNotation& notation, const Group& group) {
   for (uint32_t i = group.first; i < group.last; ++i) {
     const uint32_t layer = notation.order[i];
     const FusionLayer& l = problem_->layers[layer];
-    Reach reach = {0, 0, l.output || l.consumers == 0};
+    Reach reach = {0, 0, l.output || (l.consumers == 0 && !l.kept)};
+    if (l.kept && group.fusion + 1 == fusion_count_) {
+      reach.later = total_;
+    } else if (l.kept) {
+      reach.store = true;
+    }
     for (uint32_t c = l.first_consumer; c < l.first_consumer + l.consumers; ++c) {
       const uint32_t reader = problem_->consumers[c];
       const Group& other = groups_[group_of_[reader]];
@@ -293,27 +359,40 @@ void Parser::ChooseSlices(const GroupNotation& notation, uint32_t axes,
   }
 }
 
-bool Parser::OwnBox(uint32_t layer, uint32_t axes, const Group& group, int32_t k,
-                    CutBox* box) {
-  const FusionLayer& l = problem_->layers[layer];
+// Into how many parts each layer's own ofmap is cut.
+ParseResult Parser::CutOwn(const GroupNotation& notation, const Group& group,
+                           uint32_t axes) {
   const TileModel& model = memo_->model();
-  int32_t counts[4] = {1, 1, 1, 1};
+  const bool uniform = (model.flags & kTileUniform) != 0;
   const int32_t parts = group.tiles / group.slices;
-  if (parts > 1 && !model.grid(model.user, l.extent, axes & l.axes & ~kAxisK,
-                               static_cast<uint32_t>(parts), counts)) {
-    return false;
+  for (uint32_t i = group.first; i < group.last; ++i) {
+    const uint32_t layer = notation.order[i];
+    const FusionLayer& l = problem_->layers[layer];
+    const Reach& reach = reach_[layer];
+    const bool leaves = !uniform && (reach.store || reach.later != 0);
+    if (reach.inner != 0 && !leaves) continue;  // cut as its readers need it
+    int32_t* counts = &counts_[4 * size_t{layer}];
+    for (int a = 0; a < 4; ++a) counts[a] = 1;
+    if (parts > 1 && !model.grid(model.user, l.extent, axes & l.axes & ~kAxisK,
+                                 static_cast<uint32_t>(parts), counts)) {
+      return ParseResult::kCut;
+    }
+    if (group.slices > 1) counts[3] = group.slices;
   }
-  if (group.slices > 1) {
-    counts[3] = group.slices;
-    if (group.slices_outer) k = k % parts * group.slices + k / parts;
+  return ParseResult::kOk;
+}
+
+void Parser::OwnBox(uint32_t layer, const Group& group, int32_t k, CutBox* box) const {
+  if (group.slices > 1 && group.slices_outer) {
+    const int32_t parts = group.tiles / group.slices;
+    k = k % parts * group.slices + k / parts;
   }
-  PartBox(l.extent, counts, (model.flags & kTileUniform) != 0, k, box);
-  return true;
+  PartBox(problem_->layers[layer].extent, &counts_[4 * size_t{layer}],
+          (memo_->model().flags & kTileUniform) != 0, k, box);
 }
 
 // Boxes of tile k of every layer of the group, from the last layer back.
-ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
-                          uint32_t axes, int32_t k) {
+void Parser::Boxes(const GroupNotation& notation, const Group& group, int32_t k) {
   const TileModel& model = memo_->model();
   const bool uniform = (model.flags & kTileUniform) != 0;
   for (uint32_t i = group.first; i < group.last; ++i) has_box_[notation.order[i]] = 0;
@@ -322,11 +401,11 @@ ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
     const FusionLayer& l = problem_->layers[layer];
     const bool leaves = reach_[layer].store || reach_[layer].later != 0;
     if (has_box_[layer] == 0) {
-      if (!OwnBox(layer, axes, group, k, &box_[layer])) return ParseResult::kCut;
+      OwnBox(layer, group, k, &box_[layer]);
     } else if (!uniform && leaves) {
       // Readers outside need all of it, whatever the readers inside need.
       CutBox own;
-      if (!OwnBox(layer, axes, group, k, &own)) return ParseResult::kCut;
+      OwnBox(layer, group, k, &own);
       Unite(own, &box_[layer]);
     }
     for (uint32_t e = 0; e < l.inputs; ++e) {
@@ -342,7 +421,6 @@ ParseResult Parser::Boxes(const GroupNotation& notation, const Group& group,
       }
     }
   }
-  return ParseResult::kOk;
 }
 
 ParseResult Parser::Costs(const GroupNotation& notation, const Group& group) {
@@ -361,41 +439,6 @@ void Parser::AddCosts(const GroupNotation& notation, const Group& group, int32_t
     const TileCost& cost = cost_[notation.order[i]];
     list->compute_cycles += cost.cycles * repeat;
     list->core_pj += cost.energy_pj * repeat;
-  }
-}
-
-// True when box_ and cost_ still hold for a group from an earlier parse.
-bool Parser::Unchanged(const GroupNotation& notation, const Group& group) const {
-  const Known& first = known_[group.first];
-  if (first.stamp == 0 || first.last != group.last || first.tiles != group.tiles) {
-    return false;
-  }
-  for (uint32_t i = group.first; i < group.last; ++i) {
-    const uint32_t layer = notation.order[i];
-    const bool leaves = reach_[layer].store || reach_[layer].later != 0;
-    if (known_[i].layer != layer || known_at_[layer] != first.stamp ||
-        known_leaves_[layer] != (leaves ? 1 : 0)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void Parser::Forget(const GroupNotation& notation, const Group& group) {
-  known_[group.first].stamp = 0;
-  for (uint32_t i = group.first; i < group.last; ++i) known_at_[notation.order[i]] = 0;
-}
-
-void Parser::Remember(const GroupNotation& notation, const Group& group) {
-  Known& first = known_[group.first];
-  first.last = group.last;
-  first.tiles = group.tiles;
-  first.stamp = stamp_;  // unique: Emit has just advanced it
-  for (uint32_t i = group.first; i < group.last; ++i) {
-    const uint32_t layer = notation.order[i];
-    known_[i].layer = layer;
-    known_at_[layer] = stamp_;
-    known_leaves_[layer] = reach_[layer].store || reach_[layer].later != 0 ? 1 : 0;
   }
 }
 
@@ -477,9 +520,14 @@ bool Parser::EmitWeights(const Group& group, uint32_t layer, int32_t k, int32_t 
 bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
                        TileList* list) {
   const FusionLayer& l = problem_->layers[layer];
+  const size_t n = problem_->layers.size();
   if (l.weight_bytes != 0 && !EmitWeights(group, layer, k, p, list)) return false;
   for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
-    if (!OffChip(problem_->inputs[e].source, group)) continue;
+    const uint32_t source = problem_->inputs[e].source;
+    if (!OffChip(source, group)) {
+      if (source >= n) resident_end_[source - n] = p + 1;
+      continue;
+    }
     if (!EmitInput(group, e, layer, k, p, list)) return false;
   }
   return true;

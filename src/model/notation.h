@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "model/group_memo.h"
 #include "model/hardware.h"
 #include "model/tile_cost.h"
 
@@ -38,11 +39,16 @@ struct FusionLayer {
   uint32_t first_consumer, consumers;
   uint8_t axes;  // axes its ofmap may be cut along; K: with its weights
   bool output;   // leaves the chip even when it has consumers
+  bool kept;     // read behind this problem: stays on chip, if its group is the last
 };
 
 struct FusionExternal {
   int32_t extent[4];
   uint32_t element_bytes;
+  // On chip when the first group starts and while that needs it; kept: to the end, if
+  // the first group is the last.
+  bool resident = false;
+  bool kept = false;
 };
 
 struct FusionProblem {
@@ -103,6 +109,12 @@ struct DmaNotation {
   Span<int32_t> end;    // by transfer; of loads: DramTensor::end
 };
 
+// On chip from before the first tile to tile `end`.
+struct Resident {
+  int64_t bytes;
+  int32_t end;
+};
+
 struct TileList {
   uint32_t tiles = 0;
   uint32_t transfers = 0;
@@ -125,6 +137,8 @@ struct TileList {
   Span<int64_t> reserve;      // by position, as FusionProblem::reserve; empty = none
   Span<uint32_t> store;       // by position: its transfer or kNone
   Span<DramTensor> transfer;  // by position of use
+  Span<Resident> resident;    // [0, residents)
+  uint32_t residents = 0;
   // By transfer: elements of the source or ofmap; of weights: the output channels.
   Span<CutBox> transfer_box;
 };
@@ -156,12 +170,6 @@ class Parser {
     int32_t slices;     // of output channels; divides tiles
     bool slices_outer;  // all of the map for one slice, then the next
   };
-  struct Known {  // by position: what box_ and cost_ were last computed for
-    uint32_t layer;
-    uint32_t last;  // of the group, at its first position
-    int32_t tiles;
-    uint64_t stamp;  // 0 = nothing
-  };
   struct Reach {    // of one layer's ofmap
     int32_t inner;  // distance to the last reader in the fine group, or 0
     int32_t later;  // first position after all readers in later fine groups, or 0
@@ -169,17 +177,16 @@ class Parser {
   };
 
   ParseResult MakeGroups(const GroupNotation& notation);
-  bool Unchanged(const GroupNotation& notation, const Group& group) const;
-  void Forget(const GroupNotation& notation, const Group& group);
-  void Remember(const GroupNotation& notation, const Group& group);
+  ParseResult ParseGroup(const GroupNotation& notation, Group* group, TileList* list);
+  uint64_t KeyOf(const GroupNotation& notation, const Group& group) const;
+  ParseResult CutOwn(const GroupNotation& notation, const Group& group, uint32_t axes);
+  void AddResidents(TileList* list);
   bool SameFineGroup(uint32_t layer, const Group& group) const;
   uint32_t Axes(const GroupNotation& notation, const Group& group) const;
   void FindReach(const GroupNotation& notation, const Group& group);
   void ChooseSlices(const GroupNotation& notation, uint32_t axes, Group* group) const;
-  bool OwnBox(uint32_t layer, uint32_t axes, const Group& group, int32_t k,
-              CutBox* box);
-  ParseResult Boxes(const GroupNotation& notation, const Group& group, uint32_t axes,
-                    int32_t k);
+  void OwnBox(uint32_t layer, const Group& group, int32_t k, CutBox* box) const;
+  void Boxes(const GroupNotation& notation, const Group& group, int32_t k);
   ParseResult Costs(const GroupNotation& notation, const Group& group);
   void AddCosts(const GroupNotation& notation, const Group& group, int32_t repeat,
                 TileList* list) const;
@@ -206,21 +213,22 @@ class Parser {
   Span<Group> groups_;
   uint32_t group_count_ = 0;
   uint32_t fusion_count_ = 0;
-  Span<uint32_t> position_;     // by layer
-  Span<uint32_t> group_of_;     // by layer
-  Span<Reach> reach_;           // by layer
-  Span<CutBox> box_;            // by layer
-  Span<uint8_t> has_box_;       // by layer
-  Span<TileCost> cost_;         // by layer
-  Span<Known> known_;           // by position
-  Span<uint64_t> known_at_;     // by layer: Known::stamp its box_ belongs to
-  Span<uint8_t> known_leaves_;  // by layer: box_ covers what leaves the group
+  Span<uint32_t> position_;  // by layer
+  Span<uint32_t> group_of_;  // by layer
+  Span<Reach> reach_;        // by layer
+  Span<CutBox> box_;         // by layer
+  Span<uint8_t> has_box_;    // by layer
+  Span<TileCost> cost_;      // by layer
+  Span<int32_t> counts_;     // by layer, four each: parts of its ofmap along each axis
+  GroupMemo groups_memo_;
+  int32_t total_ = 0;  // tiles
   Span<int32_t> fusion_end_;
   Span<uint32_t> last_load_;    // by input edge: last transfer, or kNone
   Span<uint32_t> last_store_;   // by layer
   Span<uint32_t> last_weight_;  // by layer: transfer of its latest slice
   Span<uint32_t> sharer_;       // by source: edge that loads it for this tile
   Span<uint64_t> shared_at_;    // by source: stamp of that tile
+  Span<int32_t> resident_end_;  // by external: last tile on chip that reads it + 1
   uint64_t stamp_ = 0;
 };
 

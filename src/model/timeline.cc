@@ -71,6 +71,9 @@ int64_t SumUp(int64_t* bytes, int32_t tiles) {
 void AddOnChip(const TileList& list, int64_t* bytes) {
   const int32_t n = static_cast<int32_t>(list.tiles);
   for (int32_t x = 0; x < n + 2; ++x) bytes[x] = 0;
+  for (uint32_t i = 0; i < list.residents; ++i) {
+    Add(bytes, -1, list.resident[i].end, list.resident[i].bytes);
+  }
   for (int32_t p = 0; p < n; ++p) {
     Add(bytes, p, list.ofmap_end[p], list.ofmap_bytes[p]);
     if (!list.reserve.empty()) Add(bytes, p, p + 1, list.reserve[p]);
