@@ -56,14 +56,19 @@ class FusedScheduler {
   Status Choose(bool* any) {
     SLUICE_TRY(CutIntoSections());
     *any = false;
-    for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted(); ++i) {
+    for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted();) {
       Section* section = &sections_[i];
-      if (!MayFuse(graph_, hardware_, lowering_, order_[section->first], capacity_)) {
-        continue;
+      if (MayFuse(graph_, hardware_, lowering_, order_[section->first], capacity_)) {
+        const Status status = TrySection(section);
+        if (status == Status::kOutOfMemory) return status;
+        *any = *any || section->fused;
+        // What does not pay as a whole may pay in parts.
+        if (!section->fused && section->last - section->first > 1) {
+          Split(i);
+          continue;
+        }
       }
-      const Status status = TrySection(section);
-      if (status == Status::kOutOfMemory) return status;
-      *any = *any || section->fused;
+      ++i;
     }
     return Status::kOk;
   }
@@ -109,6 +114,17 @@ class FusedScheduler {
       sections_[section_count_ - 1].last = count;
     }
     return Status::kOk;
+  }
+
+  void Split(uint32_t i) {
+    for (uint32_t at = section_count_++; at > i + 1; --at) {
+      sections_[at] = sections_[at - 1];
+    }
+    const uint32_t middle = (sections_[i].first + sections_[i].last) / 2;
+    sections_[i + 1] = Section{};
+    sections_[i + 1].first = middle;
+    sections_[i + 1].last = sections_[i].last;
+    sections_[i].last = middle;
   }
 
   Status Solve(Section* section, int64_t buffer_bytes) {

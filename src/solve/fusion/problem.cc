@@ -364,7 +364,10 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
       continue;
     }
     const uint32_t rows = lowering.executed[l].inputs[1];
-    run->append[fusion_of[graph.tensors[rows].producer]] = l;
+    if (graph.tensors[rows].producer == kNone) return Status::kUnsupported;
+    const uint32_t maker = fusion_of[graph.tensors[rows].producer];
+    if (maker == kNone) return Status::kUnsupported;
+    run->append[maker] = l;
   }
   FillLayers(run, fusion_of, &tables);
   FindOutputs(graph, lowering, fusion_of, run->append, run->in_dram);
