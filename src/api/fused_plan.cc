@@ -42,13 +42,15 @@ class FusedScheduler {
  public:
   FusedScheduler(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
                  int64_t capacity, const sluice_schedule_options_t& options,
-                 const sluice_report_t& baseline, Budget* budget, Arena* arena)
+                 const sluice_report_t& baseline, const TileCoster& coster,
+                 Budget* budget, Arena* arena)
       : graph_(graph),
         hardware_(hardware),
         lowering_(lowering),
         capacity_(capacity),
         options_(options),
         baseline_(baseline),
+        coster_(coster),
         budget_(budget),
         arena_(arena) {}
 
@@ -87,7 +89,7 @@ class FusedScheduler {
       }
       for (uint32_t l = s.first; l < s.last; ++l) {
         SLUICE_TRY(AppendLayer(graph_, hardware_, plan->lowering, order_[l], capacity_,
-                               &unlimited, arena_, program));
+                               coster_, &unlimited, arena_, program));
       }
     }
     return Status::kOk;
@@ -236,14 +238,15 @@ class FusedScheduler {
     SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_, layers, capacity_, arena_,
                              &section->run));
     SLUICE_TRY(arena_->Allocate(section->run.layer.size(), &section->more));
+    section->run.coster = coster_;
     SLUICE_TRY(SolveAndPlace(section));
     Arena programs(arena_->memory());
     Program alone(&programs);
     Program fused(&programs);
     Budget unlimited;
     for (uint32_t l : layers) {
-      SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, &unlimited,
-                             arena_, &alone));
+      SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, coster_,
+                             &unlimited, arena_, &alone));
     }
     SLUICE_TRY(AppendFused(section->run, lowering_, section->result, section->buffers,
                            section->offsets, arena_, &fused));
@@ -305,6 +308,7 @@ class FusedScheduler {
   int64_t capacity_;
   const sluice_schedule_options_t& options_;
   const sluice_report_t& baseline_;
+  const TileCoster& coster_;
   Budget* budget_;
   Arena* arena_;
   Span<uint32_t> order_;  // layers that do something, in graph order
@@ -328,11 +332,11 @@ double PlanCost(const sluice_schedule_options_t& options,
 Status ScheduleFused(const Graph& graph, const Hardware& hardware,
                      const Lowering& lowering, int64_t scratchpad_bytes,
                      const sluice_schedule_options_t& options,
-                     const sluice_report_t& baseline, Budget* budget, Arena* arena,
-                     Arena* scratch, Program* program, FusedPlan* plan,
-                     Diagnostic* diagnostic) {
+                     const sluice_report_t& baseline, const TileCoster& coster,
+                     Budget* budget, Arena* arena, Arena* scratch, Program* program,
+                     FusedPlan* plan, Diagnostic* diagnostic) {
   FusedScheduler scheduler(graph, hardware, lowering, scratchpad_bytes, options,
-                           baseline, budget, scratch);
+                           baseline, coster, budget, scratch);
   SLUICE_TRY(scheduler.Choose(&plan->fused));
   if (!plan->fused) return Status::kOk;
   return scheduler.Write(arena, program, plan, diagnostic);

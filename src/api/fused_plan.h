@@ -4,7 +4,8 @@
 // The graph is cut into runs of layers that may fuse; what lies between, and runs that
 // fusing does not make cheaper, stays layer by layer.
 //
-// Input    graph, hardware, lowering, scratchpad bytes, options; energy and cycles of
+// Input    graph, hardware, lowering, scratchpad bytes, options, tile costs; energy and
+// cycles of
 //          the whole graph layer by layer, as the scale of both.
 // Output   the program, its lowering (places differ: fewer tensors are in DRAM), the
 //          number of fusion groups (a layer by itself counts as one), whether any run
@@ -17,6 +18,7 @@
 #include "base/budget.h"
 #include "model/lowering.h"
 #include "model/program.h"
+#include "model/tile_cost.h"
 
 namespace sluice {
 
@@ -30,9 +32,9 @@ struct FusedPlan {
 Status ScheduleFused(const Graph& graph, const Hardware& hardware,
                      const Lowering& lowering, int64_t scratchpad_bytes,
                      const sluice_schedule_options_t& options,
-                     const sluice_report_t& baseline, Budget* budget, Arena* arena,
-                     Arena* scratch, Program* program, FusedPlan* plan,
-                     Diagnostic* diagnostic);
+                     const sluice_report_t& baseline, const TileCoster& coster,
+                     Budget* budget, Arena* arena, Arena* scratch, Program* program,
+                     FusedPlan* plan, Diagnostic* diagnostic);
 
 // energy^n * cycles^m; both exponents 0 mean 1, 1.
 double PlanCost(const sluice_schedule_options_t& options,

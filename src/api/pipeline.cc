@@ -2,6 +2,7 @@
 #include "api/pipeline.h"
 
 #include "api/fused_plan.h"
+#include "api/tile_costs.h"
 #include "base/checked.h"
 #include "emit/emit.h"
 #include "io/read.h"
@@ -86,12 +87,12 @@ Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
 // exists already stands: the answer is then false, and no memory is kept.
 bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
                 const sluice_schedule_options_t& options, const Candidate& baseline,
-                Budget* budget, Candidate* out) {
+                const TileCoster& coster, Budget* budget, Candidate* out) {
   Arena scratch(out->arena.memory());
   Diagnostic ignored = {};
   FusedPlan plan;
   Status status = ScheduleFused(graph, hardware, baseline.lowering, capacity, options,
-                                baseline.report, budget, &out->places, &scratch,
+                                baseline.report, coster, budget, &out->places, &scratch,
                                 &out->program, &plan, &ignored);
   out->lowering = plan.lowering;
   if (status == Status::kOk && plan.fused) {
@@ -155,13 +156,20 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   scratch->memory()->EnterPhase(SLUICE_PHASE_LOWER);
   SLUICE_TRY(Lower(graph, hardware, scratch, &baseline.lowering, diagnostic));
   scratch->memory()->EnterPhase(SLUICE_PHASE_SCHEDULE);
-  SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, &budget,
-                                  scratch, &baseline.program, diagnostic));
+  Arena tile_memory(scratch->memory());
+  TileCosts costs(graph, hardware, baseline.lowering, options, &tile_memory);
+  const TileCoster coster = costs.coster();
+  SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, coster,
+                                  &budget, scratch, &baseline.program, diagnostic));
+  SLUICE_TRY(costs.status(diagnostic));
   SLUICE_TRY(Complete(graph, hardware, scratch, &baseline));
   baseline.report.groups = baseline.report.layers;
   Candidate fused(scratch->memory());
-  if (options.solver >= SLUICE_SOLVER_FUSION &&
-      FindBetter(graph, hardware, capacity, options, baseline, &budget, &fused)) {
+  const bool better =
+      options.solver >= SLUICE_SOLVER_FUSION &&
+      FindBetter(graph, hardware, capacity, options, baseline, coster, &budget, &fused);
+  SLUICE_TRY(costs.status(diagnostic));
+  if (better) {
     const Status status = WriteAndJudge(graph, hardware, capacity, budget, &fused,
                                         arena, scratch, bytes, diagnostic);
     if (status != Status::kOutOfMemory) return status;

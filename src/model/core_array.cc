@@ -6,14 +6,14 @@
 namespace sluice {
 namespace {
 
-enum Dim { kB, kC, kK, kH, kW, kDims };
+enum CoreDim { kB, kC, kK, kH, kW, kCoreDims };
 
 // Which dims the two directions of the core array cut, in the order ties are decided.
 constexpr uint8_t kPartitions[6][2] = {{kC, kK}, {kC, kB}, {kB, kK},
                                        {kC, kW}, {kH, kK}, {kH, kW}};
 
 struct Work {  // one group of a tile
-  int64_t size[kDims];
+  int64_t size[kCoreDims];
   int64_t r, s, stride_h, stride_w;
   int64_t ops;
   int64_t rounds;      // groups done one after another
@@ -55,17 +55,17 @@ Work MakeWork(const CoreArray& array, const CoreLayer& layer, const int32_t exte
 
 // One partitioning of one group: what each core gets.
 struct Share {
-  int64_t cut[kDims];
-  int64_t part[kDims];  // steps per core; C and K in units of vector and lane
+  int64_t cut[kCoreDims];
+  int64_t part[kCoreDims];  // steps per core; C and K in units of vector and lane
   int64_t k_fit, k_rounds;
   int64_t input_fit;  // ifmap pixels the core input buffer holds
 };
 
 bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Share* s) {
-  for (int d = 0; d < kDims; ++d) s->cut[d] = 1;
+  for (int d = 0; d < kCoreDims; ++d) s->cut[d] = 1;
   s->cut[dims[0]] = array.rows;
   s->cut[dims[1]] = array.columns;
-  for (int d = 0; d < kDims; ++d) {
+  for (int d = 0; d < kCoreDims; ++d) {
     const int64_t unit = d == kC ? array.vector : d == kK ? array.lane : 1;
     s->part[d] = CeilDivide(w.size[d], unit * s->cut[d]);
   }
@@ -170,6 +170,63 @@ bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
     TryShare(array, work, share, &best_cost, out);
   }
   return out->cycles != 0;
+}
+
+CoreArray CoreArrayOf(const Hardware& hardware) {
+  const CoreGrid& cores = hardware.cores;
+  const MemoryLevel& input = hardware.levels[cores.input_level];
+  const MemoryLevel& weight = hardware.levels[cores.weight_level];
+  const MemoryLevel& output = hardware.levels[cores.output_level];
+  const MemoryLevel& pad = hardware.scratchpad();
+  CoreArray a = {};
+  a.rows = static_cast<int32_t>(cores.rows);
+  a.columns = static_cast<int32_t>(cores.columns);
+  a.vector = static_cast<int32_t>(cores.vector);
+  a.lane = static_cast<int32_t>(cores.lane);
+  a.input_bytes = static_cast<int32_t>(input.capacity_bytes / a.vector);
+  a.weight_bytes = static_cast<int32_t>(weight.capacity_bytes / a.vector);
+  a.output_bytes = static_cast<int32_t>(output.capacity_bytes / a.lane);
+  a.read_bytes_per_cycle =
+      pad.bandwidth.numerator == 0
+          ? INT64_MAX / 2  // never limits
+          : Max(int64_t{1}, pad.bandwidth.numerator / pad.bandwidth.denominator);
+  a.vector_ops_per_cycle = hardware.vector_ops_per_cycle;
+  a.mac_pj = hardware.mac_pj;
+  a.vector_op_pj = hardware.vector_op_pj;
+  a.input_read_pj = 8 * input.read_pj_per_bit;
+  a.input_write_pj = 8 * input.write_pj_per_bit;
+  a.weight_read_pj = 8 * weight.read_pj_per_bit;
+  a.weight_write_pj = 8 * weight.write_pj_per_bit;
+  a.output_read_pj = 8 * output.read_pj_per_bit;
+  a.output_write_pj = 8 * output.write_pj_per_bit;
+  a.slice_read_pj = 8 * cores.slice_read_pj_per_bit;
+  a.slice_write_pj = 8 * cores.slice_write_pj_per_bit;
+  a.gbuf_read_pj = 8 * pad.read_pj_per_bit;
+  a.gbuf_write_pj = 8 * pad.write_pj_per_bit;
+  return a;
+}
+
+bool CoreTileCost(const CoreArray& array, const MappingProblem& tile, CoreCost* out) {
+  const int64_t* e = tile.extent;
+  const int64_t whole[] = {
+      e[kDimN], e[kDimP], e[kDimQ], e[kDimK] * e[kDimG], e[kDimC] * e[kDimG],
+      e[kDimR], e[kDimS]};
+  for (const int64_t extent : whole) {
+    if (extent > INT32_MAX) return false;
+  }
+  CoreLayer layer = {};
+  layer.vector_op = tile.vector;
+  layer.c = static_cast<int32_t>(whole[4]);
+  layer.k = static_cast<int32_t>(whole[3]);
+  layer.r = static_cast<int32_t>(whole[5]);
+  layer.s = static_cast<int32_t>(whole[6]);
+  layer.stride_h = tile.stride[0];
+  layer.stride_w = tile.stride[1];
+  layer.groups = static_cast<int32_t>(e[kDimG]);
+  layer.operands = static_cast<int32_t>(e[kDimC]);
+  int32_t extent[4];
+  for (int i = 0; i < 4; ++i) extent[i] = static_cast<int32_t>(whole[i]);
+  return CoreArrayCost(array, layer, extent, out);
 }
 
 }  // namespace sluice

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "model/hardware.h"
+#include "model/mapping_problem.h"
 #include "model/tile_cost.h"
 
 namespace sluice {
@@ -53,6 +55,12 @@ struct CoreCost {
 
 bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
                    const int32_t extent[4], CoreCost* out);
+
+// The same from a descriptor: the array of hardware.cores (rows > 0), whole bytes per
+// cycle of its scratchpad; a tile as a mapping problem. Words of one byte; the gaps of
+// a dilated window are not counted. False also when an extent exceeds 2^31.
+CoreArray CoreArrayOf(const Hardware& hardware);
+bool CoreTileCost(const CoreArray& array, const MappingProblem& tile, CoreCost* out);
 
 }  // namespace sluice
 

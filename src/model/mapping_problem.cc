@@ -2,6 +2,7 @@
 #include "model/mapping_problem.h"
 
 #include "base/checked.h"
+#include "model/tile_geometry.h"
 
 namespace sluice {
 
@@ -38,16 +39,21 @@ void SetWindow(const Layer& layer, bool pool, MappingProblem* problem) {
   }
 }
 
-void SetConv(const Layer& layer, const Tensor& in, const Tensor& weight,
+// Output channels are cut in whole groups, or within one.
+void SetConv(const Graph& graph, const Layer& layer, int64_t k,
              MappingProblem* problem) {
+  const Tensor& in = graph.tensors[layer.input(0)];
+  const Tensor& weight = graph.tensors[layer.input(1)];
   const bool depthwise = layer.op == SLUICE_OP_DEPTHWISE_CONV;
   SetWindow(layer, false, problem);
   problem->extent[kDimR] = weight.extent[1];
   problem->extent[kDimS] = weight.extent[2];
   const int64_t groups =
       depthwise ? in.extent[3] : AtLeastOne(layer.attribute(SLUICE_CONV_GROUPS));
-  problem->extent[kDimG] = groups;
-  problem->extent[kDimK] /= groups;
+  const int64_t each =
+      Max(int64_t{1}, graph.tensors[layer.outputs[0]].extent[3] / groups);
+  problem->extent[kDimG] = CeilDivide(k, each);
+  problem->extent[kDimK] = Min(k, each);
   problem->extent[kDimC] = in.extent[3] / groups;
 }
 
@@ -165,34 +171,34 @@ Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
   return Status::kOk;
 }
 
-Status ProblemOfLayer(const Graph& graph, uint32_t index, uint32_t accumulator_bytes,
-                      MappingProblem* problem, Diagnostic* diagnostic) {
-  const Layer& layer = graph.layers[index];
+Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
+                     int32_t channels, uint32_t accumulator_bytes,
+                     MappingProblem* problem, Diagnostic* diagnostic) {
   const Tensor& in = graph.tensors[layer.input(0)];
-  const Tensor& out = graph.tensors[layer.outputs[0]];
-  *problem = ConvProblem(out.extent[0], out.extent[3], 1, out.extent[1], out.extent[2],
-                         1, 1, 1, 1);
+  *problem = ConvProblem(tile[0], tile[3], 1, tile[1], tile[2], 1, 1, 1, 1);
   SetWidths(graph, layer, accumulator_bytes, problem);
   // Without weights each channel is its own group.
   const auto channelwise = [&](int64_t operands) {
-    problem->extent[kDimG] = out.extent[3];
+    problem->extent[kDimG] = tile[3];
     problem->extent[kDimK] = 1;
     problem->extent[kDimC] = operands;
     problem->operands = OperandBit(kInput) | OperandBit(kOutput);
     problem->vector = true;
   };
+  const int64_t all = AccumulatedChannels(graph, layer);
+  const int64_t summed = channels == 0 ? all : Min(all, int64_t{channels});
   switch (layer.op) {
     case SLUICE_OP_CONV:
     case SLUICE_OP_DEPTHWISE_CONV:
-      SetConv(layer, in, graph.tensors[layer.input(1)], problem);
+      SetConv(graph, layer, tile[3], problem);
       break;
     case SLUICE_OP_FULLY_CONNECTED:
       problem->extent[kDimC] = in.extent[3];
       break;
     case SLUICE_OP_BATCH_MATMUL:
-      problem->extent[kDimG] = int64_t{out.extent[0]} * out.extent[1];
+      problem->extent[kDimG] = int64_t{tile[0]} * tile[1];
       problem->extent[kDimN] = 1;
-      problem->extent[kDimP] = out.extent[2];
+      problem->extent[kDimP] = tile[2];
       problem->extent[kDimQ] = 1;
       problem->extent[kDimC] = in.extent[3];
       break;
@@ -216,13 +222,24 @@ Status ProblemOfLayer(const Graph& graph, uint32_t index, uint32_t accumulator_b
       break;
     default:
       return Fail(diagnostic, Status::kUnsupported, "mapping")
-          .Layer(index)
           .Text("no loop nest for op ")
           .Text(OpName(layer.op));
   }
-  const Status checked = CheckProblem(*problem, diagnostic);
-  if (checked != Status::kOk) diagnostic->layer = index;
-  return checked;
+  if (summed > 0 && summed < problem->extent[kDimC]) {
+    problem->extent[kDimC] = summed;
+    problem->element_bytes[kOutput] = accumulator_bytes;
+  }
+  return CheckProblem(*problem, diagnostic);
+}
+
+Status ProblemOfLayer(const Graph& graph, uint32_t index, uint32_t accumulator_bytes,
+                      MappingProblem* problem, Diagnostic* diagnostic) {
+  const Layer& layer = graph.layers[index];
+  const Status status =
+      ProblemOfTile(graph, layer, graph.tensors[layer.outputs[0]].extent, 0,
+                    accumulator_bytes, problem, diagnostic);
+  if (status != Status::kOk) diagnostic->layer = index;
+  return status;
 }
 
 }  // namespace sluice

@@ -95,6 +95,12 @@ MappingProblem GemmProblem(int64_t g, int64_t m, int64_t k, int64_t c, uint32_t 
 Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic);
 Status ProblemOfLayer(const Graph& graph, uint32_t layer, uint32_t accumulator_bytes,
                       MappingProblem* problem, Diagnostic* diagnostic);
+// A tile of it: output extents N H W K, and of how many channels it sums (0: all). A
+// part of the sum stays as wide as a partial sum. `layer` may be as lowering executes
+// it.
+Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
+                     int32_t channels, uint32_t accumulator_bytes,
+                     MappingProblem* problem, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -243,7 +243,16 @@ Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
 }
 
 Status Program::AddTile(uint32_t layer, const TileStep& t) {
-  TileForm form = {{}, kNoBox, t.first, t.last, {}, t.cycles, t.macs, t.vector_ops};
+  TileForm form = {{},
+                   kNoBox,
+                   t.first,
+                   t.last,
+                   {},
+                   t.cycles,
+                   t.macs,
+                   t.vector_ops,
+                   TileForm::ToBits(t.energy_pj),
+                   TileForm::ToBits(t.scratchpad_pj)};
   for (int r = 0; r < kTileRoles; ++r) {
     form.operand[r] = kNoBox;
     if (t.present[r]) SLUICE_TRY(boxes_.Intern(t.operand[r], &form.operand[r]));
@@ -294,6 +303,8 @@ TileStep Program::tile(uint32_t item) const {
   t.cycles = form.cycles;
   t.macs = form.macs;
   t.vector_ops = form.vector_ops;
+  t.energy_pj = form.energy_pj();
+  t.scratchpad_pj = form.scratchpad_pj();
   return t;
 }
 

@@ -80,6 +80,8 @@ struct TileStep {
   int64_t cycles;
   int64_t macs;
   int64_t vector_ops;
+  double energy_pj;  // on chip; 0 = count it from bytes and work
+  double scratchpad_pj;
 };
 
 // At least `count` steps of `engine` (counted over the whole program) have completed.
@@ -115,6 +117,20 @@ struct TileForm {
   uint32_t first, last;
   uint16_t pad[4];
   int64_t cycles, macs, vector_ops;
+  uint64_t energy_bits, scratchpad_bits;  // of doubles: equal forms have equal bytes
+
+  double energy_pj() const { return FromBits(energy_bits); }
+  double scratchpad_pj() const { return FromBits(scratchpad_bits); }
+  static double FromBits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  static uint64_t ToBits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
 };
 
 // Where in the layer a tile is.

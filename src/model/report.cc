@@ -22,6 +22,10 @@ struct Counts {
   int64_t macs = 0;
   int64_t vector_ops = 0;
   int64_t peak = 0;
+  double tile_scratchpad_pj = 0;  // of tiles that declare their energy
+  double tile_compute_pj = 0;
+  int64_t other_macs = 0;  // of tiles that do not
+  int64_t other_vector_ops = 0;
 };
 
 void CountTransfer(const Program& program, const TransferForm& t, bool load,
@@ -35,20 +39,28 @@ void CountTransfer(const Program& program, const TransferForm& t, bool load,
 }
 
 void CountTile(const Program& program, const TileForm& t, Counts* c) {
+  const bool declared = t.energy_pj() > 0;
   for (int r = 0; r < kTileRoles; ++r) {
     if (t.operand[r] == kNoBox) continue;
     const BufferBox& box = program.box(t.operand[r]);
-    (r == kRoleOutput ? c->pad_write : c->pad_read) += BoxBytes(box);
+    if (!declared) (r == kRoleOutput ? c->pad_write : c->pad_read) += BoxBytes(box);
     c->peak = Max(c->peak, BoxEnd(box));
   }
   if (t.accumulator != kNoBox) {
     const BufferBox& box = program.box(t.accumulator);
     if (t.first == 0) c->pad_read += BoxBytes(box);
-    if (t.last == 0) c->pad_write += BoxBytes(box);
+    if (t.last == 0 && !declared) c->pad_write += BoxBytes(box);
     c->peak = Max(c->peak, BoxEnd(box));
   }
   c->macs += t.macs;
   c->vector_ops += t.vector_ops;
+  if (declared) {
+    c->tile_scratchpad_pj += t.scratchpad_pj();
+    c->tile_compute_pj += t.energy_pj() - t.scratchpad_pj();
+  } else {
+    c->other_macs += t.macs;
+    c->other_vector_ops += t.vector_ops;
+  }
 }
 
 Counts CountProgram(const Program& program) {
@@ -193,9 +205,12 @@ void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
       static_cast<double>(c.dram_write) * 8 * dram.write_pj_per_bit;
   report->energy_scratchpad_pj =
       static_cast<double>(c.pad_read) * 8 * pad.read_pj_per_bit +
-      static_cast<double>(c.pad_write) * 8 * pad.write_pj_per_bit;
-  report->energy_compute_pj = static_cast<double>(c.macs) * hardware.mac_pj +
-                              static_cast<double>(c.vector_ops) * hardware.vector_op_pj;
+      static_cast<double>(c.pad_write) * 8 * pad.write_pj_per_bit +
+      c.tile_scratchpad_pj;
+  report->energy_compute_pj =
+      static_cast<double>(c.other_macs) * hardware.mac_pj +
+      static_cast<double>(c.other_vector_ops) * hardware.vector_op_pj +
+      c.tile_compute_pj;
   report->energy_leakage_pj =
       static_cast<double>(cycles) * hardware.leakage_pj_per_cycle;
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +

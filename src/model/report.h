@@ -2,7 +2,8 @@
 // What a program costs, and what no plan of the graph can be below.
 //
 // Energy: DRAM and scratchpad by bytes moved, compute by MACs and vector operations,
-// leakage by cycles; summed in this order, from exact counts.
+// leakage by cycles; summed in this order, from exact counts. Tiles that declare their
+// energy (a loop nest below the scratchpad) count with that, in the order of steps.
 //
 // Input    a program whose cycles are known.
 // Output   every field of the report but stop reason, iterations and groups.

@@ -28,6 +28,16 @@ struct CutBox {
 struct TileCost {
   int64_t cycles;  // >= 1
   double energy_pj;
+  double scratchpad_pj = 0;  // the part of it that reads and writes the scratchpad
+};
+
+// What computing one tile of a graph layer costs, on chip, from the scratchpad down:
+// output extents N H W K, summing over `channels` (0: the layer sums over none). Where
+// the answer is false, peak rates are declared (tile_cycles.h).
+struct TileCoster {
+  void* user = nullptr;
+  bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], int32_t channels,
+               TileCost* out) = nullptr;
 };
 
 enum : uint32_t { kTileUniform = 1, kTileShareLoads = 2, kTileWholeOfmaps = 4 };
@@ -40,12 +50,14 @@ struct TileModel {
   bool (*grid)(void* user, const int32_t extent[4], uint32_t axes, uint32_t tiles,
                int32_t counts[4]);
   // Which elements of input number `input` the box of `layer`'s ofmap is computed from.
-  void (*need)(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap, CutBox* out);
+  void (*need)(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
+               CutBox* out);
   // Cost of computing a box of these extents.
   bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], TileCost* out);
   // kTileUniform     every tile of a layer counts like its first (SoMa's rule).
   // kTileShareLoads  what two layers or tiles of one group read alike is loaded once.
-  // kTileWholeOfmaps what later fine groups read lies in one buffer, from its first tile.
+  // kTileWholeOfmaps what later fine groups read lies in one buffer, from its first
+  // tile.
   uint32_t flags;
 };
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared compute cycles of a tile when no mapper has looked at it: peak rates, with the
-// ceiling losses of an array_k x array_c MAC array.
+// Declared compute cycles of a tile: what a TileCoster says, never below work / peak;
+// without one peak rates, with the ceiling losses of an array_k x array_c MAC array.
 //
 // Input    MACs, vector operations, the tile's output box, channels summed over.
-// Output   cycles, at least 1 and never below work / peak.
-// Cost     constant.
+// Output   cycles, at least 1 and never below work / peak; energy, 0 where unknown.
+// Cost     constant, and one call of the coster.
 #ifndef SLUICE_MODEL_TILE_CYCLES_H_
 #define SLUICE_MODEL_TILE_CYCLES_H_
 
 #include "base/checked.h"
 #include "model/hardware.h"
+#include "model/tile_cost.h"
 #include "model/tile_geometry.h"
 
 namespace sluice {
@@ -29,6 +30,28 @@ inline int64_t TileCycles(const Hardware& hardware, const Layer& layer,
     cycles = Max(cycles, boxes.macs / (k * summed) * passes);
   }
   return Max<int64_t>(1, cycles);
+}
+
+inline int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes) {
+  const int64_t cycles =
+      boxes.macs == 0 ? CeilDivide(boxes.vector_ops, hardware.vector_ops_per_cycle)
+                      : CeilDivide(boxes.macs, hardware.macs_per_cycle);
+  return Max<int64_t>(1, cycles);
+}
+
+// `index` is the graph layer. energy_pj 0: not known, to be counted from bytes and
+// work.
+inline TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
+                             const Layer& layer, uint32_t index, const TileBoxes& boxes,
+                             int32_t channels) {
+  TileCost cost = {};
+  const int32_t* extent = boxes.box[kRoleOutput].extent;
+  if (coster.cost != nullptr &&
+      coster.cost(coster.user, index, extent, channels, &cost)) {
+    cost.cycles = Max(cost.cycles, LeastCycles(hardware, boxes));
+    return cost;
+  }
+  return TileCost{TileCycles(hardware, layer, boxes, channels), 0};
 }
 
 }  // namespace sluice

@@ -17,6 +17,7 @@ struct LayerWriter {
   const Graph& graph;
   const Hardware& hardware;
   const Lowering& lowering;
+  const TileCoster& coster;
   Budget* budget;
   Program* program;
   TilingMemo* tilings;
@@ -167,7 +168,11 @@ class ComputeLayer {
     for (int i = 0; i < 4; ++i) tile->pad[i] = t.pad[i];
     tile->macs = t.macs;
     tile->vector_ops = t.vector_ops;
-    tile->cycles = TileCycles(layer_.hardware, layer_.layer, t, c_end - c_begin);
+    const TileCost cost = DeclaredCost(w_.coster, layer_.hardware, layer_.layer,
+                                       w_.layer, t, c_end - c_begin);
+    tile->cycles = cost.cycles;
+    tile->energy_pj = cost.energy_pj;
+    tile->scratchpad_pj = cost.scratchpad_pj;
     if (tile->cycles > INT64_C(0xffffffff)) return Status::kUnsupported;
     if (accumulator_.end > accumulator_.begin) {
       tile->has_accumulator = true;
@@ -442,20 +447,21 @@ Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
 
 Status AppendLayer(const Graph& graph, const Hardware& hardware,
                    const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
-                   Budget* budget, Arena* scratch, Program* program) {
+                   const TileCoster& coster, Budget* budget, Arena* scratch,
+                   Program* program) {
   SLUICE_TRY(program->BeginBlock());
   Arena memory(scratch->memory());
   TilingMemo tilings(&memory);
-  const LayerWriter writer = {graph,   hardware, lowering, budget,
-                              program, &tilings, layer};
+  const LayerWriter writer = {graph,  hardware, lowering, coster,
+                              budget, program,  &tilings, layer};
   int64_t smallest = 0;
   return WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
 }
 
 Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
                             const Lowering& lowering, int64_t scratchpad_bytes,
-                            Budget* budget, Arena* scratch, Program* program,
-                            Diagnostic* diagnostic) {
+                            const TileCoster& coster, Budget* budget, Arena* scratch,
+                            Program* program, Diagnostic* diagnostic) {
   uint32_t worst_layer = kNone;
   int64_t worst_bytes = 0;
   Arena memory(scratch->memory());
@@ -463,8 +469,8 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     SLUICE_TRY(program->BeginBlock());
-    const LayerWriter writer = {graph,   hardware, lowering, budget,
-                                program, &tilings, l};
+    const LayerWriter writer = {graph,  hardware, lowering, coster,
+                                budget, program,  &tilings, l};
     int64_t smallest = 0;
     const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
     if (status == Status::kInfeasible) {

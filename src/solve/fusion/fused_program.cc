@@ -389,7 +389,11 @@ class Writer {
     for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
     tile.macs = t.macs;
     tile.vector_ops = t.vector_ops;
-    tile.cycles = TileCycles(*run_.hardware, executed, t, channels);
+    const TileCost cost = DeclaredCost(run_.coster, *run_.hardware, executed,
+                                       run_.layer[layer], t, channels);
+    tile.cycles = cost.cycles;
+    tile.energy_pj = cost.energy_pj;
+    tile.scratchpad_pj = cost.scratchpad_pj;
     latest_[layer] = p;
     return program_->AddTile(run_.layer[layer], tile);
   }

@@ -98,9 +98,13 @@ bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) 
   Box output = {};
   for (int a = 0; a < kAxes; ++a) output.extent[a] = extent[a];
   const TileBoxes boxes = BoxesIn(run, layer, output);
-  out->cycles =
-      TileCycles(hardware, executed, boxes, AccumulatedChannels(*run.graph, executed));
+  *out = DeclaredCost(run.coster, hardware, executed, run.layer[layer], boxes,
+                      AccumulatedChannels(*run.graph, executed));
   if (out->cycles > INT64_C(0xffffffff)) return false;
+  if (out->energy_pj > 0) {
+    out->energy_pj += static_cast<double>(out->cycles) * hardware.leakage_pj_per_cycle;
+    return true;
+  }
   const TileOperands operands = OperandsOf(executed);
   int64_t read = 0;
   int64_t written = 0;

@@ -5,7 +5,8 @@
 //          which MayFuse and none of which reads memory that another layer of the run
 //          writes under another tensor's name (ReadsAlias).
 // Output   FusionProblem; per layer and per input edge what it stands for in the graph;
-//          a TileModel over tile_geometry and tile_cycles (halo on both sides).
+//          a TileModel over tile_geometry, tile_cycles and `coster` (halo on both
+//          sides).
 // Errors   kOutOfMemory.
 // Cost     O(layers + edges) and one pass over the graph's layers for outside readers.
 #ifndef SLUICE_SOLVE_FUSION_PROBLEM_H_
@@ -29,6 +30,7 @@ struct FusionRun {
   Span<int64_t> reserve;       // FusionProblem::reserve, all 0 at first
   Span<uint32_t> append;       // STATE_APPEND that its ofmap goes to, by fusion layer
   Span<uint8_t> in_dram;       // by fusion layer: read off chip by others than those
+  TileCoster coster = {};      // what tiles cost; the caller's to set
 
   const Layer& executed(uint32_t fusion_layer) const {
     return lowering->executed[layer[fusion_layer]];

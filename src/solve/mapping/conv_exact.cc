@@ -262,50 +262,108 @@ double Objective(const MapConstraints& constraints, double energy_pj, double cyc
   return objective;
 }
 
+namespace conv_exact {
+namespace {
+
+// The best nest whose registers hold just the given operands, if one is below `limit`.
+// *bound: no nest of this kind is below. kInfeasible: not even one element fits.
+Status SearchHolding(const MappingProblem& problem, const Hardware& hardware,
+                     const MapConstraints& constraints, uint32_t registers,
+                     double limit, Budget* budget, Arena* arena, double* bound,
+                     MappedNest* mapped, Diagnostic* diagnostic) {
+  ArenaScope scope(arena);
+  Search search(arena, budget);
+  SLUICE_TRY(MakeConvSpace(problem, hardware, constraints, registers, &search.space,
+                           diagnostic));
+  PrepareFits(&search);
+  if (!TileFits(search, 0, kOneElement, 0)) return FailToFit(search, diagnostic);
+  SLUICE_TRY(ListSpatialChoices(&search.space, &search.choices));
+  search.best = search.limit = limit;
+  search.evaluated = 0;
+  for (int attempt = 0; attempt < 2 && search.best == limit; ++attempt) {
+    search.cut_taps = attempt == 1;
+    BoundChoices(&search);
+    SLUICE_TRY(SearchAll(&search, bound));
+    if (budget->Exhausted()) break;
+  }
+  mapped->evaluated += search.evaluated;
+  mapped->proved = mapped->proved && !search.space.loose;
+  if (search.best == limit) {
+    return limit < kUnbounded || budget->Exhausted() ? Status::kOk
+                                                     : FailToFit(search, diagnostic);
+  }
+  mapped->objective = search.best;
+  mapped->nest =
+      NestOfPoint(search.space, search.choices[search.best_choice], search.best_point);
+  return Status::kOk;
+}
+
+// Sets of operands, largest first.
+constexpr uint32_t kHoldings[] = {7, 3, 5, 6, 1, 2, 4, 0};
+
+}  // namespace
+}  // namespace conv_exact
+
 Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
                     const MapConstraints& constraints, Budget* budget, Arena* arena,
                     MappedNest* mapped, Diagnostic* diagnostic) {
   using namespace conv_exact;
-  ArenaScope scope(arena);
-  Search search(arena, budget);
-  SLUICE_TRY(MakeConvSpace(problem, hardware, constraints, &search.space, diagnostic));
-  SLUICE_TRY(ListSpatialChoices(&search.space, &search.choices));
-  PrepareFits(&search);
+  SLUICE_TRY(CheckProblem(problem, diagnostic));
+  SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
+  const uint32_t may = hardware.levels[0].may_hold & problem.operands;
+  const uint32_t must = hardware.levels[0].must_hold & problem.operands;
+  *mapped = MappedNest{};
   const double upper = constraints.upper > 0 ? constraints.upper : kUnbounded;
-  search.best = search.limit = upper;
-  search.evaluated = 0;
-  double bound = 0;
-  for (int attempt = 0; attempt < 2 && search.best == upper; ++attempt) {
-    search.cut_taps = attempt == 1;
-    BoundChoices(&search);
-    SLUICE_TRY(SearchAll(&search, &bound));
+  mapped->objective = upper;
+  mapped->bound = kUnbounded;
+  mapped->proved = true;
+  Diagnostic first;  // why the largest set did not fit
+  ClearDiagnostic(&first);
+  Status found = Status::kInfeasible;
+  for (const uint32_t registers : kHoldings) {
+    const bool whole = (registers & may) == may;
+    if (whole ? registers != 7
+              : !constraints.bypass || (registers & ~may) != 0 ||
+                    (must & ~registers) != 0) {
+      continue;
+    }
+    double bound = 0;
+    const double limit =
+        mapped->nest.levels == 0 ? upper : mapped->objective * (1 - constraints.gap);
+    Diagnostic* why = whole ? &first : diagnostic;
+    const Status status = SearchHolding(problem, hardware, constraints, registers,
+                                        limit, budget, arena, &bound, mapped, why);
+    if (status == Status::kOk) {
+      found = status;
+      mapped->bound = Min(mapped->bound, bound);
+    } else if (status != Status::kInfeasible) {
+      if (whole) *diagnostic = first;
+      return status;
+    }
     if (budget->Exhausted()) break;
   }
-  if (search.best == upper) {
-    if (budget->Exhausted()) {
-      return Fail(diagnostic, Status::kStopped, "mapping")
-          .Text("the budget ended before any nest was found");
-    }
-    if (upper < kUnbounded) {
+  if (found != Status::kOk) {
+    *diagnostic = first;
+    return found;
+  }
+  if (mapped->nest.levels == 0) {
+    if (upper < kUnbounded && !budget->Exhausted()) {
       return Fail(diagnostic, Status::kInfeasible, "mapping")
           .Text("no nest is below the objective given");
     }
-    return FailToFit(search, diagnostic);
+    return Fail(diagnostic, Status::kStopped, "mapping")
+        .Text("the budget ended before any nest was found");
   }
-  mapped->nest =
-      NestOfPoint(search.space, search.choices[search.best_choice], search.best_point);
   CostOptions options;
   options.resident = constraints.resident;
   SLUICE_TRY(EvaluateNest(problem, hardware, mapped->nest, options, &mapped->cost,
                           diagnostic));
-  mapped->objective =
-      constraints.outer != nullptr
-          ? search.best
-          : Objective(constraints, mapped->cost.energy_pj,
-                      static_cast<double>(mapped->cost.cycles));
-  mapped->bound = Min(bound, mapped->objective);
-  mapped->proved = !budget->Exhausted() && !search.space.loose;
-  mapped->evaluated = search.evaluated;
+  if (constraints.outer == nullptr) {
+    mapped->objective = Objective(constraints, mapped->cost.energy_pj,
+                                  static_cast<double>(mapped->cost.cycles));
+  }
+  mapped->bound = Min(mapped->bound, mapped->objective);
+  mapped->proved = mapped->proved && !budget->Exhausted();
   return Status::kOk;
 }
 

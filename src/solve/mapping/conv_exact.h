@@ -20,8 +20,8 @@
 // taps whole in the registers or looped over below the scratchpad, cut above it only if
 // nothing else fits. Groups G are never worth a tile of more than one pass. Outside the
 // space, so that nothing is proved: sliding register tiles, fanouts elsewhere, more
-// than 10000 ways to fill the array. Bypass is no choice: operands are held where they
-// may be.
+// than 10000 ways to fill the array. Operands are held where they may be; with `bypass`
+// the registers hold whichever of them is best.
 #ifndef SLUICE_SOLVE_MAPPING_CONV_EXACT_H_
 #define SLUICE_SOLVE_MAPPING_CONV_EXACT_H_
 
@@ -37,7 +37,7 @@ namespace sluice {
 // that one node moves, wires included.
 struct OuterPrice {
   double read_pj[kOperands];
-  double write_partial_pj;       // of outputs
+  double write_partial_pj;  // of outputs
   double write_final_pj;
   double byte_share[kOperands];  // of its bytes, how many count against the bandwidth
   double cycles_per_byte;
@@ -48,8 +48,12 @@ struct MapConstraints {
   uint32_t resident = 0;         // operand bits that lie whole in the scratchpad
   uint32_t energy_exponent = 1;  // cost = energy^n x cycles^m
   uint32_t delay_exponent = 0;
-  bool wide = false;  // also arrays that leave usable units idle
-  double gap = 0;     // stop at a nest within this share of the bound
+  bool wide = false;    // also arrays that leave usable units idle
+  bool bypass = false;  // operands may pass the registers by
+  // Few ways to fill the array: a dim goes as far as it can, or by a power of four of
+  // the axis's units. For tiles.
+  bool quick = false;
+  double gap = 0;                     // stop at a nest within this share of the bound
   const OuterPrice* outer = nullptr;  // instead of the outermost level's own numbers
   double upper = 0;  // > 0: only nests below this objective; kInfeasible if none is
 };

@@ -72,6 +72,14 @@ bool IsTried(int64_t extent, int64_t factor, int64_t units) {
   return extent % factor == 0 || units % factor == 0 || factor == units;
 }
 
+bool IsCoarse(int64_t factor, int64_t most, int64_t units) {
+  if (factor == 1 || factor == most || units <= 4) return true;
+  for (int64_t f = units; f > 1; f /= 4) {
+    if (factor == f) return true;
+  }
+  return false;
+}
+
 // A fixed scratchpad tile smaller than the dim must hold whole array steps.
 bool AgreesWithTop(const ConvSpace& space, uint32_t dim, int64_t spread) {
   const int64_t top = space.constraints.top_tile[dim];
@@ -191,9 +199,12 @@ Status ExtendChoice(const ConvSpace& space, uint32_t axis, uint32_t dim, int64_t
   if (choices->size() >= kMaxChoices) return Status::kOk;
   const int64_t extent = space.problem.extent[dim];
   const int64_t most = MayUnroll(*fanout, dim) ? Min(left, extent) : 1;
+  // The most that saves a pass.
+  const int64_t useful = CeilDivide(extent, CeilDivide(extent, most));
   // Full arrays first: should the list be cut, these are the better part of it.
   for (int64_t f = most; f >= 1; --f) {
     if (f > 1 && !IsTried(extent, f, fanout->extent)) continue;
+    if (space.constraints.quick && !IsCoarse(f, useful, fanout->extent)) continue;
     choice->axis[axis][dim] = static_cast<int32_t>(f);
     SLUICE_TRY(ExtendChoice(space, axis, dim + 1, left / f, choice, choices));
   }
@@ -254,8 +265,8 @@ Visits VisitsOf(const ConvSpace& space, const SpatialChoice& choice, const Point
 }  // namespace
 
 Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
-                     const MapConstraints& constraints, ConvSpace* space,
-                     Diagnostic* diagnostic) {
+                     const MapConstraints& constraints, uint32_t registers,
+                     ConvSpace* space, Diagnostic* diagnostic) {
   SLUICE_TRY(CheckProblem(problem, diagnostic));
   SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
   *space = ConvSpace{};
@@ -302,7 +313,7 @@ Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(problem, v)) continue;
     space->words[v] = static_cast<double>(TileWords(problem, v, problem.extent));
-    space->held[v] = (hardware.levels[0].may_hold >> v & 1) != 0;
+    space->held[v] = (hardware.levels[0].may_hold & registers) >> v & 1;
     if (!space->held[v]) continue;
     // Each operation reads its operands and updates its sum.
     space->fixed_pj += ops * space->word.mac_read[v];
@@ -324,7 +335,7 @@ Status ListSpatialChoices(ConvSpace* space, Vector<SpatialChoice>* choices) {
   const Fanout* fanout = FanoutAt(*space->hardware, 1, 0);
   const int64_t units = fanout == nullptr ? 1 : int64_t{fanout->extent};
   SLUICE_TRY(ExtendChoice(*space, 0, 0, units, &choice, choices));
-  space->loose |= choices->size() >= kMaxChoices;
+  space->loose |= choices->size() >= kMaxChoices || space->constraints.quick;
   return Status::kOk;
 }
 
@@ -458,6 +469,10 @@ double ObjectiveOf(const ConvSpace& space, const SpatialChoice& choice,
 LoopNest NestOfPoint(const ConvSpace& space, const SpatialChoice& choice,
                      const Point& point) {
   LoopNest nest = EmptyNest(*space.hardware, space.problem);
+  nest.hold[0] = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (space.held[v]) nest.hold[0] |= static_cast<uint8_t>(OperandBit(v));
+  }
   constexpr uint8_t kOrders[kGroups][kDims] = {
       {kDimQ, kDimP, kDimN, kDimS, kDimR, kDimC, kDimK, kDimG},
       {kDimK, kDimS, kDimR, kDimC, kDimQ, kDimP, kDimN, kDimG},

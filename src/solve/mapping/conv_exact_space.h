@@ -86,9 +86,10 @@ struct PointCost {
   double scratchpad_bytes;
 };
 
+// registers: operand bits that the registers hold, of those they may.
 Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
-                     const MapConstraints& constraints, ConvSpace* space,
-                     Diagnostic* diagnostic);
+                     const MapConstraints& constraints, uint32_t registers,
+                     ConvSpace* space, Diagnostic* diagnostic);
 
 Status ListSpatialChoices(ConvSpace* space, Vector<SpatialChoice>* choices);
 

@@ -7,6 +7,12 @@ namespace sluice {
 
 namespace {
 
+bool IsBetter(const MappedNest& a, const MappedNest& b) {
+  return a.objective < b.objective;
+}
+
+}  // namespace
+
 uint64_t HashProblem(const MappingProblem& problem) {
   uint64_t hash = Fnv1a(problem.extent, sizeof problem.extent);
   hash = Fnv1a(problem.stride, sizeof problem.stride, hash);
@@ -15,12 +21,6 @@ uint64_t HashProblem(const MappingProblem& problem) {
   const uint32_t rest[3] = {problem.operands, problem.vector, problem.partial_bytes};
   return Fnv1a(rest, sizeof rest, hash);
 }
-
-bool IsBetter(const MappedNest& a, const MappedNest& b) {
-  return a.objective < b.objective;
-}
-
-}  // namespace
 
 bool SameProblem(const MappingProblem& a, const MappingProblem& b) {
   bool same = a.operands == b.operands && a.vector == b.vector &&

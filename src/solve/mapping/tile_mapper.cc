@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/tile_mapper.h"
+
+#include "solve/mapping/kapla.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr double kGap = 0.05;
+
+// All units are fed by the scratchpad: the exact search's space.
+bool IsFlat(const Hardware& below) {
+  for (const Fanout& fanout : below.fanouts) {
+    if (fanout.extent > 1 && fanout.level != 1) return false;
+  }
+  return below.levels.size() == 2;
+}
+
+}  // namespace
+
+TileMapper::TileMapper(const Hardware& hardware, Arena* arena)
+    : hardware_(hardware), arena_(arena), entries_(arena) {
+  Diagnostic ignored = {};
+  if (hardware.cores.rows > 0) {
+    array_ = CoreArrayOf(hardware);
+  } else {
+    described_ = ViewBelowScratchpad(hardware, &view_, &ignored) == Status::kOk &&
+                 IsFlat(view_.hardware);
+  }
+}
+
+Status TileMapper::Map(const MappingProblem& tile, Budget* budget, MappedNest* mapped,
+                       Diagnostic* diagnostic) {
+  if (!described_) {
+    return Fail(diagnostic, Status::kUnsupported, "mapping")
+        .Text("the hardware describes no array below its scratchpad to map tiles on");
+  }
+  MapConstraints constraints;
+  constraints.energy_exponent = constraints.delay_exponent = 1;
+  constraints.bypass = constraints.quick = true;
+  constraints.gap = kGap;
+  return MapConvExact(tile, view_.hardware, constraints, budget, arena_, mapped,
+                      diagnostic);
+}
+
+TileCost TileMapper::Compute(const MappingProblem& tile) {
+  if (hardware_.cores.rows > 0) {
+    CoreCost cost = {};
+    if (!CoreTileCost(array_, tile, &cost)) return TileCost{0, 0};
+    return TileCost{cost.cycles, cost.energy_pj, cost.scratchpad_pj};
+  }
+  Diagnostic ignored = {};
+  Budget unlimited;
+  MappedNest mapped;
+  const Status status = Map(tile, &unlimited, &mapped, &ignored);
+  if (status == Status::kOutOfMemory) status_ = status;
+  if (status != Status::kOk) return TileCost{0, 0};
+  const LayerCost& cost = mapped.cost;
+  return TileCost{cost.cycles, cost.energy_pj - cost.leakage_pj,
+                  cost.level_pj[view_.hardware.levels.size() - 1] + cost.transfer_pj};
+}
+
+size_t TileMapper::SlotOf(const MappingProblem& tile) const {
+  size_t slot = HashProblem(tile) & (index_.size() - 1);
+  while (index_[slot] != 0 && !SameProblem(entries_[index_[slot] - 1].tile, tile)) {
+    slot = (slot + 1) & (index_.size() - 1);
+  }
+  return slot;
+}
+
+Status TileMapper::Grow() {
+  const size_t size = index_.size() == 0 ? 64 : 2 * index_.size();
+  SLUICE_TRY(arena_->Allocate(size, &index_));
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    index_[SlotOf(entries_[i].tile)] = static_cast<uint32_t>(i + 1);
+  }
+  return Status::kOk;
+}
+
+bool TileMapper::Cost(const MappingProblem& tile, TileCost* out) {
+  if (!described_ && hardware_.cores.rows == 0) return false;
+  if (2 * entries_.size() >= index_.size()) {
+    const Status grown = Grow();
+    if (grown != Status::kOk) {
+      status_ = grown;
+      return false;
+    }
+  }
+  size_t slot = SlotOf(tile);
+  if (index_[slot] == 0) {
+    const TileCost cost = Compute(tile);
+    const Status pushed = entries_.Push(Entry{tile, cost});
+    if (pushed != Status::kOk) {
+      status_ = pushed;
+      return false;
+    }
+    index_[slot] = static_cast<uint32_t>(entries_.size());
+  }
+  *out = entries_[index_[slot] - 1].cost;
+  return out->cycles > 0;
+}
+
+}  // namespace sluice

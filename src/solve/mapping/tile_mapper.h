@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one tile costs whose operands lie in the scratchpad, and the loop nest behind
+// it.
+//
+// Input    hardware; tiles as mapping problems
+// Output   cycles and energy (without leakage) of the nest with the least energy x
+// cycles
+//          from the scratchpad down, within 5 % of the best; on a core array the best
+//          of its partitionings
+// Errors   Cost is false where the hardware says nothing below the scratchpad or no
+// nest
+//          was found; Map says why
+// Cost     a remembered tile is a probe; a new one some microseconds on a core array,
+// else
+//          as conv_exact.h. Memory: about 200 bytes per distinct tile, in the arena
+// Source   SoMa section VI-A for core arrays; KAPLA's space for the others
+#ifndef SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
+#define SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
+
+#include "base/budget.h"
+#include "base/memory.h"
+#include "model/core_array.h"
+#include "model/hardware_view.h"
+#include "solve/mapping/conv_exact.h"
+
+namespace sluice {
+
+class TileMapper {
+ public:
+  // The hardware outlives the mapper.
+  TileMapper(const Hardware& hardware, Arena* arena);
+
+  bool Cost(const MappingProblem& tile, TileCost* out);
+
+  // The nest of a tile. kUnsupported on core arrays, which have none.
+  Status Map(const MappingProblem& tile, Budget* budget, MappedNest* mapped,
+             Diagnostic* diagnostic);
+  const Hardware& below() const { return view_.hardware; }
+  // kOutOfMemory if that ever made Cost say false.
+  Status status() const { return status_; }
+
+ private:
+  struct Entry {
+    MappingProblem tile;
+    TileCost cost;  // cycles 0 = no mapping
+  };
+  TileCost Compute(const MappingProblem& tile);
+  Status Grow();
+  size_t SlotOf(const MappingProblem& tile) const;
+
+  const Hardware& hardware_;
+  Arena* arena_;
+  Vector<Entry> entries_;
+  Span<uint32_t> index_;  // open addressing: entry + 1, 0 = free
+  HardwareView view_;
+  CoreArray array_ = {};
+  bool described_ = false;  // levels below the scratchpad
+  Status status_ = Status::kOk;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
