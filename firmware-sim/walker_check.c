@@ -35,7 +35,11 @@ static void read(const check_t* c, uint32_t table, uint32_t index, void* record,
 static uint64_t fnv1a(const unsigned char* bytes, size_t size) {
   uint64_t hash = 0xcbf29ce484222325u;
   size_t i;
-  for (i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  for (i = 0; i + 4 <= size; i += 4) {
+    const uint32_t word = bytes[i] | (uint32_t)bytes[i + 1] << 8 |
+                          (uint32_t)bytes[i + 2] << 16 | (uint32_t)bytes[i + 3] << 24;
+    hash = (hash ^ word) * 0x100000001b3u;
+  }
   return hash;
 }
 

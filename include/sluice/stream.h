@@ -35,6 +35,8 @@
  *   directory entry, its bindings and two hashes are replaced, the rest stays. Several
  *   models in one scratchpad: each stream's GBUF slots are bound like any other region.
  *
+ * Hashes are FNV-1a 64 with little-endian 32-bit words in place of bytes.
+ *
  * Every struct has a fixed size, a multiple of 8 bytes, and only fields of at most four
  * bytes; reserved fields are zero. 64-bit values are two words, low first. */
 #ifndef SLUICE_STREAM_H_
@@ -74,7 +76,7 @@ typedef struct { /* 176 bytes at offset 0 */
   uint32_t version;
   uint32_t size_bytes;       /* of the whole image, multiple of 16 */
   uint32_t flags;            /* 0 */
-  uint32_t hash_lo, hash_hi; /* FNV-1a 64 of all bytes after the header */
+  uint32_t hash_lo, hash_hi; /* of all words after the header */
   uint32_t node_cols, node_rows;
   uint32_t block_count, block_offset; /* sluice_block_t[], offsets from image start */
   uint32_t instance_count, instance_offset;   /* sluice_instance_t[] */
@@ -92,7 +94,7 @@ typedef struct { /* 176 bytes at offset 0 */
 /* One body. Offsets are bytes from the start of the image. 112 bytes. */
 typedef struct {
   uint32_t body_offset, body_bytes; /* multiple of 16 */
-  uint32_t hash_lo, hash_hi;        /* FNV-1a 64 of the body */
+  uint32_t hash_lo, hash_hi;        /* of the body's words */
   uint32_t slot_count;              /* bindings per instance */
   uint32_t kernel_count;            /* kernels per instance */
   uint32_t list_offset; /* uint32[engines + 1]: engine e runs instructions list[e] up

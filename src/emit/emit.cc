@@ -386,7 +386,7 @@ Status PlaceBody(const Emitter& e, const ExportList& exports, const Body& body,
   uint8_t* bytes = reinterpret_cast<uint8_t*>(words.data());
   TableWriter out(bytes);
   WriteBody(e, exports, body, &out, &entry);
-  const uint64_t hash = Fnv1a(bytes, out.size());
+  const uint64_t hash = Fnv1aWords(bytes, out.size());
   entry.hash_lo = static_cast<uint32_t>(hash);
   entry.hash_hi = static_cast<uint32_t>(hash >> 32);
   for (uint32_t b = 0; b < parts->entries.size(); ++b) {
@@ -550,7 +550,7 @@ void WriteStream(const StreamParts& parts, uint8_t* image) {
   }
   SLUICE_ASSERT(out.size() == parts.header.size_bytes);
   sluice_stream_header_t header = parts.header;
-  const uint64_t hash = Fnv1a(image + sizeof header, out.size() - sizeof header);
+  const uint64_t hash = Fnv1aWords(image + sizeof header, out.size() - sizeof header);
   header.hash_lo = static_cast<uint32_t>(hash);
   header.hash_hi = static_cast<uint32_t>(hash >> 32);
   memcpy(image, &header, sizeof header);

@@ -121,6 +121,28 @@ static bool Within(const Box& box, const Piece& piece, Part* part) {
   return rest == 0 && used == box.dims;
 }
 
+// The box with each dim along which the piece does not run made one with the dim behind
+// it, where that continues it in both spaces: rows that follow each other are a run,
+// whatever tensor lies there.
+static Box Joined(const Box& box, const Frame& frame) {
+  Box out = Box::At(box.base, box.twin, box.width);
+  bool may_join = false;  // into the last dim of out
+  for (uint32_t d = 0; d < box.dims; ++d) {
+    const Dim& dim = box.dim[d];
+    Dim* last = out.dims == 0 ? nullptr : &out.dim[out.dims - 1];
+    if (may_join && last->stride == dim.count * dim.stride &&
+        last->twin == dim.count * dim.twin) {
+      *last = Dim{last->count * dim.count, dim.stride, dim.twin};
+    } else {
+      out.dim[out.dims++] = dim;
+    }
+    uint32_t j = 0;
+    while (j < frame.dims && frame.stride[j] != dim.stride) ++j;
+    may_join = j == frame.dims;
+  }
+  return out;
+}
+
 Status Contents::Read(uint32_t memory, const Box& box, bool record,
                       Vector<Part>* parts) {
   found_.Truncate(0);
@@ -143,7 +165,13 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
     bool overlap;
     SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
     if (!overlap) continue;
-    SLUICE_TRY(ReadPieces(box, i, parts));
+    const Box joined = Joined(box, piece->frame);
+    if (joined.dims != box.dims && Within(joined, *piece, &part)) {
+      if (!Before(*piece)) return Conflict(*piece, "reads");
+      SLUICE_TRY(parts->Push(part));
+    } else {
+      SLUICE_TRY(ReadPieces(box, i, parts));
+    }
     return record ? Record(memory, box) : Status::kOk;
   }
   return Missing(box);
@@ -174,7 +202,8 @@ Status Contents::ReadPieces(const Box& box, size_t first, Vector<Part>* parts) {
       bool aligned = rest.width == piece->frame.width;
       inside_.Truncate(0);
       if (aligned) {
-        SLUICE_TRY(Cut(judge_, rest, piece->frame, &todo_, &inside_, &next_, &aligned));
+        SLUICE_TRY(Cut(judge_, Joined(rest, piece->frame), piece->frame, &todo_,
+                       &inside_, &next_, &aligned));
       }
       if (!aligned) {
         return Reject(*judge_, "content")

@@ -60,7 +60,7 @@ Status CheckHeader(Judge* judge) {
     return Reject(*judge, "structure").Text("a reserved field of the header is not 0");
   }
   const uint64_t hash =
-      Fnv1a(image.data() + sizeof *header, image.size() - sizeof *header);
+      Fnv1aWords(image.data() + sizeof *header, image.size() - sizeof *header);
   if (hash != Join(header->hash_lo, header->hash_hi)) {
     return Reject(*judge, "structure").Text("the image's hash does not fit its bytes");
   }
@@ -268,7 +268,7 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
       Table(image, begin, end, entry.export_offset, entry.export_count,
             &block->exports);
   if (!fits) return Reject(*judge, "structure").Text("a table lies outside its body");
-  if (Fnv1a(image.data() + begin, entry.body_bytes) !=
+  if (Fnv1aWords(image.data() + begin, entry.body_bytes) !=
       Join(entry.hash_lo, entry.hash_hi)) {
     return Reject(*judge, "structure").Text("a body's hash does not fit its bytes");
   }

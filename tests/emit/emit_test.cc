@@ -74,7 +74,7 @@ TEST_CASE("emit: the image's size and hash are its own") {
   CHECK(e.header.size_bytes == e.stream.size());
   CHECK(e.stream.size() % 16 == 0);
   const uint64_t hash =
-      Fnv1a(e.stream.data() + sizeof e.header, e.stream.size() - sizeof e.header);
+      Fnv1aWords(e.stream.data() + sizeof e.header, e.stream.size() - sizeof e.header);
   CHECK(e.header.hash_lo == static_cast<uint32_t>(hash));
   CHECK(e.header.hash_hi == static_cast<uint32_t>(hash >> 32));
 }

@@ -133,12 +133,12 @@ inline void RehashStream(uint8_t* image, size_t size) {
     sluice_block_t entry;
     std::memcpy(&entry, image + at, sizeof entry);
     if (uint64_t{entry.body_offset} + entry.body_bytes > size) continue;
-    const uint64_t hash = Fnv1a64(image + entry.body_offset, entry.body_bytes);
+    const uint64_t hash = StreamHash(image + entry.body_offset, entry.body_bytes);
     entry.hash_lo = static_cast<uint32_t>(hash);
     entry.hash_hi = static_cast<uint32_t>(hash >> 32);
     std::memcpy(image + at, &entry, sizeof entry);
   }
-  const uint64_t hash = Fnv1a64(image + sizeof h, size - sizeof h);
+  const uint64_t hash = StreamHash(image + sizeof h, size - sizeof h);
   h.hash_lo = static_cast<uint32_t>(hash);
   h.hash_hi = static_cast<uint32_t>(hash >> 32);
   std::memcpy(image, &h, sizeof h);

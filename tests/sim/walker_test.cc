@@ -35,12 +35,12 @@ void RehashAll(Bytes* image) {
     }
     sluice_block_t b = BlockOf(*image, i);
     if (uint64_t{b.body_offset} + b.body_bytes > image->size()) continue;
-    const uint64_t hash = Fnv1a64(image->data() + b.body_offset, b.body_bytes);
+    const uint64_t hash = StreamHash(image->data() + b.body_offset, b.body_bytes);
     b.hash_lo = static_cast<uint32_t>(hash);
     b.hash_hi = static_cast<uint32_t>(hash >> 32);
     std::memcpy(image->data() + h.block_offset + i * sizeof b, &b, sizeof b);
   }
-  const uint64_t hash = Fnv1a64(image->data() + sizeof h, image->size() - sizeof h);
+  const uint64_t hash = StreamHash(image->data() + sizeof h, image->size() - sizeof h);
   const uint32_t words[2] = {static_cast<uint32_t>(hash),
                              static_cast<uint32_t>(hash >> 32)};
   std::memcpy(image->data() + offsetof(sluice_stream_header_t, hash_lo), words, 8);

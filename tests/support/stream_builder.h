@@ -216,7 +216,7 @@ inline sluice_block_t AppendBody(const BlockBuilder& from, uint32_t engines,
   put(from.exports, &block.export_count, &block.export_offset);
   PadTo16(image);
   block.body_bytes = static_cast<uint32_t>(image->size()) - block.body_offset;
-  const uint64_t hash = Fnv1a64(image->data() + block.body_offset, block.body_bytes);
+  const uint64_t hash = StreamHash(image->data() + block.body_offset, block.body_bytes);
   block.hash_lo = static_cast<uint32_t>(hash);
   block.hash_hi = static_cast<uint32_t>(hash >> 32);
   return block;
@@ -227,7 +227,7 @@ inline void Rehash(Bytes* image) {
   sluice_stream_header_t header;
   std::memcpy(&header, image->data(), sizeof header);
   const uint64_t hash =
-      Fnv1a64(image->data() + sizeof header, image->size() - sizeof header);
+      StreamHash(image->data() + sizeof header, image->size() - sizeof header);
   header.size_bytes = static_cast<uint32_t>(image->size());
   header.hash_lo = static_cast<uint32_t>(hash);
   header.hash_hi = static_cast<uint32_t>(hash >> 32);

@@ -32,6 +32,17 @@ inline uint64_t Fnv1a64(const uint8_t* data, size_t size,
   return hash;
 }
 
+// Of a stream or a body: words in place of bytes.
+inline uint64_t StreamHash(const uint8_t* data, size_t size) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i + 4 <= size; i += 4) {
+    const uint32_t word = data[i] | uint32_t{data[i + 1]} << 8 |
+                          uint32_t{data[i + 2]} << 16 | uint32_t{data[i + 3]} << 24;
+    hash = (hash ^ word) * 0x100000001b3u;
+  }
+  return hash;
+}
+
 // A plan's graph hash: of the graph's bytes but for the values of inline constants.
 inline uint64_t GraphHash(const std::vector<uint8_t>& graph) {
   const auto* data = sluice::wire::GetGraph(graph.data())->data();

@@ -17,7 +17,8 @@ void RehashAll(Bytes* image) {
     sluice_block_t entry;
     std::memcpy(&entry, image->data() + at, sizeof entry);
     if (uint64_t{entry.body_offset} + entry.body_bytes > image->size()) continue;
-    const uint64_t hash = Fnv1a64(image->data() + entry.body_offset, entry.body_bytes);
+    const uint64_t hash =
+        StreamHash(image->data() + entry.body_offset, entry.body_bytes);
     entry.hash_lo = static_cast<uint32_t>(hash);
     entry.hash_hi = static_cast<uint32_t>(hash >> 32);
     std::memcpy(image->data() + at, &entry, sizeof entry);

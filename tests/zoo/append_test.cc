@@ -2,6 +2,7 @@
 // STATE_APPEND through all rooms: old and new readers, every value, forged patches.
 #include "cli/graph_writer.h"
 #include "planned.h"
+#include "support/wire_builder.h"
 
 namespace sluice_test {
 namespace {
@@ -53,10 +54,8 @@ Bytes Forged(const Planned& p, F&& change) {
   sluice_stream_header_t header;
   std::memcpy(&header, stream, sizeof header);
   change(&header, stream);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = sizeof header; i < p.stream_size; ++i) {
-    hash = (hash ^ stream[i]) * 0x100000001b3u;
-  }
+  const uint64_t hash =
+      sluice_test::StreamHash(stream + sizeof header, p.stream_size - sizeof header);
   header.hash_lo = static_cast<uint32_t>(hash);
   header.hash_hi = static_cast<uint32_t>(hash >> 32);
   std::memcpy(stream, &header, sizeof header);
