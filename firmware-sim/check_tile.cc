@@ -217,12 +217,17 @@ std::string CheckMove(const Tile& t) {  // pool, pad, transpose, resize
     }
     return Expect("input0", in, want);
   }
+  Extent same = {out[0], in[1], in[2], out[3]};
   if (t.op == SLUICE_OP_PAD) {
-    if (t.A(SLUICE_PAD_BEFORE_N) != 0 || t.A(SLUICE_PAD_BEFORE_C) != 0) {
-      return "attributes: a tile pads rows and columns only";
+    for (int a = 0; a < 4; a += 3) {
+      if (t.A(static_cast<size_t>(SLUICE_PAD_BEFORE_N + a)) < 0) {
+        return "attributes: pads below zero";
+      }
+      const Rows rows = PaddedRows(t, a);
+      same[a] = rows.last - rows.first + 1;
     }
   }
-  TRY(Expect("input0", in, {out[0], in[1], in[2], out[3]}));
+  TRY(Expect("input0", in, same));
   if (t.op != SLUICE_OP_RESIZE_BILINEAR && t.op != SLUICE_OP_RESIZE_NEAREST) {
     return CheckWindow(t);
   }

@@ -66,7 +66,15 @@ Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
   // Output row o gets input row i when 0 <= o + pad - i * stride < filter.
   const int64_t first = FloorDivide(begin + pad - filter + stride, stride);
   const int64_t last = FloorDivide(begin + count - 1 + pad, stride);
-  return {std::max<int64_t>(0, first), std::min(last, rows - 1)};
+  const int64_t end = std::min(last, rows - 1);
+  return {std::min(std::max<int64_t>(0, first), end), end};
+}
+
+Rows PaddedRows(const Tile& t, int axis) {
+  const int64_t begin =
+      t.origin[axis] - t.A(static_cast<size_t>(SLUICE_PAD_BEFORE_N + axis));
+  const int64_t end = begin + t.output.extent[axis];
+  return {std::max<int64_t>(0, begin), std::min(end, t.layer.input[axis]) - 1};
 }
 
 int64_t ResizePosition(const Tile& t, int axis, int64_t index) {
@@ -114,10 +122,18 @@ void RunPool(const Tile& t) {
 
 void RunPad(const Tile& t) {
   const Box& in = t.input0;
+  int64_t before[2];  // padding in front of the box along N and C
+  for (int i = 0; i < 2; ++i) {
+    const int a = 3 * i;
+    before[i] = PaddedRows(t, a).first - t.origin[a] +
+                t.A(static_cast<size_t>(SLUICE_PAD_BEFORE_N + a));
+  }
   ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
-    const int64_t h = p - t.pad[0], w = q - t.pad[1];
-    const bool inside = h >= 0 && h < in.extent[1] && w >= 0 && w < in.extent[2];
-    return inside ? Read(in, n, h, w, c) : int64_t{t.A(SLUICE_PAD_VALUE)};
+    const int64_t at[4] = {n - before[0], p - t.pad[0], q - t.pad[1], c - before[1]};
+    bool inside = true;
+    for (int a = 0; a < 4; ++a) inside = inside && at[a] >= 0 && at[a] < in.extent[a];
+    return inside ? Read(in, at[0], at[1], at[2], at[3])
+                  : int64_t{t.A(SLUICE_PAD_VALUE)};
   });
 }
 

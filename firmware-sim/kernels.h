@@ -57,12 +57,15 @@ struct Window {
 Window WindowOf(const Tile& tile);
 
 // Input rows that scatter into output rows [begin, begin + count) of a transposed
-// convolution; empty when first > last.
+// convolution; where none does, the one that a tile holds nevertheless.
 struct Rows {
-  int64_t first, last;  // inclusive
+  int64_t first, last;  // inclusive; empty when first > last
 };
 Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
                     int64_t filter, int64_t rows);
+
+// What a PAD's tile holds of its input along N or C.
+Rows PaddedRows(const Tile& tile, int axis);
 
 // Position of RESIZE in 1/1024, and the first and last input rows of output rows.
 int64_t ResizePosition(const Tile& tile, int axis, int64_t index);

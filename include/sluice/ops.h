@@ -82,7 +82,9 @@ enum {
  * of each output channel. Output [N,P,Q,K].
  *   CONV             weight [K,R,S,C/groups]; channel k belongs to group k/(K/groups)
  *   DEPTHWISE_CONV   weight [1,R,S,K]; channel k reads input channel k/(K/C); groups 0
- *   TRANSPOSED_CONV  weight [K,R,S,C]; scatters: out[i*stride - pad + r]
+ *   TRANSPOSED_CONV  weight [K,R,S,C]; scatters: out[i*stride - pad + r]; no dilation,
+ *                    no groups; H and W are what a conv with the same window, stride
+ *                    and pads would take in to give the ifmap's
  *   FULLY_CONNECTED  weight [K,C] (rank 2); every axis but the last is a row
  *   acc = sum (ifmap - input_zero) * (weight - weight_zero), padding contributes 0
  *   out = clamp(scale(acc + bias, multiplier, shift) + output_zero)

@@ -212,9 +212,11 @@ typedef struct {
  *                    row i * stride + r * dilation - pad[0], or padding when that is
  *                    outside input0. pad[] = top, left, bottom, right of this tile, and
  *                    (p - 1) * stride + (R - 1) * dilation + 1 = pad[0] + rows +
- * pad[2]. Columns alike with pad[1], pad[3]. (PAD pads N and C never in a tile; stride
- * 1, window 1: p = pad[0] + rows + pad[2].) transposed conv  input0 holds exactly the
- * rows that scatter into the box. conv, fully connected, matmul   sums over input
+ * pad[2]. Columns alike with pad[1], pad[3]. (PAD: stride 1,
+ * window 1: p = pad[0] + rows + pad[2]; along N and C input0 starts at max(0, origin -
+ * BEFORE), and what lies outside it is padding.) transposed conv  input0 holds exactly the
+ * rows that scatter into the box; when there are none, the last one in front of it, or
+ * the first of all. conv, fully connected, matmul   sums over input
  * channels [c_begin, c_end) of the layer (of each group): input0 and weight hold just
  * these. grouped and depthwise conv   input0 holds the channels of the groups in the
  * box. transpose        input0 in the input's axis order. everything else  inputs hold

@@ -88,6 +88,35 @@ Status CheckParameters(const Rule& r, const Tensor& parameters, int64_t channels
   return Status::kOk;
 }
 
+// The window as a convolution from the output to the input.
+Status CheckTransposedConv(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 3, 3));
+  const Tensor& in = r.in(0);
+  const Tensor& weight = r.in(1);
+  const Tensor& out = r.out();
+  SLUICE_TRY(CheckParameters(r, r.in(2), out.extent[3]));
+  if (!IsEightBit(in) || !IsEightBit(weight)) return r.Bad("operands must be 8 bit");
+  if (in.extent[0] != out.extent[0]) return r.Bad("batch differs");
+  if (weight.extent[0] != out.extent[3] || weight.extent[3] != in.extent[3]) {
+    return r.Bad("weight must be [K, R, S, C]");
+  }
+  if (OneIfZero(r.at(SLUICE_CONV_DILATION_H)) != 1 ||
+      OneIfZero(r.at(SLUICE_CONV_DILATION_W)) != 1 ||
+      OneIfZero(r.at(SLUICE_CONV_GROUPS)) != 1) {
+    return r.Bad("dilation and groups must be 0 or 1");
+  }
+  const auto at = [&](size_t i) { return int64_t{r.at(i)}; };
+  for (size_t side = 0; side < 2; ++side) {
+    if (!WindowFits(out.extent[1 + side], in.extent[1 + side], weight.extent[1 + side],
+                    OneIfZero(at(SLUICE_CONV_STRIDE_H + side)), 1,
+                    at(SLUICE_CONV_PAD_TOP + side),
+                    at(SLUICE_CONV_PAD_BOTTOM + side))) {
+      return r.Bad("input extents do not follow from output, filter, stride and pads");
+    }
+  }
+  return Status::kOk;
+}
+
 Status CheckConv(const Rule& r) {
   SLUICE_TRY(CheckArity(r, 3, 3));
   const Tensor& in = r.in(0);
@@ -296,9 +325,6 @@ Status CheckWindowOfTensor(const Rule& r) {
     if (begin >= kMaxWindow || after >= kMaxWindow) {
       return r.Unsupported("pads above 65535");
     }
-    if ((a == 0 || a == 3) && (begin != 0 || after != 0)) {
-      return r.Unsupported("pads of batch or channels");
-    }
   }
   return Status::kOk;
 }
@@ -398,6 +424,8 @@ Status CheckOp(const Rule& r) {
     case SLUICE_OP_CONV:
     case SLUICE_OP_DEPTHWISE_CONV:
       return CheckConv(r);
+    case SLUICE_OP_TRANSPOSED_CONV:
+      return CheckTransposedConv(r);
     case SLUICE_OP_FULLY_CONNECTED:
       return CheckFullyConnected(r);
     case SLUICE_OP_BATCH_MATMUL:

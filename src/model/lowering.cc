@@ -342,6 +342,10 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   // With no pads to add, the kernel's attributes could not tell which of the two
   // tensors the convolution reads.
   if (padded.bytes == inner.bytes) return false;
+  // Convolutions have no pads of batch or channels.
+  if (padded.extent[0] != inner.extent[0] || padded.extent[3] != inner.extent[3]) {
+    return false;
+  }
   // Its readers may stand behind an append that the PAD stands in front of.
   if (inner.kind == TensorKind::kState && inner.producer != kNone) return false;
   bool used = false;

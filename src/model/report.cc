@@ -112,25 +112,53 @@ bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
          CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
 }
 
-bool IsNeededWhole(const Graph& graph, const Layer& layer, Span<const uint8_t> whole) {
+// What every plan must do with a tensor. The host reads and writes DRAM by itself, so
+// what only it touches is never moved.
+enum : uint8_t {
+  kWhole = 1,     // an output depends on each element
+  kMoved = 2,     // each element is read by the DMA, or written for an output
+  kHostMade = 4,  // written by the host, or a part of it is
+};
+
+bool IsOutputOrState(const Tensor& t) {
+  return t.kind == TensorKind::kOutput || t.kind == TensorKind::kState;
+}
+
+bool IsNeededWhole(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
   for (uint32_t t : layer.outputs) {
-    const TensorKind kind = graph.tensors[t].kind;
-    if (kind == TensorKind::kOutput || kind == TensorKind::kState || whole[t] != 0) {
-      return true;
-    }
+    if (IsOutputOrState(graph.tensors[t]) || (needs[t] & kWhole) != 0) return true;
   }
   return false;
 }
 
-// Which tensors every plan must have whole, because an output depends on each element.
-Status FindNeeds(const Graph& graph, Arena* scratch, Span<uint8_t>* whole) {
-  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), whole));
+// True when what the layer reads passes through the DMA: a copy may be a view, unless
+// what it makes has to be moved itself.
+bool MovesInputs(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
+  const LayerKind kind = KindOf(layer.op);
+  if (kind != LayerKind::kCopy) return kind != LayerKind::kHost;
+  const uint32_t out = layer.outputs[0];
+  return IsOutputOrState(graph.tensors[out]) || (needs[out] & kMoved) != 0;
+}
+
+Status FindNeeds(const Graph& graph, Arena* scratch, Span<uint8_t>* needs) {
+  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), needs));
   for (size_t l = graph.layers.size(); l-- > 0;) {
     const Layer& layer = graph.layers[l];
-    if (!IsNeededWhole(graph, layer, *whole)) continue;
+    if (!IsNeededWhole(graph, layer, *needs)) continue;
+    const bool moves = MovesInputs(graph, layer, *needs);
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       if (layer.inputs[i] == kNone || !ReadsWhole(graph, layer, i)) continue;
-      (*whole)[layer.inputs[i]] = 1;
+      (*needs)[layer.inputs[i]] |= static_cast<uint8_t>(kWhole | (moves ? kMoved : 0));
+    }
+  }
+  for (const Layer& layer : graph.layers) {
+    const LayerKind kind = KindOf(layer.op);
+    bool host = kind == LayerKind::kHost;
+    for (uint32_t t : layer.inputs) {
+      host = host || (kind == LayerKind::kCopy && ((*needs)[t] & kHostMade) != 0);
+    }
+    for (uint32_t t : layer.outputs) {
+      if (host) (*needs)[t] |= kHostMade;
     }
   }
   return Status::kOk;
@@ -138,13 +166,14 @@ Status FindNeeds(const Graph& graph, Arena* scratch, Span<uint8_t>* whole) {
 
 // DRAM bytes every plan must move: inputs and constants that are needed whole, outputs
 // once.
-int64_t CompulsoryBytes(const Graph& graph, Span<const uint8_t> whole) {
+int64_t CompulsoryBytes(const Graph& graph, Span<const uint8_t> needs) {
   int64_t bytes = 0;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
     const bool given =
         tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
-    if (tensor.kind == TensorKind::kOutput || (given && whole[t] != 0)) {
+    if ((tensor.kind == TensorKind::kOutput && (needs[t] & kHostMade) == 0) ||
+        (given && (needs[t] & kMoved) != 0)) {
       bytes += tensor.bytes;
     }
   }

@@ -11,7 +11,8 @@ int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
 
 bool IsWindowOp(uint16_t op) {
   return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
-         op == SLUICE_OP_MAX_POOL || op == SLUICE_OP_AVERAGE_POOL;
+         op == SLUICE_OP_TRANSPOSED_CONV || op == SLUICE_OP_MAX_POOL ||
+         op == SLUICE_OP_AVERAGE_POOL;
 }
 
 // Extents along H and W of what a window op or PAD reads for `output`; sets the pads.
@@ -31,6 +32,23 @@ void WindowBox(const Graph& graph, const Layer& layer, const Box& output, Box* i
     pad[axis + 1] = static_cast<uint16_t>(high - end);
     input->begin[axis] = static_cast<int32_t>(begin);
     input->extent[axis] = static_cast<int32_t>(end - begin);
+  }
+}
+
+// Extents along H and W of what scatters into `output`: input i reaches output o when
+// 0 <= o + pad - i * stride < filter. Where nothing does, the last input in front of
+// it.
+void ScatterBox(const Graph& graph, const Layer& layer, const Box& output, Box* input) {
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  for (int axis = 1; axis <= 2; ++axis) {
+    const Window w = WindowOf(graph, layer, axis);
+    const int64_t low = int64_t{output.begin[axis]} + w.pad_before - w.filter + 1;
+    const int64_t high =
+        int64_t{output.begin[axis]} + output.extent[axis] - 1 + w.pad_before;
+    const int64_t last = Min<int64_t>(high / w.stride, in.extent[axis] - 1);
+    const int64_t first = low <= 0 ? 0 : Min(CeilDivide(low, w.stride), last);
+    input->begin[axis] = static_cast<int32_t>(first);
+    input->extent[axis] = static_cast<int32_t>(last - first + 1);
   }
 }
 
@@ -91,7 +109,11 @@ void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t 
   }
   int64_t taps = 1;
   if (layer.op != SLUICE_OP_FULLY_CONNECTED) {
-    WindowBox(graph, layer, output, input, t->pad);
+    if (layer.op == SLUICE_OP_TRANSPOSED_CONV) {
+      ScatterBox(graph, layer, output, input);
+    } else {
+      WindowBox(graph, layer, output, input, t->pad);
+    }
     taps = int64_t{weight.extent[1]} * weight.extent[2];
   }
   t->macs = output.elements() * taps * summed;
@@ -157,8 +179,20 @@ void PoolBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
                   layer.attribute(SLUICE_POOL_WINDOW_W);
 }
 
+// H and W have pads in the tile; N and C are clipped to what there is.
 void PadBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
-  t->box[kRoleInput0] = t->box[kRoleOutput];
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  const Box& output = t->box[kRoleOutput];
+  t->box[kRoleInput0] = output;
+  for (int a = 0; a < kAxes; a += 3) {
+    const int64_t begin =
+        int64_t{output.begin[a]} - layer.attribute(static_cast<size_t>(a));
+    const int64_t end = Min<int64_t>(begin + output.extent[a], in.extent[a]);
+    const int64_t low = Max<int64_t>(begin, 0);
+    SLUICE_ASSERT(low < end);  // padded axes are not cut
+    SetAxis(&t->box[kRoleInput0], a, static_cast<int32_t>(low),
+            static_cast<int32_t>(end - low));
+  }
   WindowBox(graph, layer, t->box[kRoleOutput], &t->box[kRoleInput0], t->pad);
   t->vector_ops = t->box[kRoleOutput].elements();
 }
@@ -244,6 +278,7 @@ TileOperands OperandsOf(const Layer& layer) {
 int32_t AccumulatedChannels(const Graph& graph, const Layer& layer) {
   switch (layer.op) {
     case SLUICE_OP_CONV:
+    case SLUICE_OP_TRANSPOSED_CONV:
       return graph.tensors[layer.inputs[1]].extent[3];
     case SLUICE_OP_FULLY_CONNECTED:
     case SLUICE_OP_BATCH_MATMUL:
@@ -311,6 +346,7 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
   switch (layer.op) {
     case SLUICE_OP_CONV:
     case SLUICE_OP_DEPTHWISE_CONV:
+    case SLUICE_OP_TRANSPOSED_CONV:
     case SLUICE_OP_FULLY_CONNECTED:
       ConvBoxes(graph, layer, c_begin, c_end, &t);
       break;

@@ -98,10 +98,11 @@ void ScatterAxis(const Query& q, const Tensor& in, const Window& w, int axis,
                  Need* need) {
   const int64_t reach = (w.filter - 1) * w.dilation;
   const int64_t first = q.origin[axis] + w.before;
-  const int64_t low = Max<int64_t>(0, -FloorDivide(reach - first, w.stride));
+  int64_t low = Max<int64_t>(0, -FloorDivide(reach - first, w.stride));
   const int64_t high = Min<int64_t>(
       in.extent[axis], FloorDivide(first + q.extent[axis] - 1, w.stride) + 1);
-  if (low >= high) return q.Wrong("no input scatters into the tile");
+  // Between filters: the tile holds one row that adds nothing.
+  if (low >= high) low = high - 1;
   SetAxis(need, axis, low, high);
 }
 
@@ -230,7 +231,11 @@ void Pad(const Query& q) {
     if (a == 1 || a == 2) {
       WindowAxis(q, *in, {1, 1, 1, before}, a, need);
     } else {
-      SetAxis(need, a, q.origin[a] - before, q.origin[a] - before + q.extent[a]);
+      const int64_t begin = Max<int64_t>(0, q.origin[a] - before);
+      const int64_t end =
+          Min<int64_t>(in->extent[a], q.origin[a] - before + q.extent[a]);
+      if (begin >= end) return q.Wrong("the tile lies in padding alone");
+      SetAxis(need, a, begin, end);
     }
   }
   q.out->work = q.Outputs();

@@ -46,6 +46,7 @@ struct Subject {
     RandomGraphLimits limits;
     limits.layers = 4;
     limits.elements = seed % 3 == 0 ? 60 : 500;
+    limits.every_op = false;
     graph = MakeRandomGraph(seed, limits);
     MachineSpec machine = MakeRandomMachine(seed);
     graph_bytes = GraphBytes(graph);

@@ -4,9 +4,9 @@
 // Input    a seed; limits of size
 // Output   GraphSpec / MachineSpec and their flatbuffers; valid by construction
 // Cost     microseconds; tensors stay below RandomGraphLimits::elements
-// Every op that is scheduled occurs, as do several consumers, concats of concats,
-// slices of slices, reshapes of slices, outputs that are read and inputs that are
-// outputs but for their shape.
+// Every op occurs, as do several consumers, concats of concats, slices of slices,
+// reshapes of slices, outputs that are read, states read in front of and behind their
+// append, and inputs that are outputs but for their shape.
 #ifndef SLUICE_TESTS_SUPPORT_RANDOM_GRAPH_H_
 #define SLUICE_TESTS_SUPPORT_RANDOM_GRAPH_H_
 
@@ -23,6 +23,8 @@ namespace sluice_test {
 struct RandomGraphLimits {
   uint32_t layers = 9;
   int64_t elements = 3000;  // of one tensor
+  bool every_op = true;     // also the RareLayer ones
+  bool opaque = false;      // also OPAQUE, which simulators cannot compute
 };
 
 class RandomGraph {
@@ -34,7 +36,10 @@ class RandomGraph {
 
   GraphSpec Make() {
     const uint32_t inputs = 1 + rng_.Below(3);
-    for (uint32_t i = 0; i < inputs; ++i) AddInput(SmallShape(), EightBit());
+    for (uint32_t i = 0; i < inputs; ++i) {
+      const uint8_t dtype = EightBit();
+      AddInput(SmallShape(), dtype);
+    }
     const uint32_t layers = 1 + rng_.Below(limits_.layers);
     for (int tries = 0; tries < 200 && spec_.layers.size() < layers; ++tries) {
       AddSomeLayer();
@@ -524,8 +529,126 @@ class RandomGraph {
              result, {mode == 1 ? 1 : 0, mode == 2 ? 1 : 0});
   }
 
+  void AddTransposedConv(uint32_t in) {
+    const Shape s = shapes_[in];
+    if (!IsEightBit(in)) return;
+    const int32_t channels = Range(1, 12);
+    Shape out = {s[0], 0, 0, channels};
+    int32_t filter[2], stride[2], before[2], after[2];
+    for (size_t i = 0; i < 2; ++i) {
+      filter[i] = Range(1, 4);
+      stride[i] = Range(1, 3);
+      before[i] = Chance(50) ? Range(0, filter[i] - 1) : 0;
+      after[i] = Chance(50) ? Range(0, filter[i] - 1) : 0;
+      out[1 + i] = (s[1 + i] - 1) * stride[i] + filter[i] - before[i] - after[i] +
+                   (Chance(40) ? Range(0, stride[i] - 1) : 0);
+    }
+    if (!Fits(out)) return;
+    const uint8_t dtype = EightBit();
+    int32_t low, high;
+    Limits(dtype, &low, &high);
+    const uint32_t weight =
+        AddSeeded({channels, filter[0], filter[1], s[3]}, SLUICE_DTYPE_INT8);
+    const uint32_t parameters =
+        AddParameters(channels, int64_t{s[3]} * filter[0] * filter[1]);
+    const std::vector<int32_t> attributes = {
+        stride[0], stride[1],     1,        1,   before[0],
+        before[1], after[0],      after[1], 0,   ZeroOf(Dtype(in)),
+        0,         ZeroOf(dtype), low,      high};
+    const uint32_t result = AddActivation(out, dtype);
+    AddLayer(SLUICE_OP_TRANSPOSED_CONV, {in, weight, parameters}, result, attributes);
+  }
+
+  // Any axis, all of them at times.
+  void AddWidePad(uint32_t in) {
+    Shape out = shapes_[in];
+    std::vector<int32_t> a(SLUICE_PAD_ATTRIBUTES);
+    for (size_t axis = 0; axis < 4; ++axis) {
+      if (Chance(50)) continue;
+      a[axis] = Range(0, 2);
+      out[axis] += a[axis] + Range(0, 2);
+    }
+    if (!Fits(out)) return;
+    a[SLUICE_PAD_VALUE] = ZeroOf(Dtype(in));
+    const uint32_t result = AddActivation(out, Dtype(in));
+    AddLayer(SLUICE_OP_PAD, {in}, result, a);
+  }
+
+  void AddNorm(uint32_t in) {
+    if (!IsEightBit(in)) return;
+    const int32_t channels = shapes_[in][3];
+    std::vector<int32_t> values;
+    for (int32_t c = 0; c < channels; ++c) {
+      values.push_back(Range(-2000, 2000));
+      values.push_back(Multiplier());
+      values.push_back(Range(-8, -6));
+    }
+    const uint32_t parameters =
+        Add(spec_.Inline({channels, 3}, SLUICE_DTYPE_INT32, values), {1, 1, 1, 1});
+    const uint8_t dtype = EightBit();
+    int32_t low, high;
+    Limits(dtype, &low, &high);
+    const std::vector<int32_t> attributes = {ZeroOf(Dtype(in)), Range(0, 1000),
+                                             ZeroOf(dtype), low, high};
+    const uint32_t result = AddActivation(shapes_[in], dtype);
+    AddLayer(Chance(50) ? SLUICE_OP_LAYER_NORM : SLUICE_OP_RMS_NORM, {in, parameters},
+             result, attributes);
+  }
+
+  // A state that takes `in` as its new rows, with a reader of what it held before.
+  void AddAppend(uint32_t in) {
+    if (!IsEightBit(in)) return;
+    const uint32_t axis = rng_.Below(4);
+    Shape s = shapes_[in];
+    const int32_t room = Range(0, 5);
+    s[axis] += room;
+    if (!Fits(s)) return;
+    const uint32_t state =
+        Add({std::vector<int32_t>(s.begin(), s.end()), Dtype(in), 4, 0, 0}, Shape(s));
+    if (Chance(50)) AddRequantize(state);
+    if (spec_.parameters.empty() || spec_.parameters[0].max > room || Chance(30)) {
+      const int32_t low = Range(0, room);
+      spec_.parameters.push_back({low, Range(low, room)});
+    }
+    // The first parameter is shared where it fits.
+    int32_t parameter = static_cast<int32_t>(spec_.parameters.size()) - 1;
+    if (spec_.parameters[0].max <= room) parameter = 0;
+    AddLayer(SLUICE_OP_STATE_APPEND, {state, in}, state,
+             {static_cast<int32_t>(axis), parameter});
+    activations_.push_back(state);
+  }
+
+  void AddOpaque(uint32_t in) {
+    std::vector<uint32_t> inputs = {in};
+    if (Chance(40)) inputs.push_back(Pick());
+    std::vector<uint32_t> outputs;
+    for (int32_t i = Range(1, 2); i > 0; --i) {
+      const uint8_t dtype = EightBit();
+      outputs.push_back(AddActivation(SmallShape(), dtype));
+    }
+    AddLayer(SLUICE_OP_OPAQUE, inputs, outputs[0], {Range(1, 5000), 0, -1});
+    spec_.layers.back().outputs = outputs;
+  }
+
+  void AddRareLayer(uint32_t in) {
+    switch (rng_.Below(limits_.opaque ? 6 : 5)) {
+      case 0:
+        return AddTransposedConv(in);
+      case 1:
+        return AddWidePad(in);
+      case 2:
+        return AddNorm(in);
+      case 3:
+      case 4:
+        return AddAppend(in);
+      default:
+        return AddOpaque(in);
+    }
+  }
+
   void AddSomeLayer() {
     const uint32_t in = Pick();
+    if (limits_.every_op && Chance(25)) return AddRareLayer(in);
     switch (rng_.Below(21)) {
       case 0:
       case 1:
@@ -571,9 +694,17 @@ class RandomGraph {
   // What nobody reads is an output; so are some tensors that are read.
   void MarkOutputs() {
     for (const LayerSpec& layer : spec_.layers) {
-      const uint32_t t = layer.outputs[0];
-      if (consumers_[t] == 0 || Chance(15)) spec_.tensors[t].kind = 2;
+      for (uint32_t t : layer.outputs) {
+        if (spec_.tensors[t].kind != 0) continue;
+        if (consumers_[t] == 0 || Chance(15)) spec_.tensors[t].kind = 2;
+      }
     }
+    // A graph of states alone gets an output.
+    for (const TensorSpec& t : spec_.tensors) {
+      if (t.kind == 2) return;
+    }
+    AddReshape(activations_[0]);
+    spec_.tensors.back().kind = 2;
   }
 
   sluice::Rng rng_;
@@ -602,7 +733,8 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   sluice::Rng rng(seed ^ 0x6d61636821u);
   const auto one_of = [&](uint32_t logs) { return 1u << rng.Below(logs); };
   MachineSpec m;
-  m.base.scratchpad_bytes = (8u << rng.Below(13)) + rng.Below(64);
+  m.base.scratchpad_bytes = 8u << rng.Below(13);
+  m.base.scratchpad_bytes += rng.Below(64);
   m.base.alignment_bytes = one_of(7);
   m.base.dram_numerator = 1 + rng.Below(64);
   m.base.dram_denominator = 1 + rng.Below(7);

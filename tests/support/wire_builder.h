@@ -81,9 +81,13 @@ struct LayerSpec {
   std::vector<uint32_t> inputs, outputs;
   std::vector<int32_t> attributes;
 };
+struct ParameterSpec {
+  int32_t min = 0, max = 0;
+};
 struct GraphSpec {
   std::vector<TensorSpec> tensors;
   std::vector<LayerSpec> layers;
+  std::vector<ParameterSpec> parameters;
   Bytes data;
 
   // Appends inline bytes and returns the tensor that holds them.
@@ -106,7 +110,7 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
   std::vector<uint32_t> t_name, dim_begin{0}, file, l_name, in_begin{0}, ins,
       out_begin{0}, outs, attr_begin{0};
   std::vector<uint8_t> dtype, kind, source;
-  std::vector<int32_t> dims, attrs;
+  std::vector<int32_t> dims, attrs, p_min, p_max;
   std::vector<uint64_t> source_offset;
   std::vector<uint16_t> op;
   for (const TensorSpec& t : spec.tensors) {
@@ -129,6 +133,11 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
     attrs.insert(attrs.end(), l.attributes.begin(), l.attributes.end());
     attr_begin.push_back(static_cast<uint32_t>(attrs.size()));
   }
+  for (const ParameterSpec& p : spec.parameters) {
+    p_min.push_back(p.min);
+    p_max.push_back(p.max);
+  }
+  const std::vector<uint32_t> p_name(p_min.size(), SLUICE_NONE);
   const auto name = b.CreateString("hand-made");
   const auto names =
       b.CreateVector(std::vector<::flatbuffers::Offset<::flatbuffers::String>>{});
@@ -149,6 +158,9 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
   const auto v_outs = b.CreateVector(outs);
   const auto v_attr_begin = b.CreateVector(attr_begin);
   const auto v_attrs = b.CreateVector(attrs);
+  const auto v_p_name = b.CreateVector(p_name);
+  const auto v_p_min = b.CreateVector(p_min);
+  const auto v_p_max = b.CreateVector(p_max);
   sluice::wire::GraphBuilder g(b);
   g.add_name(name);
   g.add_names(names);
@@ -169,6 +181,9 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
   g.add_layer_outputs(v_outs);
   g.add_layer_attribute_begin(v_attr_begin);
   g.add_layer_attributes(v_attrs);
+  g.add_parameter_name(v_p_name);
+  g.add_parameter_min(v_p_min);
+  g.add_parameter_max(v_p_max);
   b.Finish(g.Finish(), sluice::wire::GraphIdentifier());
   return Finished(b);
 }
