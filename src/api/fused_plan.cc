@@ -167,7 +167,8 @@ class FusedScheduler {
       if (budget_->Exhausted() || plan.offsets.empty()) return Status::kStopped;
       Reserve(section, plan.offsets);
       Diagnostic ignored = {};
-      SLUICE_TRY(Tighten(section->run.problem, budget_, &ignored, &section->result));
+      SLUICE_TRY(
+          Tighten(section->run.problem, arena_, budget_, &ignored, &section->result));
     }
     return Status::kInfeasible;
   }

@@ -22,11 +22,11 @@ namespace sluice {
 Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                       SchemeScore* out);
 
-Status Construct(Scheme* scheme, uint64_t evaluations, Budget* budget,
+Status Construct(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
                  Diagnostic* diagnostic, SchemeScore* out);
 
 // The same, from the scheme as it stands instead of from the start.
-Status Refit(Scheme* scheme, uint64_t evaluations, Budget* budget,
+Status Refit(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
              Diagnostic* diagnostic, SchemeScore* out);
 
 }  // namespace sluice

@@ -93,7 +93,7 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
             ? options.construct_evaluations
             : Min<uint64_t>(kConstructEvaluations,
                             Max(kConstructFewest, kConstructLayers / n));
-    SLUICE_TRY(Construct(scheme, evaluations, budget, diagnostic, &out->score));
+    SLUICE_TRY(Construct(scheme, evaluations, arena, budget, diagnostic, &out->score));
     if (options.anneal) {
       out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
     }
@@ -109,14 +109,14 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   return Status::kOk;
 }
 
-Status Tighten(const FusionProblem& problem, Budget* budget, Diagnostic* diagnostic,
-               FusionResult* out) {
+Status Tighten(const FusionProblem& problem, Arena* arena, Budget* budget,
+               Diagnostic* diagnostic, FusionResult* out) {
   Scheme* scheme = out->scheme;
   Take(scheme, out);
   if (out->score.cost < kAnnealRejected) return Status::kOk;
   scheme->target_bytes = problem.buffer_bytes;
   const uint64_t evaluations = 2 * problem.layers.size();
-  SLUICE_TRY(Refit(scheme, evaluations, budget, diagnostic, &out->score));
+  SLUICE_TRY(Refit(scheme, evaluations, arena, budget, diagnostic, &out->score));
   Take(scheme, out);
   return Status::kOk;
 }

@@ -52,8 +52,8 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
 
 // The same scheme in less of the buffer: shorter living durations where they do, else
 // more tiles and cuts. problem.buffer_bytes has been lowered by the caller.
-Status Tighten(const FusionProblem& problem, Budget* budget, Diagnostic* diagnostic,
-               FusionResult* out);
+Status Tighten(const FusionProblem& problem, Arena* arena, Budget* budget,
+               Diagnostic* diagnostic, FusionResult* out);
 
 }  // namespace sluice
 

@@ -18,6 +18,7 @@ Status Scheme::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
                     const Objective& objective, uint32_t max_tiles,
                     uint32_t max_transfers) {
   problem_ = problem;
+  memo_ = memo;
   objective_ = objective;
   target_bytes = problem->buffer_bytes;
   const size_t n = problem->layers.size();
@@ -56,7 +57,9 @@ SchemeScore Scheme::Bound() {
   if (s.parsed != ParseResult::kOk) return s;
   s.energy_pj = Energy(*problem_, list_);
   s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);
-  s.cost = Cost(objective_, s.energy_pj, s.latency_cycles);
+  const int64_t cycles = Max(list_.compute_cycles + rest.compute_cycles,
+                             list_.dram_cycles + rest.dram_cycles);
+  s.cost = Cost(objective_, s.energy_pj + rest.energy_pj, cycles);
   s.minimum_bytes = ProfileMinimum(list_, profile_);
   if (s.minimum_bytes <= target_bytes) return s;
   const double buffer = static_cast<double>(target_bytes);
@@ -66,7 +69,7 @@ SchemeScore Scheme::Bound() {
     s.excess += static_cast<double>(over) / buffer *
                 static_cast<double>(Max(list_.cycles[p], int64_t{1}));
   }
-  s.excess /= static_cast<double>(s.latency_cycles);
+  s.excess /= static_cast<double>(cycles);
   return s;
 }
 
@@ -75,10 +78,8 @@ SchemeScore Scheme::Score(double limit) {
   s.parsed = parser_.Parse(notation_, &list_);
   if (s.parsed != ParseResult::kOk) return s;
   s.energy_pj = Energy(*problem_, list_);
-  if (Cost(objective_, s.energy_pj, Max(list_.compute_cycles, list_.dram_cycles)) >
-      limit) {
-    return s;
-  }
+  s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);
+  if (CostOf(s) > limit) return s;
   if (double_buffer) {
     DoubleBuffer(list_, &dma_);
     s.minimum_bytes = ProfileBuffer(list_, dma_, profile_);
@@ -89,7 +90,7 @@ SchemeScore Scheme::Score(double limit) {
     s.minimum_bytes = lister_.minimum_bytes();
     if (s.latency_cycles < 0) return s;
   }
-  s.cost = Cost(objective_, s.energy_pj, s.latency_cycles);
+  s.cost = CostOf(s);
   return s;
 }
 
@@ -166,6 +167,11 @@ void Copy(const GroupNotation& from, GroupNotation* to) {
 }
 
 }  // namespace
+
+void Scheme::Load(const GroupNotation& notation) {
+  Copy(notation, &notation_);
+  Keep();
+}
 
 void Scheme::Save() {
   Copy(notation_, &best_);

@@ -25,6 +25,14 @@ struct Objective {
 };
 double Cost(const Objective& objective, double energy_pj, int64_t cycles);
 
+// What a scheme is only a part of: added before the objective is taken.
+struct SchemeRest {
+  double energy_pj = 0;
+  int64_t compute_cycles = 0;
+  int64_t dram_cycles = 0;
+  int64_t latency_cycles = 0;
+};
+
 struct SchemeScore {
   double cost = kAnnealRejected;
   double energy_pj = 0;
@@ -49,6 +57,8 @@ class Scheme {
   // Layers one by one in their given order, each its own fine group of one tile.
   void Reset();
 
+  void Load(const GroupNotation& notation);
+
   // Scores the scheme; gives up early when the cost must exceed limit.
   SchemeScore Score(double limit);
   // Lower bound of the cost with an unlimited buffer, and the buffer it would need;
@@ -59,14 +69,23 @@ class Scheme {
   const TileList& list() const { return list_; }
   const GroupNotation& notation() const { return notation_; }
   const FusionProblem& problem() const { return *problem_; }
+  TileMemo* memo() const { return memo_; }
+  const Objective& objective() const { return objective_; }
   size_t layers() const { return notation_.order.size(); }
   uint32_t policy = 0;         // DmaPolicy
   bool double_buffer = false;  // score as the published first stage does
   int64_t target_bytes = 0;    // what Bound() measures the excess against
+  SchemeRest rest;
 
   // Logged changes.
   void SetCut(uint32_t i, Cut cut) { Log(i), notation_.cut[i] = cut; }
   void SetTiles(uint32_t i, int32_t tiles) { Log(i), notation_.tiles[i] = tiles; }
+  void Set(uint32_t i, uint32_t layer, uint8_t cut, int32_t tiles) {
+    Log(i);
+    notation_.order[i] = layer;
+    notation_.cut[i] = cut;
+    notation_.tiles[i] = tiles;
+  }
   // Moves the layer at position `from` to position `to`, those between by one.
   void MoveLayer(uint32_t from, uint32_t to);
   // Positions [first, last) become one fine group of this many tiles; outside, groups
@@ -93,7 +112,13 @@ class Scheme {
   };
   void Log(uint32_t i);
 
+  double CostOf(const SchemeScore& s) const {
+    return Cost(objective_, s.energy_pj + rest.energy_pj,
+                s.latency_cycles + rest.latency_cycles);
+  }
+
   const FusionProblem* problem_ = nullptr;
+  TileMemo* memo_ = nullptr;
   Objective objective_;
   Parser parser_;
   DmaLister lister_;

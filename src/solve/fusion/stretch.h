@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searching a large scheme piece by piece: a stretch is opened as a scheme of its own,
+// changed, and written back.
+//
+// Input    the whole Scheme; positions.
+// Output   a Scheme over the stretch, scored as if the rest stayed as it is.
+// Errors   kOutOfMemory.
+// Cost     opening: the layers of the stretch, and one step per layer of the whole.
+// Source   own.
+#ifndef SLUICE_SOLVE_FUSION_STRETCH_H_
+#define SLUICE_SOLVE_FUSION_STRETCH_H_
+
+#include "solve/fusion/scheme.h"
+#include "solve/fusion/window.h"
+
+namespace sluice {
+
+struct Stretch {
+  uint32_t first, last;  // positions of the whole
+  Window window;
+  TileMemo memo;
+  Scheme scheme;
+};
+
+// Widens [first, last) to where fine-grained groups start and end.
+void AlignToGroups(const Scheme& whole, uint32_t* first, uint32_t* last);
+
+// arena: rewound by the caller when the stretch is done with. The stretch must not
+// move.
+Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
+                   WindowIndex* index, Arena* arena, Stretch* out);
+
+// What the stretch's scheme says now, into the whole; logged there.
+void WriteBack(const Stretch& stretch, Scheme* whole);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_STRETCH_H_

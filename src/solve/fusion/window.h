@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stretch of a scheme as a fusion problem of its own, so that searching in it costs
+// what it holds and not what the network has.
+//
+// Input    FusionProblem, its TileMemo, a notation, positions [first, last) that start
+//          and end at cuts.
+// Output   problem, model and notation of the stretch, its layers numbered in their
+//          order. What earlier tiles of the same fusion group left on chip is resident,
+//          what later ones read is kept, what only passes by takes buffer.
+// Errors   kOutOfMemory.
+// Cost     O(layers and edges of the stretch and of its ends' fusion groups).
+// Source   own. Exact in energy and buffer unless the stretch moves a DRAM cut past a
+//          tensor that crosses its border; latency leaves out what overlaps there. The
+//          caller scores the whole before it keeps what a stretch found.
+#ifndef SLUICE_SOLVE_FUSION_WINDOW_H_
+#define SLUICE_SOLVE_FUSION_WINDOW_H_
+
+#include "model/notation.h"
+
+namespace sluice {
+
+// Scratch of whole-network size, kept between windows.
+struct WindowIndex {
+  Span<uint32_t> position;  // by layer of the whole problem
+  Span<uint32_t> external;  // by source of the whole problem: external here
+  Span<uint32_t> stamp;     // by source: window it was entered for
+  uint32_t now = 0;
+
+  Status Init(Arena* arena, const FusionProblem& problem);
+};
+
+struct Window {
+  const FusionProblem* whole;
+  TileMemo* memo;        // of the whole problem
+  Span<uint32_t> layer;  // of the whole problem, by layer here
+  FusionProblem problem;
+  TileModel model;  // its user is the window
+  GroupNotation notation;
+};
+
+// index->position must hold for `notation`.
+Status OpenWindow(const FusionProblem& whole, TileMemo* memo,
+                  const GroupNotation& notation, uint32_t first, uint32_t last,
+                  WindowIndex* index, Arena* arena, Window* window);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_WINDOW_H_
