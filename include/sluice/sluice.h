@@ -135,6 +135,31 @@ enum {
   SLUICE_SOLVER_SOMA = 4      /* published: fusion, then DRAM order and durations */
 };
 
+/* What computing one tile costs on chip, its operands in the scratchpad. */
+typedef struct sluice_tile_cost {
+  int64_t cycles;       /* 1 to 2^32 - 1; raised to work / peak where lower */
+  double energy_pj;     /* without leakage; 0 = not known, counted from bytes and work */
+  double scratchpad_pj; /* the part of energy_pj that the scratchpad takes */
+} sluice_tile_cost_t;
+
+/* One tile of one layer: output extents N H W K (as its output tensor, filled with ones
+ * from the left), and how many input channels it sums over: all of them, fewer where the
+ * layer is accumulated in parts, 0 where it sums over none. */
+typedef struct sluice_tile_row {
+  uint32_t layer;
+  int32_t extent[4];
+  int32_t channels;
+  sluice_tile_cost_t cost;
+} sluice_tile_row_t;
+
+/* Returns 1 with *out filled; 0: not known; below 0: the schedule fails with
+ * SLUICE_BAD_ARGUMENT. Must be pure: equal tiles have equal costs. Called from within
+ * sluice_schedule on its thread, at most once per distinct tile; it must not use the
+ * context. */
+typedef int32_t (*sluice_tile_cost_fn)(void* user, uint32_t layer,
+                                       const int32_t extent[4], int32_t channels,
+                                       sluice_tile_cost_t* out);
+
 typedef struct sluice_schedule_options {
   uint32_t struct_size;
   uint32_t solver;            /* SLUICE_SOLVER_ */
@@ -148,6 +173,12 @@ typedef struct sluice_schedule_options {
   void* progress_user;
   uint32_t energy_exponent;   /* cost = energy^n * delay^m; both 0 = 1, 1 */
   uint32_t delay_exponent;
+  /* Cycles and energy of tiles: the first that knows a tile of table, callback, the
+   * library's own loop nests (see sluice_map_layer), peak rates. May be NULL. */
+  const sluice_tile_row_t* tile_rows; /* read during the call; no tile twice */
+  uint64_t tile_row_count;
+  sluice_tile_cost_fn tile_cost;
+  void* tile_cost_user;
 } sluice_schedule_options_t;
 
 /* options may be NULL. The plan has passed verify before it is returned. */

@@ -158,6 +158,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   scratch->memory()->EnterPhase(SLUICE_PHASE_SCHEDULE);
   Arena tile_memory(scratch->memory());
   TileCosts costs(graph, hardware, baseline.lowering, options, &tile_memory);
+  SLUICE_TRY(costs.Init(diagnostic));
   const TileCoster coster = costs.coster();
   SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, coster,
                                   &budget, scratch, &baseline.program, diagnostic));
