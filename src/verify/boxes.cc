@@ -113,6 +113,65 @@ Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
   return Solve(judge, equation, 0, a.base - b.base, u_low, u_high, overlap);
 }
 
+Rows RowsOf(const Box& box) {
+  Rows rows = {box.width, 1, 0};
+  for (uint32_t d = box.dims; d-- > 0;) {
+    const Dim& dim = box.dim[d];
+    if (rows.count == 1 && dim.stride == rows.length) {
+      rows.length *= dim.count;
+    } else if (rows.count == 1 && dim.stride > rows.length) {
+      rows.count = dim.count;
+      rows.stride = dim.stride;
+    } else if (rows.count > 1 && dim.stride == rows.count * rows.stride) {
+      rows.count *= dim.count;
+    } else {
+      return Rows{0, 0, 0};
+    }
+  }
+  return rows;
+}
+
+namespace {
+
+// Does a run of `length` bytes share one with rows that start `distance` behind it?
+bool RunMeetsRows(int64_t length, int64_t distance, const Rows& rows) {
+  if (rows.count == 1) return distance < length && -distance < rows.length;
+  // Row j meets it when -rows.length < distance + j * stride < length.
+  const int64_t first =
+      Max<int64_t>(0, FloorDivide(-rows.length - distance, rows.stride) + 1);
+  const int64_t last =
+      Min(rows.count - 1, FloorDivide(length - 1 - distance, rows.stride));
+  return first <= last;
+}
+
+// Rows of equal stride, b's first `distance` behind a's.
+bool RowsMeet(const Rows& a, const Rows& b, int64_t distance) {
+  const int64_t turns = FloorDivide(distance, a.stride);
+  const int64_t rest = distance - turns * a.stride;
+  // Row i of a and row i + k of b are apart by rest + (turns + k) * stride, so they can
+  // meet only where turns + k is 0 or -1.
+  const auto in_range = [&](int64_t k) { return k > -a.count && k < b.count; };
+  return (rest < a.length && in_range(-turns)) ||
+         (a.stride - rest < b.length && in_range(-1 - turns));
+}
+
+}  // namespace
+
+Status Overlap(Judge* judge, const Box& a, const Rows& a_rows, const Box& b,
+               const Rows& b_rows, bool* overlap) {
+  if (a_rows.count == 0 || b_rows.count == 0) return Overlap(judge, a, b, overlap);
+  if (a_rows.count == 1) {
+    *overlap = RunMeetsRows(a_rows.length, b.base - a.base, b_rows);
+  } else if (b_rows.count == 1) {
+    *overlap = RunMeetsRows(b_rows.length, a.base - b.base, a_rows);
+  } else if (a_rows.stride == b_rows.stride) {
+    *overlap = RowsMeet(a_rows, b_rows, b.base - a.base);
+  } else {
+    return Overlap(judge, a, b, overlap);
+  }
+  return Status::kOk;
+}
+
 Box BoxOf(const Frame& frame) {
   Box box = Box::At(frame.base, 0, frame.width);
   for (uint32_t d = 0; d < frame.dims; ++d) box.Add(frame.count[d], frame.stride[d], 0);
@@ -192,8 +251,18 @@ Status Halve(const Box& box, uint32_t d, Vector<Box>* todo) {
   return todo->Push(Slab(box, d, 0, half));
 }
 
+// A frame with room for dims of count 1 that its boxes run along.
+struct WideFrame {
+  int64_t base;
+  int64_t end;
+  int64_t width;
+  uint32_t dims;
+  int64_t count[kBoxDims];
+  int64_t stride[kBoxDims];
+};
+
 // Dim d does not run along the frame: keeps what can touch the frame's bytes.
-Status Narrow(const Box& box, uint32_t d, const Frame& frame, Vector<Box>* todo,
+Status Narrow(const Box& box, uint32_t d, const WideFrame& frame, Vector<Box>* todo,
               Vector<Box>* outside) {
   const Dim& dim = box.dim[d];
   if (dim.stride == 0) return Halve(box, d, todo);
@@ -211,7 +280,7 @@ Status Narrow(const Box& box, uint32_t d, const Frame& frame, Vector<Box>* todo,
 }
 
 // Frame dim that each box dim runs along; false with the offending dim.
-bool Assign(const Box& box, const Frame& frame, uint8_t* along, int* dim_of,
+bool Assign(const Box& box, const WideFrame& frame, uint8_t* along, int* dim_of,
             uint32_t* offending) {
   for (uint32_t j = 0; j < frame.dims; ++j) dim_of[j] = -1;
   for (uint32_t d = 0; d < box.dims; ++d) {
@@ -229,7 +298,7 @@ bool Assign(const Box& box, const Frame& frame, uint8_t* along, int* dim_of,
 
 // Dim d, at index `at` of frame dim j, runs over into frame dim j - 1: takes it apart
 // where it does. *carried tells whether it did.
-Status Carry(const Box& box, uint32_t d, int64_t at, const Frame& frame, uint32_t j,
+Status Carry(const Box& box, uint32_t d, int64_t at, const WideFrame& frame, uint32_t j,
              bool outer_taken, Vector<Box>* todo, bool* carried) {
   const Dim dim = box.dim[d];
   const int64_t radix = CeilDivide(frame.stride[j - 1], frame.stride[j]);
@@ -255,7 +324,7 @@ Status Carry(const Box& box, uint32_t d, int64_t at, const Frame& frame, uint32_
 // Strides that do not divide each other: an index of dim j plus what lies behind it may
 // reach beyond one step of dim j - 1, where the frame counts on from there. Takes the
 // box apart until no part does; a single element never does.
-Status KeepWithinStep(const Box& box, const Frame& frame, const int* dim_of,
+Status KeepWithinStep(const Box& box, const WideFrame& frame, const int* dim_of,
                       const int64_t* at, uint32_t j, Vector<Box>* todo, bool* apart) {
   int64_t behind = 0;
   uint32_t split = kBoxDims;  // a dim behind j that can be taken apart
@@ -285,8 +354,15 @@ constexpr int64_t kPartCost = 128;
 // The frame with a dim of count 1 for each stride of the box that it lacks and that
 // nests, so that boxes reaching beyond it are cut by intervals, not element by element.
 // real: the frame's own dim, or kBoxDims.
-void Widen(const Frame& frame, const Box& box, Frame* wide, uint8_t* real) {
-  *wide = frame;
+void Widen(const Frame& frame, const Box& box, WideFrame* wide, uint8_t* real) {
+  wide->base = frame.base;
+  wide->end = frame.end;
+  wide->width = frame.width;
+  wide->dims = frame.dims;
+  for (uint32_t d = 0; d < frame.dims; ++d) {
+    wide->count[d] = frame.count[d];
+    wide->stride[d] = frame.stride[d];
+  }
   for (uint8_t j = 0; j < kBoxDims; ++j) real[j] = j;
   for (uint32_t d = 0; d < box.dims && wide->dims < kBoxDims; ++d) {
     const int64_t stride = box.dim[d].stride;
@@ -309,7 +385,7 @@ void Widen(const Frame& frame, const Box& box, Frame* wide, uint8_t* real) {
   }
 }
 
-Status CutOne(Judge* judge, Box box, const Frame& frame, const uint8_t* real,
+Status CutOne(Judge* judge, Box box, const WideFrame& frame, const uint8_t* real,
               Vector<Box>* todo, Vector<Inside>* inside, Vector<Box>* outside,
               bool* aligned) {
   SLUICE_TRY(Spend(judge, 1));
@@ -331,7 +407,11 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, const uint8_t* real,
   if (rest != 0) {
     if (box.dims != 0) return Halve(box, 0, todo);
     bool overlap;
-    SLUICE_TRY(Overlap(judge, box, BoxOf(frame), &overlap));
+    Box whole = Box::At(frame.base, 0, frame.width);
+    for (uint32_t d = 0; d < frame.dims; ++d) {
+      whole.Add(frame.count[d], frame.stride[d], 0);
+    }
+    SLUICE_TRY(Overlap(judge, box, whole, &overlap));
     if (overlap) *aligned = false;
     return outside->Push(box);
   }
@@ -381,7 +461,7 @@ Status CutOne(Judge* judge, Box box, const Frame& frame, const uint8_t* real,
 
 Status Cut(Judge* judge, const Box& box, const Frame& frame, Vector<Box>* todo,
            Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
-  Frame wide;
+  WideFrame wide;
   uint8_t real[kBoxDims];
   Widen(frame, box, &wide, real);
   todo->Truncate(0);

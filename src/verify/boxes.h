@@ -50,20 +50,32 @@ struct Box {
   }
 };
 
+// The bytes of a box as `count` rows of `length` bytes, each `stride` >= length behind
+// the one before; count 1 for a run. count 0: the box has no such form.
+struct Rows {
+  int64_t length;
+  int64_t count;
+  int64_t stride;
+};
+Rows RowsOf(const Box& box);
+
 // A box whose strides are nested, axes in descending stride: every address has one
 // index at most.
 struct Frame {
   int64_t base;
   int64_t end;  // one past the last byte
   int64_t width;
-  uint32_t dims;             // what lies behind them in the arrays is not set
-  int64_t count[kBoxDims];   // > 1
-  int64_t stride[kBoxDims];  // > 0, descending
-  uint8_t axis[kBoxDims];    // logical axis of each
+  uint32_t dims;          // what lies behind them in the arrays is not set
+  int64_t count[kAxes];   // > 1
+  int64_t stride[kAxes];  // > 0, descending
+  uint8_t axis[kAxes];    // logical axis of each
 };
 
 // Exact: do the two share a byte?
 Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap);
+// The same for boxes whose rows are known, mostly in closed form.
+Status Overlap(Judge* judge, const Box& a, const Rows& a_rows, const Box& b,
+               const Rows& b_rows, bool* overlap);
 Box BoxOf(const Frame& frame);
 
 // Sorts the axes into a frame; false when the strides are not nested.

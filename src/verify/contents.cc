@@ -54,6 +54,8 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   *fresh = MakeFrame(base, part.width, part.extent, stride, &piece->frame);
   if (!*fresh) return Status::kOk;
   piece->box = BoxOf(piece->frame);
+  piece->rows = RowsOf(piece->box);
+  piece->begin = base;
   piece->end = piece->box.end();
   piece->root = part.root;
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
@@ -65,7 +67,8 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   SLUICE_TRY(writes_[memory]->Collect(judge_, base, piece->end, &found_));
   for (const Piece* other : found_) {
     bool overlap;
-    SLUICE_TRY(Overlap(judge_, other->box, piece->box, &overlap));
+    SLUICE_TRY(
+        Overlap(judge_, other->box, other->rows, piece->box, piece->rows, &overlap));
     if (overlap) *fresh = false;
   }
   return writes_[memory]->Insert(piece);
@@ -143,38 +146,41 @@ static Box Joined(const Box& box, const Frame& frame) {
   return out;
 }
 
-Status Contents::Read(uint32_t memory, const Box& box, bool record,
-                      Vector<Part>* parts) {
-  found_.Truncate(0);
-  SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, box.end(), &found_));
-  // Newest first: what lies on top counts.
-  if (found_.size() > 1) {
+// Keeps of found_ what shares a byte with the box, newest first: what lies on top
+// counts.
+Status Contents::KeepOverlapping(const Box& box) {
+  const Rows rows = RowsOf(box);
+  size_t kept = 0;
+  for (size_t i = 0; i < found_.size(); ++i) {
+    bool overlap;
+    SLUICE_TRY(Overlap(judge_, box, rows, found_[i]->box, found_[i]->rows, &overlap));
+    if (overlap) found_[kept++] = found_[i];
+  }
+  found_.Truncate(kept);
+  if (kept > 1) {
     std::sort(found_.begin(), found_.end(), [](const Piece* a, const Piece* b) {
       return a->sequence != b->sequence ? a->sequence > b->sequence
                                         : a->box.base < b->box.base;
     });
   }
-  for (size_t i = 0; i < found_.size(); ++i) {
-    const Piece* piece = found_[i];
-    Part part;
-    if (Within(box, *piece, &part)) {
-      if (!Before(*piece)) return Conflict(*piece, "reads");
-      SLUICE_TRY(parts->Push(part));
-      return record ? Record(memory, box) : Status::kOk;
-    }
-    bool overlap;
-    SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
-    if (!overlap) continue;
-    const Box joined = Joined(box, piece->frame);
-    if (joined.dims != box.dims && Within(joined, *piece, &part)) {
-      if (!Before(*piece)) return Conflict(*piece, "reads");
-      SLUICE_TRY(parts->Push(part));
-    } else {
-      SLUICE_TRY(ReadPieces(box, i, parts));
-    }
-    return record ? Record(memory, box) : Status::kOk;
+  return Status::kOk;
+}
+
+Status Contents::Read(uint32_t memory, const Box& box, bool record,
+                      Vector<Part>* parts) {
+  found_.Truncate(0);
+  SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, box.end(), &found_));
+  SLUICE_TRY(KeepOverlapping(box));
+  if (found_.size() == 0) return Missing(box);
+  const Piece& top = *found_[0];
+  Part part;
+  if (Within(box, top, &part) || Within(Joined(box, top.frame), top, &part)) {
+    if (!Before(top)) return Conflict(top, "reads");
+    SLUICE_TRY(parts->Push(part));
+  } else {
+    SLUICE_TRY(ReadPieces(box, parts));
   }
-  return Missing(box);
+  return record ? Record(memory, box) : Status::kOk;
 }
 
 Status Contents::Missing(const Box& box) {
@@ -184,12 +190,12 @@ Status Contents::Missing(const Box& box) {
       .Text(" on");
 }
 
-// The box from pieces found_[first] on.
-Status Contents::ReadPieces(const Box& box, size_t first, Vector<Part>* parts) {
+// The box from the pieces found_.
+Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
   remaining_.Truncate(0);
   SLUICE_TRY(remaining_.Push(box));
-  for (size_t i = first; i < found_.size() && remaining_.size() != 0; ++i) {
-    const Piece* piece = found_[i];
+  for (const Piece* piece : found_) {
+    if (remaining_.size() == 0) break;
     next_.Truncate(0);
     for (const Box& rest : remaining_) {
       bool overlap;
@@ -229,6 +235,8 @@ Status Contents::Record(uint32_t memory, const Box& box) {
   Piece* piece;
   SLUICE_TRY(pool_.Take(&piece));
   piece->box = box;
+  piece->rows = RowsOf(box);
+  piece->begin = box.base;
   piece->end = end;
   piece->engine = step_.engine;
   piece->position = step_.position;
@@ -256,38 +264,59 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
         .Text("writes a box whose strides are not nested");
   }
   const int64_t end = box.end();
+  const Rows rows = RowsOf(box);
   ++sequence_;
   found_.Truncate(0);
   SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
     const bool same = SameBytes(box, piece->box);
     bool overlap = same;
-    if (!same) SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
+    if (!same)
+      SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
     if (!overlap) continue;
     if (!Before(*piece)) return Conflict(*piece, "writes");
-    if (same || Contains(frame, piece->frame)) {
-      DropWrite(memory, piece);
-    } else {
-      piece->covered = true;
-    }
+    SLUICE_TRY(HideWrite(memory, piece, frame, rows));
   }
   found_.Truncate(0);
   SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
     const bool same = SameBytes(box, piece->box);
     bool overlap = same;
-    if (!same) SLUICE_TRY(Overlap(judge_, box, piece->box, &overlap));
+    if (!same)
+      SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
     if (!overlap) continue;
     const bool own = piece->engine == step_.engine && piece->position == step_.position;
     if (!Before(*piece) && !(own && in_place && same)) {
       return Conflict(*piece, "overwrites");
     }
     Frame read;
-    if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
+    bool gone = false;
+    if (rows.count == 1) {
+      SLUICE_TRY(reads_[memory]->Clip(judge_, piece, box.base, end, &pool_, &gone));
+    } else if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
       reads_[memory]->Remove(piece);
-      pool_.Give(piece);
+      gone = true;
     }
+    if (gone) pool_.Give(piece);
   }
+  return Status::kOk;
+}
+
+// A frame that lies on top hides a piece, wholly or in part. Whoever overwrites what is
+// hidden comes after what hides it, and so after the piece: it may be forgotten.
+Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
+                           const Rows& rows) {
+  if (Contains(frame, piece->frame)) {
+    DropWrite(memory, piece);
+    return Status::kOk;
+  }
+  piece->covered = true;
+  if (rows.count != 1) return Status::kOk;
+  recent_[memory].Forget(piece);
+  bool gone;
+  SLUICE_TRY(
+      writes_[memory]->Clip(judge_, piece, frame.base, frame.end, &pool_, &gone));
+  if (gone) pool_.Give(piece);
   return Status::kOk;
 }
 
@@ -299,6 +328,8 @@ Status Contents::Put(uint32_t memory, const Part& part) {
         .Text("writes a box whose strides are not nested");
   }
   piece->box = BoxOf(piece->frame);
+  piece->rows = RowsOf(piece->box);
+  piece->begin = part.twin;
   piece->end = piece->box.end();
   piece->root = part.root;
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
@@ -311,6 +342,7 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   // box however many tiles it came in. In the scratchpad that would blur who waits for
   // whom.
   RecentPieces* recent = &recent_[memory];
+  bool grown = false;
   for (uint32_t i = 0; i < RecentPieces::kSize && recent->At(i) != nullptr;) {
     Piece* older = recent->At(i);
     if (!TryMerge(*older, piece)) {
@@ -318,7 +350,18 @@ Status Contents::Put(uint32_t memory, const Part& part) {
       continue;
     }
     DropWrite(memory, older);
+    grown = true;
     i = 0;
+  }
+  // All that grew together was on top. What it hides now can only be older.
+  if (grown) {
+    found_.Truncate(0);
+    SLUICE_TRY(writes_[memory]->Collect(judge_, piece->begin, piece->end, &found_));
+    for (Piece* other : found_) {
+      if (piece->rows.count == 1 || Contains(piece->frame, other->frame)) {
+        SLUICE_TRY(HideWrite(memory, other, piece->frame, piece->rows));
+      }
+    }
   }
   recent->Add(piece);
   return writes_[memory]->Insert(piece);

@@ -87,8 +87,10 @@ class Contents {
   bool InDmaOrder(uint32_t memory) const {
     return memory >= judge_->stream.nodes && !judge_->stream.has_host;
   }
-  Status ReadPieces(const Box& box, size_t first, Vector<Part>* parts);
+  Status KeepOverlapping(const Box& box);
+  Status ReadPieces(const Box& box, Vector<Part>* parts);
   Status Missing(const Box& box);
+  Status HideWrite(uint32_t memory, Piece* piece, const Frame& frame, const Rows& rows);
   void DropWrite(uint32_t memory, Piece* piece);
   Status Conflict(const Piece& piece, const char* doing);
 

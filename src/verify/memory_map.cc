@@ -23,6 +23,9 @@ struct Layout {
   }
 };
 
+// Steps that one piece more counts for: bounds the scratch memory along with the time.
+constexpr int64_t kSplitCost = 128;
+
 // The axis along which b follows a, or -1: same origin and extent on all others.
 int AxisBetween(const Piece& a, const Layout& la, const Piece& b, const Layout& lb) {
   int along = -1;
@@ -73,6 +76,8 @@ bool TryMerge(const Piece& older, Piece* newer) {
   for (int x = 0; x < kAxes; ++x) newer->origin[x] = first.origin[x];
   newer->frame = frame;
   newer->box = BoxOf(frame);
+  newer->rows = RowsOf(newer->box);
+  newer->begin = newer->box.base;
   newer->end = newer->box.end();
   return true;
 }
@@ -80,7 +85,7 @@ bool TryMerge(const Piece& older, Piece* newer) {
 Status PiecePool::Take(Piece** piece) {
   if (free_ == nullptr) {
     Span<Piece> fresh;
-    SLUICE_TRY(arena_->Allocate(128, &fresh));
+    SLUICE_TRY(arena_->Allocate(32, &fresh));
     for (Piece& p : fresh) Give(&p);
   }
   *piece = free_;
@@ -118,7 +123,7 @@ Status MemoryMap::NewChunk(size_t at, Chunk** chunk) {
 }
 
 Status MemoryMap::Insert(Piece* piece) {
-  const int64_t begin = piece->box.base;
+  const int64_t begin = piece->begin;
   Chunk* chunk;
   size_t at = Last(begin);
   if (chunks_.size() == 0) {
@@ -155,7 +160,7 @@ Status MemoryMap::Insert(Piece* piece) {
 
 void MemoryMap::Remove(Piece* piece) {
   // Equal beginnings may reach back over several chunks.
-  for (size_t at = Last(piece->box.base) + 1; at-- > 0;) {
+  for (size_t at = Last(piece->begin) + 1; at-- > 0;) {
     Chunk* chunk = chunks_[at];
     for (uint32_t i = 0; i < chunk->count; ++i) {
       if (chunk->piece[i] != piece) continue;
@@ -181,6 +186,29 @@ void MemoryMap::Remove(Piece* piece) {
       return;
     }
   }
+}
+
+Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
+                       PiecePool* pool, bool* gone) {
+  const bool below = piece->begin < begin;
+  const bool above = end < piece->end;
+  Remove(piece);
+  *gone = !below && !above;
+  if (*gone) return Status::kOk;
+  if (below && above) {
+    SLUICE_TRY(Spend(judge, kSplitCost));
+    Piece* upper;
+    SLUICE_TRY(pool->Take(&upper));
+    *upper = *piece;
+    upper->begin = end;
+    SLUICE_TRY(Insert(upper));
+  }
+  if (below) {
+    piece->end = Min(piece->end, begin);
+  } else {
+    piece->begin = Max(piece->begin, end);
+  }
+  return Insert(piece);
 }
 
 Status MemoryMap::Collect(Judge* judge, int64_t begin, int64_t end,

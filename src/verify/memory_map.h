@@ -2,7 +2,7 @@
 // What lies in one memory: boxes of bytes in order of their first byte.
 //
 // Input    pieces from one pool.
-// Output   all pieces whose hull touches a range.
+// Output   all pieces that may show in a range.
 // Errors   kOutOfMemory.
 // Cost     insert, remove, collect: O(pieces / 64 + found); 24 bytes per piece besides
 //          the piece. Removed pieces are used again.
@@ -18,8 +18,11 @@ namespace judge {
 // [origin, origin + extent) of root, in the coordinates of the root's tensor.
 struct Piece {
   Frame frame;
-  Box box;  // same bytes; reads need not be nested, so they have no frame
-  int64_t end;
+  Box box;    // same bytes; reads need not be nested, so they have no frame
+  Rows rows;  // of the box
+  // What may still show of it lies in here: elsewhere later writes lie over it. Changed
+  // by MemoryMap::Clip alone while the piece is in a map.
+  int64_t begin, end;
   uint32_t root;  // tensor, or partial sum (contents.h)
   int64_t origin[kAxes];
   uint32_t sequence;  // later writes lie over earlier ones
@@ -74,7 +77,12 @@ class MemoryMap {
   explicit MemoryMap(Arena* arena) : arena_(arena), chunks_(arena) {}
   Status Insert(Piece* piece);
   void Remove(Piece* piece);
-  // Appends every piece that has hull bytes in [begin, end).
+  // Leaves of a piece what shows outside of [begin, end): nothing, one end of it, or
+  // both, the upper one as a piece of its own. True in *gone when nothing was left and
+  // the piece was removed.
+  Status Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end, PiecePool* pool,
+              bool* gone);
+  // Appends every piece that may show in [begin, end).
   Status Collect(Judge* judge, int64_t begin, int64_t end, Vector<Piece*>* found) const;
 
  private:
