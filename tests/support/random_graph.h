@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random graphs and machines, by seed: same seed, same bytes, everywhere.
+// Small random graphs, by seed: same seed, same bytes, everywhere.
 //
 // Input    a seed; limits of size
-// Output   GraphSpec / MachineSpec and their flatbuffers; valid by construction
+// Output   GraphSpec and its flatbuffer; valid by construction
 // Cost     microseconds; tensors stay below RandomGraphLimits::elements
 // Every op occurs, as do several consumers, concats of concats, slices of slices,
 // reshapes of slices, outputs that are read, states read in front of and behind their
@@ -16,23 +16,16 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "support/random_machine.h"
+#include "support/random_tensors.h"
 #include "support/stream_builder.h"
 
 namespace sluice_test {
 
-struct RandomGraphLimits {
-  uint32_t layers = 9;
-  int64_t elements = 3000;  // of one tensor
-  bool every_op = true;     // also the RareLayer ones
-  bool opaque = false;      // also OPAQUE, which simulators cannot compute
-};
-
-class RandomGraph {
+class RandomGraph : private RandomTensors {
  public:
-  using Shape = std::array<int32_t, 4>;
-
   explicit RandomGraph(uint64_t seed, RandomGraphLimits limits = {})
-      : rng_(seed), limits_(limits) {}
+      : RandomTensors(seed, limits) {}
 
   GraphSpec Make() {
     const uint32_t inputs = 1 + rng_.Below(3);
@@ -51,116 +44,6 @@ class RandomGraph {
   }
 
  private:
-  int32_t Range(int32_t low, int32_t high) {  // both included
-    return low +
-           static_cast<int32_t>(rng_.Below(static_cast<uint32_t>(high - low + 1)));
-  }
-  bool Chance(uint32_t percent) { return rng_.Below(100) < percent; }
-  uint8_t EightBit() { return Chance(75) ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8; }
-
-  Shape SmallShape() {
-    for (;;) {
-      Shape s = {Chance(25) ? Range(2, 3) : 1, Chance(15) ? 1 : Range(2, 12),
-                 Chance(15) ? 1 : Range(2, 12), Chance(15) ? 1 : Range(2, 24)};
-      if (Elements(s) <= limits_.elements) return s;
-    }
-  }
-  static int64_t Elements(const Shape& s) { return int64_t{s[0]} * s[1] * s[2] * s[3]; }
-  bool Fits(const Shape& s) const {
-    for (int32_t e : s) {
-      if (e < 1) return false;
-    }
-    return Elements(s) <= limits_.elements;
-  }
-
-  // Leading ones are left out sometimes: lower ranks are read alike.
-  std::vector<int32_t> DimsOf(const Shape& s) {
-    size_t first = 0;
-    while (first < 3 && s[first] == 1 && Chance(30)) ++first;
-    return std::vector<int32_t>(s.begin() + static_cast<long>(first), s.end());
-  }
-  uint32_t Add(TensorSpec tensor, const Shape& shape) {
-    spec_.tensors.push_back(std::move(tensor));
-    shapes_.push_back(shape);
-    consumers_.push_back(0);
-    return static_cast<uint32_t>(spec_.tensors.size() - 1);
-  }
-  uint32_t AddActivation(const Shape& shape, uint8_t dtype) {
-    const uint32_t t = Add({DimsOf(shape), dtype, 0, 0, 0}, shape);
-    activations_.push_back(t);
-    return t;
-  }
-  uint32_t AddInput(const Shape& shape, uint8_t dtype) {
-    const uint32_t t = Add({DimsOf(shape), dtype, 1, 0, 0}, shape);
-    activations_.push_back(t);
-    return t;
-  }
-  uint32_t AddSeeded(std::vector<int32_t> dims, uint8_t dtype) {
-    return Add({std::move(dims), dtype, 3, 3, rng_.Next() >> 8}, Shape{1, 1, 1, 1});
-  }
-  void AddLayer(uint16_t op, std::vector<uint32_t> inputs, uint32_t output,
-                std::vector<int32_t> attributes) {
-    for (uint32_t t : inputs) {
-      if (t != SLUICE_NONE) ++consumers_[t];
-    }
-    spec_.layers.push_back({op, std::move(inputs), {output}, std::move(attributes)});
-  }
-
-  // New tensors are liked better, so that graphs become deep as well as wide.
-  uint32_t Pick() {
-    const uint32_t n = static_cast<uint32_t>(activations_.size());
-    const uint32_t a = rng_.Below(n), b = rng_.Below(n);
-    return activations_[Chance(60) ? std::max(a, b) : a];
-  }
-  uint8_t Dtype(uint32_t t) const { return spec_.tensors[t].dtype; }
-  bool IsEightBit(uint32_t t) const {
-    return Dtype(t) == SLUICE_DTYPE_INT8 || Dtype(t) == SLUICE_DTYPE_UINT8;
-  }
-  int32_t ZeroOf(uint8_t dtype) {
-    if (dtype == SLUICE_DTYPE_INT8) return Range(-20, 20);
-    return dtype == SLUICE_DTYPE_UINT8 ? Range(100, 150) : 0;
-  }
-  static void Limits(uint8_t dtype, int32_t* low, int32_t* high) {
-    *low = dtype == SLUICE_DTYPE_UINT8   ? 0
-           : dtype == SLUICE_DTYPE_INT8  ? -128
-           : dtype == SLUICE_DTYPE_INT16 ? -32768
-                                         : INT32_MIN;
-    *high = dtype == SLUICE_DTYPE_UINT8   ? 255
-            : dtype == SLUICE_DTYPE_INT8  ? 127
-            : dtype == SLUICE_DTYPE_INT16 ? 32767
-                                          : INT32_MAX;
-  }
-  int32_t Multiplier() { return Range(1 << 30, INT32_MAX); }
-
-  // (bias, multiplier, shift) that bring sums of `terms` products into eight bits.
-  uint32_t AddParameters(int32_t channels, int64_t terms) {
-    int32_t shift = -6;
-    for (int64_t n = 1; n < terms; n *= 4) --shift;
-    std::vector<int32_t> values;
-    for (int32_t k = 0; k < channels; ++k) {
-      values.push_back(Range(-3000, 3000));
-      values.push_back(Multiplier());
-      values.push_back(shift + Range(-1, 1));
-    }
-    return Add(spec_.Inline({channels, 3}, SLUICE_DTYPE_INT32, values), {1, 1, 1, 1});
-  }
-
-  struct WindowAxis {
-    int32_t filter, stride, dilation, before, after, out;
-  };
-  bool RandomWindow(int32_t in, bool dilate, WindowAxis* w) {
-    w->filter = Range(1, 4);
-    w->stride = Chance(60) ? 1 : Range(2, 4);
-    w->dilation = dilate && Chance(20) ? 2 : 1;
-    const int32_t window = (w->filter - 1) * w->dilation + 1;
-    w->before = Chance(50) ? Range(0, window - 1) : 0;
-    w->after = Chance(50) ? Range(0, window - 1) : 0;
-    const int32_t room = in + w->before + w->after - window;
-    if (room < 0) return false;
-    w->out = room / w->stride + 1;
-    return true;
-  }
-
   void AddConv(uint32_t in, bool depthwise) {
     const Shape s = shapes_[in];
     WindowAxis h, w;
@@ -191,23 +74,11 @@ class RandomGraph {
                   weight_dtype);
     const uint32_t parameters =
         AddParameters(channels, int64_t{c} * h.filter * w.filter);
-    int32_t low, high;
-    Limits(out_dtype, &low, &high);
-    const std::vector<int32_t> attributes = {
-        h.stride,
-        w.stride,
-        h.dilation,
-        w.dilation,
-        h.before,
-        w.before,
-        h.after,
-        w.after,
-        groups,
-        ZeroOf(Dtype(in)),
-        weight_dtype == SLUICE_DTYPE_UINT8 ? ZeroOf(weight_dtype) : 0,
-        ZeroOf(out_dtype),
-        low,
-        high};
+    const int32_t zero = ZeroOf(Dtype(in));
+    const int32_t weight_zero =
+        weight_dtype == SLUICE_DTYPE_UINT8 ? ZeroOf(weight_dtype) : 0;
+    const std::vector<int32_t> attributes =
+        ConvAttributes(h, w, groups, zero, weight_zero, out_dtype);
     const uint32_t result = AddActivation(out, out_dtype);
     AddLayer(depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
              {in, weight, parameters}, result, attributes);
@@ -534,27 +405,24 @@ class RandomGraph {
     if (!IsEightBit(in)) return;
     const int32_t channels = Range(1, 12);
     Shape out = {s[0], 0, 0, channels};
-    int32_t filter[2], stride[2], before[2], after[2];
+    WindowAxis window[2];
     for (size_t i = 0; i < 2; ++i) {
-      filter[i] = Range(1, 4);
-      stride[i] = Range(1, 3);
-      before[i] = Chance(50) ? Range(0, filter[i] - 1) : 0;
-      after[i] = Chance(50) ? Range(0, filter[i] - 1) : 0;
-      out[1 + i] = (s[1 + i] - 1) * stride[i] + filter[i] - before[i] - after[i] +
-                   (Chance(40) ? Range(0, stride[i] - 1) : 0);
+      WindowAxis& w = window[i];
+      w.filter = Range(1, 4);
+      w.stride = Range(1, 3);
+      w.dilation = 1;
+      w.before = Chance(50) ? Range(0, w.filter - 1) : 0;
+      w.after = Chance(50) ? Range(0, w.filter - 1) : 0;
+      out[1 + i] = (s[1 + i] - 1) * w.stride + w.filter - w.before - w.after +
+                   (Chance(40) ? Range(0, w.stride - 1) : 0);
     }
     if (!Fits(out)) return;
     const uint8_t dtype = EightBit();
-    int32_t low, high;
-    Limits(dtype, &low, &high);
-    const uint32_t weight =
-        AddSeeded({channels, filter[0], filter[1], s[3]}, SLUICE_DTYPE_INT8);
-    const uint32_t parameters =
-        AddParameters(channels, int64_t{s[3]} * filter[0] * filter[1]);
-    const std::vector<int32_t> attributes = {
-        stride[0], stride[1],     1,        1,   before[0],
-        before[1], after[0],      after[1], 0,   ZeroOf(Dtype(in)),
-        0,         ZeroOf(dtype), low,      high};
+    const int32_t r = window[0].filter, t = window[1].filter;
+    const uint32_t weight = AddSeeded({channels, r, t, s[3]}, SLUICE_DTYPE_INT8);
+    const uint32_t parameters = AddParameters(channels, int64_t{s[3]} * r * t);
+    const std::vector<int32_t> attributes =
+        ConvAttributes(window[0], window[1], 0, ZeroOf(Dtype(in)), 0, dtype);
     const uint32_t result = AddActivation(out, dtype);
     AddLayer(SLUICE_OP_TRANSPOSED_CONV, {in, weight, parameters}, result, attributes);
   }
@@ -706,83 +574,10 @@ class RandomGraph {
     AddReshape(activations_[0]);
     spec_.tensors.back().kind = 2;
   }
-
-  sluice::Rng rng_;
-  RandomGraphLimits limits_;
-  GraphSpec spec_;
-  std::vector<Shape> shapes_;  // per tensor; constants have no meaning here
-  std::vector<uint32_t> consumers_;
-  std::vector<uint32_t> activations_;
 };
 
 inline GraphSpec MakeRandomGraph(uint64_t seed, RandomGraphLimits limits = {}) {
   return RandomGraph(seed, limits).Make();
-}
-
-// HardwareSpec and what schedulers look at besides.
-struct MachineSpec {
-  HardwareSpec base;
-  uint32_t array_k = 0, array_c = 0;
-  uint32_t dram_granule_bytes = 1;
-  uint64_t dram_bytes = 0;  // 0 = unbounded
-  double mac_pj = 0.2, vector_op_pj = 0.1, leakage_pj = 0;
-  double gbuf_pj = 0.1, dram_pj = 10;  // per bit
-};
-
-inline MachineSpec MakeRandomMachine(uint64_t seed) {
-  sluice::Rng rng(seed ^ 0x6d61636821u);
-  const auto one_of = [&](uint32_t logs) { return 1u << rng.Below(logs); };
-  MachineSpec m;
-  m.base.scratchpad_bytes = 8u << rng.Below(13);
-  m.base.scratchpad_bytes += rng.Below(64);
-  m.base.alignment_bytes = one_of(7);
-  m.base.dram_numerator = 1 + rng.Below(64);
-  m.base.dram_denominator = 1 + rng.Below(7);
-  m.base.dma_latency_cycles = rng.Below(3) == 0 ? 0 : rng.Below(200);
-  m.base.macs_per_cycle = 1 + rng.Below(512);
-  m.base.vector_ops_per_cycle = 1 + rng.Below(64);
-  if (rng.Below(2) == 0) {
-    m.array_k = 1 + rng.Below(32);
-    m.array_c = 1 + rng.Below(32);
-  }
-  m.dram_granule_bytes = rng.Below(2) == 0 ? 1 : one_of(7);
-  m.leakage_pj = rng.Below(3);
-  m.mac_pj = 0.1 * rng.Below(10);
-  m.gbuf_pj = 0.01 * rng.Below(30);
-  m.dram_pj = 0.5 * rng.Below(30);
-  return m;
-}
-
-inline Bytes MachineBytes(const MachineSpec& m) {
-  ::flatbuffers::FlatBufferBuilder b;
-  sluice::wire::LevelBuilder gbuf(b);
-  gbuf.add_capacity_bytes(m.base.scratchpad_bytes);
-  gbuf.add_alignment_bytes(m.base.alignment_bytes);
-  gbuf.add_read_pj_per_bit(m.gbuf_pj);
-  gbuf.add_write_pj_per_bit(m.gbuf_pj);
-  const auto level0 = gbuf.Finish();
-  sluice::wire::LevelBuilder dram(b);
-  dram.add_capacity_bytes(m.dram_bytes);
-  dram.add_read_pj_per_bit(m.dram_pj);
-  dram.add_write_pj_per_bit(m.dram_pj);
-  dram.add_bytes_per_cycle_numerator(m.base.dram_numerator);
-  dram.add_bytes_per_cycle_denominator(m.base.dram_denominator);
-  const auto level1 = dram.Finish();
-  const auto levels = b.CreateVector(
-      std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
-  sluice::wire::HardwareBuilder h(b);
-  h.add_levels(levels);
-  h.add_macs_per_cycle(m.base.macs_per_cycle);
-  h.add_mac_pj(m.mac_pj);
-  h.add_vector_ops_per_cycle(m.base.vector_ops_per_cycle);
-  h.add_vector_op_pj(m.vector_op_pj);
-  h.add_leakage_pj_per_cycle(m.leakage_pj);
-  h.add_array_k(m.array_k);
-  h.add_array_c(m.array_c);
-  h.add_dma_latency_cycles(m.base.dma_latency_cycles);
-  h.add_dram_granule_bytes(m.dram_granule_bytes);
-  b.Finish(h.Finish(), sluice::wire::HardwareIdentifier());
-  return Finished(b);
 }
 
 }  // namespace sluice_test
