@@ -7,6 +7,7 @@
 #define SLUICE_CLI_COMMANDS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ImportCommand {
   std::string model, output;
   bool allow_opaque = false;
   uint64_t opaque_cycles = 0;
+  std::map<std::string, int64_t> dims;  // of dynamic ones: "batch" or "input:0"
   bool json = false;
 };
 void Run(const ImportCommand& command);

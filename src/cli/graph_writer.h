@@ -78,6 +78,7 @@ class GraphWriter {
   const std::vector<TensorRow>& tensors() const { return tensors_; }
   const std::vector<LayerRow>& layers() const { return layers_; }
   void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
+  std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
   uint64_t constant_bytes() const { return data_.size(); }
 

@@ -82,17 +82,6 @@ LowerFunction FunctionFor(int code) {
   }
 }
 
-void Count(std::vector<UnsupportedOperator>* list, const std::string& name,
-           const std::string& reason) {
-  for (UnsupportedOperator& entry : *list) {
-    if (entry.name == name && entry.reason == reason) {
-      ++entry.count;
-      return;
-    }
-  }
-  list->push_back({name, reason, 1});
-}
-
 // Lowers one operator; when it cannot be expressed, says so in `list` and, if allowed,
 // leaves it to the host.
 void LowerOperator(Lowering* to, const TfliteOperator& op,
@@ -109,7 +98,7 @@ void LowerOperator(Lowering* to, const TfliteOperator& op,
       to->Rewind(mark);
     }
   }
-  Count(list, op.name, reason);
+  CountOperator(list, op.name, reason);
   if (!options.allow_opaque) return;
   try {
     LowerOpaque(to, op, options.opaque_cycles);
@@ -119,27 +108,14 @@ void LowerOperator(Lowering* to, const TfliteOperator& op,
   }
 }
 
-[[noreturn]] void FailUnsupported(const std::vector<UnsupportedOperator>& list) {
-  std::string message = "operators that cannot be expressed:";
-  Json details = Json::array();
-  for (const UnsupportedOperator& entry : list) {
-    message += "\n  " + std::to_string(entry.count) + " x " + entry.name;
-    message += entry.reason.empty() ? " (unknown)" : " (" + entry.reason + ")";
-    details.push_back(
-        {{"op", entry.name}, {"count", entry.count}, {"reason", entry.reason}});
-  }
-  message += "\n--allow-opaque leaves them to the host";
-  throw Failure(kBadInput, message, {{"unsupported", details}});
-}
-
 }  // namespace
 
-TfliteImport ImportTflite(const uint8_t* bytes, size_t size,
+ImportResult ImportTflite(const uint8_t* bytes, size_t size,
                           const TfliteImportOptions& options) {
   const TfliteModel model = ReadTfliteModel(bytes, size);
   GraphWriter graph(options.name);
   Lowering lowering(model, &graph);
-  TfliteImport result = {};
+  ImportResult result = {};
   for (const TfliteOperator& op : model.operators) {
     LowerOperator(&lowering, op, options, &result.opaque);
   }

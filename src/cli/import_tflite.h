@@ -14,9 +14,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "cli/files.h"
+#include "cli/import_result.h"
 
 namespace sluice::cli {
 
@@ -26,20 +25,7 @@ struct TfliteImportOptions {
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element in and out
 };
 
-struct UnsupportedOperator {
-  std::string name;    // "CUSTOM:Foo"
-  std::string reason;  // empty: the importer does not know the operator
-  uint32_t count;
-};
-
-struct TfliteImport {
-  Bytes graph;
-  uint32_t operators, layers, tensors, inputs, outputs;
-  uint64_t constant_bytes;
-  std::vector<UnsupportedOperator> opaque;
-};
-
-TfliteImport ImportTflite(const uint8_t* bytes, size_t size,
+ImportResult ImportTflite(const uint8_t* bytes, size_t size,
                           const TfliteImportOptions& options);
 
 }  // namespace sluice::cli

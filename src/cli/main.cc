@@ -38,15 +38,34 @@ void AddJson(CLI::App* app, bool* json) {
   app->add_flag("--json", *json, "print one JSON object");
 }
 
+// "batch=4"
+void AddDim(const std::string& text, std::map<std::string, int64_t>* dims) {
+  const size_t at = text.rfind('=');
+  uint64_t value = 0;
+  if (at == std::string::npos || at == 0 || !ParseBytes(text.substr(at + 1), &value) ||
+      value < 1 || value > INT32_MAX) {
+    throw CLI::ValidationError("--dim", text + " is not of the form NAME=VALUE");
+  }
+  (*dims)[text.substr(0, at)] = static_cast<int64_t>(value);
+}
+
 void AddImport(CLI::App* app, ImportCommand* command) {
   CLI::App* sub = app->add_subcommand("import", "a model file -> a graph file");
-  sub->add_option("model", command->model, "MODEL.tflite")->required();
+  sub->add_option("model", command->model, "MODEL.tflite or MODEL.onnx")->required();
   sub->add_option("-o,--output", command->output, "graph file to write")->required();
   sub->add_flag("--allow-opaque", command->allow_opaque,
                 "leave operators that cannot be expressed to the host");
   sub->add_option("--opaque-cycles", command->opaque_cycles,
                   "cycles to declare for each of them (default: one per element)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 50));
+  sub->add_option_function<std::vector<std::string>>(
+         "--dim",
+         [command](const std::vector<std::string>& list) {
+           for (const std::string& text : list) AddDim(text, &command->dims);
+         },
+         "of ONNX: a dynamic dimension, by name (batch=1) or by input and axis "
+         "(image:0=1); repeat for more")
+      ->type_name("NAME=VALUE");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }

@@ -74,4 +74,44 @@ std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out
   return table;
 }
 
+std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
+                                          const Range& range) {
+  const Factor factor =
+      QuantiseFactor(static_cast<double>(in.scale) / static_cast<double>(out.scale));
+  std::vector<int32_t> a(SLUICE_REQUANTIZE_ATTRIBUTES);
+  a[SLUICE_REQUANTIZE_INPUT_ZERO] = in.zero;
+  a[SLUICE_REQUANTIZE_MULTIPLIER] = factor.multiplier;
+  a[SLUICE_REQUANTIZE_SHIFT] = factor.shift;
+  a[SLUICE_REQUANTIZE_OUTPUT_ZERO] = out.zero;
+  a[SLUICE_REQUANTIZE_ACT_MIN] = range.min;
+  a[SLUICE_REQUANTIZE_ACT_MAX] = range.max;
+  return a;
+}
+
+std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
+                                   const Affine& out, const Range& range) {
+  constexpr int kLeftShift = 20;
+  const double twice = static_cast<double>(2 * std::max(x0.scale, x1.scale));
+  const Factor f0 = QuantiseFactor(static_cast<double>(x0.scale) / twice);
+  const Factor f1 = QuantiseFactor(static_cast<double>(x1.scale) / twice);
+  const Factor f =
+      QuantiseFactor(twice / ((1 << kLeftShift) * static_cast<double>(out.scale)));
+  return {kLeftShift, x0.zero,  f0.multiplier, f0.shift, x1.zero,   f1.multiplier,
+          f1.shift,   out.zero, f.multiplier,  f.shift,  range.min, range.max};
+}
+
+std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
+                                       const Affine& out, const Range& range) {
+  const Factor f = QuantiseFactor(static_cast<double>(x0.scale * x1.scale / out.scale));
+  std::vector<int32_t> a(SLUICE_BINARY_ATTRIBUTES);
+  a[SLUICE_BINARY_ZERO0] = x0.zero;
+  a[SLUICE_BINARY_ZERO1] = x1.zero;
+  a[SLUICE_BINARY_OUTPUT_ZERO] = out.zero;
+  a[SLUICE_BINARY_OUT_MULTIPLIER] = f.multiplier;
+  a[SLUICE_BINARY_OUT_SHIFT] = f.shift;
+  a[SLUICE_BINARY_ACT_MIN] = range.min;
+  a[SLUICE_BINARY_ACT_MAX] = range.max;
+  return a;
+}
+
 }  // namespace sluice::cli

@@ -49,6 +49,15 @@ std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out
                                  const Affine& out,
                                  const std::function<float(float)>& f);
 
+// Attributes of REQUANTIZE; of ADD and SUB; of MUL: operands and result in real numbers
+// as their affines say, as TensorFlow Lite's kernels compute them.
+std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
+                                          const Range& range);
+std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
+                                   const Affine& out, const Range& range);
+std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
+                                       const Affine& out, const Range& range);
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_QUANTISATION_H_

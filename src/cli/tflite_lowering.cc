@@ -9,10 +9,6 @@
 
 namespace sluice::cli {
 
-void Require(bool condition, const char* otherwise) {
-  if (!condition) throw Unsupported(otherwise);
-}
-
 uint8_t DtypeOf(const TfliteTensor& tensor) {
   switch (static_cast<tflite::TensorType>(tensor.type)) {
     case tflite::TensorType::INT8:

@@ -11,21 +11,15 @@
 #define SLUICE_CLI_TFLITE_LOWERING_H_
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cli/graph_writer.h"
+#include "cli/lowering_rules.h"
 #include "cli/quantisation.h"
 #include "cli/tflite_model.h"
 
 namespace sluice::cli {
-
-struct Unsupported : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-void Require(bool condition, const char* otherwise);  // throws Unsupported
 
 class Lowering {
  public:

@@ -26,7 +26,7 @@ bool Absent(const std::string& path) {
   return true;
 }
 
-TfliteImport Import(const Bytes& bytes, bool allow_opaque = false) {
+ImportResult Import(const Bytes& bytes, bool allow_opaque = false) {
   TfliteImportOptions options;
   options.name = "test";
   options.allow_opaque = allow_opaque;
@@ -36,7 +36,7 @@ TfliteImport Import(const Bytes& bytes, bool allow_opaque = false) {
 // Exit code of an import that may fail; whatever is written must be a sound buffer.
 int Outcome(const Bytes& bytes) {
   try {
-    const TfliteImport import = Import(bytes);
+    const ImportResult import = Import(bytes);
     flatbuffers::Verifier verifier(import.graph.data(), import.graph.size());
     CHECK(wire::VerifyGraphBuffer(verifier));
     return kDone;
@@ -74,7 +74,7 @@ void CheckFlips(const Bytes& whole, int flips, uint64_t seed) {
 }
 
 TEST_CASE("import: a convolution keeps its shapes, factors and activation") {
-  const TfliteImport import = Import(TinyConvolution());
+  const ImportResult import = Import(TinyConvolution());
   CHECK(import.operators == 2);
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 2);
@@ -143,7 +143,7 @@ TEST_CASE("import: every unknown operator is listed with its count") {
 }
 
 TEST_CASE("import: unknown operators may be left to the host") {
-  const TfliteImport import = Import(UnknownOperators(), true);
+  const ImportResult import = Import(UnknownOperators(), true);
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 4);
   for (uint16_t op : *graph.layer_op()) CHECK(op == SLUICE_OP_OPAQUE);
@@ -162,7 +162,7 @@ TEST_CASE("import: concat inputs of another quantisation are requantised") {
   const auto options = tflite::CreateConcatenationOptions(model.builder(), -1);
   model.AddOperator(tflite::BuiltinOperator::CONCATENATION, {x, y}, {z},
                     tflite::BuiltinOptions::ConcatenationOptions, options.Union());
-  const TfliteImport import = Import(model.Finish({x, y}, {z}));
+  const ImportResult import = Import(model.Finish({x, y}, {z}));
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 2);
   CHECK(graph.layer_op()->Get(0) == SLUICE_OP_REQUANTIZE);
@@ -199,7 +199,7 @@ TEST_CASE("import: a fully connected layer rounds once and flattens its rows") {
   const auto options = tflite::CreateFullyConnectedOptions(model.builder());
   model.AddOperator(tflite::BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
                     tflite::BuiltinOptions::FullyConnectedOptions, options.Union());
-  const TfliteImport import = Import(model.Finish({x}, {y}));
+  const ImportResult import = Import(model.Finish({x}, {y}));
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 2);
   CHECK(graph.layer_op()->Get(0) == SLUICE_OP_RESHAPE);
