@@ -2,11 +2,12 @@
 // First legal plans: CPU time, memory and stream size per network; both judges'
 // throughput; size of the stripped library.
 //
-// Input    the TFLite models beside the tree; also every .slg file (say, of `sluice
-//          zoo`) in the folder that SLUICE_BENCH_GRAPHS names
+// Input    the TFLite models beside the tree; ResNet-50 and GPT-2 XL of the zoo; also
+//          every .slg file in the folder that SLUICE_BENCH_GRAPHS names
 // Output   a table or one JSON object; times are CPU, least of three runs (functional
-//          simulation: one run)
-// Errors   5 when a plan fails a judge or the library is too big or needs libstdc++
+//          simulation: one run; networks that take minutes there: none, printed as 0)
+// Errors   5 when a plan fails a judge, when verify is not ten times as fast as
+//          functional simulation, or the library is too big or needs libstdc++
 #include <time.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "cli/files.h"
 #include "cli/hardware_files.h"
 #include "cli/import_tflite.h"
+#include "cli/zoo/zoo.h"
 #include "firmware-sim/sim.h"
 #include "sluice/sluice.h"
 
@@ -33,6 +35,7 @@ using sluice::cli::Bytes;
 
 constexpr int kRuns = 3;
 constexpr uint64_t kLibraryLimit = 512 * 1024;
+constexpr double kFunctionalPerVerify = 10;  // at least
 
 double CpuMs() {
   timespec now;
@@ -54,6 +57,12 @@ double LeastMs(int runs, const std::function<void()>& work) {
 struct Network {
   std::string name, folder;  // of external constants
   Bytes graph;
+};
+
+struct Setting {
+  std::string hardware;
+  uint64_t scratchpad_bytes;  // 0 = all
+  bool functional;
 };
 
 struct Row {
@@ -117,12 +126,13 @@ struct Objects {
            sluice_hardware_create(context, hardware_bytes.data(), hardware_bytes.size(),
                                   &hardware, &diagnostic) == SLUICE_OK;
   }
-  bool Schedule() {
+  bool Schedule(uint64_t scratchpad_bytes) {
     sluice_plan_destroy(plan);
     plan = nullptr;
     sluice_schedule_options_t options = {};
     options.struct_size = sizeof options;
     options.solver = SLUICE_SOLVER_BASELINE;
+    options.scratchpad_bytes = scratchpad_bytes;
     return sluice_schedule(context, graph, hardware, &options, &plan, &diagnostic) ==
            SLUICE_OK;
   }
@@ -154,15 +164,21 @@ bool Simulate(const Network& network, const Bytes& hardware, const Bytes& plan,
   return result.ok;
 }
 
-Row Measure(const Network& network, const std::string& hardware_name) {
+Row Measure(const Network& network, const Setting& setting) {
   Row row;
   row.network = network.name;
-  row.hardware = hardware_name;
+  row.hardware = setting.hardware;
+  if (setting.scratchpad_bytes != 0) {
+    row.hardware += " " + std::to_string(setting.scratchpad_bytes);
+  }
   row.report.struct_size = sizeof row.report;
-  const Bytes hardware = sluice::cli::LoadHardware(hardware_name);
+  const Bytes hardware = sluice::cli::LoadHardware(setting.hardware);
   Objects objects;
   bool good = objects.Create(network.graph, hardware);
-  if (good) row.plan_ms = LeastMs(kRuns, [&] { good = good && objects.Schedule(); });
+  if (good) {
+    row.plan_ms = LeastMs(
+        kRuns, [&] { good = good && objects.Schedule(setting.scratchpad_bytes); });
+  }
   if (good) row.verify_ms = LeastMs(kRuns, [&] { good = good && objects.Verify(); });
   if (!good) {
     row.error = objects.diagnostic.message;
@@ -187,6 +203,7 @@ Row Measure(const Network& network, const std::string& hardware_name) {
                    static_cast<const uint8_t*>(bytes) + size);
   row.simulate_ms =
       LeastMs(kRuns, [&] { Simulate(network, hardware, plan, false, &row); });
+  if (!setting.functional) return row;
   row.functional_ms =
       LeastMs(1, [&] { Simulate(network, hardware, plan, true, &row); });
   return row;
@@ -218,16 +235,16 @@ double PerSecond(uint32_t instructions, double ms) {
 }
 
 void PrintTable(const std::vector<Row>& rows, const Library& library) {
-  std::printf("%-36s %-10s %8s %8s %9s %9s %9s %10s %9s %8s %8s\n", "network",
+  std::printf("%-36s %-14s %8s %8s %9s %9s %9s %10s %9s %8s %8s\n", "network",
               "hardware", "plan ms", "instr", "stream B", "memory B", "verify ms",
               "simulate ms", "funct. ms", "sim:ver", "fun:ver");
   for (const Row& r : rows) {
     if (!r.error.empty()) {
-      std::printf("%-36s %-10s %s\n", r.network.c_str(), r.hardware.c_str(),
+      std::printf("%-36s %-14s %s\n", r.network.c_str(), r.hardware.c_str(),
                   r.error.c_str());
       continue;
     }
-    std::printf("%-36s %-10s %8.3f %8u %9llu %9llu %9.3f %10.3f %9.1f %8.2f %8.1f\n",
+    std::printf("%-36s %-14s %8.3f %8u %9llu %9llu %9.3f %10.3f %9.1f %8.2f %8.1f\n",
                 r.network.c_str(), r.hardware.c_str(), r.plan_ms, r.report.instructions,
                 static_cast<unsigned long long>(r.stream_bytes),
                 static_cast<unsigned long long>(r.peak_memory_bytes), r.verify_ms,
@@ -280,14 +297,25 @@ int RunBaseBench(bool json) {
   if (networks.empty()) std::fprintf(stderr, "skipped: no models (SLUICE_SHARED)\n");
   std::vector<Row> rows;
   for (const Network& network : networks) {
-    for (const char* hardware : {"mcu-256k", "soma-edge"}) {
-      rows.push_back(Measure(network, hardware));
-    }
+    rows.push_back(Measure(network, {"mcu-256k", 0, true}));
+    rows.push_back(Measure(network, {"soma-edge", 0, true}));
   }
+  const auto zoo = [](const char* name) {
+    return Network{name, "", sluice::cli::MakeZooGraph(name, {})};
+  };
+  const Network resnet = zoo("resnet50");
+  rows.push_back(Measure(resnet, {"soma-edge", 0, true}));
+  rows.push_back(Measure(resnet, {"soma-edge", 20000, false}));
+  rows.push_back(Measure(zoo("gpt2_xl_prefill"), {"soma-cloud", 0, false}));
+  rows.push_back(Measure(zoo("gpt2_xl_decode"), {"soma-cloud", 0, false}));
   const Library library = MeasureLibrary();
   json ? PrintJson(rows, library) : PrintTable(rows, library);
   bool good =
       library.bytes > 0 && library.bytes <= kLibraryLimit && !library.needs_libstdcxx;
-  for (const Row& row : rows) good = good && row.error.empty();
+  for (const Row& row : rows) {
+    good = good && row.error.empty() &&
+           (row.functional_ms == 0 ||
+            row.functional_ms >= kFunctionalPerVerify * row.verify_ms);
+  }
   return good ? 0 : 5;
 }
