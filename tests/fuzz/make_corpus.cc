@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "cli/tiny_model.h"
+#include "cli/tiny_models.h"
 #include "fuzz/targets.h"
 
 namespace {
@@ -23,12 +23,17 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1];
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const std::string name = "/" + std::to_string(seed);
-    Write(folder + "/graph" + name, GraphBytes(MakeRandomGraph(seed)));
+    RandomGraphLimits limits;
+    limits.opaque = seed % 4 == 0;
+    Write(folder + "/graph" + name, GraphBytes(MakeRandomGraph(seed, limits)));
     Write(folder + "/hardware" + name, MachineBytes(MakeRandomMachine(seed)));
   }
   for (size_t i = 0; i < Trios().size(); ++i) {
     Write(folder + "/plan/" + std::to_string(i), Trios()[i].plan);
   }
   Write(folder + "/tflite/1", sluice::cli::TinyConvolution());
+  for (const auto& model : sluice::cli::TinyModels()) {
+    Write(folder + "/tflite/" + model.name + ".tflite", model.bytes);
+  }
   return 0;
 }
