@@ -40,6 +40,8 @@ struct FusionLayer {
   uint8_t axes;  // axes its ofmap may be cut along; K: with its weights
   bool output;   // leaves the chip even when it has consumers
   bool kept;     // read behind this problem: stays on chip, if its group is the last
+  uint64_t
+      signature;  // alike for layers that TileModel treats alike; 0 = like no other
 };
 
 struct FusionExternal {

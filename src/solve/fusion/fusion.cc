@@ -73,7 +73,7 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
                    const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
                    FusionResult* out) {
   const uint32_t n = static_cast<uint32_t>(problem.layers.size());
-  const uint32_t max_tiles = options.max_tiles != 0 ? options.max_tiles : 16 * n + 1024;
+  const uint32_t max_tiles = options.max_tiles != 0 ? options.max_tiles : 16 * n + 2048;
   const uint32_t max_transfers =
       options.max_transfers != 0 ? options.max_transfers : 2 * max_tiles;
   TileMemo* memo =

@@ -100,6 +100,8 @@ class Scheme {
   // Position in the order of the layer that runs when the minimal use is highest; after
   // Bound().
   uint32_t PeakPosition() const;
+  // Bytes in use during tile p, at least; after Bound().
+  int64_t Use(uint32_t p) const { return profile_[p + 1]; }
   uint32_t GroupFirst(uint32_t i) const;
   uint32_t GroupLast(uint32_t i) const;  // one past
 

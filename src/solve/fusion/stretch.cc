@@ -44,6 +44,16 @@ Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
   return Status::kOk;
 }
 
+SchemeRest RestOf(const SchemeScore& whole, const TileList& whole_list,
+                  const SchemeScore& part, const TileList& part_list) {
+  SchemeRest rest;
+  rest.energy_pj = whole.energy_pj - part.energy_pj;
+  rest.compute_cycles = whole_list.compute_cycles - part_list.compute_cycles;
+  rest.dram_cycles = whole_list.dram_cycles - part_list.dram_cycles;
+  rest.latency_cycles = whole.latency_cycles - part.latency_cycles;
+  return rest;
+}
+
 void WriteBack(const Stretch& stretch, Scheme* whole) {
   const GroupNotation& from = stretch.scheme.notation();
   for (uint32_t i = 0; i < from.order.size(); ++i) {

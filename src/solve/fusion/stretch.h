@@ -30,6 +30,10 @@ void AlignToGroups(const Scheme& whole, uint32_t* first, uint32_t* last);
 Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
                    WindowIndex* index, Arena* arena, Stretch* out);
 
+// What the whole has beside the part; both scored, with their lists.
+SchemeRest RestOf(const SchemeScore& whole, const TileList& whole_list,
+                  const SchemeScore& part, const TileList& part_list);
+
 // What the stretch's scheme says now, into the whole; logged there.
 void WriteBack(const Stretch& stretch, Scheme* whole);
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bringing a scheme into the buffer.
+//
+// Input    Scheme; its target_bytes.
+// Output   the scheme, changed and kept; its Bound().
+// Errors   FitAlone: kInfeasible with the smallest buffer met, kStopped. FitBuffer:
+// fits
+//          is false when nothing helps or the looks (tiles evaluated) are spent.
+// Cost     FitAlone: a dozen parses as a rule. FitBuffer: per peak, the windows around
+// it
+//          times tiling numbers, each a parse of the stretch they lie in.
+// Source   own: windows around the highest peak are cut into tiles, or spilled, by cost
+//          with a price on what still sticks out.
+#ifndef SLUICE_SOLVE_FUSION_FIT_H_
+#define SLUICE_SOLVE_FUSION_FIT_H_
+
+#include "solve/fusion/stretch.h"
+
+namespace sluice {
+
+// From nothing: every layer in a fusion group of its own, as few tiles as fit.
+Status FitAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
+                SchemeScore* out);
+
+// From the scheme as it stands.
+Status FitBuffer(Scheme* scheme, uint64_t looks, WindowIndex* index, Arena* arena,
+                 Budget* budget, SchemeScore* out, bool* fits);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_FIT_H_
