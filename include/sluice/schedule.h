@@ -122,6 +122,17 @@ typedef struct sluice_evaluation {
   int64_t* tile_begin;     /* tiles entries: cycle at which each tile starts */
   int64_t* transfer_begin; /* transfers entries, in DRAM order */
   int64_t* buffer_bytes;   /* tiles + 1 entries: in use before the first tile, during each */
+  /* Of a graph's notation: energy_pj is the sum of dram_pj, scratchpad_pj, compute_pj
+   * (MACs and vector operations) and leakage_pj, each as the report of a plan has it.
+   * Of resolved schedules these two are 0 and compute_pj is the tiles' energy. */
+  double scratchpad_pj, leakage_pj;
+  /* Of notations: the schedule as it was evaluated. */
+  uint32_t* tile_layer;    /* tiles entries */
+  uint32_t* tile_number;   /* tiles entries: of its layer, from 0 */
+  int64_t* tile_cycles;    /* tiles entries */
+  int32_t* tile_box;       /* 8 * tiles entries: begin N H W C, end N H W C of the ofmap */
+  sluice_dram_tensor_t* dram; /* transfers entries, in DRAM order, with durations */
+  int64_t* transfer_bytes; /* transfers entries, in DRAM order */
 } sluice_evaluation_t;
 
 #ifdef __cplusplus

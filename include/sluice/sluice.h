@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/schedule.h"
+
 #if defined(_WIN32)
 #define SLUICE_API
 #else
@@ -244,6 +246,25 @@ SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
                                          const sluice_hardware_t* hardware,
                                          const sluice_plan_t* plan,
                                          sluice_diagnostic_t* diagnostic);
+
+/* What a given schedule costs (schedule.h); nothing is searched. notation orders layers
+ * of the graph by index: any set of layers that compute, their views left out; what other
+ * layers write or read goes through DRAM. scratchpad_bytes as in the schedule options.
+ * SLUICE_REJECTED: not a legal schedule; `fault` of the evaluation says how, diagnostic
+ * names layer and tile (or the bytes that are missing: the numbers then hold as if the
+ * buffer were larger). Arrays of the evaluation are the caller's, each NULL or as long
+ * as schedule.h says; their lengths come from a call without them. */
+SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
+                                           const sluice_graph_t* graph,
+                                           const sluice_hardware_t* hardware,
+                                           const sluice_notation_t* notation,
+                                           uint64_t scratchpad_bytes,
+                                           sluice_evaluation_t* evaluation,
+                                           sluice_diagnostic_t* diagnostic);
+/* The same for tiles and transfers that are resolved already, of any machine. */
+SLUICE_API sluice_status_t sluice_evaluate_timed(
+    sluice_context_t* context, const sluice_timed_schedule_t* schedule,
+    sluice_evaluation_t* evaluation, sluice_diagnostic_t* diagnostic);
 
 /* One GEMM on the memories of a descriptor, without a graph: P(m, n) += A(m, k) B(n, k),
  * 8-bit words. Axes 0 1 2 = M N K; the datum "of axis d" is the one without d: 0 B, 1 A,

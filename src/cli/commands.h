@@ -83,6 +83,14 @@ struct MapCommand {
 };
 void Run(const MapCommand& command);
 
+struct EvaluateCommand {
+  std::string graph, hardware, schedule, output;
+  uint64_t budget_bytes = 0;
+  bool json = false;
+};
+void Run(const EvaluateCommand& command);
+std::string EvaluateHelp();  // the form of a schedule
+
 struct DseCommand {
   std::string grid, output, svg;
   std::string metric = "edp";

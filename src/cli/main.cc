@@ -184,6 +184,19 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddEvaluate(CLI::App* app, EvaluateCommand* command) {
+  CLI::App* sub = app->add_subcommand("evaluate", "what a given fused schedule costs");
+  sub->add_option("graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("--schedule", command->schedule, "SCHEDULE.json")->required();
+  AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
+              "scratchpad to use, at most the chip's", "BYTES");
+  sub->add_option("-o,--output", command->output, "schedule file to write");
+  sub->footer(EvaluateHelp());
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 void AddDse(CLI::App* app, DseCommand* command) {
   CLI::App* sub =
       app->add_subcommand("dse", "a grid of networks and machines -> a table");
@@ -255,6 +268,7 @@ int Main(int argc, char** argv) {
   MapCommand map;
   DseCommand dse;
   PlaceCommand place;
+  EvaluateCommand evaluate;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -268,6 +282,7 @@ int Main(int argc, char** argv) {
   AddMap(&app, &map);
   AddDse(&app, &dse);
   AddPlace(&app, &place);
+  AddEvaluate(&app, &evaluate);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -278,7 +293,7 @@ int Main(int argc, char** argv) {
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
                                verify.json || simulate.json || plot.json || zoo.json ||
-                               map.json || dse.json || place.json);
+                               map.json || dse.json || place.json || evaluate.json);
   }
 }
 

@@ -97,6 +97,17 @@ void Session::Verify() {
         diagnostic);
 }
 
+sluice_evaluation_t Session::Evaluate(const sluice_notation_t& notation,
+                                      uint64_t scratchpad_bytes,
+                                      sluice_evaluation_t evaluation) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  evaluation.struct_size = sizeof evaluation;
+  Check(sluice_evaluate(context_.get(), graph_.get(), hardware_.get(), &notation,
+                        scratchpad_bytes, &evaluation, &diagnostic),
+        diagnostic);
+  return evaluation;
+}
+
 sluice_gemm_mapping_t Session::MapGemm(int64_t m, int64_t n, int64_t k,
                                        const sluice_gemm_options_t& options) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();

@@ -100,7 +100,7 @@ Status Judge(const FusionProblem& problem, const TileList& list, const DmaNotati
   Span<int64_t> profile;
   SLUICE_TRY(scratch->Allocate(list.transfers, &seen));
   SLUICE_TRY(scratch->Allocate(list.tiles + 2, &profile));
-  out->fault = ToFault(CheckDma(list, dma, seen));
+  out->fault = ToFault(CheckDma(list, dma, seen, &out->fault_index));
   out->tiles = list.tiles;
   out->transfers = list.transfers;
   out->compute_cycles = list.compute_cycles;
@@ -135,6 +135,12 @@ void Clear(sluice_evaluation_t* out) {
   blank.tile_begin = out->tile_begin;
   blank.transfer_begin = out->transfer_begin;
   blank.buffer_bytes = out->buffer_bytes;
+  blank.tile_layer = out->tile_layer;
+  blank.tile_number = out->tile_number;
+  blank.tile_cycles = out->tile_cycles;
+  blank.tile_box = out->tile_box;
+  blank.dram = out->dram;
+  blank.transfer_bytes = out->transfer_bytes;
   *out = blank;
 }
 
@@ -337,6 +343,64 @@ bool CountTiles(const FusionProblem& problem, const sluice_notation_t& n,
   return true;
 }
 
+// The first position whose layer stands before one that it reads.
+uint32_t FindUnordered(const FusionProblem& problem, const GroupNotation& groups) {
+  for (uint32_t i = 0; i < groups.order.size(); ++i) {
+    const FusionLayer& l = problem.layers[groups.order[i]];
+    for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+      for (uint32_t later = i; later < groups.order.size(); ++later) {
+        if (groups.order[later] == problem.inputs[e].source) return i;
+      }
+    }
+  }
+  return kNone;
+}
+
+// The first group that cannot be cut as it says while all others are left whole.
+uint32_t FindBadGroup(Parser* parser, const GroupNotation& groups, Arena* scratch,
+                      TileList* list) {
+  GroupNotation probe = groups;
+  if (scratch->Allocate(groups.tiles.size(), &probe.tiles) != Status::kOk) return kNone;
+  for (int32_t& tiles : probe.tiles) tiles = 1;
+  for (uint32_t i = 0; i < groups.tiles.size(); ++i) {
+    if (groups.cut[i] == kCutNone) continue;
+    probe.tiles[i] = groups.tiles[i];
+    if (parser->Parse(probe, list) != ParseResult::kOk) return i;
+    probe.tiles[i] = 1;
+  }
+  return kNone;
+}
+
+sluice_dram_tensor_t Named(const DramTensor& t, int32_t start, int32_t end) {
+  return sluice_dram_tensor_t{static_cast<uint32_t>(t.kind),
+                              t.layer,
+                              static_cast<uint32_t>(t.tile),
+                              t.source,
+                              start,
+                              end};
+}
+
+// What was evaluated, for callers that gave arrays.
+void FillSchedule(const TileList& list, const DmaNotation& dma,
+                  sluice_evaluation_t* out) {
+  for (uint32_t p = 0; p < list.tiles; ++p) {
+    if (out->tile_layer != nullptr) out->tile_layer[p] = list.layer[p];
+    if (out->tile_number != nullptr) {
+      out->tile_number[p] = static_cast<uint32_t>(list.tile[p]);
+    }
+    if (out->tile_cycles != nullptr) out->tile_cycles[p] = list.cycles[p];
+    if (out->tile_box == nullptr) continue;
+    memcpy(out->tile_box + 8 * size_t{p}, &list.box[p], sizeof(CutBox));
+  }
+  for (uint32_t i = 0; i < list.transfers; ++i) {
+    const uint32_t id = dma.order[i];
+    if (id >= list.transfers) continue;
+    const DramTensor& t = list.transfer[id];
+    if (out->dram != nullptr) out->dram[i] = Named(t, dma.start[id], dma.end[id]);
+    if (out->transfer_bytes != nullptr) out->transfer_bytes[i] = t.bytes;
+  }
+}
+
 }  // namespace
 
 Status EvaluateTimed(const sluice_timed_schedule_t& s, Arena* scratch,
@@ -375,6 +439,15 @@ Status EvaluateNotation(const FusionProblem& problem, const TileModel& model,
                         const sluice_notation_t& n, Arena* scratch,
                         sluice_evaluation_t* out, Diagnostic* diagnostic) {
   ArenaScope scope(scratch);
+  ResolvedSchedule resolved;
+  return ResolveNotation(problem, model, n, scratch, &resolved, out, diagnostic);
+}
+
+Status ResolveNotation(const FusionProblem& problem, const TileModel& model,
+                       const sluice_notation_t& n, Arena* scratch,
+                       ResolvedSchedule* resolved, sluice_evaluation_t* out,
+                       Diagnostic* diagnostic) {
+  *resolved = ResolvedSchedule{};
   Clear(out);
   SLUICE_TRY(CheckGroups(problem, n, scratch, diagnostic));
   GroupNotation groups;
@@ -391,16 +464,21 @@ Status EvaluateNotation(const FusionProblem& problem, const TileModel& model,
   }
   TileMemo memo;
   Parser parser;
-  TileList list;
+  TileList& list = resolved->list;
   SLUICE_TRY(memo.Init(scratch, model, 64 * size_t{n.layers}));
   SLUICE_TRY(parser.Init(scratch, &problem, &memo, static_cast<uint32_t>(tiles),
                          static_cast<uint32_t>(transfers), &list));
   const ParseResult parsed = parser.Parse(groups, &list);
   out->fault = ToFault(parsed);
-  if (parsed != ParseResult::kOk) return Status::kOk;
+  if (parsed != ParseResult::kOk) {
+    out->fault_index = parsed == ParseResult::kOrder
+                           ? FindUnordered(problem, groups)
+                           : FindBadGroup(&parser, groups, scratch, &list);
+    return Status::kOk;
+  }
   out->groups = list.groups;
   out->fine_groups = list.fine_groups;
-  DmaNotation dma;
+  DmaNotation& dma = resolved->dma;
   SLUICE_TRY(AllocateDma(list.transfers, scratch, &dma));
   bool complete = true;
   if (n.transfers != 0) {
@@ -414,7 +492,9 @@ Status EvaluateNotation(const FusionProblem& problem, const TileModel& model,
     out->fault = SLUICE_SCHEDULE_ORDER;
     return Status::kOk;
   }
-  return Judge(problem, list, dma, scratch, out);
+  SLUICE_TRY(Judge(problem, list, dma, scratch, out));
+  FillSchedule(list, dma, out);
+  return Status::kOk;
 }
 
 Status ExportNotation(const GroupNotation& groups, const TileList& list,
@@ -424,12 +504,7 @@ Status ExportNotation(const GroupNotation& groups, const TileList& list,
   for (uint32_t i = 0; i < list.transfers; ++i) {
     const uint32_t id = dma.order[i];
     const DramTensor& t = list.transfer[id];
-    dram[i] = sluice_dram_tensor_t{static_cast<uint32_t>(t.kind),
-                                   t.layer,
-                                   static_cast<uint32_t>(t.tile),
-                                   t.source,
-                                   dma.start[id],
-                                   dma.end[id]};
+    dram[i] = Named(t, dma.start[id], dma.end[id]);
   }
   *out = sluice_notation_t{};
   out->struct_size = sizeof *out;

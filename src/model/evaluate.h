@@ -26,6 +26,17 @@ Status EvaluateNotation(const FusionProblem& problem, const TileModel& model,
                         const sluice_notation_t& notation, Arena* scratch,
                         sluice_evaluation_t* out, Diagnostic* diagnostic);
 
+// The same; tiles and transfers stay in `arena`. list.transfers and dma hold nothing
+// when `fault` is set before they are known.
+struct ResolvedSchedule {
+  TileList list;
+  DmaNotation dma;
+};
+Status ResolveNotation(const FusionProblem& problem, const TileModel& model,
+                       const sluice_notation_t& notation, Arena* arena,
+                       ResolvedSchedule* resolved, sluice_evaluation_t* out,
+                       Diagnostic* diagnostic);
+
 // The notation of a schedule that was found; arrays in `arena`.
 Status ExportNotation(const GroupNotation& groups, const TileList& list,
                       const DmaNotation& dma, Arena* arena, sluice_notation_t* out);

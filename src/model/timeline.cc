@@ -135,12 +135,17 @@ void DoubleBuffer(const TileList& list, DmaNotation* dma) {
   }
 }
 
-DmaFault CheckDma(const TileList& list, const DmaNotation& dma, Span<int32_t> seen) {
+namespace {
+
+// *at: counts the transfers that are in order.
+DmaFault FindFault(const TileList& list, const DmaNotation& dma, Span<int32_t> seen,
+                   uint32_t* at) {
   const int32_t n = static_cast<int32_t>(list.tiles);
   for (uint32_t i = 0; i < list.transfers; ++i) seen[i] = -1;
   int32_t latest_start = -1;  // of loads so far
   int32_t latest_made = -1;   // of stores so far
   for (uint32_t i = 0; i < list.transfers; ++i) {
+    *at = i;
     const uint32_t id = dma.order[i];
     if (id >= list.transfers || seen[id] >= 0) return DmaFault::kOrder;
     seen[id] = static_cast<int32_t>(i);
@@ -168,6 +173,16 @@ DmaFault CheckDma(const TileList& list, const DmaNotation& dma, Span<int32_t> se
     }
   }
   return DmaFault::kLegal;
+}
+
+}  // namespace
+
+DmaFault CheckDma(const TileList& list, const DmaNotation& dma, Span<int32_t> seen,
+                  uint32_t* at) {
+  uint32_t here = 0;
+  const DmaFault fault = FindFault(list, dma, seen, &here);
+  if (at != nullptr && fault != DmaFault::kLegal) *at = here;
+  return fault;
 }
 
 }  // namespace sluice

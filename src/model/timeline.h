@@ -41,8 +41,9 @@ enum class DmaFault : uint8_t {
   kSource,    // a load before the store it reads
   kBlocked,   // a transfer waits for a tile that waits for a later transfer
 };
-// seen: scratch of `transfers` elements.
-DmaFault CheckDma(const TileList& list, const DmaNotation& dma, Span<int32_t> seen);
+// seen: scratch of `transfers` elements. at: where in the DRAM order the rule breaks.
+DmaFault CheckDma(const TileList& list, const DmaNotation& dma, Span<int32_t> seen,
+                  uint32_t* at = nullptr);
 
 }  // namespace sluice
 

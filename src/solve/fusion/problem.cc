@@ -91,6 +91,18 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
   *out = ToCut(SourceBox(run, edge, boxes.box[run.role[edge]]));
 }
 
+TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
+  const TileOperands operands = OperandsOf(run.executed(layer));
+  TileWork work = {boxes.macs, boxes.vector_ops, 0, 0};
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (operands.tensor[r] == kNone) continue;
+    const int64_t bytes =
+        boxes.box[r].elements() * run.graph->tensors[operands.tensor[r]].element_bytes;
+    (r == kRoleOutput ? work.written_bytes : work.read_bytes) += bytes;
+  }
+  return work;
+}
+
 bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) {
   const FusionRun& run = *static_cast<const FusionRun*>(user);
   const Hardware& hardware = *run.hardware;
@@ -105,20 +117,12 @@ bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) 
     out->energy_pj += static_cast<double>(out->cycles) * hardware.leakage_pj_per_cycle;
     return true;
   }
-  const TileOperands operands = OperandsOf(executed);
-  int64_t read = 0;
-  int64_t written = 0;
-  for (int r = 0; r < kTileRoles; ++r) {
-    if (operands.tensor[r] == kNone) continue;
-    const int64_t bytes =
-        boxes.box[r].elements() * run.graph->tensors[operands.tensor[r]].element_bytes;
-    (r == kRoleOutput ? written : read) += bytes;
-  }
+  const TileWork work = WorkIn(run, layer, boxes);
   const MemoryLevel& pad = hardware.scratchpad();
-  out->energy_pj = static_cast<double>(boxes.macs) * hardware.mac_pj;
-  out->energy_pj += static_cast<double>(boxes.vector_ops) * hardware.vector_op_pj;
-  out->energy_pj += static_cast<double>(read) * 8 * pad.read_pj_per_bit;
-  out->energy_pj += static_cast<double>(written) * 8 * pad.write_pj_per_bit;
+  out->energy_pj = static_cast<double>(work.macs) * hardware.mac_pj;
+  out->energy_pj += static_cast<double>(work.vector_ops) * hardware.vector_op_pj;
+  out->energy_pj += static_cast<double>(work.read_bytes) * 8 * pad.read_pj_per_bit;
+  out->energy_pj += static_cast<double>(work.written_bytes) * 8 * pad.write_pj_per_bit;
   out->energy_pj += static_cast<double>(out->cycles) * hardware.leakage_pj_per_cycle;
   return true;
 }
@@ -234,6 +238,10 @@ void FillHardware(const Hardware& hardware, int64_t scratchpad_bytes,
 }
 
 }  // namespace
+
+TileWork WorkOf(const FusionRun& run, uint32_t layer, const Box& output) {
+  return WorkIn(run, layer, BoxesIn(run, layer, output));
+}
 
 Box ToBox(const CutBox& cut) {
   Box box;

@@ -71,6 +71,13 @@ TileModel ModelOf(FusionRun* run);
 // end).
 TileBoxes WeightBoxes(const FusionRun& run, uint32_t layer, int32_t begin, int32_t end);
 
+// What a tile computes and moves between scratchpad and array.
+struct TileWork {
+  int64_t macs, vector_ops;
+  int64_t read_bytes, written_bytes;
+};
+TileWork WorkOf(const FusionRun& run, uint32_t layer, const Box& output);
+
 Box ToBox(const CutBox& box);
 
 }  // namespace sluice

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice_evaluate on a real network: what the search says, what the emitted program
+// takes, and a clear sentence for everything that is no schedule.
+#include "model/evaluate.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/hardware_files.h"
+#include "cli/zoo/zoo.h"
+#include "io/read.h"
+#include "model/report.h"
+#include "solve/fusion/fused_program.h"
+#include "solve/placement/offsets.h"
+#include "support/library.h"
+#include "support/read_graph.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::Span;
+using sluice::Status;
+
+// A network on a preset, by the C interface.
+struct Subject {
+  explicit Subject(const char* network, const char* preset = "soma-edge",
+                   int32_t batch = 1)
+      : hardware_bytes(sluice::cli::LoadHardware(preset)) {
+    sluice::cli::ZooOptions options;
+    options.batch = batch;
+    graph_bytes = sluice::cli::MakeZooGraph(network, options);
+    graph = library.Graph(graph_bytes);
+    hardware = library.Hardware(hardware_bytes);
+  }
+
+  sluice_status_t Evaluate(const sluice_notation_t& notation, uint64_t bytes = 0) {
+    e.struct_size = sizeof e;
+    library.diagnostic = EmptyDiagnostic();
+    return library.status =
+               sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
+                               &notation, bytes, &e, &library.diagnostic);
+  }
+  // Its rule, and the layer that it names.
+  std::string RuleOf(const sluice_notation_t& notation, uint64_t bytes = 0) {
+    CHECK(Evaluate(notation, bytes) == SLUICE_REJECTED);
+    CHECK(e.fault != SLUICE_SCHEDULE_LEGAL);
+    return library.diagnostic.rule;
+  }
+
+  Library library;
+  Bytes graph_bytes, hardware_bytes;
+  GraphPtr graph;
+  HardwarePtr hardware;
+  sluice_evaluation_t e = {};
+};
+
+// Groups of a notation by hand.
+struct Groups {
+  std::vector<uint32_t> order;
+  std::vector<uint8_t> cuts;
+  std::vector<int32_t> tiles;
+  std::vector<sluice_dram_tensor_t> dram;
+
+  void Add(uint8_t cut, int32_t count, std::initializer_list<uint32_t> layers) {
+    for (const uint32_t layer : layers) {
+      order.push_back(layer);
+      cuts.push_back(cut);
+      tiles.push_back(count);
+      cut = SLUICE_CUT_NONE;
+    }
+  }
+  sluice_notation_t Struct() const {
+    sluice_notation_t n = {};
+    n.struct_size = sizeof n;
+    n.layers = static_cast<uint32_t>(order.size());
+    n.order = order.data();
+    n.cuts = cuts.data();
+    n.tiles = tiles.data();
+    n.transfers = static_cast<uint32_t>(dram.size());
+    n.dram = dram.data();
+    return n;
+  }
+};
+
+// ResNet-50: conv1, pool1, then a, b, c, shortcut, add of the first block.
+constexpr uint32_t kConv1 = 0, kPool1 = 1, kA = 2, kB = 3, kC = 4, kShortcut = 5,
+                   kAdd = 6;
+
+Groups FirstBlock() {
+  Groups g;
+  g.Add(SLUICE_CUT_DRAM, 8, {kConv1, kPool1});
+  g.Add(SLUICE_CUT_DRAM, 4, {kA, kB, kC, kShortcut, kAdd});
+  return g;
+}
+
+void Fill(Subject* s, Groups* g) {
+  REQUIRE(s->Evaluate(g->Struct()) == SLUICE_OK);
+  g->dram.resize(s->e.transfers);
+  s->e.dram = g->dram.data();
+  sluice_notation_t n = g->Struct();
+  n.transfers = 0;
+  REQUIRE(s->Evaluate(n) == SLUICE_OK);
+  s->e.dram = nullptr;
+}
+
+TEST_CASE("a schedule that is handed back with its DRAM tensors costs the same") {
+  Subject s("resnet50");
+  Groups g = FirstBlock();
+  Fill(&s, &g);
+  const sluice_evaluation_t listed = s.e;
+  CHECK(s.Evaluate(g.Struct()) == SLUICE_OK);
+  CHECK(s.e.latency_cycles == listed.latency_cycles);
+  CHECK(s.e.energy_pj == listed.energy_pj);
+  CHECK(s.e.peak_buffer_bytes == listed.peak_buffer_bytes);
+  CHECK(s.e.energy_pj ==
+        s.e.dram_pj + s.e.scratchpad_pj + s.e.compute_pj + s.e.leakage_pj);
+  CHECK(s.e.latency_cycles >= s.e.bound_cycles);
+  CHECK(s.e.bound_cycles >= std::max(s.e.compute_cycles, s.e.dram_cycles));
+  CHECK(s.e.groups == 2);
+  CHECK(s.e.tiles == 8 * 2 + 4 * 5);
+}
+
+TEST_CASE("the arrays of an evaluation add up to its numbers") {
+  Subject s("resnet50");
+  Groups g = FirstBlock();
+  REQUIRE(s.Evaluate(g.Struct()) == SLUICE_OK);
+  const uint32_t tiles = s.e.tiles, transfers = s.e.transfers;
+  std::vector<int64_t> begin(tiles), cycles(tiles), buffer(tiles + 1), moved(transfers),
+      at(transfers);
+  std::vector<uint32_t> layer(tiles), number(tiles);
+  std::vector<int32_t> box(8 * tiles);
+  s.e.tile_begin = begin.data();
+  s.e.tile_cycles = cycles.data();
+  s.e.buffer_bytes = buffer.data();
+  s.e.transfer_bytes = moved.data();
+  s.e.transfer_begin = at.data();
+  s.e.tile_layer = layer.data();
+  s.e.tile_number = number.data();
+  s.e.tile_box = box.data();
+  REQUIRE(s.Evaluate(g.Struct()) == SLUICE_OK);
+  CHECK(std::accumulate(cycles.begin(), cycles.end(), int64_t{0}) ==
+        s.e.compute_cycles);
+  CHECK(std::accumulate(moved.begin(), moved.end(), int64_t{0}) ==
+        s.e.load_bytes + s.e.store_bytes);
+  CHECK(*std::max_element(buffer.begin(), buffer.end()) == s.e.peak_buffer_bytes);
+  for (uint32_t p = 1; p < tiles; ++p) CHECK(begin[p] >= begin[p - 1] + cycles[p - 1]);
+  CHECK(std::is_sorted(at.begin(), at.end()));
+  // Layers take turns tile by tile; conv1's tiles overlap by their halo and reach the
+  // end of its ofmap.
+  CHECK(layer[0] == kConv1);
+  CHECK(layer[1] == kPool1);
+  CHECK(layer[16] == kA);
+  CHECK(number[3] == 1);
+  int32_t end = 0;
+  for (uint32_t p = 0; p < 16; p += 2) end = std::max(end, box[8 * p + 5]);
+  CHECK(end == 112);
+}
+
+TEST_CASE("what is no schedule is refused with its layer and its rule") {
+  Subject s("resnet50");
+  const auto layer = [&] { return s.library.diagnostic.layer; };
+  const auto says = [&](const char* words) {
+    INFO(s.library.diagnostic.message);
+    CHECK(std::string(s.library.diagnostic.message).find(words) != std::string::npos);
+  };
+  Groups g = FirstBlock();
+  g.tiles[2] = 100000;
+  CHECK(s.RuleOf(g.Struct()) == "tiles");
+  CHECK(layer() == kA);
+  g.tiles[2] = 0;
+  CHECK(s.RuleOf(g.Struct()) == "tiles");
+  g = FirstBlock();
+  std::swap(g.order[3], g.order[4]);  // b behind c
+  CHECK(s.RuleOf(g.Struct()) == "order");
+  CHECK(layer() == kC);
+
+  g = FirstBlock();
+  CHECK(s.RuleOf(g.Struct(), 100000) == "buffer");
+  CHECK(s.library.diagnostic.available_bytes == 100000);
+  CHECK(s.library.diagnostic.required_bytes ==
+        static_cast<uint64_t>(s.e.peak_buffer_bytes));
+  CHECK(s.e.latency_cycles > 0);
+
+  Groups filled = FirstBlock();
+  Fill(&s, &filled);
+  const auto find = [&](uint32_t kind, uint32_t l, uint32_t tile) {
+    return static_cast<size_t>(std::find_if(filled.dram.begin(), filled.dram.end(),
+                                            [&](const sluice_dram_tensor_t& t) {
+                                              return t.kind == kind && t.layer == l &&
+                                                     t.tile == tile;
+                                            }) -
+                               filled.dram.begin());
+  };
+  g = filled;
+  g.dram[find(SLUICE_DRAM_STORE, kPool1, 3)].end = 1;
+  CHECK(s.RuleOf(g.Struct()) == "duration");
+  CHECK(layer() == kPool1);
+  says("tile 3");
+  g = filled;
+  g.dram[find(SLUICE_DRAM_WEIGHT, kB, 0)].start = 1000;
+  CHECK(s.RuleOf(g.Struct()) == "duration");
+  CHECK(layer() == kB);
+  g = filled;
+  std::rotate(g.dram.begin(),
+              g.dram.begin() + static_cast<long>(find(SLUICE_DRAM_INPUT, kA, 0)),
+              g.dram.begin() + static_cast<long>(find(SLUICE_DRAM_INPUT, kA, 0)) + 1);
+  CHECK(s.RuleOf(g.Struct()) == "source");
+  CHECK(layer() == kA);
+  g = filled;
+  std::rotate(g.dram.begin(),
+              g.dram.begin() + static_cast<long>(find(SLUICE_DRAM_STORE, kAdd, 0)),
+              g.dram.begin() + static_cast<long>(find(SLUICE_DRAM_STORE, kAdd, 0)) + 1);
+  CHECK(s.RuleOf(g.Struct()) == "blocked");
+  g = filled;
+  std::swap(g.dram[find(SLUICE_DRAM_INPUT, kConv1, 1)],
+            g.dram[find(SLUICE_DRAM_INPUT, kConv1, 2)]);
+  CHECK(s.RuleOf(g.Struct()) == "order");
+  CHECK(layer() == kConv1);
+  says("tile 2");
+  g = filled;
+  g.dram.pop_back();
+  CHECK(s.RuleOf(g.Struct()) == "order");
+  says("28 of 29");
+  g = filled;
+  g.dram[3].tile = 77;
+  CHECK(s.RuleOf(g.Struct()) == "order");
+  says("tile 77");
+}
+
+TEST_CASE("bad arguments are named, nothing is written") {
+  Subject s("gpt2_small_decode");
+  s.e.tiles = 12345;
+  const auto refused = [&](const Groups& g, sluice_status_t want, const char* words) {
+    INFO(s.library.diagnostic.message);
+    CHECK(s.Evaluate(g.Struct()) == want);
+    CHECK(std::string(s.library.diagnostic.message).find(words) != std::string::npos);
+    CHECK(s.e.tiles == 12345);
+  };
+  Groups g;
+  refused(g, SLUICE_BAD_ARGUMENT, "empty");
+  g.Add(SLUICE_CUT_DRAM, 1, {100000});
+  refused(g, SLUICE_BAD_ARGUMENT, "position 0");
+  g = Groups();
+  g.Add(SLUICE_CUT_DRAM, 1, {3, 3});
+  refused(g, SLUICE_BAD_ARGUMENT, "position 1");
+  g = Groups();
+  g.Add(SLUICE_CUT_FINE, 1, {3});
+  refused(g, SLUICE_BAD_ARGUMENT, "cut");
+  g = Groups();
+  g.Add(SLUICE_CUT_DRAM, 1, {0});  // an embedding is a DMA transfer
+  refused(g, SLUICE_UNSUPPORTED, "does not compute");
+  CHECK(s.library.diagnostic.layer == 0);
+  CHECK(sluice_evaluate(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr) ==
+        SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_evaluate_timed(s.library.context.get(), nullptr, &s.e, nullptr) ==
+        SLUICE_BAD_ARGUMENT);
+}
+
+TEST_CASE("resolved tiles and transfers of any machine are evaluated the same way") {
+  Library library;
+  // Two tiles of 10 cycles; a load of 8 bytes for each, a store of 4 from the second.
+  const sluice_timed_tile_t tiles[] = {{10, 1.5, 4, 2, 0xffffffffu},
+                                       {10, 2.5, 0, 2, 2}};
+  sluice_timed_transfer_t transfers[] = {
+      {8, 8, 0, SLUICE_DRAM_INPUT, 0xffffffffu, 0, -1, 1, 0},
+      {8, 8, 0, SLUICE_DRAM_INPUT, 0xffffffffu, 1, 0, 2, 0},
+      {4, 4, 0, SLUICE_DRAM_STORE, 0xffffffffu, 1, 1, 2, 0}};
+  sluice_timed_schedule_t schedule = {};
+  schedule.struct_size = sizeof schedule;
+  schedule.tiles = 2;
+  schedule.transfers = 3;
+  schedule.tile = tiles;
+  schedule.transfer = transfers;
+  schedule.bandwidth_bytes = 2;
+  schedule.bandwidth_cycles = 1;
+  schedule.latency_cycles = 1;
+  schedule.dram_pj_per_byte = 10;
+  schedule.buffer_bytes = 20;
+  sluice_evaluation_t e = {};
+  e.struct_size = sizeof e;
+  int64_t begin[2] = {}, profile[3] = {};
+  e.tile_begin = begin;
+  e.buffer_bytes = profile;
+  sluice_diagnostic_t d = EmptyDiagnostic();
+  const auto evaluate = [&] {
+    return sluice_evaluate_timed(library.context.get(), &schedule, &e, &d);
+  };
+  REQUIRE(evaluate() == SLUICE_OK);
+  // Loads of 5 cycles each, the second during the first tile; the store of 3 at the
+  // end.
+  CHECK(e.latency_cycles == 5 + 10 + 10 + 3);
+  CHECK(begin[1] == 15);
+  CHECK(profile[1] == 20);
+  CHECK(profile[2] == 16);
+  CHECK(e.energy_pj == 4.0 + 10 * 20);
+  schedule.buffer_bytes = 19;
+  CHECK(evaluate() == SLUICE_REJECTED);
+  CHECK(std::string(d.rule) == "buffer");
+  schedule.buffer_bytes = 20;
+  transfers[1].start = 2;
+  CHECK(evaluate() == SLUICE_BAD_ARGUMENT);
+}
+
+// The whole run of a network: found by the search, evaluated, placed, written.
+TEST_CASE("evaluated latency and energy are those of the program that is emitted") {
+  for (const char* network : {"resnet50", "mobilenet_v1", "randwire"}) {
+    CAPTURE(std::string(network));
+    Subject s(network);
+    sluice::Memory memory(Nouns::Allocator(), 0);
+    sluice::Arena arena(&memory);
+    sluice::Graph graph = {};
+    sluice::Hardware hardware = {};
+    sluice::Lowering lowering = {};
+    sluice::Diagnostic d = {};
+    REQUIRE(sluice::ReadGraph(s.graph_bytes.data(), s.graph_bytes.size(), &arena,
+                              &graph, &d) == Status::kOk);
+    REQUIRE(sluice::ReadHardware(s.hardware_bytes.data(), s.hardware_bytes.size(),
+                                 &arena, &hardware, &d) == Status::kOk);
+    REQUIRE(sluice::Lower(graph, hardware, &arena, &lowering, &d) == Status::kOk);
+    const int64_t capacity = hardware.scratchpad().capacity_bytes;
+    std::vector<uint32_t> layers;
+    for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+      if (sluice::MayFuse(graph, hardware, lowering, l, capacity)) layers.push_back(l);
+    }
+    sluice::FusionRun run = {};
+    REQUIRE(sluice::MakeFusionRun(graph, hardware, lowering,
+                                  {layers.data(), layers.size()}, capacity, &arena,
+                                  &run) == Status::kOk);
+    run.problem.buffer_bytes = capacity / 10 * 8;  // so that it can be placed
+    sluice::FusionOptions options;
+    options.anneal = false;
+    sluice::Budget budget;
+    sluice::FusionResult result;
+    REQUIRE(sluice::SolveFusion(&arena, run.problem, sluice::ModelOf(&run), options,
+                                &budget, &d, &result) == Status::kOk);
+    // In the graph's numbers.
+    sluice_notation_t n = {};
+    REQUIRE(sluice::ExportNotation(result.notation, result.list, result.dma, &arena,
+                                   &n) == Status::kOk);
+    Groups g;
+    g.cuts.assign(n.cuts, n.cuts + n.layers);
+    g.tiles.assign(n.tiles, n.tiles + n.layers);
+    for (uint32_t i = 0; i < n.layers; ++i) g.order.push_back(layers[n.order[i]]);
+    for (uint32_t i = 0; i < n.transfers; ++i) {
+      sluice_dram_tensor_t t = n.dram[i];
+      if (t.kind == SLUICE_DRAM_INPUT) {
+        uint32_t edge = run.problem.layers[t.layer].first_input;
+        while (run.problem.inputs[edge].source != t.source) ++edge;
+        t.source = run.edge_tensor[edge];
+      }
+      t.layer = layers[t.layer];
+      g.dram.push_back(t);
+    }
+    REQUIRE(s.Evaluate(g.Struct()) == SLUICE_OK);
+    CHECK(s.e.latency_cycles == result.score.latency_cycles);
+
+    sluice::FusedBuffers buffers;
+    REQUIRE(sluice::BuffersOfFused(run, result, &arena, &buffers) == Status::kOk);
+    sluice::LiveRangeSet set;
+    set.buffers = buffers.ranges;
+    sluice::OffsetPlan plan;
+    REQUIRE(sluice::PlaceOffsets(set, capacity, sluice::OffsetOptions(), &budget,
+                                 &arena, &plan, &d) == Status::kOk);
+    sluice::Program program(&arena);
+    REQUIRE(sluice::AppendFused(run, lowering, result, buffers, plan.offsets, &arena,
+                                &program) == Status::kOk);
+    sluice::ProgramWaits waits = {};
+    int64_t cycles = 0;
+    REQUIRE(sluice::DeriveWaits(program, &arena, &waits) == Status::kOk);
+    REQUIRE(sluice::PredictCycles(graph, hardware, program, waits, &arena, &cycles) ==
+            Status::kOk);
+    sluice_report_t report = {};
+    sluice::FillCosts(hardware, program, cycles, &report);
+    CHECK(cycles == s.e.latency_cycles);
+    CHECK(report.energy_dram_pj == s.e.dram_pj);
+    CHECK(report.energy_scratchpad_pj == s.e.scratchpad_pj);
+    CHECK(report.energy_compute_pj == s.e.compute_pj);
+    CHECK(report.energy_leakage_pj == s.e.leakage_pj);
+    CHECK(report.energy_pj == s.e.energy_pj);
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test
