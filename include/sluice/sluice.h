@@ -252,7 +252,8 @@ SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
  * layers write or read goes through DRAM. scratchpad_bytes as in the schedule options.
  * SLUICE_REJECTED: not a legal schedule; `fault` of the evaluation says how, diagnostic
  * names layer and tile (or the bytes that are missing: the numbers then hold as if the
- * buffer were larger). Arrays of the evaluation are the caller's, each NULL or as long
+ * buffer were larger). A plan made from a schedule has this energy and at most this
+ * latency: its waits follow from addresses, and may let transfers start earlier. Arrays of the evaluation are the caller's, each NULL or as long
  * as schedule.h says; their lengths come from a call without them. */
 SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
                                            const sluice_graph_t* graph,

@@ -303,8 +303,9 @@ TEST_CASE("resolved tiles and transfers of any machine are evaluated the same wa
   CHECK(evaluate() == SLUICE_BAD_ARGUMENT);
 }
 
-// The whole run of a network: found by the search, evaluated, placed, written.
-TEST_CASE("evaluated latency and energy are those of the program that is emitted") {
+// The whole run of a network: found by the search, evaluated, placed, written. Waits of
+// a program follow from addresses, not from durations: it may start transfers earlier.
+TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
   for (const char* network : {"resnet50", "mobilenet_v1", "randwire"}) {
     CAPTURE(std::string(network));
     Subject s(network);
@@ -347,7 +348,10 @@ TEST_CASE("evaluated latency and energy are those of the program that is emitted
       sluice_dram_tensor_t t = n.dram[i];
       if (t.kind == SLUICE_DRAM_INPUT) {
         uint32_t edge = run.problem.layers[t.layer].first_input;
-        while (run.problem.inputs[edge].source != t.source) ++edge;
+        while (run.problem.inputs[edge].source != t.source) {
+          REQUIRE(++edge < run.problem.layers[t.layer].first_input +
+                               run.problem.layers[t.layer].inputs);
+        }
         t.source = run.edge_tensor[edge];
       }
       t.layer = layers[t.layer];
@@ -363,17 +367,19 @@ TEST_CASE("evaluated latency and energy are those of the program that is emitted
     sluice::OffsetPlan plan;
     REQUIRE(sluice::PlaceOffsets(set, capacity, sluice::OffsetOptions(), &budget,
                                  &arena, &plan, &d) == Status::kOk);
-    sluice::Program program(&arena);
+    sluice::Arena kept(&memory);
+    sluice::Program program(&kept);
     REQUIRE(sluice::AppendFused(run, lowering, result, buffers, plan.offsets, &arena,
                                 &program) == Status::kOk);
-    sluice::ProgramWaits waits = {};
+    sluice::ProgramWaits waits(&kept);
     int64_t cycles = 0;
     REQUIRE(sluice::DeriveWaits(program, &arena, &waits) == Status::kOk);
     REQUIRE(sluice::PredictCycles(graph, hardware, program, waits, &arena, &cycles) ==
             Status::kOk);
     sluice_report_t report = {};
     sluice::FillCosts(hardware, program, cycles, &report);
-    CHECK(cycles == s.e.latency_cycles);
+    CHECK(cycles <= s.e.latency_cycles);
+    CHECK(cycles > s.e.latency_cycles / 1000 * 999);
     CHECK(report.energy_dram_pj == s.e.dram_pj);
     CHECK(report.energy_scratchpad_pj == s.e.scratchpad_pj);
     CHECK(report.energy_compute_pj == s.e.compute_pj);
