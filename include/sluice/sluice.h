@@ -249,17 +249,18 @@ SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
 
 /* What a given schedule costs (schedule.h); nothing is searched. notation orders layers
  * of the graph by index: any set of layers that compute, their views left out; what other
- * layers write or read goes through DRAM. scratchpad_bytes as in the schedule options.
- * SLUICE_REJECTED: not a legal schedule; `fault` of the evaluation says how, diagnostic
- * names layer and tile (or the bytes that are missing: the numbers then hold as if the
- * buffer were larger). A plan made from a schedule has this energy and at most this
- * latency: its waits follow from addresses, and may let transfers start earlier. Arrays of the evaluation are the caller's, each NULL or as long
- * as schedule.h says; their lengths come from a call without them. */
+ * layers write or read goes through DRAM. Of the options (may be NULL) scratchpad_bytes
+ * and the tile costs count. SLUICE_REJECTED: not a legal schedule; `fault` of the
+ * evaluation says how, diagnostic names layer and tile (or the bytes that are missing:
+ * the numbers then hold as if the buffer were larger). A plan made from a schedule has
+ * this energy and at most this latency: its waits follow from addresses, and may let
+ * transfers start earlier. Arrays of the evaluation are the caller's, each NULL or as
+ * long as schedule.h says; their lengths come from a call without them. */
 SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
                                            const sluice_graph_t* graph,
                                            const sluice_hardware_t* hardware,
                                            const sluice_notation_t* notation,
-                                           uint64_t scratchpad_bytes,
+                                           const sluice_schedule_options_t* options,
                                            sluice_evaluation_t* evaluation,
                                            sluice_diagnostic_t* diagnostic);
 /* The same for tiles and transfers that are resolved already, of any machine. */

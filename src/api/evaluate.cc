@@ -4,6 +4,7 @@
 
 #include "api/arguments.h"
 #include "api/objects.h"
+#include "api/tile_costs.h"
 #include "base/checked.h"
 #include "model/lowering.h"
 #include "solve/fusion/problem.h"
@@ -58,22 +59,34 @@ const char* SentenceOf(uint32_t fault, bool dram) {
 
 class Evaluator {
  public:
-  Evaluator(const Graph& graph, const Hardware& hardware, int64_t capacity,
-            const sluice_notation_t& notation, Arena* arena, Diagnostic* diagnostic)
+  Evaluator(const Graph& graph, const Hardware& hardware,
+            const sluice_notation_t& notation, const sluice_schedule_options_t& options,
+            Arena* arena, Diagnostic* diagnostic)
       : graph_(graph),
         hardware_(hardware),
-        capacity_(capacity),
+        capacity_(hardware.scratchpad().capacity_bytes),
         notation_(notation),
+        options_(options),
         arena_(arena),
-        diagnostic_(diagnostic) {}
+        diagnostic_(diagnostic) {
+    if (options.scratchpad_bytes != 0) {
+      capacity_ = static_cast<int64_t>(
+          Min(options.scratchpad_bytes, static_cast<uint64_t>(capacity_)));
+    }
+  }
 
   Status Run(sluice_evaluation_t* out) {
     SLUICE_TRY(Lower(graph_, hardware_, arena_, &lowering_, diagnostic_));
     SLUICE_TRY(MakeRun());
     SLUICE_TRY(Translate());
+    Arena tile_memory(arena_->memory());
+    TileCosts costs(graph_, hardware_, lowering_, options_, &tile_memory);
+    SLUICE_TRY(costs.Init(diagnostic_));
+    run_.coster = costs.coster();
     ResolvedSchedule resolved;
     SLUICE_TRY(ResolveNotation(run_.problem, ModelOf(&run_), own_, arena_, &resolved,
                                out, diagnostic_));
+    SLUICE_TRY(costs.status(diagnostic_));
     TranslateBack(out);
     if (out->tiles != 0) FillEnergy(resolved.list, out);
     return out->fault == SLUICE_SCHEDULE_LEGAL ? Status::kOk : Explain(resolved, *out);
@@ -214,6 +227,9 @@ class Evaluator {
     TileWork sum = {};
     for (uint32_t p = 0; p < list.tiles; ++p) {
       const TileWork work = WorkOf(run_, list.layer[p], ToBox(list.box[p]));
+      sum.declared.energy_pj += work.declared.energy_pj - work.declared.scratchpad_pj;
+      sum.declared.scratchpad_pj += work.declared.scratchpad_pj;
+      if (work.declared.energy_pj > 0) continue;
       sum.macs += work.macs;
       sum.vector_ops += work.vector_ops;
       sum.read_bytes += work.read_bytes;
@@ -227,9 +243,11 @@ class Evaluator {
                    static_cast<double>(list.store_bytes) * 8 * dram.write_pj_per_bit;
     out->scratchpad_pj =
         static_cast<double>(sum.read_bytes) * 8 * pad.read_pj_per_bit +
-        static_cast<double>(sum.written_bytes) * 8 * pad.write_pj_per_bit;
+        static_cast<double>(sum.written_bytes) * 8 * pad.write_pj_per_bit +
+        sum.declared.scratchpad_pj;
     out->compute_pj = static_cast<double>(sum.macs) * hardware_.mac_pj +
-                      static_cast<double>(sum.vector_ops) * hardware_.vector_op_pj;
+                      static_cast<double>(sum.vector_ops) * hardware_.vector_op_pj +
+                      sum.declared.energy_pj;
     out->leakage_pj =
         static_cast<double>(out->latency_cycles) * hardware_.leakage_pj_per_cycle;
     out->energy_pj =
@@ -293,6 +311,7 @@ class Evaluator {
   const Hardware& hardware_;
   int64_t capacity_;
   const sluice_notation_t& notation_;
+  const sluice_schedule_options_t& options_;
   Arena* arena_;
   Diagnostic* diagnostic_;
   Lowering lowering_ = {};
@@ -307,28 +326,25 @@ class Evaluator {
 sluice_status_t sluice_evaluate(sluice_context_t* context, const sluice_graph_t* graph,
                                 const sluice_hardware_t* hardware,
                                 const sluice_notation_t* notation,
-                                uint64_t scratchpad_bytes,
+                                const sluice_schedule_options_t* options,
                                 sluice_evaluation_t* evaluation,
                                 sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
   sluice_notation_t own;
+  sluice_schedule_options_t chosen;
   sluice_evaluation_t out;
   if (context == nullptr || graph == nullptr || hardware == nullptr ||
       notation == nullptr || evaluation == nullptr ||
-      !sluice::ReadStruct(notation, &own) || !sluice::ReadStruct(evaluation, &out)) {
+      !sluice::ReadStruct(notation, &own) || !sluice::ReadStruct(options, &chosen) ||
+      !sluice::ReadStruct(evaluation, &out)) {
     return report.BadArgument(
         "context, graph, hardware, notation and evaluation must not be null, structs "
         "of a known version");
   }
-  const uint64_t all =
-      static_cast<uint64_t>(hardware->hardware.scratchpad().capacity_bytes);
-  const uint64_t capacity =
-      scratchpad_bytes == 0 ? all : sluice::Min(scratchpad_bytes, all);
   sluice::Arena arena(&context->memory);
-  const sluice::Status status =
-      sluice::Evaluator(graph->graph, hardware->hardware,
-                        static_cast<int64_t>(capacity), own, &arena, report.get())
-          .Run(&out);
+  const sluice::Status status = sluice::Evaluator(graph->graph, hardware->hardware, own,
+                                                  chosen, &arena, report.get())
+                                    .Run(&out);
   if (status == sluice::Status::kOk || status == sluice::Status::kRejected) {
     (void)sluice::WriteStruct(out, evaluation);
   }

@@ -24,8 +24,11 @@ struct Evaluated {
 // Twice: the first call says how long the arrays are.
 Evaluated Evaluate(Session* session, const sluice_notation_t& notation,
                    uint64_t scratchpad_bytes) {
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.scratchpad_bytes = scratchpad_bytes;
   Evaluated out;
-  out.e = session->Evaluate(notation, scratchpad_bytes, {});
+  out.e = session->Evaluate(notation, options, {});
   const size_t tiles = out.e.tiles, transfers = out.e.transfers;
   out.tile_begin.resize(tiles);
   out.tile_cycles.resize(tiles);
@@ -43,7 +46,7 @@ Evaluated Evaluate(Session* session, const sluice_notation_t& notation,
   out.e.transfer_begin = out.transfer_begin.data();
   out.e.transfer_bytes = out.transfer_bytes.data();
   out.e.dram = out.dram.data();
-  out.e = session->Evaluate(notation, scratchpad_bytes, out.e);
+  out.e = session->Evaluate(notation, options, out.e);
   return out;
 }
 

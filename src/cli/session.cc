@@ -98,12 +98,12 @@ void Session::Verify() {
 }
 
 sluice_evaluation_t Session::Evaluate(const sluice_notation_t& notation,
-                                      uint64_t scratchpad_bytes,
+                                      const sluice_schedule_options_t& options,
                                       sluice_evaluation_t evaluation) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   evaluation.struct_size = sizeof evaluation;
   Check(sluice_evaluate(context_.get(), graph_.get(), hardware_.get(), &notation,
-                        scratchpad_bytes, &evaluation, &diagnostic),
+                        &options, &evaluation, &diagnostic),
         diagnostic);
   return evaluation;
 }

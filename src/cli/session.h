@@ -35,7 +35,7 @@ class Session {
   void Verify();
   // Into the arrays of `evaluation`, where it has some.
   sluice_evaluation_t Evaluate(const sluice_notation_t& notation,
-                               uint64_t scratchpad_bytes,
+                               const sluice_schedule_options_t& options,
                                sluice_evaluation_t evaluation);
   sluice_gemm_mapping_t MapGemm(int64_t m, int64_t n, int64_t k,
                                 const sluice_gemm_options_t& options);

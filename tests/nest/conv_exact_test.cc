@@ -54,7 +54,7 @@ struct Plain {
         }
         ++tried;
         const double objective =
-            Objective(constraints, cost.energy_pj, static_cast<double>(cost.cycles));
+            MapObjective(constraints, cost.energy_pj, static_cast<double>(cost.cycles));
         if (objective < best) {
           best = objective;
           best_nest = nest;

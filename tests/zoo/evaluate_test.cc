@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "api/tile_costs.h"
 #include "cli/hardware_files.h"
 #include "cli/zoo/zoo.h"
 #include "io/read.h"
@@ -38,9 +39,12 @@ struct Subject {
   sluice_status_t Evaluate(const sluice_notation_t& notation, uint64_t bytes = 0) {
     e.struct_size = sizeof e;
     library.diagnostic = EmptyDiagnostic();
+    sluice_schedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.scratchpad_bytes = bytes;
     return library.status =
                sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
-                               &notation, bytes, &e, &library.diagnostic);
+                               &notation, &options, &e, &library.diagnostic);
   }
   // Its rule, and the layer that it names.
   std::string RuleOf(const sluice_notation_t& notation, uint64_t bytes = 0) {
@@ -252,8 +256,8 @@ TEST_CASE("bad arguments are named, nothing is written") {
   g.Add(SLUICE_CUT_DRAM, 1, {0});  // an embedding is a DMA transfer
   refused(g, SLUICE_UNSUPPORTED, "does not compute");
   CHECK(s.library.diagnostic.layer == 0);
-  CHECK(sluice_evaluate(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr) ==
-        SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_evaluate(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                        nullptr) == SLUICE_BAD_ARGUMENT);
   CHECK(sluice_evaluate_timed(s.library.context.get(), nullptr, &s.e, nullptr) ==
         SLUICE_BAD_ARGUMENT);
 }
@@ -329,6 +333,11 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     REQUIRE(sluice::MakeFusionRun(graph, hardware, lowering,
                                   {layers.data(), layers.size()}, capacity, &arena,
                                   &run) == Status::kOk);
+    sluice::Arena tile_memory(&memory);
+    sluice_schedule_options_t defaults = {};
+    sluice::TileCosts costs(graph, hardware, lowering, defaults, &tile_memory);
+    REQUIRE(costs.Init(&d) == Status::kOk);
+    run.coster = costs.coster();
     run.problem.buffer_bytes = capacity / 10 * 8;  // so that it can be placed
     sluice::FusionOptions options;
     options.anneal = false;

@@ -92,8 +92,11 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
 }
 
 TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
-  const TileOperands operands = OperandsOf(run.executed(layer));
-  TileWork work = {boxes.macs, boxes.vector_ops, 0, 0};
+  const Layer& executed = run.executed(layer);
+  const TileOperands operands = OperandsOf(executed);
+  TileWork work = {DeclaredCost(run.coster, *run.hardware, executed, run.layer[layer],
+                                boxes, AccumulatedChannels(*run.graph, executed)),
+                   boxes.macs, boxes.vector_ops, 0, 0};
   for (int r = 0; r < kTileRoles; ++r) {
     if (operands.tensor[r] == kNone) continue;
     const int64_t bytes =
@@ -106,23 +109,19 @@ TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
 bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) {
   const FusionRun& run = *static_cast<const FusionRun*>(user);
   const Hardware& hardware = *run.hardware;
-  const Layer& executed = run.executed(layer);
   Box output = {};
   for (int a = 0; a < kAxes; ++a) output.extent[a] = extent[a];
-  const TileBoxes boxes = BoxesIn(run, layer, output);
-  *out = DeclaredCost(run.coster, hardware, executed, run.layer[layer], boxes,
-                      AccumulatedChannels(*run.graph, executed));
+  const TileWork work = WorkIn(run, layer, BoxesIn(run, layer, output));
+  *out = work.declared;
   if (out->cycles > INT64_C(0xffffffff)) return false;
-  if (out->energy_pj > 0) {
-    out->energy_pj += static_cast<double>(out->cycles) * hardware.leakage_pj_per_cycle;
-    return true;
+  if (out->energy_pj <= 0) {
+    const MemoryLevel& pad = hardware.scratchpad();
+    out->energy_pj = static_cast<double>(work.macs) * hardware.mac_pj;
+    out->energy_pj += static_cast<double>(work.vector_ops) * hardware.vector_op_pj;
+    out->energy_pj += static_cast<double>(work.read_bytes) * 8 * pad.read_pj_per_bit;
+    out->energy_pj +=
+        static_cast<double>(work.written_bytes) * 8 * pad.write_pj_per_bit;
   }
-  const TileWork work = WorkIn(run, layer, boxes);
-  const MemoryLevel& pad = hardware.scratchpad();
-  out->energy_pj = static_cast<double>(work.macs) * hardware.mac_pj;
-  out->energy_pj += static_cast<double>(work.vector_ops) * hardware.vector_op_pj;
-  out->energy_pj += static_cast<double>(work.read_bytes) * 8 * pad.read_pj_per_bit;
-  out->energy_pj += static_cast<double>(work.written_bytes) * 8 * pad.write_pj_per_bit;
   out->energy_pj += static_cast<double>(out->cycles) * hardware.leakage_pj_per_cycle;
   return true;
 }

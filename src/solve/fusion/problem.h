@@ -71,8 +71,10 @@ TileModel ModelOf(FusionRun* run);
 // end).
 TileBoxes WeightBoxes(const FusionRun& run, uint32_t layer, int32_t begin, int32_t end);
 
-// What a tile computes and moves between scratchpad and array.
+// What a tile computes and moves between scratchpad and array. declared: by the coster;
+// energy 0 = to be counted from the rest.
 struct TileWork {
+  TileCost declared;
   int64_t macs, vector_ops;
   int64_t read_bytes, written_bytes;
 };

@@ -255,7 +255,8 @@ Status FailToFit(const Search& search, Diagnostic* diagnostic) {
 }  // namespace
 }  // namespace conv_exact
 
-double Objective(const MapConstraints& constraints, double energy_pj, double cycles) {
+double MapObjective(const MapConstraints& constraints, double energy_pj,
+                    double cycles) {
   double objective = 1;
   for (uint32_t i = 0; i < constraints.energy_exponent; ++i) objective *= energy_pj;
   for (uint32_t i = 0; i < constraints.delay_exponent; ++i) objective *= cycles;
@@ -359,8 +360,8 @@ Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
   SLUICE_TRY(EvaluateNest(problem, hardware, mapped->nest, options, &mapped->cost,
                           diagnostic));
   if (constraints.outer == nullptr) {
-    mapped->objective = Objective(constraints, mapped->cost.energy_pj,
-                                  static_cast<double>(mapped->cost.cycles));
+    mapped->objective = MapObjective(constraints, mapped->cost.energy_pj,
+                                     static_cast<double>(mapped->cost.cycles));
   }
   mapped->bound = Min(mapped->bound, mapped->objective);
   mapped->proved = mapped->proved && !budget->Exhausted();

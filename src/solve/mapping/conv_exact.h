@@ -68,7 +68,7 @@ struct MappedNest {
 };
 
 // energy^n x cycles^m by multiplication in this order.
-double Objective(const MapConstraints& constraints, double energy_pj, double cycles);
+double MapObjective(const MapConstraints& constraints, double energy_pj, double cycles);
 
 Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
                     const MapConstraints& constraints, Budget* budget, Arena* arena,

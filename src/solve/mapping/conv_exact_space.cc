@@ -460,7 +460,7 @@ double LatencyOf(const ConvSpace& space, const SpatialChoice& choice,
 double ObjectiveOf(const ConvSpace& space, const SpatialChoice& choice,
                    const PointCost& cost) {
   const double cycles = LatencyOf(space, choice, cost);
-  return Objective(
+  return MapObjective(
       space.constraints,
       space.fixed_pj + cost.energy_pj + space.hardware->leakage_pj_per_cycle * cycles,
       cycles);

@@ -311,8 +311,8 @@ Status MapKaplaGreedy(const MappingProblem& problem, const Hardware& hardware,
     }
     ++mapped->evaluated;
     const double dynamic =
-        Objective(options.constraints, cost.energy_pj - cost.leakage_pj,
-                  static_cast<double>(cost.cycles));
+        MapObjective(options.constraints, cost.energy_pj - cost.leakage_pj,
+                     static_cast<double>(cost.cycles));
     if (least >= 0 && dynamic >= least) continue;
     least = dynamic;
     mapped->nest = greedy.nest;
@@ -328,8 +328,8 @@ Status MapKaplaGreedy(const MappingProblem& problem, const Hardware& hardware,
         .Number(schemes)
         .Text(" greedy schemes meets the constraints");
   }
-  mapped->objective = Objective(options.constraints, mapped->cost.energy_pj,
-                                static_cast<double>(mapped->cost.cycles));
+  mapped->objective = MapObjective(options.constraints, mapped->cost.energy_pj,
+                                   static_cast<double>(mapped->cost.cycles));
   mapped->bound = 0;
   mapped->proved = false;
   return Status::kOk;

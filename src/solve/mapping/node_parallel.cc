@@ -337,7 +337,7 @@ double EstimateOf(const Search& search, const Parts& parts) {
                              static_cast<double>(rate.numerator));
   }
   pj += hw.leakage_pj_per_cycle * static_cast<double>(NodesOf(search.region)) * cycles;
-  return Objective(search.options.node.constraints, pj, cycles);
+  return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
 // Below any split and any nest: operations, each word once through DRAM and scratchpad.
@@ -368,7 +368,7 @@ double BoundOf(const Search& search) {
                              static_cast<double>(rate.numerator));
   }
   pj += hw.leakage_pj_per_cycle * nodes * cycles;
-  return Objective(search.options.node.constraints, pj, cycles);
+  return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
 double LinksPj(const Search& search, const AxisWay& columns, const AxisWay& rows) {
@@ -496,8 +496,8 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   const NodeSplit split = SplitOf(*search, parts);
   SLUICE_TRY(EvaluateOnMesh(search->problem, search->hardware, search->region, split,
                             nest.nest, cost_options, &cost, diagnostic));
-  const double objective = Objective(options.constraints, cost.layer.energy_pj,
-                                     static_cast<double>(cost.layer.cycles));
+  const double objective = MapObjective(options.constraints, cost.layer.energy_pj,
+                                        static_cast<double>(cost.layer.cycles));
   if (search->best > 0 && objective >= search->best) return Status::kOk;
   search->best = objective;
   search->mapped->split = split;
