@@ -65,6 +65,10 @@ inline bool IsTransfer(const Site& s) {
   return Is(s, SLUICE_OPCODE_LOAD) || Is(s, SLUICE_OPCODE_STORE);
 }
 
+inline bool IsHost(const Site& s) { return Is(s, SLUICE_OPCODE_HOST); }
+// A host call's operands stand in a row, not in fields.
+inline bool HasOperands(const Site& s) { return !IsHost(s); }
+
 // The fields of an instruction that name operands.
 inline std::vector<uint32_t*> OperandsOf(const Site& s) {
   std::vector<uint32_t*> all;
@@ -240,7 +244,7 @@ inline bool SwapNeighbours(Chance* c, Mutant* m) {
 }
 inline bool ShiftBuffer(Chance* c, Mutant* m) {
   Site s;
-  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  if (!c->Pick(m, &s, HasOperands)) return false;
   for (int tries = 0; tries < 8; ++tries) {
     const auto operands = OperandsOf(s);
     uint32_t* o = operands[c->Below(operands.size())];
@@ -255,7 +259,7 @@ inline bool ShiftBuffer(Chance* c, Mutant* m) {
 // Transfers change on both sides, so that the two still agree.
 inline bool ChangeExtent(Chance* c, Mutant* m, int32_t by) {
   Site s;
-  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  if (!c->Pick(m, &s, HasOperands)) return false;
   const uint32_t axis = c->Below(4);
   std::vector<uint32_t*> fields;
   if (IsTransfer(s)) {
@@ -296,7 +300,7 @@ inline bool WrongSlice(Chance* c, Mutant* m) {
 }
 inline bool WrongStride(Chance* c, Mutant* m) {
   Site s;
-  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  if (!c->Pick(m, &s, HasOperands)) return false;
   const auto operands = OperandsOf(s);
   sluice_shape_t* shape;
   const sluice_operand_t& operand = Own(s, operands[c->Below(operands.size())], &shape);
@@ -451,7 +455,7 @@ inline bool WrongKernel(Chance* c, Mutant* m) {
 }
 inline bool SwapOperands(Chance* c, Mutant* m) {
   Site s;
-  if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
+  if (!c->Pick(m, &s, HasOperands)) return false;
   const auto operands = OperandsOf(s);
   if (operands.size() < 2) return false;
   const size_t a = c->Below(operands.size()), b = c->Below(operands.size());
@@ -470,6 +474,54 @@ inline bool SwapDescriptors(Chance* c, Mutant* m) {
   }
   std::swap(list[with].record.descriptor, s.entry().record.descriptor);
   return true;
+}
+inline bool LostHostCall(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsHost)) return false;
+  Remove(s);
+  return true;
+}
+inline bool WrongHostOperand(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsHost)) return false;
+  sluice_host_call_t& call = s.block->host_calls[s.entry().record.descriptor];
+  sluice_operand_t& o =
+      s.block->operands[call.first_operand + c->Below(call.inputs + call.outputs)];
+  switch (c->Below(4)) {
+    case 0:
+      ++s.block->shapes[o.shape].extent[c->Below(4)];
+      return true;
+    case 1:
+      ++s.block->shapes[o.shape].stride[c->Below(4)];
+      return true;
+    case 2:
+      std::swap(call.inputs, call.outputs);
+      return call.inputs != call.outputs;
+    default:
+      ShiftBy(c, DtypeSize(o.dtype), &o);
+      return true;
+  }
+}
+// Where a state is appended to does not follow its parameter.
+inline bool WrongPatch(Chance* c, Mutant* m) {
+  auto& patches = m->stream.patches;
+  if (patches.empty()) return false;
+  const size_t at = c->Below(patches.size());
+  sluice_patch_t& p = patches[at];
+  switch (c->Below(4)) {
+    case 0:
+      p.step_lo = p.step_lo > 1 && c->Half() ? p.step_lo - 1 : p.step_lo + 1;
+      return true;
+    case 1:
+      ++p.parameter;
+      return true;
+    case 2:
+      patches.erase(patches.begin() + static_cast<long>(at));
+      return true;
+    default:
+      p.binding = c->Below(m->stream.bindings.size());
+      return true;
+  }
 }
 inline bool WrongPlace(Chance* c, Mutant* m) {
   Place& p = m->places[c->Below(m->places.size())];
@@ -520,6 +572,9 @@ inline const std::vector<Mutation>& Mutations() {
       {"wrong kernel", WrongKernel},
       {"swapped operands", SwapOperands},
       {"wrong place", WrongPlace},
+      {"wrong patch", WrongPatch},
+      {"lost host call", LostHostCall},
+      {"wrong host operand", WrongHostOperand},
   };
   return all;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stream means, told byte by byte: where every output byte comes from.
 //
-// Input    graph tensors, places, a stream of one node without host calls.
-// Output   a fingerprint of all output bytes' origins, valid for every timing, or the
-//          reason why there is none (race, unwritten bytes, bounds, deadlock).
+// Input    graph tensors, places, a stream of one node, values of the parameters.
+// Output   a fingerprint of the origins of all bytes of outputs and states, valid for
+//          every timing, or the reason why there is none (race, unwritten bytes,
+//          bounds, deadlock).
 // Cost     slow and simple: one vector clock per instruction, one record per byte. A
 //          different fingerprint does not prove different bytes, an equal one proves
 //          equal bytes. Neither judge's code is used.
@@ -24,8 +25,8 @@ struct Meaning {
 class Oracle {
  public:
   Oracle(const GraphSpec& graph, const std::vector<Place>& places,
-         const StreamBuilder& stream)
-      : graph_(graph), places_(places), s_(stream) {}
+         const StreamBuilder& stream, const std::vector<int32_t>& parameters)
+      : graph_(graph), places_(places), s_(stream), parameters_(parameters) {}
 
   Meaning Follow() {
     if (Prepare() && Run()) Finish();
@@ -66,7 +67,7 @@ class Oracle {
     }
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
       const uint8_t kind = graph_.tensors[t].kind;
-      if (kind != 1 && kind != 3) continue;
+      if (kind != 1 && kind != 3 && kind != 4) continue;
       Access a;
       if (!Locate(t, &a)) return false;
       for (size_t i = 0; i < a.at.size(); ++i) {
@@ -139,8 +140,14 @@ class Oracle {
     Four extent, stride;
     std::copy(shape.extent, shape.extent + 4, extent.begin());
     std::copy(shape.stride, shape.stride + 4, stride.begin());
-    const uint64_t base = (bound.base_lo | uint64_t{bound.base_hi} << 32) +
-                          (o.offset_lo | uint64_t{o.offset_hi} << 32);
+    uint64_t base = (bound.base_lo | uint64_t{bound.base_hi} << 32) +
+                    (o.offset_lo | uint64_t{o.offset_hi} << 32);
+    for (const sluice_patch_t& p : s_.patches) {
+      if (p.binding != slot) continue;
+      if (p.parameter >= parameters_.size()) return Fail("patch");
+      base += static_cast<uint64_t>(parameters_[p.parameter]) *
+              (p.step_lo | uint64_t{p.step_hi} << 32);
+    }
     return Enumerate(bound.region, DtypeSize(o.dtype), base, extent, stride, a);
   }
 
@@ -221,22 +228,64 @@ class Oracle {
     return std::equal(src.extent, src.extent + 4, dst.extent);
   }
 
-  // Everything that goes into a tile, in order: whatever the op is, the same sum gives
-  // the same bytes.
-  bool Tile(const Event& e, const sluice_tile_t& t, uint8_t flags) {
-    const size_t k = size_t{s_.instances[e.instance].first_kernel} + t.kernel;
+  bool Kernel(const Event& e, uint32_t number, uint64_t* sum, uint16_t* op) {
+    const size_t k = size_t{s_.instances[e.instance].first_kernel} + number;
     if (k >= s_.kernels.size()) return Fail("kernel");
     const sluice_kernel_t& kernel = s_.kernels[k];
-    uint64_t sum = Mix(kernel.op, flags);
+    *op = kernel.op;
+    *sum = Mix(*sum, kernel.op);
     for (uint32_t a = 0; a < kernel.attribute_count; ++a) {
       const size_t at = size_t{kernel.first_attribute} + a;
       if (at >= s_.attributes.size()) return Fail("kernel");
-      sum = Mix(sum, static_cast<uint32_t>(s_.attributes[at]));
+      *sum = Mix(*sum, static_cast<uint32_t>(s_.attributes[at]));
     }
+    *sum = Mix(*sum, kernel.layer);
+    return true;
+  }
+  bool ReadInto(const Event& e, uint32_t operand, uint64_t* sum) {
+    const BlockBuilder& b = s_.blocks[s_.instances[e.instance].block];
+    Access a;
+    std::vector<uint64_t> values;
+    if (!Operand(e, operand, &a) || !Read(a, &values)) return false;
+    last_region_ = a.region;
+    *sum = Mix(*sum, b.operands[operand].dtype);
+    for (uint32_t x : b.shapes[b.operands[operand].shape].extent) *sum = Mix(*sum, x);
+    for (uint64_t v : values) *sum = Mix(*sum, v);
+    return true;
+  }
+
+  bool Host(const Event& e, const sluice_host_call_t& call) {
+    uint64_t sum = Mix(call.inputs, call.outputs);
+    uint16_t op = 0;
+    if (!Kernel(e, call.kernel, &sum, &op)) return false;
+    for (uint32_t i = 0; i < call.inputs; ++i) {
+      if (!ReadInto(e, call.first_operand + i, &sum)) return false;
+      if (last_region_ == SLUICE_REGION_GBUF) return Fail("the host in the scratchpad");
+    }
+    for (uint32_t i = 0; i < call.outputs; ++i) {
+      Access a;
+      if (!Operand(e, call.first_operand + call.inputs + i, &a)) return false;
+      if (a.region == SLUICE_REGION_GBUF) return Fail("the host in the scratchpad");
+      std::vector<uint64_t> values;
+      for (size_t v = 0; v < a.at.size() * a.width; ++v) {
+        values.push_back(Mix(Mix(sum, i), v));
+      }
+      in_place_ = false;
+      if (!Write(a, values)) return false;
+      if (in_place_) return Fail("the host writes over its input");
+    }
+    return true;
+  }
+
+  // Everything that goes into a tile, in order: whatever the op is, the same sum gives
+  // the same bytes.
+  bool Tile(const Event& e, const sluice_tile_t& t, uint8_t flags) {
+    uint64_t sum = Mix(5, flags);
+    uint16_t op = 0;
+    if (!Kernel(e, t.kernel, &sum, &op)) return false;
     for (uint32_t o : t.origin) sum = Mix(sum, o);
     for (uint16_t p : t.pad) sum = Mix(sum, p);
     sum = Mix(Mix(sum, t.c_begin), t.c_end);
-    sum = Mix(sum, kernel.layer);
     const bool first = (flags & SLUICE_FLAG_FIRST) != 0;
     const bool last = (flags & SLUICE_FLAG_LAST) != 0;
     const uint32_t accumulator = first && last ? SLUICE_NONE : t.accumulator;
@@ -247,13 +296,10 @@ class Oracle {
     for (uint32_t operand : reads) {
       sum = Mix(sum, operand == SLUICE_NONE ? 1 : 2);
       if (operand == SLUICE_NONE) continue;
-      Access a;
-      std::vector<uint64_t> values;
-      if (!Operand(e, operand, &a) || !Read(a, &values)) return false;
-      if (a.region != SLUICE_REGION_GBUF) return Fail("a tile outside the scratchpad");
-      sum = Mix(sum, b.operands[operand].dtype);
-      for (uint32_t x : b.shapes[b.operands[operand].shape].extent) sum = Mix(sum, x);
-      for (uint64_t v : values) sum = Mix(sum, v);
+      if (!ReadInto(e, operand, &sum)) return false;
+      if (last_region_ != SLUICE_REGION_GBUF) {
+        return Fail("a tile outside the scratchpad");
+      }
     }
     const uint32_t result = last ? t.output : accumulator;
     if (result == SLUICE_NONE) return Fail("a tile without a result");
@@ -268,7 +314,7 @@ class Oracle {
     if (!Write(a, values)) return false;
     // Reading and writing the same bytes in one tile depends on the engine's insides,
     // unless each element only replaces itself.
-    return !in_place_ || result == accumulator || ReplacesItself(e, t, kernel.op, a) ||
+    return !in_place_ || result == accumulator || ReplacesItself(e, t, op, a) ||
            Fail("a tile writes over its input");
   }
 
@@ -369,6 +415,9 @@ class Oracle {
       case SLUICE_OPCODE_COMPUTE:
         if (e.engine != SLUICE_ENGINE_COMPUTE(0) || d >= b.tiles.size()) break;
         return Tile(e, b.tiles[d], entry.record.flags);
+      case SLUICE_OPCODE_HOST:
+        if (e.engine != SLUICE_ENGINE_HOST || d >= b.host_calls.size()) break;
+        return Host(e, b.host_calls[d]);
     }
     return Fail("instruction");
   }
@@ -376,9 +425,11 @@ class Oracle {
   void Finish() {
     uint64_t sum = 11;
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
-      if (graph_.tensors[t].kind != 2) continue;
+      const uint8_t kind = graph_.tensors[t].kind;
+      if (kind != 2 && kind != 4) continue;
       Access a;
-      if (places_[t].region != SLUICE_REGION_OUTPUT) {
+      if (places_[t].region !=
+          (kind == 2 ? SLUICE_REGION_OUTPUT : SLUICE_REGION_STATE)) {
         Fail("an output elsewhere");
         return;
       }
@@ -397,6 +448,7 @@ class Oracle {
   const GraphSpec& graph_;
   const std::vector<Place>& places_;
   const StreamBuilder& s_;
+  const std::vector<int32_t>& parameters_;
   Meaning meaning_;
   std::vector<Cell> cells_[SLUICE_REGION_COUNT];
   std::vector<std::vector<uint32_t>> before_;
@@ -404,7 +456,38 @@ class Oracle {
   std::vector<uint32_t> clock_;
   int now_ = 0;
   bool in_place_ = false;
+  uint32_t last_region_ = 0;
 };
+
+// Values of the parameters for a run; runs 0, 1, ... go through each one's range.
+inline std::vector<int32_t> ParametersOf(const GraphSpec& graph, int run) {
+  std::vector<int32_t> values;
+  for (const ParameterSpec& p : graph.parameters) {
+    values.push_back(p.min + run % (p.max - p.min + 1));
+  }
+  return values;
+}
+// Runs after which every value of every parameter has occurred.
+inline int RunsOf(const GraphSpec& graph) {
+  int runs = 1;
+  for (const ParameterSpec& p : graph.parameters) {
+    runs = std::max(runs, p.max - p.min + 1);
+  }
+  return runs;
+}
+
+// The meaning over all those runs.
+inline Meaning MeaningOf(const GraphSpec& graph, const std::vector<Place>& places,
+                         const StreamBuilder& stream) {
+  Meaning all;
+  for (int run = 0; run < RunsOf(graph) && all.fault.empty(); ++run) {
+    const std::vector<int32_t> values = ParametersOf(graph, run);
+    const Meaning one = Oracle(graph, places, stream, values).Follow();
+    all.fault = one.fault;
+    all.fingerprint = all.fingerprint * 0x9e3779b97f4a7c15u + one.fingerprint;
+  }
+  return all;
+}
 
 }  // namespace sluice_test
 

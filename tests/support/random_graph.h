@@ -499,7 +499,7 @@ class RandomGraph : private RandomTensors {
   }
 
   void AddRareLayer(uint32_t in) {
-    switch (rng_.Below(limits_.opaque ? 6 : 5)) {
+    switch (rng_.Below(limits_.opaque ? 9 : 5)) {
       case 0:
         return AddTransposedConv(in);
       case 1:

@@ -144,6 +144,7 @@ struct StreamBuilder {
   std::vector<sluice_binding_t> bindings;
   std::vector<sluice_kernel_t> kernels;
   std::vector<int32_t> attributes;
+  std::vector<sluice_patch_t> patches;
 
   uint32_t engines() const { return 2 + 2 * node_cols * node_rows; }
   uint32_t AddKernel(uint16_t op, uint32_t layer, const std::vector<int32_t>& values) {
@@ -258,6 +259,7 @@ inline Bytes StreamBuilder::Image() const {
   put(bindings, &header.binding_count, &header.binding_offset);
   put(kernels, &header.kernel_count, &header.kernel_offset);
   put(attributes, &header.attribute_count, &header.attribute_offset);
+  put(patches, &header.patch_count, &header.patch_offset);
   for (size_t b = 0; b < blocks.size(); ++b) {
     directory[b] = AppendBody(blocks[b], engines(), &image);
   }

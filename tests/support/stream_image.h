@@ -31,6 +31,7 @@ inline StreamBuilder TakeApart(const uint8_t* image) {
   s.bindings = TableAt<sluice_binding_t>(image, h.binding_offset, h.binding_count);
   s.kernels = TableAt<sluice_kernel_t>(image, h.kernel_offset, h.kernel_count);
   s.attributes = TableAt<int32_t>(image, h.attribute_offset, h.attribute_count);
+  s.patches = TableAt<sluice_patch_t>(image, h.patch_offset, h.patch_count);
   for (const sluice_block_t& b :
        TableAt<sluice_block_t>(image, h.block_offset, h.block_count)) {
     s.blocks.emplace_back();
