@@ -141,4 +141,18 @@ void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
   return static_cast<char*>(p) + header;
 }
 
+Status Arena::AllocateItems(const void* old, size_t old_items, size_t n,
+                            size_t item_bytes, size_t alignment, void** out) {
+  *out = nullptr;
+  if (n == 0) return Status::kOk;
+  if (n > SIZE_MAX / item_bytes) return Status::kOutOfMemory;
+  char* p = static_cast<char*>(AllocateBytes(n * item_bytes, alignment));
+  if (p == nullptr) return Status::kOutOfMemory;
+  const size_t old_bytes = old_items * item_bytes;
+  if (old_bytes != 0) memcpy(p, old, old_bytes);
+  memset(p + old_bytes, 0, n * item_bytes - old_bytes);
+  *out = p;
+  return Status::kOk;
+}
+
 }  // namespace sluice

@@ -97,15 +97,16 @@ class Arena {
   // n zeroed elements; n of 0 gives an empty span.
   template <typename T>
   Status Allocate(size_t n, Span<T>* out) {
-    *out = Span<T>();
-    if (n == 0) return Status::kOk;
-    if (n > SIZE_MAX / sizeof(T)) return Status::kOutOfMemory;
-    void* p = AllocateBytes(n * sizeof(T), alignof(T));
-    if (p == nullptr) return Status::kOutOfMemory;
-    memset(p, 0, n * sizeof(T));
-    *out = Span<T>(static_cast<T*>(p), n);
-    return Status::kOk;
+    void* p = nullptr;
+    const Status status = AllocateItems(nullptr, 0, n, sizeof(T), alignof(T), &p);
+    *out = Span<T>(static_cast<T*>(p), status == Status::kOk ? n : 0);
+    return status;
   }
+
+  // n items of zeroed memory that start with a copy of `old`; nullptr for no items.
+  // Written once for all types.
+  Status AllocateItems(const void* old, size_t old_items, size_t n, size_t item_bytes,
+                       size_t alignment, void** out);
 
  private:
   struct Chunk {
@@ -138,21 +139,15 @@ class Vector {
   explicit Vector(Arena* arena) : arena_(arena) {}
   Status Reserve(size_t n) {
     if (n <= storage_.size()) return Status::kOk;
-    Span<T> grown;
-    SLUICE_TRY(arena_->Allocate(n, &grown));
-    if (size_ != 0) {
-      memcpy(static_cast<void*>(grown.data()), storage_.data(), size_ * sizeof(T));
-    }
-    storage_ = grown;
+    void* grown = nullptr;
+    SLUICE_TRY(arena_->AllocateItems(storage_.data(), size_, n, sizeof(T), alignof(T),
+                                     &grown));
+    storage_ = Span<T>(static_cast<T*>(grown), n);
     return Status::kOk;
   }
+  // Growth leaves the old copy where it was, so `value` may be one of the elements.
   Status Push(const T& value) {
-    if (size_ == storage_.size()) {
-      const T copy = value;
-      SLUICE_TRY(Reserve(size_ == 0 ? 16 : 2 * size_));
-      storage_[size_++] = copy;
-      return Status::kOk;
-    }
+    if (size_ == storage_.size()) SLUICE_TRY(Reserve(size_ == 0 ? 16 : 2 * size_));
     storage_[size_++] = value;
     return Status::kOk;
   }
