@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "solve/fusion/construct.h"
+#include "solve/fusion/stretch.h"
 
 namespace sluice {
 namespace {
@@ -10,6 +11,11 @@ namespace {
 constexpr uint64_t kConstructEvaluations = 1000;
 constexpr uint64_t kConstructFewest = 256;
 constexpr uint64_t kConstructLayers = 80000;  // evaluations x layers
+// Longer schemes are annealed in stretches, so that a round costs what those hold.
+constexpr uint32_t kWholeLayers = 160;
+constexpr uint32_t kStretch = 64;
+constexpr uint32_t kStretchStep = 48;
+constexpr double kTemperature = 0.01;
 
 template <MoveSet kMoves>
 double Propose(void* user, Rng* rng, double limit) {
@@ -36,7 +42,8 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
                       Budget* budget) {
   Rng rng(options.seed);
   uint64_t done = 0;
-  AnnealOptions run = {50 * scheme->layers() + 500, 0.01, 8, 0.9, options.last_rounds};
+  AnnealOptions run = {50 * scheme->layers() + 500, kTemperature, 8, 0.9,
+                       options.last_rounds};
   while ((options.rounds == 0 || done < options.rounds) && !budget->Exhausted()) {
     if (options.rounds != 0) run.rounds = Min(run.rounds, options.rounds - done);
     const AnnealResult result =
@@ -47,6 +54,69 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
     run.rounds += run.rounds / 4;
   }
   return done;
+}
+
+// One stretch, as if the rest stayed as it is. What it finds is kept when the whole,
+// whose score is *best, gets better by it.
+Status AnnealStretch(Scheme* whole, uint32_t at, uint64_t rounds, uint64_t last_rounds,
+                     WindowIndex* index, Arena* arena, Rng* rng, Budget* budget,
+                     SchemeScore* best, uint64_t* done) {
+  ArenaScope scope(arena);
+  uint32_t first = at;
+  uint32_t last = Min(static_cast<uint32_t>(whole->layers()), at + kStretch);
+  AlignToGroups(*whole, &first, &last);
+  Stretch part;
+  SLUICE_TRY(OpenStretch(*whole, first, last, index, arena, &part));
+  const SchemeScore score = part.scheme.Score(kAnnealRejected);
+  if (score.cost >= kAnnealRejected) return Status::kOk;
+  part.scheme.rest = RestOf(*best, whole->list(), score, part.scheme.list());
+  const double share =
+      static_cast<double>(last - first) / static_cast<double>(whole->layers());
+  const AnnealOptions run = {rounds, kTemperature * share, 8, 0.9, last_rounds};
+  const AnnealResult result =
+      Anneal(State(&part.scheme, kFusionOurs), run, best->cost, rng, budget);
+  *done += result.rounds;
+  if (result.cost >= best->cost) return Status::kOk;
+  WriteBack(part, whole);
+  const SchemeScore next = whole->Score(best->cost);
+  if (next.cost < best->cost) {
+    *best = next;
+    whole->Keep();
+    whole->Save();
+    return Status::kOk;
+  }
+  whole->Undo();
+  whole->Score(kAnnealRejected);  // its list is that of the scheme again
+  return Status::kOk;
+}
+
+Status AnnealByStretches(Scheme* scheme, const FusionOptions& options, Arena* arena,
+                         Budget* budget, SchemeScore* best, uint64_t* done) {
+  ArenaScope scope(arena);
+  WindowIndex index;
+  SLUICE_TRY(index.Init(arena, scheme->problem()));
+  Rng rng(options.seed);
+  const uint32_t n = static_cast<uint32_t>(scheme->layers());
+  const uint32_t stretches = (n + kStretchStep - 1) / kStretchStep;
+  *best = scheme->Score(kAnnealRejected);
+  for (uint32_t turn = 0; !budget->Exhausted(); ++turn) {
+    uint64_t rounds = 40 * kStretch + 500;
+    if (options.rounds != 0) {
+      if (*done >= options.rounds) break;
+      // Every stretch gets its turn, however few rounds there are.
+      rounds = Min(rounds, Max(options.rounds / stretches, uint64_t{64}));
+      rounds = Min(rounds, options.rounds - *done);
+    }
+    // Other borders in every sweep.
+    const uint32_t shift = turn / stretches * (kStretchStep / 3) % kStretchStep;
+    const uint32_t at = turn % stretches * kStretchStep + shift;
+    if (at >= n) continue;
+    const uint64_t before = *done;
+    SLUICE_TRY(AnnealStretch(scheme, at, rounds, options.last_rounds, &index, arena,
+                             &rng, budget, best, done));
+    if (*done == before) *done += rounds;  // nothing to do there
+  }
+  return Status::kOk;
 }
 
 uint64_t AnnealPublished(Scheme* scheme, const FusionOptions& options, double cost,
@@ -94,8 +164,11 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
             : Min<uint64_t>(kConstructEvaluations,
                             Max(kConstructFewest, kConstructLayers / n));
     SLUICE_TRY(Construct(scheme, evaluations, arena, budget, diagnostic, &out->score));
-    if (options.anneal) {
+    if (options.anneal && n <= kWholeLayers) {
       out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
+    } else if (options.anneal) {
+      SLUICE_TRY(
+          AnnealByStretches(scheme, options, arena, budget, &out->score, &out->rounds));
     }
   } else {
     scheme->double_buffer = true;
