@@ -7,6 +7,7 @@
 #include "solve/placement/address_repair.h"
 #include "solve/placement/address_search.h"
 #include "solve/placement/break_nodes.h"
+#include "solve/placement/least_peak.h"
 #include "solve/placement/spill_plan.h"
 #include "solve/placement/spill_search.h"
 
@@ -29,12 +30,48 @@ constexpr int kReserveParts =
     64;                          // the capacity's parts that are kept free, one by one
 constexpr int kSafeReserve = 8;  // parts that nearly always suffice
 constexpr int kWideReserves = 8;
+constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order without spills
+constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
+constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
 constexpr int kFirstRepairs = 3;  // tensors dropped to make room for addresses
 constexpr int kLastRepairs = 256;
 constexpr uint64_t kPlaceNodes = 1000;   // per plan, while better ones are sought
 constexpr uint64_t kLastLeaves = 20000;  // plans tried for addresses in the end
 constexpr uint64_t kLastSteps = 1 << 22;
 constexpr int64_t kMaxAlignment = int64_t{1} << 30;
+
+// *at: the first step that is wrong.
+bool FollowsGraph(const OperatorGraph& graph, Span<const uint32_t> order,
+                  Span<uint8_t> written, Span<uint8_t> done, uint32_t* at) {
+  for (size_t a = 0; a < written.size(); ++a) {
+    written[a] = graph.tensors[a].role == TensorRole::kInput;
+  }
+  *at = 0;
+  if (order.size() != graph.operators.size()) return false;
+  for (; *at < order.size(); ++*at) {
+    const uint32_t o = order[*at];
+    if (o >= graph.operators.size() || done[o] != 0) return false;
+    done[o] = 1;
+    for (uint32_t a : graph.InputsOf(graph.operators[o])) {
+      if (written[a] == 0) return false;
+    }
+    for (const OperatorEdge& edge : graph.edges) {
+      if (edge.after == o && done[edge.before] == 0) return false;
+    }
+    for (uint32_t a : graph.OutputsOf(graph.operators[o])) written[a] = 1;
+  }
+  return true;
+}
+
+Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
+                  bool* good, uint32_t* at) {
+  ArenaScope scope(arena);
+  Span<uint8_t> written, done;
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &written));
+  SLUICE_TRY(arena->Allocate(graph.operators.size(), &done));
+  *good = FollowsGraph(graph, order, written, done, at);
+  return Status::kOk;
+}
 
 class Joint {
  public:
@@ -47,21 +84,30 @@ class Joint {
     SLUICE_TRY(arena_->Allocate(g_.operands.size(), &decisions_.fetch));
     SLUICE_TRY(arena_->Allocate(g_.operators.size(), &trial_.order));
     SLUICE_TRY(arena_->Allocate(g_.operands.size(), &trial_.fetch));
+    SLUICE_TRY(Unspilled());
+    if (plan_->placed && plan_->bytes() == 0) return Conclude();
+    SLUICE_TRY(FindSeeds());
     SLUICE_TRY(Beam());
-    if (plan_->placed && plan_->bytes() <= bound_) return Conclude();
+    if (Done()) return Conclude();
+    if (options_.exact && options_.fixed_order.empty() && decisions_.found) {
+      bool segmented = false, complete = false, placed = false;
+      SLUICE_TRY(ExactBySegments(&segmented, &complete));
+      if (segmented) SLUICE_TRY(Adopt(4 * kPlaceNodes, 0, &placed));
+      if (Done()) return Conclude();
+    }
+    SLUICE_TRY(Improve());
+    if (Done()) return Conclude();
     if (options_.exact && !budget_->Exhausted()) {
       bool complete = false;
       SLUICE_TRY(Exact(&complete));
-      const bool done = plan_->placed && plan_->bytes() <= bound_;
-      if (!done && !complete) {
-        SLUICE_TRY(WideBeam());
-      }
-      if (!done && (complete || !plan_->placed)) SLUICE_TRY(ByAddresses());
+      if (!Done() && !complete) SLUICE_TRY(WideBeam());
+      if (!Done() && (complete || !plan_->placed)) SLUICE_TRY(ByAddresses());
     }
     return Conclude();
   }
 
  private:
+  bool Done() const { return plan_->placed && plan_->bytes() <= bound_; }
   Status Conclude() {
     if (!plan_->placed && nothing_fits_) return Status::kInfeasible;
     plan_->lower_bound = plan_->placed ? Min(bound_, plan_->bytes()) : bound_;
@@ -75,6 +121,56 @@ class Joint {
     search.capacity = options_.capacity;
     search.fixed_order = options_.fixed_order;
     return search;
+  }
+
+  // An order that needs no spills, where there is one that is found soon.
+  Status Unspilled() {
+    if (!options_.fixed_order.empty()) return Status::kOk;
+    bool none = false;
+    SLUICE_TRY(OrderWithin(g_, options_.capacity, kUnspilledNodes, budget_, arena_,
+                           decisions_.order, &decisions_.found, &none));
+    if (!decisions_.found) return Status::kOk;
+    decisions_.bytes = 0;
+    for (uint8_t& fetch : decisions_.fetch) fetch = 0;
+    bool placed = false;
+    SLUICE_TRY(Adopt(4 * kPlaceNodes, 0, &placed));
+    if (!placed) unplaced_ = 0;
+    return Status::kOk;
+  }
+
+  // Orders worth spilling in: the graph's own, and one that holds little.
+  Status FindSeeds() {
+    if (!options_.fixed_order.empty() || g_.operators.size() < kWindowFrom) {
+      return Status::kOk;
+    }
+    Span<uint32_t> order;
+    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &order));
+    for (uint32_t o = 0; o < order.size(); ++o) order[o] = o;
+    bool good = false;
+    uint32_t at = 0;
+    SLUICE_TRY(CheckOrder(g_, order, arena_, &good, &at));
+    if (good) seeds_[seed_count_++] = order;
+    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &order));
+    int64_t peak = 0;
+    bool proved = false;
+    SLUICE_TRY(MinimumPeak(g_, kSeedNodes, budget_, arena_, order, &peak, &proved));
+    seeds_[seed_count_++] = order;
+    return Status::kOk;
+  }
+
+  // What the seeds' orders cost; the best one takes the place of dearer decisions.
+  Status TrySeeds(SpillSearchOptions search) {
+    for (int i = 0; i < seed_count_; ++i) {
+      search.fixed_order = seeds_[i];
+      SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &trial_));
+      plan_->states += trial_.states;
+      if (!trial_.found || (decisions_.found && trial_.bytes >= decisions_.bytes)) {
+        continue;
+      }
+      trial_.lower_bound = decisions_.lower_bound;
+      std::swap(decisions_, trial_);
+    }
+    return Status::kOk;
   }
 
   // Turns the decisions at hand into a placed plan if they are better than the plan so
@@ -110,6 +206,7 @@ class Joint {
       bound_ = Max(bound_, decisions_.lower_bound);
       nothing_fits_ = decisions_.complete && !decisions_.found;
     }
+    SLUICE_TRY(TrySeeds(search));
     if (!decisions_.found) return Status::kOk;
     if (windows) SLUICE_TRY(Windows(search.target, kFirstWindows));
     if (reserve == 0) unplaced_ = decisions_.bytes;
@@ -120,8 +217,7 @@ class Joint {
 
   // A first plan, whatever the budget: with the whole capacity if it has addresses,
   // else keeping to a lower target, which leaves room for fragmentation; the last try
-  // drops whatever is in the way. Then, within the budget, towards the whole capacity
-  // again.
+  // drops whatever is in the way.
   Status Beam() {
     const bool large = g_.operators.size() >= kWindowFrom;
     bool placed = false;
@@ -132,9 +228,16 @@ class Joint {
       SLUICE_TRY(Try(reserve, false, last ? kLastRepairs : 0, &placed));
       if (last) break;
     }
-    for (int reserve = 0; large && reserve < kSafeReserve; ++reserve) {
+    return Status::kOk;
+  }
+
+  // Windows, towards the whole capacity again.
+  Status Improve() {
+    if (g_.operators.size() < kWindowFrom) return Status::kOk;
+    for (int reserve = 0; reserve < kSafeReserve; ++reserve) {
       if (budget_->Exhausted()) break;
       const int64_t before = best_;
+      bool placed = false;
       SLUICE_TRY(Try(reserve, true, kFirstRepairs, &placed));
       if (best_ < before) break;
     }
@@ -300,6 +403,8 @@ class Joint {
   Budget* const budget_;
   Arena* const arena_;
   SpillPlan* const plan_;
+  Span<uint32_t> seeds_[2];
+  int seed_count_ = 0;
   Budget unlimited_;  // for steps whose work is bounded anyway
   SpillDecisions decisions_, trial_;
   int64_t bound_ = 0;
@@ -311,27 +416,9 @@ class Joint {
 Status CheckFixedOrder(const OperatorGraph& graph, Span<const uint32_t> order,
                        Arena* arena, Diagnostic* diagnostic) {
   if (order.empty()) return Status::kOk;
-  ArenaScope scope(arena);
-  Span<uint8_t> written, done;
-  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &written));
-  SLUICE_TRY(arena->Allocate(graph.operators.size(), &done));
-  for (size_t a = 0; a < written.size(); ++a) {
-    written[a] = graph.tensors[a].role == TensorRole::kInput;
-  }
-  bool good = order.size() == graph.operators.size();
+  bool good = false;
   uint32_t at = 0;
-  for (; good && at < order.size(); ++at) {
-    const uint32_t o = order[at];
-    good = o < graph.operators.size() && !done[o];
-    if (!good) break;
-    done[o] = 1;
-    for (uint32_t a : graph.InputsOf(graph.operators[o])) good &= written[a] != 0;
-    for (const OperatorEdge& edge : graph.edges) {
-      good &= edge.after != o || done[edge.before] != 0;
-    }
-    for (uint32_t a : graph.OutputsOf(graph.operators[o])) written[a] = 1;
-    if (!good) break;
-  }
+  SLUICE_TRY(CheckOrder(graph, order, arena, &good, &at));
   if (good) return Status::kOk;
   return Fail(diagnostic, Status::kBadInput, "placement")
       .Text("the fixed order is no order of this graph's operators, at step ")
@@ -400,8 +487,8 @@ Status PlanFootprint(const OperatorGraph& graph, Budget* budget, Arena* arena,
   *plan = FootprintPlan();
   SLUICE_TRY(CheckOperatorGraph(graph, arena, diagnostic));
   SLUICE_TRY(arena->Allocate(graph.operators.size(), &plan->order));
-  const Status status =
-      MinimumPeak(graph, budget, arena, plan->order, &plan->peak_bytes, &plan->proved);
+  const Status status = MinimumPeak(graph, kProofNodes, budget, arena, plan->order,
+                                    &plan->peak_bytes, &plan->proved);
   if (status == Status::kUnsupported) {
     return Fail(diagnostic, status, "placement")
         .Text("more than 1024 operators or tensors");

@@ -20,6 +20,7 @@ struct SpillModel {
   uint32_t operators = 0;
   Span<Set> inputs, outputs;  // per operator: tensors
   Span<Set> waits;            // per operator: operators that must have run
+  Span<Set> wakes;            // per operator: operators that wait for it
   Span<Set> readers;          // per tensor: operators
   Span<int64_t> need;         // per operator: bytes of its operands, together
   Span<int64_t> bytes;        // per tensor
@@ -36,6 +37,7 @@ struct SpillModel {
     SLUICE_TRY(arena->Allocate(operators, &inputs));
     SLUICE_TRY(arena->Allocate(operators, &outputs));
     SLUICE_TRY(arena->Allocate(operators, &waits));
+    SLUICE_TRY(arena->Allocate(operators, &wakes));
     SLUICE_TRY(arena->Allocate(operators, &need));
     SLUICE_TRY(arena->Allocate(operators, &in_place));
     SLUICE_TRY(arena->Allocate(g.tensors.size(), &readers));
@@ -65,16 +67,20 @@ struct SpillModel {
       in_place[o] = InPlaceTensor(g.operators[o]);
     }
     for (const OperatorEdge& edge : g.edges) waits[edge.after].Add(edge.before);
+    for (uint32_t o = 0; o < operators; ++o) {
+      waits[o].ForEach([&](uint32_t p) { wakes[p].Add(o); });
+    }
     return Status::kOk;
   }
 
-  // For Owed; O(operators * operands * W) once more.
+  // For Owed; O(operands * W) once more when the graph is in order, else one pass for
+  // each place where it is not.
   Status InitBounds(Arena* arena) {
     SLUICE_TRY(arena->Allocate(operators, &read_after));
     SLUICE_TRY(arena->Allocate(operators, &across));
-    Span<Set> before;  // ancestors; read_after holds descendants first
+    Span<Set> made;  // by what must have run before
     Span<uint32_t> order;
-    SLUICE_TRY(arena->Allocate(operators, &before));
+    SLUICE_TRY(arena->Allocate(operators, &made));
     SLUICE_TRY(arena->Allocate(operators, &order));
     Set done{};
     for (uint32_t count = 0; count < operators;) {
@@ -82,27 +88,19 @@ struct SpillModel {
         if (!Ready(o, done)) continue;
         done.Add(o);
         order[count++] = o;
-        waits[o].ForEach([&](uint32_t p) {
-          before[o].Add(p);
-          before[o] = before[o] | before[p];
-        });
+        waits[o].ForEach(
+            [&](uint32_t p) { made[o] = made[o] | made[p] | inputs[p] | outputs[p]; });
       }
     }
-    Span<Set> after;
-    SLUICE_TRY(arena->Allocate(operators, &after));
     for (uint32_t i = operators; i-- > 0;) {
       const uint32_t o = order[i];
       waits[o].ForEach([&](uint32_t p) {
-        after[p].Add(o);
-        after[p] = after[p] | after[o];
+        read_after[p] = read_after[p] | read_after[o] | inputs[o];
       });
     }
     for (uint32_t o = 0; o < operators; ++o) {
-      Set made{};
-      before[o].ForEach([&](uint32_t p) { made = made | inputs[p] | outputs[p]; });
-      after[o].ForEach([&](uint32_t p) { read_after[o] = read_after[o] | inputs[p]; });
       read_after[o] = read_after[o] - inputs[o] - outputs[o];
-      across[o] = read_after[o] & made;
+      across[o] = read_after[o] & made[o];
     }
     granule = 0;
     for (int64_t size : bytes) {
@@ -140,6 +138,11 @@ struct SpillModel {
     return bytes[from] == bytes[to] ? from : kNoOperand;
   }
 };
+
+inline size_t SpillItems(const OperatorGraph& graph) {
+  return graph.operators.size() > graph.tensors.size() ? graph.operators.size()
+                                                       : graph.tensors.size();
+}
 
 // Calls f(std::integral_constant-like tag) with the narrowest W that holds n items.
 template <typename F>

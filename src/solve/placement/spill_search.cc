@@ -14,6 +14,7 @@ constexpr uint32_t kNoState = 0xffffffffu;
 template <int W>
 struct State {
   Bits<W> executed, resident, copied;
+  Bits<W> ready;  // operators that may run next
   int64_t bytes;  // spent, and owed: the return of all that left is already in it
   int64_t held;   // sum of the resident tensors
   uint32_t parent;
@@ -58,12 +59,16 @@ class Search {
       SLUICE_TRY(At(*window.base, window.end, &goal_));
       goal_.bytes -= root.bytes;
       root.bytes = 0;
+      root.held = m_.Sum(root.resident);
       out->window_bytes = goal_.bytes;
       give_up_ = Min(give_up_, goal_.bytes);
       allowed_ = goal_.executed - root.executed;
       layers = window.end - window.begin;
     }
     root.parent = root.next = kNoState;
+    for (uint32_t o = 0; o < m_.operators; ++o) {
+      if (allowed_.Has(o) && m_.Ready(o, root.executed)) root.ready.Add(o);
+    }
     SLUICE_TRY(states_.Push(root));
     const int64_t owed = m_.read_after.empty() ? 0 : Owed(root);
     size_t begin = 0, end = 1;
@@ -130,12 +135,54 @@ class Search {
     if (!options_.fixed_order.empty()) {
       return Step(from, options_.fixed_order[options_.window.begin + layer]);
     }
-    for (uint32_t o = 0; o < m_.operators; ++o) {
-      if (allowed_.Has(o) && m_.Ready(o, states_[from].executed)) {
-        SLUICE_TRY(Step(from, o));
+    const Set ready = states_[from].ready;
+    uint32_t free = kNoOperand;
+    ready.ForEach([&](uint32_t o) {
+      if (free == kNoOperand && Free(states_[from], o).taken) free = o;
+    });
+    if (free != kNoOperand) {
+      if (!Free(states_[from], free).proved) {
+        cut_ = true;
+        NoteDropped(states_[from]);
       }
+      return Step(from, free);
     }
-    return Status::kOk;
+    Status status = Status::kOk;
+    ready.ForEach([&](uint32_t o) {
+      if (status == Status::kOk) status = Step(from, o);
+    });
+    return status;
+  }
+
+  // Whether nothing is lost by running o at once: nothing has to leave for it, and its
+  // outputs take no more than the operand that is read for the last time. Whatever
+  // another order holds of that operand until o runs, this one can hold of the outputs,
+  // and when they leave they cost no more. With several such operands that is so but
+  // for plans that drop some of them only; a beam takes the chance.
+  struct Freedom {
+    bool taken, proved;
+  };
+  Freedom Free(const State<W>& s, uint32_t o) const {
+    if (!m_.inputs[o].Within(s.resident)) return {false, false};
+    Set with = s.executed;
+    with.Add(o);
+    int64_t written = 0, stays = 0, read_last = 0;
+    int operands = 0;
+    bool cheap = true;
+    m_.outputs[o].ForEach([&](uint32_t a) {
+      written += m_.bytes[a];
+      if (!m_.readers[a].Empty()) stays += m_.bytes[a];
+    });
+    m_.inputs[o].ForEach([&](uint32_t a) {
+      if (!m_.readers[a].Within(with)) return;
+      read_last += m_.bytes[a];
+      ++operands;
+      cheap = cheap && (s.copied.Has(a) || WritePrice(a) == 0);
+    });
+    const int64_t room = options_.target == 0 ? options_.capacity : options_.target;
+    if (s.held + written > room || stays > read_last) return {false, false};
+    const bool proved = stays == 0 || (operands == 1 && !cheap);
+    return {proved || options_.width != 0, proved};
   }
 
   // All ways to run operator o next: lazily, only as much leaves as must.
@@ -146,6 +193,11 @@ class Search {
     next_.op = o;
     next_.executed = s.executed;
     next_.executed.Add(o);
+    next_.ready = s.ready;
+    next_.ready.Drop(o);
+    (m_.wakes[o] & allowed_).ForEach([&](uint32_t p) {
+      if (m_.waits[p].Within(next_.executed)) next_.ready.Add(p);
+    });
     next_.copied = s.copied;
     other_count_ = 0;
     const int64_t need = m_.NeedAfter(o, s.executed);
@@ -464,139 +516,11 @@ class Search {
   bool limited_ = false;
 };
 
-// Best-first over executed sets by the largest live sum so far; deeper first on ties.
-template <int W>
-class PeakSearch {
- public:
-  using Set = Bits<W>;
-  struct Node {
-    Set executed, resident;
-    int64_t peak;
-    uint32_t parent, op, depth;
-  };
-  struct Entry {
-    int64_t peak;
-    uint32_t depth, node;
-    bool operator<(const Entry& other) const {  // a max-heap's top is the best
-      if (peak != other.peak) return peak > other.peak;
-      if (depth != other.depth) return depth < other.depth;
-      return node > other.node;
-    }
-  };
-
-  PeakSearch(const SpillModel<W>& model, Arena* arena)
-      : m_(model), arena_(arena), nodes_(arena), heap_(arena) {}
-
-  Status Run(Budget* budget, Span<uint32_t> order, int64_t* peak, bool* proved) {
-    SLUICE_TRY(Rehash(1024));
-    SLUICE_TRY(Push(Node{Set{}, Set{}, 0, kNoState, 0, 0}));
-    uint32_t node = 0;
-    while (heap_.size() != 0) {
-      node = heap_[0].node;
-      std::pop_heap(heap_.begin(), heap_.end());
-      heap_.Pop();
-      if (nodes_[node].depth == m_.operators) break;
-      if (!budget->Exhausted()) {
-        SLUICE_TRY(ExpandAll(node));
-        continue;
-      }
-      // Out of time: go straight on from here, cheapest operator first.
-      *proved = false;
-      SLUICE_TRY(Dive(&node));
-      break;
-    }
-    *peak = nodes_[node].peak;
-    for (uint32_t step = m_.operators; step-- > 0; node = nodes_[node].parent) {
-      order[step] = nodes_[node].op;
-    }
-    return Status::kOk;
-  }
-
- private:
-  Node Child(uint32_t from, uint32_t o) const {
-    Node next = nodes_[from];
-    const int64_t live =
-        m_.NeedAfter(o, next.executed) + m_.Sum(next.resident - m_.inputs[o]);
-    next.peak = Max(next.peak, live);
-    next.executed.Add(o);
-    next.resident = next.resident | m_.inputs[o] | m_.outputs[o];
-    next.resident.ForEach([&](uint32_t a) {
-      if (m_.readers[a].Within(next.executed)) next.resident.Drop(a);
-    });
-    next.parent = from;
-    next.op = o;
-    ++next.depth;
-    return next;
-  }
-  Status ExpandAll(uint32_t from) {
-    for (uint32_t o = 0; o < m_.operators; ++o) {
-      if (m_.Ready(o, nodes_[from].executed)) SLUICE_TRY(Push(Child(from, o)));
-    }
-    return Status::kOk;
-  }
-  Status Dive(uint32_t* node) {
-    while (nodes_[*node].depth < m_.operators) {
-      Node best{};
-      best.peak = INT64_MAX;
-      for (uint32_t o = 0; o < m_.operators; ++o) {
-        if (!m_.Ready(o, nodes_[*node].executed)) continue;
-        const Node next = Child(*node, o);
-        if (next.peak < best.peak) best = next;
-      }
-      *node = static_cast<uint32_t>(nodes_.size());
-      SLUICE_TRY(nodes_.Push(best));
-    }
-    return Status::kOk;
-  }
-  // A set found again with a peak no lower is dropped.
-  Status Push(const Node& node) {
-    uint32_t slot = static_cast<uint32_t>(node.executed.Hash() >> 32) & mask_;
-    while (slots_[slot] != kNoState &&
-           !(nodes_[slots_[slot]].executed == node.executed)) {
-      slot = (slot + 1) & mask_;
-    }
-    const uint32_t known = slots_[slot];
-    if (known != kNoState && nodes_[known].peak <= node.peak) return Status::kOk;
-    const uint32_t index = static_cast<uint32_t>(nodes_.size());
-    slots_[slot] = index;
-    SLUICE_TRY(nodes_.Push(node));
-    SLUICE_TRY(heap_.Push(Entry{node.peak, node.depth, index}));
-    std::push_heap(heap_.begin(), heap_.end());
-    if (2 * nodes_.size() > mask_) return Rehash(4 * (mask_ + 1));
-    return Status::kOk;
-  }
-  Status Rehash(uint32_t size) {
-    SLUICE_TRY(arena_->Allocate(size, &slots_));
-    mask_ = size - 1;
-    for (uint32_t& slot : slots_) slot = kNoState;
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {  // later ones of a set are better
-      uint32_t slot = static_cast<uint32_t>(nodes_[i].executed.Hash() >> 32) & mask_;
-      while (slots_[slot] != kNoState &&
-             !(nodes_[slots_[slot]].executed == nodes_[i].executed)) {
-        slot = (slot + 1) & mask_;
-      }
-      slots_[slot] = i;
-    }
-    return Status::kOk;
-  }
-
-  const SpillModel<W>& m_;
-  Arena* const arena_;
-  Vector<Node> nodes_;
-  Vector<Entry> heap_;
-  Span<uint32_t> slots_;
-  uint32_t mask_ = 0;
-};
-
-size_t Items(const OperatorGraph& graph) {
-  return Max(graph.operators.size(), graph.tensors.size());
-}
-
 }  // namespace
 
 Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& options,
                     Budget* budget, Arena* arena, SpillDecisions* out) {
-  return WithWidth(Items(graph), [&](auto* tag) {
+  return WithWidth(SpillItems(graph), [&](auto* tag) {
     constexpr int kWords = WordsOf(decltype(tag){});
     ArenaScope scope(arena);
     SpillModel<kWords> model;
@@ -605,19 +529,6 @@ Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& option
     if (options.width == 0 || !window) SLUICE_TRY(model.InitBounds(arena));
     Search<kWords> search(model, options, budget, arena);
     return search.Run(out);
-  });
-}
-
-Status MinimumPeak(const OperatorGraph& graph, Budget* budget, Arena* arena,
-                   Span<uint32_t> order, int64_t* peak, bool* proved) {
-  return WithWidth(Items(graph), [&](auto* tag) {
-    constexpr int kWords = WordsOf(decltype(tag){});
-    ArenaScope scope(arena);
-    SpillModel<kWords> model;
-    SLUICE_TRY(model.Init(graph, arena));
-    PeakSearch<kWords> search(model, arena);
-    *proved = true;
-    return search.Run(budget, order, peak, proved);
   });
 }
 

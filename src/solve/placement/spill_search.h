@@ -54,10 +54,6 @@ struct SpillSearchOptions {
 Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& options,
                     Budget* budget, Arena* arena, SpillDecisions* out);
 
-// Least over all orders of the largest sum of live bytes, nothing spilled.
-Status MinimumPeak(const OperatorGraph& graph, Budget* budget, Arena* arena,
-                   Span<uint32_t> order, int64_t* peak, bool* proved);
-
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_PLACEMENT_SPILL_SEARCH_H_
