@@ -130,9 +130,9 @@ SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
 enum {
-  SLUICE_SOLVER_DEFAULT = 0,  /* as BASELINE in this version: first plans in milliseconds */
-  SLUICE_SOLVER_BASELINE = 1, /* every layer by itself */
-  SLUICE_SOLVER_FUSION = 2,   /* layers fused where that is cheaper; may take seconds */
+  SLUICE_SOLVER_DEFAULT = 0,  /* as FUSION; the plain plan when limits leave no more */
+  SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the first plan, in milliseconds */
+  SLUICE_SOLVER_FUSION = 2,   /* layers fused where that is cheaper, else as BASELINE */
   SLUICE_SOLVER_COCCO = 3,    /* published: order and DRAM cuts, double buffering */
   SLUICE_SOLVER_SOMA = 4      /* published: fusion, then DRAM order and durations */
 };

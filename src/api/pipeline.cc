@@ -167,7 +167,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   baseline.report.groups = baseline.report.layers;
   Candidate fused(scratch->memory());
   const bool better =
-      options.solver >= SLUICE_SOLVER_FUSION &&
+      options.solver != SLUICE_SOLVER_BASELINE &&
       FindBetter(graph, hardware, capacity, options, baseline, coster, &budget, &fused);
   SLUICE_TRY(costs.status(diagnostic));
   if (better) {

@@ -3,7 +3,7 @@
 //
 //   lowering -> baseline -> waits -> cycles, report
 //            -> fusion -> placement -> waits -> cycles, report; the cheaper of both
-//               (SLUICE_SOLVER_FUSION only)
+//               (but with SLUICE_SOLVER_BASELINE)
 //            -> stream -> plan bytes -> verify
 //
 // Input    graph, hardware, options.

@@ -99,7 +99,9 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
-  sub->add_option("--solver", command->solver, "which scheduler")
+  sub->add_option("--solver", command->solver,
+                  "default = fusion: layers fused where it pays; baseline: every layer "
+                  "alone; cocco, soma: published")
       ->check(CLI::IsMember({"default", "baseline", "fusion", "cocco", "soma"}))
       ->capture_default_str();
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,

@@ -160,7 +160,8 @@ TEST_CASE("the simulator refuses broken patches and notices wrong ones") {
 TEST_CASE(
     "a layer in front of an append may not read the new rows, nor one behind it "
     "the old ones") {
-  Planned p(AppendGraph(), "mcu-256k");
+  // An instance per layer.
+  Planned p(AppendGraph(), "mcu-256k", SLUICE_SOLVER_BASELINE);
   // Instances run in another order: the append before its early reader, or after its
   // late one.
   using Header = sluice_stream_header_t;

@@ -26,7 +26,8 @@ inline double CpuMs(clock_t from) {
 
 class Planned {
  public:
-  Planned(const Bytes& graph, const std::string& preset)
+  Planned(const Bytes& graph, const std::string& preset,
+          uint32_t solver = SLUICE_SOLVER_DEFAULT)
       : graph_bytes_(graph), hardware_bytes_(sluice::cli::LoadHardware(preset)) {
     diagnostic_.struct_size = sizeof diagnostic_;
     REQUIRE(sluice_context_create(nullptr, &context_, &diagnostic_) == SLUICE_OK);
@@ -34,9 +35,12 @@ class Planned {
                                 &diagnostic_));
     Require(sluice_hardware_create(context_, hardware_bytes_.data(),
                                    hardware_bytes_.size(), &hardware_, &diagnostic_));
+    sluice_schedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.solver = solver;
     const clock_t start = clock();
     Require(
-        sluice_schedule(context_, graph_, hardware_, nullptr, &plan_, &diagnostic_));
+        sluice_schedule(context_, graph_, hardware_, &options, &plan_, &diagnostic_));
     schedule_ms = CpuMs(start);
     report.struct_size = sizeof report;
     Require(sluice_plan_report(plan_, &report));
