@@ -2,6 +2,7 @@
 #include "api/fused_plan.h"
 
 #include "api/fusion_search.h"
+#include "api/fusion_sections.h"
 #include "base/checked.h"
 #include "model/report.h"
 #include "solve/baseline/layer_by_layer.h"
@@ -12,7 +13,8 @@ namespace sluice {
 namespace {
 
 constexpr int kPlacementTries = 16;
-constexpr int64_t kReserveStep = 64;  // least share of the scratchpad to leave free
+constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leave free
+constexpr uint32_t kLongSection = 300;  // layers
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
 constexpr uint64_t kRoundsPerLayer = 100;   // of annealing, when there is a limit
 
@@ -31,6 +33,7 @@ struct Section {
   uint32_t first;
   uint32_t last;
   bool fused;
+  bool repeats;  // worth a longer search
   FusionRun run;
   FusionResult result;
   FusedBuffers buffers;
@@ -57,6 +60,7 @@ class FusedScheduler {
   // Decides how every section is done.
   Status Choose(bool* any) {
     SLUICE_TRY(CutIntoSections());
+    SLUICE_TRY(CutRepetitions());
     *any = false;
     for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted();) {
       Section* section = &sections_[i];
@@ -118,11 +122,48 @@ class FusedScheduler {
     return Status::kOk;
   }
 
-  void Split(uint32_t i) {
+  // Long sections are cut where they repeat themselves.
+  Status CutRepetitions() {
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const uint32_t first = sections_[i].first;
+      const uint32_t last = sections_[i].last;
+      if (last - first <= kLongSection) continue;
+      Repetition r;
+      SLUICE_TRY(FindRepetition(graph_, lowering_, order_.Slice(first, last - first),
+                                arena_, &r));
+      for (uint32_t k = 0; k <= r.times && r.times != 0; ++k) {
+        const uint32_t at = first + r.first + k * r.period;
+        if (at > sections_[i].first && at < last) SplitAt(i++, at);
+        sections_[i].repeats = k < r.times;
+      }
+    }
+    return Status::kOk;
+  }
+
+  // True when an equal section was decided before; its decision holds.
+  bool Known(uint32_t i) {
+    Section* section = &sections_[i];
+    for (uint32_t k = i; k-- > 0 && k + 4 > i;) {
+      const Section& other = sections_[k];
+      if (other.last - other.first != section->last - section->first || !other.fused ||
+          !SameRun(other.run, section->run)) {
+        continue;
+      }
+      section->fused = true;
+      section->result = other.result;
+      section->buffers = other.buffers;
+      section->offsets = other.offsets;
+      return true;
+    }
+    return false;
+  }
+
+  void Split(uint32_t i) { SplitAt(i, (sections_[i].first + sections_[i].last) / 2); }
+
+  void SplitAt(uint32_t i, uint32_t middle) {
     for (uint32_t at = section_count_++; at > i + 1; --at) {
       sections_[at] = sections_[at - 1];
     }
-    const uint32_t middle = (sections_[i].first + sections_[i].last) / 2;
     sections_[i + 1] = Section{};
     sections_[i + 1].first = middle;
     sections_[i + 1].last = sections_[i].last;
@@ -141,7 +182,7 @@ class FusedScheduler {
     if (options_.max_iterations != 0) {
       search.rounds =
           Max<uint64_t>(1, options_.max_iterations / order_.size() * layers);
-    } else if (options_.deadline_ns != 0 && !published) {
+    } else if ((options_.deadline_ns != 0 || section->repeats) && !published) {
       search.rounds = kRoundsPerLayer * layers;
     }
     section->run.problem.buffer_bytes = buffer_bytes;
@@ -238,6 +279,7 @@ class FusedScheduler {
     const Span<const uint32_t> layers = order_.Slice(section->first, section->last);
     SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_, layers, capacity_, arena_,
                              &section->run));
+    if (Known(static_cast<uint32_t>(section - sections_.data()))) return Status::kOk;
     SLUICE_TRY(arena_->Allocate(section->run.layer.size(), &section->more));
     section->run.coster = coster_;
     SLUICE_TRY(SolveAndPlace(section));
