@@ -133,7 +133,8 @@ Bytes LongMachine() {
 Bytes LongPlan() {
   Library library;
   const PlanPtr plan =
-      library.Schedule(library.Graph(Chain(500)), library.Hardware(FixedMachine()));
+      library.Schedule(library.Graph(Chain(500)), library.Hardware(FixedMachine()), 0,
+                       SLUICE_SOLVER_BASELINE);
   REQUIRE(plan != nullptr);
   return BytesOf(plan);
 }
