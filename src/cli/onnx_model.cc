@@ -203,8 +203,15 @@ class Reader {
     ForgetSymbols();
     TakeValues(initialised);
     TakeNodes();
+    NameDomains();
     Infer();
     TakeShapes();
+    FoldIntegers(&model_);
+    while (PinIntegers()) {
+      Infer();
+      TakeShapes();
+      FoldIntegers(&model_);
+    }
     for (const auto& info : graph_.output()) {
       const auto found = index_.find(info.name());
       if (found == index_.end()) Bad("output " + info.name() + ": nobody writes it");
@@ -213,7 +220,6 @@ class Reader {
     }
     if (model_.outputs.empty()) Bad("the model has no outputs");
     SpreadConstants();
-    FoldIntegers(&model_);
     return std::move(model_);
   }
 
@@ -366,6 +372,54 @@ class Reader {
     model_.nodes.push_back(std::move(node));
   }
 
+  // Inference wants a version even for domains it knows nothing of.
+  void NameDomains() {
+    std::set<std::string> known;
+    for (const auto& opset : proto_->opset_import()) known.insert(opset.domain());
+    for (const auto& node : graph_.node()) {
+      if (node.domain() == "ai.onnx" || !known.insert(node.domain()).second) continue;
+      onnx::OperatorSetIdProto* opset = proto_->add_opset_import();
+      opset->set_domain(node.domain());
+      opset->set_version(1);
+    }
+  }
+
+  // Shapes that were computed from shapes become constants for nodes that still lack
+  // theirs, so that inference gets further. False: nothing new.
+  bool PinIntegers() {
+    bool pinned = false;
+    for (size_t n = 0; n < model_.nodes.size(); ++n) {
+      const OnnxNode& node = model_.nodes[n];
+      if (model_.values[static_cast<size_t>(node.outputs[0])].has_shape) continue;
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i] < 0) continue;
+        const OnnxValue& value = model_.values[static_cast<size_t>(node.inputs[i])];
+        const std::string name = value.name + "/known";
+        if (!value.has_integers || value.has_data || value.name.empty()) continue;
+        std::string* input = graph_.mutable_node(static_cast<int>(n))
+                                 ->mutable_input(static_cast<int>(i));
+        if (*input == name) continue;
+        *input = name;
+        pinned = true;
+        if (!pinned_.insert(name).second) continue;
+        TensorProto* tensor = graph_.add_initializer();
+        tensor->set_name(name);
+        tensor->set_data_type(value.type == kOnnxInt32 ? kOnnxInt32 : kOnnxInt64);
+        if (!value.has_shape || !value.dims.empty()) {
+          tensor->add_dims(static_cast<int64_t>(value.integers.size()));
+        }
+        for (const int64_t number : value.integers) {
+          if (value.type == kOnnxInt32) {
+            tensor->add_int32_data(static_cast<int32_t>(number));
+          } else {
+            tensor->add_int64_data(number);
+          }
+        }
+      }
+    }
+    return pinned;
+  }
+
   void Infer() {
     try {
       onnx::shape_inference::InferShapes(*proto_, onnx::OpSchemaRegistry::Instance(),
@@ -424,6 +478,7 @@ class Reader {
   onnx::ModelProto* proto_;
   onnx::GraphProto& graph_;
   const std::string folder_;
+  std::set<std::string> pinned_;
   std::unordered_map<std::string, int> index_;
   OnnxModel model_;
 };

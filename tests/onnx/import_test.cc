@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX in: the same integers as ONNX's reference, the shapes of real networks, and what
+// happens to models that lie.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/failure.h"
+#include "cli/import_onnx.h"
+#include "sluice/graph_generated.h"
+#include "sluice/ops.h"
+#include "tests/onnx/tiny_onnx.h"
+#include "tests/placement/judge.h"
+#include "tests/zoo/planned.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::cli::Failure;
+using sluice::cli::ImportResult;
+using sluice::cli::OnnxImportOptions;
+namespace wire = sluice::wire;
+
+ImportResult Import(const Bytes& bytes, OnnxImportOptions options = {}) {
+  options.name = "test";
+  return sluice::cli::ImportOnnx(bytes.data(), bytes.size(), options);
+}
+
+// What the import says is wrong; "" when nothing is.
+std::string Complaint(const Bytes& bytes, const OnnxImportOptions& options = {}) {
+  try {
+    Import(bytes, options);
+  } catch (const Failure& failure) {
+    const int code = failure.code();
+    CHECK((code == sluice::cli::kBadInput || code == sluice::cli::kUsage));
+    return failure.what();
+  }
+  return "";
+}
+
+bool Says(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+int Count(const ImportResult& import, uint16_t op) {
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  int count = 0;
+  for (const uint16_t layer : *graph.layer_op()) count += layer == op ? 1 : 0;
+  return count;
+}
+
+TEST_CASE("onnx: quantised models compute what ONNX's reference computes") {
+  std::ifstream in(std::string(SLUICE_GOLDENS_FOLDER) + "/onnx.json");
+  const nlohmann::json models = nlohmann::json::parse(in)["models"];
+  REQUIRE(models.size() == 2);
+  for (const auto& [name, runs] : models.items()) {
+    CAPTURE(name);
+    const ImportResult import = Import(sluice::cli::ReadFile(
+        std::string(SLUICE_GOLDENS_FOLDER) + "/" + name + ".onnx"));
+    CHECK(import.shapes_only.empty());
+    CHECK(import.opaque.empty());
+    Planned p(import.graph, "mcu-256k");
+    CHECK(p.RefusedBy(p.plan) == "");
+    REQUIRE(runs.size() == 3);
+    for (const auto& run : runs) {
+      sluice_sim::SimulateOptions options = p.Options();
+      options.seed = run["seed"];
+      const sluice_sim::SimulateResult result = p.Run(options);
+      const std::string want = run["output_fnv1a"];
+      CHECK(result.output_fnv1a == std::stoull(want, nullptr, 16));
+    }
+  }
+}
+
+struct Light {
+  const char* name;
+  int convolutions, pools, concats, adds, matrices;
+  bool runs;  // the host has nothing to do, and soon enough for a test
+};
+
+TEST_CASE("onnx: the light models are imported whole, scheduled and verified") {
+  const Light lights[] = {{"densenet121", 183, 5, 58, 0, 0, false},
+                          {"inception_v1", 57, 14, 9, 0, 1, false},
+                          {"resnet50", 53, 2, 0, 16, 1, false},
+                          {"shufflenet", 49, 5, 3, 13, 1, true},
+                          {"squeezenet", 26, 4, 8, 0, 0, true}};
+  for (const Light& light : lights) {
+    const std::string path =
+        SharedFolder() + "/models/onnx/light_" + light.name + ".onnx";
+    if (!std::filesystem::exists(path)) {
+      MESSAGE("skipped: " << path << " is not there");
+      continue;
+    }
+    CAPTURE(light.name);
+    OnnxImportOptions options;
+    options.allow_opaque = true;
+    const ImportResult import = Import(sluice::cli::ReadFile(path), options);
+    CHECK(Count(import, SLUICE_OP_CONV) + Count(import, SLUICE_OP_DEPTHWISE_CONV) ==
+          light.convolutions);
+    CHECK(Count(import, SLUICE_OP_MAX_POOL) + Count(import, SLUICE_OP_AVERAGE_POOL) +
+              Count(import, SLUICE_OP_REDUCE) ==
+          light.pools);
+    CHECK(Count(import, SLUICE_OP_CONCAT) == light.concats);
+    CHECK(Count(import, SLUICE_OP_ADD) == light.adds);
+    CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == light.matrices);
+    CHECK(!import.shapes_only.empty());
+    Planned p(import.graph, "soma-edge");
+    CHECK(p.RefusedBy(p.plan) == "");
+    if (light.runs) CHECK(p.Run(p.Options()).outputs.at(0).size() == 1000);
+  }
+}
+
+TEST_CASE("onnx: operators without meaning here are listed by name, or the host's") {
+  TinyOnnx model;
+  model.Input("x", {1, 4, 8, 8});
+  TinyOnnx::Int(model.Node("LRN", {"x"}, {"a"}), "size", 3);
+  TinyOnnx::Int(model.Node("LRN", {"a"}, {"b"}), "size", 3);
+  model.Node("Frobnicate", {"b"}, {"c"})->set_domain("acme");
+  model.Node("Relu", {"b"}, {"y"});
+  model.Output("y");
+  std::string text = Complaint(model.Finish());
+  CHECK(Says(text, "2 x LRN (unknown)"));
+  CHECK(Says(text, "--allow-opaque"));
+  CHECK(!Says(text, "Frobnicate"));  // nothing needs it
+  OnnxImportOptions options;
+  options.allow_opaque = true;
+  options.opaque_cycles = 77;
+  const ImportResult import = Import(model.Finish(), options);
+  CHECK(Count(import, SLUICE_OP_OPAQUE) == 2);
+  REQUIRE(import.opaque.size() == 1);
+  CHECK(import.opaque[0].count == 2);
+  // Without a shape not even the host can take it.
+  model.Output("c");
+  text = Complaint(model.Finish(), options);
+  CHECK(Says(text, "shape of tensor c"));
+}
+
+TEST_CASE("onnx: dynamic dimensions are fixed by name or place, or named") {
+  TinyOnnx model;
+  model.Input("x", {-1, 3, 8, 8});
+  model.Floats("w", {6, 3, 3, 3});
+  model.Node("Conv", {"x", "w"}, {"c"});
+  model.Node("Shape", {"c"}, {"shape"});
+  model.Integers("zero", {0});
+  model.Node("Gather", {"shape", "zero"}, {"n"});
+  model.Integers("rest", {-1});
+  TinyOnnx::Int(model.Node("Concat", {"n", "rest"}, {"to"}), "axis", 0);
+  model.Node("Reshape", {"c", "to"}, {"y"});
+  model.Output("y", {-1, 216});
+  CHECK(Says(Complaint(model.Finish()), "--dim batch=...   of input x, axis 0"));
+  OnnxImportOptions options;
+  options.dims = {{"bach", 2}};
+  CHECK(Says(Complaint(model.Finish(), options), "bach"));
+  options.dims = {{"batch", 2}};
+  const ImportResult import = Import(model.Finish(), options);
+  CHECK(Count(import, SLUICE_OP_CONV) == 1);
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  uint32_t output = 0;
+  while (graph.tensor_kind()->Get(output) != 2) ++output;
+  const uint32_t begin = graph.tensor_dim_begin()->Get(output);
+  CHECK(graph.tensor_dims()->Get(begin) == 2);
+  CHECK(graph.tensor_dims()->Get(begin + 1) == 216);
+  options.dims = {{"x:0", 3}};
+  CHECK(Complaint(model.Finish(), options) == "");
+}
+
+TEST_CASE("onnx: attention's transpositions are read in place where they can be") {
+  TinyOnnx model;
+  model.Input("x", {1, 5, 8});
+  for (const char* name : {"q", "k"}) {
+    const std::string n = name;
+    model.Floats("w" + n, {8, 8});
+    model.Node("MatMul", {"x", "w" + n}, {n});
+    model.Integers("s" + n, {1, 5, 2, 4});
+    model.Node("Reshape", {n, "s" + n}, {n + "4"});
+  }
+  TinyOnnx::Ints(model.Node("Transpose", {"q4"}, {"qh"}), "perm", {0, 2, 1, 3});
+  TinyOnnx::Ints(model.Node("Transpose", {"k4"}, {"kh"}), "perm", {0, 2, 3, 1});
+  model.Node("MatMul", {"qh", "kh"}, {"scores"});
+  model.Node("Softmax", {"scores"}, {"y"});
+  model.Output("y", {1, 2, 5, 5});
+  const ImportResult import = Import(model.Finish());
+  CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 2);
+  CHECK(Count(import, SLUICE_OP_TRANSPOSE) == 2);  // heads; none for the keys
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  for (uint32_t l = 0; l < graph.layer_op()->size(); ++l) {
+    if (graph.layer_op()->Get(l) != SLUICE_OP_BATCH_MATMUL) continue;
+    CHECK(graph.layer_attributes()->Get(graph.layer_attribute_begin()->Get(l)) == 1);
+  }
+  Planned p(import.graph, "mcu-256k");
+  CHECK(p.RefusedBy(p.plan) == "");
+  CHECK(p.Run(p.Options()).outputs.at(0).size() == 50);
+}
+
+TEST_CASE("onnx: models that lie are refused by naming the node or tensor") {
+  const Bytes garbage = {1, 2, 3, 4, 5, 6, 7};
+  CHECK(Says(Complaint(garbage), "not an ONNX model"));
+  CHECK(Says(Complaint({}), "not an ONNX model"));
+  const auto chain = [](const std::vector<std::string>& reads) {
+    TinyOnnx model;
+    model.Input("x", {1, 4});
+    for (size_t i = 0; i < reads.size(); ++i) {
+      model.Node("Add", {"x", reads[i]}, {"n" + std::to_string(i)});
+    }
+    model.Output("n" + std::to_string(reads.size() - 1));
+    return model;
+  };
+  CHECK(Complaint(chain({"n1", "n2", "x"}).Finish()) == "");  // in any order of nodes
+  CHECK(Says(Complaint(chain({"n2", "n0", "n1"}).Finish()), "a cycle of nodes, n0"));
+  CHECK(Says(Complaint(chain({"ghost"}).Finish()),
+             "node n0 reads ghost, which nobody writes"));
+  TinyOnnx twice = chain({"x", "x"});
+  twice.graph->mutable_node(1)->set_output(0, "n0");
+  CHECK(Says(Complaint(twice.Finish()), "tensor n0 is written twice"));
+  TinyOnnx nothing = chain({"x"});
+  nothing.Output("ghost");
+  CHECK(Says(Complaint(nothing.Finish()), "output ghost: nobody writes it"));
+  TinyOnnx strings;
+  strings.Input("x", {1, 4}, onnx::TensorProto::STRING);
+  strings.Node("Identity", {"x"}, {"y"});
+  strings.Output("y");
+  CHECK(Says(Complaint(strings.Finish()), "input x has elements of type STRING"));
+  TinyOnnx shapeless = chain({"x"});
+  shapeless.graph->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->clear_shape();
+  CHECK(Says(Complaint(shapeless.Finish()), "input x has no shape"));
+  TinyOnnx unknown;  // a shape that no inference yields
+  unknown.Input("x", {1, 4});
+  unknown.Node("Mystery", {"x"}, {"m"})->set_domain("acme");
+  unknown.Node("Relu", {"m"}, {"y"});
+  unknown.Output("y");
+  CHECK(Says(Complaint(unknown.Finish()), "acme.Mystery"));
+  OnnxImportOptions opaque;
+  opaque.allow_opaque = true;
+  CHECK(Says(Complaint(unknown.Finish(), opaque), "tensor m"));
+}
+
+TEST_CASE("onnx: constants that are cut off, outside or absent are refused by name") {
+  TinyOnnx model;
+  model.Input("x", {1, 4});
+  onnx::TensorProto* w = model.Floats("w", {4, 4});
+  model.Node("MatMul", {"x", "w"}, {"y"});
+  model.Output("y");
+  CHECK(Complaint(model.Finish()) == "");
+  w->mutable_float_data()->RemoveLast();
+  CHECK(Says(Complaint(model.Finish()), "tensor w holds 60 bytes; its shape needs 64"));
+  w->set_data_type(onnx::TensorProto::COMPLEX64);
+  CHECK(Says(Complaint(model.Finish()), "tensor w has elements of type COMPLEX64"));
+  w->set_data_type(onnx::TensorProto::FLOAT);
+  w->set_dims(0, -4);
+  CHECK(Says(Complaint(model.Finish()), "tensor w has an impossible extent"));
+  w->set_dims(0, 4);
+  w->clear_float_data();
+  w->set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto* location = w->add_external_data();
+  location->set_key("location");
+  location->set_value("weights.bin");
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "sluice_onnx_test";
+  std::filesystem::create_directories(folder);
+  std::filesystem::remove(folder / "weights.bin");
+  OnnxImportOptions options;
+  options.folder = folder.string() + "/";
+  CHECK(Says(Complaint(model.Finish(), options),
+             "tensor w: its external data are absent"));
+  std::ofstream(folder / "weights.bin") << "too short";
+  CHECK(
+      Says(Complaint(model.Finish(), options), "tensor w: its external data need 64"));
+  std::ofstream(folder / "weights.bin") << std::string(64, 'x');
+  CHECK(Complaint(model.Finish(), options) == "");
+  location->set_value("../weights.bin");
+  CHECK(Says(Complaint(model.Finish(), options), "outside the model's folder"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("onnx: every truncation and many corruptions are refused or sound") {
+  const Bytes whole =
+      sluice::cli::ReadFile(std::string(SLUICE_GOLDENS_FOLDER) + "/qlinear.onnx");
+  OnnxImportOptions options;
+  options.allow_opaque = true;
+  int refused = 0;
+  const auto feed = [&](const Bytes& bytes) {
+    try {
+      const ImportResult import = Import(bytes, options);
+      flatbuffers::Verifier verifier(import.graph.data(), import.graph.size());
+      CHECK(wire::VerifyGraphBuffer(verifier));
+    } catch (const Failure&) {
+      ++refused;
+    }
+  };
+  for (size_t size = 0; size < whole.size(); ++size) {
+    feed(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+  }
+  CHECK(refused == static_cast<int>(whole.size()));
+  sluice::Rng rng(3);
+  for (int i = 0; i < 1500; ++i) {
+    Bytes bytes = whole;
+    const uint32_t at = rng.Below(static_cast<uint32_t>(bytes.size()));
+    bytes[at] = static_cast<uint8_t>(rng.Below(256));
+    feed(bytes);
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test
