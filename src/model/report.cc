@@ -92,9 +92,9 @@ bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
     case SLUICE_OP_SLICE:
     case SLUICE_OP_RESIZE_BILINEAR:
     case SLUICE_OP_RESIZE_NEAREST:
-    case SLUICE_OP_STATE_APPEND:
     case SLUICE_OP_TRANSPOSED_CONV:
       return false;
+    case SLUICE_OP_STATE_APPEND:  // the rows stay in the state
     case SLUICE_OP_GATHER:
       return input == 1;
     case SLUICE_OP_CONV:
@@ -164,8 +164,8 @@ Status FindNeeds(const Graph& graph, Arena* scratch, Span<uint8_t>* needs) {
   return Status::kOk;
 }
 
-// DRAM bytes every plan must move: inputs and constants that are needed whole, outputs
-// once.
+// DRAM bytes every plan must move: inputs, constants and states that are needed whole,
+// outputs and appended rows once. Rows that a run appends itself may never be loaded.
 int64_t CompulsoryBytes(const Graph& graph, Span<const uint8_t> needs) {
   int64_t bytes = 0;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
@@ -173,9 +173,14 @@ int64_t CompulsoryBytes(const Graph& graph, Span<const uint8_t> needs) {
     const bool given =
         tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
     if ((tensor.kind == TensorKind::kOutput && (needs[t] & kHostMade) == 0) ||
-        (given && (needs[t] & kMoved) != 0)) {
+        ((given || tensor.kind == TensorKind::kState) && (needs[t] & kMoved) != 0)) {
       bytes += tensor.bytes;
     }
+  }
+  for (const Layer& layer : graph.layers) {
+    if (layer.op != SLUICE_OP_STATE_APPEND) continue;
+    const bool loaded = (needs[layer.inputs[0]] & kMoved) != 0;
+    if (!loaded) bytes += graph.tensors[layer.inputs[1]].bytes;
   }
   return bytes;
 }

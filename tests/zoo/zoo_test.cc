@@ -114,6 +114,13 @@ TEST_CASE("GPT-2 XL has 48 blocks with 1475 million weights, and embeddings") {
   CHECK(decode.RefusedBy(decode.plan) == "");
   // Keys and values of 1024 positions, where the published block looks at 1025.
   CHECK(decode.report.macs == 48 * uint64_t{34000000 - 2 * 1600} + 1600 * 50257);
+  // What every plan must do: nearly all MACs, though one token is asked for; all
+  // weights and the cache.
+  CHECK(prefill.report.bound_latency_cycles > prefill.report.macs / 65536 * 47 / 48);
+  CHECK(prefill.report.latency_cycles < 2 * prefill.report.bound_latency_cycles);
+  CHECK(decode.report.bound_latency_cycles >
+        (48 * uint64_t{30720000} + 48 * uint64_t{2 * 1024 * 1600}) / 128);
+  CHECK(decode.report.latency_cycles < 2 * decode.report.bound_latency_cycles);
   Report("gpt2_xl_prefill, 1024 tokens", prefill);
   Report("gpt2_xl_decode, 1024 positions", decode);
 }
