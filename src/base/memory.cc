@@ -6,6 +6,8 @@ namespace sluice {
 namespace {
 
 constexpr size_t kBlockGranule = 64;  // every allocation of a BlockHeap, in bytes
+// Chunks of an arena: small at first, so that small jobs take little.
+constexpr size_t kFirstChunkBytes = 8 * 1024;
 constexpr size_t kChunkBytes = 64 * 1024;
 constexpr size_t kChunkAlignment = 64;
 
@@ -126,7 +128,11 @@ void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
   const size_t wanted = RoundUp(header + bytes, kChunkAlignment);
   // A full-size chunk when it can be had, else just what is needed: a tight cap must
   // not fail for the sake of comfort.
-  size_t size = wanted > kChunkBytes ? wanted : kChunkBytes;
+  size_t size = kFirstChunkBytes;
+  if (last_ != nullptr) {
+    size = 2 * last_->bytes < kChunkBytes ? 2 * last_->bytes : kChunkBytes;
+  }
+  if (size < wanted) size = wanted;
   void* p = memory_->Allocate(size, kChunkAlignment);
   if (p == nullptr && size > wanted) {
     size = wanted;

@@ -3,7 +3,7 @@
 // grows, so long lists cost their elements and no more.
 //
 // Errors   kOutOfMemory.
-// Cost     constant time per element; 8 bytes per page of at most 4 KiB.
+// Cost     constant time per element; 8 bytes per page of at most 1 KiB.
 #ifndef SLUICE_BASE_SEQUENCE_H_
 #define SLUICE_BASE_SEQUENCE_H_
 
@@ -38,7 +38,7 @@ class Sequence {
  private:
   static constexpr size_t Shift() {
     size_t shift = 0;
-    while (sizeof(T) << (shift + 1) <= 4096) ++shift;
+    while (sizeof(T) << (shift + 1) <= 1024) ++shift;
     return shift;
   }
   static constexpr size_t kShift = Shift();

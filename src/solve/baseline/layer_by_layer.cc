@@ -10,7 +10,8 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "baseline";
-constexpr uint32_t kMaxTiles = 1u << 24;  // of a program; more is no sensible plan
+// Steps of a program: what verify takes. More is no sensible plan.
+constexpr int64_t kMaxSteps = 1 << 24;
 
 // One layer being written into the program.
 struct LayerWriter {
@@ -23,6 +24,7 @@ struct LayerWriter {
   TilingMemo* tilings;
   uint32_t layer;
 
+  bool TooLong() const { return static_cast<int64_t>(program->size()) > kMaxSteps; }
   // Of buffers that hold elements of up to `element_bytes`.
   uint32_t alignment(uint32_t element_bytes) const {
     return Max(hardware.scratchpad().alignment_bytes, element_bytes);
@@ -102,9 +104,9 @@ class TileLoop {
 // Writes the tiles of a computing layer.
 class ComputeLayer {
  public:
-  ComputeLayer(const LayerWriter& w, const TiledLayer& layer, const Tiling& tiling)
+  ComputeLayer(const LayerWriter& w, const TiledLayer& layer, const Tiling& tiling,
+               const TileBuffers& b)
       : w_(w), layer_(layer), tiling_(tiling) {
-    const TileBuffers b = BuffersOf(layer, tiling);
     int64_t at = 0;
     for (int r = 0; r < kTileRoles; ++r) {
       roles_[r].count = b.role_buffers[r];
@@ -122,7 +124,7 @@ class ComputeLayer {
     bool has_pending = false;
     while (loop.Next()) {
       if (w_.budget->Exhausted()) return Status::kStopped;
-      if (w_.program->tile_count() >= kMaxTiles) return Status::kUnsupported;
+      if (w_.TooLong()) return Status::kUnsupported;
       const Box box = loop.box();
       // Single buffers: the tile before must be done before anything is loaded anew.
       if (has_pending && !tiling_.doubled) {
@@ -207,14 +209,19 @@ class ComputeLayer {
   BufferRange accumulator_;
 };
 
+TiledLayer TiledOf(const LayerWriter& w) {
+  const Layer& executed = w.lowering.executed[w.layer];
+  return TiledLayer{w.graph, w.hardware, executed, OperandsOf(executed),
+                    AccumulatedChannels(w.graph, executed)};
+}
+
 Status WriteCompute(const LayerWriter& w, int64_t capacity, Arena* scratch,
                     int64_t* smallest) {
-  const Layer& executed = w.lowering.executed[w.layer];
-  const TiledLayer layer = {w.graph, w.hardware, executed, OperandsOf(executed),
-                            AccumulatedChannels(w.graph, executed)};
+  const TiledLayer layer = TiledOf(w);
   Tiling tiling = {};
-  SLUICE_TRY(w.tilings->Choose(layer, capacity, scratch, &tiling, smallest));
-  return ComputeLayer(w, layer, tiling).Write();
+  TileBuffers buffers = {};
+  SLUICE_TRY(w.tilings->Choose(layer, capacity, scratch, &tiling, &buffers, smallest));
+  return ComputeLayer(w, layer, tiling, buffers).Write();
 }
 
 // A box of one tensor's elements copied to another place that is given by strides.
@@ -265,6 +272,7 @@ Status WriteCopy(const LayerWriter& w, const Copy& copy, int64_t capacity,
   int32_t at[kAxes] = {};
   for (bool more = true; more; ++turn) {
     if (w.budget->Exhausted()) return Status::kStopped;
+    if (w.TooLong()) return Status::kUnsupported;
     Box box;
     Transfer load = {};
     Transfer store = {};
@@ -362,6 +370,7 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   if (need(chunk) > capacity) return Status::kInfeasible;
   for (int64_t row = 0; row < rows; row += chunk) {
     if (w.budget->Exhausted()) return Status::kStopped;
+    if (w.TooLong()) return Status::kUnsupported;
     const int32_t n = static_cast<int32_t>(Min(chunk, rows - row));
     int64_t at = 0;
     const BufferRange index_range = TakeRange(&at, RoundUpTo(n * 4, alignment));
@@ -410,6 +419,36 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
     default:
       return Status::kUnsupported;
   }
+}
+
+// Adds the layer's tiles to *tiles: looked at before anything is written, so that a
+// plan of absurd length is refused at once. A layer that does not fit adds none.
+Status CountTiles(const LayerWriter& w, int64_t capacity, Arena* scratch,
+                  int64_t* tiles) {
+  if (KindOf(w.graph.layers[w.layer].op) != LayerKind::kCompute) return Status::kOk;
+  Tiling tiling = {};
+  TileBuffers buffers = {};
+  int64_t smallest = 0;
+  const Status status =
+      w.tilings->Choose(TiledOf(w), capacity, scratch, &tiling, &buffers, &smallest);
+  if (status != Status::kOk) {
+    return status == Status::kInfeasible ? Status::kOk : status;
+  }
+  int64_t product = 1;
+  for (const int32_t trips : buffers.trips)
+    product = Min(product * trips, 2 * kMaxSteps);
+  *tiles += product;
+  return Status::kOk;
+}
+
+Status ReportTooLong(uint32_t layer, Diagnostic* diagnostic) {
+  return Fail(diagnostic, Status::kUnsupported, kStage)
+      .Layer(layer)
+      .Text("more than ")
+      .Number(kMaxSteps)
+      .Text(" instructions up to layer ")
+      .Number(layer)
+      .Text(": the scratchpad is too small for a plan of sensible size");
 }
 
 // The tensor that takes most of the layer's memory: what an infeasible report names.
@@ -466,11 +505,19 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
   int64_t worst_bytes = 0;
   Arena memory(scratch->memory());
   TilingMemo tilings(&memory);
+  const auto writer_of = [&](uint32_t l) {
+    return LayerWriter{graph, hardware, lowering, coster, budget, program, &tilings, l};
+  };
+  int64_t tiles = 0;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (lowering.is_view[l] != 0) continue;
+    SLUICE_TRY(CountTiles(writer_of(l), scratchpad_bytes, scratch, &tiles));
+    if (tiles > kMaxSteps) return ReportTooLong(l, diagnostic);
+  }
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     SLUICE_TRY(program->BeginBlock());
-    const LayerWriter writer = {graph,  hardware, lowering, coster,
-                                budget, program,  &tilings, l};
+    const LayerWriter writer = writer_of(l);
     int64_t smallest = 0;
     const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
     if (status == Status::kInfeasible) {
@@ -487,6 +534,7 @@ Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
           .Text("the budget ran out before the first legal plan, at layer ")
           .Number(l);
     }
+    if (writer.TooLong()) return ReportTooLong(l, diagnostic);
     if (status == Status::kUnsupported) {
       return Fail(diagnostic, status, kStage)
           .Layer(l)

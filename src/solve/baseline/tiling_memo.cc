@@ -45,18 +45,21 @@ uint64_t HashOf(const Graph& graph, const Layer& layer) {
 }  // namespace
 
 Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
-                          Arena* scratch, Tiling* tiling, int64_t* smallest) {
+                          Arena* scratch, Tiling* tiling, TileBuffers* buffers,
+                          int64_t* smallest) {
   const uint64_t hash = HashOf(layer.graph, layer.layer);
   for (const Entry& entry : entries_) {
     if (entry.hash != hash || !SameLayer(layer.graph, entry.layer, layer.layer)) {
       continue;
     }
     *tiling = entry.tiling;
+    *buffers = entry.buffers;
     *smallest = 0;
     return Status::kOk;
   }
   SLUICE_TRY(ChooseTiling(layer, scratchpad_bytes, scratch, tiling, smallest));
-  return entries_.Push(Entry{hash, layer.layer, *tiling});
+  *buffers = BuffersOf(layer, *tiling);
+  return entries_.Push(Entry{hash, layer.layer, *tiling, *buffers});
 }
 
 }  // namespace sluice

@@ -17,13 +17,14 @@ class TilingMemo {
  public:
   explicit TilingMemo(Arena* arena) : entries_(arena) {}
   Status Choose(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
-                Tiling* tiling, int64_t* smallest);
+                Tiling* tiling, TileBuffers* buffers, int64_t* smallest);
 
  private:
   struct Entry {
     uint64_t hash;
     Layer layer;
     Tiling tiling;
+    TileBuffers buffers;
   };
   Vector<Entry> entries_;
 };

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/sequence.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "base/intern.h"
+#include "base/rng.h"
+
+namespace sluice {
+namespace {
+
+sluice_allocator_t Malloc() {
+  sluice_allocator_t a = {};
+  a.struct_size = sizeof a;
+  a.allocate = [](void*, size_t bytes, size_t alignment) {
+    return std::aligned_alloc(alignment,
+                              (bytes + alignment - 1) / alignment * alignment);
+  };
+  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
+  return a;
+}
+
+struct Item {
+  uint32_t words[7];
+};
+
+TEST_CASE("sequence: elements stay where they are and cost what they take") {
+  Memory memory(Malloc(), 0);
+  Arena arena(&memory);
+  Sequence<Item> items(&arena);
+  const Item* first = nullptr;
+  constexpr uint32_t kItems = 100000;
+  for (uint32_t i = 0; i < kItems; ++i) {
+    REQUIRE(items.Push(Item{{i, 1, 2, 3, 4, 5, ~i}}) == Status::kOk);
+    if (i == 0) first = &items[0];
+  }
+  CHECK(first == &items[0]);
+  uint32_t next = 0;
+  items.ForEachRun([&](Span<const Item> run) {
+    for (const Item& item : run) {
+      CHECK(item.words[0] == next);
+      CHECK(item.words[6] == ~next++);
+    }
+  });
+  CHECK(next == kItems);
+  CHECK(items[77777].words[0] == 77777);
+  CHECK(memory.peak_bytes() < kItems * sizeof(Item) * 6 / 5);
+}
+
+TEST_CASE("sequence: no memory is an answer") {
+  Memory memory(Malloc(), 20000);
+  Arena arena(&memory);
+  Sequence<Item> items(&arena);
+  Status status = Status::kOk;
+  while (status == Status::kOk) status = items.Push(Item{});
+  CHECK(status == Status::kOutOfMemory);
+  CHECK(items.size() > 100);
+}
+
+TEST_CASE("intern table: equal items have one number, in the order of first use") {
+  Memory memory(Malloc(), 0);
+  Arena arena(&memory);
+  InternTable<Item> table(&arena);
+  std::map<uint32_t, uint32_t> known;
+  Rng rng(3);
+  for (int i = 0; i < 20000; ++i) {
+    const uint32_t value = rng.Below(3000) * 65536;
+    const Item item = {{0, 0, value, 0, 0, 0, 1}};
+    uint32_t index = 0;
+    REQUIRE(table.Intern(item, &index) == Status::kOk);
+    const auto inserted = known.insert({value, static_cast<uint32_t>(known.size())});
+    CHECK(index == inserted.first->second);
+    CHECK(table[index].words[2] == value);
+  }
+  CHECK(table.size() == known.size());
+}
+
+}  // namespace
+}  // namespace sluice
