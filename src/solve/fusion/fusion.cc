@@ -16,6 +16,10 @@ constexpr uint32_t kWholeLayers = 160;
 constexpr uint32_t kStretch = 64;
 constexpr uint32_t kStretchStep = 48;
 constexpr double kTemperature = 0.01;
+constexpr uint32_t kFewestSpared = 48;  // layers, for blocks to be stamped
+// A stamped scheme above the cost in an endless buffer by this is not taken: blocks
+// that have to be tiled across their borders are better off one by one.
+constexpr double kFarFromIdeal = 1.1;
 
 template <MoveSet kMoves>
 double Propose(void* user, Rng* rng, double limit) {
@@ -128,6 +132,78 @@ uint64_t AnnealPublished(Scheme* scheme, const FusionOptions& options, double co
   return Anneal(State(scheme, options.solver), run, cost, &rng, budget).rounds;
 }
 
+Status AnnealOnly(Scheme* scheme, const FusionOptions& options, Arena* arena,
+                  Budget* budget, SchemeScore* score, uint64_t* rounds) {
+  if (scheme->layers() > kWholeLayers) {
+    return AnnealByStretches(scheme, options, arena, budget, score, rounds);
+  }
+  *rounds = AnnealScheme(scheme, options, score->cost, budget);
+  return Status::kOk;
+}
+
+// Construction, and annealing when asked for.
+Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* arena,
+                          Budget* budget, Diagnostic* diagnostic, SchemeScore* score,
+                          uint64_t* rounds) {
+  const uint64_t n = scheme->layers();
+  const uint64_t evaluations =
+      options.construct_evaluations != 0
+          ? options.construct_evaluations
+          : Min(kConstructEvaluations, Max(kConstructFewest, kConstructLayers / n));
+  SLUICE_TRY(Construct(scheme, evaluations, arena, budget, diagnostic, score));
+  if (!options.anneal) return Status::kOk;
+  return AnnealOnly(scheme, options, arena, budget, score, rounds);
+}
+
+// The network with its repeated blocks shortened, stamped over the whole; *done is
+// false when there is little to spare, or what fits short does not fit stamped.
+Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
+                     Budget* budget, FusionResult* out, bool* done) {
+  ArenaScope scope(arena);
+  *done = false;
+  SLUICE_TRY(FindRepeats(whole->problem(), arena, &out->repeats));
+  const Repeats& repeats = out->repeats;
+  const double ideal = whole->Bound().cost;  // in an endless buffer
+  if (repeats.spared < kFewestSpared) return Status::kOk;
+  ShortNetwork network;
+  TileMemo memo;
+  Scheme scheme;
+  SLUICE_TRY(Shorten(whole->problem(), whole->memo(), repeats, arena, &network));
+  const uint32_t n = static_cast<uint32_t>(network.window.layer.size());
+  const uint32_t tiles = 16 * n + 2048;
+  SLUICE_TRY(memo.Init(arena, network.window.model, 64 * n));
+  SLUICE_TRY(scheme.Init(arena, &network.window.problem, &memo, options.objective,
+                         tiles, 2 * tiles));
+  scheme.segment = network.segment;
+  SchemeScore score;
+  Diagnostic ignored = {};
+  GroupNotation stamped;
+  SLUICE_TRY(arena->Allocate(whole->layers(), &stamped.order));
+  SLUICE_TRY(arena->Allocate(whole->layers(), &stamped.cut));
+  SLUICE_TRY(arena->Allocate(whole->layers(), &stamped.tiles));
+  const auto stamp = [&](double limit) {
+    scheme.Restore();
+    Stamp(network, repeats, scheme.notation(), &stamped);
+    whole->policy = scheme.policy;
+    whole->Load(stamped);
+    const SchemeScore next = whole->Score(limit);
+    if (next.cost > limit) return false;
+    out->score = next;
+    whole->Save();
+    return true;
+  };
+  FusionOptions construct = options;
+  construct.anneal = false;
+  Status status = ConstructAndAnneal(&scheme, construct, arena, budget, &ignored,
+                                     &score, &out->rounds);
+  if (status == Status::kOutOfMemory) return status;
+  *done = status == Status::kOk && stamp(kFarFromIdeal * ideal);
+  if (!*done || !options.anneal) return Status::kOk;
+  SLUICE_TRY(AnnealOnly(&scheme, options, arena, budget, &score, &out->rounds));
+  stamp(out->score.cost);
+  return Status::kOk;
+}
+
 // The saved scheme, scored, as the result.
 void Take(Scheme* scheme, FusionResult* out) {
   scheme->Restore();
@@ -157,18 +233,15 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   SLUICE_TRY(
       scheme->Init(arena, &problem, memo, options.objective, max_tiles, max_transfers));
   out->rounds = 0;
+  out->repeats = Repeats();
   if (options.solver == kFusionOurs) {
-    const uint64_t evaluations =
-        options.construct_evaluations != 0
-            ? options.construct_evaluations
-            : Min<uint64_t>(kConstructEvaluations,
-                            Max(kConstructFewest, kConstructLayers / n));
-    SLUICE_TRY(Construct(scheme, evaluations, arena, budget, diagnostic, &out->score));
-    if (options.anneal && n <= kWholeLayers) {
-      out->rounds = AnnealScheme(scheme, options, out->score.cost, budget);
-    } else if (options.anneal) {
-      SLUICE_TRY(
-          AnnealByStretches(scheme, options, arena, budget, &out->score, &out->rounds));
+    bool done = false;
+    SLUICE_TRY(SolveRepeated(scheme, options, arena, budget, out, &done));
+    if (!done) {
+      out->repeats = Repeats();
+      out->rounds = 0;
+      SLUICE_TRY(ConstructAndAnneal(scheme, options, arena, budget, diagnostic,
+                                    &out->score, &out->rounds));
     }
   } else {
     scheme->double_buffer = true;

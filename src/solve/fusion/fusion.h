@@ -14,6 +14,7 @@
 #define SLUICE_SOLVE_FUSION_FUSION_H_
 
 #include "solve/fusion/moves.h"
+#include "solve/fusion/repeats.h"
 #include "solve/fusion/scheme.h"
 
 namespace sluice {
@@ -43,6 +44,8 @@ struct FusionResult {
   TileList list;
   SchemeScore score;
   uint64_t rounds = 0;
+  // Runs of blocks of which all but the first and the last have one notation.
+  Repeats repeats;
   Scheme* scheme = nullptr;  // as saved; for Tighten
 };
 

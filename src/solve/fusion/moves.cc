@@ -19,6 +19,10 @@ bool Reads(const FusionProblem& p, uint32_t reader, uint32_t source) {
   return false;
 }
 
+bool SameSegment(const Scheme& s, uint32_t a, uint32_t b) {
+  return s.segment.empty() || s.segment[a] == s.segment[b];
+}
+
 // Swaps a layer to anywhere between its sources and its readers.
 bool MoveOrder(Scheme* s, Rng* rng) {
   const uint32_t n = Size(*s);
@@ -27,11 +31,12 @@ bool MoveOrder(Scheme* s, Rng* rng) {
   const uint32_t layer = order[from];
   uint32_t low = from;
   uint32_t high = from;
-  while (low > 0 && from - low < kReach &&
+  while (low > 0 && from - low < kReach && SameSegment(*s, layer, order[low - 1]) &&
          !Reads(s->problem(), layer, order[low - 1])) {
     --low;
   }
   while (high + 1 < n && high - from < kReach &&
+         SameSegment(*s, layer, order[high + 1]) &&
          !Reads(s->problem(), order[high + 1], layer)) {
     ++high;
   }

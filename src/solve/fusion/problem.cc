@@ -199,6 +199,23 @@ void AddInput(FusionRun* run, uint32_t i, int role, uint32_t tensor,
   input->fused_axes = static_cast<uint8_t>(axes);
 }
 
+// Layers with the same operator, attributes and shapes cost the same, tile by tile.
+uint64_t SignatureOf(const Graph& graph, const Layer& layer) {
+  uint64_t h = 1 + uint64_t{layer.op};
+  const auto mix = [&](int64_t v) {
+    h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+  };
+  for (int32_t a : layer.attributes) mix(a);
+  for (uint32_t t : layer.inputs) {
+    mix(t == kNone);
+    if (t == kNone) continue;
+    for (int32_t e : graph.tensors[t].extent) mix(e);
+    mix(graph.tensors[t].element_bytes);
+  }
+  return h | 1;
+}
+
 void FillLayers(FusionRun* run, Span<const uint32_t> fusion_of, Tables* tables) {
   const Graph& graph = *run->graph;
   for (uint32_t i = 0; i < run->layer.size(); ++i) {
@@ -208,6 +225,7 @@ void FillLayers(FusionRun* run, Span<const uint32_t> fusion_of, Tables* tables) 
     FusionLayer* f = &tables->layers[i];
     for (int a = 0; a < kAxes; ++a) f->extent[a] = out.extent[a];
     f->element_bytes = out.element_bytes;
+    f->signature = SignatureOf(graph, layer);
     f->axes = static_cast<uint8_t>(CuttableAxes(graph, layer));
     f->first_input = tables->edges;
     for (int r = 0; r < kTileRoles; ++r) {

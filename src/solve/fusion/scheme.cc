@@ -51,9 +51,20 @@ void Scheme::Reset() {
   Keep();
 }
 
+bool Scheme::CrossesSegments() const {
+  if (segment.empty()) return false;
+  for (uint32_t i = 1; i < layers(); ++i) {
+    if (notation_.cut[i] == kCutNone &&
+        segment[notation_.order[i]] != segment[notation_.order[i - 1]]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 SchemeScore Scheme::Bound() {
   SchemeScore s;
-  s.parsed = parser_.Parse(notation_, &list_);
+  s.parsed = CrossesSegments() ? ParseResult::kCut : parser_.Parse(notation_, &list_);
   if (s.parsed != ParseResult::kOk) return s;
   s.energy_pj = Energy(*problem_, list_);
   s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);
@@ -75,7 +86,7 @@ SchemeScore Scheme::Bound() {
 
 SchemeScore Scheme::Score(double limit) {
   SchemeScore s;
-  s.parsed = parser_.Parse(notation_, &list_);
+  s.parsed = CrossesSegments() ? ParseResult::kCut : parser_.Parse(notation_, &list_);
   if (s.parsed != ParseResult::kOk) return s;
   s.energy_pj = Energy(*problem_, list_);
   s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);

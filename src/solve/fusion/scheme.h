@@ -76,6 +76,8 @@ class Scheme {
   bool double_buffer = false;  // score as the published first stage does
   int64_t target_bytes = 0;    // what Bound() measures the excess against
   SchemeRest rest;
+  // By layer: order changes within one, fine groups end at its end; empty = all one.
+  Span<const uint32_t> segment;
 
   // Logged changes.
   void SetCut(uint32_t i, Cut cut) { Log(i), notation_.cut[i] = cut; }
@@ -113,6 +115,7 @@ class Scheme {
     uint8_t cut;
   };
   void Log(uint32_t i);
+  bool CrossesSegments() const;
 
   double CostOf(const SchemeScore& s) const {
     return Cost(objective_, s.energy_pj + rest.energy_pj,

@@ -39,6 +39,14 @@ Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
   SLUICE_TRY(out->memo.Init(arena, out->window.model, 32 * size_t{length}));
   SLUICE_TRY(out->scheme.Init(arena, &out->window.problem, &out->memo,
                               whole.objective(), tiles, 2 * tiles));
+  if (!whole.segment.empty()) {
+    Span<uint32_t> segment;
+    SLUICE_TRY(arena->Allocate(length, &segment));
+    for (uint32_t i = 0; i < length; ++i) {
+      segment[i] = whole.segment[out->window.layer[i]];
+    }
+    out->scheme.segment = segment;
+  }
   out->scheme.policy = whole.policy;
   out->scheme.Load(out->window.notation);
   return Status::kOk;

@@ -17,7 +17,7 @@ namespace sluice {
 
 struct Stretch {
   uint32_t first, last;  // positions of the whole
-  Window window;
+  SchemeWindow window;
   TileMemo memo;
   Scheme scheme;
 };

@@ -8,19 +8,19 @@ namespace {
 
 bool Grid(void* user, const int32_t extent[4], uint32_t axes, uint32_t tiles,
           int32_t counts[4]) {
-  const TileModel& m = static_cast<Window*>(user)->memo->model();
+  const TileModel& m = static_cast<SchemeWindow*>(user)->memo->model();
   return m.grid(m.user, extent, axes, tiles, counts);
 }
 
 void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
           CutBox* out) {
-  const Window& w = *static_cast<Window*>(user);
+  const SchemeWindow& w = *static_cast<SchemeWindow*>(user);
   const TileModel& m = w.memo->model();
   m.need(m.user, w.layer[layer], input, ofmap, out);
 }
 
 bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) {
-  const Window& w = *static_cast<Window*>(user);
+  const SchemeWindow& w = *static_cast<SchemeWindow*>(user);
   return w.memo->Cost(w.layer[layer], extent, out);
 }
 
@@ -42,7 +42,7 @@ struct Readers {
 class Opener {
  public:
   Opener(const FusionProblem& whole, const GroupNotation& notation, uint32_t first,
-         uint32_t last, WindowIndex* index, Window* window)
+         uint32_t last, WindowIndex* index, SchemeWindow* window)
       : whole_(whole),
         notation_(notation),
         first_(first),
@@ -72,6 +72,7 @@ class Opener {
     SLUICE_TRY(arena->Allocate(n, &window_->notation.order));
     SLUICE_TRY(arena->Allocate(n, &window_->notation.cut));
     SLUICE_TRY(arena->Allocate(n, &window_->notation.tiles));
+    if (!whole_.reserve.empty()) SLUICE_TRY(arena->Allocate(n, &reserve_));
     ++index_->now;
     for (uint32_t i = 0; i < n; ++i) AddLayer(i);
     FusionProblem* p = &window_->problem;
@@ -81,6 +82,7 @@ class Opener {
     p->layers = layers_;
     p->consumers = consumers;
     p->externals = externals_.Slice(0, external_count_);
+    p->reserve = reserve_;
     p->buffer_bytes -= PassingBytes();
     return Status::kOk;
   }
@@ -106,6 +108,7 @@ class Opener {
     window_->notation.tiles[i] = notation_.tiles[first_ + i];
     FusionLayer* l = &layers_[i];
     *l = whole_.layers[layer];
+    if (!reserve_.empty()) reserve_[i] = whole_.reserve[layer];
     const Readers readers = ReadersOf(layer);
     l->output |= readers.stored;
     l->kept = readers.kept;
@@ -161,10 +164,11 @@ class Opener {
   uint32_t group_first_, group_last_;  // fusion groups that reach over the ends
   bool through_ = true;                // one fusion group from end to end
   WindowIndex* index_;
-  Window* window_;
+  SchemeWindow* window_;
   Span<FusionLayer> layers_;
   Span<FusionInput> inputs_;
   Span<FusionExternal> externals_;
+  Span<int64_t> reserve_;
   uint32_t input_count_ = 0;
   uint32_t external_count_ = 0;
 };
@@ -178,13 +182,17 @@ Status WindowIndex::Init(Arena* arena, const FusionProblem& problem) {
   return arena->Allocate(sources, &stamp);
 }
 
+TileModel WindowModel(SchemeWindow* window) {
+  return TileModel{window, Grid, Need, CostOf, window->memo->model().flags};
+}
+
 Status OpenWindow(const FusionProblem& whole, TileMemo* memo,
                   const GroupNotation& notation, uint32_t first, uint32_t last,
-                  WindowIndex* index, Arena* arena, Window* window) {
-  *window = Window{};
+                  WindowIndex* index, Arena* arena, SchemeWindow* window) {
+  *window = SchemeWindow{};
   window->whole = &whole;
   window->memo = memo;
-  window->model = TileModel{window, Grid, Need, CostOf, memo->model().flags};
+  window->model = WindowModel(window);
   return Opener(whole, notation, first, last, index, window).Open(arena);
 }
 

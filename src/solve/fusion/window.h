@@ -29,7 +29,7 @@ struct WindowIndex {
   Status Init(Arena* arena, const FusionProblem& problem);
 };
 
-struct Window {
+struct SchemeWindow {
   const FusionProblem* whole;
   TileMemo* memo;        // of the whole problem
   Span<uint32_t> layer;  // of the whole problem, by layer here
@@ -38,10 +38,13 @@ struct Window {
   GroupNotation notation;
 };
 
+// The model behind a window's problem; the window must not move.
+TileModel WindowModel(SchemeWindow* window);
+
 // index->position must hold for `notation`.
 Status OpenWindow(const FusionProblem& whole, TileMemo* memo,
                   const GroupNotation& notation, uint32_t first, uint32_t last,
-                  WindowIndex* index, Arena* arena, Window* window);
+                  WindowIndex* index, Arena* arena, SchemeWindow* window);
 
 }  // namespace sluice
 
