@@ -8,6 +8,7 @@
 #include "cli/hardware_files.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/solvers.h"
 
 namespace sluice::cli {
 namespace {
@@ -162,11 +163,9 @@ void Run(const ScheduleCommand& command) {
   const Exponents exponents = ExponentsOf(command.objective);
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
-  options.solver = command.solver == "baseline" ? SLUICE_SOLVER_BASELINE
-                   : command.solver == "fusion" ? SLUICE_SOLVER_FUSION
-                   : command.solver == "cocco"  ? SLUICE_SOLVER_COCCO
-                   : command.solver == "soma"   ? SLUICE_SOLVER_SOMA
-                                                : SLUICE_SOLVER_DEFAULT;
+  if (!FindSolver(command.solver, &options.solver)) {
+    throw Failure(kUsage, "no solver is called " + command.solver);
+  }
   options.scratchpad_bytes = command.budget_bytes;
   options.deadline_ns = command.deadline_ns;
   options.max_iterations = command.iterations;

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/quantities.h"
+#include "cli/solvers.h"
 #include "sluice/sluice.h"
 
 namespace {
@@ -102,7 +103,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option("--solver", command->solver,
                   "default = fusion: layers fused where it pays; baseline: every layer "
                   "alone; cocco, soma: published")
-      ->check(CLI::IsMember({"default", "baseline", "fusion", "cocco", "soma"}))
+      ->check(CLI::IsMember(SolverNames()))
       ->capture_default_str();
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
               "cap on the scheduler's own memory", "BYTES");

@@ -8,8 +8,8 @@
 #include "cli/hardware_json.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
+#include "cli/solvers.h"
 #include "cli/zoo/zoo.h"
-#include "sluice/sluice.h"
 
 namespace sluice::cli {
 
@@ -22,7 +22,7 @@ const char kGridHelp[] =
     "buffer_bytes": ["4M", {"bytes": "8M", "read_pj_per_bit": 0.19,
                             "write_pj_per_bit": 0.21}],
     "set": {"macs_per_cycle": [4096, 8192], "DRAM.read_pj_per_bit": [4, 10.5]},
-    "solver": "fusion", "objective": "edp", "iterations": 0, "deadline": "0ms",
+    "solver": "default", "objective": "edp", "iterations": 0, "deadline": "0ms",
     "seed": 0, "seq": 0, "context": 0, "blocks": 0 }
 Every combination is one row of the CSV file, appended as soon as it is there. Started
 again, what the file holds is not computed again; a half-written last line is dropped.)";
@@ -232,16 +232,8 @@ std::string Scalar(const Json& grid, const char* key, const std::string& other) 
 }
 
 void ReadOptions(const Json& grid, Grid* out) {
-  const std::string solver = Scalar(grid, "solver", "fusion");
-  if (solver == "baseline") {
-    out->solver = SLUICE_SOLVER_BASELINE;
-  } else if (solver == "fusion") {
-    out->solver = SLUICE_SOLVER_FUSION;
-  } else if (solver == "default") {
-    out->solver = SLUICE_SOLVER_DEFAULT;
-  } else {
-    Fail("no solver is called " + solver);
-  }
+  const std::string solver = Scalar(grid, "solver", "default");
+  if (!FindSolver(solver, &out->solver)) Fail("no solver is called " + solver);
   const std::string objective = Scalar(grid, "objective", "edp");
   if (objective != "edp" && objective != "latency" && objective != "energy") {
     Fail("the objective is edp, latency or energy, not " + objective);
@@ -355,7 +347,7 @@ Grid ParseGrid(const std::string& text, const std::string& version) {
                      {"set", m.set},
                      {"buffer_bytes", m.buffer},
                      {"dram_bytes_per_cycle", m.bandwidth},
-                     {"solver", Scalar(json, "solver", "fusion")},
+                     {"solver", Scalar(json, "solver", "default")},
                      {"objective", Scalar(json, "objective", "edp")},
                      {"iterations", number(grid.iterations)},
                      {"deadline_ns", number(grid.deadline_ns)},
