@@ -178,35 +178,54 @@ int64_t BufferAlignment(const TiledLayer& layer, bool accumulates) {
   return alignment;
 }
 
-TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
-                    const Tiling& tiling, const int32_t widest[2]) {
-  const Graph& graph = layer.graph;
-  const Tensor& out = graph.tensors[layer.layer.outputs[0]];
-  TileBuffers b = {};
-  TripsOf(layer, tiling, b.trips);
-  const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
+// The tiles that say how large buffers must be; the order of loops does not change
+// them.
+struct LargestTiles {
+  TileBoxes first;
+  int64_t elements[kTileRoles];  // of the larger of the first tile and the widest
+};
+
+LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
+                       const int32_t widest[2]) {
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
   const int32_t c = layer.channels == 0 ? 0 : Min(tiling.c_chunk, layer.channels);
   Box first = WholeBox(out);
   for (int a = 0; a < kAxes; ++a) first.extent[a] = Min(tiling.chunk[a], out.extent[a]);
+  LargestTiles tiles = {};
+  tiles.first = BoxesOf(layer.graph, layer.layer, first, 0, c);
+  for (int r = 0; r < kTileRoles; ++r) {
+    tiles.elements[r] = tiles.first.box[r].elements();
+  }
+  if (widest[0] == 0 && widest[1] == 0) return tiles;
   Box wide = first;
   for (int a = 1; a <= 2; ++a) {
     wide.begin[a] = widest[a - 1];
     wide.extent[a] = Min(tiling.chunk[a], out.extent[a] - widest[a - 1]);
   }
-  const TileBoxes t = BoxesOf(graph, layer.layer, first, 0, c);
-  const TileBoxes w = BoxesOf(graph, layer.layer, wide, 0, c);
+  const TileBoxes w = BoxesOf(layer.graph, layer.layer, wide, 0, c);
+  for (int r = 0; r < kTileRoles; ++r) {
+    tiles.elements[r] = Max(tiles.elements[r], w.box[r].elements());
+  }
+  return tiles;
+}
+
+TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
+                    const Tiling& tiling, const LargestTiles& tiles) {
+  TileBuffers b = {};
+  TripsOf(layer, tiling, b.trips);
+  const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
-    const Tensor& tensor = graph.tensors[layer.operands.tensor[r]];
-    const int64_t elements = Max(t.box[r].elements(), w.box[r].elements());
-    b.role_bytes[r] = RoundUpTo(elements * tensor.element_bytes, alignment);
+    const Tensor& tensor = layer.graph.tensors[layer.operands.tensor[r]];
+    b.role_bytes[r] = RoundUpTo(tiles.elements[r] * tensor.element_bytes, alignment);
     const bool many = LoadsOf(facts, tiling, b.trips, r) > 1;
     b.role_buffers[r] = many && tiling.doubled ? 2 : 1;
     b.total_bytes += b.role_bytes[r] * b.role_buffers[r];
   }
   if (b.trips[kLoopC] > 1) {
-    b.accumulator_bytes =
-        RoundUpTo(first.elements() * layer.hardware.accumulator_bytes, alignment);
+    b.accumulator_bytes = RoundUpTo(
+        tiles.first.box[kRoleOutput].elements() * layer.hardware.accumulator_bytes,
+        alignment);
     b.total_bytes += b.accumulator_bytes;
   }
   return b;
@@ -216,7 +235,7 @@ TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
 // same on every machine.
 double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
                       const Tiling& tiling, const TileBuffers& b,
-                      const double halo_ratio) {
+                      const TileBoxes& first, const double halo_ratio) {
   const Graph& graph = layer.graph;
   const Hardware& hw = layer.hardware;
   double bytes = 0;
@@ -240,12 +259,9 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
   const double dma = bytes * static_cast<double>(bandwidth.denominator) /
                          static_cast<double>(bandwidth.numerator) +
                      transfers * static_cast<double>(hw.dma_latency_cycles);
-  const Tensor& out = graph.tensors[layer.layer.outputs[0]];
-  Box first = WholeBox(out);
-  for (int a = 0; a < kAxes; ++a) first.extent[a] = Min(tiling.chunk[a], out.extent[a]);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
-  const TileBoxes t = BoxesOf(graph, layer.layer, first, 0, c);
-  const double compute = tiles * static_cast<double>(TileCycles(hw, layer.layer, t, c));
+  const double compute =
+      tiles * static_cast<double>(TileCycles(hw, layer.layer, first, c));
   const double overlapped =
       tiling.doubled ? Max(dma, compute) + Min(dma, compute) / tiles : dma + compute;
   return overlapped * (1 + tiles * kTileToll);
@@ -260,7 +276,9 @@ class Search {
         facts_(FactsOf(layer)),
         out_(layer.graph.tensors[layer.layer.outputs[0]]) {}
 
-  void PrepareHalo(const SpatialList& cuts, Span<int32_t> widest, Span<double> ratio) {
+  void PrepareHalo(const SpatialList& cuts, Span<int32_t> widest, Span<double> ratio,
+                   Span<LargestTiles> largest) {
+    largest_ = largest;
     for (int i = 0; i < cuts.size; ++i) {
       ratio[static_cast<size_t>(i)] = 1;
       for (int a = 1; a <= 2; ++a) {
@@ -291,6 +309,7 @@ class Search {
   // none fits.
   bool TryChannels(const SpatialList& cuts, int32_t k, int32_t c, bool doubled) {
     bool any = false;
+    int known = 0;  // cuts whose largest tiles are
     for (int order = 0; order < 2; ++order) {
       int tried = 0;
       for (int i = 0; i < cuts.size && tried <= kFinerCuts; ++i) {
@@ -299,13 +318,18 @@ class Search {
             c,
             order == 0,
             doubled};
-        const TileBuffers b = Buffers(layer_, facts_, tiling, Widest(i));
+        LargestTiles* tiles = &largest_[static_cast<size_t>(i)];
+        if (i >= known) {
+          *tiles = LargestOf(layer_, tiling, Widest(i));
+          known = i + 1;
+        }
+        const TileBuffers b = Buffers(layer_, facts_, tiling, *tiles);
         smallest_ = Min(smallest_, b.total_bytes);
         if (b.total_bytes > capacity_) continue;
         any = true;
         ++tried;
-        Keep(tiling,
-             EstimateCycles(layer_, facts_, tiling, b, ratio_[static_cast<size_t>(i)]));
+        Keep(tiling, EstimateCycles(layer_, facts_, tiling, b, tiles->first,
+                                    ratio_[static_cast<size_t>(i)]));
       }
     }
     return any;
@@ -336,6 +360,7 @@ class Search {
   LayerFacts facts_;
   const Tensor& out_;
   Span<int32_t> widest_;
+  Span<LargestTiles> largest_;  // per cut, for the channels that are tried
   Span<double> ratio_;
   double axis_ratio_[2] = {1, 1};
   bool found_ = false;
@@ -358,7 +383,7 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
     int64_t sum = 0;
     AxisHalo(layer, a, tiling.chunk[a], &widest[a - 1], &sum);
   }
-  return Buffers(layer, FactsOf(layer), tiling, widest);
+  return Buffers(layer, FactsOf(layer), tiling, LargestOf(layer, tiling, widest));
 }
 
 Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
@@ -372,10 +397,12 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
       Halvings(layer.channels, 1, layer.channels > 1 && CanSplitC(layer));
   Span<int32_t> widest;
   Span<double> ratio;
+  Span<LargestTiles> largest;
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(2 * cuts.size), &widest));
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &ratio));
+  SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &largest));
   Search search(layer, scratchpad_bytes);
-  search.PrepareHalo(cuts, widest, ratio);
+  search.PrepareHalo(cuts, widest, ratio, largest);
   // C is cut only where nothing else helps, single buffers come after double ones.
   for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
     for (int c = 0; c < cs.size && !search.found(); ++c) {
