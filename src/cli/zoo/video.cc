@@ -35,10 +35,8 @@ Fmap TimeConv(Network* net, const std::string& name, const Fmap& in, int32_t cha
 
 // ---- R(2+1)D
 
-Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in, int32_t channels,
-                int32_t stride, bool relu) {
-  const int32_t c = in.dims[3];
-  const int32_t middle = c * channels * 27 / (c * 9 + 3 * channels);
+Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in, int32_t middle,
+                int32_t channels, int32_t stride, bool relu) {
   const Fmap x = Conv(net, name + ".space", in, middle, Square(3, stride), true);
   return TimeConv(net, name + ".time", x, channels, 3, stride, relu);
 }
@@ -104,8 +102,11 @@ Bytes MakeR2Plus1D18(const ZooOptions& options) {
           "stage" + std::to_string(stage + 1) + "." + std::to_string(i);
       const bool shrink = stage > 0 && i == 0;
       const int32_t planes = 64 << stage;
-      const Fmap a = Conv2Plus1(&net, name + ".a", x, planes, shrink ? 2 : 1, true);
-      const Fmap b = Conv2Plus1(&net, name + ".b", a, planes, 1, false);
+      // As many weights as 3x3x3 would have; of the first pair, for both of a block.
+      const int32_t c = x.dims[3], middle = c * planes * 27 / (c * 9 + 3 * planes);
+      const Fmap a =
+          Conv2Plus1(&net, name + ".a", x, middle, planes, shrink ? 2 : 1, true);
+      const Fmap b = Conv2Plus1(&net, name + ".b", a, middle, planes, 1, false);
       const Fmap s = shrink ? Shortcut(&net, name + ".shortcut", x, planes) : x;
       x = net.Add(name + ".add", s, b, 0.5, true);
     }
