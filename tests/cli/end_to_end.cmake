@@ -2,11 +2,11 @@
 # One real model, one chip, from file to executed bytes:
 #   import -> schedule -> verify -> simulate --functional with three seeds -> plot
 # The output hashes must be those that TFLite's reference kernels gave (tflite.json) and
-# the simulated cycles those predicted. Budgets: all of the scratchpad, and with SHRINK
-# also quarters of it down to 1 KiB, and the smallest one that the tool says is feasible.
+# the simulated cycles those predicted. Budgets: all of the scratchpad, quarters of it
+# down to LEAST bytes, and with SMALLEST the one that the tool says is just feasible.
 #
 # cmake -DSLUICE=... -DMODEL=name -DHARDWARE=name -DGOLDENS=tflite.json
-#       -DSHARED=folder -DWORK=folder [-DSHRINK=ON] -P end_to_end.cmake
+#       -DSHARED=folder -DWORK=folder -DLEAST=bytes [-DSMALLEST=ON] -P end_to_end.cmake
 if(DEFINED ENV{SLUICE_SHARED})
   set(SHARED $ENV{SLUICE_SHARED})
 endif()
@@ -100,18 +100,18 @@ if(NOT code EQUAL 2 OR EXISTS ${WORK}/none.svg)
   message(FATAL_ERROR "${MODEL}: plotting a graph as a plan gave ${code}")
 endif()
 
-if(SHRINK)
-  sluice(schedule ${graph} --hw ${HARDWARE} --budget 16 --json)
-  if(NOT code EQUAL 1)
-    message(FATAL_ERROR "${MODEL}: 16 bytes of scratchpad gave ${code}, not 1\n${out}")
-  endif()
-  string(JSON smallest GET "${out}" error smallest_scratchpad_bytes)
-  string(JSON layer GET "${out}" error layer)
-  math(EXPR budget "${capacity} / 4")
-  while(budget GREATER smallest AND budget GREATER 1000)
-    check_budget(${budget} 1)
-    math(EXPR budget "${budget} / 4")
-  endwhile()
+sluice(schedule ${graph} --hw ${HARDWARE} --budget 16 --json)
+if(NOT code EQUAL 1)
+  message(FATAL_ERROR "${MODEL}: 16 bytes of scratchpad gave ${code}, not 1\n${out}")
+endif()
+string(JSON smallest GET "${out}" error smallest_scratchpad_bytes)
+string(JSON layer GET "${out}" error layer)
+math(EXPR budget "${capacity} / 4")
+while(budget GREATER smallest AND NOT budget LESS LEAST)
+  check_budget(${budget} 1)
+  math(EXPR budget "${budget} / 4")
+endwhile()
+if(SMALLEST)
   check_budget(${smallest} 2)
   math(EXPR below "${smallest} - 1")
   sluice(schedule ${graph} --hw ${HARDWARE} --budget ${below} --json)
