@@ -238,6 +238,20 @@ struct Means {
   }
 };
 
+std::string TimesText(const Mean& mean) {
+  char text[32] = "-";
+  if (mean.count != 0) std::snprintf(text, sizeof text, "%.2fx", mean.Value());
+  return text;
+}
+
+std::string PercentText(const Mean& mean) {
+  char text[32] = "-";
+  if (mean.count != 0) {
+    std::snprintf(text, sizeof text, "%+.1f%%", 100 * (mean.Value() - 1));
+  }
+  return text;
+}
+
 void PrintMeans(const std::vector<Row>& rows) {
   std::map<std::string, Means> by_network;
   Means all;
@@ -252,10 +266,10 @@ void PrintMeans(const std::vector<Row>& rows) {
       "ours", "SoMa's", "paper", "ours (paper 1.031)");
   const auto print = [](const char* name, const Means& m, double speedup,
                         double energy) {
-    std::printf("%-20s %6.2fx %6.2fx %5.2fx %+6.1f%% %+6.1f%% %+5.1f%% %18.3f\n", name,
-                m.speedup.Value(), m.soma_speedup.Value(), speedup,
-                100 * (m.energy.Value() - 1), 100 * (m.soma_energy.Value() - 1),
-                -100 * energy, m.ideal.Value());
+    std::printf("%-20s %7s %7s %5.2fx %7s %7s %+5.1f%% %18.3f\n", name,
+                TimesText(m.speedup).c_str(), TimesText(m.soma_speedup).c_str(),
+                speedup, PercentText(m.energy).c_str(),
+                PercentText(m.soma_energy).c_str(), -100 * energy, m.ideal.Value());
   };
   for (const auto& [name, means] : by_network) {
     const auto* paper =
@@ -284,26 +298,18 @@ void PrintDecode(const std::vector<Row>& rows) {
 }
 
 void PrintNotes() {
-  std::printf(
-      "\nWhy these differ from the paper's ratios: (1) Cocco's rules here run in the\n"
-      "same exact model with shared loads, real halos and channels right under "
-      "concat,\n"
-      "start from tiles that fit, and a plan is never worse than every layer by "
-      "itself;\n"
-      "the paper's Cocco keeps one heuristic tile size per group, and its program is "
-      "not\n"
-      "public. (2) Networks are whole: GPT-2 with all blocks, embedding and head, "
-      "where\n"
-      "the paper has one block, so that weights beyond the buffer count. (3) SoMa's\n"
-      "model counts ofmaps at T=1 with half of the halo and no alignment; ours has "
-      "the\n"
-      "addresses of the emitted stream. (4) 'ideal' is the busier engine without any\n"
-      "wait for these tiles; first loads and last stores can never overlap, which "
-      "small\n"
-      "networks show most. 'cut': ended by its limit of wall-clock time; published "
-      "runs\n"
-      "take minutes to hours on the large ones, and what is cut off early may be left\n"
-      "with every layer by itself; such rows do not count in SoMa's means.\n");
+  std::printf("%s", R"(
+Why these differ from the paper's ratios. (1) Cocco's rules run here in the same exact
+model: loads are shared, channels right under concat, tiles start as large as fits and a
+plan is never worse than every layer by itself. The paper's Cocco has one heuristic tile
+size per group, which costs it weights loaded again and small tiles; its program is not
+public. (2) Networks are whole: GPT-2 with all blocks, embedding and head, where the
+paper has one block. (3) SoMa's model has half of the halo and no alignment; ours has the
+addresses of the emitted stream. (4) 'ideal' is the busier engine without any wait for
+these tiles; first loads and last stores never overlap. 'cut': ended by its limit of
+wall-clock time. Published runs take minutes to hours on the large networks; cut off
+early they may be left with layers by themselves, and do not count in SoMa's means.
+)");
 }
 
 bool Matches(const std::vector<std::string>& list, const std::string& name) {
