@@ -16,7 +16,8 @@ constexpr int kPlacementTries = 16;
 constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leave free
 constexpr uint32_t kLongSection = 300;  // layers
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
-constexpr uint64_t kRoundsPerLayer = 100;   // of annealing, when there is a limit
+constexpr size_t kExactBuffers = 2000;
+constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
 
 struct Exponents {
   uint32_t energy;
@@ -249,7 +250,10 @@ class FusedScheduler {
     Diagnostic ignored = {};
     const Status status =
         PlaceOffsets(set, capacity_, options, budget_, arena_, plan, &ignored);
-    if (status != Status::kStopped || budget_->Exhausted()) return status;
+    if (status != Status::kStopped || budget_->Exhausted() ||
+        set.buffers.size() > kExactBuffers) {
+      return status;
+    }
     options.exact = true;
     options.max_nodes = kPlacementNodes;
     OffsetPlan exact;

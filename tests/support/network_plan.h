@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph on a preset, scheduled as often as wanted with different options; what the
+// report and both judges say of each plan.
+#ifndef SLUICE_TESTS_SUPPORT_NETWORK_PLAN_H_
+#define SLUICE_TESTS_SUPPORT_NETWORK_PLAN_H_
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/files.h"
+#include "cli/hardware_files.h"
+#include "cli/import_tflite.h"
+#include "firmware-sim/sim.h"
+#include "sluice/sluice.h"
+
+namespace sluice_test {
+
+using Bytes = std::vector<uint8_t>;
+
+// The TFLite models beside the tree; empty when they are not there.
+inline std::vector<std::string> TfliteModels(const char* otherwise) {
+  const char* shared = std::getenv("SLUICE_SHARED");
+  std::vector<std::string> paths;
+  std::error_code error;
+  const std::string folder =
+      std::string(shared != nullptr ? shared : otherwise) + "/models/tflite";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".tflite") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+inline Bytes ImportedGraph(const std::string& path) {
+  const Bytes file = sluice::cli::ReadFile(path);
+  return sluice::cli::ImportTflite(file.data(), file.size(),
+                                   {sluice::cli::FileStem(path), false, 0})
+      .graph;
+}
+
+class NetworkPlan {
+ public:
+  NetworkPlan(const Bytes& graph, const std::string& preset)
+      : NetworkPlan(graph, sluice::cli::LoadHardware(preset)) {}
+  NetworkPlan(const Bytes& graph, const Bytes& hardware)
+      : graph_bytes_(graph), hardware_bytes_(hardware) {
+    diagnostic.struct_size = sizeof diagnostic;
+    sluice_context_options_t options = {};
+    options.struct_size = sizeof options;
+    ok =
+        sluice_context_create(&options, &context_, &diagnostic) == SLUICE_OK &&
+        sluice_graph_create(context_, graph.data(), graph.size(), &graph_,
+                            &diagnostic) == SLUICE_OK &&
+        sluice_hardware_create(context_, hardware_bytes_.data(), hardware_bytes_.size(),
+                               &hardware_, &diagnostic) == SLUICE_OK;
+  }
+  ~NetworkPlan() {
+    sluice_plan_destroy(plan_);
+    sluice_hardware_destroy(hardware_);
+    sluice_graph_destroy(graph_);
+    sluice_context_destroy(context_);
+  }
+  NetworkPlan(const NetworkPlan&) = delete;
+
+  sluice_status_t Schedule(uint32_t solver, uint64_t scratchpad_bytes,
+                           uint64_t deadline_ns = 0) {
+    sluice_plan_destroy(plan_);
+    plan_ = nullptr;
+    sluice_schedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.solver = solver;
+    options.scratchpad_bytes = scratchpad_bytes;
+    options.deadline_ns = deadline_ns;
+    const clock_t start = clock();
+    const sluice_status_t status =
+        sluice_schedule(context_, graph_, hardware_, &options, &plan_, &diagnostic);
+    plan_ms = 1e3 * static_cast<double>(clock() - start) / CLOCKS_PER_SEC;
+    if (status != SLUICE_OK) return status;
+    report = {};
+    report.struct_size = sizeof report;
+    return sluice_plan_report(plan_, &report);
+  }
+  sluice_status_t Verify() {
+    return sluice_verify(context_, graph_, hardware_, plan_, &diagnostic);
+  }
+  sluice_sim::SimulateResult Simulate(bool functional) const {
+    const void* bytes = nullptr;
+    size_t size = 0;
+    sluice_sim::SimulateOptions o;
+    if (sluice_plan_bytes(plan_, &bytes, &size) != SLUICE_OK) return {};
+    o.graph = graph_bytes_.data();
+    o.graph_size = graph_bytes_.size();
+    o.hardware = hardware_bytes_.data();
+    o.hardware_size = hardware_bytes_.size();
+    o.plan = static_cast<const uint8_t*>(bytes);
+    o.plan_size = size;
+    o.functional = functional;
+    return sluice_sim::Simulate(o);
+  }
+  double Product() const {
+    return report.energy_pj * static_cast<double>(report.latency_cycles);
+  }
+
+  bool ok = false;
+  sluice_diagnostic_t diagnostic = {};
+  sluice_report_t report = {};
+  double plan_ms = 0;  // CPU
+
+ private:
+  Bytes graph_bytes_, hardware_bytes_;
+  sluice_context_t* context_ = nullptr;
+  sluice_graph_t* graph_ = nullptr;
+  sluice_hardware_t* hardware_ = nullptr;
+  sluice_plan_t* plan_ = nullptr;
+};
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_SUPPORT_NETWORK_PLAN_H_
