@@ -11,7 +11,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "solve/fusion/fusion.h"
+#include "api/fusion_search.h"
+#include "model/dma_bound.h"
 #include "solve/prefetch/prefetch.h"
 #include "tests/bench/soma_networks.h"
 #include "tests/bench/soma_peer.h"
@@ -37,7 +38,8 @@ struct Outcome {
   double edp = 0;
   double energy_pj = 0;
   int64_t latency_cycles = 0;
-  int64_t ideal_cycles = 0;
+  int64_t ideal_cycles = 0;  // the larger of all compute and all DRAM
+  int64_t bound_cycles = 0;  // for these tiles, whatever their DRAM schedule
   int64_t peak_bytes = 0;
   double cpu_s = 0;
   uint64_t rounds = 0;
@@ -57,6 +59,10 @@ bool Judge(const PeerNetwork& network, Arena* arena, const FusionResult& result,
   out->peak_bytes = ProfileBuffer(result.list, result.dma, profile);
   out->latency_cycles = Latency(result.list, result.dma, scratch);
   out->ideal_cycles = std::max(result.list.compute_cycles, result.list.dram_cycles);
+  if (BoundDma(network.problem, result.list, network.platform.buffer_bytes, arena,
+               &out->bound_cycles) != Status::kOk) {
+    return false;
+  }
   out->energy_pj = Energy(network.problem, result.list);
   out->edp = out->energy_pj * static_cast<double>(out->latency_cycles);
   out->groups = result.list.groups;
@@ -67,79 +73,48 @@ bool Judge(const PeerNetwork& network, Arena* arena, const FusionResult& result,
          CheckDma(result.list, result.dma, scratch) == DmaFault::kLegal;
 }
 
-// One fusion run and, when asked, a refinement of its DRAM schedule.
-bool Solve(const PeerNetwork& network, const FusionProblem& problem,
-           const FusionOptions& options, bool refine, double refine_seconds,
-           Outcome* out) {
+Outcome Solve(const PeerNetwork& network, uint32_t solver, uint64_t rounds,
+              double seconds) {
+  Outcome out;
   Memory memory(HostAllocator(), 0);
   Arena arena(&memory);
+  StopAfter(seconds);
   Budget budget(0, 0, &stop_word);
   Diagnostic diagnostic = {};
+  FusionSearch search;
+  search.solver = solver;
+  search.rounds = rounds;
   FusionResult result;
-  if (SolveFusion(&arena, problem, network.model, options, &budget, &diagnostic,
-                  &result) != Status::kOk) {
-    return false;
-  }
-  if (refine) {
-    StopAfter(refine_seconds);
-    Budget rest(0, 0, &stop_word);
-    PrefetchOptions prefetch;
-    PrefetchResult refined;
-    if (RefineDma(&arena, result.list, network.problem.buffer_bytes, prefetch, &rest,
-                  &result.dma, &refined) != Status::kOk) {
-      return false;
-    }
-  }
-  return Judge(network, &arena, result, out);
-}
-
-Outcome Constructed(const PeerNetwork& network) {
-  FusionOptions options;
-  options.anneal = false;
-  Outcome out;
-  StopAfter(0);
   const double begin = CpuSeconds();
-  if (!Solve(network, network.problem, options, false, 0, &out)) out.edp = NAN;
-  out.cpu_s = CpuSeconds() - begin;
-  return out;
-}
-
-Outcome Ours(const PeerNetwork& network, double seconds) {
-  Outcome out;
-  const double begin = CpuSeconds();
-  StopAfter(0.9 * seconds);
-  if (!Solve(network, network.problem, FusionOptions(), true, 0.1 * seconds, &out)) {
+  if (SearchFusion(network.problem, network.model, search, &budget, &arena, &diagnostic,
+                   &result) != Status::kOk ||
+      !Judge(network, &arena, result, &out)) {
     out.edp = NAN;
   }
   out.cpu_s = CpuSeconds() - begin;
   return out;
 }
 
-// SoMa's two stages in its buffer allocator: the whole buffer first, then five times
-// less and less for the first stage. The best product wins.
-Outcome Published(const PeerNetwork& network, FusionSolver solver) {
-  Outcome best;
-  StopAfter(0);
+// All but a tenth of the time for fusion; the rest for the DRAM schedule it found.
+Outcome Ours(const PeerNetwork& network, double seconds) {
+  Outcome out;
+  Memory memory(HostAllocator(), 0);
+  Arena arena(&memory);
   const double begin = CpuSeconds();
-  FusionProblem problem = network.problem;
-  const int passes = solver == kFusionSoma ? 6 : 1;
-  for (int pass = 0; pass < passes; ++pass) {
-    FusionOptions options;
-    options.solver = solver;
-    options.seed = static_cast<uint64_t>(pass);
-    Outcome out;
-    const bool ok = Solve(network, problem, options, solver == kFusionSoma, 0, &out);
-    if (ok && (best.edp == 0 || out.edp < best.edp)) best = out;
-    if (pass == 0) {
-      if (!ok) break;
-      problem.buffer_bytes = out.peak_bytes;
-    } else {
-      problem.buffer_bytes = problem.buffer_bytes / 10 * 9;
-    }
-  }
-  if (best.edp == 0) best.edp = NAN;
-  best.cpu_s = CpuSeconds() - begin;
-  return best;
+  StopAfter(0.9 * seconds);
+  Budget first(0, 0, &stop_word);
+  Diagnostic diagnostic = {};
+  FusionResult result;
+  bool ok = SolveFusion(&arena, network.problem, network.model, FusionOptions(), &first,
+                        &diagnostic, &result) == Status::kOk;
+  StopAfter(0.1 * seconds);
+  Budget rest(0, 0, &stop_word);
+  PrefetchResult refined;
+  ok = ok && RefineDma(&arena, result.list, network.problem.buffer_bytes,
+                       PrefetchOptions(), &rest, &result.dma, &refined) == Status::kOk;
+  if (!ok || !Judge(network, &arena, result, &out)) out.edp = NAN;
+  out.cpu_s = CpuSeconds() - begin;
+  return out;
 }
 
 // Evaluations per second of the timeline and of both searches on one network.
@@ -204,18 +179,22 @@ Speeds MeasureSpeeds(const PeerNetwork& network) {
 
 struct Row {
   PeerResult peer;
+  double bound_edp = 0;  // no scheme of this network is below
   Outcome constructed, ours, soma, cocco;
 };
 
 void PrintRow(const Row& r) {
   std::printf(
       "%-20s %2d %-5s %11.5g %7.1f | %7.4f %6.2f | %11.5g %7.4f %5.2f %8lld %8lld "
-      "%2u/%3u/%4u | %7.4f %5.2f | %7.3f\n",
+      "%6.2f%% %6.2f%% %2u/%3u/%4u | %7.4f %5.2f | %7.3f\n",
       r.peer.network.c_str(), r.peer.batch, r.peer.platform.c_str(), r.peer.edp,
       r.peer.cpu_s, r.constructed.edp / r.peer.edp, r.constructed.cpu_s * 1e3,
       r.ours.edp, r.ours.edp / r.peer.edp, r.ours.cpu_s,
       static_cast<long long>(r.ours.latency_cycles),
-      static_cast<long long>(r.peer.latency_cycles), r.ours.groups, r.ours.fine_groups,
+      static_cast<long long>(r.peer.latency_cycles),
+      100.0 * static_cast<double>(r.ours.latency_cycles - r.ours.bound_cycles) /
+          static_cast<double>(r.ours.bound_cycles),
+      100 * (r.ours.edp / r.bound_edp - 1), r.ours.groups, r.ours.fine_groups,
       r.ours.tiles, r.soma.edp / r.peer.edp, r.soma.cpu_s, r.cocco.edp / r.peer.edp);
   std::fflush(stdout);
 }
@@ -229,6 +208,8 @@ nlohmann::json ToJson(const Row& r) {
           {"latency_cycles", r.ours.latency_cycles},
           {"energy_pj", r.ours.energy_pj},
           {"ideal_cycles", r.ours.ideal_cycles},
+          {"bound_cycles", r.ours.bound_cycles},
+          {"bound", r.bound_edp},
           {"cpu_s", r.ours.cpu_s},
           {"constructed_edp", r.constructed.edp},
           {"constructed_s", r.constructed.cpu_s},
@@ -263,21 +244,22 @@ void RunParity(const std::string& folder, nlohmann::json* json_out) {
   Means means;
   if (!json) {
     std::printf(
-        "%-20s %2s %-5s %11s %7s | %7s %6s | %11s %7s %5s %8s %8s %s | %7s %5s | "
-        "%7s\n",
+        "%-20s %2s %-5s %11s %7s | %7s %6s | %11s %7s %5s %8s %8s %7s %7s %s | %7s "
+        "%5s | %7s\n",
         "network", "b", "plat", "SoMa EDP", "cpu s", "constr.", "ms", "our EDP",
-        "ratio", "cpu s", "our T", "SoMa T", "LG/FLG/tiles", "SoMa's", "cpu s",
-        "Cocco");
+        "ratio", "cpu s", "our T", "SoMa T", "T gap", "gap", "LG/FLG/tiles", "SoMa's",
+        "cpu s", "Cocco");
   }
   for (const PeerResult& peer : ReadPeerResults(folder)) {
     const auto network =
         ReadPeerNetwork(folder, peer.network, peer.batch, peer.platform);
     Row row;
     row.peer = peer;
-    row.constructed = Constructed(*network);
+    row.bound_edp = PeerBound(*network);
+    row.constructed = Solve(*network, SLUICE_SOLVER_FUSION, 0, 0);
     row.ours = Ours(*network, seconds);
-    row.soma = Published(*network, kFusionSoma);
-    row.cocco = Published(*network, kFusionCocco);
+    row.soma = Solve(*network, SLUICE_SOLVER_SOMA, 0, 0);
+    row.cocco = Solve(*network, SLUICE_SOLVER_COCCO, 0, 0);
     means.Add(row);
     if (json) {
       out["rows"].push_back(ToJson(row));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -40,7 +41,8 @@ bool PeerGrid(void*, const int32_t extent[4], uint32_t axes, uint32_t tiles,
   return extent[1] >= counts[1] && extent[2] >= counts[2];
 }
 
-void PeerNeed(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap, CutBox* out) {
+void PeerNeed(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
+              CutBox* out) {
   const PeerNetwork::Rule& r = static_cast<PeerNetwork*>(user)->rules[layer];
   *out = ofmap;
   if (input >= r.first_operand) {
@@ -253,6 +255,147 @@ std::vector<PeerResult> ReadPeerResults(const std::string& folder) {
     }
   }
   return rows;
+}
+
+namespace {
+
+// An ofmap axis cut into parts of n elements has at least length / (n + slack) parts.
+// The slack is what windows leave out between the parts that readers ask for.
+struct LeastAxis {
+  double length, slack;
+};
+
+LeastAxis ThroughWindow(const LeastAxis& to, int32_t filter, int32_t stride,
+                        int32_t pad, int32_t in) {
+  // n rows are asked for by (n + stride - reach) / stride rows of the reader.
+  const double reach = std::max(1, filter - pad);
+  if (reach >= stride && to.slack == 0) {  // parts overlap or touch
+    return {std::min((to.length - 1) * stride + reach, static_cast<double>(in)), 0};
+  }
+  return {std::min(stride * to.length, static_cast<double>(in)),
+          std::max(0.0, stride - reach + stride * to.slack)};
+}
+
+LeastAxis Looser(const LeastAxis& a, const LeastAxis& b) {
+  return {std::min(a.length, b.length), std::max(a.slack, b.slack)};
+}
+
+struct LeastExtent {
+  LeastAxis h, w;
+};
+
+// How the reader's own ofmap bounds what it asks of one of its inputs.
+LeastExtent Asked(const PeerNetwork& n, uint32_t reader, uint32_t input,
+                  const LeastExtent& own) {
+  const PeerNetwork::Rule& r = n.rules[reader];
+  LeastExtent need = own;
+  if (input >= r.first_operand) {
+    need.h = {static_cast<double>(r.group_c), 0};
+    need.w = {static_cast<double>(r.r * r.s), 0};
+  } else if (r.kind == PeerNetwork::Rule::kWindow) {
+    need.h = ThroughWindow(own.h, r.r, r.stride_h, r.pad_h, r.in_h);
+    need.w = ThroughWindow(own.w, r.s, r.stride_w, r.pad_w, r.in_w);
+  } else if (r.kind == PeerNetwork::Rule::kTranspose) {
+    need.h = {static_cast<double>(n.layers[reader].extent[3]), 0};
+  }
+  return need;
+}
+
+std::vector<LeastExtent> LeastExtents(const PeerNetwork& n) {
+  std::vector<LeastExtent> least(n.layers.size());
+  for (size_t i = n.layers.size(); i-- > 0;) {
+    const FusionLayer& l = n.layers[i];
+    least[i] = {{static_cast<double>(l.extent[1]), 0},
+                {static_cast<double>(l.extent[2]), 0}};
+    for (uint32_t c = 0; c < l.consumers; ++c) {
+      const uint32_t reader = n.consumers[l.first_consumer + c];
+      const FusionLayer& to = n.layers[reader];
+      for (uint32_t e = 0; e < to.inputs; ++e) {
+        if (n.inputs[to.first_input + e].source != i) continue;
+        const LeastExtent need = Asked(n, reader, e, least[reader]);
+        least[i].h = Looser(least[i].h, need.h);
+        least[i].w = Looser(least[i].w, need.w);
+      }
+    }
+  }
+  return least;
+}
+
+// Of the whole layer, over every extent that its tiles can have.
+TileCost CheapestTiles(const PeerNetwork& n, uint32_t layer, const LeastExtent& least,
+                       double* cycles) {
+  TileCost out = {1, 1e300};
+  *cycles = 1e300;
+  const int32_t* whole = n.layers[layer].extent;
+  for (int32_t b = 1; b <= whole[0]; ++b) {
+    if (whole[0] % b != 0) continue;
+    for (int32_t h = 1; h <= whole[1]; ++h) {
+      for (int32_t w = 1; w <= whole[2]; ++w) {
+        const int32_t extent[4] = {b, h, w, whole[3]};
+        TileCost cost;
+        if (!n.model.cost(n.model.user, layer, extent, &cost)) continue;
+        const double tiles = whole[0] / b *
+                             std::max(1.0, least.h.length / (h + least.h.slack)) *
+                             std::max(1.0, least.w.length / (w + least.w.slack));
+        out.energy_pj = std::min(out.energy_pj, tiles * cost.energy_pj);
+        *cycles = std::min(*cycles, tiles * static_cast<double>(cost.cycles));
+      }
+    }
+  }
+  return out;
+}
+
+// Elements along an axis of which every part of n elements counts n.
+double LeastElements(const LeastAxis& a) { return a.length / (1 + a.slack); }
+
+}  // namespace
+
+double PeerBound(const PeerNetwork& n) {
+  const std::vector<LeastExtent> least = LeastExtents(n);
+  struct Known {
+    double energy_pj, cycles;
+  };
+  std::map<std::vector<double>, Known> known;  // by all that a layer's cost depends on
+  double energy = 0;
+  double cycles = 0;
+  double bytes = 0;
+  for (uint32_t i = 0; i < n.layers.size(); ++i) {
+    const FusionLayer& l = n.layers[i];
+    const CoreLayer& c = n.rules[i].core;
+    std::vector<double> key = {least[i].h.length, least[i].h.slack, least[i].w.length,
+                               least[i].w.slack};
+    for (int32_t v :
+         {static_cast<int32_t>(c.vector_op), static_cast<int32_t>(c.activations), c.c,
+          c.k, c.r, c.s, c.stride_h, c.stride_w, c.groups, c.operands}) {
+      key.push_back(v);
+    }
+    key.insert(key.end(), l.extent, l.extent + 4);
+    auto found = known.find(key);
+    if (found == known.end()) {
+      Known k = {0, 0};
+      k.energy_pj = CheapestTiles(n, i, least[i], &k.cycles).energy_pj;
+      found = known.emplace(key, k).first;
+    }
+    energy += found->second.energy_pj;
+    cycles += found->second.cycles;
+    bytes += static_cast<double>(l.weight_bytes);
+    if (l.consumers == 0) {
+      bytes += 1.0 * l.extent[0] * l.extent[1] * l.extent[2] * l.extent[3];
+    }
+    for (uint32_t e = 0; e < l.inputs; ++e) {
+      const uint32_t source = n.inputs[l.first_input + e].source;
+      if (source < n.layers.size()) continue;
+      const FusionExternal& x = n.externals[source - n.layers.size()];
+      if (e >= n.rules[i].first_operand) continue;
+      const LeastExtent need = Asked(n, i, e, least[i]);
+      // The peer's model loads an input once for each reader.
+      bytes +=
+          x.extent[0] * LeastElements(need.h) * LeastElements(need.w) * x.extent[3];
+    }
+  }
+  energy += bytes * n.problem.dram_pj_per_byte;
+  return energy *
+         std::max(cycles, bytes / static_cast<double>(n.platform.dram_bytes_per_cycle));
 }
 
 sluice_allocator_t HostAllocator() {

@@ -68,6 +68,12 @@ struct PeerResult {  // one row of the reference's table of results
 };
 std::vector<PeerResult> ReadPeerResults(const std::string& folder);
 
+// Energy times latency that no scheme of the network is below: every layer in tiles of
+// the extents that cost least per element, no more elements than readers need, weights,
+// inputs and outputs through DRAM once. (A tile with more channels than its layer, as
+// the peer's rule makes them, is taken to cost no less.)
+double PeerBound(const PeerNetwork& network);
+
 // Memory for tests and benches.
 sluice_allocator_t HostAllocator();
 
