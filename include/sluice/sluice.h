@@ -484,6 +484,89 @@ SLUICE_API sluice_status_t sluice_minimum_footprint(
     const sluice_replacement_options_t* options, uint32_t* order,
     int64_t* out_peak_bytes, uint32_t* out_proved, sluice_diagnostic_t* diagnostic);
 
+/* Layers of a graph on the memories of a descriptor, each by itself, from DRAM down; or a
+ * tile of a layer whose operands lie in the scratchpad. Dims are N K C P Q R S G (batch,
+ * output and input channels of a group, output rows and columns, filter rows and columns,
+ * groups); operands 0 1 2 = input, weight, output. Convolutions (depthwise, grouped,
+ * dilated), fully connected, batched matmul, pooling, elementwise. */
+enum {
+  SLUICE_MAP_KAPLA = 0,  /* exact where that is affordable, else the best search known */
+  SLUICE_MAP_EXACT = 1,  /* the exact search over KAPLA's space, or SLUICE_UNSUPPORTED */
+  SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending as published */
+  SLUICE_MAP_COSA = 3,   /* CoSA's assignment of prime factors, by its own objective */
+  SLUICE_MAP_SEARCH = 4  /* local search, any hierarchy */
+};
+enum { SLUICE_MAP_DIMS = 8, SLUICE_MAP_LEVELS = 6, SLUICE_MAP_AXES = 3 };
+
+typedef struct sluice_map_options {
+  uint32_t struct_size;
+  uint32_t solver;          /* SLUICE_MAP_ */
+  uint32_t row_stationary;  /* GREEDY: unit tensors of a row-stationary array, else of a
+                               systolic one */
+  uint32_t energy_exponent; /* cost = energy^n * delay^m; both 0 = energy alone, with
+                               tile_only energy * delay */
+  uint32_t delay_exponent;
+  uint32_t bypass;          /* operands may pass a memory by that need not hold them */
+  uint32_t wide;            /* EXACT: also arrays that leave usable units idle */
+  uint32_t tile_only;       /* one tile from the scratchpad down, as plans declare it */
+  int32_t tile[4];          /* its output extents N H W K; 0 = the layer's */
+  int32_t tile_channels;    /* of its input, summed over; 0 = all */
+  uint32_t resident;        /* bits 1 input 2 weight 4 output: whole in the scratchpad,
+                               neither fetched nor stored */
+  int64_t top_tile[8];      /* extents of the scratchpad tile by dim; 0 = free */
+  double cosa_utilisation, cosa_compute, cosa_traffic; /* weights; all 0 = -0.1 10 1 */
+  uint32_t cosa_balance;    /* minimise |traffic - compute|, weighted */
+  uint32_t reserved;
+  uint64_t deadline_ns;     /* from the call on; 0 = none */
+  const uint32_t* cancel;   /* polled; nonzero stops; may be NULL */
+} sluice_map_options_t;
+
+/* Level 0 is nearest the MACs. Level l runs `temporal` steps, order[l][0] innermost, over
+ * groups of `spatial` units (by fanout of that level), each with a tile of level l-1. */
+typedef struct sluice_layer_mapping {
+  uint32_t struct_size;
+  sluice_status_t status; /* of this layer; all else is 0 unless SLUICE_OK */
+  uint32_t layer;
+  uint32_t same_as;       /* index of the first layer of this call with equal loops */
+  uint32_t proved;        /* nothing in the solver's space is better */
+  uint32_t levels;        /* 0: a core array computes the tile, there are no loops */
+  uint32_t operands;      /* bits 1 input 2 weight 4 output */
+  uint32_t vector;        /* vector operations instead of MACs */
+  int64_t extent[8];
+  int32_t stride[2], dilation[2];
+  int64_t temporal[6][8];
+  int64_t spatial[6][3][8];
+  uint8_t order[6][8];
+  uint8_t hold[8];        /* by level: operand bits; a clear bit is a bypass */
+  int64_t operations, cycles, compute_cycles;
+  int64_t level_cycles[6]; /* bytes of one instance / bandwidth; 0 = never limits */
+  int64_t reads[6][3], writes[6][3]; /* words, over all instances of one node */
+  double operations_pj, level_pj[6], transfer_pj, leakage_pj, energy_pj; /* their sum */
+  double utilisation; /* operations / (cycles x peak) */
+  double objective;   /* energy^n * delay^m; of COSA the formulation's */
+  double bound;       /* no mapping's objective is below */
+  uint64_t evaluated;
+  uint32_t element_bytes[3], partial_bytes;
+} sluice_layer_mapping_t;
+
+/* mappings: count structs; the first one's struct_size is that of all. Equal layers are
+ * solved once. With one layer its failure is the call's; with more it stands in `status`
+ * and the call goes on, unless memory or the deadline ends. options may be NULL. */
+SLUICE_API sluice_status_t sluice_map_layers(
+    sluice_context_t* context, const sluice_graph_t* graph,
+    const sluice_hardware_t* hardware, const uint32_t* layers, size_t count,
+    const sluice_map_options_t* options, sluice_layer_mapping_t* mappings,
+    sluice_diagnostic_t* diagnostic);
+
+/* A mapping as tensor, stack and update directives (KAPLA), with a NUL. names: layer,
+ * input, weight, output; NULL = "layer", "in", "w", "out". tile_only as it was mapped.
+ * buffer NULL or too small: SLUICE_BUFFER_TOO_SMALL and the required size in *size. */
+SLUICE_API sluice_status_t sluice_mapping_directives(
+    sluice_context_t* context, const sluice_hardware_t* hardware,
+    const sluice_layer_mapping_t* mapping, uint32_t tile_only,
+    const char* const names[4], char* buffer, size_t* size,
+    sluice_diagnostic_t* diagnostic);
+
 #ifdef __cplusplus
 }
 #endif

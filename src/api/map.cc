@@ -159,7 +159,7 @@ FactorMachine FactorMachineOf(const GemmMachine& machine) {
 }
 
 GemmMapping MappingOf(const GemmMachine& machine, const FactorSolution& solution) {
-  constexpr FactorDim kDim[kGemmAxes] = {kDimP, kDimK, kDimC};
+  constexpr FactorDim kDim[kGemmAxes] = {kFactorP, kFactorK, kFactorC};
   constexpr int kInnermost[3] = {2, 1, 0};  // axis of global_inner 0 1 2
   const FactorAssignment& a = solution.assignment;
   GemmMapping mapping = {};
@@ -193,9 +193,9 @@ Status MapFactors(const MapCall& call, sluice_gemm_mapping_t* out) {
   }
   FactorLayer layer = {};
   for (int64_t& extent : layer.extent) extent = 1;
-  layer.extent[kDimP] = call.shape.extent[0];
-  layer.extent[kDimK] = call.shape.extent[1];
-  layer.extent[kDimC] = call.shape.extent[2];
+  layer.extent[kFactorP] = call.shape.extent[0];
+  layer.extent[kFactorK] = call.shape.extent[1];
+  layer.extent[kFactorC] = call.shape.extent[2];
   layer.stride_p = layer.stride_q = 1;
   FactorSolution solution;
   SLUICE_TRY(SolveFactorAssign(layer, FactorMachineOf(call.machine), FactorWeights{},

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/map_layers.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/timeloop.h"
@@ -98,17 +102,17 @@ std::string BypassText(uint8_t holds) {
   return text.empty() ? "holds A B P" : "bypassed by" + text;
 }
 
-void Print(const MapCommand& command, const sluice_gemm_mapping_t& m,
-           const std::string names[3], double solve_us) {
-  Report report("P(" + std::to_string(command.m) + " x " + std::to_string(command.n) +
-                ") += A B over " + std::to_string(command.k) + " on " +
+void Print(const MapCommand& command, const std::array<int64_t, 3>& extent,
+           const sluice_gemm_mapping_t& m, const std::string names[3],
+           double solve_us) {
+  Report report("P(" + std::to_string(extent[0]) + " x " + std::to_string(extent[1]) +
+                ") += A B over " + std::to_string(extent[2]) + " on " +
                 FileStem(command.hardware));
   report.Line("energy", EnergyText(m.energy_pj),
               Fixed(m.energy_pj_per_mac, 6) + " pJ per MAC");
   report.Line("cycles", Grouped(static_cast<uint64_t>(m.cycles)),
               Grouped(static_cast<uint64_t>(m.pe_used)) + " PEs");
-  const int64_t extent[3] = {command.m, command.n, command.k};
-  report.Line(names[0], AxesText(extent), LoopsText(m.outer_order));
+  report.Line(names[0], AxesText(extent.data()), LoopsText(m.outer_order));
   report.Line(names[1], AxesText(m.middle_tile),
               LoopsText(m.middle_order) + ", " + BypassText(m.middle_holds));
   report.Line("PEs", AxesText(m.spatial));
@@ -125,12 +129,11 @@ void Print(const MapCommand& command, const sluice_gemm_mapping_t& m,
 
 }  // namespace
 
-void Run(const MapCommand& command) {
+void RunMapGemm(const MapCommand& command, int64_t m, int64_t n, int64_t k) {
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
   session.LoadHardware(hardware);
   sluice_gemm_options_t options = OptionsOf(command);
-  const int64_t m = command.m, n = command.n, k = command.k;
   const auto start = std::chrono::steady_clock::now();
   sluice_gemm_mapping_t mapping = session.MapGemm(m, n, k, options);
   const double solve_us = std::chrono::duration<double, std::micro>(
@@ -151,8 +154,31 @@ void Run(const MapCommand& command) {
   if (command.json) {
     std::cout << AsJson(mapping, names, solve_us).dump(1) << "\n";
   } else {
-    Print(command, mapping, names, solve_us);
+    Print(command, {m, n, k}, mapping, names, solve_us);
   }
+}
+
+void Run(const MapCommand& command) {
+  if (command.what.size() == 1) return RunMapLayers(command);
+  int64_t size[3] = {};
+  for (size_t i = 0; i < 3; ++i) {
+    char* end = nullptr;
+    errno = 0;
+    if (command.what.size() == 3)
+      size[i] = std::strtoll(command.what[i].c_str(), &end, 10);
+    if (end == nullptr || *end != '\0' || end == command.what[i].c_str() ||
+        errno != 0) {
+      throw Failure(kUsage, "map takes a graph, or three whole numbers M N K");
+    }
+  }
+  if (!command.layer.empty() || !command.tile.empty()) {
+    throw Failure(kUsage, "--layer and --tile are for graphs");
+  }
+  if (!command.solver.empty() && command.solver != "exact" &&
+      command.solver != "cosa") {
+    throw Failure(kUsage, "M N K is solved by exact or cosa, not " + command.solver);
+  }
+  RunMapGemm(command, size[0], size[1], size[2]);
 }
 
 }  // namespace sluice::cli

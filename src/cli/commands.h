@@ -76,9 +76,16 @@ struct PlotCommand {
 void Run(const PlotCommand& command);
 
 struct MapCommand {
-  int64_t m = 0, n = 0, k = 0;
+  std::vector<std::string> what;   // GRAPH, or M N K
   std::string hardware, timeloop;  // timeloop: folder to write, or empty
-  std::string solver = "exact", objective = "energy", pe = "exact", form = "reuse";
+  std::string solver;              // empty = exact for M N K, kapla for layers
+  std::string objective = "energy", pe = "exact", form = "reuse";
+  std::string layer;          // of a graph: name, number or all
+  std::vector<int32_t> tile;  // N H W K and perhaps C: from the scratchpad down
+  std::vector<std::string> resident;
+  std::vector<std::string> top;  // DIM=EXTENT
+  std::vector<double> weights;   // of CoSA
+  bool bypass = false, wide = false, row_stationary = false, balance = false;
   bool json = false;
 };
 void Run(const MapCommand& command);

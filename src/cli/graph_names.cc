@@ -65,6 +65,16 @@ std::string LayerName(const Bytes& graph, uint32_t layer) {
   return op == nullptr ? name : name + " (" + OpText(*op) + ")";
 }
 
+std::vector<std::string> PlainLayerNames(const Bytes& graph) {
+  std::vector<std::string> names;
+  const wire::Graph* g = Open(graph);
+  if (g == nullptr || g->layer_op() == nullptr) return names;
+  for (uint32_t l = 0; l < g->layer_op()->size(); ++l) {
+    names.push_back(NameAt(*g, At(g->layer_name(), l)));
+  }
+  return names;
+}
+
 std::string TensorName(const Bytes& graph, uint32_t tensor) {
   const wire::Graph* g = Open(graph);
   if (g == nullptr) return "tensor " + std::to_string(tensor);

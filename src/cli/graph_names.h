@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/files.h"
 
@@ -15,6 +16,8 @@ namespace sluice::cli {
 
 std::string GraphName(const Bytes& graph);
 std::string LayerName(const Bytes& graph, uint32_t layer);
+// As written in the graph; empty where nameless. None when the bytes are damaged.
+std::vector<std::string> PlainLayerNames(const Bytes& graph);
 std::string TensorName(const Bytes& graph, uint32_t tensor);
 
 }  // namespace sluice::cli

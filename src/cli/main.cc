@@ -164,25 +164,50 @@ void AddPlot(CLI::App* app, PlotCommand* command) {
 }
 
 void AddMap(CLI::App* app, MapCommand* command) {
-  CLI::App* sub = app->add_subcommand("map", "loop nest of P(M,N) += A(M,K) B(N,K)");
-  sub->add_option("M", command->m, "rows of A")->required();
-  sub->add_option("N", command->n, "rows of B")->required();
-  sub->add_option("K", command->k, "columns of both")->required();
+  CLI::App* sub = app->add_subcommand(
+      "map", "loop nests: of a graph's layers, or of P(M,N) += A(M,K) B(N,K)");
+  sub->add_option("what", command->what, "GRAPH, or M N K")->required()->expected(1, 3);
   AddHw(sub, &command->hardware);
-  sub->add_option("--solver", command->solver, "proved optimum, or CoSA's assignment")
-      ->check(CLI::IsMember({"exact", "cosa"}))
-      ->capture_default_str();
+  sub->add_option("--solver", command->solver,
+                  "M N K: exact (proved) or cosa; layers: kapla (exact where that is "
+                  "affordable), exact, greedy (KAPLA as published), cosa, search")
+      ->check(CLI::IsMember({"exact", "cosa", "kapla", "greedy", "search"}));
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"energy", "edp", "latency"}))
       ->capture_default_str();
-  sub->add_option("--pe", command->pe, "use exactly or at most all PEs")
+  sub->add_option("--pe", command->pe, "M N K: use exactly or at most all PEs")
       ->check(CLI::IsMember({"exact", "atmost"}))
       ->capture_default_str();
-  sub->add_option("--form", command->form, "count accesses with reuse, or as published")
+  sub->add_option("--form", command->form,
+                  "M N K: count accesses with reuse, or as published")
       ->check(CLI::IsMember({"reuse", "paper"}))
       ->capture_default_str();
   sub->add_option("--timeloop", command->timeloop,
-                  "folder for problem, arch and mapping YAML");
+                  "folder for problem, arch and mapping YAML (M N K, or one layer)");
+  sub->add_option("--layer", command->layer, "layer by name or number, or all");
+  sub->add_option(
+         "--tile", command->tile,
+         "N,H,W,K[,C]: a tile of that output from the scratchpad down, as plans "
+         "declare its cycles; 0 = all")
+      ->delimiter(',')
+      ->expected(4, 5);
+  sub->add_option("--resident", command->resident,
+                  "operands that lie whole in the scratchpad")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"input", "weight", "output"}));
+  sub->add_option("--top", command->top,
+                  "fixed scratchpad tile, as N=1,K=64 (dims N K C P Q R S G)")
+      ->delimiter(',');
+  sub->add_flag("--bypass", command->bypass, "operands may pass memories by");
+  sub->add_flag("--wide", command->wide, "exact: also arrays that leave units idle");
+  sub->add_flag("--row-stationary", command->row_stationary,
+                "greedy: unit tensors of a row-stationary array");
+  sub->add_option("--weights", command->weights,
+                  "cosa: utilisation,compute,traffic (default -0.1,10,1)")
+      ->delimiter(',')
+      ->expected(3);
+  sub->add_flag("--balance", command->balance,
+                "cosa: least difference of traffic and compute instead of their sum");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }

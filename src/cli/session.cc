@@ -119,6 +119,36 @@ sluice_gemm_mapping_t Session::MapGemm(int64_t m, int64_t n, int64_t k,
   return mapping;
 }
 
+std::vector<sluice_layer_mapping_t> Session::MapLayers(
+    const std::vector<uint32_t>& layers, const sluice_map_options_t& options) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  std::vector<sluice_layer_mapping_t> mappings(layers.size());
+  mappings[0].struct_size = sizeof mappings[0];
+  Check(sluice_map_layers(context_.get(), graph_.get(), hardware_.get(), layers.data(),
+                          layers.size(), &options, mappings.data(), &diagnostic),
+        diagnostic);
+  return mappings;
+}
+
+std::string Session::Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
+                                const std::string& layer) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  const char* names[4] = {layer.empty() ? nullptr : layer.c_str(), nullptr, nullptr,
+                          nullptr};
+  size_t size = 0;
+  const auto print = [&](char* buffer) {
+    return sluice_mapping_directives(context_.get(), hardware_.get(), &mapping,
+                                     tile_only ? 1 : 0, names, buffer, &size,
+                                     &diagnostic);
+  };
+  const sluice_status_t asked = print(nullptr);
+  if (asked != SLUICE_BUFFER_TOO_SMALL) Check(asked, diagnostic);
+  std::string text(size, ' ');
+  Check(print(text.data()), diagnostic);
+  text.pop_back();
+  return text;
+}
+
 sluice_report_t Session::Report() const {
   sluice_report_t report = {};
   report.struct_size = sizeof report;

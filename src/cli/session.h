@@ -8,6 +8,8 @@
 #define SLUICE_CLI_SESSION_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/files.h"
 #include "sluice/sluice.h"
@@ -41,6 +43,11 @@ class Session {
                                 const sluice_gemm_options_t& options);
 
   sluice_context_t* context() const { return context_.get(); }
+  std::vector<sluice_layer_mapping_t> MapLayers(const std::vector<uint32_t>& layers,
+                                                const sluice_map_options_t& options);
+  std::string Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
+                         const std::string& layer);
+
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;
   Bytes PlanBytes() const;

@@ -148,7 +148,7 @@ TEST_CASE("factor_assign equals the best of all placements on random small layer
     for (int d = 0; d < kFactorDims; ++d) {
       const FactorAssignment& a = solution.assignment;
       global_temporal += a.temporal[kFactorGlobal][d] > 1 ? 1 : 0;
-      inside += layer.extent[kDimR] > 1 && a.temporal[0][kDimP] > 1 ? 1 : 0;
+      inside += layer.extent[kFactorR] > 1 && a.temporal[0][kFactorP] > 1 ? 1 : 0;
     }
   }
   CHECK(global_temporal > 5);  // the permutation mattered
@@ -170,10 +170,10 @@ TEST_CASE("factor_assign names what is wrong with a layer, a machine or weights"
     return std::string(diagnostic.message).find(text) != std::string::npos;
   };
   FactorLayer layer = good;
-  layer.extent[kDimC] = 0;
+  layer.extent[kFactorC] = 0;
   CHECK(solve(layer, SimbaMachine(), {}) == Status::kBadInput);
   CHECK(says("extent C is 0"));
-  layer.extent[kDimC] = (int64_t{1} << 31) + 1;
+  layer.extent[kFactorC] = (int64_t{1} << 31) + 1;
   CHECK(solve(layer, SimbaMachine(), {}) == Status::kBadInput);
   layer = good;
   layer.stride_p = 0;
@@ -204,14 +204,14 @@ TEST_CASE("factor_assign names what is wrong with a layer, a machine or weights"
     return EvaluateFactors(good, SimbaMachine(), {}, a, &value, &diagnostic);
   };
   CHECK(evaluate() == Status::kOk);
-  a.temporal[kFactorDram][kDimC] = 4;
+  a.temporal[kFactorDram][kFactorC] = 4;
   CHECK(evaluate() == Status::kRejected);
   CHECK(says("do not multiply to 8"));
-  a.temporal[0][kDimC] = 2;
+  a.temporal[0][kFactorC] = 2;
   CHECK(evaluate() == Status::kRejected);
   CHECK(says("1 words of level 0"));
-  a.temporal[0][kDimC] = 1;
-  a.spatial[0][kDimC] = 2;
+  a.temporal[0][kFactorC] = 1;
+  a.spatial[0][kFactorC] = 2;
   CHECK(evaluate() == Status::kRejected);
   CHECK(says("level 0 unrolls more than its 1"));
   for (auto& level : a.temporal) {
@@ -222,7 +222,7 @@ TEST_CASE("factor_assign names what is wrong with a layer, a machine or weights"
   // One word everywhere, one instance: all loops run in DRAM.
   machine = {{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {1, 1, 1, 1, 1}};
   CHECK(solve(good, machine, {}) == Status::kOk);
-  CHECK(solution.assignment.temporal[kFactorDram][kDimC] == 8);
+  CHECK(solution.assignment.temporal[kFactorDram][kFactorC] == 8);
   // Large primes and powers.
   layer = {{1, 1, 2147483647, 1, int64_t{1} << 31, 1, 1}, 1, 1};
   CHECK(solve(layer, SimbaMachine(), {}) == Status::kOk);

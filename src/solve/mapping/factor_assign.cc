@@ -35,7 +35,8 @@ struct Kinds {
 // Largest primes first, then the dims in the order below: what fits worst is placed
 // while there is room.
 void ListKinds(const FactorLayer& layer, Kinds* kinds) {
-  constexpr int kOrder[] = {kDimR, kDimS, kDimP, kDimQ, kDimC, kDimK, kDimN};
+  constexpr int kOrder[] = {kFactorR, kFactorS, kFactorP, kFactorQ,
+                            kFactorC, kFactorK, kFactorN};
   kinds->count = 0;
   for (const int d : kOrder) {
     ForPrimes(layer.extent[d], [&](int64_t prime, int times) {
@@ -118,8 +119,8 @@ void ListChoices(const FactorProblem& problem, const CaseOf& which,
   const FactorWeights& w = *problem.weights;
   const double bits = Log2(item->prime);
   item->choice_count = 0;
-  const bool p = item->dim == kDimP && which.rows_matter;
-  const bool q = item->dim == kDimQ && which.columns_matter;
+  const bool p = item->dim == kFactorP && which.rows_matter;
+  const bool q = item->dim == kFactorQ && which.columns_matter;
   for (int level = 0; level < kFactorLevels; ++level) {
     for (int spatial = 0; spatial < 2; ++spatial) {
       if (spatial == 1 &&
@@ -312,15 +313,16 @@ Status SearchAll(Driver* driver) {
   const FactorLayer& layer = *driver->problem.layer;
   CaseOf which = {};
   which.inner = kRelaxedInner;
-  which.rows_matter = layer.extent[kDimR] > 1;
-  which.columns_matter = layer.extent[kDimS] > 1;
-  const bool alike = layer.extent[kDimR] == layer.extent[kDimS] &&
-                     layer.extent[kDimP] == layer.extent[kDimQ] &&
+  which.rows_matter = layer.extent[kFactorR] > 1;
+  which.columns_matter = layer.extent[kFactorS] > 1;
+  const bool alike = layer.extent[kFactorR] == layer.extent[kFactorS] &&
+                     layer.extent[kFactorP] == layer.extent[kFactorQ] &&
                      layer.stride_p == layer.stride_q;
   for (int index = 3; index >= 0; --index) {
     which.halo = {(index & 1) != 0, (index & 2) != 0};
-    if (which.halo.rows && (!which.rows_matter || layer.extent[kDimP] == 1)) continue;
-    if (which.halo.columns && (!which.columns_matter || layer.extent[kDimQ] == 1)) {
+    if (which.halo.rows && (!which.rows_matter || layer.extent[kFactorP] == 1))
+      continue;
+    if (which.halo.columns && (!which.columns_matter || layer.extent[kFactorQ] == 1)) {
       continue;
     }
     if (alike && index == 1) continue;  // the mirror image of 2

@@ -23,7 +23,15 @@
 
 namespace sluice {
 
-enum FactorDim : uint8_t { kDimR, kDimS, kDimP, kDimQ, kDimC, kDimK, kDimN };
+enum FactorDim : uint8_t {
+  kFactorR,
+  kFactorS,
+  kFactorP,
+  kFactorQ,
+  kFactorC,
+  kFactorK,
+  kFactorN
+};
 constexpr int kFactorDims = 7;
 enum FactorTensor : uint8_t { kFactorWeight, kFactorInput, kFactorOutput };
 constexpr int kFactorTensors = 3;

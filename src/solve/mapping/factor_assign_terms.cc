@@ -20,9 +20,9 @@ constexpr double kInnerTraffic = 0.99;
 constexpr double kTrafficBase = 0.8;
 constexpr double kTrafficStep = 0.04;
 constexpr double kWeightDramTraffic = 1.01;
-bool IsRow(int dim) { return dim == kDimR || dim == kDimP; }
-bool IsFilter(int dim) { return dim == kDimR || dim == kDimS; }
-bool IsWindow(int dim) { return dim == kDimP || dim == kDimQ; }
+bool IsRow(int dim) { return dim == kFactorR || dim == kFactorP; }
+bool IsFilter(int dim) { return dim == kFactorR || dim == kFactorS; }
+bool IsWindow(int dim) { return dim == kFactorP || dim == kFactorQ; }
 
 double TemporalTraffic() { return 1 + 1 + kWeightDramTraffic; }
 
@@ -31,12 +31,12 @@ double TemporalTraffic() { return 1 + 1 + kWeightDramTraffic; }
 double InnerSaving(int dim, int inner) {
   const bool any = inner == kRelaxedInner;
   switch (dim) {
-    case kDimR:
-    case kDimS:
+    case kFactorR:
+    case kFactorS:
       return any || inner != 2 ? 2 : 0;
-    case kDimC:
+    case kFactorC:
       return any || inner == 0 ? 1 : 0;
-    case kDimK:
+    case kFactorK:
       return any || inner == 1 ? 1 : 0;
     default:
       return any || inner == 2 ? 1 : 0;
@@ -79,8 +79,9 @@ int BestInner(const Parts& parts) {
 FactorHalo HaloOf(const FactorAssignment& a) {
   FactorHalo halo = {false, false};
   for (int level = 0; level <= kFactorInputBuffer; ++level) {
-    if (a.temporal[level][kDimP] > 1 || a.spatial[level][kDimP] > 1) halo.rows = true;
-    if (a.temporal[level][kDimQ] > 1 || a.spatial[level][kDimQ] > 1) {
+    if (a.temporal[level][kFactorP] > 1 || a.spatial[level][kFactorP] > 1)
+      halo.rows = true;
+    if (a.temporal[level][kFactorQ] > 1 || a.spatial[level][kFactorQ] > 1) {
       halo.columns = true;
     }
   }
@@ -167,7 +168,7 @@ int64_t FactorLoad(const FactorProblem& problem, int dim, int64_t prime, int lev
   }
   if (!kRelevant[dim][tensor]) return 1;
   if (tensor != kFactorInput || !IsWindow(dim)) return prime;
-  return prime * (dim == kDimP ? problem.layer->stride_p : problem.layer->stride_q);
+  return prime * (dim == kFactorP ? problem.layer->stride_p : problem.layer->stride_q);
 }
 
 double FactorTraffic(int dim, int level, bool spatial, int inner) {

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/mapping/kapla.h"
 
+#include "base/checked.h"
 #include "base/hash.h"
+#include "solve/mapping/nest_search.h"
 
 namespace sluice {
 
 namespace {
+
+// The exact search knows one array, fed by level 1 of two or three.
+bool IsFlat(const Hardware& hardware) {
+  for (const Fanout& fanout : hardware.fanouts) {
+    if (fanout.extent > 1 && fanout.level != 1) return false;
+  }
+  return hardware.levels.size() <= 3;
+}
 
 bool IsBetter(const MappedNest& a, const MappedNest& b) {
   return a.objective < b.objective;
@@ -42,26 +52,31 @@ Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
     return MapKaplaGreedy(problem, hardware, options, budget, arena, mapped,
                           diagnostic);
   }
+  const bool flat = IsFlat(hardware);
   const Status exact = MapConvExact(problem, hardware, options.constraints, budget,
                                     arena, mapped, diagnostic);
   if (exact == Status::kOk && mapped->proved) return exact;
-  if (exact != Status::kOk && exact != Status::kUnsupported) return exact;
+  if (exact != Status::kOk && exact != Status::kUnsupported && flat) return exact;
   // Outside the exact search's space (sliding registers, other hierarchies) the greedy
-  // may know better.
-  MappedNest greedy;
-  Diagnostic second;
-  const Status other =
-      MapKaplaGreedy(problem, hardware, options, budget, arena, &greedy, &second);
-  if (exact == Status::kOk) {
-    if (other == Status::kOk && IsBetter(greedy, *mapped)) {
-      greedy.bound = 0;
-      *mapped = greedy;
-    }
-    return exact;
+  // or the local search may know better.
+  const double bound = NestBound(problem, hardware, options.constraints);
+  if (exact == Status::kOk) mapped->bound = Min(mapped->bound, bound);
+  MappedNest other;
+  Diagnostic second = *diagnostic;
+  const Status status =
+      flat
+          ? MapKaplaGreedy(problem, hardware, options, budget, arena, &other, &second)
+          : SearchNest(problem, hardware, options.constraints, budget, &other, &second);
+  if (status == Status::kOk) {
+    if (exact == Status::kOk && !IsBetter(other, *mapped)) return exact;
+    *mapped = other;
+    mapped->bound = Min(bound, other.objective);
+    mapped->proved = mapped->objective <= mapped->bound;
+    return status;
   }
-  *mapped = greedy;
-  if (other != Status::kOk) *diagnostic = second;
-  return other;
+  if (exact == Status::kOk) return exact;
+  *diagnostic = second;
+  return status;
 }
 
 Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,

@@ -3,7 +3,8 @@
 //
 // Input    a problem, hardware with its array below level 1, options
 // Output   MapKapla: the better of the exact search (default) and, where that does not
-//          apply or proves nothing, the published greedy; MapLayers: one entry per
+//          apply or proves nothing, the published greedy, or on deeper hierarchies a
+//          local search (nest_search.h); MapLayers: one entry per
 //          distinct problem and the entry of every layer
 // Errors   kBadInput; kInfeasible with bytes (the greedy also when the unit tensor does
 // not

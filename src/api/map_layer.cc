@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of a graph as loop nests, and their directives, through the C interface.
+#include "api/arguments.h"
+#include "api/objects.h"
+#include "base/budget.h"
+#include "base/checked.h"
+#include "model/directive.h"
+#include "model/hardware_view.h"
+#include "solve/mapping/factor_nest.h"
+#include "solve/mapping/kapla.h"
+#include "solve/mapping/nest_search.h"
+#include "solve/mapping/tile_mapper.h"
+
+namespace sluice {
+namespace {
+
+static_assert(int{SLUICE_MAP_DIMS} == kDims && int{SLUICE_MAP_AXES} == kMaxAxes &&
+                  int{SLUICE_MAP_LEVELS} == kMaxLevels,
+              "as in sluice.h");
+
+// One call: the hardware it maps on, and what is known of layers already mapped.
+struct LayerMaps {
+  const Graph& graph;
+  const Hardware& hardware;   // as described
+  const Hardware& hierarchy;  // that is mapped on
+  const sluice_map_options_t& options;
+  TileMapper* tiles;
+  Arena* arena;
+  Budget* budget;
+  Diagnostic* diagnostic;
+};
+
+MapConstraints ConstraintsOf(const sluice_map_options_t& options) {
+  MapConstraints constraints;
+  for (uint32_t d = 0; d < kDims; ++d) constraints.top_tile[d] = options.top_tile[d];
+  constraints.resident = options.resident;
+  if (options.energy_exponent != 0 || options.delay_exponent != 0) {
+    constraints.energy_exponent = options.energy_exponent;
+    constraints.delay_exponent = options.delay_exponent;
+  }
+  constraints.wide = options.wide != 0;
+  constraints.bypass = options.bypass != 0;
+  return constraints;
+}
+
+// As plans declare it, unless something else is asked for.
+bool IsDeclared(const sluice_map_options_t& options) {
+  bool plain = options.tile_only != 0 && options.solver == SLUICE_MAP_KAPLA &&
+               options.energy_exponent == 0 && options.delay_exponent == 0 &&
+               options.resident == 0;
+  for (const int64_t top : options.top_tile) plain = plain && top == 0;
+  return plain;
+}
+
+Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* mapped) {
+  const sluice_map_options_t& options = maps.options;
+  if (IsDeclared(options)) {
+    return maps.tiles->Map(problem, maps.budget, mapped, maps.diagnostic);
+  }
+  KaplaOptions kapla;
+  kapla.constraints = ConstraintsOf(options);
+  if (options.tile_only != 0 && options.energy_exponent == 0 &&
+      options.delay_exponent == 0) {
+    kapla.constraints.delay_exponent = 1;
+  }
+  kapla.dataflow =
+      options.row_stationary != 0 ? Dataflow::kRowStationary : Dataflow::kSystolic;
+  FactorObjective cosa;
+  switch (options.solver) {
+    case SLUICE_MAP_EXACT:
+      return MapConvExact(problem, maps.hierarchy, kapla.constraints, maps.budget,
+                          maps.arena, mapped, maps.diagnostic);
+    case SLUICE_MAP_SEARCH:
+      return SearchNest(problem, maps.hierarchy, kapla.constraints, maps.budget, mapped,
+                        maps.diagnostic);
+    case SLUICE_MAP_COSA:
+      if (options.cosa_utilisation != 0 || options.cosa_compute != 0 ||
+          options.cosa_traffic != 0) {
+        cosa.utilisation = options.cosa_utilisation;
+        cosa.compute = options.cosa_compute;
+        cosa.traffic = options.cosa_traffic;
+      }
+      cosa.balance = options.cosa_balance != 0;
+      return MapFactorNest(problem, maps.hierarchy, kapla.constraints, cosa,
+                           maps.budget, maps.arena, mapped, maps.diagnostic);
+    default:
+      kapla.greedy = options.solver == SLUICE_MAP_GREEDY;
+      return MapKapla(problem, maps.hierarchy, kapla, maps.budget, maps.arena, mapped,
+                      maps.diagnostic);
+  }
+}
+
+void DescribeProblem(const MappingProblem& problem, sluice_layer_mapping_t* out) {
+  for (uint32_t d = 0; d < kDims; ++d) out->extent[d] = problem.extent[d];
+  for (int i = 0; i < 2; ++i) {
+    out->stride[i] = problem.stride[i];
+    out->dilation[i] = problem.dilation[i];
+  }
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    out->element_bytes[v] = problem.element_bytes[v];
+  }
+  out->partial_bytes = problem.partial_bytes;
+  out->operands = problem.operands;
+  out->vector = problem.vector ? 1 : 0;
+  out->operations = OperationCount(problem);
+}
+
+Status DescribeNest(const LayerMaps& maps, const MappingProblem& problem,
+                    const MappedNest& mapped, sluice_layer_mapping_t* out) {
+  const LoopNest& nest = mapped.nest;
+  AccessCounts counts;
+  SLUICE_TRY(CountAccesses(problem, maps.hierarchy, nest, ReuseForm::kReuse,
+                           maps.options.resident, &counts, maps.diagnostic));
+  out->levels = nest.levels;
+  for (uint32_t l = 0; l < nest.levels; ++l) {
+    for (uint32_t d = 0; d < kDims; ++d) {
+      out->temporal[l][d] = nest.temporal[l][d];
+      out->order[l][d] = nest.order[l][d];
+      for (uint32_t a = 0; a < kMaxAxes; ++a) {
+        out->spatial[l][a][d] = nest.spatial[l][a][d];
+      }
+    }
+    out->hold[l] = nest.hold[l];
+    out->level_cycles[l] = mapped.cost.level_cycles[l];
+    out->level_pj[l] = mapped.cost.level_pj[l];
+    for (uint32_t v = 0; v < kOperands; ++v) {
+      out->reads[l][v] = counts.reads[l][v];
+      out->writes[l][v] = counts.writes[l][v];
+    }
+  }
+  out->cycles = mapped.cost.cycles;
+  out->compute_cycles = mapped.cost.compute_cycles;
+  out->operations_pj = mapped.cost.operations_pj;
+  out->transfer_pj = mapped.cost.transfer_pj;
+  out->leakage_pj = mapped.cost.leakage_pj;
+  out->energy_pj = mapped.cost.energy_pj;
+  out->utilisation = mapped.cost.utilization;
+  out->objective = mapped.objective;
+  out->bound = mapped.bound;
+  out->proved = mapped.proved ? 1 : 0;
+  out->evaluated = static_cast<uint64_t>(mapped.evaluated);
+  return Status::kOk;
+}
+
+// A core array's answer, parts of the energy by what they are spent in.
+Status MapOnCores(const LayerMaps& maps, const MappingProblem& problem,
+                  sluice_layer_mapping_t* out) {
+  CoreCost cost = {};
+  if (!CoreTileCost(CoreArrayOf(maps.hardware), problem, &cost)) {
+    return Fail(maps.diagnostic, Status::kInfeasible, "mapping")
+        .Text("no partitioning of the tile fits the core buffers");
+  }
+  const int64_t peak = PeakOperations(problem, maps.hardware);
+  out->cycles = Max(cost.cycles, CeilDivide(out->operations, peak));
+  out->operations_pj = cost.arithmetic_pj;
+  out->level_pj[maps.hardware.scratchpad_level] = cost.scratchpad_pj;
+  out->transfer_pj = cost.core_pj;
+  out->leakage_pj =
+      maps.hardware.leakage_pj_per_cycle * static_cast<double>(out->cycles);
+  out->energy_pj = cost.energy_pj + out->leakage_pj;
+  out->objective = out->energy_pj * static_cast<double>(out->cycles);
+  out->utilisation = static_cast<double>(out->operations) /
+                     (static_cast<double>(out->cycles) * static_cast<double>(peak));
+  return Status::kOk;
+}
+
+Status ProblemOf(const LayerMaps& maps, uint32_t layer, MappingProblem* problem) {
+  if (layer >= maps.graph.layers.size()) {
+    return Fail(maps.diagnostic, Status::kBadArgument, "mapping")
+        .Text("there is no layer ")
+        .Number(layer);
+  }
+  const Layer& which = maps.graph.layers[layer];
+  if (which.outputs.size() == 0 || which.input(0) == kNone) {
+    return Fail(maps.diagnostic, Status::kUnsupported, "mapping")
+        .Layer(layer)
+        .Text("no loop nest for op ")
+        .Text(OpName(which.op));
+  }
+  const Tensor& out = maps.graph.tensors[which.outputs[0]];
+  int32_t tile[kAxes];
+  for (int i = 0; i < kAxes; ++i) {
+    const int32_t asked = maps.options.tile[i];
+    if (asked < 0 || asked > out.extent[i] || maps.options.tile_channels < 0 ||
+        (maps.options.tile_only == 0 && asked != 0)) {
+      return Fail(maps.diagnostic, Status::kBadArgument, "mapping")
+          .Layer(layer)
+          .Text("a tile of ")
+          .Number(asked)
+          .Text(" along axis ")
+          .Number(i)
+          .Text(", where the output has ")
+          .Number(out.extent[i])
+          .Text(maps.options.tile_only == 0 ? "; tiles need tile_only" : "");
+    }
+    tile[i] = asked == 0 ? out.extent[i] : asked;
+  }
+  const Status status =
+      ProblemOfTile(maps.graph, which, tile, maps.options.tile_channels,
+                    maps.hardware.accumulator_bytes, problem, maps.diagnostic);
+  if (status != Status::kOk) maps.diagnostic->layer = layer;
+  return status;
+}
+
+Status MapOne(const LayerMaps& maps, uint32_t layer, sluice_layer_mapping_t* out) {
+  ArenaScope scope(maps.arena);
+  MappingProblem problem;
+  SLUICE_TRY(ProblemOf(maps, layer, &problem));
+  DescribeProblem(problem, out);
+  Status status;
+  if (IsDeclared(maps.options) && maps.hardware.cores.rows > 0) {
+    status = MapOnCores(maps, problem, out);
+  } else {
+    MappedNest mapped;
+    status = Solve(maps, problem, &mapped);
+    if (status == Status::kOk) status = DescribeNest(maps, problem, mapped, out);
+  }
+  if (status != Status::kOk) maps.diagnostic->layer = layer;
+  return status;
+}
+
+bool SameLoops(const MappingProblem& problem, const sluice_layer_mapping_t& b) {
+  sluice_layer_mapping_t a = {};
+  DescribeProblem(problem, &a);
+  bool same = a.operands == b.operands && a.vector == b.vector &&
+              a.partial_bytes == b.partial_bytes;
+  for (uint32_t d = 0; d < kDims; ++d) same = same && a.extent[d] == b.extent[d];
+  for (int i = 0; i < 2; ++i) {
+    same = same && a.stride[i] == b.stride[i] && a.dilation[i] == b.dilation[i];
+  }
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    same = same && a.element_bytes[v] == b.element_bytes[v];
+  }
+  return same;
+}
+
+// The answer of an equal layer before, or a new one.
+Status MapAgain(const LayerMaps& maps, uint32_t layer, uint32_t index,
+                Span<sluice_layer_mapping_t> done, sluice_layer_mapping_t* out) {
+  MappingProblem problem;
+  SLUICE_TRY(ProblemOf(maps, layer, &problem));
+  for (uint32_t i = 0; i < index; ++i) {
+    if (done[i].same_as != i || done[i].status != SLUICE_OK) continue;
+    if (!SameLoops(problem, done[i])) continue;
+    *out = done[i];
+    return Status::kOk;
+  }
+  out->same_as = index;
+  return MapOne(maps, layer, out);
+}
+
+Status MapAll(const LayerMaps& maps, const uint32_t* layers, size_t count,
+              sluice_layer_mapping_t* mappings) {
+  Span<sluice_layer_mapping_t> done;
+  SLUICE_TRY(maps.arena->Allocate(count, &done));
+  const uint32_t size = mappings->struct_size;
+  unsigned char* to = reinterpret_cast<unsigned char*>(mappings);
+  for (uint32_t i = 0; i < count; ++i) {
+    sluice_layer_mapping_t one = {};
+    const Status status = MapAgain(maps, layers[i], i, done, &one);
+    if (status != Status::kOk) {
+      const bool ends = status == Status::kOutOfMemory || status == Status::kStopped;
+      if (count == 1 || ends) return status;
+      one = sluice_layer_mapping_t{};
+      one.same_as = i;
+    }
+    one.struct_size = sizeof one;
+    one.layer = layers[i];
+    one.status = static_cast<int32_t>(status);
+    done[i] = one;
+    sluice_layer_mapping_t* out =
+        reinterpret_cast<sluice_layer_mapping_t*>(to + size_t{size} * i);
+    out->struct_size = size;
+    (void)WriteStruct(one, out);
+  }
+  ClearDiagnostic(maps.diagnostic);
+  return Status::kOk;
+}
+
+Status CheckOptions(const sluice_map_options_t& options, Diagnostic* diagnostic) {
+  const auto bad = [&](const char* what) -> Status {
+    return Fail(diagnostic, Status::kBadArgument, "mapping").Text(what);
+  };
+  if (options.solver > SLUICE_MAP_SEARCH) return bad("unknown solver");
+  if (options.energy_exponent > 16 || options.delay_exponent > 16) {
+    return bad("objective exponents must be at most 16");
+  }
+  if (options.resident > 7) return bad("resident has bits 1, 2 and 4 only");
+  if (!(options.cosa_traffic >= 0)) return bad("cosa_traffic must not be negative");
+  return Status::kOk;
+}
+
+Status MapLayersOf(sluice_context_t* context, const Graph& graph,
+                   const Hardware& hardware, const uint32_t* layers, size_t count,
+                   const sluice_map_options_t& options,
+                   sluice_layer_mapping_t* mappings, Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOptions(options, diagnostic));
+  Arena arena(&context->memory);
+  Budget budget(options.deadline_ns, 0, options.cancel);
+  HardwareView view;
+  const bool cores = IsDeclared(options) && hardware.cores.rows > 0;
+  if (options.tile_only != 0 && !cores) {
+    SLUICE_TRY(ViewBelowScratchpad(hardware, &view, diagnostic));
+  }
+  TileMapper tiles(hardware, &arena);
+  const LayerMaps maps = {
+      graph,   hardware,  options.tile_only != 0 && !cores ? view.hardware : hardware,
+      options, &tiles,    &arena,
+      &budget, diagnostic};
+  return MapAll(maps, layers, count, mappings);
+}
+
+Text TextOf(const char* given, const char* otherwise) {
+  const char* text = given != nullptr ? given : otherwise;
+  return Text{text, static_cast<uint32_t>(strlen(text))};
+}
+
+// What the caller hands back may be anything: CheckNest looks at it first.
+Status PrintMapping(const sluice_layer_mapping_t& mapping, const Hardware& hierarchy,
+                    const char* const names[4], Arena* arena, char* buffer,
+                    size_t* size, Diagnostic* diagnostic) {
+  MappingProblem problem = ConvProblem(1, 1, 1, 1, 1, 1, 1, 1, 1);
+  LoopNest nest = {};
+  for (uint32_t d = 0; d < kDims; ++d) problem.extent[d] = mapping.extent[d];
+  for (int i = 0; i < 2; ++i) {
+    problem.stride[i] = mapping.stride[i];
+    problem.dilation[i] = mapping.dilation[i];
+  }
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    problem.element_bytes[v] = mapping.element_bytes[v];
+  }
+  problem.partial_bytes = mapping.partial_bytes;
+  problem.operands = mapping.operands & 7;
+  nest.levels = mapping.levels;
+  for (uint32_t l = 0; l < kMaxLevels; ++l) {
+    for (uint32_t d = 0; d < kDims; ++d) {
+      nest.temporal[l][d] = mapping.temporal[l][d];
+      nest.order[l][d] = mapping.order[l][d];
+      for (uint32_t a = 0; a < kMaxAxes; ++a) {
+        nest.spatial[l][a][d] = mapping.spatial[l][a][d];
+      }
+    }
+    nest.hold[l] = mapping.hold[l];
+  }
+  SLUICE_TRY(CheckNest(problem, hierarchy, nest, 0, diagnostic));
+  const auto name = [&](int i, const char* otherwise) {
+    return TextOf(names == nullptr ? nullptr : names[i], otherwise);
+  };
+  TensorNames tensors = {name(0, "layer"),
+                         {name(1, "in"), name(2, "w"), name(3, "out")}};
+  DirectiveLayer layer;
+  SLUICE_TRY(
+      DirectivesOfNest(problem, hierarchy, nest, tensors, arena, &layer, diagnostic));
+  DirectiveProgram program = {Span<const DirectiveLayer>(&layer, 1)};
+  const size_t capacity = buffer == nullptr || *size == 0 ? 0 : *size - 1;
+  const Status status = PrintDirectives(program, buffer, capacity, size);
+  if (status == Status::kOk && buffer != nullptr) buffer[*size] = '\0';
+  *size += 1;
+  return buffer == nullptr ? Status::kBufferTooSmall : status;
+}
+
+}  // namespace
+}  // namespace sluice
+
+sluice_status_t sluice_map_layers(sluice_context_t* context,
+                                  const sluice_graph_t* graph,
+                                  const sluice_hardware_t* hardware,
+                                  const uint32_t* layers, size_t count,
+                                  const sluice_map_options_t* options,
+                                  sluice_layer_mapping_t* mappings,
+                                  sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_map_options_t own;
+  if (context == nullptr || graph == nullptr || hardware == nullptr ||
+      layers == nullptr || mappings == nullptr || count == 0 || count > UINT32_MAX ||
+      mappings->struct_size < sizeof(uint32_t) ||
+      mappings->struct_size % alignof(sluice_layer_mapping_t) != 0 ||
+      !sluice::ReadStruct(options, &own)) {
+    return report.BadArgument(
+        "context, graph, hardware, layers and mappings must not be null, structs of a "
+        "known version");
+  }
+  return report.Done(sluice::MapLayersOf(context, graph->graph, hardware->hardware,
+                                         layers, count, own, mappings, report.get()));
+}
+
+sluice_status_t sluice_mapping_directives(sluice_context_t* context,
+                                          const sluice_hardware_t* hardware,
+                                          const sluice_layer_mapping_t* mapping,
+                                          uint32_t tile_only,
+                                          const char* const names[4], char* buffer,
+                                          size_t* size,
+                                          sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_layer_mapping_t own;
+  if (context == nullptr || hardware == nullptr || mapping == nullptr ||
+      size == nullptr || !sluice::ReadStruct(mapping, &own)) {
+    return report.BadArgument("context, hardware, mapping and size must not be null");
+  }
+  sluice::Arena arena(&context->memory);
+  sluice::HardwareView view;
+  if (tile_only != 0) {
+    const sluice::Status status =
+        ViewBelowScratchpad(hardware->hardware, &view, report.get());
+    if (status != sluice::Status::kOk) return report.Done(status);
+  }
+  return report.Done(
+      sluice::PrintMapping(own, tile_only != 0 ? view.hardware : hardware->hardware,
+                           names, &arena, buffer, size, report.get()));
+}

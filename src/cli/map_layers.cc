@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/map_layers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "cli/failure.h"
+#include "cli/graph_names.h"
+#include "cli/hardware_files.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "sluice/hardware_generated.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr char kDims[] = "NKCPQRSG";
+constexpr const char* kOperands[3] = {"input", "weight", "output"};
+
+uint32_t SolverOf(const std::string& name) {
+  const char* const names[] = {"kapla", "exact", "greedy", "cosa", "search"};
+  for (uint32_t i = 0; i < 5; ++i) {
+    if (name == names[i]) return i;
+  }
+  return SLUICE_MAP_KAPLA;
+}
+
+void ReadTop(const std::string& text, sluice_map_options_t* options) {
+  const size_t dim = text.empty() ? 8 : std::string(kDims).find(text[0]);
+  char* end = nullptr;
+  const long long value =
+      text.size() > 2 && text[1] == '=' ? std::strtoll(text.c_str() + 2, &end, 10) : 0;
+  if (dim >= 8 || end == nullptr || *end != '\0' || value < 1) {
+    throw Failure(kUsage, "--top takes DIM=EXTENT with DIM of NKCPQRSG, not " + text);
+  }
+  options->top_tile[dim] = value;
+}
+
+sluice_map_options_t OptionsOf(const MapCommand& command) {
+  sluice_map_options_t options = {};
+  options.struct_size = sizeof options;
+  options.solver = SolverOf(command.solver);
+  const bool edp = command.objective == "edp";
+  if (command.tile.empty() || command.objective != "energy") {
+    options.energy_exponent = command.objective == "latency" ? 0 : 1;
+    options.delay_exponent = edp || command.objective == "latency" ? 1 : 0;
+  }
+  options.bypass = command.bypass;
+  options.wide = command.wide;
+  options.row_stationary = command.row_stationary;
+  options.tile_only = !command.tile.empty();
+  for (size_t i = 0; i < command.tile.size(); ++i) {
+    (i < 4 ? options.tile[i] : options.tile_channels) = command.tile[i];
+  }
+  for (const std::string& operand : command.resident) {
+    for (uint32_t v = 0; v < 3; ++v) {
+      if (operand == kOperands[v]) options.resident |= 1u << v;
+    }
+  }
+  for (const std::string& top : command.top) ReadTop(top, &options);
+  if (command.weights.size() == 3) {
+    options.cosa_utilisation = command.weights[0];
+    options.cosa_compute = command.weights[1];
+    options.cosa_traffic = command.weights[2];
+  }
+  options.cosa_balance = command.balance;
+  return options;
+}
+
+std::vector<uint32_t> LayersOf(const MapCommand& command,
+                               const std::vector<std::string>& names) {
+  std::vector<uint32_t> layers;
+  for (uint32_t l = 0; l < names.size(); ++l) {
+    if (command.layer == "all" || command.layer == names[l]) layers.push_back(l);
+  }
+  const bool number = layers.empty() && !command.layer.empty() &&
+                      command.layer.size() < 9 &&
+                      std::all_of(command.layer.begin(), command.layer.end(),
+                                  [](char c) { return c >= '0' && c <= '9'; });
+  if (number) {
+    const uint32_t l = static_cast<uint32_t>(std::stoul(command.layer));
+    if (l < names.size()) layers.push_back(l);
+  }
+  if (command.layer.empty()) {
+    throw Failure(kUsage, "map GRAPH needs --layer NAME, a number, or all");
+  }
+  if (layers.empty()) {
+    throw Failure(kBadInput, "the graph has no layer " + command.layer + " among its " +
+                                 std::to_string(names.size()));
+  }
+  return layers;
+}
+
+// Names of the levels that the mapping speaks of.
+std::vector<std::string> LevelNames(const Bytes& hardware) {
+  std::vector<std::string> names;
+  const wire::Hardware* h = wire::GetHardware(hardware.data());  // the library checked
+  for (uint32_t l = 0; l < h->levels()->size(); ++l) {
+    const auto* name = h->levels()->Get(l)->name();
+    names.push_back(name != nullptr ? name->str() : "level " + std::to_string(l));
+  }
+  return names;
+}
+
+Json DimsJson(const int64_t value[8], bool all) {
+  Json json = Json::object();
+  for (int d = 0; d < 8; ++d) {
+    if (all || value[d] > 1) json[std::string(1, kDims[d])] = value[d];
+  }
+  return json;
+}
+
+Json OperandsJson(const int64_t value[3]) {
+  return {{"input", value[0]}, {"weight", value[1]}, {"output", value[2]}};
+}
+
+Json LevelsJson(const sluice_layer_mapping_t& m,
+                const std::vector<std::string>& names) {
+  Json levels = Json::array();
+  for (uint32_t l = 0; l < m.levels; ++l) {
+    Json spatial = Json::array();
+    for (const auto& axis : m.spatial[l]) {
+      const Json dims = DimsJson(axis, false);
+      if (!dims.empty()) spatial.push_back(dims);
+    }
+    std::string order;
+    for (int i = 7; i >= 0; --i) {  // outermost first
+      if (m.temporal[l][m.order[l][i]] > 1) order += kDims[m.order[l][i]];
+    }
+    Json holds = Json::array();
+    for (uint32_t v = 0; v < 3; ++v) {
+      if ((m.hold[l] >> v & 1) != 0) holds.push_back(kOperands[v]);
+    }
+    levels.push_back({{"name", names[l]},
+                      {"temporal", DimsJson(m.temporal[l], false)},
+                      {"order", order},
+                      {"spatial", spatial},
+                      {"holds", holds},
+                      {"reads", OperandsJson(m.reads[l])},
+                      {"writes", OperandsJson(m.writes[l])},
+                      {"energy_pj", m.level_pj[l]},
+                      {"cycles", m.level_cycles[l]}});
+  }
+  return levels;
+}
+
+Json AsJson(const sluice_layer_mapping_t& m, const std::string& name,
+            const std::vector<std::string>& names, const std::string& directives) {
+  Json json = {{"layer", name}, {"status", sluice_status_name(m.status)}};
+  if (m.status != SLUICE_OK) return json;
+  json["extents"] = DimsJson(m.extent, true);
+  json["energy_pj"] = m.energy_pj;
+  json["energy_pj_per_mac"] = m.energy_pj / static_cast<double>(m.operations);
+  json["cycles"] = m.cycles;
+  json["compute_cycles"] = m.compute_cycles;
+  json["edp_pj_cycles"] = m.energy_pj * static_cast<double>(m.cycles);
+  json["macs"] = m.operations;
+  json["utilisation"] = m.utilisation;
+  json["operations_pj"] = m.operations_pj;
+  json["transfer_pj"] = m.transfer_pj;
+  json["leakage_pj"] = m.leakage_pj;
+  json["levels"] = LevelsJson(m, names);
+  json["directives"] = directives;
+  json["objective"] = m.objective;
+  json["bound"] = m.bound;
+  json["gap"] = m.proved != 0 || m.objective <= 0 ? 0 : 1 - m.bound / m.objective;
+  json["proved"] = m.proved != 0;
+  json["evaluated"] = m.evaluated;
+  return json;
+}
+
+void Print(const sluice_layer_mapping_t& m, const std::string& name,
+           const std::string& hardware, const std::vector<std::string>& names,
+           const std::string& directives) {
+  std::string dims;
+  for (int d = 0; d < 8; ++d) {
+    if (m.extent[d] > 1) {
+      dims += std::string(dims.empty() ? "" : " ") + kDims[d] + " " +
+              std::to_string(m.extent[d]);
+    }
+  }
+  Report report(name + " on " + hardware + ": " + dims);
+  const double share = 100 / m.energy_pj;
+  report.Line("energy", EnergyText(m.energy_pj),
+              Fixed(m.energy_pj / static_cast<double>(m.operations), 6) + " pJ per " +
+                  (m.vector != 0 ? "operation" : "MAC"));
+  report.Line("", EnergyText(m.operations_pj),
+              "operations, " + Fixed(share * m.operations_pj, 1) + " %");
+  for (uint32_t l = 0; l < (m.levels == 0 ? names.size() : m.levels); ++l) {
+    if (m.level_pj[l] == 0) continue;
+    report.Line("", EnergyText(m.level_pj[l]),
+                names[l] + ", " + Fixed(share * m.level_pj[l], 1) + " %");
+  }
+  if (m.transfer_pj > 0) {
+    report.Line("", EnergyText(m.transfer_pj),
+                m.levels == 0 ? "core buffers" : "array wires");
+  }
+  if (m.leakage_pj > 0) report.Line("", EnergyText(m.leakage_pj), "leakage");
+  report.Line("cycles", Grouped(static_cast<uint64_t>(m.cycles)),
+              Fixed(100 * m.utilisation, 1) + " % of the peak");
+  for (uint32_t l = 0; l < m.levels; ++l) {
+    if (m.level_cycles[l] == 0) continue;
+    report.Line("", Grouped(static_cast<uint64_t>(m.level_cycles[l])),
+                names[l] + " bandwidth");
+  }
+  const double gap = m.objective > 0 ? 100 * (1 - m.bound / m.objective) : 0;
+  report.Line("bound", m.levels == 0   ? "best of the core array's partitionings"
+                       : m.proved != 0 ? "nothing the solver could choose is better"
+                                       : "within " + Fixed(gap, 2) + " %");
+  std::cout << report.Text() << directives;
+}
+
+}  // namespace
+
+void RunMapLayers(const MapCommand& command) {
+  const sluice_map_options_t options = OptionsOf(command);
+  const Bytes graph = ReadFile(command.what[0]);
+  const Bytes hardware = LoadHardware(command.hardware);
+  Session session(0);
+  session.LoadGraph(graph);
+  session.LoadHardware(hardware);
+  if (!command.timeloop.empty()) {
+    throw Failure(kUsage, "--timeloop is for M N K");
+  }
+  const std::vector<std::string> plain = PlainLayerNames(graph);
+  const std::vector<uint32_t> layers = LayersOf(command, plain);
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<sluice_layer_mapping_t> mappings =
+      session.MapLayers(layers, options);
+  const double solve_us = std::chrono::duration<double, std::micro>(
+                              std::chrono::steady_clock::now() - start)
+                              .count();
+  const std::vector<std::string> names = LevelNames(hardware);
+  Json list = Json::array();
+  double energy = 0, cycles = 0;
+  size_t distinct = 0, unsupported = 0;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const sluice_layer_mapping_t& m = mappings[i];
+    const std::string name = LayerName(graph, layers[i]);
+    std::string directives;
+    if (m.levels != 0) {
+      directives = session.Directives(m, options.tile_only != 0, plain[layers[i]]);
+    }
+    energy += m.energy_pj;
+    cycles += static_cast<double>(m.cycles);
+    distinct += m.status == SLUICE_OK && m.same_as == i ? 1 : 0;
+    unsupported += m.status != SLUICE_OK ? 1 : 0;
+    if (command.json) {
+      list.push_back(AsJson(m, name, names, directives));
+    } else if (m.status != SLUICE_OK) {
+      std::cout << name << ": " << sluice_status_name(m.status) << "\n";
+    } else if (m.same_as != i) {
+      std::cout << name << ": as " << LayerName(graph, layers[m.same_as]) << "\n";
+    } else {
+      Print(m, name, FileStem(command.hardware), names, directives);
+    }
+  }
+  if (command.json) {
+    const Json json = {{"layers", list},          {"energy_pj", energy},
+                       {"cycles", cycles},        {"distinct", distinct},
+                       {"unmapped", unsupported}, {"solve_us", solve_us}};
+    std::cout << json.dump(1) << "\n";
+  } else if (layers.size() > 1) {
+    Report report(std::to_string(layers.size()) + " layers");
+    report.Line("energy", EnergyText(energy));
+    report.Line("cycles", Grouped(static_cast<uint64_t>(cycles)));
+    report.Line("distinct", std::to_string(distinct));
+    report.Line("not mapped", std::to_string(unsupported));
+    report.Line("solved in", TimeText(solve_us * 1e-6));
+    std::cout << report.Text();
+  }
+}
+
+}  // namespace sluice::cli
