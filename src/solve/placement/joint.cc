@@ -23,8 +23,8 @@ struct WindowShape {
   uint32_t least, most;  // steps
   uint32_t width;        // states per layer
 };
-constexpr WindowShape kFirstWindows = {7, 13, 48};
-constexpr WindowShape kLastWindows = {18, 30, 200};  // when the exact search gave up
+constexpr WindowShape kFirstWindows = {30, 60, 48};
+constexpr WindowShape kLastWindows = {80, 140, 150};  // when the exact search gave up
 constexpr int kWindowRounds = 3;
 constexpr int kReserveParts =
     64;                          // the capacity's parts that are kept free, one by one
@@ -35,8 +35,10 @@ constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
 constexpr int kFirstRepairs = 3;  // tensors dropped to make room for addresses
 constexpr int kLastRepairs = 256;
-constexpr uint64_t kPlaceNodes = 1000;   // per plan, while better ones are sought
-constexpr uint64_t kLastLeaves = 20000;  // plans tried for addresses in the end
+constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
+constexpr uint64_t kEarlyStates = 1 << 11;  // of each segment, before windows
+constexpr size_t kExactFirst = 100;         // operators; above, wide windows come first
+constexpr uint64_t kLastLeaves = 20000;     // plans tried for addresses in the end
 constexpr uint64_t kLastSteps = 1 << 22;
 constexpr int64_t kMaxAlignment = int64_t{1} << 30;
 
@@ -91,16 +93,18 @@ class Joint {
     if (Done()) return Conclude();
     if (options_.exact && options_.fixed_order.empty() && decisions_.found) {
       bool segmented = false, complete = false, placed = false;
-      SLUICE_TRY(ExactBySegments(&segmented, &complete));
+      SLUICE_TRY(ExactBySegments(kEarlyStates, &segmented, &complete));
       if (segmented) SLUICE_TRY(Adopt(4 * kPlaceNodes, 0, &placed));
       if (Done()) return Conclude();
     }
     SLUICE_TRY(Improve());
     if (Done()) return Conclude();
-    if (options_.exact && !budget_->Exhausted()) {
+    const bool wide_first = g_.operators.size() > kExactFirst;
+    if (options_.exact && wide_first) SLUICE_TRY(WideBeam());
+    if (options_.exact && !Done() && !budget_->Exhausted()) {
       bool complete = false;
       SLUICE_TRY(Exact(&complete));
-      if (!Done() && !complete) SLUICE_TRY(WideBeam());
+      if (!Done() && !complete && !wide_first) SLUICE_TRY(WideBeam());
       if (!Done() && (complete || !plan_->placed)) SLUICE_TRY(ByAddresses());
     }
     return Conclude();
@@ -325,7 +329,7 @@ class Joint {
   }
 
   // Segments between independent cuts, each on its own: their optima add up.
-  Status ExactBySegments(bool* segmented, bool* complete) {
+  Status ExactBySegments(uint64_t max_states, bool* segmented, bool* complete) {
     ArenaScope scope(arena_);
     Span<BreakNode> nodes;
     SLUICE_TRY(FindBreakNodes(g_, decisions_.order, arena_, &nodes));
@@ -338,7 +342,7 @@ class Joint {
     uint32_t from = 0;
     for (uint32_t step = 1; step <= g_.operators.size(); ++step) {
       if (step < g_.operators.size() && !nodes[step - 1].independent) continue;
-      search.max_states = options_.max_states;
+      search.max_states = max_states;
       SLUICE_TRY(Redo(search, from, step));
       *complete &= trial_.complete;
       bound += trial_.lower_bound;
@@ -353,7 +357,7 @@ class Joint {
     bool placed = false;
     if (decisions_.found && options_.fixed_order.empty()) {
       bool segmented = false;
-      SLUICE_TRY(ExactBySegments(&segmented, complete));
+      SLUICE_TRY(ExactBySegments(options_.max_states, &segmented, complete));
       if (segmented) return Adopt(16 * kPlaceNodes, 0, &placed);
     }
     SpillSearchOptions search = SumsOnly();
