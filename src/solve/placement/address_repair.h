@@ -4,10 +4,9 @@
 // Input   checked graph, decisions (order, fetch flags, bytes), limits.
 // Output  the plan, placed if possible; the decisions with what had to leave besides.
 // Errors  kOutOfMemory only: a plan that is not placed says so.
-// Cost    one offsets problem per repair.
-// Source  ours: the residence that sticks out most names the steps in which the
-// cheapest
-//         tensor that only waits is dropped.
+// Cost    some tens of small offsets problems per repair.
+// Source  ours: the shortest run of steps without addresses is found, and the cheapest
+//         tensor kept in it whose absence gives it addresses is dropped.
 #ifndef SLUICE_SOLVE_PLACEMENT_ADDRESS_REPAIR_H_
 #define SLUICE_SOLVE_PLACEMENT_ADDRESS_REPAIR_H_
 
@@ -16,10 +15,12 @@
 
 namespace sluice {
 
-// plan->states is kept. Not placed: the plan's spans are void.
+// Gives up when the decisions come to give_up bytes. plan->states is kept. Not placed:
+// the plan's spans are void.
 Status PlaceWithRepairs(const OperatorGraph& graph, SpillCharge charge,
-                        const AddressOptions& address, int repairs, Budget* budget,
-                        Arena* arena, SpillDecisions* decisions, SpillPlan* plan);
+                        const AddressOptions& address, int repairs, int64_t give_up,
+                        Budget* budget, Arena* arena, SpillDecisions* decisions,
+                        SpillPlan* plan);
 
 }  // namespace sluice
 

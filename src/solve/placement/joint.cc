@@ -34,6 +34,7 @@ constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order withou
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
 constexpr int kFirstRepairs = 3;  // tensors dropped to make room for addresses
+constexpr int kRepairs = 20;      // where the budget allows
 constexpr int kLastRepairs = 256;
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
 constexpr uint64_t kEarlyStates = 1 << 11;  // of each segment, before windows
@@ -187,7 +188,9 @@ class Joint {
     address.max_nodes = max_nodes;
     SpillPlan next;
     next.states = plan_->states;
-    SLUICE_TRY(PlaceWithRepairs(g_, options_.charge, address, repairs, &unlimited_,
+    // Without any plan yet, what was begun is finished whatever the budget.
+    Budget* budget = plan_->placed ? budget_ : &unlimited_;
+    SLUICE_TRY(PlaceWithRepairs(g_, options_.charge, address, repairs, best_, budget,
                                 arena_, &decisions_, &next));
     *placed = next.placed;
     if (!*placed) return Status::kOk;
@@ -242,7 +245,7 @@ class Joint {
       if (budget_->Exhausted()) break;
       const int64_t before = best_;
       bool placed = false;
-      SLUICE_TRY(Try(reserve, true, kFirstRepairs, &placed));
+      SLUICE_TRY(Try(reserve, true, kRepairs, &placed));
       if (best_ < before) break;
     }
     return Status::kOk;
@@ -263,7 +266,7 @@ class Joint {
       if (!decisions_.found) break;
       SLUICE_TRY(Windows(search.target, kLastWindows));
       bool placed = false;
-      SLUICE_TRY(Adopt(12 * kPlaceNodes, kFirstRepairs, &placed));
+      SLUICE_TRY(Adopt(12 * kPlaceNodes, kRepairs, &placed));
       if (placed && reserve == 0 && plan_->bytes() == decisions_.bytes) break;
     }
     return Status::kOk;

@@ -245,8 +245,8 @@ Status FastPlan(const OperatorGraph& graph, const JointOptions& options, Budget*
     const int repairs = reserve == kReserveParts ? kLastRepairs
                         : reserve == 0 && small  ? kFirstRepairs
                                                  : 0;
-    SLUICE_TRY(PlaceWithRepairs(graph, options.charge, address, repairs, budget, arena,
-                                &decisions, plan));
+    SLUICE_TRY(PlaceWithRepairs(graph, options.charge, address, repairs, INT64_MAX,
+                                budget, arena, &decisions, plan));
   }
   if (!plan->placed) {
     return Fail(diagnostic, Status::kStopped, "placement")

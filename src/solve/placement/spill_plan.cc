@@ -101,15 +101,18 @@ Status PlaceResidences(const OperatorGraph& graph, const AddressOptions& options
   for (size_t r = 0; r < n; ++r) {
     const Residence& stay = plan->residences[r];
     if (stay.begin >= options.steps) break;
+    range_of[r] = kNoOperand;
+    if (stay.end <= options.first_step) continue;
+    const uint32_t begin = Max(stay.begin, options.first_step);
     const uint32_t end = Min(stay.end, options.steps);
-    if (stay.takes_over != kNoOperand) {
+    if (stay.takes_over != kNoOperand && range_of[stay.takes_over] != kNoOperand) {
       range_of[r] = range_of[stay.takes_over];
       ranges[range_of[r]].end = end;
       continue;
     }
     range_of[r] = static_cast<uint32_t>(count);
     LiveRange& range = ranges[count++];
-    range = LiveRange{stay.begin, end, graph.tensors[stay.tensor].bytes};
+    range = LiveRange{begin, end, graph.tensors[stay.tensor].bytes};
     range.alignment = options.alignment;
   }
   LiveRangeSet set;
@@ -123,9 +126,11 @@ Status PlaceResidences(const OperatorGraph& graph, const AddressOptions& options
                                      arena, &offsets, &ignored);
   if (status != Status::kOk && offsets.offsets.empty()) return status;
   for (size_t r = 0; r < n && plan->residences[r].begin < options.steps; ++r) {
+    if (range_of[r] == kNoOperand) continue;
     plan->residences[r].offset = offsets.offsets[range_of[r]];
   }
-  plan->placed = status == Status::kOk && options.steps >= plan->order.size();
+  plan->placed = status == Status::kOk && options.first_step == 0 &&
+                 options.steps >= plan->order.size();
   plan->peak_bytes = offsets.peak;
   return status;
 }

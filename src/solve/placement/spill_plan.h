@@ -25,7 +25,8 @@ struct AddressOptions {
   int64_t capacity = 0;
   int64_t alignment = 1;  // of every residence
   uint64_t max_nodes = 0;
-  // Residences that begin at or after this step are left out (the prefix of a plan).
+  // Only what lies in the steps [first_step, steps) of the plan counts.
+  uint32_t first_step = 0;
   uint32_t steps = 0xffffffffu;
 };
 
