@@ -181,7 +181,17 @@ typedef struct sluice_schedule_options {
   uint64_t tile_row_count;
   sluice_tile_cost_fn tile_cost;
   void* tile_cost_user;
+  uint32_t granularity; /* SLUICE_GRANULARITY_ */
+  uint32_t reserved;
 } sluice_schedule_options_t;
+
+enum { /* sluice_schedule_options_t.granularity */
+  SLUICE_GRANULARITY_TILE = 0,
+  /* Every layer is one instruction on whole tensors that lie in the scratchpad; what does
+   * not fit is spilled and retrieved, in the order that moves the fewest bytes. Infeasible
+   * when the operands of one layer do not fit together. */
+  SLUICE_GRANULARITY_OPERATOR = 1
+};
 
 /* options may be NULL. The plan has passed verify before it is returned. */
 SLUICE_API sluice_status_t sluice_schedule(sluice_context_t* context,

@@ -2,6 +2,7 @@
 #include "api/pipeline.h"
 
 #include "api/fused_plan.h"
+#include "api/operator_plan.h"
 #include "api/tile_costs.h"
 #include "base/checked.h"
 #include "emit/emit.h"
@@ -37,6 +38,11 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("unknown solver ")
         .Number(options.solver);
+  }
+  if (options.granularity > SLUICE_GRANULARITY_OPERATOR) {
+    return Fail(diagnostic, Status::kBadArgument, "options")
+        .Text("unknown granularity ")
+        .Number(options.granularity);
   }
   if (options.energy_exponent > 16 || options.delay_exponent > 16) {
     return Fail(diagnostic, Status::kBadArgument, "options")
@@ -160,6 +166,18 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   TileCosts costs(graph, hardware, baseline.lowering, options, &tile_memory);
   SLUICE_TRY(costs.Init(diagnostic));
   const TileCoster coster = costs.coster();
+  if (options.granularity == SLUICE_GRANULARITY_OPERATOR) {
+    Candidate whole(scratch->memory());
+    Arena memory(scratch->memory());
+    SLUICE_TRY(ScheduleOperators(graph, hardware, baseline.lowering, capacity, coster,
+                                 &budget, &whole.places, &memory, &whole.program,
+                                 &whole.lowering, diagnostic));
+    SLUICE_TRY(costs.status(diagnostic));
+    SLUICE_TRY(Complete(graph, hardware, scratch, &whole));
+    whole.report.groups = whole.report.layers;
+    return WriteAndJudge(graph, hardware, capacity, budget, &whole, arena, scratch,
+                         bytes, diagnostic);
+  }
   SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, coster,
                                   &budget, scratch, &baseline.program, diagnostic));
   SLUICE_TRY(costs.status(diagnostic));

@@ -170,6 +170,8 @@ void Run(const ScheduleCommand& command) {
   options.deadline_ns = command.deadline_ns;
   options.max_iterations = command.iterations;
   options.seed = command.seed;
+  options.granularity = command.granularity == "operator" ? SLUICE_GRANULARITY_OPERATOR
+                                                          : SLUICE_GRANULARITY_TILE;
   options.energy_exponent = exponents.energy;
   options.delay_exponent = exponents.delay;
   const auto start = std::chrono::steady_clock::now();

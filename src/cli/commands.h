@@ -39,6 +39,7 @@ struct ScheduleCommand {
   uint64_t memory_bytes = 0;
   std::string objective = "edp";
   std::string solver = "default";
+  std::string granularity = "tile";
   bool json = false;
 };
 void Run(const ScheduleCommand& command);

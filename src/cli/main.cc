@@ -105,6 +105,10 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
                   "alone; cocco, soma: published")
       ->check(CLI::IsMember(SolverNames()))
       ->capture_default_str();
+  sub->add_option("--granularity", command->granularity,
+                  "tile, or operator: whole tensors, spilled and retrieved")
+      ->check(CLI::IsMember({"tile", "operator"}))
+      ->capture_default_str();
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
               "cap on the scheduler's own memory", "BYTES");
   AddJson(sub, &command->json);

@@ -42,6 +42,7 @@ class Repair {
       const int before = repairs_;
       if (repairs_ > 0) SLUICE_TRY(RepairWindows());
       if (repairs_ == before && repairs_ > 0) {
+        SLUICE_TRY(Build(plan_));  // the windows' own is gone
         SLUICE_TRY(MakeRoom(0, static_cast<uint32_t>(decisions_->order.size()), true));
       }
       arena_->Rewind(mark);
