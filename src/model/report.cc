@@ -2,6 +2,7 @@
 #include "model/report.h"
 
 #include "base/checked.h"
+#include "model/needs.h"
 
 namespace sluice {
 
@@ -77,131 +78,12 @@ Counts CountProgram(const Program& program) {
   return c;
 }
 
-// True when the windows along an axis leave no input row out.
-bool CoversAxis(const Window& w, int64_t in, int64_t out) {
-  const int64_t window = int64_t{w.filter - 1} * w.dilation + 1;
-  const bool dense = w.dilation == 1 || w.filter == 1
-                         ? w.stride <= window
-                         : w.stride == 1 && out >= w.dilation;
-  return dense && (out - 1) * w.stride - w.pad_before + window >= in;
-}
-
-// True when every element of that input is needed for the whole output.
-bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
-  switch (layer.op) {
-    case SLUICE_OP_SLICE:
-    case SLUICE_OP_RESIZE_BILINEAR:
-    case SLUICE_OP_RESIZE_NEAREST:
-    case SLUICE_OP_TRANSPOSED_CONV:
-      return false;
-    case SLUICE_OP_STATE_APPEND:  // the rows stay in the state
-    case SLUICE_OP_GATHER:
-      return input == 1;
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-      break;
-    default:
-      return true;
-  }
-  if (input != 0) return true;
-  const Tensor& in = graph.tensors[layer.inputs[0]];
-  const Tensor& out = graph.tensors[layer.outputs[0]];
-  return CoversAxis(WindowOf(graph, layer, 1), in.extent[1], out.extent[1]) &&
-         CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
-}
-
-// What every plan must do with a tensor. The host reads and writes DRAM by itself, so
-// what only it touches is never moved.
-enum : uint8_t {
-  kWhole = 1,     // an output depends on each element
-  kMoved = 2,     // each element is read by the DMA, or written for an output
-  kHostMade = 4,  // written by the host, or a part of it is
-};
-
-bool IsOutputOrState(const Tensor& t) {
-  return t.kind == TensorKind::kOutput || t.kind == TensorKind::kState;
-}
-
-bool IsNeededWhole(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
-  for (uint32_t t : layer.outputs) {
-    if (IsOutputOrState(graph.tensors[t]) || (needs[t] & kWhole) != 0) return true;
-  }
-  return false;
-}
-
-// True when what the layer reads passes through the DMA: a copy may be a view, unless
-// what it makes has to be moved itself.
-bool MovesInputs(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
-  const LayerKind kind = KindOf(layer.op);
-  if (kind != LayerKind::kCopy) return kind != LayerKind::kHost;
-  const uint32_t out = layer.outputs[0];
-  return IsOutputOrState(graph.tensors[out]) || (needs[out] & kMoved) != 0;
-}
-
-Status FindNeeds(const Graph& graph, Arena* scratch, Span<uint8_t>* needs) {
-  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), needs));
-  for (size_t l = graph.layers.size(); l-- > 0;) {
-    const Layer& layer = graph.layers[l];
-    if (!IsNeededWhole(graph, layer, *needs)) continue;
-    const bool moves = MovesInputs(graph, layer, *needs);
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      if (layer.inputs[i] == kNone || !ReadsWhole(graph, layer, i)) continue;
-      (*needs)[layer.inputs[i]] |= static_cast<uint8_t>(kWhole | (moves ? kMoved : 0));
-    }
-  }
-  for (const Layer& layer : graph.layers) {
-    const LayerKind kind = KindOf(layer.op);
-    bool host = kind == LayerKind::kHost;
-    for (uint32_t t : layer.inputs) {
-      host = host || (kind == LayerKind::kCopy && ((*needs)[t] & kHostMade) != 0);
-    }
-    for (uint32_t t : layer.outputs) {
-      if (host) (*needs)[t] |= kHostMade;
-    }
-  }
-  return Status::kOk;
-}
-
-// DRAM bytes every plan must move: inputs, constants and states that are needed whole,
-// outputs and appended rows once. Rows that a run appends itself may never be loaded.
-int64_t CompulsoryBytes(const Graph& graph, Span<const uint8_t> needs) {
-  int64_t bytes = 0;
-  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
-    const Tensor& tensor = graph.tensors[t];
-    const bool given =
-        tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
-    if ((tensor.kind == TensorKind::kOutput && (needs[t] & kHostMade) == 0) ||
-        ((given || tensor.kind == TensorKind::kState) && (needs[t] & kMoved) != 0)) {
-      bytes += tensor.bytes;
-    }
-  }
-  for (const Layer& layer : graph.layers) {
-    if (layer.op != SLUICE_OP_STATE_APPEND) continue;
-    const bool loaded = (needs[layer.inputs[0]] & kMoved) != 0;
-    if (!loaded) bytes += graph.tensors[layer.inputs[1]].bytes;
-  }
-  return bytes;
-}
-
-void FillBounds(const Graph& graph, const Hardware& hardware, Span<const uint8_t> whole,
+void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs,
                 sluice_report_t* report) {
   int64_t macs = 0;
   int64_t vector_ops = 0;
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    const Layer& layer = graph.layers[l];
-    if (KindOf(layer.op) != LayerKind::kCompute || layer.op == SLUICE_OP_PAD ||
-        !IsNeededWhole(graph, layer, whole)) {
-      continue;
-    }
-    const TileBoxes boxes =
-        BoxesOf(graph, layer, WholeBox(graph.tensors[layer.outputs[0]]), 0,
-                AccumulatedChannels(graph, layer));
-    macs += boxes.macs;
-    vector_ops += boxes.vector_ops;
-  }
-  const int64_t compulsory = CompulsoryBytes(graph, whole);
+  CompulsoryWork(graph, needs, &macs, &vector_ops);
+  const int64_t compulsory = CompulsoryBytes(graph, needs);
   const Rational bandwidth = hardware.dram().bandwidth;
   const int64_t compute = CeilDivide(macs, hardware.macs_per_cycle) +
                           vector_ops / hardware.vector_ops_per_cycle;
@@ -255,8 +137,8 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
                   const Lowering& lowering, const Program& program, int64_t cycles,
                   Arena* scratch, sluice_report_t* report) {
   ArenaScope scope(scratch);
-  Span<uint8_t> whole;
-  SLUICE_TRY(FindNeeds(graph, scratch, &whole));
+  Needs needs;
+  SLUICE_TRY(FindNeeds(graph, scratch, &needs));
   FillCosts(hardware, program, cycles, report);
   uint32_t layers = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
@@ -265,7 +147,7 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
   report->layers = layers;
   report->tiles = static_cast<uint32_t>(program.tile_count());
   report->instructions = static_cast<uint32_t>(program.size());
-  FillBounds(graph, hardware, whole, report);
+  FillBounds(graph, hardware, needs, report);
   return Status::kOk;
 }
 

@@ -125,6 +125,22 @@ TEST_CASE("GPT-2 XL has 48 blocks with 1475 million weights, and embeddings") {
   Report("gpt2_xl_decode, 1024 positions", decode);
 }
 
+// What stands in front of strided convolutions is needed in part: weights, and a row of
+// each window.
+TEST_CASE("default plans of image networks are close to what every plan must do") {
+  const struct {
+    const char* name;
+    double gap;
+  } rows[] = {{"resnet50", 1.03}, {"resnet101", 1.03}, {"randwire", 1.03}};
+  for (const auto& row : rows) {
+    CAPTURE(std::string(row.name));
+    Planned p(MakeZooGraph(row.name, ZooOptions()), "soma-edge");
+    CHECK(p.report.latency_cycles >= p.report.bound_latency_cycles);
+    CHECK(static_cast<double>(p.report.latency_cycles) <
+          row.gap * static_cast<double>(p.report.bound_latency_cycles));
+  }
+}
+
 TEST_CASE("two blocks of GPT-2 XL equal their untiled run on soma-cloud") {
   ZooOptions options;
   options.blocks = 2;

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/needs.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+// True when the windows along an axis leave no input row out.
+bool CoversAxis(const Window& w, int64_t in, int64_t out) {
+  const int64_t window = int64_t{w.filter - 1} * w.dilation + 1;
+  const bool dense = w.dilation == 1 || w.filter == 1
+                         ? w.stride <= window
+                         : w.stride == 1 && out >= w.dilation;
+  return dense && (out - 1) * w.stride - w.pad_before + window >= in;
+}
+
+// True when every element of that input is needed for the whole output.
+bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
+  switch (layer.op) {
+    case SLUICE_OP_SLICE:
+    case SLUICE_OP_RESIZE_BILINEAR:
+    case SLUICE_OP_RESIZE_NEAREST:
+    case SLUICE_OP_TRANSPOSED_CONV:
+      return false;
+    case SLUICE_OP_STATE_APPEND:  // the rows stay in the state
+    case SLUICE_OP_GATHER:
+      return input == 1;
+    case SLUICE_OP_CONV:
+    case SLUICE_OP_DEPTHWISE_CONV:
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+      break;
+    default:
+      return true;
+  }
+  if (input != 0) return true;
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  return CoversAxis(WindowOf(graph, layer, 1), in.extent[1], out.extent[1]) &&
+         CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
+}
+
+// What every plan must do with a tensor. The host reads and writes DRAM by itself, so
+// what only it touches is never moved.
+enum : uint8_t {
+  kWhole = 1,     // an output depends on each element
+  kMoved = 2,     // each element is read by the DMA, or written for an output
+  kHostMade = 4,  // written by the host, or a part of it is
+};
+
+bool IsOutputOrState(const Tensor& t) {
+  return t.kind == TensorKind::kOutput || t.kind == TensorKind::kState;
+}
+
+bool IsNeededWhole(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
+  for (uint32_t t : layer.outputs) {
+    if (IsOutputOrState(graph.tensors[t]) || (needs[t] & kWhole) != 0) return true;
+  }
+  return false;
+}
+
+// True when what the layer reads passes through the DMA: a copy may be a view, unless
+// what it makes has to be moved itself.
+bool MovesInputs(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
+  const LayerKind kind = KindOf(layer.op);
+  if (kind != LayerKind::kCopy) return kind != LayerKind::kHost;
+  const uint32_t out = layer.outputs[0];
+  return IsOutputOrState(graph.tensors[out]) || (needs[out] & kMoved) != 0;
+}
+
+NeededPositions AllPositions(const Tensor& tensor) {
+  NeededPositions all;
+  for (int a = 0; a < 3; ++a) {
+    all.first[a] = 0;
+    all.step[a] = 1;
+    all.count[a] = tensor.extent[a];
+  }
+  return all;
+}
+
+// Input positions along axis a (1 or 2) of windows at the output's. Where windows leave
+// rows out, one row of each: its middle tap.
+void ThroughWindow(const Window& w, int a, int64_t in, const NeededPositions& out,
+                   NeededPositions* needed) {
+  int64_t count = out.count[a];
+  int64_t step = int64_t{out.step[a]} * w.stride;
+  int64_t first = int64_t{out.first[a]} * w.stride - w.pad_before;
+  const bool dense =
+      (w.dilation == 1 || w.filter == 1) && (count == 1 || step <= w.filter);
+  if (dense) {
+    const int64_t end = Min(in, first + (count - 1) * step + w.filter);
+    first = Max<int64_t>(first, 0);
+    count = end - first;
+    step = 1;
+  } else {
+    first += int64_t{w.filter / 2} * w.dilation;
+    for (; first < 0 && count > 0; --count) first += step;
+    while (count > 0 && first + (count - 1) * step >= in) --count;
+  }
+  needed->first[a] = static_cast<int32_t>(first);
+  needed->step[a] = static_cast<int32_t>(step);
+  needed->count[a] = static_cast<int32_t>(Max<int64_t>(count, 0));
+}
+
+bool SameExtents(const Tensor& x, const Tensor& y) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (x.extent[a] != y.extent[a]) return false;
+  }
+  return true;
+}
+
+// How a needed position of the output reaches into the inputs.
+enum class Reach : uint8_t { kNone, kSame, kWindow, kShifted };
+Reach ReachOf(const Graph& graph, const Layer& layer) {
+  switch (layer.op) {
+    case SLUICE_OP_CONV:
+    case SLUICE_OP_DEPTHWISE_CONV:
+    case SLUICE_OP_MAX_POOL:
+    case SLUICE_OP_AVERAGE_POOL:
+      return Reach::kWindow;
+    case SLUICE_OP_FULLY_CONNECTED:
+    case SLUICE_OP_ADD:
+    case SLUICE_OP_SUB:
+    case SLUICE_OP_MUL:
+    case SLUICE_OP_MINIMUM:
+    case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_REQUANTIZE:
+    case SLUICE_OP_LOOKUP:
+    case SLUICE_OP_SOFTMAX:
+    case SLUICE_OP_LAYER_NORM:
+    case SLUICE_OP_RMS_NORM:
+      return Reach::kSame;
+    case SLUICE_OP_CONCAT:
+      return layer.attribute(SLUICE_CONCAT_AXIS) == 3 ? Reach::kSame : Reach::kNone;
+    case SLUICE_OP_SLICE: {
+      const Tensor& in = graph.tensors[layer.inputs[0]];
+      const Tensor& out = graph.tensors[layer.outputs[0]];
+      return in.extent[3] == out.extent[3] ? Reach::kShifted : Reach::kNone;
+    }
+    default:
+      return Reach::kNone;
+  }
+}
+
+// True when any position of the output needs the whole of that constant.
+bool AnyNeedsWhole(const Graph& graph, const Layer& layer, size_t input) {
+  return input > 0 && layer.op != SLUICE_OP_SOFTMAX &&
+         graph.tensors[layer.inputs[input]].kind == TensorKind::kConstant &&
+         (IsMacOp(layer.op) || layer.op == SLUICE_OP_LOOKUP ||
+          layer.op == SLUICE_OP_LAYER_NORM || layer.op == SLUICE_OP_RMS_NORM);
+}
+
+void NeedPositions(const Graph& graph, const Layer& layer, Reach reach, size_t input,
+                   const NeededPositions& out, const Needs& needs) {
+  const uint32_t t = layer.inputs[input];
+  const Tensor& in = graph.tensors[t];
+  NeededPositions needed = out;
+  if (reach == Reach::kWindow) {
+    ThroughWindow(WindowOf(graph, layer, 1), 1, in.extent[1], out, &needed);
+    ThroughWindow(WindowOf(graph, layer, 2), 2, in.extent[2], out, &needed);
+  } else if (reach == Reach::kShifted) {
+    for (int a = 0; a < 3; ++a) {
+      needed.first[a] += layer.attribute(static_cast<size_t>(SLUICE_SLICE_BEGIN_N + a));
+    }
+  } else if (layer.op != SLUICE_OP_FULLY_CONNECTED && layer.op != SLUICE_OP_CONCAT &&
+             !SameExtents(in, graph.tensors[layer.outputs[0]])) {
+    return;  // broadcast
+  }
+  if (needed.total() > needs.part[t].total()) needs.part[t] = needed;
+}
+
+// Of a layer whose output is needed at `out`; `whole`: at all its positions, and what
+// ReadsWhole is marked already.
+void NeedInputs(const Graph& graph, const Layer& layer, const NeededPositions& out,
+                bool whole, const Needs& needs) {
+  const Reach reach = ReachOf(graph, layer);
+  if (reach == Reach::kNone || out.total() == 0) return;
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const uint32_t t = layer.inputs[i];
+    if (t == kNone || (whole && ReadsWhole(graph, layer, i))) continue;
+    if (AnyNeedsWhole(graph, layer, i)) {
+      needs.flags[t] |= kWhole | kMoved;
+    } else if (i == 0 || reach == Reach::kSame) {
+      NeedPositions(graph, layer, reach, i, out, needs);
+    }
+  }
+}
+
+}  // namespace
+
+Status FindNeeds(const Graph& graph, Arena* arena, Needs* out) {
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &out->flags));
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &out->part));
+  const Span<uint8_t> needs = out->flags;
+  for (size_t l = graph.layers.size(); l-- > 0;) {
+    const Layer& layer = graph.layers[l];
+    if (!IsNeededWhole(graph, layer, needs)) {
+      if (layer.outputs.size() == 1) {
+        NeedInputs(graph, layer, out->part[layer.outputs[0]], false, *out);
+      }
+      continue;
+    }
+    const bool moves = MovesInputs(graph, layer, needs);
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      if (layer.inputs[i] == kNone || !ReadsWhole(graph, layer, i)) continue;
+      needs[layer.inputs[i]] |= static_cast<uint8_t>(kWhole | (moves ? kMoved : 0));
+    }
+    if (layer.outputs.size() == 1) {
+      NeedInputs(graph, layer, AllPositions(graph.tensors[layer.outputs[0]]), true,
+                 *out);
+    }
+  }
+  for (const Layer& layer : graph.layers) {
+    const LayerKind kind = KindOf(layer.op);
+    bool host = kind == LayerKind::kHost;
+    for (uint32_t t : layer.inputs) {
+      host = host || (kind == LayerKind::kCopy && (needs[t] & kHostMade) != 0);
+    }
+    for (uint32_t t : layer.outputs) {
+      if (host) needs[t] |= kHostMade;
+    }
+  }
+  return Status::kOk;
+}
+
+// DRAM bytes every plan must move: inputs, constants and states that are needed whole,
+// outputs and appended rows once. Rows that a run appends itself may never be loaded.
+int64_t CompulsoryBytes(const Graph& graph, const Needs& found) {
+  const Span<const uint8_t> needs = found.flags;
+  int64_t bytes = 0;
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    const bool given =
+        tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
+    if ((tensor.kind == TensorKind::kOutput && (needs[t] & kHostMade) == 0) ||
+        ((given || tensor.kind == TensorKind::kState) && (needs[t] & kMoved) != 0)) {
+      bytes += tensor.bytes;
+    }
+  }
+  for (const Layer& layer : graph.layers) {
+    if (layer.op != SLUICE_OP_STATE_APPEND) continue;
+    const bool loaded = (needs[layer.inputs[0]] & kMoved) != 0;
+    if (!loaded) bytes += graph.tensors[layer.inputs[1]].bytes;
+  }
+  return bytes;
+}
+
+void CompulsoryWork(const Graph& graph, const Needs& needs, int64_t* macs,
+                    int64_t* vector_ops) {
+  for (const Layer& layer : graph.layers) {
+    if (KindOf(layer.op) != LayerKind::kCompute || layer.op == SLUICE_OP_PAD) continue;
+    const uint32_t t = layer.outputs[0];
+    const Tensor& out = graph.tensors[t];
+    const NeededPositions all = AllPositions(out);
+    int64_t positions = all.total();
+    if (!IsNeededWhole(graph, layer, needs.flags)) {
+      positions = ReachOf(graph, layer) == Reach::kNone ? 0 : needs.part[t].total();
+      if (positions == 0) continue;
+    }
+    const TileBoxes boxes =
+        BoxesOf(graph, layer, WholeBox(out), 0, AccumulatedChannels(graph, layer));
+    // Every position takes the same work where only some are needed.
+    *macs +=
+        positions == all.total() ? boxes.macs : boxes.macs / all.total() * positions;
+    *vector_ops += positions == all.total()
+                       ? boxes.vector_ops
+                       : boxes.vector_ops / all.total() * positions;
+  }
+}
+
+}  // namespace sluice
