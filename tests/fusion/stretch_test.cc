@@ -59,7 +59,7 @@ TEST_CASE("stretch: what it changes costs the whole what it says") {
               Status::kOk);
       const SchemeScore alone = part.scheme.Bound();
       REQUIRE(alone.parsed == ParseResult::kOk);
-      part.scheme.rest = RestOf(before, o.scheme.list(), alone, part.scheme.list());
+      part.scheme.rest = RestOf(o.scheme, before, part.scheme, alone);
       int64_t highest = 0;  // in the stretch, seen from the whole
       for (uint32_t p = 0; p < o.scheme.list().tiles; ++p) {
         const uint32_t at = o.index.position[o.scheme.list().layer[p]];

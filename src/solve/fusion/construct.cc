@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kWholeTiles = 300000;
 constexpr uint32_t kStretch = 24;  // positions that are improved together otherwise
 constexpr uint32_t kStretchStep = 16;
-constexpr uint32_t kBatches = 8;  // of stretches between two looks at the whole
+constexpr uint32_t kBatches = 8;         // of stretches between two looks at the whole
+constexpr int32_t kFinestImprove = 128;  // tiles of a group; streams grow with them
 constexpr int kJoinPasses = 2;
 // Tiles that fitting may evaluate before it gives up.
 constexpr uint64_t kFitTiles = 400000;
@@ -60,8 +61,10 @@ bool ImproveAt(Scheme* s, uint32_t i, SchemeScore* best, uint64_t* left) {
       s->SetTiles(i, tiles / 2);
       better |= Try(s, best, left);
     }
-    s->SetTiles(i, 2 * g.tiles[i]);
-    better |= Try(s, best, left);
+    if (g.tiles[i] <= kFinestImprove / 2) {
+      s->SetTiles(i, 2 * g.tiles[i]);
+      better |= Try(s, best, left);
+    }
   }
   if (i > 0 && g.cut[i] == kCutDram) {
     s->SetCut(i, kCutFine);
@@ -84,8 +87,8 @@ Status ImproveStretch(Scheme* whole, uint32_t* at, const SchemeScore& now,
   Scheme* s = &part.scheme;
   SchemeScore score = s->Score(kAnnealRejected);
   if (score.cost >= kAnnealRejected) return Status::kOk;
-  s->rest = RestOf(now, whole->list(), score, s->list());
-  score.cost = Cost(s->objective(), now.energy_pj, now.latency_cycles);
+  s->rest = RestOf(*whole, now, *s, score);
+  score.cost = now.cost;
   uint64_t evaluations = 4 * uint64_t{last - first};
   bool better = false;
   for (uint32_t i = 0; i < s->layers() && !budget->Exhausted(); ++i) {

@@ -153,7 +153,7 @@ Status FitAround(Scheme* whole, uint32_t at, const SchemeScore& now, Hint* hint,
   Scheme* s = &part.scheme;
   s->target_bytes -= whole->problem().buffer_bytes - whole->target_bytes;
   SchemeScore score = s->Bound();
-  s->rest = RestOf(now, whole->list(), score, s->list());
+  s->rest = RestOf(*whole, now, *s, score);
   const auto shift = [&](Hint* h, int64_t by) {
     h->at = static_cast<uint32_t>(h->at + by);
     h->fit.first = static_cast<uint32_t>(h->fit.first + by);

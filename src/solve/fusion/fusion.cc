@@ -41,12 +41,20 @@ AnnealState State(Scheme* scheme, FusionSolver solver) {
   return state;
 }
 
+// What the scheme is of all that its cost counts: its changes are as much smaller.
+double ShareOf(const Scheme& scheme, const SchemeScore& score) {
+  const double own = static_cast<double>(Max(score.latency_cycles, int64_t{1}));
+  return own / (own + static_cast<double>(Max(scheme.rest.latency_cycles, int64_t{0})));
+}
+
 // Longer and longer runs, each from the best so far, until a limit is reached.
-uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options, double cost,
-                      Budget* budget) {
+uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options,
+                      const SchemeScore& score, Budget* budget) {
   Rng rng(options.seed);
   uint64_t done = 0;
-  AnnealOptions run = {50 * scheme->layers() + 500, kTemperature, 8, 0.9,
+  double cost = score.cost;
+  AnnealOptions run = {50 * scheme->layers() + 500,
+                       kTemperature * ShareOf(*scheme, score), 8, 0.9,
                        options.last_rounds};
   while ((options.rounds == 0 || done < options.rounds) && !budget->Exhausted()) {
     if (options.rounds != 0) run.rounds = Min(run.rounds, options.rounds - done);
@@ -73,9 +81,8 @@ Status AnnealStretch(Scheme* whole, uint32_t at, uint64_t rounds, uint64_t last_
   SLUICE_TRY(OpenStretch(*whole, first, last, index, arena, &part));
   const SchemeScore score = part.scheme.Score(kAnnealRejected);
   if (score.cost >= kAnnealRejected) return Status::kOk;
-  part.scheme.rest = RestOf(*best, whole->list(), score, part.scheme.list());
-  const double share =
-      static_cast<double>(last - first) / static_cast<double>(whole->layers());
+  part.scheme.rest = RestOf(*whole, *best, part.scheme, score);
+  const double share = ShareOf(part.scheme, score);
   const AnnealOptions run = {rounds, kTemperature * share, 8, 0.9, last_rounds};
   const AnnealResult result =
       Anneal(State(&part.scheme, kFusionOurs), run, best->cost, rng, budget);
@@ -137,7 +144,7 @@ Status AnnealOnly(Scheme* scheme, const FusionOptions& options, Arena* arena,
   if (scheme->layers() > kWholeLayers) {
     return AnnealByStretches(scheme, options, arena, budget, score, rounds);
   }
-  *rounds = AnnealScheme(scheme, options, score->cost, budget);
+  *rounds = AnnealScheme(scheme, options, *score, budget);
   return Status::kOk;
 }
 
@@ -163,7 +170,8 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   *done = false;
   SLUICE_TRY(FindRepeats(whole->problem(), arena, &out->repeats));
   const Repeats& repeats = out->repeats;
-  const double ideal = whole->Bound().cost;  // in an endless buffer
+  const SchemeScore endless = whole->Bound();  // in an endless buffer
+  const double ideal = endless.cost;
   if (repeats.spared < kFewestSpared) return Status::kOk;
   ShortNetwork network;
   TileMemo memo;
@@ -175,6 +183,7 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   SLUICE_TRY(scheme.Init(arena, &network.window.problem, &memo, options.objective,
                          tiles, 2 * tiles));
   scheme.segment = network.segment;
+  scheme.rest = RestOf(*whole, endless, scheme, scheme.Bound());
   SchemeScore score;
   Diagnostic ignored = {};
   GroupNotation stamped;

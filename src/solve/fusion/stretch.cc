@@ -52,13 +52,13 @@ Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
   return Status::kOk;
 }
 
-SchemeRest RestOf(const SchemeScore& whole, const TileList& whole_list,
-                  const SchemeScore& part, const TileList& part_list) {
-  SchemeRest rest;
-  rest.energy_pj = whole.energy_pj - part.energy_pj;
-  rest.compute_cycles = whole_list.compute_cycles - part_list.compute_cycles;
-  rest.dram_cycles = whole_list.dram_cycles - part_list.dram_cycles;
-  rest.latency_cycles = whole.latency_cycles - part.latency_cycles;
+SchemeRest RestOf(const Scheme& whole, const SchemeScore& whole_score,
+                  const Scheme& part, const SchemeScore& part_score) {
+  SchemeRest rest = whole.rest;
+  rest.energy_pj += whole_score.energy_pj - part_score.energy_pj;
+  rest.compute_cycles += whole.list().compute_cycles - part.list().compute_cycles;
+  rest.dram_cycles += whole.list().dram_cycles - part.list().dram_cycles;
+  rest.latency_cycles += whole_score.latency_cycles - part_score.latency_cycles;
   return rest;
 }
 

@@ -30,9 +30,9 @@ void AlignToGroups(const Scheme& whole, uint32_t* first, uint32_t* last);
 Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
                    WindowIndex* index, Arena* arena, Stretch* out);
 
-// What the whole has beside the part; both scored, with their lists.
-SchemeRest RestOf(const SchemeScore& whole, const TileList& whole_list,
-                  const SchemeScore& part, const TileList& part_list);
+// What the whole, scored so, has beside the part, scored so; with their lists.
+SchemeRest RestOf(const Scheme& whole, const SchemeScore& whole_score,
+                  const Scheme& part, const SchemeScore& part_score);
 
 // What the stretch's scheme says now, into the whole; logged there.
 void WriteBack(const Stretch& stretch, Scheme* whole);
