@@ -66,7 +66,8 @@ struct Subject {
     machine.base.scratchpad_bytes = least + least * (seed % 4) * (seed % 4) / 3;
     hardware_bytes = MachineBytes(machine);
     const HardwarePtr h = library.Hardware(hardware_bytes);
-    const PlanPtr plan = library.Schedule(g, h);
+    const PlanPtr plan = library.Schedule(
+        g, h, 0, seed % 3 == 0 ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT);
     if (plan == nullptr) return false;
     const sluice_report_t report = ReportOf(plan);
     if (report.instructions > 300) return false;  // the oracle is slow

@@ -42,6 +42,11 @@ sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
   return sluice_sim::Simulate(o);
 }
 
+// Layer by layer, or fused.
+uint32_t SolverOf(uint64_t seed) {
+  return seed % 2 == 0 ? SLUICE_SOLVER_DEFAULT : SLUICE_SOLVER_BASELINE;
+}
+
 struct Totals {
   int plans = 0, infeasible = 0, proved = 0;
   uint64_t tiles = 0, most_tiles = 0, accumulating = 0, stamped = 0;
@@ -96,7 +101,7 @@ bool CheckInfeasible(Library* library, const GraphPtr& graph, MachineSpec machin
   machine.base.scratchpad_bytes = first.smallest_scratchpad_bytes;
   const Bytes enough = MachineBytes(machine);
   const HardwarePtr hardware = library->Hardware(enough);
-  const PlanPtr plan = library->Schedule(graph, hardware);
+  const PlanPtr plan = library->Schedule(graph, hardware, 0, SolverOf(seed));
   INFO("with that: " << library->diagnostic.message);
   CHECK(library->status == SLUICE_OK);
   if (plan == nullptr) return false;
@@ -104,7 +109,7 @@ bool CheckInfeasible(Library* library, const GraphPtr& graph, MachineSpec machin
       CheckPlan(library, graph, hardware, plan, graph_bytes, enough, seed, totals);
   machine.base.scratchpad_bytes = first.smallest_scratchpad_bytes - 1;
   const HardwarePtr tight = library->Hardware(MachineBytes(machine));
-  const PlanPtr none = library->Schedule(graph, tight);
+  const PlanPtr none = library->Schedule(graph, tight, 0, SolverOf(seed));
   CHECK(library->status == SLUICE_INFEASIBLE);
   CHECK(library->diagnostic.smallest_scratchpad_bytes ==
         first.smallest_scratchpad_bytes);
@@ -128,7 +133,7 @@ bool CheckSeed(uint64_t seed, RandomGraphLimits limits, Totals* totals) {
   const HardwarePtr hardware = library.Hardware(hardware_bytes);
   CHECK(library.status == SLUICE_OK);
   if (hardware == nullptr) return false;
-  const PlanPtr plan = library.Schedule(graph, hardware);
+  const PlanPtr plan = library.Schedule(graph, hardware, 0, SolverOf(seed));
   if (library.status == SLUICE_INFEASIBLE) {
     return CheckInfeasible(&library, graph, machine, graph_bytes, seed, totals);
   }
