@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 using sluice_test::CpuSeconds;
 
 Json OffsetRow(const std::string& name, const sluice_test::Buffers& buffers,
-               int64_t capacity, bool exact) {
+               int64_t capacity, bool exact, uint64_t max_nodes = 0) {
   Json row;
   double best = 1e9;
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -30,6 +30,7 @@ Json OffsetRow(const std::string& name, const sluice_test::Buffers& buffers,
     Budget budget;
     OffsetOptions options;
     options.exact = exact;
+    options.max_nodes = max_nodes;
     OffsetPlan plan;
     const double start = CpuSeconds();
     const Status status = PlaceOffsets(buffers.Set(), capacity, options, &budget,
@@ -46,6 +47,8 @@ Json OffsetRow(const std::string& name, const sluice_test::Buffers& buffers,
            {"lower_bound", plan.lower_bound},
            {"legal", legal},
            {"nodes", plan.nodes},
+           {"conflict", plan.conflict.size()},
+           {"irreducible", plan.irreducible},
            {"cpu_s", best}};
   }
   return row;
@@ -70,11 +73,17 @@ Json JointRow(const std::string& name, const sluice_test::Net& net, int64_t capa
     const bool legal =
         status == Status::kOk &&
         sluice_test::JudgePlan(net, plan, capacity, paper, &recount).empty();
-    row = {{"name", name},          {"operators", net.operators.size()},
-           {"capacity", capacity},  {"mode", paper ? "paper" : "host"},
-           {"bytes", plan.bytes()}, {"bound", plan.lower_bound},
-           {"proved", plan.proved}, {"legal", legal && recount == plan.bytes()},
-           {"states", plan.states}, {"cpu_s", best}};
+    row = {{"name", name},
+           {"operators", net.operators.size()},
+           {"capacity", capacity},
+           {"mode", paper ? "paper" : "host"},
+           {"bytes", plan.bytes()},
+           {"bound", plan.lower_bound},
+           {"gap_bytes", plan.bytes() - plan.lower_bound},
+           {"proved", plan.proved},
+           {"legal", legal && recount == plan.bytes()},
+           {"states", plan.states},
+           {"cpu_s", best}};
   }
   return row;
 }
@@ -86,6 +95,14 @@ void AddOffsets(const std::string& shared, Json* rows) {
     if (!sluice_test::ReadCsv(path, &buffers)) continue;
     rows->push_back(
         OffsetRow(std::string("minimalloc ") + name, buffers, 1048576, true));
+    // Perturbed: every seventh buffer a little larger; a capacity just too small.
+    rows->push_back(OffsetRow(std::string("minimalloc ") + name + " shrunk", buffers,
+                              1048576 - 9216, true, 100000));
+    for (size_t i = 0; i < buffers.ranges.size(); i += 7) {
+      buffers.ranges[i].bytes += 1024;
+    }
+    rows->push_back(OffsetRow(std::string("minimalloc ") + name + " grown", buffers,
+                              1048576, true, 100000));
   }
   Rng rng(5);
   sluice_test::Buffers many;
@@ -146,13 +163,16 @@ int RunPlacementBench(bool json) {
     std::printf("%s\n", Json{{"offsets", offsets}, {"joint", joint}}.dump(1).c_str());
     return 0;
   }
-  std::printf("%-24s %7s %9s %9s %6s %9s %10s\n", "offsets", "buffers", "capacity",
-              "peak", "legal", "nodes", "cpu ms");
+  std::printf("%-24s %7s %9s %10s %9s %6s %8s %9s %10s\n", "offsets", "buffers",
+              "capacity", "answer", "peak", "legal", "conflict", "nodes", "cpu ms");
   for (const Json& r : offsets) {
-    std::printf("%-24s %7d %9d %9d %6s %9d %10.3f\n",
+    const sluice_status_t status = r["status"].get<int>();
+    std::printf("%-24s %7d %9d %10s %9d %6s %8d %9d %10.3f\n",
                 r["name"].get<std::string>().c_str(), r["buffers"].get<int>(),
-                r["capacity"].get<int>(), r["peak_bytes"].get<int>(),
-                r["legal"].get<bool>() ? "yes" : "NO", r["nodes"].get<int>(),
+                r["capacity"].get<int>(),
+                status == SLUICE_OK ? "placed" : sluice_status_name(status),
+                r["peak_bytes"].get<int>(), r["legal"].get<bool>() ? "yes" : "NO",
+                r["conflict"].get<int>(), r["nodes"].get<int>(),
                 r["cpu_s"].get<double>() * 1e3);
   }
   std::printf("\n%-24s %-6s %4s %9s %9s %9s %9s %6s %6s %9s\n", "joint", "mode", "ops",

@@ -37,7 +37,7 @@ std::string Temporary(const std::string& name) {
 
 // Smallest budget, then that budget: verified by the library, executed by the
 // simulator.
-void RunAtSmallest(const std::string& graph, const std::string& more) {
+void RunAtSmallest(const std::string& graph) {
   const std::string plan = Temporary(".slp");
   const std::string schedule =
       "schedule " + graph + " --hw soma-edge --granularity operator -o " + plan;
@@ -49,8 +49,8 @@ void RunAtSmallest(const std::string& graph, const std::string& more) {
   REQUIRE(done.contains("peak_buffer_bytes"));
   CHECK(done["peak_buffer_bytes"].get<uint64_t>() <= smallest);
   CHECK(Tool("verify " + plan + " --graph " + graph + " --hw soma-edge")["ok"] == true);
-  const Json run = Tool("simulate " + plan + " --graph " + graph +
-                        " --hw soma-edge --functional" + more);
+  const Json run =
+      Tool("simulate " + plan + " --graph " + graph + " --hw soma-edge --functional");
   CHECK(run["ok"] == true);
   CHECK(run["functional"]["mismatches"] == 0);
   CHECK(run["functional"]["compared_bytes"].get<uint64_t>() > 0);
@@ -64,7 +64,9 @@ TEST_CASE("operator granularity: every model bit by bit at its smallest budget")
   const std::string folder = sluice_test::SharedFolder() + "/models/tflite/";
   for (const char* model :
        {"hello_world_int8", "kws_ref_model_int8", "person_detect_int8", "ad01_int8",
-        "micro_speech_int8", "str_ww_ref_model", "resnet8_cifar10_int8"}) {
+        "micro_speech_int8", "str_ww_ref_model", "resnet8_cifar10_int8", "vww_96_int8",
+        "mobilenet_v1_0.25_128_uint8", "mobilenet_v2_int8_1x3x224x224",
+        "deeplabv3_mnv2_dm05_uint8"}) {
     const std::string file = folder + model + ".tflite";
     if (!std::filesystem::exists(file)) {
       MESSAGE("skipped: ", file, " is not there");
@@ -73,7 +75,17 @@ TEST_CASE("operator granularity: every model bit by bit at its smallest budget")
     CAPTURE(model);
     const std::string graph = Temporary(".slg");
     Tool("import " + file + " -o " + graph);
-    RunAtSmallest(graph, "");
+    RunAtSmallest(graph);
+    std::filesystem::remove(graph);
+  }
+}
+
+TEST_CASE("operator granularity: networks with residuals, cells and concats likewise") {
+  for (const char* network : {"mobilenet_v1", "resnet50", "nasnet_a", "densenet121"}) {
+    CAPTURE(network);
+    const std::string graph = Temporary(".slg");
+    Tool(std::string("zoo ") + network + " -o " + graph);
+    RunAtSmallest(graph);
     std::filesystem::remove(graph);
   }
 }

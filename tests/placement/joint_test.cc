@@ -88,6 +88,10 @@ struct Brute {
     uint32_t tensor;
     size_t from, to;  // steps of the two uses
   };
+  struct Pair {  // `to` lies where `from` lay
+    uint32_t from, to;
+  };
+  std::vector<Pair> pairs;
 
   void Orders() {
     const size_t n = net.operators.size();
@@ -133,6 +137,18 @@ struct Brute {
         use(net.operands[op.first_output + k]);
       }
     }
+    // In place: the operand is read for the last time, and as large as the output.
+    pairs.clear();
+    for (size_t t = 0; t < n; ++t) {
+      const Operator& op = net.operators[order[t]];
+      if (op.in_place == kNoOperand) continue;
+      const Pair pair = {net.operands[op.first_input + op.in_place],
+                         net.operands[op.first_output]};
+      const int64_t size = net.tensors[pair.from].bytes;
+      if (uses[pair.from].back() != t || size != net.tensors[pair.to].bytes) continue;
+      load[t] -= size;
+      pairs.push_back(pair);
+    }
     std::vector<Gap> gaps;
     for (uint32_t a = 0; a < uses.size(); ++a) {
       for (size_t u = 1; u < uses[a].size(); ++u) {
@@ -174,16 +190,30 @@ struct Brute {
 
   bool Addresses(const std::vector<Gap>& gaps, const std::vector<bool>& kept,
                  const std::vector<std::vector<size_t>>& uses) const {
-    sluice_test::Buffers buffers;
+    struct Stay {
+      int64_t begin, end;
+    };
+    std::vector<std::vector<Stay>> stays(uses.size());
     for (uint32_t a = 0; a < uses.size(); ++a) {
       if (uses[a].empty()) continue;
-      size_t begin = uses[a][0];
+      int64_t begin = static_cast<int64_t>(uses[a][0]);
       for (size_t g = 0; g < gaps.size(); ++g) {
         if (gaps[g].tensor != a || kept[g]) continue;
-        buffers.Add(begin, gaps[g].from + 1, net.tensors[a].bytes);
-        begin = gaps[g].to;
+        stays[a].push_back({begin, static_cast<int64_t>(gaps[g].from) + 1});
+        begin = static_cast<int64_t>(gaps[g].to);
       }
-      buffers.Add(begin, uses[a].back() + 1, net.tensors[a].bytes);
+      stays[a].push_back({begin, static_cast<int64_t>(uses[a].back()) + 1});
+    }
+    // Pairs come in the order of steps, so a chain grows from its first tensor.
+    for (const Pair& pair : pairs) {
+      stays[pair.to][0].begin = stays[pair.from].back().begin;
+      stays[pair.from].pop_back();
+    }
+    sluice_test::Buffers buffers;
+    for (uint32_t a = 0; a < uses.size(); ++a) {
+      for (const Stay& stay : stays[a]) {
+        buffers.Add(stay.begin, stay.end, net.tensors[a].bytes);
+      }
     }
     std::sort(buffers.ranges.begin(), buffers.ranges.end(),
               [](const LiveRange& x, const LiveRange& y) { return x.begin < y.begin; });
@@ -227,8 +257,8 @@ TEST_CASE("2000 tiny graphs: order, spills and addresses equal brute force") {
         need + rng.Below(static_cast<uint32_t>((footprint.peak_bytes - need) / 2 + 2));
     const bool paper = i % 2 == 0;
     options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
-    Brute brute{net,       options.capacity, paper,     false,
-                INT64_MAX, INT64_MAX,        INT64_MAX, {}};
+    Brute brute{net,       options.capacity, paper, false, INT64_MAX,
+                INT64_MAX, INT64_MAX,        {},    {}};
     brute.Orders();
     CHECK(footprint.peak_bytes == brute.least_peak);
     SpillPlan plan;
@@ -254,6 +284,45 @@ TEST_CASE("2000 tiny graphs: order, spills and addresses equal brute force") {
   }
   MESSAGE(spilling, " graphs spill; in ", misled, " the sums alone promise too little");
   CHECK(spilling > 500);
+}
+
+TEST_CASE("in place: order, spills and addresses equal brute force on tiny graphs") {
+  Rng rng(2025);
+  int reused = 0;
+  for (int i = 0; i < 600; ++i) {
+    Net net = sluice_test::RandomNet(&rng, 7);
+    for (OperatorTensor& t : net.tensors) t.bytes = 2 + 2 * (t.bytes % 2);
+    for (Operator& op : net.operators) {
+      if (rng.Below(3) != 0) op.in_place = rng.Below(op.input_count);
+    }
+    CAPTURE(i);
+    JointOptions options;
+    const bool paper = i % 2 == 0;
+    options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
+    options.capacity = LargestOperator(net.Graph()) - 2 + rng.Below(4);
+    Brute brute{net,       options.capacity, paper, false, INT64_MAX,
+                INT64_MAX, INT64_MAX,        {},    {}};
+    brute.Orders();
+    Ground ground;
+    Budget budget;
+    FootprintPlan footprint;
+    REQUIRE(PlanFootprint(net.Graph(), &budget, &ground.arena, &footprint,
+                          &ground.diagnostic) == Status::kOk);
+    CHECK(footprint.peak_bytes == brute.least_peak);
+    SpillPlan plan;
+    REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
+                      &ground.diagnostic) ==
+            (brute.best == INT64_MAX ? Status::kInfeasible : Status::kOk));
+    if (brute.best == INT64_MAX) continue;
+    REQUIRE(plan.bytes() == brute.best);
+    REQUIRE(plan.proved);
+    int64_t recount = 0;
+    REQUIRE(sluice_test::JudgePlan(net, plan, options.capacity, paper, &recount) == "");
+    REQUIRE(recount == plan.bytes());
+    for (const Residence& r : plan.residences) reused += r.takes_over != kNoOperand;
+  }
+  MESSAGE(reused, " outputs took over an operand");
+  CHECK(reused > 300);
 }
 
 TEST_CASE("where sums fit but addresses do not, the next best plan is found") {
@@ -288,7 +357,7 @@ TEST_CASE("where sums fit but addresses do not, the next best plan is found") {
     }
     for (const int64_t capacity : {6, 7}) {
       if (capacity < LargestOperator(net.Graph())) continue;
-      Brute brute{net, capacity, true, true, INT64_MAX, INT64_MAX, INT64_MAX, {}};
+      Brute brute{net, capacity, true, true, INT64_MAX, INT64_MAX, INT64_MAX, {}, {}};
       brute.Orders();
       JointOptions options;
       options.capacity = capacity;
@@ -319,7 +388,7 @@ TEST_CASE("a fixed order: equal to brute force over spills, and to the reference
     for (uint32_t o = 0; o < net.operators.size(); ++o) order.push_back(o);
     const int64_t capacity = LargestOperator(net.Graph()) + rng.Below(6);
     const bool paper = i % 2 == 0;
-    Brute brute{net, capacity, paper, true, INT64_MAX, INT64_MAX, INT64_MAX, {}};
+    Brute brute{net, capacity, paper, true, INT64_MAX, INT64_MAX, INT64_MAX, {}, {}};
     brute.Orders();
     Ground ground;
     Budget budget;
@@ -580,8 +649,8 @@ TEST_CASE("replacement for a given order: fast is legal, exact is the optimum") 
     options.capacity = LargestOperator(net.Graph()) + rng.Below(6);
     options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
     options.fixed_order = {order.data(), order.size()};
-    Brute brute{net,       options.capacity, paper,     true,
-                INT64_MAX, INT64_MAX,        INT64_MAX, {}};
+    Brute brute{net,       options.capacity, paper, true, INT64_MAX,
+                INT64_MAX, INT64_MAX,        {},    {}};
     brute.Orders();
     Ground ground;
     Budget budget;
