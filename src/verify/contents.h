@@ -6,9 +6,9 @@
 //          parts down.
 // Errors   kRejected "order" when conflicting accesses are not ordered, "content" when
 //          nothing lies where is read; kUnsupported, kOutOfMemory.
-// Cost     about log + pieces touched per access; scratch per live piece and read,
-// boxes
-//          wholly overwritten are dropped.
+// Cost     about log + pieces touched per access; scratch per live piece and read. What
+//          lies wholly under one later box, or under a run of bytes, is forgotten at
+//          once, so pieces do not pile up over a stream.
 // Roots are graph tensors that are not views of others; with T of them, T + t: state t
 // where an append may have changed it; and partial sums: numbers from first_partial on,
 // one per (layer, set of channel ranges), with the coordinates of the layer's output.

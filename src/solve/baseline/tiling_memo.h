@@ -3,9 +3,10 @@
 // shapes alone.
 //
 // Input    layers of one graph, on one chip, for one scratchpad size.
-// Output   what ChooseTiling answers, from memory where an equal layer was asked
-// before. Errors   those of ChooseTiling. Cost     a comparison per different layer;
-// 130 bytes for each of them in the arena.
+// Output   what ChooseTiling and BuffersOf answer, from memory where an equal layer was
+//          asked before.
+// Errors   those of ChooseTiling.
+// Cost     a comparison per different layer; some 230 bytes for each in the arena.
 #ifndef SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
 #define SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
 
