@@ -23,8 +23,8 @@ struct WindowShape {
   uint32_t least, most;  // steps
   uint32_t width;        // states per layer
 };
-constexpr WindowShape kFirstWindows = {30, 60, 48};
-constexpr WindowShape kLastWindows = {80, 140, 150};  // when the exact search gave up
+constexpr WindowShape kFirstWindows = {20, 36, 16};
+constexpr WindowShape kLastWindows = {60, 110, 64};  // when the exact search gave up
 constexpr int kWindowRounds = 3;
 constexpr int kReserveParts =
     64;                          // the capacity's parts that are kept free, one by one
