@@ -22,15 +22,17 @@ using sluice_test::NetworkPlan;
 struct Network {
   std::string name;
   Bytes graph;
+  bool compare;  // with more and less
 };
 
 std::vector<Network> Networks() {
   std::vector<Network> networks;
   for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
-    networks.push_back({sluice::cli::FileStem(path), sluice_test::ImportedGraph(path)});
+    networks.push_back(
+        {sluice::cli::FileStem(path), sluice_test::ImportedGraph(path), true});
   }
   for (const char* name : {"resnet50", "gpt2_small_prefill", "gpt2_xl_prefill"}) {
-    networks.push_back({name, sluice::cli::MakeZooGraph(name, {})});
+    networks.push_back({name, sluice::cli::MakeZooGraph(name, {}), false});
   }
   return networks;
 }
@@ -178,7 +180,7 @@ int RunFusedBench(bool json) {
       if (!json) Print(row);
       rows.push_back(row);
     }
-    if (huge) continue;
+    if (!network.compare) continue;
     CompareSizes(network, &buffer);
     CompareSpeeds(network, &bandwidth, &time);
   }
