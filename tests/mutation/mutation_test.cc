@@ -40,6 +40,7 @@ struct Subject {
   Mutant valid;
   Meaning meaning;
   uint64_t seed = 0;
+  bool fused = false;
   bool opaque = false;  // the simulator keeps time only
 
   bool Make(uint64_t s) {
@@ -70,6 +71,7 @@ struct Subject {
         g, h, 0, seed % 3 == 0 ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT);
     if (plan == nullptr) return false;
     const sluice_report_t report = ReportOf(plan);
+    fused = report.groups < report.layers;
     if (report.instructions > 300) return false;  // the oracle is slow
     plan_bytes = BytesOf(plan);
     const void* image = nullptr;
@@ -150,11 +152,12 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
   const char* text = std::getenv("SLUICE_MUTANTS");
   const int want = text == nullptr ? 20000 : std::atoi(text);
   std::vector<Row> rows(Mutations().size());
-  int made = 0, subjects = 0, blocks = 0, exports = 0, accumulating = 0;
+  int made = 0, subjects = 0, fused = 0, blocks = 0, exports = 0, accumulating = 0;
   for (uint64_t seed = 1; made < want; ++seed) {
     Subject subject;
     if (!subject.Make(seed)) continue;
     ++subjects;
+    fused += subject.fused ? 1 : 0;
     const Verdicts whole = Judge(subject, subject.valid, 1);
     INFO("seed " << seed << ": " << whole.why);
     REQUIRE_FALSE(whole.verify);
@@ -220,6 +223,7 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
       subjects, blocks, exports, accumulating, sum.strict_verify, sum.strict_simulate);
   CHECK(sum.missed == 0);
   CHECK(exports > 0);
+  CHECK(fused > 0);
   CHECK(accumulating > 0);
   if (want >= 20000) CHECK(sum.meaning >= 15000);
 }
