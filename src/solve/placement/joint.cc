@@ -241,6 +241,11 @@ class Joint {
   // Windows, towards the whole capacity again.
   Status Improve() {
     if (g_.operators.size() < kWindowFrom) return Status::kOk;
+    if (unplaced_ < best_) {  // what had no addresses may have them after few repairs
+      bool placed = false;
+      SLUICE_TRY(Try(0, false, kRepairs, &placed));
+      if (Done()) return Status::kOk;
+    }
     for (int reserve = 0; reserve < kSafeReserve; ++reserve) {
       if (budget_->Exhausted()) break;
       const int64_t before = best_;
