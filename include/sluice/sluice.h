@@ -280,8 +280,10 @@ SLUICE_API sluice_status_t sluice_evaluate_timed(
 
 /* One GEMM on the memories of a descriptor, without a graph: P(m, n) += A(m, k) B(n, k),
  * 8-bit words. Axes 0 1 2 = M N K; the datum "of axis d" is the one without d: 0 B, 1 A,
- * 2 P. Memories: outer (DRAM), middle (the scratchpad, one), inner (one per PE; absent
- * when the scratchpad is the lowest level). Other hierarchies are SLUICE_UNSUPPORTED. */
+ * 2 P. Memories: outer (DRAM, or any level), middle (one; absent when the outer one feeds
+ * the PEs), inner (one per PE; absent when there is none). Of deeper hierarchies the best
+ * two below the outer one, the others passed by; what is no such hierarchy (memories for
+ * some operands only) is SLUICE_UNSUPPORTED. */
 enum { SLUICE_GEMM_EXACT = 0, SLUICE_GEMM_COSA = 1 };
 enum { SLUICE_GEMM_ENERGY = 0, SLUICE_GEMM_EDP = 1, SLUICE_GEMM_LATENCY = 2 };
 
@@ -296,6 +298,8 @@ typedef struct sluice_gemm_options {
   uint32_t certify;    /* of EXACT: also prove, and check the proof by separate code */
   uint64_t deadline_ns; /* from the call on; 0 = none */
   const uint32_t* cancel; /* polled; nonzero stops; may be NULL */
+  uint32_t from_level;  /* of the descriptor, where the operands lie; 0 = DRAM */
+  uint32_t reserved;
 } sluice_gemm_options_t;
 
 enum { /* sluice_gemm_mapping_t.certificate */

@@ -4,6 +4,7 @@
 #include "api/arguments.h"
 #include "api/objects.h"
 #include "base/budget.h"
+#include "base/checked.h"
 #include "solve/mapping/factor_assign.h"
 #include "solve/mapping/gemm_exact.h"
 #include "verify/gemm_certificate.h"
@@ -224,21 +225,59 @@ Status MapFactors(const MapCall& call, sluice_gemm_mapping_t* out) {
   return Status::kOk;
 }
 
-Status Map(sluice_context_t* context, const Hardware& hardware, const GemmShape& shape,
-           const sluice_gemm_options_t& options, sluice_gemm_mapping_t* out,
-           Diagnostic* diagnostic) {
+Status MapOn(sluice_context_t* context, const Hardware& hardware,
+             const GemmLevels& levels, const GemmShape& shape,
+             const sluice_gemm_options_t& options, Budget* budget,
+             sluice_gemm_mapping_t* out, Diagnostic* diagnostic) {
   GemmMachine machine;
-  GemmLevels levels;
-  SLUICE_TRY(GemmMachineOf(hardware, &machine, &levels, diagnostic));
+  const bool exact = options.solver == SLUICE_GEMM_EXACT && options.at_most == 0;
+  SLUICE_TRY(GemmMachineOf(hardware, levels, exact, &machine, diagnostic));
   SLUICE_TRY(CheckGemm(shape, machine, diagnostic));
+  out->struct_size = sizeof *out;
   out->outer_level = levels.outer;
   out->middle_level = levels.middle;
   out->inner_level = levels.inner;
   Arena arena(&context->memory);
-  Budget budget(options.deadline_ns, 0, options.cancel);
-  const MapCall call = {shape, machine, options, &arena, &budget, diagnostic};
+  const MapCall call = {shape, machine, options, &arena, budget, diagnostic};
   return options.solver == SLUICE_GEMM_EXACT ? MapExact(call, out)
                                              : MapFactors(call, out);
+}
+
+// Every choice of a middle and an inner memory below the outer one; the best mapping.
+Status Map(sluice_context_t* context, const Hardware& hardware, const GemmShape& shape,
+           const sluice_gemm_options_t& options, sluice_gemm_mapping_t* out,
+           Diagnostic* diagnostic) {
+  const uint32_t outer = options.from_level == 0
+                             ? static_cast<uint32_t>(hardware.levels.size()) - 1
+                             : options.from_level;
+  GemmChoices choices = {};
+  SLUICE_TRY(GemmChoicesOf(hardware, outer, &choices, diagnostic));
+  Budget budget(options.deadline_ns, 0, options.cancel);
+  const uint32_t middles = Max(1u, outer - choices.middle_begin);
+  const uint32_t inners = Max(1u, choices.inner_end);
+  Status answer = Status::kUnsupported;
+  double bound = 0;
+  for (uint32_t i = 0; i < middles * inners; ++i) {
+    const uint32_t middle = choices.middle_begin + i / inners;
+    const GemmLevels levels = {outer, middle < outer ? middle : SLUICE_NO_INDEX,
+                               choices.inner_end > 0 ? i % inners : SLUICE_NO_INDEX};
+    sluice_gemm_mapping_t one = {};
+    const Status status =
+        MapOn(context, hardware, levels, shape, options, &budget, &one, diagnostic);
+    if (status == Status::kUnsupported || status == Status::kInfeasible) {
+      if (answer != Status::kOk) answer = status;
+      continue;
+    }
+    SLUICE_TRY(status);
+    const bool better = answer != Status::kOk || one.objective < out->objective;
+    bound = answer != Status::kOk ? one.bound : Min(bound, one.bound);
+    if (better) *out = one;
+    answer = status;
+  }
+  if (answer != Status::kOk) return answer;
+  out->bound = bound;
+  ClearDiagnostic(diagnostic);
+  return Status::kOk;
 }
 
 }  // namespace

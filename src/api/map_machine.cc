@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/map.h"
+#include "base/checked.h"
 
 namespace sluice {
 namespace {
@@ -22,11 +23,17 @@ uint32_t AxesOf(const Fanout& fanout) {
   return axes;
 }
 
-// PEs and the most of them along each axis.
-Status ReadArray(const Hardware& hardware, GemmMachine* machine,
+bool IsPower(uint32_t n) { return (n & (n - 1)) == 0; }
+
+// PEs and the most of them along each axis. Fanouts after one another along the same
+// axes multiply; with powers of two and all PEs in use every split of the product can
+// be dealt out to them.
+Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
                  Diagnostic* diagnostic) {
   machine->pe_count = 1;
-  uint32_t taken = 0;  // axes
+  uint32_t seen = 0;      // axes
+  uint32_t all_axes = 0;  // fanouts for all three axes
+  bool powers = true, repeated = false;
   for (size_t i = 0; i < hardware.fanouts.size(); ++i) {
     const Fanout& fanout = hardware.fanouts[i];
     if (!fanout.multicast || !fanout.reduction || fanout.transfer_pj_per_bit != 0 ||
@@ -37,28 +44,36 @@ Status ReadArray(const Hardware& hardware, GemmMachine* machine,
           .Text(": a GEMM's array multicasts and adds, and its wires cost nothing");
     }
     const uint32_t axes = AxesOf(fanout);
-    const bool all_alone = axes == 7 && hardware.fanouts.size() == 1;
     const bool one = axes == 1 || axes == 2 || axes == 4;
-    if (!all_alone && (!one || (taken & axes) != 0)) {
+    powers = powers && IsPower(fanout.extent);
+    repeated = repeated || (seen & axes) != 0;
+    if (axes != 7 && !one) {
       return Unsupported(diagnostic)
           .Text("fanout ")
           .Number(static_cast<int64_t>(i))
-          .Text(
-              ": a GEMM needs one fanout for all of M, N and K, or one for each of "
-              "some "
-              "of them");
+          .Text(": a GEMM's fanout is for all of M, N and K, or for one of them");
     }
-    taken |= axes;
+    all_axes += axes == 7 ? 1 : 0;
+    seen |= axes;
     machine->pe_count *= fanout.extent;
     for (int d = 0; d < kGemmAxes; ++d) {
-      if (one && (axes >> d & 1) != 0) machine->fanout_limit[d] = fanout.extent;
+      if (!one || (axes >> d & 1) == 0) continue;
+      machine->fanout_limit[d] =
+          Max(int64_t{1}, machine->fanout_limit[d]) * int64_t{fanout.extent};
     }
   }
-  if (taken == 0) {
+  if (seen == 0) {
     return Unsupported(diagnostic).Text("the hardware has no fanout, hence no array");
   }
+  const bool mixed = all_axes != 0 && all_axes != hardware.fanouts.size();
+  if (mixed || (repeated && !(powers && exact))) {
+    return Unsupported(diagnostic)
+        .Text(
+            "fanouts that share an axis must be powers of two, of the same axes, and "
+            "all their PEs in use");
+  }
   for (int d = 0; d < kGemmAxes; ++d) {
-    if ((taken >> d & 1) == 0) machine->fanout_limit[d] = 1;
+    if ((seen >> d & 1) == 0) machine->fanout_limit[d] = 1;
   }
   return Status::kOk;
 }
@@ -79,32 +94,57 @@ Status CheckLevel(const Hardware& hardware, uint32_t index, Diagnostic* diagnost
 
 }  // namespace
 
-Status GemmMachineOf(const Hardware& hardware, GemmMachine* machine, GemmLevels* levels,
+Status GemmChoicesOf(const Hardware& hardware, uint32_t outer, GemmChoices* choices,
                      Diagnostic* diagnostic) {
-  *machine = GemmMachine{};
   const uint32_t count = static_cast<uint32_t>(hardware.levels.size());
-  const uint32_t pad = hardware.scratchpad_level;
-  if (count - pad != 2 || pad > 1 || hardware.node_cols * hardware.node_rows != 1) {
+  if (outer == 0 || outer >= count || hardware.node_cols * hardware.node_rows != 1) {
     return Unsupported(diagnostic)
-        .Text("a GEMM is mapped on DRAM, one scratchpad and at most one level below; ")
+        .Text(
+            "a GEMM is mapped on one node, from a level that has one below: not from ")
+        .Number(outer)
+        .Text(" of ")
         .Number(count)
-        .Text(" levels with the scratchpad at ")
-        .Number(pad)
-        .Text(" on ")
+        .Text(" levels on ")
         .Number(int64_t{hardware.node_cols} * hardware.node_rows)
-        .Text(" nodes are not that");
+        .Text(" nodes");
   }
-  *levels = {count - 1, pad, pad == 0 ? SLUICE_NO_INDEX : 0};
-  SLUICE_TRY(ReadArray(hardware, machine, diagnostic));
-  for (uint32_t i = 0; i <= pad; ++i) {
+  uint32_t lowest = outer, highest = 0;  // levels that feed several units
+  for (const Fanout& fanout : hardware.fanouts) {
+    if (fanout.extent == 1) continue;
+    lowest = Min(lowest, fanout.level);
+    highest = Max(highest, fanout.level);
+  }
+  if (highest > outer) {
+    return Unsupported(diagnostic)
+        .Text("level ")
+        .Number(highest)
+        .Text(" feeds several units, above the level mapped from");
+  }
+  *choices = {outer, highest, lowest};
+  return Status::kOk;
+}
+
+Status GemmMachineOf(const Hardware& hardware, const GemmLevels& levels, bool exact,
+                     GemmMachine* machine, Diagnostic* diagnostic) {
+  *machine = GemmMachine{};
+  SLUICE_TRY(ReadArray(hardware, exact, machine, diagnostic));
+  for (uint32_t i = 0; i < levels.outer; ++i) {
+    const MemoryLevel& level = hardware.levels[i];
+    if (i != levels.middle && i != levels.inner) {  // passed by
+      if (level.must_hold == 0) continue;
+      return Unsupported(diagnostic)
+          .Text("level ")
+          .Number(i)
+          .Text(" must hold operands; a GEMM uses three memories");
+    }
     SLUICE_TRY(CheckLevel(hardware, i, diagnostic));
-    const int64_t instances = i == pad ? 1 : machine->pe_count;
-    if (hardware.levels[i].instances != instances) {
+    const int64_t instances = i == levels.middle ? 1 : machine->pe_count;
+    if (level.instances != instances) {
       return Unsupported(diagnostic)
           .Text("level ")
           .Number(i)
           .Text(" has ")
-          .Number(hardware.levels[i].instances)
+          .Number(level.instances)
           .Text(" instances; a GEMM needs ")
           .Number(instances);
     }
@@ -112,15 +152,20 @@ Status GemmMachineOf(const Hardware& hardware, GemmMachine* machine, GemmLevels*
   const auto words = [](const MemoryLevel& level) {  // 0 bytes = unbounded
     return level.capacity_bytes == 0 ? INT64_MAX / 8 : level.capacity_bytes;
   };
-  machine->middle_words = words(hardware.scratchpad());
-  machine->outer_read_pj = hardware.dram().read_pj_per_bit * kBitsPerWord;
-  machine->outer_write_pj = hardware.dram().write_pj_per_bit * kBitsPerWord;
-  machine->middle_read_pj = hardware.scratchpad().read_pj_per_bit * kBitsPerWord;
-  machine->middle_write_pj = hardware.scratchpad().write_pj_per_bit * kBitsPerWord;
-  if (pad == 1) {
-    machine->inner_words = words(hardware.levels[0]);
-    machine->inner_read_pj = hardware.levels[0].read_pj_per_bit * kBitsPerWord;
-    machine->inner_write_pj = hardware.levels[0].write_pj_per_bit * kBitsPerWord;
+  const MemoryLevel& outer = hardware.levels[levels.outer];
+  machine->outer_read_pj = outer.read_pj_per_bit * kBitsPerWord;
+  machine->outer_write_pj = outer.write_pj_per_bit * kBitsPerWord;
+  if (levels.middle != SLUICE_NO_INDEX) {
+    const MemoryLevel& middle = hardware.levels[levels.middle];
+    machine->middle_words = words(middle);
+    machine->middle_read_pj = middle.read_pj_per_bit * kBitsPerWord;
+    machine->middle_write_pj = middle.write_pj_per_bit * kBitsPerWord;
+  }
+  if (levels.inner != SLUICE_NO_INDEX) {
+    const MemoryLevel& inner = hardware.levels[levels.inner];
+    machine->inner_words = words(inner);
+    machine->inner_read_pj = inner.read_pj_per_bit * kBitsPerWord;
+    machine->inner_write_pj = inner.write_pj_per_bit * kBitsPerWord;
   }
   machine->mac_pj = hardware.mac_pj;
   machine->middle_leak_pj = hardware.leakage_pj_per_cycle;  // the whole chip's

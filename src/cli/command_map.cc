@@ -27,6 +27,7 @@ sluice_gemm_options_t OptionsOf(const MapCommand& command) {
                       : command.objective == "edp"  ? SLUICE_GEMM_EDP
                                                     : SLUICE_GEMM_LATENCY;
   options.at_most = command.pe == "atmost" ? 1 : 0;
+  options.from_level = command.from;
   options.paper_form = command.form == "paper" ? 1 : 0;
   return options;
 }

@@ -86,6 +86,7 @@ struct MapCommand {
   std::vector<std::string> resident;
   std::vector<std::string> top;  // DIM=EXTENT
   std::vector<double> weights;   // of CoSA
+  uint32_t from = 0;             // M N K: level that the operands lie in; 0 = DRAM
   bool bypass = false, wide = false, row_stationary = false, balance = false;
   bool json = false;
 };

@@ -186,8 +186,11 @@ void AddMap(CLI::App* app, MapCommand* command) {
                   "M N K: count accesses with reuse, or as published")
       ->check(CLI::IsMember({"reuse", "paper"}))
       ->capture_default_str();
+  sub->add_option(
+      "--from", command->from,
+      "M N K: number of the level that the operands lie in (default: DRAM)");
   sub->add_option("--timeloop", command->timeloop,
-                  "folder for problem, arch and mapping YAML (M N K, or one layer)");
+                  "M N K: folder for problem, arch and mapping YAML of Timeloop 3");
   sub->add_option("--layer", command->layer, "layer by name or number, or all");
   sub->add_option(
          "--tile", command->tile,

@@ -141,7 +141,11 @@ GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapp
   const wire::Hardware* h = wire::GetHardware(hardware.data());
   GemmMemories memories;
   memories.outer = MemoryOf(*h->levels()->Get(mapping.outer_level), "outer");
-  memories.middle = MemoryOf(*h->levels()->Get(mapping.middle_level), "middle");
+  memories.middle.name = "none";
+  memories.has_middle = mapping.middle_level != SLUICE_NO_INDEX;
+  if (memories.has_middle) {
+    memories.middle = MemoryOf(*h->levels()->Get(mapping.middle_level), "middle");
+  }
   memories.has_inner = mapping.inner_level != SLUICE_NO_INDEX;
   memories.inner.name = "PE";
   if (memories.has_inner) {
@@ -155,6 +159,10 @@ GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapp
 
 void WriteTimeloop(const std::string& folder, const std::array<int64_t, 3>& extent,
                    const GemmMemories& memories, const sluice_gemm_mapping_t& mapping) {
+  if (!memories.has_middle) {
+    throw Failure(kUsage,
+                  "--timeloop needs a memory between the outer one and the PEs");
+  }
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Failure(kIo, folder + ": " + error.message());

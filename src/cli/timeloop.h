@@ -26,7 +26,7 @@ struct GemmMemory {
 
 struct GemmMemories {
   GemmMemory outer, middle, inner;
-  bool has_inner = false;
+  bool has_middle = true, has_inner = false;
   uint64_t pes = 0;
   double mac_pj = 0;
 };

@@ -4,12 +4,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "cli/embedded.h"
 #include "cli/files.h"
@@ -188,6 +192,111 @@ TEST_CASE("map: the Timeloop set has the mapping's trip counts and capacities") 
   CHECK(product[0] == 96);
   CHECK(product[1] == 64);
   CHECK(product[2] == 48);
+}
+
+// Lines of a YAML subset: "key: value" or "- item", two spaces per step, keys once.
+void CheckYaml(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<std::set<std::string>> keys(1);
+  size_t depth = 0;
+  bool opened = true;
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(line.find('\t') == std::string::npos);
+    if (line.empty() || line[0] == '#') continue;
+    size_t indent = line.find_first_not_of(' ');
+    REQUIRE(indent != std::string::npos);
+    CHECK(indent % 2 == 0);
+    const bool item = line.compare(indent, 2, "- ") == 0;
+    CHECK((indent <= depth || opened));  // only an open key may be indented below
+    CHECK((indent <= depth || indent == depth + 2));
+    if (item) {
+      indent += 2;
+      keys.resize(indent / 2);
+    }
+    keys.resize(indent / 2 + 1);
+    const size_t colon = line.find(':', indent);
+    REQUIRE(colon != std::string::npos);
+    CHECK(keys.back().insert(line.substr(indent, colon - indent)).second);
+    CHECK((colon + 1 == line.size() || line[colon + 1] == ' '));
+    CHECK(std::count(line.begin(), line.end(), '[') ==
+          std::count(line.begin(), line.end(), ']'));
+    opened = colon + 1 == line.size();
+    depth = indent;
+  }
+}
+
+TEST_CASE("map: the Timeloop set is well formed on every template, by both solvers") {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("sluice_timeloop_all_" + std::to_string(getpid()));
+  for (const char* hardware :
+       {"eyeriss-like", "gemmini-like", "a100-like --pe atmost",
+        "tpuv1-like --pe atmost", "eyeriss-like --solver cosa"}) {
+    INFO(std::string(hardware));
+    REQUIRE(Tool("map 1024 768 512 --json --hw " + std::string(hardware) +
+                 " --timeloop \"" + folder.string() + "\"")
+                .code == 0);
+    int64_t product[3] = {1, 1, 1};
+    for (const char* name : {"problem.yaml", "arch.yaml", "mapping.yaml"}) {
+      std::ifstream in(folder / name);
+      const std::string text(std::istreambuf_iterator<char>(in), {});
+      REQUIRE(!text.empty());
+      CheckYaml(text);
+      for (size_t at = text.find("factors:"); at != std::string::npos;
+           at = text.find("factors:", at + 1)) {
+        long f[3];
+        REQUIRE(std::sscanf(text.c_str() + at, "factors: M=%ld N=%ld K=%ld", &f[0],
+                            &f[1], &f[2]) == 3);
+        for (int d = 0; d < 3; ++d) product[d] *= f[d];
+      }
+    }
+    CHECK(product[0] == 1024);
+    CHECK(product[1] == 768);
+    CHECK(product[2] == 512);
+  }
+  fs::remove_all(folder);
+}
+
+TEST_CASE("map: a GEMM from any level, past others, over fanouts in a row") {
+  namespace fs = std::filesystem;
+  const fs::path file =
+      fs::temp_directory_path() / ("sluice_deep_" + std::to_string(getpid()) + ".json");
+  const auto write = [&](const char* middle) {
+    std::ofstream(file) << R"({ "name": "deep", "levels": [
+      { "name": "RF", "capacity_bytes": 424, "instances": 256,
+        "read_pj_per_bit": 0.06225, "write_pj_per_bit": 0.06225 },)"
+                        << middle << R"(
+      { "name": "SRAM", "capacity_bytes": 165888,
+        "read_pj_per_bit": 0.57, "write_pj_per_bit": 0.57 },
+      { "name": "DRAM", "read_pj_per_bit": 8, "write_pj_per_bit": 8,
+        "bytes_per_cycle_numerator": 1048576 } ],
+      "scratchpad_level": 2,
+      "fanouts": [ { "level": 2, "extent": 16 }, { "level": 1, "extent": 16 } ],
+      "macs_per_cycle": 256, "mac_pj": 0.25,
+      "vector_ops_per_cycle": 256, "vector_op_pj": 0.25 })";
+  };
+  // 16 x 16 units in a row, with a memory on the way that nobody uses: as 256 at once.
+  write(R"({ "name": "row", "capacity_bytes": 64, "instances": 16,
+             "read_pj_per_bit": 9, "write_pj_per_bit": 9 },)");
+  const std::string hw = " --json --hw \"" + file.string() + "\"";
+  const Answer flat = Tool("map 1024 2048 2048 --json --hw eyeriss-like");
+  const Answer deep = Tool("map 1024 2048 2048" + hw);
+  REQUIRE(deep.code == 0);
+  CHECK(deep.json()["energy_pj_per_mac"] == flat.json()["energy_pj_per_mac"]);
+  CHECK(deep.json()["certificate_ok"] == true);
+  CHECK(Tool("map 1024 2048 2048 --pe atmost" + hw).code == 2);  // not every split fits
+  // From the scratchpad: nothing but it and the registers.
+  const Answer below = Tool("map 1024 2048 2048 --from 2" + hw);
+  REQUIRE(below.code == 0);
+  CHECK(below.json()["energy_pj_per_mac"].get<double>() <
+        flat.json()["energy_pj_per_mac"].get<double>());
+  CHECK(below.json()["certificate_ok"] == true);
+  CHECK(Tool("map 8 8 8 --from 9" + hw).code == 2);
+  write(R"({ "name": "row", "capacity_bytes": 64, "instances": 16, "must_hold": 1,
+             "read_pj_per_bit": 9, "write_pj_per_bit": 9 },)");
+  CHECK(Tool("map 1024 2048 2048" + hw).code == 2);
+  fs::remove(file);
 }
 
 TEST_CASE("map: the C function checks its arguments and gives all memory back") {

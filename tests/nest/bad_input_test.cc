@@ -207,5 +207,28 @@ TEST_CASE("local search: near the exact optimum, legal on a deep hierarchy") {
   }
 }
 
+TEST_CASE("cosa: the balanced objective is nearer to balance than the sum's optimum") {
+  Machine edge;
+  MakeKaplaEdge(&edge);
+  for (const int64_t k : {32, 64, 256}) {
+    const MappingProblem problem = ConvProblem(1, k, 64, 28, 28, 3, 3, 1, 2);
+    for (const double compute : {0.5, 3.0, 10.0}) {
+      Scratch scratch;
+      Budget budget;
+      MappedNest balanced;
+      FactorObjective objective;
+      objective.compute = compute;
+      objective.balance = true;
+      REQUIRE(MapFactorNest(problem, edge.hardware, MapConstraints{}, objective,
+                            &budget, &scratch.arena, &balanced,
+                            &scratch.diagnostic) == Status::kOk);
+      CHECK(balanced.objective >= 0);
+      CHECK(balanced.bound <= balanced.objective);
+      // Of one sign whatever is done: the extreme is the proved answer.
+      if (compute == 0.5) CHECK(balanced.proved);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice

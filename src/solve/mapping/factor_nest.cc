@@ -56,11 +56,45 @@ FactorMachine MachineOf(const MappingProblem& problem, const Hardware& hardware)
   return machine;
 }
 
+double Magnitude(double x) { return x < 0 ? -x : x; }
+
 int64_t SmallestPrime(int64_t n) {
   for (int64_t p = 2; p <= n / p; ++p) {
     if (n % p == 0) return p;
   }
   return n;
+}
+
+// The least |traffic - compute|, weighted. If even the least difference is not negative
+// it is the answer, proved; else the weight of compute is halved in on the change of
+// sign.
+Status Balance(const FactorLayer& layer, const FactorMachine& machine,
+               const FactorWeights& weights, Arena* arena, Budget* budget,
+               FactorSolution* best, Diagnostic* diagnostic) {
+  constexpr int kSteps = 12;
+  FactorWeights w = {0, -weights.compute, weights.traffic};
+  SLUICE_TRY(SolveFactorAssign(layer, machine, w, arena, budget, best, diagnostic));
+  const double least = best->lower_bound;
+  best->value.objective = Magnitude(best->value.objective);
+  best->lower_bound = Max(0.0, least);
+  if (least >= 0) return Status::kOk;
+  double low = -weights.compute, high = 100 * weights.compute;
+  for (int i = 0; i < kSteps && !budget->Exhausted(); ++i) {
+    w.compute = i == 0 ? high : 0.5 * (low + high);
+    FactorSolution other;
+    SLUICE_TRY(SolveFactorAssign(layer, machine, w, arena, budget, &other, diagnostic));
+    const double difference =
+        weights.traffic * other.value.traffic - weights.compute * other.value.compute;
+    (difference < 0 ? low : high) = w.compute;
+    if (Magnitude(difference) < best->value.objective) {
+      *best = other;
+      best->value.objective = Magnitude(difference);
+      best->lower_bound = 0;
+    }
+    if (i == 0 && difference < 0) break;  // compute outweighs traffic whatever is done
+  }
+  best->proved = best->value.objective <= best->lower_bound;
+  return Status::kOk;
 }
 
 // Spatial factors onto the level's fanouts; what none takes becomes a loop.
@@ -173,8 +207,10 @@ Status MapFactorNest(const MappingProblem& problem, const Hardware& hardware,
   weights.compute = objective.compute;
   weights.traffic = objective.traffic;
   FactorSolution solution;
-  SLUICE_TRY(
-      SolveFactorAssign(layer, machine, weights, arena, budget, &solution, diagnostic));
+  SLUICE_TRY(objective.balance ? Balance(layer, machine, weights, arena, budget,
+                                         &solution, diagnostic)
+                               : SolveFactorAssign(layer, machine, weights, arena,
+                                                   budget, &solution, diagnostic));
   *mapped = MappedNest{};
   LoopNest nest = NestOf(problem, hardware, machine, solution);
   SLUICE_TRY(Mend(problem, hardware, &nest, diagnostic));

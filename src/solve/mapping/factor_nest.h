@@ -21,6 +21,9 @@ namespace sluice {
 
 struct FactorObjective {
   double utilisation = -0.1, compute = 10, traffic = 1;
+  // Least |traffic x t - compute x c| instead, CoSA's other objective: proved where
+  // even the least signed difference is not negative, else the best of a search over
+  // weights.
   bool balance = false;
 };
 
