@@ -8,7 +8,6 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kMostEvaluations = 12000;
-constexpr double kNothing = 1e300;
 constexpr int64_t kPrimes[] = {2, 3, 5, 7};
 // Which dims the arrays take first.
 constexpr uint8_t kStarts[][kDims] = {
