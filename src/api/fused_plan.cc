@@ -18,6 +18,7 @@ constexpr uint32_t kLongSection = 300;  // layers
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
 constexpr size_t kExactBuffers = 2000;
 constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
+constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
 
 struct Exponents {
   uint32_t energy;
@@ -35,6 +36,7 @@ struct Section {
   uint32_t last;
   bool fused;
   bool repeats;  // worth a longer search
+  double cost;   // when fused, by itself
   FusionRun run;
   FusionResult result;
   FusedBuffers buffers;
@@ -58,7 +60,7 @@ class FusedScheduler {
         budget_(budget),
         arena_(arena) {}
 
-  // Decides how every section is done.
+  // Decides how every section is done: constructed, no annealing.
   Status Choose(bool* any) {
     SLUICE_TRY(CutIntoSections());
     SLUICE_TRY(CutRepetitions());
@@ -78,6 +80,34 @@ class FusedScheduler {
       ++i;
     }
     return Status::kOk;
+  }
+
+  // Spends the rest of the budget on the fused sections. What was chosen stays unless
+  // the whole plan gets better.
+  void Improve() {
+    Span<Section> chosen;
+    if (arena_->Allocate(section_count_, &chosen) != Status::kOk) return;
+    uint64_t layers = 0;
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      chosen[i] = sections_[i];
+      if (Searched(i)) layers += LayersOf(sections_[i]);
+    }
+    bool better = false;
+    for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted(); ++i) {
+      if (!sections_[i].fused || RoundsOf(sections_[i]) == 0) continue;
+      const bool searched = Searched(i);
+      const uint64_t own = searched ? LayersOf(sections_[i]) : 0;
+      const uint32_t percent =
+          searched ? Max(static_cast<uint32_t>(kSearchPercent * own / layers), 1u) : 0;
+      if (ImproveSection(i, percent, &better) == Status::kOutOfMemory) break;
+      layers -= own;
+    }
+    if (!better) return;
+    double before = 0;
+    double after = 0;
+    const bool known = CostOfAll(&after) == Status::kOk;
+    Swap(chosen);
+    if (known && CostOfAll(&before) == Status::kOk && after < before) Swap(chosen);
   }
 
   Status Write(Arena* out, Program* program, FusedPlan* plan, Diagnostic* diagnostic) {
@@ -141,22 +171,31 @@ class FusedScheduler {
     return Status::kOk;
   }
 
-  // True when an equal section was decided before; its decision holds.
-  bool Known(uint32_t i) {
-    Section* section = &sections_[i];
+  // An equal section shortly before, which is fused; section_count_ = none.
+  uint32_t TwinOf(uint32_t i) const {
+    const Section& section = sections_[i];
     for (uint32_t k = i; k-- > 0 && k + 4 > i;) {
       const Section& other = sections_[k];
-      if (other.last - other.first != section->last - section->first || !other.fused ||
-          !SameRun(other.run, section->run)) {
-        continue;
+      if (other.fused && LayersOf(other) == LayersOf(section) &&
+          SameRun(other.run, section.run)) {
+        return k;
       }
-      section->fused = true;
-      section->result = other.result;
-      section->buffers = other.buffers;
-      section->offsets = other.offsets;
-      return true;
     }
-    return false;
+    return section_count_;
+  }
+
+  // True when an equal section was decided before; its decision holds.
+  bool Known(uint32_t i) {
+    const uint32_t twin = TwinOf(i);
+    if (twin == section_count_) return false;
+    Section* section = &sections_[i];
+    const Section& other = sections_[twin];
+    section->fused = true;
+    section->cost = other.cost;
+    section->result = other.result;
+    section->buffers = other.buffers;
+    section->offsets = other.offsets;
+    return true;
   }
 
   void Split(uint32_t i) { SplitAt(i, (sections_[i].first + sections_[i].last) / 2); }
@@ -171,30 +210,48 @@ class FusedScheduler {
     sections_[i].last = middle;
   }
 
-  Status Solve(Section* section, int64_t buffer_bytes) {
+  static uint64_t LayersOf(const Section& s) { return s.last - s.first; }
+
+  bool Published() const {
+    return options_.solver == SLUICE_SOLVER_COCCO ||
+           options_.solver == SLUICE_SOLVER_SOMA;
+  }
+
+  // Whether Improve has work there beyond taking over what a twin got.
+  bool Searched(uint32_t i) const {
+    return sections_[i].fused && RoundsOf(sections_[i]) != 0 &&
+           TwinOf(i) == section_count_;
+  }
+
+  // Of the iterations asked for.
+  uint64_t Share(const Section& section) const {
+    return Max<uint64_t>(1,
+                         options_.max_iterations / order_.size() * LayersOf(section));
+  }
+
+  // Of annealing, beyond construction.
+  uint64_t RoundsOf(const Section& section) const {
+    if (Published()) return 0;
+    if (options_.max_iterations != 0) return Share(section);
+    if (options_.deadline_ns == 0 && !section.repeats) return 0;
+    return kRoundsPerLayer * LayersOf(section);
+  }
+
+  Status Solve(Section* section, uint64_t rounds, Budget* budget) {
     FusionSearch search;
     const Exponents exponents = ExponentsOf(options_);
     search.solver = options_.solver;
     search.objective = Objective{exponents.energy, exponents.delay};
     search.seed = options_.seed;
-    const uint64_t layers = section->last - section->first;
-    const bool published =
-        search.solver == SLUICE_SOLVER_COCCO || search.solver == SLUICE_SOLVER_SOMA;
-    if (options_.max_iterations != 0) {
-      search.rounds =
-          Max<uint64_t>(1, options_.max_iterations / order_.size() * layers);
-    } else if ((options_.deadline_ns != 0 || section->repeats) && !published) {
-      search.rounds = kRoundsPerLayer * layers;
-    }
-    section->run.problem.buffer_bytes = buffer_bytes;
+    search.rounds = rounds;
+    section->run.problem.buffer_bytes = capacity_;
     Diagnostic ignored = {};
-    return SearchFusion(section->run.problem, ModelOf(&section->run), search, budget_,
+    return SearchFusion(section->run.problem, ModelOf(&section->run), search, budget,
                         arena_, &ignored, &section->result);
   }
 
-  // Searches, and tightens what was found until all buffers have addresses.
-  Status SolveAndPlace(Section* section) {
-    SLUICE_TRY(Solve(section, capacity_));
+  // Tightens what was found until all buffers have addresses.
+  Status PlaceOrTighten(Section* section) {
     for (int i = 0; i < kPlacementTries; ++i) {
       if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
       SLUICE_TRY(
@@ -263,18 +320,24 @@ class FusedScheduler {
     return again;
   }
 
-  // What a program costs by itself, in shares of the whole graph layer by layer.
-  Status Measure(const Program& program, double* cost) {
+  Status Report(const Program& program, sluice_report_t* report) {
     Arena arena(arena_->memory());
     ProgramWaits waits(&arena);
     int64_t cycles = 0;
     SLUICE_TRY(DeriveWaits(program, &arena, &waits));
     SLUICE_TRY(PredictCycles(graph_, hardware_, program, waits, &arena, &cycles));
+    FillCosts(hardware_, program, cycles, report);
+    report->latency_cycles = cycles;
+    return Status::kOk;
+  }
+
+  // What a program costs by itself, in shares of the whole graph layer by layer.
+  Status Measure(const Program& program, double* cost) {
     sluice_report_t report = {};
-    FillCosts(hardware_, program, cycles, &report);
+    SLUICE_TRY(Report(program, &report));
     const Exponents exponents = ExponentsOf(options_);
     *cost = exponents.energy * report.energy_pj / baseline_.energy_pj +
-            exponents.delay * static_cast<double>(cycles) /
+            exponents.delay * static_cast<double>(report.latency_cycles) /
                 static_cast<double>(baseline_.latency_cycles);
     return Status::kOk;
   }
@@ -286,22 +349,80 @@ class FusedScheduler {
     if (Known(static_cast<uint32_t>(section - sections_.data()))) return Status::kOk;
     SLUICE_TRY(arena_->Allocate(section->run.layer.size(), &section->more));
     section->run.coster = coster_;
-    SLUICE_TRY(SolveAndPlace(section));
+    // As published counts its own rounds, or as many as are asked for.
+    const uint64_t rounds =
+        Published() && options_.max_iterations != 0 ? Share(*section) : 0;
+    SLUICE_TRY(Solve(section, rounds, budget_));
+    SLUICE_TRY(PlaceOrTighten(section));
     Arena programs(arena_->memory());
     Program alone(&programs);
-    Program fused(&programs);
     Budget unlimited;
     for (uint32_t l : layers) {
       SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, coster_,
                              &unlimited, arena_, &alone));
     }
+    double alone_cost = 0;
+    SLUICE_TRY(Measure(alone, &alone_cost));
+    SLUICE_TRY(MeasureFused(section));
+    section->fused = section->cost < alone_cost;
+    return Status::kOk;
+  }
+
+  Status MeasureFused(Section* section) {
+    Arena memory(arena_->memory());
+    Program fused(&memory);
     SLUICE_TRY(AppendFused(section->run, lowering_, section->result, section->buffers,
                            section->offsets, arena_, &fused));
-    double alone_cost = 0;
-    double fused_cost = 0;
-    SLUICE_TRY(Measure(alone, &alone_cost));
-    SLUICE_TRY(Measure(fused, &fused_cost));
-    section->fused = fused_cost < alone_cost;
+    return Measure(fused, &section->cost);
+  }
+
+  // Anneals a section that is fused already; *better when that has brought something.
+  Status ImproveSection(uint32_t i, uint32_t percent, bool* better) {
+    if (Known(i)) return Status::kOk;
+    Section* section = &sections_[i];
+    const Arena::Mark mark = arena_->mark();
+    Section next = *section;
+    const Status status = Anneal(&next, percent);
+    if (status != Status::kOk || next.cost >= section->cost) {
+      arena_->Rewind(mark);
+      return status;
+    }
+    *section = next;
+    *better = true;
+    return Status::kOk;
+  }
+
+  Status Anneal(Section* section, uint32_t percent) {
+    Budget part = options_.deadline_ns != 0 ? budget_->Part(percent) : *budget_;
+    const Status status = Solve(section, RoundsOf(*section), &part);
+    if (options_.deadline_ns != 0) {
+      budget_->Join(part);
+    } else {
+      *budget_ = part;
+    }
+    SLUICE_TRY(status);
+    SLUICE_TRY(PlaceOrTighten(section));
+    return MeasureFused(section);
+  }
+
+  void Swap(Span<Section> other) {
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const Section s = sections_[i];
+      sections_[i] = other[i];
+      other[i] = s;
+    }
+  }
+
+  // The objective of the plan as it stands.
+  Status CostOfAll(double* cost) {
+    Arena memory(arena_->memory());
+    Program program(&memory);
+    FusedPlan plan;
+    Diagnostic ignored = {};
+    sluice_report_t report = {};
+    SLUICE_TRY(Write(&memory, &program, &plan, &ignored));
+    SLUICE_TRY(Report(program, &report));
+    *cost = PlanCost(options_, report);
     return Status::kOk;
   }
 
@@ -386,6 +507,7 @@ Status ScheduleFused(const Graph& graph, const Hardware& hardware,
                            baseline, coster, budget, scratch);
   SLUICE_TRY(scheduler.Choose(&plan->fused));
   if (!plan->fused) return Status::kOk;
+  scheduler.Improve();
   return scheduler.Write(arena, program, plan, diagnostic);
 }
 

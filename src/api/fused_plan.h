@@ -2,7 +2,9 @@
 // A whole program in which runs of layers are fused: choose, place, retry, write.
 //
 // The graph is cut into runs of layers that may fuse; what lies between, and runs that
-// fusing does not make cheaper, stays layer by layer.
+// fusing does not make cheaper, stays layer by layer. Every run is constructed, placed
+// and measured first; what is left of the budget is then spent on annealing them, and
+// the result replaces what was constructed only when the whole plan gets cheaper.
 //
 // Input    graph, hardware, lowering, scratchpad bytes, options, tile costs; energy and
 // cycles of
@@ -11,7 +13,8 @@
 //          number of fusion groups (a layer by itself counts as one), whether any run
 //          is fused at all.
 // Errors   kOutOfMemory, kStopped, kUnsupported: the caller keeps the plan it has.
-// Cost     a fusion search per run and buffer share tried.
+// Cost     a construction per run; with a limit, or where runs repeat, a second one
+//          with annealing.
 #ifndef SLUICE_API_FUSED_PLAN_H_
 #define SLUICE_API_FUSED_PLAN_H_
 

@@ -90,6 +90,28 @@ TEST_CASE("a deadline of a millisecond leaves a plan, a longer one no worse one"
   }
 }
 
+TEST_CASE("time beyond the construction never makes a plan dearer") {
+  constexpr uint64_t kHour = uint64_t{3600} * 1000000000;
+  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+    if (path.find("deeplab") == std::string::npos) continue;
+    CAPTURE(path);
+    NetworkPlan n(ImportedGraph(path), "mcu-256k");
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    const double constructed = n.Product();
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0, kHour) == SLUICE_OK);
+    CHECK(n.Product() <= constructed);
+    CHECK(n.Verify() == SLUICE_OK);
+  }
+  for (const char* network : {"resnet50", "gpt2_small_prefill", "mobilenet_v1"}) {
+    CAPTURE(network);
+    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    const double constructed = n.Product();
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0, kHour) == SLUICE_OK);
+    CHECK(n.Product() <= constructed);
+  }
+}
+
 TEST_CASE("GPT-2 XL: one plan with few different blocks, in 64 MiB") {
   const Bytes graph = sluice::cli::MakeZooGraph("gpt2_xl_prefill", {});
   NetworkPlan n(graph, "soma-cloud");
