@@ -11,6 +11,22 @@ namespace {
 
 constexpr uint32_t kNoState = 0xffffffffu;
 
+// What does not depend on the number of words is outside the templates: one sort of it.
+struct Other {  // resident, and not needed by the operator at hand
+  int64_t bytes, price;
+  uint32_t tensor;
+  bool operator<(const Other& b) const {  // large ones first
+    return bytes != b.bytes ? bytes > b.bytes : tensor < b.tensor;
+  }
+};
+struct Ranked {
+  int64_t score;
+  uint32_t state;
+  bool operator<(const Ranked& b) const {
+    return score != b.score ? score < b.score : state < b.state;
+  }
+};
+
 template <int W>
 struct State {
   Bits<W> executed, resident, copied;
@@ -35,6 +51,8 @@ template <int W>
 class Search {
  public:
   using Set = Bits<W>;
+  // gnu::cold: once per search or seldom, kept small although the rest is built for
+  // speed.
 
   Search(const SpillModel<W>& model, const SpillSearchOptions& options, Budget* budget,
          Arena* arena)
@@ -47,7 +65,7 @@ class Search {
         ranked_(arena),
         give_up_(options.give_up) {}
 
-  Status Run(SpillDecisions* out) {
+  [[gnu::cold]] Status Run(SpillDecisions* out) {
     SLUICE_TRY(arena_->Allocate(m_.bytes.size(), &others_));
     SLUICE_TRY(GrowTable(256));
     const SpillWindow& window = options_.window;
@@ -110,11 +128,6 @@ class Search {
   }
 
  private:
-  struct Other {  // resident, and not needed by the operator at hand
-    int64_t bytes, price;
-    uint32_t tensor;
-  };
-
   bool TooMany() const {
     return (options_.max_states != 0 && states_.size() >= options_.max_states) ||
            states_.size() >= kNoState / 2;
@@ -211,10 +224,7 @@ class Search {
     });
     leaves_ = 0;
     if (excess <= 0) return Finish(Set{}, s.bytes);
-    std::sort(others_.begin(), others_.begin() + other_count_,
-              [](const Other& a, const Other& b) {
-                return a.bytes != b.bytes ? a.bytes > b.bytes : a.tensor < b.tensor;
-              });
+    std::sort(others_.begin(), others_.begin() + other_count_);
     int64_t rest = 0;
     for (uint32_t i = 0; i < other_count_; ++i) rest += others_[i].bytes;
     if (options_.max_evictions != 0) SLUICE_TRY(Greedy(excess, s.bytes));
@@ -348,7 +358,8 @@ class Search {
 
   // The state of a plan before its step `step`. A tensor used just before is still
   // there; others only if their next use does not fetch them.
-  Status At(const SpillDecisions& plan, uint32_t step, State<W>* state) const {
+  [[gnu::cold]] Status At(const SpillDecisions& plan, uint32_t step,
+                          State<W>* state) const {
     *state = State<W>{};
     ArenaScope scope(arena_);
     Span<uint32_t> last_use;  // plus one; 0 = none
@@ -418,7 +429,7 @@ class Search {
     groups_.Truncate(0);
   }
 
-  Status GrowTable(uint32_t size) {
+  [[gnu::cold]] Status GrowTable(uint32_t size) {
     const Span<uint32_t> old = table_.slots;
     SLUICE_TRY(arena_->Allocate(size, &table_.slots));
     table_.mask = size - 1;
@@ -451,7 +462,7 @@ class Search {
     return Status::kOk;
   }
 
-  void Trace(uint32_t last, SpillDecisions* out) {
+  [[gnu::cold]] void Trace(uint32_t last, SpillDecisions* out) {
     const SpillWindow& window = options_.window;
     uint32_t step = m_.operators;
     if (window.begin == window.end) {
@@ -477,7 +488,7 @@ class Search {
 
   // What the old plan still held after the window, and the new one does not, must be
   // fetched for its first use there.
-  void FetchAfterWindow(Set missing, SpillDecisions* out) const {
+  [[gnu::cold]] void FetchAfterWindow(Set missing, SpillDecisions* out) const {
     for (uint32_t t = options_.window.end; t < m_.operators; ++t) {
       const Operator& op = m_.graph->operators[out->order[t]];
       for (uint32_t k = 0; k < op.input_count; ++k) {
@@ -487,14 +498,6 @@ class Search {
       missing = missing - m_.inputs[out->order[t]];
     }
   }
-
-  struct Ranked {
-    int64_t score;
-    uint32_t state;
-    bool operator<(const Ranked& other) const {
-      return score != other.score ? score < other.score : state < other.state;
-    }
-  };
 
   const SpillModel<W>& m_;
   const SpillSearchOptions& options_;
