@@ -190,7 +190,8 @@ void AddMap(CLI::App* app, MapCommand* command) {
       "--from", command->from,
       "M N K: number of the level that the operands lie in (default: DRAM)");
   sub->add_option("--timeloop", command->timeloop,
-                  "M N K: folder for problem, arch and mapping YAML of Timeloop 3");
+                  "folder for problem, arch and mapping YAML of Timeloop 3; of several "
+                  "layers a folder each, by number");
   sub->add_option("--layer", command->layer, "layer by name or number, or all");
   sub->add_option(
          "--tile", command->tile,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/failure.h"
@@ -10,6 +11,7 @@
 #include "cli/hardware_files.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/timeloop_layer.h"
 #include "sluice/hardware_generated.h"
 
 namespace sluice::cli {
@@ -220,9 +222,6 @@ void RunMapLayers(const MapCommand& command) {
   Session session(0);
   session.LoadGraph(graph);
   session.LoadHardware(hardware);
-  if (!command.timeloop.empty()) {
-    throw Failure(kUsage, "--timeloop is for M N K");
-  }
   const std::vector<std::string> plain = PlainLayerNames(graph);
   const std::vector<uint32_t> layers = LayersOf(command, plain);
   const auto start = std::chrono::steady_clock::now();
@@ -241,6 +240,14 @@ void RunMapLayers(const MapCommand& command) {
     std::string directives;
     if (m.levels != 0) {
       directives = session.Directives(m, options.tile_only != 0, plain[layers[i]]);
+    }
+    if (!command.timeloop.empty() && m.status == SLUICE_OK && m.same_as == i) {
+      const std::string folder =
+          layers.size() == 1
+              ? command.timeloop
+              : (std::filesystem::path(command.timeloop) / std::to_string(layers[i]))
+                    .string();
+      WriteTimeloopLayer(folder, hardware, m);
     }
     energy += m.energy_pj;
     cycles += static_cast<double>(m.cycles);

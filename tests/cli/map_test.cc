@@ -258,6 +258,54 @@ TEST_CASE("map: the Timeloop set is well formed on every template, by both solve
   fs::remove_all(folder);
 }
 
+TEST_CASE("map: the Timeloop sets of a graph's layers cover their loops") {
+  namespace fs = std::filesystem;
+  const std::string stem =
+      (fs::temp_directory_path() / ("sluice_timeloop_net_" + std::to_string(getpid())))
+          .string();
+  const std::string graph = stem + ".slg", folder = stem + ".d";
+  REQUIRE(Tool("zoo mobilenet_v1 -o \"" + graph + "\"").code == 0);
+  REQUIRE(Tool("map \"" + graph +
+               "\" --layer all --hw kapla-edge --json --timeloop \"" + folder + "\"")
+              .code == 0);
+  size_t sets = 0;
+  for (const fs::directory_entry& set : fs::directory_iterator(folder)) {
+    INFO(set.path().string());
+    ++sets;
+    std::string text[3];
+    const char* names[3] = {"problem.yaml", "arch.yaml", "mapping.yaml"};
+    for (int i = 0; i < 3; ++i) {
+      std::ifstream in(set.path() / names[i]);
+      text[i] = std::string(std::istreambuf_iterator<char>(in), {});
+      REQUIRE(!text[i].empty());
+      CheckYaml(text[i]);
+    }
+    CHECK(text[1].find("GBUF") != std::string::npos);
+    const std::string dims = "NKCPQRSG";
+    int64_t product[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    for (size_t at = text[2].find("factors:"); at != std::string::npos;
+         at = text[2].find("factors:", at + 1)) {
+      std::istringstream in(text[2].substr(at + 8, text[2].find('\n', at) - at - 8));
+      for (std::string factor; in >> factor;) {
+        product[dims.find(factor[0])] *= std::stoll(factor.substr(2));
+      }
+    }
+    for (size_t d = 0; d < 8; ++d) {
+      const std::string line = std::string("\n    ") + dims[d] + ": ";
+      const size_t at = text[0].find(line);
+      REQUIRE(at != std::string::npos);
+      CHECK(std::stoll(text[0].substr(at + line.size())) == product[d]);
+      const size_t of = text[0].find("# of which ", at);
+      if (of != std::string::npos && of < text[0].find('\n', at + 1)) {
+        CHECK(std::stoll(text[0].substr(of + 11)) < product[d]);
+      }
+    }
+  }
+  CHECK(sets > 15);
+  fs::remove_all(folder);
+  fs::remove(graph);
+}
+
 TEST_CASE("map: a GEMM from any level, past others, over fanouts in a row") {
   namespace fs = std::filesystem;
   const fs::path file =

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mapped layer as a problem, an architecture and a mapping for timeloop-model 3.
+//
+// Input    the descriptor's memories and the library's mapping of a layer that has
+// loops Output   problem.yaml, arch.yaml, mapping.yaml in a folder, which is made
+// Errors   Failure(kIo); Failure(kUsage) for a layer without loops
+// Source   as timeloop.h. Loops that do not divide an extent make the instance as large
+//          as their product (a comment says so). Dims of all axes below a memory stand
+//          in one spatial nest.
+#ifndef SLUICE_CLI_TIMELOOP_LAYER_H_
+#define SLUICE_CLI_TIMELOOP_LAYER_H_
+
+#include <string>
+
+#include "cli/files.h"
+#include "sluice/sluice.h"
+
+namespace sluice::cli {
+
+void WriteTimeloopLayer(const std::string& folder, const Bytes& hardware,
+                        const sluice_layer_mapping_t& mapping);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_TIMELOOP_LAYER_H_
