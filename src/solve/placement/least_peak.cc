@@ -11,23 +11,26 @@ namespace {
 
 constexpr uint32_t kNoNode = 0xffffffffu;
 
+// Outside the template: one heap for all widths.
+struct Entry {
+  int64_t first, second;  // less is better
+  uint32_t node;
+  bool operator<(const Entry& other) const {  // a max-heap's top is the best
+    if (first != other.first) return first > other.first;
+    if (second != other.second) return second > other.second;
+    return node < other.node;
+  }
+};
+
 template <int W>
 class PeakSearch {
  public:
   using Set = Bits<W>;
+  // gnu::cold: seldom, kept small although the rest is built for speed.
   struct Node {
     Set executed, resident, ready;
     int64_t peak, live;  // live: sum of the resident ones
     uint32_t parent, op, depth;
-  };
-  struct Entry {
-    int64_t first, second;  // less is better
-    uint32_t node;
-    bool operator<(const Entry& other) const {  // a max-heap's top is the best
-      if (first != other.first) return first > other.first;
-      if (second != other.second) return second > other.second;
-      return node < other.node;
-    }
   };
 
   // least: the least peak that is at most `within`; else any order up to it.
@@ -68,7 +71,7 @@ class PeakSearch {
     return Status::kOk;
   }
 
-  int64_t Trace(uint32_t node, Span<uint32_t> order) const {
+  [[gnu::cold]] int64_t Trace(uint32_t node, Span<uint32_t> order) const {
     const int64_t peak = nodes_[node].peak;
     for (uint32_t step = m_.operators; step-- > 0; node = nodes_[node].parent) {
       order[step] = nodes_[node].op;
@@ -163,7 +166,7 @@ class PeakSearch {
     if (2 * nodes_.size() > mask_) return Rehash(4 * (mask_ + 1));
     return Status::kOk;
   }
-  Status Rehash(uint32_t size) {
+  [[gnu::cold]] Status Rehash(uint32_t size) {
     SLUICE_TRY(arena_->Allocate(size, &slots_));
     mask_ = size - 1;
     for (uint32_t& slot : slots_) slot = kNoNode;

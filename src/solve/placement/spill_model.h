@@ -31,7 +31,7 @@ struct SpillModel {
   Span<Set> read_after, across;
   int64_t granule = 1;  // of all sizes
 
-  Status Init(const OperatorGraph& g, Arena* arena) {
+  [[gnu::cold]] Status Init(const OperatorGraph& g, Arena* arena) {
     graph = &g;
     operators = static_cast<uint32_t>(g.operators.size());
     SLUICE_TRY(arena->Allocate(operators, &inputs));
@@ -75,7 +75,7 @@ struct SpillModel {
 
   // For Owed; O(operands * W) once more when the graph is in order, else one pass for
   // each place where it is not.
-  Status InitBounds(Arena* arena) {
+  [[gnu::cold]] Status InitBounds(Arena* arena) {
     SLUICE_TRY(arena->Allocate(operators, &read_after));
     SLUICE_TRY(arena->Allocate(operators, &across));
     Span<Set> made;  // by what must have run before
