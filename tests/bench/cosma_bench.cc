@@ -46,16 +46,18 @@ constexpr Subject kSubjects[] = {{"resnet50", "ResNet-50", false},
                                  {"nasnet_a", "NASNet-A", true},
                                  {"darts", "DARTS", true}};
 
-// Of CPU for a solve, whatever else the machine does; timers tick every 4 ms. Work that
-// no budget stops comes on top.
-constexpr int64_t kDesignedUs = 4000, kSearchedUs = 76000;
+// Of CPU for a solve, whatever else the machine does. Work that no budget stops comes
+// on top. CPU timers and clocks may tick every 4 ms, too coarse for short solves: those
+// have a deadline, and the time that passed, no less than their CPU time, is noted too.
+constexpr int64_t kSearchedUs = 76000;
+constexpr uint64_t kDesignedNs = 5000000;
 constexpr uint64_t kFootprintNs = 2000000000;
 
 struct Solved {
   Status status = Status::kInternal;
   int64_t bytes = -1, bound = 0;
   bool proved = false, legal = false;
-  double cpu_s = 0;
+  double cpu_s = 0, wall_s = 0;
 };
 
 // Cancels a budget when the process has used so much CPU time.
@@ -81,23 +83,25 @@ class CpuLimit {
 uint32_t CpuLimit::expired_ = 0;
 
 Solved Solve(const Net& net, int64_t capacity, const std::vector<uint32_t>* order,
-             int64_t limit_us) {
+             uint64_t deadline_ns) {
   Solved result;
   sluice_test::Ground ground;
-  CpuLimit limit(limit_us);
-  Budget budget(0, 0, limit.cancel());
+  CpuLimit limit(kSearchedUs);
+  Budget budget(deadline_ns, 0, limit.cancel());
   JointOptions options;
   options.capacity = capacity;
   options.charge = SpillCharge::kPaper;
   if (order != nullptr) options.fixed_order = sluice_test::View(*order);
   SpillPlan plan;
   const double start = sluice_test::CpuSeconds();
+  const uint64_t start_ns = MonotonicNs();
   result.status = order == nullptr
                       ? PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
                                   &ground.diagnostic)
                       : PlanReplacement(net.Graph(), options, &budget, &ground.arena,
                                         &plan, &ground.diagnostic);
   result.cpu_s = sluice_test::CpuSeconds() - start;
+  result.wall_s = static_cast<double>(MonotonicNs() - start_ns) * 1e-9;
   if (result.status != Status::kOk) return result;
   int64_t recount = -1;
   const std::string verdict =
@@ -113,7 +117,8 @@ Json FixedJson(const Solved& s) {
   return {{"bytes", s.bytes},
           {"optimal", s.proved},
           {"legal", s.legal},
-          {"cpu_s", s.cpu_s}};
+          {"cpu_s", s.cpu_s},
+          {"wall_s", s.wall_s}};
 }
 
 double Number(const Json& json) { return json.get<double>(); }
@@ -176,13 +181,13 @@ class Evaluation {
     std::vector<uint32_t> as_given(net.operators.size());
     for (uint32_t o = 0; o < as_given.size(); ++o) as_given[o] = o;
     Json row;
-    const Solved ours =
-        Solve(net, capacity, nullptr, searched ? kSearchedUs : kDesignedUs);
+    const Solved ours = Solve(net, capacity, nullptr, searched ? 0 : kDesignedNs);
     row["bytes"] = ours.bytes;
     row["optimal"] = ours.proved;
     row["bound"] = ours.bound;
     row["legal"] = ours.legal;
     row["cpu_s"] = ours.cpu_s;
+    row["wall_s"] = ours.wall_s;
     const auto scheme = [&](const std::vector<uint32_t>& order, Leaves leaves) {
       return sluice_test::SchemeBytes(net, order, capacity, leaves);
     };
@@ -191,8 +196,8 @@ class Evaluation {
                       {"minpeak_belady", scheme(by_peak, Leaves::kBelady)},
                       {"minpeak_greedy", scheme(by_peak, Leaves::kGreedy)}};
     if (searched && !parameters) {
-      row["fixed_default"] = FixedJson(Solve(net, capacity, &as_given, kSearchedUs));
-      row["fixed_minpeak"] = FixedJson(Solve(net, capacity, &by_peak, kSearchedUs));
+      row["fixed_default"] = FixedJson(Solve(net, capacity, &as_given, 0));
+      row["fixed_minpeak"] = FixedJson(Solve(net, capacity, &by_peak, 0));
     }
     return row;
   }
@@ -229,14 +234,16 @@ void PrintFigure(const Evaluation& evaluation, bool searched) {
 }
 
 void PrintTimes(const Evaluation& evaluation) {
-  std::printf("Table II: CPU ms (fixed schedules for searched networks only)\n");
-  std::printf("%-12s %-4s %-4s %9s %9s %11s %11s\n", "network", "with", "at", "ours",
-              "optimal", "FS default", "FS minpeak");
+  std::printf(
+      "Table II: CPU ms, elapsed ms (fixed schedules for searched networks only)\n");
+  std::printf("%-12s %-4s %-4s %9s %9s %9s %11s %11s\n", "network", "with", "at",
+              "ours", "elapsed", "optimal", "FS default", "FS minpeak");
   for (const Json& r : evaluation.rows()) {
-    std::printf("%-12s %-4s %-4s %9.2f %9s", r["network"].get<std::string>().c_str(),
-                r["setting"] == "activations" ? "" : "par.",
-                r["budget"].get<std::string>().c_str(), 1e3 * r["cpu_s"].get<double>(),
-                r["optimal"].get<bool>() ? "yes" : "no");
+    std::printf(
+        "%-12s %-4s %-4s %9.2f %9.2f %9s", r["network"].get<std::string>().c_str(),
+        r["setting"] == "activations" ? "" : "par.",
+        r["budget"].get<std::string>().c_str(), 1e3 * r["cpu_s"].get<double>(),
+        1e3 * r["wall_s"].get<double>(), r["optimal"].get<bool>() ? "yes" : "no");
     if (r.contains("fixed_default")) {
       std::printf(" %11.2f %11.2f", 1e3 * r["fixed_default"]["cpu_s"].get<double>(),
                   1e3 * r["fixed_minpeak"]["cpu_s"].get<double>());
