@@ -4,8 +4,9 @@
 // Input    bytes of graph.fbs, hardware.fbs and plan.fbs, all untrusted
 // Output   cycles, traffic and, when functional, output bytes compared with an untiled
 //          run of the graph layer by layer
-// Errors   ok = false, a code, a sentence and the instruction; never a crash or an
-// abort Cost     events: instructions * engines; functional: the operators' work, twice
+// Errors   ok = false, a code, a sentence and the instruction; never a crash, never an
+//          abort
+// Cost     events: instructions * engines; functional: the operators' work, twice
 // Source   execution model of stream.h, arithmetic of ops.h; no code of the scheduler
 #ifndef SLUICE_FIRMWARE_SIM_SIM_H_
 #define SLUICE_FIRMWARE_SIM_SIM_H_

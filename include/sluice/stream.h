@@ -17,16 +17,16 @@
  * Parameters (KV position) are values known when a run starts. One enters addresses
  *   alone: for each patch, the driver or the walker takes base + value * step as the
  *   binding's base. Everything else is constant. A patched slot lies in region STATE
- * and is only stored to, and that region is stored to through patched slots alone.
+ *   and is only stored to, and that region is stored to through patched slots alone.
  * Waits hold on completion only; completion of an instruction implies that its effects
  *   are visible and that all earlier ones on that engine have completed.
  * Timing, in cycles: COMPUTE and HOST take what they declare; LOAD and STORE take
  *   latency + ceil(bytes * denominator / numerator) of the DRAM bandwidth; FORWARD
- * takes hop latency * farthest hops + ceil(bytes / link bandwidth). An instruction
- * whose engine is free and whose waits hold at t starts at t; completions at t come
- * before starts at t. No instruction takes zero cycles or moves zero bytes. Regions.
- * Addresses are (region, offset in bytes). The driver places each region anywhere
- * aligned to region_alignment; GBUF offsets are within one node's scratchpad.
+ *   takes hop latency * farthest hops + ceil(bytes / link bandwidth). An instruction
+ *   whose engine is free and whose waits hold at t starts at t; completions at t come
+ *   before starts at t. No instruction takes zero cycles or moves zero bytes.
+ * Regions. Addresses are (region, offset in bytes). The driver places each region
+ *   anywhere aligned to region_alignment; GBUF offsets are within one node's scratchpad.
  *
  * What the parts are for. Several nodes: rectangles in transfers, a send engine and a
  *   compute engine per node. Spills: STOREs to and LOADs from WORKSPACE. Slices along K:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mapped layer as a problem, an architecture and a mapping for timeloop-model 3.
 //
-// Input    the descriptor's memories and the library's mapping of a layer that has
-// loops Output   problem.yaml, arch.yaml, mapping.yaml in a folder, which is made
+// Input    the descriptor's memories; the library's mapping of a layer that has loops
+// Output   problem.yaml, arch.yaml, mapping.yaml in a folder, which is made
 // Errors   Failure(kIo); Failure(kUsage) for a layer without loops
 // Source   as timeloop.h. Loops that do not divide an extent make the instance as large
 //          as their product (a comment says so). Dims of all axes below a memory stand

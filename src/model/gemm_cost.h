@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energy and delay of one GEMM mapping on three memories, in closed form.
 //
-// Input    P(x,y) += A(x,z) B(y,z). Axes 0 1 2 = x y z = M N K. The datum "of axis d"
-// is
+// Input    P(x,y) += A(x,z) B(y,z). Axes 0 1 2 = x y z = M N K. The datum "of axis d" is
 //          the one without d: x -> B, y -> A, z -> P. One word holds one element.
 // Output   exact access counts (words), energy (pJ) and cycles.
-// Errors   none: shape, machine and mapping must be valid (CheckGemm,
-// CheckGemmMapping). Cost     constant. Source   GOMA (arXiv 2603.07962) equations
-// (10)-(30). kReuse differs where loops of
+// Errors   none: shape, machine, mapping must be valid (CheckGemm, CheckGemmMapping)
+// Cost     constant
+// Source   GOMA (arXiv 2603.07962) equations (10)-(30). kReuse differs where loops of
 //          trip 1 stand inside: it equals Timeloop's counts; kPaper is the text's
 //          formula.
 #ifndef SLUICE_MODEL_GEMM_COST_H_

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fusion needs to know about tiles it invents: geometry, cycles, energy.
 //
-// Input    filled by the mapper, the caller's callback or a test: function pointers
-// that
+// Input    filled by the mapper, the caller's callback or a test: function pointers that
 //          are pure in (layer, box) and never fail but by returning false.
 // Output   TileCost per (layer, ofmap extents), remembered in a fixed table.
 // Errors   cost and grid return false where no mapping or no such cut exists.
-// Cost     a remembered look-up is one probe of a direct-mapped table; a clash
-// recomputes. Source   SoMa section IV-B (core array scheduler behind a memo).
+// Cost     a remembered look-up is one probe of sets of four; a clash recomputes
+// Source   SoMa section IV-B (core array scheduler behind a memo).
 #ifndef SLUICE_MODEL_TILE_COST_H_
 #define SLUICE_MODEL_TILE_COST_H_
 

@@ -4,9 +4,8 @@
 //
 // Input    a box of elements: addresses in one space, the tensor's row-major element
 //          index in the twin space; the layer that reads them.
-// Output   the same elements as boxes of roots (contents.h), twins in the roots'
-// indices. Errors   kBadInput for view layers whose shapes do not fit; kUnsupported
-// from the work
+// Output   the same elements as boxes of roots (contents.h), twins in the roots' indices
+// Errors   kBadInput for view layers whose shapes do not fit; kUnsupported from the work
 //          bound; kOutOfMemory.
 // Cost     one cut per view passed through.
 #ifndef SLUICE_VERIFY_VIEWS_H_

@@ -3,8 +3,10 @@
 //
 // Input    a ConvSpace; the spatial choice under way
 // Output   register tiles, scratchpad tiles, divisors, bounds, all in the search's
-// arena Errors   kOutOfMemory Cost     O(tiles), some 50 ns each Source   see
-// conv_exact.h
+//          arena
+// Errors   kOutOfMemory
+// Cost     O(tiles), some 50 ns each
+// Source   see conv_exact.h
 #ifndef SLUICE_SOLVE_MAPPING_CONV_EXACT_SEARCH_H_
 #define SLUICE_SOLVE_MAPPING_CONV_EXACT_SEARCH_H_
 
