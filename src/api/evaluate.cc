@@ -7,6 +7,7 @@
 #include "api/tile_costs.h"
 #include "base/checked.h"
 #include "model/lowering.h"
+#include "sluice/experimental.h"
 #include "solve/fusion/problem.h"
 
 namespace sluice {

@@ -5,6 +5,7 @@
 #include "api/objects.h"
 #include "base/budget.h"
 #include "base/checked.h"
+#include "sluice/experimental.h"
 #include "solve/mapping/factor_assign.h"
 #include "solve/mapping/gemm_exact.h"
 #include "verify/gemm_certificate.h"

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "model/directive.h"
 #include "model/hardware_view.h"
+#include "sluice/experimental.h"
 #include "solve/mapping/factor_nest.h"
 #include "solve/mapping/kapla.h"
 #include "solve/mapping/nest_search.h"

@@ -3,6 +3,7 @@
 #include "api/arguments.h"
 #include "api/objects.h"
 #include "base/budget.h"
+#include "sluice/experimental.h"
 #include "solve/placement/offsets.h"
 
 namespace sluice {

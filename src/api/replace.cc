@@ -5,6 +5,7 @@
 #include "api/arguments.h"
 #include "api/objects.h"
 #include "base/budget.h"
+#include "sluice/experimental.h"
 #include "solve/placement/graph_operators.h"
 #include "solve/placement/joint.h"
 #include "solve/placement/replacement.h"

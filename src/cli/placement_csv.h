@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 
 namespace sluice::cli {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/files.h"
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 
 namespace sluice::cli {
 

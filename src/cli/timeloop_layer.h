@@ -13,7 +13,7 @@
 #include <string>
 
 #include "cli/files.h"
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 
 namespace sluice::cli {
 

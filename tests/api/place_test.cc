@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 #include "support/library.h"
 
 namespace {

@@ -15,7 +15,7 @@
 
 #include "cli/embedded.h"
 #include "cli/files.h"
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 #include "support/library.h"
 
 namespace sluice::cli {

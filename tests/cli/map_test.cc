@@ -18,7 +18,7 @@
 #include "cli/embedded.h"
 #include "cli/files.h"
 #include "mapping/reference.h"
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 
 namespace sluice::cli {
 namespace {

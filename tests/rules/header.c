@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public headers by themselves, in C and C++. */
+#include "sluice/experimental.h"
 #include "sluice/ops.h"
 #include "sluice/schedule.h"
 #include "sluice/sluice.h"

@@ -15,6 +15,7 @@
 #include "model/report.h"
 #include "solve/fusion/fused_program.h"
 #include "solve/placement/offsets.h"
+#include "sluice/experimental.h"
 #include "support/library.h"
 #include "support/read_graph.h"
 
