@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers on a mesh over time: which layers run together, on which nodes, what stays on
+// the chip between them.
+//
+//   layer order   l0 l1 l2 l3 l4 l5 ...        segments cut it into runs, one after the
+//                |-----|--------|--|            other; each has the whole mesh
+//   segment       spatial         stages on disjoint regions, all at work at once
+//                 temporal        one stage on all nodes, layer after layer
+//                 single          one layer on all nodes, from and to DRAM
+//
+// Input    made by solve/segments, or by hand
+// Output   SegmentSchedule: plain data, arrays in the arena of who made it
+// Errors   none
+// Cost     -
+// Source   KAPLA sections III-A, IV-B. Deviations: a stage may hold several layers
+//          (pools and sums behind their producer) that take turns on its region; what
+//          a layer sends on may be stored as well.
+//
+// The batch is cut into `top_batch` slices of equal size; a layer runs slice after
+// slice and in each slice, if it forwards finely, group after group of channels:
+//
+//   for slice i in 0..top_batch            images  [i x N / top_batch, ...)
+//     for group j in 0..top_ofm (top_ifm)  channels [j x ceil(K / top_ofm), ...)
+//       the nest, once: its extents are those of one such step of one node's part
+//
+// At most one of top_ofm, top_ifm is above 1: either outputs leave in groups (whole
+// inputs are there), or inputs arrive in groups (sums for the whole output are kept).
+//
+// What must be finished before what (and nothing else):
+//   1 stage order: the layers of a stage run slice i one after the other, then i+1.
+//   2 forwarding: let c take its input from p (both in one segment).
+//     coarse (c.top_ifm = 1): c's slice i starts when p's slice i is finished;
+//     fine   (c.top_ifm = p.top_ofm = g > 1): c's group j of slice i starts when p's
+//            group j of slice i is finished.
+//   3 room: what is forwarded lies in the scratchpads of both sides: with p until it is
+//     sent, with c until it is used. p's step may overwrite its own output when it is
+//     sent; sending waits until c has used up the step before. So p works on a step
+//     while c works on the one before.
+//   4 segments: a segment starts when the one before has finished.
+// In a temporal segment there is one region: what a layer leaves lies where the nodes
+// made it; before its consumer's step, the words go over the links to the nodes whose
+// parts need them (where those are other nodes).
+#ifndef SLUICE_MODEL_SEGMENT_H_
+#define SLUICE_MODEL_SEGMENT_H_
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/mesh.h"
+
+namespace sluice {
+
+enum class SegmentKind : uint8_t { kSingle = 0, kSpatial, kTemporal };
+
+// A layer's words at the chip's edge: bits.
+enum FmapEnd : uint8_t {
+  kEndDram = 1,      // read from, or stored to, DRAM
+  kEndForward = 2,   // from or to another region of the segment, over the links
+  kEndResident = 4,  // from or to another layer on the same region: stays on its nodes
+};
+
+// pJ by component, in the order in which they are summed; leakage is of the whole mesh.
+struct SegmentCost {
+  double operations_pj;
+  double registers_pj;  // levels below the scratchpad
+  double transfer_pj;   // the array's wires
+  double scratchpad_pj;
+  double dram_pj;
+  double noc_pj;
+  double leakage_pj;
+  double energy_pj;  // sum of the above
+  int64_t cycles;
+  int64_t dram_read_bytes;
+  int64_t dram_write_bytes;
+};
+
+struct LayerOnNodes {
+  uint32_t layer;     // of the graph
+  uint32_t stage;     // 0, 1, ... within the segment; stages have disjoint regions
+  uint32_t producer;  // index in Segment::layers of who makes the input that does not
+                      // come from DRAM; kNone: all from DRAM
+  uint32_t consumers;     // layers of the segment that take this one's output on chip
+  uint8_t ifmap;          // FmapEnd bits; a layer with two inputs may have two
+  uint8_t ofmap;          // FmapEnd bits; kEndDram too if a later segment reads it
+  uint8_t resident;       // operand bits: whole in the region's scratchpads for a step
+  bool weights_stay;      // fetched once in the segment, not once per step
+  int32_t top_ifm;        // groups of C, 1 = whole slices
+  int32_t top_ofm;        // groups of K, 1 = whole slices
+  NodeRegion region;      // whole mesh in single and temporal segments
+  NodeSplit split;        // of a step over the region
+  LoopNest nest;          // of one node's part of a step
+  MappingProblem step;    // what the nodes of the region do together in one step
+  int64_t step_cycles;    // array and scratchpads, DRAM left out
+  int64_t bytes_on_node;  // of scratchpad, of the node that has most
+  SegmentCost cost;       // its share; leakage and cycles are the segment's, here 0
+};
+
+struct Segment {
+  SegmentKind kind;
+  uint32_t begin;  // position in SegmentSchedule::order of the first layer; the others
+                   // follow
+  int32_t top_batch;
+  uint32_t stages;
+  Span<LayerOnNodes> layers;  // in the order of SegmentSchedule::order
+  // Cycles of the stages' pipeline, and of DRAM for all of them: cost.cycles is the
+  // larger one.
+  int64_t node_cycles;
+  int64_t dram_cycles;
+  SegmentCost cost;
+};
+
+struct SegmentSchedule {
+  Span<uint32_t> order;  // layers of the graph that need work, producers first
+  Span<Segment> segments;
+  SegmentCost cost;
+  double objective;
+  double bound;  // no schedule of the searched space is below
+};
+
+// Adds b to a, field by field; energy_pj is summed anew.
+void AddCost(const SegmentCost& b, SegmentCost* a);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_SEGMENT_H_
