@@ -3,6 +3,7 @@
 
 #include "api/fusion_search.h"
 #include "api/fusion_sections.h"
+#include "api/plan_notation.h"
 #include "base/checked.h"
 #include "model/report.h"
 #include "solve/baseline/layer_by_layer.h"
@@ -130,7 +131,40 @@ class FusedScheduler {
     return Status::kOk;
   }
 
+  // The schedule as it was chosen; arrays in `out`.
+  Status Note(Arena* out, PlanNotation* notation) const {
+    NotationWriter writer(out);
+    size_t dram = 0;
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      if (sections_[i].fused && LikeOf(i) == kNone) {
+        dram += sections_[i].result.list.transfers;
+      }
+    }
+    SLUICE_TRY(writer.Reserve(section_count_, order_.size(), dram));
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const Section& s = sections_[i];
+      if (s.fused) {
+        SLUICE_TRY(writer.AddFused(order_[s.first], s.run, s.result, LikeOf(i)));
+      } else {
+        SLUICE_TRY(writer.AddPlain(order_.Slice(s.first, s.last)));
+      }
+    }
+    *notation = writer.notation();
+    return Status::kOk;
+  }
+
  private:
+  // The section whose result a fused one took over, or kNone.
+  uint32_t LikeOf(uint32_t i) const {
+    for (uint32_t k = i; k-- > 0;) {
+      if (sections_[k].fused &&
+          sections_[k].result.scheme == sections_[i].result.scheme) {
+        return k;
+      }
+    }
+    return kNone;
+  }
+
   Status CutIntoSections() {
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &order_));
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &sections_));
@@ -508,6 +542,7 @@ Status ScheduleFused(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(scheduler.Choose(&plan->fused));
   if (!plan->fused) return Status::kOk;
   scheduler.Improve();
+  SLUICE_TRY(scheduler.Note(arena, &plan->notation));
   return scheduler.Write(arena, program, plan, diagnostic);
 }
 

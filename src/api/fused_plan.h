@@ -20,6 +20,7 @@
 
 #include "base/budget.h"
 #include "model/lowering.h"
+#include "model/plan.h"
 #include "model/program.h"
 #include "model/tile_cost.h"
 
@@ -27,6 +28,7 @@ namespace sluice {
 
 struct FusedPlan {
   Lowering lowering;
+  PlanNotation notation;
   uint32_t groups = 0;
   bool fused = false;
 };

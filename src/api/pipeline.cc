@@ -3,6 +3,7 @@
 
 #include "api/fused_plan.h"
 #include "api/operator_plan.h"
+#include "api/plan_notation.h"
 #include "api/tile_costs.h"
 #include "base/checked.h"
 #include "emit/emit.h"
@@ -76,6 +77,7 @@ struct Candidate {
   Program program;
   ProgramWaits waits;
   Lowering lowering = {};
+  PlanNotation notation = {};
   sluice_report_t report = {};
 };
 
@@ -101,6 +103,7 @@ bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
                                 baseline.report, coster, budget, &out->places, &scratch,
                                 &out->program, &plan, &ignored);
   out->lowering = plan.lowering;
+  out->notation = plan.notation;
   if (status == Status::kOk && plan.fused) {
     status = Complete(graph, hardware, &scratch, out);
     out->report.groups = plan.groups;
@@ -113,6 +116,20 @@ bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
   return false;
 }
 
+// Of the baseline: every layer by itself, in the graph's order.
+Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
+  ArenaScope scope(scratch);
+  Vector<uint32_t> layers(scratch);
+  for (uint32_t l = 0; l < lowering.is_view.size(); ++l) {
+    if (lowering.is_view[l] == 0) SLUICE_TRY(layers.Push(l));
+  }
+  NotationWriter writer(&c->places);
+  SLUICE_TRY(writer.Reserve(1, layers.size(), 0));
+  SLUICE_TRY(writer.AddPlain(layers.span()));
+  c->notation = writer.notation();
+  return Status::kOk;
+}
+
 // Uses the candidate up: each phase gives back what the next one does not need.
 Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capacity,
                      const Budget& budget, Candidate* c, Arena* arena, Arena* scratch,
@@ -121,6 +138,7 @@ Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capac
   plan.graph_hash = graph.hash;
   plan.hardware_hash = hardware.hash;
   plan.tensors = c->lowering.places;
+  plan.notation = c->notation;
   plan.report = c->report;
   plan.report.stop_reason = budget.stop_reason();
   plan.report.iterations = budget.iterations();
@@ -194,6 +212,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
     if (status != Status::kOutOfMemory) return status;
     fused.arena.Rewind(Arena::Mark{});  // the plain plan may still fit
   }
+  SLUICE_TRY(NotePlain(baseline.lowering, scratch, &baseline));
   return WriteAndJudge(graph, hardware, capacity, budget, &baseline, arena, scratch,
                        bytes, diagnostic);
 }

@@ -35,6 +35,31 @@ void CopyReport(const wire::Report* in, sluice_report_t* out) {
   out->instructions = in->instructions();
 }
 
+// flatbuffers vector of structs -> the same structs of ours.
+template <typename Ours, typename Wire>
+Span<const Ours> AsStructs(const flatbuffers::Vector<const Wire*>* vector) {
+  static_assert(sizeof(Ours) == sizeof(Wire) && alignof(Ours) == alignof(Wire), "");
+  if (vector == nullptr) return Span<const Ours>();
+  return Span<const Ours>(reinterpret_cast<const Ours*>(vector->Data()),
+                          vector->size());
+}
+
+// False when lengths contradict each other.
+bool ReadNotation(const wire::Plan* in, PlanNotation* out) {
+  out->section = AsStructs<PlanSection>(in->section());
+  out->order = AsSpan(in->order());
+  out->cut = AsSpan(in->cut());
+  out->tiling = AsSpan(in->tiling());
+  out->dram = AsStructs<PlanDramTensor>(in->dram());
+  for (const PlanSection& s : out->section) {
+    if (s.dram > out->dram.size() || s.transfers > out->dram.size() - s.dram) {
+      return false;
+    }
+  }
+  return out->cut.size() == out->order.size() &&
+         out->tiling.size() == out->order.size();
+}
+
 }  // namespace
 
 Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
@@ -75,6 +100,9 @@ Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
     places[t].region = region[t];
     places[t].offset = offset[t];
     for (size_t a = 0; a < kAxes; ++a) places[t].stride[a] = strides[kAxes * t + a];
+  }
+  if (!ReadNotation(in, &plan->notation)) {
+    return bad("order, cut and tiling differ in length, or a section exceeds dram");
   }
   plan->graph_hash = in->graph_hash();
   plan->hardware_hash = in->hardware_hash();

@@ -18,6 +18,10 @@ class Image {
   void Align(size_t alignment) { at_ = (at_ + alignment - 1) / alignment * alignment; }
   void Skip(size_t n) { at_ += n; }
   void Back(size_t n) { at_ -= n; }
+  void Copy(const void* from, size_t n) {
+    if (n != 0) memcpy(bytes_.data() + at_, from, n);
+    at_ += n;
+  }
   template <typename T>
   void Put(T value) {
     flatbuffers::WriteScalar(bytes_.data() + at_, value);
@@ -81,7 +85,7 @@ struct TableWriter {
   }
 };
 
-constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4};
+constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
 constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
                                      8, 8, 4, 8, 8, 8, 4, 4, 4, 4};
 
@@ -118,6 +122,21 @@ void BeginVector(Image* image, const TableWriter& table, size_t id, size_t n,
   image->Put(static_cast<uint32_t>(n));
 }
 
+// A vector of n elements that lie in memory as they do in the file (little endian).
+void CopyVector(Image* image, const TableWriter& table, size_t id, const void* from,
+                size_t n, size_t element_bytes) {
+  BeginVector(image, table, id, n, 4);
+  image->Copy(from, n * element_bytes);
+}
+
+void WriteNotation(const PlanNotation& n, const TableWriter& table, Image* image) {
+  CopyVector(image, table, 10, n.section.data(), n.section.size(), sizeof(PlanSection));
+  CopyVector(image, table, 11, n.order.data(), n.order.size(), 4);
+  CopyVector(image, table, 12, n.cut.data(), n.cut.size(), 1);
+  CopyVector(image, table, 13, n.tiling.data(), n.tiling.size(), 4);
+  CopyVector(image, table, 14, n.dram.data(), n.dram.size(), sizeof(PlanDramTensor));
+}
+
 }  // namespace
 
 Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
@@ -125,7 +144,10 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
   const size_t tensors = plan.tensors.size();
   // Fixed parts and each vector's length word and padding are far below 1 KiB.
   const uint64_t bound = 1024 + uint64_t{stream_bytes} + 25 * uint64_t{tensors} +
-                         4 * uint64_t{instructions};
+                         4 * uint64_t{instructions} +
+                         sizeof(PlanSection) * plan.notation.section.size() +
+                         9 * uint64_t{plan.notation.order.size()} +
+                         sizeof(PlanDramTensor) * plan.notation.dram.size();
   if (bound > kMaxBufferBytes) {
     return Fail(diagnostic, Status::kUnsupported, "plan")
         .Text("the plan exceeds 2 GiB")
@@ -176,6 +198,7 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
       Span<uint32_t>(reinterpret_cast<uint32_t*>(data + image.at()), instructions);
   image.Skip(4 * instructions);
 
+  WriteNotation(plan.notation, table, &image);
   image.Align(8);
   SLUICE_ASSERT(image.at() <= bound);
   out->all = Span<const uint8_t>(data, image.at());

@@ -22,12 +22,34 @@ struct TensorPlace {
   uint32_t stride[kAxes];  // bytes
 };
 
+// The schedule in SoMa's notation, as plan.fbs has it. When read: sections lie inside
+// `dram` and order, cut and tiling have one length; nothing else is known of them.
+struct PlanSection {
+  uint32_t layer;
+  uint32_t fused;  // 0 or 1
+  uint32_t dram, transfers;
+};
+
+struct PlanDramTensor {
+  uint32_t tensor;   // of TileList::transfer
+  int32_t duration;  // start of a load's, end of a store's
+};
+
+struct PlanNotation {
+  Span<const PlanSection> section;
+  Span<const uint32_t> order;  // graph layers
+  Span<const uint8_t> cut;     // Cut
+  Span<const int32_t> tiling;
+  Span<const PlanDramTensor> dram;
+};
+
 struct Plan {
   uint64_t graph_hash;
   uint64_t hardware_hash;
   Span<const uint8_t> stream;  // image of stream.h, 4-byte aligned; not yet trusted
   Span<const TensorPlace> tensors;
   Span<const uint32_t> debug_layer;  // graph layer per instruction, block by block
+  PlanNotation notation;
   sluice_report_t report;
 };
 
