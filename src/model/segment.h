@@ -53,7 +53,7 @@ namespace sluice {
 enum class SegmentKind : uint8_t { kSingle = 0, kSpatial, kTemporal };
 
 // A layer's words at the chip's edge: bits.
-enum FmapEnd : uint8_t {
+enum EndBit : uint8_t {
   kEndDram = 1,      // read from, or stored to, DRAM
   kEndForward = 2,   // from or to another region of the segment, over the links
   kEndResident = 4,  // from or to another layer on the same region: stays on its nodes
@@ -80,8 +80,8 @@ struct LayerOnNodes {
   uint32_t producer;  // index in Segment::layers of who makes the input that does not
                       // come from DRAM; kNone: all from DRAM
   uint32_t consumers;     // layers of the segment that take this one's output on chip
-  uint8_t ifmap;          // FmapEnd bits; a layer with two inputs may have two
-  uint8_t ofmap;          // FmapEnd bits; kEndDram too if a later segment reads it
+  uint8_t ifmap;          // EndBit bits; a layer with two inputs may have two
+  uint8_t ofmap;          // EndBit bits; kEndDram too if a later segment reads it
   uint8_t resident;       // operand bits: whole in the region's scratchpads for a step
   bool weights_stay;      // fetched once in the segment, not once per step
   int32_t top_ifm;        // groups of C, 1 = whole slices
