@@ -33,8 +33,38 @@ MappingProblem PartOf(const MappingProblem& problem, const NodeSplit& split) {
   return part;
 }
 
+namespace {
+
+// Links from the nearest sharer, whose first sits at `low`, to every node of the
+// stretch, summed.
+int64_t LinksFromStretch(int64_t low, const int32_t factor[kDims],
+                         const uint8_t order[kDims], uint32_t operand, int32_t sharers,
+                         const AxisEnd& end) {
+  int64_t sum = 0;
+  for (int64_t from = end.begin; from < int64_t{end.begin} + end.extent; ++from) {
+    int64_t least = INT64_MAX;
+    for (int32_t i = 0; i < sharers; ++i) {
+      int64_t at = low, stride = 1;
+      int32_t left = i;
+      for (uint32_t j = 0; j < kDims; ++j) {
+        const int32_t f = factor[order[j]];
+        if (!Moves(order[j], operand)) {
+          at += left % f * stride;
+          left /= f;
+        }
+        stride *= f;
+      }
+      least = Min(least, at < from ? from - at : at - from);
+    }
+    sum += least;
+  }
+  return sum;
+}
+
+}  // namespace
+
 AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
-                   const uint8_t order[kDims], uint32_t operand) {
+                   const uint8_t order[kDims], uint32_t operand, const AxisEnd& end) {
   AxisPath path = {};
   path.sharers = 1;
   int32_t stride = 1, reach = 0;  // reach: from the first sharer to the last so far
@@ -52,6 +82,7 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
     }
     stride *= f;
   }
+  if (end.kind == AxisEnd::kNone) return path;
   // Groups start at every position that is no other sharer's; walk them all.
   double sum = 0;
   int64_t groups = 0;
@@ -70,17 +101,20 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
     // between; sharers between are nearer to neither edge.
     const int64_t low = int64_t{begin} + position;
     const int64_t high = low + reach;
-    sum += static_cast<double>(Min(low, edge - high));
-    ++groups;
+    const bool edges = end.kind == AxisEnd::kEdges;
+    sum += static_cast<double>(
+        edges ? Min(low, edge - high)
+              : LinksFromStretch(low, factor, order, operand, path.sharers, end));
+    groups += edges ? 1 : int64_t{end.extent};
   }
-  path.to_corner = sum / static_cast<double>(groups);
+  path.to_end = sum / static_cast<double>(groups);
   return path;
 }
 
 double TreeLinks(const AxisPath& columns, const AxisPath& rows) {
   // Kruskal's tree of a grid: the shortest gaps first; each gap along one axis is
   // bridged once for every part the other axis is still in.
-  double links = columns.to_corner + rows.to_corner;
+  double links = columns.to_end + rows.to_end;
   int64_t parts[2] = {columns.sharers, rows.sharers};
   int32_t next[2] = {0, 0};
   const AxisPath* path[2] = {&columns, &rows};
@@ -97,15 +131,79 @@ double TreeLinks(const AxisPath& columns, const AxisPath& rows) {
   return links;
 }
 
+Status PassesOf(const MappingProblem& problem, const LayerTerms& terms,
+                int64_t passes[kDims], Diagnostic* diagnostic) {
+  // Channel by channel: slices of the input are slices of the output.
+  const bool channelwise = problem.extent[kDimG] > 1;
+  if (terms.top_ifm > 1 && terms.top_ofm > 1 &&
+      (!channelwise || terms.top_ifm != terms.top_ofm)) {
+    return Fail(diagnostic, Status::kBadInput, "mesh")
+        .Text("slices of both the input (")
+        .Number(terms.top_ifm)
+        .Text(") and the output (")
+        .Number(terms.top_ofm)
+        .Text(")");
+  }
+  for (uint32_t d = 0; d < kDims; ++d) passes[d] = 1;
+  passes[kDimN] = terms.top_batch;
+  if (channelwise) {
+    passes[kDimG] = terms.top_ifm == 1 ? terms.top_ofm : terms.top_ifm;
+  } else {
+    passes[kDimC] = terms.top_ifm;
+    passes[kDimK] = terms.top_ofm;
+  }
+  constexpr char kLetters[] = "NKCPQRSG";
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (passes[d] >= 1 && problem.extent[d] % passes[d] == 0) continue;
+    return Fail(diagnostic, Status::kBadInput, "mesh")
+        .Number(passes[d])
+        .Text(" slices of ")
+        .Text(kLetters + d, 1)
+        .Text(" = ")
+        .Number(problem.extent[d])
+        .Text(", must divide it");
+  }
+  return Status::kOk;
+}
+
+MappingProblem PassOf(const MappingProblem& problem, const int64_t passes[kDims]) {
+  MappingProblem pass = problem;
+  for (uint32_t d = 0; d < kDims; ++d) pass.extent[d] /= passes[d];
+  return pass;
+}
+
+uint32_t KeptOperands(const LayerTerms& terms, const int64_t passes[kDims]) {
+  uint32_t kept = 0;
+  if (terms.ifmap.kind != EndKind::kDram) kept |= OperandBit(kInput);
+  if (terms.ofmap.kind != EndKind::kDram || passes[kDimC] > 1) {
+    kept |= OperandBit(kOutput);
+  }
+  return kept;
+}
+
+AxisEnd EndAlong(const NodeRegion& region, const LayerTerms& terms, uint32_t operand,
+                 uint32_t axis) {
+  AxisEnd end = {};
+  if (operand == kWeight) return end;
+  const FmapEnd& fmap = operand == kInput ? terms.ifmap : terms.ofmap;
+  if (fmap.kind == EndKind::kDram) return end;
+  const NodeRegion& from = fmap.kind == EndKind::kHere ? region : fmap.region;
+  end.kind = operand == kInput ? AxisEnd::kStretch : AxisEnd::kNone;
+  end.begin = from.begin[axis];
+  end.extent = from.extent[axis];
+  return end;
+}
+
 void FindPaths(const Hardware& hardware, const NodeRegion& region,
-               const NodeSplit& split, OperandPath path[kOperands]) {
+               const NodeSplit& split, const LayerTerms& terms,
+               OperandPath path[kOperands]) {
   const uint32_t nodes[kMeshAxes] = {hardware.node_cols, hardware.node_rows};
   for (uint32_t v = 0; v < kOperands; ++v) {
     AxisPath along[kMeshAxes];
     path[v].sharers = 1;
     for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
       along[axis] = PathAlong(nodes[axis], region.begin[axis], split.factor[axis],
-                              split.order[axis], v);
+                              split.order[axis], v, EndAlong(region, terms, v, axis));
       path[v].sharers *= along[axis].sharers;
     }
     path[v].links = TreeLinks(along[kColumns], along[kRows]);
@@ -174,9 +272,12 @@ Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,
 
 namespace {
 
-// One node's nest under the mesh: its DRAM loops become those of its part. Factors of
-// `split` lose the nodes without work.
-LoopNest OnMesh(const MappingProblem& problem, const LoopNest& nest, NodeSplit* split) {
+// One node's nest under the mesh: its DRAM loops become those of its part, passes go
+// round the whole. Factors of `split` lose the nodes without work.
+LoopNest OnMesh(const MappingProblem& pass, const int64_t passes[kDims],
+                const LoopNest& nest, NodeSplit* split) {
+  constexpr uint8_t kPassOrder[kDims] = {kDimC, kDimK, kDimG, kDimP,
+                                         kDimQ, kDimR, kDimS, kDimN};
   LoopNest whole = nest;
   const uint32_t loops = nest.levels - 1, outermost = nest.levels;
   whole.levels = nest.levels + 1;
@@ -187,13 +288,13 @@ LoopNest OnMesh(const MappingProblem& problem, const LoopNest& nest, NodeSplit* 
     for (uint32_t l = 0; l < nest.levels; ++l) {
       tile *= SpatialFactor(nest, l, d) * nest.temporal[l][d];
     }
-    whole.temporal[outermost][d] = 1;
-    whole.order[outermost][d] = nest.order[loops][d];
+    whole.temporal[outermost][d] = passes[d];
+    whole.order[outermost][d] = kPassOrder[d];
     for (uint32_t axis = 0; axis < kMaxAxes; ++axis) {
       whole.spatial[outermost][axis][d] = 1;
       if (axis >= kMeshAxes) continue;
       int32_t* factor = &split->factor[axis][d];
-      const int64_t useful = CeilDivide(problem.extent[d], tile);
+      const int64_t useful = CeilDivide(pass.extent[d], tile);
       *factor = static_cast<int32_t>(Min(int64_t{*factor}, useful));
       whole.spatial[outermost][axis][d] = *factor;
       tile *= *factor;
@@ -202,27 +303,120 @@ LoopNest OnMesh(const MappingProblem& problem, const LoopNest& nest, NodeSplit* 
   return whole;
 }
 
+// Words of an operand as they travel: halos once for every part that needs them.
+int64_t WordsOfParts(const MappingProblem& problem, const NodeSplit& split,
+                     const int64_t passes[kDims], uint32_t operand) {
+  if (operand != kInput) return TileWords(problem, operand, problem.extent);
+  int64_t words = problem.extent[kDimN] * problem.extent[kDimG] * problem.extent[kDimC];
+  for (uint32_t axis = 0; axis < 2; ++axis) {
+    const uint32_t d = kDimP + axis;
+    const int64_t rows = problem.extent[d], taps = problem.extent[kDimR + axis];
+    const int64_t parts =
+        passes[d] * split.factor[kColumns][d] * split.factor[kRows][d];
+    const int64_t used = CeilDivide(rows, CeilDivide(rows, parts));
+    words *= rows * WindowStep(problem, static_cast<int>(axis)) +
+             used * (WindowSpan(problem, static_cast<int>(axis), 1, taps) -
+                     WindowStep(problem, static_cast<int>(axis)));
+  }
+  return words;
+}
+
+// What a kept operand costs on its way in or out: adds to the counts; returns pJ of
+// links, and of reads of other nodes' scratchpads in *source_pj.
+double MoveKept(const MappingProblem& problem, const Hardware& hardware,
+                const NodeRegion& region, const NodeSplit& split,
+                const LayerTerms& terms, const int64_t passes[kDims], uint32_t operand,
+                const OperandPath& path, uint32_t outermost, AccessCounts* counts,
+                double* source_pj) {
+  const uint32_t pad = outermost - 2;
+  const int64_t once = TileWords(problem, operand, problem.extent);
+  const int64_t words = WordsOfParts(problem, split, passes, operand);
+  const double links_pj = static_cast<double>(words) * path.links *
+                          LinkPj(hardware, InnerBytes(problem, operand));
+  if (operand == kOutput) {
+    if (terms.ofmap.kind != EndKind::kDram) return links_pj;
+    counts->writes[outermost][operand] += once;
+    counts->final_writes += once;
+    return links_pj;
+  }
+  int64_t fills = words * path.sharers, sources = words;
+  if (operand == kWeight || terms.ifmap.kind == EndKind::kDram) {
+    counts->reads[outermost][operand] += once;
+    sources = 0;
+  } else if (terms.ifmap.kind == EndKind::kHere) {
+    // Some words lie where they are needed already.
+    const int64_t lie = fills / NodesOf(region);
+    fills -= lie;
+    if (path.sharers == 1) sources -= lie;
+  }
+  counts->writes[pad][operand] += fills;
+  *source_pj += static_cast<double>(sources) *
+                ReadPj(hardware.levels[pad], InnerBytes(problem, operand));
+  return links_pj;
+}
+
+// Bytes in the scratchpad of the node that has most.
+Status ScratchpadBytes(const MappingProblem& part, const LoopNest& nest,
+                       const int64_t passes[kDims], uint32_t kept, int64_t* sum,
+                       Diagnostic* diagnostic) {
+  int64_t bytes[kOperands];
+  SLUICE_TRY(LevelBytes(part, nest, nest.levels - 2, kept, bytes, diagnostic));
+  if ((kept >> kWeight & 1) != 0) {
+    bytes[kWeight] *= passes[kDimC] * passes[kDimK] * passes[kDimG];
+  }
+  *sum = bytes[kInput] + bytes[kWeight] + bytes[kOutput];
+  return Status::kOk;
+}
+
+int64_t BytesOf(const MappingProblem& problem, const int64_t words[kOperands]) {
+  int64_t bytes = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) bytes += words[v] * InnerBytes(problem, v);
+  return bytes;
+}
+
 }  // namespace
 
 Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
                       const NodeRegion& region, const NodeSplit& split,
-                      const LoopNest& nest, const CostOptions& options, MeshCost* cost,
+                      const LoopNest& nest, const LayerTerms& terms,
+                      const CostOptions& options, MeshCost* cost,
                       Diagnostic* diagnostic) {
   MeshMachine machine;
   SLUICE_TRY(MakeMeshMachine(hardware, region, &machine, diagnostic));
+  int64_t passes[kDims];
+  SLUICE_TRY(PassesOf(problem, terms, passes, diagnostic));
+  const MappingProblem pass = PassOf(problem, passes);
   NodeSplit used = split;
-  const LoopNest whole = OnMesh(problem, nest, &used);
+  const LoopNest whole = OnMesh(pass, passes, nest, &used);
   const uint32_t outermost = nest.levels, scratchpad = nest.levels - 2;
-  SLUICE_TRY(CheckNest(problem, machine.hardware, whole, 0, diagnostic));
+  const uint32_t kept = options.resident;
+  SLUICE_TRY(ScratchpadBytes(PartOf(pass, split), nest, passes, kept,
+                             &cost->scratchpad_bytes, diagnostic));
+  const int64_t capacity = hardware.levels[scratchpad].capacity_bytes;
+  if (capacity != 0 && cost->scratchpad_bytes > capacity) {
+    return Fail(diagnostic, Status::kInfeasible, "mesh")
+        .Text("a node's part needs ")
+        .Number(cost->scratchpad_bytes)
+        .Text(" bytes of its scratchpad, which has ")
+        .Number(capacity)
+        .Bytes(static_cast<uint64_t>(cost->scratchpad_bytes),
+               static_cast<uint64_t>(capacity));
+  }
+  SLUICE_TRY(CheckNest(problem, machine.hardware, whole, kept, diagnostic));
   AccessCounts counts;
-  SLUICE_TRY(CountAccesses(problem, machine.hardware, whole, options.form,
-                           options.resident, &counts, diagnostic));
-  CostOfCounts(problem, machine.hardware, counts, &cost->layer);
+  SLUICE_TRY(CountAccesses(problem, machine.hardware, whole, options.form, kept,
+                           &counts, diagnostic));
   OperandPath path[kOperands];
-  FindPaths(hardware, region, used, path);
+  FindPaths(hardware, region, used, terms, path);
   cost->noc_pj = 0;
+  double source_pj = 0;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(problem, v)) continue;
+    if ((kept >> v & 1) != 0) {
+      cost->noc_pj += MoveKept(problem, hardware, region, used, terms, passes, v,
+                               path[v], outermost, &counts, &source_pj);
+      continue;
+    }
     // Words that travel together: outputs once per group (their sum), the others once
     // per set of sharers.
     const double words = v == kOutput
@@ -231,7 +425,24 @@ Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
                                    static_cast<double>(path[v].sharers);
     cost->noc_pj += words * path[v].links * LinkPj(hardware, InnerBytes(problem, v));
   }
-  cost->layer.energy_pj += cost->noc_pj;
+  CostOfCounts(problem, machine.hardware, counts, &cost->layer);
+  LayerCost& layer = cost->layer;
+  layer.energy_pj += cost->noc_pj;
+  layer.energy_pj += source_pj;
+  cost->registers_pj = 0;
+  for (uint32_t l = 0; l < scratchpad; ++l) cost->registers_pj += layer.level_pj[l];
+  cost->scratchpad_pj = layer.level_pj[scratchpad] + source_pj;
+  cost->dram_pj = layer.level_pj[outermost];
+  cost->dram_cycles = layer.level_cycles[outermost];
+  cost->busy_cycles = Max(int64_t{1}, layer.compute_cycles);
+  for (uint32_t l = 0; l < outermost; ++l) {
+    cost->busy_cycles = Max(cost->busy_cycles, layer.level_cycles[l]);
+  }
+  cost->dram_read_bytes = BytesOf(problem, counts.reads[outermost]);
+  cost->dram_write_bytes =
+      BytesOf(problem, counts.writes[outermost]) +
+      counts.final_writes *
+          (int64_t{problem.element_bytes[kOutput]} - int64_t{problem.partial_bytes});
   cost->nodes = counts.instances[scratchpad];
   return Status::kOk;
 }

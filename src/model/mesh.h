@@ -57,21 +57,65 @@ struct AxisPath {
   };
   int32_t sharers;
   int32_t gaps;
-  double to_corner;  // links from the nearest edge to the nearest sharer, mean
-  Gap gap[kDims];    // between sharers, ascending
+  double to_end;   // links from the end to the nearest sharer, mean
+  Gap gap[kDims];  // between sharers, ascending
+};
+
+// Where a word comes from or goes to, along one axis: the edges (DRAM), anywhere in a
+// stretch of nodes, each as likely, or no further than its nodes.
+struct AxisEnd {
+  enum Kind : uint8_t { kEdges = 0, kStretch, kNone } kind;
+  uint32_t begin;
+  uint32_t extent;
 };
 
 AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
-                   const uint8_t order[kDims], uint32_t operand);
-// Links that one word crosses between DRAM and all its nodes.
+                   const uint8_t order[kDims], uint32_t operand, const AxisEnd& end);
+// Links that one word crosses between its end and all its nodes.
 double TreeLinks(const AxisPath& columns, const AxisPath& rows);
+
+// Where a layer's input comes from, where its output goes.
+enum class EndKind : uint8_t {
+  kDram = 0,
+  kNodes,  // the scratchpads of a neighbour's region: words lie anywhere in it
+  kHere    // this region's scratchpads: the layer before or after runs on it too
+};
+struct FmapEnd {
+  EndKind kind = EndKind::kDram;
+  NodeRegion region = {};  // kNodes
+};
+
+// What pipelining fixes about a layer. It runs in passes: top_batch slices of the batch
+// outermost, within each top_ifm slices of C or top_ofm slices of K (of G, if the layer
+// works channel by channel; not both slices otherwise). A slice of an fmap on chip lies
+// whole in the scratchpads of the nodes that need it: the input from before a pass
+// until its slice is done, the output until the pass after has taken it over. Slices of
+// C keep their sums in the scratchpads too. Who consumes pays for the way: a read of
+// the scratchpad where the word lies, the links, a fill for each node that needs it.
+struct LayerTerms {
+  int32_t top_batch = 1;
+  int32_t top_ifm = 1;
+  int32_t top_ofm = 1;
+  FmapEnd ifmap;
+  FmapEnd ofmap;
+};
+
+// Slices of every dim; kBadInput where they do not divide it or exclude each other.
+Status PassesOf(const MappingProblem& problem, const LayerTerms& terms,
+                int64_t passes[kDims], Diagnostic* diagnostic);
+MappingProblem PassOf(const MappingProblem& problem, const int64_t passes[kDims]);
+// Operand bits that lie whole in the scratchpads during a pass.
+uint32_t KeptOperands(const LayerTerms& terms, const int64_t passes[kDims]);
+AxisEnd EndAlong(const NodeRegion& region, const LayerTerms& terms, uint32_t operand,
+                 uint32_t axis);
 
 struct OperandPath {
   double links;
   int64_t sharers;
 };
 void FindPaths(const Hardware& hardware, const NodeRegion& region,
-               const NodeSplit& split, OperandPath path[kOperands]);
+               const NodeSplit& split, const LayerTerms& terms,
+               OperandPath path[kOperands]);
 
 // pJ of one word across one link.
 double LinkPj(const Hardware& hardware, int64_t bytes);
@@ -90,16 +134,28 @@ Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,
                        MeshMachine* machine, Diagnostic* diagnostic);
 
 struct MeshCost {
-  LayerCost layer;  // all nodes together; energy_pj includes noc_pj
+  LayerCost layer;       // all nodes together, all passes; energy_pj includes noc_pj
+  double registers_pj;   // levels below the scratchpad
+  double scratchpad_pj;  // those of neighbours included where they are read
+  double dram_pj;
   double noc_pj;
-  int64_t nodes;  // with work
+  int64_t nodes;        // with work
+  int64_t busy_cycles;  // without DRAM, which others may use too
+  int64_t dram_cycles;  // at its full bandwidth
+  int64_t dram_read_bytes;
+  int64_t dram_write_bytes;
+  int64_t scratchpad_bytes;  // of the fullest node
 };
 
-// `nest` is that of one node's part. Nodes that it leaves without work (array steps may
-// reach beyond a part) are given up.
+// `nest` is that of one node's part of one pass. Nodes that it leaves without work
+// (array steps may reach beyond a part) are given up. options.resident: operands kept
+// whole in the scratchpads: those of KeptOperands at least; weights: of all passes,
+// fetched once; an input from DRAM: of one slice of C, for all slices of K.
+// kInfeasible with bytes where these do not fit beside the nest.
 Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
                       const NodeRegion& region, const NodeSplit& split,
-                      const LoopNest& nest, const CostOptions& options, MeshCost* cost,
+                      const LoopNest& nest, const LayerTerms& terms,
+                      const CostOptions& options, MeshCost* cost,
                       Diagnostic* diagnostic);
 
 }  // namespace sluice

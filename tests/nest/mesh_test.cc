@@ -126,7 +126,7 @@ TEST_CASE("links to DRAM equal those of spanning trees grown node by node") {
       std::shuffle(split.order[axis], split.order[axis] + kDims, random);
     }
     OperandPath path[kOperands];
-    FindPaths(m.hardware, region, split, path);
+    FindPaths(m.hardware, region, split, LayerTerms(), path);
     for (uint32_t v = 0; v < kOperands; ++v) {
       const auto groups = GroupsOf(region, split, v);
       double links = 0;

@@ -30,17 +30,27 @@ struct Parts {
 };
 
 struct Search {
-  Search(const MappingProblem& p, const Hardware& h, const NodeRegion& r,
-         const NodeParallelOptions& o, Arena* a)
-      : problem(p),
+  Search(const MappingProblem& whole_problem, const int64_t pass_counts[kDims],
+         const Hardware& h, const NodeRegion& r, const NodeParallelOptions& o, Arena* a)
+      : layer(whole_problem),
+        problem(PassOf(whole_problem, pass_counts)),
         hardware(h),
         region(r),
         options(o),
         ways{Ways(a), Ways(a)},
         parts(a),
-        slots() {}
+        slots() {
+    for (uint32_t d = 0; d < kDims; ++d) {
+      passes[d] = pass_counts[d];
+      all_passes *= static_cast<double>(passes[d]);
+    }
+  }
   using Ways = Vector<AxisWay>;
-  const MappingProblem& problem;
+  const MappingProblem& layer;
+  const MappingProblem problem;  // one pass
+  int64_t passes[kDims];
+  double all_passes = 1;
+  uint32_t kept = 0;  // operands that lie whole in the scratchpads
   const Hardware& hardware;
   const NodeRegion& region;
   const NodeParallelOptions& options;
@@ -93,8 +103,9 @@ Status ListWays(Search* search, uint32_t axis, int i, int64_t left, AxisWay* way
     const uint32_t nodes[kMeshAxes] = {search->hardware.node_cols,
                                        search->hardware.node_rows};
     for (uint32_t v = 0; v < kOperands; ++v) {
-      way->path[v] = PathAlong(nodes[axis], search->region.begin[axis], way->factor,
-                               search->order, v);
+      way->path[v] =
+          PathAlong(nodes[axis], search->region.begin[axis], way->factor, search->order,
+                    v, EndAlong(search->region, search->options.terms, v, axis));
     }
     return search->ways[axis].Push(*way);
   }
@@ -257,7 +268,7 @@ double LeastDramPj(const Search& search, const Parts& parts, double links_share)
                   ? 1e300
                   : static_cast<double>(scratchpad.capacity_bytes / width);
     if (!Has(problem, v)) continue;
-    if ((search.options.node.constraints.resident >> v & 1) != 0) continue;
+    if ((search.kept >> v & 1) != 0) continue;
     const double words = WordsOf(search, part, v);
     const double sharers = static_cast<double>(SharersOf(parts, v));
     const double fill = sharers * WritePj(scratchpad, width);
@@ -289,6 +300,40 @@ double LeastDramPj(const Search& search, const Parts& parts, double links_share)
               once[kInput] + once[kOutput] - again[kOutput] +
                   LeastVisits(again[kWeight], rows, again[kOutput], c, room[kInput]));
   return Max(all, least);
+}
+
+// What kept operands cost on their way in or out, over all passes.
+double KeptPj(const Search& search, const Parts& parts) {
+  const Hardware& hw = search.hardware;
+  const MemoryLevel& dram = hw.dram();
+  const MemoryLevel& pad = hw.levels[hw.levels.size() - 2];
+  const LayerTerms& terms = search.options.terms;
+  double pj = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (!Has(search.problem, v) || (search.kept >> v & 1) == 0) continue;
+    const int64_t width = InnerBytes(search.problem, v);
+    const double links = TreeLinks(search.ways[kColumns][parts.columns].path[v],
+                                   search.ways[kRows][parts.rows].path[v]);
+    double each = links * search.link_pj[v];
+    if (v == kOutput) {
+      if (terms.ofmap.kind == EndKind::kDram) {
+        each += WritePj(dram, search.problem.element_bytes[v]);
+      }
+    } else {
+      const double sharers = static_cast<double>(SharersOf(parts, v));
+      double fills = sharers, sources = 1;
+      if (v == kInput && terms.ifmap.kind == EndKind::kHere) {
+        const double lie = sharers / static_cast<double>(NodesOf(search.region));
+        fills -= lie;
+        if (sharers <= 1) sources -= lie;
+      }
+      const bool on_chip = v == kInput && terms.ifmap.kind != EndKind::kDram;
+      each += fills * WritePj(pad, width) +
+              (on_chip ? sources * ReadPj(pad, width) : ReadPj(dram, width));
+    }
+    pj += each * static_cast<double>(TileWords(search.layer, v, search.layer.extent));
+  }
+  return pj;
 }
 
 // What parts of these sizes cost, nearly from below: the array's part, copies in every
@@ -323,7 +368,7 @@ double EstimateOf(const Search& search, const Parts& parts) {
       pj += copies * ReadPj(hw.levels[dram - 1], width) -
             words * WritePj(hw.levels[dram - 1], width);
     }
-    if ((search.options.node.constraints.resident >> v & 1) == 0) {
+    if ((search.kept >> v & 1) == 0) {
       bytes += words * static_cast<double>(problem.element_bytes[v]);
     }
   }
@@ -336,14 +381,18 @@ double EstimateOf(const Search& search, const Parts& parts) {
     cycles = Max(cycles, bytes * static_cast<double>(rate.denominator) /
                              static_cast<double>(rate.numerator));
   }
+  cycles *= search.all_passes;
+  pj = pj * search.all_passes + KeptPj(search, parts);
   pj += hw.leakage_pj_per_cycle * static_cast<double>(NodesOf(search.region)) * cycles;
   return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
-// Below any split and any nest: operations, each word once through DRAM and scratchpad.
+// Below any split, nest and set of kept operands: operations, each word once through
+// the scratchpad, and through DRAM where it comes from or goes there.
 double BoundOf(const Search& search) {
-  const MappingProblem& problem = search.problem;
+  const MappingProblem& problem = search.layer;
   const Hardware& hw = search.hardware;
+  const LayerTerms& terms = search.options.terms;
   const MemoryLevel& scratchpad = hw.levels[hw.levels.size() - 2];
   const double ops = static_cast<double>(OperationCount(problem));
   const double nodes = static_cast<double>(NodesOf(search.region));
@@ -352,10 +401,11 @@ double BoundOf(const Search& search) {
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(problem, v)) continue;
     const int64_t width = InnerBytes(problem, v), outer = problem.element_bytes[v];
-    const double words = search.words[v];
+    const double words = static_cast<double>(TileWords(problem, v, problem.extent));
     pj +=
         words * (v == kOutput ? WritePj(scratchpad, width) : ReadPj(scratchpad, width));
-    if ((search.options.node.constraints.resident >> v & 1) != 0) continue;
+    if (v == kInput && terms.ifmap.kind != EndKind::kDram) continue;
+    if (v == kOutput && terms.ofmap.kind != EndKind::kDram) continue;
     bytes += words * static_cast<double>(outer);
     pj +=
         words * (v == kOutput ? WritePj(hw.dram(), outer)
@@ -375,7 +425,7 @@ double LinksPj(const Search& search, const AxisWay& columns, const AxisWay& rows
   double pj = 0;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(search.problem, v)) continue;
-    if ((search.options.node.constraints.resident >> v & 1) != 0) continue;
+    if ((search.kept >> v & 1) != 0) continue;
     pj +=
         search.words[v] * search.link_pj[v] * TreeLinks(columns.path[v], rows.path[v]);
   }
@@ -464,6 +514,29 @@ double Fullness(const Search& search, const Parts& parts) {
   return full;
 }
 
+// The objective that the mapper of a node's part must stay below to be of use.
+double UpperOf(const Search& search, const Parts& parts, const Hardware& node) {
+  const MapConstraints& constraints = search.options.node.constraints;
+  const MappingProblem part = PartOf(search.problem, parts);
+  // The price knows neither smaller parts at the border nor that one read of DRAM may
+  // serve the halos of neighbours.
+  const double halo = (WordsOf(search, part, kInput) - search.words[kInput]) *
+                      ReadPj(node.dram(), InnerBytes(part, kInput));
+  const double nodes = static_cast<double>(NodesOfParts(parts));
+  const double ease =
+      (1 + halo * search.all_passes / search.mapped->cost.layer.energy_pj) /
+      (nodes * Fullness(search, parts));
+  double upper = search.best * (1 - kSlack);
+  if (constraints.energy_exponent == 1 && constraints.delay_exponent == 0) {
+    upper -= KeptPj(search, parts);
+  }
+  for (uint32_t i = 0; i < constraints.energy_exponent; ++i) {
+    upper *= ease / search.all_passes;
+  }
+  for (uint32_t i = 0; i < constraints.delay_exponent; ++i) upper /= search.all_passes;
+  return upper;
+}
+
 Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* arena,
                   Diagnostic* diagnostic) {
   const MappingProblem part = PartOf(search->problem, parts);
@@ -471,20 +544,31 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   const double nodes = static_cast<double>(NodesOfParts(parts));
   Hardware node = search->hardware;
   node.leakage_pj_per_cycle *= static_cast<double>(NodesOf(search->region)) / nodes;
+  MemoryLevel levels[kMaxLevels];
+  for (size_t l = 0; l < node.levels.size(); ++l) levels[l] = node.levels[l];
+  MemoryLevel* pad = &levels[node.levels.size() - 2];
+  if ((search->kept >> kWeight & 1) != 0 && pad->capacity_bytes != 0) {
+    // The weights of the other passes lie there too.
+    const int64_t slices =
+        search->passes[kDimC] * search->passes[kDimK] * search->passes[kDimG];
+    const int64_t others = (slices - 1) * TileWords(part, kWeight, part.extent) *
+                           InnerBytes(part, kWeight);
+    if (others >= pad->capacity_bytes) {
+      return Fail(diagnostic, Status::kInfeasible, "mesh")
+          .Text("the weights of all passes need more than a node's scratchpad")
+          .Bytes(static_cast<uint64_t>(others),
+                 static_cast<uint64_t>(pad->capacity_bytes));
+    }
+    pad->capacity_bytes -= others;
+  }
+  node.levels = Span<const MemoryLevel>(levels, node.levels.size());
   KaplaOptions options = search->options.node;
   options.constraints.outer = &price;
+  options.constraints.resident = search->kept;
   if (search->best > 0 && !search->options.every) {
-    // The price knows neither smaller parts at the border nor that one read of DRAM
-    // may serve the halos of neighbours.
-    const double halo = (WordsOf(*search, part, kInput) - search->words[kInput]) *
-                        ReadPj(node.dram(), InnerBytes(part, kInput));
-    const double ease = (1 + halo / search->mapped->cost.layer.energy_pj) /
-                        (nodes * Fullness(*search, parts));
-    options.constraints.upper = search->best * (1 - kSlack);
+    options.constraints.upper = UpperOf(*search, parts, node);
     options.constraints.gap = kSlack;
-    for (uint32_t i = 0; i < options.constraints.energy_exponent; ++i) {
-      options.constraints.upper *= ease;
-    }
+    if (options.constraints.upper <= 0) return Status::kInfeasible;
   }
   MappedNest nest;
   ++search->mapped->solved;
@@ -492,16 +576,18 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
       MapConvExact(part, node, options.constraints, budget, arena, &nest, diagnostic));
   MeshCost cost;
   CostOptions cost_options;
-  cost_options.resident = options.constraints.resident;
+  cost_options.resident = search->kept;
   const NodeSplit split = SplitOf(*search, parts);
-  SLUICE_TRY(EvaluateOnMesh(search->problem, search->hardware, search->region, split,
-                            nest.nest, cost_options, &cost, diagnostic));
+  SLUICE_TRY(EvaluateOnMesh(search->layer, search->hardware, search->region, split,
+                            nest.nest, search->options.terms, cost_options, &cost,
+                            diagnostic));
   const double objective = MapObjective(options.constraints, cost.layer.energy_pj,
                                         static_cast<double>(cost.layer.cycles));
   if (search->best > 0 && objective >= search->best) return Status::kOk;
   search->best = objective;
   search->mapped->split = split;
   search->mapped->nest = nest.nest;
+  search->mapped->kept = search->kept;
   search->mapped->cost = cost;
   search->mapped->objective = objective;
   return Status::kOk;
@@ -545,6 +631,40 @@ Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
   return Status::kInfeasible;
 }
 
+// Every set of operands that may be kept beyond those that must.
+Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
+  const LayerTerms& terms = search->options.terms;
+  const uint32_t must = KeptOperands(terms, search->passes);
+  uint32_t may = must;
+  if (search->all_passes > 1 && Has(search->problem, kWeight)) {
+    may |= OperandBit(kWeight);
+  }
+  if (search->passes[kDimK] > 1) may |= OperandBit(kInput);
+  Status found = Status::kInfeasible;
+  Diagnostic why = {};
+  for (uint32_t kept = 0; kept < 1u << kOperands; ++kept) {
+    if ((kept & must) != must || (kept & ~may) != 0) continue;
+    search->kept = kept;
+    SLUICE_TRY(LeastArray(search, budget, arena, diagnostic));
+    search->parts.Truncate(0);
+    search->slots = Span<uint32_t>();
+    SLUICE_TRY(ListParts(search, budget, arena));
+    search->mapped->splits += search->parts.size();
+    Diagnostic tried = {};
+    const Status status = SolveAll(search, budget, arena, &tried);
+    if (status == Status::kOk) {
+      found = status;
+    } else if (status == Status::kInfeasible) {
+      if (kept == must) why = tried;
+    } else if (found != Status::kOk) {
+      *diagnostic = tried;
+      return status;
+    }
+  }
+  if (found != Status::kOk) *diagnostic = why;
+  return found;
+}
+
 }  // namespace
 
 Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
@@ -554,8 +674,10 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
   SLUICE_TRY(CheckProblem(problem, diagnostic));
   MeshMachine machine;
   SLUICE_TRY(MakeMeshMachine(hardware, region, &machine, diagnostic));
+  int64_t passes[kDims];
+  SLUICE_TRY(PassesOf(problem, options.terms, passes, diagnostic));
   ArenaScope scope(arena);
-  Search search(problem, hardware, region, options, arena);
+  Search search(problem, passes, hardware, region, options, arena);
   *mapped = NodeMapping{};
   search.mapped = mapped;
   search.best = 0;
@@ -565,11 +687,23 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
     for (int32_t& f : way.factor) f = 1;
     SLUICE_TRY(ListWays(&search, axis, 0, region.extent[axis], &way));
   }
-  SLUICE_TRY(LeastArray(&search, budget, arena, diagnostic));
-  SLUICE_TRY(ListParts(&search, budget, arena));
-  mapped->splits = search.parts.size();
   mapped->bound = BoundOf(search);
-  return SolveAll(&search, budget, arena, diagnostic);
+  return SolveSets(&search, budget, arena, diagnostic);
+}
+
+Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                       const NodeRegion& region, const NodeParallelOptions& options,
+                       Span<const LayerTerms> terms, Budget* budget, Arena* arena,
+                       Span<NodeMapping> mapped, Span<Status> status,
+                       Diagnostic* diagnostic) {
+  NodeParallelOptions each = options;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    each.terms = terms[i];
+    status[i] = MapOnNodes(problem, hardware, region, each, budget, arena, &mapped[i],
+                           diagnostic);
+    if (status[i] != Status::kOk && status[i] != Status::kInfeasible) return status[i];
+  }
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -28,15 +28,17 @@
 namespace sluice {
 
 struct NodeParallelOptions {
-  KaplaOptions node;        // constraints hold for a node's part
+  KaplaOptions node;        // constraints hold for a node's part of one pass
+  LayerTerms terms;         // what pipelining fixes
   bool every = false;       // no bounds: every split is solved (to compare with)
   uint64_t max_solved = 0;  // splits handed to the exact mapper; 0 = no limit
 };
 
 struct NodeMapping {
   NodeSplit split;
-  LoopNest nest;  // of one node's part
-  MeshCost cost;
+  LoopNest nest;  // of one node's part of one pass
+  uint32_t kept;  // operands that lie whole in the scratchpads: CostOptions::resident
+  MeshCost cost;  // of all passes
   double objective;
   double bound;  // no split and nest of the space is below
   uint64_t splits;
@@ -47,6 +49,14 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
                   const NodeRegion& region, const NodeParallelOptions& options,
                   Budget* budget, Arena* arena, NodeMapping* mapped,
                   Diagnostic* diagnostic);
+
+// The same for several terms of one layer on one region: what they share is done once.
+// status and diagnostics are one per term; returned are only errors that end it all.
+Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                       const NodeRegion& region, const NodeParallelOptions& options,
+                       Span<const LayerTerms> terms, Budget* budget, Arena* arena,
+                       Span<NodeMapping> mapped, Span<Status> status,
+                       Diagnostic* diagnostic);
 
 }  // namespace sluice
 
