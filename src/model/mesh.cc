@@ -82,7 +82,7 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
     }
     stride *= f;
   }
-  if (end.kind == AxisEnd::kNone) return path;
+  if (end.kind == AxisEnd::kNowhere) return path;
   // Groups start at every position that is no other sharer's; walk them all.
   double sum = 0;
   int64_t groups = 0;
@@ -188,7 +188,7 @@ AxisEnd EndAlong(const NodeRegion& region, const LayerTerms& terms, uint32_t ope
   const FmapEnd& fmap = operand == kInput ? terms.ifmap : terms.ofmap;
   if (fmap.kind == EndKind::kDram) return end;
   const NodeRegion& from = fmap.kind == EndKind::kHere ? region : fmap.region;
-  end.kind = operand == kInput ? AxisEnd::kStretch : AxisEnd::kNone;
+  end.kind = operand == kInput ? AxisEnd::kStretch : AxisEnd::kNowhere;
   end.begin = from.begin[axis];
   end.extent = from.extent[axis];
   return end;

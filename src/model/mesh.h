@@ -64,7 +64,7 @@ struct AxisPath {
 // Where a word comes from or goes to, along one axis: the edges (DRAM), anywhere in a
 // stretch of nodes, each as likely, or no further than its nodes.
 struct AxisEnd {
-  enum Kind : uint8_t { kEdges = 0, kStretch, kNone } kind;
+  enum Kind : uint8_t { kEdges = 0, kStretch, kNowhere } kind;
   uint32_t begin;
   uint32_t extent;
 };
