@@ -7,11 +7,13 @@ namespace sluice::cli {
 
 const std::vector<ZooEntry>& ZooEntries() {
   static const std::vector<ZooEntry> entries = {
+      {"alexnet", "AlexNet in two towers, 224 x 224", MakeAlexNet},
       {"amoebanet_d", "AmoebaNet-D, 4 cells of 48 filters a stage", MakeAmoebaNetD},
       {"darts", "DARTS for ImageNet, 14 cells of 48 filters", MakeDarts},
       {"deeplabv3", "DeepLabV3 on ResNet-50, 224 x 224", MakeDeepLabV3ResNet50},
       {"densenet121", "DenseNet-121, 224 x 224", MakeDenseNet121},
       {"fcn", "FCN on ResNet-50, 224 x 224", MakeFcnResNet50},
+      {"googlenet", "GoogLeNet, 224 x 224", MakeGoogLeNet},
       {"gpt2_small_decode", "GPT-2 small, one token behind a KV cache",
        MakeGpt2SmallDecode},
       {"gpt2_small_prefill", "GPT-2 small, a prompt of 512 into an empty KV cache",
@@ -21,6 +23,8 @@ const std::vector<ZooEntry>& ZooEntries() {
        MakeGpt2XlPrefill},
       {"inception_resnet_v1", "Inception-ResNet v1, 299 x 299", MakeInceptionResNetV1},
       {"lraspp", "L-RASPP on MobileNetV3-Large, 224 x 224", MakeLraspp},
+      {"lstm_gnmt", "one step of GNMT's four LSTM cells, 1000 wide", MakeLstmGnmt},
+      {"mlp_l", "MLP-L: 784, 1500, 1000, 500, 10", MakeMlpL},
       {"mobilenet_v1", "MobileNet v1, 224 x 224", MakeMobileNetV1},
       {"nasnet_a", "NASNet-A 4 @ 1056, 224 x 224", MakeNasNetA},
       {"pnasnet5", "PNASNet-5, 3 cells of 54 filters a stage", MakePnasNet5},

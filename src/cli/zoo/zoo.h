@@ -40,6 +40,11 @@ Bytes MakeRandWire(const ZooOptions& options);
 Bytes MakeMobileNetV1(const ZooOptions& options);
 Bytes MakeVgg16(const ZooOptions& options);
 
+Bytes MakeAlexNet(const ZooOptions& options);
+Bytes MakeGoogLeNet(const ZooOptions& options);
+Bytes MakeMlpL(const ZooOptions& options);
+Bytes MakeLstmGnmt(const ZooOptions& options);
+
 Bytes MakeAmoebaNetD(const ZooOptions& options);
 Bytes MakeDarts(const ZooOptions& options);
 Bytes MakeDeepLabV3ResNet50(const ZooOptions& options);
