@@ -20,8 +20,8 @@
 // slice and in each slice, if it forwards finely, group after group of channels:
 //
 //   for slice i in 0..top_batch            images  [i x N / top_batch, ...)
-//     for group j in 0..top_ofm (top_ifm)  channels [j x ceil(K / top_ofm), ...)
-//       the nest, once: its extents are those of one such step of one node's part
+//     for group j in 0..top_ofm (top_ifm)  channels [j x K / top_ofm, ...)
+//       the nest, once: its extents are those of one such step (PassOf) of one node
 //
 // At most one of top_ofm, top_ifm is above 1: either outputs leave in groups (whole
 // inputs are there), or inputs arrive in groups (sums for the whole output are kept).
@@ -29,9 +29,9 @@
 // What must be finished before what (and nothing else):
 //   1 stage order: the layers of a stage run slice i one after the other, then i+1.
 //   2 forwarding: let c take its input from p (both in one segment).
-//     coarse (c.top_ifm = 1): c's slice i starts when p's slice i is finished;
-//     fine   (c.top_ifm = p.top_ofm = g > 1): c's group j of slice i starts when p's
-//            group j of slice i is finished.
+//     coarse (p.top_ofm = 1): c's slice i starts when p's slice i is finished;
+//     fine   (p.top_ofm = g > 1, and so is c.top_ifm, or c.top_ofm where c works
+//            channel by channel): c's group j of slice i starts when p's is finished.
 //   3 room: what is forwarded lies in the scratchpads of both sides: with p until it is
 //     sent, with c until it is used. p's step may overwrite its own output when it is
 //     sent; sending waits until c has used up the step before. So p works on a step
@@ -52,13 +52,6 @@ namespace sluice {
 
 enum class SegmentKind : uint8_t { kSingle = 0, kSpatial, kTemporal };
 
-// A layer's words at the chip's edge: bits.
-enum EndBit : uint8_t {
-  kEndDram = 1,      // read from, or stored to, DRAM
-  kEndForward = 2,   // from or to another region of the segment, over the links
-  kEndResident = 4,  // from or to another layer on the same region: stays on its nodes
-};
-
 // pJ by component, in the order in which they are summed; leakage is of the whole mesh.
 struct SegmentCost {
   double operations_pj;
@@ -75,24 +68,20 @@ struct SegmentCost {
 };
 
 struct LayerOnNodes {
-  uint32_t layer;     // of the graph
-  uint32_t stage;     // 0, 1, ... within the segment; stages have disjoint regions
-  uint32_t producer;  // index in Segment::layers of who makes the input that does not
-                      // come from DRAM; kNone: all from DRAM
-  uint32_t consumers;     // layers of the segment that take this one's output on chip
-  uint8_t ifmap;          // EndBit bits; a layer with two inputs may have two
-  uint8_t ofmap;          // EndBit bits; kEndDram too if a later segment reads it
-  uint8_t resident;       // operand bits: whole in the region's scratchpads for a step
-  bool weights_stay;      // fetched once in the segment, not once per step
-  int32_t top_ifm;        // groups of C, 1 = whole slices
-  int32_t top_ofm;        // groups of K, 1 = whole slices
-  NodeRegion region;      // whole mesh in single and temporal segments
-  NodeSplit split;        // of a step over the region
-  LoopNest nest;          // of one node's part of a step
-  MappingProblem step;    // what the nodes of the region do together in one step
-  int64_t step_cycles;    // array and scratchpads, DRAM left out
-  int64_t bytes_on_node;  // of scratchpad, of the node that has most
-  SegmentCost cost;       // its share; leakage and cycles are the segment's, here 0
+  uint32_t layer;      // of the graph
+  uint32_t stage;      // 0, 1, ... within the segment; stages have disjoint regions
+  uint32_t producer;   // index in Segment::layers of who makes the input that does not
+                       // come from DRAM; kNone: all from DRAM
+  uint32_t consumers;  // layers of the segment that take this one's output on chip
+  bool fetches;        // with a producer: another input comes from DRAM all the same
+  bool stores;         // the output goes to DRAM, whoever takes it on chip
+  NodeRegion region;   // whole mesh in single and temporal segments
+  LayerTerms terms;    // slices and ends: mesh.h
+  NodeSplit split;     // of a step over the region
+  LoopNest nest;       // of one node's part of a step
+  uint32_t kept;       // operands whole in the scratchpads: CostOptions::resident
+  MappingProblem problem;  // of all steps; one is PassOf(problem, PassesOf(..., terms))
+  MeshCost cost;           // of all steps, from EvaluateOnMesh
 };
 
 struct Segment {
