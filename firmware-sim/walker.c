@@ -2,7 +2,8 @@
 /* Walking a checked image: cursors, waits, records. */
 #include "walker.h"
 
-#include <string.h>
+/* All that is needed of libc; freestanding compilers come without string.h. */
+void* memcpy(void* to, const void* from, size_t bytes);
 
 static void read(const sluice_walker_t* w, uint32_t table, uint32_t index, void* record,
                  uint32_t size) {
@@ -227,13 +228,4 @@ void sluice_walk_operand(const sluice_walker_t* w, uint32_t instance, uint32_t i
 uint64_t sluice_walk_region_bytes(const sluice_walker_t* w, uint32_t region) {
   return w->header.region_bytes[region][0] | (uint64_t)w->header.region_bytes[region][1]
                                                  << 32;
-}
-
-const char* sluice_walk_status_name(sluice_walk_status_t status) {
-  static const char* const names[SLUICE_WALK_CODE_COUNT] = {
-#define SLUICE_WALK_NAME(constant, name) name,
-      SLUICE_WALK_CODES(SLUICE_WALK_NAME)
-#undef SLUICE_WALK_NAME
-  };
-  return (unsigned)status < SLUICE_WALK_CODE_COUNT ? names[status] : "unknown";
 }

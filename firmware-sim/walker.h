@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads an instruction stream: checks an image, then walks its engines' lists.
+/* Reads an instruction stream: checks an image, places it, walks its engines' lists.
  *
  * Input    the image of stream.h (little-endian machine, any alignment), untrusted
  * Output   records by value; resolved operands (region, 64-bit offset, box)
@@ -96,6 +96,14 @@ typedef struct {
 sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image,
                                       size_t size, sluice_walk_error_t* error);
 
+/* Puts every region where the driver has placed it: adds base[region] to each binding, in
+ * one pass over them, and makes the image's hash right again. Offsets are from then
+ * on addresses in the driver's spaces. The image must have opened; each base is a
+ * multiple of the stream's region_alignment (ALIGNMENT) and at most 2^62 (CAPACITY): the
+ * image is then as it was. BINDING: an address beyond 2^62; the image is spoilt. */
+sluice_walk_status_t sluice_walk_relocate(void* image,
+                                          const uint64_t base[SLUICE_REGION_COUNT]);
+
 /* Values of the graph's parameters for a run, each >= 0; borrowed. Parameters beyond
  * `count` are 0. */
 void sluice_walk_set_parameters(sluice_walker_t* walker, const int32_t* values,
@@ -152,6 +160,7 @@ uint64_t sluice_walk_region_bytes(const sluice_walker_t* walker, uint32_t region
 uint32_t sluice_walk_position(const sluice_walker_t* walker,
                               const sluice_walk_cursor_t* cursors, uint32_t engine);
 
+/* walker_names.c: may be left out. */
 const char* sluice_walk_status_name(sluice_walk_status_t status);
 
 #ifdef __cplusplus

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sluice_walk_open: the one linear pass over an untrusted image. */
-#include <string.h>
-
 #include "walker.h"
+
+/* All that is needed of libc; freestanding compilers come without string.h. */
+void* memcpy(void* to, const void* from, size_t bytes);
+void* memset(void* to, int value, size_t bytes);
 
 #define MAX_OFFSET ((uint64_t)1 << 62) /* keeps every sum of offsets inside 64 bits */
 
-typedef struct {
+typedef struct { /* what small cores reach with a short offset comes first */
   const unsigned char* image;
-  sluice_stream_header_t header;
   uint32_t engines;
   sluice_block_t block; /* the body being checked */
   sluice_walk_error_t error;
+  sluice_stream_header_t header;
 } check_t;
 
 static sluice_walk_status_t fail(check_t* c, sluice_walk_status_t status,
@@ -36,19 +38,49 @@ static uint64_t fnv1a(const unsigned char* bytes, size_t size) {
   uint64_t hash = 0xcbf29ce484222325u;
   size_t i;
   for (i = 0; i + 4 <= size; i += 4) {
-    const uint32_t word = bytes[i] | (uint32_t)bytes[i + 1] << 8 |
-                          (uint32_t)bytes[i + 2] << 16 | (uint32_t)bytes[i + 3] << 24;
+    uint32_t word;
+    memcpy(&word, bytes + i, 4);
     hash = (hash ^ word) * 0x100000001b3u;
   }
   return hash;
 }
 
+static int all_zero(const uint32_t* word, uint32_t count) {
+  while (count > 0 && word[count - 1] == 0) --count;
+  return count == 0;
+}
+
 static uint64_t words(uint32_t lo, uint32_t hi) { return lo | (uint64_t)hi << 32; }
 
-/* [offset, + count * size) lies in [*from, to) and is 4-byte aligned; *from moves
- * behind it. An empty table may have any offset. */
-static int table_fits(uint64_t* from, uint64_t to, uint32_t offset, uint32_t count,
+/* Where a header has (count, offset) of its tables, and how large their records are. */
+typedef struct {
+  uint8_t word;
+  uint8_t bytes;
+} table_t;
+
+#define HEADER(field) ((uint8_t)(offsetof(sluice_stream_header_t, field) / 4))
+
+static const table_t kTables[] = {
+    {HEADER(block_count), sizeof(sluice_block_t)},
+    {HEADER(instance_count), sizeof(sluice_instance_t)},
+    {HEADER(binding_count), sizeof(sluice_binding_t)},
+    {HEADER(kernel_count), sizeof(sluice_kernel_t)},
+    {HEADER(attribute_count), 4},
+    {HEADER(patch_count), sizeof(sluice_patch_t)},
+};
+
+/* Of a body, from instruction_count on. */
+static const uint8_t kRecordBytes[] = {
+    sizeof(sluice_instruction_t), sizeof(sluice_wait_t),      sizeof(sluice_tile_t),
+    sizeof(sluice_transfer_t),    sizeof(sluice_host_call_t), sizeof(sluice_operand_t),
+    sizeof(sluice_shape_t),       sizeof(sluice_export_t),
+};
+
+/* table: count, offset. [offset, + count * size) lies in [*from, to) and is 4-byte
+ * aligned; *from moves behind it. An empty table may have any offset. */
+static int table_fits(uint64_t* from, uint64_t to, const uint32_t* table,
                       uint32_t size) {
+  const uint32_t count = table[0], offset = table[1];
   const uint64_t end = offset + (uint64_t)count * size;
   if (count == 0) return 1;
   if (offset % 4 != 0 || offset < *from || end > to) return 0;
@@ -65,9 +97,7 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
   if (h->version != SLUICE_STREAM_VERSION) return fail(c, SLUICE_WALK_VERSION, 0);
   if (h->size_bytes != size || size % 16 != 0) return fail(c, SLUICE_WALK_SIZE, 0);
   if (h->flags != 0 || h->reserved0 != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
-  for (i = 0; i < 8; ++i) {
-    if (h->reserved[i] != 0) return fail(c, SLUICE_WALK_RESERVED, i);
-  }
+  if (!all_zero(h->reserved, 8)) return fail(c, SLUICE_WALK_RESERVED, 0);
   if (h->node_cols == 0 || h->node_rows == 0 || h->node_cols > 0x7ffe ||
       h->node_rows > 0x7ffe || h->node_cols * h->node_rows > 0x7ffe) {
     return fail(c, SLUICE_WALK_NODES, 0);
@@ -82,21 +112,12 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
       return fail(c, SLUICE_WALK_CAPACITY, i);
     }
   }
-  if (!table_fits(&at, size, h->block_offset, h->block_count, sizeof(sluice_block_t)))
-    return fail(c, SLUICE_WALK_SECTION, 0);
-  if (!table_fits(&at, size, h->instance_offset, h->instance_count,
-                  sizeof(sluice_instance_t)))
-    return fail(c, SLUICE_WALK_SECTION, 1);
-  if (!table_fits(&at, size, h->binding_offset, h->binding_count,
-                  sizeof(sluice_binding_t)))
-    return fail(c, SLUICE_WALK_SECTION, 2);
-  if (!table_fits(&at, size, h->kernel_offset, h->kernel_count,
-                  sizeof(sluice_kernel_t)))
-    return fail(c, SLUICE_WALK_SECTION, 3);
-  if (!table_fits(&at, size, h->attribute_offset, h->attribute_count, 4))
-    return fail(c, SLUICE_WALK_SECTION, 4);
-  if (!table_fits(&at, size, h->patch_offset, h->patch_count, sizeof(sluice_patch_t)))
-    return fail(c, SLUICE_WALK_SECTION, 5);
+  for (i = 0; i < 6; ++i) {
+    if (!table_fits(&at, size, (const uint32_t*)h + kTables[i].word,
+                    kTables[i].bytes)) {
+      return fail(c, SLUICE_WALK_SECTION, i);
+    }
+  }
   if (fnv1a(c->image + sizeof *h, size - sizeof *h) != words(h->hash_lo, h->hash_hi)) {
     return fail(c, SLUICE_WALK_HASH, 0);
   }
@@ -155,33 +176,27 @@ static sluice_walk_status_t check_tables(check_t* c) {
 static sluice_walk_status_t check_body_layout(check_t* c, uint64_t* bodies) {
   const sluice_block_t* b = &c->block;
   const uint64_t end = (uint64_t)b->body_offset + b->body_bytes;
+  const uint32_t* first =
+      (const uint32_t*)b + offsetof(sluice_block_t, instruction_count) / 4;
   uint64_t at = b->body_offset;
-  uint32_t i;
+  uint32_t i, list[2];
   if (b->body_offset % 16 != 0 || b->body_bytes % 16 != 0 || b->body_offset < *bodies ||
       end > c->header.size_bytes) {
     return fail(c, SLUICE_WALK_BODY, 0);
   }
   *bodies = end;
-  if (b->flags != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
-  for (i = 0; i < 4; ++i) {
-    if (b->reserved[i] != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  if (b->flags != 0 || !all_zero(b->reserved, 4)) {
+    return fail(c, SLUICE_WALK_RESERVED, 0);
   }
-#define BODY_TABLE(offset, count, size) \
-  (at = b->body_offset, table_fits(&at, end, (offset), (count), (uint32_t)(size)))
-  if (!BODY_TABLE(b->list_offset, c->engines + 1, 4) ||
-      !BODY_TABLE(b->instruction_offset, b->instruction_count,
-                  sizeof(sluice_instruction_t)) ||
-      !BODY_TABLE(b->wait_offset, b->wait_count, sizeof(sluice_wait_t)) ||
-      !BODY_TABLE(b->tile_offset, b->tile_count, sizeof(sluice_tile_t)) ||
-      !BODY_TABLE(b->transfer_offset, b->transfer_count, sizeof(sluice_transfer_t)) ||
-      !BODY_TABLE(b->host_call_offset, b->host_call_count,
-                  sizeof(sluice_host_call_t)) ||
-      !BODY_TABLE(b->operand_offset, b->operand_count, sizeof(sluice_operand_t)) ||
-      !BODY_TABLE(b->shape_offset, b->shape_count, sizeof(sluice_shape_t)) ||
-      !BODY_TABLE(b->export_offset, b->export_count, sizeof(sluice_export_t))) {
-    return fail(c, SLUICE_WALK_BODY, 1);
+  list[0] = c->engines + 1;
+  list[1] = b->list_offset;
+  if (!table_fits(&at, end, list, 4)) return fail(c, SLUICE_WALK_BODY, 1);
+  for (i = 0; i < sizeof kRecordBytes / sizeof kRecordBytes[0]; ++i) {
+    at = b->body_offset;
+    if (!table_fits(&at, end, first + 2 * i, kRecordBytes[i])) {
+      return fail(c, SLUICE_WALK_BODY, 1);
+    }
   }
-#undef BODY_TABLE
   if (fnv1a(c->image + b->body_offset, b->body_bytes) !=
       words(b->hash_lo, b->hash_hi)) {
     return fail(c, SLUICE_WALK_HASH, 1);
@@ -253,7 +268,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
         !operand_or_none(c, t.index)) {
       return fail(c, SLUICE_WALK_TRANSFER, i);
     }
-    if (t.reserved[0] != 0 || t.reserved[1] != 0 || t.reserved[2] != 0) {
+    if (!all_zero(t.reserved, 3)) {
       return fail(c, SLUICE_WALK_RESERVED, i);
     }
   }
@@ -265,8 +280,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
       return fail(c, SLUICE_WALK_HOST_CALL, i);
     }
     if (h.cycles_lo == 0 && h.cycles_hi == 0) return fail(c, SLUICE_WALK_CYCLES, i);
-    if (h.reserved[0] != 0 || h.reserved[1] != 0)
-      return fail(c, SLUICE_WALK_RESERVED, i);
+    if (!all_zero(h.reserved, 2)) return fail(c, SLUICE_WALK_RESERVED, i);
   }
   return SLUICE_WALK_OK;
 }
@@ -399,5 +413,35 @@ sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image
   walker->image = c.image;
   walker->header = c.header;
   walker->engines = c.engines;
+  return status;
+}
+
+sluice_walk_status_t sluice_walk_relocate(void* image,
+                                          const uint64_t base[SLUICE_REGION_COUNT]) {
+  unsigned char* bytes = (unsigned char*)image;
+  sluice_walk_status_t status = SLUICE_WALK_OK;
+  sluice_stream_header_t h;
+  uint64_t hash;
+  uint32_t i;
+  memcpy(&h, image, sizeof h);
+  for (i = 0; i < SLUICE_REGION_COUNT; ++i) {
+    if (base[i] % h.region_alignment != 0) return SLUICE_WALK_ALIGNMENT;
+    if (base[i] > MAX_OFFSET) return SLUICE_WALK_CAPACITY;
+  }
+  bytes += h.binding_offset;
+  for (i = 0; i < h.binding_count; ++i, bytes += sizeof(sluice_binding_t)) {
+    sluice_binding_t b;
+    uint64_t moved;
+    memcpy(&b, bytes, sizeof b);
+    moved = words(b.base_lo, b.base_hi) + base[b.region];
+    if (moved > MAX_OFFSET) status = SLUICE_WALK_BINDING;
+    b.base_lo = (uint32_t)moved;
+    b.base_hi = (uint32_t)(moved >> 32);
+    memcpy(bytes, &b, sizeof b);
+  }
+  hash = fnv1a((const unsigned char*)image + sizeof h, h.size_bytes - sizeof h);
+  h.hash_lo = (uint32_t)hash;
+  h.hash_hi = (uint32_t)(hash >> 32);
+  memcpy(image, &h, sizeof h);
   return status;
 }
