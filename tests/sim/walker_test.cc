@@ -300,5 +300,44 @@ TEST_CASE("the walker steps an engine's list over instances and their exports") 
   CHECK(operand.span == 64);
 }
 
+TEST_CASE("relocation moves every operand by its region's base and keeps the hash") {
+  const Bytes right = AddCase().stream.Image();
+  Bytes image = right;
+  uint64_t base[SLUICE_REGION_COUNT];
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) base[r] = uint64_t{r + 1} << 36;
+  sluice_walker_t before, after;
+  REQUIRE(sluice_walk_open(&before, right.data(), right.size(), nullptr) == 0);
+  REQUIRE(sluice_walk_relocate(image.data(), base) == SLUICE_WALK_OK);
+  REQUIRE(sluice_walk_open(&after, image.data(), image.size(), nullptr) == 0);
+  uint32_t operands = 0;
+  for (uint32_t i = 0; i < before.header.instance_count; ++i) {
+    sluice_block_t b;
+    sluice_walk_block(&before, i, &b);
+    for (uint32_t o = 0; o < b.operand_count; ++o, ++operands) {
+      sluice_walk_operand_t x, y;
+      sluice_walk_operand(&before, i, o, &x);
+      sluice_walk_operand(&after, i, o, &y);
+      CHECK(y.region == x.region);
+      CHECK(y.offset == x.offset + base[x.region]);
+    }
+  }
+  CHECK(operands > 4);
+  CHECK(HeaderOf(image).hash_lo != HeaderOf(right).hash_lo);
+}
+
+TEST_CASE("a base that is not aligned, or too far, leaves the image as it was") {
+  const Bytes right = AddCase().stream.Image();
+  Bytes image = right;
+  Put(&image, offsetof(sluice_stream_header_t, region_alignment), uint32_t{16});
+  const Bytes aligned = image;
+  uint64_t base[SLUICE_REGION_COUNT] = {};
+  base[SLUICE_REGION_CONST] = 24;
+  CHECK(sluice_walk_relocate(image.data(), base) == SLUICE_WALK_ALIGNMENT);
+  CHECK(image == aligned);
+  base[SLUICE_REGION_CONST] = (uint64_t{1} << 62) + 16;
+  CHECK(sluice_walk_relocate(image.data(), base) == SLUICE_WALK_CAPACITY);
+  CHECK(image == aligned);
+}
+
 }  // namespace
 }  // namespace sluice_test
