@@ -206,22 +206,28 @@ typedef struct {
  *
  * output, or accumulator when not LAST, is the output box [n, p, q, k] with first
  *   element `origin` of the layer's output tensor. What each op reads for that box:
- *   conv family, pool, pad   input0 starts at row p * stride - pad_before + pad[0] of
- *                    the layer's input, where pad[0] is the number of padding rows in
- *                    front of this tile: row i of the box, filter row r reads input0
- *                    row i * stride + r * dilation - pad[0], or padding when that is
- *                    outside input0. pad[] = top, left, bottom, right of this tile, and
- *                    (p - 1) * stride + (R - 1) * dilation + 1 = pad[0] + rows +
- * pad[2]. Columns alike with pad[1], pad[3]. (PAD: stride 1,
- * window 1: p = pad[0] + rows + pad[2]; along N and C input0 starts at max(0, origin -
- * BEFORE), and what lies outside it is padding.) transposed conv  input0 holds exactly the
- * rows that scatter into the box; when there are none, the last one in front of it, or
- * the first of all. conv, fully connected, matmul   sums over input
- * channels [c_begin, c_end) of the layer (of each group): input0 and weight hold just
- * these. grouped and depthwise conv   input0 holds the channels of the groups in the
- * box. transpose        input0 in the input's axis order. everything else  inputs hold
- * the same box, extent 1 where they broadcast, and the whole of each axis the op reads
- * whole (softmax, argmax: C; reduce: its axes; resize: the needed rows and columns).
+ *   conv family, pool, pad
+ *     input0 starts at row p * stride - pad_before + pad[0] of the layer's input, where
+ *     pad[0] is the number of padding rows in front of this tile: row i of the box, filter
+ *     row r reads input0 row i * stride + r * dilation - pad[0], or padding when that is
+ *     outside input0. pad[] = top, left, bottom, right of this tile, and
+ *     (p - 1) * stride + (R - 1) * dilation + 1 = pad[0] + rows + pad[2]. Columns alike
+ *     with pad[1], pad[3]. (PAD: stride 1, window 1: p = pad[0] + rows + pad[2]; along N
+ *     and C input0 starts at max(0, origin - BEFORE), what lies outside it is padding.)
+ *   transposed conv
+ *     input0 holds exactly the rows that scatter into the box; when there are none, the
+ *     last one in front of it, or the first of all.
+ *   conv, fully connected, matmul
+ *     sums over input channels [c_begin, c_end) of the layer (of each group): input0 and
+ *     weight hold just these.
+ *   grouped and depthwise conv
+ *     input0 holds the channels of the groups in the box.
+ *   transpose
+ *     input0 in the input's axis order.
+ *   everything else
+ *     inputs hold the same box, extent 1 where they broadcast, and the whole of each axis
+ *     the op reads whole (softmax, argmax: C; reduce: its axes; resize: the needed rows
+ *     and columns).
  * Roles: weight = filter, LOOKUP's table; parameters = int32 [1,1,k,3];
  *   input1 = second input of binary ops, SOFTMAX's mask, BATCH_MATMUL's b.
  * accumulator: int32 [n, p, q, k]; SLUICE_NONE when both FIRST and LAST. Ops without a
