@@ -636,7 +636,8 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
   const LayerTerms& terms = search->options.terms;
   const uint32_t must = KeptOperands(terms, search->passes);
   uint32_t may = must;
-  if (search->all_passes > 1 && Has(search->problem, kWeight)) {
+  if (search->options.stay && search->all_passes > 1 &&
+      Has(search->problem, kWeight)) {
     may |= OperandBit(kWeight);
   }
   if (search->passes[kDimK] > 1) may |= OperandBit(kInput);

@@ -30,6 +30,7 @@ namespace sluice {
 struct NodeParallelOptions {
   KaplaOptions node;        // constraints hold for a node's part of one pass
   LayerTerms terms;         // what pipelining fixes
+  bool stay = true;         // weights may lie in the scratchpads for all passes
   bool every = false;       // no bounds: every split is solved (to compare with)
   uint64_t max_solved = 0;  // splits handed to the exact mapper; 0 = no limit
 };
