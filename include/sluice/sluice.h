@@ -244,6 +244,7 @@ typedef struct sluice_report {
    * all that lived there before; 0: did not take place. Not part of the plan's bytes: 0
    * for a plan that was read. */
   uint64_t phase_peak_bytes[8];
+  double energy_noc_pj; /* links between nodes; part of energy_pj */
 } sluice_report_t;
 SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
                                               sluice_report_t* out_report);

@@ -99,6 +99,7 @@ Json AsJson(const Measured& m) {
           {"tiles", r.tiles},
           {"instructions", r.instructions},
           {"spill_bytes", r.spill_bytes},
+          {"energy_noc_pj", r.energy_noc_pj},
           {"phase_peak_bytes", PhasesAsJson(r)}};
 }
 
@@ -123,10 +124,13 @@ std::string AsText(const Measured& m, const std::string& heading,
                     Grouped(r.bound_latency_cycles)));
   report.Line("energy", EnergyText(r.energy_pj),
               Bound(r.energy_pj, r.bound_energy_pj, EnergyText(r.bound_energy_pj)));
-  report.Line("", Share(r.energy_dram_pj, r.energy_pj, "DRAM, ") +
-                      Share(r.energy_scratchpad_pj, r.energy_pj, "scratchpad, ") +
-                      Share(r.energy_compute_pj, r.energy_pj, "compute, ") +
-                      Share(r.energy_leakage_pj, r.energy_pj, "leakage"));
+  report.Line(
+      "",
+      Share(r.energy_dram_pj, r.energy_pj, "DRAM, ") +
+          Share(r.energy_scratchpad_pj, r.energy_pj, "scratchpad, ") +
+          Share(r.energy_compute_pj, r.energy_pj, "compute, ") +
+          (r.energy_noc_pj == 0 ? "" : Share(r.energy_noc_pj, r.energy_pj, "links, ")) +
+          Share(r.energy_leakage_pj, r.energy_pj, "leakage"));
   report.Line("DRAM read", BytesText(r.dram_read_bytes));
   report.Line("DRAM write", BytesText(r.dram_write_bytes),
               r.spill_bytes != 0 ? BytesText(r.spill_bytes) + " beyond the compulsory"

@@ -20,12 +20,7 @@ struct Slot {
 
 struct Body {
   explicit Body(Arena* arena)
-      : instructions{Sequence<sluice_instruction_t>(arena),
-                     Sequence<sluice_instruction_t>(arena),
-                     Sequence<sluice_instruction_t>(arena)},
-        layers{Sequence<uint32_t>(arena), Sequence<uint32_t>(arena),
-               Sequence<uint32_t>(arena)},
-        waits(arena),
+      : waits(arena),
         tiles(arena),
         transfers(arena),
         host_calls(arena),
@@ -35,8 +30,9 @@ struct Body {
         slots(arena),
         kernel_layers(arena) {}
 
-  Sequence<sluice_instruction_t> instructions[3];  // per ProgramEngine
-  Sequence<uint32_t> layers[3];                    // graph layer of each instruction
+  Span<uint32_t> list;  // engine e runs instructions list[e] up to list[e + 1]
+  Span<sluice_instruction_t> instructions;
+  Span<uint32_t> layers;  // graph layer of each instruction
   Sequence<sluice_wait_t> waits;
   Sequence<sluice_tile_t> tiles;
   Sequence<sluice_transfer_t> transfers;

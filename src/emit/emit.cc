@@ -41,7 +41,8 @@ struct Emitter {
   const ProgramWaits& waits;
   Diagnostic* diagnostic;
   size_t blocks;
-  // first[b * kEngines + e]: steps of engine e before block b; one more block at the
+  uint32_t engines;
+  // first[b * engines + e]: steps of engine e before block b; one more block at the
   // end.
   Span<uint32_t> first;
   Span<ExportList> exports;  // per block
@@ -50,16 +51,13 @@ struct Emitter {
 };
 
 Status CountSteps(Arena* scratch, Emitter* e) {
-  SLUICE_TRY(scratch->Allocate((e->blocks + 1) * kEngines, &e->first));
-  uint32_t done[kEngines] = {};
-  for (size_t b = 0; b <= e->blocks; ++b) {
-    for (size_t engine = 0; engine < kEngines; ++engine) {
-      e->first[b * kEngines + engine] = done[engine];
-    }
-    if (b == e->blocks) break;
+  SLUICE_TRY(scratch->Allocate((e->blocks + 1) * e->engines, &e->first));
+  uint32_t* first = e->first.data();
+  for (size_t b = 0; b < e->blocks; ++b, first += e->engines) {
+    memcpy(first + e->engines, first, e->engines * sizeof *first);
     for (uint32_t i = e->program.block_begin(b); i < e->program.block_begin(b + 1);
          ++i) {
-      ++done[EngineOf(e->program.step(i).kind)];
+      ++first[e->engines + EngineOf(e->program.step(i))];
     }
   }
   return Status::kOk;
@@ -67,11 +65,11 @@ Status CountSteps(Arena* scratch, Emitter* e) {
 
 // Block of the count-th step of an engine, at most `high`.
 size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count, size_t high) {
-  if (e.first[high * kEngines + engine] < count) return high;
+  if (e.first[high * e.engines + engine] < count) return high;
   size_t low = 0;  // first[low] < count <= first[high]
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
-    (e.first[middle * kEngines + engine] < count ? low : high) = middle;
+    (e.first[middle * e.engines + engine] < count ? low : high) = middle;
   }
   return low;
 }
@@ -86,7 +84,7 @@ Status CollectExports(Arena* scratch, Emitter* e) {
       const ProgramWait& wait = e->waits.waits[w];
       const size_t source = BlockOf(*e, wait.engine, wait.count, b);
       if (source == b) continue;
-      const uint32_t count = wait.count - e->first[source * kEngines + wait.engine];
+      const uint32_t count = wait.count - e->first[source * e->engines + wait.engine];
       ExportList* list = &e->exports[source];
       uint32_t x = list->first;
       while (x != kNone && (e->all_exports[x].engine != wait.engine ||
@@ -120,7 +118,7 @@ Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
   for (uint32_t w = e.waits.begin[step]; w < e.waits.begin[step + 1]; ++w) {
     const ProgramWait& wait = e.waits.waits[w];
     const size_t source = BlockOf(e, wait.engine, wait.count, block);
-    const uint32_t count = wait.count - e.first[source * kEngines + wait.engine];
+    const uint32_t count = wait.count - e.first[source * e.engines + wait.engine];
     sluice_wait_t out = {};
     if (source == block) {
       out.engine = static_cast<uint16_t>(wait.engine);
@@ -194,23 +192,35 @@ Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
                     sluice_instruction_t* instruction) {
   const TransferForm& t = e->program.transfer_form(step.item);
   const bool load = step.kind == StepKind::kLoad;
-  uint16_t slot = 0;
-  SLUICE_TRY(SlotOf(Slot{t.tensor, t.moves, t.parameter, t.step}, body, &slot));
-  sluice_operand_t operand;
-  SLUICE_TRY(MakeOperand(slot, e->program.box(t.buffer).dtype,
-                         e->program.dram_offset(step.item), t.extent, t.stride, body,
-                         &operand));
-  uint32_t dram = 0;
+  const bool forward = step.kind == StepKind::kForward;
+  uint32_t far = 0;  // in DRAM, or where a FORWARD goes
   uint32_t buffer = 0;
-  SLUICE_TRY(body->operands.Intern(operand, &dram));
-  SLUICE_TRY(BufferOperand(e, block, t.buffer, body, &buffer));
   sluice_transfer_t out = {};
-  out.src = load ? dram : buffer;
-  out.dst = load ? buffer : dram;
-  SLUICE_TRY(BufferOperand(e, block, t.index, body, &out.index));
-  out.dst_cols = load ? 1 : 0;
-  out.dst_rows = load ? 1 : 0;
-  instruction->opcode = load ? SLUICE_OPCODE_LOAD : SLUICE_OPCODE_STORE;
+  out.index = SLUICE_NONE;
+  if (forward) {
+    SLUICE_TRY(BufferOperand(e, block, t.other, body, &far));
+  } else {
+    uint16_t slot = 0;
+    SLUICE_TRY(SlotOf(Slot{t.tensor, t.moves, t.parameter, t.step}, body, &slot));
+    sluice_operand_t operand;
+    SLUICE_TRY(MakeOperand(slot, e->program.box(t.buffer).dtype,
+                           e->program.dram_offset(step.item), t.extent, t.stride, body,
+                           &operand));
+    SLUICE_TRY(body->operands.Intern(operand, &far));
+  }
+  SLUICE_TRY(BufferOperand(e, block, t.buffer, body, &buffer));
+  out.src = load ? far : buffer;
+  out.dst = load ? buffer : far;
+  if (load) SLUICE_TRY(BufferOperand(e, block, t.other, body, &out.index));
+  if (load || forward) {
+    out.dst_node = static_cast<uint16_t>(forward ? t.to : step.node);
+    out.dst_cols = static_cast<uint16_t>(t.cols);
+    out.dst_rows = static_cast<uint16_t>(t.rows);
+  }
+  if (!load) out.src_node = static_cast<uint16_t>(step.node);
+  instruction->opcode = load      ? SLUICE_OPCODE_LOAD
+                        : forward ? SLUICE_OPCODE_FORWARD
+                                  : SLUICE_OPCODE_STORE;
   instruction->descriptor = static_cast<uint32_t>(body->transfers.size());
   return body->transfers.Push(out);
 }
@@ -280,9 +290,24 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
   return body->host_calls.Push(call);
 }
 
-Status FillBody(Emitter* e, size_t block, Body* body) {
+// Engines' lists lie one behind the other, each in the order of the program.
+Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
+  const uint32_t begin = e->program.block_begin(block);
   const uint32_t end = e->program.block_begin(block + 1);
-  for (uint32_t i = e->program.block_begin(block); i < end; ++i) {
+  // Those of a stream: with one node too it has a list for what it sends.
+  SLUICE_TRY(
+      arena->Allocate(SLUICE_ENGINE_NODE0 + 2 * e->program.nodes() + 1, &body->list));
+  SLUICE_TRY(arena->Allocate(end - begin, &body->instructions));
+  SLUICE_TRY(arena->Allocate(end - begin, &body->layers));
+  Span<uint32_t> next;
+  SLUICE_TRY(arena->Allocate(e->engines, &next));
+  const uint32_t* first = e->first.data() + block * e->engines;
+  for (uint32_t k = 0; k + 1 < body->list.size(); ++k) {
+    if (k < e->engines) next[k] = body->list[k];
+    body->list[k + 1] =
+        body->list[k] + (k < e->engines ? first[e->engines + k] - first[k] : 0);
+  }
+  for (uint32_t i = begin; i < end; ++i) {
     const Step step = e->program.step(i);
     sluice_instruction_t instruction = {};
     switch (step.kind) {
@@ -297,9 +322,9 @@ Status FillBody(Emitter* e, size_t block, Body* body) {
         break;
     }
     SLUICE_TRY(EmitWaits(*e, block, i, body, &instruction));
-    const ProgramEngine engine = EngineOf(step.kind);
-    SLUICE_TRY(body->instructions[engine].Push(instruction));
-    SLUICE_TRY(body->layers[engine].Push(step.layer));
+    const uint32_t at = next[EngineOf(step)]++;
+    body->instructions[at] = instruction;
+    body->layers[at] = step.layer;
   }
   // Host calls name runs of operands; they go behind the interned ones.
   const uint32_t base = static_cast<uint32_t>(body->operands.size());
@@ -338,21 +363,15 @@ class TableWriter {
 // Offsets in *entry are relative to the body's start until it is placed.
 void WriteBody(const Emitter& e, const ExportList& exports, const Body& body,
                TableWriter* out, sluice_block_t* entry) {
-  constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;  // of one node
-  uint32_t lists[kStreamEngines + 1] = {};
-  for (uint32_t i = 0; i < kStreamEngines; ++i) {
-    const size_t n = i < kEngines ? body.instructions[i].size() : 0;
-    lists[i + 1] = lists[i] + static_cast<uint32_t>(n);
-  }
   const auto table = [&](const auto& items, uint32_t* count, uint32_t* offset) {
     *count = static_cast<uint32_t>(items.size());
     *offset = static_cast<uint32_t>(out->size());
     out->Put(items);
   };
-  out->Put(lists, kStreamEngines + 1);
-  entry->instruction_count = lists[kStreamEngines];
+  out->Put(body.list.data(), body.list.size());
+  entry->instruction_count = static_cast<uint32_t>(body.instructions.size());
   entry->instruction_offset = static_cast<uint32_t>(out->size());
-  for (const Sequence<sluice_instruction_t>& list : body.instructions) out->Put(list);
+  out->Put(body.instructions.data(), body.instructions.size());
   table(body.waits, &entry->wait_count, &entry->wait_offset);
   table(body.tiles, &entry->tile_count, &entry->tile_offset);
   table(body.transfers, &entry->transfer_count, &entry->transfer_offset);
@@ -433,10 +452,8 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* p
     SLUICE_TRY(parts->kernels.Push(kernel));
     for (int32_t value : layer.attributes) SLUICE_TRY(parts->attributes.Push(value));
   }
-  for (const Sequence<uint32_t>& layers : body->layers) {
-    for (size_t i = 0; i < layers.size(); ++i) {
-      SLUICE_TRY(parts->debug_layer.Push(layers[i]));
-    }
+  for (const uint32_t layer : body->layers) {
+    SLUICE_TRY(parts->debug_layer.Push(layer));
   }
   return Status::kOk;
 }
@@ -505,14 +522,17 @@ Status EmitStream(const Graph& graph, const Hardware& hardware,
                   const Lowering& lowering, const Program& program,
                   const ProgramWaits& waits, int64_t scratchpad_bytes, Arena* scratch,
                   StreamParts* parts, Diagnostic* diagnostic) {
-  if (hardware.node_cols * hardware.node_rows != 1) {
-    return Fail(diagnostic, Status::kUnsupported, kStage)
-        .Text("streams for several nodes are not emitted by this version");
-  }
   ArenaScope scope(scratch);
-  Emitter e = {graph, lowering,   program,
-               waits, diagnostic, program.block_count(),
-               {},    {},         Sequence<Export>(scratch),
+  Emitter e = {graph,
+               lowering,
+               program,
+               waits,
+               diagnostic,
+               program.block_count(),
+               program.engines(),
+               {},
+               {},
+               Sequence<Export>(scratch),
                {}};
   SLUICE_TRY(CountSteps(scratch, &e));
   SLUICE_TRY(CollectExports(scratch, &e));
@@ -524,7 +544,7 @@ Status EmitStream(const Graph& graph, const Hardware& hardware,
   for (size_t b = 0; b < e.blocks; ++b) {
     ArenaScope body_scope(&body_memory);
     Body body(&body_memory);
-    SLUICE_TRY(FillBody(&e, b, &body));
+    SLUICE_TRY(FillBody(&e, b, &body_memory, &body));
     uint32_t block = 0;
     SLUICE_TRY(PlaceBody(e, e.exports[b], body, parts, &block));
     SLUICE_TRY(EmitInstance(e, &body, block, parts));

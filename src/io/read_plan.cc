@@ -33,6 +33,7 @@ void CopyReport(const wire::Report* in, sluice_report_t* out) {
   out->groups = in->groups();
   out->tiles = in->tiles();
   out->instructions = in->instructions();
+  out->energy_noc_pj = in->energy_noc_pj();
 }
 
 // flatbuffers vector of structs -> the same structs of ours.

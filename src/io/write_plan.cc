@@ -87,7 +87,7 @@ struct TableWriter {
 
 constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
 constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
-                                     8, 8, 4, 8, 8, 8, 4, 4, 4, 4};
+                                     8, 8, 4, 8, 8, 8, 4, 4, 4, 4, 8};
 
 void WriteReport(const sluice_report_t& r, const TableWriter& table) {
   table.Set(0, r.latency_cycles);
@@ -110,6 +110,7 @@ void WriteReport(const sluice_report_t& r, const TableWriter& table) {
   table.Set(17, r.groups);
   table.Set(18, r.tiles);
   table.Set(19, r.instructions);
+  table.Set(20, r.energy_noc_pj);
 }
 
 // Points field `id` of `table` at a new vector of n elements, data on `alignment`.

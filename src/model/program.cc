@@ -7,36 +7,74 @@ namespace sluice {
 
 namespace {
 
-// Counts of completed steps per engine.
-struct Clock {
-  uint32_t count[kEngines] = {};
-
-  void Join(const Clock& other) {
-    for (int e = 0; e < kEngines; ++e) count[e] = Max(count[e], other.count[e]);
-  }
+// How many steps of an engine.
+struct Past {
+  uint32_t engine;
+  uint32_t count;
+  uint32_t next;  // of the same set
 };
 
-// Scratchpad bytes with one history: the last writers and, since then, readers.
+// What a step must wait for: the most steps of each engine.
+class Needed {
+ public:
+  explicit Needed(Arena* arena) : touched_(arena) {}
+  Status Init(Arena* arena, uint32_t engines) {
+    return arena->Allocate(engines, &count_);
+  }
+  Status Raise(uint32_t engine, uint32_t count) {
+    if (count == 0) return Status::kOk;
+    if (count_[engine] == 0) {
+      // Ascending: most come so.
+      SLUICE_TRY(touched_.Push(engine));
+      for (size_t i = touched_.size() - 1; i > 0 && touched_[i - 1] > engine; --i) {
+        touched_[i] = touched_[i - 1];
+        touched_[i - 1] = engine;
+      }
+    }
+    count_[engine] = Max(count_[engine], count);
+    return Status::kOk;
+  }
+  void Clear() {
+    for (const uint32_t e : touched_) count_[e] = 0;
+    touched_.Truncate(0);
+  }
+  const Vector<uint32_t>& engines() const { return touched_; }
+  uint32_t operator[](uint32_t engine) const { return count_[engine]; }
+
+ private:
+  Span<uint32_t> count_;
+  Vector<uint32_t> touched_;  // engines with a count
+};
+
+// Scratchpad bytes with one history: the last writers and, since then, readers. Writes
+// that join have in `before` what all of them follow.
 struct Segment {
   uint32_t begin;
   uint32_t end;
-  Clock writers;
-  Clock readers;
-  uint32_t next;  // in address order
+  uint32_t writers, readers, before;  // sets
+  uint32_t next;                      // in address order
+  bool joined;                        // its writers are some that join
 };
 
-// The scratchpad as a list of disjoint segments in address order. A write makes one
-// segment of all it covers, so the list stays about as long as there are live buffers.
+// Every scratchpad as a list of disjoint segments in address order. A write makes one
+// segment of all it covers, so a list stays about as long as there are live buffers.
 class Ranges {
  public:
-  explicit Ranges(Arena* arena) : segments_(arena) {}
+  explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
+  Status Init(Arena* arena, uint32_t nodes) {
+    SLUICE_TRY(arena->Allocate(nodes, &heads_));
+    for (uint32_t& head : heads_) head = kNone;
+    return Status::kOk;
+  }
 
   // Joins what an access of `range` must wait for into *needed and records the access
   // as the count-th step of `engine`.
-  Status Access(BufferRange range, bool write, int engine, uint32_t count,
-                Clock* needed) {
+  Status Access(uint32_t node, BufferRange range, bool write, bool joins,
+                uint32_t engine, uint32_t count, Needed* needed) {
+    head_ = &heads_[node];
+    me_ = Past{engine, count, kNone};
     uint32_t before = kNone;  // last segment in front of the range
-    uint32_t s = head_;
+    uint32_t s = *head_;
     while (s != kNone && segments_[s].end <= range.begin) {
       before = s;
       s = segments_[s].next;
@@ -46,31 +84,30 @@ class Ranges {
       before = s;
       s = segments_[s].next;
     }
-    return write ? Write(range, before, s, engine, count, needed)
-                 : Read(range, before, s, engine, count, needed);
+    return write && !joins ? Write(range, before, s, needed)
+                           : Touch(range, before, s, write, needed);
   }
 
  private:
   // Everything in the range becomes one segment whose only history is this write: it
   // waits for all earlier accesses, so it stands for them.
-  Status Write(BufferRange range, uint32_t before, uint32_t s, int engine,
-               uint32_t count, Clock* needed) {
+  Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
-      needed->Join(segments_[s].writers);
-      needed->Join(segments_[s].readers);
+      SLUICE_TRY(Follow(segments_[s].writers, needed));
+      SLUICE_TRY(Follow(segments_[s].readers, needed));
       const uint32_t next = segments_[s].next;
       Unlink(before, s);
       s = next;
     }
     uint32_t whole = kNone;
     SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
-    segments_[whole].writers.count[engine] = count;
-    return Status::kOk;
+    return Raise(&segments_[whole].writers);
   }
 
-  Status Read(BufferRange range, uint32_t before, uint32_t s, int engine,
-              uint32_t count, Clock* needed) {
+  // A read, or a write that joins others.
+  Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
+               Needed* needed) {
     for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
       if (s == kNone || segments_[s].begin > at) {
         // Never written: keep the reader, so that a later write waits for it.
@@ -80,75 +117,150 @@ class Ranges {
       } else if (segments_[s].end > range.end) {
         SLUICE_TRY(Split(s, range.end));
       }
-      needed->Join(segments_[s].writers);
-      segments_[s].readers.count[engine] = count;
+      Segment* segment = &segments_[s];
+      if (!write) {
+        SLUICE_TRY(Follow(segment->writers, needed));
+        SLUICE_TRY(Raise(&segment->readers));
+      } else {
+        SLUICE_TRY(Join(segment));
+        SLUICE_TRY(Follow(segments_[s].before, needed));
+      }
       before = s;
       s = segments_[s].next;
     }
     return Status::kOk;
   }
 
-  Status Insert(uint32_t before, uint32_t begin, uint32_t end, uint32_t* out) {
-    const uint32_t next = before == kNone ? head_ : segments_[before].next;
-    if (free_ != kNone) {
-      *out = free_;
-      free_ = segments_[free_].next;
-      segments_[*out] = Segment{begin, end, {}, {}, next};
-    } else {
-      *out = static_cast<uint32_t>(segments_.size());
-      SLUICE_TRY(segments_.Push(Segment{begin, end, {}, {}, next}));
+  // After a read, or a write that did not join, all of that is what is to be followed.
+  Status Join(Segment* segment) {
+    if (segment->readers != kNone || !segment->joined) {
+      segment->joined = true;
+      Give(&segment->before);
+      segment->before = segment->writers;
+      segment->writers = kNone;
+      for (uint32_t r = segment->readers; r != kNone; r = pasts_[r].next) {
+        const Past past = pasts_[r];
+        SLUICE_TRY(Raise(&segment->before, past));
+      }
+      Give(&segment->readers);
     }
-    if (before == kNone) {
-      head_ = *out;
-    } else {
-      segments_[before].next = *out;
+    return Raise(&segment->writers);
+  }
+
+  Status Follow(uint32_t set, Needed* needed) {
+    for (; set != kNone; set = pasts_[set].next) {
+      SLUICE_TRY(needed->Raise(pasts_[set].engine, pasts_[set].count));
     }
     return Status::kOk;
   }
-  void Unlink(uint32_t before, uint32_t s) {
-    if (before == kNone) {
-      head_ = segments_[s].next;
-    } else {
-      segments_[before].next = segments_[s].next;
+  Status Raise(uint32_t* set) { return Raise(set, me_); }
+  Status Raise(uint32_t* set, const Past& past) {
+    for (uint32_t i = *set; i != kNone; i = pasts_[i].next) {
+      if (pasts_[i].engine != past.engine) continue;
+      pasts_[i].count = Max(pasts_[i].count, past.count);
+      return Status::kOk;
     }
+    uint32_t at = free_past_;
+    if (at != kNone) {
+      free_past_ = pasts_[at].next;
+    } else {
+      at = static_cast<uint32_t>(pasts_.size());
+      SLUICE_TRY(pasts_.Push(past));
+    }
+    pasts_[at] = Past{past.engine, past.count, *set};
+    *set = at;
+    return Status::kOk;
+  }
+  void Give(uint32_t* set) {
+    while (*set != kNone) {
+      const uint32_t next = pasts_[*set].next;
+      pasts_[*set].next = free_past_;
+      free_past_ = *set;
+      *set = next;
+    }
+  }
+
+  Status Insert(uint32_t before, uint32_t begin, uint32_t end, uint32_t* out) {
+    const uint32_t next = before == kNone ? *head_ : segments_[before].next;
+    const Segment fresh = {begin, end, kNone, kNone, kNone, next, false};
+    if (free_ != kNone) {
+      *out = free_;
+      free_ = segments_[free_].next;
+      segments_[*out] = fresh;
+    } else {
+      *out = static_cast<uint32_t>(segments_.size());
+      SLUICE_TRY(segments_.Push(fresh));
+    }
+    (before == kNone ? *head_ : segments_[before].next) = *out;
+    return Status::kOk;
+  }
+  void Unlink(uint32_t before, uint32_t s) {
+    (before == kNone ? *head_ : segments_[before].next) = segments_[s].next;
+    Give(&segments_[s].writers);
+    Give(&segments_[s].readers);
+    Give(&segments_[s].before);
     segments_[s].next = free_;
     free_ = s;
+  }
+  Status Copy(uint32_t set, uint32_t* out) {
+    for (; set != kNone; set = pasts_[set].next) {
+      const Past past = pasts_[set];
+      SLUICE_TRY(Raise(out, past));
+    }
+    return Status::kOk;
   }
   // Cuts segment s at `at`; both parts keep its history.
   Status Split(uint32_t s, uint32_t at) {
     uint32_t rest = kNone;
     SLUICE_TRY(Insert(s, at, segments_[s].end, &rest));
-    segments_[rest].writers = segments_[s].writers;
-    segments_[rest].readers = segments_[s].readers;
+    SLUICE_TRY(Copy(segments_[s].writers, &segments_[rest].writers));
+    SLUICE_TRY(Copy(segments_[s].readers, &segments_[rest].readers));
+    SLUICE_TRY(Copy(segments_[s].before, &segments_[rest].before));
+    segments_[rest].joined = segments_[s].joined;
     segments_[s].end = at;
     return Status::kOk;
   }
 
   Vector<Segment> segments_;
-  uint32_t head_ = kNone;
+  Vector<Past> pasts_;
+  Span<uint32_t> heads_;  // per node
+  uint32_t* head_ = nullptr;
+  Past me_ = {};
   uint32_t free_ = kNone;
+  uint32_t free_past_ = kNone;
 };
 
 // What step i needs, from the scratchpad ranges it touches.
-Status NeedsOf(const Program& program, const Step& step, int engine, uint32_t count,
-               Ranges* ranges, Clock* needed) {
-  const auto access = [&](uint32_t box, bool write) {
-    return box == kNoBox
-               ? Status::kOk
-               : ranges->Access(program.box(box).range, write, engine, count, needed);
+Status NeedsOf(const Program& program, const Step& step, uint32_t engine,
+               uint32_t count, Ranges* ranges, Needed* needed) {
+  const auto access = [&](uint32_t node, uint32_t box, bool write) {
+    if (box == kNoBox) return Status::kOk;
+    const BufferBox& b = program.box(box);
+    return ranges->Access(node, b.range, write, b.joins != 0, engine, count, needed);
   };
-  if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
-    const TransferForm& form = program.transfer_form(step.item);
-    SLUICE_TRY(access(form.index, false));
-    return access(form.buffer, step.kind == StepKind::kLoad);
-  }
   if (step.kind == StepKind::kHost) return Status::kOk;
+  if (step.kind != StepKind::kCompute) {
+    const TransferForm& form = program.transfer_form(step.item);
+    const bool forward = step.kind == StepKind::kForward;
+    if (step.kind != StepKind::kLoad) {
+      SLUICE_TRY(access(step.node, form.buffer, false));
+      if (!forward) return Status::kOk;
+    } else {
+      SLUICE_TRY(access(step.node, form.other, false));
+    }
+    const uint32_t first = forward ? form.to : step.node;
+    for (uint32_t i = 0; i < form.cols * form.rows; ++i) {
+      const uint32_t node = first + i / form.cols * program.cols() + i % form.cols;
+      SLUICE_TRY(access(node, forward ? form.other : form.buffer, true));
+    }
+    return Status::kOk;
+  }
   const TileForm& form = program.tile_form(step.item);
   for (int r = 0; r < kTileRoles; ++r) {
-    if (r != kRoleOutput) SLUICE_TRY(access(form.operand[r], false));
+    if (r != kRoleOutput) SLUICE_TRY(access(step.node, form.operand[r], false));
   }
-  SLUICE_TRY(access(form.accumulator, true));
-  return access(form.operand[kRoleOutput], true);
+  SLUICE_TRY(access(step.node, form.accumulator, true));
+  return access(step.node, form.operand[kRoleOutput], true);
 }
 
 int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& program,
@@ -164,26 +276,58 @@ int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& 
               << 32);
     }
     default: {
-      const Rational bandwidth = hardware.dram().bandwidth;
-      return hardware.dma_latency_cycles +
-             TransferCycles(
-                 BoxBytes(program.box(program.transfer_form(step.item).buffer)),
-                 bandwidth.numerator, bandwidth.denominator);
+      const TransferForm& form = program.transfer_form(step.item);
+      const bool forward = step.kind == StepKind::kForward;
+      const Rational bandwidth =
+          forward ? hardware.link_bandwidth : hardware.dram().bandwidth;
+      int64_t latency = hardware.dma_latency_cycles;
+      if (forward) {
+        latency =
+            hardware.hop_latency_cycles *
+            FarthestHops(program.cols(), step.node, {form.to, form.cols, form.rows});
+      }
+      if (bandwidth.numerator == 0) return Max<int64_t>(latency, 1);  // unlimited
+      return latency + TransferCycles(BoxBytes(program.box(form.buffer)),
+                                      bandwidth.numerator, bandwidth.denominator);
     }
   }
 }
 
 }  // namespace
 
-ProgramEngine EngineOf(StepKind kind) {
-  switch (kind) {
+uint32_t EngineOf(const Step& step) {
+  switch (step.kind) {
     case StepKind::kCompute:
-      return kEngineCompute;
+      return kEngineCompute + 2 * step.node;
+    case StepKind::kForward:
+      return kEngineCompute + 1 + 2 * step.node;
     case StepKind::kHost:
       return kEngineHost;
     default:
       return kEngineDma;
   }
+}
+
+int64_t FarthestHops(uint32_t cols, uint32_t node, const NodeRect& to) {
+  int64_t hops = 0;
+  for (int64_t axis = 0; axis < 2; ++axis) {
+    const int64_t from = axis == 0 ? node % cols : node / cols;
+    const int64_t first = axis == 0 ? to.node % cols : to.node / cols;
+    const int64_t last = first + (axis == 0 ? to.cols : to.rows) - 1;
+    hops += Max(last - from, from - first);
+  }
+  return hops;
+}
+
+int64_t LinksTo(uint32_t cols, uint32_t node, const NodeRect& to) {
+  int64_t links = int64_t{to.cols} * to.rows - 1;
+  for (int64_t axis = 0; axis < 2; ++axis) {
+    const int64_t from = axis == 0 ? node % cols : node / cols;
+    const int64_t first = axis == 0 ? to.node % cols : to.node / cols;
+    const int64_t last = first + (axis == 0 ? to.cols : to.rows) - 1;
+    links += Max<int64_t>(0, Max(first - from, from - last));
+  }
+  return links;
 }
 
 BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dtype,
@@ -218,27 +362,44 @@ int64_t BoxBytes(const BufferBox& box) {
   return bytes;
 }
 
-Status Program::Push(StepKind kind, uint32_t layer, size_t item) {
-  if (item >> kItemBits != 0 || size() >> kItemBits != 0) return Status::kUnsupported;
+Status Program::Push(StepKind kind, uint32_t node, uint32_t layer, size_t item) {
+  if (item >> kItemBits != 0 || size() >> kItemBits != 0 || layer >> kLayerBits != 0) {
+    return Status::kUnsupported;
+  }
+  SLUICE_ASSERT(node < nodes_);
   return steps_.Push(PackedStep{
-      layer, static_cast<uint32_t>(item) | static_cast<uint32_t>(kind) << kItemBits});
+      layer | node << kLayerBits,
+      static_cast<uint32_t>(item) | static_cast<uint32_t>(kind) << kItemBits});
 }
 
 Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
-  TransferForm form = {t.dram.tensor, t.dram.moves, t.dram.parameter,
-                       t.dram.step,   {},           {},
-                       kNoBox,        kNoBox};
+  TransferForm form = {t.dram.tensor,
+                       t.dram.moves,
+                       t.dram.parameter,
+                       t.dram.step,
+                       {},
+                       {},
+                       kNoBox,
+                       kNoBox,
+                       0,
+                       Max(t.to.cols, 1u),
+                       Max(t.to.rows, 1u)};
+  const bool forward = kind == StepKind::kForward;
   for (int a = 0; a < kAxes; ++a) {
     form.extent[a] = t.dram.extent[a];
     form.stride[a] = t.dram.stride[a];
   }
   SLUICE_TRY(boxes_.Intern(t.buffer, &form.buffer));
-  if (t.indexed) SLUICE_TRY(boxes_.Intern(t.index, &form.index));
+  if (t.indexed || forward) {
+    SLUICE_TRY(boxes_.Intern(forward ? t.landing : t.index, &form.other));
+  }
+  if (forward) form.to = t.to.node;
   const uint64_t offset = static_cast<uint64_t>(t.dram.offset);
   PackedTransfer packed = {0, static_cast<uint32_t>(offset),
                            static_cast<uint32_t>(offset >> 32)};
   SLUICE_TRY(transfer_forms_.Intern(form, &packed.form));
-  SLUICE_TRY(Push(kind, layer, transfers_.size()));
+  SLUICE_TRY(Push(kind, kind == StepKind::kLoad ? t.to.node : t.node, layer,
+                  transfers_.size()));
   return transfers_.Push(packed);
 }
 
@@ -262,7 +423,7 @@ Status Program::AddTile(uint32_t layer, const TileStep& t) {
   PackedTile packed = {0, {{}, t.c_begin, t.c_end}};
   for (int a = 0; a < kAxes; ++a) packed.place.origin[a] = t.origin[a];
   SLUICE_TRY(tile_forms_.Intern(form, &packed.form));
-  SLUICE_TRY(Push(StepKind::kCompute, layer, tiles_.size()));
+  SLUICE_TRY(Push(StepKind::kCompute, t.node, layer, tiles_.size()));
   return tiles_.Push(packed);
 }
 
@@ -279,8 +440,8 @@ Transfer Program::transfer(uint32_t item) const {
     t.dram.stride[a] = form.stride[a];
   }
   t.buffer = boxes_[form.buffer];
-  t.indexed = form.index != kNoBox;
-  if (t.indexed) t.index = boxes_[form.index];
+  t.indexed = form.other != kNoBox;
+  if (t.indexed) t.index = boxes_[form.other];
   return t;
 }
 
@@ -308,51 +469,131 @@ TileStep Program::tile(uint32_t item) const {
   return t;
 }
 
+namespace {
+
+// Step `count` (1-based) of an engine is number begin[engine] + count - 1.
+Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin) {
+  const uint32_t engines = program.engines();
+  SLUICE_TRY(arena->Allocate(engines + 1, begin));
+  for (size_t i = 0; i < program.size(); ++i) {
+    ++(*begin)[EngineOf(program.step(i)) + 1];
+  }
+  for (uint32_t e = 0; e < engines; ++e) (*begin)[e + 1] += (*begin)[e];
+  return Status::kOk;
+}
+
+// Beyond so many counts, what a step knows is not kept in full.
+constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
+// Where it is not, and a step needs more engines than this, none is asked what it
+// implies.
+constexpr size_t kMaxAsked = 16;
+
+// What has completed for sure once a step has.
+class Knowledge {
+ public:
+  Status Init(const Program& program, const ProgramWaits* waits, Arena* arena) {
+    engines_ = program.engines();
+    waits_ = waits;
+    SLUICE_TRY(CountEngines(program, arena, &begin_));
+    const uint64_t all = uint64_t{engines_} * program.size();
+    full_ = engines_ == 3 || all <= kMaxKnown;
+    if (full_) return arena->Allocate(static_cast<size_t>(all), &known_);
+    SLUICE_TRY(arena->Allocate(program.size(), &step_));
+    return arena->Allocate(size_t{engines_} * engines_, &known_);
+  }
+  bool full() const { return full_; }
+  // The step about to be looked at, with what its engine knew before.
+  void Enter(uint32_t engine, uint32_t count, size_t step) {
+    mine_ = Row(engine, count);
+    if (full_ && count > 1) {
+      memcpy(mine_, Row(engine, count - 1), engines_ * sizeof *mine_);
+    }
+    if (!full_) step_[begin_[engine] + count - 1] = static_cast<uint32_t>(step);
+    mine_[engine] = count;
+  }
+  bool Knows(uint32_t engine, uint32_t count) const { return mine_[engine] >= count; }
+  // Does the count-th step of `by` imply as much of `engine`?
+  bool Implies(uint32_t by, uint32_t by_count, uint32_t engine, uint32_t count) const {
+    if (full_) return Row(by, by_count)[engine] >= count;
+    const uint32_t step = step_[begin_[by] + by_count - 1];
+    for (uint32_t w = waits_->begin[step]; w < waits_->begin[step + 1]; ++w) {
+      const ProgramWait& wait = waits_->waits[w];
+      if (wait.engine == engine && wait.count >= count) return true;
+    }
+    return false;
+  }
+  void Learn(uint32_t from, uint32_t count) {
+    if (full_) {
+      const uint32_t* other = Row(from, count);
+      for (uint32_t e = 0; e < engines_; ++e) mine_[e] = Max(mine_[e], other[e]);
+      return;
+    }
+    mine_[from] = Max(mine_[from], count);
+    const uint32_t step = step_[begin_[from] + count - 1];
+    for (uint32_t w = waits_->begin[step]; w < waits_->begin[step + 1]; ++w) {
+      const ProgramWait& wait = waits_->waits[w];
+      mine_[wait.engine] = Max(mine_[wait.engine], wait.count);
+    }
+  }
+
+ private:
+  uint32_t* Row(uint32_t engine, uint32_t count) const {
+    const size_t row = full_ ? begin_[engine] + count - 1 : engine;
+    return known_.data() + row * engines_;
+  }
+  uint32_t engines_ = 0;
+  bool full_ = false;
+  const ProgramWaits* waits_ = nullptr;
+  Span<uint32_t> begin_;
+  Span<uint32_t> known_;  // counts per engine, of every step or of each engine's last
+  Span<uint32_t> step_;   // in program order; only where not full
+  uint32_t* mine_ = nullptr;
+};
+
+}  // namespace
+
 Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
-  const size_t n = program.size();
   Arena memory(scratch->memory());
-  // known[e][c - 1]: what has completed for sure once the c-th step of engine e has.
-  Sequence<Clock> known[kEngines] = {Sequence<Clock>(&memory), Sequence<Clock>(&memory),
-                                     Sequence<Clock>(&memory)};
+  Knowledge known;
+  SLUICE_TRY(known.Init(program, out, &memory));
   Ranges ranges(&memory);
-  Clock done;              // steps issued so far per engine
-  Clock latest[kEngines];  // knowledge at the end of each engine's list so far
-  for (size_t i = 0; i < n; ++i) {
+  SLUICE_TRY(ranges.Init(&memory, program.nodes()));
+  Needed needed(&memory);
+  SLUICE_TRY(needed.Init(&memory, program.engines()));
+  Span<uint32_t> done;  // steps issued so far per engine
+  SLUICE_TRY(memory.Allocate(program.engines(), &done));
+  for (size_t i = 0; i < program.size(); ++i) {
     const Step step = program.step(i);
-    const int engine = EngineOf(step.kind);
-    const uint32_t count = ++done.count[engine];
-    Clock needed;
+    const uint32_t engine = EngineOf(step);
+    const uint32_t count = ++done[engine];
+    needed.Clear();
     SLUICE_TRY(NeedsOf(program, step, engine, count, &ranges, &needed));
     // DRAM: the one DMA channel keeps its own order; the host reads what was stored
     // before it and the DMA reads what the host wrote.
     if (step.kind == StepKind::kHost) {
-      needed.count[kEngineDma] = done.count[kEngineDma];
+      SLUICE_TRY(needed.Raise(kEngineDma, done[kEngineDma]));
     } else if (engine == kEngineDma) {
-      needed.count[kEngineHost] = done.count[kEngineHost];
+      SLUICE_TRY(needed.Raise(kEngineHost, done[kEngineHost]));
     }
-    Clock clock = latest[engine];
     SLUICE_TRY(out->begin.Push(static_cast<uint32_t>(out->waits.size())));
+    known.Enter(engine, count, i);
     // What another wait already implies is not waited for. The engine whose step
     // knows most is asked first; with three engines one look back is enough.
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int e = 0; e < kEngines; ++e) {
-        if (e == engine || needed.count[e] <= clock.count[e]) continue;
+    const bool ask = known.full() || needed.engines().size() <= kMaxAsked;
+    for (int pass = ask ? 0 : 1; pass < 2; ++pass) {
+      for (const uint32_t e : needed.engines()) {
+        if (known.Knows(e, needed[e])) continue;
         bool implied = false;
-        for (int other = 0; other < kEngines && pass == 0; ++other) {
-          if (other == e || other == engine) continue;
-          if (needed.count[other] <= clock.count[other]) continue;
-          const Clock& its = known[other][needed.count[other] - 1];
-          implied = implied || its.count[e] >= needed.count[e];
+        for (const uint32_t other : needed.engines()) {
+          if (implied || pass != 0) break;
+          if (other == e || known.Knows(other, needed[other])) continue;
+          implied = known.Implies(other, needed[other], e, needed[e]);
         }
         if (implied) continue;
-        SLUICE_TRY(
-            out->waits.Push(ProgramWait{static_cast<uint32_t>(e), needed.count[e]}));
-        clock.Join(known[e][needed.count[e] - 1]);
+        SLUICE_TRY(out->waits.Push(ProgramWait{e, needed[e]}));
+        known.Learn(e, needed[e]);
       }
     }
-    clock.count[engine] = count;
-    SLUICE_TRY(known[engine].Push(clock));
-    latest[engine] = clock;
   }
   return out->begin.Push(static_cast<uint32_t>(out->waits.size()));
 }
@@ -361,24 +602,27 @@ Status PredictCycles(const Graph& graph, const Hardware& hardware,
                      const Program& program, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles) {
   Arena memory(scratch->memory());
-  const size_t n = program.size();
-  Sequence<int64_t> finish[kEngines] = {Sequence<int64_t>(&memory),
-                                        Sequence<int64_t>(&memory),
-                                        Sequence<int64_t>(&memory)};
+  Span<uint32_t> begin;
+  SLUICE_TRY(CountEngines(program, &memory, &begin));
+  Span<uint32_t> next;  // per engine
+  SLUICE_TRY(memory.Allocate(program.engines(), &next));
+  Span<int64_t> finish;
+  SLUICE_TRY(memory.Allocate(program.size(), &finish));
   *cycles = 0;
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < program.size(); ++i) {
     const Step step = program.step(i);
-    Sequence<int64_t>& own = finish[EngineOf(step.kind)];
-    int64_t start = own.size() == 0 ? 0 : own[own.size() - 1];
+    const uint32_t engine = EngineOf(step);
+    const uint32_t number = begin[engine] + next[engine]++;
+    int64_t start = number == begin[engine] ? 0 : finish[number - 1];
     for (uint32_t w = waits.begin[i]; w < waits.begin[i + 1]; ++w) {
       const ProgramWait& wait = waits.waits[w];
-      start = Max(start, finish[wait.engine][wait.count - 1]);
+      start = Max(start, finish[begin[wait.engine] + wait.count - 1]);
     }
     int64_t end = 0;
     if (!CheckedAdd(start, StepCycles(graph, hardware, program, step), &end)) {
       end = INT64_MAX;
     }
-    SLUICE_TRY(own.Push(end));
+    finish[number] = end;
     *cycles = Max(*cycles, end);
   }
   return Status::kOk;

@@ -9,8 +9,14 @@
 // Steps are kept densely: a tile or transfer is a form, stored once for all that share
 // it, and what is its own. Add... takes them in full, Tile and Transfer give them back.
 //
+// Nodes: a tile runs on one, a transfer names the node it comes from or, when loaded,
+// the top left one of the rectangle that it goes to. Scratchpad addresses are a node's
+// own.
+//
 // Cost     some 40 bytes per step and its waits where tiles repeat; DeriveWaits
-//          O(steps * ranges that overlap), PredictCycles O(steps + waits).
+//          O(steps * ranges that overlap), PredictCycles O(steps + waits). Waits that
+//          others imply are left out; where nodes times steps exceed 2^22, only those
+//          that two others imply.
 #ifndef SLUICE_MODEL_PROGRAM_H_
 #define SLUICE_MODEL_PROGRAM_H_
 
@@ -36,7 +42,10 @@ struct BufferBox {
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
   uint8_t dtype;
-  uint8_t reserved[3];  // 0: boxes are compared by their bytes
+  // 1, when written: fills its part of the range beside the writes since the last read,
+  // which it need not follow.
+  uint8_t joins;
+  uint8_t reserved[2];  // 0: boxes are compared by their bytes
 };
 
 // The same in DRAM; the tensor's place gives the base.
@@ -51,22 +60,32 @@ struct DramBox {
   uint32_t step;
 };
 
-enum class StepKind : uint8_t { kLoad, kStore, kCompute, kHost };
+enum class StepKind : uint8_t { kLoad, kStore, kCompute, kHost, kForward };
 
 struct Step {
   StepKind kind;
+  uint32_t node;   // of the tile; where a LOAD begins, a STORE or FORWARD comes from
   uint32_t layer;  // graph layer
   uint32_t item;   // number of the transfer or tile, or the layer itself for kHost
 };
 
+struct NodeRect {
+  uint32_t node;        // top left
+  uint32_t cols, rows;  // 0 means 1
+};
+
 struct Transfer {
-  DramBox dram;
-  BufferBox buffer;
-  bool indexed;     // LOAD of rows chosen by `index`
-  BufferBox index;  // int32, in the scratchpad
+  DramBox dram;       // not of a FORWARD
+  BufferBox buffer;   // of a FORWARD: where it comes from
+  bool indexed;       // LOAD of rows chosen by `index`
+  BufferBox index;    // int32, in the scratchpad
+  uint32_t node;      // STORE, FORWARD: where it comes from
+  NodeRect to;        // LOAD, FORWARD
+  BufferBox landing;  // FORWARD: where it goes, on each node of `to`
 };
 
 struct TileStep {
+  uint32_t node;
   bool present[kTileRoles];
   BufferBox operand[kTileRoles];
   bool has_accumulator;
@@ -90,13 +109,15 @@ struct ProgramWait {
   uint32_t count;
 };
 
-enum ProgramEngine {
-  kEngineDma = 0,
-  kEngineHost = 1,
-  kEngineCompute = 2,
-  kEngines = 3
-};
-ProgramEngine EngineOf(StepKind kind);
+// As in the stream: node i computes on engine kEngineCompute + 2i and sends on the
+// next.
+enum ProgramEngine { kEngineDma = 0, kEngineHost = 1, kEngineCompute = 2 };
+uint32_t EngineOf(const Step& step);
+
+// Links to the farthest node of a rectangle, and of a tree from `node` that enters it
+// at its nearest and reaches all.
+int64_t FarthestHops(uint32_t cols, uint32_t node, const NodeRect& to);
+int64_t LinksTo(uint32_t cols, uint32_t node, const NodeRect& to);
 
 constexpr uint32_t kNoBox = 0xffffffffu;
 
@@ -106,8 +127,10 @@ struct TransferForm {
   uint32_t moves, parameter, step;  // as in DramBox
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
-  uint32_t buffer;  // box
-  uint32_t index;   // box, kNoBox unless indexed
+  uint32_t buffer;      // box
+  uint32_t other;       // box: of a FORWARD the landing, else the index or kNoBox
+  uint32_t to;          // FORWARD: top left node
+  uint32_t cols, rows;  // LOAD, FORWARD: of the rectangle, each >= 1
 };
 
 // What tiles have in common: all but where in the layer.
@@ -141,8 +164,11 @@ struct TilePlace {
 
 class Program {
  public:
-  explicit Program(Arena* arena)
-      : boxes_(arena),
+  // Columns and rows of the mesh.
+  explicit Program(Arena* arena, uint32_t cols = 1, uint32_t rows = 1)
+      : cols_(cols),
+        nodes_(cols * rows),
+        boxes_(arena),
         transfer_forms_(arena),
         tile_forms_(arena),
         steps_(arena),
@@ -153,8 +179,12 @@ class Program {
   Status BeginBlock() { return block_begin_.Push(static_cast<uint32_t>(size())); }
   Status AddTransfer(StepKind kind, uint32_t layer, const Transfer& transfer);
   Status AddTile(uint32_t layer, const TileStep& tile);
-  Status AddHost(uint32_t layer) { return Push(StepKind::kHost, layer, layer); }
+  Status AddHost(uint32_t layer) { return Push(StepKind::kHost, 0, layer, layer); }
 
+  uint32_t cols() const { return cols_; }
+  uint32_t nodes() const { return nodes_; }
+  // A single node sends nothing.
+  uint32_t engines() const { return nodes_ == 1 ? 3 : kEngineCompute + 2 * nodes_; }
   size_t size() const { return steps_.size(); }
   size_t tile_count() const { return tiles_.size(); }
   size_t block_count() const { return block_begin_.size(); }
@@ -165,8 +195,8 @@ class Program {
   }
   Step step(size_t i) const {
     const PackedStep& s = steps_[i];
-    return Step{static_cast<StepKind>(s.item >> kItemBits), s.layer,
-                s.item & ((1u << kItemBits) - 1)};
+    return Step{static_cast<StepKind>(s.item >> kItemBits), s.layer >> kLayerBits,
+                s.layer & ((1u << kLayerBits) - 1), s.item & ((1u << kItemBits) - 1)};
   }
   Transfer transfer(uint32_t item) const;
   TileStep tile(uint32_t item) const;
@@ -187,10 +217,10 @@ class Program {
   const BufferBox& box(uint32_t index) const { return boxes_[index]; }
 
  private:
-  static constexpr uint32_t kItemBits = 30;
+  static constexpr uint32_t kItemBits = 29, kLayerBits = 22;
   struct PackedStep {
-    uint32_t layer;
-    uint32_t item;  // kind above kItemBits
+    uint32_t layer;  // node above kLayerBits
+    uint32_t item;   // kind above kItemBits
   };
   struct PackedTransfer {
     uint32_t form;
@@ -200,8 +230,10 @@ class Program {
     uint32_t form;
     TilePlace place;
   };
-  Status Push(StepKind kind, uint32_t layer, size_t item);
+  Status Push(StepKind kind, uint32_t node, uint32_t layer, size_t item);
 
+  uint32_t cols_;
+  uint32_t nodes_;
   InternTable<BufferBox> boxes_;
   InternTable<TransferForm> transfer_forms_;
   InternTable<TileForm> tile_forms_;

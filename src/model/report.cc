@@ -25,18 +25,42 @@ struct Counts {
   int64_t peak = 0;
   double tile_scratchpad_pj = 0;  // of tiles that declare their energy
   double tile_compute_pj = 0;
+  double links = 0;        // times bytes that cross them; exact below 2^53
   int64_t other_macs = 0;  // of tiles that do not
   int64_t other_vector_ops = 0;
 };
 
-void CountTransfer(const Program& program, const TransferForm& t, bool load,
-                   Counts* c) {
+// From the nearest corner of the mesh, where DRAM is.
+int64_t LinksToCorner(const Program& program, const NodeRect& rect) {
+  const uint32_t right = program.cols() - 1, below = program.nodes() - right - 1;
+  const uint32_t corners[] = {0u, right, below, below + right};
+  int64_t links = INT64_MAX;
+  for (const uint32_t corner : corners) {
+    links = Min(links, LinksTo(program.cols(), corner, rect));
+  }
+  return links;
+}
+
+void CountTransfer(const Program& program, const Step& step, Counts* c) {
+  const TransferForm& t = program.transfer_form(step.item);
   const BufferBox& buffer = program.box(t.buffer);
   const int64_t bytes = BoxBytes(buffer);
-  (load ? c->dram_read : c->dram_write) += bytes;
-  (load ? c->pad_write : c->pad_read) += bytes;
+  const bool load = step.kind == StepKind::kLoad;
+  const bool forward = step.kind == StepKind::kForward;
   c->peak = Max(c->peak, BoxEnd(buffer));
-  if (t.index != kNoBox) c->pad_read += BoxBytes(program.box(t.index));
+  if (!forward) (load ? c->dram_read : c->dram_write) += bytes;
+  if (!load) c->pad_read += bytes;
+  if (load || forward) c->pad_write += bytes * t.cols * t.rows;
+  if (t.other != kNoBox) {
+    const BufferBox& other = program.box(t.other);
+    if (!forward) c->pad_read += BoxBytes(other);
+    c->peak = Max(c->peak, BoxEnd(other));
+  }
+  if (program.nodes() == 1) return;
+  const NodeRect rect = {forward ? t.to : step.node, t.cols, t.rows};
+  c->links += static_cast<double>(bytes) *
+              static_cast<double>(forward ? LinksTo(program.cols(), step.node, rect)
+                                          : LinksToCorner(program, rect));
 }
 
 void CountTile(const Program& program, const TileForm& t, Counts* c) {
@@ -68,11 +92,10 @@ Counts CountProgram(const Program& program) {
   Counts c;
   for (size_t i = 0; i < program.size(); ++i) {
     const Step step = program.step(i);
-    if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
-      CountTransfer(program, program.transfer_form(step.item),
-                    step.kind == StepKind::kLoad, &c);
-    } else if (step.kind == StepKind::kCompute) {
+    if (step.kind == StepKind::kCompute) {
       CountTile(program, program.tile_form(step.item), &c);
+    } else if (step.kind != StepKind::kHost) {
+      CountTransfer(program, step, &c);
     }
   }
   return c;
@@ -85,8 +108,9 @@ void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs
   CompulsoryWork(graph, needs, &macs, &vector_ops);
   const int64_t compulsory = CompulsoryBytes(graph, needs);
   const Rational bandwidth = hardware.dram().bandwidth;
-  const int64_t compute = CeilDivide(macs, hardware.macs_per_cycle) +
-                          vector_ops / hardware.vector_ops_per_cycle;
+  const int64_t nodes = int64_t{hardware.node_cols} * hardware.node_rows;
+  const int64_t compute = CeilDivide(macs, nodes * hardware.macs_per_cycle) +
+                          vector_ops / (nodes * hardware.vector_ops_per_cycle);
   const int64_t dram =
       TransferCycles(compulsory, bandwidth.numerator, bandwidth.denominator);
   report->bound_latency_cycles = static_cast<uint64_t>(Max(compute, dram));
@@ -95,8 +119,8 @@ void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs
       Min(hardware.dram().read_pj_per_bit, hardware.dram().write_pj_per_bit);
   energy += static_cast<double>(macs) * hardware.mac_pj;
   energy += static_cast<double>(vector_ops) * hardware.vector_op_pj;
-  energy +=
-      static_cast<double>(report->bound_latency_cycles) * hardware.leakage_pj_per_cycle;
+  energy += static_cast<double>(report->bound_latency_cycles) *
+            (hardware.leakage_pj_per_cycle * static_cast<double>(nodes));
   report->bound_energy_pj = energy;
   report->spill_bytes = report->dram_read_bytes + report->dram_write_bytes -
                         static_cast<uint64_t>(compulsory);
@@ -128,9 +152,12 @@ void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
       static_cast<double>(c.other_vector_ops) * hardware.vector_op_pj +
       c.tile_compute_pj;
   report->energy_leakage_pj =
-      static_cast<double>(cycles) * hardware.leakage_pj_per_cycle;
+      static_cast<double>(cycles) *
+      (hardware.leakage_pj_per_cycle * static_cast<double>(program.nodes()));
+  report->energy_noc_pj = c.links * 8 * hardware.hop_pj_per_bit;
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +
-                      report->energy_compute_pj + report->energy_leakage_pj;
+                      report->energy_compute_pj + report->energy_leakage_pj +
+                      report->energy_noc_pj;
 }
 
 Status FillReport(const Graph& graph, const Hardware& hardware,

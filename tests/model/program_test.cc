@@ -85,13 +85,13 @@ std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWait
       }
     };
     for (size_t j = 0; j < i; ++j) {
-      if (EngineOf(p.step(j).kind) == EngineOf(p.step(i).kind)) add(j);
+      if (EngineOf(p.step(j)) == EngineOf(p.step(i))) add(j);
     }
     for (uint32_t x = w.begin[i]; x < w.begin[i + 1]; ++x) {
       if (x == dropped) continue;
       uint32_t count = 0;
       for (size_t j = 0; j < i; ++j) {
-        if (EngineOf(p.step(j).kind) != static_cast<int>(w.waits[x].engine)) continue;
+        if (EngineOf(p.step(j)) != w.waits[x].engine) continue;
         if (++count == w.waits[x].count) add(j);
       }
     }
