@@ -128,6 +128,56 @@ SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
                                                   sluice_diagnostic_t* diagnostic);
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
+enum { /* sluice_tensor_info_t.kind */
+  SLUICE_TENSOR_INTERMEDIATE = 0,
+  SLUICE_TENSOR_INPUT = 1,
+  SLUICE_TENSOR_OUTPUT = 2,
+  SLUICE_TENSOR_CONSTANT = 3,
+  SLUICE_TENSOR_STATE = 4
+};
+enum { /* sluice_tensor_info_t.source: where a constant's bytes come from */
+  SLUICE_SOURCE_NONE = 0,
+  SLUICE_SOURCE_INLINE = 1,   /* source_offset: byte of the graph's buffer */
+  SLUICE_SOURCE_EXTERNAL = 2, /* source_offset: byte of `file` */
+  SLUICE_SOURCE_SEEDED = 3    /* source_offset: the seed of ops.h */
+};
+
+typedef struct sluice_graph_counts {
+  uint32_t struct_size;
+  uint32_t tensors, layers, parameters;
+} sluice_graph_counts_t;
+
+typedef struct sluice_tensor_info {
+  uint32_t struct_size;
+  uint32_t kind;     /* SLUICE_TENSOR_ */
+  uint32_t dtype;    /* SLUICE_DTYPE_ of ops.h */
+  uint32_t rank;     /* as written in the graph */
+  int32_t extent[4]; /* N H W C, ones in front */
+  uint64_t bytes;    /* dense */
+  uint32_t source;   /* SLUICE_SOURCE_ */
+  uint32_t name_size, file_size;
+  uint32_t reserved;
+  uint64_t source_offset;
+  const char* name; /* borrowed, without a NUL; NULL: none */
+  const char* file;
+} sluice_tensor_info_t;
+
+typedef struct sluice_parameter_info { /* a value that runs give: min <= value <= max */
+  uint32_t struct_size;
+  int32_t min, max;
+  uint32_t name_size;
+  const char* name; /* as above */
+} sluice_parameter_info_t;
+
+/* SLUICE_BAD_ARGUMENT: no such index. */
+SLUICE_API sluice_status_t sluice_graph_count(const sluice_graph_t* graph,
+                                             sluice_graph_counts_t* out_counts);
+SLUICE_API sluice_status_t sluice_graph_tensor(const sluice_graph_t* graph,
+                                               uint32_t index,
+                                               sluice_tensor_info_t* out_tensor);
+SLUICE_API sluice_status_t sluice_graph_parameter(
+    const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
+
 enum {
   SLUICE_SOLVER_DEFAULT = 0,  /* as FUSION; the plain plan when limits leave no more */
   SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the first plan, in milliseconds */
@@ -216,6 +266,17 @@ SLUICE_API sluice_status_t sluice_plan_stream(const sluice_plan_t* plan,
  * required size in *size. */
 SLUICE_API sluice_status_t sluice_plan_write(const sluice_plan_t* plan, void* buffer,
                                              size_t* size);
+
+/* Where a tensor of the graph lies in DRAM: element (n, h, w, c) at offset + n * stride[0]
+ * + h * stride[1] + w * stride[2] + c * stride[3] of the region. */
+typedef struct sluice_tensor_place {
+  uint32_t struct_size;
+  uint32_t region; /* SLUICE_REGION_ of stream.h; 255: never leaves the scratchpad */
+  uint64_t offset; /* bytes */
+  uint32_t stride[4];
+} sluice_tensor_place_t;
+SLUICE_API sluice_status_t sluice_plan_tensor(const sluice_plan_t* plan, uint32_t index,
+                                              sluice_tensor_place_t* out_place);
 
 /* Where the scheduler's own memory goes. */
 enum {

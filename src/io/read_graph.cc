@@ -121,6 +121,7 @@ Status ReadTensorSource(Reader* r, uint32_t t) {
           .Number(t)
           .Text(" names no file");
     }
+    tensor->file = file[t];
   }
   return Status::kOk;
 }
@@ -144,6 +145,7 @@ Status ReadTensors(Reader* r) {
     tensor->dtype = dtype[t];
     tensor->element_bytes = DtypeBytes(dtype[t]);
     tensor->producer = kNone;
+    tensor->file = kNone;
     tensor->name =
         t < name.size() && name[t] < r->graph->names.size() ? name[t] : kNone;
     if (tensor->element_bytes == 0 || kind[t] > 4) {
@@ -335,6 +337,9 @@ Status ReadGraph(const void* bytes, size_t size, Arena* arena, Graph* graph,
   SLUICE_TRY(ReadParameters(&r));
   SLUICE_TRY(ReadLayers(&r));
   SLUICE_TRY(CheckOutputs(r));
+  if (r.in->data() != nullptr) {
+    graph->data_begin = static_cast<uint64_t>(r.in->data()->Data() - data);
+  }
   graph->hash = HashWithoutData(data, size, r.in->data());
   return Status::kOk;
 }

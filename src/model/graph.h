@@ -33,6 +33,7 @@ struct Tensor {
   uint8_t source;          // constants: 1 inline, 2 external, 3 seeded
   uint32_t element_bytes;  // of dtype
   uint32_t name;           // into Graph::names or kNone
+  uint32_t file;           // of an external constant, into Graph::names; else kNone
   uint32_t producer;       // layer or kNone
   int64_t bytes;           // dense size
   uint64_t source_offset;  // inline: into data; external: into the file; seeded: seed
@@ -68,7 +69,8 @@ struct Graph {
   Span<const Tensor> tensors;
   Span<const Layer> layers;
   Span<const Parameter> parameters;
-  uint64_t hash;  // FNV-1a of the graph's bytes, inline constants left out
+  uint64_t data_begin;  // byte of the graph's buffer where inline constants start
+  uint64_t hash;        // FNV-1a of the graph's bytes, inline constants left out
 };
 
 // Lower-case name of an op or dtype as in ops.h; "unknown" for other codes.
