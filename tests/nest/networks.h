@@ -17,6 +17,7 @@ struct NetworkLayer {
   std::string name;
   std::string type;
   MappingProblem problem;
+  std::vector<std::string> prev = {};  // who makes its inputs; or the network's own
 };
 
 inline std::string SharedFolder() {
@@ -45,7 +46,7 @@ inline std::vector<NetworkLayer> ReadNetwork(const std::string& name, int64_t ba
       problem.operands = OperandBit(kInput) | OperandBit(kOutput);
       problem.vector = true;
     }
-    layers.push_back({in["name"], type, problem});
+    layers.push_back({in["name"], type, problem, in["prev"]});
   }
   return layers;
 }

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chains of segments: the best by what is known, asked for its prices until all of it
+// is priced.
+#include "base/checked.h"
+#include "solve/segments/value.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int kWeightRounds = 3;  // of products: weights follow the best so far
+constexpr double kEnough = 1e-9;  // relative: what is not a gain
+
+struct Search {
+  Search(Space* s, Values* v, Budget* b, Diagnostic* d)
+      : space(s), values(v), budget(b), diagnostic(d) {}
+  Space* space;
+  Values* values;
+  Budget* budget;
+  Diagnostic* diagnostic;
+  Weights weights;
+  Ranking ranking = Ranking::kEstimate;
+  Span<double> best;     // of the layers before a position
+  Span<uint32_t> by;     // run that ends there
+  Span<uint32_t> chain;  // runs, last first
+  size_t length = 0;
+  uint64_t limit = 0;  // calls of the pricer; 0: none
+  bool only_priced = false;
+};
+
+double Scalar(const Weights& weights, const SchemeValue& value) {
+  if (value.infeasible) return kNoValue;
+  return weights.per_pj * value.pj +
+         weights.per_cycle * static_cast<double>(value.cycles);
+}
+
+void Revalue(Search* search, const Run& run, Scheme* scheme) {
+  const SchemeValue value = search->values->Of(run, *scheme, search->ranking);
+  scheme->priced = value.priced || value.infeasible;
+  scheme->value = Scalar(search->weights, value);
+}
+
+// The least value among a run's schemes that count now.
+void FindBest(Search* search, Run* run) {
+  run->best = run->beyond;
+  run->value = kNoValue;
+  for (uint32_t i = run->schemes; i < run->beyond; ++i) {
+    const Scheme& scheme = search->space->schemes[i];
+    if (scheme.value >= run->value || (search->only_priced && !scheme.priced)) continue;
+    run->best = i;
+    run->value = scheme.value;
+  }
+}
+
+// Values grow as prices come in: the least is looked at again until it stands.
+void Settle(Search* search, Run* run) {
+  for (;;) {
+    FindBest(search, run);
+    if (run->best == run->beyond) return;
+    Scheme* scheme = &search->space->schemes[run->best];
+    const double before = scheme->value;
+    Revalue(search, *run, scheme);
+    if (scheme->value <= before) {
+      run->value = scheme->value;
+      return;
+    }
+  }
+}
+
+// All values anew, under other weights or another ranking.
+void RevalueAll(Search* search) {
+  for (Run& run : search->space->runs) {
+    for (uint32_t i = run.schemes; i < run.beyond; ++i) {
+      if (search->budget->Exhausted() && run.stages > 0) {
+        search->space->schemes[i].value = kNoValue;
+        continue;
+      }
+      Revalue(search, run, &search->space->schemes[i]);
+    }
+    FindBest(search, &run);
+  }
+}
+
+// The best chain; runs are in the order of their first layer. Its value.
+double FindChain(Search* search) {
+  const Space& space = *search->space;
+  const size_t n = space.layers.size();
+  for (size_t i = 0; i <= n; ++i) search->best[i] = kNoValue;
+  search->best[0] = 0;
+  for (uint32_t r = 0; r < space.runs.size(); ++r) {
+    const Run& run = space.runs[r];
+    if (run.best == run.beyond || search->best[run.first] >= kNoValue) continue;
+    const double value = search->best[run.first] + run.value;
+    if (value >= search->best[run.last]) continue;
+    search->best[run.last] = value;
+    search->by[run.last] = r;
+  }
+  search->length = 0;
+  if (search->best[n] >= kNoValue) return kNoValue;
+  for (uint32_t at = static_cast<uint32_t>(n); at > 0;) {
+    search->chain[search->length++] = search->by[at];
+    at = space.runs[search->by[at]].first;
+  }
+  return search->best[n];
+}
+
+bool MayPrice(const Search& search) {
+  return !search.budget->Exhausted() &&
+         (search.limit == 0 || search.values->calls() < search.limit);
+}
+
+// Prices a scheme's layers while it stays below `limit`.
+Status PriceScheme(Search* search, const Run& run, Scheme* scheme, double limit) {
+  bool all = false;
+  while (!all && scheme->value < limit && MayPrice(*search)) {
+    SLUICE_TRY(search->values->PriceNext(run, *scheme, &all, search->diagnostic));
+    Revalue(search, run, scheme);
+  }
+  return Status::kOk;
+}
+
+Status PriceSingles(Search* search) {
+  for (Run& run : search->space->runs) {
+    if (run.stages != 0) continue;
+    bool all;
+    SLUICE_TRY(search->values->PriceNext(run, search->space->schemes[run.schemes], &all,
+                                         search->diagnostic));
+    Revalue(search, run, &search->space->schemes[run.schemes]);
+    FindBest(search, &run);
+  }
+  return Status::kOk;
+}
+
+// What the layers of a run cost one by one.
+double SinglesOf(Span<const double> singles, const Run& run) {
+  double sum = 0;
+  for (uint32_t i = run.first; i < run.last; ++i) sum += singles[i];
+  return sum;
+}
+
+// The chain of the least value, its schemes priced until none is left that is not.
+// False: the budget or the limit ended it.
+Status PriceChains(Search* search, Span<const double> singles, bool* complete) {
+  *complete = false;
+  for (;;) {
+    FindChain(search);
+    bool changed = false;
+    for (size_t k = 0; k < search->length; ++k) {
+      Run* run = &search->space->runs[search->chain[k]];
+      Scheme* scheme = &search->space->schemes[run->best];
+      if (scheme->priced) continue;
+      if (!MayPrice(*search)) return Status::kOk;
+      changed = true;
+      const double limit = SinglesOf(singles, *run) * (1 - kEnough);
+      SLUICE_TRY(PriceScheme(search, *run, scheme, limit));
+      if (!scheme->priced && scheme->value >= limit) scheme->value = kNoValue;
+      Settle(search, run);
+    }
+    if (!changed) break;
+  }
+  *complete = true;
+  return Status::kOk;
+}
+
+// ---- the published way ----
+
+struct ChainEntry {
+  double value;
+  uint32_t run;
+  uint32_t scheme;
+  uint32_t previous;  // which of the entries at the run's first layer
+};
+
+// Marks the runs' schemes on the top_k chains of estimates; one scheme per run and
+// kind, the first that may fit.
+Status MarkTopChains(Search* search, Span<uint8_t> wanted, Arena* arena) {
+  Space& space = *search->space;
+  const uint32_t k = Max(1u, Min(search->space->options.top_k, 64u));
+  const size_t n = space.layers.size();
+  Span<ChainEntry> entries;
+  SLUICE_TRY(arena->Allocate((n + 1) * k, &entries));
+  for (ChainEntry& entry : entries) entry.value = kNoValue;
+  entries[0].value = 0;
+  for (uint32_t r = 0; r < space.runs.size(); ++r) {
+    const Run& run = space.runs[r];
+    bool seen[3] = {};
+    for (uint32_t i = run.schemes; i < run.beyond; ++i) {
+      const Scheme& scheme = space.schemes[i];
+      if (seen[static_cast<int>(scheme.kind)]) continue;
+      seen[static_cast<int>(scheme.kind)] = true;
+      const SchemeValue estimate = search->values->Of(run, scheme, Ranking::kPublished);
+      for (uint32_t j = 0; j < k; ++j) {
+        const ChainEntry& from = entries[size_t{run.first} * k + j];
+        if (from.value >= kNoValue) break;
+        ChainEntry entry = {from.value + Scalar(search->weights, estimate), r, i, j};
+        ChainEntry* to = &entries[size_t{run.last} * k];
+        for (uint32_t m = 0; m < k; ++m) {
+          if (entry.value >= to[m].value) continue;
+          const ChainEntry moved = to[m];
+          to[m] = entry;
+          entry = moved;
+        }
+      }
+    }
+  }
+  for (uint32_t j = 0; j < k; ++j) {
+    const ChainEntry* entry = &entries[n * k + j];
+    for (size_t at = n; at > 0 && entry->value < kNoValue;) {
+      wanted[entry->scheme] = 1;
+      at = space.runs[entry->run].first;
+      entry = &entries[at * k + entry->previous];
+    }
+  }
+  return Status::kOk;
+}
+
+// Every scheme of the marked segments is solved, unless dearer than the best before
+// all of it is.
+Status PriceTop(Search* search, Arena* arena) {
+  Space& space = *search->space;
+  Span<uint8_t> wanted;
+  SLUICE_TRY(arena->Allocate(space.schemes.size(), &wanted));
+  SLUICE_TRY(MarkTopChains(search, wanted, arena));
+  for (Run& run : space.runs) {
+    if (run.stages == 0) continue;
+    bool kind[3] = {};
+    for (uint32_t i = run.schemes; i < run.beyond; ++i) {
+      if (wanted[i] != 0) kind[static_cast<int>(space.schemes[i].kind)] = true;
+    }
+    double best = kNoValue;
+    for (uint32_t i = run.schemes; i < run.beyond; ++i) {
+      Scheme* scheme = &space.schemes[i];
+      if (!kind[static_cast<int>(scheme->kind)]) continue;
+      SLUICE_TRY(PriceScheme(search, run, scheme, best));
+      if (scheme->priced) best = Min(best, scheme->value);
+    }
+  }
+  return Status::kOk;
+}
+
+// ---- the result ----
+
+void CostOfLayer(const MeshCost& mesh, SegmentCost* cost) {
+  *cost = SegmentCost{};
+  cost->operations_pj = mesh.layer.operations_pj;
+  cost->registers_pj = mesh.registers_pj;
+  cost->transfer_pj = mesh.layer.transfer_pj;
+  cost->scratchpad_pj = mesh.scratchpad_pj;
+  cost->dram_pj = mesh.dram_pj;
+  cost->noc_pj = mesh.noc_pj;
+  cost->dram_read_bytes = mesh.dram_read_bytes;
+  cost->dram_write_bytes = mesh.dram_write_bytes;
+}
+
+Status WriteSegment(const Search& search, const Run& run, const Scheme& scheme,
+                    Arena* arena, Segment* segment) {
+  const Space& space = *search.space;
+  LayerRole role[kMaxRunLayers];
+  const LayerPrice* price[kMaxRunLayers];
+  if (!search.values->PricesOf(run, scheme, role, price)) return Status::kInternal;
+  const SchemeValue value = search.values->Of(run, scheme, search.ranking);
+  segment->kind = scheme.kind;
+  segment->begin = run.first;
+  segment->top_batch = scheme.top_batch;
+  segment->stages = scheme.kind == SegmentKind::kSpatial ? run.stages : 1;
+  SLUICE_TRY(arena->Allocate(run.last - run.first, &segment->layers));
+  segment->cost = SegmentCost{};
+  for (uint32_t i = 0; i < run.last - run.first; ++i) {
+    const SegmentLayer& from = space.layers[run.first + i];
+    LayerOnNodes* layer = &segment->layers[i];
+    layer->layer = from.layer;
+    layer->stage = role[i].stage;
+    layer->producer = role[i].producer == kNone ? kNone : role[i].producer - run.first;
+    layer->consumers = role[i].consumers;
+    layer->fetches = role[i].fetched > 0;
+    layer->stores = role[i].stores;
+    layer->region = role[i].query.region;
+    layer->terms = role[i].query.terms;
+    layer->split = price[i]->split;
+    layer->nest = price[i]->nest;
+    layer->kept = price[i]->kept;
+    layer->problem = from.problem;
+    layer->cost = price[i]->cost;
+    MeshCost all = price[i]->cost;
+    AddCrossings(space.hardware, from.problem, role[i], &all);
+    SegmentCost cost;
+    CostOfLayer(all, &cost);
+    AddCost(cost, &segment->cost);
+  }
+  SegmentCost rest = {};
+  rest.cycles = value.cycles;
+  rest.leakage_pj = space.hardware.leakage_pj_per_cycle *
+                    static_cast<double>(NodesOf(WholeMesh(space.hardware))) *
+                    static_cast<double>(value.cycles);
+  AddCost(rest, &segment->cost);
+  segment->node_cycles = value.node_cycles;
+  segment->dram_cycles = value.dram_cycles;
+  return Status::kOk;
+}
+
+// The chain of the search, without its segments' layers.
+SegmentCost CostOfChain(const Search& search) {
+  SegmentCost cost = {};
+  for (size_t k = 0; k < search.length; ++k) {
+    const Run& run = search.space->runs[search.chain[k]];
+    const SchemeValue value =
+        search.values->Of(run, search.space->schemes[run.best], search.ranking);
+    cost.energy_pj += value.pj;
+    cost.cycles += value.cycles;
+  }
+  return cost;
+}
+
+Status WriteSchedule(const Search& search, Span<const uint32_t> chain,
+                     Span<const uint32_t> scheme, Arena* arena,
+                     SegmentSchedule* schedule) {
+  const Space& space = *search.space;
+  SLUICE_TRY(arena->Allocate(space.layers.size(), &schedule->order));
+  for (size_t i = 0; i < space.layers.size(); ++i) {
+    schedule->order[i] = space.layers[i].layer;
+  }
+  SLUICE_TRY(arena->Allocate(chain.size(), &schedule->segments));
+  schedule->cost = SegmentCost{};
+  for (size_t k = 0; k < chain.size(); ++k) {
+    Segment* segment = &schedule->segments[k];
+    const size_t at = chain.size() - 1 - k;
+    SLUICE_TRY(WriteSegment(search, space.runs[chain[at]], space.schemes[scheme[at]],
+                            arena, segment));
+    AddCost(segment->cost, &schedule->cost);
+  }
+  return Status::kOk;
+}
+
+// The best chain of what is priced; remembers it when it beats the best so far.
+struct Incumbent {
+  Span<uint32_t> chain;
+  Span<uint32_t> scheme;
+  size_t length = 0;
+  double objective = kNoValue;
+};
+
+void TakeBest(Search* search, Incumbent* best) {
+  search->only_priced = true;
+  for (Run& run : search->space->runs) FindBest(search, &run);
+  FindChain(search);
+  search->only_priced = false;
+  const double objective =
+      SegmentObjective(search->space->options, CostOfChain(*search));
+  if (search->length == 0 || objective >= best->objective * (1 - kEnough)) return;
+  best->objective = objective;
+  best->length = search->length;
+  for (size_t k = 0; k < search->length; ++k) {
+    best->chain[k] = search->chain[k];
+    best->scheme[k] = search->space->runs[search->chain[k]].best;
+  }
+}
+
+// Weights whose sum is the objective, or touches it at this cost.
+Weights WeightsAt(const SegmentOptions& options, const SegmentCost& cost) {
+  Weights weights;
+  if (options.delay_exponent == 0) return weights;
+  if (options.energy_exponent == 0) return Weights{0, 1};
+  weights.per_pj = options.energy_exponent / Max(1.0, cost.energy_pj);
+  weights.per_cycle =
+      options.delay_exponent / Max(1.0, static_cast<double>(cost.cycles));
+  return weights;
+}
+
+// One look for a better chain under the present weights.
+Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* arena,
+               bool* complete) {
+  RevalueAll(search);
+  for (const Run& run : search->space->runs) {
+    if (run.stages == 0) singles[run.first] = run.value;
+  }
+  if (search->space->options.solver == SegmentSolver::kTopK) {
+    SLUICE_TRY(PriceTop(search, arena));
+    *complete = true;
+  } else {
+    SLUICE_TRY(PriceChains(search, singles, complete));
+  }
+  TakeBest(search, best);
+  return Status::kOk;
+}
+
+// Below every chain: the least energy and the least cycles, each by itself.
+double BoundOf(Search* search) {
+  const SegmentOptions& options = search->space->options;
+  search->ranking = Ranking::kBound;
+  SegmentCost least = {};
+  if (options.energy_exponent > 0) {
+    search->weights = Weights{1, 0};
+    RevalueAll(search);
+    least.energy_pj = FindChain(search);
+  }
+  if (options.delay_exponent > 0) {
+    search->weights = Weights{0, 1};
+    RevalueAll(search);
+    least.cycles = static_cast<int64_t>(FindChain(search));
+  }
+  return SegmentObjective(options, least);
+}
+
+Status AllocateSearch(Search* search, Incumbent* best, Arena* arena) {
+  const size_t n = search->space->layers.size();
+  SLUICE_TRY(arena->Allocate(n + 1, &search->best));
+  SLUICE_TRY(arena->Allocate(n + 1, &search->by));
+  SLUICE_TRY(arena->Allocate(n, &search->chain));
+  SLUICE_TRY(arena->Allocate(n, &best->chain));
+  return arena->Allocate(n, &best->scheme);
+}
+
+}  // namespace
+
+double SegmentObjective(const SegmentOptions& options, const SegmentCost& cost) {
+  double objective = 1;
+  for (uint32_t i = 0; i < options.energy_exponent; ++i) objective *= cost.energy_pj;
+  for (uint32_t i = 0; i < options.delay_exponent; ++i) {
+    objective *= static_cast<double>(cost.cycles);
+  }
+  return objective;
+}
+
+Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
+                      const SegmentOptions& options, const LayerPricer& pricer,
+                      Budget* budget, Arena* arena, ChosenSegments* chosen,
+                      Diagnostic* diagnostic) {
+  *chosen = ChosenSegments{};
+  Arena memory(arena->memory());
+  Space space(layers, hardware, options, &memory);
+  SLUICE_TRY(MakeSpace(&space, budget, &memory, &chosen->counts));
+  Values values(space, pricer, &memory);
+  SLUICE_TRY(values.Init());
+  Search search(&space, &values, budget, diagnostic);
+  Incumbent best;
+  SLUICE_TRY(AllocateSearch(&search, &best, &memory));
+  Span<double> singles;
+  SLUICE_TRY(memory.Allocate(layers.size(), &singles));
+  SLUICE_TRY(PriceSingles(&search));
+  TakeBest(&search, &best);
+  SegmentCost cost = CostOfChain(search);
+  chosen->layers_cost = cost;
+  chosen->layers_objective = best.objective;
+  search.limit = options.max_priced == 0 ? 0 : values.calls() + options.max_priced;
+  search.ranking = options.proof ? Ranking::kBound : Ranking::kEstimate;
+  const bool product = options.energy_exponent > 0 && options.delay_exponent > 0;
+  bool complete = true;
+  for (int round = 0; round < (product ? kWeightRounds : 1); ++round) {
+    if (options.solver == SegmentSolver::kLayers) break;
+    search.weights = WeightsAt(options, cost);
+    SLUICE_TRY(Improve(&search, singles, &best, &memory, &complete));
+    cost = CostOfChain(search);
+  }
+  for (const Scheme& scheme : space.schemes) chosen->counts.priced += scheme.priced;
+  chosen->counts.prices = values.calls();
+  SLUICE_TRY(WriteSchedule(search, best.chain.Slice(0, best.length),
+                           best.scheme.Slice(0, best.length), arena,
+                           &chosen->schedule));
+  chosen->schedule.objective = best.objective;
+  chosen->schedule.bound = Min(best.objective, BoundOf(&search));
+  chosen->proved =
+      options.proof && complete && !product && options.solver == SegmentSolver::kChain;
+  return Status::kOk;
+}
+
+}  // namespace sluice

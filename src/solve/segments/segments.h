@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers run together on a mesh, on which nodes, and what stays on the chip.
+//
+// Input    layers in topological order with their loop nests' problems, hardware with a
+//          mesh, a pricer: what one layer costs on one region under given terms
+// Output   segments with everything model/segment.h says, the cost by component, a
+//          bound below every schedule of the space, counts
+// Errors   kBadInput; what the pricer says of a layer that runs on no terms at all;
+//          kStopped only if the budget ends before all layers are priced by themselves
+// Cost     candidates: up to 14 runs per vertex, times batch slices and groups; each is
+//          looked at in a microsecond; priced are those that a chain may want
+// Source   KAPLA sections IV-B, VI; reference kapla.md 2c. Deviations: regions are
+//          rectangles, cut off one after the other; prices are exact where a chain needs
+//          them (a chain of the best cost is asked for its prices until all of it is
+//          priced), the published way (top-k chains of estimates, then solved) is an
+//          option.
+//
+// A vertex is a layer with MACs and the pools and sums behind it. A run of up to
+// max_stages vertices may be a segment if each vertex takes at most one input from the
+// run, each but the first takes one or shares one from outside, and of the consumers of
+// an output taken in the run at most one lies outside.
+#ifndef SLUICE_SOLVE_SEGMENTS_SEGMENTS_H_
+#define SLUICE_SOLVE_SEGMENTS_SEGMENTS_H_
+
+#include <stdint.h>
+
+#include "base/budget.h"
+#include "base/memory.h"
+#include "model/segment.h"
+
+namespace sluice {
+
+struct SegmentLayer {
+  MappingProblem problem;          // N is the batch
+  uint32_t layer;                  // of the graph
+  bool leads;                      // starts a vertex
+  bool stored;                     // its output must reach DRAM
+  bool whole;                      // its batch cannot be cut
+  Span<const uint32_t> producers;  // positions before this one, ascending, each once
+  Span<const int64_t> share;       // input words that each of them makes
+  int64_t input_words;             // all of them
+};
+
+struct LayerQuery {
+  uint32_t position;
+  NodeRegion region;
+  LayerTerms terms;
+  int64_t reserved_bytes;  // of every scratchpad, for what else must stay
+  bool stay;               // weights may lie in the scratchpads for all slices
+};
+
+struct LayerPrice {
+  NodeSplit split;
+  LoopNest nest;
+  uint32_t kept;
+  MeshCost cost;
+};
+
+struct LayerPricer {
+  void* user;
+  // The best way under these terms, or kInfeasible; other errors end the search.
+  Status (*price)(void* user, const LayerQuery& query, LayerPrice* price,
+                  Diagnostic* diagnostic);
+};
+
+enum class SegmentSolver : uint8_t {
+  kChain = 0,  // the best chain, priced where it matters
+  kTopK,       // published: the best top_k chains of estimates, their segments solved
+  kLayers,     // every layer by itself
+};
+
+struct SegmentOptions {
+  SegmentSolver solver = SegmentSolver::kChain;
+  uint32_t top_k = 4;
+  uint32_t max_stages = 5;
+  uint32_t energy_exponent = 1;
+  uint32_t delay_exponent = 0;
+  bool spatial = true;
+  bool temporal = true;
+  // Ranks what is not priced by bounds, not estimates, and leaves nothing out: the
+  // result is the optimum of the space. For small machines and chains.
+  bool proof = false;
+  uint64_t max_priced = 0;  // layer prices beyond those of single layers; 0: no limit
+};
+
+struct SegmentCounts {
+  uint64_t vertices;
+  uint64_t layers;
+  uint64_t segments;  // by layers and kind
+  uint64_t multi;     // of them of more than one layer
+  uint64_t spatial;
+  uint64_t schemes;  // segments with slices and groups
+  uint64_t valid;    // of them that may fit the scratchpads
+  uint64_t priced;   // schemes, all layers of
+  uint64_t prices;   // calls of the pricer
+};
+
+struct ChosenSegments {
+  SegmentSchedule schedule;
+  SegmentCounts counts;
+  double layers_objective;  // layer by layer
+  SegmentCost layers_cost;
+  bool proved;  // no schedule of the space is better
+};
+
+// energy^n x cycles^m.
+double SegmentObjective(const SegmentOptions& options, const SegmentCost& cost);
+
+Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
+                      const SegmentOptions& options, const LayerPricer& pricer,
+                      Budget* budget, Arena* arena, ChosenSegments* chosen,
+                      Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SEGMENTS_SEGMENTS_H_
