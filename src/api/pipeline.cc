@@ -2,6 +2,7 @@
 #include "api/pipeline.h"
 
 #include "api/fused_plan.h"
+#include "api/node_program.h"
 #include "api/operator_plan.h"
 #include "api/plan_notation.h"
 #include "api/tile_costs.h"
@@ -69,8 +70,11 @@ Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
 
 // A program with what is known about it.
 struct Candidate {
-  explicit Candidate(Memory* memory)
-      : places(memory), arena(memory), program(&arena), waits(&arena) {}
+  Candidate(Memory* memory, const Hardware& hardware)
+      : places(memory),
+        arena(memory),
+        program(&arena, hardware.node_cols, hardware.node_rows),
+        waits(&arena) {}
 
   Arena places;  // of the lowering, where it is this candidate's own
   Arena arena;   // of the program and its waits
@@ -130,6 +134,27 @@ Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
   return Status::kOk;
 }
 
+// Layers on all nodes of a mesh. As above: what goes wrong here leaves what stands.
+bool FindOnNodes(const Graph& graph, const Hardware& hardware, int64_t capacity,
+                 const sluice_schedule_options_t& options, const Candidate& baseline,
+                 const TileCoster& coster, Budget* budget, Candidate* out) {
+  Arena scratch(out->arena.memory());
+  Diagnostic ignored = {};
+  NodeProgram plan;
+  Status status =
+      ScheduleOnNodes(graph, hardware, baseline.lowering, capacity, {}, {}, coster,
+                      budget, &out->places, &scratch, &out->program, &plan, &ignored);
+  out->lowering = plan.lowering;
+  if (status == Status::kOk) status = Complete(graph, hardware, &scratch, out);
+  out->report.groups = plan.groups;
+  if (status == Status::kOk &&
+      PlanCost(options, out->report) < PlanCost(options, baseline.report)) {
+    return true;
+  }
+  out->arena.Rewind(Arena::Mark{});
+  return false;
+}
+
 // Uses the candidate up: each phase gives back what the next one does not need.
 Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capacity,
                      const Budget& budget, Candidate* c, Arena* arena, Arena* scratch,
@@ -176,7 +201,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
     capacity = static_cast<int64_t>(
         Min<uint64_t>(options.scratchpad_bytes, static_cast<uint64_t>(capacity)));
   }
-  Candidate baseline(scratch->memory());
+  Candidate baseline(scratch->memory(), hardware);
   scratch->memory()->EnterPhase(SLUICE_PHASE_LOWER);
   SLUICE_TRY(Lower(graph, hardware, scratch, &baseline.lowering, diagnostic));
   scratch->memory()->EnterPhase(SLUICE_PHASE_SCHEDULE);
@@ -185,7 +210,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(costs.Init(diagnostic));
   const TileCoster coster = costs.coster();
   if (options.granularity == SLUICE_GRANULARITY_OPERATOR) {
-    Candidate whole(scratch->memory());
+    Candidate whole(scratch->memory(), hardware);
     Arena memory(scratch->memory());
     SLUICE_TRY(ScheduleOperators(graph, hardware, baseline.lowering, capacity, coster,
                                  &budget, &whole.places, &memory, &whole.program,
@@ -201,10 +226,15 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(costs.status(diagnostic));
   SLUICE_TRY(Complete(graph, hardware, scratch, &baseline));
   baseline.report.groups = baseline.report.layers;
-  Candidate fused(scratch->memory());
-  const bool better =
-      options.solver != SLUICE_SOLVER_BASELINE &&
-      FindBetter(graph, hardware, capacity, options, baseline, coster, &budget, &fused);
+  Candidate fused(scratch->memory(), hardware);
+  bool better = false;
+  if (baseline.program.nodes() > 1) {
+    better = FindOnNodes(graph, hardware, capacity, options, baseline, coster, &budget,
+                         &fused);
+  } else if (options.solver != SLUICE_SOLVER_BASELINE) {
+    better = FindBetter(graph, hardware, capacity, options, baseline, coster, &budget,
+                        &fused);
+  }
   SLUICE_TRY(costs.status(diagnostic));
   if (better) {
     const Status status = WriteAndJudge(graph, hardware, capacity, budget, &fused,

@@ -248,7 +248,7 @@ Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,
       Span<const MemoryLevel>(machine->levels, size_t{outermost} + 1);
   uint32_t count = 0;
   for (const Fanout& fanout : hardware.fanouts) {
-    if (fanout.level + 1 >= outermost || count + kMeshAxes >= kMaxFanouts) {
+    if (fanout.level + 1 >= outermost || count + kMeshAxes >= kMaxMeshFanouts) {
       return Fail(diagnostic, Status::kUnsupported, "mesh")
           .Text("DRAM feeds the nodes of the mesh and nothing else");
     }

@@ -120,14 +120,14 @@ void FindPaths(const Hardware& hardware, const NodeRegion& region,
 // pJ of one word across one link.
 double LinkPj(const Hardware& hardware, int64_t bytes);
 
-constexpr uint32_t kMaxFanouts = kMaxLevels * kMaxAxes;
+constexpr uint32_t kMaxMeshFanouts = kMaxLevels * kMaxAxes;
 
 // The hardware as seen from DRAM: a level that holds nothing carries the loops of one
 // node's part, the outermost feeds the nodes. Not to be copied: hardware points into
 // it.
 struct MeshMachine {
   MemoryLevel levels[kMaxLevels];
-  Fanout fanouts[kMaxFanouts];
+  Fanout fanouts[kMaxMeshFanouts];
   Hardware hardware;
 };
 Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,

@@ -15,6 +15,10 @@ Status Contents::Init() {
   SLUICE_TRY(judge_->arena->Allocate(memories, &writes_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &reads_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &recent_));
+  for (RecentPieces& recent : recent_) {
+    recent.set_size(Max(RecentPieces::kLeast,
+                        Min(RecentPieces::kMost, 2 * judge_->stream.nodes)));
+  }
   for (size_t m = 0; m < 2 * memories; ++m) {
     void* raw = judge_->arena->AllocateBytes(sizeof(MemoryMap), alignof(MemoryMap));
     if (raw == nullptr) return Status::kOutOfMemory;
@@ -343,7 +347,7 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   // whom.
   RecentPieces* recent = &recent_[memory];
   bool grown = false;
-  for (uint32_t i = 0; i < RecentPieces::kSize && recent->At(i) != nullptr;) {
+  for (uint32_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
     Piece* older = recent->At(i);
     if (!TryMerge(*older, piece)) {
       ++i;

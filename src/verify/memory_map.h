@@ -32,26 +32,30 @@ struct Piece {
   Piece* next_free;
 };
 
-// The last few pieces written to one memory: what a new one may continue.
+// The last few pieces written to one memory: what a new one may continue. Several nodes
+// store in turn, so there are more of them then.
 class RecentPieces {
  public:
-  static constexpr uint32_t kSize = 8;
+  static constexpr uint32_t kLeast = 8, kMost = 64;
+  void set_size(uint32_t size) { size_ = size; }
+  uint32_t size() const { return size_; }
   void Add(Piece* piece) {
     Forget(piece);
-    for (uint32_t i = kSize - 1; i > 0; --i) piece_[i] = piece_[i - 1];
+    for (uint32_t i = size_ - 1; i > 0; --i) piece_[i] = piece_[i - 1];
     piece_[0] = piece;
   }
   void Forget(const Piece* piece) {
-    for (uint32_t i = 0; i < kSize; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       if (piece_[i] != piece) continue;
-      for (uint32_t j = i; j + 1 < kSize; ++j) piece_[j] = piece_[j + 1];
-      piece_[kSize - 1] = nullptr;
+      for (uint32_t j = i; j + 1 < size_; ++j) piece_[j] = piece_[j + 1];
+      piece_[size_ - 1] = nullptr;
     }
   }
   Piece* At(uint32_t i) const { return piece_[i]; }
 
  private:
-  Piece* piece_[kSize] = {};
+  uint32_t size_;
+  Piece* piece_[kMost];
 };
 
 // Extends `newer` by `older` when together they are one box of the same root, laid out

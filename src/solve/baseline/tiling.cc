@@ -53,12 +53,19 @@ struct SpatialList {
   int size = 0;
 };
 
-SpatialList SpatialCuts(const Tensor& out, const CutRule& rule) {
+// The largest part along an axis of the output.
+int32_t PartAlong(const TiledLayer& layer, const CutRule& rule, int axis) {
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
+  return PartExtent(out.extent[axis], layer.parts[axis], rule.unit[axis]);
+}
+
+SpatialList SpatialCuts(const TiledLayer& layer, const CutRule& rule) {
   SpatialList list;
-  SpatialCut cut = {{out.extent[0], out.extent[1], out.extent[2]}};
+  SpatialCut cut = {};
+  for (int a = 0; a < 3; ++a) cut.chunk[a] = PartAlong(layer, rule, a);
   list.cut[list.size++] = cut;
   for (int a = 0; a < 3; ++a) {
-    const ChunkList chunks = Halvings(out.extent[a], rule.unit[a], rule.cuttable[a]);
+    const ChunkList chunks = Halvings(cut.chunk[a], rule.unit[a], rule.cuttable[a]);
     for (int i = 1; i < chunks.size; ++i) {
       cut.chunk[a] = chunks.chunk[i];
       list.cut[list.size++] = cut;
@@ -142,12 +149,14 @@ int LoopAt(const Tiling& tiling, int depth) {
 void TripsOf(const TiledLayer& layer, const Tiling& tiling, int32_t trips[kLoops]) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
   for (int a = 0; a < kAxes; ++a) {
-    trips[a] = static_cast<int32_t>(CeilDivide(out.extent[a], tiling.chunk[a]));
+    trips[a] = static_cast<int32_t>(
+        CeilDivide(CeilDivide(out.extent[a], layer.parts[a]), tiling.chunk[a]));
   }
   trips[kLoopC] =
       layer.channels == 0
           ? 1
-          : static_cast<int32_t>(CeilDivide(layer.channels, tiling.c_chunk));
+          : static_cast<int32_t>(CeilDivide(
+                CeilDivide(layer.channels, layer.parts[kLoopC]), tiling.c_chunk));
 }
 
 // How often a role's box changes: the trips of all loops down to the innermost one that
@@ -352,7 +361,7 @@ class Search {
     if (found_ && cost >= best_cost_) return;
     found_ = true;
     best_ = tiling;
-    best_cost_ = cost;
+    best_.cycles = best_cost_ = cost;
   }
 
   const TiledLayer& layer_;
@@ -389,12 +398,12 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
 Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
                     Tiling* tiling, int64_t* smallest) {
   ArenaScope scope(scratch);
-  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
   const CutRule rule = CutsOf(layer.graph, layer.layer);
-  const SpatialList cuts = SpatialCuts(out, rule);
-  const ChunkList ks = Halvings(out.extent[3], rule.unit[3], rule.cuttable[3]);
-  const ChunkList cs =
-      Halvings(layer.channels, 1, layer.channels > 1 && CanSplitC(layer));
+  const SpatialList cuts = SpatialCuts(layer, rule);
+  const ChunkList ks =
+      Halvings(PartAlong(layer, rule, 3), rule.unit[3], rule.cuttable[3]);
+  const ChunkList cs = Halvings(PartExtent(layer.channels, layer.parts[kLoopC], 1), 1,
+                                layer.channels > 1 && CanSplitC(layer));
   Span<int32_t> widest;
   Span<double> ratio;
   Span<LargestTiles> largest;

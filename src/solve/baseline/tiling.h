@@ -24,6 +24,7 @@ struct Tiling {
   int32_t c_chunk;       // of the channels summed over; 0 when there are none
   bool k_outer;          // loops from outside: K N H W C, else N H W K C
   bool doubled;          // two buffers per role that is loaded more than once
+  double cycles = 0;     // estimated
 };
 
 // The layer as the tiler sees it: input 0 may be the input of a folded PAD.
@@ -33,7 +34,17 @@ struct TiledLayer {
   Layer layer;            // with folded input and pads already in place of its own
   TileOperands operands;  // tensors by role
   int32_t channels;       // summed over, 0 when none
+  // Parts per loop (N H W K C) that are worked on at once, on as many nodes. Tiles are
+  // then cut from a part; what nodes share is loaded once.
+  int32_t parts[kAxes + 1] = {1, 1, 1, 1, 1};
 };
+
+// The largest part of an extent that is cut in multiples of a unit.
+inline int32_t PartExtent(int32_t extent, int32_t parts, int32_t unit) {
+  const int64_t part = (int64_t{extent} + parts - 1) / parts;
+  const int64_t whole = (part + unit - 1) / unit * unit;
+  return static_cast<int32_t>(whole < extent ? whole : extent);
+}
 
 // Loop trip counts and what each role's buffers take under a tiling.
 struct TileBuffers {

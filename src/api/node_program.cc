@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/node_program.h"
+
+#include <new>
+
+#include "base/checked.h"
+#include "solve/baseline/layer_by_layer.h"
+
+namespace sluice {
+
+namespace {
+
+// Layers that are written together. `segment`: nullptr for a layer by itself.
+struct Group {
+  uint32_t first;  // in order_
+  uint32_t layers;
+  const Segment* segment;
+};
+
+class NodeScheduler {
+ public:
+  NodeScheduler(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+                int64_t capacity, const TileCoster& coster, Budget* budget,
+                Arena* scratch, Program* program)
+      : graph_(graph),
+        capacity_(capacity),
+        budget_(budget),
+        arena_(scratch),
+        lowering_(lowering),
+        context_{graph, hardware, lowering_, coster, budget, program},
+        groups_(scratch) {}
+
+  Status Run(Span<const Segment> segments, Span<const uint32_t> order, Arena* places,
+             NodeProgram* out, Diagnostic* diagnostic) {
+    SLUICE_TRY(FindOrder(order));
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &group_of_));
+    for (uint32_t& group : group_of_) group = kNone;
+    SLUICE_TRY(Divide(segments));
+    SLUICE_TRY(Replace(places, out, diagnostic));
+    for (const Group& group : groups_) SLUICE_TRY(Write(group));
+    out->lowering = lowering_;
+    out->groups = static_cast<uint32_t>(groups_.size());
+    return Status::kOk;
+  }
+
+ private:
+  Status FindOrder(Span<const uint32_t> order) {
+    order_ = order;
+    if (!order.empty()) return Status::kOk;
+    Span<uint32_t> all;
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &all));
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
+      if (lowering_.is_view[l] == 0) all[n++] = l;
+    }
+    order_ = Span<const uint32_t>(all.data(), n);
+    return Status::kOk;
+  }
+
+  // Segments whose layers fit beside each other stay; the others fall apart.
+  Status Divide(Span<const Segment> segments) {
+    uint32_t at = 0;
+    for (const Segment& segment : segments) {
+      const uint32_t n = static_cast<uint32_t>(segment.layers.size());
+      const Group whole = {at, n, &segment};
+      if (n > 1) {
+        Mark(whole, static_cast<uint32_t>(groups_.size()));
+        const Status status = Together(whole, false);
+        if (status == Status::kOk) {
+          SLUICE_TRY(groups_.Push(whole));
+          at += n;
+          continue;
+        }
+        if (status != Status::kInfeasible) return status;
+      }
+      for (uint32_t i = 0; i < n; ++i)
+        SLUICE_TRY(Alone(at++, n == 1 ? &segment : nullptr));
+    }
+    while (at < order_.size()) SLUICE_TRY(Alone(at++, nullptr));
+    return Status::kOk;
+  }
+  Status Alone(uint32_t at, const Segment* segment) {
+    const Group group = {at, 1, segment};
+    Mark(group, static_cast<uint32_t>(groups_.size()));
+    return groups_.Push(group);
+  }
+  void Mark(const Group& group, uint32_t number) {
+    for (uint32_t i = 0; i < group.layers; ++i) {
+      group_of_[order_[group.first + i]] = number;
+    }
+  }
+
+  // Does anything outside of its group read what layer l makes?
+  bool Stored(uint32_t l) const {
+    const uint32_t out = lowering_.executed[l].outputs[0];
+    const TensorKind kind = graph_.tensors[out].kind;
+    if (kind != TensorKind::kIntermediate) return true;
+    for (uint32_t m = 0; m < graph_.layers.size(); ++m) {
+      // A PAD that is folded away is read by nobody.
+      if (lowering_.is_view[m] != 0 && graph_.layers[m].op == SLUICE_OP_PAD) continue;
+      if (group_of_[m] == group_of_[l] && lowering_.is_view[m] == 0) continue;
+      for (const uint32_t t : lowering_.executed[m].inputs) {
+        if (t == out) return true;
+      }
+    }
+    return false;
+  }
+
+  // Is any of tensor t, seen through views, made in this group?
+  bool ComesFrom(uint32_t t, uint32_t group, bool through) const {
+    if (t == kNone) return false;
+    const uint32_t p = graph_.tensors[t].producer;
+    if (p == kNone) return false;
+    if (lowering_.is_view[p] == 0) return through && group_of_[p] == group;
+    for (const uint32_t input : lowering_.executed[p].inputs) {
+      if (ComesFrom(input, group, true)) return true;
+    }
+    return false;
+  }
+
+  // The layers of a segment at once: whether they fit, or the steps.
+  Status Together(const Group& group, bool write) {
+    ArenaScope scope(arena_);
+    Span<NodeLayer*> layers;
+    SLUICE_TRY(arena_->Allocate(group.layers, &layers));
+    const Segment& segment = *group.segment;
+    const int32_t slices = Max(segment.top_batch, 1);
+    for (uint32_t i = 0; i < group.layers; ++i) {
+      const LayerOnNodes& at = segment.layers[i];
+      const Layer& layer = lowering_.executed[at.layer];
+      if (KindOf(layer.op) != LayerKind::kCompute ||
+          at.layer != order_[group.first + i] ||
+          graph_.tensors[layer.outputs[0]].extent[0] % slices != 0) {
+        return Status::kInfeasible;
+      }
+      SLUICE_TRY(Make(at.layer, at.region, DealOf(graph_, layer, at.split), slices,
+                      &layers[i]));
+      layers[i]->set_stores(Stored(at.layer));
+      SLUICE_TRY(Connect(layers, i, group_of_[at.layer]));
+    }
+    SLUICE_TRY(Arrange(layers));
+    return write ? Interleave(layers) : Status::kOk;
+  }
+
+  Status Make(uint32_t layer, const NodeRegion& region, const NodeDeal& deal,
+              int32_t slices, NodeLayer** out) {
+    void* raw = arena_->AllocateBytes(sizeof(NodeLayer), alignof(NodeLayer));
+    if (raw == nullptr) return Status::kOutOfMemory;
+    *out = new (raw) NodeLayer(context_, layer, region, deal, slices);
+    return (*out)->Init(arena_);
+  }
+
+  // What layer i takes from earlier ones of its segment.
+  Status Connect(Span<NodeLayer*> layers, uint32_t i, uint32_t group) {
+    for (int r = 0; r < kRoleOutput; ++r) {
+      const uint32_t t = layers[i]->tensor(r);
+      if (t == kNone) continue;
+      if (ComesFrom(t, group, false)) return Status::kInfeasible;
+      for (uint32_t p = 0; p < i; ++p) {
+        if (layers[p]->tensor(kRoleOutput) != t) continue;
+        if (!layers[i]->Take(r, layers[p])) return Status::kInfeasible;
+      }
+    }
+    return Status::kOk;
+  }
+
+  // Layers that share nodes lie one behind the other in their scratchpads.
+  Status Arrange(Span<NodeLayer*> layers) {
+    Span<int64_t> end;
+    SLUICE_TRY(arena_->Allocate(layers.size(), &end));
+    for (uint32_t i = 0; i < layers.size(); ++i) {
+      int64_t base = 0, sharers = 1;
+      for (uint32_t j = 0; j < layers.size(); ++j) {
+        if (j == i || !Overlap(layers[i]->region(), layers[j]->region())) continue;
+        if (j < i) base = Max(base, end[j]);
+        if (j > i) ++sharers;
+      }
+      const int64_t room = (capacity_ - base) / sharers;
+      SLUICE_TRY(layers[i]->Fit(base, base + room, arena_, &end[i]));
+    }
+    return Status::kOk;
+  }
+  static bool Overlap(const NodeRegion& a, const NodeRegion& b) {
+    for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+      if (a.begin[axis] >= b.begin[axis] + b.extent[axis] ||
+          b.begin[axis] >= a.begin[axis] + a.extent[axis]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Every layer goes on as soon as it can, later ones first: what they wait for is done.
+  Status Interleave(Span<NodeLayer*> layers) {
+    SLUICE_TRY(context_.program->BeginBlock());
+    for (bool stuck = false;;) {
+      bool moved = false, done = true;
+      for (size_t i = layers.size(); i-- > 0;) {
+        done = done && layers[i]->done();
+        if (!layers[i]->Ready()) continue;
+        SLUICE_TRY(layers[i]->Step());
+        moved = true;
+      }
+      if (done) return Status::kOk;
+      if (!moved && stuck) return Status::kInternal;
+      stuck = !moved;
+      for (size_t i = 0; stuck && i < layers.size(); ++i) {
+        SLUICE_TRY(layers[i]->Finish());
+      }
+    }
+  }
+
+  // One layer on all nodes, or on the first where it cannot be dealt out.
+  Status Single(const Group& group) {
+    const uint32_t l = order_[group.first];
+    const Layer& layer = lowering_.executed[l];
+    if (KindOf(layer.op) == LayerKind::kCompute) {
+      ArenaScope scope(arena_);
+      const NodeRegion all = WholeMesh(context_.hardware);
+      NodeDeal deal;
+      if (group.segment != nullptr) {
+        deal = DealOf(graph_, layer, group.segment->layers[0].split);
+      } else {
+        deal = ChooseDeal(graph_, context_.hardware, layer, all, capacity_, arena_);
+      }
+      NodeLayer* single = nullptr;
+      SLUICE_TRY(Make(l, all, deal, 1, &single));
+      int64_t end = 0;
+      const Status status = single->Fit(0, capacity_, arena_, &end);
+      if (status == Status::kOk) {
+        return Interleave(Span<NodeLayer*>(&single, 1));
+      }
+      if (status != Status::kInfeasible) return status;
+    }
+    return AppendLayer(graph_, context_.hardware, lowering_, l, capacity_,
+                       context_.coster, budget_, arena_, context_.program);
+  }
+
+  Status Write(const Group& group) {
+    return group.layers == 1 ? Single(group) : Together(group, true);
+  }
+
+  // Places in DRAM for layers that overlap in time, and none for what stays on chip.
+  Status Replace(Arena* places, NodeProgram* out, Diagnostic* diagnostic) {
+    bool overlap = false;
+    for (const Group& group : groups_) overlap = overlap || group.layers > 1;
+    if (!overlap) return Status::kOk;
+    Span<uint32_t> when;
+    Span<uint8_t> on_chip;
+    SLUICE_TRY(places->Allocate(graph_.tensors.size(), &lowering_.places));
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &when));
+    SLUICE_TRY(arena_->Allocate(graph_.tensors.size(), &on_chip));
+    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
+      if (lowering_.is_view[l] == 0) {
+        when[l] = group_of_[l];
+        on_chip[lowering_.executed[l].outputs[0]] = Stored(l) ? 0 : 1;
+        continue;
+      }
+      // Views do nothing; they stand at the time of what was written before them.
+      for (const uint32_t t : lowering_.executed[l].inputs) {
+        if (t == kNone || graph_.tensors[t].producer == kNone) continue;
+        when[l] = Max(when[l], when[graph_.tensors[t].producer]);
+      }
+    }
+    for (const Group& group : groups_) out->pipelined += group.layers > 1 ? 1 : 0;
+    return PlaceInDram(graph_, when, on_chip, arena_, &lowering_, diagnostic);
+  }
+
+  const Graph& graph_;
+  int64_t capacity_;
+  Budget* budget_;
+  Arena* arena_;
+  Lowering lowering_;
+  NodeContext context_;
+  Span<const uint32_t> order_;
+  Span<uint32_t> group_of_;  // by layer; kNone: views
+  Vector<Group> groups_;
+};
+
+}  // namespace
+
+Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
+                       const Lowering& lowering, int64_t capacity,
+                       Span<const Segment> segments, Span<const uint32_t> order,
+                       const TileCoster& coster, Budget* budget, Arena* places,
+                       Arena* scratch, Program* program, NodeProgram* out,
+                       Diagnostic* diagnostic) {
+  *out = NodeProgram{};
+  Arena memory(scratch->memory());
+  NodeScheduler scheduler(graph, hardware, lowering, capacity, coster, budget, &memory,
+                          program);
+  const Status status = scheduler.Run(segments, order, places, out, diagnostic);
+  if (status == Status::kInfeasible) {
+    return Fail(diagnostic, status, "nodes").Text("a layer fits no node");
+  }
+  return status;
+}
+
+}  // namespace sluice

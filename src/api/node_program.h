@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole program for several nodes: segments of layers, each on its region of the mesh.
+//
+// Layers of one segment work at the same time, slice of the batch after slice; what one
+// makes and another takes goes from node to node and is stored only where a layer outside
+// of the segment needs it too. Segments whose buffers do not fit are written layer by
+// layer instead, each on all nodes; layers that no deal fits, copies, gathers, appends
+// and host calls by the plain plan, on node 0.
+//
+// Input    graph, hardware, lowering; segments (none: layer by layer), capacity of a
+//          node's scratchpad, what tiles cost.
+// Output   the program, its lowering (places for what is stored), the segments written.
+// Errors   kInfeasible with layer and bytes when a layer fits no node; kStopped,
+//          kUnsupported, kOutOfMemory.
+// Cost     a few hundred tilings per layer; see node_layer.h.
+#ifndef SLUICE_API_NODE_PROGRAM_H_
+#define SLUICE_API_NODE_PROGRAM_H_
+
+#include "api/node_layer.h"
+#include "model/segment.h"
+
+namespace sluice {
+
+struct NodeProgram {
+  Lowering lowering;
+  uint32_t groups = 0;     // segments as written
+  uint32_t pipelined = 0;  // of them: several layers at once
+};
+
+// places: arena of the lowering's places; program must not allocate from scratch.
+Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
+                       const Lowering& lowering, int64_t capacity,
+                       Span<const Segment> segments, Span<const uint32_t> order,
+                       const TileCoster& coster, Budget* budget, Arena* places,
+                       Arena* scratch, Program* program, NodeProgram* out,
+                       Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_API_NODE_PROGRAM_H_
