@@ -37,6 +37,7 @@ Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, boo
                       const char* role) const {
   Access access;
   sluice_walk_operand(&walker_, flight.instance, operand, &access.operand);
+  access.operand.offset = memory_.Offset(access.operand.region, access.operand.offset);
   access.space = memory_.Space(access.operand.region, node);
   access.write = write;
   access.role = role;

@@ -41,6 +41,12 @@ class Memory {
   }
   std::string SpaceName(uint32_t space) const;
   uint64_t size(uint32_t space) const { return sizes_[space]; }
+  // Addresses in operands start at base[region]: of streams that were relocated.
+  void SetBases(const uint64_t* base) { bases_.assign(base, base + SLUICE_REGION_COUNT); }
+  // Offset within the space; beyond every space when below the base.
+  uint64_t Offset(uint32_t region, uint64_t address) const {
+    return address < bases_[region] ? UINT64_MAX : address - bases_[region];
+  }
   uint8_t* bytes(uint32_t space) { return bytes_[space].data(); }
   std::vector<uint8_t>* storage(uint32_t space) { return &bytes_[space]; }
 
@@ -54,6 +60,7 @@ class Memory {
 
  private:
   uint32_t nodes_;
+  std::vector<uint64_t> bases_ = std::vector<uint64_t>(SLUICE_REGION_COUNT, 0);
   std::vector<uint64_t> sizes_;               // per space
   std::vector<std::vector<uint8_t>> bytes_;   // per space
   std::vector<std::vector<uint8_t>> shadow_;  // 1 = defined

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "npu.h"
+
+#include <string.h>
+
+#include "device_memory.h"
+#include "firmware-sim/device.h"
+#include "firmware-sim/walker.h"
+#include "sluice/ops.h"
+
+enum { kMaxModels = 16, kAlignment = 64, kPiece = 4096 };
+
+typedef struct {
+  npu_model_t handle; /* 0: free */
+  sluice_graph_t* graph;
+  sluice_plan_t* plan;
+  int fits;             /* the plan is one for the share there is */
+  unsigned char* bytes; /* graph.fbs, which the device model checks against */
+  size_t size;
+  unsigned char* stream; /* relocated copy */
+  size_t stream_bytes;
+  sluice_graph_counts_t counts;
+  sluice_device_window_t window[SLUICE_REGION_COUNT];
+} model_t;
+
+struct npu {
+  sluice_device_t* device;
+  sluice_context_t* context;
+  sluice_hardware_t* hardware;
+  device_memory_t dram;
+  uint64_t share_begin, share_end, scratchpad_bytes;
+  npu_model_t last_handle;
+  model_t models[kMaxModels];
+  unsigned char* heap; /* what is left of the block for copies of graphs and streams */
+  device_memory_t heap_map;
+  unsigned char piece[kPiece]; /* on its way to or from the device */
+  char error[320];
+};
+
+static npu_status_t refuse(npu_t* npu, npu_status_t status, const char* text) {
+  strncpy(npu->error, text, sizeof npu->error - 1);
+  return status;
+}
+
+static npu_status_t from_sluice(npu_t* npu, const sluice_diagnostic_t* d) {
+  refuse(npu, NPU_OK, d->message);
+  switch (d->status) {
+    case SLUICE_INFEASIBLE:
+    case SLUICE_OUT_OF_MEMORY:
+      return NPU_DOES_NOT_FIT;
+    case SLUICE_STOPPED:
+      return NPU_NO_TIME;
+    default:
+      return NPU_BAD_MODEL;
+  }
+}
+
+static void* heap_take(npu_t* npu, size_t bytes) {
+  uint64_t at;
+  if (!device_memory_take(&npu->heap_map, bytes, 16, &at)) return NULL;
+  return npu->heap + at;
+}
+
+static void heap_give(npu_t* npu, void* pointer) {
+  if (pointer == NULL) return;
+  device_memory_give(&npu->heap_map, (uint64_t)((unsigned char*)pointer - npu->heap));
+}
+
+npu_status_t npu_open(const npu_options_t* o, npu_t** out) {
+  sluice_context_options_t options;
+  sluice_device_info_t info;
+  npu_t* npu;
+  uint64_t own;
+  if (out == NULL) return NPU_BAD_CALL;
+  *out = NULL;
+  if (o == NULL || o->block == NULL || o->hardware == NULL ||
+      (uintptr_t)o->block % 16 != 0 || o->block_bytes < 8 * sizeof *npu) {
+    return NPU_BAD_CALL;
+  }
+  npu = (npu_t*)o->block;
+  memset(npu, 0, sizeof *npu);
+  /* A third of the block for copies, the rest for the scheduler. */
+  own = (sizeof *npu + 15) / 16 * 16;
+  npu->heap = (unsigned char*)o->block + own;
+  device_memory_init(&npu->heap_map, (o->block_bytes - own) / 3 / 16 * 16);
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.block = npu->heap + npu->heap_map.bytes;
+  options.block_bytes = o->block_bytes - own - npu->heap_map.bytes;
+  if (sluice_context_create(&options, &npu->context, NULL) != SLUICE_OK) {
+    return NPU_BAD_CALL;
+  }
+  if (sluice_hardware_create(npu->context, o->hardware, o->hardware_bytes,
+                             &npu->hardware, NULL) != SLUICE_OK ||
+      sluice_device_open(o->hardware, o->hardware_bytes, o->device_dram_bytes,
+                         &npu->device) != SLUICE_DEVICE_OK) {
+    npu_close(npu);
+    return NPU_BAD_CALL;
+  }
+  (void)sluice_device_control(npu->device, SLUICE_DEVICE_GET_INFO, &info);
+  device_memory_init(&npu->dram, info.dram_bytes);
+  npu->scratchpad_bytes = info.scratchpad_bytes;
+  npu->share_begin = o->share_begin;
+  npu->share_end = o->share_end != 0 ? o->share_end : info.scratchpad_bytes;
+  if (npu->share_begin >= npu->share_end || npu->share_end > info.scratchpad_bytes ||
+      npu->share_begin % kAlignment != 0) {
+    npu_close(npu);
+    return NPU_BAD_CALL;
+  }
+  *out = npu;
+  return NPU_OK;
+}
+
+const char* npu_last_error(const npu_t* npu) { return npu == NULL ? "" : npu->error; }
+
+static model_t* find(npu_t* npu, npu_model_t handle) {
+  int i;
+  if (npu == NULL || handle == 0) return NULL;
+  for (i = 0; i < kMaxModels; ++i) {
+    if (npu->models[i].handle == handle) return &npu->models[i];
+  }
+  return NULL;
+}
+
+static int dram_copy(npu_t* npu, uint64_t address, void* host, uint64_t bytes,
+                     uint32_t request) {
+  sluice_device_copy_t copy;
+  copy.address = address;
+  copy.bytes = bytes;
+  copy.host = host;
+  return sluice_device_control(npu->device, request, &copy) == SLUICE_DEVICE_OK;
+}
+
+/* Dense bytes to or from where the plan has the tensor, row by row of its last axis. */
+static int move_tensor(npu_t* npu, const model_t* m, const sluice_tensor_info_t* t,
+                       const sluice_tensor_place_t* p, unsigned char* dense,
+                       uint32_t request) {
+  const uint64_t count = (uint64_t)t->extent[0] * (uint64_t)t->extent[1] *
+                         (uint64_t)t->extent[2] * (uint64_t)t->extent[3];
+  const uint64_t element = t->bytes / count;
+  const uint64_t row = element * (uint64_t)t->extent[3];
+  const uint64_t base = m->window[p->region].begin + p->offset;
+  int32_t n, h, w, c;
+  for (n = 0; n < t->extent[0]; ++n) {
+    for (h = 0; h < t->extent[1]; ++h) {
+      for (w = 0; w < t->extent[2]; ++w) {
+        const uint64_t at = base + (uint64_t)n * p->stride[0] +
+                            (uint64_t)h * p->stride[1] + (uint64_t)w * p->stride[2];
+        if (p->stride[3] == element) {
+          if (!dram_copy(npu, at, dense, row, request)) return 0;
+          dense += row;
+          continue;
+        }
+        for (c = 0; c < t->extent[3]; ++c, dense += element) {
+          if (!dram_copy(npu, at + (uint64_t)c * p->stride[3], dense, element, request))
+            return 0;
+        }
+      }
+    }
+  }
+  return 1;
+}
+
+/* The bytes of ops.h's seeded rule, from byte `from` on (a multiple of 8). */
+static void seeded(uint64_t seed, uint64_t from, uint64_t bytes, unsigned char* out) {
+  uint64_t state = seed + from / 8 * 0x9e3779b97f4a7c15u, i;
+  for (i = 0; i < bytes; ++i) {
+    static const uint64_t a = 0xbf58476d1ce4e5b9u, b = 0x94d049bb133111ebu;
+    uint64_t z = state + 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * a;
+    z = (z ^ z >> 27) * b;
+    z ^= z >> 31;
+    out[i] = (unsigned char)(z >> (8 * (i % 8)));
+    if (i % 8 == 7) state += 0x9e3779b97f4a7c15u;
+  }
+}
+
+/* Constants are dense in their region: they go there in pieces. */
+static npu_status_t fill_constant(npu_t* npu, model_t* m, const sluice_tensor_info_t* t,
+                                  const sluice_tensor_place_t* p, npu_read_fn read,
+                                  void* user) {
+  uint64_t done, bytes;
+  for (done = 0; done < t->bytes; done += bytes) {
+    unsigned char* from = npu->piece;
+    bytes = t->bytes - done < kPiece ? t->bytes - done : kPiece;
+    if (t->source == SLUICE_SOURCE_INLINE) {
+      from = m->bytes + t->source_offset + done;
+    } else if (t->source == SLUICE_SOURCE_SEEDED) {
+      seeded(t->source_offset, done, bytes, from);
+    } else if (read == NULL || read(user, t->file, t->file_size,
+                                    t->source_offset + done, bytes, from) != 0) {
+      return refuse(npu, NPU_BAD_MODEL, "a file of constants could not be read");
+    }
+    if (!dram_copy(npu, m->window[p->region].begin + p->offset + done, from, bytes,
+                   SLUICE_DEVICE_WRITE_DRAM)) {
+      return refuse(npu, NPU_BAD_MODEL, "a constant lies outside its region");
+    }
+  }
+  return NPU_OK;
+}
+
+static int tensor_at(const model_t* m, uint32_t i, sluice_tensor_info_t* t,
+                     sluice_tensor_place_t* p) {
+  t->struct_size = sizeof *t;
+  p->struct_size = sizeof *p;
+  return sluice_graph_tensor(m->graph, i, t) == SLUICE_OK &&
+         sluice_plan_tensor(m->plan, i, p) == SLUICE_OK;
+}
+
+static npu_status_t fill_constants(npu_t* npu, model_t* m, npu_read_fn read,
+                                   void* user) {
+  uint32_t i;
+  for (i = 0; i < m->counts.tensors; ++i) {
+    sluice_tensor_info_t t;
+    sluice_tensor_place_t p;
+    npu_status_t status;
+    if (!tensor_at(m, i, &t, &p) || t.kind != SLUICE_TENSOR_CONSTANT) continue;
+    if (p.region != SLUICE_REGION_CONST) continue;
+    status = fill_constant(npu, m, &t, &p, read, user);
+    if (status != NPU_OK) return status;
+  }
+  return NPU_OK;
+}
+
+static npu_status_t schedule(npu_t* npu, model_t* m, uint64_t deadline_ns,
+                             sluice_plan_t** plan) {
+  sluice_schedule_options_t options;
+  sluice_diagnostic_t diagnostic;
+  memset(&options, 0, sizeof options);
+  memset(&diagnostic, 0, sizeof diagnostic);
+  options.struct_size = sizeof options;
+  diagnostic.struct_size = sizeof diagnostic;
+  options.scratchpad_bytes = npu->share_end - npu->share_begin;
+  options.deadline_ns = deadline_ns;
+  *plan = NULL;
+  if (sluice_schedule(npu->context, m->graph, npu->hardware, &options, plan,
+                      &diagnostic) != SLUICE_OK) {
+    return from_sluice(npu, &diagnostic);
+  }
+  return NPU_OK;
+}
+
+static uint64_t bytes_of(const uint32_t words[2]) {
+  return words[0] | (uint64_t)words[1] << 32;
+}
+
+/* A window in device memory for every region of the stream that has none of that size
+ * yet. What is only of one run moves; weights and states stay. */
+static npu_status_t place(npu_t* npu, model_t* m, const sluice_stream_header_t* h) {
+  uint32_t r;
+  for (r = SLUICE_REGION_GBUF + 1; r < SLUICE_REGION_COUNT; ++r) {
+    const uint64_t need = bytes_of(h->region_bytes[r]);
+    sluice_device_window_t* w = &m->window[r];
+    uint64_t at, left, bytes;
+    if (need <= w->end - w->begin) continue;
+    if (!device_memory_take(&npu->dram, need, h->region_alignment, &at)) {
+      return refuse(npu, NPU_DOES_NOT_FIT, "the device's memory is used up");
+    }
+    if (w->end > w->begin) device_memory_give(&npu->dram, w->begin);
+    w->begin = at;
+    w->end = at + need;
+    if (r != SLUICE_REGION_STATE) continue;
+    memset(npu->piece, 0, sizeof npu->piece); /* states start zeroed */
+    for (left = need; left > 0; left -= bytes, at += bytes) {
+      bytes = left < kPiece ? left : kPiece;
+      (void)dram_copy(npu, at, npu->piece, bytes, SLUICE_DEVICE_WRITE_DRAM);
+    }
+  }
+  m->window[SLUICE_REGION_GBUF].begin = npu->share_begin;
+  m->window[SLUICE_REGION_GBUF].end = npu->share_end;
+  return NPU_OK;
+}
+
+/* Copies the plan's stream and puts it where the model's windows are. */
+static npu_status_t patch(npu_t* npu, model_t* m) {
+  uint64_t base[SLUICE_REGION_COUNT];
+  const void* image;
+  size_t size;
+  unsigned char* copy;
+  sluice_walker_t walker;
+  npu_status_t status;
+  uint32_t r;
+  (void)sluice_plan_stream(m->plan, &image, &size);
+  copy = (unsigned char*)heap_take(npu, size);
+  if (copy == NULL) return refuse(npu, NPU_DOES_NOT_FIT, "no memory for the stream");
+  memcpy(copy, image, size);
+  if (sluice_walk_open(&walker, copy, size, NULL) != SLUICE_WALK_OK) {
+    heap_give(npu, copy);
+    return refuse(npu, NPU_BAD_MODEL, "the stream does not open");
+  }
+  status = place(npu, m, &walker.header);
+  for (r = 0; r < SLUICE_REGION_COUNT; ++r) base[r] = m->window[r].begin;
+  if (status == NPU_OK && sluice_walk_relocate(copy, base) != SLUICE_WALK_OK) {
+    status = refuse(npu, NPU_BAD_MODEL, "the stream cannot be placed");
+  }
+  if (status != NPU_OK) {
+    heap_give(npu, copy);
+    return status;
+  }
+  heap_give(npu, m->stream);
+  m->stream = copy;
+  m->stream_bytes = size;
+  return NPU_OK;
+}
+
+static void drop(npu_t* npu, model_t* m) {
+  uint32_t r;
+  for (r = SLUICE_REGION_GBUF + 1; r < SLUICE_REGION_COUNT; ++r) {
+    if (m->window[r].end > m->window[r].begin) {
+      device_memory_give(&npu->dram, m->window[r].begin);
+    }
+  }
+  heap_give(npu, m->stream);
+  heap_give(npu, m->bytes);
+  sluice_plan_destroy(m->plan);
+  sluice_graph_destroy(m->graph);
+  memset(m, 0, sizeof *m);
+}
+
+static npu_status_t load_into(npu_t* npu, model_t* m, const void* graph, size_t size,
+                              uint64_t deadline_ns, npu_read_fn read, void* user) {
+  sluice_diagnostic_t diagnostic;
+  npu_status_t status;
+  memset(&diagnostic, 0, sizeof diagnostic);
+  diagnostic.struct_size = sizeof diagnostic;
+  if (sluice_graph_create(npu->context, graph, size, &m->graph, &diagnostic) !=
+      SLUICE_OK) {
+    return from_sluice(npu, &diagnostic);
+  }
+  m->counts.struct_size = sizeof m->counts;
+  (void)sluice_graph_count(m->graph, &m->counts);
+  m->bytes = (unsigned char*)heap_take(npu, size);
+  if (m->bytes == NULL) {
+    return refuse(npu, NPU_DOES_NOT_FIT, "no memory for the graph");
+  }
+  memcpy(m->bytes, graph, size);
+  m->size = size;
+  status = schedule(npu, m, deadline_ns, &m->plan);
+  if (status == NPU_OK) status = patch(npu, m);
+  if (status == NPU_OK) status = fill_constants(npu, m, read, user);
+  m->fits = status == NPU_OK;
+  return status;
+}
+
+npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
+                      uint64_t deadline_ns, npu_read_fn read, void* user,
+                      npu_model_t* out) {
+  npu_status_t status;
+  model_t* m = NULL;
+  int i;
+  if (npu == NULL || out == NULL) return NPU_BAD_CALL;
+  *out = 0;
+  if (graph == NULL) return refuse(npu, NPU_BAD_CALL, "no graph");
+  for (i = 0; i < kMaxModels && m == NULL; ++i) {
+    if (npu->models[i].handle == 0) m = &npu->models[i];
+  }
+  if (m == NULL) return refuse(npu, NPU_DOES_NOT_FIT, "too many models");
+  status = load_into(npu, m, graph, graph_bytes, deadline_ns, read, user);
+  if (status != NPU_OK) {
+    drop(npu, m);
+    return status;
+  }
+  m->handle = *out = ++npu->last_handle;
+  return NPU_OK;
+}
+
+npu_status_t npu_unload(npu_t* npu, npu_model_t model) {
+  model_t* m = find(npu, model);
+  if (m == NULL) return NPU_BAD_CALL;
+  drop(npu, m);
+  return NPU_OK;
+}
+
+/* Inputs to the device, or outputs from it; their number and bytes must match. */
+static npu_status_t move_all(npu_t* npu, const model_t* m, uint32_t kind,
+                             const npu_buffer_t* buffers, uint32_t count, int dry) {
+  uint32_t i, n = 0;
+  for (i = 0; i < m->counts.tensors; ++i) {
+    sluice_tensor_info_t t;
+    sluice_tensor_place_t p;
+    if (!tensor_at(m, i, &t, &p) || t.kind != kind) continue;
+    if (n >= count || buffers == NULL || buffers[n].data == NULL ||
+        buffers[n].bytes != t.bytes) {
+      return refuse(npu, NPU_BAD_CALL, "buffers do not match the model's tensors");
+    }
+    if (!dry && p.region != 255 &&
+        !move_tensor(npu, m, &t, &p, (unsigned char*)buffers[n].data,
+                     kind == SLUICE_TENSOR_INPUT ? SLUICE_DEVICE_WRITE_DRAM
+                                                 : SLUICE_DEVICE_READ_DRAM)) {
+      return refuse(npu, NPU_DEVICE_FAULT, "a tensor lies outside the device");
+    }
+    ++n;
+  }
+  if (n != count) return refuse(npu, NPU_BAD_CALL, "another number of buffers");
+  return NPU_OK;
+}
+
+npu_status_t npu_run(npu_t* npu, npu_model_t model, npu_run_t* run) {
+  sluice_device_submission_t s;
+  npu_status_t status;
+  model_t* m = find(npu, model);
+  if (m == NULL || run == NULL) return NPU_BAD_CALL;
+  if (!m->fits) {
+    return refuse(npu, NPU_DOES_NOT_FIT, "the model has no plan in this share");
+  }
+  status = move_all(npu, m, SLUICE_TENSOR_OUTPUT, run->outputs, run->output_count, 1);
+  if (status != NPU_OK) return status;
+  status = move_all(npu, m, SLUICE_TENSOR_INPUT, run->inputs, run->input_count, 0);
+  if (status != NPU_OK) return status;
+  memset(&s, 0, sizeof s);
+  s.stream = m->stream;
+  s.stream_bytes = m->stream_bytes;
+  s.graph = m->bytes;
+  s.graph_bytes = m->size;
+  memcpy(s.window, m->window, sizeof s.window);
+  s.parameters = run->parameters;
+  s.parameter_count = run->parameter_count;
+  switch (sluice_device_control(npu->device, SLUICE_DEVICE_SUBMIT, &s)) {
+    case SLUICE_DEVICE_OK:
+      break;
+    case SLUICE_DEVICE_INVALID:
+      return refuse(npu, NPU_BAD_CALL, s.fault);
+    default:
+      return refuse(npu, NPU_DEVICE_FAULT, s.fault);
+  }
+  run->cycles = s.cycles;
+  return move_all(npu, m, SLUICE_TENSOR_OUTPUT, run->outputs, run->output_count, 0);
+}
+
+/* Weights and states lie in the new plan where they lay in the old one? */
+static int same_places(const model_t* m, const sluice_plan_t* plan) {
+  uint32_t i;
+  for (i = 0; i < m->counts.tensors; ++i) {
+    sluice_tensor_info_t t;
+    sluice_tensor_place_t was, is;
+    is.struct_size = sizeof is;
+    if (!tensor_at(m, i, &t, &was) || sluice_plan_tensor(plan, i, &is) != SLUICE_OK) {
+      return 0;
+    }
+    if (t.kind != SLUICE_TENSOR_CONSTANT && t.kind != SLUICE_TENSOR_STATE) continue;
+    if (memcmp(&was, &is, sizeof is) != 0) return 0;
+  }
+  return 1;
+}
+
+static npu_status_t reschedule(npu_t* npu, model_t* m, uint64_t deadline_ns) {
+  sluice_plan_t* plan;
+  sluice_plan_t* old = m->plan;
+  npu_status_t status = schedule(npu, m, deadline_ns, &plan);
+  m->fits = 0;
+  if (status != NPU_OK) return status;
+  if (!same_places(m, plan)) {
+    sluice_plan_destroy(plan);
+    return refuse(npu, NPU_BAD_MODEL, "the new plan has the weights elsewhere");
+  }
+  m->plan = plan;
+  status = patch(npu, m);
+  if (status == NPU_OK) {
+    m->fits = 1;
+    sluice_plan_destroy(old);
+  } else {
+    m->plan = old;
+    sluice_plan_destroy(plan);
+  }
+  return status;
+}
+
+npu_status_t npu_set_share(npu_t* npu, uint64_t begin, uint64_t end,
+                           uint64_t deadline_ns, uint32_t* unfit) {
+  int i;
+  if (npu == NULL || unfit == NULL) return NPU_BAD_CALL;
+  if (begin >= end || end > npu->scratchpad_bytes || begin % kAlignment != 0) {
+    return refuse(npu, NPU_BAD_CALL, "no such share of the scratchpad");
+  }
+  npu->share_begin = begin;
+  npu->share_end = end;
+  *unfit = 0;
+  for (i = 0; i < kMaxModels; ++i) {
+    if (npu->models[i].handle == 0) continue;
+    if (reschedule(npu, &npu->models[i], deadline_ns) != NPU_OK) ++*unfit;
+  }
+  return NPU_OK;
+}
+
+uint64_t npu_scratchpad(const npu_t* npu) { return npu->scratchpad_bytes; }
+
+void npu_memory(const npu_t* npu, uint64_t* device_bytes, uint64_t* host_peak_bytes) {
+  sluice_memory_stats_t stats;
+  memset(&stats, 0, sizeof stats);
+  stats.struct_size = sizeof stats;
+  (void)sluice_context_memory(npu->context, &stats);
+  *device_bytes = npu->dram.used;
+  *host_peak_bytes = stats.peak_bytes + npu->heap_map.peak;
+}
+
+void npu_close(npu_t* npu) {
+  int i;
+  if (npu == NULL) return;
+  for (i = 0; i < kMaxModels; ++i) drop(npu, &npu->models[i]);
+  sluice_device_close(npu->device);
+  sluice_hardware_destroy(npu->hardware);
+  sluice_context_destroy(npu->context);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A user-space driver that schedules what it is given: models arrive at run time, are
+ * scheduled with a deadline in the driver's own memory, placed, patched and submitted;
+ * when the driver's share of the scratchpad changes they are rescheduled. C99.
+ *
+ * It is small on purpose: a device (firmware-sim/device.h in place of an ioctl), a list of
+ * extents for device memory, one sluice context in a block. Clients are not trusted: what
+ * they hand in is checked before it is used, and nothing they do takes others down.
+ *
+ * Input    graph.fbs buffers, dense tensors; deadlines in nanoseconds
+ * Output   dense output tensors; cycles
+ * Errors   npu_status_t and a sloppy client's sentence in npu_last_error
+ * Cost     host memory: the block, all of it given to npu_open; no allocation but that of
+ *          the device model */
+#ifndef SLUICE_BINDINGS_DRIVER_NPU_H_
+#define SLUICE_BINDINGS_DRIVER_NPU_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/sluice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  NPU_OK = 0,
+  NPU_BAD_CALL = -1,     /* null, unknown handle, sizes that do not match the model */
+  NPU_BAD_MODEL = -2,    /* not a graph this driver can run */
+  NPU_DOES_NOT_FIT = -3, /* no plan within the share, or no device memory left */
+  NPU_NO_TIME = -4,      /* the deadline passed before there was a plan */
+  NPU_DEVICE_FAULT = -5  /* the device stopped the stream */
+} npu_status_t;
+
+typedef struct npu npu_t;
+typedef uint32_t npu_model_t; /* handle; never reused */
+
+typedef struct {
+  const void* hardware; /* hardware.fbs of the device */
+  size_t hardware_bytes;
+  uint64_t device_dram_bytes;
+  void* block; /* all host memory of the driver; outlives it */
+  uint64_t block_bytes;
+  uint64_t share_begin, share_end; /* of every scratchpad; 0, 0: all of it */
+} npu_options_t;
+
+/* Bytes [offset, offset + bytes) of an external file of constants; 0 = done. */
+typedef int (*npu_read_fn)(void* user, const char* file, uint32_t file_size,
+                           uint64_t offset, uint64_t bytes, void* out);
+
+npu_status_t npu_open(const npu_options_t* options, npu_t** out);
+void npu_close(npu_t* npu);
+const char* npu_last_error(const npu_t* npu); /* of the last call that failed */
+
+/* The graph is copied. read may be NULL when all constants are inline or seeded. */
+npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
+                      uint64_t deadline_ns, npu_read_fn read, void* user,
+                      npu_model_t* out);
+npu_status_t npu_unload(npu_t* npu, npu_model_t model);
+
+typedef struct {
+  void* data; /* dense bytes */
+  uint64_t bytes;
+} npu_buffer_t;
+
+typedef struct {
+  const npu_buffer_t* inputs; /* in tensor order */
+  uint32_t input_count;
+  npu_buffer_t* outputs;
+  uint32_t output_count;
+  const int32_t* parameters;
+  uint32_t parameter_count;
+  uint64_t cycles; /* out */
+} npu_run_t;
+
+/* States (KV caches) keep what earlier runs left. */
+npu_status_t npu_run(npu_t* npu, npu_model_t model, npu_run_t* run);
+
+/* Another share of the scratchpads: every model is rescheduled into it. A model that does
+ * not fit stays loaded and says NPU_DOES_NOT_FIT until a share comes in which it does;
+ * *unfit counts them. Weights and states stay where they are. */
+npu_status_t npu_set_share(npu_t* npu, uint64_t begin, uint64_t end,
+                           uint64_t deadline_ns, uint32_t* unfit);
+
+uint64_t npu_scratchpad(const npu_t* npu); /* bytes of one node's */
+
+/* Bytes of device memory in use, and of the host block at most so far. */
+void npu_memory(const npu_t* npu, uint64_t* device_bytes, uint64_t* host_peak_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_BINDINGS_DRIVER_NPU_H_ */

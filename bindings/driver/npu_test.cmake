@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Models through the driver; their outputs are those of TFLite's reference kernels, or,
+# for a network with seeded weights, of the simulator's untiled run.
+#   cmake -DSLUICE=<tool> -DDRIVER=<npu_test> -DGOLDENS=tflite.json -DSHARED=<folder>
+#         -DWORK=<folder> -P npu_test.cmake
+cmake_minimum_required(VERSION 3.25)
+if(DEFINED ENV{SLUICE_SHARED})
+  set(SHARED $ENV{SLUICE_SHARED})
+endif()
+file(MAKE_DIRECTORY ${WORK})
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output
+                  ERROR_VARIABLE errors)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\n${result}: ${output}${errors}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(READ ${GOLDENS} goldens)
+run(${SLUICE} hw soma-edge -o ${WORK}/hardware.slh)
+set(models)
+foreach(model kws_ref_model_int8 person_detect_int8 resnet8_cifar10_int8)
+  set(file ${SHARED}/models/tflite/${model}.tflite)
+  if(EXISTS ${file})
+    run(${SLUICE} import ${file} -o ${WORK}/${model}.slg)
+    string(JSON hash GET "${goldens}" models ${model} 0 output_fnv1a)
+    list(APPEND models ${WORK}/${model}.slg ${hash})
+  else()
+    message("skipped: ${file} is not there")
+  endif()
+endforeach()
+if(NOT models)
+  run(${SLUICE} zoo mobilenet_v1 -o ${WORK}/mobilenet_v1.slg)
+  run(${SLUICE} schedule ${WORK}/mobilenet_v1.slg --hw soma-edge -o ${WORK}/plan.slp)
+  run(${SLUICE} simulate ${WORK}/plan.slp --graph ${WORK}/mobilenet_v1.slg
+      --hw soma-edge --functional --seed 1 --json)
+  string(JSON hash GET "${output}" functional output_fnv1a)
+  list(APPEND models ${WORK}/mobilenet_v1.slg ${hash})
+endif()
+run(${DRIVER} ${WORK}/hardware.slh 1 ${models})
+message("${output}")
