@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kMaxVertexLayers = 8;
 constexpr int32_t kMaxGroups = 64;     // finer forwarding than this is not looked for
 constexpr double kLeastBalance = 0.4;  // of the nodes at work, when stages are ready
-constexpr uint32_t kMaxAllocations = 64;  // of one run, where all are wanted
+constexpr uint32_t kMaxAllocations = 512;  // of one run, where all are wanted
 
 bool IsChannelwise(const MappingProblem& problem) { return problem.extent[kDimG] > 1; }
 
@@ -92,11 +92,11 @@ bool ConsumersFit(const Space& space, uint32_t first, uint32_t last) {
 
 // Rectangles for stages [first, last) of a run, cut off `area` one by one.
 struct Cutter {
-  const Space& space;
   const double* load;
   bool all;
   Vector<NodeRegion>* out;  // `stages` regions per allocation
   NodeRegion part[kMaxStages];
+  uint32_t stage[kMaxStages];  // which one lies at a place of the order
   uint32_t stages;
   uint32_t found;
   double best;  // most work per node, of the best allocation
@@ -149,7 +149,7 @@ void Cut(Cutter* cutter, Piece* stack, uint32_t depth) {
   if (depth == 0) return Keep(cutter);
   const Piece piece = stack[depth - 1];
   if (piece.last - piece.first == 1) {
-    cutter->part[piece.first] = piece.area;
+    cutter->part[cutter->stage[piece.first]] = piece.area;
     Cut(cutter, stack, depth - 1);
     stack[depth - 1] = piece;
     return;
@@ -179,22 +179,39 @@ void Cut(Cutter* cutter, Piece* stack, uint32_t depth) {
   stack[depth - 1] = piece;
 }
 
+// The next order of the stages; false after the last.
+bool NextOrder(uint32_t* stage, uint32_t n) {
+  uint32_t i = n - 1;
+  while (i > 0 && stage[i - 1] > stage[i]) --i;
+  if (i == 0) return false;
+  uint32_t j = n - 1;
+  while (stage[j] < stage[i - 1]) --j;
+  const uint32_t moved = stage[j];
+  stage[j] = stage[i - 1];
+  stage[i - 1] = moved;
+  for (uint32_t a = i, b = n - 1; a < b; ++a, --b) {
+    const uint32_t swapped = stage[a];
+    stage[a] = stage[b];
+    stage[b] = swapped;
+  }
+  return true;
+}
+
 // The allocations of a run: Space::regions from the returned index on.
 Status Allocate(Space* space, const Run& run, uint32_t* first, uint32_t* count) {
   *first = static_cast<uint32_t>(space->regions.size());
   const NodeRegion mesh = WholeMesh(space->hardware);
-  Cutter cutter = {*space,
-                   space->load.data() + run.vertex,
-                   space->options.proof,
-                   &space->regions,
-                   {},
-                   run.stages,
-                   0,
-                   0,
-                   Status::kOk};
+  Cutter cutter = {};
+  cutter.load = space->load.data() + run.vertex;
+  cutter.all = space->options.proof;
+  cutter.out = &space->regions;
+  cutter.stages = run.stages;
+  for (uint32_t i = 0; i < run.stages; ++i) cutter.stage[i] = i;
   Piece stack[2 * kMaxStages + 2];
-  stack[0] = Piece{mesh, 0, run.stages};
-  Cut(&cutter, stack, 1);
+  do {
+    stack[0] = Piece{mesh, 0, run.stages};
+    Cut(&cutter, stack, 1);
+  } while (cutter.all && NextOrder(cutter.stage, run.stages));
   *count = cutter.found;
   if (!space->options.proof && cutter.found > 0) {
     const double even =

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/segments/segments.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/nest/machines.h"
+#include "tests/segments/brute_force.h"
+#include "tests/segments/networks.h"
+
+namespace sluice {
+namespace {
+
+// A node of 2 x 2 units; what fits a scratchpad matters.
+void MakeSmallMesh(Machine* m, uint32_t cols, uint32_t rows, int64_t pad_bytes) {
+  m->AddLevel(16, 0.006, 0.006);
+  m->AddLevel(pad_bytes, 0.18, 0.18);
+  m->levels.back().bandwidth = Rational{16, 1};
+  m->AddLevel(0, 25, 25);
+  m->levels.back().bandwidth = Rational{8, 1};
+  m->AddFanout(1, 2, DimBit(kDimN) | DimBit(kDimP) | DimBit(kDimC));
+  m->AddFanout(1, 2, DimBit(kDimK) | DimBit(kDimG));
+  m->hardware.macs_per_cycle = 4;
+  m->hardware.mac_pj = 1;
+  m->hardware.vector_ops_per_cycle = 4;
+  m->hardware.vector_op_pj = 1;
+  m->hardware.hop_pj_per_bit = 0.6;
+  m->hardware.accumulator_bytes = 2;
+  m->hardware.node_cols = cols;
+  m->hardware.node_rows = rows;
+  m->Finish();
+}
+
+MappingProblem Dense(int64_t n, int64_t k, int64_t c) {
+  return ConvProblem(n, k, c, 1, 1, 1, 1, 1, 2);
+}
+
+MappingProblem Channels(int64_t n, int64_t channels, int64_t p, int64_t operands) {
+  MappingProblem problem = ConvProblem(n, 1, operands, p, 1, 1, 1, 1, 2);
+  problem.extent[kDimG] = channels;
+  problem.operands = OperandBit(kInput) | OperandBit(kOutput);
+  problem.vector = true;
+  return problem;
+}
+
+// A network of 2-5 layers: a chain, with sums that reach back, pools, branches.
+Network RandomNetwork(std::mt19937* random, int64_t batch) {
+  const auto below = [&](uint32_t n) { return static_cast<int>((*random)() % n); };
+  Network network;
+  const int count = 2 + below(4);
+  std::vector<int64_t> width;
+  for (int i = 0; i < count; ++i) {
+    const int from =
+        i == 0 ? -1 : (below(4) == 0 ? below(static_cast<uint32_t>(i)) : i - 1);
+    const int64_t c = from < 0 ? 6 : width[static_cast<size_t>(from)];
+    const std::string name = "l" + std::to_string(i);
+    if (i > 0 && below(4) == 0) {
+      // Another layer of the same width, if there is one, is added.
+      int other = -1;
+      for (int j = 0; j < i; ++j) {
+        if (j != from && width[static_cast<size_t>(j)] == c) other = j;
+      }
+      if (other < 0) {
+        network.Add(name, Channels(batch, c, 1, 1), {from});
+      } else {
+        network.Add(name, Channels(batch, c, 1, 2), {from, other});
+      }
+      width.push_back(c);
+      continue;
+    }
+    const int64_t k = below(2) == 0 ? 8 : 4 + 2 * below(4);
+    network.Add(name, Dense(batch, k, c), {from});
+    width.push_back(k);
+  }
+  return network;
+}
+
+struct Chosen {
+  ChosenSegments segments;
+  double brute;
+  uint64_t schemes;
+};
+
+// Solves it both ways; prices are the mapping room's, the same for both.
+void SolveBoth(const Network& network, const Machine& machine, bool energy,
+               Scratch* scratch, Chosen* chosen) {
+  Span<SegmentLayer> layers;
+  REQUIRE(OrderLayers(network.span(), &scratch->arena, &layers) == Status::kOk);
+  Budget budget;
+  NodeParallelOptions nodes;
+  NodePricer pricer(layers, machine.hardware, nodes, &budget, &scratch->memory);
+  BruteForce brute;
+  brute.layers.assign(layers.begin(), layers.end());
+  brute.hardware = machine.hardware;
+  brute.pricer = pricer.pricer();
+  brute.energy = energy;
+  chosen->brute = brute.Best();
+  chosen->schemes = brute.schemes;
+  // The search asks for prices that are known.
+  LayerPricer known = {
+      &brute, [](void* user, const LayerQuery& query, LayerPrice* price,
+                 Diagnostic* diagnostic) {
+        BruteForce* all = static_cast<BruteForce*>(user);
+        if (all->Price(query, price)) return Status::kOk;
+        return static_cast<Status>(Fail(diagnostic, Status::kInfeasible, "test"));
+      }};
+  SegmentOptions options;
+  options.proof = true;
+  options.energy_exponent = energy ? 1 : 0;
+  options.delay_exponent = energy ? 0 : 1;
+  REQUIRE(ChooseSegments(layers, machine.hardware, options, known, &budget,
+                         &scratch->arena, &chosen->segments,
+                         &scratch->diagnostic) == Status::kOk);
+}
+
+TEST_CASE("small meshes, short networks: the best of all schedules, with proof") {
+  std::mt19937 random(11);
+  const uint32_t meshes[][2] = {{2, 1}, {1, 2}, {2, 2}, {4, 1}, {3, 1}, {1, 1}};
+  int segments = 0, gains = 0, spatial = 0, fine = 0;
+  for (int round = 0; round < 60; ++round) {
+    Machine machine;
+    const uint32_t* mesh = meshes[round % 6];
+    MakeSmallMesh(&machine, mesh[0], mesh[1], round % 3 == 0 ? 96 : 256);
+    if (round % 2 == 1) machine.hardware.leakage_pj_per_cycle = 20;
+    const Network network = RandomNetwork(&random, round % 2 == 0 ? 8 : 1);
+    Scratch scratch;
+    Chosen chosen;
+    CAPTURE(round);
+    SolveBoth(network, machine, round % 5 != 4, &scratch, &chosen);
+    const ChosenSegments& best = chosen.segments;
+    CHECK(best.proved);
+    CHECK(best.schedule.objective == doctest::Approx(chosen.brute).epsilon(1e-12));
+    CHECK(best.schedule.objective <= best.layers_objective);
+    CHECK(best.schedule.bound <= best.schedule.objective);
+    gains += best.schedule.objective < best.layers_objective * 0.999 ? 1 : 0;
+    for (const Segment& segment : best.schedule.segments) {
+      segments += segment.layers.size() > 1 ? 1 : 0;
+      spatial += segment.kind == SegmentKind::kSpatial ? 1 : 0;
+      for (const LayerOnNodes& layer : segment.layers) {
+        fine += layer.terms.top_ifm > 1 ? 1 : 0;
+      }
+    }
+  }
+  // The cases are not all alike.
+  CHECK(segments >= 5);
+  CHECK(gains >= 5);
+  CHECK(spatial >= 5);
+  CHECK(fine >= 5);
+}
+
+}  // namespace
+}  // namespace sluice
