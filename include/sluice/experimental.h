@@ -340,6 +340,145 @@ SLUICE_API sluice_status_t sluice_mapping_directives(
     const char* const names[4], char* buffer, size_t* size,
     sluice_diagnostic_t* diagnostic);
 
+/* How fast a graph runs in how much scratchpad. */
+typedef struct sluice_curve_point {
+  uint64_t scratchpad_bytes; /* ascending; the last is the hardware's, or the budget */
+  uint64_t plan_bytes;       /* that the best plan for it uses: never more */
+  uint64_t latency_cycles;   /* never rises: a plan for less is a plan for more */
+  double energy_pj;          /* of that plan */
+} sluice_curve_point_t;
+
+/* *count: in, the points wanted (at least 2); out, those made: spread evenly by ratio from
+ * the smallest scratchpad that works up; fewer when the deadline (of the whole call)
+ * ends. options may be NULL; max_iterations hold for each plan, and without exponents
+ * latency is minimised. */
+SLUICE_API sluice_status_t sluice_curve(sluice_context_t* context,
+                                        const sluice_graph_t* graph,
+                                        const sluice_hardware_t* hardware,
+                                        const sluice_schedule_options_t* options,
+                                        sluice_curve_point_t* points, uint32_t* count,
+                                        sluice_diagnostic_t* diagnostic);
+
+/* Where another stream may have the machine: in front of block instance k of a stream
+ * (and behind the last), all engines drained. */
+typedef struct sluice_preemption_point {
+  uint64_t cycles;      /* of instance k - 1 by itself, from drained to drained */
+  uint64_t dead_offset; /* the longest run of scratchpad bytes that no later instance */
+  uint64_t dead_bytes;  /* reads before it has written them: another may use them */
+  uint64_t live_bytes;  /* that must be as they were when the stream goes on */
+} sluice_preemption_point_t;
+
+/* *count: in, room in points (NULL: 0); out, instances + 1. Too little room:
+ * SLUICE_BUFFER_TOO_SMALL. The plan is verified first. One node only. See
+ * max_block_cycles of the schedule options for more points. */
+SLUICE_API sluice_status_t sluice_preemption_points(
+    sluice_context_t* context, const sluice_graph_t* graph,
+    const sluice_hardware_t* hardware, const sluice_plan_t* plan,
+    sluice_preemption_point_t* points, uint32_t* count,
+    sluice_diagnostic_t* diagnostic);
+
+/* Several models on one machine and in one scratchpad. Each has a plan of its own, and
+ * regions of its own in DRAM. They take turns: a turn is a run of block instances of one
+ * stream, from drained to drained; the next turn starts when the last one has drained. All
+ * are ready at cycle 0 and run once. */
+enum {
+  SLUICE_SHARE_AUTO = 0, /* the lower weighted sum of finish_cycles of both */
+  /* Each model has a range of the scratchpad for itself: turns may end at any block. The
+   * weighted sum of latencies is least over all choices from the models' curves. */
+  SLUICE_SHARE_PARTITION = 1,
+  /* Each model has the whole scratchpad (but the reserved ranges) during its turns, which
+   * end only where none of its bytes there is live. */
+  SLUICE_SHARE_TIME = 2
+};
+enum { SLUICE_MODELS_MAX = 8 };
+
+typedef struct sluice_model {
+  const sluice_graph_t* graph;
+  uint32_t weight; /* of its cycles in the sums; 0 = 1 */
+  uint32_t reserved;
+  /* This model has [reserved_offset, + reserved_bytes), and nobody else; offset aligned to
+   * 64 and the scratchpad's alignment. 0 bytes: the scheduler decides. */
+  uint64_t reserved_offset, reserved_bytes;
+} sluice_model_t;
+
+typedef struct sluice_coschedule_options {
+  uint32_t struct_size;
+  uint32_t share;            /* SLUICE_SHARE_ */
+  uint64_t scratchpad_bytes; /* for all; 0 = the hardware's capacity, never above it */
+  /* No turn takes longer while another model waits: blocks are cut to it. 0 = no limit:
+   * each model runs to its end. */
+  uint64_t max_turn_cycles;
+  uint64_t deadline_ns;    /* of the whole call; 0 = none */
+  uint64_t max_iterations; /* of each plan; 0 = none */
+  uint64_t seed;
+  const uint32_t* cancel;
+  uint32_t points; /* of each curve; 0 = 12 */
+  uint32_t reserved;
+} sluice_coschedule_options_t;
+
+typedef struct sluice_turn {
+  uint32_t model;
+  uint32_t first_instance, end_instance; /* [first, end) */
+  uint32_t reserved;
+  uint64_t cycles; /* drained to drained */
+} sluice_turn_t;
+
+typedef struct sluice_member {
+  uint32_t struct_size;
+  uint32_t turns;
+  const sluice_plan_t* plan; /* borrowed; its stream's GBUF slots are bound to the range */
+  uint64_t offset, bytes;    /* the range of the scratchpad its stream stays in */
+  uint64_t latency_cycles;   /* of the plan by itself, undisturbed */
+  uint64_t finish_cycles;    /* when its last turn ends */
+  uint64_t equal_cycles;     /* its latency in an equal share; 0 = it does not fit */
+  uint64_t longest_wait_cycles; /* that others ran while it was ready */
+} sluice_member_t;
+
+typedef struct sluice_cohort_summary {
+  uint32_t struct_size;
+  uint32_t share;  /* SLUICE_SHARE_PARTITION or _TIME: the mode that was taken */
+  uint32_t models, turns;
+  uint32_t proved; /* PARTITION: no other choice from the curves has a lower sum */
+  uint32_t stop_reason;
+  uint64_t total_cycles;         /* when the last turn ends */
+  uint64_t latency_sum;          /* weight * latency_cycles, over the models */
+  uint64_t finish_sum;           /* weight * finish_cycles */
+  uint64_t equal_latency_sum;    /* weight * equal_cycles; 0 = some do not fit */
+  uint64_t partition_finish_sum; /* of either mode, where it was looked at and is */
+  uint64_t time_finish_sum;      /* possible; else 0 */
+} sluice_cohort_summary_t;
+
+typedef struct sluice_cohort sluice_cohort_t;
+
+/* Every plan has passed verify, and all together sluice_verify_together.
+ * SLUICE_INFEASIBLE: no division holds all models (diagnostic: bytes), or no turn can be
+ * as short as asked for. options may be NULL. Graphs and hardware are not kept. */
+SLUICE_API sluice_status_t sluice_coschedule(
+    sluice_context_t* context, const sluice_hardware_t* hardware,
+    const sluice_model_t* models, uint32_t model_count,
+    const sluice_coschedule_options_t* options, sluice_cohort_t** out_cohort,
+    sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_cohort_destroy(sluice_cohort_t* cohort);
+SLUICE_API sluice_status_t sluice_cohort_report(const sluice_cohort_t* cohort,
+                                                sluice_cohort_summary_t* out_summary);
+SLUICE_API sluice_status_t sluice_cohort_member(const sluice_cohort_t* cohort,
+                                                uint32_t model,
+                                                sluice_member_t* out_member);
+/* Borrowed; in the order of time. */
+SLUICE_API sluice_status_t sluice_cohort_turns(const sluice_cohort_t* cohort,
+                                               const sluice_turn_t** out_turns,
+                                               uint32_t* out_count);
+
+/* The judge of streams that take turns; shares no code with the scheduler. Each plan must
+ * be valid by itself; turns must cover each stream once and in order; in each turn, every
+ * scratchpad byte that is read must have been written last by the same stream.
+ * SLUICE_REJECTED: rule "turns" or "foreign", or the plan's own; diagnostic.model: whose. */
+SLUICE_API sluice_status_t sluice_verify_together(
+    sluice_context_t* context, const sluice_hardware_t* hardware,
+    const sluice_graph_t* const* graphs, const sluice_plan_t* const* plans,
+    uint32_t model_count, const sluice_turn_t* turns, uint32_t turn_count,
+    sluice_diagnostic_t* diagnostic);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,7 +63,7 @@ typedef struct sluice_diagnostic {
   uint32_t layer;           /* graph layer, or SLUICE_NO_INDEX */
   uint32_t tensor;          /* graph tensor, or SLUICE_NO_INDEX */
   uint32_t instruction;     /* of a rejected stream, or SLUICE_NO_INDEX */
-  uint32_t reserved;
+  uint32_t model;           /* of several (experimental.h); else 0 */
   uint64_t required_bytes;  /* 0 = not about memory */
   uint64_t available_bytes;
   uint64_t smallest_scratchpad_bytes; /* that would do, with SLUICE_INFEASIBLE */
@@ -232,6 +232,9 @@ typedef struct sluice_schedule_options {
   void* tile_cost_user;
   uint32_t granularity; /* SLUICE_GRANULARITY_ */
   uint32_t reserved;
+  /* Blocks of the stream are cut so that none takes longer by itself (single instructions
+   * excepted): between blocks another stream may have the machine. 0 = as they come. */
+  uint64_t max_block_cycles;
 } sluice_schedule_options_t;
 
 enum { /* sluice_schedule_options_t.granularity */

@@ -157,8 +157,14 @@ bool FindOnNodes(const Graph& graph, const Hardware& hardware, int64_t capacity,
 
 // Uses the candidate up: each phase gives back what the next one does not need.
 Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capacity,
-                     const Budget& budget, Candidate* c, Arena* arena, Arena* scratch,
+                     const sluice_schedule_options_t& options, const Budget& budget,
+                     Candidate* c, Arena* arena, Arena* scratch,
                      Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
+  if (options.max_block_cycles != 0) {
+    const int64_t cycles =
+        static_cast<int64_t>(Min<uint64_t>(options.max_block_cycles, INT64_MAX));
+    SLUICE_TRY(c->program.CutBlocks(graph, hardware, cycles, scratch));
+  }
   Plan plan = {};
   plan.graph_hash = graph.hash;
   plan.hardware_hash = hardware.hash;
@@ -218,8 +224,8 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
     SLUICE_TRY(costs.status(diagnostic));
     SLUICE_TRY(Complete(graph, hardware, scratch, &whole));
     whole.report.groups = whole.report.layers;
-    return WriteAndJudge(graph, hardware, capacity, budget, &whole, arena, scratch,
-                         bytes, diagnostic);
+    return WriteAndJudge(graph, hardware, capacity, options, budget, &whole, arena,
+                         scratch, bytes, diagnostic);
   }
   SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, coster,
                                   &budget, scratch, &baseline.program, diagnostic));
@@ -237,14 +243,14 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   }
   SLUICE_TRY(costs.status(diagnostic));
   if (better) {
-    const Status status = WriteAndJudge(graph, hardware, capacity, budget, &fused,
-                                        arena, scratch, bytes, diagnostic);
+    const Status status = WriteAndJudge(graph, hardware, capacity, options, budget,
+                                        &fused, arena, scratch, bytes, diagnostic);
     if (status != Status::kOutOfMemory) return status;
     fused.arena.Rewind(Arena::Mark{});  // the plain plan may still fit
   }
   SLUICE_TRY(NotePlain(baseline.lowering, scratch, &baseline));
-  return WriteAndJudge(graph, hardware, capacity, budget, &baseline, arena, scratch,
-                       bytes, diagnostic);
+  return WriteAndJudge(graph, hardware, capacity, options, budget, &baseline, arena,
+                       scratch, bytes, diagnostic);
 }
 
 }  // namespace sluice

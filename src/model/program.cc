@@ -598,6 +598,27 @@ Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
   return out->begin.Push(static_cast<uint32_t>(out->waits.size()));
 }
 
+Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
+                          int64_t max_cycles, Arena* scratch) {
+  Arena memory(scratch->memory());
+  Sequence<uint32_t> cuts(&memory);
+  size_t block = 0;
+  int64_t left = 0;
+  for (size_t i = 0; i < size(); ++i) {
+    const int64_t cycles = StepCycles(graph, hardware, *this, step(i));
+    bool begins = false;
+    for (; block < block_count() && block_begin_[block] == i; ++block) begins = true;
+    if (begins || cycles > left) {
+      SLUICE_TRY(cuts.Push(static_cast<uint32_t>(i)));
+      left = max_cycles;
+    }
+    left -= Min(cycles, left);
+  }
+  block_begin_.Truncate(0);
+  for (size_t i = 0; i < cuts.size(); ++i) SLUICE_TRY(block_begin_.Push(cuts[i]));
+  return Status::kOk;
+}
+
 Status PredictCycles(const Graph& graph, const Hardware& hardware,
                      const Program& program, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles) {

@@ -177,6 +177,10 @@ class Program {
         block_begin_(arena) {}
 
   Status BeginBlock() { return block_begin_.Push(static_cast<uint32_t>(size())); }
+  // Cuts blocks so that the cycles of a block's steps, one after the other, stay within a
+  // limit wherever a block has more than one step. Scratch is given back.
+  Status CutBlocks(const Graph& graph, const Hardware& hardware, int64_t max_cycles,
+                   Arena* scratch);
   Status AddTransfer(StepKind kind, uint32_t layer, const Transfer& transfer);
   Status AddTile(uint32_t layer, const TileStep& tile);
   Status AddHost(uint32_t layer) { return Push(StepKind::kHost, 0, layer, layer); }

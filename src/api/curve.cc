@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/curve.h"
+
+#include "api/arguments.h"
+#include "api/objects.h"
+#include "base/checked.h"
+#include "io/read.h"
+#include "sluice/experimental.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr uint32_t kMaxPoints = 256;
+
+struct Tracer {
+  const Graph& graph;
+  const Hardware& hardware;
+  const CurveRequest& request;
+  Arena* arena;
+  Arena* scratch;
+  Diagnostic* diagnostic;
+  uint32_t left;  // plans still to be made
+};
+
+// One plan. Its bytes stay in the arena only if they are kept.
+Status PlanFor(Tracer* t, int64_t bytes, CurvePoint* point) {
+  sluice_schedule_options_t options = t->request.options;
+  options.scratchpad_bytes = static_cast<uint64_t>(bytes);
+  if (t->request.end_ns != 0) {
+    const uint64_t now = MonotonicNs();
+    const uint64_t rest = now < t->request.end_ns ? t->request.end_ns - now : 1;
+    options.deadline_ns = Max<uint64_t>(rest / Max(t->left, 1u), 1);
+  }
+  const Arena::Mark before = t->arena->mark();
+  Span<const uint8_t> plan;
+  SLUICE_TRY(MakePlan(t->graph, t->hardware, options, t->arena, t->scratch, &plan,
+                      t->diagnostic));
+  {
+    ArenaScope scope(t->scratch);
+    Plan read = {};
+    SLUICE_TRY(ReadPlan(plan.data(), plan.size(), t->scratch, &read, t->diagnostic));
+    point->latency = static_cast<int64_t>(read.report.latency_cycles);
+    point->energy_pj = read.report.energy_pj;
+    point->need =
+        Min(bytes, RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),
+                             RangeAlignment(t->hardware)));
+  }
+  point->bytes = bytes;
+  if (t->request.keep) {
+    point->plan = plan;
+  } else {
+    t->arena->Rewind(before);
+  }
+  return Status::kOk;
+}
+
+// The factor between neighbours, so that n steps lead from `from` to `to`. Found by
+// bisection with plain products: the same on every machine.
+double Ratio(double from, double to, uint32_t n) {
+  double low = 1, high = to / from;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    double product = from;
+    for (uint32_t k = 0; k < n && product < to; ++k) product *= middle;
+    (product < to ? low : high) = middle;
+  }
+  return high;
+}
+
+// The least scratchpad with a plan, by the proof that one byte is too little.
+int64_t SmallestBytes(Tracer* t) {
+  sluice_schedule_options_t options = t->request.options;
+  options.scratchpad_bytes = 1;
+  Diagnostic found = {};
+  ArenaScope scope(t->arena);
+  Span<const uint8_t> plan;
+  const Status status =
+      MakePlan(t->graph, t->hardware, options, t->arena, t->scratch, &plan, &found);
+  if (status != Status::kInfeasible) return 1;
+  return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
+}
+
+// A budget that is a plan of its own, unless it is known or cannot be planned.
+Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
+  if (t->left > 0) --t->left;
+  for (const CurvePoint& known : *out) {
+    if (known.bytes == bytes) return Status::kOk;
+  }
+  const bool first = out->size() == 0;
+  if (!first && t->request.end_ns != 0 && MonotonicNs() >= t->request.end_ns) {
+    return Status::kOk;
+  }
+  CurvePoint point = {};
+  const Status status = PlanFor(t, bytes, &point);
+  if (status == Status::kOk) return out->Push(point);
+  const bool fatal =
+      first || (status != Status::kInfeasible && status != Status::kUnsupported &&
+                status != Status::kStopped);
+  return fatal ? status : Status::kOk;
+}
+
+// Ascending, and each at least as good as the ones below it.
+void TakeBest(Vector<CurvePoint>* points) {
+  for (size_t i = 1; i < points->size(); ++i) {
+    const CurvePoint moved = (*points)[i];
+    size_t at = i;
+    for (; at > 0 && (*points)[at - 1].bytes > moved.bytes; --at) {
+      (*points)[at] = (*points)[at - 1];
+    }
+    (*points)[at] = moved;
+  }
+  for (size_t i = 1; i < points->size(); ++i) {
+    CurvePoint& point = (*points)[i];
+    const CurvePoint& below = (*points)[i - 1];
+    if (point.latency < below.latency) continue;
+    const int64_t bytes = point.bytes;
+    point = below;
+    point.bytes = bytes;
+  }
+}
+
+}  // namespace
+
+int64_t RangeAlignment(const Hardware& hardware) {
+  return Max<int64_t>(64, hardware.scratchpad().alignment_bytes);
+}
+
+Status MakeCurve(const Graph& graph, const Hardware& hardware,
+                 const CurveRequest& request, Arena* arena, Arena* scratch,
+                 Vector<CurvePoint>* out, Diagnostic* diagnostic) {
+  Tracer t = {graph, hardware, request, arena, scratch, diagnostic, request.points + 1};
+  int64_t capacity = hardware.scratchpad().capacity_bytes;
+  if (request.options.scratchpad_bytes != 0) {
+    capacity = static_cast<int64_t>(Min<uint64_t>(request.options.scratchpad_bytes,
+                                                  static_cast<uint64_t>(capacity)));
+  }
+  // The point that must be there first, then those that matter most.
+  SLUICE_TRY(AddPoint(&t, capacity, out));
+  if (request.extra_bytes > 0 && request.extra_bytes < capacity) {
+    SLUICE_TRY(AddPoint(&t, request.extra_bytes, out));
+  }
+  const int64_t alignment = RangeAlignment(hardware);
+  const int64_t smallest = Min(RoundUpTo(SmallestBytes(&t), alignment), capacity);
+  if (request.points > 1) SLUICE_TRY(AddPoint(&t, smallest, out));
+  const uint32_t steps = request.points - 1;
+  const double ratio = steps > 1 ? Ratio(static_cast<double>(smallest),
+                                         static_cast<double>(capacity), steps)
+                                 : 1;
+  double size = static_cast<double>(smallest);
+  for (uint32_t i = 1; i < steps; ++i) {
+    size *= ratio;
+    const int64_t bytes = RoundUpTo(static_cast<int64_t>(size), alignment);
+    if (bytes < capacity) SLUICE_TRY(AddPoint(&t, bytes, out));
+  }
+  TakeBest(out);
+  return Status::kOk;
+}
+
+namespace {
+
+Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hardware,
+             const sluice_schedule_options_t& options, sluice_curve_point_t* points,
+             uint32_t* count, Diagnostic* diagnostic) {
+  Arena arena(&context->memory);
+  Arena scratch(&context->memory);
+  CurveRequest request = {options, *count, 0, 0, false};
+  if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
+  if (options.energy_exponent == 0) request.options.delay_exponent = 1;
+  Vector<CurvePoint> made(&scratch);
+  SLUICE_TRY(made.Reserve(*count + 1));
+  SLUICE_TRY(MakeCurve(graph, hardware, request, &arena, &scratch, &made, diagnostic));
+  *count = static_cast<uint32_t>(made.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const CurvePoint& from = made[i];
+    points[i] = {static_cast<uint64_t>(from.bytes), static_cast<uint64_t>(from.need),
+                 static_cast<uint64_t>(from.latency), from.energy_pj};
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+}  // namespace sluice
+
+sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* graph,
+                             const sluice_hardware_t* hardware,
+                             const sluice_schedule_options_t* options,
+                             sluice_curve_point_t* points, uint32_t* count,
+                             sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_schedule_options_t own;
+  if (context == nullptr || graph == nullptr || hardware == nullptr ||
+      points == nullptr || count == nullptr || *count < 2 ||
+      *count > sluice::kMaxPoints || !sluice::ReadStruct(options, &own)) {
+    return report.BadArgument(
+        "context, graph, hardware, points and count must not be null, 2 to 256 points "
+        "be asked for, options be of a known version");
+  }
+  return report.Done(sluice::Curve(context, graph->graph, hardware->hardware, own,
+                                   points, count, report.get()));
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latency over scratchpad: one plan per point, the best of it and all smaller ones.
+//
+// Input    how many points, one more size that must be among them (0 = none), the
+//          schedule's options: objective, iterations and seed of each plan.
+// Output   points ascending in bytes with latency never rising; plans in `arena`, one
+//          for all neighbours that share it, none when they are not kept.
+// Errors   what MakePlan says of the whole scratchpad; other points that cannot be
+//          planned, or come after the deadline, are left out.
+// Cost     a schedule per point; each has an equal share of the time that is left.
+#ifndef SLUICE_API_CURVE_H_
+#define SLUICE_API_CURVE_H_
+
+#include "api/pipeline.h"
+
+namespace sluice {
+
+struct CurvePoint {
+  int64_t bytes;    // budget, a multiple of the alignment or the whole scratchpad
+  int64_t need;     // peak of the plan, rounded up to the alignment
+  int64_t latency;  // cycles
+  double energy_pj;
+  Span<const uint8_t> plan;
+};
+
+struct CurveRequest {
+  sluice_schedule_options_t options;  // of each plan; scratchpad_bytes: the last point
+  uint32_t points;
+  int64_t extra_bytes;
+  uint64_t end_ns;  // of the whole, absolute; 0 = none
+  bool keep;        // the plans
+};
+
+// Of scratchpad ranges that streams are bound to.
+int64_t RangeAlignment(const Hardware& hardware);
+
+Status MakeCurve(const Graph& graph, const Hardware& hardware,
+                 const CurveRequest& request, Arena* arena, Arena* scratch,
+                 Vector<CurvePoint>* out, Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_API_CURVE_H_

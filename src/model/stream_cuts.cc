@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/stream_cuts.h"
+
+#include "base/checked.h"
+#include "model/graph.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;  // of one node
+
+int64_t Join(uint32_t low, uint32_t high) {
+  return static_cast<int64_t>(low | uint64_t{high} << 32);
+}
+
+// One instance's tables. The image has been verified: indices are in range.
+struct Window {
+  Window(Span<const uint8_t> image, uint32_t instance) : bytes(image.data()) {
+    const auto* header = Table<sluice_stream_header_t>(0);
+    const auto& use = Table<sluice_instance_t>(header->instance_offset)[instance];
+    block = Table<sluice_block_t>(header->block_offset) + use.block;
+    binding = Table<sluice_binding_t>(header->binding_offset) + use.first_binding;
+    lists = Table<uint32_t>(block->list_offset);
+    instructions = Table<sluice_instruction_t>(block->instruction_offset);
+    waits = Table<sluice_wait_t>(block->wait_offset);
+  }
+  template <typename T>
+  const T* Table(uint32_t offset) const {
+    return reinterpret_cast<const T*>(bytes + offset);
+  }
+  const uint8_t* bytes;
+  const sluice_block_t* block;
+  const sluice_binding_t* binding;
+  const uint32_t* lists;
+  const sluice_instruction_t* instructions;
+  const sluice_wait_t* waits;
+};
+
+// Visits an instance's instructions in an order that its own waits allow.
+template <typename Visit>
+void ForEachInOrder(const Window& w, Visit visit) {
+  uint32_t next[kStreamEngines];
+  for (uint32_t e = 0; e < kStreamEngines; ++e) next[e] = w.lists[e];
+  const auto holds = [&](uint32_t i) {
+    const sluice_wait_t* wait = w.waits + w.instructions[i].first_wait;
+    for (uint32_t n = w.instructions[i].wait_count; n-- > 0; ++wait) {
+      if (wait->instance == 0 &&
+          next[wait->engine] < w.lists[wait->engine] + wait->count) {
+        return false;
+      }
+    }
+    return true;
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t e = 0; e < kStreamEngines; ++e) {
+      for (; next[e] < w.lists[e + 1] && holds(next[e]); ++next[e]) {
+        visit(e, next[e]);
+        moved = true;
+      }
+    }
+  }
+}
+
+int64_t OperandBytes(const Window& w, uint32_t operand) {
+  const auto& o = w.Table<sluice_operand_t>(w.block->operand_offset)[operand];
+  const auto& shape = w.Table<sluice_shape_t>(w.block->shape_offset)[o.shape];
+  int64_t bytes = DtypeBytes(o.dtype);
+  for (uint32_t extent : shape.extent) bytes *= extent;
+  return bytes;
+}
+
+int64_t Cycles(const Hardware& hardware, const Window& w,
+               const sluice_instruction_t& i) {
+  if (i.opcode == SLUICE_OPCODE_COMPUTE) {
+    return w.Table<sluice_tile_t>(w.block->tile_offset)[i.descriptor].cycles;
+  }
+  if (i.opcode == SLUICE_OPCODE_HOST) {
+    const auto& call =
+        w.Table<sluice_host_call_t>(w.block->host_call_offset)[i.descriptor];
+    return Join(call.cycles_lo, call.cycles_hi);
+  }
+  const auto& t = w.Table<sluice_transfer_t>(w.block->transfer_offset)[i.descriptor];
+  const Rational bandwidth = hardware.dram().bandwidth;
+  return hardware.dma_latency_cycles + TransferCycles(OperandBytes(w, t.src),
+                                                      bandwidth.numerator,
+                                                      bandwidth.denominator);
+}
+
+// A bit per scratchpad byte.
+class ByteMap {
+ public:
+  ByteMap(Span<uint64_t> words, int64_t capacity) : words_(words), size_(capacity) {}
+
+  void Set(int64_t begin, int64_t end, bool value) {
+    for (int64_t w = begin / 64; w * 64 < end; ++w) {
+      uint64_t mask = ~uint64_t{0};
+      if (begin > w * 64) mask <<= begin - w * 64;
+      if (end < w * 64 + 64) mask &= ~uint64_t{0} >> (w * 64 + 64 - end);
+      uint64_t& word = words_[static_cast<size_t>(w)];
+      word = value ? word | mask : word & ~mask;
+    }
+  }
+  // All bytes of an operand, where it lies in the scratchpad.
+  void Mark(const Window& w, uint32_t operand, bool value) {
+    if (operand == SLUICE_NONE) return;
+    const auto& o = w.Table<sluice_operand_t>(w.block->operand_offset)[operand];
+    const sluice_binding_t& slot = w.binding[o.slot];
+    if (slot.region != SLUICE_REGION_GBUF) return;
+    const auto& shape = w.Table<sluice_shape_t>(w.block->shape_offset)[o.shape];
+    int64_t at = Join(slot.base_lo, slot.base_hi) + Join(o.offset_lo, o.offset_hi);
+    int64_t run = DtypeBytes(o.dtype);
+    int64_t count[kAxes];
+    int inner = kAxes;  // axes from here on are one run of bytes
+    for (int a = kAxes; a-- > 0;) {
+      count[a] = shape.stride[a] == 0 ? 1 : shape.extent[a];
+      if (inner != a + 1 || (count[a] != 1 && shape.stride[a] != run)) continue;
+      run *= count[a];
+      inner = a;
+    }
+    for (int a = inner; a < kAxes; ++a) count[a] = 1;
+    for (int64_t n = 0; n < count[0]; ++n) {
+      for (int64_t h = 0; h < count[1]; ++h) {
+        for (int64_t i = 0; i < count[2]; ++i) {
+          for (int64_t c = 0; c < count[3]; ++c) {
+            const int64_t from = at + n * shape.stride[0] + h * shape.stride[1] +
+                                 i * shape.stride[2] + c * shape.stride[3];
+            Set(from, from + run, value);
+          }
+        }
+      }
+    }
+  }
+  DeadBytes LongestDead() const {
+    DeadBytes best = {};
+    int64_t run = 0;  // where the current dead run starts
+    const auto end_run = [&](int64_t at) {
+      if (at - run > best.end - best.begin) {
+        best.begin = run;
+        best.end = at;
+      }
+      run = at + 1;
+    };
+    for (size_t w = 0; w < words_.size(); ++w) {
+      const int64_t first = static_cast<int64_t>(w) * 64;
+      if (words_[w] == 0) continue;
+      if (words_[w] == ~uint64_t{0} && run == first) {
+        run += 64;
+        best.live += 64;
+        continue;
+      }
+      for (int64_t b = 0; b < 64; ++b) {
+        if ((words_[w] >> b & 1) == 0) continue;
+        end_run(first + b);
+        ++best.live;
+      }
+    }
+    end_run(size_);
+    return best;
+  }
+
+ private:
+  Span<uint64_t> words_;
+  int64_t size_;
+};
+
+// Backwards: what an instruction writes is dead in front of it, what it reads is live.
+void StepBack(const Window& w, const sluice_instruction_t& i, ByteMap* live) {
+  if (i.opcode == SLUICE_OPCODE_HOST) return;
+  if (i.opcode != SLUICE_OPCODE_COMPUTE) {
+    const auto& t = w.Table<sluice_transfer_t>(w.block->transfer_offset)[i.descriptor];
+    live->Mark(w, t.dst, false);
+    live->Mark(w, t.src, true);
+    live->Mark(w, t.index, true);
+    return;
+  }
+  const auto& t = w.Table<sluice_tile_t>(w.block->tile_offset)[i.descriptor];
+  const bool last = (i.flags & SLUICE_FLAG_LAST) != 0;
+  live->Mark(w, last ? t.output : t.accumulator, false);
+  if ((i.flags & SLUICE_FLAG_FIRST) == 0) live->Mark(w, t.accumulator, true);
+  const uint32_t reads[] = {t.input0, t.input1, t.weight, t.parameters};
+  for (uint32_t operand : reads) live->Mark(w, operand, true);
+}
+
+}  // namespace
+
+Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
+                     uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end) {
+  if (hardware.node_cols * hardware.node_rows != 1) return Status::kUnsupported;
+  ArenaScope scope(scratch);
+  Span<uint32_t> begin;  // of each instance's instructions in `done`
+  SLUICE_TRY(scratch->Allocate(end.size() + 1, &begin));
+  for (uint32_t i = first; i < end.size(); ++i) {
+    begin[i + 1] = begin[i] + Window(image, i).block->instruction_count;
+  }
+  Span<int64_t> done;
+  SLUICE_TRY(scratch->Allocate(begin[end.size()], &done));
+  int64_t free[kStreamEngines] = {};
+  int64_t latest = 0;
+  for (uint32_t i = first; i < end.size(); ++i) {
+    if (latest > limit) {
+      end[i] = INT64_MAX;
+      continue;
+    }
+    const Window w(image, i);
+    ForEachInOrder(w, [&](uint32_t engine, uint32_t index) {
+      const sluice_instruction_t& instruction = w.instructions[index];
+      int64_t start = free[engine];
+      for (uint32_t n = 0; n < instruction.wait_count; ++n) {
+        const sluice_wait_t& wait = w.waits[instruction.first_wait + n];
+        const uint32_t source = i + static_cast<uint32_t>(int32_t{wait.instance});
+        if (wait.instance < 0 && (source < first || source > i)) continue;
+        const Window other(image, source);
+        sluice_export_t target = {wait.engine, wait.count};
+        if (wait.instance < 0) {
+          target = w.Table<sluice_export_t>(other.block->export_offset)[wait.count];
+        }
+        start = Max(
+            start, done[begin[source] + other.lists[target.engine] + target.count - 1]);
+      }
+      const int64_t complete = start + Cycles(hardware, w, instruction);
+      done[begin[i] + index] = free[engine] = complete;
+      latest = Max(latest, complete);
+    });
+    end[i] = latest;
+  }
+  return Status::kOk;
+}
+
+Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
+                Span<DeadBytes> dead) {
+  ArenaScope scope(scratch);
+  Span<uint64_t> words;
+  SLUICE_TRY(scratch->Allocate(static_cast<size_t>(CeilDivide(capacity, 64)), &words));
+  ByteMap live(words, capacity);
+  const uint32_t instances = InstanceCount(image);
+  dead[instances] = DeadBytes{0, capacity, 0};
+  for (uint32_t i = instances; i-- > 0;) {
+    const Window w(image, i);
+    ArenaScope inner(scratch);
+    Span<uint32_t> order;
+    SLUICE_TRY(scratch->Allocate(w.block->instruction_count, &order));
+    uint32_t n = 0;
+    ForEachInOrder(w, [&](uint32_t, uint32_t index) { order[n++] = index; });
+    while (n-- > 0) StepBack(w, w.instructions[order[n]], &live);
+    dead[i] = live.LongestDead();
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice
