@@ -30,6 +30,7 @@ Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walk
     first_debug_.push_back(first);
     first += block.instruction_count;
   }
+  sluice_walk_start(&walker_, cursors_.data());
 }
 
 bool Execution::FailAt(const Trap& trap, const Flight& flight) {
@@ -69,6 +70,7 @@ bool Execution::StartReady(bool* any_left) {
       order_.End(e);
       continue;
     }
+    if (cursors_[e].instance >= end_) continue;
     *any_left = true;
     if (!StartOne(e, instruction)) return false;
   }
@@ -107,8 +109,9 @@ void Execution::Count(const Flight& f) {
   options_.trace(event);
 }
 
-bool Execution::Run() {
-  sluice_walk_start(&walker_, cursors_.data());
+bool Execution::RunUntil(uint32_t end, uint64_t now) {
+  now_ = now;
+  end_ = end;
   while (true) {
     bool any_left = false;
     if (!StartReady(&any_left)) return false;

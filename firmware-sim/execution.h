@@ -22,7 +22,11 @@ class Execution {
  public:
   Execution(const SimulateOptions& options, const sluice_walker_t& walker,
             const Plan& plan, Machine* machine, SimulateResult* result);
-  bool Run();
+  // Everything, from cycle 0.
+  bool Run() { return RunUntil(walker_.header.instance_count, 0); }
+  // From where it stands, at cycle `now`, until all engines have done what lies in front
+  // of instance `end`. result.cycles: when they had.
+  bool RunUntil(uint32_t end, uint64_t now);
 
  private:
   bool FailAt(const Trap& trap, const Flight& flight);
@@ -43,6 +47,7 @@ class Execution {
   std::vector<bool> busy_;
   std::vector<Flight> flights_;
   uint64_t now_ = 0;
+  uint32_t end_ = 0;  // instance in front of which engines stop
 };
 
 }  // namespace sluice_sim

@@ -6,6 +6,10 @@
 namespace sluice_sim {
 namespace {
 
+// Of a byte's shadow; 0: never written.
+constexpr uint8_t kDefined = 1;
+constexpr uint8_t kFresh = 2;  // written since the scratchpad was handed over last
+
 const char* const kRegionNames[SLUICE_REGION_COUNT] = {"gbuf",   "const", "input",
                                                        "output", "state", "workspace"};
 
@@ -97,15 +101,27 @@ Box Memory::At(const Access& access) {
 
 void Memory::Define(uint32_t space, uint64_t begin, uint64_t end) {
   std::fill(shadow_[space].begin() + static_cast<std::ptrdiff_t>(begin),
-            shadow_[space].begin() + static_cast<std::ptrdiff_t>(end), uint8_t{1});
+            shadow_[space].begin() + static_cast<std::ptrdiff_t>(end), kFresh);
 }
 
 void Memory::Define(const Access& access) {
   const sluice_walk_operand_t& o = access.operand;
   ForEachRun(ExtentOf(o), StrideOf(o), DtypeBytes(static_cast<int>(o.dtype)),
              shadow_[access.space].data() + o.offset, [](uint8_t* p, int64_t bytes) {
-               std::memset(p, 1, static_cast<size_t>(bytes));
+               std::memset(p, kFresh, static_cast<size_t>(bytes));
              });
+}
+
+void Memory::HandOver(Memory* next, const std::vector<Memory*>& others) {
+  std::vector<uint8_t>& mine = shadow_[0];
+  for (size_t b = 0; b < mine.size(); ++b) {
+    if (mine[b] != kFresh) continue;
+    mine[b] = kDefined;
+    for (Memory* other : others) {
+      if (other != this) other->shadow_[0][b] = 0;
+    }
+  }
+  if (next != this) bytes_[0].swap(next->bytes_[0]);
 }
 
 bool Overlap(const Access& a, const Access& b) {

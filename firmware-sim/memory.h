@@ -58,6 +58,11 @@ class Memory {
   void Define(uint32_t space, uint64_t begin, uint64_t end);
   void Define(const Access& access);
 
+  // Gives node 0's scratchpad, as it is, to another stream's memory of the same size,
+  // which keeps its own idea of what is defined: less what was written here since the
+  // last time.
+  void HandOver(Memory* next, const std::vector<Memory*>& others);
+
  private:
   uint32_t nodes_;
   std::vector<uint64_t> bases_ = std::vector<uint64_t>(SLUICE_REGION_COUNT, 0);

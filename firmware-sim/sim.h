@@ -82,6 +82,27 @@ struct SimulateResult {
 
 SimulateResult Simulate(const SimulateOptions& options);
 
+// Instances [first, end) of one stream, all engines drained before and after.
+struct Turn {
+  uint32_t stream = 0;
+  uint32_t first_instance = 0, end_instance = 0;
+};
+
+struct TogetherResult {
+  bool ok = false;
+  std::string error;
+  uint32_t error_stream = kNowhere;
+  uint64_t cycles = 0;                // from the first turn's start to the last one's end
+  std::vector<uint64_t> turn_cycles;  // of each turn
+  // Per stream, as if it ran alone; cycles: when its last turn ended.
+  std::vector<SimulateResult> streams;
+};
+
+// Several streams on one machine of one node: one scratchpad for all, DRAM regions of
+// each. A byte that another stream has written since is a byte that was never written.
+TogetherResult SimulateTogether(const std::vector<SimulateOptions>& streams,
+                                const std::vector<Turn>& turns);
+
 // The untiled run alone: fills outputs, output_tensors, output_hashes and output_fnv1a.
 // Needs graph, inputs or seed, data_dir; no hardware, no plan.
 SimulateResult RunReference(const SimulateOptions& options);

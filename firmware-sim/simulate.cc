@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -90,44 +92,149 @@ struct Job {
   sluice_walker_t walker{};
 };
 
-bool Run(const SimulateOptions& options, SimulateResult* result) {
-  Job job(options);
-  if (const Trap trap = job.Open()) return Fail(trap, result);
-  result->predicted_cycles = job.plan.predicted_cycles;
-  std::vector<int32_t> parameters;
-  const std::string out_of_range = ParameterValues(job.graph, options, &parameters);
-  if (!out_of_range.empty()) return Fail({"input", out_of_range}, result);
-  sluice_walk_set_parameters(&job.walker, parameters.data(),
-                             static_cast<uint32_t>(parameters.size()));
-  const uint32_t nodes = job.hardware.node_cols * job.hardware.node_rows;
-  uint64_t region_bytes[SLUICE_REGION_COUNT];
-  uint64_t total = 0;  // with shadows; saturates just above the cap
-  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
-    region_bytes[r] = sluice_walk_region_bytes(&job.walker, r);
-    const uint64_t copies = r == SLUICE_REGION_GBUF ? 2 * uint64_t{nodes} : 2;
-    if (region_bytes[r] > options.max_memory_bytes / copies) {
-      total = options.max_memory_bytes + 1;
-    } else if (total <= options.max_memory_bytes) {
-      total += copies * region_bytes[r];
+// One stream, its memory and where it stands.
+struct Lane {
+  explicit Lane(const SimulateOptions& o) : options(o), job(o) {}
+
+  bool Open(SimulateResult* out) {
+    result = out;
+    if (const Trap trap = job.Open()) return Fail(trap, result);
+    result->predicted_cycles = job.plan.predicted_cycles;
+    const std::string out_of_range = ParameterValues(job.graph, options, &parameters);
+    if (!out_of_range.empty()) return Fail({"input", out_of_range}, result);
+    sluice_walk_set_parameters(&job.walker, parameters.data(),
+                               static_cast<uint32_t>(parameters.size()));
+    for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+      region_bytes[r] = sluice_walk_region_bytes(&job.walker, r);
     }
+    return true;
   }
-  if (options.functional) {
-    const Trap trap = CheckMemory(job.graph, options.max_memory_bytes, total);
-    if (trap) return Fail(trap, result);
+  // Memory, filled; then nothing has run yet.
+  bool Prepare() {
+    const uint32_t nodes = job.hardware.node_cols * job.hardware.node_rows;
+    uint64_t total = 0;  // with shadows; saturates just above the cap
+    for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+      const uint64_t copies = r == SLUICE_REGION_GBUF ? 2 * uint64_t{nodes} : 2;
+      if (region_bytes[r] > options.max_memory_bytes / copies) {
+        total = options.max_memory_bytes + 1;
+      } else if (total <= options.max_memory_bytes) {
+        total += copies * region_bytes[r];
+      }
+    }
+    if (options.functional) {
+      const Trap trap = CheckMemory(job.graph, options.max_memory_bytes, total);
+      if (trap) return Fail(trap, result);
+    }
+    memory = std::make_unique<Memory>(nodes, region_bytes, options.functional);
+    values.resize(job.graph.tensors.size());
+    if (options.functional) {
+      const Trap trap = FillMemory(options, job.graph, job.plan, memory.get(), &values);
+      if (trap) return Fail(trap, result);
+    }
+    machine = std::make_unique<Machine>(job.walker, job.graph, job.hardware,
+                                        memory.get(), options.functional);
+    execution = std::make_unique<Execution>(options, job.walker, job.plan,
+                                            machine.get(), result);
+    return true;
   }
-  Memory memory(nodes, region_bytes, options.functional);
-  Values values(job.graph.tensors.size());
-  if (options.functional) {
-    const Trap trap = FillMemory(options, job.graph, job.plan, &memory, &values);
-    if (trap) return Fail(trap, result);
+  bool JudgeEnd() {
+    if (!options.functional) return true;
+    const Trap trap = JudgeOutputs(options, job.graph, job.plan, parameters,
+                                   memory.get(), &values, result);
+    return trap ? Fail(trap, result) : true;
   }
-  Machine machine(job.walker, job.graph, job.hardware, &memory, options.functional);
-  Execution execution(options, job.walker, job.plan, &machine, result);
-  if (!execution.Run()) return false;
-  if (!options.functional) return true;
-  const Trap trap =
-      JudgeOutputs(options, job.graph, job.plan, parameters, &memory, &values, result);
-  return trap ? Fail(trap, result) : true;
+
+  const SimulateOptions& options;
+  Job job;
+  SimulateResult* result = nullptr;
+  std::vector<int32_t> parameters;
+  uint64_t region_bytes[SLUICE_REGION_COUNT] = {};
+  std::unique_ptr<Memory> memory;
+  Values values;
+  std::unique_ptr<Machine> machine;
+  std::unique_ptr<Execution> execution;
+};
+
+bool Run(const SimulateOptions& options, SimulateResult* result) {
+  Lane lane(options);
+  return lane.Open(result) && lane.Prepare() && lane.execution->Run() &&
+         lane.JudgeEnd();
+}
+
+// Opens all; each has the whole scratchpad in its memory, the largest region of any.
+bool OpenAll(std::vector<std::unique_ptr<Lane>>* lanes, TogetherResult* result) {
+  uint64_t scratchpad = 0;
+  for (size_t s = 0; s < lanes->size(); ++s) {
+    Lane& lane = *(*lanes)[s];
+    result->error_stream = static_cast<uint32_t>(s);
+    if (!lane.Open(&result->streams[s])) return false;
+    if (lane.job.hardware.node_cols * lane.job.hardware.node_rows != 1) {
+      return Fail({"hardware", "streams take turns on one node only"}, lane.result);
+    }
+    scratchpad = std::max(scratchpad, lane.region_bytes[SLUICE_REGION_GBUF]);
+  }
+  for (size_t s = 0; s < lanes->size(); ++s) {
+    Lane& lane = *(*lanes)[s];
+    result->error_stream = static_cast<uint32_t>(s);
+    lane.region_bytes[SLUICE_REGION_GBUF] = scratchpad;
+    if (!lane.Prepare()) return false;
+  }
+  return true;
+}
+
+bool RunTurns(const std::vector<Turn>& turns, std::vector<std::unique_ptr<Lane>>* lanes,
+              TogetherResult* result) {
+  std::vector<Memory*> memories;
+  std::vector<uint32_t> next(lanes->size(), 0);
+  for (const auto& lane : *lanes) memories.push_back(lane->memory.get());
+  Memory* holder = memories[0];  // whose scratchpad bytes are the machine's
+  for (const Turn& turn : turns) {
+    if (turn.stream >= lanes->size()) {
+      result->error = "a turn of no stream";
+      return false;
+    }
+    Lane& lane = *(*lanes)[turn.stream];
+    result->error_stream = turn.stream;
+    if (turn.first_instance != next[turn.stream] ||
+        turn.end_instance < turn.first_instance ||
+        turn.end_instance > lane.job.walker.header.instance_count) {
+      return Fail({"input", "a turn does not go on where the stream stands"},
+                  lane.result);
+    }
+    if (lane.options.functional) holder->HandOver(lane.memory.get(), memories);
+    holder = lane.memory.get();
+    if (!lane.execution->RunUntil(turn.end_instance, result->cycles)) return false;
+    result->turn_cycles.push_back(lane.result->cycles - result->cycles);
+    result->cycles = lane.result->cycles;
+    next[turn.stream] = turn.end_instance;
+  }
+  for (size_t s = 0; s < lanes->size(); ++s) {
+    Lane& lane = *(*lanes)[s];
+    result->error_stream = static_cast<uint32_t>(s);
+    if (next[s] != lane.job.walker.header.instance_count) {
+      return Fail({"input", "the turns end before the stream"}, lane.result);
+    }
+    if (!lane.JudgeEnd()) return false;
+    lane.result->ok = true;
+  }
+  result->error_stream = kNowhere;
+  return true;
+}
+
+bool RunTogether(const std::vector<SimulateOptions>& streams,
+                 const std::vector<Turn>& turns, TogetherResult* result) {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  for (const SimulateOptions& options : streams) {
+    lanes.push_back(std::make_unique<Lane>(options));
+  }
+  result->streams.resize(streams.size());
+  if (!lanes.empty() && OpenAll(&lanes, result) && RunTurns(turns, &lanes, result)) {
+    return true;
+  }
+  if (result->error_stream != kNowhere && result->error.empty()) {
+    result->error = result->streams[result->error_stream].error;
+  }
+  return false;
 }
 
 // The given bytes, or zeros when there are none.
@@ -195,6 +302,19 @@ SimulateResult Guarded(const SimulateOptions& options, F&& f) {
 
 SimulateResult Simulate(const SimulateOptions& options) {
   return Guarded(options, Run);
+}
+
+TogetherResult SimulateTogether(const std::vector<SimulateOptions>& streams,
+                                const std::vector<Turn>& turns) {
+  TogetherResult result;
+  try {
+    result.ok = RunTogether(streams, turns, &result);
+  } catch (const std::bad_alloc&) {
+    result.error = "out of memory";
+  } catch (const std::length_error&) {
+    result.error = "out of memory";
+  }
+  return result;
 }
 
 SimulateResult RunReference(const SimulateOptions& options) {

@@ -92,6 +92,29 @@ struct MapCommand {
 };
 void Run(const MapCommand& command);
 
+struct CurveCommand {
+  std::string graph, hardware, output;
+  std::string objective = "latency";
+  uint32_t points = 16;
+  uint64_t budget_bytes = 0, deadline_ns = 0, iterations = 0, seed = 0;
+  bool json = false;
+};
+void Run(const CurveCommand& command);
+
+struct CoscheduleCommand {
+  std::vector<std::string> graphs;
+  std::string hardware, output;
+  std::string share = "auto";
+  std::vector<uint32_t> weights;
+  std::vector<std::string> reserved;  // MODEL:OFFSET:BYTES
+  uint64_t max_turn_cycles = 0;
+  uint32_t points = 0;
+  uint64_t budget_bytes = 0, deadline_ns = 0, iterations = 0, seed = 0;
+  bool simulate = false, functional = false;
+  bool json = false;
+};
+void Run(const CoscheduleCommand& command);
+
 struct EvaluateCommand {
   std::string graph, hardware, schedule, output;
   uint64_t budget_bytes = 0;

@@ -275,6 +275,61 @@ void AddPlace(CLI::App* app, PlaceCommand* command) {
   });
 }
 
+void AddCurve(CLI::App* app, CurveCommand* command) {
+  CLI::App* sub =
+      app->add_subcommand("curve", "latency over scratchpad: a plan for each size");
+  sub->add_option("graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("--points", command->points, "sizes, from the smallest that works")
+      ->check(CLI::Range(2, 256))
+      ->capture_default_str();
+  sub->add_option("--objective", command->objective, "of each plan")
+      ->check(CLI::IsMember({"edp", "latency", "energy"}))
+      ->capture_default_str();
+  AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
+              "largest size, at most the chip's", "BYTES");
+  AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
+              "for all plans together", "TIME");
+  sub->add_option("--iterations", command->iterations, "of each plan, at most");
+  sub->add_option("--seed", command->seed, "of the search");
+  sub->add_option("-o,--output", command->output, "picture to write: FILE.svg");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
+void AddCoschedule(CLI::App* app, CoscheduleCommand* command) {
+  CLI::App* sub = app->add_subcommand(
+      "coschedule", "several graphs in one scratchpad -> a plan each, and turns");
+  sub->add_option("graphs", command->graphs, "graph files, up to 8")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("--share", command->share,
+                  "partition: a range each; time: the whole scratchpad by turns; auto: "
+                  "the better of both")
+      ->check(CLI::IsMember({"auto", "partition", "time"}))
+      ->capture_default_str();
+  sub->add_option("--weights", command->weights, "of the models' cycles (default 1)")
+      ->delimiter(',');
+  sub->add_option("--reserve", command->reserved,
+                  "MODEL:OFFSET:BYTES: a range for that model alone; repeatable");
+  sub->add_option("--max-turn", command->max_turn_cycles,
+                  "cycles after which a waiting model gets its turn");
+  sub->add_option("--points", command->points, "of each model's curve (default 12)")
+      ->check(CLI::Range(2, 256));
+  AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
+              "scratchpad for all, at most the chip's", "BYTES");
+  AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
+              "for everything together", "TIME");
+  sub->add_option("--iterations", command->iterations, "of each plan, at most");
+  sub->add_option("--seed", command->seed, "of the search");
+  sub->add_flag("--simulate", command->simulate, "execute the turns on one machine");
+  sub->add_flag("--functional", command->functional,
+                "and with real bytes, compared with untiled runs");
+  sub->add_option("-o,--output", command->output,
+                  "plan files to write: NAME.0.slp, NAME.1.slp, ...");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 // A failure for people goes to stderr, for programs to stdout as one object.
 int Report(const Failure& failure, bool json) {
   if (!json) {
@@ -305,6 +360,8 @@ int Main(int argc, char** argv) {
   DseCommand dse;
   PlaceCommand place;
   EvaluateCommand evaluate;
+  CurveCommand curve;
+  CoscheduleCommand coschedule;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -319,6 +376,8 @@ int Main(int argc, char** argv) {
   AddDse(&app, &dse);
   AddPlace(&app, &place);
   AddEvaluate(&app, &evaluate);
+  AddCurve(&app, &curve);
+  AddCoschedule(&app, &coschedule);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -329,7 +388,8 @@ int Main(int argc, char** argv) {
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||
                                verify.json || simulate.json || plot.json || zoo.json ||
-                               map.json || dse.json || place.json || evaluate.json);
+                               map.json || dse.json || place.json || evaluate.json ||
+                               curve.json || coschedule.json);
   }
 }
 

@@ -149,6 +149,40 @@ std::string Session::Directives(const sluice_layer_mapping_t& mapping, bool tile
   return text;
 }
 
+std::vector<sluice_curve_point_t> Session::Curve(
+    const sluice_schedule_options_t& options, uint32_t points) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  std::vector<sluice_curve_point_t> curve(points);
+  Check(sluice_curve(context_.get(), graph_.get(), hardware_.get(), &options,
+                     curve.data(), &points, &diagnostic),
+        diagnostic);
+  curve.resize(points);
+  return curve;
+}
+
+void Session::LoadModels(std::vector<Bytes> graphs) {
+  for (Bytes& bytes : graphs) {
+    LoadGraph(bytes);
+    models_.push_back(std::move(graph_));
+    model_bytes_.push_back(std::move(bytes));
+  }
+}
+
+Owned<sluice_cohort_t> Session::Coschedule(std::vector<sluice_model_t> models,
+                                           const sluice_coschedule_options_t& options) {
+  for (size_t m = 0; m < models.size(); ++m) models[m].graph = models_[m].get();
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_cohort_t* made = nullptr;
+  const sluice_status_t status = sluice_coschedule(
+      context_.get(), hardware_.get(), models.data(),
+      static_cast<uint32_t>(models.size()), &options, &made, &diagnostic);
+  if (diagnostic.model < model_bytes_.size()) {
+    graph_bytes_ = model_bytes_[diagnostic.model];  // whose layer and tensor are named
+  }
+  Check(status, diagnostic);
+  return Owned<sluice_cohort_t>(made);
+}
+
 sluice_report_t Session::Report() const {
   sluice_report_t report = {};
   report.struct_size = sizeof report;

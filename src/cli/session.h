@@ -21,6 +21,7 @@ struct Destroy {
   void operator()(sluice_graph_t* g) const { sluice_graph_destroy(g); }
   void operator()(sluice_hardware_t* h) const { sluice_hardware_destroy(h); }
   void operator()(sluice_plan_t* p) const { sluice_plan_destroy(p); }
+  void operator()(sluice_cohort_t* c) const { sluice_cohort_destroy(c); }
 };
 template <typename T>
 using Owned = std::unique_ptr<T, Destroy>;
@@ -48,6 +49,13 @@ class Session {
   std::string Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
                          const std::string& layer);
 
+  std::vector<sluice_curve_point_t> Curve(const sluice_schedule_options_t& options,
+                                          uint32_t points);
+  // Of several graphs; models[i].graph is filled in.
+  void LoadModels(std::vector<Bytes> graphs);
+  Owned<sluice_cohort_t> Coschedule(std::vector<sluice_model_t> models,
+                                    const sluice_coschedule_options_t& options);
+
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;
   Bytes PlanBytes() const;
@@ -60,6 +68,8 @@ class Session {
   Bytes graph_bytes_;                // for names
   Owned<sluice_context_t> context_;  // destroyed last
   Owned<sluice_graph_t> graph_;
+  std::vector<Bytes> model_bytes_;
+  std::vector<Owned<sluice_graph_t>> models_;
   Owned<sluice_hardware_t> hardware_;
   Owned<sluice_plan_t> plan_;
 };

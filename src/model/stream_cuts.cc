@@ -83,7 +83,7 @@ int64_t Cycles(const Hardware& hardware, const Window& w,
   }
   const auto& t = w.Table<sluice_transfer_t>(w.block->transfer_offset)[i.descriptor];
   const Rational bandwidth = hardware.dram().bandwidth;
-  return hardware.dma_latency_cycles + TransferCycles(OperandBytes(w, t.src),
+  return hardware.dma_latency_cycles + TransferCycles(OperandBytes(w, t.dst),
                                                       bandwidth.numerator,
                                                       bandwidth.denominator);
 }

@@ -91,13 +91,14 @@ inline std::vector<uint8_t> BytesOf(const PlanPtr& plan) {
   return std::vector<uint8_t>(first, first + size);
 }
 
-inline sluice_report_t ReportOf(const PlanPtr& plan) {
+inline sluice_report_t ReportOf(const sluice_plan_t* plan) {
   sluice_report_t r;
   std::memset(&r, 0, sizeof r);
   r.struct_size = sizeof r;
-  sluice_plan_report(plan.get(), &r);
+  sluice_plan_report(plan, &r);
   return r;
 }
+inline sluice_report_t ReportOf(const PlanPtr& plan) { return ReportOf(plan.get()); }
 
 }  // namespace sluice_test
 
