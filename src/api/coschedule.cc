@@ -151,12 +151,13 @@ int64_t EqualShare(const Scheduler& s) {
 }
 
 Status TraceCurve(Scheduler* s, uint32_t m) {
-  CurveRequest request = {PlanOptions(*s), 1, 0, 0, true};
+  CurveRequest request = {PlanOptions(*s), 1, 0, 0, 0, true};
   request.options.scratchpad_bytes = s->models[m].reserved_bytes;
   if (!s->reserved(m)) {
     request.options.scratchpad_bytes =
         static_cast<uint64_t>(s->ranges[s->largest].bytes);
     request.extra_bytes = EqualShare(*s);
+    request.least_bytes = request.extra_bytes / 8;  // less helps nobody
     if (s->options.share != SLUICE_SHARE_TIME) {
       request.points = s->options.points == 0 ? kDefaultPoints : s->options.points;
     }

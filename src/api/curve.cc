@@ -141,7 +141,8 @@ Status MakeCurve(const Graph& graph, const Hardware& hardware,
     SLUICE_TRY(AddPoint(&t, request.extra_bytes, out));
   }
   const int64_t alignment = RangeAlignment(hardware);
-  const int64_t smallest = Min(RoundUpTo(SmallestBytes(&t), alignment), capacity);
+  const int64_t smallest = Min(
+      RoundUpTo(Max(SmallestBytes(&t), request.least_bytes), alignment), capacity);
   if (request.points > 1) SLUICE_TRY(AddPoint(&t, smallest, out));
   const uint32_t steps = request.points - 1;
   const double ratio = steps > 1 ? Ratio(static_cast<double>(smallest),
@@ -164,7 +165,7 @@ Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hard
              uint32_t* count, Diagnostic* diagnostic) {
   Arena arena(&context->memory);
   Arena scratch(&context->memory);
-  CurveRequest request = {options, *count, 0, 0, false};
+  CurveRequest request = {options, *count, 0, 0, 0, false};
   if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
   if (options.energy_exponent == 0) request.options.delay_exponent = 1;
   Vector<CurvePoint> made(&scratch);

@@ -27,6 +27,7 @@ struct CurveRequest {
   sluice_schedule_options_t options;  // of each plan; scratchpad_bytes: the last point
   uint32_t points;
   int64_t extra_bytes;
+  int64_t least_bytes;  // no smaller point; 0 = the smallest that works
   uint64_t end_ns;  // of the whole, absolute; 0 = none
   bool keep;        // the plans
 };
