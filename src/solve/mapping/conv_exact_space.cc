@@ -212,18 +212,6 @@ Status ExtendChoice(const ConvSpace& space, uint32_t axis, uint32_t dim, int64_t
   return Status::kOk;
 }
 
-// Sum of window spans over all tiles of an axis (every tile but the last is full).
-double SpanSum(const MappingProblem& problem, int axis, int64_t outputs, int64_t taps) {
-  const int64_t p = problem.extent[kDimP + axis];
-  const int64_t r = problem.extent[kDimR + axis];
-  const double np = static_cast<double>(Quotient(p, outputs));
-  const double nr = static_cast<double>(Quotient(r, taps));
-  const double stride = static_cast<double>(WindowStep(problem, axis));
-  const double dilation = problem.dilation[axis];
-  return nr * stride * static_cast<double>(p) + np * dilation * static_cast<double>(r) +
-         np * nr * (1 - stride - dilation);
-}
-
 // Units (times outer steps t2) that see a tile once while t1 passes keep it.
 double StillUnits(int64_t tiles, int64_t spread, int64_t t1, int64_t t2) {
   const int64_t before = (t2 - 1) * t1 * spread;
@@ -349,6 +337,17 @@ Status ListDivisors(int64_t n, Vector<int64_t>* divisors) {
     if (low != n / low) SLUICE_TRY(divisors->Push(n / low));
   }
   return Status::kOk;
+}
+
+double SpanSum(const MappingProblem& problem, int axis, int64_t outputs, int64_t taps) {
+  const int64_t p = problem.extent[kDimP + axis];
+  const int64_t r = problem.extent[kDimR + axis];
+  const double np = static_cast<double>(Quotient(p, outputs));
+  const double nr = static_cast<double>(Quotient(r, taps));
+  const double stride = static_cast<double>(WindowStep(problem, axis));
+  const double dilation = problem.dilation[axis];
+  return nr * stride * static_cast<double>(p) + np * dilation * static_cast<double>(r) +
+         np * nr * (1 - stride - dilation);
 }
 
 double InputWords(const ConvSpace& space, const int64_t tile[kDims]) {

@@ -42,15 +42,15 @@ struct ConvSpace {
   const Hardware* hardware;
   MapConstraints constraints;
   WordEnergy word;
-  bool dram;                  // three levels
-  bool held[kOperands];       // in the registers
-  bool multicast, reduction;  // of the array
-  bool square;                // rows and columns may be exchanged
-  bool loose;                 // something outside the space could be better
-  double cycles_per_byte[2];  // scratchpad, DRAM
+  bool dram;                      // three levels
+  bool held[kOperands];           // in the registers
+  bool multicast, reduction;      // of the array
+  bool square;                    // rows and columns may be exchanged
+  bool loose;                     // something outside the space could be better
+  double cycles_per_byte[2];      // scratchpad, DRAM
   double outer_share[kOperands];  // of DRAM bytes, see OuterPrice; 1 without it
-  double words[kOperands];    // whole operand
-  double fixed_pj;            // operations and what every nest pays
+  double words[kOperands];        // whole operand
+  double fixed_pj;                // operations and what every nest pays
   int64_t operations;
   int64_t peak;
 };
@@ -95,6 +95,9 @@ Status ListSpatialChoices(ConvSpace* space, Vector<SpatialChoice>* choices);
 
 // All divisors of n, ascending.
 Status ListDivisors(int64_t n, Vector<int64_t>* divisors);
+
+// Sum of window spans over all tiles of an axis (every tile but the last is full).
+double SpanSum(const MappingProblem& problem, int axis, int64_t outputs, int64_t taps);
 
 // Input words summed over all tiles of these extents (window boxes; clipped).
 double InputWords(const ConvSpace& space, const int64_t tile[kDims]);

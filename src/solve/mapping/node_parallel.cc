@@ -2,6 +2,7 @@
 #include "solve/mapping/node_parallel.h"
 
 #include "base/checked.h"
+#include "solve/mapping/node_array.h"
 
 namespace sluice {
 
@@ -11,8 +12,14 @@ constexpr uint8_t kSplitDims[] = {kDimN, kDimK, kDimC, kDimP, kDimQ, kDimG};
 constexpr int kSplitDimCount = 6;
 constexpr double kSlack = 0.005;  // gains below this share are not looked for
 constexpr double kEstimateError = 0.03;
-constexpr int kMore = 32;
-constexpr size_t kMaxAxisWays = 1200;  // of dealing dims out along one axis
+constexpr int kMore = 12;
+constexpr int kMisses = 40;           // splits in a row that gain nothing
+constexpr int64_t kSmallMesh = 16;    // up to this, every factor is tried
+constexpr int64_t kSmallExtent = 16;  // and of extents below
+constexpr int64_t kWasteShare = 32;   // others may idle this share of their nodes
+constexpr size_t kMostFactors = 48;   // of one dim
+constexpr size_t kMostParts = 60000;
+constexpr double kNever = 1e300;
 
 // Factors along one axis, and the paths they make.
 struct AxisWay {
@@ -20,13 +27,27 @@ struct AxisWay {
   AxisPath path[kOperands];
 };
 
-// Parts of one size, in the best layout known.
+enum Stage : uint8_t { kListed = 0, kPlaced };
+
+// Parts of one size.
 struct Parts {
-  int32_t factor[kDims];  // columns x rows
-  uint32_t columns;       // AxisWay
-  uint32_t rows;
-  double links_pj;  // of the words that must move at least
-  double estimate;  // objective; below 0: solved
+  int32_t factor[kDims];    // columns x rows
+  uint32_t way[kMeshAxes];  // AxisWay of the best layout, once placed
+  double estimate;          // objective
+  double dram_pj;           // of one, at least, once placed
+  Stage stage;
+};
+
+struct Waiting {
+  double estimate;
+  uint32_t parts;
+};
+
+// Ways along one axis, found when first asked for.
+struct AxisWays {
+  explicit AxisWays(Arena* a) : ways(a) {}
+  Vector<AxisWay> ways;
+  Span<uint32_t> slots;  // hash of the factors -> way + 1
 };
 
 struct Search {
@@ -37,15 +58,15 @@ struct Search {
         hardware(h),
         region(r),
         options(o),
-        ways{Ways(a), Ways(a)},
+        axis{AxisWays(a), AxisWays(a)},
         parts(a),
-        slots() {
+        heap(a),
+        table(a, h.leakage_pj_per_cycle) {
     for (uint32_t d = 0; d < kDims; ++d) {
       passes[d] = pass_counts[d];
       all_passes *= static_cast<double>(passes[d]);
     }
   }
-  using Ways = Vector<AxisWay>;
   const MappingProblem& layer;
   const MappingProblem problem;  // one pass
   int64_t passes[kDims];
@@ -54,23 +75,39 @@ struct Search {
   const Hardware& hardware;
   const NodeRegion& region;
   const NodeParallelOptions& options;
-  Ways ways[kMeshAxes];
+  AxisWays axis[kMeshAxes];
   Vector<Parts> parts;
-  Span<uint32_t> slots;  // hash of the factors -> parts + 1
+  Span<double> to_corner;  // links, mean of the nearest nodes: one, two, ...
+  bool rows_last = false;  // no halos: rows and columns are cut after the whole batch
+  Span<int32_t> factors[kSplitDimCount];  // tried, of every dim
+  Vector<Waiting> heap;
+  ArrayTable table;
   uint8_t
       order[kDims];  // of dims along an axis: whose sharers move most are neighbours
-  double words[kOperands];    // at least, in and out of DRAM
-  double link_pj[kOperands];  // of one word
+  double words[kOperands];     // at least, in and out of DRAM
+  double link_pj[kOperands];   // of one word
+  double wire_pj_per_bit = 0;  // of the array
+  double summing = 1;          // units of a node that may work on the same output
   // Below every node's share together, from one node without limits doing it all.
   double least_array_pj;  // operations, registers, scratchpad with each word in it once
   double least_cycles;
   double best;
   NodeMapping* mapped;
+  Diagnostic why;      // of the first parts that do not fit
+  uint32_t cut = ~0u;  // parts none of whose tiles holds a whole filter
 };
 
 // Sharers of the heaviest operand are neighbours: the dims it does not have come first.
 void OrderDims(Search* search) {
   const MappingProblem& problem = search->problem;
+  for (const Fanout& fanout : search->hardware.fanouts) {
+    if (MayUnroll(fanout, kDimC) || MayUnroll(fanout, kDimR) ||
+        MayUnroll(fanout, kDimS)) {
+      search->summing *= fanout.extent;
+    }
+  }
+  const Fanout* bus = FanoutAt(search->hardware, 1, 0);
+  if (bus != nullptr) search->wire_pj_per_bit = bus->transfer_pj_per_bit;
   double weight[kDims] = {};
   for (uint32_t v = 0; v < kOperands; ++v) {
     search->words[v] = Has(problem, v)
@@ -90,36 +127,6 @@ void OrderDims(Search* search) {
   }
 }
 
-// Factors that waste no node of the axis: extents are cut into that many parts.
-bool IsTried(int64_t extent, int64_t factor, int64_t nodes) {
-  if (factor > extent) return false;
-  if (factor <= 4 || nodes <= 16) return true;
-  return extent % factor == 0 || nodes % factor == 0;
-}
-
-Status ListWays(Search* search, uint32_t axis, int i, int64_t left, AxisWay* way) {
-  if (search->ways[axis].size() >= kMaxAxisWays) return Status::kOk;
-  if (i == kSplitDimCount) {
-    const uint32_t nodes[kMeshAxes] = {search->hardware.node_cols,
-                                       search->hardware.node_rows};
-    for (uint32_t v = 0; v < kOperands; ++v) {
-      way->path[v] =
-          PathAlong(nodes[axis], search->region.begin[axis], way->factor, search->order,
-                    v, EndAlong(search->region, search->options.terms, v, axis));
-    }
-    return search->ways[axis].Push(*way);
-  }
-  const uint32_t d = kSplitDims[i];
-  const int64_t extent = search->problem.extent[d];
-  for (int64_t f = Min(left, extent); f >= 1; --f) {
-    if (!IsTried(extent, f, search->region.extent[axis])) continue;
-    way->factor[d] = static_cast<int32_t>(f);
-    SLUICE_TRY(ListWays(search, axis, i + 1, left / f, way));
-  }
-  way->factor[d] = 1;
-  return Status::kOk;
-}
-
 uint64_t HashOf(const int32_t factor[kDims]) {
   uint64_t h = 0;
   for (uint32_t d = 0; d < kDims; ++d) {
@@ -129,40 +136,46 @@ uint64_t HashOf(const int32_t factor[kDims]) {
   return h;
 }
 
-Status GrowSlots(Search* search, Arena* arena) {
-  const size_t size = search->slots.empty() ? 4096 : 2 * search->slots.size();
-  SLUICE_TRY(arena->Allocate(size, &search->slots));
-  for (size_t i = 0; i < search->parts.size(); ++i) {
-    size_t at = HashOf(search->parts[i].factor) & (size - 1);
-    while (search->slots[at] != 0) at = (at + 1) & (size - 1);
-    search->slots[at] = static_cast<uint32_t>(i) + 1;
+Status FindAxisWay(Search* search, uint32_t axis, const int32_t factor[kDims],
+                   Arena* arena, uint32_t* found) {
+  AxisWays* known = &search->axis[axis];
+  if (2 * (known->ways.size() + 1) > known->slots.size()) {
+    const size_t size = known->slots.empty() ? 256 : 2 * known->slots.size();
+    SLUICE_TRY(arena->Allocate(size, &known->slots));
+    for (size_t i = 0; i < known->ways.size(); ++i) {
+      size_t at = HashOf(known->ways[i].factor) & (size - 1);
+      while (known->slots[at] != 0) at = (at + 1) & (size - 1);
+      known->slots[at] = static_cast<uint32_t>(i) + 1;
+    }
   }
-  return Status::kOk;
-}
-
-// The entry of these factors, made when new.
-Status FindParts(Search* search, const int32_t factor[kDims], Arena* arena,
-                 Parts** found, bool* made) {
-  if (2 * (search->parts.size() + 1) > search->slots.size()) {
-    SLUICE_TRY(GrowSlots(search, arena));
-  }
-  const size_t mask = search->slots.size() - 1;
+  const size_t mask = known->slots.size() - 1;
   size_t at = HashOf(factor) & mask;
-  *made = false;
-  for (; search->slots[at] != 0; at = (at + 1) & mask) {
-    Parts* parts = &search->parts[search->slots[at] - 1];
-    if (memcmp(parts->factor, factor, sizeof parts->factor) == 0) {
-      *found = parts;
+  for (; known->slots[at] != 0; at = (at + 1) & mask) {
+    *found = known->slots[at] - 1;
+    if (memcmp(known->ways[*found].factor, factor, sizeof known->ways[0].factor) == 0) {
       return Status::kOk;
     }
   }
-  Parts parts = {};
-  memcpy(parts.factor, factor, sizeof parts.factor);
-  SLUICE_TRY(search->parts.Push(parts));
-  search->slots[at] = static_cast<uint32_t>(search->parts.size());
-  *found = &search->parts[search->parts.size() - 1];
-  *made = true;
+  const uint32_t nodes[kMeshAxes] = {search->hardware.node_cols,
+                                     search->hardware.node_rows};
+  AxisWay way = {};
+  memcpy(way.factor, factor, sizeof way.factor);
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    way.path[v] =
+        PathAlong(nodes[axis], search->region.begin[axis], factor, search->order, v,
+                  EndAlong(search->region, search->options.terms, v, axis));
+  }
+  *found = static_cast<uint32_t>(known->ways.size());
+  SLUICE_TRY(known->ways.Push(way));
+  known->slots[at] = *found + 1;
   return Status::kOk;
+}
+
+const AxisWay& ColumnsOf(const Search& search, const Parts& parts) {
+  return search.axis[kColumns].ways[parts.way[kColumns]];
+}
+const AxisWay& RowsOf(const Search& search, const Parts& parts) {
+  return search.axis[kRows].ways[parts.way[kRows]];
 }
 
 int64_t NodesOfParts(const Parts& parts) {
@@ -180,17 +193,40 @@ MappingProblem PartOf(const MappingProblem& problem, const Parts& parts) {
 }
 
 int64_t SharersOf(const Parts& parts, uint32_t operand) {
-  int64_t sharers = 1;
-  for (uint32_t d = 0; d < kDims; ++d) {
-    if (!Moves(d, operand)) sharers *= parts.factor[d];
+  const int32_t* f = parts.factor;
+  if (operand == kInput) return f[kDimK];
+  if (operand == kOutput) return f[kDimC];
+  return int64_t{f[kDimN]} * f[kDimP] * f[kDimQ];
+}
+
+bool IsFromDram(const Search& search, uint32_t operand) {
+  return EndAlong(search.region, search.options.terms, operand, kColumns).kind ==
+         AxisEnd::kEdges;
+}
+
+// Links one word of the operand crosses: before its parts are placed, at least.
+double LinksOf(const Search& search, const Parts& parts, uint32_t operand) {
+  if (parts.stage == kListed) {
+    const int64_t sharers = SharersOf(parts, operand);
+    const double tree = static_cast<double>(sharers - 1);
+    if (search.to_corner.empty() || !IsFromDram(search, operand)) return tree;
+    const int64_t groups = NodesOfParts(parts) / sharers;
+    return tree + search.to_corner[static_cast<size_t>(groups) - 1];
   }
-  return sharers;
+  return TreeLinks(ColumnsOf(search, parts).path[operand],
+                   RowsOf(search, parts).path[operand]);
 }
 
 // What one node with an endless scratchpad and free DRAM needs for the whole layer: the
 // nodes' loops, run one after the other on it, would need no less.
 Status LeastArray(Search* search, Budget* budget, Arena* arena,
                   Diagnostic* diagnostic) {
+  if (IsPlainNode(search->problem, search->hardware,
+                  search->options.node.constraints)) {
+    return LeastOnArray(search->problem, search->hardware,
+                        search->options.node.constraints, &search->table,
+                        &search->least_array_pj, &search->least_cycles, diagnostic);
+  }
   Hardware node = search->hardware;
   Span<MemoryLevel> levels;
   SLUICE_TRY(arena->Allocate(node.levels.size(), &levels));
@@ -231,31 +267,10 @@ double WordsOf(const Search& search, const MappingProblem& part, uint32_t operan
   return Max(words, search.words[operand]);
 }
 
-double SquareRoot(double x) {
-  if (x <= 0) return 0;
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  bits = (bits >> 1) + (uint64_t{1023} << 51);  // half the exponent: within 6 %
-  double root;
-  memcpy(&root, &bits, sizeof root);
-  for (int i = 0; i < 5; ++i) root = 0.5 * (root + x / root);
-  return root;
-}
-
-// The least of a A/x + b B/y over 1 <= x <= A, 1 <= y <= B with x y <= room.
-double LeastVisits(double a, double whole_x, double b, double whole_y, double room) {
-  if (whole_x * whole_y <= room) return a + b;
-  if (room <= 1) return a * whole_x + b * whole_y;
-  const double low = Max(1.0, room / whole_y), high = Min(whole_x, room);
-  double x = b * whole_y > 0 ? SquareRoot(a * whole_x * room / (b * whole_y)) : high;
-  x = Max(low, Min(high, x));
-  return a * whole_x / x + b * whole_y * x / room;
-}
-
 // What moving words between DRAM and all scratchpads costs at least: of three operands
 // one may stay while the loops it does not have go round; the other two are fetched
 // again for every tile, and the tiles share one scratchpad.
-double LeastDramPj(const Search& search, const Parts& parts, double links_share) {
+double LeastDramPj(const Search& search, const Parts& parts) {
   const MappingProblem& problem = search.problem;
   const Hardware& hw = search.hardware;
   const MemoryLevel& dram = hw.dram();
@@ -272,7 +287,7 @@ double LeastDramPj(const Search& search, const Parts& parts, double links_share)
     const double words = WordsOf(search, part, v);
     const double sharers = static_cast<double>(SharersOf(parts, v));
     const double fill = sharers * WritePj(scratchpad, width);
-    const double link = links_share * search.link_pj[v];
+    const double link = search.link_pj[v] * LinksOf(search, parts, v);
     once[v] = search.words[v] * ReadPj(dram, width) + words * (fill + link);
     again[v] = once[v];
     if (v != kOutput) continue;
@@ -312,8 +327,7 @@ double KeptPj(const Search& search, const Parts& parts) {
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(search.problem, v) || (search.kept >> v & 1) == 0) continue;
     const int64_t width = InnerBytes(search.problem, v);
-    const double links = TreeLinks(search.ways[kColumns][parts.columns].path[v],
-                                   search.ways[kRows][parts.rows].path[v]);
+    const double links = LinksOf(search, parts, v);
     double each = links * search.link_pj[v];
     if (v == kOutput) {
       if (terms.ofmap.kind == EndKind::kDram) {
@@ -336,55 +350,69 @@ double KeptPj(const Search& search, const Parts& parts) {
   return pj;
 }
 
-// What parts of these sizes cost, nearly from below: the array's part, copies in every
-// sharer's scratchpad, DRAM and links, leakage of the region. (Tiles of the array's
+// What arrays and scratchpads of all nodes need in one pass, nearly from below: the
+// layer's on one node, and copies in every sharer's scratchpad. (Tiles of the array's
 // part divide its passes, so that other parts can do a little better.)
-double EstimateOf(const Search& search, const Parts& parts) {
+double ArrayPj(const Search& search, const Parts& parts, const MappingProblem& part) {
   const MappingProblem& problem = search.problem;
   const Hardware& hw = search.hardware;
-  const size_t dram = hw.levels.size() - 1;
+  const MemoryLevel& pad = hw.levels[hw.levels.size() - 2];
   double pj = search.least_array_pj;
-  double summing = 1;  // units of a node that may work on the same output
-  for (const Fanout& fanout : hw.fanouts) {
-    if (MayUnroll(fanout, kDimC) || MayUnroll(fanout, kDimR) ||
-        MayUnroll(fanout, kDimS)) {
-      summing *= fanout.extent;
-    }
-  }
-  double bytes = 0;
-  const MappingProblem part = PartOf(problem, parts);
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(problem, v)) continue;
     const double words = WordsOf(search, part, v);
     const double copies = words * (static_cast<double>(SharersOf(parts, v)) - 1);
     const int64_t width = InnerBytes(problem, v);
+    const double wire = search.wire_pj_per_bit * static_cast<double>(8 * width);
     if (v == kOutput) {
-      pj += copies * WritePj(hw.levels[dram - 1], width);
+      pj += copies * (WritePj(pad, width) + wire);
       // A unit's first update of a sum reads nothing; copies have first updates too.
       if ((hw.levels[0].may_hold >> v & 1) != 0) {
-        pj -= copies * summing * ReadPj(hw.levels[0], width);
+        pj -= copies * search.summing * ReadPj(hw.levels[0], width);
       }
     } else {
-      pj += copies * ReadPj(hw.levels[dram - 1], width) -
-            words * WritePj(hw.levels[dram - 1], width);
-    }
-    if ((search.kept >> v & 1) == 0) {
-      bytes += words * static_cast<double>(problem.element_bytes[v]);
+      pj +=
+          copies * (ReadPj(pad, width) + wire) - search.words[v] * WritePj(pad, width);
     }
   }
-  pj += LeastDramPj(search, parts, 0) + parts.links_pj;
-  double cycles = static_cast<double>(OperationCount(part)) /
-                  static_cast<double>(PeakOperations(problem, hw));
-  cycles = Max(cycles, search.least_cycles / static_cast<double>(NodesOfParts(parts)));
-  const Rational& rate = hw.dram().bandwidth;
+  return pj;
+}
+
+// Cycles of one pass without DRAM, at least.
+double ArrayCycles(const Search& search, const Parts& parts,
+                   const MappingProblem& part) {
+  const double cycles =
+      static_cast<double>(OperationCount(part)) /
+      static_cast<double>(PeakOperations(search.problem, search.hardware));
+  return Max(cycles, search.least_cycles / static_cast<double>(NodesOfParts(parts)));
+}
+
+// All passes: energy of one without leakage and kept operands, cycles of one.
+double Whole(const Search& search, const Parts& parts, double pj, double cycles) {
+  cycles *= search.all_passes;
+  pj = pj * search.all_passes + KeptPj(search, parts);
+  pj += search.hardware.leakage_pj_per_cycle *
+        static_cast<double>(NodesOf(search.region)) * cycles;
+  return MapObjective(search.options.node.constraints, pj, cycles);
+}
+
+// What parts of these sizes cost, nearly from below, wherever they lie.
+double EstimateOf(const Search& search, const Parts& parts) {
+  const MappingProblem& problem = search.problem;
+  const MappingProblem part = PartOf(problem, parts);
+  double pj = ArrayPj(search, parts, part) + LeastDramPj(search, parts);
+  double bytes = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (!Has(problem, v) || (search.kept >> v & 1) != 0) continue;
+    bytes += search.words[v] * static_cast<double>(problem.element_bytes[v]);
+  }
+  double cycles = ArrayCycles(search, parts, part);
+  const Rational& rate = search.hardware.dram().bandwidth;
   if (rate.numerator > 0) {
     cycles = Max(cycles, bytes * static_cast<double>(rate.denominator) /
                              static_cast<double>(rate.numerator));
   }
-  cycles *= search.all_passes;
-  pj = pj * search.all_passes + KeptPj(search, parts);
-  pj += hw.leakage_pj_per_cycle * static_cast<double>(NodesOf(search.region)) * cycles;
-  return MapObjective(search.options.node.constraints, pj, cycles);
+  return Whole(search, parts, pj, cycles);
 }
 
 // Below any split, nest and set of kept operands: operations, each word once through
@@ -425,7 +453,6 @@ double LinksPj(const Search& search, const AxisWay& columns, const AxisWay& rows
   double pj = 0;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(search.problem, v)) continue;
-    if ((search.kept >> v & 1) != 0) continue;
     pj +=
         search.words[v] * search.link_pj[v] * TreeLinks(columns.path[v], rows.path[v]);
   }
@@ -437,37 +464,146 @@ bool IsUseful(int64_t extent, int64_t factor) {
   return factor <= extent && CeilDivide(extent, CeilDivide(extent, factor)) == factor;
 }
 
-Status ListParts(Search* search, Budget* budget, Arena* arena) {
-  for (uint32_t c = 0; c < search->ways[kColumns].size(); ++c) {
-    if (budget->Exhausted()) return Status::kOk;
-    const AxisWay& columns = search->ways[kColumns][c];
-    for (uint32_t r = 0; r < search->ways[kRows].size(); ++r) {
-      const AxisWay& rows = search->ways[kRows][r];
-      int32_t factor[kDims];
-      bool useful = true;
-      for (uint32_t d = 0; d < kDims; ++d) {
-        factor[d] = columns.factor[d] * rows.factor[d];
-        useful &= factor[d] == 1 || IsUseful(search->problem.extent[d], factor[d]);
-      }
-      if (!useful) continue;
-      Parts* parts;
-      bool made;
-      SLUICE_TRY(FindParts(search, factor, arena, &parts, &made));
-      const double links = LinksPj(*search, columns, rows);
-      if (!made && links >= parts->links_pj) continue;
-      parts->links_pj = links;
-      parts->columns = c;
-      parts->rows = r;
+bool IsTried(int64_t extent, int64_t factor, int64_t nodes) {
+  if (!IsUseful(extent, factor)) return false;
+  if (nodes <= kSmallMesh || extent < kSmallExtent) return true;
+  const int64_t waste = CeilDivide(extent, factor) * factor - extent;
+  return waste * kWasteShare <= extent;
+}
+
+// The best layout of the parts over columns and rows: of all ways to divide every
+// factor between both. *found: whether there is one.
+Status Place(Search* search, int i, AxisWay* columns, AxisWay* rows, Arena* arena,
+             Parts* parts, double* least) {
+  const NodeRegion& region = search->region;
+  int64_t used[kMeshAxes] = {1, 1};
+  for (int j = 0; j < i; ++j) {
+    used[kColumns] *= columns->factor[kSplitDims[j]];
+    used[kRows] *= rows->factor[kSplitDims[j]];
+  }
+  if (used[kColumns] > region.extent[kColumns] || used[kRows] > region.extent[kRows]) {
+    return Status::kOk;
+  }
+  if (i == kSplitDimCount) {
+    uint32_t way[kMeshAxes];
+    SLUICE_TRY(FindAxisWay(search, kColumns, columns->factor, arena, &way[kColumns]));
+    SLUICE_TRY(FindAxisWay(search, kRows, rows->factor, arena, &way[kRows]));
+    const double pj = LinksPj(*search, search->axis[kColumns].ways[way[kColumns]],
+                              search->axis[kRows].ways[way[kRows]]);
+    if (pj >= *least) return Status::kOk;
+    *least = pj;
+    memcpy(parts->way, way, sizeof way);
+    return Status::kOk;
+  }
+  const uint32_t d = kSplitDims[i];
+  const int32_t all = parts->factor[d];
+  for (int32_t f = 1; f <= all; ++f) {
+    if (all % f != 0) continue;
+    columns->factor[d] = f;
+    rows->factor[d] = all / f;
+    SLUICE_TRY(Place(search, i + 1, columns, rows, arena, parts, least));
+  }
+  return Status::kOk;
+}
+
+// Heap of estimates, least first; ties by position, so that the order is one.
+bool Before(const Waiting& a, const Waiting& b) {
+  return a.estimate != b.estimate ? a.estimate < b.estimate : a.parts < b.parts;
+}
+
+void Sink(Search* search, size_t i) {
+  const Span<Waiting> heap = search->heap.span();
+  if (i >= heap.size()) return;
+  const Waiting sunk = heap[i];
+  for (;;) {
+    size_t child = 2 * i + 1;
+    if (child >= heap.size()) break;
+    if (child + 1 < heap.size() && Before(heap[child + 1], heap[child])) ++child;
+    if (!Before(heap[child], sunk)) break;
+    heap[i] = heap[child];
+    i = child;
+  }
+  heap[i] = sunk;
+}
+
+// Takes the least away; Sink comes after.
+void Drop(Search* search) {
+  Vector<Waiting>& heap = search->heap;
+  heap[0] = heap[heap.size() - 1];
+  heap.Truncate(heap.size() - 1);
+}
+
+Status ListParts(Search* search, int i, int64_t left, Parts* parts) {
+  if (search->parts.size() >= kMostParts) return Status::kOk;
+  if (i == kSplitDimCount) {
+    parts->estimate = EstimateOf(*search, *parts);
+    return search->parts.Push(*parts);
+  }
+  const uint32_t d = kSplitDims[i];
+  for (const int32_t f : search->factors[i]) {
+    if (f > left) break;
+    if (f > 1 && search->rows_last && (d == kDimP || d == kDimQ) &&
+        parts->factor[kDimN] < search->problem.extent[kDimN]) {
+      break;
+    }
+    parts->factor[d] = f;
+    SLUICE_TRY(ListParts(search, i + 1, left / f, parts));
+  }
+  parts->factor[d] = 1;
+  return Status::kOk;
+}
+
+// Distances of the region's nodes to the corners, nearest first, as running means.
+Status MeasureCorners(Search* search, Arena* arena) {
+  const NodeRegion& region = search->region;
+  const int64_t edge[kMeshAxes] = {int64_t{search->hardware.node_cols} - 1,
+                                   int64_t{search->hardware.node_rows} - 1};
+  const size_t most = static_cast<size_t>((edge[kColumns] + edge[kRows]) / 2 + 1);
+  Span<int64_t> count;
+  SLUICE_TRY(arena->Allocate(most + 1, &count));
+  for (int64_t c = 0; c < region.extent[kColumns]; ++c) {
+    for (int64_t r = 0; r < region.extent[kRows]; ++r) {
+      const int64_t column = region.begin[kColumns] + c;
+      const int64_t row = region.begin[kRows] + r;
+      ++count[static_cast<size_t>(Min(column, edge[kColumns] - column) +
+                                  Min(row, edge[kRows] - row))];
     }
   }
-  for (Parts& parts : search->parts) parts.estimate = EstimateOf(*search, parts);
+  SLUICE_TRY(arena->Allocate(static_cast<size_t>(NodesOf(region)), &search->to_corner));
+  int64_t sum = 0;
+  size_t next = 0;
+  for (size_t links = 0; links <= most; ++links) {
+    for (int64_t i = 0; i < count[links]; ++i) {
+      sum += static_cast<int64_t>(links);
+      search->to_corner[next] =
+          static_cast<double>(sum) / static_cast<double>(next + 1);
+      ++next;
+    }
+  }
+  return Status::kOk;
+}
+
+Status ListFactors(Search* search, Arena* arena) {
+  const int64_t nodes = NodesOf(search->region);
+  const int64_t* extent_of = search->problem.extent;
+  search->rows_last =
+      nodes > kSmallMesh && extent_of[kDimR] == 1 && extent_of[kDimS] == 1;
+  for (int i = 0; i < kSplitDimCount; ++i) {
+    const int64_t extent = search->problem.extent[kSplitDims[i]];
+    Vector<int32_t> factors(arena);
+    for (int64_t f = 1; f <= Min(nodes, extent) && factors.size() < kMostFactors; ++f) {
+      if (IsTried(extent, f, nodes)) {
+        SLUICE_TRY(factors.Push(static_cast<int32_t>(f)));
+      }
+    }
+    search->factors[i] = factors.span();
+  }
   return Status::kOk;
 }
 
 NodeSplit SplitOf(const Search& search, const Parts& parts) {
   NodeSplit split;
-  const AxisWay* way[kMeshAxes] = {&search.ways[kColumns][parts.columns],
-                                   &search.ways[kRows][parts.rows]};
+  const AxisWay* way[kMeshAxes] = {&ColumnsOf(search, parts), &RowsOf(search, parts)};
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     memcpy(split.factor[axis], way[axis]->factor, sizeof split.factor[axis]);
     memcpy(split.order[axis], search.order, sizeof split.order[axis]);
@@ -480,8 +616,8 @@ OuterPrice PriceOf(const Search& search, const Parts& parts) {
   OuterPrice price = {};
   const MemoryLevel& dram = search.hardware.dram();
   const double nodes = static_cast<double>(NodesOfParts(parts));
-  const AxisWay& columns = search.ways[kColumns][parts.columns];
-  const AxisWay& rows = search.ways[kRows][parts.rows];
+  const AxisWay& columns = ColumnsOf(search, parts);
+  const AxisWay& rows = RowsOf(search, parts);
   for (uint32_t v = 0; v < kOperands; ++v) {
     const double sharers = static_cast<double>(SharersOf(parts, v));
     const double links =
@@ -537,31 +673,97 @@ double UpperOf(const Search& search, const Parts& parts, const Hardware& node) {
   return upper;
 }
 
+// A node as its part's mapper sees it. Not to be copied: hardware points into it.
+struct NodeView {
+  MemoryLevel levels[kMaxLevels];
+  Hardware hardware;
+};
+
+// kInfeasible: what is kept leaves no room.
+Status ViewNode(const Search& search, const Parts& parts, const MappingProblem& part,
+                NodeView* view, Diagnostic* diagnostic) {
+  Hardware& node = view->hardware;
+  node = search.hardware;
+  node.leakage_pj_per_cycle *= static_cast<double>(NodesOf(search.region)) /
+                               static_cast<double>(NodesOfParts(parts));
+  for (size_t l = 0; l < node.levels.size(); ++l) view->levels[l] = node.levels[l];
+  MemoryLevel* pad = &view->levels[node.levels.size() - 2];
+  node.levels = Span<const MemoryLevel>(view->levels, node.levels.size());
+  if (pad->capacity_bytes == 0) return Status::kOk;
+  int64_t kept = 0, others = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (!Has(part, v) || (search.kept >> v & 1) == 0) continue;
+    kept += TileWords(part, v, part.extent) * InnerBytes(part, v);
+  }
+  if ((search.kept >> kWeight & 1) != 0) {
+    // The weights of the other passes lie there too.
+    const int64_t slices =
+        search.passes[kDimC] * search.passes[kDimK] * search.passes[kDimG];
+    others = (slices - 1) * TileWords(part, kWeight, part.extent) *
+             InnerBytes(part, kWeight);
+  }
+  if (kept + others > pad->capacity_bytes) {
+    return Fail(diagnostic, Status::kInfeasible, "mesh")
+        .Text("what stays in a node's scratchpad takes ")
+        .Number(kept + others)
+        .Text(" bytes of ")
+        .Number(pad->capacity_bytes)
+        .Bytes(static_cast<uint64_t>(kept + others),
+               static_cast<uint64_t>(pad->capacity_bytes));
+  }
+  pad->capacity_bytes -= others;
+  return Status::kOk;
+}
+
+// A better estimate of parts that have a place: with tiles that fit.
+Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
+                      Diagnostic* diagnostic) {
+  const MappingProblem part = PartOf(search->problem, *parts);
+  NodeView view;
+  *fits = false;
+  if (ViewNode(*search, *parts, part, &view, &search->why) != Status::kOk) {
+    return Status::kOk;
+  }
+  *fits = true;
+  if (!IsPlainNode(part, view.hardware, search->options.node.constraints)) {
+    parts->estimate = EstimateOf(*search, *parts);
+    return Status::kOk;
+  }
+  const OuterPrice price = PriceOf(*search, *parts);
+  MapConstraints constraints = search->options.node.constraints;
+  constraints.outer = &price;
+  constraints.resident = search->kept;
+  const double nodes = static_cast<double>(NodesOfParts(*parts));
+  const double array_pj = ArrayPj(*search, *parts, part);
+  double cycles = ArrayCycles(*search, *parts, part);
+  SLUICE_TRY(EstimatePart(part, view.hardware, constraints, array_pj / nodes,
+                          &search->table, &parts->dram_pj, &cycles, diagnostic));
+  if (parts->dram_pj < 0) {
+    *fits = false;
+    parts->dram_pj = 0;
+    if (search->cut == ~0u) search->cut = search->heap[0].parts;
+    return Status::kOk;
+  }
+  // One read of DRAM may serve the halos of neighbours.
+  double halo = 0;
+  if ((search->kept >> kInput & 1) == 0) {
+    halo = (WordsOf(*search, part, kInput) - search->words[kInput]) *
+           ReadPj(search->hardware.dram(), InnerBytes(part, kInput));
+  }
+  const double full = nodes * Fullness(*search, *parts);
+  const double estimate =
+      Whole(*search, *parts, array_pj + full * parts->dram_pj - halo, cycles);
+  parts->estimate = Max(parts->estimate, estimate);
+  return Status::kOk;
+}
+
 Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* arena,
                   Diagnostic* diagnostic) {
   const MappingProblem part = PartOf(search->problem, parts);
   const OuterPrice price = PriceOf(*search, parts);
-  const double nodes = static_cast<double>(NodesOfParts(parts));
-  Hardware node = search->hardware;
-  node.leakage_pj_per_cycle *= static_cast<double>(NodesOf(search->region)) / nodes;
-  MemoryLevel levels[kMaxLevels];
-  for (size_t l = 0; l < node.levels.size(); ++l) levels[l] = node.levels[l];
-  MemoryLevel* pad = &levels[node.levels.size() - 2];
-  if ((search->kept >> kWeight & 1) != 0 && pad->capacity_bytes != 0) {
-    // The weights of the other passes lie there too.
-    const int64_t slices =
-        search->passes[kDimC] * search->passes[kDimK] * search->passes[kDimG];
-    const int64_t others = (slices - 1) * TileWords(part, kWeight, part.extent) *
-                           InnerBytes(part, kWeight);
-    if (others >= pad->capacity_bytes) {
-      return Fail(diagnostic, Status::kInfeasible, "mesh")
-          .Text("the weights of all passes need more than a node's scratchpad")
-          .Bytes(static_cast<uint64_t>(others),
-                 static_cast<uint64_t>(pad->capacity_bytes));
-    }
-    pad->capacity_bytes -= others;
-  }
-  node.levels = Span<const MemoryLevel>(levels, node.levels.size());
+  NodeView view;
+  SLUICE_TRY(ViewNode(*search, parts, part, &view, diagnostic));
+  const Hardware& node = view.hardware;
   KaplaOptions options = search->options.node;
   options.constraints.outer = &price;
   options.constraints.resident = search->kept;
@@ -572,8 +774,20 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   }
   MappedNest nest;
   ++search->mapped->solved;
-  SLUICE_TRY(
-      MapConvExact(part, node, options.constraints, budget, arena, &nest, diagnostic));
+  Status quick = Status::kInfeasible;
+  const bool plain =
+      NodesOf(search->region) > 1 && IsPlainNode(part, node, options.constraints);
+  if (!search->options.every && plain) {
+    PartNest found;
+    quick = MapPart(part, node, options.constraints, parts.dram_pj, &search->table,
+                    &found, &nest.nest, diagnostic);
+    if (quick != Status::kOk && quick != Status::kInfeasible) return quick;
+    if (quick == Status::kInfeasible && search->best > 0) return quick;
+  }
+  if (quick != Status::kOk) {
+    SLUICE_TRY(MapConvExact(part, node, options.constraints, budget, arena, &nest,
+                            diagnostic));
+  }
   MeshCost cost;
   CostOptions cost_options;
   cost_options.resident = search->kept;
@@ -593,41 +807,91 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   return Status::kOk;
 }
 
-Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
-  Diagnostic first = {};
-  int more = 0;
-  for (;;) {
-    Parts* next = nullptr;
-    for (Parts& parts : search->parts) {
-      if (parts.estimate < 0) continue;
-      if (next == nullptr || parts.estimate < next->estimate) next = &parts;
+// The next parts to solve: those of the least estimate, placed. *next is nullptr where
+// none are left that can be placed.
+Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnostic) {
+  Vector<Waiting>& heap = search->heap;
+  *next = nullptr;
+  while (heap.size() > 0) {
+    Parts* parts = &search->parts[heap[0].parts];
+    if (parts->stage == kPlaced) {
+      *next = parts;
+      return Status::kOk;
     }
-    if (next == nullptr || budget->Exhausted()) break;
-    if (search->best > 0 && !search->options.every) {
+    if (search->best > 0 && !search->options.every &&
+        parts->estimate >= search->best * (1 - kSlack)) {
+      Drop(search);
+      Sink(search, 0);
+      continue;
+    }
+    AxisWay columns = {}, rows = {};
+    for (uint32_t d = 0; d < kDims; ++d) columns.factor[d] = rows.factor[d] = 1;
+    double least = kNever;
+    SLUICE_TRY(Place(search, 0, &columns, &rows, arena, parts, &least));
+    bool fits = least < kNever;
+    if (fits) {
+      parts->stage = kPlaced;
+      SLUICE_TRY(EstimatePlaced(search, parts, &fits, diagnostic));
+    }
+    if (fits) {
+      heap[0].estimate = parts->estimate;
+    } else {
+      Drop(search);
+    }
+    Sink(search, 0);
+  }
+  return Status::kOk;
+}
+
+// Goes on from what has been found: *failure is why the first parts could not be
+// solved.
+Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* failure) {
+  int more = 0, misses = 0;
+  while (!budget->Exhausted()) {
+    Parts* next;
+    SLUICE_TRY(NextParts(search, arena, &next, failure));
+    if (next == nullptr) return Status::kOk;
+    const double before = search->best;
+    if (before > 0 && !search->options.every) {
       // Estimates may be a little high: some more are looked at.
-      if (next->estimate >= search->best * (1 + kEstimateError)) break;
-      if (next->estimate >= search->best * (1 - kSlack) && ++more > kMore) break;
-    }
-    if (search->options.max_solved != 0 &&
-        search->mapped->solved >= search->options.max_solved && search->best > 0) {
-      break;
+      if (next->estimate >= before * (1 + kEstimateError)) return Status::kOk;
+      if (next->estimate >= before * (1 - kSlack) && ++more > kMore) return Status::kOk;
+      if (misses > kMisses) return Status::kOk;
+      if (search->options.max_solved != 0 &&
+          search->mapped->solved >= search->options.max_solved) {
+        return Status::kOk;
+      }
     }
     Diagnostic tried = {};
     const Status status = SolveParts(search, *next, budget, arena, &tried);
-    next->estimate = -1;
+    Drop(search);
+    Sink(search, 0);
+    misses = search->best < before * (1 - kSlack) ? 0 : misses + 1;
     if (status == Status::kOk) continue;
+    if (before == 0) *failure = tried;
+    if (status != Status::kInfeasible && status != Status::kStopped) return status;
+  }
+  return Status::kOk;
+}
+
+Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
+  search->why = Diagnostic{};
+  search->cut = ~0u;
+  SLUICE_TRY(SolveWaiting(search, budget, arena, &search->why));
+  if (search->best == 0 && search->cut != ~0u) {
+    const Status status =
+        SolveParts(search, search->parts[search->cut], budget, arena, &search->why);
     if (status != Status::kInfeasible && status != Status::kStopped) {
-      *diagnostic = tried;
+      *diagnostic = search->why;
       return status;
     }
-    if (search->best == 0) first = tried;
   }
   if (search->best > 0) return Status::kOk;
   if (budget->Exhausted()) {
     return Fail(diagnostic, Status::kStopped, "mesh")
         .Text("the budget ended before any split was solved");
   }
-  *diagnostic = first;
+  *diagnostic = search->why;
   return Status::kInfeasible;
 }
 
@@ -648,8 +912,14 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
     search->kept = kept;
     SLUICE_TRY(LeastArray(search, budget, arena, diagnostic));
     search->parts.Truncate(0);
-    search->slots = Span<uint32_t>();
-    SLUICE_TRY(ListParts(search, budget, arena));
+    search->heap.Truncate(0);
+    Parts parts = {};
+    for (int32_t& f : parts.factor) f = 1;
+    SLUICE_TRY(ListParts(search, 0, NodesOf(search->region), &parts));
+    for (uint32_t i = 0; i < search->parts.size(); ++i) {
+      SLUICE_TRY(search->heap.Push(Waiting{search->parts[i].estimate, i}));
+    }
+    for (size_t i = search->heap.size() / 2; i-- > 0;) Sink(search, i);
     search->mapped->splits += search->parts.size();
     Diagnostic tried = {};
     const Status status = SolveAll(search, budget, arena, &tried);
@@ -683,11 +953,8 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
   search.mapped = mapped;
   search.best = 0;
   OrderDims(&search);
-  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
-    AxisWay way = {};
-    for (int32_t& f : way.factor) f = 1;
-    SLUICE_TRY(ListWays(&search, axis, 0, region.extent[axis], &way));
-  }
+  SLUICE_TRY(MeasureCorners(&search, arena));
+  SLUICE_TRY(ListFactors(&search, arena));
   mapped->bound = BoundOf(search);
   return SolveSets(&search, budget, arena, diagnostic);
 }
