@@ -147,18 +147,31 @@ void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
   return static_cast<char*>(p) + header;
 }
 
-Status Arena::AllocateItems(const void* old, size_t old_items, size_t n,
-                            size_t item_bytes, size_t alignment, void** out) {
-  *out = nullptr;
-  if (n == 0) return Status::kOk;
-  if (n > SIZE_MAX / item_bytes) return Status::kOutOfMemory;
-  char* p = static_cast<char*>(AllocateBytes(n * item_bytes, alignment));
-  if (p == nullptr) return Status::kOutOfMemory;
+Arena::Items Arena::AllocateItems(const void* old, size_t old_items, size_t n,
+                                  uint32_t layout) {
+  const Items none = {nullptr, 0};
+  const size_t item_bytes = layout >> 8;
+  if (n == 0 || n > SIZE_MAX / item_bytes) return none;
+  char* p = static_cast<char*>(AllocateBytes(n * item_bytes, layout & 0xff));
+  if (p == nullptr) return none;
   const size_t old_bytes = old_items * item_bytes;
   if (old_bytes != 0) memcpy(p, old, old_bytes);
   memset(p + old_bytes, 0, n * item_bytes - old_bytes);
-  *out = p;
+  return Items{p, n};
+}
+
+Status VectorStorage::ReserveItems(size_t n, uint32_t layout) {
+  if (n <= capacity_) return Status::kOk;
+  const Arena::Items grown = arena_->AllocateItems(data_, size_, n, layout);
+  if (grown.data == nullptr) return Status::kOutOfMemory;
+  data_ = grown.data;
+  capacity_ = grown.count;
   return Status::kOk;
+}
+
+Status VectorStorage::GrowItems(size_t n, uint32_t layout) {
+  if (n > size_) return ReserveItems(n == 1 ? 16 : size_ + n, layout);
+  return ReserveItems(2 * size_, layout);
 }
 
 }  // namespace sluice

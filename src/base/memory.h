@@ -97,16 +97,23 @@ class Arena {
   // n zeroed elements; n of 0 gives an empty span.
   template <typename T>
   Status Allocate(size_t n, Span<T>* out) {
-    void* p = nullptr;
-    const Status status = AllocateItems(nullptr, 0, n, sizeof(T), alignof(T), &p);
-    *out = Span<T>(static_cast<T*>(p), status == Status::kOk ? n : 0);
-    return status;
+    const Items items = AllocateItems(nullptr, 0, n, LayoutOf<T>());
+    *out = Span<T>(static_cast<T*>(items.data), items.count);
+    return items.count == n ? Status::kOk : Status::kOutOfMemory;
   }
 
-  // n items of zeroed memory that start with a copy of `old`; nullptr for no items.
-  // Written once for all types.
-  Status AllocateItems(const void* old, size_t old_items, size_t n, size_t item_bytes,
-                       size_t alignment, void** out);
+  // What is the same for all types is written, and compiled, once.
+  struct Items {
+    void* data;
+    size_t count;
+  };
+  template <typename T>
+  static constexpr uint32_t LayoutOf() {
+    static_assert(sizeof(T) < (1u << 24) && alignof(T) <= 64, "fits a layout");
+    return static_cast<uint32_t>(sizeof(T) << 8 | alignof(T));
+  }
+  // n items of zeroed memory that start with a copy of `old`; none when out of memory.
+  Items AllocateItems(const void* old, size_t old_items, size_t n, uint32_t layout);
 
  private:
   struct Chunk {
@@ -131,31 +138,36 @@ class ArenaScope {
   Arena::Mark mark_;
 };
 
+// The part of Vector that is the same for all types.
+class VectorStorage {
+ protected:
+  explicit VectorStorage(Arena* arena) : arena_(arena) {}
+  Status ReserveItems(size_t n, uint32_t layout);
+  // Room for one more, or for n more; twice what was there.
+  Status GrowItems(size_t n, uint32_t layout);
+
+  Arena* arena_;
+  void* data_ = nullptr;
+  size_t capacity_ = 0;
+  size_t size_ = 0;
+};
+
 // Growable array in an arena. Growth doubles and leaves the old copy behind, so reserve
 // when the size is known.
 template <typename T>
-class Vector {
+class Vector : VectorStorage {
  public:
-  explicit Vector(Arena* arena) : arena_(arena) {}
-  Status Reserve(size_t n) {
-    if (n <= storage_.size()) return Status::kOk;
-    void* grown = nullptr;
-    SLUICE_TRY(arena_->AllocateItems(storage_.data(), size_, n, sizeof(T), alignof(T),
-                                     &grown));
-    storage_ = Span<T>(static_cast<T*>(grown), n);
-    return Status::kOk;
-  }
+  explicit Vector(Arena* arena) : VectorStorage(arena) {}
+  Status Reserve(size_t n) { return ReserveItems(n, Arena::LayoutOf<T>()); }
   // Growth leaves the old copy where it was, so `value` may be one of the elements.
   Status Push(const T& value) {
-    if (size_ == storage_.size()) SLUICE_TRY(Reserve(size_ == 0 ? 16 : 2 * size_));
-    storage_[size_++] = value;
+    if (size_ == capacity_) SLUICE_TRY(GrowItems(1, Arena::LayoutOf<T>()));
+    data()[size_++] = value;
     return Status::kOk;
   }
   // n zeroed elements more.
   Status Extend(size_t n) {
-    if (n > storage_.size() - size_) {
-      SLUICE_TRY(Reserve(n > size_ ? size_ + n : 2 * size_));
-    }
+    if (n > capacity_ - size_) SLUICE_TRY(GrowItems(n, Arena::LayoutOf<T>()));
     if (n != 0) memset(static_cast<void*>(data() + size_), 0, n * sizeof(T));
     size_ += n;
     return Status::kOk;
@@ -163,17 +175,18 @@ class Vector {
   void Pop() { --size_; }
   void Truncate(size_t n) { size_ = n; }
   size_t size() const { return size_; }
-  T* data() const { return storage_.data(); }
-  T& operator[](size_t i) { return storage_[i]; }
-  const T& operator[](size_t i) const { return storage_[i]; }
-  T* begin() const { return storage_.data(); }
-  T* end() const { return storage_.data() + size_; }
-  Span<T> span() { return Span<T>(storage_.data(), size_); }
-
- private:
-  Arena* arena_;
-  Span<T> storage_;
-  size_t size_ = 0;
+  T* data() const { return static_cast<T*>(data_); }
+  T& operator[](size_t i) {
+    SLUICE_ASSERT(i < capacity_);
+    return data()[i];
+  }
+  const T& operator[](size_t i) const {
+    SLUICE_ASSERT(i < capacity_);
+    return data()[i];
+  }
+  T* begin() const { return data(); }
+  T* end() const { return data() + size_; }
+  Span<T> span() { return Span<T>(data(), size_); }
 };
 
 }  // namespace sluice

@@ -23,25 +23,28 @@ void ClearDiagnostic(Diagnostic* diagnostic) {
   diagnostic->instruction = SLUICE_NO_INDEX;
 }
 
-Fail::Fail(Diagnostic* diagnostic, Status status, const char* stage)
-    : diagnostic_(diagnostic), status_(status) {
+Diagnostic* Fail::Begin(Diagnostic* diagnostic, Status status, const char* stage) {
   ClearDiagnostic(diagnostic);
   diagnostic->status = static_cast<int32_t>(status);
   CopyName(diagnostic->stage, sizeof diagnostic->stage, stage);
+  return diagnostic;
 }
 
-Fail& Fail::Text(const char* text, size_t length) {
+Diagnostic* Fail::Append(Diagnostic* diagnostic, const char* text, size_t length) {
+  size_t end = strlen(diagnostic->message);
   for (size_t i = 0; i < length; ++i) {
-    if (length_ + 1 >= sizeof diagnostic_->message) break;
-    diagnostic_->message[length_++] = text[i];
+    if (end + 1 >= sizeof diagnostic->message) break;
+    diagnostic->message[end++] = text[i];
   }
-  diagnostic_->message[length_] = '\0';
-  return *this;
+  diagnostic->message[end] = '\0';
+  return diagnostic;
 }
 
-Fail& Fail::Text(const char* text) { return Text(text, strlen(text)); }
+Diagnostic* Fail::Append(Diagnostic* diagnostic, const char* text) {
+  return Append(diagnostic, text, strlen(text));
+}
 
-Fail& Fail::Number(int64_t value) {
+Diagnostic* Fail::AppendNumber(Diagnostic* diagnostic, int64_t value) {
   char digits[24];
   size_t n = sizeof digits;
   uint64_t magnitude = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value)
@@ -51,38 +54,12 @@ Fail& Fail::Number(int64_t value) {
     magnitude /= 10;
   } while (magnitude != 0);
   if (value < 0) digits[--n] = '-';
-  return Text(digits + n, sizeof digits - n);
+  return Append(diagnostic, digits + n, sizeof digits - n);
 }
 
-Fail& Fail::Layer(uint32_t layer) {
-  diagnostic_->layer = layer;
-  return *this;
-}
-
-Fail& Fail::Tensor(uint32_t tensor) {
-  diagnostic_->tensor = tensor;
-  return *this;
-}
-
-Fail& Fail::Instruction(uint32_t instruction) {
-  diagnostic_->instruction = instruction;
-  return *this;
-}
-
-Fail& Fail::Rule(const char* rule) {
-  CopyName(diagnostic_->rule, sizeof diagnostic_->rule, rule);
-  return *this;
-}
-
-Fail& Fail::Bytes(uint64_t required, uint64_t available) {
-  diagnostic_->required_bytes = required;
-  diagnostic_->available_bytes = available;
-  return *this;
-}
-
-Fail& Fail::SmallestScratchpad(uint64_t bytes) {
-  diagnostic_->smallest_scratchpad_bytes = bytes;
-  return *this;
+Diagnostic* Fail::SetRule(Diagnostic* diagnostic, const char* rule) {
+  CopyName(diagnostic->rule, sizeof diagnostic->rule, rule);
+  return diagnostic;
 }
 
 }  // namespace sluice

@@ -48,25 +48,53 @@ using Diagnostic = sluice_diagnostic_t;
 void ClearDiagnostic(Diagnostic* diagnostic);
 
 // Writes one sentence into a diagnostic, truncating what does not fit:
-//   return Fail(diag, Status::kBadInput, "graph").Text("layer ").Number(3).Status();
+//   return Fail(diag, Status::kBadInput, "graph").Text("layer ").Number(3);
+// All state is in the diagnostic, so that the many places that fail pass one register.
 class Fail {
  public:
-  Fail(Diagnostic* diagnostic, Status status, const char* stage);
-  Fail& Text(const char* text);
-  Fail& Text(const char* text, size_t length);
-  Fail& Number(int64_t value);
-  Fail& Layer(uint32_t layer);
-  Fail& Tensor(uint32_t tensor);
-  Fail& Instruction(uint32_t instruction);
-  Fail& Rule(const char* rule);
-  Fail& Bytes(uint64_t required, uint64_t available);
-  Fail& SmallestScratchpad(uint64_t bytes);
-  operator Status() const { return status_; }  // so that it can be returned
+  Fail(Diagnostic* diagnostic, Status status, const char* stage)
+      : diagnostic_(Begin(diagnostic, status, stage)) {}
+  Fail Text(const char* text) const { return Fail(Append(diagnostic_, text)); }
+  Fail Text(const char* text, size_t length) const {
+    return Fail(Append(diagnostic_, text, length));
+  }
+  Fail Number(int64_t value) const { return Fail(AppendNumber(diagnostic_, value)); }
+  Fail Rule(const char* rule) const { return Fail(SetRule(diagnostic_, rule)); }
+  Fail Layer(uint32_t layer) const {
+    diagnostic_->layer = layer;
+    return *this;
+  }
+  Fail Tensor(uint32_t tensor) const {
+    diagnostic_->tensor = tensor;
+    return *this;
+  }
+  Fail Instruction(uint32_t instruction) const {
+    diagnostic_->instruction = instruction;
+    return *this;
+  }
+  Fail Bytes(uint64_t required, uint64_t available) const {
+    diagnostic_->required_bytes = required;
+    diagnostic_->available_bytes = available;
+    return *this;
+  }
+  Fail SmallestScratchpad(uint64_t bytes) const {
+    diagnostic_->smallest_scratchpad_bytes = bytes;
+    return *this;
+  }
+  operator Status() const {  // so that it can be returned
+    return static_cast<Status>(diagnostic_->status);
+  }
 
  private:
+  explicit Fail(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
+  // Each returns the diagnostic that it is given.
+  static Diagnostic* Begin(Diagnostic* diagnostic, Status status, const char* stage);
+  static Diagnostic* Append(Diagnostic* diagnostic, const char* text);
+  static Diagnostic* Append(Diagnostic* diagnostic, const char* text, size_t length);
+  static Diagnostic* AppendNumber(Diagnostic* diagnostic, int64_t value);
+  static Diagnostic* SetRule(Diagnostic* diagnostic, const char* rule);
+
   Diagnostic* diagnostic_;
-  Status status_;
-  uint32_t length_ = 0;
 };
 
 }  // namespace sluice

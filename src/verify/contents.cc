@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/checked.h"
+#include "base/sort.h"
 
 namespace sluice {
 namespace judge {
@@ -162,7 +163,7 @@ Status Contents::KeepOverlapping(const Box& box) {
   }
   found_.Truncate(kept);
   if (kept > 1) {
-    std::sort(found_.begin(), found_.end(), [](const Piece* a, const Piece* b) {
+    Sort(found_.begin(), found_.end(), [](const Piece* a, const Piece* b) {
       return a->sequence != b->sequence ? a->sequence > b->sequence
                                         : a->box.base < b->box.base;
     });

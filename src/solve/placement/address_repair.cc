@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/placement/address_repair.h"
 
-#include <algorithm>
-
 #include "base/checked.h"
+#include "base/sort.h"
 
 namespace sluice {
 namespace {
@@ -151,7 +150,7 @@ class Repair {
     Vector<Wait> waits(arena_);
     SLUICE_TRY(CollectWaits(from, to, &waits));
     if (waits.size() == 0) return Status::kOk;
-    std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
+    Sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
       if (a.price != b.price) return a.price < b.price;
       if (a.length != b.length) return a.length > b.length;
       return a.step != b.step ? a.step < b.step : a.tensor < b.tensor;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "solve/placement/lowest_fit.h"
 #include "solve/placement/partial_gaps.h"
 
@@ -57,7 +58,7 @@ Status OverloadedSection(const Sections& sections, int64_t capacity, Arena* aren
   for (uint32_t s = 0; s < sections.count; ++s) {
     const Span<const uint32_t> all = sections.MembersOf(s);
     std::copy(all.begin(), all.end(), sorted.begin());
-    std::sort(sorted.begin(), sorted.begin() + all.size(), [&](uint32_t a, uint32_t b) {
+    Sort(sorted.begin(), sorted.begin() + all.size(), [&](uint32_t a, uint32_t b) {
       const int64_t x = sections.buffers[a].bytes;
       const int64_t y = sections.buffers[b].bytes;
       return x != y ? x > y : a < b;
@@ -94,7 +95,7 @@ Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
     moments[count++] = Moment{set.buffers[i].begin, set.buffers[i].bytes};
     moments[count++] = Moment{set.buffers[i].end, -set.buffers[i].bytes};
   }
-  std::sort(moments.begin(), moments.begin() + count,
+  Sort(moments.begin(), moments.begin() + count,
             [](const Moment& a, const Moment& b) {
               return a.time != b.time ? a.time < b.time : a.bytes < b.bytes;
             });
@@ -111,14 +112,14 @@ Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
     const LiveRange& r = set.buffers[i];
     if (counted(i) && r.begin <= worst && worst < r.end) chosen[alive++] = i;
   }
-  std::sort(chosen.begin(), chosen.begin() + alive, [&](uint32_t a, uint32_t b) {
+  Sort(chosen.begin(), chosen.begin() + alive, [&](uint32_t a, uint32_t b) {
     const int64_t x = set.buffers[a].bytes, y = set.buffers[b].bytes;
     return x != y ? x > y : a < b;
   });
   // Largest first: the last one taken is the smallest, so none is superfluous.
   size_t taken = 0;
   for (load = 0; load <= capacity; ++taken) load += set.buffers[chosen[taken]].bytes;
-  std::sort(chosen.begin(), chosen.begin() + taken);
+  Sort(chosen.begin(), chosen.begin() + taken);
   plan->conflict = chosen.Slice(0, taken);
   plan->irreducible = set.reserved.empty();
   for (uint32_t i : plan->conflict) {
@@ -149,7 +150,7 @@ Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_node
     for (uint32_t i = 0; i < n; ++i) chosen[i] = i;
     count = n;
   }
-  std::sort(chosen.begin(), chosen.begin() + count, [&](uint32_t a, uint32_t b) {
+  Sort(chosen.begin(), chosen.begin() + count, [&](uint32_t a, uint32_t b) {
     if (set.buffers[a].begin != set.buffers[b].begin) {
       return set.buffers[a].begin < set.buffers[b].begin;
     }
@@ -180,7 +181,7 @@ Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_node
     }
     if (chunk == 1) break;
   }
-  std::sort(chosen.begin(), chosen.begin() + count);
+  Sort(chosen.begin(), chosen.begin() + count);
   plan->conflict = chosen.Slice(0, count);
   plan->irreducible = conclusive;
   return Status::kOk;

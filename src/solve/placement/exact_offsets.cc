@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/placement/exact_offsets.h"
 
-#include <algorithm>
-
 #include "base/checked.h"
+#include "base/sort.h"
 
 namespace sluice {
 namespace {
@@ -142,7 +141,7 @@ void Search::RankBuffers() {
   for (int ranking = 0; ranking < kRankings; ++ranking) {
     Span<uint32_t> order = by_section_;  // borrowed; refilled below
     for (uint32_t u = 0; u < order.size(); ++u) order[u] = u;
-    std::sort(order.begin(), order.end(),
+    Sort(order.begin(), order.end(),
               [&](uint32_t a, uint32_t b) { return before(ranking, a, b); });
     for (uint32_t i = 0; i < order.size(); ++i) rank_[ranking][order[i]] = i;
   }
@@ -164,7 +163,7 @@ Status Search::Init() {
   for (Span<uint32_t>& rank : rank_) SLUICE_TRY(arena_->Allocate(n, &rank));
   RankBuffers();
   for (uint32_t u = 0; u < n; ++u) by_section_[u] = u;
-  std::sort(by_section_.begin(), by_section_.end(), [this](uint32_t a, uint32_t b) {
+  Sort(by_section_.begin(), by_section_.end(), [this](uint32_t a, uint32_t b) {
     const uint32_t x = s_.buffers[a].begin_section, y = s_.buffers[b].begin_section;
     return x != y ? x < y : a < b;
   });
@@ -409,7 +408,7 @@ Status Search::OpenFrame() {
     }
   }
   frame.last_choice = static_cast<uint32_t>(choices_.size());
-  std::sort(choices_.begin() + frame.first_choice, choices_.end(),
+  Sort(choices_.begin() + frame.first_choice, choices_.end(),
             [this](uint32_t a, uint32_t b) { return ranking_[a] < ranking_[b]; });
   return frames_.Push(frame);
 }

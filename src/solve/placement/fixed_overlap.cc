@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/sort.h"
 
 namespace sluice {
 namespace {
@@ -79,8 +80,8 @@ Status FindFixedOverlap(Span<const FixedBlock> blocks, Arena* arena,
     addresses[2 * b] = blocks[b].first_byte;
     addresses[2 * b + 1] = blocks[b].last_byte;
   }
-  std::sort(addresses.begin(), addresses.end());
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+  Sort(addresses.begin(), addresses.end());
+  Sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     if (a.time != b.time) return a.time < b.time;
     return a.begins != b.begins ? b.begins : a.block < b.block;
   });

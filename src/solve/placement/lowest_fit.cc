@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/rng.h"
+#include "base/sort.h"
 
 namespace sluice {
 namespace {
@@ -63,7 +64,7 @@ Status SortForFit(const Sections& sections, FitOrder by, Arena* arena,
   Span<FitKey> keys;
   SLUICE_TRY(arena->Allocate(order.size(), &keys));
   for (uint32_t u = 0; u < keys.size(); ++u) keys[u] = KeyOf(sections, by, u);
-  std::sort(keys.begin(), keys.end(), [](const FitKey& a, const FitKey& b) {
+  Sort(keys.begin(), keys.end(), [](const FitKey& a, const FitKey& b) {
     if (a.first != b.first) return a.first > b.first;
     if (a.second != b.second) return a.second > b.second;
     return a.buffer < b.buffer;
@@ -88,7 +89,7 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
       if (offsets[v] < 0 || offsets[v] >= kNowhere) continue;
       placed[count++] = Placed{offsets[v], offsets[v] + sections.buffers[v].bytes};
     }
-    std::sort(placed.begin(), placed.begin() + count,
+    Sort(placed.begin(), placed.begin() + count,
               [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
     offsets[u] = LowestAmong(sections, b, placed.data(), count);
     *peak = Max(*peak, offsets[u] + b.bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "solve/placement/address_repair.h"
 
 namespace sluice {
@@ -141,7 +142,7 @@ class Replacement {
     SLUICE_TRY(arena_->Allocate(waits_.size(), &by_from));
     SLUICE_TRY(arena_->Allocate(waits_.size(), &waiting));
     for (uint32_t w = 0; w < by_from.size(); ++w) by_from[w] = w;
-    std::sort(by_from.begin(), by_from.end(), [this](uint32_t a, uint32_t b) {
+    Sort(by_from.begin(), by_from.end(), [this](uint32_t a, uint32_t b) {
       return waits_[a].from != waits_[b].from ? waits_[a].from < waits_[b].from : a < b;
     });
     size_t next = 0, count = 0;
@@ -185,7 +186,7 @@ class Replacement {
 
   // What left early may have made a later departure needless.
   void KeepAgain() {
-    std::sort(dropped_.begin(), dropped_.end(), [this](uint32_t a, uint32_t b) {
+    Sort(dropped_.begin(), dropped_.end(), [this](uint32_t a, uint32_t b) {
       const int64_t x = g_.tensors[waits_[a].tensor].bytes;
       const int64_t y = g_.tensors[waits_[b].tensor].bytes;
       return x != y ? x > y : a < b;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/placement/sections.h"
 
-#include <algorithm>
-
 #include "base/checked.h"
+#include "base/sort.h"
 
 namespace sluice {
 namespace {
@@ -112,7 +111,7 @@ struct Cutter {
       events[2 * p] = Event{pieces[p].begin, 1, p};
       events[2 * p + 1] = Event{pieces[p].end, 0, p};
     }
-    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    Sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
       if (a.time != b.time) return a.time < b.time;
       if (a.begins != b.begins) return a.begins < b.begins;
       return a.piece < b.piece;
@@ -258,7 +257,7 @@ struct Cutter {
   // Sorts by owner and address and joins what touches.
   static void Join(Vector<Hole>* list) {
     if (list->size() == 0) return;
-    std::sort(list->begin(), list->end(), HoleLess);
+    Sort(list->begin(), list->end(), HoleLess);
     size_t kept = 0;
     for (size_t i = 1; i < list->size(); ++i) {
       Hole& last = (*list)[kept];

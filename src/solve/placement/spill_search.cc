@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "solve/placement/spill_model.h"
 
 namespace sluice {
@@ -224,7 +225,7 @@ class Search {
     });
     leaves_ = 0;
     if (excess <= 0) return Finish(Set{}, s.bytes);
-    std::sort(others_.begin(), others_.begin() + other_count_);
+    Sort(others_.begin(), others_.begin() + other_count_);
     int64_t rest = 0;
     for (uint32_t i = 0; i < other_count_; ++i) rest += others_[i].bytes;
     if (options_.max_evictions != 0) SLUICE_TRY(Greedy(excess, s.bytes));
