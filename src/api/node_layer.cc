@@ -150,6 +150,14 @@ Status NodeLayer::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(nodes_, &turns_));
   SLUICE_TRY(arena->Allocate(nodes_, &covered_));
   Restrict(context_.graph, layer_, &deal_);
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    int64_t nodes = region_.extent[axis];
+    for (const uint8_t v : deal_.order[axis]) {
+      int32_t* parts = &deal_.parts[axis][v];
+      if (*parts > nodes) *parts = 1;  // more parts than nodes: whole on each
+      nodes /= *parts;
+    }
+  }
   const CutRule rule = CutsOf(context_.graph, layer_);
   const Tensor& out = context_.graph.tensors[layer_.outputs[0]];
   for (int v = 0; v < kNodeLoops; ++v) {
@@ -329,21 +337,19 @@ Status NodeLayer::Measure(int64_t* bytes) {
   return Status::kOk;
 }
 
-// The next smaller tiles; false when there are none.
-bool NodeLayer::Shrink() {
-  if (tiling_.doubled) {
-    tiling_.doubled = false;
-    return true;
-  }
+// The next smaller tiles along the first `axes` of the output (and C, if these are
+// all); false when there are none.
+bool NodeLayer::Shrink(int axes) {
   const CutRule rule = CutsOf(context_.graph, layer_);
-  static constexpr int kAxisOrder[] = {0, 1, 2, 3};
-  for (const int v : kAxisOrder) {
+  for (int v = 0; v < axes; ++v) {
     if (!rule.cuttable[v] || tiling_.chunk[v] <= unit_[v]) continue;
     tiling_.chunk[v] =
         static_cast<int32_t>(RoundUpTo(CeilDivide(tiling_.chunk[v], 2), unit_[v]));
     return true;
   }
-  if (!CanSplitC(layer_, channels_) || tiling_.c_chunk <= 1) return false;
+  if (axes < kAxes || !CanSplitC(layer_, channels_) || tiling_.c_chunk <= 1) {
+    return false;
+  }
   tiling_.c_chunk = static_cast<int32_t>(CeilDivide(tiling_.c_chunk, 2));
   return true;
 }
@@ -360,17 +366,39 @@ Status NodeLayer::Fit(int64_t base, int64_t capacity, Arena* scratch, int64_t* e
   tiled.parts[0] *= slices_;
   int64_t smallest = 0;
   SLUICE_TRY(ChooseTiling(tiled, capacity - base, scratch, &tiling_, &smallest));
-  for (;;) {
+  const Tiling chosen = tiling_;
+  const int64_t room = capacity - base;
+  // Weights that come in pieces come again with every slice: whole ones first.
+  Status status = Status::kInfeasible;
+  if (slices_ > 1 && roles_[kRoleWeight].tensor != kNone) {
+    for (int v = 0; v < kAxes; ++v) tiling_.chunk[v] = share_[v];
+    tiling_.c_chunk = share_[kLoopC];
+    tiling_.doubled = true;
+    status = ShrinkTo(room, kAxes - 1);
+  }
+  if (status == Status::kInfeasible) {
+    tiling_ = chosen;
+    status = ShrinkTo(room, kAxes);
+  }
+  SLUICE_TRY(status);
+  Place(base);
+  *end = accumulator_begin_ + accumulator_bytes_ * accumulators_;
+  return Status::kOk;
+}
+
+Status NodeLayer::ShrinkTo(int64_t room, int axes) {
+  for (const Tiling begin = tiling_;;) {
     int64_t bytes = 0;
     SLUICE_TRY(Measure(&bytes));
-    if (bytes <= capacity - base) {
-      *end = base + bytes;
-      break;
+    if (bytes <= room) return Status::kOk;
+    if (tiling_.doubled && axes == kAxes) {
+      tiling_.doubled = false;
+    } else if (!Shrink(axes)) {
+      if (!tiling_.doubled) return Status::kInfeasible;
+      tiling_ = begin;
+      tiling_.doubled = false;
     }
-    if (!Shrink()) return Status::kInfeasible;
   }
-  Place(base);
-  return Status::kOk;
 }
 
 void NodeLayer::Place(int64_t base) {

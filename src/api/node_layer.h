@@ -124,7 +124,8 @@ class NodeLayer {
   TileBoxes BoxesAt(const Box& box, int32_t c_begin, int32_t c_end) const;
   Box Landing(uint32_t i, int role, int64_t slice) const;
   Status Measure(int64_t* bytes);
-  bool Shrink();
+  bool Shrink(int axes);
+  Status ShrinkTo(int64_t room, int axes);
   void Place(int64_t base);
 
   bool Unfinished(int64_t slice, const Box& box) const;
