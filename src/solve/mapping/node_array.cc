@@ -431,10 +431,11 @@ void TileSearch::TryRows(int64_t factor[kDims]) {
   const MappingProblem& problem = part.space.problem;
   const int64_t* e = problem.extent;
   const int64_t k = Extent(kDimK, factor[kDimK]), c = Extent(kDimC, factor[kDimC]);
-  const int64_t weights = k * c * e[kDimR] * e[kDimS] * fits_width[kWeight];
+  const int64_t groups = Extent(kDimG, 1);
+  const int64_t weights = groups * k * c * e[kDimR] * e[kDimS] * fits_width[kWeight];
   const int64_t room = part.room[1] - taken - weights;
   if (room < 0) return;
-  const int64_t wi = fits_width[kInput], wo = fits_width[kOutput];
+  const int64_t wi = groups * fits_width[kInput], wo = groups * fits_width[kOutput];
   double steps[kGroups];
   steps[kGroupK] = static_cast<double>(left[kDimK] / factor[kDimK]);
   steps[kGroupSum] = static_cast<double>(left[kDimC] / factor[kDimC]);
