@@ -219,7 +219,9 @@ typedef struct sluice_schedule_options {
   uint64_t max_iterations;    /* of improvement; 0 = none */
   uint64_t seed;
   const uint32_t* cancel;     /* polled; nonzero stops; may be NULL */
-  /* Reserved: must be NULL in this version, else SLUICE_UNSUPPORTED. */
+  /* Called for every better plan and every 2 ms or so, on the thread of the call; nonzero
+   * stops, as cancel does. cost: of the best plan so far, 0 = there is none yet. It must
+   * not use the context. May be NULL. */
   int32_t (*progress)(void* user, uint64_t iterations, double cost);
   void* progress_user;
   uint32_t energy_exponent;   /* cost = energy^n * delay^m; both 0 = 1, 1 */
@@ -245,7 +247,15 @@ enum { /* sluice_schedule_options_t.granularity */
   SLUICE_GRANULARITY_OPERATOR = 1
 };
 
-/* options may be NULL. The plan has passed verify before it is returned. */
+/* options may be NULL. The plan has passed verify before it is returned.
+ * Limits: with a deadline, a cancel word or a progress callback, the plain plan is written
+ * and verified before anything is improved; once that is there, a limit that is reached
+ * means SLUICE_OK with the best verified plan and its stop_reason. Before, it means
+ * SLUICE_STOPPED. The search ends early enough to write and verify what it found; when
+ * that takes longer than predicted, it is given up for the plan before it. All work is
+ * polled, writing and verifying too: what is spent after the deadline or the cancel is
+ * below half a millisecond of CPU. max_iterations limits by count alone: the same bytes
+ * on every machine. */
 SLUICE_API sluice_status_t sluice_schedule(sluice_context_t* context,
                                            const sluice_graph_t* graph,
                                            const sluice_hardware_t* hardware,

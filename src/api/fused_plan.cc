@@ -20,6 +20,12 @@ constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fai
 constexpr size_t kExactBuffers = 2000;
 constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
 constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
+// Against the deadline: how often the whole is written and timed behind the search; how
+// much longer judging may take than it took for the plain plan; the share of the time
+// that the constructed plan may take.
+constexpr uint64_t kLooks = 4;
+constexpr uint64_t kJudgeMargin = 2;
+constexpr uint64_t kOfferShare = 8;
 
 struct Exponents {
   uint32_t energy;
@@ -47,17 +53,15 @@ struct Section {
 
 class FusedScheduler {
  public:
-  FusedScheduler(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
-                 int64_t capacity, const sluice_schedule_options_t& options,
-                 const sluice_report_t& baseline, const TileCoster& coster,
-                 Budget* budget, Arena* arena)
-      : graph_(graph),
-        hardware_(hardware),
-        lowering_(lowering),
-        capacity_(capacity),
-        options_(options),
-        baseline_(baseline),
-        coster_(coster),
+  FusedScheduler(const FusedCall& call, Budget* budget, Arena* arena)
+      : call_(call),
+        graph_(call.graph),
+        hardware_(call.hardware),
+        lowering_(call.lowering),
+        capacity_(call.scratchpad_bytes),
+        options_(call.options),
+        baseline_(call.baseline),
+        coster_(call.coster),
         budget_(budget),
         arena_(arena) {}
 
@@ -80,6 +84,42 @@ class FusedScheduler {
       }
       ++i;
     }
+    return Status::kOk;
+  }
+
+  // What is left to be done takes time too: two looks at the whole plan, writing it and
+  // judging it.
+  void LeaveTime() {
+    const Budget* clock = arena_->memory()->clock();
+    if (clock == nullptr) return;
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const Section& s = sections_[i];
+      steps += s.fused ? 2 * uint64_t{s.result.list.transfers} + s.result.list.tiles
+                       : 4 * LayersOf(s);
+    }
+    const uint64_t looks =
+        measured_steps_ == 0 ? 0 : kLooks * measured_ns_ * steps / measured_steps_;
+    finish_ns_ = looks + kJudgeMargin * call_.step_ns * steps;
+    Budget left = clock->Before(finish_ns_);
+    left.Join(*budget_);
+    *budget_ = left;
+  }
+
+  // A plan in hand, where that takes little of the time that is left.
+  Status OfferConstructed() {
+    if (call_.constructed.offer == nullptr ||
+        budget_->left_ns() < kOfferShare * finish_ns_) {
+      return Status::kOk;
+    }
+    Arena memory(arena_->memory());
+    Candidate candidate(arena_->memory(), hardware_);
+    FusedPlan plan;
+    Diagnostic ignored = {};
+    plan.fused = true;
+    SLUICE_TRY(Note(&candidate.places, &plan.notation));
+    SLUICE_TRY(Write(&candidate.places, &candidate.program, &plan, &ignored));
+    call_.constructed.offer(call_.constructed.user, plan, &candidate, &memory);
     return Status::kOk;
   }
 
@@ -386,7 +426,10 @@ class FusedScheduler {
     // As published counts its own rounds, or as many as are asked for.
     const uint64_t rounds =
         Published() && options_.max_iterations != 0 ? Share(*section) : 0;
-    SLUICE_TRY(Solve(section, rounds, budget_));
+    Budget part = *budget_;
+    if (options_.deadline_ns != 0) part = budget_->Part(kSearchPercent);
+    SLUICE_TRY(Solve(section, rounds, &part));
+    Spent(part);
     SLUICE_TRY(PlaceOrTighten(section));
     Arena programs(arena_->memory());
     Program alone(&programs);
@@ -405,9 +448,14 @@ class FusedScheduler {
   Status MeasureFused(Section* section) {
     Arena memory(arena_->memory());
     Program fused(&memory);
+    const bool timed = arena_->memory()->clock() != nullptr;
+    const uint64_t begin = timed ? MonotonicNs() : 0;
     SLUICE_TRY(AppendFused(section->run, lowering_, section->result, section->buffers,
                            section->offsets, arena_, &fused));
-    return Measure(fused, &section->cost);
+    SLUICE_TRY(Measure(fused, &section->cost));
+    measured_ns_ += timed ? MonotonicNs() - begin : 0;
+    measured_steps_ += fused.size();
+    return Status::kOk;
   }
 
   // Anneals a section that is fused already; *better when that has brought something.
@@ -429,14 +477,18 @@ class FusedScheduler {
   Status Anneal(Section* section, uint32_t percent) {
     Budget part = options_.deadline_ns != 0 ? budget_->Part(percent) : *budget_;
     const Status status = Solve(section, RoundsOf(*section), &part);
+    Spent(part);
+    SLUICE_TRY(status);
+    SLUICE_TRY(PlaceOrTighten(section));
+    return MeasureFused(section);
+  }
+
+  void Spent(const Budget& part) {
     if (options_.deadline_ns != 0) {
       budget_->Join(part);
     } else {
       *budget_ = part;
     }
-    SLUICE_TRY(status);
-    SLUICE_TRY(PlaceOrTighten(section));
-    return MeasureFused(section);
   }
 
   void Swap(Span<Section> other) {
@@ -504,6 +556,7 @@ class FusedScheduler {
     }
   }
 
+  const FusedCall& call_;
   const Graph& graph_;
   const Hardware& hardware_;
   const Lowering& lowering_;
@@ -516,6 +569,8 @@ class FusedScheduler {
   Span<uint32_t> order_;  // layers that do something, in graph order
   Span<Section> sections_;
   uint32_t section_count_ = 0;
+  uint64_t measured_ns_ = 0, measured_steps_ = 0;  // by MeasureFused
+  uint64_t finish_ns_ = 0;                         // what follows the search, at most
 };
 
 }  // namespace
@@ -531,16 +586,14 @@ double PlanCost(const sluice_schedule_options_t& options,
   return cost;
 }
 
-Status ScheduleFused(const Graph& graph, const Hardware& hardware,
-                     const Lowering& lowering, int64_t scratchpad_bytes,
-                     const sluice_schedule_options_t& options,
-                     const sluice_report_t& baseline, const TileCoster& coster,
-                     Budget* budget, Arena* arena, Arena* scratch, Program* program,
-                     FusedPlan* plan, Diagnostic* diagnostic) {
-  FusedScheduler scheduler(graph, hardware, lowering, scratchpad_bytes, options,
-                           baseline, coster, budget, scratch);
+Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* arena,
+                     Arena* scratch, Program* program, FusedPlan* plan,
+                     Diagnostic* diagnostic) {
+  FusedScheduler scheduler(call, budget, scratch);
   SLUICE_TRY(scheduler.Choose(&plan->fused));
   if (!plan->fused) return Status::kOk;
+  scheduler.LeaveTime();
+  SLUICE_TRY(scheduler.OfferConstructed());
   scheduler.Improve();
   SLUICE_TRY(scheduler.Note(arena, &plan->notation));
   return scheduler.Write(arena, program, plan, diagnostic);

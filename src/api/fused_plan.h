@@ -26,6 +26,23 @@
 
 namespace sluice {
 
+// A program with what is known about it.
+struct Candidate {
+  Candidate(Memory* memory, const Hardware& hardware)
+      : places(memory),
+        arena(memory),
+        program(&arena, hardware.node_cols, hardware.node_rows),
+        waits(&arena) {}
+
+  Arena places;  // of the lowering, where it is this candidate's own
+  Arena arena;   // of the program and its waits
+  Program program;
+  ProgramWaits waits;
+  Lowering lowering = {};
+  PlanNotation notation = {};
+  sluice_report_t report = {};
+};
+
 struct FusedPlan {
   Lowering lowering;
   PlanNotation notation;
@@ -33,13 +50,31 @@ struct FusedPlan {
   bool fused = false;
 };
 
-// arena: of the plan; program must not allocate from scratch.
-Status ScheduleFused(const Graph& graph, const Hardware& hardware,
-                     const Lowering& lowering, int64_t scratchpad_bytes,
-                     const sluice_schedule_options_t& options,
-                     const sluice_report_t& baseline, const TileCoster& coster,
-                     Budget* budget, Arena* arena, Arena* scratch, Program* program,
-                     FusedPlan* plan, Diagnostic* diagnostic);
+// Where a plan goes that is whole before the search is over. The candidate, whose program
+// is written, is the receiver's; scratch too.
+struct PlanSink {
+  void* user;
+  void (*offer)(void* user, const FusedPlan& plan, Candidate* candidate,
+                Arena* scratch);
+};
+
+struct FusedCall {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  int64_t scratchpad_bytes;
+  const sluice_schedule_options_t& options;
+  const sluice_report_t& baseline;
+  const TileCoster& coster;
+  uint64_t step_ns;      // to write and judge a step, when there is a deadline
+  PlanSink constructed;  // offer may be NULL
+};
+
+// arena: of the plan; program must not allocate from scratch. The budget ends early
+// enough for what follows: from then on this keeps track of it.
+Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* arena,
+                     Arena* scratch, Program* program, FusedPlan* plan,
+                     Diagnostic* diagnostic);
 
 // energy^n * cycles^m; both exponents 0 mean 1, 1.
 double PlanCost(const sluice_schedule_options_t& options,

@@ -20,6 +20,9 @@ namespace sluice {
 
 namespace {
 
+// Of the time, when layers are not tiled: what is left after the search writes the plan.
+constexpr uint32_t kWholePercent = 75;
+
 // Verifies the very bytes that are handed out.
 Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> bytes,
              Arena* scratch, Diagnostic* diagnostic) {
@@ -30,7 +33,10 @@ Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> b
   if (status == Status::kOk) {
     status = Verify(graph, hardware, plan, scratch, &counts, diagnostic);
   }
-  if (status == Status::kOk || status == Status::kOutOfMemory) return status;
+  if (status == Status::kOk || status == Status::kOutOfMemory ||
+      status == Status::kStopped) {
+    return status;
+  }
   diagnostic->status = SLUICE_INTERNAL;
   return Status::kInternal;
 }
@@ -50,10 +56,6 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("objective exponents must be at most 16");
   }
-  if (options.progress != nullptr) {
-    return Fail(diagnostic, Status::kUnsupported, "options")
-        .Text("progress callbacks are not supported by this version");
-  }
   return Status::kOk;
 }
 
@@ -68,23 +70,6 @@ Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
       .Text(": such a machine can be mapped on (sluice_map_layer), not scheduled");
 }
 
-// A program with what is known about it.
-struct Candidate {
-  Candidate(Memory* memory, const Hardware& hardware)
-      : places(memory),
-        arena(memory),
-        program(&arena, hardware.node_cols, hardware.node_rows),
-        waits(&arena) {}
-
-  Arena places;  // of the lowering, where it is this candidate's own
-  Arena arena;   // of the program and its waits
-  Program program;
-  ProgramWaits waits;
-  Lowering lowering = {};
-  PlanNotation notation = {};
-  sluice_report_t report = {};
-};
-
 // Waits, cycles and report of a program that is written.
 Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
                 Candidate* c) {
@@ -93,31 +78,6 @@ Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
   SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles));
   return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
                     &c->report);
-}
-
-// Layers fused, scored by the final numbers. Whatever goes wrong here, the plan that
-// exists already stands: the answer is then false, and no memory is kept.
-bool FindBetter(const Graph& graph, const Hardware& hardware, int64_t capacity,
-                const sluice_schedule_options_t& options, const Candidate& baseline,
-                const TileCoster& coster, Budget* budget, Candidate* out) {
-  Arena scratch(out->arena.memory());
-  Diagnostic ignored = {};
-  FusedPlan plan;
-  Status status = ScheduleFused(graph, hardware, baseline.lowering, capacity, options,
-                                baseline.report, coster, budget, &out->places, &scratch,
-                                &out->program, &plan, &ignored);
-  out->lowering = plan.lowering;
-  out->notation = plan.notation;
-  if (status == Status::kOk && plan.fused) {
-    status = Complete(graph, hardware, &scratch, out);
-    out->report.groups = plan.groups;
-    if (status == Status::kOk &&
-        PlanCost(options, out->report) < PlanCost(options, baseline.report)) {
-      return true;
-    }
-  }
-  out->arena.Rewind(Arena::Mark{});
-  return false;
 }
 
 // Of the baseline: every layer by itself, in the graph's order.
@@ -134,64 +94,225 @@ Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
   return Status::kOk;
 }
 
-// Layers on all nodes of a mesh. As above: what goes wrong here leaves what stands.
-bool FindOnNodes(const Graph& graph, const Hardware& hardware, int64_t capacity,
-                 const sluice_schedule_options_t& options, const Candidate& baseline,
-                 const TileCoster& coster, Budget* budget, Candidate* out) {
-  Arena scratch(out->arena.memory());
-  Diagnostic ignored = {};
-  NodeProgram plan;
-  Status status =
-      ScheduleOnNodes(graph, hardware, baseline.lowering, capacity, {}, {}, coster,
-                      budget, &out->places, &scratch, &out->program, &plan, &ignored);
-  out->lowering = plan.lowering;
-  if (status == Status::kOk) status = Complete(graph, hardware, &scratch, out);
-  out->report.groups = plan.groups;
-  if (status == Status::kOk &&
-      PlanCost(options, out->report) < PlanCost(options, baseline.report)) {
-    return true;
-  }
-  out->arena.Rewind(Arena::Mark{});
-  return false;
-}
-
-// Uses the candidate up: each phase gives back what the next one does not need.
-Status WriteAndJudge(const Graph& graph, const Hardware& hardware, int64_t capacity,
-                     const sluice_schedule_options_t& options, const Budget& budget,
-                     Candidate* c, Arena* arena, Arena* scratch,
-                     Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
-  if (options.max_block_cycles != 0) {
-    const int64_t cycles =
-        static_cast<int64_t>(Min<uint64_t>(options.max_block_cycles, INT64_MAX));
-    SLUICE_TRY(c->program.CutBlocks(graph, hardware, cycles, scratch));
-  }
-  Plan plan = {};
-  plan.graph_hash = graph.hash;
-  plan.hardware_hash = hardware.hash;
-  plan.tensors = c->lowering.places;
-  plan.notation = c->notation;
-  plan.report = c->report;
-  plan.report.stop_reason = budget.stop_reason();
-  plan.report.iterations = budget.iterations();
-  scratch->memory()->EnterPhase(SLUICE_PHASE_EMIT);
-  {
-    Arena memory(scratch->memory());
-    StreamParts parts(&memory);
-    SLUICE_TRY(EmitStream(graph, hardware, c->lowering, c->program, c->waits, capacity,
-                          scratch, &parts, diagnostic));
-    c->arena.Rewind(Arena::Mark{});
-    PlanBytes image = {};
-    SLUICE_TRY(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), arena,
-                         &image, diagnostic));
-    WriteStream(parts, image.stream.data());
-    for (size_t i = 0; i < image.debug_layer.size(); ++i) {
-      image.debug_layer[i] = parts.debug_layer[i];
+// Everything until the plan's bytes.
+class PlanMaker {
+ public:
+  PlanMaker(const Graph& graph, const Hardware& hardware,
+            const sluice_schedule_options_t& options, Budget* clock, Progress* progress,
+            Arena* arena, Arena* scratch, Diagnostic* diagnostic)
+      : graph_(graph),
+        hardware_(hardware),
+        options_(options),
+        clock_(clock),
+        progress_(progress),
+        search_(*clock),
+        arena_(arena),
+        scratch_(scratch),
+        diagnostic_(diagnostic),
+        baseline_(scratch->memory(), hardware) {
+    capacity_ = hardware.scratchpad().capacity_bytes;
+    if (options.scratchpad_bytes != 0) {
+      capacity_ = static_cast<int64_t>(
+          Min<uint64_t>(options.scratchpad_bytes, static_cast<uint64_t>(capacity_)));
     }
-    *bytes = image.all;
   }
-  scratch->memory()->EnterPhase(SLUICE_PHASE_VERIFY);
-  return Judge(graph, hardware, *bytes, scratch, diagnostic);
-}
+
+  Status Make() {
+    EnterPhase(SLUICE_PHASE_LOWER);
+    SLUICE_TRY(Lower(graph_, hardware_, scratch_, &baseline_.lowering, diagnostic_));
+    EnterPhase(SLUICE_PHASE_SCHEDULE);
+    Arena tile_memory(scratch_->memory());
+    TileCosts costs(graph_, hardware_, baseline_.lowering, options_, &tile_memory);
+    SLUICE_TRY(costs.Init(diagnostic_));
+    const TileCoster coster = costs.coster();
+    const Status status = options_.granularity == SLUICE_GRANULARITY_OPERATOR
+                              ? MakeWhole(costs, coster)
+                              : MakeTiled(costs, coster);
+    if (status != Status::kOk || best_.all.empty()) return status;
+    // Only now it is known how the search ended.
+    const uint32_t reason = clock_->stop_reason() != SLUICE_STOP_COMPLETE
+                                ? clock_->stop_reason()
+                                : search_.stop_reason();
+    NoteEnd(reason, search_.iterations(), &best_);
+    return Status::kOk;
+  }
+
+  Span<const uint8_t> bytes() const { return best_.all; }
+
+ private:
+  void EnterPhase(uint32_t phase) { scratch_->memory()->EnterPhase(phase); }
+
+  Status MakeWhole(const TileCosts& costs, const TileCoster& coster) {
+    Candidate whole(scratch_->memory(), hardware_);
+    Arena memory(scratch_->memory());
+    search_ = clock_->Part(kWholePercent);
+    SLUICE_TRY(ScheduleOperators(graph_, hardware_, baseline_.lowering, capacity_,
+                                 coster, &search_, &whole.places, &memory,
+                                 &whole.program, &whole.lowering, diagnostic_));
+    SLUICE_TRY(costs.status(diagnostic_));
+    SLUICE_TRY(Complete(graph_, hardware_, scratch_, &whole));
+    whole.report.groups = whole.report.layers;
+    return Take(&whole);
+  }
+
+  Status MakeTiled(const TileCosts& costs, const TileCoster& coster) {
+    SLUICE_TRY(ScheduleLayerByLayer(graph_, hardware_, baseline_.lowering, capacity_,
+                                    coster, clock_, scratch_, &baseline_.program,
+                                    diagnostic_));
+    SLUICE_TRY(costs.status(diagnostic_));
+    const uint64_t begin = clock_->watched() ? MonotonicNs() : 0;
+    const uint64_t steps = baseline_.program.size();
+    SLUICE_TRY(Complete(graph_, hardware_, scratch_, &baseline_));
+    baseline_.report.groups = baseline_.report.layers;
+    const bool nodes = baseline_.program.nodes() > 1;
+    const bool searches = nodes || options_.solver != SLUICE_SOLVER_BASELINE;
+    if (clock_->watched() && searches) {
+      // Whatever ends the search, there is a plan: this one, and its cost in time tells
+      // what the next one's will be.
+      SLUICE_TRY(TakeBaseline());
+      const uint64_t ns = MonotonicNs() - begin;
+      step_ns_ = ns / Max<uint64_t>(steps, 1) + 1;
+      search_ = clock_->Before(2 * ns);
+    }
+    if (searches) SLUICE_TRY(TakeBetter(nodes, costs, coster));
+    return best_.all.empty() ? TakeBaseline() : Status::kOk;
+  }
+
+  Status TakeBaseline() {
+    SLUICE_TRY(NotePlain(baseline_.lowering, scratch_, &baseline_));
+    SLUICE_TRY(Take(&baseline_));
+    EnterPhase(SLUICE_PHASE_SCHEDULE);
+    return Status::kOk;
+  }
+
+  // Layers fused, or dealt out to all nodes of a mesh, scored by the final numbers.
+  // Whatever goes wrong here, the plan that exists already stands.
+  Status TakeBetter(bool nodes, const TileCosts& costs, const TileCoster& coster) {
+    Candidate found(scratch_->memory(), hardware_);
+    const bool better = nodes ? FindOnNodes(coster, &found) : FindFused(coster, &found);
+    SLUICE_TRY(offered_);
+    if (clock_->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
+    SLUICE_TRY(costs.status(diagnostic_));
+    if (!better) return Status::kOk;
+    const Status status = Take(&found);
+    // The plain plan may still fit, or is there already.
+    return status == Status::kOutOfMemory || status == Status::kStopped ? Status::kOk
+                                                                        : status;
+  }
+
+  bool FindOnNodes(const TileCoster& coster, Candidate* out) {
+    Arena memory(scratch_->memory());
+    Diagnostic ignored = {};
+    NodeProgram on_nodes;
+    const Status status = ScheduleOnNodes(
+        graph_, hardware_, baseline_.lowering, capacity_, {}, {}, coster, &search_,
+        &out->places, &memory, &out->program, &on_nodes, &ignored);
+    FusedPlan plan;
+    plan.lowering = on_nodes.lowering;
+    plan.groups = on_nodes.groups;
+    return status == Status::kOk && IsBetter(plan, out, &memory);
+  }
+
+  bool FindFused(const TileCoster& coster, Candidate* out) {
+    Arena memory(scratch_->memory());
+    FusedCall call = {graph_,    hardware_, baseline_.lowering,
+                      capacity_, options_,  baseline_.report,
+                      coster,    step_ns_,  {this, Offer}};
+    if (!clock_->watched()) call.constructed.offer = nullptr;
+    Diagnostic ignored = {};
+    FusedPlan plan;
+    const Status status = ScheduleFused(call, &search_, &out->places, &memory,
+                                        &out->program, &plan, &ignored);
+    return status == Status::kOk && plan.fused && IsBetter(plan, out, &memory);
+  }
+
+  // Completes what is written; true when it beats the best there is.
+  bool IsBetter(const FusedPlan& plan, Candidate* c, Arena* scratch) {
+    c->lowering = plan.lowering;
+    c->notation = plan.notation;
+    if (Complete(graph_, hardware_, scratch, c) != Status::kOk) return false;
+    c->report.groups = plan.groups;
+    return PlanCost(options_, c->report) <
+           (best_.all.empty() ? PlanCost(options_, baseline_.report) : cost_);
+  }
+
+  // A plan that is whole before the search goes on.
+  static void Offer(void* user, const FusedPlan& plan, Candidate* c, Arena* scratch) {
+    PlanMaker* maker = static_cast<PlanMaker*>(user);
+    if (maker->IsBetter(plan, c, scratch)) {
+      const Status status = maker->Take(c);
+      if (status == Status::kInternal) maker->offered_ = status;
+    }
+    maker->EnterPhase(SLUICE_PHASE_SCHEDULE);
+  }
+
+  // Writes and judges; then this plan is the best there is. Uses the candidate up: each
+  // phase gives back what the next one does not need.
+  Status Take(Candidate* c) {
+    Plan plan = {};
+    plan.graph_hash = graph_.hash;
+    plan.hardware_hash = hardware_.hash;
+    plan.tensors = c->lowering.places;
+    plan.notation = c->notation;
+    plan.report = c->report;
+    if (options_.max_block_cycles != 0) {
+      const int64_t cycles =
+          static_cast<int64_t>(Min<uint64_t>(options_.max_block_cycles, INT64_MAX));
+      SLUICE_TRY(c->program.CutBlocks(graph_, hardware_, cycles, scratch_));
+    }
+    EnterPhase(SLUICE_PHASE_EMIT);
+    Arena written(scratch_->memory());
+    PlanBytes image = {};
+    {
+      Arena memory(scratch_->memory());
+      StreamParts parts(&memory);
+      SLUICE_TRY(EmitStream(graph_, hardware_, c->lowering, c->program, c->waits,
+                            capacity_, scratch_, &parts, diagnostic_));
+      c->arena.Rewind(Arena::Mark{});
+      SLUICE_TRY(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(),
+                           &written, &image, diagnostic_));
+      WriteStream(parts, image.stream.data());
+      for (size_t i = 0; i < image.debug_layer.size(); ++i) {
+        image.debug_layer[i] = parts.debug_layer[i];
+      }
+    }
+    EnterPhase(SLUICE_PHASE_VERIFY);
+    SLUICE_TRY(Judge(graph_, hardware_, image.all, scratch_, diagnostic_));
+    arena_->Swap(&written);
+    best_ = image;
+    cost_ = PlanCost(options_, c->report);
+    progress_->Reach(cost_);
+    return Status::kOk;
+  }
+
+  const Graph& graph_;
+  const Hardware& hardware_;
+  const sluice_schedule_options_t& options_;
+  Budget* clock_;
+  Progress* progress_;
+  Budget search_;
+  Arena* arena_;
+  Arena* scratch_;
+  Diagnostic* diagnostic_;
+  int64_t capacity_;
+  Candidate baseline_;
+  PlanBytes best_ = {};  // in arena_; empty = none yet
+  double cost_ = 0;      // of it
+  Status offered_ = Status::kOk;
+  uint64_t step_ns_ = 0;  // to write and judge one step; 0 = nobody waits
+};
+
+// The clock of a call, for as long as it lasts.
+class WatchScope {
+ public:
+  WatchScope(Memory* memory, Budget* clock) : memory_(memory) { memory->Watch(clock); }
+  ~WatchScope() { memory_->Watch(nullptr); }
+  WatchScope(const WatchScope&) = delete;
+  WatchScope& operator=(const WatchScope&) = delete;
+
+ private:
+  Memory* memory_;
+};
 
 }  // namespace
 
@@ -201,56 +322,26 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(CheckOptions(options, diagnostic));
   SLUICE_TRY(CheckMachine(hardware, diagnostic));
   ArenaScope scope(scratch);
-  Budget budget(options.deadline_ns, options.max_iterations, options.cancel);
-  int64_t capacity = hardware.scratchpad().capacity_bytes;
-  if (options.scratchpad_bytes != 0) {
-    capacity = static_cast<int64_t>(
-        Min<uint64_t>(options.scratchpad_bytes, static_cast<uint64_t>(capacity)));
+  Progress progress;
+  progress.callback = options.progress;
+  progress.user = options.progress_user;
+  Budget clock(options.deadline_ns, options.max_iterations, options.cancel,
+               options.progress != nullptr ? &progress : nullptr);
+  const WatchScope watch(scratch->memory(), &clock);
+  PlanMaker maker(graph, hardware, options, &clock, &progress, arena, scratch,
+                  diagnostic);
+  const Status status = maker.Make();
+  *bytes = maker.bytes();
+  if (status == Status::kOk || clock.stop_reason() == SLUICE_STOP_COMPLETE) {
+    return status;
   }
-  Candidate baseline(scratch->memory(), hardware);
-  scratch->memory()->EnterPhase(SLUICE_PHASE_LOWER);
-  SLUICE_TRY(Lower(graph, hardware, scratch, &baseline.lowering, diagnostic));
-  scratch->memory()->EnterPhase(SLUICE_PHASE_SCHEDULE);
-  Arena tile_memory(scratch->memory());
-  TileCosts costs(graph, hardware, baseline.lowering, options, &tile_memory);
-  SLUICE_TRY(costs.Init(diagnostic));
-  const TileCoster coster = costs.coster();
-  if (options.granularity == SLUICE_GRANULARITY_OPERATOR) {
-    Candidate whole(scratch->memory(), hardware);
-    Arena memory(scratch->memory());
-    SLUICE_TRY(ScheduleOperators(graph, hardware, baseline.lowering, capacity, coster,
-                                 &budget, &whole.places, &memory, &whole.program,
-                                 &whole.lowering, diagnostic));
-    SLUICE_TRY(costs.status(diagnostic));
-    SLUICE_TRY(Complete(graph, hardware, scratch, &whole));
-    whole.report.groups = whole.report.layers;
-    return WriteAndJudge(graph, hardware, capacity, options, budget, &whole, arena,
-                         scratch, bytes, diagnostic);
-  }
-  SLUICE_TRY(ScheduleLayerByLayer(graph, hardware, baseline.lowering, capacity, coster,
-                                  &budget, scratch, &baseline.program, diagnostic));
-  SLUICE_TRY(costs.status(diagnostic));
-  SLUICE_TRY(Complete(graph, hardware, scratch, &baseline));
-  baseline.report.groups = baseline.report.layers;
-  Candidate fused(scratch->memory(), hardware);
-  bool better = false;
-  if (baseline.program.nodes() > 1) {
-    better = FindOnNodes(graph, hardware, capacity, options, baseline, coster, &budget,
-                         &fused);
-  } else if (options.solver != SLUICE_SOLVER_BASELINE) {
-    better = FindBetter(graph, hardware, capacity, options, baseline, coster, &budget,
-                        &fused);
-  }
-  SLUICE_TRY(costs.status(diagnostic));
-  if (better) {
-    const Status status = WriteAndJudge(graph, hardware, capacity, options, budget,
-                                        &fused, arena, scratch, bytes, diagnostic);
-    if (status != Status::kOutOfMemory) return status;
-    fused.arena.Rewind(Arena::Mark{});  // the plain plan may still fit
-  }
-  SLUICE_TRY(NotePlain(baseline.lowering, scratch, &baseline));
-  return WriteAndJudge(graph, hardware, capacity, options, budget, &baseline, arena,
-                       scratch, bytes, diagnostic);
+  if (diagnostic->status == SLUICE_STOPPED) return Status::kStopped;  // with a message
+  // Whatever failed did so because it was told to stop.
+  return Fail(diagnostic, Status::kStopped, "schedule")
+      .Text(clock.stop_reason() == SLUICE_STOP_DEADLINE ? "the deadline passed, "
+                                                        : "cancelled, ")
+      .Number(static_cast<int64_t>(clock.spent_ns() / 1000))
+      .Text(" us after the start, before there was a plan");
 }
 
 }  // namespace sluice

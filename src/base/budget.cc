@@ -5,6 +5,13 @@
 
 namespace sluice {
 
+namespace {
+
+constexpr uint64_t kTellNs =
+    2000000;  // at most between two calls of a progress callback
+
+}  // namespace
+
 uint64_t MonotonicNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -12,10 +19,22 @@ uint64_t MonotonicNs() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-Budget::Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel)
-    : max_iterations_(max_iterations), cancel_(cancel) {
+void Progress::Tell(uint64_t now) {
+  told_ns = now;
+  if (!stopped && callback(user, iterations, cost) != 0) stopped = true;
+}
+
+void Progress::Reach(double new_cost) {
+  cost = new_cost;
+  if (callback != nullptr) Tell(MonotonicNs());
+}
+
+Budget::Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel,
+               Progress* progress)
+    : max_iterations_(max_iterations), cancel_(cancel), progress_(progress) {
+  if (!watched() && deadline_ns == 0) return;
+  const uint64_t now = begin_ns_ = MonotonicNs();
   if (deadline_ns != 0) {
-    const uint64_t now = MonotonicNs();
     deadline_ns_ = deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + deadline_ns;
   }
 }
@@ -38,16 +57,47 @@ Budget Budget::Part(uint32_t percent) const {
   return part;
 }
 
-bool Budget::Look() {
+Budget Budget::Before(uint64_t reserve_ns) const {
+  Budget part = *this;
+  if (deadline_ns_ != 0) {
+    part.deadline_ns_ = deadline_ns_ > reserve_ns ? deadline_ns_ - reserve_ns : 1;
+  }
+  return part;
+}
+
+uint64_t Budget::left_ns() const {
+  if (deadline_ns_ == 0) return UINT64_MAX;
+  const uint64_t now = MonotonicNs();
+  return now < deadline_ns_ ? deadline_ns_ - now : 0;
+}
+
+bool Budget::Spend() {
+  if (max_iterations_ != 0 && iterations_ >= max_iterations_) {
+    if (stop_reason_ == SLUICE_STOP_COMPLETE) stop_reason_ = SLUICE_STOP_ITERATIONS;
+    return true;
+  }
+  ++iterations_;
+  if (progress_ != nullptr) ++progress_->iterations;
+  return Exhausted();
+}
+
+bool Budget::Exhausted() {
+  if (stop_reason_ != SLUICE_STOP_COMPLETE) return true;
   if (cancel_ != nullptr && __atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) {
     stop_reason_ = SLUICE_STOP_CANCELLED;
     return true;
   }
-  if (deadline_ns_ != 0 && polls_++ % 64 == 0 && MonotonicNs() >= deadline_ns_) {
-    stop_reason_ = SLUICE_STOP_DEADLINE;
-    return true;
+  if (deadline_ns_ == 0 && progress_ == nullptr) return false;
+  const uint64_t now = MonotonicNs();
+  if (progress_ != nullptr) {
+    if (now - progress_->told_ns >= kTellNs) progress_->Tell(now);
+    if (progress_->stopped) stop_reason_ = SLUICE_STOP_CANCELLED;
   }
-  return false;
+  if (deadline_ns_ != 0 && now >= deadline_ns_ &&
+      stop_reason_ == SLUICE_STOP_COMPLETE) {
+    stop_reason_ = SLUICE_STOP_DEADLINE;
+  }
+  return stop_reason_ != SLUICE_STOP_COMPLETE;
 }
 
 }  // namespace sluice

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object that says whether to go on: deadline, iterations, cancel word.
+// One object that says whether to go on: deadline, iterations, cancel word, and what the
+// caller's progress callback answers.
 //
-// Every loop of every solver polls it. Once exhausted it stays so.
+// Every loop of every solver polls one. Once exhausted it stays so. A call has a clock,
+// the caller's limits as they are, which its Memory carries to where no solver's budget
+// is passed (Memory::Stop): all work ends when it does. What a search gets is part of it.
 #ifndef SLUICE_BASE_BUDGET_H_
 #define SLUICE_BASE_BUDGET_H_
 
@@ -14,45 +17,65 @@ namespace sluice {
 // Monotonic nanoseconds; the library's only look at a clock.
 uint64_t MonotonicNs();
 
+// Who is told how far a call has come, by whichever of its budgets is polled.
+struct Progress {
+  int32_t (*callback)(void* user, uint64_t iterations, double cost) = nullptr;
+  void* user = nullptr;
+  uint64_t iterations = 0;
+  double cost = 0;  // of the best plan so far; 0 = there is none
+  uint64_t told_ns = 0;
+  bool stopped = false;  // the callback said so
+
+  void Tell(uint64_t now);
+  // There is a plan, or a better one.
+  void Reach(double new_cost);
+};
+
 class Budget {
  public:
   Budget() = default;  // unlimited
-  // deadline_ns is relative to now, 0 = none; max_iterations 0 = none.
-  Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel);
+  // deadline_ns is relative to now, 0 = none; max_iterations 0 = none. progress may be
+  // NULL.
+  Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel,
+         Progress* progress = nullptr);
 
-  // Looks at cancel word and clock (the clock each 64th call only).
-  bool Exhausted() {
-    if (stop_reason_ != SLUICE_STOP_COMPLETE) return true;
-    if (cancel_ == nullptr && deadline_ns_ == 0) return false;
-    return Look();
+  // Looks at cancel word and clock.
+  bool Exhausted();
+  // The same for loops whose turns take less than some microseconds: looks each 16th
+  // time only.
+  bool Tick() {
+    return stop_reason_ != SLUICE_STOP_COMPLETE || (++polls_ % 16 == 0 && Exhausted());
   }
   // Counts one step of improvement; true when no further one is allowed.
-  bool Spend() {
-    if (max_iterations_ != 0 && iterations_ >= max_iterations_) {
-      if (stop_reason_ == SLUICE_STOP_COMPLETE) stop_reason_ = SLUICE_STOP_ITERATIONS;
-      return true;
-    }
-    ++iterations_;
-    return Exhausted();
-  }
+  bool Spend();
   // A budget with this share of the time and of the iterations that are left.
   Budget Part(uint32_t percent) const;
+  // A budget that ends this much earlier, if it has a deadline.
+  Budget Before(uint64_t reserve_ns) const;
   // Counts what a part has spent. That a part ran out ends the whole only when the
   // whole has run out too.
   void Join(const Budget& part) {
     iterations_ += part.iterations_;
     if (part.stop_reason_ == SLUICE_STOP_CANCELLED) stop_reason_ = part.stop_reason_;
   }
+  // Until the deadline; UINT64_MAX = there is none.
+  uint64_t left_ns() const;
+  // Since the budget was made, when somebody watches.
+  uint64_t spent_ns() const { return MonotonicNs() - begin_ns_; }
+  // Whether anything outside can end it: time, cancel word or progress callback.
+  bool watched() const {
+    return cancel_ != nullptr || deadline_ns_ != 0 || progress_ != nullptr;
+  }
   uint32_t stop_reason() const { return stop_reason_; }  // SLUICE_STOP_
   uint64_t iterations() const { return iterations_; }
 
  private:
-  bool Look();
-
-  uint64_t deadline_ns_ = 0;  // absolute
+  uint64_t begin_ns_ = 0;  // absolute, as is the deadline
+  uint64_t deadline_ns_ = 0;
   uint64_t max_iterations_ = 0;
   uint64_t iterations_ = 0;
   const uint32_t* cancel_ = nullptr;
+  Progress* progress_ = nullptr;
   uint32_t polls_ = 0;
   uint32_t stop_reason_ = SLUICE_STOP_COMPLETE;
 };

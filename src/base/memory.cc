@@ -89,6 +89,8 @@ void* Memory::Allocate(size_t bytes, size_t alignment) {
   return p;
 }
 
+bool Memory::Stop() const { return clock_ != nullptr && clock_->Exhausted(); }
+
 uint32_t Memory::EnterPhase(uint32_t phase) {
   const uint32_t before = phase_;
   phase_ = phase;
@@ -145,6 +147,12 @@ void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
   chunk->used = header + bytes;
   last_ = chunk;
   return static_cast<char*>(p) + header;
+}
+
+Status Arena::AllocatePage(size_t bytes, size_t alignment, void** out) {
+  if (memory_->Stop()) return Status::kStopped;
+  *out = AllocateBytes(bytes, alignment);
+  return *out == nullptr ? Status::kOutOfMemory : Status::kOk;
 }
 
 Arena::Items Arena::AllocateItems(const void* old, size_t old_items, size_t n,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/status.h"
 
 namespace sluice {
@@ -47,6 +48,13 @@ class Memory {
   void ClearPhases() { memset(phase_peak_bytes_, 0, sizeof phase_peak_bytes_); }
   uint64_t phase_peak_bytes(uint32_t phase) const { return phase_peak_bytes_[phase]; }
 
+  // The limits of the call that is using this memory; NULL = none. Polled by all that
+  // works for long, at least every 100 microseconds; what has stopped returns kStopped,
+  // or anything else: whoever set the clock looks at it.
+  void Watch(Budget* clock) { clock_ = clock; }
+  Budget* clock() const { return clock_; }
+  bool Stop() const;
+
   uint64_t live_bytes() const { return live_bytes_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t allocations() const { return allocations_; }
@@ -58,6 +66,7 @@ class Memory {
   uint64_t peak_bytes_ = 0;
   uint64_t allocations_ = 0;
   uint32_t phase_ = SLUICE_PHASE_READ;
+  Budget* clock_ = nullptr;
   uint64_t phase_peak_bytes_[SLUICE_PHASE_COUNT] = {};
 };
 
@@ -91,8 +100,16 @@ class Arena {
   Mark mark() const;
   void Rewind(Mark mark);
   Memory* memory() const { return memory_; }
+  // Of the same memory: each gets what the other held.
+  void Swap(Arena* other) {
+    Chunk* const last = last_;
+    last_ = other->last_;
+    other->last_ = last;
+  }
 
   void* AllocateBytes(size_t bytes, size_t alignment);  // nullptr when out of memory
+  // A page of a Sequence; kStopped when the clock has run out.
+  Status AllocatePage(size_t bytes, size_t alignment, void** out);
 
   // n zeroed elements; n of 0 gives an empty span.
   template <typename T>

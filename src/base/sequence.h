@@ -2,7 +2,8 @@
 // Growable array in pages of an arena: nothing moves and nothing is left behind when it
 // grows, so long lists cost their elements and no more.
 //
-// Errors   kOutOfMemory.
+// Errors   kOutOfMemory; kStopped when the memory's clock has run out: what writes long
+//          lists is stopped there.
 // Cost     constant time per element; 8 bytes per page of at most 1 KiB.
 #ifndef SLUICE_BASE_SEQUENCE_H_
 #define SLUICE_BASE_SEQUENCE_H_
@@ -45,8 +46,8 @@ class Sequence {
   static constexpr size_t kMask = (size_t{1} << kShift) - 1;
 
   Status AddPage() {
-    void* page = arena_->AllocateBytes(sizeof(T) << kShift, alignof(T));
-    if (page == nullptr) return Status::kOutOfMemory;
+    void* page = nullptr;
+    SLUICE_TRY(arena_->AllocatePage(sizeof(T) << kShift, alignof(T), &page));
     return pages_.Push(static_cast<T*>(page));
   }
 

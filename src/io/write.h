@@ -19,7 +19,12 @@ struct PlanBytes {
   Span<const uint8_t> all;
   Span<uint8_t> stream;        // zeroed, 16-byte aligned
   Span<uint32_t> debug_layer;  // zeroed
+  uint8_t* stop_reason;        // of the report: fields for NoteEnd
+  uint8_t* iterations;
 };
+
+// Puts into the report of a written plan how its search ended.
+void NoteEnd(uint32_t stop_reason, uint64_t iterations, PlanBytes* bytes);
 
 // plan.stream and plan.debug_layer are not looked at.
 Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,

@@ -140,6 +140,11 @@ void WriteNotation(const PlanNotation& n, const TableWriter& table, Image* image
 
 }  // namespace
 
+void NoteEnd(uint32_t stop_reason, uint64_t iterations, PlanBytes* bytes) {
+  flatbuffers::WriteScalar(bytes->stop_reason, stop_reason);
+  flatbuffers::WriteScalar(bytes->iterations, iterations);
+}
+
 Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
                  Arena* arena, PlanBytes* out, Diagnostic* diagnostic) {
   const size_t tensors = plan.tensors.size();
@@ -177,6 +182,8 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
       &image, Span<const uint8_t>(kReportFields, sizeof kReportFields));
   table.Set(8, static_cast<uint32_t>(report.table - table.Position(8)));
   WriteReport(plan.report, report);
+  out->stop_reason = data + report.Position(12);
+  out->iterations = data + report.Position(13);
 
   // The stream first and on 16 bytes, so that it can be handed on as it is.
   BeginVector(&image, table, 4, stream_bytes / 16, 16);

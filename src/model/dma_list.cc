@@ -6,6 +6,7 @@
 namespace sluice {
 
 Status DmaLister::Init(Arena* arena, size_t max_tiles, size_t max_transfers) {
+  memory_ = arena->memory();
   SLUICE_TRY(arena->Allocate(max_tiles + 2, &use_));
   SLUICE_TRY(arena->Allocate(max_tiles + 1, &ready_));
   SLUICE_TRY(arena->Allocate(max_transfers, &next_));
@@ -39,6 +40,7 @@ int64_t DmaLister::List(const TileList& list, int64_t buffer_bytes, uint32_t pol
     reserved_[i] = 0;
   }
   for (int32_t p = 0; p < tiles_; ++p) {
+    if (p % 64 == 63 && memory_->Stop()) return -1;
     Boundary(p);
     compute_ = Max(compute_, ready_[p]) + list.cycles[p];
     FreePhase(p);

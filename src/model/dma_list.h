@@ -3,7 +3,7 @@
 //
 // Input    TileList; bytes of buffer; a policy (bits).
 // Output   DmaNotation (legal, within the buffer) and its latency, equal to Latency().
-// Errors   -1 when the tiles' minimal use does not fit the buffer.
+// Errors   -1 when the tiles' minimal use does not fit the buffer, or the clock ran out.
 // Cost     O(tiles + transfers + positions walked to find room); no allocation.
 // Source   own. Loads in the order of first use, each as early as the buffer holds it
 // from
@@ -45,6 +45,7 @@ class DmaLister {
   void Boundary(int32_t q);
   bool Ready(const DramTensor& t) const;
 
+  const Memory* memory_ = nullptr;
   const TileList* list_ = nullptr;
   DmaNotation* dma_ = nullptr;
   int64_t buffer_ = 0;

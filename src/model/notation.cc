@@ -99,6 +99,7 @@ Status Parser::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
                     uint32_t max_tiles, uint32_t max_transfers, TileList* list) {
   problem_ = problem;
   memo_ = memo;
+  memory_ = arena->memory();
   const size_t n = problem->layers.size();
   const size_t sources = n + problem->externals.size();
   SLUICE_TRY(arena->Allocate(n, &groups_));
@@ -177,6 +178,9 @@ ParseResult Parser::ParseGroup(const GroupNotation& notation, Group* group,
     if (result != ParseResult::kOk) return result;
   }
   for (int32_t k = 0; k < group->tiles; ++k) {
+    if (k % 16 == 0 && (total_ > 64 || known == nullptr) && memory_->Stop()) {
+      return ParseResult::kTooMany;
+    }
     if (known != nullptr && (k == 0 || !once)) {
       for (uint32_t i = group->first; i < group->last; ++i, ++known) {
         box_[notation.order[i]] = known->box;

@@ -150,7 +150,7 @@ enum class ParseResult : uint8_t {
   kOrder,    // a layer before its source
   kCut,      // a group cannot be cut into that many tiles
   kMapping,  // a tile has no mapping
-  kTooMany,  // more tiles or transfers than the list holds
+  kTooMany,  // more tiles or transfers than the list holds, or the clock ran out
 };
 
 class Parser {
@@ -212,6 +212,7 @@ class Parser {
 
   const FusionProblem* problem_ = nullptr;
   TileMemo* memo_ = nullptr;
+  const Memory* memory_ = nullptr;
   Span<Group> groups_;
   uint32_t group_count_ = 0;
   uint32_t fusion_count_ = 0;

@@ -87,6 +87,7 @@ Status Follower::Init() {
   SLUICE_TRY(contents_.Init());
   const Graph& graph = judge_->graph;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    if (t % 64 == 63 && judge_->arena->memory()->Stop()) return Status::kStopped;
     SLUICE_TRY(CheckPlace(judge_, t));
     const Tensor& tensor = graph.tensors[t];
     const TensorPlace& place = judge_->plan.tensors[t];

@@ -415,7 +415,7 @@ Status CheckTiles(Checker* k, const Way& way, const ClaimedSplit& line, int64_t 
   const char* rule = nullptr;
   const char* text = "";
   ForInnerTiles(*k, way, line.spatial, [&](const int64_t tile[3], double inner) {
-    if (rule != nullptr || k->budget->Exhausted()) return;
+    if (rule != nullptr || k->budget->Tick()) return;
     const double open = Objective(*k->claim, feed + inner + least_middle, pes);
     if (open >= k->closed) return;
     const ClaimedTile* found = nullptr;
@@ -500,10 +500,10 @@ Status CheckOpenBranch(Checker* k, const Way& way, const ClaimedBranch& line,
         }
         ++k->next_split;
         status = CheckSplit(k, way, *next, pes, diagnostic);
-        return status == Status::kOk && !k->budget->Exhausted();
+        return status == Status::kOk && !k->budget->Tick();
       });
   SLUICE_TRY(status);
-  if (k->next_split != end && !k->budget->Exhausted()) {
+  if (k->next_split != end && !k->budget->Tick()) {
     return Reject(diagnostic, "excess", "a branch lists splits that are not open");
   }
   return Status::kOk;
@@ -595,7 +595,7 @@ Status PrepareSpace(Checker* k, Arena* arena) {
   k->least_pes = k->most_pes = 1;
   ForSplits(*k, 1, c.pe_count, [k](size_t, size_t, size_t, int64_t pes) {
     k->most_pes = Max(k->most_pes, pes);
-    return !k->budget->Exhausted();
+    return !k->budget->Tick();
   });
   if (c.objective == kClaimDelay) k->least_pes = k->most_pes;
   return Status::kOk;
@@ -613,19 +613,19 @@ Status CheckGemmCertificate(const ClaimedGemm& claim, Arena* arena, Budget* budg
   k.budget = budget;
   k.closed = claim.value * (1 - kRounding);
   SLUICE_TRY(PrepareSpace(&k, arena));
-  if (claim.objective == kClaimDelay && !budget->Exhausted() &&
+  if (claim.objective == kClaimDelay && !budget->Tick() &&
       claim.spatial[0] * claim.spatial[1] * claim.spatial[2] != k.most_pes) {
     return Reject(diagnostic, "mapping", "the mapping does not use the most PEs");
   }
   size_t line = 0;
   SLUICE_TRY(ForWays(claim, [&](const Way& way) {
-    if (budget->Exhausted()) return Status::kOk;  // answered below
+    if (budget->Tick()) return Status::kOk;  // answered below
     if (line == claim.branches.size()) {
       return Reject(diagnostic, "branch", "the last branches are missing");
     }
     return CheckBranch(&k, way, claim.branches[line++], diagnostic);
   }));
-  if (budget->Exhausted()) {
+  if (budget->Tick()) {
     return Fail(diagnostic, Status::kStopped, "verify")
         .Text("the budget ended before the certificate was checked");
   }

@@ -149,6 +149,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
   judge->step = step;
   judge->has_step = true;
   *done = false;
+  if (*emitted % 64 == 0 && judge->arena->memory()->Stop()) return Status::kStopped;
   for (; cursor.wait < instruction.wait_count; ++cursor.wait) {
     Target target = {};
     const sluice_wait_t& wait = block.waits[instruction.first_wait + cursor.wait];

@@ -100,8 +100,13 @@ inline Fail Reject(const Judge& judge, const char* rule) {
 
 // Spends n steps of the judge's work bound; kUnsupported once it is used up.
 inline Status Spend(Judge* judge, int64_t n) {
+  const int64_t before = judge->work;
   judge->work -= n;
-  if (judge->work >= 0) return Status::kOk;
+  if (judge->work >= 0) {
+    // Looks at the clock once in a while.
+    const bool look = ((before ^ judge->work) >> 8) != 0;
+    return look && judge->arena->memory()->Stop() ? Status::kStopped : Status::kOk;
+  }
   Fail fail(judge->diagnostic, Status::kUnsupported, "verify");
   fail.Rule("work").Text("the stream's boxes are too intricate to be followed");
   if (judge->has_step) {

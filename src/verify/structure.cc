@@ -454,6 +454,7 @@ Status ReadStream(Judge* judge) {
   }
   SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
   for (size_t b = 0; b < directory.size(); ++b) {
+    if (judge->arena->memory()->Stop()) return Status::kStopped;
     SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
   }
   SLUICE_TRY(CheckKernels(judge));

@@ -55,7 +55,10 @@ Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* cou
   judge->work += 4096 * static_cast<int64_t>(order.steps.size());
   judge::Follower follower(judge, &order, counts);
   SLUICE_TRY(follower.Init());
-  for (const judge::Step& step : order.steps) SLUICE_TRY(follower.Follow(step));
+  for (const judge::Step& step : order.steps) {
+    if (judge->arena->memory()->Stop()) return Status::kStopped;
+    SLUICE_TRY(follower.Follow(step));
+  }
   return follower.CheckEnd();
 }
 

@@ -152,8 +152,8 @@ TEST_CASE("null pointers, short structs and unknown tails are bad arguments") {
   sluice_schedule_options_t progress = {};
   progress.struct_size = sizeof progress;
   progress.progress = [](void*, uint64_t, double) { return int32_t{0}; };
-  CHECK(o.Schedule(&progress, &plan) == SLUICE_UNSUPPORTED);
-  CHECK(std::string(o.diagnostic.message).find("progress") != std::string::npos);
+  CHECK(o.Schedule(&progress, &plan) == SLUICE_OK);
+  sluice_plan_destroy(plan);
   sluice_report_t report = {};
   CHECK(sluice_plan_report(nullptr, &report) == SLUICE_BAD_ARGUMENT);
   CHECK(std::string(sluice_status_name(SLUICE_INFEASIBLE)) == "infeasible");

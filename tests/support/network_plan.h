@@ -75,6 +75,10 @@ class NetworkPlan {
     options.solver = solver;
     options.scratchpad_bytes = scratchpad_bytes;
     options.deadline_ns = deadline_ns;
+    options.progress = progress;
+    options.progress_user = progress_user;
+    options.cancel = cancel;
+    options.max_iterations = max_iterations;
     const clock_t start = clock();
     const sluice_status_t status =
         sluice_schedule(context_, graph_, hardware_, &options, &plan_, &diagnostic);
@@ -101,11 +105,22 @@ class NetworkPlan {
     o.functional = functional;
     return sluice_sim::Simulate(o);
   }
+  Bytes PlanBytes() const {
+    const void* bytes = nullptr;
+    size_t size = 0;
+    if (sluice_plan_bytes(plan_, &bytes, &size) != SLUICE_OK) return {};
+    const uint8_t* data = static_cast<const uint8_t*>(bytes);
+    return Bytes(data, data + size);
+  }
   double Product() const {
     return report.energy_pj * static_cast<double>(report.latency_cycles);
   }
 
   bool ok = false;
+  int32_t (*progress)(void* user, uint64_t iterations, double cost) = nullptr;
+  void* progress_user = nullptr;
+  const uint32_t* cancel = nullptr;
+  uint64_t max_iterations = 0;
   sluice_diagnostic_t diagnostic = {};
   sluice_report_t report = {};
   double plan_ms = 0;  // CPU

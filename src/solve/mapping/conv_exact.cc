@@ -121,7 +121,7 @@ Status DescendTops(Search* search, size_t index) {
         next = i;
       }
     }
-    if (next == search->tops.size() || search->budget->Exhausted()) return Status::kOk;
+    if (next == search->tops.size() || search->budget->Tick()) return Status::kOk;
     DescendTop(search, index, search->tops[next]);
     search->tops[next].bound = kUnbounded;
   }
@@ -214,10 +214,9 @@ Status SearchAll(Search* search, double* bound) {
       }
     }
     *bound = least;
-    if (next == search->choices.size() || search->budget->Exhausted())
-      return Status::kOk;
+    if (next == search->choices.size() || search->budget->Tick()) return Status::kOk;
     SLUICE_TRY(SearchChoice(search, next));
-    if (search->budget->Exhausted()) return Status::kOk;
+    if (search->budget->Tick()) return Status::kOk;
     search->choices[next].bound = kUnbounded;
   }
 }

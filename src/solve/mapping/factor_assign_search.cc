@@ -315,7 +315,7 @@ Outcome Run(Search* s, size_t width, Budget* budget, FactorPick* pick) {
     s->table_mask = slots - 1;
     memset(s->table.data(), 0xff, slots * sizeof(uint32_t));
     for (size_t parent = s->layer_begin; parent < s->layer_end; ++parent) {
-      if (budget->Exhausted()) return Outcome::kStopped;
+      if (budget->Tick()) return Outcome::kStopped;
       for (int c = 0; c < item.choice_count; ++c) {
         if (!Extend(s, at, static_cast<uint32_t>(parent), c, item.choice[c])) {
           return Outcome::kFull;

@@ -143,7 +143,7 @@ NodeResult SolveNode(const GemmSpace& space, const GemmBranch& branch,
       }
       below = value * (1 - kGemmRounding);
     }
-    result.complete = !budget->Exhausted();
+    result.complete = !budget->Tick();
     return result.complete;
   };
   double first_sum = 0;

@@ -92,7 +92,7 @@ Status ForEachSplit(const GemmSpace& space, int64_t least, int64_t most, Budget*
                     const Visit& visit) {
   for (size_t i = 0; i < space.spatial[0].size(); ++i) {
     for (size_t j = 0; j < space.spatial[1].size(); ++j) {
-      if (budget->Exhausted()) return Status::kStopped;
+      if (budget->Tick()) return Status::kStopped;
       const int64_t xy = int64_t{space.spatial[0][i]} * space.spatial[1][j];
       if (xy > most) break;
       for (size_t k = 0; k < space.spatial[2].size(); ++k) {

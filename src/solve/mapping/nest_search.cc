@@ -68,8 +68,8 @@ bool Try(LocalSearch* search, LoopNest nest) {
     search->failure = status;
     return false;
   }
-  const double objective =
-      MapObjective(*search->constraints, cost.energy_pj, static_cast<double>(cost.cycles));
+  const double objective = MapObjective(*search->constraints, cost.energy_pj,
+                                        static_cast<double>(cost.cycles));
   if (best->nest.levels != 0 && objective >= best->objective) return false;
   best->nest = nest;
   best->cost = cost;
@@ -78,7 +78,7 @@ bool Try(LocalSearch* search, LoopNest nest) {
 }
 
 bool Spent(const LocalSearch& search, int64_t until) {
-  return search.best->evaluated >= until || search.budget->Exhausted();
+  return search.best->evaluated >= until || search.budget->Tick();
 }
 
 // Sizes of one factor: a prime more or less, all or nothing.
@@ -261,7 +261,7 @@ double NestBound(const MappingProblem& problem, const Hardware& hardware,
                              static_cast<double>(outer.bandwidth.numerator));
   }
   return MapObjective(constraints, energy + hardware.leakage_pj_per_cycle * cycles,
-                   cycles);
+                      cycles);
 }
 
 Status SearchNest(const MappingProblem& problem, const Hardware& hardware,

@@ -52,9 +52,11 @@ TileCost TileMapper::Compute(const MappingProblem& tile) {
   }
   Diagnostic ignored = {};
   Budget unlimited;
+  Budget* clock = arena_->memory()->clock();
   MappedNest mapped;
-  const Status status = Map(tile, &unlimited, &mapped, &ignored);
-  if (status == Status::kOutOfMemory) status_ = status;
+  const Status status =
+      Map(tile, clock != nullptr ? clock : &unlimited, &mapped, &ignored);
+  if (status == Status::kOutOfMemory || status == Status::kStopped) status_ = status;
   if (status != Status::kOk) return TileCost{0, 0};
   const LayerCost& cost = mapped.cost;
   return TileCost{cost.cycles, cost.energy_pj - cost.leakage_pj,

@@ -65,8 +65,7 @@ class Search {
     for (uint32_t o = 0; o < g_.operators.size(); ++o) {
       if (!options_.fixed_order.empty() && o != options_.fixed_order[step]) continue;
       if (!Ready(o)) continue;
-      if (budget_->Exhausted() ||
-          (bounds_.max_steps != 0 && ++steps_ > bounds_.max_steps)) {
+      if (budget_->Tick() || (bounds_.max_steps != 0 && ++steps_ > bounds_.max_steps)) {
         stopped_ = true;
       }
       if (stopped_) return Status::kOk;

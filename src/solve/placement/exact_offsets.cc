@@ -465,7 +465,7 @@ Status Search::RunOnce(int ranking, uint64_t max_nodes, Budget* budget, uint64_t
   root.end = s_.count;
   SLUICE_TRY(SplitInto(root, kNoFrame));
   while (agenda_ != kNoFrame) {
-    if (max_nodes-- == 0 || budget->Exhausted()) {
+    if (max_nodes-- == 0 || budget->Tick()) {
       *outcome = Outcome::kLimit;
       return Status::kOk;
     }

@@ -60,7 +60,7 @@ class PeakSearch {
       heap_.Pop();
       if (nodes_[*node].depth == m_.operators) return Status::kOk;
       const bool limited = max_nodes_ != 0 && nodes_.size() >= max_nodes_;
-      if (!limited && !budget->Exhausted()) {
+      if (!limited && !budget->Tick()) {
         SLUICE_TRY(Expand(*node));
         continue;
       }

@@ -82,7 +82,9 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
   SLUICE_TRY(arena->Allocate(widest, &placed));
   for (int64_t& offset : offsets) offset = -1;
   *peak = 0;
+  uint32_t turn = 0;
   for (uint32_t u : order) {
+    if (++turn % 64 == 0 && arena->memory()->Stop()) return Status::kStopped;
     const SectionedBuffer& b = sections.buffers[u];
     size_t count = 0;
     for (uint32_t v : sections.NearOf(b)) {

@@ -170,7 +170,7 @@ class Search {
   }
 
   Status Solve(bool* found) {
-    if (++nodes_ > max_nodes_ || budget_->Exhausted()) stopped_ = true;
+    if (++nodes_ > max_nodes_ || budget_->Tick()) stopped_ = true;
     if (stopped_) return Status::kOk;
     const Forbidden* worst = nullptr;
     int64_t urgency = 0;
@@ -235,7 +235,7 @@ class Search {
         }
         SLUICE_TRY(log_.Push(Change{v, offset_[v]}));
         offset_[v] = Allowed(v, least);
-        *ok = Within(v) && !(i > 1000 && budget_->Exhausted());
+        *ok = Within(v) && !(i > 1000 && budget_->Tick());
         if (!queued_[v]) {
           queued_[v] = 1;
           SLUICE_TRY(queue_.Push(v));

@@ -94,7 +94,7 @@ class Search {
     for (uint32_t layer = 0; layer < layers; ++layer) {
       for (size_t i = begin; i < end && !limited_; ++i) {
         if (states_[i].dead) continue;
-        if (budget_->Exhausted() || TooMany()) limited_ = true;
+        if (budget_->Tick() || TooMany()) limited_ = true;
         if (!limited_) SLUICE_TRY(Expand(static_cast<uint32_t>(i), layer));
       }
       if (limited_) {

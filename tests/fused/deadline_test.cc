@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits of a call: what is there when they are reached, and who is told.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "base/memory.h"
+#include "cli/zoo/zoo.h"
+#include "io/read.h"
+#include "support/network_plan.h"
+
+namespace sluice_test {
+namespace {
+
+constexpr uint64_t kMs = 1000000;
+
+// Lets the callback of a call be a lambda with a state.
+template <typename F>
+void OnProgress(NetworkPlan* n, F* f) {
+  n->progress_user = f;
+  n->progress = [](void* user, uint64_t iterations, double cost) {
+    return (*static_cast<F*>(user))(iterations, cost);
+  };
+}
+
+TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
+  for (const char* network : {"resnet50", "mobilenet_v1"}) {
+    CAPTURE(network);
+    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    REQUIRE(n.ok);
+    REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+    const double plain = n.Product();
+    int plans = 0;
+    for (uint64_t us = 50; us < 300000; us *= 2) {
+      CAPTURE(us);
+      const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0, us * 1000);
+      if (status == SLUICE_STOPPED) {
+        CHECK(std::string(n.diagnostic.message).find("before") != std::string::npos);
+        continue;
+      }
+      REQUIRE(status == SLUICE_OK);
+      ++plans;
+      CHECK(n.Verify() == SLUICE_OK);
+      CHECK(n.Product() <= plain);
+      CHECK((n.report.stop_reason == SLUICE_STOP_DEADLINE ||
+             n.report.stop_reason == SLUICE_STOP_COMPLETE));
+    }
+    CHECK(plans > 0);
+  }
+}
+
+TEST_CASE(
+    "progress is told of plans as they get better, and time does not change them") {
+  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", {}), "soma-edge");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  const Bytes alone = n.PlanBytes();
+  uint64_t calls = 0, last_iterations = 0;
+  double last = 0;
+  bool falling = true;
+  auto watch = [&](uint64_t iterations, double cost) {
+    ++calls;
+    falling = falling && iterations >= last_iterations && (last == 0 || cost <= last);
+    last_iterations = iterations;
+    last = cost;
+    return 0;
+  };
+  OnProgress(&n, &watch);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(calls >= 2);  // the plain plan and a better one
+  CHECK(falling);
+  CHECK(last == n.Product());
+  CHECK(n.PlanBytes() == alone);
+}
+
+TEST_CASE("a progress callback that stops ends the call with the plan it was told of") {
+  NetworkPlan n(sluice::cli::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
+  REQUIRE(n.ok);
+  double told = 0;
+  auto stop = [&](uint64_t, double cost) {
+    told = cost;
+    return cost > 0 ? 1 : 0;
+  };
+  OnProgress(&n, &stop);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.report.stop_reason == SLUICE_STOP_CANCELLED);
+  CHECK(n.Product() == told);
+  CHECK(n.Verify() == SLUICE_OK);
+  auto at_once = [](uint64_t, double) { return 1; };
+  OnProgress(&n, &at_once);
+  CHECK(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_STOPPED);
+}
+
+TEST_CASE("cancelled from another thread, the call ends with the best plan it has") {
+  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", {}), "soma-edge");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  const double plain = n.Product();
+  uint32_t cancel = 0;
+  std::atomic<bool> there{false};
+  auto told = [&](uint64_t, double cost) {
+    if (cost > 0) there = true;
+    return 0;
+  };
+  OnProgress(&n, &told);
+  n.cancel = &cancel;
+  std::thread other([&] {
+    while (!there) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    __atomic_store_n(&cancel, 1u, __ATOMIC_RELAXED);
+  });
+  const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0, 60000 * kMs);
+  other.join();
+  REQUIRE(status == SLUICE_OK);
+  CHECK(n.report.stop_reason == SLUICE_STOP_CANCELLED);
+  CHECK(n.Product() <= plain);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_STOPPED);  // cancelled before
+}
+
+TEST_CASE("an iteration bound gives the same bytes, whoever watches") {
+  NetworkPlan n(sluice::cli::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
+  REQUIRE(n.ok);
+  n.max_iterations = 300;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  const Bytes alone = n.PlanBytes();
+  auto watch = [](uint64_t, double) { return 0; };
+  OnProgress(&n, &watch);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.PlanBytes() == alone);
+  CHECK(n.report.iterations <= 300);
+}
+
+TEST_CASE("a plan carries its notation: every layer once, tiles as counted") {
+  for (const char* network : {"resnet50", "gpt2_small_decode", "lraspp"}) {
+    CAPTURE(network);
+    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    REQUIRE(n.ok);
+    for (const uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_DEFAULT}) {
+      REQUIRE(n.Schedule(solver, 0) == SLUICE_OK);
+      const Bytes bytes = n.PlanBytes();
+      sluice_allocator_t allocator = {};
+      allocator.allocate = [](void*, size_t size, size_t alignment) {
+        return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+      };
+      allocator.release = [](void*, void* p, size_t, size_t) { free(p); };
+      sluice::Memory memory(allocator, 0);
+      sluice::Arena arena(&memory);
+      sluice::Plan plan = {};
+      sluice::Diagnostic diagnostic = {};
+      REQUIRE(sluice::ReadPlan(bytes.data(), bytes.size(), &arena, &plan,
+                               &diagnostic) == sluice::Status::kOk);
+      const sluice::PlanNotation& notation = plan.notation;
+      REQUIRE(!notation.section.empty());
+      std::vector<uint32_t> layers(notation.order.begin(), notation.order.end());
+      std::sort(layers.begin(), layers.end());
+      CHECK(std::adjacent_find(layers.begin(), layers.end()) == layers.end());
+      CHECK(layers.size() > n.report.layers / 2);
+      uint32_t groups = 0, fused = 0;
+      for (const uint8_t cut : notation.cut) groups += cut == 2 ? 1 : 0;
+      for (const sluice::PlanSection& s : notation.section) fused += s.fused;
+      CHECK(groups == n.report.groups);
+      CHECK((fused != 0) == (solver == SLUICE_SOLVER_DEFAULT));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test
