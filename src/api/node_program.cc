@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "api/segment_plan.h"
 #include "base/checked.h"
 #include "solve/baseline/layer_by_layer.h"
 
@@ -281,19 +282,52 @@ class NodeScheduler {
 
 Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
                        const Lowering& lowering, int64_t capacity,
-                       Span<const Segment> segments, Span<const uint32_t> order,
-                       const TileCoster& coster, Budget* budget, Arena* places,
-                       Arena* scratch, Program* program, NodeProgram* out,
-                       Diagnostic* diagnostic) {
+                       const SegmentSchedule& schedule, const TileCoster& coster,
+                       Budget* budget, Arena* places, Arena* scratch, Program* program,
+                       NodeProgram* out, Diagnostic* diagnostic) {
   *out = NodeProgram{};
   Arena memory(scratch->memory());
   NodeScheduler scheduler(graph, hardware, lowering, capacity, coster, budget, &memory,
                           program);
-  const Status status = scheduler.Run(segments, order, places, out, diagnostic);
+  const Status status =
+      scheduler.Run(schedule.segments, schedule.order, places, out, diagnostic);
   if (status == Status::kInfeasible) {
     return Fail(diagnostic, status, "nodes").Text("a layer fits no node");
   }
   return status;
+}
+
+Status FindSegments(const Graph& graph, const Hardware& hardware,
+                    const Lowering& lowering, int64_t capacity,
+                    const sluice_schedule_options_t& options, Budget* budget,
+                    Arena* arena, SegmentSchedule* schedule, Diagnostic* diagnostic) {
+  for (const Tensor& t : graph.tensors) {
+    if (t.kind == TensorKind::kState) return Status::kUnsupported;
+  }
+  Hardware one = WithNodeLeakage(hardware);
+  Span<MemoryLevel> levels;
+  SLUICE_TRY(arena->Allocate(one.levels.size(), &levels));
+  for (size_t l = 0; l < levels.size(); ++l) levels[l] = hardware.levels[l];
+  levels[one.scratchpad_level].capacity_bytes = capacity;
+  one.levels = levels;
+  Span<SegmentLayer> layers;
+  SLUICE_TRY(NetworkOfGraph(graph, one, lowering, 0, arena, &layers, diagnostic));
+  SegmentOptions wanted;
+  const bool stated = options.energy_exponent != 0 || options.delay_exponent != 0;
+  wanted.energy_exponent = stated ? options.energy_exponent : 1;
+  wanted.delay_exponent = stated ? options.delay_exponent : 1;
+  NodeParallelOptions nodes;
+  nodes.node.constraints.energy_exponent = wanted.energy_exponent;
+  nodes.node.constraints.delay_exponent = wanted.delay_exponent;
+  NodePricer pricer(layers, one, nodes, budget, arena->memory());
+  ChosenSegments chosen;
+  SLUICE_TRY(ChooseSegments(layers, one, wanted, pricer.pricer(), budget, arena,
+                            &chosen, diagnostic));
+  size_t work = 0;
+  for (const uint8_t view : lowering.is_view) work += view == 0 ? 1 : 0;
+  if (chosen.schedule.order.size() != work) return Status::kUnsupported;
+  *schedule = chosen.schedule;
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -27,13 +27,20 @@ struct NodeProgram {
   uint32_t pipelined = 0;  // of them: several layers at once
 };
 
-// places: arena of the lowering's places; program must not allocate from scratch.
+// places: arena of the lowering's places; program must not allocate from scratch. An
+// empty schedule: layer by layer.
 Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
                        const Lowering& lowering, int64_t capacity,
-                       Span<const Segment> segments, Span<const uint32_t> order,
-                       const TileCoster& coster, Budget* budget, Arena* places,
-                       Arena* scratch, Program* program, NodeProgram* out,
-                       Diagnostic* diagnostic);
+                       const SegmentSchedule& schedule, const TileCoster& coster,
+                       Budget* budget, Arena* places, Arena* scratch, Program* program,
+                       NodeProgram* out, Diagnostic* diagnostic);
+
+// What solve/segments makes of the graph for the options' objective. kUnsupported: some
+// layer is not among them, or a state's readers must keep their order.
+Status FindSegments(const Graph& graph, const Hardware& hardware,
+                    const Lowering& lowering, int64_t capacity,
+                    const sluice_schedule_options_t& options, Budget* budget,
+                    Arena* arena, SegmentSchedule* schedule, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

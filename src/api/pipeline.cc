@@ -188,8 +188,17 @@ class PlanMaker {
   // Layers fused, or dealt out to all nodes of a mesh, scored by the final numbers.
   // Whatever goes wrong here, the plan that exists already stands.
   Status TakeBetter(bool nodes, const TileCosts& costs, const TileCoster& coster) {
+    const bool segments = options_.solver != SLUICE_SOLVER_BASELINE;
+    if (nodes && segments) SLUICE_TRY(TakeFound(kSegments, costs, coster));
+    return TakeFound(nodes ? kLayers : kFused, costs, coster);
+  }
+
+  enum Way { kFused, kSegments, kLayers };
+
+  Status TakeFound(Way way, const TileCosts& costs, const TileCoster& coster) {
     Candidate found(scratch_->memory(), hardware_);
-    const bool better = nodes ? FindOnNodes(coster, &found) : FindFused(coster, &found);
+    const bool better = way == kFused ? FindFused(coster, &found)
+                                      : FindOnNodes(way == kSegments, coster, &found);
     SLUICE_TRY(offered_);
     if (clock_->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
     SLUICE_TRY(costs.status(diagnostic_));
@@ -200,13 +209,22 @@ class PlanMaker {
                                                                         : status;
   }
 
-  bool FindOnNodes(const TileCoster& coster, Candidate* out) {
+  // In segments, or each layer by itself.
+  bool FindOnNodes(bool in_segments, const TileCoster& coster, Candidate* out) {
     Arena memory(scratch_->memory());
     Diagnostic ignored = {};
     NodeProgram on_nodes;
-    const Status status = ScheduleOnNodes(
-        graph_, hardware_, baseline_.lowering, capacity_, {}, {}, coster, &search_,
-        &out->places, &memory, &out->program, &on_nodes, &ignored);
+    SegmentSchedule schedule = {};
+    Status status = Status::kOk;
+    if (in_segments) {
+      status = FindSegments(graph_, hardware_, baseline_.lowering, capacity_, options_,
+                            &search_, &memory, &schedule, &ignored);
+    }
+    if (status == Status::kOk) {
+      status = ScheduleOnNodes(graph_, hardware_, baseline_.lowering, capacity_,
+                               schedule, coster, &search_, &out->places, &memory,
+                               &out->program, &on_nodes, &ignored);
+    }
     FusedPlan plan;
     plan.lowering = on_nodes.lowering;
     plan.groups = on_nodes.groups;

@@ -119,8 +119,8 @@ void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs
       Min(hardware.dram().read_pj_per_bit, hardware.dram().write_pj_per_bit);
   energy += static_cast<double>(macs) * hardware.mac_pj;
   energy += static_cast<double>(vector_ops) * hardware.vector_op_pj;
-  energy += static_cast<double>(report->bound_latency_cycles) *
-            (hardware.leakage_pj_per_cycle * static_cast<double>(nodes));
+  energy +=
+      static_cast<double>(report->bound_latency_cycles) * hardware.leakage_pj_per_cycle;
   report->bound_energy_pj = energy;
   report->spill_bytes = report->dram_read_bytes + report->dram_write_bytes -
                         static_cast<uint64_t>(compulsory);
@@ -152,8 +152,7 @@ void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
       static_cast<double>(c.other_vector_ops) * hardware.vector_op_pj +
       c.tile_compute_pj;
   report->energy_leakage_pj =
-      static_cast<double>(cycles) *
-      (hardware.leakage_pj_per_cycle * static_cast<double>(program.nodes()));
+      static_cast<double>(cycles) * hardware.leakage_pj_per_cycle;
   report->energy_noc_pj = c.links * 8 * hardware.hop_pj_per_bit;
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +
                       report->energy_compute_pj + report->energy_leakage_pj +

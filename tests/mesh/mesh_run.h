@@ -90,11 +90,12 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   const int64_t capacity = n.hardware.scratchpad().capacity_bytes;
   sluice::Budget budget;
   sluice::Program program(&memory, machine.node_cols, machine.node_rows);
-  run.status = ScheduleOnNodes(
-      n.graph, n.hardware, lowering, capacity,
-      sluice::Span<const sluice::Segment>(segments.data(), segments.size()),
-      sluice::Span<const uint32_t>(order.data(), order.size()), {}, &budget, &places,
-      &scratch, &program, &run.nodes, &run.diagnostic);
+  sluice::SegmentSchedule schedule = {};
+  schedule.segments = sluice::Span<sluice::Segment>(segments.data(), segments.size());
+  schedule.order = sluice::Span<uint32_t>(order.data(), order.size());
+  run.status =
+      ScheduleOnNodes(n.graph, n.hardware, lowering, capacity, schedule, {}, &budget,
+                      &places, &scratch, &program, &run.nodes, &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;
