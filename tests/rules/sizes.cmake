@@ -16,7 +16,7 @@ foreach(file ${files})
   endif()
   string(REGEX REPLACE "[^\n]" "" newlines "${text}")
   string(LENGTH "${newlines}" lines)
-  if(lines GREATER 700)
+  if(lines GREATER 700 AND NOT file STREQUAL "bindings/rust/src/sys.rs") # generated
     message("${file}: ${lines} lines; 700 is the limit")
     math(EXPR bad "${bad} + 1")
   endif()

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Finds the library, or builds it.
+//!
+//! 1. SLUICE_LIB_DIR: a folder with libsluice (and libsluice_device for the feature).
+//! 2. pkg-config: an installed sluice.
+//! 3. The source tree this crate lies in, built with CMake and linked statically.
+use std::env;
+use std::path::Path;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=SLUICE_LIB_DIR");
+    if let Ok(folder) = env::var("SLUICE_LIB_DIR") {
+        println!("cargo:rustc-link-search=native={folder}");
+        println!("cargo:rustc-link-lib=dylib=sluice");
+        println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+    } else if pkg_config::Config::new().atleast_version("0.1").probe("sluice").is_err() {
+        build();
+    }
+    if env::var_os("CARGO_FEATURE_DEVICE").is_some() {
+        println!("cargo:rerun-if-env-changed=SLUICE_DEVICE_LIB_DIR");
+        if let Ok(folder) = env::var("SLUICE_DEVICE_LIB_DIR") {
+            println!("cargo:rustc-link-search=native={folder}");
+            println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+        }
+        println!("cargo:rustc-link-lib=dylib=sluice_device");
+    }
+}
+
+fn build() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !root.join("include/sluice/sluice.h").exists() {
+        panic!("no installed sluice (pkg-config), no SLUICE_LIB_DIR, no source tree around the crate");
+    }
+    println!("cargo:rerun-if-changed={}", root.join("src").display());
+    println!("cargo:rerun-if-changed={}", root.join("include").display());
+    let out = cmake::Config::new(&root)
+        .define("SLUICE_BUILD_CLI", "OFF")
+        .define("SLUICE_BUILD_TESTS", "OFF")
+        .profile("Release")
+        .build_target("sluice_static")
+        .build();
+    println!("cargo:rustc-link-search=native={}", out.join("build/src").display());
+    println!("cargo:rustc-link-lib=static=sluice");
+}

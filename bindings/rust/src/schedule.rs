@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Schedules a graph and holds the plan.
+use crate::context::{nanoseconds, Context, Graph, Hardware};
+use crate::error::{call, Result};
+use crate::stream::Instructions;
+use crate::sys;
+use std::marker::PhantomData;
+use std::mem::size_of;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Stops a running call from any thread.
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken(Arc<AtomicU32>);
+
+impl CancelToken {
+    pub fn new() -> CancelToken {
+        CancelToken::default()
+    }
+    pub fn cancel(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Solver {
+    #[default]
+    Default,
+    /// Every layer by itself: the first plan, in milliseconds.
+    Baseline,
+    /// Layers fused where that is cheaper.
+    Fusion,
+    /// As published: order and DRAM cuts, double buffering.
+    Cocco,
+    /// As published: fusion, then DRAM order and durations.
+    Soma,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct ScheduleOptions {
+    pub solver: Solver,
+    /// Budget; None: the hardware's capacity.
+    pub scratchpad_bytes: Option<u64>,
+    /// From the call on.
+    pub deadline: Option<Duration>,
+    /// Of improvement; same bound, same bytes on every machine.
+    pub max_iterations: Option<u64>,
+    pub seed: u64,
+    pub cancel: Option<CancelToken>,
+    /// cost = energy^n * delay^m; both 0: 1, 1.
+    pub energy_exponent: u32,
+    pub delay_exponent: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    Complete,
+    Deadline,
+    Iterations,
+    Cancelled,
+    /// The cost equals the lower bound.
+    Proved,
+}
+
+/// What a plan costs. Cycles of the hardware's clock, picojoules, bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Report {
+    pub latency_cycles: u64,
+    pub energy_pj: f64,
+    pub dram_read_bytes: u64,
+    pub dram_write_bytes: u64,
+    pub spill_bytes: u64,
+    pub peak_buffer_bytes: u64,
+    /// No plan of this graph is below.
+    pub bound_latency_cycles: u64,
+    pub bound_energy_pj: f64,
+    pub macs: u64,
+    pub iterations: u64,
+    pub layers: u32,
+    pub groups: u32,
+    pub tiles: u32,
+    pub instructions: u32,
+    pub stop_reason: StopReason,
+}
+
+/// Where a tensor lies in DRAM: element (n, h, w, c) at `offset` + the indices times the
+/// strides, in bytes of the region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// SLUICE_REGION_ of stream.h.
+    pub region: u32,
+    pub offset: u64,
+    pub stride: [u32; 4],
+}
+
+/// A schedule that has passed the judge, or one that was read back in.
+pub struct Plan<'c> {
+    raw: *mut sys::sluice_plan_t,
+    context: PhantomData<&'c Context>,
+}
+
+impl Context {
+    /// The plan has passed verification before it is returned.
+    pub fn schedule(&self, graph: &Graph<'_>, hardware: &Hardware<'_>, options: &ScheduleOptions) -> Result<Plan<'_>> {
+        let c = sys::sluice_schedule_options_t {
+            struct_size: size_of::<sys::sluice_schedule_options_t>() as u32,
+            solver: match options.solver {
+                Solver::Default => sys::SLUICE_SOLVER_DEFAULT,
+                Solver::Baseline => sys::SLUICE_SOLVER_BASELINE,
+                Solver::Fusion => sys::SLUICE_SOLVER_FUSION,
+                Solver::Cocco => sys::SLUICE_SOLVER_COCCO,
+                Solver::Soma => sys::SLUICE_SOLVER_SOMA,
+            },
+            scratchpad_bytes: options.scratchpad_bytes.unwrap_or(0),
+            deadline_ns: nanoseconds(options.deadline),
+            max_iterations: options.max_iterations.unwrap_or(0),
+            seed: options.seed,
+            cancel: options.cancel.as_ref().map_or(ptr::null(), |c| c.0.as_ptr().cast_const()),
+            energy_exponent: options.energy_exponent,
+            delay_exponent: options.delay_exponent,
+            ..Default::default()
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: all of it lives during the call; the word is only read, atomically.
+        call(|d| unsafe { sys::sluice_schedule(self.raw, graph.raw, hardware.raw, &c, &mut raw, d) })?;
+        Ok(Plan { raw, context: PhantomData })
+    }
+
+    /// Reads plan.fbs bytes (structure only: verify the plan against graph and hardware).
+    pub fn plan(&self, bytes: &[u8]) -> Result<Plan<'_>> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the buffer lives during the call and is checked by the library.
+        call(|d| unsafe {
+            sys::sluice_plan_create(self.raw, bytes.as_ptr().cast(), bytes.len(), &mut raw, d)
+        })?;
+        Ok(Plan { raw, context: PhantomData })
+    }
+
+    /// The static judge, which shares no code with the solver.
+    pub fn verify(&self, plan: &Plan<'_>, graph: &Graph<'_>, hardware: &Hardware<'_>) -> Result<()> {
+        // SAFETY: all objects live.
+        call(|d| unsafe { sys::sluice_verify(self.raw, graph.raw, hardware.raw, plan.raw, d) })
+    }
+}
+
+type Part = unsafe extern "C" fn(
+    *const sys::sluice_plan_t,
+    *mut *const std::os::raw::c_void,
+    *mut usize,
+) -> sys::sluice_status_t;
+
+impl Plan<'_> {
+    /// The plan.fbs bytes: what to store, and to hand to another process.
+    pub fn bytes(&self) -> &[u8] {
+        self.part(sys::sluice_plan_bytes)
+    }
+
+    /// The instruction stream, an image of stream.h: what to hand to firmware.
+    pub fn stream(&self) -> &[u8] {
+        self.part(sys::sluice_plan_stream)
+    }
+
+    /// Every instruction, instance by instance, engine by engine.
+    pub fn instructions(&self) -> Instructions<'_> {
+        Instructions::new(self.stream())
+    }
+
+    pub fn report(&self) -> Report {
+        let mut r = sys::sluice_report_t {
+            struct_size: size_of::<sys::sluice_report_t>() as u32,
+            ..Default::default()
+        };
+        // SAFETY: the plan lives; the struct is of this version.
+        unsafe { sys::sluice_plan_report(self.raw, &mut r) };
+        Report {
+            latency_cycles: r.latency_cycles,
+            energy_pj: r.energy_pj,
+            dram_read_bytes: r.dram_read_bytes,
+            dram_write_bytes: r.dram_write_bytes,
+            spill_bytes: r.spill_bytes,
+            peak_buffer_bytes: r.peak_buffer_bytes,
+            bound_latency_cycles: r.bound_latency_cycles,
+            bound_energy_pj: r.bound_energy_pj,
+            macs: r.macs,
+            iterations: r.iterations,
+            layers: r.layers,
+            groups: r.groups,
+            tiles: r.tiles,
+            instructions: r.instructions,
+            stop_reason: match r.stop_reason {
+                sys::SLUICE_STOP_DEADLINE => StopReason::Deadline,
+                sys::SLUICE_STOP_ITERATIONS => StopReason::Iterations,
+                sys::SLUICE_STOP_CANCELLED => StopReason::Cancelled,
+                sys::SLUICE_STOP_PROVED => StopReason::Proved,
+                _ => StopReason::Complete,
+            },
+        }
+    }
+
+    /// None: no such tensor, or it never leaves the scratchpad.
+    pub fn place(&self, tensor: u32) -> Option<Place> {
+        let mut p = sys::sluice_tensor_place_t {
+            struct_size: size_of::<sys::sluice_tensor_place_t>() as u32,
+            ..Default::default()
+        };
+        // SAFETY: as above.
+        let status = unsafe { sys::sluice_plan_tensor(self.raw, tensor, &mut p) };
+        (status == sys::SLUICE_OK && p.region < sys::SLUICE_REGION_COUNT).then_some(Place {
+            region: p.region,
+            offset: p.offset,
+            stride: p.stride,
+        })
+    }
+
+    fn part(&self, get: Part) -> &[u8] {
+        let (mut pointer, mut size) = (ptr::null(), 0);
+        // SAFETY: the plan lends the bytes for as long as it lives.
+        unsafe {
+            if get(self.raw, &mut pointer, &mut size) != sys::SLUICE_OK || size == 0 {
+                return &[];
+            }
+            std::slice::from_raw_parts(pointer.cast(), size)
+        }
+    }
+}
+
+impl Drop for Plan<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by the library, destroyed once.
+        unsafe { sys::sluice_plan_destroy(self.raw) }
+    }
+}
