@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` and `cpack` make: headers, shared library and one-object archive,
+# a CMake package (sluice::sluice, sluice::static), pkg-config, and the tool.
+#
+# Components: lib (what programs need to run), dev (to be built), tools (sluice).
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+
+install(
+  TARGETS sluice sluice_archive
+  EXPORT sluiceTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib NAMELINK_COMPONENT dev
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/sluice.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev OPTIONAL)
+install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT dev)
+configure_package_config_file(
+  ${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT dev)
+
+# Relocatable: the prefix is where the file lies. No private requirements: the library
+# needs nothing but the C library.
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" SLUICE_UP "${up}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice.pc.in sluice.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME sluice)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "the sluice project <sluice@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Schedules neural networks on accelerators")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL lib dev tools)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_LIB_PACKAGE_NAME libsluice1)
+set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsluice-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libsluice1 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME sluice-tools)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
+find_program(SLUICE_SHLIBDEPS dpkg-shlibdeps)
+if(SLUICE_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
+include(CPack)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# Makes the Debian packages, unpacks them beside each other and uses them.
+#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DNM=... -DCC=... -DCXX=...
+#         -P debian.cmake
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK}/root)
+step(${CMAKE_CPACK_COMMAND} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${WORK}/packages)
+foreach(name libsluice1 libsluice-dev sluice-tools)
+  file(GLOB package ${WORK}/packages/${name}_*.deb)
+  if(package STREQUAL "")
+    message(FATAL_ERROR "no package ${name}")
+  endif()
+  step(dpkg-deb --extract ${package} ${WORK}/root)
+  step(dpkg-deb --field ${package} Depends)
+  message("${name}: ${step_output}")
+  if(name STREQUAL "libsluice1" AND NOT step_output MATCHES "^libc6[^,]*\n?$")
+    message(FATAL_ERROR "the library depends on more than the C library: ${step_output}")
+  endif()
+endforeach()
+file(GLOB_RECURSE library ${WORK}/root/*/libsluice.so.1)
+file(GLOB_RECURSE tool ${WORK}/root/usr/bin/sluice)
+file(SIZE ${library} bytes)
+consume_prefix(${WORK}/root/usr)
+step(${tool} hw --list)
+message("libsluice.so.1 as packaged: ${bytes} bytes")

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs into a fresh prefix and consumes it: CMake package and pkg-config, shared and
+# static, C and C++. The prefix is moved after installing: nothing may remember it.
+#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DNM=... -DCC=... -DCXX=...
+#         -P installed.cmake
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+
+file(REMOVE_RECURSE ${WORK})
+foreach(component lib dev)
+  step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first
+       --component ${component})
+endforeach()
+file(RENAME ${WORK}/first ${WORK}/prefix)
+consume_prefix(${WORK}/prefix)
+
+# The archive: one object, and no global name that is not ours.
+file(GLOB_RECURSE archive ${WORK}/prefix/*/libsluice.a)
+step(${NM} --defined-only --extern-only ${archive})
+string(REGEX MATCHALL "[^\n]+ [A-Za-z] [^\n]+" symbols "${step_output}")
+list(LENGTH symbols count)
+list(FILTER symbols EXCLUDE REGEX " T sluice_[a-z_]+$")
+string(REGEX MATCHALL "\\.o:" objects "${step_output}")
+list(LENGTH objects object_count)
+if(symbols OR count LESS 20 OR NOT object_count EQUAL 1)
+  message(FATAL_ERROR "libsluice.a: ${object_count} objects, ${count} globals, not ours: "
+                      "${symbols}")
+endif()
+
+# Nothing in what was installed says where it was built.
+file(GLOB_RECURSE texts ${WORK}/prefix/*.cmake ${WORK}/prefix/*.pc)
+foreach(text ${texts})
+  file(READ ${text} content)
+  string(FIND "${content}" "${BUILD}" at_build)
+  string(FIND "${content}" "${WORK}" at_work)
+  if(NOT at_build EQUAL -1 OR NOT at_work EQUAL -1)
+    message(FATAL_ERROR "${text} names a folder of the build")
+  endif()
+endforeach()
+message("installed, moved and consumed; ${count} globals in libsluice.a")
