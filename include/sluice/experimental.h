@@ -479,6 +479,95 @@ SLUICE_API sluice_status_t sluice_verify_together(
     uint32_t model_count, const sluice_turn_t* turns, uint32_t turn_count,
     sluice_diagnostic_t* diagnostic);
 
+/* Layers of a graph on a mesh of nodes (KAPLA): which run together, on which nodes, what
+ * stays on the chip between them. Spatial segments: every stage has nodes of its own and
+ * all work at once, slice of the batch after slice. Temporal ones: layer after layer on
+ * all nodes. Costs are those of the mesh model, leakage of the whole chip. */
+enum { SLUICE_SEGMENTS_CHAIN = 0, /* the best chain, layers priced where it matters */
+       SLUICE_SEGMENTS_TOP_K = 1, /* published: the top_k best chains by estimates, the
+                                     segments on them solved */
+       SLUICE_SEGMENTS_LAYERS = 2 /* every layer by itself */ };
+enum { SLUICE_SEGMENT_SINGLE = 0, SLUICE_SEGMENT_SPATIAL = 1,
+       SLUICE_SEGMENT_TEMPORAL = 2 };
+
+typedef struct sluice_segment_options {
+  uint32_t struct_size;
+  uint32_t solver;          /* SLUICE_SEGMENTS_ */
+  uint32_t energy_exponent; /* cost = energy^n * delay^m; both 0: energy */
+  uint32_t delay_exponent;
+  uint32_t top_k;           /* 0 = 4, at most 64 */
+  uint32_t max_stages;      /* 0 = 5, at most 8 */
+  uint32_t proof;           /* leave nothing out: for small meshes and networks */
+  uint32_t word_bytes;      /* of every word; 0 = as the tensors are */
+  uint32_t no_spatial, no_temporal;
+  uint64_t max_prices;      /* layers mapped beyond each by itself; 0 = no limit */
+  uint64_t deadline_ns;     /* from the call on; 0 = none */
+  const uint32_t* cancel;   /* polled; nonzero stops; may be NULL */
+} sluice_segment_options_t;
+
+typedef struct sluice_segment_cost {
+  double operations_pj, registers_pj, transfer_pj, scratchpad_pj, dram_pj, noc_pj,
+      leakage_pj, energy_pj; /* the last is their sum */
+  uint64_t cycles, dram_read_bytes, dram_write_bytes;
+} sluice_segment_cost_t;
+
+typedef struct sluice_segment {
+  uint32_t kind;        /* SLUICE_SEGMENT_ */
+  uint32_t first_layer; /* into the schedule's layers */
+  uint32_t layer_count;
+  uint32_t stages;
+  uint32_t top_batch;   /* slices of the batch */
+  uint32_t reserved;
+  uint64_t node_cycles, dram_cycles; /* cost.cycles is the larger one */
+  sluice_segment_cost_t cost;
+} sluice_segment_t;
+
+typedef struct sluice_segment_layer {
+  uint32_t layer;             /* of the graph */
+  uint32_t segment, stage;
+  uint32_t producer;          /* index of the layer whose output it takes on the chip, or
+                                 SLUICE_NO_INDEX */
+  uint32_t column, row, columns, rows; /* its nodes */
+  uint32_t top_ifm, top_ofm;  /* groups of channels its input and output move in */
+  uint32_t fetches, stores;   /* from and to DRAM, beside what stays on the chip */
+  uint32_t kept;              /* bits 1 input 2 weight 4 output: whole in scratchpads */
+  uint32_t reserved;
+  int32_t split[2][8];        /* parts along columns and rows: N K C P Q R S G */
+  double energy_pj;           /* without leakage */
+  uint64_t busy_cycles;       /* of its nodes, DRAM left out */
+  uint64_t scratchpad_bytes;  /* of the fullest node */
+} sluice_segment_layer_t;
+
+typedef struct sluice_segment_schedule {
+  uint32_t struct_size;
+  uint32_t proved;     /* no schedule of the space costs less */
+  uint32_t capacity;   /* in: of the arrays; as many as the graph has layers suffice */
+  uint32_t segment_count, layer_count; /* what there is */
+  uint32_t stop_reason;                /* SLUICE_STOP_ */
+  sluice_segment_t* segments;          /* the caller's, or NULL */
+  sluice_segment_layer_t* layers;
+  sluice_segment_cost_t cost;
+  sluice_segment_cost_t layers_cost; /* of layer by layer, sums only */
+  double objective, layers_objective;
+  double bound;        /* no schedule of the space is below */
+  uint64_t vertices;   /* layers with MACs and what follows them */
+  uint64_t candidates, spatial_candidates; /* segments; spatial ones */
+  uint64_t schemes;    /* candidates with slices and groups */
+  uint64_t valid;      /* of them that may fit the scratchpads */
+  uint64_t priced;     /* of them solved */
+  uint64_t prices;     /* layers mapped for that */
+  char* text;          /* in: the caller's or NULL; the schedule as directives (KAPLA:
+                          same names, same sizes, matched updates) with a NUL */
+  uint64_t text_bytes; /* in: of text; out: what is needed, text is left if more */
+} sluice_segment_schedule_t;
+
+SLUICE_API sluice_status_t sluice_segments(sluice_context_t* context,
+                                           const sluice_graph_t* graph,
+                                           const sluice_hardware_t* hardware,
+                                           const sluice_segment_options_t* options,
+                                           sluice_segment_schedule_t* schedule,
+                                           sluice_diagnostic_t* diagnostic);
+
 #ifdef __cplusplus
 }
 #endif

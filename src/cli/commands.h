@@ -53,6 +53,19 @@ struct ZooCommand {
 };
 void Run(const ZooCommand& command);
 
+struct SegmentsCommand {
+  std::string graph, hardware;
+  std::string solver = "chain";
+  std::string objective = "energy";
+  uint32_t top_k = 0, stages = 0, word_bytes = 0;
+  uint64_t prices = 0;
+  uint64_t deadline_ns = 0;
+  bool proof = false, no_spatial = false, no_temporal = false;
+  bool directives = false;
+  bool json = false;
+};
+void Run(const SegmentsCommand& command);
+
 struct VerifyCommand {
   std::string plan, graph, hardware;
   bool json = false;

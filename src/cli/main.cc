@@ -220,6 +220,41 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddSegments(CLI::App* app, SegmentsCommand* command) {
+  CLI::App* sub = app->add_subcommand(
+      "segments", "layers on a mesh of nodes: which run together, and where");
+  sub->add_option("graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("--solver", command->solver,
+                  "chain (layers mapped where it matters), topk (KAPLA as published), "
+                  "layers (each by itself)")
+      ->check(CLI::IsMember({"chain", "topk", "layers"}))
+      ->capture_default_str();
+  sub->add_option("--objective", command->objective, "what to minimise")
+      ->check(CLI::IsMember({"energy", "edp", "latency"}))
+      ->capture_default_str();
+  sub->add_option("--top", command->top_k, "topk: chains to keep (default 4)")
+      ->check(CLI::Range(1, 64));
+  sub->add_option("--stages", command->stages, "most in one segment (default 5)")
+      ->check(CLI::Range(1, 8));
+  sub->add_option("--words", command->word_bytes,
+                  "bytes of every word (default: as the tensors are)")
+      ->check(CLI::Range(1, 8));
+  sub->add_option("--prices", command->prices,
+                  "layers to map beyond each by itself (default: as many as matter)");
+  AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
+              "return the best found by then", "TIME");
+  sub->add_flag("--proof", command->proof,
+                "leave nothing out; for small meshes and networks");
+  sub->add_flag("--no-spatial", command->no_spatial, "no stages on nodes of their own");
+  sub->add_flag("--no-temporal", command->no_temporal,
+                "nothing stays on the nodes from layer to layer");
+  sub->add_flag("--directives", command->directives,
+                "print the schedule as tensor, stack and update directives");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 void AddEvaluate(CLI::App* app, EvaluateCommand* command) {
   CLI::App* sub = app->add_subcommand("evaluate", "what a given fused schedule costs");
   sub->add_option("graph", command->graph, "graph file")->required();
@@ -362,6 +397,7 @@ int Main(int argc, char** argv) {
   EvaluateCommand evaluate;
   CurveCommand curve;
   CoscheduleCommand coschedule;
+  SegmentsCommand segments;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   app.set_version_flag("--version", std::string("sluice ") + sluice_version());
   app.require_subcommand(1);
@@ -378,6 +414,7 @@ int Main(int argc, char** argv) {
   AddEvaluate(&app, &evaluate);
   AddCurve(&app, &curve);
   AddCoschedule(&app, &coschedule);
+  AddSegments(&app, &segments);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -389,7 +426,8 @@ int Main(int argc, char** argv) {
     return Report(failure, import.json || hardware.json || schedule.json ||
                                verify.json || simulate.json || plot.json || zoo.json ||
                                map.json || dse.json || place.json || evaluate.json ||
-                               curve.json || coschedule.json);
+                               curve.json || coschedule.json ||
+                               segments.json);
   }
 }
 

@@ -250,4 +250,32 @@ void Session::Check(sluice_status_t status, const sluice_diagnostic_t& d) const 
   throw Failure(ExitCodeOf(status), text, details);
 }
 
+Session::Segments Session::ChooseSegments(const sluice_segment_options_t& options) {
+  constexpr size_t kTextOfLayer = 1024;
+  Segments all = {};
+  sluice_graph_counts_t counts = {};
+  counts.struct_size = sizeof counts;
+  Check(sluice_graph_count(graph_.get(), &counts), {});
+  const size_t layers = counts.layers;
+  all.segments.resize(layers);
+  all.layers.resize(layers);
+  all.text.resize((layers + 1) * kTextOfLayer);
+  all.schedule.struct_size = sizeof all.schedule;
+  all.schedule.capacity = static_cast<uint32_t>(layers);
+  all.schedule.segments = all.segments.data();
+  all.schedule.layers = all.layers.data();
+  all.schedule.text = all.text.data();
+  all.schedule.text_bytes = all.text.size();
+  sluice_diagnostic_t why = {};
+  why.struct_size = sizeof why;
+  Check(sluice_segments(context_.get(), graph_.get(), hardware_.get(), &options,
+                        &all.schedule, &why),
+        why);
+  all.segments.resize(all.schedule.segment_count);
+  all.layers.resize(all.schedule.layer_count);
+  const bool whole = all.schedule.text_bytes <= all.text.size();
+  all.text.resize(whole ? static_cast<size_t>(all.schedule.text_bytes) - 1 : 0);
+  return all;
+}
+
 }  // namespace sluice::cli

@@ -46,6 +46,13 @@ class Session {
   sluice_context_t* context() const { return context_.get(); }
   std::vector<sluice_layer_mapping_t> MapLayers(const std::vector<uint32_t>& layers,
                                                 const sluice_map_options_t& options);
+  struct Segments {
+    sluice_segment_schedule_t schedule;
+    std::vector<sluice_segment_t> segments;
+    std::vector<sluice_segment_layer_t> layers;
+    std::string text;
+  };
+  Segments ChooseSegments(const sluice_segment_options_t& options);
   std::string Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
                          const std::string& layer);
 

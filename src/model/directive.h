@@ -83,6 +83,14 @@ Status DirectivesOfNest(const MappingProblem& problem, const Hardware& hardware,
                         const LoopNest& nest, const TensorNames& names, Arena* arena,
                         DirectiveLayer* layer, Diagnostic* diagnostic);
 
+// Adds a move along a dim to a stack or update; output and tap dims move the window of
+// the input too.
+void AddMove(const MappingProblem& problem, Directive* directive, uint32_t dim,
+             int64_t step);
+// What a tile of these extents holds of an operand.
+Directive TensorDirective(const MappingProblem& problem, uint32_t operand, Text name,
+                          const int64_t tile[kDims]);
+
 // Loops of one trip come last in their level's order. The nest passes CheckNest.
 Status NestOfDirectives(const MappingProblem& problem, const Hardware& hardware,
                         const DirectiveLayer& layer, const TensorNames& names,

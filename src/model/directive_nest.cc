@@ -19,7 +19,8 @@ void AddTerm(Directive* directive, uint32_t dim, int64_t value) {
   directive->term[directive->terms++] = DirectiveTerm{static_cast<uint8_t>(dim), value};
 }
 
-// A move along an output or tap dim moves the input window too.
+}  // namespace
+
 void AddMove(const MappingProblem& problem, Directive* directive, uint32_t dim,
              int64_t step) {
   AddTerm(directive, dim, step);
@@ -52,6 +53,8 @@ Directive TensorDirective(const MappingProblem& problem, uint32_t operand, Text 
   }
   return directive;
 }
+
+namespace {
 
 // Stacks and updates between tile(level) and tile(level + 1).
 Status PushMoves(const MappingProblem& problem, const LoopNest& nest, int level,

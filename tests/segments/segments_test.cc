@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "model/segment_directive.h"
 #include "tests/nest/machines.h"
 #include "tests/segments/brute_force.h"
 #include "tests/segments/networks.h"
@@ -115,6 +116,59 @@ void SolveBoth(const Network& network, const Machine& machine, bool energy,
                          &scratch->diagnostic) == Status::kOk);
 }
 
+// Prints, parses and compares what directives say.
+void CheckText(const SegmentSchedule& schedule, size_t layers, Scratch* scratch) {
+  std::vector<std::string> owned;
+  std::vector<Text> names;
+  for (size_t i = 0; i < layers; ++i) owned.push_back("net/l" + std::to_string(i));
+  for (const std::string& name : owned) {
+    names.push_back(Text{name.data(), static_cast<uint32_t>(name.size())});
+  }
+  const Span<const Text> all(names.data(), names.size());
+  DirectiveProgram program;
+  REQUIRE(DirectivesOfSegments(schedule, all, &scratch->arena, &program) ==
+          Status::kOk);
+  size_t size = 0;
+  CHECK(PrintDirectives(program, nullptr, 0, &size) == Status::kBufferTooSmall);
+  std::string text(size, ' ');
+  REQUIRE(PrintDirectives(program, text.data(), size, &size) == Status::kOk);
+  CAPTURE(text);
+  DirectiveProgram parsed;
+  REQUIRE(ParseDirectives(Text{text.data(), static_cast<uint32_t>(size)},
+                          &scratch->arena, &parsed,
+                          &scratch->diagnostic) == Status::kOk);
+  SegmentSchedule back;
+  const Status status =
+      SegmentsOfDirectives(parsed, all, &scratch->arena, &back, &scratch->diagnostic);
+  CAPTURE(scratch->diagnostic.message);
+  REQUIRE(status == Status::kOk);
+  REQUIRE(back.segments.size() == schedule.segments.size());
+  for (size_t s = 0; s < back.segments.size(); ++s) {
+    const Segment& a = schedule.segments[s];
+    const Segment& b = back.segments[s];
+    CHECK(a.kind == b.kind);
+    CHECK(a.begin == b.begin);
+    CHECK(a.top_batch == b.top_batch);
+    CHECK(a.stages == b.stages);
+    REQUIRE(a.layers.size() == b.layers.size());
+    for (size_t i = 0; i < a.layers.size(); ++i) {
+      const LayerOnNodes& x = a.layers[i];
+      const LayerOnNodes& y = b.layers[i];
+      CHECK(x.layer == y.layer);
+      CHECK(x.stage == y.stage);
+      CHECK(x.producer == y.producer);
+      CHECK(x.consumers == y.consumers);
+      CHECK(memcmp(&x.region, &y.region, sizeof x.region) == 0);
+      CHECK(x.terms.top_ifm == y.terms.top_ifm);
+      CHECK(x.terms.top_ofm == y.terms.top_ofm);
+      CHECK(x.terms.ifmap.kind == y.terms.ifmap.kind);
+      CHECK(x.terms.ofmap.kind == y.terms.ofmap.kind);
+      CHECK(memcmp(x.split.factor, y.split.factor, sizeof x.split.factor) == 0);
+      CHECK(NodesUsed(x.split) == NodesUsed(y.split));
+    }
+  }
+}
+
 TEST_CASE("small meshes, short networks: the best of all schedules, with proof") {
   std::mt19937 random(11);
   const uint32_t meshes[][2] = {{2, 1}, {1, 2}, {2, 2}, {4, 1}, {3, 1}, {1, 1}};
@@ -134,6 +188,7 @@ TEST_CASE("small meshes, short networks: the best of all schedules, with proof")
     CHECK(best.schedule.objective == doctest::Approx(chosen.brute).epsilon(1e-12));
     CHECK(best.schedule.objective <= best.layers_objective);
     CHECK(best.schedule.bound <= best.schedule.objective);
+    CheckText(best.schedule, network.layers.size(), &scratch);
     gains += best.schedule.objective < best.layers_objective * 0.999 ? 1 : 0;
     for (const Segment& segment : best.schedule.segments) {
       segments += segment.layers.size() > 1 ? 1 : 0;
