@@ -35,25 +35,34 @@ MappingProblem PartOf(const MappingProblem& problem, const NodeSplit& split) {
 
 namespace {
 
+constexpr int32_t kMostSharers = 64;  // of a column or row; more are asked one by one
+
+// Where the i-th sharer of a group sits, from the first.
+int64_t OffsetOf(const int32_t factor[kDims], const uint8_t order[kDims],
+                 uint32_t operand, int32_t i) {
+  int64_t at = 0, stride = 1;
+  for (uint32_t j = 0; j < kDims; ++j) {
+    const int32_t f = factor[order[j]];
+    if (!Moves(order[j], operand)) {
+      at += i % f * stride;
+      i /= f;
+    }
+    stride *= f;
+  }
+  return at;
+}
+
 // Links from the nearest sharer, whose first sits at `low`, to every node of the
 // stretch, summed.
 int64_t LinksFromStretch(int64_t low, const int32_t factor[kDims],
                          const uint8_t order[kDims], uint32_t operand, int32_t sharers,
-                         const AxisEnd& end) {
+                         const int64_t* offsets, const AxisEnd& end) {
   int64_t sum = 0;
   for (int64_t from = end.begin; from < int64_t{end.begin} + end.extent; ++from) {
     int64_t least = INT64_MAX;
     for (int32_t i = 0; i < sharers; ++i) {
-      int64_t at = low, stride = 1;
-      int32_t left = i;
-      for (uint32_t j = 0; j < kDims; ++j) {
-        const int32_t f = factor[order[j]];
-        if (!Moves(order[j], operand)) {
-          at += left % f * stride;
-          left /= f;
-        }
-        stride *= f;
-      }
+      const int64_t at =
+          low + (i < kMostSharers ? offsets[i] : OffsetOf(factor, order, operand, i));
       least = Min(least, at < from ? from - at : at - from);
     }
     sum += least;
@@ -84,6 +93,10 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
   }
   if (end.kind == AxisEnd::kNowhere) return path;
   // Groups start at every position that is no other sharer's; walk them all.
+  int64_t offsets[kMostSharers];
+  for (int32_t i = 0; i < Min(path.sharers, kMostSharers); ++i) {
+    offsets[i] = OffsetOf(factor, order, operand, i);
+  }
   double sum = 0;
   int64_t groups = 0;
   const int64_t edge = int64_t{nodes} - 1;
@@ -102,9 +115,9 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
     const int64_t low = int64_t{begin} + position;
     const int64_t high = low + reach;
     const bool edges = end.kind == AxisEnd::kEdges;
-    sum += static_cast<double>(
-        edges ? Min(low, edge - high)
-              : LinksFromStretch(low, factor, order, operand, path.sharers, end));
+    sum += static_cast<double>(edges ? Min(low, edge - high)
+                                     : LinksFromStretch(low, factor, order, operand,
+                                                        path.sharers, offsets, end));
     groups += edges ? 1 : int64_t{end.extent};
   }
   path.to_end = sum / static_cast<double>(groups);

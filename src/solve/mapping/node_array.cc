@@ -2,6 +2,7 @@
 #include "solve/mapping/node_array.h"
 
 #include "base/checked.h"
+#include "solve/mapping/kapla.h"
 
 namespace sluice {
 
@@ -10,6 +11,7 @@ using namespace conv_exact;
 namespace {
 
 constexpr size_t kMostFactors = 24;  // of one dim in the registers
+constexpr uint32_t kArrayWays = 20;  // kept of one part
 constexpr size_t kMostSpans = 64;    // divisors of rows or columns
 constexpr double kWorthwhile = 1.1;  // ways this much dearer than the best are dropped
 constexpr double kNever = 1e300;
@@ -29,17 +31,33 @@ int64_t RoomOf(const MemoryLevel& level) {
   return level.capacity_bytes == 0 ? INT64_MAX : level.capacity_bytes;
 }
 
-Status FindDivisors(ArrayTable* table, int64_t number, Span<const int64_t>* out) {
-  for (const Divisors& known : table->divisors) {
-    if (known.number == number) {
-      *out = known.of;
-      return Status::kOk;
-    }
+size_t SlotOf(Span<const Divisors> slots, int64_t number) {
+  size_t at = static_cast<size_t>(number) * 0x9e3779b1u & (slots.size() - 1);
+  while (slots[at].number != 0 && slots[at].number != number) {
+    at = (at + 1) & (slots.size() - 1);
   }
-  Vector<int64_t> found(table->arena);
-  SLUICE_TRY(ListDivisors(number, &found));
-  *out = found.span();
-  return table->divisors.Push(Divisors{number, *out});
+  return at;
+}
+
+Status FindDivisors(ArrayTable* table, int64_t number, Span<const int64_t>* out) {
+  if (2 * (table->divisor_count + 1) > table->divisors.size()) {
+    Span<Divisors> grown;
+    SLUICE_TRY(
+        table->arena->Allocate(Max(size_t{64}, 2 * table->divisors.size()), &grown));
+    for (const Divisors& known : table->divisors) {
+      if (known.number != 0) grown[SlotOf(grown, known.number)] = known;
+    }
+    table->divisors = grown;
+  }
+  Divisors* slot = &table->divisors[SlotOf(table->divisors, number)];
+  if (slot->number == 0) {
+    Vector<int64_t> found(table->arena);
+    SLUICE_TRY(ListDivisors(number, &found));
+    *slot = Divisors{number, found.span()};
+    ++table->divisor_count;
+  }
+  *out = slot->of;
+  return Status::kOk;
 }
 
 // What every search below one part needs.
@@ -106,8 +124,14 @@ void ListTaps(const SpatialChoice& choice, int64_t extent, uint32_t d,
               INT64_MAX, list);
 }
 
-// Takes the way if it is among the best few.
-void Keep(const ArrayWay& way, ArrayEntry* entry) {
+// The best ways so far, by score.
+struct BestWays {
+  uint32_t count = 0;
+  ArrayWay way[kArrayWays];
+};
+
+// Takes the way if it is among them.
+void Keep(const ArrayWay& way, BestWays* entry) {
   uint32_t i = entry->count;
   if (i == kArrayWays) {
     if (way.score >= entry->way[i - 1].score) return;
@@ -122,7 +146,7 @@ void Keep(const ArrayWay& way, ArrayEntry* entry) {
 }
 
 // What stays above which a way is not worth keeping.
-double LimitOf(const ArrayEntry& entry) {
+double LimitOf(const BestWays& entry) {
   double limit = entry.count == 0 ? kNever : entry.way[0].score * kWorthwhile;
   if (entry.count == kArrayWays) limit = Min(limit, entry.way[kArrayWays - 1].score);
   return limit;
@@ -131,7 +155,7 @@ double LimitOf(const ArrayEntry& entry) {
 // All register tiles of a choice that cannot sum over more channels; the best per group
 // innermost above them goes into the entry.
 Status SearchRegisters(const PartSearch& search, const SpatialChoice& choice,
-                       ArrayTable* table, ArrayEntry* entry) {
+                       ArrayTable* table, BestWays* entry) {
   const ConvSpace& space = search.space;
   const MappingProblem& problem = space.problem;
   const WordEnergy& word = space.word;
@@ -247,7 +271,11 @@ Status SearchRegisters(const PartSearch& search, const SpatialChoice& choice,
   }
   for (uint32_t g = 0; g < kGroups; ++g) {
     if (best[g].score >= LimitOf(*entry)) continue;
-    memcpy(best[g].axis, choice.axis, sizeof choice.axis);
+    for (uint32_t a = 0; a < kMaxAxes; ++a) {
+      for (uint32_t d = 0; d < kDims; ++d) {
+        best[g].axis[a][d] = static_cast<uint16_t>(choice.axis[a][d]);
+      }
+    }
     best[g].t0[kDimG] = 1;
     best[g].inner1 = g;
     best[g].cycles = choice.cycles;
@@ -292,20 +320,11 @@ double ScoreBound(const PartSearch& search, const SpatialChoice& choice) {
   return ScoreOf(search, least - units, choice.cycles);
 }
 
-uint64_t HashOf(const int64_t extent[kDims]) {
-  uint64_t h = 0;
-  for (uint32_t d = 0; d < kDims; ++d) {
-    h = (h ^ static_cast<uint64_t>(extent[d])) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 31;
-  }
-  return h;
-}
-
 Status GrowSlots(ArrayTable* table) {
   const size_t size = table->slots.empty() ? 256 : 2 * table->slots.size();
   SLUICE_TRY(table->arena->Allocate(size, &table->slots));
   for (size_t i = 0; i < table->entries.size(); ++i) {
-    size_t at = HashOf(table->entries[i]->extent) & (size - 1);
+    size_t at = HashProblem(table->entries[i]->part) & (size - 1);
     while (table->slots[at] != 0) at = (at + 1) & (size - 1);
     table->slots[at] = static_cast<uint32_t>(i) + 1;
   }
@@ -317,49 +336,50 @@ Status FindArrayWays(const PartSearch& search, ConvSpace* space, ArrayTable* tab
   if (2 * (table->entries.size() + 1) > table->slots.size()) {
     SLUICE_TRY(GrowSlots(table));
   }
-  const int64_t* extent = space->problem.extent;
   const size_t mask = table->slots.size() - 1;
-  size_t at = HashOf(extent) & mask;
+  size_t at = HashProblem(space->problem) & mask;
   for (; table->slots[at] != 0; at = (at + 1) & mask) {
-    const ArrayEntry* entry = table->entries[table->slots[at] - 1];
-    if (memcmp(entry->extent, extent, sizeof entry->extent) == 0) {
-      *found = entry;
-      return Status::kOk;
-    }
+    *found = table->entries[table->slots[at] - 1];
+    if (SameProblem((*found)->part, space->problem)) return Status::kOk;
   }
-  Span<ArrayEntry> made;
-  SLUICE_TRY(table->arena->Allocate(1, &made));
-  ArrayEntry* entry = made.data();
-  memcpy(entry->extent, extent, sizeof entry->extent);
   table->choices.Truncate(0);
   SLUICE_TRY(ListSpatialChoices(space, &table->choices));
   size_t first = 0;
-  entry->least_cycles = kNever;
+  double least_cycles = kNever;
   for (size_t i = 0; i < table->choices.size(); ++i) {
     SpatialChoice* choice = &table->choices[i];
     choice->bound = ScoreBound(search, *choice);
     if (choice->bound < table->choices[first].bound) first = i;
-    entry->least_cycles = Min(entry->least_cycles, choice->cycles);
+    least_cycles = Min(least_cycles, choice->cycles);
   }
+  BestWays best;
   if (table->choices.size() > 0) {
-    SLUICE_TRY(SearchRegisters(search, table->choices[first], table, entry));
+    SLUICE_TRY(SearchRegisters(search, table->choices[first], table, &best));
   }
   for (size_t i = 0; i < table->choices.size(); ++i) {
-    if (i == first || table->choices[i].bound >= LimitOf(*entry)) continue;
-    SLUICE_TRY(SearchRegisters(search, table->choices[i], table, entry));
+    if (i == first || table->choices[i].bound >= LimitOf(best)) continue;
+    SLUICE_TRY(SearchRegisters(search, table->choices[i], table, &best));
   }
-  SLUICE_TRY(table->entries.Push(entry));
+  Span<ArrayEntry> entry;
+  Span<ArrayWay> ways;
+  SLUICE_TRY(table->arena->Allocate(1, &entry));
+  SLUICE_TRY(table->arena->Allocate(best.count, &ways));
+  for (uint32_t i = 0; i < best.count; ++i) ways[i] = best.way[i];
+  entry[0] = ArrayEntry{space->problem, least_cycles, ways};
+  SLUICE_TRY(table->entries.Push(entry.data()));
   table->slots[at] = static_cast<uint32_t>(table->entries.size());
-  *found = entry;
+  *found = entry.data();
   return Status::kOk;
 }
 
 SpatialChoice ChoiceOf(const ConvSpace& space, const ArrayWay& way) {
   SpatialChoice choice = {};
-  memcpy(choice.axis, way.axis, sizeof choice.axis);
   for (uint32_t d = 0; d < kDims; ++d) {
     choice.spread[d] = 1;
-    for (uint32_t a = 0; a < kMaxAxes; ++a) choice.spread[d] *= choice.axis[a][d];
+    for (uint32_t a = 0; a < kMaxAxes; ++a) {
+      choice.axis[a][d] = way.axis[a][d];
+      choice.spread[d] *= way.axis[a][d];
+    }
     choice.passes[d] = Quotient(space.problem.extent[d], choice.spread[d]);
   }
   choice.cycles = way.cycles;
@@ -588,6 +608,7 @@ bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
                  const MapConstraints& constraints) {
   bool plain = node.levels.size() == 3 && !constraints.bypass;
   for (uint32_t d = 0; d < kDims; ++d) plain &= constraints.top_tile[d] == 0;
+  for (const Fanout& fanout : node.fanouts) plain &= fanout.extent <= UINT16_MAX;
   for (size_t l = 0; plain && l < 2; ++l) {
     const MemoryLevel& level = node.levels[l];
     plain &= (problem.operands & ~level.may_hold) == 0;
@@ -604,13 +625,13 @@ Status LeastOnArray(const MappingProblem& problem, const Hardware& node,
   const ArrayEntry* entry = nullptr;
   SLUICE_TRY(FindArrayWays(SearchOf(space, table->leakage_pj_per_cycle), &space, table,
                            &entry));
-  *pj = entry->count == 0 ? 0 : kNever;
-  for (uint32_t i = 0; i < entry->count; ++i) *pj = Min(*pj, entry->way[i].pj);
+  *pj = entry->ways.empty() ? 0 : kNever;
+  for (const ArrayWay& way : entry->ways) *pj = Min(*pj, way.pj);
   *pj += space.fixed_pj;
   for (uint32_t v = kInput; v < kOutput; ++v) {
     if (Has(problem, v)) *pj += space.words[v] * space.word.fill1[v];
   }
-  *cycles = entry->count == 0 ? 0 : entry->least_cycles;
+  *cycles = entry->ways.empty() ? 0 : entry->least_cycles;
   return Status::kOk;
 }
 
@@ -650,8 +671,7 @@ Status MapPart(const MappingProblem& part, const Hardware& node,
   const PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
   found->objective = constraints.upper > 0 ? constraints.upper : kNever;
   bool any = false;
-  for (uint32_t i = 0; i < entry->count; ++i) {
-    const ArrayWay& way = entry->way[i];
+  for (const ArrayWay& way : entry->ways) {
     if (ScoreOf(search, way.pj + dram_pj, way.cycles) >= found->objective) continue;
     const SpatialChoice choice = ChoiceOf(space, way);
     Point point;

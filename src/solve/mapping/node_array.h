@@ -20,7 +20,7 @@
 namespace sluice {
 
 struct ArrayWay {
-  int32_t axis[kMaxAxes][kDims];
+  uint16_t axis[kMaxAxes][kDims];
   int32_t t0[kDims];  // passes in the registers
   uint32_t inner1;
   double pj;      // scratchpad and registers; the still operand comes once
@@ -29,30 +29,35 @@ struct ArrayWay {
   double score;   // objective of these alone
 };
 
-constexpr uint32_t kArrayWays = 20;
-
 struct ArrayEntry {
-  int64_t extent[kDims];
-  uint32_t count;
-  double least_cycles;       // of any way to fill the array
-  ArrayWay way[kArrayWays];  // by score
+  MappingProblem part;
+  double least_cycles;        // of any way to fill the array
+  Span<const ArrayWay> ways;  // by score
 };
 
 struct Divisors {
-  int64_t number;
+  int64_t number;  // 0: a free slot
   Span<const int64_t> of;
 };
 
-// What is known about the parts of one layer; empty at first. Entries stay valid while
-// the arena does.
+// What is known about parts of layers, for one node's hardware below its scratchpad and
+// one objective; empty at first. What is found does not depend on what was asked
+// before. Entries live as long as the arena.
 struct ArrayTable {
   ArrayTable(Arena* a, double leakage)
-      : arena(a), leakage_pj_per_cycle(leakage), entries(a), divisors(a), choices(a) {}
+      : arena(a),
+        leakage_pj_per_cycle(leakage),
+        entries(a),
+        slots(),
+        divisors(),
+        divisor_count(0),
+        choices(a) {}
   Arena* arena;
   double leakage_pj_per_cycle;  // of a node, to weigh ways that idle
-  Vector<ArrayEntry*> entries;
-  Span<uint32_t> slots;  // hash of the sizes -> entry + 1
-  Vector<Divisors> divisors;
+  Vector<const ArrayEntry*> entries;
+  Span<uint32_t> slots;     // hash of the part -> entry + 1
+  Span<Divisors> divisors;  // hash of the number
+  size_t divisor_count;
   Vector<conv_exact::SpatialChoice> choices;
 };
 

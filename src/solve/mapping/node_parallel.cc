@@ -61,7 +61,8 @@ struct Search {
         axis{AxisWays(a), AxisWays(a)},
         parts(a),
         heap(a),
-        table(a, h.leakage_pj_per_cycle) {
+        own_table(a, h.leakage_pj_per_cycle),
+        table(o.table != nullptr ? o.table : &own_table) {
     for (uint32_t d = 0; d < kDims; ++d) {
       passes[d] = pass_counts[d];
       all_passes *= static_cast<double>(passes[d]);
@@ -81,7 +82,8 @@ struct Search {
   bool rows_last = false;  // no halos: rows and columns are cut after the whole batch
   Span<int32_t> factors[kSplitDimCount];  // tried, of every dim
   Vector<Waiting> heap;
-  ArrayTable table;
+  ArrayTable own_table;
+  ArrayTable* table;
   uint8_t
       order[kDims];  // of dims along an axis: whose sharers move most are neighbours
   double words[kOperands];     // at least, in and out of DRAM
@@ -93,8 +95,8 @@ struct Search {
   double least_cycles;
   double best;
   NodeMapping* mapped;
-  Diagnostic why;      // of the first parts that do not fit
-  uint32_t cut = ~0u;  // parts none of whose tiles holds a whole filter
+  int64_t least_kept;  // bytes, of what was kept in parts that do not fit
+  uint32_t cut;        // parts none of whose tiles holds a whole filter
 };
 
 // Sharers of the heaviest operand are neighbours: the dims it does not have come first.
@@ -224,7 +226,7 @@ Status LeastArray(Search* search, Budget* budget, Arena* arena,
   if (IsPlainNode(search->problem, search->hardware,
                   search->options.node.constraints)) {
     return LeastOnArray(search->problem, search->hardware,
-                        search->options.node.constraints, &search->table,
+                        search->options.node.constraints, search->table,
                         &search->least_array_pj, &search->least_cycles, diagnostic);
   }
   Hardware node = search->hardware;
@@ -533,9 +535,59 @@ void Drop(Search* search) {
   heap.Truncate(heap.size() - 1);
 }
 
+// Bytes of kept operands in one node, and of these what other passes need.
+int64_t KeptBytes(const Search& search, const MappingProblem& part, int64_t* others) {
+  int64_t kept = 0;
+  *others = 0;
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    if (!Has(part, v) || (search.kept >> v & 1) == 0) continue;
+    const int64_t bytes = TileWords(part, v, part.extent) * InnerBytes(part, v);
+    kept += bytes;
+    if (v != kWeight) continue;
+    // The weights of the other passes lie there too.
+    *others = bytes *
+              (search.passes[kDimC] * search.passes[kDimK] * search.passes[kDimG] - 1);
+  }
+  return kept + *others;
+}
+
+// Is there room for what parts keep? Remembers the least room asked for.
+bool KeepsFit(Search* search, const Parts& parts) {
+  const int64_t capacity =
+      search->hardware.levels[search->hardware.levels.size() - 2].capacity_bytes;
+  if (search->kept == 0 || capacity == 0) return true;
+  int64_t others;
+  const int64_t bytes = KeptBytes(*search, PartOf(search->problem, parts), &others);
+  if (bytes <= capacity) return true;
+  search->least_kept = Min(search->least_kept, bytes);
+  return false;
+}
+
+// A node as its part's mapper sees it. Not to be copied: hardware points into it.
+struct NodeView {
+  MemoryLevel levels[kMaxLevels];
+  Hardware hardware;
+};
+
+void ViewNode(const Search& search, const Parts& parts, const MappingProblem& part,
+              NodeView* view) {
+  Hardware& node = view->hardware;
+  node = search.hardware;
+  node.leakage_pj_per_cycle *= static_cast<double>(NodesOf(search.region)) /
+                               static_cast<double>(NodesOfParts(parts));
+  for (size_t l = 0; l < node.levels.size(); ++l) view->levels[l] = node.levels[l];
+  MemoryLevel* pad = &view->levels[node.levels.size() - 2];
+  node.levels = Span<const MemoryLevel>(view->levels, node.levels.size());
+  if (pad->capacity_bytes == 0) return;
+  int64_t others;
+  KeptBytes(search, part, &others);
+  pad->capacity_bytes -= others;
+}
+
 Status ListParts(Search* search, int i, int64_t left, Parts* parts) {
   if (search->parts.size() >= kMostParts) return Status::kOk;
   if (i == kSplitDimCount) {
+    if (!KeepsFit(search, *parts)) return Status::kOk;
     parts->estimate = EstimateOf(*search, *parts);
     return search->parts.Push(*parts);
   }
@@ -673,57 +725,12 @@ double UpperOf(const Search& search, const Parts& parts, const Hardware& node) {
   return upper;
 }
 
-// A node as its part's mapper sees it. Not to be copied: hardware points into it.
-struct NodeView {
-  MemoryLevel levels[kMaxLevels];
-  Hardware hardware;
-};
-
-// kInfeasible: what is kept leaves no room.
-Status ViewNode(const Search& search, const Parts& parts, const MappingProblem& part,
-                NodeView* view, Diagnostic* diagnostic) {
-  Hardware& node = view->hardware;
-  node = search.hardware;
-  node.leakage_pj_per_cycle *= static_cast<double>(NodesOf(search.region)) /
-                               static_cast<double>(NodesOfParts(parts));
-  for (size_t l = 0; l < node.levels.size(); ++l) view->levels[l] = node.levels[l];
-  MemoryLevel* pad = &view->levels[node.levels.size() - 2];
-  node.levels = Span<const MemoryLevel>(view->levels, node.levels.size());
-  if (pad->capacity_bytes == 0) return Status::kOk;
-  int64_t kept = 0, others = 0;
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    if (!Has(part, v) || (search.kept >> v & 1) == 0) continue;
-    kept += TileWords(part, v, part.extent) * InnerBytes(part, v);
-  }
-  if ((search.kept >> kWeight & 1) != 0) {
-    // The weights of the other passes lie there too.
-    const int64_t slices =
-        search.passes[kDimC] * search.passes[kDimK] * search.passes[kDimG];
-    others = (slices - 1) * TileWords(part, kWeight, part.extent) *
-             InnerBytes(part, kWeight);
-  }
-  if (kept + others > pad->capacity_bytes) {
-    return Fail(diagnostic, Status::kInfeasible, "mesh")
-        .Text("what stays in a node's scratchpad takes ")
-        .Number(kept + others)
-        .Text(" bytes of ")
-        .Number(pad->capacity_bytes)
-        .Bytes(static_cast<uint64_t>(kept + others),
-               static_cast<uint64_t>(pad->capacity_bytes));
-  }
-  pad->capacity_bytes -= others;
-  return Status::kOk;
-}
-
 // A better estimate of parts that have a place: with tiles that fit.
 Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
                       Diagnostic* diagnostic) {
   const MappingProblem part = PartOf(search->problem, *parts);
   NodeView view;
-  *fits = false;
-  if (ViewNode(*search, *parts, part, &view, &search->why) != Status::kOk) {
-    return Status::kOk;
-  }
+  ViewNode(*search, *parts, part, &view);
   *fits = true;
   if (!IsPlainNode(part, view.hardware, search->options.node.constraints)) {
     parts->estimate = EstimateOf(*search, *parts);
@@ -737,7 +744,7 @@ Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
   const double array_pj = ArrayPj(*search, *parts, part);
   double cycles = ArrayCycles(*search, *parts, part);
   SLUICE_TRY(EstimatePart(part, view.hardware, constraints, array_pj / nodes,
-                          &search->table, &parts->dram_pj, &cycles, diagnostic));
+                          search->table, &parts->dram_pj, &cycles, diagnostic));
   if (parts->dram_pj < 0) {
     *fits = false;
     parts->dram_pj = 0;
@@ -762,7 +769,7 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   const MappingProblem part = PartOf(search->problem, parts);
   const OuterPrice price = PriceOf(*search, parts);
   NodeView view;
-  SLUICE_TRY(ViewNode(*search, parts, part, &view, diagnostic));
+  ViewNode(*search, parts, part, &view);
   const Hardware& node = view.hardware;
   KaplaOptions options = search->options.node;
   options.constraints.outer = &price;
@@ -779,7 +786,7 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
       NodesOf(search->region) > 1 && IsPlainNode(part, node, options.constraints);
   if (!search->options.every && plain) {
     PartNest found;
-    quick = MapPart(part, node, options.constraints, parts.dram_pj, &search->table,
+    quick = MapPart(part, node, options.constraints, parts.dram_pj, search->table,
                     &found, &nest.nest, diagnostic);
     if (quick != Status::kOk && quick != Status::kInfeasible) return quick;
     if (quick == Status::kInfeasible && search->best > 0) return quick;
@@ -875,14 +882,13 @@ Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* fa
 }
 
 Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
-  search->why = Diagnostic{};
-  search->cut = ~0u;
-  SLUICE_TRY(SolveWaiting(search, budget, arena, &search->why));
+  Diagnostic why = {};
+  SLUICE_TRY(SolveWaiting(search, budget, arena, &why));
   if (search->best == 0 && search->cut != ~0u) {
     const Status status =
-        SolveParts(search, search->parts[search->cut], budget, arena, &search->why);
+        SolveParts(search, search->parts[search->cut], budget, arena, &why);
     if (status != Status::kInfeasible && status != Status::kStopped) {
-      *diagnostic = search->why;
+      *diagnostic = why;
       return status;
     }
   }
@@ -891,8 +897,17 @@ Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
     return Fail(diagnostic, Status::kStopped, "mesh")
         .Text("the budget ended before any split was solved");
   }
-  *diagnostic = search->why;
-  return Status::kInfeasible;
+  *diagnostic = why;
+  if (search->parts.size() > 0) return Status::kInfeasible;
+  const int64_t capacity =
+      search->hardware.levels[search->hardware.levels.size() - 2].capacity_bytes;
+  return Fail(diagnostic, Status::kInfeasible, "mesh")
+      .Text("what stays in a node's scratchpad takes ")
+      .Number(search->least_kept)
+      .Text(" bytes of ")
+      .Number(capacity)
+      .Bytes(static_cast<uint64_t>(search->least_kept),
+             static_cast<uint64_t>(capacity));
 }
 
 // Every set of operands that may be kept beyond those that must.
@@ -900,8 +915,7 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
   const LayerTerms& terms = search->options.terms;
   const uint32_t must = KeptOperands(terms, search->passes);
   uint32_t may = must;
-  if (search->options.stay && search->all_passes > 1 &&
-      Has(search->problem, kWeight)) {
+  if (search->options.stay && search->all_passes > 1 && Has(search->problem, kWeight)) {
     may |= OperandBit(kWeight);
   }
   if (search->passes[kDimK] > 1) may |= OperandBit(kInput);
@@ -912,6 +926,8 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
     search->kept = kept;
     SLUICE_TRY(LeastArray(search, budget, arena, diagnostic));
     search->parts.Truncate(0);
+    search->least_kept = INT64_MAX;
+    search->cut = ~0u;
     search->heap.Truncate(0);
     Parts parts = {};
     for (int32_t& f : parts.factor) f = 1;

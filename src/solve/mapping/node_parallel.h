@@ -24,12 +24,16 @@
 
 #include "model/mesh.h"
 #include "solve/mapping/kapla.h"
+#include "solve/mapping/node_array.h"
 
 namespace sluice {
 
 struct NodeParallelOptions {
-  KaplaOptions node;        // constraints hold for a node's part of one pass
-  LayerTerms terms;         // what pipelining fixes
+  KaplaOptions node;  // constraints hold for a node's part of one pass
+  LayerTerms terms;   // what pipelining fixes
+  // Kept by the caller over calls with the same node hardware but for the scratchpad's
+  // size, and the same objective: makes them faster, changes nothing else.
+  ArrayTable* table = nullptr;
   bool stay = true;         // weights may lie in the scratchpads for all passes
   bool every = false;       // no bounds: every split is solved (to compare with)
   uint64_t max_solved = 0;  // splits handed to the exact mapper; 0 = no limit
