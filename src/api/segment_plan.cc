@@ -332,6 +332,7 @@ Status PriceOnNodes(void* user, const LayerQuery& query, LayerPrice* price,
   NodeParallelOptions options = self->options;
   options.terms = query.terms;
   options.stay = query.stay;
+  options.table = &self->table;
   Hardware hardware = self->hardware;
   Span<MemoryLevel> levels;
   if (query.reserved_bytes > 0) {

@@ -46,12 +46,20 @@ Hardware WithNodeLeakage(const Hardware& hardware);
 struct NodePricer {
   NodePricer(Span<const SegmentLayer> l, const Hardware& h,
              const NodeParallelOptions& o, Budget* b, Memory* m)
-      : layers(l), hardware(h), options(o), budget(b), arena(m) {}
+      : layers(l),
+        hardware(h),
+        options(o),
+        budget(b),
+        arena(m),
+        kept(m),
+        table(&kept, h.leakage_pj_per_cycle) {}
   Span<const SegmentLayer> layers;
   const Hardware& hardware;
   NodeParallelOptions options;
   Budget* budget;
   Arena arena;
+  Arena kept;
+  ArrayTable table;  // of all queries
 
   LayerPricer pricer();
 };
