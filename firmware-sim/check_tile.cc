@@ -30,16 +30,17 @@ std::string ExpectDtype(const char* what, const Box& box, int dtype) {
     if (!try_text.empty()) return try_text; \
   } while (0)
 
-std::string CheckWindow(const Tile& t) {
+// Windows at `at`, `windows` of them, as they lie in the layer.
+std::string CheckWindowAt(const Tile& t, const Extent& at, const Extent& windows) {
   const Window g = WindowOf(t);
   static const char* const axis_name[2] = {"rows", "columns"};
   for (int i = 0; i < 2; ++i) {
     if (g.stride[i] < 1 || g.dilation[i] < 1 || g.size[i] < 1 || g.pad_before[i] < 0) {
       return "attributes: stride, dilation, window or padding below its minimum";
     }
-    const int64_t out = t.target().extent[1 + i], in = t.input0.extent[1 + i];
+    const int64_t out = windows[1 + i], in = t.input0.extent[1 + i];
     const int64_t need = (out - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
-    const int64_t begin = t.origin[1 + i] * g.stride[i] - g.pad_before[i];
+    const int64_t begin = at[1 + i] * g.stride[i] - g.pad_before[i];
     const int64_t before = std::max<int64_t>(0, -begin);
     const int64_t end = begin + t.pad[i] + in;
     if (need != t.pad[i] + in + t.pad[2 + i]) {
@@ -57,6 +58,10 @@ std::string CheckWindow(const Tile& t) {
     }
   }
   return "";
+}
+
+std::string CheckWindow(const Tile& t) {
+  return CheckWindowAt(t, t.origin, t.target().extent);
 }
 
 std::string CheckParameters(const Tile& t) {
@@ -78,6 +83,65 @@ std::string CheckChannels(const Tile& t, int64_t total) {
   return "";
 }
 
+// Input 0 holds just the rows and columns that scatter into the box.
+std::string CheckScattered(const Tile& t, int64_t channels) {
+  const Window g = WindowOf(t);
+  Extent want = {t.target().extent[0], 0, 0, channels};
+  for (int i = 0; i < 2; ++i) {
+    if (g.stride[i] < 1 || g.pad_before[i] < 0) {
+      return "attributes: stride or padding";
+    }
+    const Rows rows = TransposedRows(t.origin[1 + i], t.target().extent[1 + i],
+                                     g.stride[i], g.pad_before[i], g.size[i],
+                                     t.layer.input[1 + i]);
+    want[1 + i] = rows.last - rows.first + 1;
+  }
+  return Expect("input0", t.input0.extent, want);
+}
+
+std::string CheckWeightGradient(const Tile& t) {
+  if (!t.input1.present()) return "operands: input1 is missing";
+  const Extent& out = t.target().extent;
+  const int64_t rows = t.layer.second[1];
+  TRY(CheckChannels(t, t.layer.second[0] * rows));
+  const int64_t image = t.c_begin / rows;
+  Extent at = {image, 0, 0, 0};
+  Extent error = {1, t.c_end - t.c_begin, t.layer.second[2], out[0]};
+  if (t.c_end <= (image + 1) * rows) {
+    at[1] = t.c_begin - image * rows;
+  } else {
+    if (t.c_begin % rows != 0 || t.c_end % rows != 0) {
+      return "channels: rows of several images must be whole images";
+    }
+    error[0] = error[1] / rows;
+    error[1] = rows;
+  }
+  TRY(Expect("input1", t.input1.extent, error));
+  if (out[1] != t.layer.output[1] || out[2] != t.layer.output[2]) {
+    return "box: a weight gradient's taps must be whole";
+  }
+  const int64_t groups = std::max(1, t.A(SLUICE_CONV_GROUPS));
+  if (t.layer.output[0] % groups != 0) return "attributes: groups";
+  const int64_t each = t.layer.output[0] / groups;
+  const int64_t used = (t.origin[0] + out[0] - 1) / each - t.origin[0] / each + 1;
+  if (used > 1 && out[3] != t.layer.output[3]) return "box: a part of several groups";
+  TRY(Expect("input0", t.input0.extent,
+             {error[0], t.input0.extent[1], t.input0.extent[2], used * out[3]}));
+  return CheckWindowAt(t, at, error);
+}
+
+std::string CheckMaxPoolGradient(const Tile& t) {
+  if (!t.input1.present()) return "operands: input1 is missing";
+  TRY(ExpectDtype("output", t.output, t.input0.dtype));
+  TRY(CheckScattered(t, t.output.extent[3]));
+  Extent want = t.output.extent;
+  for (int i = 1; i < 3; ++i) {
+    const Rows rows = PoolGradientRows(t, i);
+    want[i] = rows.last - rows.first + 1;
+  }
+  return Expect("input1", t.input1.extent, want);
+}
+
 std::string CheckConvolution(const Tile& t) {
   const Extent& out = t.target().extent;
   const Extent& in = t.input0.extent;
@@ -86,12 +150,19 @@ std::string CheckConvolution(const Tile& t) {
   const int64_t layer_k = t.layer.output[3], layer_c = t.layer.input[3];
   const int64_t groups =
       t.op == SLUICE_OP_CONV ? std::max(1, t.A(SLUICE_CONV_GROUPS)) : 1;
-  if (t.op == SLUICE_OP_DEPTHWISE_CONV) {
+  if (t.layout() < SLUICE_WEIGHT_LAYOUT_OWN ||
+      t.layout() > SLUICE_WEIGHT_LAYOUT_DEPTHWISE) {
+    return "attributes: weight layout";
+  }
+  if (t.is_depthwise()) {
     if (layer_k % layer_c != 0) return "attributes: output channels per input channel";
     const int64_t multiple = layer_k / layer_c;
     const int64_t first = t.origin[3] / multiple;
     const int64_t last = (t.origin[3] + out[3] - 1) / multiple;
     TRY(Expect("weight", w, {1, w[1], w[2], out[3]}));
+    if (t.op == SLUICE_OP_TRANSPOSED_CONV) {
+      return CheckScattered(t, last - first + 1);
+    }
     TRY(Expect("input0", in, {out[0], in[1], in[2], last - first + 1}));
     return CheckWindow(t);
   }
@@ -102,20 +173,12 @@ std::string CheckConvolution(const Tile& t) {
     TRY(Expect("weight", w, {out[3], 1, 1, channels}));
     return Expect("input0", in, {out[0], out[1], out[2], channels});
   }
-  TRY(Expect("weight", w, {out[3], w[1], w[2], channels}));
-  if (t.op == SLUICE_OP_TRANSPOSED_CONV) {
-    const Window g = WindowOf(t);
-    Extent want = {out[0], 0, 0, channels};
-    for (int i = 0; i < 2; ++i) {
-      if (g.stride[i] < 1 || g.pad_before[i] < 0)
-        return "attributes: stride or padding";
-      const Rows rows =
-          TransposedRows(t.origin[1 + i], out[1 + i], g.stride[i], g.pad_before[i],
-                         g.size[i], t.layer.input[1 + i]);
-      want[1 + i] = rows.last - rows.first + 1;
-    }
-    return Expect("input0", in, want);
+  if (t.layout() == SLUICE_WEIGHT_LAYOUT_CONV) {
+    TRY(Expect("weight", w, {channels, w[1], w[2], out[3]}));
+  } else {
+    TRY(Expect("weight", w, {out[3], w[1], w[2], channels}));
   }
+  if (t.op == SLUICE_OP_TRANSPOSED_CONV) return CheckScattered(t, channels);
   const int64_t per_group = layer_k / groups;
   const int64_t used =
       (t.origin[3] + out[3] - 1) / per_group - t.origin[3] / per_group + 1;
@@ -149,6 +212,7 @@ std::string CheckBinary(const Tile& t) {
   if (!t.input1.present()) return "operands: input1 is missing";
   TRY(CheckBroadcast("input0", t.input0, t.layer.input, t.output.extent));
   TRY(CheckBroadcast("input1", t.input1, t.layer.second, t.output.extent));
+  if (t.op == SLUICE_OP_RELU_GRADIENT) return "";  // only its sign counts
   return ExpectDtype("input1", t.input1, t.input0.dtype);
 }
 
@@ -260,7 +324,7 @@ std::string CheckFlags(const Tile& t) {
 bool Pads(int op) {
   return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
          op == SLUICE_OP_MAX_POOL || op == SLUICE_OP_AVERAGE_POOL ||
-         op == SLUICE_OP_PAD;
+         op == SLUICE_OP_PAD || op == SLUICE_OP_WEIGHT_GRADIENT;
 }
 
 }  // namespace
@@ -288,7 +352,12 @@ std::string CheckTile(const Tile& t) {
     case SLUICE_OP_MUL:
     case SLUICE_OP_MINIMUM:
     case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_RELU_GRADIENT:
       return CheckBinary(t);
+    case SLUICE_OP_WEIGHT_GRADIENT:
+      return CheckWeightGradient(t);
+    case SLUICE_OP_MAX_POOL_GRADIENT:
+      return CheckMaxPoolGradient(t);
     case SLUICE_OP_REQUANTIZE:
     case SLUICE_OP_LOOKUP:
     case SLUICE_OP_SOFTMAX:

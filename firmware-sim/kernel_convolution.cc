@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONV, FULLY_CONNECTED, DEPTHWISE_CONV, TRANSPOSED_CONV, BATCH_MATMUL.
+// CONV, FULLY_CONNECTED, DEPTHWISE_CONV, TRANSPOSED_CONV, BATCH_MATMUL,
+// WEIGHT_GRADIENT.
 #include <algorithm>
 
 #include "kernels.h"
@@ -123,7 +124,8 @@ void FinishRow(const Tile& t, const int32_t* sums, int64_t n, int64_t h, int64_t
   const bool convolution = t.is_convolution();
   int64_t zero = t.A(SLUICE_MATMUL_OUTPUT_ZERO);
   int64_t low = t.A(SLUICE_MATMUL_ACT_MIN), high = t.A(SLUICE_MATMUL_ACT_MAX);
-  if (convolution) {
+  const bool gradient = t.op == SLUICE_OP_WEIGHT_GRADIENT;
+  if (convolution || gradient) {
     zero = t.A(SLUICE_CONV_OUTPUT_ZERO);
     low = t.A(SLUICE_CONV_ACT_MIN);
     high = t.A(SLUICE_CONV_ACT_MAX);
@@ -139,6 +141,10 @@ void FinishRow(const Tile& t, const int32_t* sums, int64_t n, int64_t h, int64_t
     }
     int32_t multiplier = t.A(SLUICE_MATMUL_MULTIPLIER),
             shift = t.A(SLUICE_MATMUL_SHIFT);
+    if (gradient) {
+      multiplier = t.A(SLUICE_WEIGHT_GRADIENT_MULTIPLIER);
+      shift = t.A(SLUICE_WEIGHT_GRADIENT_SHIFT);
+    }
     if (convolution) {
       sum = Wrap32(sum + Read(t.parameters, 0, 0, k, 0));
       multiplier = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 1));
@@ -205,7 +211,13 @@ void RunDepthwise(const Tile& t) {
   }
 }
 
-void RunTransposed(const Tile& t) {
+void RunTransposed(const Tile& tile) {
+  Tile t = tile;
+  const bool depthwise = t.is_depthwise();
+  if (t.layout() != SLUICE_WEIGHT_LAYOUT_OWN) {  // seen as [K,R,S,C]
+    std::swap(t.weight.extent[0], t.weight.extent[3]);
+    std::swap(t.weight.stride[0], t.weight.stride[3]);
+  }
   const Window g = WindowOf(t);
   const Box& out = t.target();
   const Box& in = t.input0;
@@ -217,7 +229,7 @@ void RunTransposed(const Tile& t) {
                               g.pad_before[i], g.size[i], t.layer.input[1 + i])
                    .first;
   }
-  std::vector<int64_t> row(static_cast<size_t>(channels));
+  std::vector<int64_t> row(static_cast<size_t>(in.extent[3]));
   std::vector<int32_t> sums(static_cast<size_t>(out.extent[3]));
   for (int64_t n = 0; n < out.extent[0]; ++n) {
     for (int64_t p = 0; p < out.extent[1]; ++p) {
@@ -233,17 +245,70 @@ void RunTransposed(const Tile& t) {
             if (left < 0 || left % g.stride[1] != 0 || w < 0 || w >= in.extent[2]) {
               continue;
             }
-            ReadRow(in, in.at(n, h, w, 0), channels, t.A(SLUICE_CONV_INPUT_ZERO),
+            ReadRow(in, in.at(n, h, w, 0), in.extent[3], t.A(SLUICE_CONV_INPUT_ZERO),
                     row.data());
             for (int64_t k = 0; k < out.extent[3]; ++k) {
               const int64_t* filter =
                   weights.data() + ((k * g.size[0] + r) * g.size[1] + s) * channels;
-              sums[k] = Wrap32(int64_t{sums[k]} + Dot(row.data(), filter, channels));
+              const int64_t* from = row.data() + (depthwise ? k : 0);
+              sums[k] = Wrap32(int64_t{sums[k]} + Dot(from, filter, channels));
             }
           }
         }
         FinishRow(t, sums.data(), n, p, q, 0, out.extent[3]);
       }
+    }
+  }
+}
+
+// Per error element its row of channels times the ifmap's rows under the window; the
+// sums wrap, so their order does not matter.
+void RunWeightGradient(const Tile& t) {
+  const Window g = WindowOf(t);
+  const Box& out = t.target();
+  const Box& x = t.input0;
+  const Box& e = t.input1;
+  const int64_t channels = out.extent[3];
+  const int64_t groups = std::max(1, t.A(SLUICE_CONV_GROUPS));
+  const int64_t per_group = t.layer.output[0] / groups;
+  const int64_t taps = g.size[0] * g.size[1];
+  std::vector<uint32_t> sums(static_cast<size_t>(out.elements()));
+  std::vector<int32_t> row(static_cast<size_t>(x.extent[3]));
+  std::vector<int32_t> error(static_cast<size_t>(e.extent[3]));
+  for (int64_t n = 0; n < e.extent[0]; ++n) {
+    for (int64_t p = 0; p < e.extent[1]; ++p) {
+      for (int64_t q = 0; q < e.extent[2]; ++q) {
+        ReadRow(e, e.at(n, p, q, 0), e.extent[3],
+                t.A(SLUICE_WEIGHT_GRADIENT_ERROR_ZERO), error.data());
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t r = tap / g.size[1], s = tap % g.size[1];
+          const int64_t h = p * g.stride[0] + r * g.dilation[0] - t.pad[0];
+          const int64_t w = q * g.stride[1] + s * g.dilation[1] - t.pad[1];
+          if (h < 0 || h >= x.extent[1] || w < 0 || w >= x.extent[2]) continue;
+          ReadRow(x, x.at(n, h, w, 0), x.extent[3], t.A(SLUICE_CONV_INPUT_ZERO),
+                  row.data());
+          for (int64_t k = 0; k < out.extent[0]; ++k) {
+            const int64_t group =
+                (t.origin[0] + k) / per_group - t.origin[0] / per_group;
+            const int32_t* from = row.data() + group * channels;
+            uint32_t* sum = sums.data() + (k * taps + tap) * channels;
+            const uint32_t factor = static_cast<uint32_t>(error[k]);
+            for (int64_t c = 0; c < channels; ++c) {
+              sum[c] += factor * static_cast<uint32_t>(from[c]);
+            }
+          }
+        }
+      }
+    }
+  }
+  std::vector<int32_t> finished(static_cast<size_t>(channels));
+  for (int64_t k = 0; k < out.extent[0]; ++k) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const uint32_t* sum = sums.data() + (k * taps + tap) * channels;
+      for (int64_t c = 0; c < channels; ++c) {
+        finished[c] = static_cast<int32_t>(sum[c]);
+      }
+      FinishRow(t, finished.data(), k, tap / g.size[1], tap % g.size[1], 0, channels);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD, SUB, MUL, MINIMUM, MAXIMUM, REQUANTIZE, LOOKUP, and the choice of a kernel.
+// ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT, REQUANTIZE, LOOKUP, and the choice of a kernel.
 #include <algorithm>
 
 #include "kernels.h"
@@ -32,10 +32,15 @@ Box Broadcast(Box box) {
 int64_t Combine(const Tile& t, int64_t a, int64_t b) {
   if (t.op == SLUICE_OP_MINIMUM) return std::min(a, b);
   if (t.op == SLUICE_OP_MAXIMUM) return std::max(a, b);
+  if (t.op == SLUICE_OP_RELU_GRADIENT && b <= t.A(SLUICE_BINARY_ZERO1)) {
+    return t.A(SLUICE_BINARY_OUTPUT_ZERO);
+  }
   const int32_t x = Wrap32(a - t.A(SLUICE_BINARY_ZERO0));
   const int32_t y = Wrap32(b - t.A(SLUICE_BINARY_ZERO1));
   int32_t raw;
-  if (t.op == SLUICE_OP_MUL) {
+  if (t.op == SLUICE_OP_RELU_GRADIENT) {
+    raw = x;
+  } else if (t.op == SLUICE_OP_MUL) {
     raw = Wrap32(static_cast<int64_t>(x) * y);
   } else {
     const int left = t.A(SLUICE_BINARY_LEFT_SHIFT);
@@ -89,6 +94,10 @@ void RunTile(const Tile& t) {
       return RunTransposed(t);
     case SLUICE_OP_BATCH_MATMUL:
       return RunMatmul(t);
+    case SLUICE_OP_WEIGHT_GRADIENT:
+      return RunWeightGradient(t);
+    case SLUICE_OP_MAX_POOL_GRADIENT:
+      return RunMaxPoolGradient(t);
     case SLUICE_OP_MAX_POOL:
     case SLUICE_OP_AVERAGE_POOL:
       return RunPool(t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MAX_POOL, AVERAGE_POOL, PAD, TRANSPOSE, RESIZE, and the geometry of sliding windows.
+// MAX_POOL and its gradient, AVERAGE_POOL, PAD, TRANSPOSE, RESIZE, and the geometry of sliding windows.
 #include <algorithm>
 
 #include "kernels.h"
@@ -42,19 +42,22 @@ int64_t UpperRow(int64_t position, int64_t rows) {
 Window WindowOf(const Tile& t) {
   Window g = {{1, 1}, {1, 1}, {1, 1}, {0, 0}};
   for (int i = 0; i < 2; ++i) {
-    if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL) {
+    if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL ||
+        t.op == SLUICE_OP_MAX_POOL_GRADIENT) {
       const int32_t stride = t.A(SLUICE_POOL_STRIDE_H + i);
       g.stride[i] = stride == 0 ? 1 : stride;
       g.size[i] = t.A(SLUICE_POOL_WINDOW_H + i);
       g.pad_before[i] = t.A(SLUICE_POOL_PAD_TOP + i);
     } else if (t.op == SLUICE_OP_PAD) {
       g.pad_before[i] = t.A(SLUICE_PAD_BEFORE_H + i);
-    } else if (t.is_convolution() && t.op != SLUICE_OP_FULLY_CONNECTED) {
+    } else if ((t.is_convolution() && t.op != SLUICE_OP_FULLY_CONNECTED) ||
+               t.op == SLUICE_OP_WEIGHT_GRADIENT) {
       const int32_t stride = t.A(SLUICE_CONV_STRIDE_H + i);
       const int32_t dilation = t.A(SLUICE_CONV_DILATION_H + i);
       g.stride[i] = stride == 0 ? 1 : stride;
       g.dilation[i] = dilation == 0 ? 1 : dilation;
-      g.size[i] = t.weight.extent[1 + i];
+      g.size[i] = t.op == SLUICE_OP_WEIGHT_GRADIENT ? t.layer.output[1 + i]
+                                                    : t.weight.extent[1 + i];
       g.pad_before[i] = t.A(SLUICE_CONV_PAD_TOP + i);
     }
   }
@@ -68,6 +71,17 @@ Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
   const int64_t last = FloorDivide(begin + count - 1 + pad, stride);
   const int64_t end = std::min(last, rows - 1);
   return {std::min(std::max<int64_t>(0, first), end), end};
+}
+
+Rows PoolGradientRows(const Tile& t, int axis) {
+  const Window g = WindowOf(t);
+  const int i = axis - 1;
+  const Rows errors =
+      TransposedRows(t.origin[axis], t.output.extent[axis], g.stride[i],
+                     g.pad_before[i], g.size[i], t.layer.input[axis]);
+  const int64_t last = errors.last * g.stride[i] - g.pad_before[i] + g.size[i] - 1;
+  return {std::max<int64_t>(0, errors.first * g.stride[i] - g.pad_before[i]),
+          std::min(last, t.layer.output[axis] - 1)};
 }
 
 Rows PaddedRows(const Tile& t, int axis) {
@@ -116,6 +130,63 @@ void RunPool(const Tile& t) {
     const int64_t half = count / 2;
     const int64_t mean = count == 0 ? 0 : (sum > 0 ? sum + half : sum - half) / count;
     return Clamp(maximum ? largest : mean, t.A(SLUICE_POOL_ACT_MIN),
+                 t.A(SLUICE_POOL_ACT_MAX));
+  });
+}
+
+// Element (h, w) of the ifmap's box that a window of the box takes: its first largest.
+static void Winner(const Box& x, int64_t n, int64_t c, const int64_t from[2],
+                   const int64_t size[2], int64_t at[2]) {
+  int64_t largest = INT64_MIN;
+  for (int64_t h = std::max<int64_t>(0, from[0]);
+       h < std::min(from[0] + size[0], x.extent[1]); ++h) {
+    for (int64_t w = std::max<int64_t>(0, from[1]);
+         w < std::min(from[1] + size[1], x.extent[2]); ++w) {
+      const int64_t v = Read(x, n, h, w, c);
+      if (v <= largest) continue;
+      largest = v;
+      at[0] = h;
+      at[1] = w;
+    }
+  }
+}
+
+void RunMaxPoolGradient(const Tile& t) {
+  const Window g = WindowOf(t);
+  const Box& e = t.input0;
+  const Box& out = t.output;
+  int64_t first[2], base[2];  // first error row; of the ifmap's box
+  for (int i = 0; i < 2; ++i) {
+    first[i] = TransposedRows(t.origin[1 + i], out.extent[1 + i], g.stride[i],
+                              g.pad_before[i], g.size[i], t.layer.input[1 + i])
+                   .first;
+    base[i] = PoolGradientRows(t, 1 + i).first;
+  }
+  const int64_t zero = t.A(SLUICE_POOL_ERROR_ZERO);
+  std::vector<int64_t> sums(static_cast<size_t>(out.elements()));
+  const auto sum = [&](int64_t n, int64_t h, int64_t w, int64_t c) -> int64_t& {
+    return sums[static_cast<size_t>(
+        ((n * out.extent[1] + h) * out.extent[2] + w) * out.extent[3] + c)];
+  };
+  for (int64_t n = 0; n < e.extent[0]; ++n) {
+    for (int64_t p = 0; p < e.extent[1]; ++p) {
+      for (int64_t q = 0; q < e.extent[2]; ++q) {
+        const int64_t from[2] = {
+            (first[0] + p) * g.stride[0] - g.pad_before[0] - base[0],
+            (first[1] + q) * g.stride[1] - g.pad_before[1] - base[1]};
+        for (int64_t c = 0; c < e.extent[3]; ++c) {
+          int64_t at[2] = {0, 0};
+          Winner(t.input1, n, c, from, g.size, at);
+          const int64_t h = at[0] + base[0] - t.origin[1];
+          const int64_t w = at[1] + base[1] - t.origin[2];
+          if (h < 0 || h >= out.extent[1] || w < 0 || w >= out.extent[2]) continue;
+          sum(n, h, w, c) += Read(e, n, p, q, c) - zero;
+        }
+      }
+    }
+  }
+  ForEach(out, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+    return Clamp(sum(n, h, w, c) + zero, t.A(SLUICE_POOL_ACT_MIN),
                  t.A(SLUICE_POOL_ACT_MAX));
   });
 }

@@ -44,9 +44,16 @@ struct Tile {
   bool is_norm() const {
     return op == SLUICE_OP_LAYER_NORM || op == SLUICE_OP_RMS_NORM;
   }
+  int layout() const {  // of the weight
+    return op == SLUICE_OP_TRANSPOSED_CONV ? A(SLUICE_CONV_WEIGHT_LAYOUT)
+                                           : SLUICE_WEIGHT_LAYOUT_OWN;
+  }
+  bool is_depthwise() const {
+    return op == SLUICE_OP_DEPTHWISE_CONV || layout() == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
+  }
   bool sums_over_c() const {
-    return op >= SLUICE_OP_CONV && op <= SLUICE_OP_BATCH_MATMUL &&
-           op != SLUICE_OP_DEPTHWISE_CONV;
+    return op == SLUICE_OP_WEIGHT_GRADIENT ||
+           (op >= SLUICE_OP_CONV && op <= SLUICE_OP_BATCH_MATMUL && !is_depthwise());
   }
 };
 
@@ -63,6 +70,9 @@ struct Rows {
 };
 Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
                     int64_t filter, int64_t rows);
+
+// Ifmap rows (axis 1) or columns that a max pool's gradient looks at.
+Rows PoolGradientRows(const Tile& tile, int axis);
 
 // What a PAD's tile holds of its input along N or C.
 Rows PaddedRows(const Tile& tile, int axis);
@@ -89,6 +99,8 @@ void RunConvolution(const Tile& tile);
 void RunDepthwise(const Tile& tile);
 void RunTransposed(const Tile& tile);
 void RunMatmul(const Tile& tile);
+void RunWeightGradient(const Tile& tile);
+void RunMaxPoolGradient(const Tile& tile);
 void RunPool(const Tile& tile);
 void RunBinary(const Tile& tile);
 void RunRequantize(const Tile& tile);

@@ -211,12 +211,18 @@ uint64_t Machine::LeastCycles(const Tile& t) const {
   const Window g = WindowOf(t);
   const uint64_t window = static_cast<uint64_t>(g.size[0] * g.size[1]);
   if (t.is_convolution() || t.op == SLUICE_OP_BATCH_MATMUL) {
-    const int64_t channels = t.op == SLUICE_OP_DEPTHWISE_CONV ? 1 : t.c_end - t.c_begin;
+    const int64_t channels = t.is_depthwise() ? 1 : t.c_end - t.c_begin;
     each = window * static_cast<uint64_t>(channels);
     peak = hardware_.macs_per_cycle;
   } else if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL) {
     each = window;
-  } else if (t.op >= SLUICE_OP_ADD && t.op <= SLUICE_OP_MAXIMUM) {
+  } else if (t.op == SLUICE_OP_WEIGHT_GRADIENT) {
+    each = static_cast<uint64_t>((t.c_end - t.c_begin) * t.input1.extent[2]);
+    peak = hardware_.macs_per_cycle;
+  } else if (t.op == SLUICE_OP_MAX_POOL_GRADIENT) {
+    return BandwidthCycles(static_cast<uint64_t>(t.input0.elements()), peak, window);
+  } else if ((t.op >= SLUICE_OP_ADD && t.op <= SLUICE_OP_MAXIMUM) ||
+             t.op == SLUICE_OP_RELU_GRADIENT) {
     each = 2;
   } else if (t.op == SLUICE_OP_RESIZE_BILINEAR || t.op == SLUICE_OP_RESIZE_NEAREST) {
     each = 4;

@@ -171,7 +171,9 @@ class Run {
     if (t.sums_over_c()) {
       const int64_t groups =
           t.op == SLUICE_OP_CONV ? std::max(1, t.A(SLUICE_CONV_GROUPS)) : 1;
-      t.c_end = t.input0.extent[3] / groups;
+      t.c_end = t.op == SLUICE_OP_WEIGHT_GRADIENT
+                    ? t.input1.extent[0] * t.input1.extent[1]
+                    : t.input0.extent[3] / groups;
     }
     Crop(&t);
     const std::string error = CheckTile(t);
@@ -183,19 +185,22 @@ class Run {
   // Leaves out what no window reaches, and sets the padding of the whole output.
   static void Crop(Tile* t) {
     const bool slides = t->op == SLUICE_OP_CONV || t->op == SLUICE_OP_DEPTHWISE_CONV ||
-                        t->op == SLUICE_OP_MAX_POOL || t->op == SLUICE_OP_AVERAGE_POOL;
+                        t->op == SLUICE_OP_MAX_POOL || t->op == SLUICE_OP_AVERAGE_POOL ||
+                        t->op == SLUICE_OP_WEIGHT_GRADIENT;
     if (slides) {
       const Window g = WindowOf(*t);
+      const bool gradient = t->op == SLUICE_OP_WEIGHT_GRADIENT;
+      const Extent& windows = gradient ? t->input1.extent : t->output.extent;
       for (int i = 0; i < 2; ++i) {
         int64_t* rows = &t->input0.extent[1 + i];
-        const int64_t need = (t->output.extent[1 + i] - 1) * g.stride[i] +
+        const int64_t need = (windows[1 + i] - 1) * g.stride[i] +
                              (g.size[i] - 1) * g.dilation[i] + 1;
         t->pad[i] = g.pad_before[i];
         *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
         t->pad[2 + i] = need - t->pad[i] - *rows;
       }
     }
-    if (t->op == SLUICE_OP_TRANSPOSED_CONV) {
+    if (t->op == SLUICE_OP_TRANSPOSED_CONV || t->op == SLUICE_OP_MAX_POOL_GRADIENT) {
       const Window g = WindowOf(*t);
       for (int i = 0; i < 2; ++i) {
         if (g.stride[i] < 1) return;
@@ -204,6 +209,10 @@ class Run {
                                          g.pad_before[i], g.size[i], *rows);
         t->input0.data += used.first * t->input0.stride[1 + i];
         *rows = used.last - used.first + 1;
+        if (t->op != SLUICE_OP_MAX_POOL_GRADIENT) continue;
+        const Rows seen = PoolGradientRows(*t, 1 + i);
+        t->input1.data += seen.first * t->input1.stride[1 + i];
+        t->input1.extent[1 + i] = seen.last - seen.first + 1;
       }
     }
     if (t->op == SLUICE_OP_RESIZE_BILINEAR || t->op == SLUICE_OP_RESIZE_NEAREST) {

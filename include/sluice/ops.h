@@ -52,13 +52,16 @@
   X(RESIZE_BILINEAR, 26, "resize_bilinear") \
   X(RESIZE_NEAREST, 27, "resize_nearest")   \
   X(STATE_APPEND, 28, "state_append")       \
-  X(OPAQUE, 29, "opaque")
+  X(OPAQUE, 29, "opaque")                   \
+  X(WEIGHT_GRADIENT, 30, "weight_gradient") \
+  X(RELU_GRADIENT, 31, "relu_gradient")     \
+  X(MAX_POOL_GRADIENT, 32, "max_pool_gradient")
 
 enum {
 #define SLUICE_OP_ENUM(constant, code, name) SLUICE_OP_##constant = code,
   SLUICE_OPS(SLUICE_OP_ENUM)
 #undef SLUICE_OP_ENUM
-      SLUICE_OP_COUNT = 30 /* one past the last code */
+      SLUICE_OP_COUNT = 33 /* one past the last code */
 };
 
 /* X(constant, code, bytes, name) */
@@ -84,7 +87,10 @@ enum {
  *   DEPTHWISE_CONV   weight [1,R,S,K]; channel k reads input channel k/(K/C); groups 0
  *   TRANSPOSED_CONV  weight [K,R,S,C]; scatters: out[i*stride - pad + r]; no dilation,
  *                    no groups; H and W are what a conv with the same window, stride
- *                    and pads would take in to give the ifmap's
+ *                    and pads would take in to give the ifmap's. WEIGHT_LAYOUT says
+ *                    that the weight is a CONV's own, [C,R,S,K] with k the innermost
+ *                    (1), or a DEPTHWISE_CONV's, [1,R,S,K], channel k reading channel k
+ *                    of the ifmap (2): it is then the gradient of that layer's input
  *   FULLY_CONNECTED  weight [K,C] (rank 2); every axis but the last is a row
  *   acc = sum (ifmap - input_zero) * (weight - weight_zero), padding contributes 0
  *   out = clamp(scale(acc + bias, multiplier, shift) + output_zero)
@@ -106,7 +112,31 @@ enum {
   SLUICE_CONV_ACT_MIN,
   SLUICE_CONV_ACT_MAX,
   SLUICE_CONV_ROUNDING,
-  SLUICE_CONV_ATTRIBUTES
+  SLUICE_CONV_ATTRIBUTES,
+  SLUICE_CONV_WEIGHT_LAYOUT = SLUICE_CONV_ATTRIBUTES, /* TRANSPOSED_CONV only */
+  SLUICE_TRANSPOSED_CONV_ATTRIBUTES
+};
+enum {
+  SLUICE_WEIGHT_LAYOUT_OWN = 0,
+  SLUICE_WEIGHT_LAYOUT_CONV = 1,
+  SLUICE_WEIGHT_LAYOUT_DEPTHWISE = 2
+};
+
+/* WEIGHT_GRADIENT: how a convolution's weight wants to change. Inputs, both
+ * activations: the convolution's ifmap x [N,H,W,C]; the error e [N,P,Q,K] of its
+ * output. Output [K,R,S,C/groups], 8-bit; channel k belongs to group k/(K/groups).
+ *   acc = sum over n, p, q of (x[n, p*stride + r*dilation - pad_top, ..., channel c of
+ *         k's group] - input_zero) * (e[n,p,q,k] - error_zero), padding contributes 0
+ *   out = clamp(scale(acc, multiplier, shift) + output_zero)
+ * Of a DEPTHWISE_CONV: groups = C. Of FULLY_CONNECTED: x [M,1,1,C], e [M,1,1,K].
+ * What tiles sum over in parts ("C" in stream.h) are the N*P rows of e, counted
+ * n*P + p: of one image, or of whole images.
+ * Attributes: the first 14 of CONV, error_zero at WEIGHT_ZERO's place, then these. */
+enum {
+  SLUICE_WEIGHT_GRADIENT_ERROR_ZERO = SLUICE_CONV_WEIGHT_ZERO,
+  SLUICE_WEIGHT_GRADIENT_MULTIPLIER = SLUICE_CONV_ACT_MAX + 1,
+  SLUICE_WEIGHT_GRADIENT_SHIFT,
+  SLUICE_WEIGHT_GRADIENT_ATTRIBUTES
 };
 
 /* BATCH_MATMUL: a [B,G,M,C], b [B,G,C,K] or, with TRANSPOSE_B, [B,G,K,C]; both are
@@ -137,15 +167,25 @@ enum {
   SLUICE_POOL_PAD_RIGHT,
   SLUICE_POOL_ACT_MIN,
   SLUICE_POOL_ACT_MAX,
-  SLUICE_POOL_ATTRIBUTES
+  SLUICE_POOL_ATTRIBUTES,
+  SLUICE_POOL_ERROR_ZERO = SLUICE_POOL_ATTRIBUTES, /* MAX_POOL_GRADIENT only */
+  SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES
 };
+
+/* MAX_POOL_GRADIENT: inputs: the error e [N,P,Q,C] of a MAX_POOL's output; its ifmap x
+ * [N,H,W,C]. Output [N,H,W,C], dtype of e. Each window passes its error to its largest
+ * element; of several, to the first in order of rows, then columns:
+ *   out = clamp(sum of (e - error_zero) over the windows won + error_zero) */
 
 /* ADD, SUB, MUL, MINIMUM, MAXIMUM: two inputs; an axis of extent 1 broadcasts.
  *   ADD, SUB  xi = scale((ini - zeroi) << left_shift, multiplieri, shifti)
  *             out = clamp(scale(x0 +- x1, out_multiplier, out_shift) + output_zero)
  *   MUL       out = clamp(scale((in0-zero0)*(in1-zero1), out_multiplier, out_shift)
  *                         + output_zero)
- *   MINIMUM, MAXIMUM  of the raw values, no attribute used */
+ *   MINIMUM, MAXIMUM  of the raw values, no attribute used
+ * RELU_GRADIENT: two inputs, no broadcast; the error and what the ReLU gave.
+ *   out = in1 > zero1 ? clamp(scale(in0 - zero0, out_multiplier, out_shift)
+ *                             + output_zero) : output_zero */
 enum {
   SLUICE_BINARY_LEFT_SHIFT = 0,
   SLUICE_BINARY_ZERO0,
@@ -309,10 +349,12 @@ enum {
  * holds (number >> 32) % rows of the table instead. */
 
 /* Work of one output box, which bounds a tile's cycles from below:
- *   MACs        conv family and matmul: outputs * R * S * input channels summed over
+ *   MACs        conv family and matmul: outputs * R * S * input channels summed over;
+ *               weight_gradient: outputs * rows summed over * Q
  *   vector ops  everything else that computes: outputs * elements each output reads
  *               (pool: window; binary: 2; softmax, norms, argmax, lookup, pad,
- *               transpose, requantize: 1; resize: 4; reduce: inputs of the box)
+ *               transpose, requantize: 1; resize: 4; reduce: inputs of the box);
+ *               max_pool_gradient: errors the box takes * window
  * CONCAT, SLICE, RESHAPE, GATHER and STATE_APPEND are moved by the DMA and do none. */
 
 #endif /* SLUICE_OPS_H_ */

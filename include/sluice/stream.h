@@ -224,12 +224,21 @@ typedef struct {
  *     input0 holds the channels of the groups in the box.
  *   transpose
  *     input0 in the input's axis order.
+ *   weight gradient
+ *     [c_begin, c_end) are rows of the error: of one image, or of whole images. input1
+ *     holds these, all columns and the box's K; input0 the same images, the channels of
+ *     the box and what the windows reach, with pads as of a convolution whose box is
+ *     input1's rows and columns. R and S of the box are whole.
+ *   max pool gradient
+ *     input0 as for transposed conv; input1 what the windows of these rows and columns
+ *     reach.
  *   everything else
  *     inputs hold the same box, extent 1 where they broadcast, and the whole of each axis
  *     the op reads whole (softmax, argmax: C; reduce: its axes; resize: the needed rows
  *     and columns).
  * Roles: weight = filter, LOOKUP's table; parameters = int32 [1,1,k,3];
- *   input1 = second input of binary ops, SOFTMAX's mask, BATCH_MATMUL's b.
+ *   input1 = second input of binary ops, SOFTMAX's mask, BATCH_MATMUL's b,
+ *   a gradient's second input.
  * accumulator: int32 [n, p, q, k]; SLUICE_NONE when both FIRST and LAST. Ops without a
  *   sum over C always are both. c_begin = c_end = 0 for ops that do not sum over C. */
 typedef struct {

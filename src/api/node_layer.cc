@@ -68,7 +68,10 @@ NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) 
   // The loop of each dim; -1: of the filter, never dealt out.
   const int conv[kDims] = {0, 3, kLoopC, 1, 2, -1, -1, 3};
   const int matmul[kDims] = {0, 3, kLoopC, 2, 2, -1, -1, batch > 1 ? 0 : 1};
-  const int* loop = batched ? matmul : conv;
+  const int gradient[kDims] = {3, 0, kLoopC, 1, 2, -1, -1, 0};
+  const int* loop = batched                                 ? matmul
+                    : layer.op == SLUICE_OP_WEIGHT_GRADIENT ? gradient
+                                                            : conv;
   NodeDeal deal = Undealt();
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     uint8_t next = 0;
@@ -104,8 +107,8 @@ NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& l
     NodeDeal deal = Undealt();
     for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
       const int v = along[axis];
-      const int64_t most =
-          v == kLoopC ? tiled.channels : CeilDivide(out.extent[v], rule.unit[v]);
+      const int64_t most = v == kLoopC ? tiled.channels / rule.sum_unit
+                                       : CeilDivide(out.extent[v], rule.unit[v]);
       const int64_t left = CeilDivide(most, deal.parts[0][v]);
       deal.parts[axis][v] = static_cast<int32_t>(
           Max<int64_t>(1, Min(int64_t{region.extent[axis]}, left)));
@@ -162,7 +165,7 @@ Status NodeLayer::Init(Arena* arena) {
   const Tensor& out = context_.graph.tensors[layer_.outputs[0]];
   for (int v = 0; v < kNodeLoops; ++v) {
     extent_[v] = v == kLoopC ? Max(channels_, 1) : out.extent[v];
-    unit_[v] = v == kLoopC ? 1 : rule.unit[v];
+    unit_[v] = v == kLoopC ? rule.sum_unit : rule.unit[v];
   }
   extent_[0] /= slices_;
   DealOut();

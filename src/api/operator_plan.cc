@@ -370,7 +370,7 @@ class Scheduler {
     for (int i = 0; i < 4; ++i) tile.pad[i] = boxes.pad[i];
     tile.macs = boxes.macs;
     tile.vector_ops = boxes.vector_ops;
-    const TileCost cost = DeclaredCost(coster_, hardware_, layer, l, boxes, channels);
+    const TileCost cost = DeclaredCost(coster_, hardware_, l, boxes, channels);
     tile.cycles = cost.cycles;
     tile.energy_pj = cost.energy_pj;
     tile.scratchpad_pj = cost.scratchpad_pj;

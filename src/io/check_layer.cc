@@ -97,8 +97,16 @@ Status CheckTransposedConv(const Rule& r) {
   SLUICE_TRY(CheckParameters(r, r.in(2), out.extent[3]));
   if (!IsEightBit(in) || !IsEightBit(weight)) return r.Bad("operands must be 8 bit");
   if (in.extent[0] != out.extent[0]) return r.Bad("batch differs");
-  if (weight.extent[0] != out.extent[3] || weight.extent[3] != in.extent[3]) {
-    return r.Bad("weight must be [K, R, S, C]");
+  const int32_t layout = r.at(SLUICE_CONV_WEIGHT_LAYOUT);
+  if (layout < SLUICE_WEIGHT_LAYOUT_OWN || layout > SLUICE_WEIGHT_LAYOUT_DEPTHWISE) {
+    return r.Bad("weight_layout must be 0, 1 or 2");
+  }
+  const bool own = layout == SLUICE_WEIGHT_LAYOUT_OWN;
+  const bool depthwise = layout == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
+  if (weight.extent[own ? 0 : 3] != out.extent[3] ||
+      weight.extent[own ? 3 : 0] != (depthwise ? 1 : in.extent[3]) ||
+      (depthwise && in.extent[3] != out.extent[3])) {
+    return r.Bad("weight must be [K, R, S, C], [C, R, S, K] or [1, R, S, K = C]");
   }
   if (OneIfZero(r.at(SLUICE_CONV_DILATION_H)) != 1 ||
       OneIfZero(r.at(SLUICE_CONV_DILATION_W)) != 1 ||
@@ -193,11 +201,7 @@ Status CheckMatmul(const Rule& r) {
   return Status::kOk;
 }
 
-Status CheckPool(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
-  const Tensor& in = r.in(0);
-  const Tensor& out = r.out();
-  if (in.dtype != out.dtype) return r.Bad("dtype differs");
+Status CheckPoolWindow(const Rule& r, const Tensor& in, const Tensor& out) {
   if (in.extent[0] != out.extent[0] || in.extent[3] != out.extent[3]) {
     return r.Bad("batch or channels differ");
   }
@@ -211,6 +215,12 @@ Status CheckPool(const Rule& r) {
     return r.Bad("output extents do not follow from window, stride and pads");
   }
   return Status::kOk;
+}
+
+Status CheckPool(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 1, 1));
+  if (r.in(0).dtype != r.out().dtype) return r.Bad("dtype differs");
+  return CheckPoolWindow(r, r.in(0), r.out());
 }
 
 Status CheckBinary(const Rule& r) {
@@ -245,6 +255,55 @@ Status CheckUnary(const Rule& r) {
     if (r.in(1).dtype != SLUICE_DTYPE_UINT8) return r.Bad("the mask must be uint8");
   }
   return Status::kOk;
+}
+
+Status CheckWeightGradient(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  const Tensor& in = r.in(0);
+  const Tensor& error = r.in(1);
+  const Tensor& out = r.out();
+  const int64_t groups = OneIfZero(r.at(SLUICE_CONV_GROUPS));
+  if (!IsEightBit(in) || !IsEightBit(error)) return r.Bad("operands must be 8 bit");
+  if (in.extent[0] != error.extent[0]) return r.Bad("batch differs");
+  if (groups < 1 || in.extent[3] % groups != 0 || error.extent[3] % groups != 0) {
+    return r.Bad("groups must divide input and error channels");
+  }
+  if (out.extent[0] != error.extent[3] || out.extent[3] != in.extent[3] / groups) {
+    return r.Bad("output must be [K, R, S, C / groups]");
+  }
+  if (int64_t{error.extent[0]} * error.extent[1] > INT32_MAX) {
+    return r.Unsupported("more than 2^31 rows of errors");
+  }
+  for (size_t side = 0; side < 2; ++side) {
+    const auto at = [&](size_t i) { return int64_t{r.at(i + side)}; };
+    if (!WindowFits(in.extent[1 + side], error.extent[1 + side], out.extent[1 + side],
+                    OneIfZero(at(SLUICE_CONV_STRIDE_H)),
+                    OneIfZero(at(SLUICE_CONV_DILATION_H)), at(SLUICE_CONV_PAD_TOP),
+                    at(SLUICE_CONV_PAD_BOTTOM))) {
+      return r.Bad("error extents do not follow from filter, stride and pads");
+    }
+  }
+  return Status::kOk;
+}
+
+Status CheckReluGradient(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  for (size_t i = 0; i < 2; ++i) {
+    if (!SameExtents(r.in(i), r.out())) return r.Bad("extents differ");
+  }
+  return Status::kOk;
+}
+
+// The pool is from the output (and input 1) to input 0.
+Status CheckMaxPoolGradient(const Rule& r) {
+  SLUICE_TRY(CheckArity(r, 2, 2));
+  const Tensor& error = r.in(0);
+  const Tensor& out = r.out();
+  if (!SameExtents(r.in(1), out)) return r.Bad("ifmap and output extents differ");
+  if (!IsEightBit(error) || !IsEightBit(r.in(1)) || error.dtype != out.dtype) {
+    return r.Bad("operands must be 8 bit, error and output of one dtype");
+  }
+  return CheckPoolWindow(r, out, error);
 }
 
 // Beyond this many channels sums of squares would leave 64 bits.
@@ -465,6 +524,12 @@ Status CheckOp(const Rule& r) {
       return CheckResize(r);
     case SLUICE_OP_STATE_APPEND:
       return CheckAppend(r);
+    case SLUICE_OP_WEIGHT_GRADIENT:
+      return CheckWeightGradient(r);
+    case SLUICE_OP_RELU_GRADIENT:
+      return CheckReluGradient(r);
+    case SLUICE_OP_MAX_POOL_GRADIENT:
+      return CheckMaxPoolGradient(r);
     case SLUICE_OP_OPAQUE:
       return CheckOpaque(r);
     default:

@@ -57,6 +57,53 @@ void SetConv(const Graph& graph, const Layer& layer, int64_t k,
   problem->extent[kDimC] = in.extent[3] / groups;
 }
 
+// A transposed convolution by the phases of its stride: outputs that lie a stride apart
+// see the same taps, so each phase is an output channel of a convolution of stride 1.
+// Phases with fewer taps than others count as full: up to ceil(R/stride) * stride / R
+// of the work, along each axis. What no tap reaches is not computed.
+void SetTransposed(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
+                   MappingProblem* problem) {
+  const Tensor& in = graph.tensors[layer.input(0)];
+  const Tensor& weight = graph.tensors[layer.input(1)];
+  problem->extent[kDimC] = in.extent[3];
+  if (layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT) == SLUICE_WEIGHT_LAYOUT_DEPTHWISE) {
+    problem->extent[kDimG] = tile[3];
+    problem->extent[kDimK] = problem->extent[kDimC] = 1;
+  }
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t stride =
+        AtLeastOne(layer.attribute(SLUICE_CONV_STRIDE_H + static_cast<size_t>(axis)));
+    const int64_t taps = weight.extent[1 + axis];
+    const int64_t phases = Min(stride, taps);
+    problem->extent[kDimK] *= phases;
+    problem->extent[kDimP + axis] = CeilDivide(tile[1 + axis], stride);
+    problem->extent[kDimR + axis] = CeilDivide(taps, stride);
+  }
+}
+
+// A convolution of its own: images are channels and channels images, the error is the
+// filter, its rows and columns the taps; so strides become dilations. N, P and Q of the
+// layer are what is summed over: C, R and S.
+void SetWeightGradient(const Graph& graph, const Layer& layer,
+                       const int32_t tile[kAxes], int64_t rows,
+                       MappingProblem* problem) {
+  const Tensor& error = graph.tensors[layer.input(1)];
+  const int64_t groups = AtLeastOne(layer.attribute(SLUICE_CONV_GROUPS));
+  const int64_t each = Max(int64_t{1}, error.extent[3] / groups);
+  problem->extent[kDimN] = tile[3];
+  problem->extent[kDimG] = CeilDivide(tile[0], each);
+  problem->extent[kDimK] = Min(int64_t{tile[0]}, each);
+  problem->extent[kDimP] = tile[1];
+  problem->extent[kDimQ] = tile[2];
+  problem->extent[kDimC] = CeilDivide(rows, error.extent[1]);
+  problem->extent[kDimR] = Min(rows, int64_t{error.extent[1]});
+  problem->extent[kDimS] = error.extent[2];
+  for (size_t a = 0; a < 2; ++a) {
+    problem->stride[a] = AtLeastOne(layer.attribute(SLUICE_CONV_DILATION_H + a));
+    problem->dilation[a] = AtLeastOne(layer.attribute(SLUICE_CONV_STRIDE_H + a));
+  }
+}
+
 }  // namespace
 
 uint32_t RelevantDims(uint32_t operand) { return kRelevant[operand]; }
@@ -192,6 +239,13 @@ Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[
     case SLUICE_OP_DEPTHWISE_CONV:
       SetConv(graph, layer, tile[3], problem);
       break;
+    case SLUICE_OP_TRANSPOSED_CONV:
+      SetTransposed(graph, layer, tile, problem);
+      break;
+    case SLUICE_OP_WEIGHT_GRADIENT:
+      SetWeightGradient(graph, layer, tile, summed, problem);
+      if (summed < all) problem->element_bytes[kOutput] = accumulator_bytes;
+      return CheckProblem(*problem, diagnostic);
     case SLUICE_OP_FULLY_CONNECTED:
       problem->extent[kDimC] = in.extent[3];
       break;
@@ -214,6 +268,8 @@ Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[
     case SLUICE_OP_MUL:
     case SLUICE_OP_MINIMUM:
     case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_RELU_GRADIENT:
+    case SLUICE_OP_MAX_POOL_GRADIENT:  // the error as if it had the ifmap's extents
       channelwise(2);
       break;
     case SLUICE_OP_REQUANTIZE:

@@ -6,6 +6,9 @@
 //          pooling and elementwise), output [N,G,K,P,Q]; H spans P and R, W spans Q and
 //          S. GEMM: P = rows. Batched GEMM, groups, depthwise: G. Elementwise: C =
 //          operands.
+//          Gradients: of an input, output channels are K times the phases of the
+//          stride; of a weight, N and C change places and the error is the weight, so
+//          that C, R and S are the layer's N, P and Q.
 // Errors   kBadInput: an extent below 1 or work beyond 2^53; kUnsupported: op named
 // Cost     O(1)
 // Source   KAPLA section III; the letters of CoSA and Timeloop. Padding counts as data

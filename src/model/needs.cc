@@ -26,17 +26,21 @@ bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
     case SLUICE_OP_STATE_APPEND:  // the rows stay in the state
     case SLUICE_OP_GATHER:
       return input == 1;
+    case SLUICE_OP_MAX_POOL_GRADIENT:
+      return input == 0;
     case SLUICE_OP_CONV:
     case SLUICE_OP_DEPTHWISE_CONV:
     case SLUICE_OP_MAX_POOL:
     case SLUICE_OP_AVERAGE_POOL:
+    case SLUICE_OP_WEIGHT_GRADIENT:
       break;
     default:
       return true;
   }
   if (input != 0) return true;
+  const bool gradient = layer.op == SLUICE_OP_WEIGHT_GRADIENT;
   const Tensor& in = graph.tensors[layer.inputs[0]];
-  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const Tensor& out = graph.tensors[gradient ? layer.inputs[1] : layer.outputs[0]];
   return CoversAxis(WindowOf(graph, layer, 1), in.extent[1], out.extent[1]) &&
          CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
 }
@@ -125,6 +129,7 @@ Reach ReachOf(const Graph& graph, const Layer& layer) {
     case SLUICE_OP_MUL:
     case SLUICE_OP_MINIMUM:
     case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_RELU_GRADIENT:
     case SLUICE_OP_REQUANTIZE:
     case SLUICE_OP_LOOKUP:
     case SLUICE_OP_SOFTMAX:

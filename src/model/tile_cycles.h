@@ -15,16 +15,15 @@
 
 namespace sluice {
 
-inline int64_t TileCycles(const Hardware& hardware, const Layer& layer,
-                          const TileBoxes& boxes, int64_t c) {
+inline int64_t TileCycles(const Hardware& hardware, const TileBoxes& boxes, int64_t c) {
   if (boxes.macs == 0) {
     return Max<int64_t>(1, CeilDivide(boxes.vector_ops, hardware.vector_ops_per_cycle));
   }
   int64_t cycles = CeilDivide(boxes.macs, hardware.macs_per_cycle);
   if (hardware.array_k != 0 && hardware.array_c != 0) {
-    // A depthwise convolution sums over no channel: one column of the array works.
+    // What sums over no channel (depthwise): one column of the array works.
     const int64_t k = boxes.box[kRoleOutput].extent[3];
-    const int64_t summed = layer.op == SLUICE_OP_DEPTHWISE_CONV ? 1 : c;
+    const int64_t summed = Max<int64_t>(c, 1);
     const int64_t passes =
         CeilDivide(k, hardware.array_k) * CeilDivide(summed, hardware.array_c);
     cycles = Max(cycles, boxes.macs / (k * summed) * passes);
@@ -42,8 +41,7 @@ inline int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes) {
 // `index` is the graph layer. energy_pj 0: not known, to be counted from bytes and
 // work.
 inline TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
-                             const Layer& layer, uint32_t index, const TileBoxes& boxes,
-                             int32_t channels) {
+                             uint32_t index, const TileBoxes& boxes, int32_t channels) {
   TileCost cost = {};
   const int32_t* extent = boxes.box[kRoleOutput].extent;
   if (coster.cost != nullptr &&
@@ -51,7 +49,7 @@ inline TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
     cost.cycles = Max(cost.cycles, LeastCycles(hardware, boxes));
     return cost;
   }
-  return TileCost{TileCycles(hardware, layer, boxes, channels), 0};
+  return TileCost{TileCycles(hardware, boxes, channels), 0};
 }
 
 }  // namespace sluice

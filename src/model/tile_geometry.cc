@@ -9,16 +9,28 @@ namespace {
 
 int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
 
+int32_t LayoutOf(const Layer& layer) {
+  return layer.op == SLUICE_OP_TRANSPOSED_CONV
+             ? layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT)
+             : SLUICE_WEIGHT_LAYOUT_OWN;
+}
+
+// Each output channel reads one of the input.
+bool IsChannelwise(const Layer& layer) {
+  return layer.op == SLUICE_OP_DEPTHWISE_CONV ||
+         LayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
+}
+
 bool IsWindowOp(uint16_t op) {
   return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
          op == SLUICE_OP_TRANSPOSED_CONV || op == SLUICE_OP_MAX_POOL ||
-         op == SLUICE_OP_AVERAGE_POOL;
+         op == SLUICE_OP_AVERAGE_POOL || op == SLUICE_OP_WEIGHT_GRADIENT ||
+         op == SLUICE_OP_MAX_POOL_GRADIENT;
 }
 
 // Extents along H and W of what a window op or PAD reads for `output`; sets the pads.
-void WindowBox(const Graph& graph, const Layer& layer, const Box& output, Box* input,
-               uint16_t* pad) {
-  const Tensor& in = graph.tensors[layer.inputs[0]];
+void WindowBoxIn(const Graph& graph, const Layer& layer, const Tensor& in,
+                 const Box& output, Box* input, uint16_t* pad) {
   for (int axis = 1; axis <= 2; ++axis) {
     const Window w = WindowOf(graph, layer, axis);
     const int64_t low = int64_t{output.begin[axis]} * w.stride - w.pad_before;
@@ -33,6 +45,11 @@ void WindowBox(const Graph& graph, const Layer& layer, const Box& output, Box* i
     input->begin[axis] = static_cast<int32_t>(begin);
     input->extent[axis] = static_cast<int32_t>(end - begin);
   }
+}
+
+void WindowBox(const Graph& graph, const Layer& layer, const Box& output, Box* input,
+               uint16_t* pad) {
+  WindowBoxIn(graph, layer, graph.tensors[layer.inputs[0]], output, input, pad);
 }
 
 // Extents along H and W of what scatters into `output`: input i reaches output o when
@@ -87,7 +104,7 @@ void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t 
     SetAxis(input, 3, c_begin, c_end - c_begin);
     SetAxis(filter, 2, k0, k1 - k0);
     SetAxis(filter, 3, c_begin, c_end - c_begin);
-  } else if (layer.op == SLUICE_OP_DEPTHWISE_CONV) {
+  } else if (IsChannelwise(layer)) {
     const int32_t multiplier = out.extent[3] / in.extent[3];
     const int32_t c0 = k0 / multiplier;
     SetAxis(input, 3, c0, static_cast<int32_t>(CeilDivide(k1, multiplier)) - c0);
@@ -104,8 +121,9 @@ void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t 
     } else {
       SetAxis(input, 3, g0 * group_c, (g1 - g0) * group_c);
     }
-    SetAxis(filter, 0, k0, k1 - k0);
-    SetAxis(filter, 3, c_begin, c_end - c_begin);
+    const bool own = LayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN;
+    SetAxis(filter, own ? 0 : 3, k0, k1 - k0);
+    SetAxis(filter, own ? 3 : 0, c_begin, c_end - c_begin);
   }
   int64_t taps = 1;
   if (layer.op != SLUICE_OP_FULLY_CONNECTED) {
@@ -117,6 +135,49 @@ void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t 
     taps = int64_t{weight.extent[1]} * weight.extent[2];
   }
   t->macs = output.elements() * taps * summed;
+}
+
+// Rows of the error are those of one image, or of whole images.
+void WeightGradientBoxes(const Graph& graph, const Layer& layer, int32_t c_begin,
+                         int32_t c_end, TileBoxes* t) {
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  const Tensor& error = graph.tensors[layer.inputs[1]];
+  const Box& output = t->box[kRoleOutput];
+  const int32_t rows = error.extent[1];
+  const int32_t image = c_begin / rows;
+  const bool one = c_end <= (image + 1) * int64_t{rows};
+  Box* e = &t->box[kRoleInput1];
+  *e = WholeBox(error);
+  SetAxis(e, 0, image, one ? 1 : (c_end - c_begin) / rows);
+  if (one) SetAxis(e, 1, c_begin - image * rows, c_end - c_begin);
+  SetAxis(e, 3, output.begin[0], output.extent[0]);
+  Box* x = &t->box[kRoleInput0];
+  *x = *e;
+  WindowBox(graph, layer, *e, x, t->pad);
+  const int32_t groups = OneIfZero(layer.attribute(SLUICE_CONV_GROUPS));
+  if (groups == 1) {
+    SetAxis(x, 3, output.begin[3], output.extent[3]);
+  } else {
+    const int32_t group_k = error.extent[3] / groups;
+    const int32_t group_c = in.extent[3] / groups;
+    const int32_t g0 = output.begin[0] / group_k;
+    const int64_t g1 = CeilDivide(output.begin[0] + output.extent[0], group_k);
+    SetAxis(x, 3, g0 * group_c, static_cast<int32_t>(g1 - g0) * group_c);
+  }
+  t->macs = output.elements() * (c_end - c_begin) * error.extent[2];
+}
+
+// The ifmap under the windows whose errors reach the box.
+void PoolGradientBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
+  const Tensor& in = graph.tensors[layer.inputs[1]];
+  Box* e = &t->box[kRoleInput0];
+  *e = t->box[kRoleOutput];
+  t->box[kRoleInput1] = *e;
+  ScatterBox(graph, layer, *e, e);
+  uint16_t pad[4];
+  WindowBoxIn(graph, layer, in, *e, &t->box[kRoleInput1], pad);
+  t->vector_ops = e->elements() * layer.attribute(SLUICE_POOL_WINDOW_H) *
+                  layer.attribute(SLUICE_POOL_WINDOW_W);
 }
 
 void MatmulBoxes(const Layer& layer, int32_t c_begin, int32_t c_end, TileBoxes* t) {
@@ -254,7 +315,7 @@ LayerKind KindOf(uint16_t op) {
 bool IsMacOp(uint16_t op) {
   return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
          op == SLUICE_OP_TRANSPOSED_CONV || op == SLUICE_OP_FULLY_CONNECTED ||
-         op == SLUICE_OP_BATCH_MATMUL;
+         op == SLUICE_OP_BATCH_MATMUL || op == SLUICE_OP_WEIGHT_GRADIENT;
 }
 
 TileOperands OperandsOf(const Layer& layer) {
@@ -264,7 +325,8 @@ TileOperands OperandsOf(const Layer& layer) {
   o.tensor[kRoleOutput] = layer.outputs[0];
   if (layer.op == SLUICE_OP_LOOKUP) {
     o.tensor[kRoleWeight] = layer.input(1);
-  } else if (IsMacOp(layer.op) && layer.op != SLUICE_OP_BATCH_MATMUL) {
+  } else if (IsMacOp(layer.op) && layer.op != SLUICE_OP_BATCH_MATMUL &&
+             layer.op != SLUICE_OP_WEIGHT_GRADIENT) {
     o.tensor[kRoleWeight] = layer.input(1);
     o.tensor[kRoleParameters] = layer.input(2);
   } else if (IsNorm(layer.op)) {
@@ -277,9 +339,15 @@ TileOperands OperandsOf(const Layer& layer) {
 
 int32_t AccumulatedChannels(const Graph& graph, const Layer& layer) {
   switch (layer.op) {
+    case SLUICE_OP_WEIGHT_GRADIENT: {
+      const Tensor& error = graph.tensors[layer.inputs[1]];
+      return error.extent[0] * error.extent[1];
+    }
     case SLUICE_OP_CONV:
     case SLUICE_OP_TRANSPOSED_CONV:
-      return graph.tensors[layer.inputs[1]].extent[3];
+      if (IsChannelwise(layer)) return 0;
+      return graph.tensors[layer.inputs[1]]
+          .extent[LayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN ? 3 : 0];
     case SLUICE_OP_FULLY_CONNECTED:
     case SLUICE_OP_BATCH_MATMUL:
       return graph.tensors[layer.inputs[0]].extent[3];
@@ -289,7 +357,7 @@ int32_t AccumulatedChannels(const Graph& graph, const Layer& layer) {
 }
 
 CutRule CutsOf(const Graph& graph, const Layer& layer) {
-  CutRule rule = {{true, true, true, true}, {1, 1, 1, 1}};
+  CutRule rule = {{true, true, true, true}, {1, 1, 1, 1}, 1};
   const Tensor& out = graph.tensors[layer.outputs[0]];
   if (layer.op == SLUICE_OP_SOFTMAX || IsNorm(layer.op)) rule.cuttable[3] = false;
   if (layer.op == SLUICE_OP_PAD) {
@@ -298,6 +366,15 @@ CutRule CutsOf(const Graph& graph, const Layer& layer) {
       if (graph.tensors[layer.inputs[0]].extent[a] != out.extent[a]) {
         rule.cuttable[a] = false;
       }
+    }
+  }
+  if (layer.op == SLUICE_OP_WEIGHT_GRADIENT) {
+    const int32_t groups = OneIfZero(layer.attribute(SLUICE_CONV_GROUPS));
+    rule.cuttable[1] = rule.cuttable[2] = false;  // a tap may see padding alone
+    rule.sum_unit = graph.tensors[layer.inputs[1]].extent[1];
+    if (groups > 1) {
+      rule.cuttable[3] = false;
+      rule.unit[0] = out.extent[0] / groups;
     }
   }
   if (layer.op == SLUICE_OP_DEPTHWISE_CONV) {
@@ -316,7 +393,9 @@ Window WindowOf(const Graph& graph, const Layer& layer, int axis) {
   }
   if (!IsWindowOp(layer.op)) return Window{1, 1, 1, 0};
   if (IsMacOp(layer.op)) {
-    return Window{graph.tensors[layer.inputs[1]].extent[axis],
+    const uint32_t filter =
+        layer.op == SLUICE_OP_WEIGHT_GRADIENT ? layer.outputs[0] : layer.inputs[1];
+    return Window{graph.tensors[filter].extent[axis],
                   OneIfZero(layer.attribute(SLUICE_CONV_STRIDE_H + i)),
                   OneIfZero(layer.attribute(SLUICE_CONV_DILATION_H + i)),
                   layer.attribute(SLUICE_CONV_PAD_TOP + i)};
@@ -352,6 +431,12 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
       break;
     case SLUICE_OP_BATCH_MATMUL:
       MatmulBoxes(layer, c_begin, c_end, &t);
+      break;
+    case SLUICE_OP_WEIGHT_GRADIENT:
+      WeightGradientBoxes(graph, layer, c_begin, c_end, &t);
+      break;
+    case SLUICE_OP_MAX_POOL_GRADIENT:
+      PoolGradientBoxes(graph, layer, &t);
       break;
     case SLUICE_OP_MAX_POOL:
     case SLUICE_OP_AVERAGE_POOL:

@@ -55,7 +55,9 @@ struct TileOperands {
 };
 TileOperands OperandsOf(const Layer& layer);
 
-// Input channels a tile may sum over in pieces; 0 when the op does not accumulate.
+// What a tile may sum over in pieces, input channels or a weight gradient's rows of the
+// error (pieces: a divisor of its rows per image, or a multiple); 0 when the op does
+// not accumulate.
 int32_t AccumulatedChannels(const Graph& graph, const Layer& layer);
 
 // Along which output axes a tile may be cut, and the unit a cut must be a multiple of
@@ -63,6 +65,7 @@ int32_t AccumulatedChannels(const Graph& graph, const Layer& layer);
 struct CutRule {
   bool cuttable[kAxes];
   int32_t unit[kAxes];
+  int32_t sum_unit;  // nodes sum over multiples of it: a weight gradient's whole images
 };
 CutRule CutsOf(const Graph& graph, const Layer& layer);
 

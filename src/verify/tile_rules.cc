@@ -66,18 +66,23 @@ struct Window {
   int64_t filter, stride, dilation, before;
 };
 
-// Rows (axis 1) or columns (axis 2) that a window op reads, and its pads.
-void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis,
-                Need* need) {
-  const int64_t first = q.origin[axis] * w.stride - w.before;
+// Rows (axis 1) or columns (axis 2) under the windows at `at`, and their pads.
+void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis, int64_t at,
+                int64_t windows, Need* need) {
+  const int64_t first = at * w.stride - w.before;
   const int64_t end =
-      first + (q.extent[axis] - 1) * w.stride + (w.filter - 1) * w.dilation + 1;
+      first + (windows - 1) * w.stride + (w.filter - 1) * w.dilation + 1;
   const int64_t low = Max<int64_t>(first, 0);
   const int64_t high = Min<int64_t>(end, in.extent[axis]);
   if (low >= high) return q.Wrong("the tile lies in padding alone");
   SetAxis(need, axis, low, high);
   q.out->pad[axis - 1] = low - first;
   q.out->pad[axis + 1] = end - high;
+}
+
+void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis,
+                Need* need) {
+  WindowAxis(q, in, w, axis, q.origin[axis], q.extent[axis], need);
 }
 
 int64_t OneIfZero(int64_t v) { return v == 0 ? 1 : v; }
@@ -87,6 +92,13 @@ Window ConvWindow(const Layer& layer, int axis, int64_t filter) {
   return {filter, OneIfZero(layer.attribute(SLUICE_CONV_STRIDE_H + a)),
           OneIfZero(layer.attribute(SLUICE_CONV_DILATION_H + a)),
           layer.attribute(SLUICE_CONV_PAD_TOP + a)};
+}
+
+Window PoolWindow(const Layer& layer, int axis) {
+  const size_t a = static_cast<size_t>(axis - 1);
+  return {OneIfZero(layer.attribute(SLUICE_POOL_WINDOW_H + a)),
+          OneIfZero(layer.attribute(SLUICE_POOL_STRIDE_H + a)), 1,
+          layer.attribute(SLUICE_POOL_PAD_TOP + a)};
 }
 
 bool Sane(const Window& w) {
@@ -115,8 +127,10 @@ void Parameters(const Query& q, size_t input) {
 }
 
 void Convolution(const Query& q) {
-  const bool depthwise = q.layer.op == SLUICE_OP_DEPTHWISE_CONV;
   const bool scatter = q.layer.op == SLUICE_OP_TRANSPOSED_CONV;
+  const int32_t layout = scatter ? q.layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT) : 0;
+  const bool depthwise = q.layer.op == SLUICE_OP_DEPTHWISE_CONV ||
+                         layout == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
   const Tensor* in = q.Input(0);
   const Tensor* weight = q.Input(1);
   if (in == nullptr || weight == nullptr) return q.Wrong("the layer lacks an input");
@@ -159,8 +173,9 @@ void Convolution(const Query& q) {
     }
     q.out->sum_channels = group_c;
     SetAxis(need, 3, first * group_c + c_begin, last * group_c + c_end);
-    SetAxis(filter, 0, k_begin, k_end);
-    SetAxis(filter, 3, c_begin, c_end);
+    const int k_axis = layout == SLUICE_WEIGHT_LAYOUT_CONV ? 3 : 0;
+    SetAxis(filter, k_axis, k_begin, k_end);
+    SetAxis(filter, 3 - k_axis, c_begin, c_end);
     channels = c_end - c_begin;
   }
   q.out->work = Product(Product(q.Outputs(), filter_size), channels);
@@ -203,6 +218,81 @@ void BatchMatmul(const Query& q) {
   q.out->work = Product(q.Outputs(), int64_t{q.tile.c_end} - q.tile.c_begin);
 }
 
+// Sums over rows of the error: of one image, or of whole ones.
+void WeightGradient(const Query& q) {
+  const Tensor* in = q.Input(0);
+  const Tensor* error = q.Input(1);
+  if (in == nullptr || error == nullptr) return q.Wrong("the layer lacks an input");
+  const Tensor& out = q.graph.tensors[q.layer.outputs[0]];
+  q.out->used |= kUsesInput1;
+  q.out->macs = true;
+  const int64_t rows = error->extent[1];
+  const int64_t begin = q.tile.c_begin, end = q.tile.c_end;
+  q.out->sum_channels = Product(error->extent[0], rows);
+  const bool one_image = end <= (begin / rows + 1) * rows;
+  if (!one_image && (begin % rows != 0 || end % rows != 0)) {
+    return q.Wrong("rows of several images must be whole images");
+  }
+  const int64_t groups = OneIfZero(q.layer.attribute(SLUICE_CONV_GROUPS));
+  if (groups < 1 || groups > error->extent[3] || groups > in->extent[3]) {
+    return q.Wrong("the layer's groups make no sense");
+  }
+  const int64_t group_k = error->extent[3] / groups, group_c = in->extent[3] / groups;
+  const int64_t first = q.origin[0] / group_k;
+  const int64_t last = (q.origin[0] + q.extent[0] - 1) / group_k;
+  if (first != last && (q.origin[3] != 0 || q.extent[3] != group_c)) {
+    return q.Wrong("a piece of C over several groups");
+  }
+  Need* x = AddNeed(q, 0, q.tile.input0, "input0");
+  Need* e = AddNeed(q, 1, q.tile.input1, "input1");
+  Need* const both[] = {x, e};
+  for (Need* need : both) {
+    SetAxis(need, 0, begin / rows, (end - 1) / rows + 1);
+  }
+  const int64_t row = one_image ? begin % rows : 0;
+  const int64_t row_end = one_image ? row + end - begin : rows;
+  SetAxis(e, 1, row, row_end);
+  SetAxis(e, 2, 0, error->extent[2]);
+  SetAxis(e, 3, q.origin[0], q.origin[0] + q.extent[0]);
+  SetAxis(x, 3, first * group_c + q.origin[3],
+          last * group_c + q.origin[3] + q.extent[3]);
+  for (int axis = 1; axis <= 2; ++axis) {
+    const Window w = ConvWindow(q.layer, axis, out.extent[axis]);
+    if (!Sane(w)) return q.Wrong("the layer's window makes no sense");
+    if (q.origin[axis] != 0 || q.extent[axis] != out.extent[axis]) {
+      return q.Wrong("a weight gradient's taps must be whole");
+    }
+    WindowAxis(q, *in, w, axis, e->origin[axis], e->extent[axis], x);
+  }
+  q.out->work = Product(Product(q.Outputs(), end - begin), error->extent[2]);
+}
+
+void PoolGradient(const Query& q) {
+  const Tensor* error = q.Input(0);
+  const Tensor* in = q.Input(1);
+  if (error == nullptr || in == nullptr) return q.Wrong("the layer lacks an input");
+  q.out->used |= kUsesInput1;
+  Need* e = AddNeed(q, 0, q.tile.input0, "input0");
+  Need* x = AddNeed(q, 1, q.tile.input1, "input1");
+  Need* const both[] = {e, x};
+  for (Need* need : both) {
+    SetAxis(need, 0, q.origin[0], q.origin[0] + q.extent[0]);
+    SetAxis(need, 3, q.origin[3], q.origin[3] + q.extent[3]);
+  }
+  q.out->work = 1;
+  for (int axis = 1; axis <= 2; ++axis) {
+    const Window w = PoolWindow(q.layer, axis);
+    if (!Sane(w)) return q.Wrong("the layer's window makes no sense");
+    ScatterAxis(q, *error, w, axis, e);
+    const int64_t begin = e->origin[axis] * w.stride - w.before;
+    const int64_t end =
+        (e->origin[axis] + e->extent[axis] - 1) * w.stride - w.before + w.filter;
+    SetAxis(x, axis, Max<int64_t>(begin, 0), Min<int64_t>(end, in->extent[axis]));
+    q.out->work = Product(q.out->work, w.filter);
+  }
+  for (int64_t extent : e->extent) q.out->work = Product(q.out->work, extent);
+}
+
 void Pool(const Query& q) {
   const Tensor* in = q.Input(0);
   if (in == nullptr) return q.Wrong("the layer lacks an input");
@@ -211,10 +301,7 @@ void Pool(const Query& q) {
   SetAxis(need, 3, q.origin[3], q.origin[3] + q.extent[3]);
   q.out->work = q.Outputs();
   for (int axis = 1; axis <= 2; ++axis) {
-    const size_t a = static_cast<size_t>(axis - 1);
-    const Window w = {OneIfZero(q.layer.attribute(SLUICE_POOL_WINDOW_H + a)),
-                      OneIfZero(q.layer.attribute(SLUICE_POOL_STRIDE_H + a)), 1,
-                      q.layer.attribute(SLUICE_POOL_PAD_TOP + a)};
+    const Window w = PoolWindow(q.layer, axis);
     if (!Sane(w)) return q.Wrong("the layer's window makes no sense");
     WindowAxis(q, *in, w, axis, need);
     q.out->work = Product(q.out->work, w.filter);
@@ -378,6 +465,12 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
     case SLUICE_OP_BATCH_MATMUL:
       BatchMatmul(q);
       break;
+    case SLUICE_OP_WEIGHT_GRADIENT:
+      WeightGradient(q);
+      break;
+    case SLUICE_OP_MAX_POOL_GRADIENT:
+      PoolGradient(q);
+      break;
     case SLUICE_OP_MAX_POOL:
     case SLUICE_OP_AVERAGE_POOL:
       Pool(q);
@@ -387,6 +480,7 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
     case SLUICE_OP_MUL:
     case SLUICE_OP_MINIMUM:
     case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_RELU_GRADIENT:
       Elementwise(q, 2);
       break;
     case SLUICE_OP_REQUANTIZE:

@@ -320,7 +320,8 @@ class Oracle {
 
   bool ReplacesItself(const Event& e, const sluice_tile_t& t, uint16_t op,
                       const Access& out) {
-    const bool elementwise = op >= SLUICE_OP_ADD && op <= SLUICE_OP_LOOKUP;
+    const bool elementwise = (op >= SLUICE_OP_ADD && op <= SLUICE_OP_LOOKUP) ||
+                             op == SLUICE_OP_RELU_GRADIENT;
     if (!elementwise) return false;
     for (uint32_t operand : {t.input0, t.input1, t.weight}) {
       if (operand == SLUICE_NONE) continue;

@@ -166,7 +166,7 @@ TEST_CASE("each wrong record field is named") {
   EXPECT(h.binding_offset, sluice_binding_t, base_hi, 0xffffffffu, BINDING);
   EXPECT(h.binding_offset, sluice_binding_t, reserved, 1u, RESERVED);
   EXPECT(h.kernel_offset, sluice_kernel_t, op, uint16_t{0}, KERNEL);
-  EXPECT(h.kernel_offset, sluice_kernel_t, op, uint16_t{30}, KERNEL);
+  EXPECT(h.kernel_offset, sluice_kernel_t, op, uint16_t{SLUICE_OP_COUNT}, KERNEL);
   EXPECT(h.kernel_offset, sluice_kernel_t, attribute_count, uint16_t{15}, KERNEL);
   EXPECT(h.kernel_offset, sluice_kernel_t, first_attribute, 1u, KERNEL);
   EXPECT(h.kernel_offset, sluice_kernel_t, reserved, 1u, RESERVED);

@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "support/random_gradients.h"
 #include "support/random_machine.h"
-#include "support/random_tensors.h"
 #include "support/stream_builder.h"
 
 namespace sluice_test {
 
-class RandomGraph : private RandomTensors {
+class RandomGraph : private RandomGradients {
  public:
   explicit RandomGraph(uint64_t seed, RandomGraphLimits limits = {})
-      : RandomTensors(seed, limits) {}
+      : RandomGradients(seed, limits) {}
 
   GraphSpec Make() {
     const uint32_t inputs = 1 + rng_.Below(3);
@@ -400,33 +400,6 @@ class RandomGraph : private RandomTensors {
              result, {mode == 1 ? 1 : 0, mode == 2 ? 1 : 0});
   }
 
-  void AddTransposedConv(uint32_t in) {
-    const Shape s = shapes_[in];
-    if (!IsEightBit(in)) return;
-    const int32_t channels = Range(1, 12);
-    Shape out = {s[0], 0, 0, channels};
-    WindowAxis window[2];
-    for (size_t i = 0; i < 2; ++i) {
-      WindowAxis& w = window[i];
-      w.filter = Range(1, 4);
-      w.stride = Range(1, 3);
-      w.dilation = 1;
-      w.before = Chance(50) ? Range(0, w.filter - 1) : 0;
-      w.after = Chance(50) ? Range(0, w.filter - 1) : 0;
-      out[1 + i] = (s[1 + i] - 1) * w.stride + w.filter - w.before - w.after +
-                   (Chance(40) ? Range(0, w.stride - 1) : 0);
-    }
-    if (!Fits(out)) return;
-    const uint8_t dtype = EightBit();
-    const int32_t r = window[0].filter, t = window[1].filter;
-    const uint32_t weight = AddSeeded({channels, r, t, s[3]}, SLUICE_DTYPE_INT8);
-    const uint32_t parameters = AddParameters(channels, int64_t{s[3]} * r * t);
-    const std::vector<int32_t> attributes =
-        ConvAttributes(window[0], window[1], 0, ZeroOf(Dtype(in)), 0, dtype);
-    const uint32_t result = AddActivation(out, dtype);
-    AddLayer(SLUICE_OP_TRANSPOSED_CONV, {in, weight, parameters}, result, attributes);
-  }
-
   // Any axis, all of them at times.
   void AddWidePad(uint32_t in) {
     Shape out = shapes_[in];
@@ -499,7 +472,14 @@ class RandomGraph : private RandomTensors {
   }
 
   void AddRareLayer(uint32_t in) {
-    switch (rng_.Below(limits_.opaque ? 9 : 5)) {
+    switch (rng_.Below(limits_.opaque ? 13 : 9)) {
+      case 5:
+      case 6:
+        return AddWeightGradient(in);
+      case 7:
+        return AddReluGradient(in);
+      case 8:
+        return AddMaxPoolGradient(in);
       case 0:
         return AddTransposedConv(in);
       case 1:

@@ -170,8 +170,8 @@ class ComputeLayer {
     for (int i = 0; i < 4; ++i) tile->pad[i] = t.pad[i];
     tile->macs = t.macs;
     tile->vector_ops = t.vector_ops;
-    const TileCost cost = DeclaredCost(w_.coster, layer_.hardware, layer_.layer,
-                                       w_.layer, t, c_end - c_begin);
+    const TileCost cost = DeclaredCost(w_.coster, layer_.hardware, w_.layer, t,
+                                       c_end - c_begin);
     tile->cycles = cost.cycles;
     tile->energy_pj = cost.energy_pj;
     tile->scratchpad_pj = cost.scratchpad_pj;

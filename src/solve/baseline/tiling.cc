@@ -43,6 +43,17 @@ ChunkList Halvings(int32_t extent, int32_t unit, bool cuttable) {
   return list;
 }
 
+// Whole images, then parts of one that are all alike.
+ChunkList RowChunks(int32_t images, int32_t rows) {
+  ChunkList list;
+  const ChunkList whole = Halvings(images, 1, true);
+  for (int i = 0; i < whole.size; ++i) list.Add(whole.chunk[i] * rows);
+  for (int32_t part = rows / 2; part >= 1; --part) {
+    if (rows % part == 0 && part * 2 <= list.chunk[list.size - 1]) list.Add(part);
+  }
+  return list;
+}
+
 struct SpatialCut {
   int32_t chunk[3];  // N H W
 };
@@ -205,6 +216,16 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
   for (int r = 0; r < kTileRoles; ++r) {
     tiles.elements[r] = tiles.first.box[r].elements();
   }
+  if (layer.layer.op == SLUICE_OP_WEIGHT_GRADIENT) {
+    // At the first rows of an image padding makes the ifmap's box smaller.
+    const int32_t rows = layer.graph.tensors[layer.layer.inputs[1]].extent[1];
+    for (int32_t at = c; at < rows; at += c) {
+      const TileBoxes next = BoxesOf(layer.graph, layer.layer, first, at, at + c);
+      tiles.elements[kRoleInput0] =
+          Max(tiles.elements[kRoleInput0], next.box[kRoleInput0].elements());
+    }
+    return tiles;
+  }
   if (widest[0] == 0 && widest[1] == 0) return tiles;
   Box wide = first;
   for (int a = 1; a <= 2; ++a) {
@@ -270,7 +291,7 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
                      transfers * static_cast<double>(hw.dma_latency_cycles);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
   const double compute =
-      tiles * static_cast<double>(TileCycles(hw, layer.layer, first, c));
+      tiles * static_cast<double>(TileCycles(hw, first, c));
   const double overlapped =
       tiling.doubled ? Max(dma, compute) + Min(dma, compute) / tiles : dma + compute;
   return overlapped * (1 + tiles * kTileToll);
@@ -402,8 +423,12 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   const SpatialList cuts = SpatialCuts(layer, rule);
   const ChunkList ks =
       Halvings(PartAlong(layer, rule, 3), rule.unit[3], rule.cuttable[3]);
-  const ChunkList cs = Halvings(PartExtent(layer.channels, layer.parts[kLoopC], 1), 1,
-                                layer.channels > 1 && CanSplitC(layer));
+  const bool gradient = layer.layer.op == SLUICE_OP_WEIGHT_GRADIENT;
+  const int32_t summed =
+      PartExtent(layer.channels, layer.parts[kLoopC], rule.sum_unit);
+  const ChunkList cs =
+      gradient ? RowChunks(summed / rule.sum_unit, rule.sum_unit)
+               : Halvings(summed, 1, layer.channels > 1 && CanSplitC(layer));
   Span<int32_t> widest;
   Span<double> ratio;
   Span<LargestTiles> largest;
@@ -412,9 +437,10 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &largest));
   Search search(layer, scratchpad_bytes);
   search.PrepareHalo(cuts, widest, ratio, largest);
-  // C is cut only where nothing else helps, single buffers come after double ones.
+  // C is cut only where nothing else helps, but a weight gradient's many rows; single
+  // buffers come after double ones.
   for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
-    for (int c = 0; c < cs.size && !search.found(); ++c) {
+    for (int c = 0; c < cs.size && (gradient || !search.found()); ++c) {
       for (int k = 0; k < ks.size; ++k) {
         search.TryChannels(cuts, ks.chunk[k], cs.chunk[c], doubled != 0);
       }

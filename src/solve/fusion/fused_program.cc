@@ -354,13 +354,16 @@ class Writer {
       weights_[layer] = weights_after_[weights_[layer]];
     }
     uint32_t buffer = b_.of_transfer[weights_[layer]];
+    // A tile may need fewer channels than the slice holds: nobody reads the others.
+    const CutBox& channels = list_.transfer_box[weights_[layer]];
+    const TileBoxes slice =
+        WeightBoxes(run_, layer, channels.begin[3], channels.end[3]);
     for (int r : kResident) {
       const uint32_t tensor = operands.tensor[r];
       if (tensor == kNone) continue;
-      const Box& box = boxes.box[r];
       tile->present[r] = true;
-      tile->operand[r] =
-          BoxInFrame(offsets_[buffer++], box, box, run_.graph->tensors[tensor]);
+      tile->operand[r] = BoxInFrame(offsets_[buffer++], slice.box[r], boxes.box[r],
+                                    run_.graph->tensors[tensor]);
     }
   }
 
@@ -389,8 +392,8 @@ class Writer {
     for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
     tile.macs = t.macs;
     tile.vector_ops = t.vector_ops;
-    const TileCost cost = DeclaredCost(run_.coster, *run_.hardware, executed,
-                                       run_.layer[layer], t, channels);
+    const TileCost cost = DeclaredCost(run_.coster, *run_.hardware, run_.layer[layer],
+                                       t, channels);
     tile.cycles = cost.cycles;
     tile.energy_pj = cost.energy_pj;
     tile.scratchpad_pj = cost.scratchpad_pj;

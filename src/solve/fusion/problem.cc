@@ -55,6 +55,7 @@ bool KeepsChannels(const Graph& graph, const Layer& layer, int role) {
 
 // Axes along which a cut of the output cuts this input too; others need it whole.
 uint32_t LocalAxes(const Graph& graph, const Layer& layer, int role) {
+  if (layer.op == SLUICE_OP_WEIGHT_GRADIENT) return 0;  // its axes are the filter's
   uint32_t axes = CuttableAxes(graph, layer);
   const Tensor& out = graph.tensors[layer.outputs[0]];
   const Tensor& in = graph.tensors[layer.inputs[role == kRoleInput0 ? 0 : 1]];
@@ -94,8 +95,8 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
 TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
   const Layer& executed = run.executed(layer);
   const TileOperands operands = OperandsOf(executed);
-  TileWork work = {DeclaredCost(run.coster, *run.hardware, executed, run.layer[layer],
-                                boxes, AccumulatedChannels(*run.graph, executed)),
+  TileWork work = {DeclaredCost(run.coster, *run.hardware, run.layer[layer], boxes,
+                                AccumulatedChannels(*run.graph, executed)),
                    boxes.macs, boxes.vector_ops, 0, 0};
   for (int r = 0; r < kTileRoles; ++r) {
     if (operands.tensor[r] == kNone) continue;

@@ -11,6 +11,7 @@ bool WorksInPlace(uint16_t op) {
     case SLUICE_OP_MUL:
     case SLUICE_OP_MINIMUM:
     case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_RELU_GRADIENT:
     case SLUICE_OP_REQUANTIZE:
     case SLUICE_OP_LOOKUP:
     case SLUICE_OP_SOFTMAX:
