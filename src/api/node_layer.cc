@@ -599,8 +599,8 @@ Status NodeLayer::Describe(uint32_t i) {
   for (int a = 0; a < 4; ++a) step.pad[a] = boxes.pad[a];
   step.macs = boxes.macs;
   step.vector_ops = boxes.vector_ops;
-  const TileCost cost = DeclaredCost(context_.coster, context_.hardware, layer_, index_,
-                                     boxes, tile.c_end - tile.c_begin);
+  const TileCost cost = DeclaredCost(context_.coster, context_.hardware, index_, boxes,
+                                     tile.c_end - tile.c_begin);
   if (cost.cycles > INT64_C(0xffffffff)) return Status::kUnsupported;
   step.cycles = cost.cycles;
   step.energy_pj = cost.energy_pj;

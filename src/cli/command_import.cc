@@ -3,10 +3,12 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
+#include "cli/graph_writer.h"
 #include "cli/import_onnx.h"
 #include "cli/import_tflite.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/training.h"
 
 namespace sluice::cli {
 namespace {
@@ -89,10 +91,25 @@ ImportResult ImportFile(const ImportCommand& command) {
   return ImportTflite(model.data(), model.size(), options);
 }
 
+// The counts are then those of the training step.
+void Extend(ImportResult* import) {
+  import->graph = MakeTrainingGraph(import->graph);
+  const GraphWriter graph(import->graph);
+  import->layers = graph.layers().size();
+  import->tensors = graph.tensors().size();
+  import->inputs = import->outputs = 0;
+  for (const TensorRow& t : graph.tensors()) {
+    import->inputs += t.kind == Kind::kInput;
+    import->outputs += t.kind == Kind::kOutput;
+  }
+  import->constant_bytes = graph.constant_bytes();
+}
+
 }  // namespace
 
 void Run(const ImportCommand& command) {
-  const ImportResult import = ImportFile(command);
+  ImportResult import = ImportFile(command);
+  if (command.training) Extend(&import);
   // What the library would not read is not written.
   Session session(0);
   session.LoadGraph(import.graph);

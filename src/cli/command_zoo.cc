@@ -6,6 +6,7 @@
 #include "cli/files.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/training.h"
 #include "cli/zoo/zoo.h"
 #include "sluice/graph_generated.h"
 
@@ -38,7 +39,8 @@ void Run(const ZooCommand& command) {
   options.seq = command.seq;
   options.context = command.context;
   options.blocks = command.blocks;
-  const Bytes graph = MakeZooGraph(command.name, options);
+  Bytes graph = MakeZooGraph(command.name, options);
+  if (command.training) graph = MakeTrainingGraph(graph);
   // What the library would not read is not written.
   Session session(0);
   session.LoadGraph(graph);

@@ -16,6 +16,7 @@ namespace sluice::cli {
 struct ImportCommand {
   std::string model, output;
   bool allow_opaque = false;
+  bool training = false;  // one step of it
   uint64_t opaque_cycles = 0;
   std::map<std::string, int64_t> dims;  // of dynamic ones: "batch" or "input:0"
   bool json = false;
@@ -49,6 +50,7 @@ struct ZooCommand {
   int32_t batch = 1;
   int32_t seq = 0, context = 0, blocks = 0;  // 0 = the network's own
   bool list = false;
+  bool training = false;  // one step of it
   bool json = false;
 };
 void Run(const ZooCommand& command);

@@ -41,6 +41,54 @@ Extents Normalised(const Dims& dims) {
   return extents;
 }
 
+GraphWriter::GraphWriter(const Bytes& bytes) {
+  const wire::Graph& g = *wire::GetGraph(bytes.data());
+  if (g.name() != nullptr) name_ = g.name()->str();
+  for (uint32_t i = 0; g.names() != nullptr && i < g.names()->size(); ++i) {
+    names_.push_back(g.names()->Get(i)->str());
+    name_index_.emplace(names_.back(), i);
+  }
+  const auto part = [](auto* begin, auto* items, uint32_t i, auto* to) {
+    for (uint32_t j = begin->Get(i); j < begin->Get(i + 1); ++j) {
+      to->push_back(items->Get(j));
+    }
+  };
+  for (uint32_t t = 0; t < g.tensor_dtype()->size(); ++t) {
+    const auto get = [t](auto* column, auto missing) {
+      return column == nullptr ? missing : column->Get(t);
+    };
+    TensorRow row = {get(g.tensor_name(), kNoTensor),
+                     g.tensor_dtype()->Get(t),
+                     static_cast<Kind>(g.tensor_kind()->Get(t)),
+                     {},
+                     get(g.tensor_zero_point(), int32_t{0}),
+                     get(g.tensor_scale(), 0.0f),
+                     get(g.tensor_source(), uint8_t{0}),
+                     get(g.tensor_source_offset(), uint64_t{0})};
+    part(g.tensor_dim_begin(), g.tensor_dims(), t, &row.dims);
+    if (row.source == 2) throw Failure(kUsage, "constants in other files");
+    tensors_.push_back(std::move(row));
+  }
+  for (uint32_t l = 0; l < g.layer_op()->size(); ++l) {
+    LayerRow row = {g.layer_name() == nullptr ? kNoTensor : g.layer_name()->Get(l),
+                    g.layer_op()->Get(l),
+                    {},
+                    {},
+                    {}};
+    part(g.layer_input_begin(), g.layer_inputs(), l, &row.inputs);
+    part(g.layer_output_begin(), g.layer_outputs(), l, &row.outputs);
+    part(g.layer_attribute_begin(), g.layer_attributes(), l, &row.attributes);
+    layers_.push_back(std::move(row));
+  }
+  for (uint32_t p = 0; g.parameter_min() != nullptr && p < g.parameter_min()->size();
+       ++p) {
+    parameters_.push_back(
+        {g.parameter_name() == nullptr ? kNoTensor : g.parameter_name()->Get(p),
+         g.parameter_min()->Get(p), g.parameter_max()->Get(p)});
+  }
+  if (g.data() != nullptr) data_.assign(g.data()->begin(), g.data()->end());
+}
+
 uint32_t GraphWriter::AddName(const std::string& text) {
   if (text.empty()) return kNoTensor;
   const auto [entry, added] =

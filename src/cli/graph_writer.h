@@ -63,6 +63,8 @@ struct ParameterRow {
 class GraphWriter {
  public:
   explicit GraphWriter(std::string name) : name_(std::move(name)) {}
+  // Goes on with a graph that the library has accepted; its constants lie inside it.
+  explicit GraphWriter(const Bytes& graph);
 
   uint32_t AddName(const std::string& text);
   uint32_t AddTensor(const std::string& name, uint8_t dtype, Kind kind, Dims dims,
@@ -77,6 +79,11 @@ class GraphWriter {
 
   const std::vector<TensorRow>& tensors() const { return tensors_; }
   const std::vector<LayerRow>& layers() const { return layers_; }
+  // Empty for kNoTensor.
+  std::string name(uint32_t index) const {
+    return index < names_.size() ? names_[index] : std::string();
+  }
+  const Bytes& constants() const { return data_; }
   void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
   std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }

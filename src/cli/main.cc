@@ -59,6 +59,8 @@ void AddImport(CLI::App* app, ImportCommand* command) {
   sub->add_option("--opaque-cycles", command->opaque_cycles,
                   "cycles to declare for each of them (default: one per element)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 50));
+  sub->add_flag("--training", command->training,
+                "a training step: errors and gradients of the weights");
   sub->add_option_function<std::vector<std::string>>(
          "--dim",
          [command](const std::vector<std::string>& list) {
@@ -126,6 +128,8 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
                   "tokens of a prefill (gpt2_small 512, xl 1024)");
   sub->add_option("--context", command->context, "positions of the KV cache (1024)");
   sub->add_option("--blocks", command->blocks, "only the first of a transformer");
+  sub->add_flag("--training", command->training,
+                "a training step: errors and gradients of the weights");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }
