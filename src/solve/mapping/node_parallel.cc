@@ -799,9 +799,14 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   CostOptions cost_options;
   cost_options.resident = search->kept;
   const NodeSplit split = SplitOf(*search, parts);
-  SLUICE_TRY(EvaluateOnMesh(search->layer, search->hardware, search->region, split,
-                            nest.nest, search->options.terms, cost_options, &cost,
-                            diagnostic));
+  const Status evaluated =
+      EvaluateOnMesh(search->layer, search->hardware, search->region, split, nest.nest,
+                     search->options.terms, cost_options, &cost, diagnostic);
+  // Array steps that reach beyond a pass's slice have no place in the loops over all.
+  if (evaluated == Status::kBadInput && search->all_passes > 1) {
+    return Status::kInfeasible;
+  }
+  SLUICE_TRY(evaluated);
   const double objective = MapObjective(options.constraints, cost.layer.energy_pj,
                                         static_cast<double>(cost.layer.cycles));
   if (search->best > 0 && objective >= search->best) return Status::kOk;

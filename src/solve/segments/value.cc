@@ -433,7 +433,8 @@ Status Values::PriceNext(const Run& run, const Scheme& scheme, bool* all,
     const Arena::Mark mark = arena_->mark();
     SLUICE_TRY(arena_->Allocate(1, &price));
     ++calls_;
-    Diagnostic why = {};
+    Diagnostic why;
+    ClearDiagnostic(&why);
     const Status status = pricer_.price(pricer_.user, role[i].query, &price[0], &why);
     if (status != Status::kOk &&
         (status != Status::kInfeasible || scheme.kind == SegmentKind::kSingle)) {
