@@ -353,12 +353,11 @@ Status PlansThatLeave(Scheduler* s, Arrangement* a) {
     sluice_schedule_options_t options = PlanOptions(*s);
     options.solver = SLUICE_SOLVER_BASELINE;
     options.scratchpad_bytes = static_cast<uint64_t>(a->bytes[m]);
-    SLUICE_TRY(MakePlan(s->models[m].graph->graph, s->hardware, options, s->arena,
-                        s->scratch, &a->plan[m], s->diagnostic));
-    Plan plan = {};
-    SLUICE_TRY(
-        ReadPlan(a->plan[m].data(), a->plan[m].size(), s->arena, &plan, s->diagnostic));
-    a->latency[m] = static_cast<int64_t>(plan.report.latency_cycles);
+    CurvePoint point = {};
+    SLUICE_TRY(PlanPoint(s->models[m].graph->graph, s->hardware, options, s->arena,
+                         s->scratch, &point, s->diagnostic));
+    a->plan[m] = point.plan;
+    a->latency[m] = point.latency;
   }
   return Status::kOk;
 }

@@ -23,7 +23,6 @@ struct Tracer {
   uint32_t left;  // plans still to be made
 };
 
-// One plan. Its bytes stay in the arena only if they are kept.
 Status PlanFor(Tracer* t, int64_t bytes, CurvePoint* point) {
   sluice_schedule_options_t options = t->request.options;
   options.scratchpad_bytes = static_cast<uint64_t>(bytes);
@@ -32,27 +31,9 @@ Status PlanFor(Tracer* t, int64_t bytes, CurvePoint* point) {
     const uint64_t rest = now < t->request.end_ns ? t->request.end_ns - now : 1;
     options.deadline_ns = Max<uint64_t>(rest / Max(t->left, 1u), 1);
   }
-  const Arena::Mark before = t->arena->mark();
-  Span<const uint8_t> plan;
-  SLUICE_TRY(MakePlan(t->graph, t->hardware, options, t->arena, t->scratch, &plan,
-                      t->diagnostic));
-  {
-    ArenaScope scope(t->scratch);
-    Plan read = {};
-    SLUICE_TRY(ReadPlan(plan.data(), plan.size(), t->scratch, &read, t->diagnostic));
-    point->latency = static_cast<int64_t>(read.report.latency_cycles);
-    point->energy_pj = read.report.energy_pj;
-    point->need =
-        Min(bytes, RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),
-                             RangeAlignment(t->hardware)));
-  }
   point->bytes = bytes;
-  if (t->request.keep) {
-    point->plan = plan;
-  } else {
-    t->arena->Rewind(before);
-  }
-  return Status::kOk;
+  return PlanPoint(t->graph, t->hardware, options, t->request.keep ? t->arena : nullptr,
+                   t->scratch, point, t->diagnostic);
 }
 
 // The factor between neighbours, so that n steps lead from `from` to `to`. Found by
@@ -73,10 +54,10 @@ int64_t SmallestBytes(Tracer* t) {
   sluice_schedule_options_t options = t->request.options;
   options.scratchpad_bytes = 1;
   Diagnostic found = {};
-  ArenaScope scope(t->arena);
+  Arena memory(t->scratch->memory());
   Span<const uint8_t> plan;
   const Status status =
-      MakePlan(t->graph, t->hardware, options, t->arena, t->scratch, &plan, &found);
+      MakePlan(t->graph, t->hardware, options, &memory, t->scratch, &plan, &found);
   if (status != Status::kInfeasible) return 1;
   return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
 }
@@ -126,6 +107,28 @@ int64_t RangeAlignment(const Hardware& hardware) {
   return Max<int64_t>(64, hardware.scratchpad().alignment_bytes);
 }
 
+Status PlanPoint(const Graph& graph, const Hardware& hardware,
+                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
+                 CurvePoint* point, Diagnostic* diagnostic) {
+  Arena memory(scratch->memory());  // MakePlan's own
+  Span<const uint8_t> made;
+  SLUICE_TRY(MakePlan(graph, hardware, options, &memory, scratch, &made, diagnostic));
+  ArenaScope scope(scratch);
+  Plan read = {};
+  SLUICE_TRY(ReadPlan(made.data(), made.size(), scratch, &read, diagnostic));
+  point->latency = static_cast<int64_t>(read.report.latency_cycles);
+  point->energy_pj = read.report.energy_pj;
+  point->need = RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),
+                          RangeAlignment(hardware));
+  if (point->bytes != 0) point->need = Min(point->need, point->bytes);
+  if (arena == nullptr) return Status::kOk;
+  void* copy = arena->AllocateBytes(made.size(), 16);
+  if (copy == nullptr) return Status::kOutOfMemory;
+  memcpy(copy, made.data(), made.size());
+  point->plan = Span<const uint8_t>(static_cast<const uint8_t*>(copy), made.size());
+  return Status::kOk;
+}
+
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
                  const CurveRequest& request, Arena* arena, Arena* scratch,
                  Vector<CurvePoint>* out, Diagnostic* diagnostic) {
@@ -141,8 +144,8 @@ Status MakeCurve(const Graph& graph, const Hardware& hardware,
     SLUICE_TRY(AddPoint(&t, request.extra_bytes, out));
   }
   const int64_t alignment = RangeAlignment(hardware);
-  const int64_t smallest = Min(
-      RoundUpTo(Max(SmallestBytes(&t), request.least_bytes), alignment), capacity);
+  const int64_t smallest =
+      Min(RoundUpTo(Max(SmallestBytes(&t), request.least_bytes), alignment), capacity);
   if (request.points > 1) SLUICE_TRY(AddPoint(&t, smallest, out));
   const uint32_t steps = request.points - 1;
   const double ratio = steps > 1 ? Ratio(static_cast<double>(smallest),

@@ -35,6 +35,11 @@ struct CurveRequest {
 // Of scratchpad ranges that streams are bound to.
 int64_t RangeAlignment(const Hardware& hardware);
 
+// One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
+Status PlanPoint(const Graph& graph, const Hardware& hardware,
+                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
+                 CurvePoint* point, Diagnostic* diagnostic);
+
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
                  const CurveRequest& request, Arena* arena, Arena* scratch,
                  Vector<CurvePoint>* out, Diagnostic* diagnostic);
