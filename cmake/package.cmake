@@ -14,7 +14,7 @@ install(
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/sluice.hpp
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev OPTIONAL)
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT dev)
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in

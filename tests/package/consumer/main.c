@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A user's program: C99, or C++ by another name. */
 #include <sluice/sluice.h>
+#ifdef __cplusplus
+#include <sluice/sluice.hpp>
+#endif
 #include <stdio.h>
 
 int main(void) {
@@ -13,6 +16,9 @@ int main(void) {
     return 1;
   }
   sluice_context_destroy(context);
+#ifdef __cplusplus
+  if (!sluice::Context::Create()) return 1;
+#endif
   printf("sluice %s says: %s\n", sluice_version(), why.message);
   return why.message[0] == 0;
 }

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# The example on a real model: the tool, which is C++ on the C interface, makes the same
+# bytes of plan from the same graph and descriptor.
+#   cmake -DSLUICE=<tool> -DEXAMPLE=<example> -DSHARED=<folder> -DWORK=<folder>
+#         -P example.cmake
+cmake_minimum_required(VERSION 3.25)
+if(DEFINED ENV{SLUICE_SHARED})
+  set(SHARED $ENV{SLUICE_SHARED})
+endif()
+file(MAKE_DIRECTORY ${WORK})
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+set(model ${SHARED}/models/tflite/kws_ref_model_int8.tflite)
+if(EXISTS ${model})
+  run(${SLUICE} import ${model} -o ${WORK}/model.slg)
+else()
+  message("skipped: ${model} is not there; a network of the zoo instead")
+  run(${SLUICE} zoo mobilenet_v1 -o ${WORK}/model.slg)
+endif()
+run(${EXAMPLE} ${WORK}/model.slg ${WORK}/machine.slh ${WORK}/plan.slp)
+run(${SLUICE} verify ${WORK}/plan.slp --graph ${WORK}/model.slg --hw ${WORK}/machine.slh)
+run(${SLUICE} simulate ${WORK}/plan.slp --graph ${WORK}/model.slg
+    --hw ${WORK}/machine.slh --functional)
+run(${SLUICE} schedule ${WORK}/model.slg --hw ${WORK}/machine.slh --iterations 50
+    --seed 7 -o ${WORK}/tool.slp)
+run(${CMAKE_COMMAND} -E compare_files ${WORK}/plan.slp ${WORK}/tool.slp)

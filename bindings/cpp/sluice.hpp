@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice for C++17: owners that cannot leak or outlive what they need, results instead
+// of status codes, builders for graphs and descriptors. One header; nothing to link but
+// the C library, and no flatbuffers: the builders write the few bytes themselves.
+//
+//   auto context = sluice::Context::Create();
+//   if (!context) return Complain(context.error().message());
+//   auto graph = context->ReadGraph(bytes);
+//   auto hardware = context->ReadHardware(descriptor.Bytes());
+//   if (!graph || !hardware) ...
+//   auto plan = context->Schedule(*graph, *hardware,
+//                                 sluice::ScheduleOptions().Deadline(5ms));
+//   if (plan) Submit(plan->stream().data(), plan->stream().size());
+//
+// Input    as sluice.h; builders take what graph.fbs and hardware.fbs hold
+// Errors   Result<T>: a value or an Error with the diagnostic; nothing throws but the
+//          host's own containers when it is out of memory
+// Threads  a Context and all that was made from it belong to one thread at a time.
+//          Graphs, Hardware and Plans keep their Context alive.
+// Cost     that of the C call; one reference count per object
+#ifndef SLUICE_SLUICE_HPP_
+#define SLUICE_SLUICE_HPP_
+
+#include <atomic>
+#include <cassert>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sluice/ops.h"
+#include "sluice/sluice.h"
+
+namespace sluice {
+
+// Bytes that belong to somebody else.
+class View {
+ public:
+  View() = default;
+  View(const void* data, size_t size) : data_(data), size_(size) {}
+  View(const std::vector<uint8_t>& bytes) : View(bytes.data(), bytes.size()) {}
+  View(std::string_view bytes) : View(bytes.data(), bytes.size()) {}
+  const uint8_t* data() const { return static_cast<const uint8_t*>(data_); }
+  size_t size() const { return size_; }
+  const uint8_t* begin() const { return data(); }
+  const uint8_t* end() const { return data() + size_; }
+
+ private:
+  const void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// What went wrong, where and how much: the diagnostic of the C call.
+class Error {
+ public:
+  Error() {
+    diagnostic.struct_size = sizeof diagnostic;
+    diagnostic.layer = diagnostic.tensor = diagnostic.instruction = SLUICE_NO_INDEX;
+  }
+  sluice_status_t status() const { return status_; }
+  const char* status_name() const { return sluice_status_name(status_); }
+  const char* message() const { return diagnostic.message; }
+  bool infeasible() const { return status_ == SLUICE_INFEASIBLE; }
+  bool stopped() const { return status_ == SLUICE_STOPPED; }
+
+  sluice_diagnostic_t diagnostic = {};
+
+ private:
+  friend class Context;
+  template <typename>
+  friend class Result;
+  Error&& With(sluice_status_t status) && {
+    status_ = status;
+    return std::move(*this);
+  }
+  sluice_status_t status_ = SLUICE_OK;
+};
+
+// A value or an error, as std::expected<T, Error> of C++23.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+  using error_type = Error;
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+  // Only of a result that has one.
+  T& value() & { return *Get(); }
+  const T& value() const& { return *const_cast<Result*>(this)->Get(); }
+  T&& value() && { return std::move(*Get()); }
+  T& operator*() & { return *Get(); }
+  const T& operator*() const& { return *const_cast<Result*>(this)->Get(); }
+  T&& operator*() && { return std::move(*Get()); }
+  T* operator->() { return Get(); }
+  const T* operator->() const { return const_cast<Result*>(this)->Get(); }
+  template <typename U>
+  T value_or(U&& other) && {
+    return has_value() ? std::move(*Get()) : static_cast<T>(std::forward<U>(other));
+  }
+  const Error& error() const {
+    const Error* error = std::get_if<1>(&state_);
+    assert(error != nullptr);
+    return *error;
+  }
+  // f(value) gives the next result; an error stays what it is.
+  template <typename F>
+  auto and_then(F&& f) && -> decltype(f(std::declval<T>())) {
+    if (!has_value()) return error();
+    return std::forward<F>(f)(std::move(*Get()));
+  }
+
+ private:
+  T* Get() {
+    T* value = std::get_if<0>(&state_);
+    assert(value != nullptr);
+    return value;
+  }
+  std::variant<T, Error> state_;
+};
+
+struct Done {};  // the value of a result that has none
+
+// Options of Context::Create; all may be left alone.
+struct ContextOptions : sluice_context_options_t {
+  ContextOptions() : sluice_context_options_t{} {
+    struct_size = sizeof(sluice_context_options_t);
+  }
+  ContextOptions& MaxBytes(uint64_t bytes) {
+    max_bytes = bytes;
+    return *this;
+  }
+  // All memory of the context, itself included. The block must outlive it.
+  ContextOptions& Block(void* memory, uint64_t bytes) {
+    block = memory;
+    block_bytes = bytes;
+    return *this;
+  }
+  // Must outlive the context.
+  ContextOptions& Allocator(const sluice_allocator_t* custom) {
+    allocator = custom;
+    return *this;
+  }
+};
+
+// Every field of sluice_schedule_options_t, some with a better type.
+struct ScheduleOptions : sluice_schedule_options_t {
+  ScheduleOptions() : sluice_schedule_options_t{} {
+    struct_size = sizeof(sluice_schedule_options_t);
+  }
+  ScheduleOptions& Solver(uint32_t which) {
+    solver = which;
+    return *this;
+  }
+  ScheduleOptions& Scratchpad(uint64_t bytes) {
+    scratchpad_bytes = bytes;
+    return *this;
+  }
+  ScheduleOptions& Deadline(std::chrono::nanoseconds time) {
+    // At least 1: 0 would mean none.
+    deadline_ns = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 1;
+    return *this;
+  }
+  ScheduleOptions& MaxIterations(uint64_t n) {
+    max_iterations = n;
+    return *this;
+  }
+  ScheduleOptions& Seed(uint64_t value) {
+    seed = value;
+    return *this;
+  }
+  // Set to nonzero by any thread to stop; must outlive the call.
+  ScheduleOptions& Cancel(const std::atomic<uint32_t>* word) {
+    static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
+                      std::atomic<uint32_t>::is_always_lock_free,
+                  "is a word");
+    cancel = reinterpret_cast<const uint32_t*>(word);
+    return *this;
+  }
+  ScheduleOptions& Objective(uint32_t energy, uint32_t delay) {
+    energy_exponent = energy;
+    delay_exponent = delay;
+    return *this;
+  }
+};
+
+namespace detail {
+
+// An object of the C library with what it must not outlive.
+template <typename T, void (*Destroy)(T*)>
+class Owned {
+ public:
+  Owned(std::shared_ptr<sluice_context_t> context, T* object)
+      : context_(std::move(context)), object_(object) {}
+  Owned(Owned&& other) noexcept
+      : context_(std::move(other.context_)),
+        object_(std::exchange(other.object_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Owned() {
+    if (object_ != nullptr) Destroy(object_);
+  }
+  // For calls of the C interface; still owned.
+  T* get() const { return object_; }
+
+ protected:
+  std::shared_ptr<sluice_context_t> context_;
+  T* object_;
+};
+
+}  // namespace detail
+
+class Graph : public detail::Owned<sluice_graph_t, sluice_graph_destroy> {
+ public:
+  using Owned::Owned;
+  sluice_graph_counts_t counts() const {
+    sluice_graph_counts_t counts = {};
+    counts.struct_size = sizeof counts;
+    (void)sluice_graph_count(object_, &counts);
+    return counts;
+  }
+};
+
+class Hardware : public detail::Owned<sluice_hardware_t, sluice_hardware_destroy> {
+ public:
+  using Owned::Owned;
+};
+
+class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
+ public:
+  using Owned::Owned;
+  // plan.fbs; valid as long as the plan.
+  View bytes() const { return Ask(sluice_plan_bytes); }
+  // The image of stream.h.
+  View stream() const { return Ask(sluice_plan_stream); }
+  sluice_report_t report() const {
+    sluice_report_t report = {};
+    report.struct_size = sizeof report;
+    (void)sluice_plan_report(object_, &report);
+    return report;
+  }
+
+ private:
+  template <typename F>
+  View Ask(F function) const {
+    const void* data = nullptr;
+    size_t size = 0;
+    (void)function(object_, &data, &size);
+    return View(data, size);
+  }
+};
+
+class Context {
+ public:
+  static Result<Context> Create(const ContextOptions& options = ContextOptions()) {
+    Error why;
+    sluice_context_t* context = nullptr;
+    const sluice_status_t status =
+        sluice_context_create(&options, &context, &why.diagnostic);
+    if (status != SLUICE_OK) return std::move(why).With(status);
+    return Context(std::shared_ptr<sluice_context_t>(context, sluice_context_destroy));
+  }
+
+  // The bytes are copied.
+  Result<Graph> ReadGraph(View bytes) const {
+    return Make<Graph, sluice_graph_t>(sluice_graph_create, bytes.data(), bytes.size());
+  }
+  Result<Hardware> ReadHardware(View bytes) const {
+    return Make<Hardware, sluice_hardware_t>(sluice_hardware_create, bytes.data(),
+                                             bytes.size());
+  }
+  Result<Plan> ReadPlan(View bytes) const {
+    return Make<Plan, sluice_plan_t>(sluice_plan_create, bytes.data(), bytes.size());
+  }
+  Result<Plan> Schedule(const Graph& graph, const Hardware& hardware,
+                        const ScheduleOptions& options = ScheduleOptions()) const {
+    return Make<Plan, sluice_plan_t>(sluice_schedule, graph.get(), hardware.get(),
+                                     &options);
+  }
+  Result<Done> Verify(const Graph& graph, const Hardware& hardware,
+                      const Plan& plan) const {
+    Error why;
+    const sluice_status_t status = sluice_verify(
+        context_.get(), graph.get(), hardware.get(), plan.get(), &why.diagnostic);
+    if (status != SLUICE_OK) return std::move(why).With(status);
+    return Done{};
+  }
+  sluice_memory_stats_t memory() const {
+    sluice_memory_stats_t stats = {};
+    stats.struct_size = sizeof stats;
+    (void)sluice_context_memory(context_.get(), &stats);
+    return stats;
+  }
+  sluice_context_t* get() const { return context_.get(); }
+
+ private:
+  explicit Context(std::shared_ptr<sluice_context_t> context)
+      : context_(std::move(context)) {}
+  template <typename Owner, typename T, typename F, typename... Arguments>
+  Result<Owner> Make(F function, Arguments... arguments) const {
+    Error why;
+    T* object = nullptr;
+    const sluice_status_t status =
+        function(context_.get(), arguments..., &object, &why.diagnostic);
+    if (status != SLUICE_OK) return std::move(why).With(status);
+    return Owner(context_, object);
+  }
+  std::shared_ptr<sluice_context_t> context_;
+};
+
+namespace detail {
+
+// The part of the flatbuffers format that graphs and descriptors need: tables of
+// scalars, strings and vectors, written front to back. Every field is written, defaults
+// too.
+class FlatWriter {
+ public:
+  using Bytes = std::vector<uint8_t>;
+  static constexpr size_t kNowhere = ~size_t{0};
+
+  explicit FlatWriter(const char (&identifier)[5]) : bytes_(8) {
+    memcpy(&bytes_[4], identifier, 4);
+  }
+
+  // Fields of one table, by id in the order of the calls.
+  class Fields {
+   public:
+    Fields& U8(uint64_t v) { return Add(1, v); }
+    Fields& U32(uint64_t v) { return Add(4, v); }
+    Fields& U64(uint64_t v) { return Add(8, v); }
+    Fields& F64(double v) {
+      uint64_t bits;
+      memcpy(&bits, &v, 8);
+      return Add(8, bits);
+    }
+    Fields& Reference() { return Add(4, 0); }
+    Fields& Absent() { return Add(0, 0); }
+
+   private:
+    friend class FlatWriter;
+    struct Field {
+      uint32_t size;
+      uint64_t bits;
+    };
+    Fields& Add(uint32_t size, uint64_t bits) {
+      fields_.push_back({size, bits});
+      return *this;
+    }
+    std::vector<Field> fields_;
+  };
+
+  // Appends a table that the reference at `from` (kNowhere: the root) points to;
+  // returns where each field lies.
+  std::vector<size_t> Table(size_t from, const Fields& fields) {
+    const auto& list = fields.fields_;
+    Align(2);
+    const size_t vtable = bytes_.size();
+    Put(vtable, 2, 4 + 2 * list.size());
+    for (size_t i = 0; i <= list.size(); ++i) Put(bytes_.size(), 2, 0);
+    Align(4);
+    const size_t table = bytes_.size();
+    Put(table, 4, table - vtable);
+    std::vector<size_t> at(list.size(), kNowhere);
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (list[i].size == 0) continue;
+      Align(list[i].size);
+      at[i] = bytes_.size();
+      Put(at[i], list[i].size, list[i].bits);
+      Put(vtable + 4 + 2 * i, 2, at[i] - table);
+    }
+    Put(vtable + 2, 2, bytes_.size() - table);
+    Point(from == kNowhere ? 0 : from, table);
+    return at;
+  }
+
+  template <typename T>
+  void Vector(size_t from, const std::vector<T>& items) {
+    Align(4);
+    while ((bytes_.size() + 4) % sizeof(T) != 0) bytes_.push_back(0);
+    Point(from, bytes_.size());
+    Put(bytes_.size(), 4, items.size());
+    for (const T& item : items) {
+      uint64_t bits = 0;
+      memcpy(&bits, &item, sizeof(T));  // host order is little-endian, as the wire's
+      Put(bytes_.size(), sizeof(T), bits);
+    }
+  }
+
+  // A vector of n references; returns where they lie.
+  std::vector<size_t> References(size_t from, size_t n) {
+    Vector(from, std::vector<uint32_t>(n));
+    std::vector<size_t> at(n);
+    for (size_t i = 0; i < n; ++i) at[i] = bytes_.size() - 4 * (n - i);
+    return at;
+  }
+
+  void String(size_t from, const std::string& text) {
+    Align(4);
+    Point(from, bytes_.size());
+    Put(bytes_.size(), 4, text.size());
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_.push_back(0);
+  }
+
+  Bytes Take() && {
+    Align(8);
+    return std::move(bytes_);
+  }
+
+ private:
+  void Align(size_t to) { bytes_.resize((bytes_.size() + to - 1) / to * to); }
+  void Put(size_t at, size_t size, uint64_t bits) {
+    if (at + size > bytes_.size()) bytes_.resize(at + size);
+    for (size_t i = 0; i < size; ++i)
+      bytes_[at + i] = static_cast<uint8_t>(bits >> 8 * i);
+  }
+  void Point(size_t from, size_t to) { Put(from, 4, to - from); }
+
+  Bytes bytes_;
+};
+
+}  // namespace detail
+
+// A graph, tensor by tensor and layer by layer in a topological order. Nothing is
+// checked here: ReadGraph says what is wrong and where.
+class GraphBuilder {
+ public:
+  using Dims = std::vector<int32_t>;
+  explicit GraphBuilder(std::string name = "") : name_(std::move(name)) {}
+
+  uint32_t Input(std::string name, Dims dims, uint8_t dtype = SLUICE_DTYPE_INT8) {
+    return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_INPUT);
+  }
+  uint32_t Output(std::string name, Dims dims, uint8_t dtype = SLUICE_DTYPE_INT8) {
+    return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_OUTPUT);
+  }
+  uint32_t Intermediate(std::string name, Dims dims,
+                        uint8_t dtype = SLUICE_DTYPE_INT8) {
+    return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_INTERMEDIATE);
+  }
+  uint32_t State(std::string name, Dims dims, uint8_t dtype = SLUICE_DTYPE_INT8) {
+    return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_STATE);
+  }
+  // A constant with its bytes, row-major and little-endian.
+  uint32_t Constant(std::string name, Dims dims, uint8_t dtype, View bytes) {
+    data_.resize((data_.size() + 15) / 16 * 16);
+    const uint64_t offset = data_.size();
+    data_.insert(data_.end(), bytes.begin(), bytes.end());
+    return Source(std::move(name), dims, dtype, SLUICE_SOURCE_INLINE, offset);
+  }
+  // A constant whose bytes follow from a seed (ops.h): for costs and tests.
+  uint32_t Seeded(std::string name, Dims dims, uint8_t dtype, uint64_t seed) {
+    return Source(std::move(name), dims, dtype, SLUICE_SOURCE_SEEDED, seed);
+  }
+
+  // op and attributes as ops.h has them; a missing tail of the attributes is zero.
+  uint32_t Layer(std::string name, uint16_t op, const std::vector<uint32_t>& inputs,
+                 const std::vector<uint32_t>& outputs,
+                 const std::vector<int32_t>& attributes = {}) {
+    layer_name_.push_back(Name(std::move(name)));
+    op_.push_back(op);
+    Append(inputs, &inputs_, &input_begin_);
+    Append(outputs, &outputs_, &output_begin_);
+    Append(attributes, &attributes_, &attribute_begin_);
+    return static_cast<uint32_t>(op_.size() - 1);
+  }
+  uint32_t Parameter(std::string name, int32_t min, int32_t max) {
+    parameter_name_.push_back(Name(std::move(name)));
+    parameter_min_.push_back(min);
+    parameter_max_.push_back(max);
+    return static_cast<uint32_t>(parameter_min_.size() - 1);
+  }
+
+  // graph.fbs.
+  std::vector<uint8_t> Bytes() const {
+    detail::FlatWriter w("SLG1");
+    detail::FlatWriter::Fields fields;
+    fields.U32(0);
+    for (int i = 1; i <= 24; ++i) {
+      const bool absent = i == 8 || i == 9;  // zero points and scales: information only
+      absent ? fields.Absent() : fields.Reference();
+    }
+    const std::vector<size_t> at = w.Table(detail::FlatWriter::kNowhere, fields);
+    w.String(at[1], name_);
+    const std::vector<size_t> names = w.References(at[2], names_.size());
+    for (size_t i = 0; i < names.size(); ++i) w.String(names[i], names_[i]);
+    w.Vector(at[3], tensor_name_);
+    w.Vector(at[4], dtype_);
+    w.Vector(at[5], kind_);
+    w.Vector(at[6], dim_begin_);
+    w.Vector(at[7], dims_);
+    w.Vector(at[10], source_);
+    w.Vector(at[11], source_offset_);
+    w.Vector(at[12], std::vector<uint32_t>(dtype_.size(), SLUICE_NO_INDEX));
+    w.Vector(at[14], layer_name_);
+    w.Vector(at[15], op_);
+    w.Vector(at[16], input_begin_);
+    w.Vector(at[17], inputs_);
+    w.Vector(at[18], output_begin_);
+    w.Vector(at[19], outputs_);
+    w.Vector(at[20], attribute_begin_);
+    w.Vector(at[21], attributes_);
+    w.Vector(at[22], parameter_name_);
+    w.Vector(at[23], parameter_min_);
+    w.Vector(at[24], parameter_max_);
+    w.Vector(at[13], data_);
+    return std::move(w).Take();
+  }
+
+ private:
+  uint32_t Name(std::string name) {
+    if (name.empty()) return SLUICE_NO_INDEX;
+    names_.push_back(std::move(name));
+    return static_cast<uint32_t>(names_.size() - 1);
+  }
+  uint32_t Tensor(std::string name, const Dims& dims, uint8_t dtype, uint8_t kind) {
+    tensor_name_.push_back(Name(std::move(name)));
+    dtype_.push_back(dtype);
+    kind_.push_back(kind);
+    Append(dims, &dims_, &dim_begin_);
+    source_.push_back(SLUICE_SOURCE_NONE);
+    source_offset_.push_back(0);
+    return static_cast<uint32_t>(dtype_.size() - 1);
+  }
+  uint32_t Source(std::string name, const Dims& dims, uint8_t dtype, uint8_t source,
+                  uint64_t offset) {
+    const uint32_t tensor =
+        Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_CONSTANT);
+    source_.back() = source;
+    source_offset_.back() = offset;
+    return tensor;
+  }
+  template <typename T>
+  static void Append(const std::vector<T>& items, std::vector<T>* all,
+                     std::vector<uint32_t>* begin) {
+    all->insert(all->end(), items.begin(), items.end());
+    begin->push_back(static_cast<uint32_t>(all->size()));
+  }
+
+  std::string name_;
+  std::vector<std::string> names_;
+  std::vector<uint32_t> tensor_name_, dim_begin_{0}, layer_name_, input_begin_{0},
+      inputs_;
+  std::vector<uint32_t> output_begin_{0}, outputs_, attribute_begin_{0},
+      parameter_name_;
+  std::vector<uint8_t> dtype_, kind_, source_, data_;
+  std::vector<int32_t> dims_, attributes_, parameter_min_, parameter_max_;
+  std::vector<uint64_t> source_offset_;
+  std::vector<uint16_t> op_;
+};
+
+// A descriptor: the fields of hardware.fbs with its defaults. Nothing is checked here:
+// ReadHardware says what is wrong.
+struct HardwareBuilder {
+  struct Level {
+    std::string name;
+    uint64_t capacity_bytes = 0;  // 0 = unbounded (DRAM)
+    double read_pj_per_bit = 0, write_pj_per_bit = 0;
+    uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
+    uint32_t instances = 1, banks = 1, alignment_bytes = 1;
+    uint32_t may_hold = 7, must_hold = 0;  // 1 input, 2 weight, 4 output
+    bool sliding = false;
+  };
+  struct Fanout {
+    std::string name;
+    uint32_t level = 0, extent = 1;
+    uint32_t may_unroll = 127;  // bits N K C P Q R S
+    bool multicast = true, reduction = true, forwarding = false;
+    double transfer_pj_per_bit = 0, forward_pj_per_bit = 0;
+  };
+
+  std::string name;
+  uint64_t clock_hz = 1000000000;
+  std::vector<Level> levels;  // nearest the MACs first, DRAM last
+  uint32_t scratchpad_level = 0;
+  std::vector<Fanout> fanouts;
+  uint64_t macs_per_cycle = 0, vector_ops_per_cycle = 0;
+  double mac_pj = 0, vector_op_pj = 0, leakage_pj_per_cycle = 0;
+  uint32_t array_k = 0, array_c = 0;
+  uint64_t dma_latency_cycles = 0;
+  uint32_t dma_burst_bytes = 1, dram_granule_bytes = 1;
+  uint32_t node_cols = 1, node_rows = 1;
+  double hop_pj_per_bit = 0;
+  uint64_t hop_latency_cycles = 1;
+  uint64_t link_bytes_per_cycle_numerator = 0, link_bytes_per_cycle_denominator = 1;
+  uint32_t accumulator_bytes = 4;
+
+  // hardware.fbs.
+  std::vector<uint8_t> Bytes() const {
+    detail::FlatWriter w("SLH1");
+    detail::FlatWriter::Fields fields;
+    fields.U32(0).Reference().U64(clock_hz).Reference().U32(scratchpad_level);
+    fields.Reference().U64(macs_per_cycle).F64(mac_pj).U64(vector_ops_per_cycle);
+    fields.F64(vector_op_pj).F64(leakage_pj_per_cycle).U32(array_k).U32(array_c);
+    fields.U32(1).U64(dma_latency_cycles).U32(dma_burst_bytes).U32(dram_granule_bytes);
+    fields.U32(node_cols).U32(node_rows).F64(hop_pj_per_bit).U64(hop_latency_cycles);
+    fields.U64(link_bytes_per_cycle_numerator).U64(link_bytes_per_cycle_denominator);
+    fields.U32(accumulator_bytes);
+    const std::vector<size_t> at = w.Table(detail::FlatWriter::kNowhere, fields);
+    w.String(at[1], name);
+    const std::vector<size_t> level_at = w.References(at[3], levels.size());
+    for (size_t i = 0; i < levels.size(); ++i) Write(levels[i], level_at[i], &w);
+    const std::vector<size_t> fanout_at = w.References(at[5], fanouts.size());
+    for (size_t i = 0; i < fanouts.size(); ++i) Write(fanouts[i], fanout_at[i], &w);
+    return std::move(w).Take();
+  }
+
+ private:
+  static void Write(const Level& level, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.Reference().U64(level.capacity_bytes).U32(level.instances);
+    fields.F64(level.read_pj_per_bit).F64(level.write_pj_per_bit);
+    fields.U64(level.bytes_per_cycle_numerator).U64(level.bytes_per_cycle_denominator);
+    fields.U32(level.banks).U32(level.alignment_bytes);
+    fields.U32(level.may_hold).U32(level.must_hold).U8(level.sliding ? 1 : 0);
+    w->String(w->Table(from, fields)[0], level.name);
+  }
+  static void Write(const Fanout& fanout, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.U32(fanout.level).U32(fanout.extent).U32(fanout.may_unroll);
+    fields.U8(fanout.multicast ? 1 : 0).U8(fanout.reduction ? 1 : 0);
+    fields.U8(fanout.forwarding ? 1 : 0).Reference();
+    fields.F64(fanout.transfer_pj_per_bit).F64(fanout.forward_pj_per_bit);
+    w->String(w->Table(from, fields)[6], fanout.name);
+  }
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SLUICE_HPP_
