@@ -189,8 +189,12 @@ Status SearchRegisters(const PartSearch& search, const SpatialChoice& choice,
   const double bytes_of[kOperands] = {static_cast<double>(search.width[kInput]),
                                       static_cast<double>(search.width[kWeight]),
                                       static_cast<double>(search.width[kOutput])};
+  double most_first = 1;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (kGroupOf[d] == kGroupSum) most_first *= static_cast<double>(choice.spread[d]);
+  }
   ArrayWay best[kGroups];
-  for (ArrayWay& way : best) way.score = kNever;
+  for (ArrayWay& way : best) way.score = LimitOf(*entry);
   const FactorList &lk = list[kDimK], &lc = list[kDimC];
   const int64_t wi = search.width[kInput], ww = search.width[kWeight];
   const int64_t wo = search.width[kOutput];
@@ -220,6 +224,16 @@ Status SearchRegisters(const PartSearch& search, const SpatialChoice& choice,
             const double weight_moving = weights * (row_visits * word.read1[kWeight] +
                                                     row_tiles * word.fill0[kWeight]);
             size_t ic = lc.size;
+            // With all of K and of the sum in the registers, would it be of use?
+            const double least_pj = input_united * word.read1[kInput] +
+                                    outputs * word.write1[kOutput] -
+                                    outputs * most_first * word.mac_read[kOutput] +
+                                    Min(weight_still, weight_moving);
+            bool useful = false;
+            for (const ArrayWay& way : best) {
+              useful |= ScoreOf(search, least_pj, choice.cycles) < way.score;
+            }
+            if (!useful) continue;
             for (size_t ik = 0; ik < lk.size && ic > 0; ++ik) {
               const Factor& k = lk.of[ik];
               const int64_t left = search.room[0] - rows * k.passes * wo;
@@ -388,27 +402,33 @@ SpatialChoice ChoiceOf(const ConvSpace& space, const ArrayWay& way) {
 
 // Scratchpad tiles over one way: DRAM's traffic and the still operand's later visits.
 struct TileSearch {
+  TileSearch(const PartSearch& p, const ArrayWay& w, const SpatialChoice& c,
+             double limit)
+      : part(p), way(w), choice(c), best(limit) {}
   const PartSearch& part;
   const ArrayWay& way;
   const SpatialChoice& choice;
   Span<const int64_t> divisors[kDims];
   int64_t left[kDims];  // passes above the registers
   int64_t base[kDims];  // extents below them
-  double still_words;
-  double again_pj;  // of one word of the still operand, each visit after the first
-  double moved_pj[kOperands];  // from DRAM, of one word
-  double moved_bytes[kOperands];
-  double final_pj, final_bytes;
-  double best;
-  double best_pj, best_cycles;
-  int64_t t1[kDims];
-  uint32_t inner2;
+  double still_words = 0;
+  double again_pj = 0;  // of one word of the still operand, each later visit
+  double moved_pj[kOperands] = {};  // from DRAM, of one word
+  double moved_bytes[kOperands] = {};
+  double final_pj = 0, final_bytes = 0;
   double width[kOperands];        // bytes
   int64_t fits_width[kOperands];  // 0 for what is kept
-  int64_t taken;                  // bytes of what is kept
-  int64_t row_words;              // input words per output and channel, at least
-  double all_rows, least_input;
+  int64_t taken = 0;              // bytes of what is kept
+  // Input words per output and channel, per output row; output rows of the batch; input
+  // of whole tiles: all at least.
+  int64_t row_words = 1, line_words;
+  double all_rows, all_lines, least_input, least_span;
   double spans[2][kMostSpans];  // input rows and columns over all tiles, by divisor
+  // What has been found.
+  double best;
+  double best_pj = 0, best_cycles = 0;
+  int64_t t1[kDims];
+  uint32_t inner2 = 0;
 
   int64_t Extent(uint32_t d, int64_t factor) const {
     return Min(part.space.problem.extent[d], factor * base[d]);
@@ -468,18 +488,33 @@ void TileSearch::TryRows(int64_t factor[kDims]) {
   for (size_t iq = divisors[kDimQ].size(); iq-- > 0;) {
     const int64_t columns = Extent(kDimQ, divisors[kDimQ][iq]);
     const int64_t wide = WindowSpan(problem, 1, columns, e[kDimS]);
-    size_t batches = divisors[kDimN].size();
-    for (size_t ip = 0; ip < divisors[kDimP].size(); ++ip) {
+    // At least as many steps, were there no halos between rows.
+    const double line_bytes =
+        static_cast<double>(c * wide * line_words * wi + k * columns * wo);
+    const double lines = static_cast<double>(left[kDimQ] / divisors[kDimQ][iq]) *
+                         Max(1.0, all_lines * line_bytes / static_cast<double>(room));
+    steps[kGroupRows] = lines;
+    if (Score(steps, part.plane_words * least_span * spans[1][iq], &pj, &cycles,
+              &still) >= best) {
+      continue;
+    }
+    // More rows with as much of the batch are always better.
+    int64_t reach = 0;
+    size_t batches = 0;
+    for (size_t ip = divisors[kDimP].size(); ip-- > 0;) {
       const int64_t rows = Extent(kDimP, divisors[kDimP][ip]);
       const int64_t each = c * WindowSpan(problem, 0, rows, e[kDimR]) * wide * wi +
                            k * rows * columns * wo;
-      while (batches > 0 && Extent(kDimN, divisors[kDimN][batches - 1]) * each > room) {
-        --batches;
+      while (batches < divisors[kDimN].size() &&
+             Extent(kDimN, divisors[kDimN][batches]) * each <= room) {
+        ++batches;
       }
-      if (batches == 0) break;
+      if (batches == 0) continue;
       factor[kDimN] = divisors[kDimN][batches - 1];
       factor[kDimP] = divisors[kDimP][ip];
       factor[kDimQ] = divisors[kDimQ][iq];
+      if (factor[kDimN] * factor[kDimP] <= reach) continue;
+      reach = factor[kDimN] * factor[kDimP];
       steps[kGroupRows] = 1;
       for (uint32_t d = 0; d < kDims; ++d) {
         if (kGroupOf[d] == kGroupRows) {
@@ -512,6 +547,9 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
   tiles->least_input = part.plane_words;
   tiles->row_words = 1;
   tiles->all_rows = static_cast<double>(e[kDimN] * e[kDimP] * e[kDimQ]);
+  tiles->all_lines = static_cast<double>(e[kDimN] * e[kDimP]);
+  tiles->line_words = WindowStep(space.problem, 0);
+  tiles->least_span = SpanSum(space.problem, 0, e[kDimP], e[kDimR]);
   for (int axis = 0; axis < 2; ++axis) {
     const uint32_t d = kDimP + static_cast<uint32_t>(axis);
     const size_t n = Min(tiles->divisors[d].size(), kMostSpans);
@@ -556,8 +594,7 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
 Status SearchAbove(const PartSearch& part, const ArrayWay& way,
                    const SpatialChoice& choice, ArrayTable* table, double limit,
                    Point* point, double* objective) {
-  TileSearch tiles = {part,  way, choice, {}, {}, {}, 0,  0, {}, {}, 0, 0,
-                      limit, 0,   0,      {}, 0,  {}, {}, 0, 0,  0,  0, {}};
+  TileSearch tiles(part, way, choice, limit);
   const uint32_t still = kStill[way.inner1];
   if (Has(part.space.problem, still)) {
     const WordEnergy& word = part.space.word;
@@ -652,8 +689,7 @@ Status EstimatePart(const MappingProblem& part, const Hardware& node,
   }
   way.pj = array_pj - space.fixed_pj;
   way.cycles = *cycles;
-  TileSearch tiles = {search, way, choice, {}, {}, {}, 0,  0, {}, {}, 0, 0,
-                      kNever, 0,   0,      {}, 0,  {}, {}, 0, 0,  0,  0, {}};
+  TileSearch tiles(search, way, choice, kNever);
   SLUICE_TRY(SearchTiles(&tiles, table));
   *dram_pj = tiles.best < kNever ? tiles.best_pj - way.pj : -1;
   *cycles = tiles.best_cycles;

@@ -12,7 +12,8 @@ constexpr uint8_t kSplitDims[] = {kDimN, kDimK, kDimC, kDimP, kDimQ, kDimG};
 constexpr int kSplitDimCount = 6;
 constexpr double kSlack = 0.005;  // gains below this share are not looked for
 constexpr double kEstimateError = 0.03;
-constexpr int kMore = 12;
+constexpr int kMore = 6;
+constexpr int kFruitless = 100;       // parts placed in a row and not worth solving
 constexpr int kMisses = 40;           // splits in a row that gain nothing
 constexpr int64_t kSmallMesh = 16;    // up to this, every factor is tried
 constexpr int64_t kSmallExtent = 16;  // and of extents below
@@ -96,6 +97,7 @@ struct Search {
   double best;
   NodeMapping* mapped;
   int64_t least_kept;  // bytes, of what was kept in parts that do not fit
+  int fruitless;       // parts placed in a row that are not worth solving
   uint32_t cut;        // parts none of whose tiles holds a whole filter
 };
 
@@ -830,8 +832,10 @@ Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnos
       *next = parts;
       return Status::kOk;
     }
-    if (search->best > 0 && !search->options.every &&
-        parts->estimate >= search->best * (1 - kSlack)) {
+    const double wanted = search->best > 0 && !search->options.every
+                              ? search->best * (1 - kSlack)
+                              : kNever;
+    if (parts->estimate >= wanted || search->fruitless > kFruitless) {
       Drop(search);
       Sink(search, 0);
       continue;
@@ -845,7 +849,9 @@ Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnos
       parts->stage = kPlaced;
       SLUICE_TRY(EstimatePlaced(search, parts, &fits, diagnostic));
     }
+    ++search->fruitless;
     if (fits) {
+      if (parts->estimate < wanted) search->fruitless = 0;
       heap[0].estimate = parts->estimate;
     } else {
       Drop(search);
@@ -933,6 +939,7 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
     search->parts.Truncate(0);
     search->least_kept = INT64_MAX;
     search->cut = ~0u;
+    search->fruitless = 0;
     search->heap.Truncate(0);
     Parts parts = {};
     for (int32_t& f : parts.factor) f = 1;
