@@ -20,12 +20,12 @@ struct Search {
   Diagnostic* diagnostic;
   Weights weights;
   Ranking ranking = Ranking::kEstimate;
-  Span<double> best;     // of the layers before a position
-  Span<uint32_t> by;     // run that ends there
-  Span<uint32_t> chain;  // runs, last first
+  Span<double> best;      // of the layers before a position
+  Span<uint32_t> by;      // run that ends there
+  Span<uint32_t> chain;   // runs, last first
+  Span<uint32_t> scheme;  // of each
   size_t length = 0;
   uint64_t limit = 0;  // calls of the pricer; 0: none
-  bool only_priced = false;
 };
 
 double Scalar(const Weights& weights, const SchemeValue& value) {
@@ -34,19 +34,22 @@ double Scalar(const Weights& weights, const SchemeValue& value) {
          weights.per_cycle * static_cast<double>(value.cycles);
 }
 
-void Revalue(Search* search, const Run& run, Scheme* scheme) {
-  const SchemeValue value = search->values->Of(run, *scheme, search->ranking);
+void Revalue(Search* search, Run* run, uint32_t index) {
+  Scheme* scheme = &search->space->schemes[index];
+  const SchemeValue value = search->values->Of(*run, *scheme, search->ranking);
   scheme->priced = value.priced || value.infeasible;
   scheme->value = Scalar(search->weights, value);
+  if (!scheme->priced || scheme->value >= run->known_value) return;
+  run->known = index;
+  run->known_value = scheme->value;
 }
 
-// The least value among a run's schemes that count now.
 void FindBest(Search* search, Run* run) {
   run->best = run->beyond;
   run->value = kNoValue;
   for (uint32_t i = run->schemes; i < run->beyond; ++i) {
     const Scheme& scheme = search->space->schemes[i];
-    if (scheme.value >= run->value || (search->only_priced && !scheme.priced)) continue;
+    if (scheme.value >= run->value) continue;
     run->best = i;
     run->value = scheme.value;
   }
@@ -57,40 +60,41 @@ void Settle(Search* search, Run* run) {
   for (;;) {
     FindBest(search, run);
     if (run->best == run->beyond) return;
-    Scheme* scheme = &search->space->schemes[run->best];
-    const double before = scheme->value;
-    Revalue(search, *run, scheme);
-    if (scheme->value <= before) {
-      run->value = scheme->value;
-      return;
-    }
+    const double before = run->value;
+    Revalue(search, run, run->best);
+    run->value = search->space->schemes[run->best].value;
+    if (run->value <= before) return;
   }
 }
 
 // All values anew, under other weights or another ranking.
 void RevalueAll(Search* search) {
   for (Run& run : search->space->runs) {
+    run.known = run.beyond;
+    run.known_value = kNoValue;
     for (uint32_t i = run.schemes; i < run.beyond; ++i) {
       if (search->budget->Exhausted() && run.stages > 0) {
         search->space->schemes[i].value = kNoValue;
         continue;
       }
-      Revalue(search, run, &search->space->schemes[i]);
+      Revalue(search, &run, i);
     }
     FindBest(search, &run);
   }
 }
 
-// The best chain; runs are in the order of their first layer. Its value.
-double FindChain(Search* search) {
+// The best chain, of priced schemes or of all; runs are in the order of their first
+// layer. Its value.
+double FindChain(Search* search, bool priced) {
   const Space& space = *search->space;
   const size_t n = space.layers.size();
   for (size_t i = 0; i <= n; ++i) search->best[i] = kNoValue;
   search->best[0] = 0;
   for (uint32_t r = 0; r < space.runs.size(); ++r) {
     const Run& run = space.runs[r];
-    if (run.best == run.beyond || search->best[run.first] >= kNoValue) continue;
-    const double value = search->best[run.first] + run.value;
+    if ((priced ? run.known : run.best) == run.beyond) continue;
+    const double value =
+        search->best[run.first] + (priced ? run.known_value : run.value);
     if (value >= search->best[run.last]) continue;
     search->best[run.last] = value;
     search->by[run.last] = r;
@@ -98,8 +102,10 @@ double FindChain(Search* search) {
   search->length = 0;
   if (search->best[n] >= kNoValue) return kNoValue;
   for (uint32_t at = static_cast<uint32_t>(n); at > 0;) {
-    search->chain[search->length++] = search->by[at];
-    at = space.runs[search->by[at]].first;
+    const Run& run = space.runs[search->by[at]];
+    search->chain[search->length] = search->by[at];
+    search->scheme[search->length++] = priced ? run.known : run.best;
+    at = run.first;
   }
   return search->best[n];
 }
@@ -110,11 +116,12 @@ bool MayPrice(const Search& search) {
 }
 
 // Prices a scheme's layers while it stays below `limit`.
-Status PriceScheme(Search* search, const Run& run, Scheme* scheme, double limit) {
+Status PriceScheme(Search* search, Run* run, uint32_t index, double limit) {
+  const Scheme& scheme = search->space->schemes[index];
   bool all = false;
-  while (!all && scheme->value < limit && MayPrice(*search)) {
-    SLUICE_TRY(search->values->PriceNext(run, *scheme, &all, search->diagnostic));
-    Revalue(search, run, scheme);
+  while (!all && scheme.value < limit && MayPrice(*search)) {
+    SLUICE_TRY(search->values->PriceNext(*run, scheme, &all, search->diagnostic));
+    Revalue(search, run, index);
   }
   return Status::kOk;
 }
@@ -125,7 +132,7 @@ Status PriceSingles(Search* search) {
     bool all;
     SLUICE_TRY(search->values->PriceNext(run, search->space->schemes[run.schemes], &all,
                                          search->diagnostic));
-    Revalue(search, run, &search->space->schemes[run.schemes]);
+    Revalue(search, &run, run.schemes);
     FindBest(search, &run);
   }
   return Status::kOk;
@@ -138,25 +145,28 @@ double SinglesOf(Span<const double> singles, const Run& run) {
   return sum;
 }
 
-// The chain of the least value, its schemes priced until none is left that is not.
-// False: the budget or the limit ended it.
+// The chain of the least value, its schemes priced, until none promises to be better
+// than the best that is. Not *complete: the budget or the limit ended it.
 Status PriceChains(Search* search, Span<const double> singles, bool* complete) {
+  Space& space = *search->space;
+  const double gap = space.options.proof ? 0 : space.options.gap;
   *complete = false;
   for (;;) {
-    FindChain(search);
-    bool changed = false;
+    const double best = FindChain(search, true);
+    const double promise = FindChain(search, false);
+    if (promise >= best * (1 - gap)) break;
     for (size_t k = 0; k < search->length; ++k) {
-      Run* run = &search->space->runs[search->chain[k]];
-      Scheme* scheme = &search->space->schemes[run->best];
+      Run* run = &space.runs[search->chain[k]];
+      Scheme* scheme = &space.schemes[run->best];
       if (scheme->priced) continue;
       if (!MayPrice(*search)) return Status::kOk;
-      changed = true;
-      const double limit = SinglesOf(singles, *run) * (1 - kEnough);
-      SLUICE_TRY(PriceScheme(search, *run, scheme, limit));
-      if (!scheme->priced && scheme->value >= limit) scheme->value = kNoValue;
+      const double alone = SinglesOf(singles, *run) * (1 - kEnough);
+      // Dearer by this, and no chain with it is better than the best.
+      const double limit = Min(alone, scheme->value + (best - promise));
+      SLUICE_TRY(PriceScheme(search, run, run->best, limit));
+      if (!scheme->priced && scheme->value >= alone) scheme->value = kNoValue;
       Settle(search, run);
     }
-    if (!changed) break;
   }
   *complete = true;
   return Status::kOk;
@@ -229,10 +239,10 @@ Status PriceTop(Search* search, Arena* arena) {
     }
     double best = kNoValue;
     for (uint32_t i = run.schemes; i < run.beyond; ++i) {
-      Scheme* scheme = &space.schemes[i];
-      if (!kind[static_cast<int>(scheme->kind)]) continue;
-      SLUICE_TRY(PriceScheme(search, run, scheme, best));
-      if (scheme->priced) best = Min(best, scheme->value);
+      const Scheme& scheme = space.schemes[i];
+      if (!kind[static_cast<int>(scheme.kind)]) continue;
+      SLUICE_TRY(PriceScheme(search, &run, i, best));
+      if (scheme.priced) best = Min(best, scheme.value);
     }
   }
   return Status::kOk;
@@ -304,7 +314,7 @@ SegmentCost CostOfChain(const Search& search) {
   for (size_t k = 0; k < search.length; ++k) {
     const Run& run = search.space->runs[search.chain[k]];
     const SchemeValue value =
-        search.values->Of(run, search.space->schemes[run.best], search.ranking);
+        search.values->Of(run, search.space->schemes[search.scheme[k]], search.ranking);
     cost.energy_pj += value.pj;
     cost.cycles += value.cycles;
   }
@@ -340,10 +350,7 @@ struct Incumbent {
 };
 
 void TakeBest(Search* search, Incumbent* best) {
-  search->only_priced = true;
-  for (Run& run : search->space->runs) FindBest(search, &run);
-  FindChain(search);
-  search->only_priced = false;
+  FindChain(search, true);
   const double objective =
       SegmentObjective(search->space->options, CostOfChain(*search));
   if (search->length == 0 || objective >= best->objective * (1 - kEnough)) return;
@@ -351,7 +358,7 @@ void TakeBest(Search* search, Incumbent* best) {
   best->length = search->length;
   for (size_t k = 0; k < search->length; ++k) {
     best->chain[k] = search->chain[k];
-    best->scheme[k] = search->space->runs[search->chain[k]].best;
+    best->scheme[k] = search->scheme[k];
   }
 }
 
@@ -391,12 +398,12 @@ double BoundOf(Search* search) {
   if (options.energy_exponent > 0) {
     search->weights = Weights{1, 0};
     RevalueAll(search);
-    least.energy_pj = FindChain(search);
+    least.energy_pj = FindChain(search, false);
   }
   if (options.delay_exponent > 0) {
     search->weights = Weights{0, 1};
     RevalueAll(search);
-    least.cycles = static_cast<int64_t>(FindChain(search));
+    least.cycles = static_cast<int64_t>(FindChain(search, false));
   }
   return SegmentObjective(options, least);
 }
@@ -406,6 +413,7 @@ Status AllocateSearch(Search* search, Incumbent* best, Arena* arena) {
   SLUICE_TRY(arena->Allocate(n + 1, &search->best));
   SLUICE_TRY(arena->Allocate(n + 1, &search->by));
   SLUICE_TRY(arena->Allocate(n, &search->chain));
+  SLUICE_TRY(arena->Allocate(n, &search->scheme));
   SLUICE_TRY(arena->Allocate(n, &best->chain));
   return arena->Allocate(n, &best->scheme);
 }

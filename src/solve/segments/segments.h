@@ -80,6 +80,7 @@ struct SegmentOptions {
   // Ranks what is not priced by bounds, not estimates, and leaves nothing out: the
   // result is the optimum of the space. For small machines and chains.
   bool proof = false;
+  double gap = 0.005;  // relative: less is not looked for; nothing with proof
   uint64_t max_priced = 0;  // layer prices beyond those of single layers; 0: no limit
 };
 

@@ -436,7 +436,8 @@ Status ListRun(Space* space, uint32_t vertex, uint32_t stages, SegmentCounts* co
     SLUICE_TRY(ListKind(space, run, SegmentKind::kSpatial, counts));
   }
   run.beyond = run.best = static_cast<uint32_t>(space->schemes.size());
-  run.value = kNoValue;
+  run.known = run.beyond;
+  run.value = run.known_value = kNoValue;
   return run.schemes == run.beyond ? Status::kOk : space->runs.Push(run);
 }
 
@@ -557,7 +558,8 @@ Status MakeSpace(Space* space, Budget* budget, Arena* arena, SegmentCounts* coun
     single.last = i + 1;
     single.schemes = single.best = static_cast<uint32_t>(space->schemes.size());
     single.beyond = single.schemes + 1;
-    single.value = kNoValue;
+    single.known = single.beyond;
+    single.value = single.known_value = kNoValue;
     Scheme scheme = {};
     scheme.top_batch = 1;
     ++counts->segments;

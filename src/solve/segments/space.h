@@ -37,7 +37,9 @@ struct Run {
   uint32_t vertex, stages;   // vertices [vertex, vertex + stages); 0 stages: a layer
   uint32_t schemes, beyond;  // Space::schemes [schemes, beyond)
   uint32_t best;             // of them; `beyond` = none
+  uint32_t known;            // best of those that are priced
   double value;              // of best
+  double known_value;
 };
 
 struct Space {
