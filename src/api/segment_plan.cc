@@ -34,14 +34,17 @@ Status FindEdges(Span<const UnorderedLayer> network, Arena* arena, Order* order)
   size_t edges = 0;
   for (int fill = 0; fill < 2; ++fill) {
     for (uint32_t i = 0; i < n; ++i) {
-      for (uint32_t p : network[i].producers) {
-        const uint32_t from = order->vertex[p], to = order->vertex[i];
-        if (from == to) continue;
-        if (fill == 0) {
-          ++order->first[from + 2];
-          ++edges;
-        } else {
-          order->next[order->first[from + 1]++] = to;
+      const Span<const uint32_t> lists[2] = {network[i].producers, network[i].before};
+      for (const Span<const uint32_t>& list : lists) {
+        for (uint32_t p : list) {
+          const uint32_t from = order->vertex[p], to = order->vertex[i];
+          if (from == to) continue;
+          if (fill == 0) {
+            ++order->first[from + 2];
+            ++edges;
+          } else {
+            order->next[order->first[from + 1]++] = to;
+          }
         }
       }
     }
@@ -102,6 +105,7 @@ Status OrderLayers(Span<const UnorderedLayer> network, Arena* arena,
   SLUICE_TRY(arena->Allocate(n, layers));
   for (const UnorderedLayer& layer : network) {
     for (uint32_t p : layer.producers) ++readers[p];
+    for (uint32_t p : layer.before) ++readers[p];
   }
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t leader = LeaderOf(network, readers, i);
@@ -137,6 +141,10 @@ Status OrderLayers(Span<const UnorderedLayer> network, Arena* arena,
     }
     to->producers = producers;
     to->share = share;
+    Span<uint32_t> before;
+    SLUICE_TRY(arena->Allocate(from.before.size(), &before));
+    for (size_t j = 0; j < before.size(); ++j) before[j] = place[from.before[j]];
+    to->before = before;
   }
   return Status::kOk;
 }
@@ -212,6 +220,7 @@ bool IsRowwise(const Layer& layer) {
     case SLUICE_OP_MUL:
     case SLUICE_OP_MINIMUM:
     case SLUICE_OP_MAXIMUM:
+    case SLUICE_OP_RELU_GRADIENT:
     case SLUICE_OP_REQUANTIZE:
     case SLUICE_OP_LOOKUP:
       return true;
@@ -224,8 +233,10 @@ bool IsSliced(const Layer& layer) {
   switch (layer.op) {
     case SLUICE_OP_CONV:
     case SLUICE_OP_DEPTHWISE_CONV:
+    case SLUICE_OP_TRANSPOSED_CONV:
     case SLUICE_OP_MAX_POOL:
     case SLUICE_OP_AVERAGE_POOL:
+    case SLUICE_OP_MAX_POOL_GRADIENT:
       return true;
     default:
       return IsRowwise(layer);
@@ -311,6 +322,15 @@ Status NetworkOfGraph(const Graph& graph, const Hardware& hardware,
     }
     made.producers = producers;
     made.share = share;
+    in.producers.Truncate(0);
+    in.share.Truncate(0);
+    for (size_t k = InputsOf(made.problem, layer); k < layer.inputs.size(); ++k) {
+      if (layer.inputs[k] != kNone) SLUICE_TRY(LookThrough(&in, layer.inputs[k]));
+    }
+    Span<uint32_t> before;
+    SLUICE_TRY(memory.Allocate(in.producers.size(), &before));
+    for (size_t k = 0; k < before.size(); ++k) before[k] = in.producers[k];
+    made.before = before;
     in.index[i] = static_cast<uint32_t>(network.size());
     SLUICE_TRY(network.Push(made));
   }

@@ -29,6 +29,7 @@ struct UnorderedLayer {
   Span<const uint32_t> producers;  // indices before this one, ascending, each once
   Span<const int64_t> share;
   int64_t input_words;
+  Span<const uint32_t> before;  // who makes the operand in the weight's place
 };
 
 // Depth first, pools and sums behind the last of their producers.

@@ -39,6 +39,9 @@ struct SegmentLayer {
   Span<const uint32_t> producers;  // positions before this one, ascending, each once
   Span<const int64_t> share;       // input words that each of them makes
   int64_t input_words;             // all of them
+  // Positions of who makes its second operand, where that is no constant: read whole
+  // from DRAM, so in no segment with them.
+  Span<const uint32_t> before;
 };
 
 struct LayerQuery {

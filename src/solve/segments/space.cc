@@ -27,6 +27,7 @@ Status FindVertices(Space* space, Arena* arena) {
   SLUICE_TRY(arena->Allocate(n, &space->consumers));
   for (const SegmentLayer& layer : space->layers) {
     for (uint32_t p : layer.producers) ++space->consumers[p];
+    for (uint32_t p : layer.before) ++space->consumers[p];
   }
   for (uint32_t i = 0; i < n; ++i) {
     const SegmentLayer& layer = space->layers[i];
@@ -58,6 +59,9 @@ bool MayJoin(const Space& space, uint32_t first, const Vertex& v) {
   bool shares = false;
   for (uint32_t i = v.first; i < v.last; ++i) {
     uint32_t inside = 0;
+    for (uint32_t p : space.layers[i].before) {
+      if (p >= first) return false;
+    }
     for (uint32_t p : space.layers[i].producers) {
       if (p >= first) {
         ++inside;
