@@ -7,8 +7,11 @@ namespace sluice {
 
 namespace {
 
-constexpr double kFirstEase = 0.97;  // of an estimate of which nothing is known
-constexpr double kNextEase = 0.99;   // of the least ratio of price to estimate seen
+// Price over estimate: what is taken while none is known, on a part of the mesh and on
+// all of it; then of the least that was seen, not below kLeastRatio.
+constexpr double kFirstRatio[2] = {1.0, 0.97};
+constexpr double kNextRatio = 0.99;
+constexpr double kLeastRatio = 0.9;
 
 uint64_t Packed(const NodeRegion& region) {
   return uint64_t{region.begin[0]} << 48 | uint64_t{region.begin[1]} << 32 |
@@ -167,7 +170,7 @@ int64_t PipelineCycles(const Run& run, const Scheme& scheme, const LayerRole* ro
 Status Values::Init() {
   const size_t n = space_.layers.size();
   SLUICE_TRY(arena_->Allocate(n, &class_of_));
-  SLUICE_TRY(arena_->Allocate(n, &ratio_));
+  SLUICE_TRY(arena_->Allocate(2 * n, &ratio_));
   SLUICE_TRY(arena_->Allocate(n, &single_));
   // Repeated layers lie near each other or are many: the last of each hash is asked.
   constexpr uint32_t kBuckets = 1024;
@@ -274,6 +277,17 @@ LayerPart Values::Bound(const LayerRole& role) const {
                    false};
 }
 
+size_t Values::RatioIndex(const LayerQuery& query) const {
+  const bool whole = NodesOf(query.region) == NodesOf(WholeMesh(space_.hardware));
+  return 2 * size_t{class_of_[query.position]} + (whole ? 1 : 0);
+}
+
+double Values::RatioOf(const LayerQuery& query) const {
+  const size_t index = RatioIndex(query);
+  const double seen = ratio_[index];
+  return seen == 0 ? kFirstRatio[index & 1] : kNextRatio * Max(kLeastRatio, seen);
+}
+
 // From the price of the layer by itself: what stays on the chip saves its DRAM words
 // and adds links; weights come again for every slice unless they may stay.
 LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
@@ -324,8 +338,7 @@ LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
   pj += base.layer.operations_pj + base.registers_pj + base.layer.transfer_pj +
         base.scratchpad_pj;
   part.pj = pj + 0.8 * hops + 0.5 * again * (now_pj / Max(1.0, whole_pj));
-  const double ratio = ratio_[class_of_[position]];
-  part.pj *= ratio == 0 ? kFirstEase : kNextEase * Max(0.9, ratio);
+  part.pj *= RatioOf(role.query);
   return part;
 }
 
@@ -445,10 +458,10 @@ Status Values::PriceNext(const Run& run, const Scheme& scheme, bool* all,
     if (status == Status::kOk) {
       entry.price = price.data();
       if (scheme.kind != SegmentKind::kSingle) {
-        double* ratio = &ratio_[class_of_[role[i].query.position]];
-        LayerPart estimate = Estimate(role[i], Ranking::kEstimate);
-        const double ease = *ratio == 0 ? kFirstEase : kNextEase * Max(0.9, *ratio);
-        const double seen = DynamicPj(price[0].cost) / (estimate.pj / ease);
+        double* ratio = &ratio_[RatioIndex(role[i].query)];
+        const LayerPart estimate = Estimate(role[i], Ranking::kEstimate);
+        const double seen =
+            DynamicPj(price[0].cost) / (estimate.pj / RatioOf(role[i].query));
         if (*ratio == 0 || seen < *ratio) *ratio = seen;
       }
     } else {

@@ -67,6 +67,8 @@ class Values {
   LayerPart PartOf(const LayerRole& role, Ranking ranking) const;
   LayerPart Bound(const LayerRole& role) const;
   LayerPart Estimate(const LayerRole& role, Ranking ranking) const;
+  size_t RatioIndex(const LayerQuery& query) const;
+  double RatioOf(const LayerQuery& query) const;
   bool WeightsFit(const Run& run, const LayerRole* role) const;
   void Roles(const Run& run, const Scheme& scheme, LayerRole* role) const;
 
@@ -76,7 +78,7 @@ class Values {
   Vector<PriceEntry> entries_;
   Span<uint32_t> slots_;
   Span<uint32_t> class_of_;  // first layer with the same problem
-  Span<double> ratio_;       // least price over estimate seen, per class; 0: none
+  Span<double> ratio_;       // least price over estimate seen: RatioIndex; 0: none
   Span<const LayerPrice*> single_;  // per position
   uint64_t calls_ = 0;
   bool infeasible_ = false;
