@@ -262,6 +262,44 @@ SLUICE_API sluice_status_t sluice_schedule(sluice_context_t* context,
                                            const sluice_schedule_options_t* options,
                                            sluice_plan_t** out_plan,
                                            sluice_diagnostic_t* diagnostic);
+/* What has become of a plan. */
+typedef struct sluice_change {
+  uint32_t struct_size;
+  uint32_t changed;      /* SLUICE_CHANGED_ */
+  uint32_t from_scratch; /* 1: nothing of the plan before could be used */
+  /* Layers of the new graph as the plan before had them, with other shapes or
+   * attributes, new; layers that are gone. */
+  uint32_t layers_kept, layers_changed, layers_inserted, layers_removed;
+  uint32_t blocks;         /* bodies of the new stream */
+  uint32_t blocks_changed; /* of which not the same bytes at the same index */
+  uint32_t reserved;
+  uint64_t stream_bytes;
+  uint64_t patch_bytes; /* of the new stream that differ from the old one's */
+} sluice_change_t;
+
+enum { /* sluice_change_t.changed */
+  SLUICE_CHANGED_GRAPH = 1,
+  SLUICE_CHANGED_HARDWARE = 2,
+  SLUICE_CHANGED_SCRATCHPAD = 4 /* bytes of it that may be used */
+};
+
+typedef struct sluice_reschedule_options {
+  uint32_t struct_size;
+  uint32_t minimise_changes; /* keep addresses, orders and blocks wherever they hold */
+  const sluice_schedule_options_t* schedule; /* as for sluice_schedule; may be NULL */
+} sluice_reschedule_options_t;
+
+/* A plan for what the graph, the hardware or the scratchpad has become since `previous`
+ * was made, which may have been read from bytes. What still holds of its schedule is
+ * kept and what does not is reworked, in a fraction of the time; with a deadline or
+ * iterations the rest of them improves it. Falls back on sluice_schedule where the
+ * previous plan is of no use. The plan has passed verify. options and out_change may be
+ * NULL. */
+SLUICE_API sluice_status_t sluice_reschedule(
+    sluice_context_t* context, const sluice_plan_t* previous,
+    const sluice_graph_t* graph, const sluice_hardware_t* hardware,
+    const sluice_reschedule_options_t* options, sluice_plan_t** out_plan,
+    sluice_change_t* out_change, sluice_diagnostic_t* diagnostic);
 /* Reads a plan.fbs back in (structure only: verify it against graph and hardware). */
 SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/fused_plan.h"
 
+#include "api/carried_section.h"
 #include "api/fusion_search.h"
 #include "api/fusion_sections.h"
 #include "api/plan_notation.h"
@@ -18,7 +19,8 @@ constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leav
 constexpr uint32_t kLongSection = 300;  // layers
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
 constexpr size_t kExactBuffers = 2000;
-constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
+constexpr uint64_t kRoundsPerLayer = 100;    // of annealing, when there is a limit
+constexpr uint64_t kReworkEvaluations = 64;  // of a section that was carried over
 constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
 // Against the deadline: how often the whole is written and timed behind the search; how
 // much longer judging may take than it took for the plain plan; the share of the time
@@ -48,7 +50,9 @@ struct Section {
   FusionResult result;
   FusedBuffers buffers;
   Span<int64_t> offsets;
-  Span<int64_t> more;  // by layer of the run: scratch of Reserve
+  Span<int64_t> more;   // by layer of the run: scratch of Reserve
+  GroupNotation start;  // carried over; empty = none
+  Span<uint8_t> touched;
 };
 
 class FusedScheduler {
@@ -83,6 +87,30 @@ class FusedScheduler {
         }
       }
       ++i;
+    }
+    return Status::kOk;
+  }
+
+  // As Choose, from what an earlier schedule says.
+  Status Adopt(bool* any) {
+    SLUICE_TRY(CutIntoSections());
+    SLUICE_TRY(SortCarried());
+    *any = false;
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      Section* section = &sections_[i];
+      if (call_.carried->before->section[CarriedOf(*section)].fused == 0 ||
+          !MayFuse(graph_, hardware_, lowering_, order_[section->first], capacity_)) {
+        continue;
+      }
+      Status status = AdoptSection(section);
+      if (status != Status::kOk && status != Status::kOutOfMemory) {
+        section->start = GroupNotation{};
+        if (budget_->Exhausted()) return Status::kStopped;
+        status = TrySection(section);
+        if (!section->fused && section->last - section->first > 1) Split(i--);
+      }
+      if (status == Status::kOutOfMemory) return status;
+      *any = *any || section->fused;
     }
     return Status::kOk;
   }
@@ -175,16 +203,19 @@ class FusedScheduler {
   Status Note(Arena* out, PlanNotation* notation) const {
     NotationWriter writer(out);
     size_t dram = 0;
+    size_t buffers = 0;
     for (uint32_t i = 0; i < section_count_; ++i) {
       if (sections_[i].fused && LikeOf(i) == kNone) {
         dram += sections_[i].result.list.transfers;
+        buffers += sections_[i].offsets.size();
       }
     }
-    SLUICE_TRY(writer.Reserve(section_count_, order_.size(), dram));
+    SLUICE_TRY(writer.Reserve(section_count_, order_.size(), dram, buffers));
     for (uint32_t i = 0; i < section_count_; ++i) {
       const Section& s = sections_[i];
       if (s.fused) {
-        SLUICE_TRY(writer.AddFused(order_[s.first], s.run, s.result, LikeOf(i)));
+        SLUICE_TRY(
+            writer.AddFused(order_[s.first], s.run, s.result, s.offsets, LikeOf(i)));
       } else {
         SLUICE_TRY(writer.AddPlain(order_.Slice(s.first, s.last)));
       }
@@ -212,6 +243,10 @@ class FusedScheduler {
     bool open = false;  // the last section can still grow
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
       if (lowering_.is_view[l] != 0) continue;
+      if (call_.carried != nullptr && count != 0) {
+        const Span<const CarriedLayer> carried = call_.carried->layer;
+        open = open && carried[l].section == carried[order_[count - 1]].section;
+      }
       bool may = MayFuse(graph_, hardware_, lowering_, l, capacity_);
       if (open) {
         const uint32_t first = sections_[section_count_ - 1].first;
@@ -311,6 +346,58 @@ class FusedScheduler {
     return kRoundsPerLayer * LayersOf(section);
   }
 
+  // Number of the section in the plan before.
+  uint32_t CarriedOf(const Section& section) const {
+    return call_.carried->layer[order_[section.first]].section;
+  }
+
+  // carried_order_: like order_, but each section by the ranks carried over.
+  Status SortCarried() {
+    Span<uint32_t> place;  // by layer: its section
+    Span<uint32_t> next;   // by section: its next free place
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &local_));
+    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &place));
+    SLUICE_TRY(arena_->Allocate(order_.size(), &carried_order_));
+    SLUICE_TRY(arena_->Allocate(section_count_, &next));
+    for (uint32_t i = 0; i < section_count_; ++i) {
+      const Section& s = sections_[i];
+      next[i] = s.first;
+      for (uint32_t l = s.first; l < s.last; ++l) place[order_[l]] = i;
+    }
+    for (uint32_t layer : call_.carried->order) {
+      if (lowering_.is_view[layer] == 0) carried_order_[next[place[layer]]++] = layer;
+    }
+    return Status::kOk;
+  }
+
+  Status AdoptSection(Section* section) {
+    const CarriedSchedule& carried = *call_.carried;
+    const uint32_t before = CarriedOf(*section);
+    SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_,
+                             order_.Slice(section->first, section->last), capacity_,
+                             arena_, &section->run));
+    if (Known(static_cast<uint32_t>(section - sections_.data()))) return Status::kOk;
+    SLUICE_TRY(arena_->Allocate(section->run.layer.size(), &section->more));
+    section->run.coster = coster_;
+    SLUICE_TRY(StartOfCarried(carried, section->run,
+                              carried_order_.Slice(section->first, section->last),
+                              local_, arena_, &section->start, &section->touched));
+    SLUICE_TRY(Solve(section, 0, budget_));
+    bool held = false;
+    if (section->result.score.cost < kAnnealRejected) {
+      SLUICE_TRY(AdoptDram(carried, before, section->touched, capacity_, arena_,
+                           &section->result));
+      SLUICE_TRY(
+          BuffersOfFused(section->run, section->result, arena_, &section->buffers));
+      SLUICE_TRY(AdoptOffsets(carried, before, capacity_, section->buffers.ranges,
+                              arena_, &section->offsets, &held));
+    }
+    if (!held) SLUICE_TRY(PlaceOrTighten(section));
+    if (RoundsOf(*section) != 0) SLUICE_TRY(MeasureFused(section));
+    section->fused = true;
+    return Status::kOk;
+  }
+
   Status Solve(Section* section, uint64_t rounds, Budget* budget) {
     FusionSearch search;
     const Exponents exponents = ExponentsOf(options_);
@@ -318,6 +405,12 @@ class FusedScheduler {
     search.objective = Objective{exponents.energy, exponents.delay};
     search.seed = options_.seed;
     search.rounds = rounds;
+    if (!section->start.order.empty()) {
+      search.solver = SLUICE_SOLVER_FUSION;
+      search.start = &section->start;
+      search.touched = section->touched;
+      search.evaluations = kReworkEvaluations;
+    }
     section->run.problem.buffer_bytes = capacity_;
     Diagnostic ignored = {};
     return SearchFusion(section->run.problem, ModelOf(&section->run), search, budget,
@@ -569,6 +662,7 @@ class FusedScheduler {
   Span<uint32_t> order_;  // layers that do something, in graph order
   Span<Section> sections_;
   uint32_t section_count_ = 0;
+  Span<uint32_t> carried_order_, local_;  // when an earlier schedule is carried over
   uint64_t measured_ns_ = 0, measured_steps_ = 0;  // by MeasureFused
   uint64_t finish_ns_ = 0;                         // what follows the search, at most
 };
@@ -590,8 +684,9 @@ Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* arena,
                      Arena* scratch, Program* program, FusedPlan* plan,
                      Diagnostic* diagnostic) {
   FusedScheduler scheduler(call, budget, scratch);
-  SLUICE_TRY(scheduler.Choose(&plan->fused));
-  if (!plan->fused) return Status::kOk;
+  SLUICE_TRY(call.carried != nullptr ? scheduler.Adopt(&plan->fused)
+                                     : scheduler.Choose(&plan->fused));
+  if (!plan->fused && call.carried == nullptr) return Status::kOk;
   scheduler.LeaveTime();
   SLUICE_TRY(scheduler.OfferConstructed());
   scheduler.Improve();

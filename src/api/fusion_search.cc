@@ -37,6 +37,9 @@ FusionOptions FirstStage(const FusionSearch& search) {
   options.objective = search.objective;
   options.seed = search.seed;
   options.last_rounds = search.last_rounds;
+  options.start = search.start;
+  options.touched = search.touched;
+  options.construct_evaluations = search.evaluations;
   return options;
 }
 

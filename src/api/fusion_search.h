@@ -32,6 +32,9 @@ struct FusionSearch {
   // Of both stages. FUSION: 0 = construction only, UINT64_MAX = until the budget ends.
   // Published: 0 = as published.
   uint64_t rounds = 0;
+  const GroupNotation* start = nullptr;  // FUSION: as FusionOptions
+  Span<const uint8_t> touched;
+  uint64_t evaluations = 0;
   uint64_t last_rounds = 0;  // Y: after the deadline, only improvements are kept
 };
 

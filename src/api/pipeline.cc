@@ -5,6 +5,7 @@
 #include "api/node_program.h"
 #include "api/operator_plan.h"
 #include "api/plan_notation.h"
+#include "api/reschedule.h"
 #include "api/tile_costs.h"
 #include "base/checked.h"
 #include "emit/emit.h"
@@ -14,6 +15,8 @@
 #include "model/program.h"
 #include "model/report.h"
 #include "solve/baseline/layer_by_layer.h"
+#include "solve/repair/carry.h"
+#include "solve/repair/layer_hash.h"
 #include "verify/verify.h"
 
 namespace sluice {
@@ -22,6 +25,8 @@ namespace {
 
 // Of the time, when layers are not tiled: what is left after the search writes the plan.
 constexpr uint32_t kWholePercent = 75;
+// To write and judge a step, where no plan of this call has told it yet.
+constexpr uint64_t kStepNs = 1500;
 
 // Verifies the very bytes that are handed out.
 Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> bytes,
@@ -88,7 +93,7 @@ Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
     if (lowering.is_view[l] == 0) SLUICE_TRY(layers.Push(l));
   }
   NotationWriter writer(&c->places);
-  SLUICE_TRY(writer.Reserve(1, layers.size(), 0));
+  SLUICE_TRY(writer.Reserve(1, layers.size(), 0, 0));
   SLUICE_TRY(writer.AddPlain(layers.span()));
   c->notation = writer.notation();
   return Status::kOk;
@@ -98,11 +103,14 @@ Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
 class PlanMaker {
  public:
   PlanMaker(const Graph& graph, const Hardware& hardware,
-            const sluice_schedule_options_t& options, Budget* clock, Progress* progress,
-            Arena* arena, Arena* scratch, Diagnostic* diagnostic)
+            const sluice_schedule_options_t& options, const Plan* before,
+            sluice_change_t* change, Budget* clock, Progress* progress, Arena* arena,
+            Arena* scratch, Diagnostic* diagnostic)
       : graph_(graph),
         hardware_(hardware),
         options_(options),
+        before_(before),
+        change_(change),
         clock_(clock),
         progress_(progress),
         search_(*clock),
@@ -125,7 +133,9 @@ class PlanMaker {
     TileCosts costs(graph_, hardware_, baseline_.lowering, options_, &tile_memory);
     SLUICE_TRY(costs.Init(diagnostic_));
     const TileCoster coster = costs.coster();
-    const Status status = options_.granularity == SLUICE_GRANULARITY_OPERATOR
+    if (before_ != nullptr) SLUICE_TRY(MakeAgain(costs, coster));
+    const Status status = !best_.all.empty() ? Status::kOk
+                          : options_.granularity == SLUICE_GRANULARITY_OPERATOR
                               ? MakeWhole(costs, coster)
                               : MakeTiled(costs, coster);
     if (status != Status::kOk || best_.all.empty()) return status;
@@ -153,6 +163,68 @@ class PlanMaker {
     SLUICE_TRY(Complete(graph_, hardware_, scratch_, &whole));
     whole.report.groups = whole.report.layers;
     return Take(&whole);
+  }
+
+  // From the plan before. Whatever it is worth, no plan here is no failure.
+  Status MakeAgain(const TileCosts& costs, const TileCoster& coster) {
+    Arena memory(scratch_->memory());
+    Span<PlanLayerHash> hashes;
+    Alignment alignment;
+    CarriedSchedule carried;
+    SLUICE_TRY(HashLayers(graph_, &memory, &hashes));
+    SLUICE_TRY(Align(before_->layer_hash, hashes, &memory, &alignment));
+    change_->layers_kept = alignment.kept;
+    change_->layers_changed = alignment.changed;
+    change_->layers_inserted = alignment.inserted;
+    change_->layers_removed = alignment.removed;
+    change_->from_scratch = 1;
+    Candidate found(scratch_->memory(), hardware_);
+    // Notations are of one node's fused layers.
+    if (found.program.nodes() > 1 || options_.granularity != SLUICE_GRANULARITY_TILE) {
+      return Status::kOk;
+    }
+    Diagnostic ignored = {};
+    Status status =
+        Carry(before_->notation, alignment, graph_, &memory, &carried, &ignored);
+    if (status != Status::kOk) {
+      return status == Status::kOutOfMemory ? status : Status::kOk;
+    }
+    carried.moved =
+        before_->hardware_hash != hardware_.hash || BudgetOf(*before_) != capacity_;
+    if (clock_->watched()) step_ns_ = kStepNs;
+    FusedCall call = {
+        graph_,          hardware_, baseline_.lowering, capacity_,          options_,
+        before_->report, coster,    step_ns_,           {this, OfferAgain}, &carried};
+    if (!clock_->watched()) call.constructed.offer = nullptr;
+    FusedPlan plan;
+    status = ScheduleFused(call, &search_, &found.places, &memory, &found.program,
+                           &plan, &ignored);
+    if (status == Status::kOk) status = Finish(plan, &found, &memory);
+    if (best_.all.empty() && status != Status::kInfeasible &&
+        status != Status::kStopped) {
+      SLUICE_TRY(status);
+    }
+    if (!best_.all.empty()) change_->from_scratch = 0;
+    return costs.status(diagnostic_);
+  }
+
+  // Takes what the plan before has led to, unless what is in hand is better.
+  Status Finish(const FusedPlan& plan, Candidate* c, Arena* scratch) {
+    c->lowering = plan.lowering;
+    c->notation = plan.notation;
+    SLUICE_TRY(Complete(graph_, hardware_, scratch, c));
+    c->report.groups = plan.groups;
+    if (!best_.all.empty() && PlanCost(options_, c->report) >= cost_) {
+      return Status::kOk;
+    }
+    return Take(c);
+  }
+
+  static void OfferAgain(void* user, const FusedPlan& plan, Candidate* c,
+                         Arena* scratch) {
+    PlanMaker* maker = static_cast<PlanMaker*>(user);
+    (void)maker->Finish(plan, c, scratch);
+    maker->EnterPhase(SLUICE_PHASE_SCHEDULE);
   }
 
   Status MakeTiled(const TileCosts& costs, const TileCoster& coster) {
@@ -276,6 +348,9 @@ class PlanMaker {
     plan.hardware_hash = hardware_.hash;
     plan.tensors = c->lowering.places;
     plan.notation = c->notation;
+    Span<PlanLayerHash> hashes;
+    SLUICE_TRY(HashLayers(graph_, scratch_, &hashes));
+    plan.layer_hash = hashes;
     plan.report = c->report;
     if (options_.max_block_cycles != 0) {
       const int64_t cycles =
@@ -310,6 +385,8 @@ class PlanMaker {
   const Graph& graph_;
   const Hardware& hardware_;
   const sluice_schedule_options_t& options_;
+  const Plan* before_;       // or nullptr
+  sluice_change_t* change_;  // with before_
   Budget* clock_;
   Progress* progress_;
   Budget search_;
@@ -336,11 +413,10 @@ class WatchScope {
   Memory* memory_;
 };
 
-}  // namespace
-
-Status MakePlan(const Graph& graph, const Hardware& hardware,
-                const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
-                Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
+Status Make(const Graph& graph, const Hardware& hardware,
+            const sluice_schedule_options_t& options, const Plan* before,
+            sluice_change_t* change, Arena* arena, Arena* scratch,
+            Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
   SLUICE_TRY(CheckOptions(options, diagnostic));
   SLUICE_TRY(CheckMachine(hardware, diagnostic));
   ArenaScope scope(scratch);
@@ -350,8 +426,8 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
   Budget clock(options.deadline_ns, options.max_iterations, options.cancel,
                options.progress != nullptr ? &progress : nullptr);
   const WatchScope watch(scratch->memory(), &clock);
-  PlanMaker maker(graph, hardware, options, &clock, &progress, arena, scratch,
-                  diagnostic);
+  PlanMaker maker(graph, hardware, options, before, change, &clock, &progress, arena,
+                  scratch, diagnostic);
   const Status status = maker.Make();
   *bytes = maker.bytes();
   if (status == Status::kOk || clock.stop_reason() == SLUICE_STOP_COMPLETE) {
@@ -364,6 +440,23 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
                                                         : "cancelled, ")
       .Number(static_cast<int64_t>(clock.spent_ns() / 1000))
       .Text(" us after the start, before there was a plan");
+}
+
+}  // namespace
+
+Status MakePlan(const Graph& graph, const Hardware& hardware,
+                const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
+                Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
+  return Make(graph, hardware, options, nullptr, nullptr, arena, scratch, bytes,
+              diagnostic);
+}
+
+Status RemakePlan(const Graph& graph, const Hardware& hardware,
+                  const sluice_schedule_options_t& options, const Plan& before,
+                  Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
+                  sluice_change_t* change, Diagnostic* diagnostic) {
+  return Make(graph, hardware, options, &before, change, arena, scratch, bytes,
+              diagnostic);
 }
 
 }  // namespace sluice

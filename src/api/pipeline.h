@@ -16,12 +16,33 @@
 #include "base/memory.h"
 #include "model/graph.h"
 #include "model/hardware.h"
+#include "model/plan.h"
+#include "model/plan.h"
 
 namespace sluice {
 
 Status MakePlan(const Graph& graph, const Hardware& hardware,
                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
                 Span<const uint8_t>* bytes, Diagnostic* diagnostic);
+
+// From a plan of a graph, machine or budget that was like these, of which what holds is
+// kept:
+//   lowering -> which layer was which -> fusion of what was touched -> placement -> ...
+// or as MakePlan where nothing can be kept; *change says which, and counts layers.
+Status RemakePlan(const Graph& graph, const Hardware& hardware,
+                  const sluice_schedule_options_t& options, const Plan& before,
+                  Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
+                  sluice_change_t* change, Diagnostic* diagnostic);
+
+// The same from an earlier plan of a graph, hardware or budget that was like these:
+//   lowering -> which layer was which -> what still holds, reworked where it does not
+//            -> placement -> waits -> cycles, report -> stream -> plan bytes -> verify
+// Fills the layer counts of *change. Errors also kBadInput, kInfeasible, kStopped: the
+// plan before is of no use here.
+Status RemakePlan(const Graph& graph, const Hardware& hardware,
+                  const sluice_schedule_options_t& options, const Plan& before,
+                  Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
+                  sluice_change_t* change, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

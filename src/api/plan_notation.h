@@ -17,14 +17,21 @@ namespace sluice {
 class NotationWriter {
  public:
   explicit NotationWriter(Arena* arena)
-      : section_(arena), order_(arena), cut_(arena), tiling_(arena), dram_(arena) {}
+      : section_(arena),
+        order_(arena),
+        cut_(arena),
+        tiling_(arena),
+        dram_(arena),
+        section_buffer_(arena),
+        buffer_(arena) {}
 
   // Exact room, so that growing leaves no copies behind.
-  Status Reserve(size_t sections, size_t layers, size_t dram);
+  Status Reserve(size_t sections, size_t layers, size_t dram, size_t buffers);
   Status AddPlain(Span<const uint32_t> layers);
-  // like: the section with the same DRAM tensors, or kNone.
+  // offsets: of its buffers. like: the section with the same DRAM tensors and offsets,
+  // or kNone.
   Status AddFused(uint32_t first_layer, const FusionRun& run, const FusionResult& fused,
-                  uint32_t like);
+                  Span<const int64_t> offsets, uint32_t like);
   PlanNotation notation() const;
 
  private:
@@ -35,6 +42,7 @@ class NotationWriter {
   Vector<uint8_t> cut_;
   Vector<int32_t> tiling_;
   Vector<PlanDramTensor> dram_;
+  Vector<uint32_t> section_buffer_, buffer_;
 };
 
 }  // namespace sluice

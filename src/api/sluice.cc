@@ -9,6 +9,7 @@
 #include "api/arguments.h"
 #include "api/objects.h"
 #include "api/pipeline.h"
+#include "api/reschedule.h"
 #include "io/read.h"
 #include "verify/verify.h"
 
@@ -84,12 +85,17 @@ Status AdoptPlan(sluice_plan_t* plan, const void* bytes, size_t size,
 
 Status ScheduleInto(sluice_context_t* context, const sluice_graph_t& graph,
                     const sluice_hardware_t& hardware,
-                    const sluice_schedule_options_t& options, sluice_plan_t* plan,
-                    Diagnostic* diagnostic) {
+                    const sluice_schedule_options_t& options,
+                    const sluice_plan_t* before, sluice_change_t* change,
+                    sluice_plan_t* plan, Diagnostic* diagnostic) {
   Memory* memory = &context->memory;
   Arena scratch(memory);
-  SLUICE_TRY(MakePlan(graph.graph, hardware.hardware, options, &plan->arena, &scratch,
-                      &plan->bytes, diagnostic));
+  SLUICE_TRY(before == nullptr
+                 ? MakePlan(graph.graph, hardware.hardware, options, &plan->arena,
+                            &scratch, &plan->bytes, diagnostic)
+                 : RemakePlan(graph.graph, hardware.hardware, options, before->plan,
+                              &plan->arena, &scratch, &plan->bytes, change,
+                              diagnostic));
   SLUICE_TRY(ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
                       diagnostic));
   uint64_t* peaks = plan->plan.report.phase_peak_bytes;
@@ -99,6 +105,7 @@ Status ScheduleInto(sluice_context_t* context, const sluice_graph_t& graph,
   peaks[SLUICE_PHASE_READ] = graph.read_peak_bytes > hardware.read_peak_bytes
                                  ? graph.read_peak_bytes
                                  : hardware.read_peak_bytes;
+  if (before != nullptr) CompareStreams(before->plan, plan->plan, change);
   return Status::kOk;
 }
 
@@ -266,8 +273,39 @@ sluice_status_t sluice_schedule(sluice_context_t* context, const sluice_graph_t*
   return sluice::CreateFrom(context, graph, out_plan, diagnostic,
                             [&](sluice_plan_t* plan, sluice::Diagnostic* d) {
                               return sluice::ScheduleInto(context, *graph, *hardware,
-                                                          own, plan, d);
+                                                          own, nullptr, nullptr, plan,
+                                                          d);
                             });
+}
+
+sluice_status_t sluice_reschedule(sluice_context_t* context,
+                                  const sluice_plan_t* previous,
+                                  const sluice_graph_t* graph,
+                                  const sluice_hardware_t* hardware,
+                                  const sluice_reschedule_options_t* options,
+                                  sluice_plan_t** out_plan, sluice_change_t* out_change,
+                                  sluice_diagnostic_t* diagnostic) {
+  sluice_reschedule_options_t own;
+  sluice_schedule_options_t schedule;
+  sluice_change_t change = {};
+  change.struct_size = sizeof change;
+  if (previous == nullptr || graph == nullptr || hardware == nullptr ||
+      !sluice::ReadStruct(options, &own) ||
+      !sluice::ReadStruct(own.schedule, &schedule)) {
+    if (out_plan != nullptr) *out_plan = nullptr;
+    return Report(diagnostic)
+        .BadArgument(
+            "plan, graph and hardware must not be null, options must be of a known "
+            "version");
+  }
+  const sluice_status_t status = sluice::CreateFrom(
+      context, graph, out_plan, diagnostic,
+      [&](sluice_plan_t* plan, sluice::Diagnostic* d) {
+        return sluice::ScheduleInto(context, *graph, *hardware, schedule, previous,
+                                    &change, plan, d);
+      });
+  if (out_change != nullptr) (void)sluice::WriteStruct(change, out_change);
+  return status;
 }
 
 sluice_status_t sluice_plan_create(sluice_context_t* context, const void* bytes,

@@ -45,6 +45,18 @@ struct ScheduleCommand {
 };
 void Run(const ScheduleCommand& command);
 
+struct RescheduleCommand {
+  std::string plan, graph, hardware, output;
+  uint64_t budget_bytes = 0;
+  uint64_t deadline_ns = 0;
+  uint64_t iterations = 0;
+  uint64_t seed = 0;
+  std::string objective = "edp";
+  bool minimise_changes = false;
+  bool json = false;
+};
+void Run(const RescheduleCommand& command);
+
 struct ZooCommand {
   std::string name, output;
   int32_t batch = 1;

@@ -117,6 +117,28 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddReschedule(CLI::App* app, RescheduleCommand* command) {
+  CLI::App* sub = app->add_subcommand(
+      "reschedule", "a plan for what graph, chip or budget have become, from the last");
+  sub->add_option("plan", command->plan, "plan file of before")->required();
+  sub->add_option("--graph", command->graph, "graph file as it is now")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("-o,--output", command->output, "plan file to write");
+  sub->add_flag("--minimise-changes", command->minimise_changes,
+                "keep orders, addresses and blocks wherever they hold");
+  AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
+              "scratchpad to use, at most the chip's", "BYTES");
+  AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
+              "improve until then (50ms, 2s)", "TIME");
+  sub->add_option("--iterations", command->iterations, "improve by so many");
+  sub->add_option("--seed", command->seed, "of the search");
+  sub->add_option("--objective", command->objective, "what to minimise")
+      ->check(CLI::IsMember({"edp", "latency", "energy"}))
+      ->capture_default_str();
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 void AddZoo(CLI::App* app, ZooCommand* command) {
   CLI::App* sub = app->add_subcommand("zoo", "a known network -> a graph file");
   sub->add_option("name", command->name, "network");
@@ -391,6 +413,7 @@ int Main(int argc, char** argv) {
   ImportCommand import;
   HardwareCommand hardware;
   ScheduleCommand schedule;
+  RescheduleCommand reschedule;
   VerifyCommand verify;
   SimulateCommand simulate;
   PlotCommand plot;
@@ -408,6 +431,7 @@ int Main(int argc, char** argv) {
   AddImport(&app, &import);
   AddHardware(&app, &hardware);
   AddSchedule(&app, &schedule);
+  AddReschedule(&app, &reschedule);
   AddVerify(&app, &verify);
   AddSimulate(&app, &simulate);
   AddPlot(&app, &plot);
@@ -430,8 +454,8 @@ int Main(int argc, char** argv) {
     return Report(failure, import.json || hardware.json || schedule.json ||
                                verify.json || simulate.json || plot.json || zoo.json ||
                                map.json || dse.json || place.json || evaluate.json ||
-                               curve.json || coschedule.json ||
-                               segments.json);
+                               curve.json || coschedule.json || segments.json ||
+                               reschedule.json);
   }
 }
 

@@ -81,6 +81,18 @@ void Session::Schedule(const sluice_schedule_options_t& options) {
   plan_.reset(made);
 }
 
+sluice_change_t Session::Reschedule(const sluice_reschedule_options_t& options) {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_plan_t* made = nullptr;
+  sluice_change_t change = {};
+  change.struct_size = sizeof change;
+  Check(sluice_reschedule(context_.get(), plan_.get(), graph_.get(), hardware_.get(),
+                          &options, &made, &change, &diagnostic),
+        diagnostic);
+  plan_.reset(made);
+  return change;
+}
+
 void Session::LoadPlan(const Bytes& plan) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   sluice_plan_t* made = nullptr;

@@ -34,6 +34,8 @@ class Session {
   void LoadGraph(Bytes graph);
   void LoadHardware(const Bytes& hardware);
   void Schedule(const sluice_schedule_options_t& options);
+  // From the plan that was loaded or made last; the new one takes its place.
+  sluice_change_t Reschedule(const sluice_reschedule_options_t& options);
   void LoadPlan(const Bytes& plan);
   void Verify();
   // Into the arrays of `evaluation`, where it has some.

@@ -52,6 +52,11 @@ bool ReadNotation(const wire::Plan* in, PlanNotation* out) {
   out->cut = AsSpan(in->cut());
   out->tiling = AsSpan(in->tiling());
   out->dram = AsStructs<PlanDramTensor>(in->dram());
+  out->section_buffer = AsSpan(in->section_buffer());
+  out->buffer = AsSpan(in->buffer());
+  if (out->section_buffer.size() != out->section.size()) {
+    out->section_buffer = Span<const uint32_t>();
+  }
   for (const PlanSection& s : out->section) {
     if (s.dram > out->dram.size() || s.transfers > out->dram.size() - s.dram) {
       return false;
@@ -105,6 +110,7 @@ Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
   if (!ReadNotation(in, &plan->notation)) {
     return bad("order, cut and tiling differ in length, or a section exceeds dram");
   }
+  plan->layer_hash = AsStructs<PlanLayerHash>(in->layer_hash());
   plan->graph_hash = in->graph_hash();
   plan->hardware_hash = in->hardware_hash();
   plan->stream =

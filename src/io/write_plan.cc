@@ -85,7 +85,8 @@ struct TableWriter {
   }
 };
 
-constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4,
+                                   4, 4, 4, 4, 4, 4, 4, 4, 4};
 constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
                                      8, 8, 4, 8, 8, 8, 4, 4, 4, 4, 8};
 
@@ -136,6 +137,8 @@ void WriteNotation(const PlanNotation& n, const TableWriter& table, Image* image
   CopyVector(image, table, 12, n.cut.data(), n.cut.size(), 1);
   CopyVector(image, table, 13, n.tiling.data(), n.tiling.size(), 4);
   CopyVector(image, table, 14, n.dram.data(), n.dram.size(), sizeof(PlanDramTensor));
+  CopyVector(image, table, 16, n.section_buffer.data(), n.section_buffer.size(), 4);
+  CopyVector(image, table, 17, n.buffer.data(), n.buffer.size(), 4);
 }
 
 }  // namespace
@@ -153,7 +156,10 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
                          4 * uint64_t{instructions} +
                          sizeof(PlanSection) * plan.notation.section.size() +
                          9 * uint64_t{plan.notation.order.size()} +
-                         sizeof(PlanDramTensor) * plan.notation.dram.size();
+                         sizeof(PlanDramTensor) * plan.notation.dram.size() +
+                         sizeof(PlanLayerHash) * plan.layer_hash.size() +
+                         4 * uint64_t{plan.notation.section_buffer.size()} +
+                         4 * uint64_t{plan.notation.buffer.size()};
   if (bound > kMaxBufferBytes) {
     return Fail(diagnostic, Status::kUnsupported, "plan")
         .Text("the plan exceeds 2 GiB")
@@ -207,6 +213,8 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
   image.Skip(4 * instructions);
 
   WriteNotation(plan.notation, table, &image);
+  CopyVector(&image, table, 15, plan.layer_hash.data(), plan.layer_hash.size(),
+             sizeof(PlanLayerHash));
   image.Align(8);
   SLUICE_ASSERT(image.at() <= bound);
   out->all = Span<const uint8_t>(data, image.at());

@@ -35,12 +35,21 @@ struct PlanDramTensor {
   int32_t duration;  // start of a load's, end of a store's
 };
 
+struct PlanLayerHash {
+  uint32_t kind, shape;
+  bool operator==(const PlanLayerHash& o) const {
+    return kind == o.kind && shape == o.shape;
+  }
+};
+
 struct PlanNotation {
   Span<const PlanSection> section;
   Span<const uint32_t> order;  // graph layers
   Span<const uint8_t> cut;     // Cut
   Span<const int32_t> tiling;
   Span<const PlanDramTensor> dram;
+  Span<const uint32_t> section_buffer;  // per section, or empty
+  Span<const uint32_t> buffer;          // offsets
 };
 
 struct Plan {
@@ -50,6 +59,7 @@ struct Plan {
   Span<const TensorPlace> tensors;
   Span<const uint32_t> debug_layer;  // graph layer per instruction, block by block
   PlanNotation notation;
+  Span<const PlanLayerHash> layer_hash;  // by graph layer
   sluice_report_t report;
 };
 

@@ -14,6 +14,7 @@ constexpr uint32_t kStretchStep = 16;
 constexpr uint32_t kBatches = 8;         // of stretches between two looks at the whole
 constexpr int32_t kFinestImprove = 128;  // tiles of a group; streams grow with them
 constexpr int kJoinPasses = 2;
+constexpr uint64_t kReworkTiles = 20000;  // to evaluate at most on the whole
 // Tiles that fitting may evaluate before it gives up.
 constexpr uint64_t kFitTiles = 400000;
 constexpr uint64_t kFitTilesOfLayer = 2000;
@@ -169,7 +170,64 @@ Status JoinAlone(Scheme* s, WindowIndex* index, Arena* arena, Budget* budget,
   return Status::kOk;
 }
 
+bool IsTouched(const Scheme& s, Span<const uint8_t> touched, uint32_t position) {
+  return !touched.empty() && touched[s.notation().order[position]] != 0;
+}
+
+// Tries changes at the touched layers and where those behind them start.
+Status ImproveTouched(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
+                      WindowIndex* index, Arena* arena, Budget* budget,
+                      SchemeScore* best) {
+  const uint32_t n = static_cast<uint32_t>(s->layers());
+  const bool whole =
+      uint64_t{s->list().tiles} * Min<uint64_t>(evaluations, 64) <= kReworkTiles;
+  for (uint32_t i = 0; i < n && evaluations != 0 && !budget->Exhausted(); ++i) {
+    if (!IsTouched(*s, touched, i) && (i == 0 || !IsTouched(*s, touched, i - 1))) {
+      continue;
+    }
+    if (whole) {
+      ImproveAt(s, i, best, &evaluations);
+      continue;
+    }
+    s->Score(kAnnealRejected);  // so that its list is the whole's as it stands
+    uint32_t at = i > kStretch / 4 ? i - kStretch / 4 : 0;
+    i = at + kStretch / 2;
+    SLUICE_TRY(ImproveStretch(s, &at, *best, index, arena, budget));
+    Try(s, best, &evaluations);
+  }
+  return Status::kOk;
+}
+
+// Where the scheme cannot be parsed: touched layers are groups of one tile.
+void SetApart(Scheme* s, Span<const uint8_t> touched) {
+  const uint32_t n = static_cast<uint32_t>(s->layers());
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!IsTouched(*s, touched, i)) continue;
+    s->MakeGroup(i, i + 1, 1);
+    s->Keep();
+  }
+}
+
 }  // namespace
+
+Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
+              Arena* arena, Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
+  ArenaScope scope(arena);
+  s->Keep();
+  if (s->Bound().parsed != ParseResult::kOk) {
+    SetApart(s, touched);
+    if (s->Bound().parsed != ParseResult::kOk) s->Reset();
+  }
+  ScorePolicies(s, out);
+  if (out->cost >= kAnnealRejected) {
+    return Refit(s, evaluations, arena, budget, diagnostic, out);
+  }
+  WindowIndex index;
+  SLUICE_TRY(index.Init(arena, s->problem()));
+  SLUICE_TRY(ImproveTouched(s, touched, evaluations, &index, arena, budget, out));
+  s->Save();
+  return Status::kOk;
+}
 
 Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                       SchemeScore* out) {

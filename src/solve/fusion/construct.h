@@ -29,6 +29,11 @@ Status Construct(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* bud
 Status Refit(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
              Diagnostic* diagnostic, SchemeScore* out);
 
+// The scheme as it stands holds but for some layers: made legal where it is not, then
+// one change at a time around those. touched: by layer; empty = none.
+Status Rework(Scheme* scheme, Span<const uint8_t> touched, uint64_t evaluations,
+              Arena* arena, Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
+
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_FUSION_CONSTRUCT_H_

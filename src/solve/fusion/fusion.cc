@@ -153,6 +153,13 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* a
                           Budget* budget, Diagnostic* diagnostic, SchemeScore* score,
                           uint64_t* rounds) {
   const uint64_t n = scheme->layers();
+  if (options.start != nullptr) {
+    scheme->Load(*options.start);
+    SLUICE_TRY(Rework(scheme, options.touched, options.construct_evaluations, arena,
+                      budget, diagnostic, score));
+    if (!options.anneal) return Status::kOk;
+    return AnnealOnly(scheme, options, arena, budget, score, rounds);
+  }
   const uint64_t evaluations =
       options.construct_evaluations != 0
           ? options.construct_evaluations
@@ -213,6 +220,18 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   return Status::kOk;
 }
 
+// Tiles that a scheme which starts from this one may have.
+uint32_t RoomFor(const GroupNotation& start) {
+  const uint64_t most = 16 * uint64_t{start.order.size()} + 2048;
+  uint64_t tiles = 0;
+  uint64_t now = 1;
+  for (size_t i = 0; i < start.order.size(); ++i) {
+    if (start.cut[i] != kCutNone) now = static_cast<uint64_t>(start.tiles[i]);
+    tiles += now;
+  }
+  return static_cast<uint32_t>(Min(most, 2 * tiles + 512));
+}
+
 // The saved scheme, scored, as the result.
 void Take(Scheme* scheme, FusionResult* out) {
   scheme->Restore();
@@ -228,7 +247,9 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
                    const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
                    FusionResult* out) {
   const uint32_t n = static_cast<uint32_t>(problem.layers.size());
-  const uint32_t max_tiles = options.max_tiles != 0 ? options.max_tiles : 16 * n + 2048;
+  const uint32_t max_tiles = options.max_tiles != 0     ? options.max_tiles
+                             : options.start != nullptr ? RoomFor(*options.start)
+                                                        : 16 * n + 2048;
   const uint32_t max_transfers =
       options.max_transfers != 0 ? options.max_transfers : 2 * max_tiles;
   TileMemo* memo =
@@ -238,14 +259,16 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   if (memo == nullptr || scheme == nullptr) return Status::kOutOfMemory;
   *memo = TileMemo();
   *scheme = Scheme();
-  SLUICE_TRY(memo->Init(arena, model, 64 * n));
+  SLUICE_TRY(memo->Init(arena, model, options.start != nullptr ? 16 * n : 64 * n));
   SLUICE_TRY(
       scheme->Init(arena, &problem, memo, options.objective, max_tiles, max_transfers));
   out->rounds = 0;
   out->repeats = Repeats();
   if (options.solver == kFusionOurs) {
     bool done = false;
-    SLUICE_TRY(SolveRepeated(scheme, options, arena, budget, out, &done));
+    if (options.start == nullptr) {
+      SLUICE_TRY(SolveRepeated(scheme, options, arena, budget, out, &done));
+    }
     if (!done) {
       out->repeats = Repeats();
       out->rounds = 0;

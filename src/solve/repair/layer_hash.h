@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer is, as one number: to find it again in a graph that has changed.
+//
+// Input    graph.
+// Output   per layer: kind, of operator and arity; shape, of that, attributes, shapes,
+//          types, and the operators it reads from.
+// Errors   kOutOfMemory.
+// Cost     O(layers + operands), some 100 bytes hashed per layer.
+#ifndef SLUICE_SOLVE_REPAIR_LAYER_HASH_H_
+#define SLUICE_SOLVE_REPAIR_LAYER_HASH_H_
+
+#include "base/memory.h"
+#include "model/plan.h"
+
+namespace sluice {
+
+Status HashLayers(const Graph& graph, Arena* arena, Span<PlanLayerHash>* hashes);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_REPAIR_LAYER_HASH_H_

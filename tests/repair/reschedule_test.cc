@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans made anew after edits: verified by the library, executed by the simulator.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "cli/hardware_files.h"
+#include "cli/hardware_json.h"
+#include "cli/zoo/zoo.h"
+#include "firmware-sim/sim.h"
+#include "support/graph_edit.h"
+#include "support/library.h"
+
+namespace {
+
+using sluice_test::Bytes;
+using sluice_test::GraphSpec;
+using sluice_test::Library;
+using sluice_test::PlanPtr;
+
+Bytes PlanBytesOf(const PlanPtr& plan) {
+  const void* bytes = nullptr;
+  size_t size = 0;
+  REQUIRE(sluice_plan_bytes(plan.get(), &bytes, &size) == SLUICE_OK);
+  const uint8_t* first = static_cast<const uint8_t*>(bytes);
+  return Bytes(first, first + size);
+}
+
+double Product(const PlanPtr& plan) {
+  sluice_report_t r = {};
+  r.struct_size = sizeof r;
+  REQUIRE(sluice_plan_report(plan.get(), &r) == SLUICE_OK);
+  return r.energy_pj * static_cast<double>(r.latency_cycles);
+}
+
+struct Result {
+  PlanPtr plan;
+  sluice_change_t change = {};
+};
+
+Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
+                  const Bytes& hardware, uint64_t scratchpad_bytes = 0) {
+  const auto g = library->Graph(graph);
+  REQUIRE(library->status == SLUICE_OK);
+  const auto h = library->Hardware(hardware);
+  REQUIRE(library->status == SLUICE_OK);
+  sluice_schedule_options_t schedule = {};
+  schedule.struct_size = sizeof schedule;
+  schedule.scratchpad_bytes = scratchpad_bytes;
+  sluice_reschedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.schedule = &schedule;
+  Result result;
+  result.change.struct_size = sizeof result.change;
+  sluice_plan_t* plan = nullptr;
+  const sluice_status_t status =
+      sluice_reschedule(library->context.get(), before.get(), g.get(), h.get(),
+                        &options, &plan, &result.change, &library->diagnostic);
+  INFO(library->diagnostic.message);
+  REQUIRE(status == SLUICE_OK);
+  result.plan.reset(plan);
+  CHECK(library->Verify(g, h, result.plan) == SLUICE_OK);
+  return result;
+}
+
+void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware) {
+  const Bytes bytes = PlanBytesOf(plan);
+  sluice_sim::SimulateOptions o;
+  o.graph = graph.data();
+  o.graph_size = graph.size();
+  o.hardware = hardware.data();
+  o.hardware_size = hardware.size();
+  o.plan = bytes.data();
+  o.plan_size = bytes.size();
+  o.functional = true;
+  const sluice_sim::SimulateResult run = sluice_sim::Simulate(o);
+  INFO(run.error);
+  CHECK(run.ok);
+  CHECK(run.mismatches == 0);
+  CHECK(run.cycles == run.predicted_cycles);
+}
+
+PlanPtr FirstPlan(Library* library, const Bytes& graph, const Bytes& hardware) {
+  const auto g = library->Graph(graph);
+  const auto h = library->Hardware(hardware);
+  PlanPtr plan = library->Schedule(g, h);
+  INFO(library->diagnostic.message);
+  REQUIRE(library->status == SLUICE_OK);
+  return plan;
+}
+
+Bytes ScaledHardware(const Bytes& hardware, const char* field, int factor) {
+  using Json = nlohmann::json;
+  Json json = Json::parse(sluice::cli::HardwareAsJson(hardware));
+  Json* dram = &json["levels"].back();
+  Json* value = dram->contains(field) ? &(*dram)[field] : &json[field];
+  *value = value->get<int64_t>() * factor;
+  std::string error;
+  return sluice::cli::HardwareFromJson(json.dump(), &error);
+}
+
+}  // namespace
+
+TEST_CASE("a plan of nothing new is the plan before, byte for byte of its stream") {
+  for (const char* machine : {"soma-edge", "mcu-256k"}) {
+    for (const char* name : {"mobilenet_v1", "gpt2_small_decode"}) {
+      CAPTURE(name);
+      CAPTURE(machine);
+      const Bytes graph = sluice::cli::MakeZooGraph(name, {});
+      const Bytes hardware = sluice::cli::LoadHardware(machine);
+      Library library;
+      const PlanPtr before = FirstPlan(&library, graph, hardware);
+      const Result r = Reschedule(&library, before, graph, hardware);
+      CHECK(r.change.from_scratch == 0);
+      CHECK(r.change.changed == 0);
+      CHECK(r.change.layers_changed + r.change.layers_inserted +
+                r.change.layers_removed ==
+            0);
+      CHECK(r.change.blocks_changed == 0);
+      CHECK(r.change.patch_bytes == 0);
+      CHECK(Product(r.plan) == Product(before));
+    }
+  }
+}
+
+TEST_CASE("edits of one layer: recognised, verified, executed, no worse than 2 %") {
+  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  Library library;
+  const PlanPtr before = FirstPlan(&library, graph, hardware);
+  const auto check = [&](const char* what, const GraphSpec& spec, uint32_t changed,
+                         uint32_t inserted, uint32_t removed) {
+    CAPTURE(what);
+    const Bytes edited = sluice_test::GraphBytes(spec);
+    const Result r = Reschedule(&library, before, edited, hardware);
+    CHECK(r.change.from_scratch == 0);
+    CHECK(r.change.changed == SLUICE_CHANGED_GRAPH);
+    CHECK(r.change.layers_changed == changed);
+    CHECK(r.change.layers_inserted == inserted);
+    CHECK(r.change.layers_removed == removed);
+    CheckExecutes(r.plan, edited, hardware);
+    Library other;
+    CHECK(Product(r.plan) < 1.02 * Product(FirstPlan(&other, edited, hardware)));
+  };
+  GraphSpec spec = sluice_test::SpecOf(graph);
+  size_t conv = 6;
+  while (!sluice_test::ChangeWindow(&spec, conv)) ++conv;
+  check("window", spec, 1, 0, 0);
+  spec = sluice_test::SpecOf(graph);
+  REQUIRE(sluice_test::InsertLayer(&spec, 12));
+  check("inserted", spec, 1, 1, 0);
+  spec = sluice_test::SpecOf(graph);
+  size_t layer = 8;
+  while (!sluice_test::RemoveLayer(&spec, layer)) ++layer;
+  check("removed", spec, 1, 0, 1);
+}
+
+TEST_CASE("another batch, scratchpad, bandwidth or clock: recognised and verified") {
+  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::cli::LoadHardware("mcu-256k");
+  Library library;
+  const PlanPtr before = FirstPlan(&library, graph, hardware);
+  sluice::cli::ZooOptions two;
+  two.batch = 2;
+  const Bytes twice = sluice::cli::MakeZooGraph("mobilenet_v1", two);
+  const Result batch = Reschedule(&library, before, twice, hardware);
+  CHECK(batch.change.from_scratch == 0);
+  CHECK(batch.change.changed == SLUICE_CHANGED_GRAPH);
+  CHECK(batch.change.layers_inserted + batch.change.layers_removed == 0);
+  CHECK(batch.change.layers_changed > 20);
+  for (const uint64_t bytes : {uint64_t{192} << 10, uint64_t{96} << 10}) {
+    CAPTURE(bytes);
+    const Result less = Reschedule(&library, before, graph, hardware, bytes);
+    CHECK(less.change.changed == SLUICE_CHANGED_SCRATCHPAD);
+    sluice_report_t report = {};
+    report.struct_size = sizeof report;
+    REQUIRE(sluice_plan_report(less.plan.get(), &report) == SLUICE_OK);
+    CHECK(report.peak_buffer_bytes <= bytes);
+  }
+  const Result faster =
+      Reschedule(&library, before, graph,
+                 ScaledHardware(hardware, "bytes_per_cycle_numerator", 2));
+  CHECK(faster.change.changed == SLUICE_CHANGED_HARDWARE);
+  CHECK(Product(faster.plan) < Product(before));
+  const Result clock =
+      Reschedule(&library, before, graph, ScaledHardware(hardware, "clock_hz", 2));
+  CHECK(clock.change.changed == SLUICE_CHANGED_HARDWARE);
+}
+
+TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
+  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  Library library;
+  const PlanPtr other =
+      FirstPlan(&library, sluice::cli::MakeZooGraph("gpt2_small_decode", {}), hardware);
+  const Result r = Reschedule(&library, other, graph, hardware);
+  CheckExecutes(r.plan, graph, hardware);
+  // Damaged notations are never trusted: every byte behind the stream, now and then.
+  const PlanPtr before = FirstPlan(&library, graph, hardware);
+  const Bytes bytes = PlanBytesOf(before);
+  const void* stream = nullptr;
+  size_t stream_bytes = 0;
+  REQUIRE(sluice_plan_stream(before.get(), &stream, &stream_bytes) == SLUICE_OK);
+  for (size_t at = bytes.size() - 1; at > stream_bytes + 1024; at -= 97) {
+    Bytes damaged = bytes;
+    damaged[at] ^= static_cast<uint8_t>(1 + at % 255);
+    const PlanPtr plan = library.Plan(damaged);
+    if (library.status != SLUICE_OK) continue;
+    (void)Reschedule(&library, plan, graph, hardware);
+  }
+}
+
+TEST_CASE("arguments are checked") {
+  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  Library library;
+  const PlanPtr before = FirstPlan(&library, graph, hardware);
+  sluice_plan_t* plan = nullptr;
+  CHECK(sluice_reschedule(library.context.get(), before.get(), nullptr, nullptr,
+                          nullptr, &plan, nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(plan == nullptr);
+}
