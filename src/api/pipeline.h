@@ -17,7 +17,6 @@
 #include "model/graph.h"
 #include "model/hardware.h"
 #include "model/plan.h"
-#include "model/plan.h"
 
 namespace sluice {
 

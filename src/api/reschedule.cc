@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/reschedule.h"
 
+#include <string.h>
+
 #include "sluice/stream.h"
 
 namespace sluice {
