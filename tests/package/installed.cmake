@@ -14,6 +14,13 @@ endforeach()
 file(RENAME ${WORK}/first ${WORK}/prefix)
 consume_prefix(${WORK}/prefix)
 
+# The walker's sources are complete by themselves.
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/device --component firmware)
+set(firmware ${WORK}/device/share/sluice/firmware)
+step(${CC} -std=c99 -ffreestanding -Wall -Wextra -Werror -I${firmware} -r -nostdlib
+     ${firmware}/walker.c ${firmware}/walker_check.c ${firmware}/walker_names.c
+     -o ${WORK}/walker.o)
+
 # The archive: one object, and no global name that is not ours.
 file(GLOB_RECURSE archive ${WORK}/prefix/*/libsluice.a)
 step(${NM} --defined-only --extern-only ${archive})

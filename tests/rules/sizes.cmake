@@ -2,9 +2,18 @@
 # No source above 700 lines, every file with a licence line, no path of a machine.
 #   cmake -DROOT=<source tree> -P sizes.cmake
 cmake_minimum_required(VERSION 3.25)
+# And the top level holds what newcomers expect, no more.
+set(bad 0)
+file(GLOB entries RELATIVE ${ROOT} ${ROOT}/*)
+list(FILTER entries EXCLUDE REGEX "^\\.")
+list(REMOVE_ITEM entries build CMakeLists.txt CMakePresets.json LICENSE README.md run
+     include src bindings firmware-sim tests build.log)
+if(entries)
+  message("unexpected at the top level: ${entries}")
+  math(EXPR bad "${bad} + 1")
+endif()
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/src/* ${ROOT}/include/*
      ${ROOT}/firmware-sim/* ${ROOT}/bindings/* ${ROOT}/tests/*)
-set(bad 0)
 foreach(file ${files})
   if(NOT file MATCHES "\\.(h|c|cc|fbs|cmake|py|sh|rs|go)$|CMakeLists.txt$")
     continue()

@@ -2,7 +2,8 @@
 # What `cmake --install` and `cpack` make: headers, shared library and one-object archive,
 # a CMake package (sluice::sluice, sluice::static), pkg-config, and the tool.
 #
-# Components: lib (what programs need to run), dev (to be built), tools (sluice).
+# Components: lib (what programs need to run), dev (to be built), tools (sluice),
+# firmware (the walker's sources: what reads streams on the device).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
@@ -15,6 +16,13 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/sluice.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev)
+set(walker ${PROJECT_SOURCE_DIR}/firmware-sim/walker)
+set(firmware_dir ${CMAKE_INSTALL_DATADIR}/sluice/firmware)
+install(FILES ${walker}.h ${walker}.c ${walker}_check.c ${walker}_names.c
+        DESTINATION ${firmware_dir} COMPONENT firmware)
+install(FILES ${PROJECT_SOURCE_DIR}/include/sluice/stream.h
+              ${PROJECT_SOURCE_DIR}/include/sluice/ops.h
+        DESTINATION ${firmware_dir}/sluice COMPONENT firmware)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT dev)
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in
@@ -39,7 +47,7 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "the sluice project <sluice@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Schedules neural networks on accelerators")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL lib dev tools)
+set(CPACK_COMPONENTS_ALL lib dev tools firmware)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -50,6 +58,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libsluice1 (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME sluice-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_FIRMWARE_PACKAGE_NAME sluice-firmware)
+set(CPACK_DEBIAN_FIRMWARE_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_FIRMWARE_PACKAGE_ARCHITECTURE all)
 find_program(SLUICE_SHLIBDEPS dpkg-shlibdeps)
 if(SLUICE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
