@@ -97,6 +97,24 @@ uint64_t Machine::TransferCycles(const sluice_transfer_t& t,
   return std::max<uint64_t>(1, cycles);
 }
 
+uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) const {
+  const Links::Rectangle to = {t.dst_node, t.dst_cols, t.dst_rows};
+  if (flight.opcode == SLUICE_OPCODE_FORWARD) {
+    return links_->Delay(t.src_node, to, flight.start, hardware_.hop_latency_cycles,
+                         BandwidthCycles(flight.bytes, hardware_.link_numerator,
+                                         hardware_.link_denominator));
+  }
+  // DRAM's latency comes before the first word of a LOAD; hops count nothing.
+  const uint64_t cycles = BandwidthCycles(flight.bytes, hardware_.dram_numerator,
+                                          hardware_.dram_denominator);
+  if (flight.opcode == SLUICE_OPCODE_LOAD) {
+    return links_->Delay(links_->CornerOf(to), to,
+                         flight.start + hardware_.dma_latency_cycles, 0, cycles);
+  }
+  const uint32_t corner = links_->CornerOf({t.src_node, 1, 1});
+  return links_->Delay(t.src_node, {corner, 1, 1}, flight.start, 0, cycles);
+}
+
 Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* flight) {
   sluice_transfer_t t;
   sluice_walk_transfer(&walker_, flight->instance, instruction.descriptor, &t);
@@ -140,6 +158,7 @@ Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* fli
     }
   }
   flight->end = flight->start + TransferCycles(t, *flight);
+  if (links_ != nullptr) flight->end += LinkDelay(t, *flight);
   if (Trap trap = CheckAccesses(flight)) return trap;
   if (!functional_) return {};
   return Copy(src, dst, t.index == SLUICE_NONE ? nullptr : &index, flight);

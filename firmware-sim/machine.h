@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels.h"
+#include "links.h"
 #include "memory.h"
 #include "wire.h"
 
@@ -45,6 +46,8 @@ class Machine {
   // instance, instruction and start are given.
   Trap Start(const sluice_instruction_t& instruction, Flight* flight);
   void Complete(const Flight& flight);
+  // Transfers end later where links are taken.
+  void set_links(Links* links) { links_ = links; }
 
  private:
   Access Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
@@ -57,6 +60,7 @@ class Machine {
   Trap CheckAccesses(Flight* flight);
   uint64_t TransferCycles(const sluice_transfer_t& transfer,
                           const Flight& flight) const;
+  uint64_t LinkDelay(const sluice_transfer_t& transfer, const Flight& flight) const;
   uint64_t LeastCycles(const Tile& tile) const;
 
   const sluice_walker_t& walker_;
@@ -64,6 +68,7 @@ class Machine {
   const Hardware& hardware_;
   Memory& memory_;
   bool functional_;
+  Links* links_ = nullptr;
   std::vector<bool> padded_;  // per tensor: a PAD's output
 };
 

@@ -43,6 +43,8 @@ struct SimulateOptions {
   size_t plan_size = 0;
 
   bool functional = false;
+  // Run a second time with links that carry one transfer at a time (links.h).
+  bool contention = false;
   uint64_t seed = 0;  // of inputs, by the rule of ops.h
   // Instead of seeded inputs: dense bytes of every input tensor, in tensor order.
   const std::vector<std::vector<uint8_t>>* inputs = nullptr;
@@ -70,6 +72,11 @@ struct SimulateResult {
   uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
   uint64_t forward_bytes = 0;
   uint64_t instructions = 0;
+
+  // With contention only: cycles <= contended_cycles <= cycles + link_wait_cycles.
+  uint64_t contended_cycles = 0;
+  uint64_t link_waits = 0, link_wait_cycles = 0;  // delayed transfers, sum of delays
+  uint64_t busiest_link_cycles = 0;
 
   // Functional runs only; states count as outputs here. Mismatches make ok false.
   uint64_t compared_bytes = 0, mismatches = 0;

@@ -155,10 +155,32 @@ struct Lane {
   std::unique_ptr<Execution> execution;
 };
 
-bool Run(const SimulateOptions& options, SimulateResult* result) {
+// The same once more, in other times: nothing else may change.
+bool RunContended(SimulateOptions options, SimulateResult* result) {
+  options.trace = nullptr;
+  SimulateResult contended;
   Lane lane(options);
-  return lane.Open(result) && lane.Prepare() && lane.execution->Run() &&
-         lane.JudgeEnd();
+  if (!lane.Open(&contended) || !lane.Prepare()) return false;
+  Links links(lane.job.hardware.node_cols, lane.job.hardware.node_rows);
+  lane.machine->set_links(&links);
+  const bool good = lane.execution->Run() && lane.JudgeEnd();
+  result->contended_cycles = contended.cycles;
+  result->link_waits = links.waits();
+  result->link_wait_cycles = links.wait_cycles();
+  result->busiest_link_cycles = links.busiest();
+  return good ||
+         Fail({contended.error_code, "with contention: " + contended.error}, result);
+}
+
+bool Run(const SimulateOptions& options, SimulateResult* result) {
+  {
+    Lane lane(options);
+    if (!lane.Open(result) || !lane.Prepare() || !lane.execution->Run() ||
+        !lane.JudgeEnd()) {
+      return false;
+    }
+  }
+  return !options.contention || RunContended(options, result);
 }
 
 // Opens all; each has the whole scratchpad in its memory, the largest region of any.

@@ -19,12 +19,18 @@ ExitCode ExitCodeOf(const std::string& error_code) {
   return error_code == "memory" ? kIo : kRejected;
 }
 
-Json AsJson(const sluice_sim::SimulateResult& result, bool functional) {
+Json AsJson(const SimulateCommand& command, const sluice_sim::SimulateResult& result) {
   Json json = {{"ok", result.ok},
                {"cycles", result.cycles},
                {"predicted_cycles", result.predicted_cycles},
                {"dram_bytes", result.dram_read_bytes + result.dram_write_bytes}};
-  if (functional) {
+  if (command.contention) {
+    json["contention"] = {{"cycles", result.contended_cycles},
+                          {"waits", result.link_waits},
+                          {"wait_cycles", result.link_wait_cycles},
+                          {"busiest_link_cycles", result.busiest_link_cycles}};
+  }
+  if (command.functional) {
     json["functional"] = {{"compared_bytes", result.compared_bytes},
                           {"mismatches", result.mismatches},
                           {"output_fnv1a", Hex64(result.output_fnv1a)}};
@@ -38,6 +44,13 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
               result.cycles == result.predicted_cycles
                   ? "as predicted"
                   : "predicted " + Grouped(result.predicted_cycles));
+  if (command.contention) {
+    report.Line("with busy links", Grouped(result.contended_cycles) + " cycles",
+                Grouped(result.link_waits) + " transfers wait " +
+                    Grouped(result.link_wait_cycles) +
+                    " cycles in all, the busiest link works " +
+                    Grouped(result.busiest_link_cycles));
+  }
   report.Line("DRAM", BytesText(result.dram_read_bytes) + " read",
               BytesText(result.dram_write_bytes) + " written");
   report.Line("instructions", Grouped(result.instructions));
@@ -53,7 +66,7 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
 
 [[noreturn]] void Fail(const SimulateCommand& command,
                        const sluice_sim::SimulateResult& result) {
-  Json details = AsJson(result, command.functional);
+  Json details = AsJson(command, result);
   Json error = {{"code", result.error_code}};
   std::string text = "the simulator says no: " + result.error;
   if (result.error_instruction != sluice_sim::kNowhere) {
@@ -88,6 +101,7 @@ void Run(const SimulateCommand& command) {
   options.plan = plan.data();
   options.plan_size = plan.size();
   options.functional = command.functional;
+  options.contention = command.contention;
   options.seed = command.seed;
   options.parameters = command.parameters;
   if (!command.trace.empty()) {
@@ -102,7 +116,7 @@ void Run(const SimulateCommand& command) {
   }
   if (!result.ok) Fail(command, result);
   if (command.json) {
-    std::cout << AsJson(result, command.functional).dump(1) << "\n";
+    std::cout << AsJson(command, result).dump(1) << "\n";
   } else {
     Print(command, result);
   }

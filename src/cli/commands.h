@@ -89,6 +89,7 @@ void Run(const VerifyCommand& command);
 struct SimulateCommand {
   std::string plan, graph, hardware, trace;
   bool functional = false;
+  bool contention = false;
   uint64_t seed = 0;
   std::vector<int32_t> parameters;
   bool json = false;

@@ -170,6 +170,8 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
   sub->add_option("plan", command->plan, "plan file")->required();
   sub->add_option("--graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
+  sub->add_flag("--contention", command->contention,
+                "run it once more with links that carry one transfer at a time");
   sub->add_flag("--functional", command->functional,
                 "compute with real bytes and compare with an untiled run");
   sub->add_option("--seed", command->seed, "of the inputs");

@@ -57,6 +57,8 @@ struct MeshRun {
     return status == sluice::Status::kOk && verdict == sluice::Status::kOk && sim.ok &&
            sim.mismatches == 0 && sim.compared_bytes > 0 &&
            sim.cycles == report.latency_cycles && sim.cycles == sim.predicted_cycles &&
+           sim.cycles <= sim.contended_cycles &&
+           sim.contended_cycles <= sim.cycles + sim.link_wait_cycles &&
            sim.dram_read_bytes == report.dram_read_bytes &&
            sim.dram_write_bytes == report.dram_write_bytes;
   }
@@ -132,6 +134,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   o.plan = run.plan.data();
   o.plan_size = run.plan.size();
   o.functional = true;
+  o.contention = true;
   for (const ParameterSpec& p : spec.parameters) o.parameters.push_back(p.max);
   o.trace = [&](const sluice_sim::TraceEvent& event) {
     if (event.opcode == SLUICE_OPCODE_COMPUTE) run.computing.insert(event.engine);
