@@ -92,10 +92,19 @@ class Training {
     ++losses_;
   }
 
+  // Of an error's numbers, the root mean square to expect.
+  double SpreadOf(uint32_t error) const {
+    const auto known = spread_.find(error);
+    return known == spread_.end() ? kSpread : known->second;
+  }
+
   // `error` is one consumer's share of the error of t.
   void Pass(uint32_t t, uint32_t error) {
     const Extents want = Shape(t);
-    errors_[t].push_back(Reshaped(error, want));
+    const double spread = SpreadOf(error);
+    const uint32_t shaped = Reshaped(error, want);
+    spread_[shaped] = spread;
+    errors_[t].push_back(shaped);
   }
 
   // The whole error of a layer's output, behind its ReLU; kNoTensor without one.
@@ -105,9 +114,11 @@ class Training {
     if (errors_[t].empty()) return kNoTensor;
     uint32_t error = errors_[t][0];
     for (size_t i = 1; i < errors_[t].size(); ++i) {
+      const double a = SpreadOf(error), b = SpreadOf(errors_[t][i]);
       error = Add(name + std::to_string(i), SLUICE_OP_ADD, {error, errors_[t][i]},
                   SumAttributes({1, 0}, {1, 0}, {1.4142135f, 0}, kErrorRange),
                   ToDims(Shape(t)));
+      spread_[error] = std::sqrt((a * a + b * b) / 2);
     }
     if (zero != least) return error;
     std::vector<int32_t> a(SLUICE_BINARY_ATTRIBUTES);
@@ -117,7 +128,10 @@ class Training {
     a[SLUICE_BINARY_OUT_SHIFT] = same.shift;
     a[SLUICE_BINARY_ACT_MIN] = kErrorRange.min;
     a[SLUICE_BINARY_ACT_MAX] = kErrorRange.max;
-    return Add(name, SLUICE_OP_RELU_GRADIENT, {error, t}, a, ToDims(Shape(t)));
+    const uint32_t passed =
+        Add(name, SLUICE_OP_RELU_GRADIENT, {error, t}, a, ToDims(Shape(t)));
+    spread_[passed] = SpreadOf(error) / std::sqrt(2.0);  // half of them
+    return passed;
   }
   uint32_t PlainError(const LayerRow& l) { return ErrorOf(l, 0, 1); }
 
@@ -162,8 +176,10 @@ class Training {
   }
 
   // int32 [channels, 3] for sums of `terms` products of an error and a weight.
-  uint32_t Parameters(int32_t channels, double terms, double weight_spread) {
-    const Factor f = QuantiseFactor(1 / (std::sqrt(terms) * weight_spread));
+  uint32_t Parameters(int32_t channels, double terms, double weight_spread,
+                      uint32_t error) {
+    const Factor f =
+        QuantiseFactor(kSpread / (std::sqrt(terms) * weight_spread * SpreadOf(error)));
     const auto key = std::make_pair(channels, std::make_pair(f.multiplier, f.shift));
     const auto known = parameters_.find(key);
     if (known != parameters_.end()) return known->second;
@@ -178,8 +194,9 @@ class Training {
     return t;
   }
 
-  std::vector<int32_t> GradientAttributes(const LayerRow& l, double terms) {
-    const Factor f = QuantiseFactor(1 / (std::sqrt(terms) * kSpread));
+  std::vector<int32_t> GradientAttributes(const LayerRow& l, double terms,
+                                          uint32_t error) {
+    const Factor f = QuantiseFactor(1 / (std::sqrt(terms) * SpreadOf(error)));
     std::vector<int32_t> a(SLUICE_WEIGHT_GRADIENT_ATTRIBUTES);
     a[SLUICE_CONV_INPUT_ZERO] = At(l, SLUICE_CONV_INPUT_ZERO);
     a[SLUICE_CONV_ACT_MIN] = kErrorRange.min;
@@ -204,7 +221,7 @@ class Training {
     const Extents in = Shape(x), filter = Shape(weight), out = Shape(e);
     const bool depthwise = l.op == SLUICE_OP_DEPTHWISE_CONV;
     const int32_t groups = depthwise ? in[3] : std::max(1, At(l, SLUICE_CONV_GROUPS));
-    std::vector<int32_t> a = GradientAttributes(l, double(out[0]) * out[1] * out[2]);
+    std::vector<int32_t> a = GradientAttributes(l, double(out[0]) * out[1] * out[2], e);
     for (size_t i = 0; i <= SLUICE_CONV_PAD_RIGHT; ++i) a[i] = At(l, i);
     a[SLUICE_CONV_GROUPS] = groups == 1 ? 0 : groups;
     if (tensor(weight).kind == Kind::kConstant) {
@@ -225,7 +242,7 @@ class Training {
                            std::max(1, At(l, SLUICE_CONV_STRIDE_W));
     const double taps = std::max(1.0, filter[1] * filter[2] / strides);
     const uint32_t parameters =
-        Parameters(in[3], depthwise ? taps : taps * out[3], kWeightSpread);
+        Parameters(in[3], depthwise ? taps : taps * out[3], kWeightSpread, e);
     Pass(x, Add(graph_.name(l.name) + ".back", SLUICE_OP_TRANSPOSED_CONV,
                 {e, weight, parameters}, a, ToDims(in)));
   }
@@ -239,13 +256,15 @@ class Training {
     const int32_t rows = in[0] * in[1] * in[2];
     if (tensor(weight).kind == Kind::kConstant) {
       AddGradient(l, Reshaped(x, {rows, 1, 1, c}), Reshaped(e, {rows, 1, 1, k}),
-                  GradientAttributes(l, rows), {k, 1, 1, c});
+                  GradientAttributes(l, rows, e), {k, 1, 1, c});
     }
     if (!Trained(x)) return;
+    const double spread = SpreadOf(e);
     e = Reshaped(e, {1, 1, rows, k});
     Pass(x, Product(graph_.name(l.name) + ".back", e, weight, false, 0,
                     At(l, SLUICE_CONV_WEIGHT_ZERO),
-                    1 / (std::sqrt(1.0 * k) * kWeightSpread), {1, 1, rows, c}));
+                    kSpread / (std::sqrt(1.0 * k) * kWeightSpread * spread),
+                    {1, 1, rows, c}));
   }
 
   uint32_t Product(const std::string& name, uint32_t a, uint32_t b, bool transposed,
@@ -296,8 +315,11 @@ class Training {
     for (size_t i = 0; i <= SLUICE_POOL_PAD_RIGHT; ++i) a[i] = At(l, i);
     a[SLUICE_POOL_ACT_MIN] = kErrorRange.min;
     a[SLUICE_POOL_ACT_MAX] = kErrorRange.max;
-    Pass(x, Add(graph_.name(l.name) + ".back", SLUICE_OP_MAX_POOL_GRADIENT, {e, x}, a,
-                ToDims(Shape(x))));
+    const uint32_t back = Add(graph_.name(l.name) + ".back",
+                              SLUICE_OP_MAX_POOL_GRADIENT, {e, x}, a, ToDims(Shape(x)));
+    spread_[back] =
+        SpreadOf(e) * std::sqrt(1.0 * Elements(Shape(e)) / Elements(Shape(x)));
+    Pass(x, back);
   }
 
   // Every element of a window gets an equal share; how large a share of 1 is, is left
@@ -324,7 +346,7 @@ class Training {
     a[SLUICE_CONV_ACT_MAX] = kErrorRange.max;
     a[SLUICE_CONV_WEIGHT_LAYOUT] = SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
     Pass(x, Add(name, SLUICE_OP_TRANSPOSED_CONV,
-                {e, weight, Parameters(in[3], double(h) * w, 1)}, a, ToDims(in)));
+                {e, weight, Parameters(in[3], double(h) * w, 1, e)}, a, ToDims(in)));
   }
 
   // What an operand that broadcast gets of an error: the sum over those axes.
@@ -469,6 +491,7 @@ class Training {
   std::vector<bool> trained_;                  // by tensor of the inference graph
   std::vector<std::vector<uint32_t>> errors_;  // likewise: shares of its error
   std::map<std::pair<int32_t, std::pair<int32_t, int32_t>>, uint32_t> parameters_;
+  std::map<uint32_t, double> spread_;  // of errors, where it is not kSpread
   int losses_ = 0, gradients_ = 0;
 };
 
