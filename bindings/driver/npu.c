@@ -222,22 +222,29 @@ static npu_status_t fill_constants(npu_t* npu, model_t* m, npu_read_fn read,
   return NPU_OK;
 }
 
+/* From the plan before, when there is one: only what changed is worked out again. */
 static npu_status_t schedule(npu_t* npu, model_t* m, uint64_t deadline_ns,
                              sluice_plan_t** plan) {
+  sluice_reschedule_options_t again;
   sluice_schedule_options_t options;
   sluice_diagnostic_t diagnostic;
+  sluice_status_t status;
+  memset(&again, 0, sizeof again);
   memset(&options, 0, sizeof options);
   memset(&diagnostic, 0, sizeof diagnostic);
+  again.struct_size = sizeof again;
+  again.schedule = &options;
   options.struct_size = sizeof options;
   diagnostic.struct_size = sizeof diagnostic;
   options.scratchpad_bytes = npu->share_end - npu->share_begin;
   options.deadline_ns = deadline_ns;
   *plan = NULL;
-  if (sluice_schedule(npu->context, m->graph, npu->hardware, &options, plan,
-                      &diagnostic) != SLUICE_OK) {
-    return from_sluice(npu, &diagnostic);
-  }
-  return NPU_OK;
+  status = m->plan == NULL
+               ? sluice_schedule(npu->context, m->graph, npu->hardware, &options, plan,
+                                 &diagnostic)
+               : sluice_reschedule(npu->context, m->plan, m->graph, npu->hardware,
+                                   &again, plan, NULL, &diagnostic);
+  return status == SLUICE_OK ? NPU_OK : from_sluice(npu, &diagnostic);
 }
 
 static uint64_t bytes_of(const uint32_t words[2]) {

@@ -41,12 +41,15 @@ static sluice_status_t open_context(uint64_t max_bytes, void* block, uint64_t bl
 typedef struct {
   uint32_t solver;
   uint64_t scratchpad_bytes, deadline_ns, max_iterations, seed;
-  uint32_t energy_exponent, delay_exponent;
+  uint32_t energy_exponent, delay_exponent, minimise_changes;
 } settings_t;
 
-static sluice_status_t schedule(sluice_context_t* c, sluice_graph_t* g,
-                                sluice_hardware_t* h, settings_t s, uint32_t* cancel,
-                                sluice_plan_t** out, sluice_diagnostic_t* d) {
+// With a plan before: rescheduled from it.
+static sluice_status_t schedule(sluice_context_t* c, sluice_plan_t* previous,
+                                sluice_graph_t* g, sluice_hardware_t* h, settings_t s,
+                                uint32_t* cancel, sluice_plan_t** out,
+                                sluice_change_t* change, sluice_diagnostic_t* d) {
+  sluice_reschedule_options_t again;
   sluice_schedule_options_t o;
   memset(&o, 0, sizeof o);
   o.struct_size = sizeof o;
@@ -58,7 +61,13 @@ static sluice_status_t schedule(sluice_context_t* c, sluice_graph_t* g,
   o.energy_exponent = s.energy_exponent;
   o.delay_exponent = s.delay_exponent;
   o.cancel = cancel;
-  return sluice_schedule(c, g, h, &o, out, d);
+  if (previous == NULL) return sluice_schedule(c, g, h, &o, out, d);
+  memset(&again, 0, sizeof again);
+  again.struct_size = sizeof again;
+  again.minimise_changes = s.minimise_changes;
+  again.schedule = &o;
+  change->struct_size = sizeof *change;
+  return sluice_reschedule(c, previous, g, h, &again, out, change, d);
 }
 
 static void clear(sluice_diagnostic_t* d) {
@@ -329,21 +338,56 @@ type Options struct {
 // was one by then, with ErrStopped and ctx's error if not. The plan has passed
 // verification.
 func (c *Context) Schedule(ctx context.Context, g *Graph, h *Hardware, o Options) (*Plan, error) {
+	plan, _, err := c.schedule(ctx, nil, g, h, o, false)
+	return plan, err
+}
+
+// Change is what a rescheduled plan kept of the one before. PatchBytes of the new
+// stream's StreamBytes differ from the old one's.
+type Change struct {
+	Graph, Hardware, Scratchpad                              bool // what is another
+	FromScratch                                              bool // nothing could be used
+	LayersKept, LayersChanged, LayersInserted, LayersRemoved uint32
+	Blocks, BlocksChanged                                    uint32
+	StreamBytes, PatchBytes                                  uint64
+}
+
+// Reschedule makes a plan for what graph, hardware or scratchpad have become since
+// previous was made, in a fraction of the time. With minimiseChanges addresses, orders and
+// blocks stay wherever they hold, so that a device can patch its stream.
+func (c *Context) Reschedule(ctx context.Context, previous *Plan, g *Graph, h *Hardware, o Options, minimiseChanges bool) (*Plan, Change, error) {
+	if previous == nil {
+		return nil, Change{}, closed("the previous plan")
+	}
+	return c.schedule(ctx, previous, g, h, o, minimiseChanges)
+}
+
+func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Hardware, o Options, minimise bool) (*Plan, Change, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, errors.Join(&Error{Kind: ErrStopped, Stage: "go",
+		return nil, Change{}, errors.Join(&Error{Kind: ErrStopped, Stage: "go",
 			Message: "the context was done before the call", Layer: -1, Tensor: -1,
 			Instruction: -1}, err)
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.raw == nil || g == nil || h == nil || g.raw == nil || h.raw == nil {
-		return nil, closed("the context, graph or hardware")
+		return nil, Change{}, closed("the context, graph or hardware")
+	}
+	var before *C.sluice_plan_t
+	if previous != nil {
+		if previous.raw == nil {
+			return nil, Change{}, closed("the previous plan")
+		}
+		before = previous.raw
 	}
 	s := C.settings_t{
 		solver: C.uint32_t(o.Solver), scratchpad_bytes: C.uint64_t(o.ScratchpadBytes),
 		max_iterations: C.uint64_t(o.MaxIterations), seed: C.uint64_t(o.Seed),
 		energy_exponent: C.uint32_t(o.EnergyExponent),
 		delay_exponent:  C.uint32_t(o.DelayExponent),
+	}
+	if minimise {
+		s.minimise_changes = 1
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
@@ -365,7 +409,8 @@ func (c *Context) Schedule(ctx context.Context, g *Graph, h *Hardware, o Options
 	var d C.sluice_diagnostic_t
 	C.clear(&d)
 	p := &Plan{context: c}
-	status := C.schedule(c.raw, g.raw, h.raw, s, cancel, &p.raw, &d)
+	var t C.sluice_change_t
+	status := C.schedule(c.raw, before, g.raw, h.raw, s, cancel, &p.raw, &t, &d)
 	close(done)
 	<-watched
 	C.free(unsafe.Pointer(cancel))
@@ -373,10 +418,19 @@ func (c *Context) Schedule(ctx context.Context, g *Graph, h *Hardware, o Options
 		if status == C.SLUICE_STOPPED && ctx.Err() != nil {
 			err = errors.Join(err, ctx.Err())
 		}
-		return nil, err
+		return nil, Change{}, err
 	}
 	c.open[p] = struct{}{}
-	return p, nil
+	return p, Change{
+		Graph:       t.changed&C.SLUICE_CHANGED_GRAPH != 0,
+		Hardware:    t.changed&C.SLUICE_CHANGED_HARDWARE != 0,
+		Scratchpad:  t.changed&C.SLUICE_CHANGED_SCRATCHPAD != 0,
+		FromScratch: t.from_scratch != 0, LayersKept: uint32(t.layers_kept),
+		LayersChanged: uint32(t.layers_changed), LayersInserted: uint32(t.layers_inserted),
+		LayersRemoved: uint32(t.layers_removed), Blocks: uint32(t.blocks),
+		BlocksChanged: uint32(t.blocks_changed), StreamBytes: uint64(t.stream_bytes),
+		PatchBytes: uint64(t.patch_bytes),
+	}, nil
 }
 
 // Verify is the static judge, which shares no code with the solver.

@@ -152,6 +152,26 @@ func TestContextsStopACall(t *testing.T) {
 	}
 }
 
+func TestASmallerShareIsRescheduledFromThePlanBefore(t *testing.T) {
+	o := open(t, file(t, "SLUICE_TEST_GRAPH"))
+	first, err := o.schedule(sluice.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, change, err := o.context.Reschedule(context.Background(), first, o.graph, o.hardware,
+		sluice.Options{ScratchpadBytes: 64 << 10}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.context.Verify(plan, o.graph, o.hardware); err != nil {
+		t.Fatal(err)
+	}
+	if !change.Scratchpad || change.Graph || change.StreamBytes != uint64(len(plan.Stream())) ||
+		plan.Report().PeakBufferBytes > 64<<10 {
+		t.Fatalf("%+v", change)
+	}
+}
+
 func TestClosedObjectsAreErrors(t *testing.T) {
 	o := open(t, twoLayers())
 	plan, err := o.schedule(sluice.Options{})

@@ -106,31 +106,102 @@ pub struct Plan<'c> {
     context: PhantomData<&'c Context>,
 }
 
-impl Context {
-    /// The plan has passed verification before it is returned.
-    pub fn schedule(&self, graph: &Graph<'_>, hardware: &Hardware<'_>, options: &ScheduleOptions) -> Result<Plan<'_>> {
-        let c = sys::sluice_schedule_options_t {
+/// What a rescheduled plan kept of the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    pub graph: bool,
+    pub hardware: bool,
+    pub scratchpad: bool,
+    /// Nothing of the plan before could be used.
+    pub from_scratch: bool,
+    pub layers_kept: u32,
+    pub layers_changed: u32,
+    pub layers_inserted: u32,
+    pub layers_removed: u32,
+    pub blocks: u32,
+    pub blocks_changed: u32,
+    pub stream_bytes: u64,
+    /// Of the new stream that differ from the old one's.
+    pub patch_bytes: u64,
+}
+
+impl ScheduleOptions {
+    fn to_c(&self) -> sys::sluice_schedule_options_t {
+        sys::sluice_schedule_options_t {
             struct_size: size_of::<sys::sluice_schedule_options_t>() as u32,
-            solver: match options.solver {
+            solver: match self.solver {
                 Solver::Default => sys::SLUICE_SOLVER_DEFAULT,
                 Solver::Baseline => sys::SLUICE_SOLVER_BASELINE,
                 Solver::Fusion => sys::SLUICE_SOLVER_FUSION,
                 Solver::Cocco => sys::SLUICE_SOLVER_COCCO,
                 Solver::Soma => sys::SLUICE_SOLVER_SOMA,
             },
-            scratchpad_bytes: options.scratchpad_bytes.unwrap_or(0),
-            deadline_ns: nanoseconds(options.deadline),
-            max_iterations: options.max_iterations.unwrap_or(0),
-            seed: options.seed,
-            cancel: options.cancel.as_ref().map_or(ptr::null(), |c| c.0.as_ptr().cast_const()),
-            energy_exponent: options.energy_exponent,
-            delay_exponent: options.delay_exponent,
+            scratchpad_bytes: self.scratchpad_bytes.unwrap_or(0),
+            deadline_ns: nanoseconds(self.deadline),
+            max_iterations: self.max_iterations.unwrap_or(0),
+            seed: self.seed,
+            cancel: self.cancel.as_ref().map_or(ptr::null(), |c| c.0.as_ptr().cast_const()),
+            energy_exponent: self.energy_exponent,
+            delay_exponent: self.delay_exponent,
             ..Default::default()
-        };
+        }
+    }
+}
+
+impl Context {
+    /// The plan has passed verification before it is returned.
+    pub fn schedule(&self, graph: &Graph<'_>, hardware: &Hardware<'_>, options: &ScheduleOptions) -> Result<Plan<'_>> {
+        let c = options.to_c();
         let mut raw = ptr::null_mut();
         // SAFETY: all of it lives during the call; the word is only read, atomically.
         call(|d| unsafe { sys::sluice_schedule(self.raw, graph.raw, hardware.raw, &c, &mut raw, d) })?;
         Ok(Plan { raw, context: PhantomData })
+    }
+
+    /// A plan for what graph, hardware or scratchpad have become since `previous` was made,
+    /// in a fraction of the time. With `minimise_changes` addresses, orders and blocks stay
+    /// wherever they hold, so that a device can patch its stream.
+    pub fn reschedule(
+        &self,
+        previous: &Plan<'_>,
+        graph: &Graph<'_>,
+        hardware: &Hardware<'_>,
+        options: &ScheduleOptions,
+        minimise_changes: bool,
+    ) -> Result<(Plan<'_>, Change)> {
+        let schedule = options.to_c();
+        let c = sys::sluice_reschedule_options_t {
+            struct_size: size_of::<sys::sluice_reschedule_options_t>() as u32,
+            minimise_changes: minimise_changes.into(),
+            schedule: &schedule,
+        };
+        let mut change = sys::sluice_change_t {
+            struct_size: size_of::<sys::sluice_change_t>() as u32,
+            ..Default::default()
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: as for schedule; `previous` lives and is not changed.
+        call(|d| unsafe {
+            sys::sluice_reschedule(self.raw, previous.raw, graph.raw, hardware.raw, &c, &mut raw, &mut change, d)
+        })?;
+        let plan = Plan { raw, context: PhantomData };
+        Ok((
+            plan,
+            Change {
+                graph: change.changed & sys::SLUICE_CHANGED_GRAPH != 0,
+                hardware: change.changed & sys::SLUICE_CHANGED_HARDWARE != 0,
+                scratchpad: change.changed & sys::SLUICE_CHANGED_SCRATCHPAD != 0,
+                from_scratch: change.from_scratch != 0,
+                layers_kept: change.layers_kept,
+                layers_changed: change.layers_changed,
+                layers_inserted: change.layers_inserted,
+                layers_removed: change.layers_removed,
+                blocks: change.blocks,
+                blocks_changed: change.blocks_changed,
+                stream_bytes: change.stream_bytes,
+                patch_bytes: change.patch_bytes,
+            },
+        ))
     }
 
     /// Reads plan.fbs bytes (structure only: verify the plan against graph and hardware).

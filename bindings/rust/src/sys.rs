@@ -236,7 +236,10 @@ pub const SLUICE_OP_RESIZE_BILINEAR: _bindgen_ty_5 = 26;
 pub const SLUICE_OP_RESIZE_NEAREST: _bindgen_ty_5 = 27;
 pub const SLUICE_OP_STATE_APPEND: _bindgen_ty_5 = 28;
 pub const SLUICE_OP_OPAQUE: _bindgen_ty_5 = 29;
-pub const SLUICE_OP_COUNT: _bindgen_ty_5 = 30;
+pub const SLUICE_OP_WEIGHT_GRADIENT: _bindgen_ty_5 = 30;
+pub const SLUICE_OP_RELU_GRADIENT: _bindgen_ty_5 = 31;
+pub const SLUICE_OP_MAX_POOL_GRADIENT: _bindgen_ty_5 = 32;
+pub const SLUICE_OP_COUNT: _bindgen_ty_5 = 33;
 pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 pub const SLUICE_DTYPE_INT8: _bindgen_ty_6 = 1;
 pub const SLUICE_DTYPE_UINT8: _bindgen_ty_6 = 2;
@@ -261,129 +264,142 @@ pub const SLUICE_CONV_ACT_MIN: _bindgen_ty_7 = 12;
 pub const SLUICE_CONV_ACT_MAX: _bindgen_ty_7 = 13;
 pub const SLUICE_CONV_ROUNDING: _bindgen_ty_7 = 14;
 pub const SLUICE_CONV_ATTRIBUTES: _bindgen_ty_7 = 15;
+pub const SLUICE_CONV_WEIGHT_LAYOUT: _bindgen_ty_7 = 15;
+pub const SLUICE_TRANSPOSED_CONV_ATTRIBUTES: _bindgen_ty_7 = 16;
 pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
-pub const SLUICE_MATMUL_TRANSPOSE_B: _bindgen_ty_8 = 0;
-pub const SLUICE_MATMUL_A_ZERO: _bindgen_ty_8 = 1;
-pub const SLUICE_MATMUL_B_ZERO: _bindgen_ty_8 = 2;
-pub const SLUICE_MATMUL_OUTPUT_ZERO: _bindgen_ty_8 = 3;
-pub const SLUICE_MATMUL_MULTIPLIER: _bindgen_ty_8 = 4;
-pub const SLUICE_MATMUL_SHIFT: _bindgen_ty_8 = 5;
-pub const SLUICE_MATMUL_ACT_MIN: _bindgen_ty_8 = 6;
-pub const SLUICE_MATMUL_ACT_MAX: _bindgen_ty_8 = 7;
-pub const SLUICE_MATMUL_ATTRIBUTES: _bindgen_ty_8 = 8;
+pub const SLUICE_WEIGHT_LAYOUT_OWN: _bindgen_ty_8 = 0;
+pub const SLUICE_WEIGHT_LAYOUT_CONV: _bindgen_ty_8 = 1;
+pub const SLUICE_WEIGHT_LAYOUT_DEPTHWISE: _bindgen_ty_8 = 2;
 pub type _bindgen_ty_8 = ::std::os::raw::c_uint;
-pub const SLUICE_POOL_WINDOW_H: _bindgen_ty_9 = 0;
-pub const SLUICE_POOL_WINDOW_W: _bindgen_ty_9 = 1;
-pub const SLUICE_POOL_STRIDE_H: _bindgen_ty_9 = 2;
-pub const SLUICE_POOL_STRIDE_W: _bindgen_ty_9 = 3;
-pub const SLUICE_POOL_PAD_TOP: _bindgen_ty_9 = 4;
-pub const SLUICE_POOL_PAD_LEFT: _bindgen_ty_9 = 5;
-pub const SLUICE_POOL_PAD_BOTTOM: _bindgen_ty_9 = 6;
-pub const SLUICE_POOL_PAD_RIGHT: _bindgen_ty_9 = 7;
-pub const SLUICE_POOL_ACT_MIN: _bindgen_ty_9 = 8;
-pub const SLUICE_POOL_ACT_MAX: _bindgen_ty_9 = 9;
-pub const SLUICE_POOL_ATTRIBUTES: _bindgen_ty_9 = 10;
+pub const SLUICE_WEIGHT_GRADIENT_ERROR_ZERO: _bindgen_ty_9 = 10;
+pub const SLUICE_WEIGHT_GRADIENT_MULTIPLIER: _bindgen_ty_9 = 14;
+pub const SLUICE_WEIGHT_GRADIENT_SHIFT: _bindgen_ty_9 = 15;
+pub const SLUICE_WEIGHT_GRADIENT_ATTRIBUTES: _bindgen_ty_9 = 16;
 pub type _bindgen_ty_9 = ::std::os::raw::c_uint;
-pub const SLUICE_BINARY_LEFT_SHIFT: _bindgen_ty_10 = 0;
-pub const SLUICE_BINARY_ZERO0: _bindgen_ty_10 = 1;
-pub const SLUICE_BINARY_MULTIPLIER0: _bindgen_ty_10 = 2;
-pub const SLUICE_BINARY_SHIFT0: _bindgen_ty_10 = 3;
-pub const SLUICE_BINARY_ZERO1: _bindgen_ty_10 = 4;
-pub const SLUICE_BINARY_MULTIPLIER1: _bindgen_ty_10 = 5;
-pub const SLUICE_BINARY_SHIFT1: _bindgen_ty_10 = 6;
-pub const SLUICE_BINARY_OUTPUT_ZERO: _bindgen_ty_10 = 7;
-pub const SLUICE_BINARY_OUT_MULTIPLIER: _bindgen_ty_10 = 8;
-pub const SLUICE_BINARY_OUT_SHIFT: _bindgen_ty_10 = 9;
-pub const SLUICE_BINARY_ACT_MIN: _bindgen_ty_10 = 10;
-pub const SLUICE_BINARY_ACT_MAX: _bindgen_ty_10 = 11;
-pub const SLUICE_BINARY_ATTRIBUTES: _bindgen_ty_10 = 12;
+pub const SLUICE_MATMUL_TRANSPOSE_B: _bindgen_ty_10 = 0;
+pub const SLUICE_MATMUL_A_ZERO: _bindgen_ty_10 = 1;
+pub const SLUICE_MATMUL_B_ZERO: _bindgen_ty_10 = 2;
+pub const SLUICE_MATMUL_OUTPUT_ZERO: _bindgen_ty_10 = 3;
+pub const SLUICE_MATMUL_MULTIPLIER: _bindgen_ty_10 = 4;
+pub const SLUICE_MATMUL_SHIFT: _bindgen_ty_10 = 5;
+pub const SLUICE_MATMUL_ACT_MIN: _bindgen_ty_10 = 6;
+pub const SLUICE_MATMUL_ACT_MAX: _bindgen_ty_10 = 7;
+pub const SLUICE_MATMUL_ATTRIBUTES: _bindgen_ty_10 = 8;
 pub type _bindgen_ty_10 = ::std::os::raw::c_uint;
-pub const SLUICE_REQUANTIZE_INPUT_ZERO: _bindgen_ty_11 = 0;
-pub const SLUICE_REQUANTIZE_MULTIPLIER: _bindgen_ty_11 = 1;
-pub const SLUICE_REQUANTIZE_SHIFT: _bindgen_ty_11 = 2;
-pub const SLUICE_REQUANTIZE_OUTPUT_ZERO: _bindgen_ty_11 = 3;
-pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_11 = 4;
-pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_11 = 5;
-pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_11 = 6;
+pub const SLUICE_POOL_WINDOW_H: _bindgen_ty_11 = 0;
+pub const SLUICE_POOL_WINDOW_W: _bindgen_ty_11 = 1;
+pub const SLUICE_POOL_STRIDE_H: _bindgen_ty_11 = 2;
+pub const SLUICE_POOL_STRIDE_W: _bindgen_ty_11 = 3;
+pub const SLUICE_POOL_PAD_TOP: _bindgen_ty_11 = 4;
+pub const SLUICE_POOL_PAD_LEFT: _bindgen_ty_11 = 5;
+pub const SLUICE_POOL_PAD_BOTTOM: _bindgen_ty_11 = 6;
+pub const SLUICE_POOL_PAD_RIGHT: _bindgen_ty_11 = 7;
+pub const SLUICE_POOL_ACT_MIN: _bindgen_ty_11 = 8;
+pub const SLUICE_POOL_ACT_MAX: _bindgen_ty_11 = 9;
+pub const SLUICE_POOL_ATTRIBUTES: _bindgen_ty_11 = 10;
+pub const SLUICE_POOL_ERROR_ZERO: _bindgen_ty_11 = 10;
+pub const SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES: _bindgen_ty_11 = 11;
 pub type _bindgen_ty_11 = ::std::os::raw::c_uint;
-pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_12 = 0;
-pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_12 = 1;
-pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_12 = 2;
-pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_12 = 3;
+pub const SLUICE_BINARY_LEFT_SHIFT: _bindgen_ty_12 = 0;
+pub const SLUICE_BINARY_ZERO0: _bindgen_ty_12 = 1;
+pub const SLUICE_BINARY_MULTIPLIER0: _bindgen_ty_12 = 2;
+pub const SLUICE_BINARY_SHIFT0: _bindgen_ty_12 = 3;
+pub const SLUICE_BINARY_ZERO1: _bindgen_ty_12 = 4;
+pub const SLUICE_BINARY_MULTIPLIER1: _bindgen_ty_12 = 5;
+pub const SLUICE_BINARY_SHIFT1: _bindgen_ty_12 = 6;
+pub const SLUICE_BINARY_OUTPUT_ZERO: _bindgen_ty_12 = 7;
+pub const SLUICE_BINARY_OUT_MULTIPLIER: _bindgen_ty_12 = 8;
+pub const SLUICE_BINARY_OUT_SHIFT: _bindgen_ty_12 = 9;
+pub const SLUICE_BINARY_ACT_MIN: _bindgen_ty_12 = 10;
+pub const SLUICE_BINARY_ACT_MAX: _bindgen_ty_12 = 11;
+pub const SLUICE_BINARY_ATTRIBUTES: _bindgen_ty_12 = 12;
 pub type _bindgen_ty_12 = ::std::os::raw::c_uint;
-pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_13 = 0;
-pub const SLUICE_NORM_EPSILON: _bindgen_ty_13 = 1;
-pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_13 = 2;
-pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_13 = 3;
-pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_13 = 4;
-pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_13 = 5;
+pub const SLUICE_REQUANTIZE_INPUT_ZERO: _bindgen_ty_13 = 0;
+pub const SLUICE_REQUANTIZE_MULTIPLIER: _bindgen_ty_13 = 1;
+pub const SLUICE_REQUANTIZE_SHIFT: _bindgen_ty_13 = 2;
+pub const SLUICE_REQUANTIZE_OUTPUT_ZERO: _bindgen_ty_13 = 3;
+pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_13 = 4;
+pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_13 = 5;
+pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_13 = 6;
 pub type _bindgen_ty_13 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_AXES: _bindgen_ty_14 = 0;
-pub const SLUICE_REDUCE_KIND: _bindgen_ty_14 = 1;
-pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_14 = 2;
-pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_14 = 3;
-pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_14 = 4;
-pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_14 = 5;
-pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_14 = 6;
-pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_14 = 7;
-pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_14 = 8;
+pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_14 = 0;
+pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_14 = 1;
+pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_14 = 2;
+pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_14 = 3;
 pub type _bindgen_ty_14 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_15 = 0;
-pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_15 = 1;
+pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_15 = 0;
+pub const SLUICE_NORM_EPSILON: _bindgen_ty_15 = 1;
+pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_15 = 2;
+pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_15 = 3;
+pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_15 = 4;
+pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_15 = 5;
 pub type _bindgen_ty_15 = ::std::os::raw::c_uint;
-pub const SLUICE_CONCAT_AXIS: _bindgen_ty_16 = 0;
-pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_16 = 1;
+pub const SLUICE_REDUCE_AXES: _bindgen_ty_16 = 0;
+pub const SLUICE_REDUCE_KIND: _bindgen_ty_16 = 1;
+pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_16 = 2;
+pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_16 = 3;
+pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_16 = 4;
+pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_16 = 5;
+pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_16 = 6;
+pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_16 = 7;
+pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_16 = 8;
 pub type _bindgen_ty_16 = ::std::os::raw::c_uint;
-pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_17 = 0;
-pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_17 = 1;
-pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_17 = 2;
-pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_17 = 3;
-pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_17 = 4;
+pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_17 = 0;
+pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_17 = 1;
 pub type _bindgen_ty_17 = ::std::os::raw::c_uint;
-pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_18 = 0;
-pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_18 = 1;
-pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_18 = 2;
-pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_18 = 3;
-pub const SLUICE_PAD_VALUE: _bindgen_ty_18 = 4;
-pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_18 = 5;
+pub const SLUICE_CONCAT_AXIS: _bindgen_ty_18 = 0;
+pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_18 = 1;
 pub type _bindgen_ty_18 = ::std::os::raw::c_uint;
-pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_19 = 0;
-pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_19 = 1;
-pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_19 = 2;
-pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_19 = 3;
-pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_19 = 4;
+pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_19 = 0;
+pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_19 = 1;
+pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_19 = 2;
+pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_19 = 3;
+pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_19 = 4;
 pub type _bindgen_ty_19 = ::std::os::raw::c_uint;
-pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_20 = 0;
-pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_20 = 1;
-pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_20 = 2;
+pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_20 = 0;
+pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_20 = 1;
+pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_20 = 2;
+pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_20 = 3;
+pub const SLUICE_PAD_VALUE: _bindgen_ty_20 = 4;
+pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_20 = 5;
 pub type _bindgen_ty_20 = ::std::os::raw::c_uint;
-pub const SLUICE_APPEND_AXIS: _bindgen_ty_21 = 0;
-pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_21 = 1;
-pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_21 = 2;
+pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_21 = 0;
+pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_21 = 1;
+pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_21 = 2;
+pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_21 = 3;
+pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_21 = 4;
 pub type _bindgen_ty_21 = ::std::os::raw::c_uint;
-pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_22 = 0;
-pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_22 = 1;
-pub const SLUICE_OPAQUE_NAME: _bindgen_ty_22 = 2;
-pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_22 = 3;
+pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_22 = 0;
+pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_22 = 1;
+pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_22 = 2;
 pub type _bindgen_ty_22 = ::std::os::raw::c_uint;
-pub type sluice_status_t = i32;
-pub const SLUICE_OK: _bindgen_ty_23 = 0;
-pub const SLUICE_INFEASIBLE: _bindgen_ty_23 = 1;
-pub const SLUICE_STOPPED: _bindgen_ty_23 = 2;
-pub const SLUICE_REJECTED: _bindgen_ty_23 = 3;
-pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_23 = -1;
-pub const SLUICE_BAD_INPUT: _bindgen_ty_23 = -2;
-pub const SLUICE_UNSUPPORTED: _bindgen_ty_23 = -3;
-pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_23 = -4;
-pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_23 = -5;
-pub const SLUICE_INTERNAL: _bindgen_ty_23 = -6;
-pub type _bindgen_ty_23 = ::std::os::raw::c_int;
-pub const SLUICE_STOP_COMPLETE: _bindgen_ty_24 = 0;
-pub const SLUICE_STOP_DEADLINE: _bindgen_ty_24 = 1;
-pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_24 = 2;
-pub const SLUICE_STOP_CANCELLED: _bindgen_ty_24 = 3;
-pub const SLUICE_STOP_PROVED: _bindgen_ty_24 = 4;
+pub const SLUICE_APPEND_AXIS: _bindgen_ty_23 = 0;
+pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_23 = 1;
+pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_23 = 2;
+pub type _bindgen_ty_23 = ::std::os::raw::c_uint;
+pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_24 = 0;
+pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_24 = 1;
+pub const SLUICE_OPAQUE_NAME: _bindgen_ty_24 = 2;
+pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_24 = 3;
 pub type _bindgen_ty_24 = ::std::os::raw::c_uint;
+pub type sluice_status_t = i32;
+pub const SLUICE_OK: _bindgen_ty_25 = 0;
+pub const SLUICE_INFEASIBLE: _bindgen_ty_25 = 1;
+pub const SLUICE_STOPPED: _bindgen_ty_25 = 2;
+pub const SLUICE_REJECTED: _bindgen_ty_25 = 3;
+pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_25 = -1;
+pub const SLUICE_BAD_INPUT: _bindgen_ty_25 = -2;
+pub const SLUICE_UNSUPPORTED: _bindgen_ty_25 = -3;
+pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_25 = -4;
+pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_25 = -5;
+pub const SLUICE_INTERNAL: _bindgen_ty_25 = -6;
+pub type _bindgen_ty_25 = ::std::os::raw::c_int;
+pub const SLUICE_STOP_COMPLETE: _bindgen_ty_26 = 0;
+pub const SLUICE_STOP_DEADLINE: _bindgen_ty_26 = 1;
+pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_26 = 2;
+pub const SLUICE_STOP_CANCELLED: _bindgen_ty_26 = 3;
+pub const SLUICE_STOP_PROVED: _bindgen_ty_26 = 4;
+pub type _bindgen_ty_26 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_diagnostic {
@@ -392,7 +408,7 @@ pub struct sluice_diagnostic {
     pub layer: u32,
     pub tensor: u32,
     pub instruction: u32,
-    pub reserved: u32,
+    pub model: u32,
     pub required_bytes: u64,
     pub available_bytes: u64,
     pub smallest_scratchpad_bytes: u64,
@@ -542,17 +558,17 @@ extern "C" {
 extern "C" {
     pub fn sluice_hardware_destroy(hardware: *mut sluice_hardware_t);
 }
-pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_25 = 0;
-pub const SLUICE_TENSOR_INPUT: _bindgen_ty_25 = 1;
-pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_25 = 2;
-pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_25 = 3;
-pub const SLUICE_TENSOR_STATE: _bindgen_ty_25 = 4;
-pub type _bindgen_ty_25 = ::std::os::raw::c_uint;
-pub const SLUICE_SOURCE_NONE: _bindgen_ty_26 = 0;
-pub const SLUICE_SOURCE_INLINE: _bindgen_ty_26 = 1;
-pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_26 = 2;
-pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_26 = 3;
-pub type _bindgen_ty_26 = ::std::os::raw::c_uint;
+pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_27 = 0;
+pub const SLUICE_TENSOR_INPUT: _bindgen_ty_27 = 1;
+pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_27 = 2;
+pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_27 = 3;
+pub const SLUICE_TENSOR_STATE: _bindgen_ty_27 = 4;
+pub type _bindgen_ty_27 = ::std::os::raw::c_uint;
+pub const SLUICE_SOURCE_NONE: _bindgen_ty_28 = 0;
+pub const SLUICE_SOURCE_INLINE: _bindgen_ty_28 = 1;
+pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_28 = 2;
+pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_28 = 3;
+pub type _bindgen_ty_28 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_graph_counts {
@@ -628,12 +644,12 @@ extern "C" {
         out_parameter: *mut sluice_parameter_info_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_27 = 0;
-pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_27 = 1;
-pub const SLUICE_SOLVER_FUSION: _bindgen_ty_27 = 2;
-pub const SLUICE_SOLVER_COCCO: _bindgen_ty_27 = 3;
-pub const SLUICE_SOLVER_SOMA: _bindgen_ty_27 = 4;
-pub type _bindgen_ty_27 = ::std::os::raw::c_uint;
+pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_29 = 0;
+pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_29 = 1;
+pub const SLUICE_SOLVER_FUSION: _bindgen_ty_29 = 2;
+pub const SLUICE_SOLVER_COCCO: _bindgen_ty_29 = 3;
+pub const SLUICE_SOLVER_SOMA: _bindgen_ty_29 = 4;
+pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_tile_cost {
@@ -682,6 +698,7 @@ pub struct sluice_schedule_options {
     pub tile_cost_user: *mut ::core::ffi::c_void,
     pub granularity: u32,
     pub reserved: u32,
+    pub max_block_cycles: u64,
 }
 impl Default for sluice_schedule_options {
     fn default() -> Self {
@@ -693,9 +710,9 @@ impl Default for sluice_schedule_options {
     }
 }
 pub type sluice_schedule_options_t = sluice_schedule_options;
-pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_28 = 0;
-pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_28 = 1;
-pub type _bindgen_ty_28 = ::std::os::raw::c_uint;
+pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_30 = 0;
+pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_30 = 1;
+pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_schedule(
         context: *mut sluice_context_t,
@@ -703,6 +720,56 @@ extern "C" {
         hardware: *const sluice_hardware_t,
         options: *const sluice_schedule_options_t,
         out_plan: *mut *mut sluice_plan_t,
+        diagnostic: *mut sluice_diagnostic_t,
+    ) -> sluice_status_t;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sluice_change {
+    pub struct_size: u32,
+    pub changed: u32,
+    pub from_scratch: u32,
+    pub layers_kept: u32,
+    pub layers_changed: u32,
+    pub layers_inserted: u32,
+    pub layers_removed: u32,
+    pub blocks: u32,
+    pub blocks_changed: u32,
+    pub reserved: u32,
+    pub stream_bytes: u64,
+    pub patch_bytes: u64,
+}
+pub type sluice_change_t = sluice_change;
+pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_31 = 1;
+pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_31 = 2;
+pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_31 = 4;
+pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sluice_reschedule_options {
+    pub struct_size: u32,
+    pub minimise_changes: u32,
+    pub schedule: *const sluice_schedule_options_t,
+}
+impl Default for sluice_reschedule_options {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub type sluice_reschedule_options_t = sluice_reschedule_options;
+extern "C" {
+    pub fn sluice_reschedule(
+        context: *mut sluice_context_t,
+        previous: *const sluice_plan_t,
+        graph: *const sluice_graph_t,
+        hardware: *const sluice_hardware_t,
+        options: *const sluice_reschedule_options_t,
+        out_plan: *mut *mut sluice_plan_t,
+        out_change: *mut sluice_change_t,
         diagnostic: *mut sluice_diagnostic_t,
     ) -> sluice_status_t;
 }
@@ -755,14 +822,14 @@ extern "C" {
         out_place: *mut sluice_tensor_place_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_PHASE_READ: _bindgen_ty_29 = 0;
-pub const SLUICE_PHASE_LOWER: _bindgen_ty_29 = 1;
-pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_29 = 2;
-pub const SLUICE_PHASE_PLACE: _bindgen_ty_29 = 3;
-pub const SLUICE_PHASE_EMIT: _bindgen_ty_29 = 4;
-pub const SLUICE_PHASE_VERIFY: _bindgen_ty_29 = 5;
-pub const SLUICE_PHASE_COUNT: _bindgen_ty_29 = 6;
-pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
+pub const SLUICE_PHASE_READ: _bindgen_ty_32 = 0;
+pub const SLUICE_PHASE_LOWER: _bindgen_ty_32 = 1;
+pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_32 = 2;
+pub const SLUICE_PHASE_PLACE: _bindgen_ty_32 = 3;
+pub const SLUICE_PHASE_EMIT: _bindgen_ty_32 = 4;
+pub const SLUICE_PHASE_VERIFY: _bindgen_ty_32 = 5;
+pub const SLUICE_PHASE_COUNT: _bindgen_ty_32 = 6;
+pub type _bindgen_ty_32 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_report {

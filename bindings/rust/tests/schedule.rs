@@ -86,6 +86,20 @@ fn deadlines_and_cancel_tokens_stop_a_call() {
 }
 
 #[test]
+fn a_smaller_share_is_rescheduled_from_the_plan_before() {
+    let context = Context::new().unwrap();
+    let graph = context.graph(&file("SLUICE_TEST_GRAPH")).unwrap();
+    let hardware = context.hardware(&file("SLUICE_TEST_HARDWARE")).unwrap();
+    let first = context.schedule(&graph, &hardware, &ScheduleOptions::default()).unwrap();
+    let smaller = ScheduleOptions { scratchpad_bytes: Some(64 << 10), ..Default::default() };
+    let (plan, change) = context.reschedule(&first, &graph, &hardware, &smaller, false).unwrap();
+    context.verify(&plan, &graph, &hardware).unwrap();
+    assert!(plan.report().peak_buffer_bytes <= 64 << 10);
+    assert!(change.scratchpad && !change.graph && !change.hardware);
+    assert_eq!(change.stream_bytes, plan.stream().len() as u64);
+}
+
+#[test]
 fn a_context_moves_between_threads() {
     let context = Context::new().unwrap();
     let context = std::thread::spawn(move || {
