@@ -247,7 +247,9 @@ TEST_CASE("a step has its forward MACs once more per gradient, but for the first
       {"vgg16", 86704128},    {"googlenet", 118013952},  {"resnet50", 118013952},
       {"lstm_gnmt", 8000000},
   };
-  for (const auto& [name, macs] : first) {
+  for (const auto& entry : first) {
+    const char* name = entry.first;
+    const int64_t macs = entry.second;
     CAPTURE(std::string(name));
     ZooOptions options;
     options.batch = 2;
@@ -267,10 +269,11 @@ TEST_CASE("data gradients have the shapes of KAPLA's, those of images left out")
       {"mobilenet_v1", "mobilenet_bp"},
       {"vgg16", "vgg_net_bp"},
   };
-  for (const auto& [name, peer_name] : names) {
+  for (const auto& entry : names) {
+    const char* name = entry.first;
     CAPTURE(std::string(name));
     nlohmann::json peer;
-    if (!ReadPeer(peer_name, &peer)) return;
+    if (!ReadPeer(entry.second, &peer)) return;
     std::multiset<Back> want, have;
     for (const auto& l : peer["layers"]) {
       const std::string type = l["type"];
