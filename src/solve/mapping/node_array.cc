@@ -645,7 +645,14 @@ bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
                  const MapConstraints& constraints) {
   bool plain = node.levels.size() == 3 && !constraints.bypass;
   for (uint32_t d = 0; d < kDims; ++d) plain &= constraints.top_tile[d] == 0;
-  for (const Fanout& fanout : node.fanouts) plain &= fanout.extent <= UINT16_MAX;
+  // What the registers take at once must fit the scratchpad with some room to spare.
+  double registers = static_cast<double>(node.levels[0].capacity_bytes);
+  for (const Fanout& fanout : node.fanouts) {
+    plain &= fanout.extent <= UINT16_MAX;
+    if (fanout.level == 1) registers *= fanout.extent;
+  }
+  const int64_t room = RoomOf(node.levels[node.levels.size() - 2]);
+  plain &= registers <= 2 * static_cast<double>(room);
   for (size_t l = 0; plain && l < 2; ++l) {
     const MemoryLevel& level = node.levels[l];
     plain &= (problem.operands & ~level.may_hold) == 0;

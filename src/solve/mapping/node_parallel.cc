@@ -716,7 +716,7 @@ double UpperOf(const Search& search, const Parts& parts, const Hardware& node) {
   const double ease =
       (1 + halo * search.all_passes / search.mapped->cost.layer.energy_pj) /
       (nodes * Fullness(search, parts));
-  double upper = search.best * (1 - kSlack);
+  double upper = search.best * (search.options.exact ? 1 : 1 - kSlack);
   if (constraints.energy_exponent == 1 && constraints.delay_exponent == 0) {
     upper -= KeptPj(search, parts);
   }
@@ -766,6 +766,32 @@ Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
   return Status::kOk;
 }
 
+// Remembers the nest if on the mesh it is better than what was found before.
+Status TakeNest(Search* search, const Parts& parts, const LoopNest& nest,
+                Diagnostic* diagnostic) {
+  MeshCost cost;
+  CostOptions options;
+  options.resident = search->kept;
+  const NodeSplit split = SplitOf(*search, parts);
+  const Status status =
+      EvaluateOnMesh(search->layer, search->hardware, search->region, split, nest,
+                     search->options.terms, options, &cost, diagnostic);
+  // Array steps that reach beyond a pass's slice have no place in the loops over all.
+  if (status == Status::kBadInput && search->all_passes > 1) return Status::kInfeasible;
+  SLUICE_TRY(status);
+  const double objective =
+      MapObjective(search->options.node.constraints, cost.layer.energy_pj,
+                   static_cast<double>(cost.layer.cycles));
+  if (search->best > 0 && objective >= search->best) return Status::kOk;
+  search->best = objective;
+  search->mapped->split = split;
+  search->mapped->nest = nest;
+  search->mapped->kept = search->kept;
+  search->mapped->cost = cost;
+  search->mapped->objective = objective;
+  return Status::kOk;
+}
+
 Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* arena,
                   Diagnostic* diagnostic) {
   const MappingProblem part = PartOf(search->problem, parts);
@@ -776,49 +802,37 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   KaplaOptions options = search->options.node;
   options.constraints.outer = &price;
   options.constraints.resident = search->kept;
+  options.constraints.wide |= search->options.exact;
   if (search->best > 0 && !search->options.every) {
     options.constraints.upper = UpperOf(*search, parts, node);
-    options.constraints.gap = kSlack;
+    options.constraints.gap = search->options.exact ? 0 : kSlack;
     if (options.constraints.upper <= 0) return Status::kInfeasible;
   }
   MappedNest nest;
   ++search->mapped->solved;
-  Status quick = Status::kInfeasible;
-  const bool plain =
-      NodesOf(search->region) > 1 && IsPlainNode(part, node, options.constraints);
-  if (!search->options.every && plain) {
+  const bool quick = !search->options.every && NodesOf(search->region) > 1 &&
+                     IsPlainNode(part, node, options.constraints);
+  Status status = Status::kInfeasible;
+  if (quick) {
     PartNest found;
-    quick = MapPart(part, node, options.constraints, parts.dram_pj, search->table,
-                    &found, &nest.nest, diagnostic);
-    if (quick != Status::kOk && quick != Status::kInfeasible) return quick;
-    if (quick == Status::kInfeasible && search->best > 0) return quick;
+    status = MapPart(part, node, options.constraints, parts.dram_pj, search->table,
+                     &found, &nest.nest, diagnostic);
+    if (status == Status::kOk) {
+      status = TakeNest(search, parts, nest.nest, diagnostic);
+    }
+    if (status != Status::kOk && status != Status::kInfeasible) return status;
+    if (!search->options.exact && search->best > 0) return status;
   }
-  if (quick != Status::kOk) {
-    SLUICE_TRY(MapConvExact(part, node, options.constraints, budget, arena, &nest,
-                            diagnostic));
-  }
-  MeshCost cost;
-  CostOptions cost_options;
-  cost_options.resident = search->kept;
-  const NodeSplit split = SplitOf(*search, parts);
-  const Status evaluated =
-      EvaluateOnMesh(search->layer, search->hardware, search->region, split, nest.nest,
-                     search->options.terms, cost_options, &cost, diagnostic);
-  // Array steps that reach beyond a pass's slice have no place in the loops over all.
-  if (evaluated == Status::kBadInput && search->all_passes > 1) {
-    return Status::kInfeasible;
-  }
-  SLUICE_TRY(evaluated);
-  const double objective = MapObjective(options.constraints, cost.layer.energy_pj,
-                                        static_cast<double>(cost.layer.cycles));
-  if (search->best > 0 && objective >= search->best) return Status::kOk;
-  search->best = objective;
-  search->mapped->split = split;
-  search->mapped->nest = nest.nest;
-  search->mapped->kept = search->kept;
-  search->mapped->cost = cost;
-  search->mapped->objective = objective;
-  return Status::kOk;
+  if (status == Status::kOk && !search->options.exact) return status;
+  SLUICE_TRY(
+      MapConvExact(part, node, options.constraints, budget, arena, &nest, diagnostic));
+  return TakeNest(search, parts, nest.nest, diagnostic);
+}
+
+// Parts placed are looked at if they promise less.
+double WantedOf(const Search& search) {
+  if (search.best == 0 || search.options.every) return kNever;
+  return search.best * (search.options.exact ? 1 + kEstimateError : 1 - kSlack);
 }
 
 // The next parts to solve: those of the least estimate, placed. *next is nullptr where
@@ -873,8 +887,11 @@ Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* fa
     if (before > 0 && !search->options.every) {
       // Estimates may be a little high: some more are looked at.
       if (next->estimate >= before * (1 + kEstimateError)) return Status::kOk;
-      if (next->estimate >= before * (1 - kSlack) && ++more > kMore) return Status::kOk;
-      if (misses > kMisses) return Status::kOk;
+      const bool patient = search->options.exact;
+      if (next->estimate >= WantedOf(*search) && ++more > kMore && !patient) {
+        return Status::kOk;
+      }
+      if (misses > kMisses && !patient) return Status::kOk;
       if (search->options.max_solved != 0 &&
           search->mapped->solved >= search->options.max_solved) {
         return Status::kOk;

@@ -35,7 +35,8 @@ struct NodeParallelOptions {
   // size, and the same objective: makes them faster, changes nothing else.
   ArrayTable* table = nullptr;
   bool stay = true;         // weights may lie in the scratchpads for all passes
-  bool every = false;       // no bounds: every split is solved (to compare with)
+  bool exact = false;       // every part solved by the exact mapper: much slower
+  bool every = false;       // exact, and no bounds: every split (to compare with)
   uint64_t max_solved = 0;  // splits handed to the exact mapper; 0 = no limit
 };
 
