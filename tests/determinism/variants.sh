@@ -45,7 +45,7 @@ build() {
     "$@" >"$folder.log" 2>&1 &&
     cmake --build "$folder" --target sluice_static >>"$folder.log" 2>&1 &&
     "$c" -std=c99 "-$level" $link -I"$source/include" \
-      "$source/tests/determinism/plan_hashes.c" "$folder/src/libsluice.a" \
+      "$source/tests/determinism/plan_hashes.c" "$folder/src/libsluice_rooms.a" \
       -o "$folder/plan_hashes" >>"$folder.log" 2>&1 && return
   tail -30 "$folder.log"
   echo "$folder does not build"
