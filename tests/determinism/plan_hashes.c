@@ -202,5 +202,7 @@ int main(int argc, char** argv) {
       sluice_graph_destroy(graph);
     }
   }
-  return hardware == NULL && !plain ? 3 : 0;
+  if (!plain && hardware == NULL) return 3;
+  if (!plain) Together(context, hardware, graphs, count);
+  return 0;
 }
