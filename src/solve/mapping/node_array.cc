@@ -224,14 +224,33 @@ Status SearchRegisters(const PartSearch& search, const SpatialChoice& choice,
             const double weight_moving = weights * (row_visits * word.read1[kWeight] +
                                                     row_tiles * word.fill0[kWeight]);
             size_t ic = lc.size;
-            // With all of K and of the sum in the registers, would it be of use?
-            const double least_pj = input_united * word.read1[kInput] +
-                                    outputs * word.write1[kOutput] -
-                                    outputs * most_first * word.mac_read[kOutput] +
-                                    Min(weight_still, weight_moving);
+            // With as much of K, and of the sum, as goes alone: would it be of use?
+            size_t most_k = 0;
+            while (ic > 0 &&
+                   lc.of[ic - 1].passes * (n.passes * plane + taps * ww) + rows * wo >
+                       search.room[0]) {
+              --ic;
+            }
+            while (most_k < lk.size &&
+                   n.passes * plane + lk.of[most_k].passes * (taps * ww + rows * wo) <=
+                       search.room[0]) {
+              ++most_k;
+            }
+            if (ic == 0 || most_k == 0) continue;
+            const double input_once = input_united * word.read1[kInput];
+            const double input_least = input_once * lk.of[most_k - 1].visits;
+            const double output_once =
+                outputs * (word.write1[kOutput] - most_first * word.mac_read[kOutput]);
+            const double output_least =
+                output_once + outputs *
+                                  (lc.of[ic - 1].visits * r.visits * s.visits - 1) *
+                                  (word.write1[kOutput] + word.read1[kOutput]);
+            const double least[kGroups] = {input_least + weight_still + output_least,
+                                           input_once + weight_moving + output_least,
+                                           input_least + weight_moving + output_once};
             bool useful = false;
-            for (const ArrayWay& way : best) {
-              useful |= ScoreOf(search, least_pj, choice.cycles) < way.score;
+            for (uint32_t g = 0; g < kGroups; ++g) {
+              useful |= ScoreOf(search, least[g], choice.cycles) < best[g].score;
             }
             if (!useful) continue;
             for (size_t ik = 0; ik < lk.size && ic > 0; ++ik) {
@@ -696,9 +715,10 @@ Status EstimatePart(const MappingProblem& part, const Hardware& node,
   }
   way.pj = array_pj - space.fixed_pj;
   way.cycles = *cycles;
-  TileSearch tiles(search, way, choice, kNever);
+  const double limit = constraints.upper > 0 ? constraints.upper : kNever;
+  TileSearch tiles(search, way, choice, limit);
   SLUICE_TRY(SearchTiles(&tiles, table));
-  *dram_pj = tiles.best < kNever ? tiles.best_pj - way.pj : -1;
+  *dram_pj = tiles.best < limit ? tiles.best_pj - way.pj : -1;
   *cycles = tiles.best_cycles;
   return Status::kOk;
 }

@@ -82,8 +82,8 @@ Status LeastOnArray(const MappingProblem& problem, const Hardware& node,
                     const MapConstraints& constraints, ArrayTable* table, double* pj,
                     double* cycles, Diagnostic* diagnostic);
 
-// What DRAM's words cost the node at least, in *dram_pj (below 0: nothing fits), with
-// tiles of any sizes; array_pj and *cycles: what the array needs. *cycles becomes those
+// What DRAM's words cost the node at least, in *dram_pj (below 0: nothing fits, or
+// everything scores above constraints.upper), with tiles of any sizes; array_pj and *cycles: what the array needs. *cycles becomes those
 // of all.
 Status EstimatePart(const MappingProblem& part, const Hardware& node,
                     const MapConstraints& constraints, double array_pj,

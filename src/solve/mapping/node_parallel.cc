@@ -14,7 +14,7 @@ constexpr double kSlack = 0.005;  // gains below this share are not looked for
 constexpr double kEstimateError = 0.03;
 constexpr int kMore = 6;
 constexpr int kFruitless = 100;       // parts placed in a row and not worth solving
-constexpr int kMisses = 40;           // splits in a row that gain nothing
+constexpr int kMisses = 30;           // splits in a row that gain nothing
 constexpr int64_t kSmallMesh = 16;    // up to this, every factor is tried
 constexpr int64_t kSmallExtent = 16;  // and of extents below
 constexpr int64_t kWasteShare = 32;   // others may idle this share of their nodes
@@ -477,17 +477,8 @@ bool IsTried(int64_t extent, int64_t factor, int64_t nodes) {
 
 // The best layout of the parts over columns and rows: of all ways to divide every
 // factor between both. *found: whether there is one.
-Status Place(Search* search, int i, AxisWay* columns, AxisWay* rows, Arena* arena,
-             Parts* parts, double* least) {
-  const NodeRegion& region = search->region;
-  int64_t used[kMeshAxes] = {1, 1};
-  for (int j = 0; j < i; ++j) {
-    used[kColumns] *= columns->factor[kSplitDims[j]];
-    used[kRows] *= rows->factor[kSplitDims[j]];
-  }
-  if (used[kColumns] > region.extent[kColumns] || used[kRows] > region.extent[kRows]) {
-    return Status::kOk;
-  }
+Status Place(Search* search, int i, const int64_t free[kMeshAxes], AxisWay* columns,
+             AxisWay* rows, Arena* arena, Parts* parts, double* least) {
   if (i == kSplitDimCount) {
     uint32_t way[kMeshAxes];
     SLUICE_TRY(FindAxisWay(search, kColumns, columns->factor, arena, &way[kColumns]));
@@ -500,12 +491,13 @@ Status Place(Search* search, int i, AxisWay* columns, AxisWay* rows, Arena* aren
     return Status::kOk;
   }
   const uint32_t d = kSplitDims[i];
-  const int32_t all = parts->factor[d];
-  for (int32_t f = 1; f <= all; ++f) {
-    if (all % f != 0) continue;
-    columns->factor[d] = f;
-    rows->factor[d] = all / f;
-    SLUICE_TRY(Place(search, i + 1, columns, rows, arena, parts, least));
+  const int64_t all = parts->factor[d];
+  for (int64_t f = 1; f <= Min(all, free[kColumns]); ++f) {
+    if (all % f != 0 || all / f > free[kRows]) continue;
+    columns->factor[d] = static_cast<int32_t>(f);
+    rows->factor[d] = static_cast<int32_t>(all / f);
+    const int64_t rest[kMeshAxes] = {free[kColumns] / f, free[kRows] / (all / f)};
+    SLUICE_TRY(Place(search, i + 1, rest, columns, rows, arena, parts, least));
   }
   return Status::kOk;
 }
@@ -744,22 +736,29 @@ Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
   constraints.resident = search->kept;
   const double nodes = static_cast<double>(NodesOfParts(*parts));
   const double array_pj = ArrayPj(*search, *parts, part);
-  double cycles = ArrayCycles(*search, *parts, part);
-  SLUICE_TRY(EstimatePart(part, view.hardware, constraints, array_pj / nodes,
-                          search->table, &parts->dram_pj, &cycles, diagnostic));
-  if (parts->dram_pj < 0) {
-    *fits = false;
-    parts->dram_pj = 0;
-    if (search->cut == ~0u) search->cut = search->heap[0].parts;
-    return Status::kOk;
-  }
+  const double full = nodes * Fullness(*search, *parts);
   // One read of DRAM may serve the halos of neighbours.
   double halo = 0;
   if ((search->kept >> kInput & 1) == 0) {
     halo = (WordsOf(*search, part, kInput) - search->words[kInput]) *
            ReadPj(search->hardware.dram(), InnerBytes(part, kInput));
   }
-  const double full = nodes * Fullness(*search, *parts);
+  if (search->best > 0 && !search->options.every && constraints.energy_exponent == 1 &&
+      constraints.delay_exponent == 0) {
+    const double most = search->best * (1 + kEstimateError) - KeptPj(*search, *parts);
+    constraints.upper = (most / search->all_passes + halo) / full;
+    *fits = constraints.upper > 0;
+    if (!*fits) return Status::kOk;
+  }
+  double cycles = ArrayCycles(*search, *parts, part);
+  SLUICE_TRY(EstimatePart(part, view.hardware, constraints, array_pj / nodes,
+                          search->table, &parts->dram_pj, &cycles, diagnostic));
+  if (parts->dram_pj < 0) {
+    *fits = false;
+    parts->dram_pj = 0;
+    if (search->best == 0 && search->cut == ~0u) search->cut = search->heap[0].parts;
+    return Status::kOk;
+  }
   const double estimate =
       Whole(*search, *parts, array_pj + full * parts->dram_pj - halo, cycles);
   parts->estimate = Max(parts->estimate, estimate);
@@ -857,7 +856,9 @@ Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnos
     AxisWay columns = {}, rows = {};
     for (uint32_t d = 0; d < kDims; ++d) columns.factor[d] = rows.factor[d] = 1;
     double least = kNever;
-    SLUICE_TRY(Place(search, 0, &columns, &rows, arena, parts, &least));
+    const int64_t free[kMeshAxes] = {search->region.extent[kColumns],
+                                     search->region.extent[kRows]};
+    SLUICE_TRY(Place(search, 0, free, &columns, &rows, arena, parts, &least));
     bool fits = least < kNever;
     if (fits) {
       parts->stage = kPlaced;
