@@ -366,9 +366,9 @@ Status TurnsTooLong(const Scheduler& s, int64_t least) {
   return Fail(s.diagnostic, Status::kInfeasible, kStage)
       .Text("no turns as short as ")
       .Number(static_cast<int64_t>(s.options.max_turn_cycles))
-      .Text(" cycles: one of ")
+      .Text(" cycles: at least ")
       .Number(least)
-      .Text(" is needed");
+      .Text(" are needed");
 }
 
 Status MakePlanObject(sluice_context_t* context, const Scheduler& s, uint32_t m,

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a driver may meet: refused memory, deadlines, cancel words, wrong arguments.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "sluice/experimental.h"
+#include "support/library.h"
+#include "support/random_graph.h"
+#include "support/random_machine.h"
+#include "support/recording_allocator.h"
+
+namespace sluice_test {
+namespace {
+
+struct Setting {
+  explicit Setting(const sluice_context_options_t* context = nullptr)
+      : library(context) {
+    MachineSpec machine = MakeRandomMachine(2);
+    machine.base.scratchpad_bytes = 4000;
+    hardware = library.Hardware(MachineBytes(machine));
+    for (uint64_t seed : {2, 3, 4}) {
+      graphs.push_back(library.Graph(GraphBytes(MakeRandomGraph(seed))));
+      models.push_back({graphs.back().get(), 0, 0, 0, 0});
+    }
+    options.struct_size = sizeof options;
+    options.points = 3;
+  }
+  sluice_status_t Schedule() {
+    sluice_cohort_t* cohort = nullptr;
+    const sluice_status_t status = sluice_coschedule(
+        library.context.get(), hardware.get(), models.data(),
+        static_cast<uint32_t>(models.size()), &options, &cohort, &library.diagnostic);
+    CHECK((cohort != nullptr) == (status == SLUICE_OK));
+    sluice_cohort_destroy(cohort);
+    return status;
+  }
+
+  Library library;
+  HardwarePtr hardware;
+  std::vector<GraphPtr> graphs;
+  std::vector<sluice_model_t> models;
+  sluice_coschedule_options_t options = {};
+};
+
+TEST_CASE(
+    "every refused allocation of a cohort is an answer, and nothing is left behind") {
+  RecordingAllocator allocator;
+  {
+    const sluice_context_options_t context = allocator.Options();
+    Setting s(&context);
+    REQUIRE(s.Schedule() == SLUICE_OK);
+    const uint64_t before = allocator.live_bytes();
+    const uint64_t first = allocator.allocations();
+    REQUIRE(s.Schedule() == SLUICE_OK);
+    const uint64_t needed = allocator.allocations() - first;
+    int refused = 0;
+    for (uint64_t at = 1; at <= needed; at += 1 + needed / 150) {
+      CAPTURE(at);
+      allocator.FailAt(at, true);
+      const sluice_status_t status = s.Schedule();
+      // A plan that is there already may be kept when a better one finds no memory.
+      CHECK((status == SLUICE_OUT_OF_MEMORY || status == SLUICE_OK));
+      if (status != SLUICE_OK) ++refused;
+      CHECK(allocator.live_bytes() == before);
+      allocator.FailAt(0);
+    }
+    CHECK(refused > 20);
+    CHECK(allocator.sound());
+  }
+  CHECK(allocator.live_bytes() == 0);
+}
+
+TEST_CASE("deadlines and cancel words end a cohort with plans or with a word") {
+  Setting s;
+  s.options.points = 64;
+  for (uint64_t ns : {uint64_t{1}, uint64_t{200000}, uint64_t{5000000}}) {
+    s.options.deadline_ns = ns;
+    const sluice_status_t status = s.Schedule();
+    CHECK((status == SLUICE_OK || status == SLUICE_STOPPED));
+  }
+  s.options.deadline_ns = 0;
+  const uint32_t cancelled = 1;
+  s.options.cancel = &cancelled;
+  const sluice_status_t status = s.Schedule();
+  CHECK((status == SLUICE_OK || status == SLUICE_STOPPED));
+}
+
+TEST_CASE("wrong arguments of a cohort are named") {
+  Setting s;
+  sluice_cohort_t* cohort = nullptr;
+  const auto call = [&](const sluice_model_t* models, uint32_t n) {
+    return sluice_coschedule(s.library.context.get(), s.hardware.get(), models, n,
+                             &s.options, &cohort, &s.library.diagnostic);
+  };
+  CHECK(call(nullptr, 2) == SLUICE_BAD_ARGUMENT);
+  CHECK(call(s.models.data(), 0) == SLUICE_BAD_ARGUMENT);
+  CHECK(call(s.models.data(), SLUICE_MODELS_MAX + 1) == SLUICE_BAD_ARGUMENT);
+  s.options.share = 3;
+  CHECK(s.Schedule() == SLUICE_BAD_ARGUMENT);
+  s.options.share = 0;
+  s.options.points = 257;
+  CHECK(s.Schedule() == SLUICE_BAD_ARGUMENT);
+  s.options.points = 3;
+  s.models[1].graph = nullptr;
+  CHECK(s.Schedule() == SLUICE_BAD_ARGUMENT);
+  s.models[1].graph = s.graphs[1].get();
+  s.options.scratchpad_bytes = 8;  // too little for any
+  CHECK(s.Schedule() == SLUICE_INFEASIBLE);
+  CHECK(s.library.diagnostic.required_bytes > s.library.diagnostic.available_bytes);
+  s.options.scratchpad_bytes = 0;
+  s.options.max_turn_cycles = 1;
+  CHECK(s.Schedule() == SLUICE_INFEASIBLE);
+  MESSAGE(s.library.diagnostic.message);
+  CHECK(sluice_cohort_report(nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_cohort_member(nullptr, 0, nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_cohort_turns(nullptr, nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
+  sluice_cohort_destroy(nullptr);
+}
+
+}  // namespace
+}  // namespace sluice_test
