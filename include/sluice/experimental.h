@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is being tried out. Everything in this header may change or go in any release,
- * without notice and without a new ABI version; what proves itself moves to sluice.h.
- * Linked symbols carry the version SLUICE_EXPERIMENTAL, those of sluice.h SLUICE_1, so
- * that a program shows (readelf --dyn-syms) whether it depends on any of this.
+ * without notice and without a new ABI version; what proves itself moves to sluice.h. It
+ * is not in libsluice.so but in libsluice_experimental.so (and in libsluice.a), together
+ * with all of sluice.h: link one or the other.
  *
  * The rules of sluice.h hold here too: struct_size first in structs that may grow, status
  * and diagnostic, memory of the context only, no globals, same inputs same bytes. */

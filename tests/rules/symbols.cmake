@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the library may ask of its host, that it keeps no state and stays small.
-#   cmake -DNM=nm -DSTRIP=strip -DSHARED=libsluice.so -DSTATIC=libsluice.a -DMAX_BYTES=n
-#         -P symbols.cmake
+#   cmake -DNM=nm -DSTRIP=strip -DSHARED=libsluice.so -DSTATIC=libsluice_rooms.a
+#         -DEXPERIMENTAL=libsluice_experimental.so
+#         -DMAX_BYTES=n -P symbols.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # Everything the shared library may leave undefined. malloc is reached only through the
@@ -50,11 +51,17 @@ string(REGEX MATCHALL "[^\n]* [BbC] [^\n]*" writable "${symbols}")
 if(writable)
   message(FATAL_ERROR "writable globals: ${writable}")
 endif()
-execute_process(COMMAND ${STRIP} -o ${SHARED}.stripped ${SHARED}
-                COMMAND_ERROR_IS_FATAL ANY)
-file(SIZE ${SHARED}.stripped bytes)
-file(REMOVE ${SHARED}.stripped)
+function(stripped_size library result)
+  execute_process(COMMAND ${STRIP} -o ${library}.stripped ${library}
+                  COMMAND_ERROR_IS_FATAL ANY)
+  file(SIZE ${library}.stripped bytes)
+  file(REMOVE ${library}.stripped)
+  set(${result} ${bytes} PARENT_SCOPE)
+endfunction()
+stripped_size(${SHARED} bytes)
+stripped_size(${EXPERIMENTAL} experimental_bytes)
 if(bytes GREATER MAX_BYTES)
   message(FATAL_ERROR "the stripped library has ${bytes} bytes, at most ${MAX_BYTES}")
 endif()
+message("with all of experimental.h: ${experimental_bytes} bytes stripped")
 message("${bytes} bytes stripped, ${exports} exports, no writable globals, no symbol beyond the allowed")
