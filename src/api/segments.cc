@@ -17,6 +17,8 @@ static_assert(
         int{SLUICE_SEGMENT_TEMPORAL} == static_cast<int>(SegmentKind::kTemporal),
     "as in experimental.h");
 
+constexpr uint64_t kMostPrices = 2000;  // unless said otherwise
+
 Status CheckOptions(const sluice_segment_options_t& options, Diagnostic* diagnostic) {
   const struct {
     const char* name;
@@ -179,6 +181,7 @@ SegmentOptions OptionsOf(const sluice_segment_options_t& from) {
   options.temporal = from.no_temporal == 0;
   options.proof = from.proof != 0;
   options.max_priced = from.max_prices;
+  if (from.max_prices == 0 && !options.proof) options.max_priced = kMostPrices;
   return options;
 }
 
@@ -198,6 +201,7 @@ Status SegmentsOf(sluice_context_t* context, const Graph& graph,
   NodeParallelOptions nodes;
   nodes.node.constraints.energy_exponent = options.energy_exponent;
   nodes.node.constraints.delay_exponent = options.delay_exponent;
+  nodes.every = options.proof;
   NodePricer pricer(layers, one, nodes, &budget, &context->memory);
   ChosenSegments chosen;
   SLUICE_TRY(ChooseSegments(layers, one, options, pricer.pricer(), &budget, &arena,
