@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worst neighbour: functions of the very names that sluice has inside, as a host has
+// them that brings its own flatbuffers (or its own copy of sluice). All of them count.
+#ifndef SLUICE_TESTS_PACKAGE_HOST_OTHER_H_
+#define SLUICE_TESTS_PACKAGE_HOST_OTHER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern int foreign_calls;
+
+// flatbuffers of another version, under its own name and under ours: as templates and
+// inline functions, which linkers merge with those of the same name.
+#define OTHER_FLATBUFFERS(space)                                                   \
+  namespace space {                                                                \
+  class Verifier;                                                                  \
+  class Table {                                                                    \
+   public:                                                                         \
+    template <typename T>                                                          \
+    __attribute__((noinline)) T GetField(uint16_t, T) const {                      \
+      ++foreign_calls;                                                             \
+      return static_cast<T>(99);                                                   \
+    }                                                                              \
+    __attribute__((noinline)) uint16_t GetOptionalFieldOffset(uint16_t) const {    \
+      ++foreign_calls;                                                             \
+      return 99;                                                                   \
+    }                                                                              \
+    __attribute__((noinline)) bool VerifyOffset(const Verifier&, uint16_t) const { \
+      ++foreign_calls;                                                             \
+      return false;                                                                \
+    }                                                                              \
+  };                                                                               \
+  }
+OTHER_FLATBUFFERS(flatbuffers)
+OTHER_FLATBUFFERS(sluice_flatbuffers)
+#undef OTHER_FLATBUFFERS
+
+// Strong ones: two of them in one link are an error, unless ours are nobody's business.
+namespace sluice {
+uint64_t Fnv1aWords(const void* data, size_t size);
+uint64_t MonotonicNs();
+class Arena {
+ public:
+  void* AllocateBytes(size_t bytes, size_t alignment);
+};
+}  // namespace sluice
+
+int CallTheNeighbour();  // how many of its functions answered for themselves
+
+#endif  // SLUICE_TESTS_PACKAGE_HOST_OTHER_H_
