@@ -5,15 +5,6 @@
 #include "solve/placement/fixed_overlap.h"
 
 namespace sluice {
-namespace {
-
-// A latency above the list's by 1 / this counts as no slower: addresses were found for
-// these durations, and what is faster may have none.
-constexpr int64_t kAllowance = 50;
-constexpr int64_t kAllowanceUntouched = 2;
-
-}  // namespace
-
 Status StartOfCarried(const CarriedSchedule& carried, const FusionRun& run,
                       Span<const uint32_t> layers, Span<uint32_t> local, Arena* arena,
                       GroupNotation* n, Span<uint8_t>* touched) {
@@ -34,15 +25,15 @@ Status StartOfCarried(const CarriedSchedule& carried, const FusionRun& run,
                     : last->group != c.group                    ? kCutFine
                                                                 : kCutNone;
     n->tiles[count++] = c.tiles;
-    (*touched)[at] = c.touched;
+    (*touched)[at] = c.touched != 0 || carried.moved;
     last = &c;
   }
   return Status::kOk;
 }
 
-Status AdoptDram(const CarriedSchedule& carried, uint32_t section,
-                 Span<const uint8_t> touched, int64_t capacity, Arena* arena,
-                 FusionResult* r) {
+Status AdoptDram(const CarriedSchedule& carried, uint32_t section, int64_t capacity,
+                 Arena* arena, FusionResult* r, bool* adopted) {
+  *adopted = false;
   const PlanSection& s = carried.before->section[section];
   const TileList& list = r->list;
   if (carried.whole[section] == 0 || s.transfers != list.transfers) return Status::kOk;
@@ -68,15 +59,9 @@ Status AdoptDram(const CarriedSchedule& carried, uint32_t section,
       ProfileBuffer(list, dma, bytes) > capacity) {
     return Status::kOk;
   }
-  bool other = carried.moved;
-  for (uint8_t t : touched) other = other || t != 0;
-  const int64_t cycles = Latency(list, dma, scratch);
-  const int64_t listed = r->score.latency_cycles;
-  if (cycles > listed + listed / (other ? kAllowance : kAllowanceUntouched)) {
-    return Status::kOk;
-  }
   r->dma = dma;
-  r->score.latency_cycles = cycles;
+  r->score.latency_cycles = Latency(list, dma, scratch);
+  *adopted = true;
   return Status::kOk;
 }
 

@@ -22,9 +22,8 @@ Status StartOfCarried(const CarriedSchedule& carried, const FusionRun& run,
                       GroupNotation* start, Span<uint8_t>* touched);
 
 // Replaces the DRAM schedule that a list gave. section: of the plan before.
-Status AdoptDram(const CarriedSchedule& carried, uint32_t section,
-                 Span<const uint8_t> touched, int64_t capacity, Arena* arena,
-                 FusionResult* result);
+Status AdoptDram(const CarriedSchedule& carried, uint32_t section, int64_t capacity,
+                 Arena* arena, FusionResult* result, bool* adopted);
 
 // Addresses for the buffers of what was found; *held is false where they overlap.
 Status AdoptOffsets(const CarriedSchedule& carried, uint32_t section, int64_t capacity,

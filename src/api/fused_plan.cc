@@ -2,6 +2,7 @@
 #include "api/fused_plan.h"
 
 #include "api/carried_section.h"
+#include "api/fused_section.h"
 #include "api/fusion_search.h"
 #include "api/fusion_sections.h"
 #include "api/plan_notation.h"
@@ -9,18 +10,18 @@
 #include "model/report.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/fusion/fused_program.h"
-#include "solve/placement/offsets.h"
 
 namespace sluice {
 namespace {
 
-constexpr int kPlacementTries = 16;
-constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leave free
-constexpr uint32_t kLongSection = 300;  // layers
-constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
-constexpr size_t kExactBuffers = 2000;
-constexpr uint64_t kRoundsPerLayer = 100;    // of annealing, when there is a limit
-constexpr uint64_t kReworkEvaluations = 64;  // of a section that was carried over
+constexpr uint32_t kLongSection = 300;     // layers
+constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
+// Of a section that was carried over: evaluations where few layers were touched, and by
+// layer where many were; a latency above another by 1 / this counts as no slower.
+constexpr uint64_t kReworkEvaluations = 64;
+constexpr uint32_t kFewTouched = 8;
+constexpr uint64_t kReworkOfLayer = 2;
+constexpr int64_t kAllowance = 50;
 constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
 // Against the deadline: how often the whole is written and timed behind the search; how
 // much longer judging may take than it took for the plain plan; the share of the time
@@ -38,22 +39,6 @@ Exponents ExponentsOf(const sluice_schedule_options_t& options) {
   if (options.energy_exponent == 0 && options.delay_exponent == 0) return {1, 1};
   return {options.energy_exponent, options.delay_exponent};
 }
-
-// Layers [first, last) of FusedScheduler::order_, and how they are done.
-struct Section {
-  uint32_t first;
-  uint32_t last;
-  bool fused;
-  bool repeats;  // worth a longer search
-  double cost;   // when fused, by itself
-  FusionRun run;
-  FusionResult result;
-  FusedBuffers buffers;
-  Span<int64_t> offsets;
-  Span<int64_t> more;   // by layer of the run: scratch of Reserve
-  GroupNotation start;  // carried over; empty = none
-  Span<uint8_t> touched;
-};
 
 class FusedScheduler {
  public:
@@ -370,9 +355,48 @@ class FusedScheduler {
     return Status::kOk;
   }
 
-  Status AdoptSection(Section* section) {
+  uint64_t EvaluationsOf(const Section& section) const {
+    if (call_.carried->minimise) return 0;
+    if (!call_.carried->moved && call_.carried->touched <= kFewTouched) {
+      return kReworkEvaluations;
+    }
+    return kReworkOfLayer * LayersOf(section);
+  }
+
+  // DRAM order, living durations and addresses: those of the plan before where they
+  // hold, those of a list schedule where they are better and have addresses.
+  Status AdoptTimes(Section* section, bool* held) {
     const CarriedSchedule& carried = *call_.carried;
     const uint32_t before = CarriedOf(*section);
+    FusionResult* r = &section->result;
+    const DmaNotation listed = r->dma;
+    const int64_t listed_cycles = r->score.latency_cycles;
+    bool adopted = false;
+    SLUICE_TRY(AdoptDram(carried, before, capacity_, arena_, r, &adopted));
+    if (adopted) {
+      SLUICE_TRY(BuffersOfFused(section->run, *r, arena_, &section->buffers));
+      SLUICE_TRY(AdoptOffsets(carried, before, capacity_, section->buffers.ranges,
+                              arena_, &section->offsets, held));
+      if (!*held) SLUICE_TRY(PlaceAtOnce(section, capacity_, budget_, arena_, held));
+      const int64_t cycles = r->score.latency_cycles;
+      if (*held &&
+          (carried.minimise || cycles <= listed_cycles + listed_cycles / kAllowance)) {
+        return Status::kOk;
+      }
+    }
+    const Section kept = *section;
+    r->dma = listed;
+    r->score.latency_cycles = listed_cycles;
+    bool placed = false;
+    SLUICE_TRY(BuffersOfFused(section->run, *r, arena_, &section->buffers));
+    SLUICE_TRY(PlaceAtOnce(section, capacity_, budget_, arena_, &placed));
+    if (*held && !placed) *section = kept;
+    *held = *held || placed;
+    return Status::kOk;
+  }
+
+  Status AdoptSection(Section* section) {
+    const CarriedSchedule& carried = *call_.carried;
     SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_,
                              order_.Slice(section->first, section->last), capacity_,
                              arena_, &section->run));
@@ -385,14 +409,9 @@ class FusedScheduler {
     SLUICE_TRY(Solve(section, 0, budget_));
     bool held = false;
     if (section->result.score.cost < kAnnealRejected) {
-      SLUICE_TRY(AdoptDram(carried, before, section->touched, capacity_, arena_,
-                           &section->result));
-      SLUICE_TRY(
-          BuffersOfFused(section->run, section->result, arena_, &section->buffers));
-      SLUICE_TRY(AdoptOffsets(carried, before, capacity_, section->buffers.ranges,
-                              arena_, &section->offsets, &held));
+      SLUICE_TRY(AdoptTimes(section, &held));
     }
-    if (!held) SLUICE_TRY(PlaceOrTighten(section));
+    if (!held) SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, arena_));
     if (RoundsOf(*section) != 0) SLUICE_TRY(MeasureFused(section));
     section->fused = true;
     return Status::kOk;
@@ -409,82 +428,12 @@ class FusedScheduler {
       search.solver = SLUICE_SOLVER_FUSION;
       search.start = &section->start;
       search.touched = section->touched;
-      search.evaluations = kReworkEvaluations;
+      search.evaluations = EvaluationsOf(*section);
     }
     section->run.problem.buffer_bytes = capacity_;
     Diagnostic ignored = {};
     return SearchFusion(section->run.problem, ModelOf(&section->run), search, budget,
                         arena_, &ignored, &section->result);
-  }
-
-  // Tightens what was found until all buffers have addresses.
-  Status PlaceOrTighten(Section* section) {
-    for (int i = 0; i < kPlacementTries; ++i) {
-      if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
-      SLUICE_TRY(
-          BuffersOfFused(section->run, section->result, arena_, &section->buffers));
-      OffsetPlan plan;
-      const Status status = Place(*section, &plan);
-      if (status == Status::kOk) {
-        section->offsets = plan.offsets;
-        return status;
-      }
-      if (status != Status::kInfeasible && status != Status::kStopped) return status;
-      if (budget_->Exhausted() || plan.offsets.empty()) return Status::kStopped;
-      Reserve(section, plan.offsets);
-      Diagnostic ignored = {};
-      SLUICE_TRY(
-          Tighten(section->run.problem, arena_, budget_, &ignored, &section->result));
-    }
-    return Status::kInfeasible;
-  }
-
-  // Where buffers stick out of the scratchpad, more of it must stay free: living
-  // durations become shorter there, and where that is not enough, tiles smaller.
-  void Reserve(Section* section, Span<const int64_t> offsets) const {
-    const TileList& list = section->result.list;
-    const FusedBuffers& buffers = section->buffers;
-    Span<int64_t> more = section->more;
-    for (int64_t& m : more) m = 0;
-    for (size_t b = 0; b < buffers.ranges.size(); ++b) {
-      const LiveRange& range = buffers.ranges[b];
-      const int64_t over = offsets[b] + range.bytes - capacity_;
-      if (over <= 0) continue;
-      const int64_t wanted = Max(over / 2, capacity_ / kReserveStep);
-      const int64_t begin = Max<int64_t>(range.begin - 1, 0);
-      const int64_t end = Min<int64_t>(range.end - 1, list.tiles);
-      for (int64_t p = begin; p < end; ++p) {
-        int64_t* m = &more[list.layer[static_cast<size_t>(p)]];
-        *m = Max(*m, wanted);
-      }
-    }
-    for (size_t l = 0; l < more.size(); ++l) {
-      int64_t* reserve = &section->run.reserve[l];
-      *reserve = Min(*reserve + more[l], capacity_ / 2);
-    }
-  }
-
-  Status Place(const Section& section, OffsetPlan* plan) {
-    const PhaseScope phase(arena_->memory(), SLUICE_PHASE_PLACE);
-    LiveRangeSet set;
-    set.buffers = section.buffers.ranges;
-    OffsetOptions options;
-    options.exact = false;
-    options.explain = false;
-    Diagnostic ignored = {};
-    const Status status =
-        PlaceOffsets(set, capacity_, options, budget_, arena_, plan, &ignored);
-    if (status != Status::kStopped || budget_->Exhausted() ||
-        set.buffers.size() > kExactBuffers) {
-      return status;
-    }
-    options.exact = true;
-    options.max_nodes = kPlacementNodes;
-    OffsetPlan exact;
-    const Status again =
-        PlaceOffsets(set, capacity_, options, budget_, arena_, &exact, &ignored);
-    if (again == Status::kOk) *plan = exact;
-    return again;
   }
 
   Status Report(const Program& program, sluice_report_t* report) {
@@ -523,7 +472,7 @@ class FusedScheduler {
     if (options_.deadline_ns != 0) part = budget_->Part(kSearchPercent);
     SLUICE_TRY(Solve(section, rounds, &part));
     Spent(part);
-    SLUICE_TRY(PlaceOrTighten(section));
+    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, arena_));
     Arena programs(arena_->memory());
     Program alone(&programs);
     Budget unlimited;
@@ -572,7 +521,7 @@ class FusedScheduler {
     const Status status = Solve(section, RoundsOf(*section), &part);
     Spent(part);
     SLUICE_TRY(status);
-    SLUICE_TRY(PlaceOrTighten(section));
+    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, arena_));
     return MeasureFused(section);
   }
 

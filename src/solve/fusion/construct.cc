@@ -208,6 +208,39 @@ void SetApart(Scheme* s, Span<const uint8_t> touched) {
   }
 }
 
+// alone: where the result is far from ideal, begins with every layer alone as well.
+Status RefitAs(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
+               Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
+  ArenaScope scope(arena);
+  WindowIndex index;
+  SLUICE_TRY(index.Init(arena, scheme->problem()));
+  const double ideal = scheme->Bound().cost;
+  const uint64_t looks = kFitTiles + kFitTilesOfLayer * scheme->layers();
+  bool fits = false;
+  SLUICE_TRY(FitBuffer(scheme, looks, &index, arena, budget, out, &fits));
+  if (out->parsed == ParseResult::kMapping) {
+    return Fail(diagnostic, Status::kInfeasible, "fusion")
+        .Text("a layer has no mapping");
+  }
+  *out = SchemeScore();
+  if (fits) {
+    ScorePolicies(scheme, out);
+    SLUICE_TRY(Improve(scheme, evaluations, &index, arena, budget, out));
+    scheme->Save();
+  }
+  if (!fits || (alone && out->cost > kFarFromIdeal * ideal)) {
+    SLUICE_TRY(JoinAlone(scheme, &index, arena, budget, out));
+  }
+  if (out->cost < kAnnealRejected) {
+    scheme->Restore();
+    return Status::kOk;
+  }
+  SLUICE_TRY(FitAlone(scheme, budget, diagnostic, out));  // says why not
+  return Fail(diagnostic, budget->Exhausted() ? Status::kStopped : Status::kInfeasible,
+              "fusion")
+      .Text("too many tiles");
+}
+
 }  // namespace
 
 Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
@@ -218,9 +251,13 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
     SetApart(s, touched);
     if (s->Bound().parsed != ParseResult::kOk) s->Reset();
   }
-  ScorePolicies(s, out);
+  bool any = false;
+  for (uint8_t t : touched) any = any || t != 0;
+  *out = SchemeScore();
+  if (!any) *out = s->Score(kAnnealRejected);
+  if (out->cost >= kAnnealRejected) ScorePolicies(s, out);
   if (out->cost >= kAnnealRejected) {
-    return Refit(s, evaluations, arena, budget, diagnostic, out);
+    return RefitAs(s, evaluations, false, arena, budget, diagnostic, out);
   }
   WindowIndex index;
   SLUICE_TRY(index.Init(arena, s->problem()));
@@ -252,34 +289,7 @@ Status Construct(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* bud
 
 Status Refit(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
              Diagnostic* diagnostic, SchemeScore* out) {
-  ArenaScope scope(arena);
-  WindowIndex index;
-  SLUICE_TRY(index.Init(arena, scheme->problem()));
-  const double ideal = scheme->Bound().cost;
-  const uint64_t looks = kFitTiles + kFitTilesOfLayer * scheme->layers();
-  bool fits = false;
-  SLUICE_TRY(FitBuffer(scheme, looks, &index, arena, budget, out, &fits));
-  if (out->parsed == ParseResult::kMapping) {
-    return Fail(diagnostic, Status::kInfeasible, "fusion")
-        .Text("a layer has no mapping");
-  }
-  *out = SchemeScore();
-  if (fits) {
-    ScorePolicies(scheme, out);
-    SLUICE_TRY(Improve(scheme, evaluations, &index, arena, budget, out));
-    scheme->Save();
-  }
-  if (!fits || out->cost > kFarFromIdeal * ideal) {
-    SLUICE_TRY(JoinAlone(scheme, &index, arena, budget, out));
-  }
-  if (out->cost < kAnnealRejected) {
-    scheme->Restore();
-    return Status::kOk;
-  }
-  SLUICE_TRY(FitAlone(scheme, budget, diagnostic, out));  // says why not
-  return Fail(diagnostic, budget->Exhausted() ? Status::kStopped : Status::kInfeasible,
-              "fusion")
-      .Text("too many tiles");
+  return RefitAs(scheme, evaluations, true, arena, budget, diagnostic, out);
 }
 
 }  // namespace sluice

@@ -120,6 +120,7 @@ Status Carry(const PlanNotation& before, const Alignment& alignment, const Graph
     c->fusion = b.fusion[model];
     c->tiles = b.tiles[model];
     c->touched = alignment.same[l] == 0;
+    out->touched += c->touched;
   }
   for (uint32_t l = 0; l < b.section.size(); ++l) {
     if (alignment.after_of[l] == kNone) whole[b.section[l]] = 0;

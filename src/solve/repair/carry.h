@@ -32,7 +32,9 @@ struct CarriedSchedule {
   // By section of the plan before: its layers are those it had.
   Span<const uint8_t> whole;
   const PlanNotation* before = nullptr;
-  bool moved = false;  // the machine or the scratchpad is another one
+  bool moved = false;     // the machine or the scratchpad is another one
+  bool minimise = false;  // nothing changes that can stay
+  uint32_t touched = 0;   // layers
 };
 
 Status Carry(const PlanNotation& before, const Alignment& alignment, const Graph& graph,
