@@ -252,7 +252,9 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
     return Bad(diagnostic).Text("node_cols x node_rows must be 1 to 1024");
   }
   if (nodes > 1 && in->link_bytes_per_cycle_numerator() == 0) {
-    return Bad(diagnostic).Text("several nodes need a link bandwidth above zero");
+    return Bad(diagnostic)
+        .Number(static_cast<int64_t>(nodes))
+        .Text(" nodes need links of more than 0 bytes per cycle");
   }
   hardware->dma_channels = in->dma_channels();
   hardware->dma_latency_cycles = static_cast<int64_t>(in->dma_latency_cycles());

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "solve/mapping/node_parallel.h"
 #include "tests/nest/machines.h"
+#include "tests/nest/networks.h"
 #include "tests/nest/scratch.h"
 
 namespace sluice {
@@ -215,6 +217,58 @@ TEST_CASE("meshes that divide nothing, one row, and parts that do not fit") {
                    options, &budget, &scratch.arena, &mapped,
                    &scratch.diagnostic) == Status::kInfeasible);
   CHECK(scratch.diagnostic.required_bytes > scratch.diagnostic.available_bytes);
+}
+
+TEST_CASE("rows and columns of nodes, and layers smaller than the mesh") {
+  Scratch scratch;
+  Budget budget;
+  const NodeParallelOptions options;
+  for (const auto& [cols, rows] :
+       {std::pair{1u, 13u}, {13u, 1u}, {3u, 5u}, {17u, 2u}}) {
+    Machine m;
+    MakeMesh(&m, cols, rows);
+    const NodeRegion whole = WholeMesh(m.hardware);
+    for (const MappingProblem& problem :
+         {GemmProblem(1, 1, 1, 1, 2), GemmProblem(1, 7, 19, 23, 2),
+          ConvProblem(3, 11, 5, 9, 7, 3, 3, 1, 2)}) {
+      NodeMapping mapped;
+      REQUIRE(MapOnNodes(problem, m.hardware, whole, options, &budget, &scratch.arena,
+                         &mapped, &scratch.diagnostic) == Status::kOk);
+      CHECK(mapped.cost.nodes >= 1);
+      CHECK(mapped.cost.nodes <= NodesOf(whole));
+      CHECK(mapped.cost.nodes <= OperationCount(problem));
+      CHECK(mapped.bound <= mapped.objective);
+      CHECK(mapped.cost.dram_write_bytes ==
+            2 * TileWords(problem, kOutput, problem.extent));
+    }
+  }
+}
+
+TEST_CASE("MLP-L on 16 x 16 nodes, batch 64: within 1 percent of every split") {
+  const std::vector<NetworkLayer> layers = ReadNetwork("mlp_l", 64);
+  if (layers.empty()) {
+    MESSAGE("skipped: no mlp_l.json");
+    return;
+  }
+  Machine m;
+  MakeMesh(&m, 16, 16);
+  m.levels[2].bandwidth = Rational{256, 5};
+  double found = 0, best = 0;
+  for (const NetworkLayer& layer : layers) {
+    Scratch scratch;
+    Budget budget;
+    NodeMapping mapped;
+    NodeParallelOptions options;
+    for (double* sum : {&found, &best}) {
+      options.every = sum == &best;
+      REQUIRE(MapOnNodes(layer.problem, m.hardware, WholeMesh(m.hardware), options,
+                         &budget, &scratch.arena, &mapped,
+                         &scratch.diagnostic) == Status::kOk);
+      *sum += mapped.objective;
+    }
+    CHECK(found <= best * 1.05);
+  }
+  CHECK(found <= best * 1.01);
 }
 
 }  // namespace
