@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/checked.h"
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/node_parallel.h"
 
 namespace sluice {
 
@@ -259,14 +259,100 @@ bool KeepsTopTile(const Greedy& greedy) {
   return true;
 }
 
+// ---- nodes ----
+
+constexpr uint32_t kNodeLoopDims[kLoops][3] = {
+    {kDimN, kDimP, kDimQ}, {kDimK, kDimG, kDimG}, {kDimC, kDimC, kDimC}};
+
+// How a layer is dealt out over a region, and what one node gets.
+struct Deal {
+  NodeRegion region;
+  NodeSplit split;
+  MappingProblem part;
+};
+
+void DealDim(Greedy* greedy, Deal* deal, uint32_t axis, uint32_t dim, int64_t factor) {
+  uint8_t* order = deal->split.order[axis];
+  if (deal->split.factor[axis][dim] == 1) {  // behind those chosen before
+    uint32_t chosen = 0, at = 0;
+    for (uint32_t d = 0; d < kDims; ++d) chosen += deal->split.factor[axis][d] > 1;
+    while (order[at] != dim) ++at;
+    for (; at > chosen; --at) order[at] = order[at - 1];
+    order[chosen] = static_cast<uint8_t>(dim);
+  }
+  deal->split.factor[axis][dim] *= static_cast<int32_t>(factor);
+  greedy->left[dim] = CeilDivide(greedy->left[dim], factor);
+}
+
+// The dim of the loop that `factor` divides; `all` counts what is left of the loop.
+uint32_t DealableDim(const Greedy& greedy, uint32_t loop, int64_t factor,
+                     int64_t* all) {
+  uint32_t found = kDims;
+  *all = 1;
+  for (const uint32_t d : kNodeLoopDims[loop]) {
+    *all *= greedy.left[d];
+    if (found == kDims && greedy.left[d] % factor == 0) found = d;
+  }
+  return found;
+}
+
+// The dim that moves least when cut into `factor` parts that need not be equal.
+uint32_t LeastWasteful(const Greedy& greedy, int64_t factor, uint32_t innermost) {
+  uint32_t best = kDims;
+  double least = -1;
+  constexpr uint32_t kDealt[] = {kDimN, kDimP, kDimQ, kDimK, kDimG, kDimC};
+  for (const uint32_t d : kDealt) {
+    if (greedy.left[d] == 1) continue;
+    Greedy tried = greedy;
+    tried.left[d] = CeilDivide(tried.left[d], factor);
+    const double sum = RefetchSum(tried, 1, innermost);
+    if (least >= 0 && sum >= least) continue;
+    least = sum;
+    best = d;
+  }
+  return best;
+}
+
+// Nodes: one prime at a time to the unmoved loop of the operand with the largest
+// refetch volume; where that is done, to the innermost loop.
+void StackNodes(Greedy* greedy, Deal* deal, uint32_t innermost) {
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    int64_t spare = deal->region.extent[axis];
+    while (spare > 1) {
+      const int64_t prime = SmallestPrime(spare);
+      spare /= prime;
+      uint32_t wanted = kLoops;
+      double most = -1;
+      int64_t all = 0;
+      for (uint32_t v = 0; v < kOperands; ++v) {
+        if (kUnmoved[v] == innermost || !Has(*greedy->problem, v)) continue;
+        DealableDim(*greedy, kUnmoved[v], prime, &all);
+        const double volume = RefetchVolume(*greedy, 1, v, innermost);
+        if (all == 1 || volume <= most) continue;
+        most = volume;
+        wanted = kUnmoved[v];
+      }
+      if (wanted == kLoops) wanted = innermost;
+      uint32_t dim = DealableDim(*greedy, wanted, prime, &all);
+      if (dim == kDims) dim = LeastWasteful(*greedy, prime, innermost);
+      if (dim != kDims) DealDim(greedy, deal, axis, dim, prime);
+    }
+  }
+}
+
 // One scheme for one choice of an order per level above the registers.
-void BuildScheme(Greedy* greedy, uint32_t orders) {
+void BuildScheme(Greedy* greedy, uint32_t orders, Deal* deal) {
   const uint32_t outermost = greedy->nest.levels - 1;
   for (uint32_t l = 0; l < outermost; ++l) {
     const uint32_t* loops = kPermutations[orders % 6];
     orders /= 6;
     SetOrder(&greedy->nest, l + 1, loops, greedy->options->dataflow);
     if (l == 0) Stack(greedy, loops[0]);
+    if (deal != nullptr && l + 1 == outermost) {
+      StackNodes(greedy, deal, loops[0]);
+      deal->part = PartOf(*greedy->problem, deal->split);
+      greedy->problem = &deal->part;
+    }
     Cache(greedy, l, loops[0]);
   }
   for (uint32_t d = 0; d < kDims; ++d) {
@@ -302,7 +388,7 @@ Status MapKaplaGreedy(const MappingProblem& problem, const Hardware& hardware,
   mapped->evaluated = 0;
   for (uint32_t orders = 0; orders < schemes && !budget->Exhausted(); ++orders) {
     Greedy greedy = unit;
-    BuildScheme(&greedy, orders);
+    BuildScheme(&greedy, orders, nullptr);
     LayerCost cost;
     if (!KeepsTopTile(greedy) ||
         EvaluateNest(problem, hardware, greedy.nest, cost_options, &cost, diagnostic) !=
@@ -332,6 +418,85 @@ Status MapKaplaGreedy(const MappingProblem& problem, const Hardware& hardware,
                                    static_cast<double>(mapped->cost.cycles));
   mapped->bound = 0;
   mapped->proved = false;
+  return Status::kOk;
+}
+
+namespace {
+
+// The best scheme with `kept` operands whole in the scratchpads. False: none.
+bool TryKept(const MappingProblem& problem, const MappingProblem& pass,
+             const Hardware& hardware, const NodeRegion& region,
+             const NodeParallelOptions& options, uint32_t kept, bool idle,
+             Budget* budget, double* least, NodeMapping* mapped) {
+  KaplaOptions node = options.node;
+  node.constraints.resident = kept;
+  Greedy unit = {&pass, &hardware, &node, {}, {}};
+  MakeUnit(&unit);
+  uint32_t schemes = 1;
+  for (size_t l = 1; l < hardware.levels.size(); ++l) schemes *= 6;
+  CostOptions cost_options;
+  cost_options.resident = kept;
+  bool found = false;
+  for (uint32_t orders = 0; orders < schemes && !budget->Exhausted(); ++orders) {
+    Greedy greedy = unit;
+    Deal deal = {region, WholeOnEach(), {}};
+    BuildScheme(&greedy, orders, &deal);
+    MeshCost cost;
+    Diagnostic ignored = {};
+    if ((!idle && NodesUsed(deal.split) < NodesOf(region)) ||
+        EvaluateOnMesh(problem, hardware, region, deal.split, greedy.nest,
+                       options.terms, cost_options, &cost, &ignored) != Status::kOk) {
+      continue;
+    }
+    ++mapped->solved;
+    const double dynamic =
+        MapObjective(node.constraints, cost.layer.energy_pj - cost.layer.leakage_pj,
+                     static_cast<double>(cost.layer.cycles));
+    if (*least >= 0 && dynamic >= *least) continue;
+    *least = dynamic;
+    found = true;
+    mapped->split = deal.split;
+    mapped->nest = greedy.nest;
+    mapped->kept = kept;
+    mapped->cost = cost;
+  }
+  return found;
+}
+
+}  // namespace
+
+Status MapGreedyOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                        const NodeRegion& region, const NodeParallelOptions& options,
+                        Budget* budget, NodeMapping* mapped, Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckProblem(problem, diagnostic));
+  SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
+  if (hardware.levels.size() > 4) {
+    return Fail(diagnostic, Status::kUnsupported, "mapping")
+        .Text("the greedy mapper takes at most 4 levels, not ")
+        .Number(static_cast<int64_t>(hardware.levels.size()));
+  }
+  int64_t passes[kDims];
+  SLUICE_TRY(PassesOf(problem, options.terms, passes, diagnostic));
+  const MappingProblem pass = PassOf(problem, passes);
+  const uint32_t kept = KeptOperands(options.terms, passes);
+  *mapped = NodeMapping{};
+  double least = -1;
+  // A scheme that leaves nodes idle only where there is no other, as published.
+  for (int idle = 0; idle < 2 && least < 0; ++idle) {
+    TryKept(problem, pass, hardware, region, options, kept, idle != 0, budget, &least,
+            mapped);
+    if (!options.stay || !Has(problem, kWeight) || passes[kDimN] == 1) continue;
+    TryKept(problem, pass, hardware, region, options, kept | OperandBit(kWeight),
+            idle != 0, budget, &least, mapped);
+  }
+  if (least < 0) {
+    return Fail(diagnostic,
+                budget->Exhausted() ? Status::kStopped : Status::kInfeasible, "mapping")
+        .Text("no greedy scheme on these nodes");
+  }
+  mapped->objective =
+      MapObjective(options.node.constraints, mapped->cost.layer.energy_pj,
+                   static_cast<double>(mapped->cost.layer.cycles));
   return Status::kOk;
 }
 

@@ -988,6 +988,10 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
                   const NodeRegion& region, const NodeParallelOptions& options,
                   Budget* budget, Arena* arena, NodeMapping* mapped,
                   Diagnostic* diagnostic) {
+  if (options.node.greedy) {
+    return MapGreedyOnNodes(problem, hardware, region, options, budget, mapped,
+                            diagnostic);
+  }
   SLUICE_TRY(CheckProblem(problem, diagnostic));
   MeshMachine machine;
   SLUICE_TRY(MakeMeshMachine(hardware, region, &machine, diagnostic));

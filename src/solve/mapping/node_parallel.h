@@ -56,6 +56,13 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
                   Budget* budget, Arena* arena, NodeMapping* mapped,
                   Diagnostic* diagnostic);
 
+// As published (KAPLA, Algorithm 1), which is what options.node.greedy asks MapOnNodes
+// for: nodes are stacked behind the array and before the scratchpad's tile is chosen, a
+// prime at a time. Nothing is proved.
+Status MapGreedyOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                        const NodeRegion& region, const NodeParallelOptions& options,
+                        Budget* budget, NodeMapping* mapped, Diagnostic* diagnostic);
+
 // The same for several terms of one layer on one region: what they share is done once.
 // status and diagnostics are one per term; returned are only errors that end it all.
 Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
