@@ -261,6 +261,12 @@ class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
   }
 };
 
+// A plan made from another one, and what became of that.
+struct Rescheduled {
+  Plan plan;
+  sluice_change_t change;
+};
+
 class Context {
  public:
   static Result<Context> Create(const ContextOptions& options = ContextOptions()) {
@@ -287,6 +293,25 @@ class Context {
                         const ScheduleOptions& options = ScheduleOptions()) const {
     return Make<Plan, sluice_plan_t>(sluice_schedule, graph.get(), hardware.get(),
                                      &options);
+  }
+  // For what graph, hardware or scratchpad have become since `previous` was made.
+  Result<Rescheduled> Reschedule(const Plan& previous, const Graph& graph,
+                                 const Hardware& hardware,
+                                 const ScheduleOptions& options = ScheduleOptions(),
+                                 bool minimise_changes = false) const {
+    Error why;
+    sluice_reschedule_options_t how = {};
+    how.struct_size = sizeof how;
+    how.minimise_changes = minimise_changes ? 1 : 0;
+    how.schedule = &options;
+    sluice_change_t change = {};
+    change.struct_size = sizeof change;
+    sluice_plan_t* plan = nullptr;
+    const sluice_status_t status =
+        sluice_reschedule(context_.get(), previous.get(), graph.get(), hardware.get(),
+                          &how, &plan, &change, &why.diagnostic);
+    if (status != SLUICE_OK) return std::move(why).With(status);
+    return Rescheduled{Plan(context_, plan), change};
   }
   Result<Done> Verify(const Graph& graph, const Hardware& hardware,
                       const Plan& plan) const {

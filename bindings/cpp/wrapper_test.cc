@@ -97,6 +97,23 @@ TEST_CASE("what the builders write is read, scheduled and verified") {
                    plan->stream().begin()));
 }
 
+TEST_CASE("a plan for less scratchpad comes from the one before") {
+  auto context = sluice::Context::Create();
+  auto graph = context->ReadGraph(Network());
+  auto hardware = context->ReadHardware(Machine());
+  REQUIRE(graph);
+  REQUIRE(hardware);
+  auto plan = context->Schedule(*graph, *hardware);
+  REQUIRE(plan);
+  auto smaller = context->Reschedule(*plan, *graph, *hardware,
+                                     sluice::ScheduleOptions().Scratchpad(2048));
+  if (!smaller) FAIL(smaller.error().message());
+  CHECK((smaller->change.changed & SLUICE_CHANGED_SCRATCHPAD) != 0);
+  CHECK(smaller->change.layers_kept == 2);
+  CHECK(smaller->plan.report().peak_buffer_bytes <= 2048);
+  CHECK(context->Verify(*graph, *hardware, smaller->plan));
+}
+
 TEST_CASE("errors say what, where and how much; nothing is left behind") {
   Heap heap;
   {
