@@ -201,7 +201,7 @@ Status SegmentsOf(sluice_context_t* context, const Graph& graph,
   NodeParallelOptions nodes;
   nodes.node.constraints.energy_exponent = options.energy_exponent;
   nodes.node.constraints.delay_exponent = options.delay_exponent;
-  nodes.every = options.proof;
+  nodes.exact = options.proof;
   NodePricer pricer(layers, one, nodes, &budget, &context->memory);
   ChosenSegments chosen;
   SLUICE_TRY(ChooseSegments(layers, one, options, pricer.pricer(), &budget, &arena,

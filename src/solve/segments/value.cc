@@ -323,8 +323,12 @@ LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
   const double nodes = static_cast<double>(NodesOf(role.query.region));
   const double mesh = static_cast<double>(NodesOf(WholeMesh(hw)));
   LayerPart part = {};
-  part.busy_cycles =
-      static_cast<int64_t>(0.8 * static_cast<double>(base.busy_cycles) * mesh / nodes);
+  // All nodes may be at work, whatever the layer by itself leaves idle.
+  const double least = static_cast<double>(OperationCount(problem)) /
+                       (nodes * static_cast<double>(PeakOperations(problem, hw)));
+  const double scaled = 0.8 * static_cast<double>(base.busy_cycles) * mesh / nodes;
+  part.busy_cycles = static_cast<int64_t>(
+      space_.options.delay_exponent > 0 ? least : Min(1.25 * least, scaled));
   part.dram_bytes = static_cast<int64_t>(now_bytes);
   if (ranking == Ranking::kPublished) {
     // Node buffers once, links, DRAM: what the top level alone shows.
