@@ -24,6 +24,7 @@ namespace sluice {
 struct CostOptions {
   ReuseForm form = ReuseForm::kReuse;
   uint32_t resident = 0;  // operand bits: in the level below the outermost already
+  uint32_t rotated = 0;   // on a mesh: see EvaluateOnMesh
 };
 
 struct LayerCost {

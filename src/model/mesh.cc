@@ -220,6 +220,7 @@ void FindPaths(const Hardware& hardware, const NodeRegion& region,
       path[v].sharers *= along[axis].sharers;
     }
     path[v].links = TreeLinks(along[kColumns], along[kRows]);
+    path[v].between = path[v].links - along[kColumns].to_end - along[kRows].to_end;
   }
 }
 
@@ -368,14 +369,56 @@ double MoveKept(const MappingProblem& problem, const Hardware& hardware,
   return links_pj;
 }
 
+// How often the sharers hand their parts of an operand all round: once for each turn of
+// a loop outside those that tell the parts apart.
+int64_t RoundsOf(const LoopNest& whole, uint32_t pad, uint32_t operand, bool kept,
+                 int64_t sharers) {
+  int64_t rounds = 1, parts = 1;
+  for (uint32_t l = whole.levels; l-- > pad;) {
+    for (int i = kDims; i-- > 0 && parts < sharers;) {
+      const uint32_t d = whole.order[l][i];
+      if (!Moves(d, operand)) {
+        rounds *= whole.temporal[l][d];
+      } else if (kept || l == pad) {
+        parts *= whole.temporal[l][d];
+      }
+    }
+  }
+  return rounds;
+}
+
+// Adds the rounds to the counts; the first of every stay replaces a delivery to all.
+// Returns pJ of links.
+double Rotate(const MappingProblem& problem, const Hardware& hardware,
+              const NodeSplit& split, const LoopNest& whole,
+              const int64_t passes[kDims], uint32_t pad, uint32_t operand, bool kept,
+              const OperandPath& path, AccessCounts* counts) {
+  if (path.sharers == 1) return 0;
+  const int64_t words = WordsOfParts(problem, split, passes, operand);
+  const int64_t all = words * RoundsOf(whole, pad, operand, kept, path.sharers);
+  const int64_t more =
+      Max(int64_t{0}, all - counts->writes[pad][operand] / path.sharers);
+  counts->reads[pad][operand] += all * (path.sharers - 1);
+  counts->writes[pad][operand] += more * (path.sharers - 1);
+  return static_cast<double>(more) * path.between *
+         LinkPj(hardware, InnerBytes(problem, operand));
+}
+
 // Bytes in the scratchpad of the node that has most.
 Status ScratchpadBytes(const MappingProblem& part, const LoopNest& nest,
-                       const int64_t passes[kDims], uint32_t kept, int64_t* sum,
+                       const int64_t passes[kDims], const CostOptions& options,
+                       const OperandPath path[kOperands], int64_t* sum,
                        Diagnostic* diagnostic) {
   int64_t bytes[kOperands];
-  SLUICE_TRY(LevelBytes(part, nest, nest.levels - 2, kept, bytes, diagnostic));
-  if ((kept >> kWeight & 1) != 0) {
+  SLUICE_TRY(
+      LevelBytes(part, nest, nest.levels - 2, options.resident, bytes, diagnostic));
+  if ((options.resident >> kWeight & 1) != 0) {
     bytes[kWeight] *= passes[kDimC] * passes[kDimK] * passes[kDimG];
+  }
+  for (uint32_t v = 0; v < kOutput; ++v) {
+    if ((options.rotated >> v & 1) != 0) {
+      bytes[v] = CeilDivide(bytes[v], path[v].sharers);
+    }
   }
   *sum = bytes[kInput] + bytes[kWeight] + bytes[kOutput];
   return Status::kOk;
@@ -403,7 +446,9 @@ Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
   const LoopNest whole = OnMesh(pass, passes, nest, &used);
   const uint32_t outermost = nest.levels, scratchpad = nest.levels - 2;
   const uint32_t kept = options.resident;
-  SLUICE_TRY(ScratchpadBytes(PartOf(pass, split), nest, passes, kept,
+  OperandPath path[kOperands];
+  FindPaths(hardware, region, used, terms, path);
+  SLUICE_TRY(ScratchpadBytes(PartOf(pass, split), nest, passes, options, path,
                              &cost->scratchpad_bytes, diagnostic));
   const int64_t capacity = hardware.levels[scratchpad].capacity_bytes;
   if (capacity != 0 && cost->scratchpad_bytes > capacity) {
@@ -415,12 +460,12 @@ Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
         .Bytes(static_cast<uint64_t>(cost->scratchpad_bytes),
                static_cast<uint64_t>(capacity));
   }
+  // What is handed round has been checked; the nest's tile is that of all sharers.
+  if (options.rotated != 0) machine.levels[scratchpad].capacity_bytes = 0;
   SLUICE_TRY(CheckNest(problem, machine.hardware, whole, kept, diagnostic));
   AccessCounts counts;
   SLUICE_TRY(CountAccesses(problem, machine.hardware, whole, options.form, kept,
                            &counts, diagnostic));
-  OperandPath path[kOperands];
-  FindPaths(hardware, region, used, terms, path);
   cost->noc_pj = 0;
   double source_pj = 0;
   for (uint32_t v = 0; v < kOperands; ++v) {
@@ -437,6 +482,11 @@ Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
                              : static_cast<double>(counts.writes[scratchpad][v]) /
                                    static_cast<double>(path[v].sharers);
     cost->noc_pj += words * path[v].links * LinkPj(hardware, InnerBytes(problem, v));
+  }
+  for (uint32_t v = 0; v < kOutput; ++v) {
+    if (!Has(problem, v) || (options.rotated >> v & 1) == 0) continue;
+    cost->noc_pj += Rotate(problem, hardware, used, whole, passes, scratchpad, v,
+                           (kept >> v & 1) != 0, path[v], &counts);
   }
   CostOfCounts(problem, machine.hardware, counts, &cost->layer);
   LayerCost& layer = cost->layer;

@@ -111,6 +111,7 @@ AxisEnd EndAlong(const NodeRegion& region, const LayerTerms& terms, uint32_t ope
 
 struct OperandPath {
   double links;
+  double between;  // of these, links between the sharers
   int64_t sharers;
 };
 void FindPaths(const Hardware& hardware, const NodeRegion& region,
@@ -151,6 +152,10 @@ struct MeshCost {
 // (array steps may reach beyond a part) are given up. options.resident: operands kept
 // whole in the scratchpads: those of KeptOperands at least; weights: of all passes,
 // fetched once; an input from DRAM: of one slice of C, for all slices of K.
+// options.rotated: inputs or weights of which every sharer holds one part, all of one
+// size, and hands it round when the loops want the next: the outermost loops over the
+// operand in the scratchpad tell the parts apart; every loop outside these is one more
+// round, over links between the sharers, a read and a write of a scratchpad each.
 // kInfeasible with bytes where these do not fit beside the nest.
 Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
                       const NodeRegion& region, const NodeSplit& split,

@@ -40,21 +40,27 @@ struct Brute {
   const NodeRegion region;
   LayerTerms terms;
   uint32_t kept;
+  uint32_t rotated = 0;
   double best = 1e300;
   NodeSplit split = WholeOnEach();
   LoopNest nest = {};
 
   void Evaluate() {
-    constexpr uint8_t kOrders[3][kDims] = {
+    // Rotation asks which group is outermost below DRAM, too.
+    constexpr uint8_t kOrders[6][kDims] = {
         {kDimQ, kDimP, kDimN, kDimS, kDimR, kDimC, kDimK, kDimG},
         {kDimK, kDimS, kDimR, kDimC, kDimQ, kDimP, kDimN, kDimG},
-        {kDimS, kDimR, kDimC, kDimK, kDimQ, kDimP, kDimN, kDimG}};
-    for (const auto& one : kOrders) {
-      for (const auto& two : kOrders) {
-        std::copy(one, one + kDims, nest.order[1]);
-        std::copy(two, two + kDims, nest.order[2]);
+        {kDimS, kDimR, kDimC, kDimK, kDimQ, kDimP, kDimN, kDimG},
+        {kDimQ, kDimP, kDimN, kDimK, kDimS, kDimR, kDimC, kDimG},
+        {kDimK, kDimQ, kDimP, kDimN, kDimS, kDimR, kDimC, kDimG},
+        {kDimS, kDimR, kDimC, kDimQ, kDimP, kDimN, kDimK, kDimG}};
+    for (int i = 0; i < (rotated == 0 ? 3 : 6); ++i) {
+      for (int j = 0; j < 3; ++j) {
+        std::copy(kOrders[i], kOrders[i] + kDims, nest.order[1]);
+        std::copy(kOrders[j], kOrders[j] + kDims, nest.order[2]);
         CostOptions options;
         options.resident = kept;
+        options.rotated = rotated;
         MeshCost cost;
         Diagnostic diagnostic;
         if (EvaluateOnMesh(problem, m.hardware, region, split, nest, terms, options,
@@ -185,6 +191,79 @@ TEST_CASE("layers on up to 4 nodes: equal to every split and every nest") {
   }
   CHECK(worst <= 0.01);
   CHECK(worst_exact <= 0.005);
+}
+
+TEST_CASE("parts handed round: never below every nest, never above copies for all") {
+  const Case cases[] = {{GemmProblem(1, 4, 4, 4, 2), 2, 2, 20},
+                        {GemmProblem(1, 2, 4, 4, 2), 2, 1, 18},
+                        {GemmProblem(1, 4, 2, 4, 2), 2, 1, 16},
+                        {ConvProblem(2, 4, 4, 1, 1, 1, 1, 1, 2), 2, 1, 14}};
+  int gains = 0;
+  for (const Case& c : cases) {
+    Machine m;
+    MakeSmallMesh(&m, c.cols, c.rows, 6, c.scratchpad);
+    const NodeRegion region = WholeMesh(m.hardware);
+    double best = 1e300;
+    for (uint32_t rotated = 0; rotated < 4; ++rotated) {
+      Brute brute = {c.problem, m, region, c.terms, 0, rotated};
+      brute.Splits(0, 0);
+      best = std::min(best, brute.best);
+    }
+    Scratch scratch;
+    Budget budget;
+    NodeMapping copies, parts;
+    NodeParallelOptions options;
+    REQUIRE(MapOnNodes(c.problem, m.hardware, region, options, &budget, &scratch.arena,
+                       &copies, &scratch.diagnostic) == Status::kOk);
+    options.rotate = true;
+    REQUIRE(MapOnNodes(c.problem, m.hardware, region, options, &budget, &scratch.arena,
+                       &parts, &scratch.diagnostic) == Status::kOk);
+    CHECK(parts.objective >= best * (1 - 1e-12));
+    CHECK(parts.objective <= copies.objective);
+    CHECK(parts.objective <= best * 1.02);
+    gains += parts.objective < copies.objective ? 1 : 0;
+  }
+  CHECK(gains > 0);
+}
+
+TEST_CASE("one round replaces a delivery to all; every other crosses the links again") {
+  Machine m;
+  MakeSmallMesh(&m, 2, 1, 64, 64);
+  const MappingProblem problem = GemmProblem(1, 4, 2, 4, 2);
+  NodeSplit split = WholeOnEach();
+  split.factor[kColumns][kDimP] = 2;  // both nodes need all 8 weights
+  LoopNest nest = EmptyNest(m.hardware, problem);
+  nest.temporal[1][kDimP] = 2;
+  nest.temporal[1][kDimK] = 2;
+  nest.temporal[1][kDimC] = 4;
+  const double word = 16, read = 0.18 * word, hop = 0.61 * word;
+  const auto cost_of = [&](uint32_t rotated, uint8_t outermost) {
+    uint8_t* order = nest.order[1];
+    constexpr uint8_t kOrder[kDims] = {kDimP, kDimK, kDimC, kDimN,
+                                       kDimQ, kDimR, kDimS, kDimG};
+    std::copy(kOrder, kOrder + kDims, order);
+    std::rotate(std::find(order, order + kDims, outermost),
+                std::find(order, order + kDims, outermost) + 1, order + kDims);
+    CostOptions options;
+    options.rotated = rotated;
+    MeshCost cost;
+    Diagnostic diagnostic;
+    REQUIRE(EvaluateOnMesh(problem, m.hardware, WholeMesh(m.hardware), split, nest,
+                           LayerTerms(), options, &cost, &diagnostic) == Status::kOk);
+    return cost;
+  };
+  const uint32_t weights = OperandBit(kWeight);
+  for (const uint8_t outermost : {uint8_t{kDimC}, uint8_t{kDimP}}) {
+    const MeshCost copies = cost_of(0, outermost);
+    const MeshCost parts = cost_of(weights, outermost);
+    // Eight weights, one neighbour; with rows outermost they go round once per row.
+    const int more = outermost == kDimP ? 1 : 0;
+    CHECK(parts.scratchpad_bytes == copies.scratchpad_bytes - 8);
+    CHECK(parts.dram_pj == copies.dram_pj);
+    CHECK(parts.noc_pj == doctest::Approx(copies.noc_pj + more * 8 * hop));
+    CHECK(parts.scratchpad_pj ==
+          doctest::Approx(copies.scratchpad_pj + 8 * read * (1 + 2 * more)));
+  }
 }
 
 }  // namespace

@@ -74,6 +74,37 @@ TEST_CASE("components of a layer's cost add up to its energy") {
   }
 }
 
+TEST_CASE("a table of terms is what its terms are alone") {
+  Machine m;
+  MakeMesh(&m, 4, 4);
+  const MappingProblem problem = ConvProblem(16, 32, 16, 14, 14, 3, 3, 1, 2);
+  const NodeRegion region = {{2, 0}, {2, 4}};
+  const FmapEnd left = {EndKind::kNodes, {{0, 0}, {2, 4}}};
+  const FmapEnd here = {EndKind::kHere, {}};
+  LayerTerms terms[] = {{1, 1, 1, {}, {}},     {4, 1, 1, left, {}},
+                        {16, 1, 4, {}, left},  {16, 2, 1, left, {}},
+                        {8, 1, 1, here, here}, {1, 1, 1, here, here}};
+  constexpr size_t kTerms = sizeof terms / sizeof terms[0];
+  Scratch scratch;
+  Budget budget;
+  NodeMapping mapped[kTerms];
+  Status status[kTerms];
+  REQUIRE(MapTableOnNodes(
+              problem, m.hardware, region, {}, Span<const LayerTerms>(terms, kTerms),
+              &budget, &scratch.arena, Span<NodeMapping>(mapped, kTerms),
+              Span<Status>(status, kTerms), &scratch.diagnostic) == Status::kOk);
+  size_t found = 0;
+  for (size_t i = 0; i < kTerms; ++i) {
+    NodeMapping alone;
+    CHECK(MapIt(problem, m, region, terms[i], &scratch, &alone) == status[i]);
+    if (status[i] != Status::kOk) continue;
+    ++found;
+    CHECK(alone.objective == mapped[i].objective);
+    CHECK(alone.kept == mapped[i].kept);
+  }
+  CHECK(found >= 4);
+}
+
 TEST_CASE("slices that do not divide, and scratchpads too small for a slice") {
   Machine m;
   MakeMesh(&m, 2, 2);

@@ -67,11 +67,12 @@ struct PartSearch {
   int64_t width[kOperands];  // bytes, 0: no such operand
   int64_t room[2];           // of registers and scratchpad
   double plane_words;        // N G C
+  Sharing sharing;
 };
 
 PartSearch SearchOf(const ConvSpace& space, double leakage) {
   const MappingProblem& problem = space.problem;
-  PartSearch search = {space, leakage, {}, {}, 0};
+  PartSearch search = {space, leakage, {}, {}, 0, {}};
   for (uint32_t v = 0; v < kOperands; ++v) {
     search.width[v] = Has(problem, v) ? InnerBytes(problem, v) : 0;
   }
@@ -438,6 +439,11 @@ struct TileSearch {
   double width[kOperands];        // bytes
   int64_t fits_width[kOperands];  // 0 for what is kept
   int64_t taken = 0;              // bytes of what is kept
+  // Of operands handed round, a share counts: bytes are all in units of 1 / scale.
+  uint32_t rotated = 0;
+  int64_t scale = 1;
+  int64_t need = 1;  // trips of the group outermost, to tell the parts apart
+  uint32_t outer = kGroups;
   // Input words per output and channel, per output row; output rows of the batch; input
   // of whole tiles: all at least.
   int64_t row_words = 1, line_words;
@@ -492,8 +498,11 @@ void TileSearch::TryRows(int64_t factor[kDims]) {
   const int64_t k = Extent(kDimK, factor[kDimK]), c = Extent(kDimC, factor[kDimC]);
   const int64_t groups = Extent(kDimG, 1);
   const int64_t weights = groups * k * c * e[kDimR] * e[kDimS] * fits_width[kWeight];
-  const int64_t room = part.room[1] - taken - weights;
+  const int64_t room = part.room[1] * scale - taken - weights;
   if (room < 0) return;
+  const int64_t* f = factor;
+  if (outer == kGroupK && f[kDimK] < need) return;
+  if (outer == kGroupSum && f[kDimC] * f[kDimR] * f[kDimS] < need) return;
   const int64_t wi = groups * fits_width[kInput], wo = groups * fits_width[kOutput];
   double steps[kGroups];
   steps[kGroupK] = static_cast<double>(left[kDimK] / factor[kDimK]);
@@ -534,6 +543,7 @@ void TileSearch::TryRows(int64_t factor[kDims]) {
       factor[kDimQ] = divisors[kDimQ][iq];
       if (factor[kDimN] * factor[kDimP] <= reach) continue;
       reach = factor[kDimN] * factor[kDimP];
+      if (outer == kGroupRows && reach * factor[kDimQ] < need) continue;
       steps[kGroupRows] = 1;
       for (uint32_t d = 0; d < kDims; ++d) {
         if (kGroupOf[d] == kGroupRows) {
@@ -583,15 +593,24 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
   const WordEnergy& word = space.word;
   for (uint32_t v = 0; v < kOperands; ++v) {
     const bool kept = (space.constraints.resident >> v & 1) != 0;
+    const int64_t sharers =
+        (tiles->rotated >> v & 1) != 0 ? part.sharing.sharers[v] : 1;
+    const int64_t width = part.width[v] * (tiles->scale / sharers);
     tiles->width[v] = static_cast<double>(part.width[v]);
-    tiles->fits_width[v] = kept ? 0 : part.width[v];
-    if (kept) tiles->taken += static_cast<int64_t>(space.words[v]) * part.width[v];
+    tiles->fits_width[v] = kept ? 0 : width;
+    if (kept) tiles->taken += static_cast<int64_t>(space.words[v]) * width;
   }
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(space.problem, v) || (space.constraints.resident >> v & 1) != 0) continue;
     const double bytes = static_cast<double>(part.width[v]) * space.outer_share[v];
     tiles->moved_pj[v] = word.read2[v] + word.fill1[v];
     tiles->moved_bytes[v] = bytes;
+    if ((tiles->rotated >> v & 1) != 0 && tiles->need > 1) {
+      // Every sharer but one reads each word for the next.
+      const double sharers = static_cast<double>(part.sharing.sharers[v]);
+      tiles->moved_pj[v] +=
+          ReadPj(space.hardware->levels[1], part.width[v]) * (1 - 1 / sharers);
+    }
     if (v != kOutput) continue;
     tiles->moved_pj[v] += word.write2_partial;
     tiles->moved_bytes[v] += bytes;
@@ -609,11 +628,49 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
   return Status::kOk;
 }
 
+constexpr int64_t kMostShared = int64_t{1} << 40;  // words: products stay in 64 bits
+
+// Operands that may be handed round at all.
+uint32_t Shareable(const PartSearch& part) {
+  uint32_t shared = 0;
+  for (uint32_t v = 0; v < kOutput; ++v) {
+    if (part.width[v] != 0 && part.sharing.sharers[v] > 1) shared |= OperandBit(v);
+    if (part.space.words[v] >= kMostShared) return 0;
+  }
+  return shared;
+}
+
+void Share(uint32_t rotated, TileSearch* tiles) {
+  tiles->rotated = rotated;
+  for (uint32_t v = 0; v < kOutput; ++v) {
+    if ((rotated >> v & 1) != 0) tiles->scale *= tiles->part.sharing.sharers[v];
+  }
+}
+
+// The group whose loops go outermost, so that one round of each rotated operand is
+// enough; kGroups: none does for all.
+uint32_t OuterOf(uint32_t inner1, uint32_t rotated) {
+  if (inner1 != kGroupSum) return kGroupSum;
+  if (rotated == OperandBit(kWeight)) return kGroupK;
+  return rotated == OperandBit(kInput) ? kGroupRows : kGroups;
+}
+
 // The best tile above a way with an objective below `limit`.
 Status SearchAbove(const PartSearch& part, const ArrayWay& way,
-                   const SpatialChoice& choice, ArrayTable* table, double limit,
-                   Point* point, double* objective) {
+                   const SpatialChoice& choice, uint32_t rotated, ArrayTable* table,
+                   double limit, Point* point, double* objective) {
   TileSearch tiles(part, way, choice, limit);
+  *objective = limit;
+  if (rotated != 0) {
+    Share(rotated, &tiles);
+    tiles.outer = OuterOf(way.inner1, rotated);
+    if (tiles.outer == kGroups) return Status::kOk;
+    for (uint32_t v = 0; v < kOutput; ++v) {
+      if ((rotated >> v & 1) != 0) {
+        tiles.need = Max(tiles.need, part.sharing.sharers[v]);
+      }
+    }
+  }
   const uint32_t still = kStill[way.inner1];
   if (Has(part.space.problem, still)) {
     const WordEnergy& word = part.space.word;
@@ -631,6 +688,18 @@ Status SearchAbove(const PartSearch& part, const ArrayWay& way,
   point->inner1 = way.inner1;
   point->inner2 = tiles.inner2;
   return Status::kOk;
+}
+
+// The dims of a group go round the others.
+void PutOutermost(uint32_t group, uint8_t order[kDims]) {
+  uint8_t before[kDims];
+  memcpy(before, order, sizeof before);
+  size_t next = 0;
+  for (int last = 0; last < 2; ++last) {
+    for (const uint8_t d : before) {
+      if ((kGroupOf[d] == group) == (last == 1)) order[next++] = d;
+    }
+  }
 }
 
 PointCost CostOf(const ConvSpace& space, const SpatialChoice& choice,
@@ -699,12 +768,13 @@ Status LeastOnArray(const MappingProblem& problem, const Hardware& node,
 }
 
 Status EstimatePart(const MappingProblem& part, const Hardware& node,
-                    const MapConstraints& constraints, double array_pj,
-                    ArrayTable* table, double* dram_pj, double* cycles,
+                    const MapConstraints& constraints, const Sharing& sharing,
+                    double array_pj, ArrayTable* table, double* dram_pj, double* cycles,
                     Diagnostic* diagnostic) {
   ConvSpace space;
   SLUICE_TRY(MakeConvSpace(part, node, constraints, 7, &space, diagnostic));
-  const PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
+  PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
+  search.sharing = sharing;
   // An array of one unit: tiles of any size.
   ArrayWay way = {};
   SpatialChoice choice = {};
@@ -717,6 +787,7 @@ Status EstimatePart(const MappingProblem& part, const Hardware& node,
   way.cycles = *cycles;
   const double limit = constraints.upper > 0 ? constraints.upper : kNever;
   TileSearch tiles(search, way, choice, limit);
+  Share(Shareable(search), &tiles);
   SLUICE_TRY(SearchTiles(&tiles, table));
   *dram_pj = tiles.best < limit ? tiles.best_pj - way.pj : -1;
   *cycles = tiles.best_cycles;
@@ -724,31 +795,40 @@ Status EstimatePart(const MappingProblem& part, const Hardware& node,
 }
 
 Status MapPart(const MappingProblem& part, const Hardware& node,
-               const MapConstraints& constraints, double dram_pj, ArrayTable* table,
-               PartNest* found, LoopNest* nest, Diagnostic* diagnostic) {
+               const MapConstraints& constraints, const Sharing& sharing,
+               double dram_pj, ArrayTable* table, PartNest* found, LoopNest* nest,
+               Diagnostic* diagnostic) {
   ConvSpace space;
   SLUICE_TRY(MakeConvSpace(part, node, constraints, 7, &space, diagnostic));
   const PartSearch array = SearchOf(space, table->leakage_pj_per_cycle);
   const ArrayEntry* entry = nullptr;
   SLUICE_TRY(FindArrayWays(array, &space, table, &entry));
-  const PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
+  PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
+  search.sharing = sharing;
+  const uint32_t shared = Shareable(search);
   found->objective = constraints.upper > 0 ? constraints.upper : kNever;
   bool any = false;
-  for (const ArrayWay& way : entry->ways) {
-    if (ScoreOf(search, way.pj + dram_pj, way.cycles) >= found->objective) continue;
-    const SpatialChoice choice = ChoiceOf(space, way);
-    Point point;
-    double objective;
-    SLUICE_TRY(
-        SearchAbove(search, way, choice, table, found->objective, &point, &objective));
-    if (objective >= found->objective) continue;
-    const PointCost cost = CostOf(space, choice, point);
-    objective = ObjectiveOf(space, choice, cost);
-    if (objective >= found->objective) continue;
-    found->objective = objective;
-    found->choice = choice;
-    found->point = point;
-    any = true;
+  for (uint32_t rotated = 0; rotated <= shared; ++rotated) {
+    if ((rotated & ~shared) != 0) continue;
+    for (const ArrayWay& way : entry->ways) {
+      if (ScoreOf(search, way.pj + dram_pj, way.cycles) >= found->objective) continue;
+      const SpatialChoice choice = ChoiceOf(space, way);
+      Point point;
+      double objective;
+      SLUICE_TRY(SearchAbove(search, way, choice, rotated, table, found->objective,
+                             &point, &objective));
+      if (objective >= found->objective) continue;
+      if (rotated == 0) {
+        const PointCost cost = CostOf(space, choice, point);
+        objective = ObjectiveOf(space, choice, cost);
+        if (objective >= found->objective) continue;
+      }
+      found->objective = objective;
+      found->choice = choice;
+      found->point = point;
+      found->rotated = rotated;
+      any = true;
+    }
   }
   if (!any) return Status::kInfeasible;
   const PointCost cost = CostOf(space, found->choice, found->point);
@@ -756,6 +836,9 @@ Status MapPart(const MappingProblem& part, const Hardware& node,
   found->energy_pj =
       space.fixed_pj + cost.energy_pj + node.leakage_pj_per_cycle * found->cycles;
   *nest = NestOfPoint(space, found->choice, found->point);
+  if (found->rotated != 0) {
+    PutOutermost(OuterOf(found->point.inner1, found->rotated), nest->order[1]);
+  }
   return Status::kOk;
 }
 

@@ -61,12 +61,19 @@ struct ArrayTable {
   Vector<conv_exact::SpatialChoice> choices;
 };
 
+// Which inputs or weights several nodes may share, each holding a part: how many, 1 = not
+// to be shared.
+struct Sharing {
+  int64_t sharers[kOperands] = {1, 1, 1};
+};
+
 struct PartNest {
   double energy_pj;
   double cycles;
   double objective;
   conv_exact::SpatialChoice choice;
   conv_exact::Point point;
+  uint32_t rotated;  // operand bits
 };
 
 // The least of a A/x + b B/y over 1 <= x <= A, 1 <= y <= B with x y <= room.
@@ -86,15 +93,16 @@ Status LeastOnArray(const MappingProblem& problem, const Hardware& node,
 // everything scores above constraints.upper), with tiles of any sizes; array_pj and *cycles: what the array needs. *cycles becomes those
 // of all.
 Status EstimatePart(const MappingProblem& part, const Hardware& node,
-                    const MapConstraints& constraints, double array_pj,
-                    ArrayTable* table, double* dram_pj, double* cycles,
+                    const MapConstraints& constraints, const Sharing& sharing,
+                    double array_pj, ArrayTable* table, double* dram_pj, double* cycles,
                     Diagnostic* diagnostic);
 
 // node, constraints: as for MapConvExact; constraints.upper limits the objective;
 // dram_pj: what DRAM's words cost at least.
 Status MapPart(const MappingProblem& part, const Hardware& node,
-               const MapConstraints& constraints, double dram_pj, ArrayTable* table,
-               PartNest* found, LoopNest* nest, Diagnostic* diagnostic);
+               const MapConstraints& constraints, const Sharing& sharing,
+               double dram_pj, ArrayTable* table, PartNest* found, LoopNest* nest,
+               Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -73,7 +73,8 @@ struct Search {
   const MappingProblem problem;  // one pass
   int64_t passes[kDims];
   double all_passes = 1;
-  uint32_t kept = 0;  // operands that lie whole in the scratchpads
+  uint32_t kept = 0;     // operands that lie whole in the scratchpads
+  bool rotates = false;  // others may lie there in parts, handed round
   const Hardware& hardware;
   const NodeRegion& region;
   const NodeParallelOptions& options;
@@ -221,6 +222,14 @@ double LinksOf(const Search& search, const Parts& parts, uint32_t operand) {
                    RowsOf(search, parts).path[operand]);
 }
 
+// Of which operands a node may hold a part only.
+Sharing SharingOf(const Search& search, const Parts& parts) {
+  Sharing sharing;
+  if (!search.rotates) return sharing;
+  for (uint32_t v = 0; v < kOutput; ++v) sharing.sharers[v] = SharersOf(parts, v);
+  return sharing;
+}
+
 // What one node with an endless scratchpad and free DRAM needs for the whole layer: the
 // nodes' loops, run one after the other on it, would need no less.
 Status LeastArray(Search* search, Budget* budget, Arena* arena,
@@ -280,12 +289,14 @@ double LeastDramPj(const Search& search, const Parts& parts) {
   const MemoryLevel& dram = hw.dram();
   const MemoryLevel& scratchpad = hw.levels[hw.levels.size() - 2];
   const MappingProblem part = PartOf(problem, parts);
+  const Sharing sharing = SharingOf(search, parts);
   double once[kOperands] = {}, again[kOperands] = {}, room[kOperands];
   for (uint32_t v = 0; v < kOperands; ++v) {
     const int64_t width = InnerBytes(problem, v);
     room[v] = scratchpad.capacity_bytes == 0
                   ? 1e300
-                  : static_cast<double>(scratchpad.capacity_bytes / width);
+                  : static_cast<double>(scratchpad.capacity_bytes / width *
+                                        sharing.sharers[v]);
     if (!Has(problem, v)) continue;
     if ((search.kept >> v & 1) != 0) continue;
     const double words = WordsOf(search, part, v);
@@ -530,12 +541,15 @@ void Drop(Search* search) {
 }
 
 // Bytes of kept operands in one node, and of these what other passes need.
-int64_t KeptBytes(const Search& search, const MappingProblem& part, int64_t* others) {
+int64_t KeptBytes(const Search& search, const Parts& parts, const MappingProblem& part,
+                  int64_t* others) {
+  const Sharing sharing = SharingOf(search, parts);
   int64_t kept = 0;
   *others = 0;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(part, v) || (search.kept >> v & 1) == 0) continue;
-    const int64_t bytes = TileWords(part, v, part.extent) * InnerBytes(part, v);
+    const int64_t bytes = CeilDivide(
+        TileWords(part, v, part.extent) * InnerBytes(part, v), sharing.sharers[v]);
     kept += bytes;
     if (v != kWeight) continue;
     // The weights of the other passes lie there too.
@@ -551,7 +565,8 @@ bool KeepsFit(Search* search, const Parts& parts) {
       search->hardware.levels[search->hardware.levels.size() - 2].capacity_bytes;
   if (search->kept == 0 || capacity == 0) return true;
   int64_t others;
-  const int64_t bytes = KeptBytes(*search, PartOf(search->problem, parts), &others);
+  const int64_t bytes =
+      KeptBytes(*search, parts, PartOf(search->problem, parts), &others);
   if (bytes <= capacity) return true;
   search->least_kept = Min(search->least_kept, bytes);
   return false;
@@ -574,7 +589,7 @@ void ViewNode(const Search& search, const Parts& parts, const MappingProblem& pa
   node.levels = Span<const MemoryLevel>(view->levels, node.levels.size());
   if (pad->capacity_bytes == 0) return;
   int64_t others;
-  KeptBytes(search, part, &others);
+  KeptBytes(search, parts, part, &others);
   pad->capacity_bytes -= others;
 }
 
@@ -751,8 +766,9 @@ Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
     if (!*fits) return Status::kOk;
   }
   double cycles = ArrayCycles(*search, *parts, part);
-  SLUICE_TRY(EstimatePart(part, view.hardware, constraints, array_pj / nodes,
-                          search->table, &parts->dram_pj, &cycles, diagnostic));
+  SLUICE_TRY(EstimatePart(part, view.hardware, constraints, SharingOf(*search, *parts),
+                          array_pj / nodes, search->table, &parts->dram_pj, &cycles,
+                          diagnostic));
   if (parts->dram_pj < 0) {
     *fits = false;
     parts->dram_pj = 0;
@@ -767,10 +783,11 @@ Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
 
 // Remembers the nest if on the mesh it is better than what was found before.
 Status TakeNest(Search* search, const Parts& parts, const LoopNest& nest,
-                Diagnostic* diagnostic) {
+                uint32_t rotated, Diagnostic* diagnostic) {
   MeshCost cost;
   CostOptions options;
   options.resident = search->kept;
+  options.rotated = rotated;
   const NodeSplit split = SplitOf(*search, parts);
   const Status status =
       EvaluateOnMesh(search->layer, search->hardware, search->region, split, nest,
@@ -786,6 +803,7 @@ Status TakeNest(Search* search, const Parts& parts, const LoopNest& nest,
   search->mapped->split = split;
   search->mapped->nest = nest;
   search->mapped->kept = search->kept;
+  search->mapped->rotated = rotated;
   search->mapped->cost = cost;
   search->mapped->objective = objective;
   return Status::kOk;
@@ -814,10 +832,10 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   Status status = Status::kInfeasible;
   if (quick) {
     PartNest found;
-    status = MapPart(part, node, options.constraints, parts.dram_pj, search->table,
-                     &found, &nest.nest, diagnostic);
+    status = MapPart(part, node, options.constraints, SharingOf(*search, parts),
+                     parts.dram_pj, search->table, &found, &nest.nest, diagnostic);
     if (status == Status::kOk) {
-      status = TakeNest(search, parts, nest.nest, diagnostic);
+      status = TakeNest(search, parts, nest.nest, found.rotated, diagnostic);
     }
     if (status != Status::kOk && status != Status::kInfeasible) return status;
     if (!search->options.exact && search->best > 0) return status;
@@ -825,7 +843,7 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   if (status == Status::kOk && !search->options.exact) return status;
   SLUICE_TRY(
       MapConvExact(part, node, options.constraints, budget, arena, &nest, diagnostic));
-  return TakeNest(search, parts, nest.nest, diagnostic);
+  return TakeNest(search, parts, nest.nest, 0, diagnostic);
 }
 
 // Parts placed are looked at if they promise less.
@@ -939,7 +957,26 @@ Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
              static_cast<uint64_t>(capacity));
 }
 
-// Every set of operands that may be kept beyond those that must.
+// All parts for one set of kept operands.
+Status SolveSet(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
+  search->parts.Truncate(0);
+  search->least_kept = INT64_MAX;
+  search->cut = ~0u;
+  search->fruitless = 0;
+  search->heap.Truncate(0);
+  Parts parts = {};
+  for (int32_t& f : parts.factor) f = 1;
+  SLUICE_TRY(ListParts(search, 0, NodesOf(search->region), &parts));
+  for (uint32_t i = 0; i < search->parts.size(); ++i) {
+    SLUICE_TRY(search->heap.Push(Waiting{search->parts[i].estimate, i}));
+  }
+  for (size_t i = search->heap.size() / 2; i-- > 0;) Sink(search, i);
+  search->mapped->splits += search->parts.size();
+  return SolveAll(search, budget, arena, diagnostic);
+}
+
+// Every set of operands that may be kept beyond those that must; then all again with
+// operands handed round, to improve on what is known.
 Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
   const LayerTerms& terms = search->options.terms;
   const uint32_t must = KeptOperands(terms, search->passes);
@@ -948,31 +985,20 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
     may |= OperandBit(kWeight);
   }
   if (search->passes[kDimK] > 1) may |= OperandBit(kInput);
+  SLUICE_TRY(LeastArray(search, budget, arena, diagnostic));
+  const bool rotate = search->options.rotate && !search->options.exact;
   Status found = Status::kInfeasible;
   Diagnostic why = {};
-  for (uint32_t kept = 0; kept < 1u << kOperands; ++kept) {
-    if ((kept & must) != must || (kept & ~may) != 0) continue;
-    search->kept = kept;
-    SLUICE_TRY(LeastArray(search, budget, arena, diagnostic));
-    search->parts.Truncate(0);
-    search->least_kept = INT64_MAX;
-    search->cut = ~0u;
-    search->fruitless = 0;
-    search->heap.Truncate(0);
-    Parts parts = {};
-    for (int32_t& f : parts.factor) f = 1;
-    SLUICE_TRY(ListParts(search, 0, NodesOf(search->region), &parts));
-    for (uint32_t i = 0; i < search->parts.size(); ++i) {
-      SLUICE_TRY(search->heap.Push(Waiting{search->parts[i].estimate, i}));
-    }
-    for (size_t i = search->heap.size() / 2; i-- > 0;) Sink(search, i);
-    search->mapped->splits += search->parts.size();
+  for (uint32_t i = 0; i < (rotate ? 2u : 1u) << kOperands; ++i) {
+    search->kept = i & ((1u << kOperands) - 1);
+    search->rotates = i >> kOperands != 0;
+    if ((search->kept & must) != must || (search->kept & ~may) != 0) continue;
     Diagnostic tried = {};
-    const Status status = SolveAll(search, budget, arena, &tried);
+    const Status status = SolveSet(search, budget, arena, &tried);
     if (status == Status::kOk) {
       found = status;
     } else if (status == Status::kInfeasible) {
-      if (kept == must) why = tried;
+      if (search->kept == must) why = tried;
     } else if (found != Status::kOk) {
       *diagnostic = tried;
       return status;
@@ -1015,6 +1041,9 @@ Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
                        Span<NodeMapping> mapped, Span<Status> status,
                        Diagnostic* diagnostic) {
   NodeParallelOptions each = options;
+  Arena kept(arena->memory());
+  ArrayTable table(&kept, hardware.leakage_pj_per_cycle);
+  if (each.table == nullptr) each.table = &table;
   for (size_t i = 0; i < terms.size(); ++i) {
     each.terms = terms[i];
     status[i] = MapOnNodes(problem, hardware, region, each, budget, arena, &mapped[i],

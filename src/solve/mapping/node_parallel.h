@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // One layer on a region of nodes: which dims are dealt out, where, and the loop nest of
-// each node.
+// each node; what pipelining fixes about the layer holds (LayerTerms).
 //
 // Input    a problem, hardware with a mesh, a region, options
 // Output   the split, the nest of one node's part, cost by model/mesh, a lower bound
 // Errors   kInfeasible with bytes when no part fits a node; kBadInput; kUnsupported;
 //          kStopped before any nest is found
-// Cost     1-300 ms for 16x16 nodes; scratch from the arena, rewound
-// Source   KAPLA's node level of a layer (hybrid partitions); the decomposed search of
-// its
-//          space: sizes of the parts decide the cost on a node, where they lie only the
-//          links. Deviations: idle nodes and uneven parts are tried, at their cost;
-//          nodes that share words each hold a copy.
+// Cost     0.1-50 ms for 16x16 nodes, batch 64; with a table kept over calls 0.5 ms for
+//          a layer of a pipeline; exact: seconds. Scratch from the arena, rewound
+// Source   KAPLA's node level of a layer (hybrid partitions, buffer sharing with
+//          rotation); the decomposed search of its space: sizes of the parts decide the
+//          cost on a node, where they lie only the links. Deviations: idle nodes and
+//          uneven parts are tried, at their cost; rotation only where one round per
+//          delivery is enough.
 //
-// Every split of N, K, C, P, Q and G over columns and rows gets an estimate, nearly
-// from below; in its order, the exact mapper solves a node's part with what its words
-// cost on their way, until no estimate promises half a percent more. Of several ways to
-// lay the same parts out, the one whose least traffic crosses fewest links is taken.
+// Every split of N, K, C, P, Q and G gets an estimate, nearly from below. In its order
+// the splits are laid out over columns and rows (every way to divide the factors; the
+// one whose least traffic crosses fewest links is taken) and get a better estimate, with
+// tiles that fit. Those that promise half a percent more than the best are solved
+// (node_array.h), until nothing does or many in a row have gained nothing.
 #ifndef SLUICE_SOLVE_MAPPING_NODE_PARALLEL_H_
 #define SLUICE_SOLVE_MAPPING_NODE_PARALLEL_H_
 
@@ -32,9 +34,13 @@ struct NodeParallelOptions {
   KaplaOptions node;  // constraints hold for a node's part of one pass
   LayerTerms terms;   // what pipelining fixes
   // Kept by the caller over calls with the same node hardware but for the scratchpad's
-  // size, and the same objective: makes them faster, changes nothing else.
+  // size, and the same objective: makes them faster, changes nothing else. In an arena
+  // of its own: that of the calls is rewound.
   ArrayTable* table = nullptr;
-  bool stay = true;         // weights may lie in the scratchpads for all passes
+  bool stay = true;  // weights may lie in the scratchpads for all passes
+  // Nodes that share words may hold a part each and hand it round, where that is cheaper
+  // (not with exact or every). Instruction streams do not execute this yet.
+  bool rotate = false;
   bool exact = false;       // every part solved by the exact mapper: much slower
   bool every = false;       // exact, and no bounds: every split (to compare with)
   uint64_t max_solved = 0;  // splits handed to the exact mapper; 0 = no limit
@@ -44,7 +50,8 @@ struct NodeMapping {
   NodeSplit split;
   LoopNest nest;  // of one node's part of one pass
   uint32_t kept;  // operands that lie whole in the scratchpads: CostOptions::resident
-  MeshCost cost;  // of all passes
+  uint32_t rotated;  // inputs or weights handed round: CostOptions::rotated
+  MeshCost cost;     // of all passes
   double objective;
   double bound;  // no split and nest of the space is below
   uint64_t splits;
