@@ -37,9 +37,9 @@ struct Window {
   const sluice_wait_t* waits;
 };
 
-// Visits an instance's instructions in an order that its own waits allow.
-template <typename Visit>
-void ForEachInOrder(const Window& w, Visit visit) {
+// Numbers of an instance's instructions in an order that its own waits allow.
+Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
+  SLUICE_TRY(scratch->Allocate(w.block->instruction_count, order));
   uint32_t next[kStreamEngines];
   for (uint32_t e = 0; e < kStreamEngines; ++e) next[e] = w.lists[e];
   const auto holds = [&](uint32_t i) {
@@ -52,15 +52,12 @@ void ForEachInOrder(const Window& w, Visit visit) {
     }
     return true;
   };
-  for (bool moved = true; moved;) {
-    moved = false;
+  for (uint32_t n = 0; n < order->size();) {
     for (uint32_t e = 0; e < kStreamEngines; ++e) {
-      for (; next[e] < w.lists[e + 1] && holds(next[e]); ++next[e]) {
-        visit(e, next[e]);
-        moved = true;
-      }
+      while (next[e] < w.lists[e + 1] && holds(next[e])) (*order)[n++] = next[e]++;
     }
   }
+  return Status::kOk;
 }
 
 int64_t OperandBytes(const Window& w, uint32_t operand) {
@@ -204,8 +201,13 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
       continue;
     }
     const Window w(image, i);
-    ForEachInOrder(w, [&](uint32_t engine, uint32_t index) {
+    ArenaScope inner(scratch);
+    Span<uint32_t> order;
+    SLUICE_TRY(PutInOrder(w, scratch, &order));
+    for (uint32_t index : order) {
       const sluice_instruction_t& instruction = w.instructions[index];
+      uint32_t engine = 0;
+      while (index >= w.lists[engine + 1]) ++engine;
       int64_t start = free[engine];
       for (uint32_t n = 0; n < instruction.wait_count; ++n) {
         const sluice_wait_t& wait = w.waits[instruction.first_wait + n];
@@ -219,10 +221,10 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
         start = Max(
             start, done[begin[source] + other.lists[target.engine] + target.count - 1]);
       }
-      const int64_t complete = start + Cycles(hardware, w, instruction);
-      done[begin[i] + index] = free[engine] = complete;
-      latest = Max(latest, complete);
-    });
+      free[engine] = start + Cycles(hardware, w, instruction);
+      done[begin[i] + index] = free[engine];
+      latest = Max(latest, free[engine]);
+    }
     end[i] = latest;
   }
   return Status::kOk;
@@ -240,10 +242,9 @@ Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
     const Window w(image, i);
     ArenaScope inner(scratch);
     Span<uint32_t> order;
-    SLUICE_TRY(scratch->Allocate(w.block->instruction_count, &order));
-    uint32_t n = 0;
-    ForEachInOrder(w, [&](uint32_t, uint32_t index) { order[n++] = index; });
-    while (n-- > 0) StepBack(w, w.instructions[order[n]], &live);
+    SLUICE_TRY(PutInOrder(w, scratch, &order));
+    for (size_t n = order.size(); n-- > 0;)
+      StepBack(w, w.instructions[order[n]], &live);
     dead[i] = live.LongestDead();
   }
   return Status::kOk;

@@ -2,8 +2,9 @@
 // The same bytes everywhere: plans of the whole zoo, by every variant of the library that
 // has been built (cmake --build build/release --target hash_variants).
 //
-// Input    programs VARIANT/plan_hashes beside the tests of this build, with their
-//          emulators; SLUICE_DETERMINISM_ONLY: networks to look at, comma-separated
+// Input    programs variants/VARIANT/plan_hashes beside the tests of this build, with
+//          their emulators; SLUICE_DETERMINISM_FOLDER: another place of plan_hashes and
+//          variants; SLUICE_DETERMINISM_ONLY: networks to look at, comma-separated
 // Output   a table or one JSON object: per network the hash of this build's plan on
 //          soma-edge, and per variant whether it has the same
 // Errors   5 when a hash differs or a program fails
@@ -31,7 +32,8 @@ struct Variant {
 
 // This build's program first.
 std::vector<Variant> FindVariants() {
-  const fs::path folder = SLUICE_DETERMINISM_FOLDER;
+  const char* other = std::getenv("SLUICE_DETERMINISM_FOLDER");
+  const fs::path folder = other != nullptr ? other : SLUICE_DETERMINISM_FOLDER;
   std::vector<Variant> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder / "variants", error)) {
