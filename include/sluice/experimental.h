@@ -430,7 +430,7 @@ typedef struct sluice_member {
   uint64_t offset, bytes;    /* the range of the scratchpad its stream stays in */
   uint64_t latency_cycles;   /* of the plan by itself, undisturbed */
   uint64_t finish_cycles;    /* when its last turn ends */
-  uint64_t equal_cycles;     /* its latency in an equal share; 0 = it does not fit */
+  uint64_t equal_cycles;     /* its latency in an equal share; 0 = no plan for it */
   uint64_t longest_wait_cycles; /* that others ran while it was ready */
 } sluice_member_t;
 
@@ -443,7 +443,7 @@ typedef struct sluice_cohort_summary {
   uint64_t total_cycles;         /* when the last turn ends */
   uint64_t latency_sum;          /* weight * latency_cycles, over the models */
   uint64_t finish_sum;           /* weight * finish_cycles */
-  uint64_t equal_latency_sum;    /* weight * equal_cycles; 0 = some do not fit */
+  uint64_t equal_latency_sum;    /* weight * equal_cycles; 0 = one has no plan */
   uint64_t partition_finish_sum; /* of either mode, where it was looked at and is */
   uint64_t time_finish_sum;      /* possible; else 0 */
 } sluice_cohort_summary_t;

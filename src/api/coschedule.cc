@@ -565,7 +565,9 @@ sluice_status_t sluice_coschedule(sluice_context_t* context,
         0,        {},
         0,        0,
         {}};
-    if (own.deadline_ns != 0) s.end_ns = sluice::MonotonicNs() + own.deadline_ns;
+    if (own.deadline_ns != 0) {  // an eighth is for turns and judges
+      s.end_ns = sluice::MonotonicNs() + own.deadline_ns - own.deadline_ns / 8;
+    }
     if (own.scratchpad_bytes != 0) {
       s.capacity = static_cast<int64_t>(sluice::Min<uint64_t>(
           own.scratchpad_bytes, static_cast<uint64_t>(s.capacity)));

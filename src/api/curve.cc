@@ -23,13 +23,13 @@ struct Tracer {
   uint32_t left;  // plans still to be made
 };
 
-Status PlanFor(Tracer* t, int64_t bytes, CurvePoint* point) {
+Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
   sluice_schedule_options_t options = t->request.options;
   options.scratchpad_bytes = static_cast<uint64_t>(bytes);
   if (t->request.end_ns != 0) {
     const uint64_t now = MonotonicNs();
     const uint64_t rest = now < t->request.end_ns ? t->request.end_ns - now : 1;
-    options.deadline_ns = Max<uint64_t>(rest / Max(t->left, 1u), 1);
+    options.deadline_ns = Max<uint64_t>(rest / share, 1);
   }
   point->bytes = bytes;
   return PlanPoint(t->graph, t->hardware, options, t->request.keep ? t->arena : nullptr,
@@ -73,7 +73,9 @@ Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
     return Status::kOk;
   }
   CurvePoint point = {};
-  const Status status = PlanFor(t, bytes, &point);
+  // The point that must be there has half the time, the others the same of what is left.
+  const Status status =
+      PlanFor(t, bytes, first ? Min(2u, Max(t->left, 1u)) : Max(t->left, 1u), &point);
   if (status == Status::kOk) return out->Push(point);
   const bool fatal =
       first || (status != Status::kInfeasible && status != Status::kUnsupported &&

@@ -7,7 +7,8 @@
 //          for all neighbours that share it, none when they are not kept.
 // Errors   what MakePlan says of the whole scratchpad; other points that cannot be
 //          planned, or come after the deadline, are left out.
-// Cost     a schedule per point; each has an equal share of the time that is left.
+// Cost     a schedule per point: the whole scratchpad has half of the time, the others
+//          equal shares of what is left.
 #ifndef SLUICE_API_CURVE_H_
 #define SLUICE_API_CURVE_H_
 

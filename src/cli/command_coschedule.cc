@@ -168,7 +168,7 @@ void Print(const CoscheduleCommand& command, const std::vector<Bytes>& graphs,
   }
   report.Line("sum of latencies", Grouped(s.latency_sum),
               s.equal_latency_sum == 0
-                  ? "equal shares do not hold all models"
+                  ? "no plans for equal shares"
                   : "in equal shares " + Grouped(s.equal_latency_sum));
   report.Line("all done", Grouped(s.total_cycles) + " cycles",
               Grouped(s.turns) + " turns");

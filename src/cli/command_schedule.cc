@@ -174,6 +174,7 @@ void Run(const ScheduleCommand& command) {
   options.deadline_ns = command.deadline_ns;
   options.max_iterations = command.iterations;
   options.seed = command.seed;
+  options.max_block_cycles = command.max_block_cycles;
   options.granularity = command.granularity == "operator" ? SLUICE_GRANULARITY_OPERATOR
                                                           : SLUICE_GRANULARITY_TILE;
   options.energy_exponent = exponents.energy;

@@ -38,6 +38,7 @@ struct ScheduleCommand {
   uint64_t iterations = 0;
   uint64_t seed = 0;
   uint64_t memory_bytes = 0;
+  uint64_t max_block_cycles = 0;
   std::string objective = "edp";
   std::string solver = "default";
   std::string granularity = "tile";
