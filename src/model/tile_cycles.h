@@ -22,7 +22,7 @@ inline int64_t TileCycles(const Hardware& hardware, const TileBoxes& boxes, int6
   int64_t cycles = CeilDivide(boxes.macs, hardware.macs_per_cycle);
   if (hardware.array_k != 0 && hardware.array_c != 0) {
     // What sums over no channel (depthwise): one column of the array works.
-    const int64_t k = boxes.box[kRoleOutput].extent[3];
+    const int64_t k = boxes.filters;
     const int64_t summed = Max<int64_t>(c, 1);
     const int64_t passes =
         CeilDivide(k, hardware.array_k) * CeilDivide(summed, hardware.array_c);

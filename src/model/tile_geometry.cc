@@ -422,6 +422,7 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
                   int32_t c_begin, int32_t c_end) {
   TileBoxes t = {};
   t.box[kRoleOutput] = output;
+  t.filters = output.extent[layer.op == SLUICE_OP_WEIGHT_GRADIENT ? 0 : 3];
   switch (layer.op) {
     case SLUICE_OP_CONV:
     case SLUICE_OP_DEPTHWISE_CONV:

@@ -72,6 +72,7 @@ CutRule CutsOf(const Graph& graph, const Layer& layer);
 struct TileBoxes {
   Box box[kTileRoles];  // valid where the role has a tensor
   uint16_t pad[4];      // top, left, bottom, right
+  int32_t filters;      // output channels, or of a weight gradient the error's
   int64_t macs;
   int64_t vector_ops;
 };
