@@ -359,6 +359,45 @@ SLUICE_API sluice_status_t sluice_curve(sluice_context_t* context,
                                         sluice_curve_point_t* points, uint32_t* count,
                                         sluice_diagnostic_t* diagnostic);
 
+/* Parametric families: one dimension of a graph (KV length, batch, tokens) over a range,
+ * planned once for the tops of buckets, selected at run time by a binary search. The
+ * plan of a bucket is that of its top: a smaller value runs in it padded, or masked as a
+ * KV position is. Between buckets tensors lie elsewhere (sluice_plan_tensor): states
+ * are moved when the bucket changes. */
+typedef struct sluice_family sluice_family_t;
+
+/* graph.fbs bytes of the graph with this value; they must live until the next call.
+ * Nonzero: the family cannot be made, SLUICE_BAD_ARGUMENT. */
+typedef int32_t (*sluice_family_graph_fn)(void* user, int64_t value,
+                                          const void** bytes, size_t* size);
+
+typedef struct sluice_family_options {
+  uint32_t struct_size;
+  uint32_t tops;            /* entries of `top`; 0 = chosen: buckets are halved where the
+                               top costs more than tolerance above the bucket below */
+  const int64_t* top;       /* ascending; the last one is `last` */
+  int64_t first, last;      /* the range, both ends in it; 0 < first */
+  uint32_t most;            /* buckets, where they are chosen; 0 = 16 */
+  uint32_t tolerance_percent; /* 0 = 10 */
+  sluice_family_graph_fn graph;
+  void* user;
+  const sluice_schedule_options_t* schedule; /* of every plan; may be NULL */
+} sluice_family_options_t;
+
+SLUICE_API sluice_status_t sluice_family_create(sluice_context_t* context,
+                                                const sluice_hardware_t* hardware,
+                                                const sluice_family_options_t* options,
+                                                sluice_family_t** out_family,
+                                                sluice_diagnostic_t* diagnostic);
+SLUICE_API void sluice_family_destroy(sluice_family_t* family);
+/* The plan for a value, borrowed, and the top of its bucket; no allocation, no lock: any
+ * number of threads may select from a family at a time. NULL outside the range. */
+SLUICE_API const sluice_plan_t* sluice_family_select(const sluice_family_t* family,
+                                                     int64_t value, int64_t* out_top);
+/* Bucket i by number: NULL behind the last. */
+SLUICE_API const sluice_plan_t* sluice_family_bucket(const sluice_family_t* family,
+                                                     uint32_t i, int64_t* out_top);
+
 /* Where another stream may have the machine: in front of block instance k of a stream
  * (and behind the last), all engines drained. */
 typedef struct sluice_preemption_point {

@@ -25,7 +25,7 @@ Status StartOfCarried(const CarriedSchedule& carried, const FusionRun& run,
                     : last->group != c.group                    ? kCutFine
                                                                 : kCutNone;
     n->tiles[count++] = c.tiles;
-    (*touched)[at] = c.touched != 0 || carried.moved;
+    (*touched)[at] = c.touched;
     last = &c;
   }
   return Status::kOk;

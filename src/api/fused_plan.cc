@@ -357,9 +357,7 @@ class FusedScheduler {
 
   uint64_t EvaluationsOf(const Section& section) const {
     if (call_.carried->minimise) return 0;
-    if (!call_.carried->moved && call_.carried->touched <= kFewTouched) {
-      return kReworkEvaluations;
-    }
+    if (call_.carried->touched <= kFewTouched) return kReworkEvaluations;
     return kReworkOfLayer * LayersOf(section);
   }
 

@@ -99,18 +99,25 @@ Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
   return Status::kOk;
 }
 
+// What a plan is made from, where that is a plan.
+struct Again {
+  const Plan* before;  // or nullptr
+  bool minimise;
+  sluice_change_t* change;
+};
+
 // Everything until the plan's bytes.
 class PlanMaker {
  public:
   PlanMaker(const Graph& graph, const Hardware& hardware,
-            const sluice_schedule_options_t& options, const Plan* before,
-            sluice_change_t* change, Budget* clock, Progress* progress, Arena* arena,
-            Arena* scratch, Diagnostic* diagnostic)
+            const sluice_schedule_options_t& options, const Again& again, Budget* clock,
+            Progress* progress, Arena* arena, Arena* scratch, Diagnostic* diagnostic)
       : graph_(graph),
         hardware_(hardware),
         options_(options),
-        before_(before),
-        change_(change),
+        before_(again.before),
+        minimise_(again.minimise),
+        change_(again.change),
         clock_(clock),
         progress_(progress),
         search_(*clock),
@@ -168,11 +175,10 @@ class PlanMaker {
   // From the plan before. Whatever it is worth, no plan here is no failure.
   Status MakeAgain(const TileCosts& costs, const TileCoster& coster) {
     Arena memory(scratch_->memory());
-    Span<PlanLayerHash> hashes;
     Alignment alignment;
     CarriedSchedule carried;
-    SLUICE_TRY(HashLayers(graph_, &memory, &hashes));
-    SLUICE_TRY(Align(before_->layer_hash, hashes, &memory, &alignment));
+    SLUICE_TRY(HashLayers(graph_, scratch_, &hashes_));
+    SLUICE_TRY(Align(before_->layer_hash, hashes_, &memory, &alignment));
     change_->layers_kept = alignment.kept;
     change_->layers_changed = alignment.changed;
     change_->layers_inserted = alignment.inserted;
@@ -189,8 +195,7 @@ class PlanMaker {
     if (status != Status::kOk) {
       return status == Status::kOutOfMemory ? status : Status::kOk;
     }
-    carried.moved =
-        before_->hardware_hash != hardware_.hash || BudgetOf(*before_) != capacity_;
+    carried.minimise = minimise_;
     if (clock_->watched()) step_ns_ = kStepNs;
     FusedCall call = {
         graph_,          hardware_, baseline_.lowering, capacity_,          options_,
@@ -348,9 +353,8 @@ class PlanMaker {
     plan.hardware_hash = hardware_.hash;
     plan.tensors = c->lowering.places;
     plan.notation = c->notation;
-    Span<PlanLayerHash> hashes;
-    SLUICE_TRY(HashLayers(graph_, scratch_, &hashes));
-    plan.layer_hash = hashes;
+    if (hashes_.empty()) SLUICE_TRY(HashLayers(graph_, scratch_, &hashes_));
+    plan.layer_hash = hashes_;
     plan.report = c->report;
     if (options_.max_block_cycles != 0) {
       const int64_t cycles =
@@ -363,6 +367,7 @@ class PlanMaker {
     {
       Arena memory(scratch_->memory());
       StreamParts parts(&memory);
+      if (minimise_) parts.before = before_->stream;
       SLUICE_TRY(EmitStream(graph_, hardware_, c->lowering, c->program, c->waits,
                             capacity_, scratch_, &parts, diagnostic_));
       c->arena.Rewind(Arena::Mark{});
@@ -385,8 +390,10 @@ class PlanMaker {
   const Graph& graph_;
   const Hardware& hardware_;
   const sluice_schedule_options_t& options_;
-  const Plan* before_;       // or nullptr
-  sluice_change_t* change_;  // with before_
+  const Plan* before_;  // or nullptr
+  bool minimise_;
+  Span<PlanLayerHash> hashes_;  // of graph_; empty = not yet
+  sluice_change_t* change_;     // with before_
   Budget* clock_;
   Progress* progress_;
   Budget search_;
@@ -414,9 +421,8 @@ class WatchScope {
 };
 
 Status Make(const Graph& graph, const Hardware& hardware,
-            const sluice_schedule_options_t& options, const Plan* before,
-            sluice_change_t* change, Arena* arena, Arena* scratch,
-            Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
+            const sluice_schedule_options_t& options, const Again& again, Arena* arena,
+            Arena* scratch, Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
   SLUICE_TRY(CheckOptions(options, diagnostic));
   SLUICE_TRY(CheckMachine(hardware, diagnostic));
   ArenaScope scope(scratch);
@@ -426,8 +432,8 @@ Status Make(const Graph& graph, const Hardware& hardware,
   Budget clock(options.deadline_ns, options.max_iterations, options.cancel,
                options.progress != nullptr ? &progress : nullptr);
   const WatchScope watch(scratch->memory(), &clock);
-  PlanMaker maker(graph, hardware, options, before, change, &clock, &progress, arena,
-                  scratch, diagnostic);
+  PlanMaker maker(graph, hardware, options, again, &clock, &progress, arena, scratch,
+                  diagnostic);
   const Status status = maker.Make();
   *bytes = maker.bytes();
   if (status == Status::kOk || clock.stop_reason() == SLUICE_STOP_COMPLETE) {
@@ -447,16 +453,17 @@ Status Make(const Graph& graph, const Hardware& hardware,
 Status MakePlan(const Graph& graph, const Hardware& hardware,
                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
                 Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
-  return Make(graph, hardware, options, nullptr, nullptr, arena, scratch, bytes,
-              diagnostic);
+  return Make(graph, hardware, options, {nullptr, false, nullptr}, arena, scratch,
+              bytes, diagnostic);
 }
 
 Status RemakePlan(const Graph& graph, const Hardware& hardware,
                   const sluice_schedule_options_t& options, const Plan& before,
-                  Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
-                  sluice_change_t* change, Diagnostic* diagnostic) {
-  return Make(graph, hardware, options, &before, change, arena, scratch, bytes,
-              diagnostic);
+                  bool minimise_changes, Arena* arena, Arena* scratch,
+                  Span<const uint8_t>* bytes, sluice_change_t* change,
+                  Diagnostic* diagnostic) {
+  return Make(graph, hardware, options, {&before, minimise_changes, change}, arena,
+              scratch, bytes, diagnostic);
 }
 
 }  // namespace sluice

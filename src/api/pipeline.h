@@ -30,7 +30,7 @@ Status MakePlan(const Graph& graph, const Hardware& hardware,
 // or as MakePlan where nothing can be kept; *change says which, and counts layers.
 Status RemakePlan(const Graph& graph, const Hardware& hardware,
                   const sluice_schedule_options_t& options, const Plan& before,
-                  Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
+                  bool minimise_changes, Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
                   sluice_change_t* change, Diagnostic* diagnostic);
 
 // The same from an earlier plan of a graph, hardware or budget that was like these:

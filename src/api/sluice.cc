@@ -86,16 +86,17 @@ Status AdoptPlan(sluice_plan_t* plan, const void* bytes, size_t size,
 Status ScheduleInto(sluice_context_t* context, const sluice_graph_t& graph,
                     const sluice_hardware_t& hardware,
                     const sluice_schedule_options_t& options,
-                    const sluice_plan_t* before, sluice_change_t* change,
-                    sluice_plan_t* plan, Diagnostic* diagnostic) {
+                    const sluice_plan_t* before, bool minimise_changes,
+                    sluice_change_t* change, sluice_plan_t* plan,
+                    Diagnostic* diagnostic) {
   Memory* memory = &context->memory;
   Arena scratch(memory);
   SLUICE_TRY(before == nullptr
                  ? MakePlan(graph.graph, hardware.hardware, options, &plan->arena,
                             &scratch, &plan->bytes, diagnostic)
                  : RemakePlan(graph.graph, hardware.hardware, options, before->plan,
-                              &plan->arena, &scratch, &plan->bytes, change,
-                              diagnostic));
+                              minimise_changes, &plan->arena, &scratch, &plan->bytes,
+                              change, diagnostic));
   SLUICE_TRY(ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
                       diagnostic));
   uint64_t* peaks = plan->plan.report.phase_peak_bytes;
@@ -273,8 +274,8 @@ sluice_status_t sluice_schedule(sluice_context_t* context, const sluice_graph_t*
   return sluice::CreateFrom(context, graph, out_plan, diagnostic,
                             [&](sluice_plan_t* plan, sluice::Diagnostic* d) {
                               return sluice::ScheduleInto(context, *graph, *hardware,
-                                                          own, nullptr, nullptr, plan,
-                                                          d);
+                                                          own, nullptr, false, nullptr,
+                                                          plan, d);
                             });
 }
 
@@ -302,7 +303,7 @@ sluice_status_t sluice_reschedule(sluice_context_t* context,
       context, graph, out_plan, diagnostic,
       [&](sluice_plan_t* plan, sluice::Diagnostic* d) {
         return sluice::ScheduleInto(context, *graph, *hardware, schedule, previous,
-                                    &change, plan, d);
+                                    own.minimise_changes != 0, &change, plan, d);
       });
   if (out_change != nullptr) (void)sluice::WriteStruct(change, out_change);
   return status;

@@ -34,6 +34,9 @@ struct StreamParts {
         patches(memory),
         debug_layer(memory) {}
   Arena* arena;
+  // A stream that a device has, or empty: what is the same stays where it is in the
+  // image, as far as order allows, and what moves gets room to grow.
+  Span<const uint8_t> before;
   sluice_stream_header_t header = {};  // complete but for the hash
   Sequence<sluice_block_t> entries;
   Sequence<const uint8_t*> bodies;  // per entry

@@ -5,7 +5,8 @@
 //          layers inserted and removed, batch, sequence, KV length, scratchpad,
 //          bandwidth, clock. Layers are drawn by a fixed seed.
 // Output   per edit: CPU time (median of five) of rescheduling, of scheduling from
-//          scratch, objective over that of a plan from scratch with a second's deadline,
+//          scratch (constructed; searched within a second), objective over the better
+//          of these two,
 //          layers, blocks and bytes changed. Every plan is verified; of small networks
 //          every fourth is executed on real bytes. Contexts lie in blocks of their own.
 #include <algorithm>
@@ -230,7 +231,7 @@ bool Executes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware) {
 }
 
 struct Summary {
-  double log_speed = 0, log_objective = 0, worst = 0;
+  double log_speed = 0, log_search = 0, log_objective = 0, worst = 0;
   std::vector<double> one_layer_us;  // ResNet-50 on soma-edge
   int edits = 0, one_percent = 0, failed = 0, verified = 0, executed = 0, wrong = 0;
   int from_scratch = 0;
@@ -262,6 +263,7 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
                         library->Verify(g, h, patch.plan) == SLUICE_OK;
   row.update({{"us", again.us},
               {"scratch_us", scratch.us},
+              {"search_us", best.us},
               {"objective", ratio},
               {"patch_objective", Product(patch.plan) / Product(again.plan)},
               {"kept", change.layers_kept},
@@ -276,6 +278,7 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
               {"patch_bytes", least.patch_bytes},
               {"verified", verified}});
   sum->log_speed += std::log(scratch.us / again.us);
+  sum->log_search += std::log(best.us / again.us);
   sum->log_objective += std::log(ratio);
   sum->worst = std::max(sum->worst, ratio);
   sum->one_percent += ratio <= 1.01 ? 1 : 0;
@@ -356,6 +359,8 @@ int RunRescheduleBench(bool json) {
       {"executed", sum.executed},
       {"executed_wrong", sum.wrong},
       {"speedup_geometric_mean", std::exp(sum.log_speed / std::max(sum.edits, 1))},
+      {"speedup_over_search_geometric_mean",
+       std::exp(sum.log_search / std::max(sum.edits, 1))},
       {"objective_geometric_mean",
        std::exp(sum.log_objective / std::max(sum.edits, 1))},
       {"objective_worst", sum.worst},

@@ -40,7 +40,8 @@ struct Result {
 };
 
 Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
-                  const Bytes& hardware, uint64_t scratchpad_bytes = 0) {
+                  const Bytes& hardware, uint64_t scratchpad_bytes = 0,
+                  bool minimise = false, uint64_t block_cycles = 0) {
   const auto g = library->Graph(graph);
   REQUIRE(library->status == SLUICE_OK);
   const auto h = library->Hardware(hardware);
@@ -48,9 +49,11 @@ Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
   sluice_schedule_options_t schedule = {};
   schedule.struct_size = sizeof schedule;
   schedule.scratchpad_bytes = scratchpad_bytes;
+  schedule.max_block_cycles = block_cycles;
   sluice_reschedule_options_t options = {};
   options.struct_size = sizeof options;
   options.schedule = &schedule;
+  options.minimise_changes = minimise ? 1 : 0;
   Result result;
   result.change.struct_size = sizeof result.change;
   sluice_plan_t* plan = nullptr;
@@ -78,6 +81,23 @@ void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardwar
   INFO(run.error);
   CHECK(run.ok);
   CHECK(run.mismatches == 0);
+  CHECK(run.cycles == run.predicted_cycles);
+}
+
+// Waits, addresses and cycles, no data: of networks that take long to compute.
+void CheckExecutesStream(const PlanPtr& plan, const Bytes& graph,
+                         const Bytes& hardware) {
+  const Bytes bytes = PlanBytesOf(plan);
+  sluice_sim::SimulateOptions o;
+  o.graph = graph.data();
+  o.graph_size = graph.size();
+  o.hardware = hardware.data();
+  o.hardware_size = hardware.size();
+  o.plan = bytes.data();
+  o.plan_size = bytes.size();
+  const sluice_sim::SimulateResult run = sluice_sim::Simulate(o);
+  INFO(run.error);
+  CHECK(run.ok);
   CHECK(run.cycles == run.predicted_cycles);
 }
 
@@ -220,4 +240,92 @@ TEST_CASE("arguments are checked") {
   CHECK(sluice_reschedule(library.context.get(), before.get(), nullptr, nullptr,
                           nullptr, &plan, nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
   CHECK(plan == nullptr);
+}
+
+namespace {
+
+Bytes StreamOf(const PlanPtr& plan) {
+  const void* stream = nullptr;
+  size_t size = 0;
+  REQUIRE(sluice_plan_stream(plan.get(), &stream, &size) == SLUICE_OK);
+  const uint8_t* first = static_cast<const uint8_t*>(stream);
+  return Bytes(first, first + size);
+}
+
+// Bytes that sluice_plan_patch names; what they make of the old stream is the new one.
+uint64_t CheckPatch(const PlanPtr& before, const PlanPtr& after) {
+  size_t count = 0;
+  const sluice_status_t asked =
+      sluice_plan_patch(before.get(), after.get(), 0, nullptr, &count);
+  CHECK(asked == (count == 0 ? SLUICE_OK : SLUICE_BUFFER_TOO_SMALL));
+  std::vector<sluice_patch_range_t> ranges(count);
+  REQUIRE(sluice_plan_patch(before.get(), after.get(), 0, ranges.data(), &count) ==
+          SLUICE_OK);
+  Bytes image = StreamOf(before);
+  const Bytes wanted = StreamOf(after);
+  image.resize(wanted.size());
+  uint64_t bytes = 0;
+  for (const sluice_patch_range_t& r : ranges) {
+    REQUIRE(r.offset + r.bytes <= wanted.size());
+    std::copy_n(wanted.begin() + static_cast<ptrdiff_t>(r.offset), r.bytes,
+                image.begin() + static_cast<ptrdiff_t>(r.offset));
+    bytes += r.bytes;
+  }
+  CHECK(image == wanted);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a device that copies the patch has the new stream; blocks that hold stay") {
+  const Bytes graph = sluice::cli::MakeZooGraph("densenet121", {});
+  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  Library library;
+  const PlanPtr first = FirstPlan(&library, graph, hardware);
+  // Laid out with room to grow, then edited twice.
+  const Result before = Reschedule(&library, first, graph, hardware, 0, true);
+  (void)CheckPatch(first, before.plan);
+  GraphSpec spec = sluice_test::SpecOf(graph);
+  size_t layer = 60;
+  while (!sluice_test::ChangeWindow(&spec, layer)) ++layer;
+  const Bytes window = sluice_test::GraphBytes(spec);
+  const Result once = Reschedule(&library, before.plan, window, hardware, 0, true);
+  CHECK(once.change.blocks_changed <= 3);
+  CHECK(CheckPatch(before.plan, once.plan) < once.change.stream_bytes / 5);
+  CheckExecutesStream(once.plan, window, hardware);
+  layer = 100;
+  while (!sluice_test::InsertLayer(&spec, layer)) ++layer;
+  const Bytes inserted = sluice_test::GraphBytes(spec);
+  const Result twice = Reschedule(&library, once.plan, inserted, hardware, 0, true);
+  CHECK(twice.change.from_scratch == 0);
+  (void)CheckPatch(once.plan, twice.plan);
+  CheckExecutesStream(twice.plan, inserted, hardware);
+}
+
+TEST_CASE("hashes name contents: equal inputs, equal hashes") {
+  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  Library library;
+  Library other;
+  const auto g = library.Graph(graph);
+  const auto h = library.Hardware(hardware);
+  CHECK(sluice_graph_hash(g.get()) == sluice_graph_hash(other.Graph(graph).get()));
+  CHECK(sluice_hardware_hash(h.get()) ==
+        sluice_hardware_hash(other.Hardware(hardware).get()));
+  sluice::cli::ZooOptions two;
+  two.batch = 2;
+  CHECK(sluice_graph_hash(g.get()) !=
+        sluice_graph_hash(
+            library.Graph(sluice::cli::MakeZooGraph("mobilenet_v1", two)).get()));
+  sluice_plan_hashes_t a = {};
+  sluice_plan_hashes_t b = {};
+  a.struct_size = b.struct_size = sizeof a;
+  CHECK(sluice_plan_hash(library.Schedule(g, h).get(), &a) == SLUICE_OK);
+  CHECK(sluice_plan_hash(library.Schedule(g, h).get(), &b) == SLUICE_OK);
+  CHECK(a.plan == b.plan);
+  CHECK(a.made_for_graph == sluice_graph_hash(g.get()));
+  CHECK(a.made_for_hardware == sluice_hardware_hash(h.get()));
+  CHECK(a.scratchpad_bytes == sluice::cli::FactsOf(hardware).scratchpad_bytes);
+  CHECK(sluice_plan_hash(library.Schedule(g, h, 1 << 20).get(), &b) == SLUICE_OK);
+  CHECK(a.plan != b.plan);
 }

@@ -32,7 +32,6 @@ struct CarriedSchedule {
   // By section of the plan before: its layers are those it had.
   Span<const uint8_t> whole;
   const PlanNotation* before = nullptr;
-  bool moved = false;     // the machine or the scratchpad is another one
   bool minimise = false;  // nothing changes that can stay
   uint32_t touched = 0;   // layers
 };
