@@ -21,7 +21,7 @@
 #include "cli/hardware_json.h"
 #include "cli/zoo/zoo.h"
 #include "firmware-sim/sim.h"
-#include "sluice/sluice.h"
+#include "sluice/experimental.h"
 #include "support/graph_edit.h"
 #include "support/library.h"
 
@@ -300,6 +300,77 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
   return row;
 }
 
+// GPT-2 small decoding with a KV cache of any length: the network as it is with a length
+// that is no other extent of it, that extent replaced; 1,024 positions become as many.
+Bytes DecodeGraph(int32_t length) {
+  constexpr int32_t kMark = 997;
+  constexpr int32_t kPositions = 1024;
+  sluice::cli::ZooOptions o;
+  o.context = kMark;
+  GraphSpec spec =
+      sluice_test::SpecOf(sluice::cli::MakeZooGraph("gpt2_small_decode", o));
+  const auto replace = [&](std::vector<int32_t>* values) {
+    for (int32_t& v : *values) {
+      if (v == kMark) v = length;
+      if (v == kPositions) v = std::max(v, length);
+    }
+  };
+  for (sluice_test::TensorSpec& t : spec.tensors) replace(&t.dims);
+  for (sluice_test::LayerSpec& l : spec.layers) {
+    for (int32_t& v : l.attributes) v = v == kMark ? length : v;
+  }
+  for (sluice_test::ParameterSpec& p : spec.parameters) {
+    if (p.max == kMark - 1) p.max = length - 1;
+  }
+  return sluice_test::GraphBytes(spec);
+}
+
+// Decoding with a growing KV cache: ns to select a plan, over all lengths.
+Json Decoding(const sluice_context_options_t& block) {
+  constexpr int32_t kLast = 2048;
+  Library library(&block);
+  const HardwarePtr h = library.Hardware(sluice::cli::LoadHardware("soma-edge"));
+  Bytes graph;
+  sluice_family_options_t options = {};
+  options.struct_size = sizeof options;
+  options.first = 1;
+  options.last = kLast;
+  const int64_t tops[] = {64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048};
+  options.top = tops;
+  options.tops = 10;
+  options.user = &graph;
+  options.graph = [](void* user, int64_t value, const void** bytes, size_t* size) {
+    Bytes* out = static_cast<Bytes*>(user);
+    *out = DecodeGraph(static_cast<int32_t>(value));
+    *bytes = out->data();
+    *size = out->size();
+    return int32_t{0};
+  };
+  sluice_family_t* family = nullptr;
+  const double start = CpuUs();
+  library.status = sluice_family_create(library.context.get(), h.get(), &options,
+                                        &family, &library.diagnostic);
+  const double create_us = CpuUs() - start;
+  if (library.status != SLUICE_OK) return {{"error", library.diagnostic.message}};
+  constexpr int kRounds = 1000;
+  int64_t sum = 0;
+  const double before = CpuUs();
+  for (int round = 0; round < kRounds; ++round) {
+    for (int64_t length = 1; length <= kLast; ++length) {
+      int64_t top = 0;
+      if (sluice_family_select(family, length, &top) != nullptr) sum += top - length;
+    }
+  }
+  const double ns = 1e3 * (CpuUs() - before) / (double{kRounds} * kLast);
+  sluice_family_destroy(family);
+  return {{"network", "gpt2_small_decode"},
+          {"lengths", kLast},
+          {"buckets", options.tops},
+          {"create_us", create_us},
+          {"padding_mean", static_cast<double>(sum) / (double{kRounds} * kLast)},
+          {"select_ns", ns}};
+}
+
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values.empty() ? 0 : values[values.size() / 2];
@@ -369,7 +440,8 @@ int RunRescheduleBench(bool json) {
       {"blocks", sum.blocks},
       {"blocks_changed", sum.blocks_changed},
       {"stream_bytes", sum.bytes},
-      {"patch_bytes", sum.patched}};
+      {"patch_bytes", sum.patched},
+      {"decoding", Decoding(block.options)}};
   if (json) {
     std::printf("%s\n", Json{{"edits", rows}, {"summary", all}}.dump(1).c_str());
   } else {
