@@ -203,8 +203,11 @@ const sluice_plan_t* sluice_family_select(const sluice_family_t* family, int64_t
   uint32_t high = static_cast<uint32_t>(family->members.size());
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    (family->members[middle].top < value ? low : high) = middle;
-    if (low == middle) ++low;
+    if (family->members[middle].top < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return sluice_family_bucket(family, low, out_top);
 }
