@@ -539,8 +539,8 @@ typedef struct sluice_segment_options {
   uint32_t proof;           /* leave nothing out: for small meshes and networks */
   uint32_t word_bytes;      /* of every word; 0 = as the tensors are */
   uint32_t no_spatial, no_temporal;
-  uint64_t max_prices;      /* layers mapped beyond each by itself; 0 = 2,000, or with
-                               proof no limit */
+  uint64_t max_prices;      /* layers mapped beyond each by itself; 0 = 500, or two per
+                               layer; with proof no limit */
   uint64_t deadline_ns;     /* from the call on; 0 = none */
   const uint32_t* cancel;   /* polled; nonzero stops; may be NULL */
 } sluice_segment_options_t;

@@ -17,7 +17,7 @@ static_assert(
         int{SLUICE_SEGMENT_TEMPORAL} == static_cast<int>(SegmentKind::kTemporal),
     "as in experimental.h");
 
-constexpr uint64_t kMostPrices = 2000;  // unless said otherwise
+constexpr uint64_t kMostPrices = 500;  // unless said otherwise, or two per layer
 
 Status CheckOptions(const sluice_segment_options_t& options, Diagnostic* diagnostic) {
   const struct {
@@ -181,7 +181,6 @@ SegmentOptions OptionsOf(const sluice_segment_options_t& from) {
   options.temporal = from.no_temporal == 0;
   options.proof = from.proof != 0;
   options.max_priced = from.max_prices;
-  if (from.max_prices == 0 && !options.proof) options.max_priced = kMostPrices;
   return options;
 }
 
@@ -195,7 +194,10 @@ Status SegmentsOf(sluice_context_t* context, const Graph& graph,
   Span<SegmentLayer> layers;
   SLUICE_TRY(NetworkOfGraph(graph, hardware, lowering, from.word_bytes, &arena, &layers,
                             diagnostic));
-  const SegmentOptions options = OptionsOf(from);
+  SegmentOptions options = OptionsOf(from);
+  if (options.max_priced == 0 && !options.proof) {
+    options.max_priced = Max(kMostPrices, uint64_t{2} * layers.size());
+  }
   Budget budget(from.deadline_ns, 0, from.cancel);
   const Hardware one = WithNodeLeakage(hardware);
   NodeParallelOptions nodes;

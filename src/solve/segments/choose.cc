@@ -9,6 +9,9 @@ namespace sluice {
 namespace {
 
 constexpr int kWeightRounds = 3;  // of products: weights follow the best so far
+// Machines and networks so small that nothing need be left out.
+constexpr int64_t kFewNodes = 4;
+constexpr size_t kFewLayers = 6;
 constexpr double kEnough = 1e-9;  // relative: what is not a gain
 
 struct Search {
@@ -430,10 +433,13 @@ double SegmentObjective(const SegmentOptions& options, const SegmentCost& cost) 
 }
 
 Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
-                      const SegmentOptions& options, const LayerPricer& pricer,
+                      const SegmentOptions& asked, const LayerPricer& pricer,
                       Budget* budget, Arena* arena, ChosenSegments* chosen,
                       Diagnostic* diagnostic) {
   *chosen = ChosenSegments{};
+  SegmentOptions options = asked;
+  options.proof |=
+      NodesOf(WholeMesh(hardware)) <= kFewNodes && layers.size() <= kFewLayers;
   Arena memory(arena->memory());
   Space space(layers, hardware, options, &memory);
   SLUICE_TRY(MakeSpace(&space, budget, &memory, &chosen->counts));

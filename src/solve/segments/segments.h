@@ -81,9 +81,10 @@ struct SegmentOptions {
   bool spatial = true;
   bool temporal = true;
   // Ranks what is not priced by bounds, not estimates, and leaves nothing out: the
-  // result is the optimum of the space. For small machines and chains.
+  // result is the optimum of the space. For small machines and chains; on up to 4 nodes
+  // and 6 layers as a matter of course.
   bool proof = false;
-  double gap = 0.005;  // relative: less is not looked for; nothing with proof
+  double gap = 0.01;  // relative: less is not looked for; nothing with proof
   uint64_t max_priced = 0;  // layer prices beyond those of single layers; 0: no limit
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 // Price over estimate: what is taken while none is known, on a part of the mesh and on
 // all of it; then of the least that was seen, not below kLeastRatio.
-constexpr double kFirstRatio[2] = {1.0, 0.97};
+constexpr double kFirstRatio[2] = {1.1, 0.98};
 constexpr double kNextRatio = 0.99;
 constexpr double kLeastRatio = 0.9;
 
@@ -328,7 +328,7 @@ LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
                        (nodes * static_cast<double>(PeakOperations(problem, hw)));
   const double scaled = 0.8 * static_cast<double>(base.busy_cycles) * mesh / nodes;
   part.busy_cycles = static_cast<int64_t>(
-      space_.options.delay_exponent > 0 ? least : Min(1.25 * least, scaled));
+      space_.options.delay_exponent > 0 ? least : Min(1.5 * least, scaled));
   part.dram_bytes = static_cast<int64_t>(now_bytes);
   if (ranking == Ranking::kPublished) {
     // Node buffers once, links, DRAM: what the top level alone shows.
