@@ -16,9 +16,9 @@ Status Contents::Init() {
   SLUICE_TRY(judge_->arena->Allocate(memories, &writes_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &reads_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &recent_));
-  for (RecentPieces& recent : recent_) {
-    recent.set_size(Max(RecentPieces::kLeast,
-                        Min(RecentPieces::kMost, 2 * judge_->stream.nodes)));
+  const uint32_t nodes = judge_->stream.nodes;
+  for (size_t m = nodes; m < memories; ++m) {
+    SLUICE_TRY(recent_[m].Init(judge_->arena, Max(8u, 2 * nodes)));
   }
   for (size_t m = 0; m < 2 * memories; ++m) {
     void* raw = judge_->arena->AllocateBytes(sizeof(MemoryMap), alignof(MemoryMap));
@@ -348,7 +348,7 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   // whom.
   RecentPieces* recent = &recent_[memory];
   bool grown = false;
-  for (uint32_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
+  for (size_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
     Piece* older = recent->At(i);
     if (!TryMerge(*older, piece)) {
       ++i;

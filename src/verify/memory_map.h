@@ -36,26 +36,24 @@ struct Piece {
 // store in turn, so there are more of them then.
 class RecentPieces {
  public:
-  static constexpr uint32_t kLeast = 8, kMost = 64;
-  void set_size(uint32_t size) { size_ = size; }
-  uint32_t size() const { return size_; }
+  Status Init(Arena* arena, size_t size) { return arena->Allocate(size, &piece_); }
+  size_t size() const { return piece_.size(); }
   void Add(Piece* piece) {
     Forget(piece);
-    for (uint32_t i = size_ - 1; i > 0; --i) piece_[i] = piece_[i - 1];
+    for (size_t i = size() - 1; i > 0; --i) piece_[i] = piece_[i - 1];
     piece_[0] = piece;
   }
   void Forget(const Piece* piece) {
-    for (uint32_t i = 0; i < size_; ++i) {
+    for (size_t i = 0; i < size(); ++i) {
       if (piece_[i] != piece) continue;
-      for (uint32_t j = i; j + 1 < size_; ++j) piece_[j] = piece_[j + 1];
-      piece_[size_ - 1] = nullptr;
+      for (size_t j = i; j + 1 < size(); ++j) piece_[j] = piece_[j + 1];
+      piece_[size() - 1] = nullptr;
     }
   }
-  Piece* At(uint32_t i) const { return piece_[i]; }
+  Piece* At(size_t i) const { return piece_[i]; }
 
  private:
-  uint32_t size_;
-  Piece* piece_[kMost];
+  Span<Piece*> piece_;
 };
 
 // Extends `newer` by `older` when together they are one box of the same root, laid out
