@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kLoopC = kAxes;
 constexpr int64_t kMaxTiles = 1 << 20;
+constexpr size_t kMaxSteps = 1 << 19;  // of a program: more is no sensible plan
 
 bool Intersect(const Box& a, const Box& b, Box* out) {
   for (int x = 0; x < kAxes; ++x) {
@@ -237,7 +238,14 @@ TileBoxes NodeLayer::BoxesAt(const Box& box, int32_t c_begin, int32_t c_end) con
 
 bool NodeLayer::TileAt(uint32_t i, int64_t time, Tile* tile) const {
   const Share& share = shares_[i];
-  const int64_t at = time - int64_t{share.link} * trips_[kLoopC];
+  const int64_t skew = int64_t{share.link} * trips_[kLoopC];
+  int64_t at = time - skew;
+  if (drains_) {
+    const int64_t period = end_time_ / slices_;
+    const int64_t local = time % period - skew;
+    if (local < 0 || local >= per_slice_) return false;
+    at = time / period * per_slice_ + local;
+  }
   if (!share.used || at < 0 || at >= per_slice_ * slices_) return false;
   static constexpr int kOuterK[] = {4, 2, 1, 0, 3};
   static constexpr int kInnerK[] = {4, 3, 2, 1, 0};
@@ -291,6 +299,8 @@ Status NodeLayer::Measure(int64_t* bytes) {
     if (per_slice_ * nodes_ * slices_ > kMaxTiles) return Status::kInfeasible;
   }
   sums_ = trips_[kLoopC] > 1 || links_ > 1;
+  const int64_t skew = int64_t{links_ - 1} * trips_[kLoopC];
+  end_time_ = drains_ ? slices_ * (per_slice_ + skew) : slices_ * per_slice_ + skew;
   int64_t most[kTileRoles] = {}, most_outputs = 0;
   for (Role& role : roles_) role.many = false;
   for (uint32_t i = 0; i < nodes_; ++i) {
@@ -309,26 +319,13 @@ Status NodeLayer::Measure(int64_t* bytes) {
       before = boxes;
       any = true;
     }
-    for (int r = 0; r < kTileRoles && shares_[i].used; ++r) {
-      if (roles_[r].producer == nullptr) continue;
-      const int64_t n =
-          Max(Landing(i, r, 0).elements(), Landing(i, r, slices_ - 1).elements());
-      most[r] = Max(most[r], n);
-    }
   }
-  int64_t alignment = context_.hardware.scratchpad().alignment_bytes;
-  if (sums_) alignment = Max(alignment, int64_t{context_.hardware.accumulator_bytes});
-  for (const Role& role : roles_) {
-    if (role.tensor == kNone) continue;
-    alignment =
-        Max(alignment, int64_t{context_.graph.tensors[role.tensor].element_bytes});
-  }
+  const int64_t alignment = Alignment();
   *bytes = 0;
   for (int r = 0; r < kTileRoles; ++r) {
     Role* role = &roles_[r];
-    if (role->tensor == kNone) continue;
-    const bool twice = role->producer != nullptr ? slices_ > 1 : role->many;
-    role->count = twice && tiling_.doubled ? 2 : 1;
+    if (role->tensor == kNone || role->producer != nullptr) continue;
+    role->count = role->many && tiling_.doubled ? 2 : 1;
     role->bytes = RoundUpTo(
         most[r] * context_.graph.tensors[role->tensor].element_bytes, alignment);
     *bytes += role->bytes * role->count;
@@ -357,10 +354,36 @@ bool NodeLayer::Shrink(int axes) {
   return true;
 }
 
-Status NodeLayer::Fit(int64_t base, int64_t capacity, Arena* scratch, int64_t* end) {
-  const int64_t alignment =
-      Max<int64_t>(context_.hardware.scratchpad().alignment_bytes, sizeof(int64_t));
-  base = RoundUpTo(base, alignment);
+// Of whatever lies in the scratchpad.
+int64_t NodeLayer::Alignment() const {
+  return Max<int64_t>(context_.hardware.scratchpad().alignment_bytes, sizeof(int64_t));
+}
+
+int64_t NodeLayer::SetSlots(int role, int32_t slots) {
+  Role* to = &roles_[role];
+  if (to->producer == nullptr) return 0;
+  int64_t most = 0;
+  const int32_t made = to->producer->extent_[0];  // of a slice
+  for (uint32_t i = 0; i < nodes_; ++i) {
+    if (!shares_[i].used) continue;
+    const int32_t ends[] = {0, slices_ - 1};
+    for (const int32_t slice : ends) {
+      const Box box = Landing(i, role, slice);
+      if (box.begin[0] < slice * made ||
+          box.begin[0] + box.extent[0] > (slice + 1) * made) {
+        return -1;
+      }
+      most = Max(most, box.elements());
+    }
+  }
+  to->count = slots;
+  to->bytes =
+      RoundUpTo(most * context_.graph.tensors[to->tensor].element_bytes, Alignment());
+  return to->bytes * slots;
+}
+
+Status NodeLayer::Fit(int64_t end, Arena* scratch, int64_t* base) {
+  const int64_t room = end - *base;
   TiledLayer tiled = {context_.graph, context_.hardware, layer_, OperandsOf(layer_),
                       channels_};
   for (int v = 0; v < kNodeLoops; ++v) {
@@ -368,9 +391,8 @@ Status NodeLayer::Fit(int64_t base, int64_t capacity, Arena* scratch, int64_t* e
   }
   tiled.parts[0] *= slices_;
   int64_t smallest = 0;
-  SLUICE_TRY(ChooseTiling(tiled, capacity - base, scratch, &tiling_, &smallest));
+  SLUICE_TRY(ChooseTiling(tiled, room, scratch, &tiling_, &smallest));
   const Tiling chosen = tiling_;
-  const int64_t room = capacity - base;
   // Weights that come in pieces come again with every slice: whole ones first.
   Status status = Status::kInfeasible;
   if (slices_ > 1 && roles_[kRoleWeight].tensor != kNone) {
@@ -384,8 +406,8 @@ Status NodeLayer::Fit(int64_t base, int64_t capacity, Arena* scratch, int64_t* e
     status = ShrinkTo(room, kAxes);
   }
   SLUICE_TRY(status);
-  Place(base);
-  *end = accumulator_begin_ + accumulator_bytes_ * accumulators_;
+  Place(*base);
+  *base = accumulator_begin_ + accumulator_bytes_ * accumulators_;
   return Status::kOk;
 }
 
@@ -406,12 +428,12 @@ Status NodeLayer::ShrinkTo(int64_t room, int axes) {
 
 void NodeLayer::Place(int64_t base) {
   for (Role& role : roles_) {
+    if (role.producer != nullptr) continue;
     role.begin = base;
     base += role.bytes * role.count;
   }
   accumulator_begin_ = base;
   time_ = 0;
-  end_time_ = per_slice_ * slices_ + int64_t{links_ - 1} * trips_[kLoopC];
   for (Turn& turn : turns_) {
     turn = Turn{};
     for (int32_t& current : turn.current) current = -1;
@@ -430,17 +452,23 @@ BufferBox NodeLayer::BoxIn(int role, int32_t number, const Box& box) const {
                      tensor.element_bytes);
 }
 
-// `box` in what lands at node i. Only its own bytes depend on others.
+// `box` in what lands at node i. Layers at work together wait for parts of a landing
+// buffer; those that take turns for all of it.
 BufferBox NodeLayer::InLanding(uint32_t i, int role, int64_t slice,
                                const Box& box) const {
+  constexpr uint32_t kRanges = 16;
   const Box whole = Landing(i, role, slice);
   const int32_t number = static_cast<int32_t>(slice % roles_[role].count);
   BufferBox out = PartOfBuffer(BoxIn(role, number, whole), whole, box);
-  uint32_t end = out.offset + DtypeBytes(out.dtype);
+  if (drains_) return out;
+  const uint32_t begin = out.range.begin;
+  const uint32_t step = (out.range.end - begin + kRanges - 1) / kRanges;
+  uint32_t last = out.offset - begin + DtypeBytes(out.dtype) - 1;
   for (int a = 0; a < kAxes; ++a) {
-    end += static_cast<uint32_t>(out.extent[a] - 1) * out.stride[a];
+    last += static_cast<uint32_t>(out.extent[a] - 1) * out.stride[a];
   }
-  out.range = BufferRange{out.offset, end};
+  out.range.begin += (out.offset - begin) / step * step;
+  out.range.end = Min(out.range.end, begin + (last / step + 1) * step);
   return out;
 }
 
@@ -553,6 +581,7 @@ Status NodeLayer::Load(int r) {
 // buffers for both.
 Status NodeLayer::Step() {
   if (context_.budget->Exhausted()) return Status::kStopped;
+  if (context_.program->size() > kMaxSteps) return Status::kUnsupported;
   if (!tiling_.doubled) SLUICE_TRY(Finish());
   for (uint32_t i = 0; i < nodes_; ++i) {
     Turn* turn = &turns_[i];
@@ -571,6 +600,14 @@ Status NodeLayer::Step() {
   ++time_;
   pending_ = true;
   return Status::kOk;
+}
+
+Status NodeLayer::RunSlice() {
+  for (Turn& turn : turns_) {
+    for (int32_t& current : turn.current) current = -1;
+  }
+  for (int64_t left = end_time_ / slices_; left > 0; --left) SLUICE_TRY(Step());
+  return Finish();
 }
 
 // The next tile of a node becomes the one at hand.

@@ -61,8 +61,16 @@ class NodeLayer {
   bool Take(int role, NodeLayer* producer);
   uint32_t tensor(int role) const { return roles_[role].tensor; }
   void set_stores(bool stores) { stores_ = stores; }
-  // Chooses tiles and addresses from `base` on; *end: behind the last.
-  Status Fit(int64_t base, int64_t capacity, Arena* scratch, int64_t* end);
+  // Slices one after the other, with nothing left under way between them.
+  void set_drains(bool drains) { drains_ = drains; }
+
+  // Bytes of what lands in `role`, all slots; 0 where nothing does, -1 where a slice
+  // needs more than the same slice of the producer.
+  int64_t SetSlots(int role, int32_t slots);
+  void PlaceLanding(int role, int64_t begin) { roles_[role].begin = begin; }
+  // Chooses tiles and addresses of all else from `base` up to `end`; moves *base behind
+  // the last.
+  Status Fit(int64_t end, Arena* scratch, int64_t* base);
 
   bool done() const { return time_ == end_time_ && !pending_; }
   // Whether the next step may be taken: what it reads is there, what it sends has room.
@@ -70,6 +78,9 @@ class NodeLayer {
   Status Step();
   // What is loaded and not yet computed.
   Status Finish();
+  // The next slice to its end, for layers that drain. Nothing is in the scratchpad from
+  // before but what has landed.
+  Status RunSlice();
 
   uint32_t layer() const { return index_; }
   const NodeRegion& region() const { return region_; }
@@ -127,6 +138,7 @@ class NodeLayer {
   bool Shrink(int axes);
   Status ShrinkTo(int64_t room, int axes);
   void Place(int64_t base);
+  int64_t Alignment() const;
 
   bool Unfinished(int64_t slice, const Box& box) const;
   int64_t FinishedSlices() const;
@@ -162,6 +174,7 @@ class NodeLayer {
   uint32_t sink_count_ = 0;
   bool stores_ = true;
   bool sums_ = false;
+  bool drains_ = false;
   int32_t accumulators_ = 0;
   int64_t accumulator_bytes_ = 0, accumulator_begin_ = 0;
   int64_t per_slice_ = 0;  // tiles of the node that has most

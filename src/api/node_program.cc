@@ -139,8 +139,17 @@ class NodeScheduler {
       layers[i]->set_stores(Stored(at.layer));
       SLUICE_TRY(Connect(layers, i, group_of_[at.layer]));
     }
-    SLUICE_TRY(Arrange(layers));
-    return write ? Interleave(layers) : Status::kOk;
+    // On one region they take turns.
+    bool turns = true;
+    for (const LayerOnNodes& at : segment.layers) {
+      turns = turns && SameRegion(at.region, segment.layers[0].region);
+    }
+    Status status = Arrange(layers, turns, slices > 1 && !turns ? 2 : 1);
+    if (status == Status::kInfeasible && slices > 1 && !turns) {
+      status = Arrange(layers, turns, 1);
+    }
+    if (status != Status::kOk || !write) return status;
+    return turns ? TakeTurns(layers, slices) : Interleave(layers);
   }
 
   Status Make(uint32_t layer, const NodeRegion& region, const NodeDeal& deal,
@@ -165,21 +174,73 @@ class NodeScheduler {
     return Status::kOk;
   }
 
-  // Layers that share nodes lie one behind the other in their scratchpads.
-  Status Arrange(Span<NodeLayer*> layers) {
+  // What lands lies at the upper end of the scratchpads, all else at the lower. Layers
+  // that take turns have what they need only then; others that share nodes lie one
+  // behind the other.
+  Status Arrange(Span<NodeLayer*> layers, bool turns, int32_t slots) {
+    Vector<Landing> landings(arena_);
+    for (uint32_t i = 0; i < layers.size(); ++i) {
+      layers[i]->set_drains(turns);
+      for (int r = 0; r < kRoleOutput; ++r) {
+        const int64_t bytes = layers[i]->SetSlots(r, slots);
+        if (bytes < 0) return Status::kInfeasible;
+        if (bytes == 0) continue;
+        uint32_t maker = 0;
+        while (layers[maker]->tensor(kRoleOutput) != layers[i]->tensor(r)) ++maker;
+        const Landing landing = {layers[i], turns ? maker : 0, i, 0, bytes};
+        SLUICE_TRY(PlaceLanding(landing, r, turns, &landings));
+      }
+    }
     Span<int64_t> end;
     SLUICE_TRY(arena_->Allocate(layers.size(), &end));
     for (uint32_t i = 0; i < layers.size(); ++i) {
-      int64_t base = 0, sharers = 1;
-      for (uint32_t j = 0; j < layers.size(); ++j) {
+      int64_t base = 0, sharers = 1, top = capacity_;
+      for (const Landing& landing : landings) {
+        if (!Overlap(layers[i]->region(), landing.layer->region())) continue;
+        if (turns && (landing.from > i || landing.to < i)) continue;
+        top = Min(top, landing.begin);
+      }
+      for (uint32_t j = 0; j < layers.size() && !turns; ++j) {
         if (j == i || !Overlap(layers[i]->region(), layers[j]->region())) continue;
         if (j < i) base = Max(base, end[j]);
         if (j > i) ++sharers;
       }
-      const int64_t room = (capacity_ - base) / sharers;
-      SLUICE_TRY(layers[i]->Fit(base, base + room, arena_, &end[i]));
+      if (base >= top) return Status::kInfeasible;
+      end[i] = base;
+      SLUICE_TRY(layers[i]->Fit(base + (top - base) / sharers, arena_, &end[i]));
     }
     return Status::kOk;
+  }
+
+  // The highest place that is free on all nodes of the layer for as long as it is
+  // needed: while layers `from` to `to` run.
+  struct Landing {
+    NodeLayer* layer;
+    uint32_t from, to;
+    int64_t begin, bytes;
+  };
+  Status PlaceLanding(Landing landing, int role, bool turns,
+                      Vector<Landing>* landings) {
+    const int64_t alignment =
+        Max<int64_t>(context_.hardware.scratchpad().alignment_bytes, sizeof(int64_t));
+    landing.begin = (capacity_ - landing.bytes) / alignment * alignment;
+    for (size_t k = 0; k < landings->size();) {
+      const Landing& other = (*landings)[k++];
+      if (!Overlap(landing.layer->region(), other.layer->region()) ||
+          (turns && (other.from > landing.to || other.to < landing.from)) ||
+          other.begin >= landing.begin + landing.bytes ||
+          landing.begin >= other.begin + other.bytes) {
+        continue;
+      }
+      landing.begin = (other.begin - landing.bytes) / alignment * alignment;
+      k = 0;
+    }
+    if (landing.begin <= 0) return Status::kInfeasible;
+    landing.layer->PlaceLanding(role, landing.begin);
+    return landings->Push(landing);
+  }
+  static bool SameRegion(const NodeRegion& a, const NodeRegion& b) {
+    return memcmp(&a, &b, sizeof a) == 0;
   }
   static bool Overlap(const NodeRegion& a, const NodeRegion& b) {
     for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
@@ -189,6 +250,14 @@ class NodeScheduler {
       }
     }
     return true;
+  }
+
+  Status TakeTurns(Span<NodeLayer*> layers, int32_t slices) {
+    SLUICE_TRY(context_.program->BeginBlock());
+    for (int32_t slice = 0; slice < slices; ++slice) {
+      for (NodeLayer* layer : layers) SLUICE_TRY(layer->RunSlice());
+    }
+    return Status::kOk;
   }
 
   // Every layer goes on as soon as it can, later ones first: what they wait for is done.
@@ -227,7 +296,7 @@ class NodeScheduler {
       NodeLayer* single = nullptr;
       SLUICE_TRY(Make(l, all, deal, 1, &single));
       int64_t end = 0;
-      const Status status = single->Fit(0, capacity_, arena_, &end);
+      const Status status = single->Fit(capacity_, arena_, &end);
       if (status == Status::kOk) {
         return Interleave(Span<NodeLayer*>(&single, 1));
       }

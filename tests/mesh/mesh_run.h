@@ -151,6 +151,7 @@ inline std::vector<MeshSegment> RandomSegments(sluice::Rng* rng, const GraphSpec
   sluice::Diagnostic d = {};
   REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &d) == sluice::Status::kOk);
   std::vector<MeshSegment> all;
+  const bool together = rng->Below(2) == 0;
   for (uint32_t l = 0; l < g.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     const bool computes = sluice::KindOf(g.layers[l].op) == sluice::LayerKind::kCompute;
@@ -166,6 +167,10 @@ inline std::vector<MeshSegment> RandomSegments(sluice::Rng* rng, const GraphSpec
     for (uint32_t axis = 0; axis < 2; ++axis) {
       region.begin[axis] = rng->Below(extent[axis]);
       region.extent[axis] = 1 + rng->Below(extent[axis] - region.begin[axis]);
+    }
+    // In half of the graphs a segment's layers take turns on the first one's region.
+    if (joins && together) {
+      region = all.back().layers[0].region;
     }
     sluice::NodeSplit split = sluice::WholeOnEach();
     const uint32_t dims[] = {sluice::kDimN, sluice::kDimK, sluice::kDimC,
