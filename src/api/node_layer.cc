@@ -393,9 +393,13 @@ Status NodeLayer::Fit(int64_t end, Arena* scratch, int64_t* base) {
   int64_t smallest = 0;
   SLUICE_TRY(ChooseTiling(tiled, room, scratch, &tiling_, &smallest));
   const Tiling chosen = tiling_;
-  // Weights that come in pieces come again with every slice: whole ones first.
+  // Where nobody waits for a part of it, what is sent on is best sent at once: one tile
+  // per node, if it fits.
   Status status = Status::kInfeasible;
-  if (slices_ > 1 && roles_[kRoleWeight].tensor != kNone) {
+  if (whole_ && sink_count_ > 0) status = WholeParts(room);
+  // Weights that come in pieces come again with every slice: whole ones first.
+  if (status == Status::kInfeasible && slices_ > 1 &&
+      roles_[kRoleWeight].tensor != kNone) {
     for (int v = 0; v < kAxes; ++v) tiling_.chunk[v] = share_[v];
     tiling_.c_chunk = share_[kLoopC];
     tiling_.doubled = true;
@@ -406,9 +410,31 @@ Status NodeLayer::Fit(int64_t end, Arena* scratch, int64_t* base) {
     status = ShrinkTo(room, kAxes);
   }
   SLUICE_TRY(status);
-  Place(*base);
-  *base = accumulator_begin_ + accumulator_bytes_ * accumulators_;
+  Place(base);
   return Status::kOk;
+}
+
+Status NodeLayer::FitWhole(int64_t end, int64_t* base) {
+  if (sink_count_ == 0) return Status::kInfeasible;
+  SLUICE_TRY(WholeParts(end - *base));
+  Place(base);
+  return Status::kOk;
+}
+
+// Parts in one tile, in as few pieces of C as fit.
+Status NodeLayer::WholeParts(int64_t room) {
+  for (int v = 0; v < kAxes; ++v) tiling_.chunk[v] = share_[v];
+  const bool can_split = CanSplitC(layer_, channels_);
+  for (tiling_.doubled = true;; tiling_.doubled = false) {
+    for (int32_t c = share_[kLoopC];; c = static_cast<int32_t>(CeilDivide(c, 2))) {
+      tiling_.c_chunk = c;
+      int64_t bytes = 0;
+      const Status status = Measure(&bytes);
+      if (status != Status::kOk || bytes <= room) return status;
+      if (!can_split || c == 1) break;
+    }
+    if (!tiling_.doubled) return Status::kInfeasible;
+  }
 }
 
 Status NodeLayer::ShrinkTo(int64_t room, int axes) {
@@ -426,13 +452,15 @@ Status NodeLayer::ShrinkTo(int64_t room, int axes) {
   }
 }
 
-void NodeLayer::Place(int64_t base) {
+// From *base on, which moves behind the last.
+void NodeLayer::Place(int64_t* base) {
   for (Role& role : roles_) {
     if (role.producer != nullptr) continue;
-    role.begin = base;
-    base += role.bytes * role.count;
+    role.begin = *base;
+    *base += role.bytes * role.count;
   }
-  accumulator_begin_ = base;
+  accumulator_begin_ = *base;
+  *base += accumulator_bytes_ * accumulators_;
   time_ = 0;
   for (Turn& turn : turns_) {
     turn = Turn{};

@@ -61,8 +61,12 @@ class NodeLayer {
   bool Take(int role, NodeLayer* producer);
   uint32_t tensor(int role) const { return roles_[role].tensor; }
   void set_stores(bool stores) { stores_ = stores; }
-  // Slices one after the other, with nothing left under way between them.
-  void set_drains(bool drains) { drains_ = drains; }
+  // Slices one after the other, with nothing left under way between them; whole: what is
+  // sent on in one piece per node, if that fits.
+  void set_drains(bool drains, bool whole) {
+    drains_ = drains;
+    whole_ = drains && whole;
+  }
 
   // Bytes of what lands in `role`, all slots; 0 where nothing does, -1 where a slice
   // needs more than the same slice of the producer.
@@ -71,6 +75,8 @@ class NodeLayer {
   // Chooses tiles and addresses of all else from `base` up to `end`; moves *base behind
   // the last.
   Status Fit(int64_t end, Arena* scratch, int64_t* base);
+  // The same with one tile for each node's part, or kInfeasible.
+  Status FitWhole(int64_t end, int64_t* base);
 
   bool done() const { return time_ == end_time_ && !pending_; }
   // Whether the next step may be taken: what it reads is there, what it sends has room.
@@ -136,8 +142,9 @@ class NodeLayer {
   Box Landing(uint32_t i, int role, int64_t slice) const;
   Status Measure(int64_t* bytes);
   bool Shrink(int axes);
+  Status WholeParts(int64_t room);
   Status ShrinkTo(int64_t room, int axes);
-  void Place(int64_t base);
+  void Place(int64_t* base);
   int64_t Alignment() const;
 
   bool Unfinished(int64_t slice, const Box& box) const;
@@ -174,7 +181,7 @@ class NodeLayer {
   uint32_t sink_count_ = 0;
   bool stores_ = true;
   bool sums_ = false;
-  bool drains_ = false;
+  bool drains_ = false, whole_ = false;
   int32_t accumulators_ = 0;
   int64_t accumulator_bytes_ = 0, accumulator_begin_ = 0;
   int64_t per_slice_ = 0;  // tiles of the node that has most

@@ -21,10 +21,11 @@ struct Group {
 class NodeScheduler {
  public:
   NodeScheduler(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
-                int64_t capacity, const TileCoster& coster, Budget* budget,
+                int64_t capacity, bool whole, const TileCoster& coster, Budget* budget,
                 Arena* scratch, Program* program)
       : graph_(graph),
         capacity_(capacity),
+        whole_(whole),
         budget_(budget),
         arena_(scratch),
         lowering_(lowering),
@@ -180,7 +181,7 @@ class NodeScheduler {
   Status Arrange(Span<NodeLayer*> layers, bool turns, int32_t slots) {
     Vector<Landing> landings(arena_);
     for (uint32_t i = 0; i < layers.size(); ++i) {
-      layers[i]->set_drains(turns);
+      layers[i]->set_drains(turns, whole_);
       for (int r = 0; r < kRoleOutput; ++r) {
         const int64_t bytes = layers[i]->SetSlots(r, slots);
         if (bytes < 0) return Status::kInfeasible;
@@ -206,6 +207,14 @@ class NodeScheduler {
         if (j > i) ++sharers;
       }
       if (base >= top) return Status::kInfeasible;
+      // Behind the one whose turn it was before, if it fits there in one piece: then
+      // its weights may come early.
+      if (turns && whole_ && i > 0) {
+        end[i] = end[i - 1];
+        const Status status = layers[i]->FitWhole(top, &end[i]);
+        if (status == Status::kOk) continue;
+        if (status != Status::kInfeasible) return status;
+      }
       end[i] = base;
       SLUICE_TRY(layers[i]->Fit(base + (top - base) / sharers, arena_, &end[i]));
     }
@@ -338,6 +347,7 @@ class NodeScheduler {
 
   const Graph& graph_;
   int64_t capacity_;
+  bool whole_;
   Budget* budget_;
   Arena* arena_;
   Lowering lowering_;
@@ -351,13 +361,14 @@ class NodeScheduler {
 
 Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
                        const Lowering& lowering, int64_t capacity,
-                       const SegmentSchedule& schedule, const TileCoster& coster,
-                       Budget* budget, Arena* places, Arena* scratch, Program* program,
-                       NodeProgram* out, Diagnostic* diagnostic) {
+                       const SegmentSchedule& schedule, bool whole,
+                       const TileCoster& coster, Budget* budget, Arena* places,
+                       Arena* scratch, Program* program, NodeProgram* out,
+                       Diagnostic* diagnostic) {
   *out = NodeProgram{};
   Arena memory(scratch->memory());
-  NodeScheduler scheduler(graph, hardware, lowering, capacity, coster, budget, &memory,
-                          program);
+  NodeScheduler scheduler(graph, hardware, lowering, capacity, whole, coster, budget,
+                          &memory, program);
   const Status status =
       scheduler.Run(schedule.segments, schedule.order, places, out, diagnostic);
   if (status == Status::kInfeasible) {

@@ -28,12 +28,15 @@ struct NodeProgram {
 };
 
 // places: arena of the lowering's places; program must not allocate from scratch. An
-// empty schedule: layer by layer.
+// empty schedule: layer by layer. whole: where layers take turns on a region, what one
+// leaves to another is made and sent in one piece per node, if that fits: fewer
+// instructions, less overlap.
 Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
                        const Lowering& lowering, int64_t capacity,
-                       const SegmentSchedule& schedule, const TileCoster& coster,
-                       Budget* budget, Arena* places, Arena* scratch, Program* program,
-                       NodeProgram* out, Diagnostic* diagnostic);
+                       const SegmentSchedule& schedule, bool whole,
+                       const TileCoster& coster, Budget* budget, Arena* places,
+                       Arena* scratch, Program* program, NodeProgram* out,
+                       Diagnostic* diagnostic);
 
 // What solve/segments makes of the graph for the options' objective. kUnsupported: some
 // layer is not among them, or a state's readers must keep their order.

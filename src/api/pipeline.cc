@@ -38,8 +38,9 @@ Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> b
   if (status == Status::kOk) {
     status = Verify(graph, hardware, plan, scratch, &counts, diagnostic);
   }
+  // kUnsupported: right or wrong, it cannot be told in the work that verify takes.
   if (status == Status::kOk || status == Status::kOutOfMemory ||
-      status == Status::kStopped) {
+      status == Status::kStopped || status == Status::kUnsupported) {
     return status;
   }
   diagnostic->status = SLUICE_INTERNAL;
@@ -265,47 +266,50 @@ class PlanMaker {
   // Layers fused, or dealt out to all nodes of a mesh, scored by the final numbers.
   // Whatever goes wrong here, the plan that exists already stands.
   Status TakeBetter(bool nodes, const TileCosts& costs, const TileCoster& coster) {
-    if (!nodes) return TakeFound(kFused, costs, coster);
+    if (!nodes) return TakeFound(nullptr, false, costs, coster);
     // Segments are mostly better, but take longer to find.
-    const bool segments = options_.solver != SLUICE_SOLVER_BASELINE;
-    const bool first = segments && !clock_->watched();
-    if (first) SLUICE_TRY(TakeFound(kSegments, costs, coster));
-    SLUICE_TRY(TakeFound(kLayers, costs, coster));
-    return segments && !first ? TakeFound(kSegments, costs, coster) : Status::kOk;
+    SegmentSchedule schedule = {};
+    if (clock_->watched()) SLUICE_TRY(TakeFound(&schedule, false, costs, coster));
+    if (options_.solver != SLUICE_SOLVER_BASELINE) {
+      Arena memory(scratch_->memory());
+      Diagnostic ignored = {};
+      const Status status =
+          FindSegments(graph_, hardware_, baseline_.lowering, capacity_, options_,
+                       &search_, &memory, &schedule, &ignored);
+      for (int whole = 1; status == Status::kOk && whole >= 0; --whole) {
+        SLUICE_TRY(TakeFound(&schedule, whole != 0, costs, coster));
+      }
+      schedule = SegmentSchedule{};
+    }
+    return clock_->watched() ? Status::kOk : TakeFound(&schedule, false, costs, coster);
   }
 
-  enum Way { kFused, kSegments, kLayers };
-
-  Status TakeFound(Way way, const TileCosts& costs, const TileCoster& coster) {
+  // schedule: nullptr for fusion on one node, empty for layer by layer on all.
+  Status TakeFound(const SegmentSchedule* schedule, bool whole, const TileCosts& costs,
+                   const TileCoster& coster) {
     Candidate found(scratch_->memory(), hardware_);
-    const bool better = way == kFused ? FindFused(coster, &found)
-                                      : FindOnNodes(way == kSegments, coster, &found);
+    const bool better = schedule == nullptr
+                            ? FindFused(coster, &found)
+                            : FindOnNodes(*schedule, whole, coster, &found);
     SLUICE_TRY(offered_);
     if (clock_->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
     SLUICE_TRY(costs.status(diagnostic_));
     if (!better) return Status::kOk;
     const Status status = Take(&found);
     // The plain plan may still fit, or is there already.
-    return status == Status::kOutOfMemory || status == Status::kStopped ? Status::kOk
-                                                                        : status;
+    const bool stands = status == Status::kOutOfMemory || status == Status::kStopped ||
+                        status == Status::kUnsupported;
+    return stands ? Status::kOk : status;
   }
 
-  // In segments, or each layer by itself.
-  bool FindOnNodes(bool in_segments, const TileCoster& coster, Candidate* out) {
+  bool FindOnNodes(const SegmentSchedule& schedule, bool whole,
+                   const TileCoster& coster, Candidate* out) {
     Arena memory(scratch_->memory());
     Diagnostic ignored = {};
     NodeProgram on_nodes;
-    SegmentSchedule schedule = {};
-    Status status = Status::kOk;
-    if (in_segments) {
-      status = FindSegments(graph_, hardware_, baseline_.lowering, capacity_, options_,
-                            &search_, &memory, &schedule, &ignored);
-    }
-    if (status == Status::kOk) {
-      status = ScheduleOnNodes(graph_, hardware_, baseline_.lowering, capacity_,
-                               schedule, coster, &search_, &out->places, &memory,
-                               &out->program, &on_nodes, &ignored);
-    }
+    const Status status = ScheduleOnNodes(
+        graph_, hardware_, baseline_.lowering, capacity_, schedule, whole, coster,
+        &search_, &out->places, &memory, &out->program, &on_nodes, &ignored);
     FusedPlan plan;
     plan.lowering = on_nodes.lowering;
     plan.groups = on_nodes.groups;

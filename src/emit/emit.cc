@@ -15,9 +15,13 @@ constexpr uint32_t kRegionAlignment = 64;
 constexpr uint32_t kMaxImage = 0x7fffff00u;
 
 struct Export {
+  uint32_t block;
   uint32_t engine;
   uint32_t count;  // within the block
-  uint32_t next;   // of the same block, kNone = the last
+};
+struct ExportLink {
+  uint32_t number;  // within the block
+  uint32_t next;    // of the same block, kNone = the last
 };
 
 // Exports of one block: the chain that starts at `first`.
@@ -46,8 +50,9 @@ struct Emitter {
   // end.
   Span<uint32_t> first;
   Span<ExportList> exports;  // per block
-  Sequence<Export> all_exports;
-  Span<KnownOperand> known;  // per box of the program
+  InternTable<Export> all_exports;
+  Sequence<ExportLink> export_links;  // of each
+  Span<KnownOperand> known;           // per box of the program
 };
 
 Status CountSteps(Arena* scratch, Emitter* e) {
@@ -85,35 +90,22 @@ Status CollectExports(Arena* scratch, Emitter* e) {
       const size_t source = BlockOf(*e, wait.engine, wait.count, b);
       if (source == b) continue;
       const uint32_t count = wait.count - e->first[source * e->engines + wait.engine];
+      const Export wanted = {static_cast<uint32_t>(source), wait.engine, count};
+      uint32_t x = 0;
+      SLUICE_TRY(e->all_exports.Intern(wanted, &x));
+      if (x < e->export_links.size()) continue;
       ExportList* list = &e->exports[source];
-      uint32_t x = list->first;
-      while (x != kNone && (e->all_exports[x].engine != wait.engine ||
-                            e->all_exports[x].count != count)) {
-        x = e->all_exports[x].next;
-      }
-      if (x != kNone) continue;
-      const uint32_t added = static_cast<uint32_t>(e->all_exports.size());
-      SLUICE_TRY(e->all_exports.Push(Export{wait.engine, count, kNone}));
-      (list->first == kNone ? list->first : e->all_exports[list->last].next) = added;
-      list->last = added;
-      ++list->count;
+      SLUICE_TRY(e->export_links.Push(ExportLink{list->count++, kNone}));
+      (list->first == kNone ? list->first : e->export_links[list->last].next) = x;
+      list->last = x;
     }
   }
   return Status::kOk;
 }
 
-// Number of an export within its block.
-uint32_t ExportOf(const Emitter& e, size_t block, uint32_t engine, uint32_t count) {
-  uint32_t number = 0;
-  for (uint32_t x = e.exports[block].first; x != kNone; x = e.all_exports[x].next) {
-    if (e.all_exports[x].engine == engine && e.all_exports[x].count == count) break;
-    ++number;
-  }
-  return number;
-}
-
-Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
+Status EmitWaits(Emitter* emitter, size_t block, uint32_t step, Body* body,
                  sluice_instruction_t* instruction) {
+  const Emitter& e = *emitter;
   instruction->first_wait = static_cast<uint32_t>(body->waits.size());
   for (uint32_t w = e.waits.begin[step]; w < e.waits.begin[step + 1]; ++w) {
     const ProgramWait& wait = e.waits.waits[w];
@@ -129,7 +121,10 @@ Status EmitWaits(const Emitter& e, size_t block, uint32_t step, Body* body,
             .Text("a wait reaches back more than 32767 blocks");
       }
       out.instance = static_cast<int16_t>(-static_cast<int>(block - source));
-      out.count = ExportOf(e, source, wait.engine, count);
+      const Export wanted = {static_cast<uint32_t>(source), wait.engine, count};
+      uint32_t x = 0;
+      SLUICE_TRY(emitter->all_exports.Intern(wanted, &x));  // it is there
+      out.count = e.export_links[x].number;
     }
     SLUICE_TRY(body->waits.Push(out));
   }
@@ -321,7 +316,7 @@ Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
         SLUICE_TRY(EmitTransfer(e, block, step, body, &instruction));
         break;
     }
-    SLUICE_TRY(EmitWaits(*e, block, i, body, &instruction));
+    SLUICE_TRY(EmitWaits(e, block, i, body, &instruction));
     const uint32_t at = next[EngineOf(step)]++;
     body->instructions[at] = instruction;
     body->layers[at] = step.layer;
@@ -383,7 +378,7 @@ void WriteBody(const Emitter& e, const ExportList& exports, const Body& body,
   table(body.shapes.items(), &entry->shape_count, &entry->shape_offset);
   entry->export_count = exports.count;
   entry->export_offset = static_cast<uint32_t>(out->size());
-  for (uint32_t x = exports.first; x != kNone; x = e.all_exports[x].next) {
+  for (uint32_t x = exports.first; x != kNone; x = e.export_links[x].next) {
     const sluice_export_t item = {e.all_exports[x].engine, e.all_exports[x].count};
     out->Put(&item, 1);
   }
@@ -582,7 +577,8 @@ Status EmitStream(const Graph& graph, const Hardware& hardware,
                program.engines(),
                {},
                {},
-               Sequence<Export>(scratch),
+               InternTable<Export>(scratch),
+               Sequence<ExportLink>(scratch),
                {}};
   SLUICE_TRY(CountSteps(scratch, &e));
   SLUICE_TRY(CollectExports(scratch, &e));

@@ -70,7 +70,8 @@ struct MeshRun {
 
 // Segments name layers in the graph's order; none: layer by layer.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
-                         const std::vector<MeshSegment>& given = {}) {
+                         const std::vector<MeshSegment>& given = {},
+                         bool whole = false) {
   using sluice::Status;
   MeshRun run;
   Nouns n(spec, machine);
@@ -96,9 +97,9 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::SegmentSchedule schedule = {};
   schedule.segments = sluice::Span<sluice::Segment>(segments.data(), segments.size());
   schedule.order = sluice::Span<uint32_t>(order.data(), order.size());
-  run.status =
-      ScheduleOnNodes(n.graph, n.hardware, lowering, capacity, schedule, {}, &budget,
-                      &places, &scratch, &program, &run.nodes, &run.diagnostic);
+  run.status = ScheduleOnNodes(n.graph, n.hardware, lowering, capacity, schedule, whole,
+                               {}, &budget, &places, &scratch, &program, &run.nodes,
+                               &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;
