@@ -19,6 +19,7 @@
 #ifndef SLUICE_API_NODE_LAYER_H_
 #define SLUICE_API_NODE_LAYER_H_
 
+#include "api/node_deal.h"
 #include "base/budget.h"
 #include "model/lowering.h"
 #include "model/mesh.h"
@@ -27,19 +28,6 @@
 #include "solve/baseline/tiling.h"
 
 namespace sluice {
-
-constexpr int kNodeLoops = kAxes + 1;  // N H W K of the output, C
-
-// How a layer's loops are dealt out: NodeSplit in the loops of a tile.
-struct NodeDeal {
-  int32_t parts[kMeshAxes][kNodeLoops];
-  uint8_t order[kMeshAxes][kNodeLoops];  // neighbours first
-};
-// parts that a layer cannot have are 1.
-NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split);
-// The one whose tiles promise the least time.
-NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
-                    const NodeRegion& region, int64_t capacity, Arena* scratch);
 
 struct NodeContext {
   const Graph& graph;
