@@ -98,8 +98,13 @@ Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
     }
     if (index[slot] == 0) {
       table->problems[entries] = layers[i];
-      const Status status = MapKapla(layers[i], hardware, options, budget, arena,
-                                     &table->nests[entries], diagnostic);
+      // A layer by itself may be mapped before its search looks at the budget.
+      const Status status =
+          budget->Exhausted()
+              ? Fail(diagnostic, Status::kStopped, "mapping")
+                    .Text("the budget ended before this layer was mapped")
+              : MapKapla(layers[i], hardware, options, budget, arena,
+                         &table->nests[entries], diagnostic);
       if (status != Status::kOk) {
         diagnostic->layer = i;
         return status;
