@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sluice: schedules a quantised network on an accelerator, at run time, in fixed memory.
  *
- * C99. ABI version 0: may still change. What is being tried out: experimental.h.
+ * C99. ABI version 1: what that promises is in the README. What is being tried out:
+ * experimental.h, another library.
  * Rules that hold everywhere:
  *   Structs that may grow start with struct_size = sizeof of the caller's struct. A
  *     missing tail reads as zero, zero means default. A longer struct is accepted when
@@ -30,7 +31,7 @@
 extern "C" {
 #endif
 
-#define SLUICE_ABI_VERSION 0
+#define SLUICE_ABI_VERSION 1
 
 typedef int32_t sluice_status_t;
 enum {

@@ -7,7 +7,7 @@
 pub const SLUICE_STREAM_MAGIC: u32 = 827542611;
 pub const SLUICE_STREAM_VERSION: u32 = 0;
 pub const SLUICE_NONE: u32 = 4294967295;
-pub const SLUICE_ABI_VERSION: u32 = 0;
+pub const SLUICE_ABI_VERSION: u32 = 1;
 pub const SLUICE_NO_INDEX: u32 = 4294967295;
 pub type __uint8_t = ::std::os::raw::c_uchar;
 pub type __int16_t = ::std::os::raw::c_short;
