@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Freezes ABI version 1: headers, symbols, layout asserts and libabigail's dump.
 
-  tests/abi/regenerate.py BUILD     (after building sluice and abi_witness there)
+  tests/abi/regenerate.py BUILD_FOLDER     (after building abi_witness there)
 
 Only for a new ABI version, or when version 1 has grown by what its rules allow (functions
 added, fields appended); the tests of this folder say when something else has changed.
@@ -26,10 +26,10 @@ def freeze_headers():
         shutil.copyfile(HEADERS / name, folder / name)
 
 
-def freeze_symbols(library):
-    listed = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+def freeze_symbols(witness):
+    listed = subprocess.run(["nm", "-D", "--defined-only", witness], check=True,
                             capture_output=True, text=True).stdout
-    names = sorted(re.findall(r"(sluice_\w+)@@SLUICE_1\b", listed))
+    names = sorted(re.findall(r" T (sluice_\w+)$", listed, flags=re.M))
     (HERE / "symbols-1.txt").write_text("\n".join(names) + "\n")
     return names
 
@@ -81,8 +81,9 @@ def main():
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1])
     freeze_headers()
-    symbols = freeze_symbols(build / "src" / "libsluice.so")
-    structs = freeze_layout(freeze_dump(build / "tests" / "abi" / "libabi_witness.so"))
+    witness = build / "tests" / "abi" / "libabi_witness.so"
+    symbols = freeze_symbols(witness)
+    structs = freeze_layout(freeze_dump(witness))
     print("ABI 1: %d functions, %d structs" % (len(symbols), structs))
 
 

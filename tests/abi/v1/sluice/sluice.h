@@ -301,6 +301,37 @@ SLUICE_API sluice_status_t sluice_reschedule(
     const sluice_graph_t* graph, const sluice_hardware_t* hardware,
     const sluice_reschedule_options_t* options, sluice_plan_t** out_plan,
     sluice_change_t* out_change, sluice_diagnostic_t* diagnostic);
+
+/* Bytes of the new plan's stream, from `offset` of its image on. */
+typedef struct sluice_patch_range {
+  uint64_t offset, bytes;
+} sluice_patch_range_t;
+
+/* What a device that holds the old plan's stream image has to copy, ascending, to hold
+ * the new one's (whose length the header tells; the old image's buffer must have room
+ * for it). Bytes that differ fewer than gap_bytes apart share a range; 0 = 64. ranges
+ * NULL or too few: SLUICE_BUFFER_TOO_SMALL and the required number in *count. */
+SLUICE_API sluice_status_t sluice_plan_patch(const sluice_plan_t* before,
+                                             const sluice_plan_t* after,
+                                             uint64_t gap_bytes,
+                                             sluice_patch_range_t* ranges,
+                                             size_t* count);
+
+/* Content hashes, for caches: equal inputs have equal ones on every machine and in every
+ * process (FNV-1a 64). A graph's leaves the values of inline constants out: no plan
+ * depends on them. A plan's is of all its bytes; `made_for` are the hashes of graph and
+ * hardware that a plan was made for, scratchpad_bytes what it may use. */
+SLUICE_API uint64_t sluice_graph_hash(const sluice_graph_t* graph);
+SLUICE_API uint64_t sluice_hardware_hash(const sluice_hardware_t* hardware);
+typedef struct sluice_plan_hashes {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t plan;
+  uint64_t made_for_graph, made_for_hardware;
+  uint64_t scratchpad_bytes;
+} sluice_plan_hashes_t;
+SLUICE_API sluice_status_t sluice_plan_hash(const sluice_plan_t* plan,
+                                            sluice_plan_hashes_t* out_hashes);
 /* Reads a plan.fbs back in (structure only: verify it against graph and hardware). */
 SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,
