@@ -175,6 +175,7 @@ int main(int argc, char** argv) {
     size_t w;
     if (strcmp(argv[i], "--plain") == 0) {
       if (hardware != NULL) Together(context, hardware, graphs, count);
+      sluice_hardware_destroy(hardware);
       plain = 1;
       hardware = NULL;
       continue;
@@ -204,5 +205,8 @@ int main(int argc, char** argv) {
   }
   if (!plain && hardware == NULL) return 3;
   if (!plain) Together(context, hardware, graphs, count);
+  while (count > 0) sluice_graph_destroy(graphs[--count]);
+  sluice_hardware_destroy(hardware);
+  sluice_context_destroy(context);
   return 0;
 }
