@@ -81,14 +81,28 @@ class Training {
                ToDims(shape));
   }
 
+  // Where output - target is the error: of a softmax (with the cross entropy as loss) at
+  // what goes into it.
+  uint32_t LossAt(uint32_t t) const {
+    for (size_t l = graph_.layers().size(); l-- > 0;) {
+      const LayerRow& layer = graph_.layers()[l];
+      if (layer.outputs[0] != t) continue;
+      if (layer.op == SLUICE_OP_SOFTMAX) return layer.inputs[0];
+      return layer.op == SLUICE_OP_RESHAPE && LossAt(layer.inputs[0]) != layer.inputs[0]
+                 ? LossAt(layer.inputs[0])
+                 : t;
+    }
+    return t;
+  }
+
   void AddLoss(uint32_t t) {
     const TensorRow row = tensor(t);
     const std::string name = graph_.name(row.name);
     const uint32_t target = graph_.AddTensor(name + ".target", row.dtype, Kind::kInput,
                                              row.dims, row.zero_point);
     const Affine in = {1, row.zero_point};
-    Pass(t, Add(name + ".loss", SLUICE_OP_SUB, {t, target},
-                SumAttributes(in, in, {2, 0}, kErrorRange), ToDims(Shape(t))));
+    Pass(LossAt(t), Add(name + ".loss", SLUICE_OP_SUB, {t, target},
+                        SumAttributes(in, in, {2, 0}, kErrorRange), ToDims(Shape(t))));
     ++losses_;
   }
 

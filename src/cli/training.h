@@ -4,7 +4,8 @@
 //
 // Input    graph.fbs bytes of an inference graph
 // Output   graph.fbs bytes: the same layers first. New inputs: one "target" per 8-bit
-//          output, whose error is output - target. New outputs: "NAME.gradient" of each
+//          output, whose error is output - target (behind a softmax: the error of what
+//          goes into it, as of the cross entropy). New outputs: "NAME.gradient" of each
 //          weight (filter-shaped; of depthwise filters [K,R,S,1]; of matrices
 //          [K,1,1,C]). A weight that is used twice has a gradient per use.
 // Errors   Failure(kBadInput) when nothing is trained or an output has no error;

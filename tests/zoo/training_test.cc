@@ -309,6 +309,36 @@ TEST_CASE("a transformer trains too, softmax and norms on the host") {
   CHECK(plan.RefusedBy(plan.plan) == "");
 }
 
+TEST_CASE("a softmax at the end passes output - target to what goes into it") {
+  GraphWriter graph("classifier");
+  constexpr uint8_t kInt8 = SLUICE_DTYPE_INT8;
+  const uint32_t x = graph.AddTensor("x", kInt8, Kind::kInput, {3, 20});
+  const uint32_t w = graph.AddSeeded("w", kInt8, {8, 20}, 7);
+  std::vector<int32_t> rows;
+  for (int i = 0; i < 8; ++i) rows.insert(rows.end(), {0, kOne, -8});
+  const uint32_t parameters =
+      graph.AddConstant("", SLUICE_DTYPE_INT32, {8, 3}, rows.data(), rows.size() * 4);
+  const uint32_t logits = graph.AddTensor("logits", kInt8, Kind::kIntermediate, {3, 8});
+  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  a[SLUICE_CONV_ACT_MIN] = -128;
+  a[SLUICE_CONV_ACT_MAX] = 127;
+  graph.AddLayer("fc", SLUICE_OP_FULLY_CONNECTED, {x, w, parameters}, {logits}, a);
+  const uint32_t p = graph.AddTensor("p", kInt8, Kind::kIntermediate, {3, 8});
+  graph.AddLayer("p", SLUICE_OP_SOFTMAX, {logits}, {p}, {kOne, 23, -248});
+  const uint32_t flat = graph.AddTensor("flat", kInt8, Kind::kOutput, {24});
+  graph.AddLayer("flat", SLUICE_OP_RESHAPE, {p}, {flat}, {});
+  const Bytes bytes = MakeTrainingGraph(graph.Finish());
+  const GraphReader reader(bytes);
+  for (uint32_t l = 0; l < reader.layers(); ++l) {
+    CHECK(reader.Op(l) != SLUICE_OP_OPAQUE);
+  }
+  Planned plan(bytes, "mcu-256k");
+  CHECK(plan.RefusedBy(plan.plan) == "");
+  const auto outputs = plan.Run(plan.Options()).outputs;
+  REQUIRE(outputs.size() == 2);
+  CHECK(outputs[1].size() == 8 * 20);
+}
+
 TEST_CASE("a graph without weights cannot be trained") {
   GraphWriter graph("nothing");
   const uint32_t x =
