@@ -187,12 +187,8 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
   if (hardware.node_cols * hardware.node_rows != 1) return Status::kUnsupported;
   ArenaScope scope(scratch);
   Span<uint32_t> begin;  // of each instance's instructions in `done`
-  SLUICE_TRY(scratch->Allocate(end.size() + 1, &begin));
-  for (uint32_t i = first; i < end.size(); ++i) {
-    begin[i + 1] = begin[i] + Window(image, i).block->instruction_count;
-  }
-  Span<int64_t> done;
-  SLUICE_TRY(scratch->Allocate(begin[end.size()], &done));
+  SLUICE_TRY(scratch->Allocate(end.size(), &begin));
+  Vector<int64_t> done(scratch);
   int64_t free[kStreamEngines] = {};
   int64_t latest = 0;
   for (uint32_t i = first; i < end.size(); ++i) {
@@ -201,6 +197,8 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
       continue;
     }
     const Window w(image, i);
+    begin[i] = static_cast<uint32_t>(done.size());
+    SLUICE_TRY(done.Extend(w.block->instruction_count));
     ArenaScope inner(scratch);
     Span<uint32_t> order;
     SLUICE_TRY(PutInOrder(w, scratch, &order));
