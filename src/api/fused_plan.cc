@@ -2,9 +2,11 @@
 #include "api/fused_plan.h"
 
 #include "api/carried_section.h"
+#include "api/fused_keep.h"
 #include "api/fused_section.h"
 #include "api/fusion_search.h"
 #include "api/fusion_sections.h"
+#include "api/parallel_starts.h"
 #include "api/plan_notation.h"
 #include "base/checked.h"
 #include "model/report.h"
@@ -29,6 +31,7 @@ constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to 
 constexpr uint64_t kLooks = 4;
 constexpr uint64_t kJudgeMargin = 2;
 constexpr uint64_t kOfferShare = 8;
+constexpr uint64_t kStartBytes = 256 * 1024;  // of a parallel start, beyond its search
 
 struct Exponents {
   uint32_t energy;
@@ -62,10 +65,9 @@ class FusedScheduler {
     for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted();) {
       Section* section = &sections_[i];
       if (MayFuse(graph_, hardware_, lowering_, order_[section->first], capacity_)) {
-        const Status status = TrySection(section);
-        if (status == Status::kOutOfMemory) return status;
+        // What does not pay as a whole, or does not fit the memory, may in parts.
+        (void)TrySection(section);
         *any = *any || section->fused;
-        // What does not pay as a whole may pay in parts.
         if (!section->fused && section->last - section->first > 1) {
           Split(i);
           continue;
@@ -213,8 +215,7 @@ class FusedScheduler {
   // The section whose result a fused one took over, or kNone.
   uint32_t LikeOf(uint32_t i) const {
     for (uint32_t k = i; k-- > 0;) {
-      if (sections_[k].fused &&
-          sections_[k].result.scheme == sections_[i].result.scheme) {
+      if (sections_[k].fused && sections_[k].decision == sections_[i].decision) {
         return k;
       }
     }
@@ -286,6 +287,8 @@ class FusedScheduler {
     const Section& other = sections_[twin];
     section->fused = true;
     section->cost = other.cost;
+    section->decision = other.decision;
+    section->work_bytes = other.work_bytes;
     section->result = other.result;
     section->buffers = other.buffers;
     section->offsets = other.offsets;
@@ -404,34 +407,44 @@ class FusedScheduler {
     SLUICE_TRY(StartOfCarried(carried, section->run,
                               carried_order_.Slice(section->first, section->last),
                               local_, arena_, &section->start, &section->touched));
-    SLUICE_TRY(Solve(section, 0, budget_));
+    SLUICE_TRY(Solve(section, SearchOf(*section, 0), budget_, arena_));
     bool held = false;
     if (section->result.score.cost < kAnnealRejected) {
       SLUICE_TRY(AdoptTimes(section, &held));
     }
     if (!held) SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, arena_));
     if (RoundsOf(*section) != 0) SLUICE_TRY(MeasureFused(section));
+    section->decision = ++decisions_;
     section->fused = true;
     return Status::kOk;
   }
 
-  Status Solve(Section* section, uint64_t rounds, Budget* budget) {
+  FusionSearch SearchOf(const Section& section, uint64_t rounds) const {
     FusionSearch search;
     const Exponents exponents = ExponentsOf(options_);
     search.solver = options_.solver;
     search.objective = Objective{exponents.energy, exponents.delay};
     search.seed = options_.seed;
     search.rounds = rounds;
-    if (!section->start.order.empty()) {
+    if (!section.start.order.empty()) {
       search.solver = SLUICE_SOLVER_FUSION;
-      search.start = &section->start;
-      search.touched = section->touched;
-      search.evaluations = EvaluationsOf(*section);
+      search.start = &section.start;
+      search.touched = section.touched;
+      search.evaluations = EvaluationsOf(section);
     }
+    return search;
+  }
+
+  Status Solve(Section* section, const FusionSearch& search, Budget* budget,
+               Arena* work) {
+    const uint64_t before = work->memory()->live_bytes();
     section->run.problem.buffer_bytes = capacity_;
     Diagnostic ignored = {};
-    return SearchFusion(section->run.problem, ModelOf(&section->run), search, budget,
-                        arena_, &ignored, &section->result);
+    const Status status =
+        SearchFusion(section->run.problem, ModelOf(&section->run), search, budget, work,
+                     &ignored, &section->result);
+    section->work_bytes = work->memory()->live_bytes() - before;
+    return status;
   }
 
   Status Report(const Program& program, sluice_report_t* report) {
@@ -457,20 +470,43 @@ class FusedScheduler {
   }
 
   Status TrySection(Section* section) {
+    const Arena::Mark mark = arena_->mark();
+    const Status status = DecideSection(section);
+    if (status != Status::kOk) section->fused = false;
+    if (!section->fused) arena_->Rewind(mark);
+    return status;
+  }
+
+  Status DecideSection(Section* section) {
     const Span<const uint32_t> layers = order_.Slice(section->first, section->last);
     SLUICE_TRY(MakeFusionRun(graph_, hardware_, lowering_, layers, capacity_, arena_,
                              &section->run));
     if (Known(static_cast<uint32_t>(section - sections_.data()))) return Status::kOk;
     SLUICE_TRY(arena_->Allocate(section->run.layer.size(), &section->more));
     section->run.coster = coster_;
+    Arena work(arena_->memory());
     // As published counts its own rounds, or as many as are asked for.
     const uint64_t rounds =
         Published() && options_.max_iterations != 0 ? Share(*section) : 0;
     Budget part = *budget_;
     if (options_.deadline_ns != 0) part = budget_->Part(kSearchPercent);
-    SLUICE_TRY(Solve(section, rounds, &part));
+    SLUICE_TRY(Solve(section, SearchOf(*section, rounds), &part, &work));
     Spent(part);
-    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, arena_));
+    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, &work));
+    SLUICE_TRY(MeasureFused(section));
+    double alone = 0;
+    SLUICE_TRY(MeasureAlone(layers, &alone));
+    section->fused = section->cost < alone;
+    return section->fused ? Keep(section) : Status::kOk;
+  }
+
+  // What was found outlasts the memory it was found in.
+  Status Keep(Section* section) {
+    section->decision = ++decisions_;
+    return KeepFused(arena_, &section->result, &section->buffers, &section->offsets);
+  }
+
+  Status MeasureAlone(Span<const uint32_t> layers, double* cost) {
     Arena programs(arena_->memory());
     Program alone(&programs);
     Budget unlimited;
@@ -478,11 +514,7 @@ class FusedScheduler {
       SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, coster_,
                              &unlimited, arena_, &alone));
     }
-    double alone_cost = 0;
-    SLUICE_TRY(Measure(alone, &alone_cost));
-    SLUICE_TRY(MeasureFused(section));
-    section->fused = section->cost < alone_cost;
-    return Status::kOk;
+    return Measure(alone, cost);
   }
 
   Status MeasureFused(Section* section) {
@@ -504,7 +536,7 @@ class FusedScheduler {
     Section* section = &sections_[i];
     const Arena::Mark mark = arena_->mark();
     Section next = *section;
-    const Status status = Anneal(&next, percent);
+    const Status status = Anneal(&next, percent, section->cost);
     if (status != Status::kOk || next.cost >= section->cost) {
       arena_->Rewind(mark);
       return status;
@@ -514,13 +546,32 @@ class FusedScheduler {
     return Status::kOk;
   }
 
-  Status Anneal(Section* section, uint32_t percent) {
+  // From what was constructed; kept when it costs less than `limit`.
+  Status Anneal(Section* section, uint32_t percent, double limit) {
+    Arena work(arena_->memory());
+    ParallelStarts starts(arena_->memory());
+    FusionSearch search = SearchOf(*section, RoundsOf(*section));
+    const GroupNotation start = section->result.notation;
+    // Repeated blocks are better constructed again: annealed short, then stamped.
+    if (section->result.repeats.runs == 0) {
+      search.start = &start;
+      search.touched = Span<uint8_t>();
+    }
     Budget part = options_.deadline_ns != 0 ? budget_->Part(percent) : *budget_;
-    const Status status = Solve(section, RoundsOf(*section), &part);
+    Status status = Status::kOutOfMemory;
+    if (options_.runner != nullptr) {
+      section->run.problem.buffer_bytes = capacity_;
+      status =
+          starts.Run(section->run, options_, search,
+                     2 * section->work_bytes + kStartBytes, &part, &section->result);
+    }
+    // Without room for several starts, one.
+    if (status == Status::kOutOfMemory) status = Solve(section, search, &part, &work);
     Spent(part);
     SLUICE_TRY(status);
-    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, arena_));
-    return MeasureFused(section);
+    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, &work));
+    SLUICE_TRY(MeasureFused(section));
+    return section->cost < limit ? Keep(section) : Status::kOk;
   }
 
   void Spent(const Budget& part) {
@@ -554,6 +605,7 @@ class FusedScheduler {
 
   // DRAM places for the order in which groups run.
   Status PlaceTensors(FusedPlan* plan, Diagnostic* diagnostic) {
+    ArenaScope scope(arena_);
     Span<uint32_t> when;
     Span<uint8_t> on_chip;
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &when));
@@ -610,6 +662,7 @@ class FusedScheduler {
   Span<Section> sections_;
   uint32_t section_count_ = 0;
   Span<uint32_t> carried_order_, local_;  // when an earlier schedule is carried over
+  uint32_t decisions_ = 0;
   uint64_t measured_ns_ = 0, measured_steps_ = 0;  // by MeasureFused
   uint64_t finish_ns_ = 0;                         // what follows the search, at most
 };

@@ -24,7 +24,6 @@
 #include "model/program.h"
 #include "model/tile_cost.h"
 #include "solve/repair/carry.h"
-#include "solve/repair/carry.h"
 
 namespace sluice {
 
@@ -80,18 +79,6 @@ struct FusedCall {
 Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* arena,
                      Arena* scratch, Program* program, FusedPlan* plan,
                      Diagnostic* diagnostic);
-
-// The same from what still holds of an earlier schedule: what is fused stays so, what
-// was touched is reworked, the rest of the budget improves it. A section that cannot be
-// carried over is scheduled anew. scale: a report of a plan of this graph or of one
-// like it. Errors as ScheduleFused.
-Status ReworkFused(const Graph& graph, const Hardware& hardware,
-                   const Lowering& lowering, int64_t scratchpad_bytes,
-                   const sluice_schedule_options_t& options,
-                   const sluice_report_t& scale, const CarriedSchedule& carried,
-                   const TileCoster& coster, Budget* budget, Arena* arena,
-                   Arena* scratch, Program* program, FusedPlan* plan,
-                   Diagnostic* diagnostic);
 
 // energy^n * cycles^m; both exponents 0 mean 1, 1.
 double PlanCost(const sluice_schedule_options_t& options,

@@ -18,8 +18,10 @@ struct Section {
   uint32_t first;
   uint32_t last;
   bool fused;
-  bool repeats;  // worth a longer search
-  double cost;   // when fused, by itself
+  bool repeats;         // worth a longer search
+  double cost;          // when fused, by itself
+  uint32_t decision;    // equal for those that have one result
+  uint64_t work_bytes;  // that finding it took
   FusionRun run;
   FusionResult result;
   FusedBuffers buffers;

@@ -3,7 +3,9 @@
 
 #include "api/fused_plan.h"
 #include "api/node_program.h"
+#include "api/objects.h"
 #include "api/operator_plan.h"
+#include "api/parallel_starts.h"
 #include "api/plan_notation.h"
 #include "api/reschedule.h"
 #include "api/tile_costs.h"
@@ -106,6 +108,31 @@ struct Again {
   bool minimise;
   sluice_change_t* change;
 };
+constexpr Again kAnew = {nullptr, false, nullptr};
+
+// What the plain plan takes, with its lowering, its waits and its judge. Measured over the
+// zoo, with a quarter to spare.
+uint64_t PlainBytes(const Graph& graph, uint64_t steps) {
+  return 160 * 1024 + 4096 * uint64_t{graph.layers.size()} + 200 * steps;
+}
+
+// What is added while better ones are searched for; the search does with that.
+uint64_t SearchBytes(const Graph& graph, const sluice_schedule_options_t& options,
+                     uint64_t steps) {
+  if (options.solver == SLUICE_SOLVER_BASELINE) return 0;
+  const uint64_t one = 2 * 1024 * 1024 + 16 * 1024 * uint64_t{graph.layers.size()};
+  // A handed plan or the plain one beside it, and copies of the search.
+  return one * (options.runner != nullptr ? 2 + 3 * ParallelStarts::kStarts : 1) +
+         128 * steps +
+         (options.resume != nullptr ? 2 * options.resume->bytes.size() : 0);
+}
+
+bool HasFused(const PlanNotation& notation) {
+  for (const PlanSection& section : notation.section) {
+    if (section.fused != 0) return true;
+  }
+  return false;
+}
 
 // Everything until the plan's bytes.
 class PlanMaker {
@@ -125,6 +152,7 @@ class PlanMaker {
         arena_(arena),
         scratch_(scratch),
         diagnostic_(diagnostic),
+        live_before_(scratch->memory()->live_bytes()),
         baseline_(scratch->memory(), hardware) {
     capacity_ = hardware.scratchpad().capacity_bytes;
     if (options.scratchpad_bytes != 0) {
@@ -141,8 +169,15 @@ class PlanMaker {
     TileCosts costs(graph_, hardware_, baseline_.lowering, options_, &tile_memory);
     SLUICE_TRY(costs.Init(diagnostic_));
     const TileCoster coster = costs.coster();
-    if (before_ != nullptr) SLUICE_TRY(MakeAgain(costs, coster));
-    const Status status = !best_.all.empty() ? Status::kOk
+    bool again = before_ != nullptr;
+    if (options_.resume != nullptr) {
+      SLUICE_TRY(TakeResumed());
+      // A plain plan says nothing about what to fuse.
+      again = HasFused(options_.resume->plan.notation);
+      if (again) before_ = &options_.resume->plan;
+    }
+    if (again) SLUICE_TRY(MakeAgain(costs, coster));
+    const Status status = again && !best_.all.empty() ? Status::kOk
                           : options_.granularity == SLUICE_GRANULARITY_OPERATOR
                               ? MakeWhole(costs, coster)
                               : MakeTiled(costs, coster);
@@ -156,6 +191,25 @@ class PlanMaker {
   }
 
   Span<const uint8_t> bytes() const { return best_.all; }
+
+  // Steps of the plain plan; layer by layer, so that little memory is used.
+  Status CountSteps(uint64_t* steps) {
+    SLUICE_TRY(Lower(graph_, hardware_, scratch_, &baseline_.lowering, diagnostic_));
+    Arena memory(scratch_->memory());
+    TileCosts costs(graph_, hardware_, baseline_.lowering, options_, &memory);
+    SLUICE_TRY(costs.Init(diagnostic_));
+    Budget unlimited;
+    *steps = 0;
+    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
+      if (baseline_.lowering.is_view[l] != 0) continue;
+      Arena one(scratch_->memory());
+      Program program(&one, hardware_.node_cols, hardware_.node_rows);
+      SLUICE_TRY(AppendLayer(graph_, hardware_, baseline_.lowering, l, capacity_,
+                             costs.coster(), &unlimited, scratch_, &program));
+      *steps += program.size();
+    }
+    return Status::kOk;
+  }
 
  private:
   void EnterPhase(uint32_t phase) { scratch_->memory()->EnterPhase(phase); }
@@ -210,7 +264,10 @@ class PlanMaker {
         status != Status::kStopped) {
       SLUICE_TRY(status);
     }
-    if (!best_.all.empty()) change_->from_scratch = 0;
+    if (!best_.all.empty()) {
+      change_->from_scratch = 0;
+      if (clock_->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
+    }
     return costs.status(diagnostic_);
   }
 
@@ -240,6 +297,8 @@ class PlanMaker {
     SLUICE_TRY(costs.status(diagnostic_));
     const uint64_t begin = clock_->watched() ? MonotonicNs() : 0;
     const uint64_t steps = baseline_.program.size();
+    const uint64_t bound =
+        live_before_ + PlainBytes(graph_, steps) + SearchBytes(graph_, options_, steps);
     SLUICE_TRY(Complete(graph_, hardware_, scratch_, &baseline_));
     baseline_.report.groups = baseline_.report.layers;
     const bool nodes = baseline_.program.nodes() > 1;
@@ -247,13 +306,50 @@ class PlanMaker {
     if (clock_->watched() && searches) {
       // Whatever ends the search, there is a plan: this one, and its cost in time tells
       // what the next one's will be.
-      SLUICE_TRY(TakeBaseline());
+      if (best_.all.empty()) SLUICE_TRY(TakeBaseline());
       const uint64_t ns = MonotonicNs() - begin;
       step_ns_ = ns / Max<uint64_t>(steps, 1) + 1;
       search_ = clock_->Before(2 * ns);
     }
-    if (searches) SLUICE_TRY(TakeBetter(nodes, costs, coster));
+    if (searches) {
+      scratch_->memory()->Limit(bound);
+      const Status status = TakeBetter(nodes, costs, coster);
+      scratch_->memory()->Limit(0);
+      SLUICE_TRY(status);
+    }
     return best_.all.empty() ? TakeBaseline() : Status::kOk;
+  }
+
+  // The plan that was handed in, once it is judged, if it keeps to the options.
+  Status TakeResumed() {
+    const Plan& plan = options_.resume->plan;
+    {
+      ArenaScope scope(scratch_);
+      VerifiedCounts counts = {};
+      SLUICE_TRY(Verify(graph_, hardware_, plan, scratch_, &counts, diagnostic_));
+    }
+    if (plan.report.peak_buffer_bytes > static_cast<uint64_t>(capacity_) ||
+        options_.max_block_cycles != 0) {
+      return Status::kOk;
+    }
+    Arena written(scratch_->memory());
+    PlanBytes image = {};
+    SLUICE_TRY(WritePlan(plan, plan.stream.size(), plan.debug_layer.size(), &written,
+                         &image, diagnostic_));
+    memcpy(image.stream.data(), plan.stream.data(), plan.stream.size());
+    for (size_t i = 0; i < image.debug_layer.size(); ++i) {
+      image.debug_layer[i] = plan.debug_layer[i];
+    }
+    return Hold(image, &written, plan.report);
+  }
+
+  // This plan is now the best there is.
+  Status Hold(const PlanBytes& image, Arena* written, const sluice_report_t& report) {
+    arena_->Swap(written);
+    best_ = image;
+    cost_ = PlanCost(options_, report);
+    progress_->Reach(cost_);
+    return Status::kOk;
   }
 
   Status TakeBaseline() {
@@ -293,7 +389,9 @@ class PlanMaker {
                             : FindOnNodes(*schedule, whole, coster, &found);
     SLUICE_TRY(offered_);
     if (clock_->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
-    SLUICE_TRY(costs.status(diagnostic_));
+    const Status priced = costs.status(diagnostic_);
+    if (priced == Status::kOutOfMemory) return Status::kOk;
+    SLUICE_TRY(priced);
     if (!better) return Status::kOk;
     const Status status = Take(&found);
     // The plain plan may still fit, or is there already.
@@ -384,11 +482,7 @@ class PlanMaker {
     }
     EnterPhase(SLUICE_PHASE_VERIFY);
     SLUICE_TRY(Judge(graph_, hardware_, image.all, scratch_, diagnostic_));
-    arena_->Swap(&written);
-    best_ = image;
-    cost_ = PlanCost(options_, c->report);
-    progress_->Reach(cost_);
-    return Status::kOk;
+    return Hold(image, &written, c->report);
   }
 
   const Graph& graph_;
@@ -405,6 +499,7 @@ class PlanMaker {
   Arena* scratch_;
   Diagnostic* diagnostic_;
   int64_t capacity_;
+  uint64_t live_before_;
   Candidate baseline_;
   PlanBytes best_ = {};  // in arena_; empty = none yet
   double cost_ = 0;      // of it
@@ -424,11 +519,10 @@ class WatchScope {
   Memory* memory_;
 };
 
-Status Make(const Graph& graph, const Hardware& hardware,
-            const sluice_schedule_options_t& options, const Again& again, Arena* arena,
-            Arena* scratch, Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
-  SLUICE_TRY(CheckOptions(options, diagnostic));
-  SLUICE_TRY(CheckMachine(hardware, diagnostic));
+Status MakeWatched(const Graph& graph, const Hardware& hardware,
+                   const sluice_schedule_options_t& options, const Again& again,
+                   Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
+                   Diagnostic* diagnostic) {
   ArenaScope scope(scratch);
   Progress progress;
   progress.callback = options.progress;
@@ -452,7 +546,64 @@ Status Make(const Graph& graph, const Hardware& hardware,
       .Text(" us after the start, before there was a plan");
 }
 
+// There was not even room for the plain plan: how much would be.
+Status RefuseMemory(const Graph& graph, const Hardware& hardware,
+                    const sluice_schedule_options_t& options, Arena* scratch,
+                    Diagnostic* diagnostic) {
+  const uint64_t live = scratch->memory()->live_bytes();
+  const uint64_t cap = scratch->memory()->max_bytes();
+  Progress progress;
+  Budget clock;
+  uint64_t steps = 0;
+  Diagnostic ignored = {};
+  bool counted = false;
+  {
+    ArenaScope scope(scratch);
+    PlanMaker maker(graph, hardware, options, kAnew, &clock, &progress, nullptr,
+                    scratch, &ignored);
+    counted = maker.CountSteps(&steps) == Status::kOk;
+  }
+  const uint64_t required = live + PlainBytes(graph, steps);
+  Fail fail(diagnostic, Status::kOutOfMemory, "memory");
+  fail.Text(counted ? "the plain plan needs a context of "
+                    : "to know what the plain plan needs takes a context of ");
+  fail.Number(static_cast<int64_t>(required)).Text(" bytes");
+  if (cap != 0) fail.Text(", it may have ").Number(static_cast<int64_t>(cap));
+  return fail.Bytes(required, cap);
+}
+
+Status Make(const Graph& graph, const Hardware& hardware,
+            const sluice_schedule_options_t& options, const Again& again, Arena* arena,
+            Arena* scratch, Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOptions(options, diagnostic));
+  SLUICE_TRY(CheckMachine(hardware, diagnostic));
+  sluice_change_t unread = {};
+  Again from = again;
+  if (from.change == nullptr) from.change = &unread;
+  const Status status =
+      MakeWatched(graph, hardware, options, from, arena, scratch, bytes, diagnostic);
+  return status == Status::kOutOfMemory
+             ? RefuseMemory(graph, hardware, options, scratch, diagnostic)
+             : status;
+}
+
 }  // namespace
+
+Status BoundMemory(const Graph& graph, const Hardware& hardware,
+                   const sluice_schedule_options_t& options, Arena* scratch,
+                   uint64_t* bytes, Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOptions(options, diagnostic));
+  SLUICE_TRY(CheckMachine(hardware, diagnostic));
+  ArenaScope scope(scratch);
+  Progress progress;
+  Budget clock;
+  PlanMaker maker(graph, hardware, options, kAnew, &clock, &progress, nullptr, scratch,
+                  diagnostic);
+  uint64_t steps = 0;
+  SLUICE_TRY(maker.CountSteps(&steps));
+  *bytes = PlainBytes(graph, steps) + SearchBytes(graph, options, steps);
+  return Status::kOk;
+}
 
 Status MakePlan(const Graph& graph, const Hardware& hardware,
                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,

@@ -33,15 +33,10 @@ Status RemakePlan(const Graph& graph, const Hardware& hardware,
                   bool minimise_changes, Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
                   sluice_change_t* change, Diagnostic* diagnostic);
 
-// The same from an earlier plan of a graph, hardware or budget that was like these:
-//   lowering -> which layer was which -> what still holds, reworked where it does not
-//            -> placement -> waits -> cycles, report -> stream -> plan bytes -> verify
-// Fills the layer counts of *change. Errors also kBadInput, kInfeasible, kStopped: the
-// plan before is of no use here.
-Status RemakePlan(const Graph& graph, const Hardware& hardware,
-                  const sluice_schedule_options_t& options, const Plan& before,
-                  Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
-                  sluice_change_t* change, Diagnostic* diagnostic);
+// Bytes that MakePlan takes at most, its plan included.
+Status BoundMemory(const Graph& graph, const Hardware& hardware,
+                   const sluice_schedule_options_t& options, Arena* scratch,
+                   uint64_t* bytes, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

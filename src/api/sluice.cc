@@ -126,7 +126,8 @@ sluice_status_t CreateInBlock(const sluice_context_options_t& options,
       inside.user = &context->heap;
       inside.allocate = HeapAllocate;
       inside.release = HeapRelease;
-      context->memory = Memory(inside, options.max_bytes);
+      const bool capped = options.max_bytes != 0 && options.max_bytes < bytes;
+      context->memory = Memory(inside, capped ? options.max_bytes : bytes);
     }
   }
   if (context == nullptr) {
@@ -307,6 +308,25 @@ sluice_status_t sluice_reschedule(sluice_context_t* context,
       });
   if (out_change != nullptr) (void)sluice::WriteStruct(change, out_change);
   return status;
+}
+
+sluice_status_t sluice_schedule_memory_bound(sluice_context_t* context,
+                                             const sluice_graph_t* graph,
+                                             const sluice_hardware_t* hardware,
+                                             const sluice_schedule_options_t* options,
+                                             uint64_t* out_bytes,
+                                             sluice_diagnostic_t* diagnostic) {
+  Report report(diagnostic);
+  sluice_schedule_options_t own;
+  if (context == nullptr || graph == nullptr || hardware == nullptr ||
+      out_bytes == nullptr || !sluice::ReadStruct(options, &own)) {
+    return report.BadArgument(
+        "context, graph, hardware and out_bytes must not be null, options must be of a "
+        "known version");
+  }
+  sluice::Arena scratch(&context->memory);
+  return report.Done(sluice::BoundMemory(graph->graph, hardware->hardware, own,
+                                         &scratch, out_bytes, report.get()));
 }
 
 sluice_status_t sluice_plan_create(sluice_context_t* context, const void* bytes,

@@ -65,6 +65,13 @@ Budget Budget::Before(uint64_t reserve_ns) const {
   return part;
 }
 
+Budget Budget::Alone() const {
+  Budget part = *this;
+  part.progress_ = nullptr;
+  part.iterations_ = 0;
+  return part;
+}
+
 uint64_t Budget::left_ns() const {
   if (deadline_ns_ == 0) return UINT64_MAX;
   const uint64_t now = MonotonicNs();

@@ -52,6 +52,8 @@ class Budget {
   Budget Part(uint32_t percent) const;
   // A budget that ends this much earlier, if it has a deadline.
   Budget Before(uint64_t reserve_ns) const;
+  // The same for another thread: nobody is told of its progress.
+  Budget Alone() const;
   // Counts what a part has spent. That a part ran out ends the whole only when the
   // whole has run out too.
   void Join(const Budget& part) {

@@ -80,6 +80,7 @@ void* Memory::Allocate(size_t bytes, size_t alignment) {
   if (max_bytes_ != 0 && (bytes > max_bytes_ || live_bytes_ > max_bytes_ - bytes)) {
     return nullptr;
   }
+  if (limit_bytes_ != 0 && live_bytes_ + bytes > limit_bytes_) return nullptr;
   void* p = allocator_.allocate(allocator_.user, bytes, alignment);
   if (p == nullptr) return nullptr;
   live_bytes_ += bytes;

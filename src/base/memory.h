@@ -55,6 +55,10 @@ class Memory {
   Budget* clock() const { return clock_; }
   bool Stop() const;
 
+  // A cap of our own below the caller's, for a search that may do with less; 0 = none.
+  void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
+  uint64_t max_bytes() const { return max_bytes_; }
+
   uint64_t live_bytes() const { return live_bytes_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t allocations() const { return allocations_; }
@@ -62,6 +66,7 @@ class Memory {
  private:
   sluice_allocator_t allocator_;
   uint64_t max_bytes_;  // 0 = no cap
+  uint64_t limit_bytes_ = 0;
   uint64_t live_bytes_ = 0;
   uint64_t peak_bytes_ = 0;
   uint64_t allocations_ = 0;

@@ -44,13 +44,26 @@ inline Bytes ImportedGraph(const std::string& path) {
 
 class NetworkPlan {
  public:
-  NetworkPlan(const Bytes& graph, const std::string& preset)
-      : NetworkPlan(graph, sluice::cli::LoadHardware(preset)) {}
-  NetworkPlan(const Bytes& graph, const Bytes& hardware)
+  // max_bytes caps the memory; with a block, all of it lies there.
+  NetworkPlan(const Bytes& graph, const std::string& preset, uint64_t max_bytes = 0,
+              void* block = nullptr, uint64_t block_bytes = 0)
+      : NetworkPlan(graph, sluice::cli::LoadHardware(preset), max_bytes, block,
+                    block_bytes) {}
+  NetworkPlan(const Bytes& graph, const Bytes& hardware, uint64_t max_bytes = 0,
+              void* block = nullptr, uint64_t block_bytes = 0)
       : graph_bytes_(graph), hardware_bytes_(hardware) {
     diagnostic.struct_size = sizeof diagnostic;
     sluice_context_options_t options = {};
     options.struct_size = sizeof options;
+    options.max_bytes = max_bytes;
+    options.block = block;
+    options.block_bytes = block_bytes;
+    sluice_allocator_t recording = {};
+    recording.struct_size = sizeof recording;
+    recording.user = &memory_;
+    recording.allocate = Recorded::Allocate;
+    recording.release = Recorded::Release;
+    if (block == nullptr) options.allocator = &recording;
     ok =
         sluice_context_create(&options, &context_, &diagnostic) == SLUICE_OK &&
         sluice_graph_create(context_, graph.data(), graph.size(), &graph_,
@@ -59,6 +72,7 @@ class NetworkPlan {
                                &hardware_, &diagnostic) == SLUICE_OK;
   }
   ~NetworkPlan() {
+    sluice_plan_destroy(resumed_);
     sluice_plan_destroy(plan_);
     sluice_hardware_destroy(hardware_);
     sluice_graph_destroy(graph_);
@@ -66,10 +80,66 @@ class NetworkPlan {
   }
   NetworkPlan(const NetworkPlan&) = delete;
 
-  sluice_status_t Schedule(uint32_t solver, uint64_t scratchpad_bytes,
-                           uint64_t deadline_ns = 0) {
+  // What the allocator was asked for, as it saw it.
+  struct Recorded {
+    uint64_t live = 0, peak = 0;
+    static void* Allocate(void* user, size_t bytes, size_t alignment) {
+      Recorded* r = static_cast<Recorded*>(user);
+      if (alignment < sizeof(void*)) alignment = sizeof(void*);
+      r->live += bytes;
+      r->peak = std::max(r->peak, r->live);
+      return std::aligned_alloc(alignment,
+                                (bytes + alignment - 1) / alignment * alignment);
+    }
+    static void Release(void* user, void* p, size_t bytes, size_t) {
+      static_cast<Recorded*>(user)->live -= bytes;
+      std::free(p);
+    }
+  };
+  const Recorded& memory() const { return memory_; }
+  void ForgetPeak() { memory_.peak = memory_.live; }
+  // For the options as the next Schedule has them; 0 = failed.
+  uint64_t MemoryBound() {
+    const sluice_schedule_options_t options = Options(SLUICE_SOLVER_DEFAULT, 0, 0);
+    uint64_t bytes = 0;
+    return sluice_schedule_memory_bound(context_, graph_, hardware_, &options, &bytes,
+                                        &diagnostic) == SLUICE_OK
+               ? bytes
+               : 0;
+  }
+  // The plan that the next Schedule goes on from; it stands as the plan until then.
+  sluice_status_t Adopt(const Bytes& bytes) {
     sluice_plan_destroy(plan_);
     plan_ = nullptr;
+    const sluice_status_t status =
+        sluice_plan_create(context_, bytes.data(), bytes.size(), &plan_, &diagnostic);
+    resume_next_ = status == SLUICE_OK;
+    if (status != SLUICE_OK) return status;
+    report = {};
+    report.struct_size = sizeof report;
+    return sluice_plan_report(plan_, &report);
+  }
+
+  sluice_status_t Schedule(uint32_t solver, uint64_t scratchpad_bytes,
+                           uint64_t deadline_ns = 0) {
+    sluice_plan_destroy(resumed_);
+    resumed_ = resume_next_ ? plan_ : nullptr;
+    if (!resume_next_) sluice_plan_destroy(plan_);
+    plan_ = nullptr;
+    resume_next_ = false;
+    const sluice_schedule_options_t options =
+        Options(solver, scratchpad_bytes, deadline_ns);
+    const clock_t start = clock();
+    const sluice_status_t status =
+        sluice_schedule(context_, graph_, hardware_, &options, &plan_, &diagnostic);
+    plan_ms = 1e3 * static_cast<double>(clock() - start) / CLOCKS_PER_SEC;
+    if (status != SLUICE_OK) return status;
+    report = {};
+    report.struct_size = sizeof report;
+    return sluice_plan_report(plan_, &report);
+  }
+  sluice_schedule_options_t Options(uint32_t solver, uint64_t scratchpad_bytes,
+                                    uint64_t deadline_ns) const {
     sluice_schedule_options_t options = {};
     options.struct_size = sizeof options;
     options.solver = solver;
@@ -79,14 +149,10 @@ class NetworkPlan {
     options.progress_user = progress_user;
     options.cancel = cancel;
     options.max_iterations = max_iterations;
-    const clock_t start = clock();
-    const sluice_status_t status =
-        sluice_schedule(context_, graph_, hardware_, &options, &plan_, &diagnostic);
-    plan_ms = 1e3 * static_cast<double>(clock() - start) / CLOCKS_PER_SEC;
-    if (status != SLUICE_OK) return status;
-    report = {};
-    report.struct_size = sizeof report;
-    return sluice_plan_report(plan_, &report);
+    options.seed = seed;
+    options.resume = resumed_;
+    options.runner = runner;
+    return options;
   }
   sluice_status_t Verify() {
     return sluice_verify(context_, graph_, hardware_, plan_, &diagnostic);
@@ -121,6 +187,8 @@ class NetworkPlan {
   void* progress_user = nullptr;
   const uint32_t* cancel = nullptr;
   uint64_t max_iterations = 0;
+  uint64_t seed = 0;
+  const sluice_runner_t* runner = nullptr;
   sluice_diagnostic_t diagnostic = {};
   sluice_report_t report = {};
   double plan_ms = 0;  // CPU
@@ -131,6 +199,9 @@ class NetworkPlan {
   sluice_graph_t* graph_ = nullptr;
   sluice_hardware_t* hardware_ = nullptr;
   sluice_plan_t* plan_ = nullptr;
+  sluice_plan_t* resumed_ = nullptr;
+  bool resume_next_ = false;
+  Recorded memory_;
 };
 
 }  // namespace sluice_test

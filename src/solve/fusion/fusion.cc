@@ -148,12 +148,34 @@ Status AnnealOnly(Scheme* scheme, const FusionOptions& options, Arena* arena,
   return Status::kOk;
 }
 
+// The scheme as given, with the list policy that suits it best; false when it does not
+// fit.
+bool LoadStart(const GroupNotation& start, Scheme* scheme, SchemeScore* score) {
+  *score = SchemeScore();
+  scheme->Load(start);
+  for (uint32_t policy = 0; policy < kDmaPolicies; ++policy) {
+    scheme->SetPolicy(policy);
+    const SchemeScore next = scheme->Score(kAnnealRejected);
+    if (next.cost >= score->cost) continue;
+    *score = next;
+    scheme->Save();
+  }
+  scheme->Restore();
+  return score->cost < kAnnealRejected;
+}
+
 // Construction, and annealing when asked for.
 Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* arena,
                           Budget* budget, Diagnostic* diagnostic, SchemeScore* score,
                           uint64_t* rounds) {
   const uint64_t n = scheme->layers();
-  if (options.start != nullptr) {
+  if (options.start != nullptr && options.touched.empty()) {
+    // As it is; where it does not fit, as if there were none.
+    if (LoadStart(*options.start, scheme, score)) {
+      if (!options.anneal) return Status::kOk;
+      return AnnealOnly(scheme, options, arena, budget, score, rounds);
+    }
+  } else if (options.start != nullptr) {
     scheme->Load(*options.start);
     SLUICE_TRY(Rework(scheme, options.touched, options.construct_evaluations, arena,
                       budget, diagnostic, score));
@@ -232,6 +254,21 @@ uint32_t RoomFor(const GroupNotation& start) {
   return static_cast<uint32_t>(Min(most, 2 * tiles + 512));
 }
 
+// Tiles that schemes may have: the more, the less of the problem the buffer holds.
+uint32_t MostTiles(const FusionProblem& problem) {
+  const uint64_t n = problem.layers.size();
+  const uint64_t quarter =
+      static_cast<uint64_t>(Max<int64_t>(problem.buffer_bytes / 4, 1));
+  uint64_t parts = n;
+  for (const FusionLayer& layer : problem.layers) {
+    uint64_t bytes = layer.element_bytes;
+    for (const int32_t e : layer.extent) bytes *= static_cast<uint64_t>(e);
+    bytes += static_cast<uint64_t>(layer.weight_bytes);
+    parts += Min<uint64_t>(bytes / quarter, 16);
+  }
+  return static_cast<uint32_t>(Min(16 * n + 2048, 8 * parts + 512));
+}
+
 // The saved scheme, scored, as the result.
 void Take(Scheme* scheme, FusionResult* out) {
   scheme->Restore();
@@ -247,9 +284,10 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
                    const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
                    FusionResult* out) {
   const uint32_t n = static_cast<uint32_t>(problem.layers.size());
-  const uint32_t max_tiles = options.max_tiles != 0     ? options.max_tiles
-                             : options.start != nullptr ? RoomFor(*options.start)
-                                                        : 16 * n + 2048;
+  const bool rework = !options.touched.empty();
+  const uint32_t max_tiles = options.max_tiles != 0 ? options.max_tiles
+                             : rework               ? RoomFor(*options.start)
+                                                    : MostTiles(problem);
   const uint32_t max_transfers =
       options.max_transfers != 0 ? options.max_transfers : 2 * max_tiles;
   TileMemo* memo =
@@ -259,7 +297,7 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   if (memo == nullptr || scheme == nullptr) return Status::kOutOfMemory;
   *memo = TileMemo();
   *scheme = Scheme();
-  SLUICE_TRY(memo->Init(arena, model, options.start != nullptr ? 16 * n : 64 * n));
+  SLUICE_TRY(memo->Init(arena, model, rework ? 16 * n : 64 * n));
   SLUICE_TRY(
       scheme->Init(arena, &problem, memo, options.objective, max_tiles, max_transfers));
   out->rounds = 0;

@@ -212,6 +212,17 @@ typedef int32_t (*sluice_tile_cost_fn)(void* user, uint32_t layer,
                                        const int32_t extent[4], int32_t channels,
                                        sluice_tile_cost_t* out);
 
+/* The caller's threads. run calls job(argument, i) once for every i in [0, jobs), in any
+ * order, on any threads, and returns when all are done. Which threads and how many changes
+ * nothing about the plan. */
+typedef struct sluice_runner {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* user;
+  void (*run)(void* user, void (*job)(void* argument, uint32_t index), void* argument,
+              uint32_t jobs);
+} sluice_runner_t;
+
 typedef struct sluice_schedule_options {
   uint32_t struct_size;
   uint32_t solver;            /* SLUICE_SOLVER_ */
@@ -238,6 +249,14 @@ typedef struct sluice_schedule_options {
   /* Blocks of the stream are cut so that none takes longer by itself (single instructions
    * excepted): between blocks another stream may have the machine. 0 = as they come. */
   uint64_t max_block_cycles;
+  /* A plan of the same graph and hardware to go on from; it is judged first. The result is
+   * never worse by the objective: the same bytes but for how the search ended, or better.
+   * One that needs more scratchpad than the budget is only a start. May be NULL. */
+  const sluice_plan_t* resume;
+  /* Annealing is done from several starts at a time, each with max_iterations of its own.
+   * A tile_cost callback is then called from the runner's threads, never from two at a
+   * time for one start. NULL: one start, on the thread of the call. */
+  const sluice_runner_t* runner;
 } sluice_schedule_options_t;
 
 enum { /* sluice_schedule_options_t.granularity */
@@ -332,6 +351,16 @@ typedef struct sluice_plan_hashes {
 } sluice_plan_hashes_t;
 SLUICE_API sluice_status_t sluice_plan_hash(const sluice_plan_t* plan,
                                             sluice_plan_hashes_t* out_hashes);
+/* How much memory sluice_schedule takes at most with these options (may be NULL), beyond
+ * what lives in the context when it is called; the plan's own memory is part of it. A
+ * context with room for that does not make the search smaller. With less it is smaller,
+ * down to what the plain plan needs; below, SLUICE_OUT_OF_MEMORY names in required_bytes a
+ * cap of the context that suffices. The layers are looked at as for the plain plan, which
+ * takes time and some of the context's memory. */
+SLUICE_API sluice_status_t sluice_schedule_memory_bound(
+    sluice_context_t* context, const sluice_graph_t* graph,
+    const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
+    uint64_t* out_bytes, sluice_diagnostic_t* diagnostic);
 /* Reads a plan.fbs back in (structure only: verify it against graph and hardware). */
 SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,
