@@ -17,8 +17,6 @@ static_assert(
         int{SLUICE_SEGMENT_TEMPORAL} == static_cast<int>(SegmentKind::kTemporal),
     "as in experimental.h");
 
-constexpr uint64_t kMostPrices = 500;  // unless said otherwise, or two per layer
-
 Status CheckOptions(const sluice_segment_options_t& options, Diagnostic* diagnostic) {
   const struct {
     const char* name;
@@ -194,10 +192,7 @@ Status SegmentsOf(sluice_context_t* context, const Graph& graph,
   Span<SegmentLayer> layers;
   SLUICE_TRY(NetworkOfGraph(graph, hardware, lowering, from.word_bytes, &arena, &layers,
                             diagnostic));
-  SegmentOptions options = OptionsOf(from);
-  if (options.max_priced == 0 && !options.proof) {
-    options.max_priced = Max(kMostPrices, uint64_t{2} * layers.size());
-  }
+  const SegmentOptions options = OptionsOf(from);
   Budget budget(from.deadline_ns, 0, from.cancel);
   const Hardware one = WithNodeLeakage(hardware);
   NodeParallelOptions nodes;

@@ -12,7 +12,8 @@ constexpr int kWeightRounds = 3;  // of products: weights follow the best so far
 // Machines and networks so small that nothing need be left out.
 constexpr int64_t kFewNodes = 4;
 constexpr size_t kFewLayers = 6;
-constexpr double kEnough = 1e-9;  // relative: what is not a gain
+constexpr uint64_t kMostPrices = 500;  // unless said otherwise, or two per layer
+constexpr double kEnough = 1e-9;       // relative: what is not a gain
 
 struct Search {
   Search(Space* s, Values* v, Budget* b, Diagnostic* d)
@@ -438,8 +439,15 @@ Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
                       Diagnostic* diagnostic) {
   *chosen = ChosenSegments{};
   SegmentOptions options = asked;
-  options.proof |=
-      NodesOf(WholeMesh(hardware)) <= kFewNodes && layers.size() <= kFewLayers;
+  // Where it may be affordable, bounds have the last word even unasked.
+  const bool small = !asked.proof && asked.solver == SegmentSolver::kChain &&
+                     NodesOf(WholeMesh(hardware)) <= kFewNodes &&
+                     layers.size() <= kFewLayers;
+  options.proof |= small;
+  if (options.max_priced == 0 && !asked.proof &&
+      options.solver == SegmentSolver::kChain) {
+    options.max_priced = Max(kMostPrices, uint64_t{2} * layers.size());
+  }
   Arena memory(arena->memory());
   Space space(layers, hardware, options, &memory);
   SLUICE_TRY(MakeSpace(&space, budget, &memory, &chosen->counts));
@@ -456,7 +464,7 @@ Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
   chosen->layers_cost = cost;
   chosen->layers_objective = best.objective;
   search.limit = options.max_priced == 0 ? 0 : values.calls() + options.max_priced;
-  search.ranking = options.proof ? Ranking::kBound : Ranking::kEstimate;
+  search.ranking = asked.proof ? Ranking::kBound : Ranking::kEstimate;
   const bool product = options.energy_exponent > 0 && options.delay_exponent > 0;
   bool complete = true;
   for (int round = 0; round < (product ? kWeightRounds : 1); ++round) {
@@ -465,13 +473,19 @@ Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
     SLUICE_TRY(Improve(&search, singles, &best, &memory, &complete));
     cost = CostOfChain(search);
   }
+  if (small && !product) {
+    search.ranking = Ranking::kBound;
+    SLUICE_TRY(Improve(&search, singles, &best, &memory, &complete));
+  }
   for (const Scheme& scheme : space.schemes) chosen->counts.priced += scheme.priced;
   chosen->counts.prices = values.calls();
   SLUICE_TRY(WriteSchedule(search, best.chain.Slice(0, best.length),
                            best.scheme.Slice(0, best.length), arena,
                            &chosen->schedule));
   chosen->schedule.objective = best.objective;
-  chosen->schedule.bound = Min(best.objective, BoundOf(&search));
+  // What the budget cut off has no bound.
+  chosen->schedule.bound =
+      budget->Exhausted() ? 0 : Min(best.objective, BoundOf(&search));
   chosen->proved =
       options.proof && complete && !product && options.solver == SegmentSolver::kChain;
   return Status::kOk;

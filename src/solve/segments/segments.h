@@ -85,7 +85,9 @@ struct SegmentOptions {
   // and 6 layers as a matter of course.
   bool proof = false;
   double gap = 0.01;  // relative: less is not looked for; nothing with proof
-  uint64_t max_priced = 0;  // layer prices beyond those of single layers; 0: no limit
+  // Layer prices beyond those of single layers; 0: 500 or two per layer, with proof no
+  // limit.
+  uint64_t max_priced = 0;
 };
 
 struct SegmentCounts {

@@ -583,7 +583,7 @@ Status MakeSpace(Space* space, Budget* budget, Arena* arena, SegmentCounts* coun
       if (last.last - i > kMaxRunLayers) break;
       if (stages > 1 && !MayJoin(*space, i, last)) break;
       if (last.last - i < 2 || !ConsumersFit(*space, i, last.last)) continue;
-      if (budget->Exhausted()) return Status::kOk;
+      if (budget->Exhausted()) break;  // layers by themselves are listed all the same
       SLUICE_TRY(ListRun(space, vertex, stages, counts));
     }
     ++vertex;
