@@ -251,12 +251,15 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
     SetApart(s, touched);
     if (s->Bound().parsed != ParseResult::kOk) s->Reset();
   }
-  bool any = false;
-  for (uint8_t t : touched) any = any || t != 0;
+  size_t changed = 0;
+  for (uint8_t t : touched) changed += t;
+  const bool any = changed != 0;
   *out = SchemeScore();
   if (!any) *out = s->Score(kAnnealRejected);
   if (out->cost >= kAnnealRejected) ScorePolicies(s, out);
   if (out->cost >= kAnnealRejected) {
+    // Most of it is new and does not fit: better begun anew than mended.
+    if (2 * changed > s->layers()) return Status::kInfeasible;
     return RefitAs(s, evaluations, false, arena, budget, diagnostic, out);
   }
   WindowIndex index;

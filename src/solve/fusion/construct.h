@@ -30,7 +30,8 @@ Status Refit(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
              Diagnostic* diagnostic, SchemeScore* out);
 
 // The scheme as it stands holds but for some layers: made legal where it is not, then
-// one change at a time around those. touched: by layer; empty = none.
+// one change at a time around those. touched: by layer, 0 or 1; empty = none.
+// kInfeasible where most are touched and it does not fit: to be constructed instead.
 Status Rework(Scheme* scheme, Span<const uint8_t> touched, uint64_t evaluations,
               Arena* arena, Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
 
