@@ -9,9 +9,10 @@ namespace sluice {
 namespace node_split {
 namespace {
 
-constexpr int kMore = 6;         // parts solved that promise too little
-constexpr int kFruitless = 100;  // parts placed in a row and not worth solving
-constexpr int kMisses = 30;      // splits in a row that gain nothing
+constexpr int kMore = 6;             // parts solved that promise too little
+constexpr int kFruitless = 100;      // parts placed in a row and not worth solving
+constexpr int kFruitlessPiped = 40;  // of a layer in passes, which is asked for often
+constexpr int kMisses = 30;          // splits in a row that gain nothing
 
 // Remembers the nest if on the mesh it is better than what was found before.
 Status TakeNest(Search* search, const Parts& parts, const LoopNest& nest,
@@ -88,6 +89,7 @@ double WantedOf(const Search& search) {
 // none are left that can be placed.
 Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnostic) {
   Vector<Waiting>& heap = search->heap;
+  const int most = search->all_passes > 1 ? kFruitlessPiped : kFruitless;
   *next = nullptr;
   while (heap.size() > 0) {
     Parts* parts = &search->parts[heap[0].parts];
@@ -98,7 +100,7 @@ Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnos
     const double wanted = search->best > 0 && !search->options.every
                               ? search->best * (1 - kSlack)
                               : kNever;
-    if (parts->estimate >= wanted || search->fruitless > kFruitless) {
+    if (parts->estimate >= wanted || search->fruitless > most) {
       Drop(search);
       Sink(search, 0);
       continue;
