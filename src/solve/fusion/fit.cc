@@ -101,9 +101,9 @@ bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Fit& model,
   const int64_t shift = int64_t{at} - model_at;
   const int64_t first = model.first + shift;
   const int64_t last = model.last + shift;
-  if (first < (model.dram ? 1 : 0) || last > static_cast<int64_t>(s->layers())) {
-    return false;
-  }
+  // A DRAM cut stands in front of a layer, the end of a group may be the scheme's end.
+  const int64_t cut = model.dram ? 1 : 0;
+  if (first < cut || last + cut > static_cast<int64_t>(s->layers())) return false;
   *fit = Fit{static_cast<uint32_t>(first), static_cast<uint32_t>(last), model.tiles,
              model.dram};
   Apply(*fit, s);
