@@ -10,7 +10,9 @@ namespace {
 
 constexpr int kLoopC = kAxes;
 constexpr int64_t kMaxTiles = 1 << 20;
-constexpr size_t kMaxSteps = 1 << 19;  // of a program: more is no sensible plan
+// Of a program, and times the engines of the region: what judges still take in
+// sensible time and memory.
+constexpr uint64_t kMaxSteps = 1 << 19, kMaxClocks = 1 << 25;
 
 bool Intersect(const Box& a, const Box& b, Box* out) {
   for (int x = 0; x < kAxes; ++x) {
@@ -512,7 +514,10 @@ Status NodeLayer::Load(int r) {
 // buffers for both.
 Status NodeLayer::Step() {
   if (context_.budget->Exhausted()) return Status::kStopped;
-  if (context_.program->size() > kMaxSteps) return Status::kUnsupported;
+  const uint64_t steps = context_.program->size();
+  if (steps > kMaxSteps || steps * 2 * context_.nodes > kMaxClocks) {
+    return Status::kUnsupported;
+  }
   if (!tiling_.doubled) SLUICE_TRY(Finish());
   for (uint32_t i = 0; i < nodes_; ++i) {
     Turn* turn = &turns_[i];

@@ -36,6 +36,7 @@ struct NodeContext {
   const TileCoster& coster;
   Budget* budget;
   Program* program;
+  uint32_t nodes;  // that take part
 };
 
 class NodeLayer {

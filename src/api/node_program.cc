@@ -21,19 +21,28 @@ struct Group {
 class NodeScheduler {
  public:
   NodeScheduler(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
-                int64_t capacity, bool whole, const TileCoster& coster, Budget* budget,
-                Arena* scratch, Program* program)
+                int64_t capacity, bool whole, const NodeRegion& all,
+                const TileCoster& coster, Budget* budget, Arena* scratch,
+                Program* program)
       : graph_(graph),
         capacity_(capacity),
         whole_(whole),
         budget_(budget),
         arena_(scratch),
         lowering_(lowering),
-        context_{graph, hardware, lowering_, coster, budget, program},
+        context_{graph,
+                 hardware,
+                 lowering_,
+                 coster,
+                 budget,
+                 program,
+                 static_cast<uint32_t>(NodesOf(all))},
+        all_(all),
         groups_(scratch) {}
 
   Status Run(Span<const Segment> segments, Span<const uint32_t> order, Arena* places,
              NodeProgram* out, Diagnostic* diagnostic) {
+    *out = NodeProgram{};
     SLUICE_TRY(FindOrder(order));
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &group_of_));
     for (uint32_t& group : group_of_) group = kNone;
@@ -295,7 +304,7 @@ class NodeScheduler {
     const Layer& layer = lowering_.executed[l];
     if (KindOf(layer.op) == LayerKind::kCompute) {
       ArenaScope scope(arena_);
-      const NodeRegion all = WholeMesh(context_.hardware);
+      const NodeRegion& all = all_;
       NodeDeal deal;
       if (group.segment != nullptr) {
         deal = DealOf(graph_, layer, group.segment->layers[0].split);
@@ -352,6 +361,7 @@ class NodeScheduler {
   Arena* arena_;
   Lowering lowering_;
   NodeContext context_;
+  NodeRegion all_;  // the nodes for layers by themselves
   Span<const uint32_t> order_;
   Span<uint32_t> group_of_;  // by layer; kNone: views
   Vector<Group> groups_;
@@ -367,10 +377,19 @@ Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
                        Diagnostic* diagnostic) {
   *out = NodeProgram{};
   Arena memory(scratch->memory());
-  NodeScheduler scheduler(graph, hardware, lowering, capacity, whole, coster, budget,
-                          &memory, program);
-  const Status status =
-      scheduler.Run(schedule.segments, schedule.order, places, out, diagnostic);
+  // Layers by themselves are dealt out to fewer nodes where all make too long a plan.
+  NodeRegion all = WholeMesh(hardware);
+  Status status = Status::kUnsupported;
+  const Program empty = *program;
+  for (bool more = true; more && status == Status::kUnsupported;) {
+    ArenaScope scope(&memory);
+    *program = empty;
+    NodeScheduler scheduler(graph, hardware, lowering, capacity, whole, all, coster,
+                            budget, &memory, program);
+    status = scheduler.Run(schedule.segments, schedule.order, places, out, diagnostic);
+    more = schedule.segments.empty() && NodesOf(all) > 1;
+    for (uint32_t& extent : all.extent) extent = (extent + 1) / 2;
+  }
   if (status == Status::kInfeasible) {
     return Fail(diagnostic, status, "nodes").Text("a layer fits no node");
   }

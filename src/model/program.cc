@@ -144,7 +144,12 @@ class Ranges {
       }
       Give(&segment->readers);
     }
-    return Raise(&segment->writers);
+    // Many join: who is among them already is only asked of the last one.
+    if (segment->writers != kNone && pasts_[segment->writers].engine == me_.engine) {
+      pasts_[segment->writers].count = me_.count;
+      return Status::kOk;
+    }
+    return Add(&segment->writers, me_);
   }
 
   Status Follow(uint32_t set, Needed* needed) {
@@ -160,6 +165,9 @@ class Ranges {
       pasts_[i].count = Max(pasts_[i].count, past.count);
       return Status::kOk;
     }
+    return Add(set, past);
+  }
+  Status Add(uint32_t* set, const Past& past) {
     uint32_t at = free_past_;
     if (at != kNone) {
       free_past_ = pasts_[at].next;
