@@ -99,6 +99,45 @@ TEST_CASE("mapping problem: each operator becomes its loops") {
     CheckExtents(problem, {1, 1, 2, 4, 4, 1, 1, 6});
     CHECK(TileWords(problem, kInput, problem.extent) == 2 * 4 * 4 * 6);
   }
+  SUBCASE("weight gradient: images are summed over, the error is the filter") {
+    one.Add(4, 30, 30, 8);   // ifmap
+    one.Add(4, 14, 14, 16);  // error
+    one.Add(16, 3, 3, 8);
+    one.attributes[SLUICE_CONV_STRIDE_H] = one.attributes[SLUICE_CONV_STRIDE_W] = 2;
+    REQUIRE(one.Lower(SLUICE_OP_WEIGHT_GRADIENT, &problem) == Status::kOk);
+    CheckExtents(problem, {8, 16, 4, 3, 3, 14, 14, 1});
+    CHECK(problem.dilation[0] == 2);
+    CHECK(problem.stride[0] == 1);
+    CHECK(OperationCount(problem) == int64_t{4} * 14 * 14 * 16 * 8 * 9);
+    CHECK(TileWords(problem, kInput, problem.extent) == 4 * 29 * 29 * 8);
+    CHECK(TileWords(problem, kWeight, problem.extent) == 4 * 14 * 14 * 16);
+    CHECK(TileWords(problem, kOutput, problem.extent) == 16 * 3 * 3 * 8);
+  }
+  SUBCASE("weight gradient of a depthwise convolution: one group per channel") {
+    one.Add(2, 9, 9, 6);
+    one.Add(2, 7, 7, 12);
+    one.Add(12, 3, 3, 1);
+    one.attributes[SLUICE_CONV_GROUPS] = 6;
+    REQUIRE(one.Lower(SLUICE_OP_WEIGHT_GRADIENT, &problem) == Status::kOk);
+    CheckExtents(problem, {1, 2, 2, 3, 3, 7, 7, 6});
+    CHECK(OperationCount(problem) == int64_t{2} * 7 * 7 * 12 * 9);
+  }
+  SUBCASE("transposed convolution: a channel per phase of the stride") {
+    one.Add(2, 14, 14, 16);
+    one.Add(8, 4, 4, 16);
+    one.Add(2, 28, 28, 8);
+    one.attributes[SLUICE_CONV_STRIDE_H] = one.attributes[SLUICE_CONV_STRIDE_W] = 2;
+    REQUIRE(one.Lower(SLUICE_OP_TRANSPOSED_CONV, &problem) == Status::kOk);
+    CheckExtents(problem, {2, 4 * 8, 16, 14, 14, 2, 2, 1});
+    CHECK(OperationCount(problem) == int64_t{2} * 14 * 14 * 16 * 8 * 16);
+    CHECK(TileWords(problem, kOutput, problem.extent) == 2 * 28 * 28 * 8);
+  }
+  SUBCASE("ReLU and pool gradients are elementwise") {
+    for (int i = 0; i < 3; ++i) one.Add(1, 4, 4, 6);
+    REQUIRE(one.Lower(SLUICE_OP_RELU_GRADIENT, &problem) == Status::kOk);
+    CheckExtents(problem, {1, 1, 2, 4, 4, 1, 1, 6});
+    CHECK(problem.vector);
+  }
   SUBCASE("others are named as unsupported") {
     for (int i = 0; i < 3; ++i) one.Add(1, 4, 4, 6);
     CHECK(one.Lower(SLUICE_OP_SOFTMAX, &problem) == Status::kUnsupported);
