@@ -187,9 +187,8 @@ struct ChainEntry {
 
 // Marks the runs' schemes on the top_k chains of estimates; one scheme per run and
 // kind, the first that may fit.
-Status MarkTopChains(Search* search, Span<uint8_t> wanted, Arena* arena) {
+Status MarkTopChains(Search* search, uint32_t k, Span<uint8_t> wanted, Arena* arena) {
   Space& space = *search->space;
-  const uint32_t k = Max(1u, Min(search->space->options.top_k, 64u));
   const size_t n = space.layers.size();
   Span<ChainEntry> entries;
   SLUICE_TRY(arena->Allocate((n + 1) * k, &entries));
@@ -230,11 +229,11 @@ Status MarkTopChains(Search* search, Span<uint8_t> wanted, Arena* arena) {
 
 // Every scheme of the marked segments is solved, unless dearer than the best before
 // all of it is.
-Status PriceTop(Search* search, Arena* arena) {
+Status PriceTop(Search* search, uint32_t k, Arena* arena) {
   Space& space = *search->space;
   Span<uint8_t> wanted;
   SLUICE_TRY(arena->Allocate(space.schemes.size(), &wanted));
-  SLUICE_TRY(MarkTopChains(search, wanted, arena));
+  SLUICE_TRY(MarkTopChains(search, k, wanted, arena));
   for (Run& run : space.runs) {
     if (run.stages == 0) continue;
     bool kind[3] = {};
@@ -385,9 +384,13 @@ Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* are
     if (run.stages == 0) singles[run.first] = run.value;
   }
   if (search->space->options.solver == SegmentSolver::kTopK) {
-    SLUICE_TRY(PriceTop(search, arena));
+    const uint32_t k = Max(1u, Min(search->space->options.top_k, 64u));
+    SLUICE_TRY(PriceTop(search, k, arena));
     *complete = true;
   } else {
+    // The published first choice is a bar that the others must beat to be priced.
+    if (search->ranking == Ranking::kEstimate) SLUICE_TRY(PriceTop(search, 1, arena));
+    for (Run& run : search->space->runs) FindBest(search, &run);
     SLUICE_TRY(PriceChains(search, singles, complete));
   }
   TakeBest(search, best);
