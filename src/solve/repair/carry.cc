@@ -6,6 +6,8 @@
 namespace sluice {
 namespace {
 
+constexpr int32_t kMostTiles = 1 << 16;  // of a group; no search asks for more
+
 Status Bad(Diagnostic* diagnostic, const char* what) {
   return Fail(diagnostic, Status::kBadInput, "repair").Text(what);
 }
@@ -51,7 +53,7 @@ Status ReadBefore(const PlanNotation& n, size_t layers, Arena* arena, Before* ou
     }
     if (n.cut[p] != 0 || out->section[l] != section) {
       ++group;
-      tiles = Max(n.tiling[p], int32_t{1});
+      tiles = Min(Max(n.tiling[p], int32_t{1}), kMostTiles);
     }
     if (n.cut[p] == 2 || out->section[l] != section) ++fusion;
     section = out->section[l];
