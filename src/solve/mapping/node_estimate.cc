@@ -162,10 +162,37 @@ double ArrayCycles(const Search& search, const Parts& parts,
   return Max(cycles, search.least_cycles / static_cast<double>(NodesOfParts(parts)));
 }
 
+// What passes need not fetch again although nothing says so: operands that no slice
+// moves, where a node has room for its part of them.
+double ReusedPj(const Search& search, const Parts& parts) {
+  const Hardware& hw = search.hardware;
+  const MemoryLevel& pad = hw.levels[hw.levels.size() - 2];
+  if (search.all_passes <= 1) return 0;
+  const MappingProblem part = PartOf(search.problem, parts);
+  double pj = 0;
+  for (uint32_t v = 0; v < kOutput; ++v) {
+    if (!Has(part, v) || (search.kept >> v & 1) != 0) continue;
+    double moving = 1;
+    for (uint32_t d = 0; d < kDims; ++d) {
+      if (Moves(d, v)) moving *= static_cast<double>(search.passes[d]);
+    }
+    const int64_t width = InnerBytes(part, v);
+    if (pad.capacity_bytes != 0 &&
+        TileWords(part, v, part.extent) * width > pad.capacity_bytes) {
+      continue;
+    }
+    const double each = ReadPj(hw.dram(), width) +
+                        static_cast<double>(SharersOf(parts, v)) * WritePj(pad, width) +
+                        LinksOf(search, parts, v) * search.link_pj[v];
+    pj += (search.all_passes - moving) * search.words[v] * each;
+  }
+  return pj;
+}
+
 // All passes: energy of one without leakage and kept operands, cycles of one.
 double Whole(const Search& search, const Parts& parts, double pj, double cycles) {
   cycles *= search.all_passes;
-  pj = pj * search.all_passes + KeptPj(search, parts);
+  pj = pj * search.all_passes + KeptPj(search, parts) - ReusedPj(search, parts);
   pj += search.hardware.leakage_pj_per_cycle *
         static_cast<double>(NodesOf(search.region)) * cycles;
   return MapObjective(search.options.node.constraints, pj, cycles);
@@ -431,7 +458,7 @@ double UpperOf(const Search& search, const Parts& parts, const Hardware& node) {
       (nodes * Fullness(search, parts));
   double upper = search.best * (search.options.exact ? 1 : 1 - kSlack);
   if (constraints.energy_exponent == 1 && constraints.delay_exponent == 0) {
-    upper -= KeptPj(search, parts);
+    upper += ReusedPj(search, parts) - KeptPj(search, parts);
   }
   for (uint32_t i = 0; i < constraints.energy_exponent; ++i) {
     upper *= ease / search.all_passes;
@@ -465,7 +492,8 @@ Status EstimatePlaced(Search* search, Parts* parts, bool* fits,
   }
   if (search->best > 0 && !search->options.every && constraints.energy_exponent == 1 &&
       constraints.delay_exponent == 0) {
-    const double most = search->best * (1 + kEstimateError) - KeptPj(*search, *parts);
+    const double most = search->best * (1 + kEstimateError) - KeptPj(*search, *parts) +
+                        ReusedPj(*search, *parts);
     constraints.upper = (most / search->all_passes + halo) / full;
     *fits = constraints.upper > 0;
     if (!*fits) return Status::kOk;
