@@ -112,13 +112,22 @@ constexpr Again kAnew = {nullptr, false, nullptr};
 
 // What the plain plan takes, with its lowering, its waits and its judge. Measured over the
 // zoo, with a quarter to spare.
-uint64_t PlainBytes(const Graph& graph, uint64_t steps) {
-  return 160 * 1024 + 4096 * uint64_t{graph.layers.size()} + 200 * steps;
+uint64_t NodeCount(const Hardware& hardware) {
+  return uint64_t{hardware.node_cols} * hardware.node_rows;
+}
+uint64_t PlainBytes(const Graph& graph, const Hardware& hardware, uint64_t steps) {
+  const uint64_t layers = graph.layers.size();
+  const uint64_t one = 160 * 1024 + 4096 * layers + 200 * steps;
+  if (NodeCount(hardware) == 1) return one;
+  // What steps know of all engines; every engine has a list in every block.
+  return one + (24 << 20) + 64 * NodeCount(hardware) * layers;
 }
 
 // What is added while better ones are searched for; the search does with that.
-uint64_t SearchBytes(const Graph& graph, const sluice_schedule_options_t& options,
-                     uint64_t steps) {
+uint64_t SearchBytes(const Graph& graph, const Hardware& hardware,
+                     const sluice_schedule_options_t& options, uint64_t steps) {
+  // Plans for many nodes are as long as judges take them (node_layer.cc).
+  if (NodeCount(hardware) > 1) return uint64_t{256} << 20;
   if (options.solver == SLUICE_SOLVER_BASELINE) return 0;
   const uint64_t one = 2 * 1024 * 1024 + 16 * 1024 * uint64_t{graph.layers.size()};
   // A handed plan or the plain one beside it, and copies of the search.
@@ -297,8 +306,8 @@ class PlanMaker {
     SLUICE_TRY(costs.status(diagnostic_));
     const uint64_t begin = clock_->watched() ? MonotonicNs() : 0;
     const uint64_t steps = baseline_.program.size();
-    const uint64_t bound =
-        live_before_ + PlainBytes(graph_, steps) + SearchBytes(graph_, options_, steps);
+    const uint64_t bound = live_before_ + PlainBytes(graph_, hardware_, steps) +
+                           SearchBytes(graph_, hardware_, options_, steps);
     SLUICE_TRY(Complete(graph_, hardware_, scratch_, &baseline_));
     baseline_.report.groups = baseline_.report.layers;
     const bool nodes = baseline_.program.nodes() > 1;
@@ -563,7 +572,7 @@ Status RefuseMemory(const Graph& graph, const Hardware& hardware,
                     scratch, &ignored);
     counted = maker.CountSteps(&steps) == Status::kOk;
   }
-  const uint64_t required = live + PlainBytes(graph, steps);
+  const uint64_t required = live + PlainBytes(graph, hardware, steps);
   Fail fail(diagnostic, Status::kOutOfMemory, "memory");
   fail.Text(counted ? "the plain plan needs a context of "
                     : "to know what the plain plan needs takes a context of ");
@@ -601,7 +610,8 @@ Status BoundMemory(const Graph& graph, const Hardware& hardware,
                   diagnostic);
   uint64_t steps = 0;
   SLUICE_TRY(maker.CountSteps(&steps));
-  *bytes = PlainBytes(graph, steps) + SearchBytes(graph, options, steps);
+  *bytes =
+      PlainBytes(graph, hardware, steps) + SearchBytes(graph, hardware, options, steps);
   return Status::kOk;
 }
 

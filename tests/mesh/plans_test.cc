@@ -63,14 +63,24 @@ TEST_CASE("mesh: 32 x 32 nodes") {
   CHECK(RightPlan(Network(), Mesh(32, 32, 4096), &report));
 }
 
+TEST_CASE(
+    "mesh: a plan of thousands of instructions uses all nodes, not the plain one") {
+  const GraphSpec g = Chain(2, 40, 40, 16).Conv(48, 3).Conv(48, 3).Conv(32, 3).Done();
+  HardwareSpec h = Mesh(4, 4, 4096);
+  h.macs_per_cycle = 16;
+  sluice_report_t report = {};
+  REQUIRE(RightPlan(g, h, &report));
+  CHECK(report.instructions > 4000);
+  CHECK(4 * report.bound_latency_cycles > report.latency_cycles);
+}
+
 TEST_CASE("mesh: links of no bandwidth are refused by name") {
   Library library;
   HardwareSpec h = Mesh(2, 2, 4096);
   h.link_numerator = 0;
   CHECK(library.Hardware(HardwareBytes(h)) == nullptr);
   CHECK(library.status == SLUICE_BAD_INPUT);
-  CHECK(std::string(library.diagnostic.message).find("link") !=
-        std::string::npos);
+  CHECK(std::string(library.diagnostic.message).find("link") != std::string::npos);
 }
 
 TEST_CASE("mesh: a scratchpad too small for any part says by how much") {
