@@ -21,11 +21,9 @@ constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limi
 // Of a section that was carried over: evaluations where few layers were touched, and by
 // layer where many were. A latency above another by 1 / this counts as no slower, or as
 // much slower.
-constexpr uint64_t kReworkEvaluations = 64;
+constexpr uint64_t kReworkEvaluations = 64, kReworkOfLayer = 2;
 constexpr uint32_t kFewTouched = 8;
-constexpr uint64_t kReworkOfLayer = 2;
-constexpr int64_t kAllowance = 50;
-constexpr int64_t kMuchSlower = 20;
+constexpr int64_t kAllowance = 50, kMuchSlower = 20;
 constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
 // Against the deadline: how often the whole is written and timed behind the search; how
 // much longer judging may take than it took for the plain plan; the share of the time
@@ -395,13 +393,10 @@ class FusedScheduler {
     SLUICE_TRY(PlaceAtOnce(section, capacity_, budget_, arena_, &placed));
     // Much slower than it could be: worth the longer way to addresses.
     const int64_t slow = listed_cycles + listed_cycles / kMuchSlower;
-    if (*held && !placed && kept.result.score.latency_cycles > slow &&
-        !carried.minimise) {
-      *held = false;
-      return Status::kOk;
-    }
-    if (*held && !placed) *section = kept;
-    *held = *held || placed;
+    const bool stays =
+        *held && (carried.minimise || kept.result.score.latency_cycles <= slow);
+    if (stays && !placed) *section = kept;
+    *held = stays || placed;
     return Status::kOk;
   }
 
