@@ -18,9 +18,8 @@ namespace {
 
 constexpr uint32_t kLongSection = 300;     // layers
 constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
-// Of a section that was carried over: evaluations where few layers were touched, and by
-// layer where many were. A latency above another by 1 / this counts as no slower, or as
-// much slower.
+// Carried over: evaluations where few layers were touched, by layer where many were. A
+// latency above another by 1 / this counts as no slower, or as much slower.
 constexpr uint64_t kReworkEvaluations = 64, kReworkOfLayer = 2;
 constexpr uint32_t kFewTouched = 8;
 constexpr int64_t kAllowance = 50, kMuchSlower = 20;
@@ -341,8 +340,7 @@ class FusedScheduler {
 
   // carried_order_: like order_, but each section by the ranks carried over.
   Status SortCarried() {
-    Span<uint32_t> place;  // by layer: its section
-    Span<uint32_t> next;   // by section: its next free place
+    Span<uint32_t> place, next;  // by layer: section; by section: next free place
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &local_));
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &place));
     SLUICE_TRY(arena_->Allocate(order_.size(), &carried_order_));
