@@ -105,9 +105,38 @@ class Ranges {
     return Raise(&segments_[whole].writers);
   }
 
+  // Whether a write that joins would be the first of its kind in all of the range, in
+  // more than one segment.
+  bool Starts(BufferRange range, uint32_t s) const {
+    uint32_t n = 0;
+    for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {
+      const Segment& segment = segments_[s];
+      if (segment.end > range.end) return false;
+      if (segment.readers == kNone && segment.joined) return false;
+    }
+    return n > 1;
+  }
+
   // A read, or a write that joins others.
   Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
                Needed* needed) {
+    if (write && Starts(range, s)) {
+      // One segment again, so that lists do not grow with what was there before.
+      uint32_t all = kNone;
+      while (s != kNone && segments_[s].begin < range.end) {
+        SLUICE_TRY(Copy(segments_[s].writers, &all));
+        SLUICE_TRY(Copy(segments_[s].readers, &all));
+        const uint32_t next = segments_[s].next;
+        Unlink(before, s);
+        s = next;
+      }
+      uint32_t whole = kNone;
+      SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
+      segments_[whole].before = all;
+      segments_[whole].joined = true;
+      SLUICE_TRY(Follow(all, needed));
+      return Raise(&segments_[whole].writers);
+    }
     for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
       if (s == kNone || segments_[s].begin > at) {
         // Never written: keep the reader, so that a later write waits for it.
