@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <chrono>
 #include <iostream>
 
@@ -155,6 +157,30 @@ std::string AsText(const Measured& m, const std::string& heading,
   return report.Text();
 }
 
+// One line on stderr, written over ten times a second while the search lasts.
+class ProgressLine {
+ public:
+  ~ProgressLine() {
+    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+  }
+  static int32_t Tell(void* user, uint64_t iterations, double cost) {
+    ProgressLine* line = static_cast<ProgressLine*>(user);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - line->last_ < std::chrono::milliseconds(100)) return 0;
+    line->last_ = now;
+    line->shown_ = true;
+    std::cerr << "\r\x1b[K" << Grouped(iterations) << " iterations, "
+              << (cost > 0 ? "cost " : "no plan yet");
+    if (cost > 0) std::cerr << cost;
+    std::cerr << std::flush;
+    return 0;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  bool shown_ = false;
+};
+
 }  // namespace
 
 void Run(const ScheduleCommand& command) {
@@ -179,8 +205,19 @@ void Run(const ScheduleCommand& command) {
                                                           : SLUICE_GRANULARITY_TILE;
   options.energy_exponent = exponents.energy;
   options.delay_exponent = exponents.delay;
+  if (!command.resume.empty()) {
+    session.LoadPlan(ReadFile(command.resume));
+    options.resume = session.plan();
+  }
   const auto start = std::chrono::steady_clock::now();
-  session.Schedule(options);
+  {
+    ProgressLine line;
+    if (command.progress || isatty(STDERR_FILENO) != 0) {
+      options.progress = ProgressLine::Tell;
+      options.progress_user = &line;
+    }
+    session.Schedule(options);
+  }
   const auto elapsed = std::chrono::steady_clock::now() - start;
 
   Measured m = {};

@@ -32,7 +32,7 @@ struct HardwareCommand {
 void Run(const HardwareCommand& command);
 
 struct ScheduleCommand {
-  std::string graph, hardware, output;
+  std::string graph, hardware, output, resume;
   uint64_t budget_bytes = 0;
   uint64_t deadline_ns = 0;
   uint64_t iterations = 0;
@@ -42,6 +42,7 @@ struct ScheduleCommand {
   std::string objective = "edp";
   std::string solver = "default";
   std::string granularity = "tile";
+  bool progress = false;
   bool json = false;
 };
 void Run(const ScheduleCommand& command);

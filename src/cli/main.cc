@@ -99,6 +99,10 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
               "stop improving after this time (50ms, 2s)", "TIME");
   sub->add_option("--iterations", command->iterations, "stop improving after so many");
   sub->add_option("--seed", command->seed, "of the search");
+  sub->add_option("--resume", command->resume,
+                  "plan file of this graph and chip to go on from");
+  sub->add_flag("--progress", command->progress,
+                "show the search on stderr, as on a terminal");
   sub->add_option("--max-block", command->max_block_cycles,
                   "cycles of a block at most: between blocks another stream may run");
   sub->add_option("--objective", command->objective, "what to minimise")

@@ -259,7 +259,7 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
   size_t workspace = 0;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     if (lowering->views[t].parent != kNone) continue;
-    if (t % 32 == 31 && arena->memory()->Stop()) return Status::kStopped;
+    if (arena->memory()->Stop()) return Status::kStopped;
     const Tensor& tensor = graph.tensors[t];
     TensorPlace* place = &lowering->places[t];
     place->region = RegionOf(tensor.kind);
@@ -431,7 +431,7 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
     SLUICE_TRY(arena->Allocate(tensors, &needs_dense));
     ViewPlanner planner(graph, hardware, lowering, needs_dense);
     for (uint32_t l = 0; l < layers; ++l) {
-      if (l % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
+      if (l % 8 == 7 && arena->memory()->Stop()) return Status::kStopped;
       if (planner.TryLayer(l)) lowering->is_view[l] = 1;
     }
   }

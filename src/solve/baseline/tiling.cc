@@ -441,6 +441,7 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   // buffers come after double ones.
   for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
     for (int c = 0; c < cs.size && (gradient || !search.found()); ++c) {
+      if (scratch->memory()->Stop()) return Status::kStopped;
       for (int k = 0; k < ks.size; ++k) {
         search.TryChannels(cuts, ks.chunk[k], cs.chunk[c], doubled != 0);
       }
