@@ -110,11 +110,12 @@ struct Again {
 };
 constexpr Again kAnew = {nullptr, false, nullptr};
 
-// What the plain plan takes, with its lowering, its waits and its judge. Measured over the
-// zoo, with a quarter to spare.
 uint64_t NodeCount(const Hardware& hardware) {
   return uint64_t{hardware.node_cols} * hardware.node_rows;
 }
+
+// What the plain plan takes, with its lowering, its waits and its judge. Measured over the
+// zoo, with a quarter to spare.
 uint64_t PlainBytes(const Graph& graph, const Hardware& hardware, uint64_t steps) {
   const uint64_t layers = graph.layers.size();
   const uint64_t one = 160 * 1024 + 4096 * layers + 200 * steps;
