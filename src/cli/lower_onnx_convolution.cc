@@ -10,9 +10,7 @@
 namespace sluice::cli {
 namespace {
 
-constexpr double kSpread = 32, kWeightSpread = 74;  // in steps; of seeded numbers
-constexpr double kAfterRelu = 0.7071;
-
+constexpr double kSpread = 32, kWeightSpread = 74;  
 // One spatial axis.
 struct Axis {
   int32_t in, out, window, stride, dilation, before, after;
