@@ -10,7 +10,8 @@
 namespace sluice::cli {
 namespace {
 
-constexpr double kSpread = 32, kWeightSpread = 74;  
+constexpr double kSpread = 32, kWeightSpread = 74;  // in steps; of seeded numbers
+
 // One spatial axis.
 struct Axis {
   int32_t in, out, window, stride, dilation, before, after;
