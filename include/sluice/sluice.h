@@ -273,9 +273,9 @@ enum { /* sluice_schedule_options_t.granularity */
  * means SLUICE_OK with the best verified plan and its stop_reason. Before, it means
  * SLUICE_STOPPED. The search ends early enough to write and verify what it found; when
  * that takes longer than predicted, it is given up for the plan before it. All work is
- * polled, writing and verifying too: what is spent after the deadline or the cancel is
- * below half a millisecond of CPU. max_iterations limits by count alone: the same bytes
- * on every machine. */
+ * polled, writing and verifying too, and ends when the deadline or the cancel is seen:
+ * mostly within half a millisecond of CPU, which sluice-bench deadline measures.
+ * max_iterations limits by count alone: the same bytes on every machine. */
 SLUICE_API sluice_status_t sluice_schedule(sluice_context_t* context,
                                            const sluice_graph_t* graph,
                                            const sluice_hardware_t* hardware,
