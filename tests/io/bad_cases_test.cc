@@ -200,8 +200,10 @@ TEST_CASE("a deadline of zero is none, one that has passed stops without a plan"
   CHECK(sluice_schedule(library.context.get(), graph.get(), hardware.get(), &options,
                         &plan, &library.diagnostic) == SLUICE_STOPPED);
   CHECK(plan == nullptr);
-  CHECK(std::string(library.diagnostic.message) ==
-        "the budget ran out before the first legal plan, at layer 0");
+  const std::string message = library.diagnostic.message;
+  CHECK(message.find("the deadline passed, ") == 0);
+  CHECK(message.find(" us after the start, before there was a plan") !=
+        std::string::npos);
 }
 
 TEST_CASE("files of another kind, too short or from another address are told apart") {
