@@ -678,6 +678,33 @@ pub type sluice_tile_cost_fn = ::core::option::Option<
 >;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct sluice_runner {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub user: *mut ::core::ffi::c_void,
+    pub run: ::core::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::core::ffi::c_void,
+            job: ::core::option::Option<
+                unsafe extern "C" fn(argument: *mut ::core::ffi::c_void, index: u32),
+            >,
+            argument: *mut ::core::ffi::c_void,
+            jobs: u32,
+        ),
+    >,
+}
+impl Default for sluice_runner {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub type sluice_runner_t = sluice_runner;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct sluice_schedule_options {
     pub struct_size: u32,
     pub solver: u32,
@@ -699,6 +726,8 @@ pub struct sluice_schedule_options {
     pub granularity: u32,
     pub reserved: u32,
     pub max_block_cycles: u64,
+    pub resume: *const sluice_plan_t,
+    pub runner: *const sluice_runner_t,
 }
 impl Default for sluice_schedule_options {
     fn default() -> Self {
@@ -770,6 +799,55 @@ extern "C" {
         options: *const sluice_reschedule_options_t,
         out_plan: *mut *mut sluice_plan_t,
         out_change: *mut sluice_change_t,
+        diagnostic: *mut sluice_diagnostic_t,
+    ) -> sluice_status_t;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sluice_patch_range {
+    pub offset: u64,
+    pub bytes: u64,
+}
+pub type sluice_patch_range_t = sluice_patch_range;
+extern "C" {
+    pub fn sluice_plan_patch(
+        before: *const sluice_plan_t,
+        after: *const sluice_plan_t,
+        gap_bytes: u64,
+        ranges: *mut sluice_patch_range_t,
+        count: *mut usize,
+    ) -> sluice_status_t;
+}
+extern "C" {
+    pub fn sluice_graph_hash(graph: *const sluice_graph_t) -> u64;
+}
+extern "C" {
+    pub fn sluice_hardware_hash(hardware: *const sluice_hardware_t) -> u64;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sluice_plan_hashes {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub plan: u64,
+    pub made_for_graph: u64,
+    pub made_for_hardware: u64,
+    pub scratchpad_bytes: u64,
+}
+pub type sluice_plan_hashes_t = sluice_plan_hashes;
+extern "C" {
+    pub fn sluice_plan_hash(
+        plan: *const sluice_plan_t,
+        out_hashes: *mut sluice_plan_hashes_t,
+    ) -> sluice_status_t;
+}
+extern "C" {
+    pub fn sluice_schedule_memory_bound(
+        context: *mut sluice_context_t,
+        graph: *const sluice_graph_t,
+        hardware: *const sluice_hardware_t,
+        options: *const sluice_schedule_options_t,
+        out_bytes: *mut u64,
         diagnostic: *mut sluice_diagnostic_t,
     ) -> sluice_status_t;
 }
