@@ -19,7 +19,7 @@ struct Model<'a> {
 fn run(context: &Context, model: &Model, device: &mut Device, share: u64) -> Result<(u64, u64), Failure> {
     let options = ScheduleOptions {
         scratchpad_bytes: Some(share),
-        deadline: Some(Duration::from_millis(50)),
+        deadline: Some(Duration::from_millis(500)),
         ..Default::default()
     };
     let plan = context.schedule(&model.graph, &model.hardware, &options)?;

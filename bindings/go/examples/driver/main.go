@@ -91,7 +91,7 @@ func main() {
 	check(err)
 	defer d.Close()
 	for _, share := range []uint64{1 << 20, 256 << 10, 64 << 10} {
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 		plan, err := own.Schedule(ctx, graph, machine, sluice.Options{ScratchpadBytes: share})
 		cancel()
 		check(err)
