@@ -37,7 +37,7 @@ fn build() {
         .define("SLUICE_BUILD_CLI", "OFF")
         .define("SLUICE_BUILD_TESTS", "OFF")
         .profile("Release")
-        .build_target("sluice_static")
+        .build_target("sluice_archive")
         .build();
     println!("cargo:rustc-link-search=native={}", out.join("build/src").display());
     println!("cargo:rustc-link-lib=static=sluice");
