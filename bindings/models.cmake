@@ -8,15 +8,7 @@ if(DEFINED ENV{SLUICE_SHARED})
 endif()
 file(MAKE_DIRECTORY ${WORK})
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output
-                  ERROR_VARIABLE errors)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\n${result}: ${output}${errors}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../tests/support/run.cmake)
 
 set(HARDWARE ${WORK}/hardware.slh)
 set(PLAN ${WORK}/plan.slp)

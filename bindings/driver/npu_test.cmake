@@ -9,15 +9,7 @@ if(DEFINED ENV{SLUICE_SHARED})
 endif()
 file(MAKE_DIRECTORY ${WORK})
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output
-                  ERROR_VARIABLE errors)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\n${result}: ${output}${errors}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../../tests/support/run.cmake)
 
 file(READ ${GOLDENS} goldens)
 run(${SLUICE} hw soma-edge -o ${WORK}/hardware.slh)
