@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device refuses what it is not to touch, and goes on.
+#include "firmware-sim/device.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "firmware-sim/walker.h"
+#include "sim/judge_case.h"
+
+namespace sluice_test {
+namespace {
+
+constexpr uint64_t kDram = 1 << 16;
+
+// A device with the convolution's stream placed in it, region behind region.
+struct Placed {
+  const Case c = ConvCase();
+  Bytes image = c.stream.Image();
+  const Bytes graph = c.Graph(), hardware = c.Hardware();
+  sluice_device_t* device = nullptr;
+  sluice_device_submission_t s = {};
+
+  Placed() {
+    REQUIRE(sluice_device_open(hardware.data(), hardware.size(), kDram, &device) == 0);
+    sluice_walker_t walker;
+    REQUIRE(sluice_walk_open(&walker, image.data(), image.size(), nullptr) == 0);
+    uint64_t base[SLUICE_REGION_COUNT] = {}, next = 4096;
+    for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+      const uint64_t bytes = sluice_walk_region_bytes(&walker, r);
+      if (r != SLUICE_REGION_GBUF) base[r] = next;
+      s.window[r] = {base[r], base[r] + bytes};
+      if (r != SLUICE_REGION_GBUF) next += (bytes + 63) / 64 * 64;
+    }
+    REQUIRE(sluice_walk_relocate(image.data(), base) == SLUICE_WALK_OK);
+    s.graph = graph.data();
+    s.graph_bytes = graph.size();
+  }
+  ~Placed() { sluice_device_close(device); }
+
+  int Submit() {
+    s.stream = image.data();
+    s.stream_bytes = image.size();
+    return sluice_device_control(device, SLUICE_DEVICE_SUBMIT, &s);
+  }
+};
+
+TEST_CASE("device: a placed stream runs, in as many cycles as the simulator says") {
+  Placed p;
+  REQUIRE(p.Submit() == SLUICE_DEVICE_OK);
+  CHECK(p.s.cycles == Judge(p.c).cycles);
+  CHECK(std::string(p.s.fault).empty());
+}
+
+TEST_CASE("device: windows that leave it, overlap or are too small are refused") {
+  Placed p;
+  const sluice_device_window_t output = p.s.window[SLUICE_REGION_OUTPUT];
+  for (const sluice_device_window_t bad :
+       {sluice_device_window_t{kDram - 8, kDram + 8}, {output.end, output.begin},
+        {output.begin, output.end - 1}, p.s.window[SLUICE_REGION_CONST]}) {
+    p.s.window[SLUICE_REGION_OUTPUT] = bad;
+    CHECK(p.Submit() == SLUICE_DEVICE_INVALID);
+    CHECK(!std::string(p.s.fault).empty());
+  }
+  p.s.window[SLUICE_REGION_OUTPUT] = output;
+  p.s.window[SLUICE_REGION_GBUF].end = uint64_t{1} << 40;
+  CHECK(p.Submit() == SLUICE_DEVICE_INVALID);
+}
+
+TEST_CASE("device: a stream that reaches beyond its windows faults, the next one runs") {
+  Placed p;
+  const sluice_device_window_t good = p.s.window[SLUICE_REGION_INPUT];
+  for (const uint64_t moved : {good.begin + 16, good.begin - 16}) {
+    p.s.window[SLUICE_REGION_INPUT] = {moved, moved + (good.end - good.begin)};
+    p.s.window[SLUICE_REGION_OUTPUT].begin += 512;
+    p.s.window[SLUICE_REGION_OUTPUT].end += 512;
+    CHECK(p.Submit() == SLUICE_DEVICE_FAULT);
+    CHECK(std::string(p.s.fault).find("bounds") == 0);
+    CHECK(p.s.fault_instruction != SLUICE_NONE);
+    p.s.window[SLUICE_REGION_OUTPUT].begin -= 512;
+    p.s.window[SLUICE_REGION_OUTPUT].end -= 512;
+  }
+  p.s.window[SLUICE_REGION_INPUT] = good;
+  CHECK(p.Submit() == SLUICE_DEVICE_OK);
+}
+
+TEST_CASE("device: requests that make no sense are refused") {
+  Placed p;
+  const int32_t parameter = 0;
+  sluice_device_t* none = nullptr;
+  CHECK(sluice_device_open("junk", 4, kDram, &none) == SLUICE_DEVICE_INVALID);
+  CHECK(sluice_device_open(nullptr, 0, kDram, &none) == SLUICE_DEVICE_INVALID);
+  CHECK(none == nullptr);
+  CHECK(sluice_device_control(p.device, 99, &p.s) == SLUICE_DEVICE_INVALID);
+  CHECK(sluice_device_control(p.device, SLUICE_DEVICE_SUBMIT, nullptr) ==
+        SLUICE_DEVICE_INVALID);
+  sluice_device_submission_t empty = {};
+  CHECK(sluice_device_control(p.device, SLUICE_DEVICE_SUBMIT, &empty) ==
+        SLUICE_DEVICE_INVALID);
+  uint8_t byte = 0;
+  sluice_device_copy_t copy = {kDram, 1, &byte};
+  CHECK(sluice_device_control(p.device, SLUICE_DEVICE_WRITE_DRAM, &copy) ==
+        SLUICE_DEVICE_INVALID);
+  copy = {8, UINT64_MAX, &byte};
+  CHECK(sluice_device_control(p.device, SLUICE_DEVICE_READ_DRAM, &copy) ==
+        SLUICE_DEVICE_INVALID);
+  p.s.parameters = &parameter;
+  p.s.parameter_count = 1;
+  CHECK(p.Submit() == SLUICE_DEVICE_INVALID);
+}
+
+}  // namespace
+}  // namespace sluice_test
