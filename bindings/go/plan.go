@@ -18,19 +18,13 @@ type Plan struct {
 
 // Plan reads plan.fbs bytes (structure only: verify it against graph and hardware).
 func (c *Context) Plan(bytes []byte) (*Plan, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.raw == nil {
-		return nil, closed("the context")
-	}
-	var d C.sluice_diagnostic_t
-	d.struct_size = C.uint32_t(unsafe.Sizeof(d))
 	p := &Plan{context: c}
-	status := C.sluice_plan_create(c.raw, pointer(bytes), C.size_t(len(bytes)), &p.raw, &d)
-	if err := failure(status, &d); err != nil {
+	err := c.adopt(p, func(d *C.sluice_diagnostic_t) C.sluice_status_t {
+		return C.sluice_plan_create(c.raw, pointer(bytes), C.size_t(len(bytes)), &p.raw, d)
+	})
+	if err != nil {
 		return nil, err
 	}
-	c.open[p] = struct{}{}
 	return p, nil
 }
 

@@ -240,6 +240,22 @@ func pointer(bytes []byte) unsafe.Pointer {
 
 var nothing [1]byte
 
+// adopt keeps an object that create has made, both under the lock.
+func (c *Context) adopt(object closer, create func(*C.sluice_diagnostic_t) C.sluice_status_t) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.raw == nil {
+		return closed("the context")
+	}
+	var d C.sluice_diagnostic_t
+	C.clear(&d)
+	if err := failure(create(&d), &d); err != nil {
+		return err
+	}
+	c.open[object] = struct{}{}
+	return nil
+}
+
 // Graph is a network that has been checked.
 type Graph struct {
 	context *Context
@@ -248,19 +264,13 @@ type Graph struct {
 
 // Graph reads a graph.fbs buffer; it is copied.
 func (c *Context) Graph(bytes []byte) (*Graph, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.raw == nil {
-		return nil, closed("the context")
-	}
-	var d C.sluice_diagnostic_t
-	C.clear(&d)
 	g := &Graph{context: c}
-	status := C.sluice_graph_create(c.raw, pointer(bytes), C.size_t(len(bytes)), &g.raw, &d)
-	if err := failure(status, &d); err != nil {
+	err := c.adopt(g, func(d *C.sluice_diagnostic_t) C.sluice_status_t {
+		return C.sluice_graph_create(c.raw, pointer(bytes), C.size_t(len(bytes)), &g.raw, d)
+	})
+	if err != nil {
 		return nil, err
 	}
-	c.open[g] = struct{}{}
 	return g, nil
 }
 
@@ -289,19 +299,13 @@ type Hardware struct {
 
 // Hardware reads a hardware.fbs buffer; it is copied.
 func (c *Context) Hardware(bytes []byte) (*Hardware, error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.raw == nil {
-		return nil, closed("the context")
-	}
-	var d C.sluice_diagnostic_t
-	C.clear(&d)
 	h := &Hardware{context: c}
-	status := C.sluice_hardware_create(c.raw, pointer(bytes), C.size_t(len(bytes)), &h.raw, &d)
-	if err := failure(status, &d); err != nil {
+	err := c.adopt(h, func(d *C.sluice_diagnostic_t) C.sluice_status_t {
+		return C.sluice_hardware_create(c.raw, pointer(bytes), C.size_t(len(bytes)), &h.raw, d)
+	})
+	if err != nil {
 		return nil, err
 	}
-	c.open[h] = struct{}{}
 	return h, nil
 }
 

@@ -15,6 +15,7 @@
 
 #include "cli/embedded.h"
 #include "cli/files.h"
+#include "cli/run_tool.h"
 #include "sluice/experimental.h"
 #include "support/library.h"
 
@@ -24,15 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 int Tool(const std::string& arguments, std::string* text) {
-  FILE* pipe = popen(("\"" SLUICE_TOOL "\" " + arguments + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  text->clear();
-  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    text->append(buffer, n);
-  }
-  const int status = pclose(pipe);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return RunTool(arguments, kWithComplaints, text);
 }
 
 // A network from the zoo, as a file that goes away.

@@ -17,6 +17,7 @@
 
 #include "cli/embedded.h"
 #include "cli/files.h"
+#include "cli/run_tool.h"
 #include "mapping/reference.h"
 #include "sluice/experimental.h"
 
@@ -36,15 +37,7 @@ struct Answer {
 
 Answer Tool(const std::string& arguments) {
   Answer answer;
-  FILE* pipe =
-      popen(("\"" SLUICE_TOOL "\" " + arguments + " 2>/dev/null").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    answer.text.append(buffer, n);
-  }
-  const int status = pclose(pipe);
-  answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  answer.code = RunTool(arguments, kWithoutComplaints, &answer.text);
   return answer;
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/run_tool.h"
 #include "placement/judge.h"
 
 namespace {
@@ -18,14 +19,8 @@ using Json = nlohmann::json;
 
 Json Tool(const std::string& arguments) {
   std::string text;
-  FILE* pipe =
-      popen(("\"" SLUICE_TOOL "\" " + arguments + " --json 2>/dev/null").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    text.append(buffer, n);
-  }
-  pclose(pipe);
+  (void)sluice::cli::RunTool(arguments + " --json", sluice::cli::kWithoutComplaints,
+                             &text);
   return Json::parse(text, nullptr, false);
 }
 

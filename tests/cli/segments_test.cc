@@ -14,6 +14,7 @@
 
 #include "cli/files.h"
 #include "cli/hardware_files.h"
+#include "cli/run_tool.h"
 #include "sluice/experimental.h"
 #include "support/library.h"
 
@@ -23,15 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 int Tool(const std::string& arguments, std::string* text) {
-  FILE* pipe = popen(("\"" SLUICE_TOOL "\" " + arguments + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  text->clear();
-  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    text->append(buffer, n);
-  }
-  const int status = pclose(pipe);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return RunTool(arguments, kWithComplaints, text);
 }
 
 // A file of this test that goes away.
