@@ -3,13 +3,12 @@
 #include <new>
 
 #include "api/arguments.h"
-#include "api/curve.h"
 #include "api/objects.h"
 #include "api/relocate.h"
+#include "api/shares.h"
 #include "base/checked.h"
 #include "io/read.h"
 #include "model/stream_cuts.h"
-#include "solve/partition/partition.h"
 #include "verify/together.h"
 #include "verify/verify.h"
 
@@ -48,6 +47,7 @@ uint64_t SaturatedSum(uint64_t sum, uint64_t weight, uint64_t cycles) {
 struct Arrangement {
   explicit Arrangement(Arena* arena) : turns(arena) {}
   Span<const uint8_t> plan[kMaxModels];  // as scheduled, at byte 0
+  uint32_t size[kMaxModels] = {};        // of its shares, in a division
   int64_t offset[kMaxModels] = {};
   int64_t bytes[kMaxModels] = {};
   int64_t latency[kMaxModels] = {};
@@ -62,22 +62,18 @@ struct Scheduler {
   const Hardware& hardware;
   Span<const sluice_model_t> models;
   const sluice_coschedule_options_t& options;
-  Arena* arena;  // of curves and arrangements
+  Arena* arena;  // of plans and arrangements
   Arena* scratch;
   Diagnostic* diagnostic;
-  uint64_t end_ns;
+  Budget budget;
   int64_t capacity;
   uint32_t free_models;
   FreeRange ranges[kMaxModels + 1];  // that are nobody's by reservation
   uint32_t range_count;
   uint32_t largest;  // of them
-  Vector<CurvePoint>* curves[kMaxModels];
 
   bool reserved(uint32_t m) const { return models[m].reserved_bytes != 0; }
   uint32_t weight(uint32_t m) const { return Max(models[m].weight, 1u); }
-  const CurvePoint& last(uint32_t m) const {
-    return (*curves[m])[curves[m]->size() - 1];
-  }
 };
 
 // Ranges between the reservations, which are sorted on the way.
@@ -150,33 +146,6 @@ int64_t EqualShare(const Scheduler& s) {
   return Min(share, s.ranges[s.largest].bytes);
 }
 
-Status TraceCurve(Scheduler* s, uint32_t m) {
-  CurveRequest request = {PlanOptions(*s), 1, 0, 0, 0, true};
-  request.options.scratchpad_bytes = s->models[m].reserved_bytes;
-  if (!s->reserved(m)) {
-    request.options.scratchpad_bytes =
-        static_cast<uint64_t>(s->ranges[s->largest].bytes);
-    request.extra_bytes = EqualShare(*s);
-    request.least_bytes = request.extra_bytes / 8;  // less helps nobody
-    if (s->options.share != SLUICE_SHARE_TIME) {
-      request.points = s->options.points == 0 ? kDefaultPoints : s->options.points;
-    }
-  }
-  if (s->end_ns != 0) {
-    const uint64_t now = MonotonicNs();
-    const uint64_t left = s->models.size() - m;
-    request.end_ns = now + (now < s->end_ns ? (s->end_ns - now) / left : 1);
-  }
-  void* place =
-      s->arena->AllocateBytes(sizeof(Vector<CurvePoint>), alignof(Vector<CurvePoint>));
-  if (place == nullptr) return Status::kOutOfMemory;
-  s->curves[m] = new (place) Vector<CurvePoint>(s->arena);
-  const Status status = MakeCurve(s->models[m].graph->graph, s->hardware, request,
-                                  s->arena, s->scratch, s->curves[m], s->diagnostic);
-  s->diagnostic->model = m;
-  return status;
-}
-
 void Take(const CurvePoint& point, uint32_t m, int64_t offset, int64_t bytes,
           Arrangement* a) {
   a->plan[m] = point.plan;
@@ -185,65 +154,39 @@ void Take(const CurvePoint& point, uint32_t m, int64_t offset, int64_t bytes,
   a->bytes[m] = bytes;
 }
 
-Status ArrangeReserved(const Scheduler& s, Arrangement* a) {
+Status ArrangeReserved(const Scheduler& s, const Shares& shares, Arrangement* a) {
   for (uint32_t m = 0; m < s.models.size(); ++m) {
     if (!s.reserved(m)) continue;
-    Take(s.last(m), m, static_cast<int64_t>(s.models[m].reserved_offset),
+    Take(shares.whole(m), m, static_cast<int64_t>(s.models[m].reserved_offset),
          static_cast<int64_t>(s.models[m].reserved_bytes), a);
   }
   return Status::kOk;
 }
 
-Status ArrangePartition(Scheduler* s, Budget* budget, Arrangement* a, bool* proved) {
-  PartitionModel models[kMaxModels];
-  uint32_t who[kMaxModels];
-  uint32_t n = 0;
-  int64_t required = 0, available = 0;
-  for (uint32_t m = 0; m < s->models.size(); ++m) {
-    if (s->reserved(m)) continue;
-    const Vector<CurvePoint>& curve = *s->curves[m];
-    Span<PartitionPoint> points;
-    SLUICE_TRY(s->arena->Allocate(curve.size(), &points));
-    for (size_t p = 0; p < curve.size(); ++p) {
-      points[p] = PartitionPoint{RoundUpTo(curve[p].need, RangeAlignment(s->hardware)),
-                                 curve[p].latency};
-    }
-    required += points[0].bytes;
-    models[n] = PartitionModel{points, s->weight(m)};
-    who[n++] = m;
+Status ArrangePartition(const Scheduler& s, Shares* shares, Arrangement* a,
+                        bool* proved) {
+  Division division = {};
+  SLUICE_TRY(shares->Divide(&division));
+  *proved = division.proved;
+  for (uint32_t m = 0; m < s.models.size(); ++m) {
+    if (s.reserved(m)) continue;
+    const CurvePoint& point = shares->size(m, division.size[m]).point;
+    Take(point, m, division.offset[m],
+         RoundUpTo(point.need, RangeAlignment(s.hardware)), a);
+    a->size[m] = division.size[m];
   }
-  for (uint32_t r = 0; r < s->range_count; ++r) available += s->ranges[r].bytes;
-  Partition partition = {};
-  const Status status = DividePartition(
-      Span<const PartitionModel>(models, n),
-      Span<const FreeRange>(s->ranges, s->range_count), budget, &partition);
-  if (status != Status::kOk) {
-    return Fail(s->diagnostic, status, kStage)
-        .Bytes(static_cast<uint64_t>(required), static_cast<uint64_t>(available))
-        .Text("the models do not fit side by side: the smallest plans need ")
-        .Number(required)
-        .Text(" bytes of scratchpad, ")
-        .Number(available)
-        .Text(" are free");
-  }
-  *proved = partition.proved;
-  for (uint32_t i = 0; i < n; ++i) {
-    const CurvePoint& point = (*s->curves[who[i]])[partition.point[i]];
-    Take(point, who[i], partition.offset[i], models[i].points[partition.point[i]].bytes,
-         a);
-  }
-  return ArrangeReserved(*s, a);
+  return ArrangeReserved(s, *shares, a);
 }
 
 // Everybody not reserved in the largest range, one after the other.
-Status ArrangeTime(const Scheduler& s, Arrangement* a) {
+Status ArrangeTime(const Scheduler& s, const Shares& shares, Arrangement* a) {
   const FreeRange& range = s.ranges[s.largest];
   for (uint32_t m = 0; m < s.models.size(); ++m) {
     if (s.reserved(m)) continue;
-    Take(s.last(m), m, range.begin, range.bytes, a);
+    Take(shares.fastest(m), m, range.begin, range.bytes, a);
     a->shares[m] = s.free_models > 1;
   }
-  return ArrangeReserved(s, a);
+  return ArrangeReserved(s, shares, a);
 }
 
 struct Lane {
@@ -281,8 +224,8 @@ Status EndOfTurn(const Scheduler& s, const Lane& lane, int64_t limit, uint32_t* 
 }
 
 // Round and round, the shortest by its weight first; *least: a turn limit that would
-// do, 0 when this one does.
-Status MakeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
+// do, 0 when this one does, and for whom it does not.
+Status MakeTurns(const Scheduler& s, Arrangement* a, int64_t* least, uint32_t* who) {
   const uint32_t n = static_cast<uint32_t>(s.models.size());
   Lane lanes[kMaxModels];
   uint32_t order[kMaxModels];
@@ -323,6 +266,7 @@ Status MakeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
       uint32_t end = 0;
       int64_t cycles = 0;
       SLUICE_TRY(EndOfTurn(s, lane, limit, &end, &cycles, least));
+      *who = m;
       if (end == 0) return Status::kOk;
       SLUICE_TRY(a->turns.Push(
           sluice_turn_t{m, lane.next, end, 0, static_cast<uint64_t>(cycles)}));
@@ -345,21 +289,41 @@ uint64_t FinishSum(const Scheduler& s, const Arrangement& a) {
   return sum;
 }
 
-// Fused plans keep bytes from layer to layer; plain ones leave the scratchpad empty
-// between layers, so they can be left more often.
-Status PlansThatLeave(Scheduler* s, Arrangement* a) {
-  for (uint32_t m = 0; m < s->models.size(); ++m) {
-    if (s->reserved(m) || !a->shares[m]) continue;
-    sluice_schedule_options_t options = PlanOptions(*s);
+// Turns for the plans that share time; *least as of MakeTurns. Fused plans keep bytes
+// from layer to layer; plain ones leave the scratchpad empty between layers, so they can
+// be left more often, and with less scratchpad their transfers and tiles are shorter.
+Status TakeTimeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
+  int64_t room[kMaxModels] = {};
+  for (int64_t needed = 0;;) {
+    uint32_t m = 0;
+    SLUICE_TRY(MakeTurns(s, a, &needed, &m));
+    *least = needed == 0 || *least == 0 ? needed : Min(*least, needed);
+    if (needed == 0 || !a->shares[m]) return Status::kOk;
+    room[m] = room[m] == 0 ? a->bytes[m] : room[m] / 2;
+    sluice_schedule_options_t options = PlanOptions(s);
     options.solver = SLUICE_SOLVER_BASELINE;
-    options.scratchpad_bytes = static_cast<uint64_t>(a->bytes[m]);
+    options.scratchpad_bytes = static_cast<uint64_t>(room[m]);
     CurvePoint point = {};
-    SLUICE_TRY(PlanPoint(s->models[m].graph->graph, s->hardware, options, s->arena,
-                         s->scratch, &point, s->diagnostic));
+    const Status status = PlanPoint(s.models[m].graph->graph, s.hardware, options,
+                                    s.arena, s.scratch, &point, s.diagnostic);
+    if (status == Status::kInfeasible) return Status::kOk;
+    SLUICE_TRY(status);
     a->plan[m] = point.plan;
     a->latency[m] = point.latency;
   }
-  return Status::kOk;
+}
+
+// A division whose turns are short enough; *least as of MakeTurns.
+Status TakePartition(const Scheduler& s, Shares* shares, Arrangement* a, bool* proved,
+                     int64_t* least) {
+  for (int64_t needed = 0;;) {
+    uint32_t m = 0;
+    SLUICE_TRY(ArrangePartition(s, shares, a, proved));
+    SLUICE_TRY(MakeTurns(s, a, &needed, &m));
+    *least = needed == 0 || *least == 0 ? needed : Min(*least, needed);
+    if (needed == 0 || s.reserved(m)) return Status::kOk;
+    shares->Refuse(m, a->size[m]);
+  }
 }
 
 Status TurnsTooLong(const Scheduler& s, int64_t least) {
@@ -383,8 +347,8 @@ Status MakePlanObject(sluice_context_t* context, const Scheduler& s, uint32_t m,
                   s.diagnostic);
 }
 
-Status FillCohort(sluice_context_t* context, const Scheduler& s, const Arrangement& a,
-                  sluice_cohort_t* out) {
+Status FillCohort(sluice_context_t* context, const Scheduler& s, const Shares& shares,
+                  const Arrangement& a, sluice_cohort_t* out) {
   const uint32_t n = static_cast<uint32_t>(s.models.size());
   Span<sluice_turn_t> turns;
   SLUICE_TRY(out->arena.Allocate(a.turns.size(), &turns));
@@ -407,10 +371,8 @@ Status FillCohort(sluice_context_t* context, const Scheduler& s, const Arrangeme
     member->latency_cycles = static_cast<uint64_t>(a.latency[m]);
     member->finish_cycles = a.finish[m];
     member->longest_wait_cycles = a.wait[m];
-    for (const CurvePoint& point : *s.curves[m]) {
-      if (!s.reserved(m) && point.bytes > share) break;
-      member->equal_cycles = static_cast<uint64_t>(point.latency);
-    }
+    member->equal_cycles = static_cast<uint64_t>(
+        shares.LatencyWithin(m, s.reserved(m) ? s.capacity : share));
     equal = equal && member->equal_cycles != 0;
     const uint64_t w = s.weight(m);
     sum->latency_sum = SaturatedSum(sum->latency_sum, w, member->latency_cycles);
@@ -429,37 +391,39 @@ Status FillCohort(sluice_context_t* context, const Scheduler& s, const Arrangeme
 
 Status CoSchedule(sluice_context_t* context, Scheduler* s, sluice_cohort_t* out) {
   SLUICE_TRY(FindRanges(s));
-  for (uint32_t m = 0; m < s->models.size(); ++m) SLUICE_TRY(TraceCurve(s, m));
-  s->diagnostic->model = 0;
-  Budget budget(0, 0, s->options.cancel);
+  const uint32_t share = s->options.share;
+  const uint32_t points = s->options.points == 0 ? kDefaultPoints : s->options.points;
+  const ShareRequest request = {s->hardware,
+                                PlanOptions(*s),
+                                Span<const FreeRange>(s->ranges, s->range_count),
+                                s->ranges[s->largest].bytes,
+                                EqualShare(*s),
+                                share == SLUICE_SHARE_TIME ? 1 : points,
+                                static_cast<uint32_t>(s->models.size())};
+  Shares shares(request, &s->budget, s->arena, s->scratch, s->diagnostic);
+  for (uint32_t m = 0; m < s->models.size(); ++m) {
+    SLUICE_TRY(shares.Add(s->models[m].graph->graph, s->weight(m),
+                          static_cast<int64_t>(s->models[m].reserved_bytes)));
+  }
   Arrangement time(s->arena), partition(s->arena);
   sluice_cohort_summary_t* sum = &out->summary;
-  const uint32_t share = s->options.share;
   Status reason = Status::kInfeasible;
-  int64_t least = 0;
+  int64_t least = 0, time_least = 0;
   bool proved = false;
   if (share != SLUICE_SHARE_TIME) {
-    reason = ArrangePartition(s, &budget, &partition, &proved);
-    if (reason == Status::kOk) SLUICE_TRY(MakeTurns(*s, &partition, &least));
+    reason = TakePartition(*s, &shares, &partition, &proved, &least);
     if (reason == Status::kOk && least == 0) {
       sum->partition_finish_sum = FinishSum(*s, partition);
-    } else if (reason != Status::kOk && reason != Status::kInfeasible) {
+    } else if (reason != Status::kOk && reason != Status::kInfeasible &&
+               reason != Status::kStopped) {
       return reason;
     }
   }
   if (share != SLUICE_SHARE_PARTITION) {
-    int64_t needed = 0;
-    SLUICE_TRY(ArrangeTime(*s, &time));
-    SLUICE_TRY(MakeTurns(*s, &time, &needed));
-    if (needed != 0) {
-      SLUICE_TRY(PlansThatLeave(s, &time));
-      SLUICE_TRY(MakeTurns(*s, &time, &needed));
-    }
-    if (needed == 0) {
-      sum->time_finish_sum = FinishSum(*s, time);
-    } else if (least == 0 || needed < least) {
-      least = needed;
-    }
+    SLUICE_TRY(ArrangeTime(*s, shares, &time));
+    SLUICE_TRY(TakeTimeTurns(*s, &time, &time_least));
+    if (time_least == 0) sum->time_finish_sum = FinishSum(*s, time);
+    if (least == 0 || (time_least != 0 && time_least < least)) least = time_least;
   }
   const bool takes_time =
       sum->time_finish_sum != 0 && (sum->partition_finish_sum == 0 ||
@@ -469,10 +433,9 @@ Status CoSchedule(sluice_context_t* context, Scheduler* s, sluice_cohort_t* out)
   }
   sum->share = takes_time ? SLUICE_SHARE_TIME : SLUICE_SHARE_PARTITION;
   sum->proved = proved && !takes_time ? 1 : 0;
-  if (s->end_ns != 0 && MonotonicNs() >= s->end_ns) {
-    sum->stop_reason = SLUICE_STOP_DEADLINE;
-  }
-  const Status judged = FillCohort(context, *s, takes_time ? time : partition, out);
+  if (s->budget.Exhausted()) sum->stop_reason = s->budget.stop_reason();
+  const Status judged =
+      FillCohort(context, *s, shares, takes_time ? time : partition, out);
   if (judged != Status::kRejected) return judged;
   s->diagnostic->status = SLUICE_INTERNAL;
   return Status::kInternal;
@@ -558,16 +521,19 @@ sluice_status_t sluice_coschedule(sluice_context_t* context,
     sluice::Arena arena(&context->memory);
     sluice::Arena scratch(&context->memory);
     sluice::Scheduler s = {
-        chip,     sluice::Span<const sluice_model_t>(models, model_count),
-        own,      &arena,
-        &scratch, report.get(),
-        0,        chip.scratchpad().capacity_bytes,
-        0,        {},
-        0,        0,
-        {}};
-    if (own.deadline_ns != 0) {  // an eighth is for turns and judges
-      s.end_ns = sluice::MonotonicNs() + own.deadline_ns - own.deadline_ns / 8;
-    }
+        chip,
+        sluice::Span<const sluice_model_t>(models, model_count),
+        own,
+        &arena,
+        &scratch,
+        report.get(),
+        // An eighth is for turns and judges.
+        sluice::Budget(own.deadline_ns - own.deadline_ns / 8, 0, own.cancel),
+        chip.scratchpad().capacity_bytes,
+        0,
+        {},
+        0,
+        0};
     if (own.scratchpad_bytes != 0) {
       s.capacity = static_cast<int64_t>(sluice::Min<uint64_t>(
           own.scratchpad_bytes, static_cast<uint64_t>(s.capacity)));

@@ -17,7 +17,6 @@ struct Tracer {
   const Graph& graph;
   const Hardware& hardware;
   const CurveRequest& request;
-  Arena* arena;
   Arena* scratch;
   Diagnostic* diagnostic;
   uint32_t left;  // plans still to be made
@@ -32,34 +31,8 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
     options.deadline_ns = Max<uint64_t>(rest / share, 1);
   }
   point->bytes = bytes;
-  return PlanPoint(t->graph, t->hardware, options, t->request.keep ? t->arena : nullptr,
-                   t->scratch, point, t->diagnostic);
-}
-
-// The factor between neighbours, so that n steps lead from `from` to `to`. Found by
-// bisection with plain products: the same on every machine.
-double Ratio(double from, double to, uint32_t n) {
-  double low = 1, high = to / from;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    double product = from;
-    for (uint32_t k = 0; k < n && product < to; ++k) product *= middle;
-    (product < to ? low : high) = middle;
-  }
-  return high;
-}
-
-// The least scratchpad with a plan, by the proof that one byte is too little.
-int64_t SmallestBytes(Tracer* t) {
-  sluice_schedule_options_t options = t->request.options;
-  options.scratchpad_bytes = 1;
-  Diagnostic found = {};
-  Arena memory(t->scratch->memory());
-  Span<const uint8_t> plan;
-  const Status status =
-      MakePlan(t->graph, t->hardware, options, &memory, t->scratch, &plan, &found);
-  if (status != Status::kInfeasible) return 1;
-  return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
+  return PlanPoint(t->graph, t->hardware, options, nullptr, t->scratch, point,
+                   t->diagnostic);
 }
 
 // A budget that is a plan of its own, unless it is known or cannot be planned.
@@ -109,6 +82,30 @@ int64_t RangeAlignment(const Hardware& hardware) {
   return Max<int64_t>(64, hardware.scratchpad().alignment_bytes);
 }
 
+// Found by bisection with plain products: the same on every machine.
+double GeometricRatio(double from, double to, uint32_t n) {
+  double low = 1, high = to / from;
+  for (int i = 0; n > 1 && i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    double product = from;
+    for (uint32_t k = 0; k < n && product < to; ++k) product *= middle;
+    (product < to ? low : high) = middle;
+  }
+  return high;
+}
+
+int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
+                      sluice_schedule_options_t options, Arena* scratch) {
+  options.scratchpad_bytes = 1;
+  Diagnostic found = {};
+  Arena memory(scratch->memory());
+  Span<const uint8_t> plan;
+  const Status status =
+      MakePlan(graph, hardware, options, &memory, scratch, &plan, &found);
+  if (status != Status::kInfeasible) return 1;
+  return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
+}
+
 Status PlanPoint(const Graph& graph, const Hardware& hardware,
                  const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
                  CurvePoint* point, Diagnostic* diagnostic) {
@@ -120,6 +117,7 @@ Status PlanPoint(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(ReadPlan(made.data(), made.size(), scratch, &read, diagnostic));
   point->latency = static_cast<int64_t>(read.report.latency_cycles);
   point->energy_pj = read.report.energy_pj;
+  point->cut = read.report.stop_reason == SLUICE_STOP_DEADLINE;
   point->need = RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),
                           RangeAlignment(hardware));
   if (point->bytes != 0) point->need = Min(point->need, point->bytes);
@@ -132,9 +130,9 @@ Status PlanPoint(const Graph& graph, const Hardware& hardware,
 }
 
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
-                 const CurveRequest& request, Arena* arena, Arena* scratch,
-                 Vector<CurvePoint>* out, Diagnostic* diagnostic) {
-  Tracer t = {graph, hardware, request, arena, scratch, diagnostic, request.points + 1};
+                 const CurveRequest& request, Arena* scratch, Vector<CurvePoint>* out,
+                 Diagnostic* diagnostic) {
+  Tracer t = {graph, hardware, request, scratch, diagnostic, request.points + 1};
   int64_t capacity = hardware.scratchpad().capacity_bytes;
   if (request.options.scratchpad_bytes != 0) {
     capacity = static_cast<int64_t>(Min<uint64_t>(request.options.scratchpad_bytes,
@@ -142,17 +140,14 @@ Status MakeCurve(const Graph& graph, const Hardware& hardware,
   }
   // The point that must be there first, then those that matter most.
   SLUICE_TRY(AddPoint(&t, capacity, out));
-  if (request.extra_bytes > 0 && request.extra_bytes < capacity) {
-    SLUICE_TRY(AddPoint(&t, request.extra_bytes, out));
-  }
   const int64_t alignment = RangeAlignment(hardware);
-  const int64_t smallest =
-      Min(RoundUpTo(Max(SmallestBytes(&t), request.least_bytes), alignment), capacity);
-  if (request.points > 1) SLUICE_TRY(AddPoint(&t, smallest, out));
+  const int64_t smallest = Min(
+      RoundUpTo(SmallestBytes(graph, hardware, request.options, scratch), alignment),
+      capacity);
+  SLUICE_TRY(AddPoint(&t, smallest, out));
   const uint32_t steps = request.points - 1;
-  const double ratio = steps > 1 ? Ratio(static_cast<double>(smallest),
-                                         static_cast<double>(capacity), steps)
-                                 : 1;
+  const double ratio = GeometricRatio(static_cast<double>(smallest),
+                                      static_cast<double>(capacity), steps);
   double size = static_cast<double>(smallest);
   for (uint32_t i = 1; i < steps; ++i) {
     size *= ratio;
@@ -168,14 +163,13 @@ namespace {
 Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hardware,
              const sluice_schedule_options_t& options, sluice_curve_point_t* points,
              uint32_t* count, Diagnostic* diagnostic) {
-  Arena arena(&context->memory);
   Arena scratch(&context->memory);
-  CurveRequest request = {options, *count, 0, 0, 0, false};
+  CurveRequest request = {options, *count, 0};
   if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
   if (options.energy_exponent == 0) request.options.delay_exponent = 1;
   Vector<CurvePoint> made(&scratch);
   SLUICE_TRY(made.Reserve(*count + 1));
-  SLUICE_TRY(MakeCurve(graph, hardware, request, &arena, &scratch, &made, diagnostic));
+  SLUICE_TRY(MakeCurve(graph, hardware, request, &scratch, &made, diagnostic));
   *count = static_cast<uint32_t>(made.size());
   for (size_t i = 0; i < made.size(); ++i) {
     const CurvePoint& from = made[i];

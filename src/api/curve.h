@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latency over scratchpad: one plan per point, the best of it and all smaller ones.
 //
-// Input    how many points, one more size that must be among them (0 = none), the
-//          schedule's options: objective, iterations and seed of each plan.
-// Output   points ascending in bytes with latency never rising; plans in `arena`, one
-//          for all neighbours that share it, none when they are not kept.
+// Input    how many points, the schedule's options: objective, iterations and seed of
+//          each plan.
+// Output   points ascending in bytes with latency never rising.
 // Errors   what MakePlan says of the whole scratchpad; other points that cannot be
 //          planned, or come after the deadline, are left out.
 // Cost     a schedule per point: the whole scratchpad has half of the time, the others
@@ -22,19 +21,24 @@ struct CurvePoint {
   int64_t latency;  // cycles
   double energy_pj;
   Span<const uint8_t> plan;
+  bool cut;  // its search ended because time was over
 };
 
 struct CurveRequest {
   sluice_schedule_options_t options;  // of each plan; scratchpad_bytes: the last point
   uint32_t points;
-  int64_t extra_bytes;
-  int64_t least_bytes;  // no smaller point; 0 = the smallest that works
   uint64_t end_ns;  // of the whole, absolute; 0 = none
-  bool keep;        // the plans
 };
 
 // Of scratchpad ranges that streams are bound to.
 int64_t RangeAlignment(const Hardware& hardware);
+
+// The factor between neighbours, so that n steps lead from `from` to `to`.
+double GeometricRatio(double from, double to, uint32_t n);
+
+// The least scratchpad with a plan, by the proof that one byte is too little.
+int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
+                      sluice_schedule_options_t options, Arena* scratch);
 
 // One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
 Status PlanPoint(const Graph& graph, const Hardware& hardware,
@@ -42,7 +46,7 @@ Status PlanPoint(const Graph& graph, const Hardware& hardware,
                  CurvePoint* point, Diagnostic* diagnostic);
 
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
-                 const CurveRequest& request, Arena* arena, Arena* scratch,
+                 const CurveRequest& request, Arena* scratch,
                  Vector<CurvePoint>* out, Diagnostic* diagnostic);
 
 }  // namespace sluice

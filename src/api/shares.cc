@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/shares.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+
+namespace {
+
+// A part of a range that would be left over is worth another plan.
+constexpr int64_t kLeftoverShare = 16;
+
+int64_t Scaled(int64_t value, int64_t numerator, int64_t denominator) {
+  return static_cast<int64_t>(static_cast<__int128>(value) * numerator / denominator);
+}
+
+}  // namespace
+
+Shares::Shares(const ShareRequest& request, Budget* budget, Arena* arena,
+               Arena* scratch, Diagnostic* diagnostic)
+    : request_(request),
+      budget_(budget),
+      arena_(arena),
+      scratch_(scratch),
+      diagnostic_(diagnostic),
+      models_{Model(arena), Model(arena), Model(arena), Model(arena),
+              Model(arena), Model(arena), Model(arena), Model(arena)} {}
+
+Status Shares::Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes) {
+  Model* model = &models_[count_];
+  model->graph = &graph;
+  model->weight = weight;
+  model->reserved = reserved_bytes != 0;
+  SLUICE_TRY(AddSize(model, model->reserved ? reserved_bytes : request_.whole));
+  // Half of the time for these, where there are others.
+  const uint32_t left = request_.models - count_;
+  return Plan(count_++, 0, request_.points == 1 ? left : 2 * left, true);
+}
+
+Status Shares::AddSize(Model* model, int64_t bytes) {
+  SharedSize size = {};
+  size.point.bytes = bytes;
+  for (const SharedSize& other : model->sizes) {
+    if (other.point.bytes == bytes) return Status::kOk;
+    // What a larger one leaves unused makes no difference.
+    if (other.state == SharedSize::kPlanned && !other.point.cut &&
+        other.point.bytes >= bytes && other.point.need <= bytes) {
+      return Status::kOk;
+    }
+  }
+  return model->sizes.Push(size);
+}
+
+Status Shares::AddSizes(Model* model) {
+  SLUICE_TRY(AddSize(model, request_.equal));
+  const int64_t alignment = RangeAlignment(request_.hardware);
+  const int64_t least =
+      SmallestBytes(*model->graph, request_.hardware, request_.options, scratch_);
+  // Less than an eighth of a fair share helps nobody.
+  const int64_t first = RoundUpTo(Max(least, request_.equal / 8), alignment);
+  if (first >= request_.whole) return Status::kOk;
+  SLUICE_TRY(AddSize(model, first));
+  const uint32_t steps = request_.points - 1;
+  const double ratio = GeometricRatio(static_cast<double>(first),
+                                      static_cast<double>(request_.whole), steps);
+  double bytes = static_cast<double>(first);
+  for (uint32_t i = 1; i < steps; ++i) {
+    bytes *= ratio;
+    const int64_t aligned = RoundUpTo(static_cast<int64_t>(bytes), alignment);
+    if (aligned < request_.whole) SLUICE_TRY(AddSize(model, aligned));
+  }
+  return Status::kOk;
+}
+
+// In a part of the time that is left.
+Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, bool plain) {
+  Model* model = &models_[m];
+  SharedSize* size = &model->sizes[i];
+  sluice_schedule_options_t options = request_.options;
+  options.scratchpad_bytes = static_cast<uint64_t>(size->point.bytes);
+  if (budget_->left_ns() != UINT64_MAX) {
+    options.deadline_ns = Max<uint64_t>(budget_->left_ns() / part, 1);
+  }
+  if (plain) options.solver = SLUICE_SOLVER_BASELINE;
+  CurvePoint point = {};
+  point.bytes = size->point.bytes;
+  const Status status = PlanPoint(*model->graph, request_.hardware, options, arena_,
+                                  scratch_, &point, diagnostic_);
+  const bool planned = size->state == SharedSize::kPlanned;
+  if (status != Status::kOk) {
+    if (!planned) size->state = SharedSize::kUseless;
+    const bool fatal =
+        must || (status != Status::kInfeasible && status != Status::kUnsupported &&
+                 status != Status::kStopped);
+    if (!fatal) return Status::kOk;
+    diagnostic_->model = m;
+    return status;
+  }
+  point.cut = point.cut || plain;
+  cut_ = cut_ || point.cut;
+  if (planned && size->point.latency <= point.latency) return Status::kOk;
+  *size = SharedSize{point, SharedSize::kPlanned};
+  for (SharedSize& other : model->sizes) {
+    if (!point.cut && other.state == SharedSize::kOpen &&
+        other.point.bytes >= point.need && other.point.bytes <= point.bytes) {
+      other.state = SharedSize::kUseless;
+    }
+  }
+  return Status::kOk;
+}
+
+const CurvePoint& Shares::fastest(uint32_t m) const {
+  const CurvePoint* best = &whole(m);
+  for (const SharedSize& size : models_[m].sizes) {
+    const bool planned = size.state == SharedSize::kPlanned;
+    if (planned && size.point.latency < best->latency) best = &size.point;
+  }
+  return *best;
+}
+
+// The least of the plans that need no more than so many bytes, and of `best`.
+int64_t Shares::BestWithin(const Model& model, int64_t bytes, int64_t best) {
+  for (const SharedSize& size : model.sizes) {
+    if (size.state != SharedSize::kPlanned || size.point.need > bytes) continue;
+    best = Min(best, size.point.latency);
+  }
+  return best;
+}
+
+// Of an open size: the best that is known within the next larger one, or between that
+// and a straight line from there to what has less.
+int64_t Shares::Latency(const Model& model, const SharedSize& open, Known known) const {
+  const int64_t bytes = open.point.bytes;
+  const CurvePoint* above = &model.sizes[0].point;
+  const CurvePoint* below = nullptr;
+  for (const SharedSize& size : model.sizes) {
+    if (size.state != SharedSize::kPlanned) continue;
+    const CurvePoint& p = size.point;
+    if (p.bytes >= bytes) {
+      if (p.bytes < above->bytes) above = &p;
+    } else if (below == nullptr || p.latency < below->latency) {
+      below = &p;
+    }
+  }
+  const int64_t bound = BestWithin(model, above->bytes, above->latency);
+  if (known == Known::kBounds) return bound;
+  if (above->need <= bytes) return bound;
+  // Nothing below: half of what is taken away has to be made up for.
+  if (below == nullptr) return bound + Scaled(bound, above->need - bytes, 2 * bytes);
+  return bound + Scaled(Max<int64_t>(below->latency - bound, 0), above->need - bytes,
+                        2 * (above->need - below->need));
+}
+
+// Bytes rising, latencies falling.
+Status Shares::MakePoints(const Model& model, Known known, Span<uint32_t>* sizes,
+                          Span<PartitionPoint>* points) {
+  const uint32_t n = static_cast<uint32_t>(model.sizes.size());
+  SLUICE_TRY(scratch_->Allocate(n, sizes));
+  SLUICE_TRY(scratch_->Allocate(n, points));
+  size_t used = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    const SharedSize& size = model.sizes[i];
+    if (size.state == SharedSize::kUseless) continue;
+    const bool planned = size.state == SharedSize::kPlanned;
+    if (!planned && known == Known::kPlans) continue;
+    const PartitionPoint point = {
+        planned ? RoundUpTo(size.point.need, RangeAlignment(request_.hardware))
+                : size.point.bytes,
+        planned ? size.point.latency : Latency(model, size, known)};
+    size_t at = used++;
+    for (; at > 0; --at) {
+      const PartitionPoint& other = (*points)[at - 1];
+      if (other.bytes < point.bytes ||
+          (other.bytes == point.bytes && other.latency <= point.latency)) {
+        break;
+      }
+      (*points)[at] = other;
+      (*sizes)[at] = (*sizes)[at - 1];
+    }
+    (*points)[at] = point;
+    (*sizes)[at] = i;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < used; ++i) {
+    if (kept != 0 && (*points)[i].latency >= (*points)[kept - 1].latency) continue;
+    (*points)[kept] = (*points)[i];
+    (*sizes)[kept++] = (*sizes)[i];
+  }
+  *points = points->Slice(0, kept);
+  *sizes = sizes->Slice(0, kept);
+  return Status::kOk;
+}
+
+Status Shares::Choose(Known known, Choice* choice) {
+  PartitionModel models[kMaxModels];
+  uint32_t n = 0;
+  for (uint32_t m = 0; m < count_; ++m) {
+    const Model& model = models_[m];
+    if (model.reserved) continue;
+    SLUICE_TRY(MakePoints(model, known, &choice->size[n], &choice->point[n]));
+    if (choice->point[n].empty()) return Status::kInfeasible;
+    models[n] = PartitionModel{choice->point[n], model.weight};
+    choice->model[n++] = m;
+  }
+  return DividePartition(Span<const PartitionModel>(models, n), request_.ranges,
+                         budget_, &choice->partition);
+}
+
+// The least open size of each model.
+Status Shares::PlanSmallest(bool* planned) {
+  *planned = false;
+  for (uint32_t m = 0; m < count_; ++m) {
+    const Vector<SharedSize>& sizes = models_[m].sizes;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].state != SharedSize::kOpen) continue;
+      if (least == UINT32_MAX || sizes[i].point.bytes < sizes[least].point.bytes) {
+        least = i;
+      }
+    }
+    if (least == UINT32_MAX) continue;
+    *planned = true;
+    SLUICE_TRY(Plan(m, least, 2, false));
+  }
+  return Status::kOk;
+}
+
+// Those that the choice is made of; by bounds the largest with the same bound, which is
+// the cheapest to plan and raises that of the smaller ones.
+Status Shares::PlanOpen(const Choice& choice, Known known, bool* planned) {
+  *planned = false;
+  for (uint32_t i = 0, m = 0; m < count_; ++m) {
+    const Model& model = models_[m];
+    if (model.reserved) continue;
+    uint32_t size = choice.SizeOf(i++);
+    if (model.sizes[size].state != SharedSize::kOpen) continue;
+    const int64_t bound = Latency(model, model.sizes[size], Known::kBounds);
+    for (uint32_t o = 0; known == Known::kBounds && o < model.sizes.size(); ++o) {
+      const SharedSize& other = model.sizes[o];
+      if (other.state == SharedSize::kOpen &&
+          other.point.bytes > model.sizes[size].point.bytes &&
+          Latency(model, other, known) == bound) {
+        size = o;
+      }
+    }
+    *planned = true;
+    SLUICE_TRY(Plan(m, size, 2, false));
+  }
+  return Status::kOk;
+}
+
+// Sizes with what their range has left, for each that could be faster with it.
+Status Shares::AddLeftovers(const Choice& choice, bool* added) {
+  *added = false;
+  const int64_t alignment = RangeAlignment(request_.hardware);
+  for (const FreeRange& range : request_.ranges) {
+    int64_t left = range.bytes;
+    const auto inside = [&](uint32_t i) {
+      const int64_t offset = choice.partition.offset[i] - range.begin;
+      return offset >= 0 && offset < range.bytes;
+    };
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < count_; ++m) n += models_[m].reserved ? 0 : 1;
+    for (uint32_t i = 0; i < n; ++i) left -= inside(i) ? choice.BytesOf(i) : 0;
+    for (uint32_t i = 0; i < n; ++i) {
+      if (!inside(i) || left < choice.BytesOf(i) / kLeftoverShare) continue;
+      Model* model = &models_[choice.model[i]];
+      const CurvePoint& point = model->sizes[choice.SizeOf(i)].point;
+      const int64_t bytes = (choice.BytesOf(i) + left) / alignment * alignment;
+      if (point.bytes >= bytes || point.latency <= model->sizes[0].point.latency) {
+        continue;
+      }
+      const size_t before = model->sizes.size();
+      SLUICE_TRY(AddSize(model, bytes));
+      *added = *added || model->sizes.size() != before;
+    }
+  }
+  return Status::kOk;
+}
+
+Status Shares::DoNotFit(Status status) {
+  if (status != Status::kInfeasible) return status;
+  if (budget_->Exhausted()) {
+    return Fail(diagnostic_, Status::kStopped, "coschedule")
+        .Text("stopped before it was known whether the models fit side by side");
+  }
+  int64_t required = 0, available = 0;
+  for (uint32_t m = 0; m < count_; ++m) {
+    if (models_[m].reserved) continue;
+    int64_t least = INT64_MAX;
+    for (const SharedSize& size : models_[m].sizes) {
+      if (size.point.need != 0) least = Min(least, size.point.need);
+    }
+    required += RoundUpTo(least, RangeAlignment(request_.hardware));
+  }
+  for (const FreeRange& range : request_.ranges) available += range.bytes;
+  return Fail(diagnostic_, status, "coschedule")
+      .Bytes(static_cast<uint64_t>(required), static_cast<uint64_t>(available))
+      .Text("the models do not fit side by side: the smallest plans need ")
+      .Number(required)
+      .Text(" bytes of scratchpad, ")
+      .Number(available)
+      .Text(" are free");
+}
+
+// The fair shares are among the divisions, whatever is guessed.
+Status Shares::PlanEqual(bool plain) {
+  for (uint32_t m = 0; m < count_; ++m) {
+    const Vector<SharedSize>& sizes = models_[m].sizes;
+    if (models_[m].reserved || sizes.size() == 1) continue;
+    if (sizes[1].point.bytes != request_.equal) continue;
+    SLUICE_TRY(Plan(m, 1, count_ - m, false, plain));
+  }
+  return Status::kOk;
+}
+
+Status Shares::Divide(Division* out) {
+  if (!sized_) {
+    for (uint32_t m = 0; m < count_; ++m) {
+      if (!models_[m].reserved) SLUICE_TRY(AddSizes(&models_[m]));
+    }
+    // Who waits has a division first, then better ones.
+    if (budget_->left_ns() != UINT64_MAX) SLUICE_TRY(PlanEqual(true));
+    SLUICE_TRY(PlanEqual(false));
+    sized_ = true;
+  }
+  Choice choice = {};
+  Known known = Known::kGuesses;
+  for (;;) {
+    ArenaScope scope(scratch_);
+    if (budget_->Exhausted()) known = Known::kPlans;
+    bool more = false;
+    const Status status = Choose(known, &choice);
+    if (status != Status::kOk) {
+      if (status == Status::kInfeasible && known != Known::kPlans) {
+        SLUICE_TRY(PlanSmallest(&more));
+      }
+      if (!more) return DoNotFit(status);
+      continue;
+    }
+    SLUICE_TRY(PlanOpen(choice, known, &more));
+    if (more) continue;
+    if (known != Known::kPlans) SLUICE_TRY(AddLeftovers(choice, &more));
+    if (more) continue;
+    if (known == Known::kGuesses) {
+      known = Known::kBounds;
+      continue;
+    }
+    out->proved = known == Known::kBounds && choice.partition.proved && !cut_;
+    for (uint32_t m = 0, i = 0; m < count_; ++m) {
+      if (models_[m].reserved) continue;
+      out->size[m] = choice.SizeOf(i);
+      out->offset[m] = choice.partition.offset[i++];
+    }
+    return Status::kOk;
+  }
+}
+
+}  // namespace sluice

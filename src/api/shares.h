@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which scratchpad sizes each of several models is planned for, and who gets how much.
+//
+// Input    graphs with weights, the free ranges, how many sizes of each to look at, the
+//          options of each plan.
+// Output   a planned size for each model and its place: the least weighted sum of
+//          latencies; proved when no other size that is looked at can lower it.
+// Errors   what MakePlan says of the whole scratchpad; kInfeasible when the models do not
+//          fit side by side; kStopped when that is not known in time. Other sizes that
+//          cannot be planned are left out.
+// Cost     a schedule per size that matters. Sizes between planned ones are guessed, and
+//          the best division by guesses is planned, until all in it is; then the same by
+//          lower bounds (less scratchpad is never faster), which proves it. What a plan
+//          does not need of its size is nobody's again, and sizes that would use what is
+//          left over join.
+#ifndef SLUICE_API_SHARES_H_
+#define SLUICE_API_SHARES_H_
+
+#include "api/curve.h"
+#include "solve/partition/partition.h"
+
+namespace sluice {
+
+struct SharedSize {
+  enum State : uint32_t { kOpen, kPlanned, kUseless };
+  CurvePoint point;  // bytes alone while it is open
+  State state;
+};
+
+struct Division {
+  bool proved;
+  uint32_t size[kMaxModels];  // of each model's sizes
+  int64_t offset[kMaxModels];
+};
+
+struct ShareRequest {
+  const Hardware& hardware;
+  sluice_schedule_options_t options;  // of each plan
+  Span<const FreeRange> ranges;
+  int64_t whole, equal;  // the largest range; a fair share
+  uint32_t points;       // sizes of each model; 1 = the whole alone
+  uint32_t models;
+};
+
+class Shares {
+ public:
+  Shares(const ShareRequest& request, Budget* budget, Arena* arena, Arena* scratch,
+         Diagnostic* diagnostic);
+
+  // Plans the whole largest range, or the model's own.
+  Status Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes);
+  // Of those without a range of their own. Again after some have been refused.
+  Status Divide(Division* out);
+  // The plan of this size will not do.
+  void Refuse(uint32_t m, uint32_t size) {
+    models_[m].sizes[size].state = SharedSize::kUseless;
+  }
+  uint32_t models() const { return count_; }
+  const SharedSize& size(uint32_t m, uint32_t i) const { return models_[m].sizes[i]; }
+  // In the whole largest range, or in the model's own.
+  const CurvePoint& whole(uint32_t m) const { return models_[m].sizes[0].point; }
+  // Plans search: a larger range does not always have the better one.
+  const CurvePoint& fastest(uint32_t m) const;
+  // Of the best plan within so many bytes; 0 = none is known.
+  int64_t LatencyWithin(uint32_t m, int64_t bytes) const {
+    const int64_t best = BestWithin(models_[m], bytes, INT64_MAX);
+    return best == INT64_MAX ? 0 : best;
+  }
+
+ private:
+  enum class Known { kPlans, kGuesses, kBounds };
+  struct Model {
+    explicit Model(Arena* arena) : sizes(arena) {}
+    const Graph* graph = nullptr;
+    int64_t weight = 1;
+    bool reserved = false;
+    Vector<SharedSize> sizes;  // in no order, the whole first
+  };
+  struct Choice {  // of one division
+    Partition partition;
+    uint32_t model[kMaxModels];       // of the partition's
+    Span<uint32_t> size[kMaxModels];  // of the partition's points
+    Span<PartitionPoint> point[kMaxModels];
+    uint32_t SizeOf(uint32_t i) const { return size[i][partition.point[i]]; }
+    int64_t BytesOf(uint32_t i) const { return point[i][partition.point[i]].bytes; }
+  };
+
+  Status AddSizes(Model* model);
+  Status AddSize(Model* model, int64_t bytes);
+  Status Plan(uint32_t m, uint32_t size, uint32_t part, bool must, bool plain = false);
+  Status PlanEqual(bool plain);
+  static int64_t BestWithin(const Model& model, int64_t bytes, int64_t best);
+  int64_t Latency(const Model& model, const SharedSize& size, Known known) const;
+  Status MakePoints(const Model& model, Known known, Span<uint32_t>* sizes,
+                    Span<PartitionPoint>* points);
+  Status Choose(Known known, Choice* choice);
+  Status PlanSmallest(bool* planned);
+  Status PlanOpen(const Choice& choice, Known known, bool* planned);
+  Status AddLeftovers(const Choice& choice, bool* added);
+  Status DoNotFit(Status status);
+
+  const ShareRequest request_;
+  Budget* budget_;
+  Arena* arena_;
+  Arena* scratch_;
+  Diagnostic* diagnostic_;
+  uint32_t count_ = 0;
+  bool sized_ = false;
+  bool cut_ = false;  // a plan was, by its deadline
+  Model models_[kMaxModels];
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_API_SHARES_H_
