@@ -41,21 +41,17 @@ void AddUnknown(Equation* equation, int64_t stride, int64_t low, int64_t high) {
   ++equation->count;
 }
 
-// Depth is at most kMaxUnknowns.
+// Depth is at most kMaxUnknowns. Behind the last unknown every sum within reach has a
+// solution.
 Status Solve(Judge* judge, const Equation& equation, uint32_t level, int64_t target,
-             int64_t u_low, int64_t u_high, bool* found) {
+             bool* found) {
   SLUICE_TRY(Spend(judge, 1));
-  if (level == equation.count) {
-    *found = u_low <= target && target <= u_high;
-    return Status::kOk;
-  }
   const Unknown& x = equation.unknown[level];
   const int64_t low = Max(x.low, -FloorDivide(x.reach_high - target, x.stride));
   const int64_t high = Min(x.high, FloorDivide(target - x.reach_low, x.stride));
-  for (int64_t d = low; d <= high; ++d) {
-    SLUICE_TRY(
-        Solve(judge, equation, level + 1, target - d * x.stride, u_low, u_high, found));
-    if (*found) return Status::kOk;
+  *found = level + 1 == equation.count && low <= high;
+  for (int64_t d = low; level + 1 < equation.count && d <= high && !*found; ++d) {
+    SLUICE_TRY(Solve(judge, equation, level + 1, target - d * x.stride, found));
   }
   return Status::kOk;
 }
@@ -110,7 +106,11 @@ Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
     low += x.stride * x.low;
     high += x.stride * x.high;
   }
-  return Solve(judge, equation, 0, a.base - b.base, u_low, u_high, overlap);
+  const int64_t target = a.base - b.base;
+  *overlap = low <= target && target <= high;
+  return equation.count == 0 || !*overlap
+             ? Status::kOk
+             : Solve(judge, equation, 0, target, overlap);
 }
 
 Rows RowsOf(const Box& box) {

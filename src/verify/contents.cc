@@ -30,6 +30,7 @@ Status Contents::Init() {
 }
 
 void Contents::Enter(const Step& step) {
+  DropReplaced();
   step_ = step;
   clock_ = order_->ClockOf(step);
   judge_->step = step;
@@ -173,18 +174,29 @@ Status Contents::KeepOverlapping(const Box& box) {
 
 Status Contents::Read(uint32_t memory, const Box& box, bool record,
                       Vector<Part>* parts) {
+  const int64_t end = box.end();
   found_.Truncate(0);
-  SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, box.end(), &found_));
-  SLUICE_TRY(KeepOverlapping(box));
-  if (found_.size() == 0) return Missing(box);
-  const Piece& top = *found_[0];
+  SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
   Part part;
-  if (Within(box, top, &part) || Within(Joined(box, top.frame), top, &part)) {
-    if (!Before(top)) return Conflict(top, "reads");
-    SLUICE_TRY(parts->Push(part));
-  } else {
-    SLUICE_TRY(ReadPieces(box, parts));
+  const Piece* top = nullptr;
+  for (const Piece* piece : found_) {
+    // Under nothing else, so nothing else matters.
+    if (piece->covered || box.base < piece->begin || end > piece->end) continue;
+    if (!Within(box, *piece, &part)) continue;
+    top = piece;
+    break;
   }
+  if (top == nullptr) {
+    SLUICE_TRY(KeepOverlapping(box));
+    if (found_.size() == 0) return Missing(box);
+    top = found_[0];
+    if (!Within(box, *top, &part) && !Within(Joined(box, top->frame), *top, &part)) {
+      SLUICE_TRY(ReadPieces(box, parts));
+      return record ? Record(memory, box) : Status::kOk;
+    }
+  }
+  if (!Before(*top)) return Conflict(*top, "reads");
+  SLUICE_TRY(parts->Push(part));
   return record ? Record(memory, box) : Status::kOk;
 }
 
@@ -230,22 +242,22 @@ Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
 Status Contents::Record(uint32_t memory, const Box& box) {
   if (InDmaOrder(memory)) return Status::kOk;
   const int64_t end = box.end();
-  found_.Truncate(0);
-  SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
-  for (Piece* other : found_) {
-    if (other->engine != step_.engine || !SameBytes(other->box, box)) continue;
-    other->position = step_.position;  // the later read stands for both
-    return Status::kOk;
+  SLUICE_TRY(Spend(judge_, 1));
+  // The later read stands for both, where the earlier one still counts in full.
+  Piece* piece = reads_[memory]->Find(box.base, end, [&](const Piece& other) {
+    return other.engine == step_.engine && SameBytes(other.box, box);
+  });
+  if (piece == nullptr) {
+    SLUICE_TRY(pool_.Take(&piece));
+    piece->box = box;
+    piece->rows = RowsOf(box);
+    piece->begin = box.base;
+    piece->end = end;
+    piece->engine = step_.engine;
+    SLUICE_TRY(reads_[memory]->Insert(piece));
   }
-  Piece* piece;
-  SLUICE_TRY(pool_.Take(&piece));
-  piece->box = box;
-  piece->rows = RowsOf(box);
-  piece->begin = box.base;
-  piece->end = end;
-  piece->engine = step_.engine;
   piece->position = step_.position;
-  return reads_[memory]->Insert(piece);
+  return Status::kOk;
 }
 
 namespace {
@@ -260,47 +272,87 @@ bool FrameOf(const Box& box, Frame* frame) {
   return MakeFrame(box.base, box.width, extent, stride, frame);
 }
 
+// Every stride of the box with fewer dims is one of the other's.
+bool Alike(const Box& a, const Box& b) {
+  if (a.dims > b.dims) return Alike(b, a);
+  for (uint32_t d = 0; d < a.dims; ++d) {
+    uint32_t e = 0;
+    while (e < b.dims && b.dim[e].stride != a.dim[d].stride) ++e;
+    if (e == b.dims) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
+  DropReplaced();
+  ++sequence_;
+  SLUICE_TRY(Spend(judge_, 1));
+  const int64_t end = box.end();
+  // Mostly a buffer is written as it was the last time. What lies under that came before
+  // it, and so comes before this.
+  Piece* const same =
+      memory >= judge_->stream.nodes
+          ? nullptr
+          : writes_[memory]->Find(box.base, end, [&](const Piece& piece) {
+              return !piece.covered && SameBytes(box, piece.box);
+            });
+  if (same != nullptr) {
+    if (!Before(*same)) return Conflict(*same, "writes");
+    replaced_ = same;
+    replaced_in_ = memory;
+    return OverwriteReads(memory, box, end, in_place, same->frame, same->rows);
+  }
   Frame frame;
   if (!FrameOf(box, &frame)) {
     return Reject(*judge_, "structure")
         .Text("writes a box whose strides are not nested");
   }
-  const int64_t end = box.end();
   const Rows rows = RowsOf(box);
-  ++sequence_;
   found_.Truncate(0);
   SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
-    const bool same = SameBytes(box, piece->box);
-    bool overlap = same;
-    if (!same)
+    // Where one engine keeps the order, a piece may count as covered though it is not:
+    // tensors of other shapes that once lay here would take long to tell apart.
+    bool overlap = InDmaOrder(memory) && !Alike(box, piece->box);
+    if (!overlap)
       SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
     if (!overlap) continue;
     if (!Before(*piece)) return Conflict(*piece, "writes");
     SLUICE_TRY(HideWrite(memory, piece, frame, rows));
   }
+  return OverwriteReads(memory, box, end, in_place, frame, rows);
+}
+
+// Reads of what is overwritten must have come before. `frame`: of the box.
+Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
+                                bool in_place, const Frame& frame, const Rows& rows) {
   found_.Truncate(0);
   SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
     const bool same = SameBytes(box, piece->box);
-    bool overlap = same;
-    if (!same)
-      SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
-    if (!overlap) continue;
-    const bool own = piece->engine == step_.engine && piece->position == step_.position;
-    if (!Before(*piece) && !(own && in_place && same)) {
-      return Conflict(*piece, "overwrites");
-    }
-    Frame read;
-    bool gone = false;
-    if (rows.count == 1) {
-      SLUICE_TRY(reads_[memory]->Clip(judge_, piece, box.base, end, &pool_, &gone));
-    } else if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
-      reads_[memory]->Remove(piece);
-      gone = true;
+    bool gone = piece->position == 0 && !same;
+    if (gone) reads_[memory]->Remove(piece);
+    if (piece->position != 0) {
+      bool overlap = same;
+      if (!same)
+        SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
+      if (!overlap) continue;
+      const bool own =
+          piece->engine == step_.engine && piece->position == step_.position;
+      if (!Before(*piece) && !(own && in_place && same)) {
+        return Conflict(*piece, "overwrites");
+      }
+      Frame read;
+      if (same && piece->begin == box.base && piece->end == end) {
+        piece->position = 0;  // no read; mostly the next one is of the same bytes
+      } else if (rows.count == 1) {
+        SLUICE_TRY(reads_[memory]->Clip(judge_, piece, box.base, end, &pool_, &gone));
+      } else if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
+        reads_[memory]->Remove(piece);
+        gone = true;
+      }
     }
     if (gone) pool_.Give(piece);
   }
@@ -325,23 +377,49 @@ Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
   return Status::kOk;
 }
 
-Status Contents::Put(uint32_t memory, const Part& part) {
-  Piece* piece;
-  SLUICE_TRY(pool_.Take(&piece));
-  if (!MakeFrame(part.twin, part.width, part.extent, part.twin_stride, &piece->frame)) {
-    return Reject(*judge_, "structure")
-        .Text("writes a box whose strides are not nested");
+// Whether a part fills the frame, axis by axis.
+static bool Fills(const Part& part, const Frame& frame) {
+  if (part.twin != frame.base || part.width != frame.width) return false;
+  uint32_t dims = 0;
+  for (int a = 0; a < kAxes; ++a) dims += part.extent[a] > 1;
+  bool fills = dims == frame.dims;
+  for (uint32_t j = 0; fills && j < dims; ++j) {
+    fills = part.extent[frame.axis[j]] == frame.count[j] &&
+            part.twin_stride[frame.axis[j]] == frame.stride[j];
   }
-  piece->box = BoxOf(piece->frame);
-  piece->rows = RowsOf(piece->box);
-  piece->begin = part.twin;
-  piece->end = piece->box.end();
+  return fills;
+}
+
+void Contents::DropReplaced() {
+  if (replaced_ != nullptr) DropWrite(replaced_in_, replaced_);
+  replaced_ = nullptr;
+}
+
+Status Contents::Put(uint32_t memory, const Part& part) {
+  const bool again = replaced_ != nullptr && Fills(part, replaced_->frame);
+  Piece* piece = replaced_;
+  if (again) {
+    replaced_ = nullptr;
+  } else {
+    DropReplaced();
+    SLUICE_TRY(pool_.Take(&piece));
+    if (!MakeFrame(part.twin, part.width, part.extent, part.twin_stride,
+                   &piece->frame)) {
+      return Reject(*judge_, "structure")
+          .Text("writes a box whose strides are not nested");
+    }
+    piece->box = BoxOf(piece->frame);
+    piece->rows = RowsOf(piece->box);
+    piece->begin = part.twin;
+    piece->end = piece->frame.end;
+    piece->covered = false;
+  }
   piece->root = part.root;
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
   piece->sequence = sequence_;
-  piece->covered = false;
   piece->engine = step_.engine;
   piece->position = step_.position;
+  if (again) return Status::kOk;
   if (!InDmaOrder(memory)) return writes_[memory]->Insert(piece);
   // Tiles that continue each other become one piece, so that a finished tensor is one
   // box however many tiles it came in. In the scratchpad that would blur who waits for

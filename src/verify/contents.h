@@ -92,6 +92,9 @@ class Contents {
   Status Missing(const Box& box);
   Status HideWrite(uint32_t memory, Piece* piece, const Frame& frame, const Rows& rows);
   void DropWrite(uint32_t memory, Piece* piece);
+  void DropReplaced();
+  Status OverwriteReads(uint32_t memory, const Box& box, int64_t end, bool in_place,
+                        const Frame& frame, const Rows& rows);
   Status Conflict(const Piece& piece, const char* doing);
 
   Judge* judge_;
@@ -104,6 +107,9 @@ class Contents {
   Vector<Box> remaining_, next_, todo_;
   Vector<Inside> inside_;
   Vector<PartialSum> partials_;
+  // Just overwritten, in all its bytes; the next Put takes its place.
+  Piece* replaced_ = nullptr;
+  uint32_t replaced_in_ = 0;
   uint32_t first_partial_ = 0;
   uint32_t sequence_ = 0;
   Step step_ = {};

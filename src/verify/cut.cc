@@ -164,6 +164,21 @@ void Widen(const Frame& frame, const Box& box, WideFrame* wide, uint8_t* real) {
   }
 }
 
+// An index beyond the frame's count that would run over into the next dim may as well be
+// negative there: either way nothing lies in the frame until the dim starts anew. That
+// holds where all strides from there outwards divide each other.
+void Rebalance(const Box& box, const WideFrame& frame, const int* dim_of, int64_t* at) {
+  uint32_t j = 1;
+  while (j < frame.dims && frame.stride[j - 1] % frame.stride[j] == 0) ++j;
+  while (--j > 0 && frame.dims != 0) {
+    const int64_t radix = frame.stride[j - 1] / frame.stride[j];
+    const int64_t n = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
+    if (at[j] < frame.count[j] || at[j] + n <= radix) continue;
+    at[j] -= radix;
+    ++at[j - 1];
+  }
+}
+
 Status CutOne(Judge* judge, Box box, const WideFrame& frame, const uint8_t* real,
               Vector<Box>* todo, Vector<Inside>* inside, Vector<Box>* outside,
               bool* aligned) {
@@ -194,6 +209,7 @@ Status CutOne(Judge* judge, Box box, const WideFrame& frame, const uint8_t* real
     if (overlap) *aligned = false;
     return outside->Push(box);
   }
+  Rebalance(box, frame, dim_of, at);
   for (uint32_t j = frame.dims; j-- > 1;) {
     bool carried = false;
     if (dim_of[j] >= 0) {

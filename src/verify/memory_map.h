@@ -84,6 +84,18 @@ class MemoryMap {
   // the piece was removed.
   Status Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end, PiecePool* pool,
               bool* gone);
+  // A piece that shows in just [begin, end) and `is` the one; may miss it.
+  template <typename Is>
+  Piece* Find(int64_t begin, int64_t end, Is is) const {
+    if (chunks_.size() == 0) return nullptr;
+    const Chunk& chunk = *chunks_[Last(begin)];
+    uint32_t i = 0;
+    while (i < chunk.count && chunk.begin[i] < begin) ++i;
+    for (; i < chunk.count && chunk.begin[i] == begin; ++i) {
+      if (chunk.end[i] == end && is(*chunk.piece[i])) return chunk.piece[i];
+    }
+    return nullptr;
+  }
   // Appends every piece that may show in [begin, end).
   Status Collect(Judge* judge, int64_t begin, int64_t end, Vector<Piece*>* found) const;
 
