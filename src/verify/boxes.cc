@@ -108,9 +108,8 @@ Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
   }
   const int64_t target = a.base - b.base;
   *overlap = low <= target && target <= high;
-  return equation.count == 0 || !*overlap
-             ? Status::kOk
-             : Solve(judge, equation, 0, target, overlap);
+  return equation.count == 0 || !*overlap ? Status::kOk
+                                          : Solve(judge, equation, 0, target, overlap);
 }
 
 Rows RowsOf(const Box& box) {
