@@ -44,12 +44,13 @@ class InternTable {
   static size_t Hash(const T& item) {
     const char* bytes = reinterpret_cast<const char*>(&item);
     uint64_t hash = sizeof item;
-    for (size_t i = 0; i < sizeof item; i += 4) {
-      uint32_t word;
-      memcpy(&word, bytes + i, 4);
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < sizeof item; i += 8) {
+      uint64_t words = 0;
+      memcpy(&words, bytes + i, i + 8 <= sizeof item ? 8 : 4);
+      hash = (hash ^ words) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
     }
-    return static_cast<size_t>(hash ^ hash >> 32);
+    return static_cast<size_t>(hash);
   }
   Status Grow() {
     SLUICE_TRY(arena_->Allocate(slots_.size() == 0 ? 64 : 2 * slots_.size(), &slots_));

@@ -37,6 +37,15 @@ struct RoleBuffers {
   int count = 0;
   int current = -1;
   Box loaded = {};
+  BufferBox box = {};  // of what is loaded
+};
+
+// Most tiles cost what the one before does.
+struct KnownCost {
+  int32_t extent[kAxes];
+  int32_t channels;
+  int64_t macs, vector_ops;
+  TileCost cost;
 };
 
 BufferRange TakeRange(int64_t* at, int64_t bytes) {
@@ -119,26 +128,25 @@ class ComputeLayer {
 
   Status Write() {
     TileLoop loop(layer_, tiling_);
-    TileStep pending = {};
-    Box pending_box = {};
-    bool has_pending = false;
-    while (loop.Next()) {
-      if (w_.budget->Exhausted()) return Status::kStopped;
+    TileStep tiles[2];
+    Box boxes[2];
+    int at = 0;
+    bool has_pending = false;  // the other one
+    for (; loop.Next(); at ^= 1) {
+      if (w_.budget->Tick()) return Status::kStopped;
       if (w_.TooLong()) return Status::kUnsupported;
-      const Box box = loop.box();
       // Single buffers: the tile before must be done before anything is loaded anew.
       if (has_pending && !tiling_.doubled) {
-        SLUICE_TRY(Finish(pending, pending_box));
+        SLUICE_TRY(Finish(&tiles[at ^ 1], boxes[at ^ 1]));
         has_pending = false;
       }
-      TileStep tile = {};
-      SLUICE_TRY(Begin(box, loop.c_begin(), loop.c_end(), &tile));
-      if (has_pending) SLUICE_TRY(Finish(pending, pending_box));
-      pending = tile;
-      pending_box = box;
+      boxes[at] = loop.box();
+      tiles[at] = TileStep{};
+      SLUICE_TRY(Begin(boxes[at], loop.c_begin(), loop.c_end(), &tiles[at]));
+      if (has_pending) SLUICE_TRY(Finish(&tiles[at ^ 1], boxes[at ^ 1]));
       has_pending = true;
     }
-    return has_pending ? Finish(pending, pending_box) : Status::kOk;
+    return has_pending ? Finish(&tiles[at ^ 1], boxes[at ^ 1]) : Status::kOk;
   }
 
  private:
@@ -154,13 +162,12 @@ class ComputeLayer {
         role->loaded = t.box[r];
         Transfer load = {};
         load.dram = TensorBox(tensor, w_.lowering.places[tensor], t.box[r]);
-        load.buffer =
+        load.buffer = role->box =
             BoxIn(role->range[role->current], t.box[r], layer_.graph.tensors[tensor]);
         SLUICE_TRY(PushTransfer(w_, StepKind::kLoad, load));
       }
       tile->present[r] = true;
-      tile->operand[r] =
-          BoxIn(role->range[role->current], t.box[r], layer_.graph.tensors[tensor]);
+      tile->operand[r] = role->box;
     }
     tile->first = c_begin == 0;
     tile->last = c_end == layer_.channels;
@@ -170,8 +177,7 @@ class ComputeLayer {
     for (int i = 0; i < 4; ++i) tile->pad[i] = t.pad[i];
     tile->macs = t.macs;
     tile->vector_ops = t.vector_ops;
-    const TileCost cost = DeclaredCost(w_.coster, layer_.hardware, w_.layer, t,
-                                       c_end - c_begin);
+    const TileCost cost = CostOf(t, c_end - c_begin);
     tile->cycles = cost.cycles;
     tile->energy_pj = cost.energy_pj;
     tile->scratchpad_pj = cost.scratchpad_pj;
@@ -184,8 +190,24 @@ class ComputeLayer {
     return Status::kOk;
   }
 
+  TileCost CostOf(const TileBoxes& t, int32_t channels) {
+    const Box& out = t.box[kRoleOutput];
+    bool same = known_.channels == channels && known_.macs == t.macs &&
+                known_.vector_ops == t.vector_ops;
+    for (int a = 0; a < kAxes; ++a) same = same && known_.extent[a] == out.extent[a];
+    if (!same) {
+      known_ = {{out.extent[0], out.extent[1], out.extent[2], out.extent[3]},
+                channels,
+                t.macs,
+                t.vector_ops,
+                DeclaredCost(w_.coster, layer_.hardware, w_.layer, t, channels)};
+    }
+    return known_.cost;
+  }
+
   // Computes a tile and stores its output when it is complete.
-  Status Finish(TileStep tile, const Box& box) {
+  Status Finish(TileStep* pending, const Box& box) {
+    TileStep& tile = *pending;
     const uint32_t out = layer_.layer.outputs[0];
     RoleBuffers* role = &roles_[kRoleOutput];
     if (tile.last) {
@@ -207,6 +229,7 @@ class ComputeLayer {
   const Tiling& tiling_;
   RoleBuffers roles_[kTileRoles];
   BufferRange accumulator_;
+  KnownCost known_ = {};  // extents 0: none
 };
 
 TiledLayer TiledOf(const LayerWriter& w) {

@@ -198,11 +198,14 @@ int64_t BufferAlignment(const TiledLayer& layer, bool accumulates) {
   return alignment;
 }
 
-// The tiles that say how large buffers must be; the order of loops does not change
-// them.
+// The tiles that say how large buffers must be, and what follows from them; the order of
+// loops does not change it.
 struct LargestTiles {
   TileBoxes first;
   int64_t elements[kTileRoles];  // of the larger of the first tile and the widest
+  TileBuffers buffers;           // role_buffers and total_bytes are not filled in
+  double tiles;                  // how many
+  double compute;                // cycles of all
 };
 
 LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
@@ -239,24 +242,39 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
   return tiles;
 }
 
-TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
-                    const Tiling& tiling, const LargestTiles& tiles) {
-  TileBuffers b = {};
+// Fills in what depends on the tiles and trips alone.
+void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* tiles) {
+  TileBuffers& b = tiles->buffers;
   TripsOf(layer, tiling, b.trips);
   const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
     const Tensor& tensor = layer.graph.tensors[layer.operands.tensor[r]];
-    b.role_bytes[r] = RoundUpTo(tiles.elements[r] * tensor.element_bytes, alignment);
-    const bool many = LoadsOf(facts, tiling, b.trips, r) > 1;
-    b.role_buffers[r] = many && tiling.doubled ? 2 : 1;
-    b.total_bytes += b.role_bytes[r] * b.role_buffers[r];
+    b.role_bytes[r] = RoundUpTo(tiles->elements[r] * tensor.element_bytes, alignment);
   }
   if (b.trips[kLoopC] > 1) {
     b.accumulator_bytes = RoundUpTo(
-        tiles.first.box[kRoleOutput].elements() * layer.hardware.accumulator_bytes,
+        tiles->first.box[kRoleOutput].elements() * layer.hardware.accumulator_bytes,
         alignment);
-    b.total_bytes += b.accumulator_bytes;
+  }
+  tiles->tiles = 1;
+  for (int32_t trips : b.trips) tiles->tiles *= trips;
+  const int32_t c = Min(tiling.c_chunk, layer.channels);
+  tiles->compute = tiles->tiles *
+                   static_cast<double>(TileCycles(layer.hardware, tiles->first, c));
+}
+
+// loads: how often each role is loaded.
+TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
+                    const Tiling& tiling, const LargestTiles& tiles,
+                    int64_t loads[kTileRoles]) {
+  TileBuffers b = tiles.buffers;
+  b.total_bytes = b.accumulator_bytes;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (layer.operands.tensor[r] == kNone) continue;
+    loads[r] = LoadsOf(facts, tiling, b.trips, r);
+    b.role_buffers[r] = loads[r] > 1 && tiling.doubled ? 2 : 1;
+    b.total_bytes += b.role_bytes[r] * b.role_buffers[r];
   }
   return b;
 }
@@ -264,22 +282,22 @@ TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
 // Estimated cycles of a whole layer. Doubles, but only +, *, / of exact inputs: the
 // same on every machine.
 double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
-                      const Tiling& tiling, const TileBuffers& b,
-                      const TileBoxes& first, const double halo_ratio) {
+                      const Tiling& tiling, const LargestTiles& largest,
+                      const int64_t loads[kTileRoles], const double halo_ratio) {
   const Graph& graph = layer.graph;
   const Hardware& hw = layer.hardware;
+  const double tiles = largest.tiles, compute = largest.compute;
   double bytes = 0;
   double transfers = 0;
-  double tiles = 1;
-  for (int32_t trips : b.trips) tiles *= trips;
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
     const Tensor& tensor = graph.tensors[layer.operands.tensor[r]];
-    double share = static_cast<double>(LoadsOf(facts, tiling, b.trips, r));
+    double share = static_cast<double>(loads[r]);
     transfers += share;
     // A load brings the whole of each axis the role depends on, cut by those trips.
     for (int v = 0; v < kLoops; ++v) {
-      if (facts.depends[r][v]) share /= b.trips[v];
+      const int32_t trips = largest.buffers.trips[v];
+      if (trips != 1 && facts.depends[r][v]) share /= trips;
     }
     if (r == kRoleInput0) share *= halo_ratio;
     bytes += share * static_cast<double>(facts.whole.box[r].elements()) *
@@ -289,9 +307,6 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
   const double dma = bytes * static_cast<double>(bandwidth.denominator) /
                          static_cast<double>(bandwidth.numerator) +
                      transfers * static_cast<double>(hw.dma_latency_cycles);
-  const int32_t c = Min(tiling.c_chunk, layer.channels);
-  const double compute =
-      tiles * static_cast<double>(TileCycles(hw, first, c));
   const double overlapped =
       tiling.doubled ? Max(dma, compute) + Min(dma, compute) / tiles : dma + compute;
   return overlapped * (1 + tiles * kTileToll);
@@ -351,14 +366,16 @@ class Search {
         LargestTiles* tiles = &largest_[static_cast<size_t>(i)];
         if (i >= known) {
           *tiles = LargestOf(layer_, tiling, Widest(i));
+          SizeBuffers(layer_, tiling, tiles);
           known = i + 1;
         }
-        const TileBuffers b = Buffers(layer_, facts_, tiling, *tiles);
+        int64_t loads[kTileRoles];
+        const TileBuffers b = Buffers(layer_, facts_, tiling, *tiles, loads);
         smallest_ = Min(smallest_, b.total_bytes);
         if (b.total_bytes > capacity_) continue;
         any = true;
         ++tried;
-        Keep(tiling, EstimateCycles(layer_, facts_, tiling, b, tiles->first,
+        Keep(tiling, EstimateCycles(layer_, facts_, tiling, *tiles, loads,
                                     ratio_[static_cast<size_t>(i)]));
       }
     }
@@ -413,7 +430,10 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
     int64_t sum = 0;
     AxisHalo(layer, a, tiling.chunk[a], &widest[a - 1], &sum);
   }
-  return Buffers(layer, FactsOf(layer), tiling, LargestOf(layer, tiling, widest));
+  LargestTiles tiles = LargestOf(layer, tiling, widest);
+  SizeBuffers(layer, tiling, &tiles);
+  int64_t loads[kTileRoles];
+  return Buffers(layer, FactsOf(layer), tiling, tiles, loads);
 }
 
 Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,

@@ -2,7 +2,6 @@
 #include "solve/mapping/kapla.h"
 
 #include "base/checked.h"
-#include "base/hash.h"
 #include "solve/mapping/nest_search.h"
 
 namespace sluice {
@@ -24,12 +23,18 @@ bool IsBetter(const MappedNest& a, const MappedNest& b) {
 }  // namespace
 
 uint64_t HashProblem(const MappingProblem& problem) {
-  uint64_t hash = Fnv1a(problem.extent, sizeof problem.extent);
-  hash = Fnv1a(problem.stride, sizeof problem.stride, hash);
-  hash = Fnv1a(problem.dilation, sizeof problem.dilation, hash);
-  hash = Fnv1a(problem.element_bytes, sizeof problem.element_bytes, hash);
-  const uint32_t rest[3] = {problem.operands, problem.vector, problem.partial_bytes};
-  return Fnv1a(rest, sizeof rest, hash);
+  uint64_t hash = problem.operands | problem.vector << 3 | problem.partial_bytes << 4;
+  const auto mix = [&hash](uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  };
+  for (const int64_t extent : problem.extent) mix(static_cast<uint64_t>(extent));
+  for (int x = 0; x < 2; ++x) {
+    mix(static_cast<uint32_t>(problem.stride[x]) |
+        uint64_t{static_cast<uint32_t>(problem.dilation[x])} << 32);
+  }
+  for (const uint32_t bytes : problem.element_bytes) mix(bytes);
+  return hash;
 }
 
 bool SameProblem(const MappingProblem& a, const MappingProblem& b) {
