@@ -47,7 +47,6 @@ uint64_t SaturatedSum(uint64_t sum, uint64_t weight, uint64_t cycles) {
 struct Arrangement {
   explicit Arrangement(Arena* arena) : turns(arena) {}
   Span<const uint8_t> plan[kMaxModels];  // as scheduled, at byte 0
-  uint32_t size[kMaxModels] = {};        // of its shares, in a division
   int64_t offset[kMaxModels] = {};
   int64_t bytes[kMaxModels] = {};
   int64_t latency[kMaxModels] = {};
@@ -173,7 +172,6 @@ Status ArrangePartition(const Scheduler& s, Shares* shares, Arrangement* a,
     const CurvePoint& point = shares->size(m, division.size[m]).point;
     Take(point, m, division.offset[m],
          RoundUpTo(point.need, RangeAlignment(s.hardware)), a);
-    a->size[m] = division.size[m];
   }
   return ArrangeReserved(s, *shares, a);
 }
@@ -294,11 +292,14 @@ uint64_t FinishSum(const Scheduler& s, const Arrangement& a) {
 // be left more often, and with less scratchpad their transfers and tiles are shorter.
 Status TakeTimeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
   int64_t room[kMaxModels] = {};
+  int64_t before[kMaxModels] = {};
   for (int64_t needed = 0;;) {
     uint32_t m = 0;
     SLUICE_TRY(MakeTurns(s, a, &needed, &m));
     *least = needed == 0 || *least == 0 ? needed : Min(*least, needed);
-    if (needed == 0 || !a->shares[m]) return Status::kOk;
+    const bool helps = room[m] == 0 || room[m] == a->bytes[m] || needed < before[m];
+    if (needed == 0 || !a->shares[m] || !helps) return Status::kOk;
+    before[m] = needed;
     room[m] = room[m] == 0 ? a->bytes[m] : room[m] / 2;
     sluice_schedule_options_t options = PlanOptions(s);
     options.solver = SLUICE_SOLVER_BASELINE;
@@ -310,19 +311,6 @@ Status TakeTimeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
     SLUICE_TRY(status);
     a->plan[m] = point.plan;
     a->latency[m] = point.latency;
-  }
-}
-
-// A division whose turns are short enough; *least as of MakeTurns.
-Status TakePartition(const Scheduler& s, Shares* shares, Arrangement* a, bool* proved,
-                     int64_t* least) {
-  for (int64_t needed = 0;;) {
-    uint32_t m = 0;
-    SLUICE_TRY(ArrangePartition(s, shares, a, proved));
-    SLUICE_TRY(MakeTurns(s, a, &needed, &m));
-    *least = needed == 0 || *least == 0 ? needed : Min(*least, needed);
-    if (needed == 0 || s.reserved(m)) return Status::kOk;
-    shares->Refuse(m, a->size[m]);
   }
 }
 
@@ -399,7 +387,8 @@ Status CoSchedule(sluice_context_t* context, Scheduler* s, sluice_cohort_t* out)
                                 s->ranges[s->largest].bytes,
                                 EqualShare(*s),
                                 share == SLUICE_SHARE_TIME ? 1 : points,
-                                static_cast<uint32_t>(s->models.size())};
+                                static_cast<uint32_t>(s->models.size()),
+                                share != SLUICE_SHARE_PARTITION};
   Shares shares(request, &s->budget, s->arena, s->scratch, s->diagnostic);
   for (uint32_t m = 0; m < s->models.size(); ++m) {
     SLUICE_TRY(shares.Add(s->models[m].graph->graph, s->weight(m),
@@ -409,9 +398,13 @@ Status CoSchedule(sluice_context_t* context, Scheduler* s, sluice_cohort_t* out)
   sluice_cohort_summary_t* sum = &out->summary;
   Status reason = Status::kInfeasible;
   int64_t least = 0, time_least = 0;
+  uint32_t who = 0;
   bool proved = false;
   if (share != SLUICE_SHARE_TIME) {
-    reason = TakePartition(*s, &shares, &partition, &proved, &least);
+    reason = ArrangePartition(*s, &shares, &partition, &proved);
+    if (reason == Status::kOk) SLUICE_TRY(MakeTurns(*s, &partition, &least, &who));
+    if (reason == Status::kInfeasible) least = shares.LeastTurn();
+    if (static_cast<uint64_t>(least) <= s->options.max_turn_cycles) least = 0;
     if (reason == Status::kOk && least == 0) {
       sum->partition_finish_sum = FinishSum(*s, partition);
     } else if (reason != Status::kOk && reason != Status::kInfeasible &&

@@ -5,6 +5,7 @@
 #include "api/objects.h"
 #include "base/checked.h"
 #include "io/read.h"
+#include "model/stream_cuts.h"
 #include "sluice/experimental.h"
 
 namespace sluice {
@@ -33,6 +34,19 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
   point->bytes = bytes;
   return PlanPoint(t->graph, t->hardware, options, nullptr, t->scratch, point,
                    t->diagnostic);
+}
+
+// The least scratchpad with a plan, by the proof that one byte is too little.
+int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
+                      sluice_schedule_options_t options, Arena* scratch) {
+  options.scratchpad_bytes = 1;
+  Diagnostic found = {};
+  Arena memory(scratch->memory());
+  Span<const uint8_t> plan;
+  const Status status =
+      MakePlan(graph, hardware, options, &memory, scratch, &plan, &found);
+  if (status != Status::kInfeasible) return 1;
+  return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
 }
 
 // A budget that is a plan of its own, unless it is known or cannot be planned.
@@ -94,18 +108,6 @@ double GeometricRatio(double from, double to, uint32_t n) {
   return high;
 }
 
-int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
-                      sluice_schedule_options_t options, Arena* scratch) {
-  options.scratchpad_bytes = 1;
-  Diagnostic found = {};
-  Arena memory(scratch->memory());
-  Span<const uint8_t> plan;
-  const Status status =
-      MakePlan(graph, hardware, options, &memory, scratch, &plan, &found);
-  if (status != Status::kInfeasible) return 1;
-  return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
-}
-
 Status PlanPoint(const Graph& graph, const Hardware& hardware,
                  const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
                  CurvePoint* point, Diagnostic* diagnostic) {
@@ -117,6 +119,9 @@ Status PlanPoint(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(ReadPlan(made.data(), made.size(), scratch, &read, diagnostic));
   point->latency = static_cast<int64_t>(read.report.latency_cycles);
   point->energy_pj = read.report.energy_pj;
+  if (options.max_block_cycles != 0) {
+    SLUICE_TRY(LongestInstance(hardware, read.stream, scratch, &point->longest));
+  }
   point->cut = read.report.stop_reason == SLUICE_STOP_DEADLINE;
   point->need = RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),
                           RangeAlignment(hardware));

@@ -21,7 +21,8 @@ struct CurvePoint {
   int64_t latency;  // cycles
   double energy_pj;
   Span<const uint8_t> plan;
-  bool cut;  // its search ended because time was over
+  bool cut;         // its search ended because time was over
+  int64_t longest;  // cycles of a block by itself; 0 when blocks are not limited
 };
 
 struct CurveRequest {
@@ -36,18 +37,14 @@ int64_t RangeAlignment(const Hardware& hardware);
 // The factor between neighbours, so that n steps lead from `from` to `to`.
 double GeometricRatio(double from, double to, uint32_t n);
 
-// The least scratchpad with a plan, by the proof that one byte is too little.
-int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
-                      sluice_schedule_options_t options, Arena* scratch);
-
 // One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
 Status PlanPoint(const Graph& graph, const Hardware& hardware,
                  const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
                  CurvePoint* point, Diagnostic* diagnostic);
 
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
-                 const CurveRequest& request, Arena* scratch,
-                 Vector<CurvePoint>* out, Diagnostic* diagnostic);
+                 const CurveRequest& request, Arena* scratch, Vector<CurvePoint>* out,
+                 Diagnostic* diagnostic);
 
 }  // namespace sluice
 

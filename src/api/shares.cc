@@ -9,6 +9,8 @@ namespace {
 
 // A part of a range that would be left over is worth another plan.
 constexpr int64_t kLeftoverShare = 16;
+// With sizes that join, at most so many.
+constexpr uint32_t kPlansPerPoint = 3;
 
 int64_t Scaled(int64_t value, int64_t numerator, int64_t denominator) {
   return static_cast<int64_t>(static_cast<__int128>(value) * numerator / denominator);
@@ -34,10 +36,12 @@ Status Shares::Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes) 
   SLUICE_TRY(AddSize(model, model->reserved ? reserved_bytes : request_.whole));
   // Half of the time for these, where there are others.
   const uint32_t left = request_.models - count_;
-  return Plan(count_++, 0, request_.points == 1 ? left : 2 * left, true);
+  return Plan(count_++, 0, request_.points == 1 ? left : 2 * left, true,
+              !request_.alone && InTime());
 }
 
 Status Shares::AddSize(Model* model, int64_t bytes) {
+  if (bytes <= 0) return Status::kOk;
   SharedSize size = {};
   size.point.bytes = bytes;
   for (const SharedSize& other : model->sizes) {
@@ -54,10 +58,8 @@ Status Shares::AddSize(Model* model, int64_t bytes) {
 Status Shares::AddSizes(Model* model) {
   SLUICE_TRY(AddSize(model, request_.equal));
   const int64_t alignment = RangeAlignment(request_.hardware);
-  const int64_t least =
-      SmallestBytes(*model->graph, request_.hardware, request_.options, scratch_);
   // Less than an eighth of a fair share helps nobody.
-  const int64_t first = RoundUpTo(Max(least, request_.equal / 8), alignment);
+  const int64_t first = RoundUpTo(Max<int64_t>(request_.equal / 8, 1), alignment);
   if (first >= request_.whole) return Status::kOk;
   SLUICE_TRY(AddSize(model, first));
   const uint32_t steps = request_.points - 1;
@@ -78,21 +80,23 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, bool plain
   SharedSize* size = &model->sizes[i];
   sluice_schedule_options_t options = request_.options;
   options.scratchpad_bytes = static_cast<uint64_t>(size->point.bytes);
-  if (budget_->left_ns() != UINT64_MAX) {
+  if (InTime()) {
     options.deadline_ns = Max<uint64_t>(budget_->left_ns() / part, 1);
   }
   if (plain) options.solver = SLUICE_SOLVER_BASELINE;
+  const int64_t alignment = RangeAlignment(request_.hardware);
   CurvePoint point = {};
   point.bytes = size->point.bytes;
   const Status status = PlanPoint(*model->graph, request_.hardware, options, arena_,
                                   scratch_, &point, diagnostic_);
+  ++planned_;
   const bool planned = size->state == SharedSize::kPlanned;
   if (status != Status::kOk) {
     if (!planned) size->state = SharedSize::kUseless;
-    const bool fatal =
-        must || (status != Status::kInfeasible && status != Status::kUnsupported &&
-                 status != Status::kStopped);
-    if (!fatal) return Status::kOk;
+    if (!must && status == Status::kInfeasible) return RaiseLeast(model);
+    if (!must && (status == Status::kUnsupported || status == Status::kStopped)) {
+      return Status::kOk;
+    }
     diagnostic_->model = m;
     return status;
   }
@@ -100,6 +104,11 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, bool plain
   cut_ = cut_ || point.cut;
   if (planned && size->point.latency <= point.latency) return Status::kOk;
   *size = SharedSize{point, SharedSize::kPlanned};
+  if (!model->reserved && request_.models > 1 && TooLong(point)) {
+    size->state = SharedSize::kTooLong;
+    // Transfers and tiles of a smaller one are shorter.
+    return AddSize(model, point.bytes / 8 * 7 / alignment * alignment);
+  }
   for (SharedSize& other : model->sizes) {
     if (!point.cut && other.state == SharedSize::kOpen &&
         other.point.bytes >= point.need && other.point.bytes <= point.bytes) {
@@ -107,6 +116,32 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, bool plain
     }
   }
   return Status::kOk;
+}
+
+// No less than the least that the refusal of a size has named.
+Status Shares::RaiseLeast(Model* model) {
+  const int64_t least =
+      RoundUpTo(static_cast<int64_t>(Min<uint64_t>(
+                    diagnostic_->smallest_scratchpad_bytes, INT64_MAX / 2)),
+                RangeAlignment(request_.hardware));
+  bool known = least == 0 || least >= request_.whole;
+  for (SharedSize& size : model->sizes) {
+    if (size.point.bytes < least) size.state = SharedSize::kUseless;
+    known = known || (size.state == SharedSize::kOpen && size.point.bytes == least);
+  }
+  return known ? Status::kOk : AddSize(model, least);
+}
+
+int64_t Shares::LeastTurn() const {
+  int64_t most = 0;
+  for (uint32_t m = 0; m < count_; ++m) {
+    int64_t least = INT64_MAX;
+    for (const SharedSize& size : models_[m].sizes) {
+      if (size.point.need != 0) least = Min(least, size.point.longest);
+    }
+    most = Max(most, least);
+  }
+  return most;
 }
 
 const CurvePoint& Shares::fastest(uint32_t m) const {
@@ -118,10 +153,19 @@ const CurvePoint& Shares::fastest(uint32_t m) const {
   return *best;
 }
 
+int64_t Shares::LatencyWithin(uint32_t m, int64_t bytes) const {
+  int64_t best = 0;
+  for (const SharedSize& size : models_[m].sizes) {
+    if (size.state != SharedSize::kPlanned || size.point.need > bytes) continue;
+    if (best == 0 || size.point.latency < best) best = size.point.latency;
+  }
+  return best;
+}
+
 // The least of the plans that need no more than so many bytes, and of `best`.
 int64_t Shares::BestWithin(const Model& model, int64_t bytes, int64_t best) {
   for (const SharedSize& size : model.sizes) {
-    if (size.state != SharedSize::kPlanned || size.point.need > bytes) continue;
+    if (!size.known() || size.point.need > bytes) continue;
     best = Min(best, size.point.latency);
   }
   return best;
@@ -134,7 +178,7 @@ int64_t Shares::Latency(const Model& model, const SharedSize& open, Known known)
   const CurvePoint* above = &model.sizes[0].point;
   const CurvePoint* below = nullptr;
   for (const SharedSize& size : model.sizes) {
-    if (size.state != SharedSize::kPlanned) continue;
+    if (!size.known()) continue;
     const CurvePoint& p = size.point;
     if (p.bytes >= bytes) {
       if (p.bytes < above->bytes) above = &p;
@@ -160,9 +204,9 @@ Status Shares::MakePoints(const Model& model, Known known, Span<uint32_t>* sizes
   size_t used = 0;
   for (uint32_t i = 0; i < n; ++i) {
     const SharedSize& size = model.sizes[i];
-    if (size.state == SharedSize::kUseless) continue;
     const bool planned = size.state == SharedSize::kPlanned;
-    if (!planned && known == Known::kPlans) continue;
+    const bool open = size.state == SharedSize::kOpen && known != Known::kPlans;
+    if (!planned && !open) continue;
     const PartitionPoint point = {
         planned ? RoundUpTo(size.point.need, RangeAlignment(request_.hardware))
                 : size.point.bytes,
@@ -315,20 +359,21 @@ Status Shares::PlanEqual(bool plain) {
 }
 
 Status Shares::Divide(Division* out) {
-  if (!sized_) {
-    for (uint32_t m = 0; m < count_; ++m) {
-      if (!models_[m].reserved) SLUICE_TRY(AddSizes(&models_[m]));
-    }
-    // Who waits has a division first, then better ones.
-    if (budget_->left_ns() != UINT64_MAX) SLUICE_TRY(PlanEqual(true));
-    SLUICE_TRY(PlanEqual(false));
-    sized_ = true;
+  for (uint32_t m = 0; m < count_; ++m) {
+    if (!models_[m].reserved) SLUICE_TRY(AddSizes(&models_[m]));
+  }
+  // Who waits has a division first, then better ones.
+  if (InTime()) SLUICE_TRY(PlanEqual(true));
+  SLUICE_TRY(PlanEqual(false));
+  for (uint32_t m = 0; m < count_ && !request_.alone && InTime(); ++m) {
+    SLUICE_TRY(Plan(m, 0, 2 * (count_ - m), false));
   }
   Choice choice = {};
   Known known = Known::kGuesses;
   for (;;) {
     ArenaScope scope(scratch_);
-    if (budget_->Exhausted()) known = Known::kPlans;
+    const bool enough = planned_ > kPlansPerPoint * request_.points * count_;
+    if (enough || budget_->Exhausted()) known = Known::kPlans;
     bool more = false;
     const Status status = Choose(known, &choice);
     if (status != Status::kOk) {

@@ -22,9 +22,11 @@
 namespace sluice {
 
 struct SharedSize {
-  enum State : uint32_t { kOpen, kPlanned, kUseless };
+  // kTooLong: planned, and a block of it is longer than a turn may be.
+  enum State : uint32_t { kOpen, kPlanned, kTooLong, kUseless };
   CurvePoint point;  // bytes alone while it is open
   State state;
+  bool known() const { return state == kPlanned || state == kTooLong; }
 };
 
 struct Division {
@@ -40,6 +42,7 @@ struct ShareRequest {
   int64_t whole, equal;  // the largest range; a fair share
   uint32_t points;       // sizes of each model; 1 = the whole alone
   uint32_t models;
+  bool alone;  // what each does with the whole largest range is an answer too
 };
 
 class Shares {
@@ -49,12 +52,10 @@ class Shares {
 
   // Plans the whole largest range, or the model's own.
   Status Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes);
-  // Of those without a range of their own. Again after some have been refused.
+  // Of those without a range of their own.
   Status Divide(Division* out);
-  // The plan of this size will not do.
-  void Refuse(uint32_t m, uint32_t size) {
-    models_[m].sizes[size].state = SharedSize::kUseless;
-  }
+  // A limit of turns that some plans of all models keep.
+  int64_t LeastTurn() const;
   uint32_t models() const { return count_; }
   const SharedSize& size(uint32_t m, uint32_t i) const { return models_[m].sizes[i]; }
   // In the whole largest range, or in the model's own.
@@ -62,10 +63,7 @@ class Shares {
   // Plans search: a larger range does not always have the better one.
   const CurvePoint& fastest(uint32_t m) const;
   // Of the best plan within so many bytes; 0 = none is known.
-  int64_t LatencyWithin(uint32_t m, int64_t bytes) const {
-    const int64_t best = BestWithin(models_[m], bytes, INT64_MAX);
-    return best == INT64_MAX ? 0 : best;
-  }
+  int64_t LatencyWithin(uint32_t m, int64_t bytes) const;
 
  private:
   enum class Known { kPlans, kGuesses, kBounds };
@@ -88,7 +86,13 @@ class Shares {
   Status AddSizes(Model* model);
   Status AddSize(Model* model, int64_t bytes);
   Status Plan(uint32_t m, uint32_t size, uint32_t part, bool must, bool plain = false);
+  Status RaiseLeast(Model* model);
+  bool TooLong(const CurvePoint& point) const {
+    return static_cast<uint64_t>(point.longest) > request_.options.max_block_cycles;
+  }
   Status PlanEqual(bool plain);
+  // Whether somebody waits.
+  bool InTime() const { return budget_->left_ns() != UINT64_MAX; }
   static int64_t BestWithin(const Model& model, int64_t bytes, int64_t best);
   int64_t Latency(const Model& model, const SharedSize& size, Known known) const;
   Status MakePoints(const Model& model, Known known, Span<uint32_t>* sizes,
@@ -105,7 +109,7 @@ class Shares {
   Arena* scratch_;
   Diagnostic* diagnostic_;
   uint32_t count_ = 0;
-  bool sized_ = false;
+  uint32_t planned_ = 0;
   bool cut_ = false;  // a plan was, by its deadline
   Model models_[kMaxModels];
 };

@@ -187,7 +187,7 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
   if (hardware.node_cols * hardware.node_rows != 1) return Status::kUnsupported;
   ArenaScope scope(scratch);
   Span<uint32_t> begin;  // of each instance's instructions in `done`
-  SLUICE_TRY(scratch->Allocate(end.size(), &begin));
+  SLUICE_TRY(scratch->Allocate(end.size() - first, &begin));
   Vector<int64_t> done(scratch);
   int64_t free[kStreamEngines] = {};
   int64_t latest = 0;
@@ -197,7 +197,7 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
       continue;
     }
     const Window w(image, i);
-    begin[i] = static_cast<uint32_t>(done.size());
+    begin[i - first] = static_cast<uint32_t>(done.size());
     SLUICE_TRY(done.Extend(w.block->instruction_count));
     ArenaScope inner(scratch);
     Span<uint32_t> order;
@@ -216,14 +216,27 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
         if (wait.instance < 0) {
           target = w.Table<sluice_export_t>(other.block->export_offset)[wait.count];
         }
-        start = Max(
-            start, done[begin[source] + other.lists[target.engine] + target.count - 1]);
+        start = Max(start, done[begin[source - first] + other.lists[target.engine] +
+                                target.count - 1]);
       }
       free[engine] = start + Cycles(hardware, w, instruction);
-      done[begin[i] + index] = free[engine];
+      done[begin[i - first] + index] = free[engine];
       latest = Max(latest, free[engine]);
     }
     end[i] = latest;
+  }
+  return Status::kOk;
+}
+
+Status LongestInstance(const Hardware& hardware, Span<const uint8_t> image,
+                       Arena* scratch, int64_t* cycles) {
+  ArenaScope scope(scratch);
+  Span<int64_t> end;
+  SLUICE_TRY(scratch->Allocate(InstanceCount(image), &end));
+  *cycles = 0;
+  for (uint32_t i = 0; i < end.size(); ++i) {
+    SLUICE_TRY(DrainedCycles(hardware, image, i, 0, scratch, end.Slice(0, i + 1)));
+    *cycles = Max(*cycles, end[i]);
   }
   return Status::kOk;
 }

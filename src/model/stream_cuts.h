@@ -25,9 +25,13 @@ struct DeadBytes {
 
 // end[i], for i >= first: cycles from the start of instance `first` on an idle machine
 // until it and all up to i have completed; INT64_MAX behind the first beyond the limit.
-// end: one entry per instance.
+// end: one entry per instance that is looked at.
 Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end);
+
+// Cycles of the instance that takes longest by itself, on an idle machine.
+Status LongestInstance(const Hardware& hardware, Span<const uint8_t> image,
+                       Arena* scratch, int64_t* cycles);
 
 // dead[i]: the longest dead run before instance i; one more for the end of the stream.
 Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
