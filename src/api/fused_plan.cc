@@ -198,6 +198,7 @@ class FusedScheduler {
     }
     SLUICE_TRY(writer.Reserve(section_count_, order_.size(), dram, buffers));
     for (uint32_t i = 0; i < section_count_; ++i) {
+      if (arena_->memory()->Stop()) return Status::kStopped;
       const Section& s = sections_[i];
       if (s.fused) {
         SLUICE_TRY(
@@ -455,7 +456,7 @@ class FusedScheduler {
     int64_t cycles = 0;
     SLUICE_TRY(DeriveWaits(program, &arena, &waits));
     SLUICE_TRY(PredictCycles(graph_, hardware_, program, waits, &arena, &cycles));
-    FillCosts(hardware_, program, cycles, report);
+    SLUICE_TRY(FillCosts(hardware_, program, cycles, *arena.memory(), report));
     report->latency_cycles = cycles;
     return Status::kOk;
   }

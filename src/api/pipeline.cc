@@ -485,7 +485,7 @@ class PlanMaker {
       c->arena.Rewind(Arena::Mark{});
       SLUICE_TRY(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(),
                            &written, &image, diagnostic_));
-      WriteStream(parts, image.stream.data());
+      SLUICE_TRY(WriteStream(parts, image.stream.data()));
       for (size_t i = 0; i < image.debug_layer.size(); ++i) {
         image.debug_layer[i] = parts.debug_layer[i];
       }
@@ -533,13 +533,13 @@ Status MakeWatched(const Graph& graph, const Hardware& hardware,
                    const sluice_schedule_options_t& options, const Again& again,
                    Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
                    Diagnostic* diagnostic) {
-  ArenaScope scope(scratch);
   Progress progress;
   progress.callback = options.progress;
   progress.user = options.progress_user;
   Budget clock(options.deadline_ns, options.max_iterations, options.cancel,
                options.progress != nullptr ? &progress : nullptr);
   const WatchScope watch(scratch->memory(), &clock);
+  ArenaScope scope(scratch);
   PlanMaker maker(graph, hardware, options, again, &clock, &progress, arena, scratch,
                   diagnostic);
   const Status status = maker.Make();

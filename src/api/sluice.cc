@@ -64,12 +64,15 @@ sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out
   context->memory.EnterPhase(SLUICE_PHASE_READ);
   T* object = Create<T>(context);
   if (object == nullptr) return report.Done(Status::kOutOfMemory);
+  const bool in_place = context->home_bytes == 0;  // where giving back is cheap
+  if (!in_place) context->memory.BeginCall();
   const Status status = read(object, report.get());
   if (status == Status::kOk) {
     *out = object;
   } else {
     Destroy(object);
   }
+  context->memory.EndCall();
   return report.Done(status);
 }
 
@@ -215,6 +218,7 @@ void sluice_context_destroy(sluice_context_t* context) {
     return;  // in place: nothing to free
   const sluice_allocator_t home = context->home;
   const size_t bytes = context->home_bytes;
+  context->memory.GiveBack();
   context->~sluice_context();
   home.release(home.user, context, bytes, alignof(max_align_t));
 }
@@ -224,7 +228,7 @@ sluice_status_t sluice_context_memory(const sluice_context_t* context,
   if (context == nullptr) return SLUICE_BAD_ARGUMENT;
   sluice_memory_stats_t stats = {};
   stats.struct_size = sizeof stats;
-  stats.live_bytes = context->memory.live_bytes();
+  stats.live_bytes = context->memory.live_bytes() + context->memory.kept_bytes();
   stats.peak_bytes = context->memory.peak_bytes();
   stats.allocations = context->memory.allocations();
   return sluice::WriteStruct(stats, out_stats);

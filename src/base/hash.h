@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 namespace sluice {
 
 inline uint64_t Fnv1a(const void* bytes, size_t size,
@@ -18,9 +20,9 @@ inline uint64_t Fnv1a(const void* bytes, size_t size,
 }
 
 // Little-endian 32-bit words in place of bytes; a tail of less than a word is left out.
-inline uint64_t Fnv1aWords(const void* bytes, size_t size) {
+inline uint64_t Fnv1aWords(const void* bytes, size_t size,
+                           uint64_t hash = 0xcbf29ce484222325u) {
   const unsigned char* p = static_cast<const unsigned char*>(bytes);
-  uint64_t hash = 0xcbf29ce484222325u;
   for (size_t i = 0; i + 4 <= size; i += 4) {
     const uint32_t word = p[i] | uint32_t{p[i + 1]} << 8 | uint32_t{p[i + 2]} << 16 |
                           uint32_t{p[i + 3]} << 24;
@@ -28,6 +30,10 @@ inline uint64_t Fnv1aWords(const void* bytes, size_t size) {
   }
   return hash;
 }
+
+// The same of whole streams, by which the memory's clock may run out: kStopped.
+class Memory;
+Status HashWords(const void* bytes, size_t size, const Memory& memory, uint64_t* hash);
 
 }  // namespace sluice
 

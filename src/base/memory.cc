@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory.h"
 
+#include <new>
+
+#include "base/hash.h"
+
 namespace sluice {
 
 namespace {
@@ -10,6 +14,9 @@ constexpr size_t kBlockGranule = 64;  // every allocation of a BlockHeap, in byt
 constexpr size_t kFirstChunkBytes = 8 * 1024;
 constexpr size_t kChunkBytes = 64 * 1024;
 constexpr size_t kChunkAlignment = 64;
+// Bytes that are zeroed, copied or hashed between two looks at the clock: some tens of
+// microseconds, most of them for pages that are touched for the first time.
+constexpr size_t kPieceBytes = 128 * 1024;
 
 size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) & ~(multiple - 1);
@@ -76,18 +83,78 @@ void BlockHeap::Release(void* pointer, size_t bytes) {
   }
 }
 
+Status HashWords(const void* bytes, size_t size, const Memory& memory, uint64_t* hash) {
+  const char* p = static_cast<const char*>(bytes);
+  *hash = Fnv1aWords(p, 0);
+  for (; size > kPieceBytes; p += kPieceBytes, size -= kPieceBytes) {
+    *hash = Fnv1aWords(p, kPieceBytes, *hash);
+    if (memory.Stop()) return Status::kStopped;
+  }
+  *hash = Fnv1aWords(p, size, *hash);
+  return Status::kOk;
+}
+
 void* Memory::Allocate(size_t bytes, size_t alignment) {
+  if (!in_call_) GiveBack();
   if (max_bytes_ != 0 && (bytes > max_bytes_ || live_bytes_ > max_bytes_ - bytes)) {
     return nullptr;
   }
   if (limit_bytes_ != 0 && live_bytes_ + bytes > limit_bytes_) return nullptr;
-  void* p = allocator_.allocate(allocator_.user, bytes, alignment);
-  if (p == nullptr) return nullptr;
+  void* p = chunks_;
+  if (p != nullptr && bytes == kChunkBytes && alignment == kChunkAlignment) {
+    chunks_ = chunks_->next;
+    kept_bytes_ -= bytes;
+  } else {
+    while (live_bytes_ + kept_bytes_ + bytes > call_peak_bytes_ && GiveOne()) {
+    }
+    p = allocator_.allocate(allocator_.user, bytes, alignment);
+    if (p == nullptr && kept_bytes_ != 0) {
+      GiveBack();
+      in_call_ = false;  // memory is short: nothing is kept any more
+      p = allocator_.allocate(allocator_.user, bytes, alignment);
+    }
+    if (p == nullptr) return nullptr;
+    ++allocations_;
+  }
   live_bytes_ += bytes;
-  ++allocations_;
   if (live_bytes_ > peak_bytes_) peak_bytes_ = live_bytes_;
+  if (live_bytes_ > call_peak_bytes_) call_peak_bytes_ = live_bytes_;
   if (live_bytes_ > phase_peak_bytes_[phase_]) phase_peak_bytes_[phase_] = live_bytes_;
   return p;
+}
+
+void Memory::BeginCall() {
+  in_call_ = true;
+  call_peak_bytes_ = live_bytes_;
+}
+
+void Memory::EndCall() {
+  if (!late_) GiveBack();
+  in_call_ = late_ = false;
+}
+
+bool Memory::GiveOne() {
+  Kept** const list = chunks_ != nullptr ? &chunks_ : &others_;
+  Kept* const first = *list;
+  if (first == nullptr) return false;
+  const size_t bytes = first->bytes;
+  *list = first->next;
+  kept_bytes_ -= bytes;
+  allocator_.release(allocator_.user, first, bytes, first->alignment);
+  return true;
+}
+
+void Memory::GiveBack() {
+  while (GiveOne()) {
+  }
+}
+
+void Memory::Watch(Budget* clock) {
+  if (in_call_ && clock == nullptr) {
+    do late_ = Stop();
+    while (!late_ && GiveOne());
+  }
+  clock_ = clock;
 }
 
 bool Memory::Stop() const { return clock_ != nullptr && clock_->Exhausted(); }
@@ -101,6 +168,14 @@ uint32_t Memory::EnterPhase(uint32_t phase) {
 
 void Memory::Release(void* pointer, size_t bytes, size_t alignment) {
   live_bytes_ -= bytes;
+  const bool chunk = bytes == kChunkBytes && alignment == kChunkAlignment;
+  if (in_call_ && bytes >= sizeof(Kept) && (chunk || late_ || Stop())) {
+    Kept** const list = chunk ? &chunks_ : &others_;
+    *list = new (pointer) Kept{*list, bytes, alignment};
+    kept_bytes_ += bytes;
+    return;
+  }
+  if (!in_call_) GiveBack();
   allocator_.release(allocator_.user, pointer, bytes, alignment);
 }
 
@@ -163,9 +238,14 @@ Arena::Items Arena::AllocateItems(const void* old, size_t old_items, size_t n,
   if (n == 0 || n > SIZE_MAX / item_bytes) return none;
   char* p = static_cast<char*>(AllocateBytes(n * item_bytes, layout & 0xff));
   if (p == nullptr) return none;
-  const size_t old_bytes = old_items * item_bytes;
-  if (old_bytes != 0) memcpy(p, old, old_bytes);
-  memset(p + old_bytes, 0, n * item_bytes - old_bytes);
+  const size_t bytes = n * item_bytes, old_bytes = old_items * item_bytes;
+  for (size_t at = 0, end = 0; at < bytes; at = end) {
+    if (at != 0 && memory_->Stop()) return none;
+    end = bytes - at < kPieceBytes ? bytes : at + kPieceBytes;
+    const size_t kept = old_bytes < at ? at : old_bytes < end ? old_bytes : end;
+    if (kept != at) memcpy(p + at, static_cast<const char*>(old) + at, kept - at);
+    memset(p + kept, 0, end - kept);
+  }
   return Items{p, n};
 }
 

@@ -51,21 +51,44 @@ class Memory {
   // The limits of the call that is using this memory; NULL = none. Polled by all that
   // works for long, at least every 100 microseconds; what has stopped returns kStopped,
   // or anything else: whoever set the clock looks at it.
-  void Watch(Budget* clock) { clock_ = clock; }
+  void Watch(Budget* clock);
   Budget* clock() const { return clock_; }
   bool Stop() const;
+
+  // Between these two, chunks that are released are kept for the next arena: pages that
+  // an allocator gives back and fetches again cost more than most work on them. They
+  // never raise the high-water mark. Giving memory back can take longer than a call has
+  // left, so once the clock has run out all that is released is kept, until memory is
+  // next asked for or released outside of a call.
+  void BeginCall();
+  void EndCall();
+  void GiveBack();
 
   // A cap of our own below the caller's, for a search that may do with less; 0 = none.
   void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
   uint64_t max_bytes() const { return max_bytes_; }
 
   uint64_t live_bytes() const { return live_bytes_; }
+  uint64_t kept_bytes() const { return kept_bytes_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t allocations() const { return allocations_; }
 
  private:
+  struct Kept {  // lies in what was released
+    Kept* next;
+    size_t bytes;
+    size_t alignment;
+  };
+  bool GiveOne();
+
   sluice_allocator_t allocator_;
-  uint64_t max_bytes_;  // 0 = no cap
+  uint64_t max_bytes_;      // 0 = no cap
+  Kept* chunks_ = nullptr;  // of full size: for the next arena
+  Kept* others_ = nullptr;
+  uint64_t kept_bytes_ = 0;  // beside live_bytes_
+  uint64_t call_peak_bytes_ = 0;
+  bool in_call_ = false;
+  bool late_ = false;  // the clock that was watched last has run out
   uint64_t limit_bytes_ = 0;
   uint64_t live_bytes_ = 0;
   uint64_t peak_bytes_ = 0;

@@ -59,6 +59,7 @@ Status CountSteps(Arena* scratch, Emitter* e) {
   SLUICE_TRY(scratch->Allocate((e->blocks + 1) * e->engines, &e->first));
   uint32_t* first = e->first.data();
   for (size_t b = 0; b < e->blocks; ++b, first += e->engines) {
+    if (b % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
     memcpy(first + e->engines, first, e->engines * sizeof *first);
     for (uint32_t i = e->program.block_begin(b); i < e->program.block_begin(b + 1);
          ++i) {
@@ -86,6 +87,7 @@ Status CollectExports(Arena* scratch, Emitter* e) {
   for (size_t b = 0; b < e->blocks; ++b) {
     for (uint32_t w = e->waits.begin[e->program.block_begin(b)];
          w < e->waits.begin[e->program.block_begin(b + 1)]; ++w) {
+      if (w % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
       const ProgramWait& wait = e->waits.waits[w];
       const size_t source = BlockOf(*e, wait.engine, wait.count, b);
       if (source == b) continue;
@@ -401,7 +403,8 @@ Status PlaceBody(const Emitter& e, const ExportList& exports, const Body& body,
   uint8_t* bytes = reinterpret_cast<uint8_t*>(words.data());
   TableWriter out(bytes);
   WriteBody(e, exports, body, &out, &entry);
-  const uint64_t hash = Fnv1aWords(bytes, out.size());
+  uint64_t hash = 0;
+  SLUICE_TRY(HashWords(bytes, out.size(), *parts->arena->memory(), &hash));
   entry.hash_lo = static_cast<uint32_t>(hash);
   entry.hash_hi = static_cast<uint32_t>(hash >> 32);
   for (uint32_t b = 0; b < parts->entries.size(); ++b) {
@@ -598,7 +601,7 @@ Status EmitStream(const Graph& graph, const Hardware& hardware,
   return LayOut(e, hardware, scratchpad_bytes, parts);
 }
 
-void WriteStream(const StreamParts& parts, uint8_t* image) {
+Status WriteStream(const StreamParts& parts, uint8_t* image) {
   TableWriter out(image);
   const auto put = [&](const auto& items, uint32_t offset) {
     out.Seek(offset);
@@ -613,15 +616,19 @@ void WriteStream(const StreamParts& parts, uint8_t* image) {
   put(parts.attributes, parts.header.attribute_offset);
   put(parts.patches, parts.header.patch_offset);
   for (size_t b = 0; b < parts.entries.size(); ++b) {
+    if (b % 16 == 15 && parts.arena->memory()->Stop()) return Status::kStopped;
     out.Seek(parts.entries[b].body_offset);
     out.Put(parts.bodies[b], parts.entries[b].body_bytes);
   }
   SLUICE_ASSERT(out.size() == parts.header.size_bytes);
   sluice_stream_header_t header = parts.header;
-  const uint64_t hash = Fnv1aWords(image + sizeof header, out.size() - sizeof header);
+  uint64_t hash = 0;
+  SLUICE_TRY(HashWords(image + sizeof header, out.size() - sizeof header,
+                       *parts.arena->memory(), &hash));
   header.hash_lo = static_cast<uint32_t>(hash);
   header.hash_hi = static_cast<uint32_t>(hash >> 32);
   memcpy(image, &header, sizeof header);
+  return Status::kOk;
 }
 
 }  // namespace sluice

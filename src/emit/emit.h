@@ -55,7 +55,7 @@ Status EmitStream(const Graph& graph, const Hardware& hardware,
                   StreamParts* parts, Diagnostic* diagnostic);
 
 // image: header.size_bytes zeroed bytes, 4-byte aligned.
-void WriteStream(const StreamParts& parts, uint8_t* image);
+Status WriteStream(const StreamParts& parts, uint8_t* image);
 
 }  // namespace sluice
 

@@ -103,6 +103,7 @@ Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
   Span<TensorPlace> places;
   SLUICE_TRY(arena->Allocate(region.size(), &places));
   for (size_t t = 0; t < places.size(); ++t) {
+    if (t % 256 == 255 && arena->memory()->Stop()) return Status::kStopped;
     places[t].region = region[t];
     places[t].offset = offset[t];
     for (size_t a = 0; a < kAxes; ++a) places[t].stride[a] = strides[kAxes * t + a];

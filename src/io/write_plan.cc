@@ -87,8 +87,8 @@ struct TableWriter {
 
 constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4,
                                    4, 4, 4, 4, 4, 4, 4, 4, 4};
-constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
-                                     8, 8, 4, 8, 8, 8, 4, 4, 4, 4, 8};
+constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
+                                     8, 4, 8, 8, 8, 4, 4, 4, 4, 8};
 
 void WriteReport(const sluice_report_t& r, const TableWriter& table) {
   table.Set(0, r.latency_cycles);
@@ -165,13 +165,14 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
         .Text("the plan exceeds 2 GiB")
         .Bytes(bound, kMaxBufferBytes);
   }
-  uint8_t* data = static_cast<uint8_t*>(arena->AllocateBytes(bound, 16));
+  constexpr uint32_t kLayout = 1u << 8 | 16;  // bytes, on 16
+  uint8_t* data =
+      static_cast<uint8_t*>(arena->AllocateItems(nullptr, 0, bound, kLayout).data);
   if (data == nullptr) {
     return Fail(diagnostic, Status::kOutOfMemory, "plan")
         .Text("no memory for the plan's bytes")
         .Bytes(bound, 0);
   }
-  memset(data, 0, bound);
   Image image(Span<uint8_t>(data, bound));
   image.Skip(4);
   memcpy(data + image.at(), wire::PlanIdentifier(), 4);

@@ -199,6 +199,7 @@ Status FindNeeds(const Graph& graph, Arena* arena, Needs* out) {
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &out->part));
   const Span<uint8_t> needs = out->flags;
   for (size_t l = graph.layers.size(); l-- > 0;) {
+    if (l % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
     if (!IsNeededWhole(graph, layer, needs)) {
       if (layer.outputs.size() == 1) {

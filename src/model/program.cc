@@ -513,6 +513,7 @@ Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin)
   const uint32_t engines = program.engines();
   SLUICE_TRY(arena->Allocate(engines + 1, begin));
   for (size_t i = 0; i < program.size(); ++i) {
+    if (i % 1024 == 1023 && arena->memory()->Stop()) return Status::kStopped;
     ++(*begin)[EngineOf(program.step(i)) + 1];
   }
   for (uint32_t e = 0; e < engines; ++e) (*begin)[e + 1] += (*begin)[e];
@@ -642,6 +643,7 @@ Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
   size_t block = 0;
   int64_t left = 0;
   for (size_t i = 0; i < size(); ++i) {
+    if (i % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
     const int64_t cycles = StepCycles(graph, hardware, *this, step(i));
     bool begins = false;
     for (; block < block_count() && block_begin_[block] == i; ++block) begins = true;
@@ -668,6 +670,7 @@ Status PredictCycles(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(memory.Allocate(program.size(), &finish));
   *cycles = 0;
   for (size_t i = 0; i < program.size(); ++i) {
+    if (i % 256 == 255 && memory.memory()->Stop()) return Status::kStopped;
     const Step step = program.step(i);
     const uint32_t engine = EngineOf(step);
     const uint32_t number = begin[engine] + next[engine]++;

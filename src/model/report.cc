@@ -88,17 +88,17 @@ void CountTile(const Program& program, const TileForm& t, Counts* c) {
   }
 }
 
-Counts CountProgram(const Program& program) {
-  Counts c;
+Status CountProgram(const Program& program, const Memory& memory, Counts* c) {
   for (size_t i = 0; i < program.size(); ++i) {
+    if (i % 256 == 255 && memory.Stop()) return Status::kStopped;
     const Step step = program.step(i);
     if (step.kind == StepKind::kCompute) {
-      CountTile(program, program.tile_form(step.item), &c);
+      CountTile(program, program.tile_form(step.item), c);
     } else if (step.kind != StepKind::kHost) {
-      CountTransfer(program, step, &c);
+      CountTransfer(program, step, c);
     }
   }
-  return c;
+  return Status::kOk;
 }
 
 void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs,
@@ -128,9 +128,10 @@ void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs
 
 }  // namespace
 
-void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
-               sluice_report_t* report) {
-  const Counts c = CountProgram(program);
+Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
+                 const Memory& memory, sluice_report_t* report) {
+  Counts c;
+  SLUICE_TRY(CountProgram(program, memory, &c));
   const MemoryLevel& dram = hardware.dram();
   const MemoryLevel& pad = hardware.scratchpad();
   report->struct_size = sizeof *report;
@@ -157,6 +158,7 @@ void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +
                       report->energy_compute_pj + report->energy_leakage_pj +
                       report->energy_noc_pj;
+  return Status::kOk;
 }
 
 Status FillReport(const Graph& graph, const Hardware& hardware,
@@ -165,7 +167,7 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
   ArenaScope scope(scratch);
   Needs needs;
   SLUICE_TRY(FindNeeds(graph, scratch, &needs));
-  FillCosts(hardware, program, cycles, report);
+  SLUICE_TRY(FillCosts(hardware, program, cycles, *scratch->memory(), report));
   uint32_t layers = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     layers += lowering.is_view[l] == 0 ? 1u : 0u;

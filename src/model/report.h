@@ -21,9 +21,10 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
                   const Lowering& lowering, const Program& program, int64_t cycles,
                   Arena* scratch, sluice_report_t* report);
 
-// Only what the program itself costs: latency, energy, bytes, peak, work. Linear.
-void FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
-               sluice_report_t* report);
+// Only what the program itself costs: latency, energy, bytes, peak, work. Linear;
+// kStopped when the memory's clock has run out.
+Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
+                 const Memory& memory, sluice_report_t* report);
 
 }  // namespace sluice
 

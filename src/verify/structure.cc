@@ -59,8 +59,9 @@ Status CheckHeader(Judge* judge) {
   if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 8)) {
     return Reject(*judge, "structure").Text("a reserved field of the header is not 0");
   }
-  const uint64_t hash =
-      Fnv1aWords(image.data() + sizeof *header, image.size() - sizeof *header);
+  uint64_t hash = 0;
+  SLUICE_TRY(HashWords(image.data() + sizeof *header, image.size() - sizeof *header,
+                       *judge->arena->memory(), &hash));
   if (hash != Join(header->hash_lo, header->hash_hi)) {
     return Reject(*judge, "structure").Text("the image's hash does not fit its bytes");
   }
@@ -125,6 +126,10 @@ Status CheckShapesAndOperands(Judge* judge, const BlockView& block) {
     }
   }
   return Status::kOk;
+}
+
+Status Look(const Judge& judge) {
+  return judge.arena->memory()->Stop() ? Status::kStopped : Status::kOk;
 }
 
 bool OperandFits(const BlockView& block, uint32_t operand, bool optional) {
@@ -212,6 +217,7 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
   }
   for (uint32_t e = 0; e < engines; ++e) {
     for (uint32_t i = block.list[e]; i < block.list[e + 1]; ++i) {
+      if (i % 1024 == 1023) SLUICE_TRY(Look(*judge));
       const sluice_instruction_t& instruction = block.instructions[i];
       const uint64_t last = uint64_t{instruction.first_wait} + instruction.wait_count;
       if ((instruction.wait_count != 0 && last > block.waits.size()) ||
@@ -268,14 +274,18 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
       Table(image, begin, end, entry.export_offset, entry.export_count,
             &block->exports);
   if (!fits) return Reject(*judge, "structure").Text("a table lies outside its body");
-  if (Fnv1aWords(image.data() + begin, entry.body_bytes) !=
-      Join(entry.hash_lo, entry.hash_hi)) {
+  uint64_t hash = 0;
+  SLUICE_TRY(HashWords(image.data() + begin, entry.body_bytes, *judge->arena->memory(),
+                       &hash));
+  if (hash != Join(entry.hash_lo, entry.hash_hi)) {
     return Reject(*judge, "structure").Text("a body's hash does not fit its bytes");
   }
   block->slot_count = entry.slot_count;
   block->kernel_count = entry.kernel_count;
   SLUICE_TRY(CheckShapesAndOperands(judge, *block));
+  SLUICE_TRY(Look(*judge));
   SLUICE_TRY(CheckDescriptors(judge, *block));
+  SLUICE_TRY(Look(*judge));
   return CheckInstructions(judge, *block);
 }
 
@@ -454,11 +464,12 @@ Status ReadStream(Judge* judge) {
   }
   SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
   for (size_t b = 0; b < directory.size(); ++b) {
-    if (judge->arena->memory()->Stop()) return Status::kStopped;
+    SLUICE_TRY(Look(*judge));
     SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
   }
   SLUICE_TRY(CheckKernels(judge));
   SLUICE_TRY(CheckPatches(judge));
+  SLUICE_TRY(Look(*judge));
   SLUICE_TRY(CheckInstances(judge));
   if (judge->plan.debug_layer.size() != 0 &&
       judge->plan.debug_layer.size() != s.instructions) {

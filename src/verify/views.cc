@@ -55,6 +55,7 @@ Box Swapped(const Box& box, int64_t width) {
 Status CheckViews(Judge* judge) {
   const Graph& graph = judge->graph;
   for (size_t i = 0; i < graph.layers.size(); ++i) {
+    if (i % 256 == 0 && judge->arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[i];
     if (!IsView(layer) || ShapesFit(graph, layer)) continue;
     return Fail(judge->diagnostic, Status::kBadInput, "verify")

@@ -15,7 +15,8 @@ sluice_allocator_t Malloc() {
   sluice_allocator_t a = {};
   a.struct_size = sizeof a;
   a.allocate = [](void*, size_t bytes, size_t alignment) {
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return std::aligned_alloc(alignment,
+                              (bytes + alignment - 1) / alignment * alignment);
   };
   a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
   return a;
@@ -54,6 +55,109 @@ TEST_CASE("arena: rewinding gives back what came after the mark") {
   }
   CHECK(memory.live_bytes() == before);
   CHECK(kept[9] == 7);
+}
+
+// What the allocator holds, as it sees it.
+struct Held {
+  uint64_t live = 0, peak = 0, calls = 0;
+  sluice_allocator_t allocator() {
+    sluice_allocator_t a = {};
+    a.struct_size = sizeof a;
+    a.user = this;
+    a.allocate = [](void* user, size_t bytes, size_t alignment) {
+      Held* h = static_cast<Held*>(user);
+      h->live += bytes;
+      h->peak = h->peak < h->live ? h->live : h->peak;
+      ++h->calls;
+      return std::aligned_alloc(alignment,
+                                (bytes + alignment - 1) / alignment * alignment);
+    };
+    a.release = [](void* user, void* p, size_t bytes, size_t) {
+      static_cast<Held*>(user)->live -= bytes;
+      std::free(p);
+    };
+    return a;
+  }
+};
+
+TEST_CASE("memory: a call takes its own chunks up again and never holds more for it") {
+  Held held;
+  Memory memory(held.allocator(), 0);
+  Rng rng(2);
+  memory.BeginCall();
+  for (int i = 0; i < 200; ++i) {
+    Arena arena(&memory);
+    Span<char> some;
+    for (uint32_t k = rng.Below(40); k-- > 0;) {
+      REQUIRE(arena.Allocate(1 + rng.Below(150000), &some) == Status::kOk);
+      REQUIRE(some[some.size() - 1] == 0);
+      some[some.size() - 1] = 1;
+      REQUIRE(held.live == memory.live_bytes() + memory.kept_bytes());
+    }
+  }
+  CHECK(memory.live_bytes() == 0);
+  CHECK(memory.kept_bytes() != 0);
+  CHECK(memory.allocations() == held.calls);
+  CHECK(held.peak == memory.peak_bytes());
+  memory.EndCall();
+  CHECK(held.live == 0);
+}
+
+TEST_CASE("memory: a call that is late gives nothing back, the next one does") {
+  Held held;
+  Memory memory(held.allocator(), 0);
+  const uint32_t cancelled = 1;
+  Budget clock(0, 0, &cancelled);
+  void* small = memory.Allocate(256, 64);
+  memory.BeginCall();
+  {
+    Arena arena(&memory);
+    Span<char> much;
+    for (size_t n : {20000, 300000, 70000}) {
+      REQUIRE(arena.Allocate(n, &much) == Status::kOk);
+    }
+    memory.Watch(&clock);
+  }
+  memory.Watch(nullptr);
+  memory.Release(small, 256, 64);
+  const uint64_t before = held.live;
+  memory.EndCall();
+  CHECK(memory.live_bytes() == 0);
+  CHECK(before > 390000);
+  CHECK(held.live == before);
+  void* next = memory.Allocate(128, 64);
+  CHECK(held.live == 128);
+  memory.Release(next, 128, 64);
+  CHECK(held.live == 0);
+}
+
+TEST_CASE("memory: what is kept for comfort is there when the allocator is dry") {
+  std::vector<char> block(1 << 20);
+  BlockHeap heap;
+  REQUIRE(heap.Init(block.data(), block.size()));
+  sluice_allocator_t inside = {};
+  inside.struct_size = sizeof inside;
+  inside.user = &heap;
+  inside.allocate = [](void* user, size_t bytes, size_t alignment) {
+    return static_cast<BlockHeap*>(user)->Allocate(bytes, alignment);
+  };
+  inside.release = [](void* user, void* p, size_t bytes, size_t) {
+    static_cast<BlockHeap*>(user)->Release(p, bytes);
+  };
+  Memory memory(inside, 0);
+  memory.BeginCall();
+  {
+    Arena arena(&memory);
+    Span<char> some;
+    for (int i = 0; i < 12; ++i) {
+      REQUIRE(arena.Allocate(60000, &some) == Status::kOk);
+    }
+  }
+  CHECK(memory.kept_bytes() >= 12 * 60000);
+  Arena arena(&memory);
+  Span<char> much;
+  CHECK(arena.Allocate(600000, &much) == Status::kOk);
+  memory.EndCall();
 }
 
 TEST_CASE("block heap: random allocations never overlap, all space comes back") {

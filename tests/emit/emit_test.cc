@@ -47,7 +47,8 @@ struct Emitted {
     Span<uint32_t> image;
     REQUIRE(out.Allocate(parts.header.size_bytes / 4, &image) == Status::kOk);
     stream = Span<uint8_t>(reinterpret_cast<uint8_t*>(image.data()), 4 * image.size());
-    WriteStream(parts, reinterpret_cast<uint8_t*>(image.data()));
+    REQUIRE(WriteStream(parts, reinterpret_cast<uint8_t*>(image.data())) ==
+            Status::kOk);
     std::memcpy(&header, stream.data(), sizeof header);
     debug = parts.debug_layer.size();
     steps = program.size();

@@ -119,7 +119,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::PlanBytes image = {};
   REQUIRE(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), &memory,
                     &image, &run.diagnostic) == Status::kOk);
-  WriteStream(parts, image.stream.data());
+  REQUIRE(WriteStream(parts, image.stream.data()) == Status::kOk);
   run.plan.assign(image.all.begin(), image.all.end());
   sluice::Plan read = {};
   REQUIRE(ReadPlan(run.plan.data(), run.plan.size(), &memory, &read, &run.diagnostic) ==

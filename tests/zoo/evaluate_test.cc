@@ -13,9 +13,9 @@
 #include "cli/zoo/zoo.h"
 #include "io/read.h"
 #include "model/report.h"
+#include "sluice/experimental.h"
 #include "solve/fusion/fused_program.h"
 #include "solve/placement/offsets.h"
-#include "sluice/experimental.h"
 #include "support/library.h"
 #include "support/read_graph.h"
 
@@ -387,7 +387,8 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     REQUIRE(sluice::PredictCycles(graph, hardware, program, waits, &arena, &cycles) ==
             Status::kOk);
     sluice_report_t report = {};
-    sluice::FillCosts(hardware, program, cycles, &report);
+    REQUIRE(sluice::FillCosts(hardware, program, cycles, memory, &report) ==
+            sluice::Status::kOk);
     CHECK(cycles <= s.e.latency_cycles);
     CHECK(cycles > s.e.latency_cycles / 1000 * 999);
     CHECK(report.energy_dram_pj == s.e.dram_pj);

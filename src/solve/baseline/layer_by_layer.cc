@@ -449,6 +449,7 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
 Status CountTiles(const LayerWriter& w, int64_t capacity, Arena* scratch,
                   int64_t* tiles) {
   if (KindOf(w.graph.layers[w.layer].op) != LayerKind::kCompute) return Status::kOk;
+  if (w.budget->Tick()) return Status::kStopped;
   Tiling tiling = {};
   TileBuffers buffers = {};
   int64_t smallest = 0;

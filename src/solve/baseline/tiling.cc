@@ -130,14 +130,17 @@ LayerFacts FactsOf(const TiledLayer& layer) {
 }
 
 // Range [begin, begin + chunk) of a cut axis whose input-0 extent is largest, and the
-// sum of those extents over all ranges.
-void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, int32_t* widest,
-              int64_t* sum) {
+// sum of those extents over all ranges. Long axes cut fine take long; what was stopped
+// is not complete.
+void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, const Memory* clock,
+              int32_t* widest, int64_t* sum) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
   int32_t most = 0;
   *widest = 0;
   *sum = 0;
+  int turn = 0;
   for (int64_t begin = 0; begin < out.extent[axis]; begin += chunk) {
+    if (++turn % 64 == 0 && clock != nullptr && clock->Stop()) return;
     const int32_t extent =
         static_cast<int32_t>(Min<int64_t>(chunk, out.extent[axis] - begin));
     const Box box = RestrictedBox(out, axis, static_cast<int32_t>(begin), extent);
@@ -321,8 +324,8 @@ class Search {
         facts_(FactsOf(layer)),
         out_(layer.graph.tensors[layer.layer.outputs[0]]) {}
 
-  void PrepareHalo(const SpatialList& cuts, Span<int32_t> widest, Span<double> ratio,
-                   Span<LargestTiles> largest) {
+  void PrepareHalo(const SpatialList& cuts, const Memory* clock, Span<int32_t> widest,
+                   Span<double> ratio, Span<LargestTiles> largest) {
     largest_ = largest;
     for (int i = 0; i < cuts.size; ++i) {
       ratio[static_cast<size_t>(i)] = 1;
@@ -336,7 +339,7 @@ class Search {
         } else if (same) {
           *at = widest[static_cast<size_t>(2 * (i - 1) + a - 1)];
         } else {
-          AxisHalo(layer_, a, cuts.cut[i].chunk[a], at, &sum);
+          AxisHalo(layer_, a, cuts.cut[i].chunk[a], clock, at, &sum);
           axis_ratio_[a - 1] =
               facts_.depends[kRoleInput0][a]
                   ? static_cast<double>(sum) /
@@ -428,7 +431,7 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
   int32_t widest[2];
   for (int a = 1; a <= 2; ++a) {
     int64_t sum = 0;
-    AxisHalo(layer, a, tiling.chunk[a], &widest[a - 1], &sum);
+    AxisHalo(layer, a, tiling.chunk[a], nullptr, &widest[a - 1], &sum);
   }
   LargestTiles tiles = LargestOf(layer, tiling, widest);
   SizeBuffers(layer, tiling, &tiles);
@@ -444,8 +447,7 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   const ChunkList ks =
       Halvings(PartAlong(layer, rule, 3), rule.unit[3], rule.cuttable[3]);
   const bool gradient = layer.layer.op == SLUICE_OP_WEIGHT_GRADIENT;
-  const int32_t summed =
-      PartExtent(layer.channels, layer.parts[kLoopC], rule.sum_unit);
+  const int32_t summed = PartExtent(layer.channels, layer.parts[kLoopC], rule.sum_unit);
   const ChunkList cs =
       gradient ? RowChunks(summed / rule.sum_unit, rule.sum_unit)
                : Halvings(summed, 1, layer.channels > 1 && CanSplitC(layer));
@@ -456,13 +458,13 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &ratio));
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &largest));
   Search search(layer, scratchpad_bytes);
-  search.PrepareHalo(cuts, widest, ratio, largest);
+  search.PrepareHalo(cuts, scratch->memory(), widest, ratio, largest);
   // C is cut only where nothing else helps, but a weight gradient's many rows; single
   // buffers come after double ones.
   for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
     for (int c = 0; c < cs.size && (gradient || !search.found()); ++c) {
-      if (scratch->memory()->Stop()) return Status::kStopped;
       for (int k = 0; k < ks.size; ++k) {
+        if (scratch->memory()->Stop()) return Status::kStopped;
         search.TryChannels(cuts, ks.chunk[k], cs.chunk[c], doubled != 0);
       }
     }

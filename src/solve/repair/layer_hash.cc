@@ -24,6 +24,7 @@ uint64_t HashTensor(const Graph& graph, uint32_t t, uint64_t hash) {
 Status HashLayers(const Graph& graph, Arena* arena, Span<PlanLayerHash>* hashes) {
   SLUICE_TRY(arena->Allocate(graph.layers.size(), hashes));
   for (size_t l = 0; l < graph.layers.size(); ++l) {
+    if (l % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
     const uint32_t arity[] = {layer.op, static_cast<uint32_t>(layer.inputs.size()),
                               static_cast<uint32_t>(layer.outputs.size())};
