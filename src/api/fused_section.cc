@@ -2,7 +2,6 @@
 #include "api/fused_section.h"
 
 #include "base/checked.h"
-#include "solve/placement/offsets.h"
 
 namespace sluice {
 namespace {
@@ -12,21 +11,29 @@ constexpr int64_t kReserveStep = 64;  // least share of the scratchpad to leave 
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
 constexpr size_t kExactBuffers = 2000;
 
-Status PlaceQuickly(const Section& section, int64_t capacity, Budget* budget,
-                    Arena* arena, OffsetPlan* plan) {
+Status PlaceQuickly(const Section& section, int64_t capacity, bool swaps,
+                    Budget* budget, Arena* arena, OffsetPlan* plan) {
   LiveRangeSet set;
   set.buffers = section.buffers.ranges;
   OffsetOptions options;
   options.exact = false;
+  options.swaps = swaps;
   options.explain = false;
   Diagnostic ignored = {};
   return PlaceOffsets(set, capacity, options, budget, arena, plan, &ignored);
 }
 
-Status Place(const Section& section, int64_t capacity, Budget* budget, Arena* arena,
-             OffsetPlan* plan) {
+// tried: by the quick orders, or nullptr.
+Status Place(const Section& section, int64_t capacity, const QuickPlacement* tried,
+             Budget* budget, Arena* arena, OffsetPlan* plan) {
   const PhaseScope phase(arena->memory(), SLUICE_PHASE_PLACE);
-  const Status status = PlaceQuickly(section, capacity, budget, arena, plan);
+  Status status = Status::kOk;
+  if (tried != nullptr) {
+    *plan = tried->plan;
+    status = tried->status;
+  } else {
+    status = PlaceQuickly(section, capacity, true, budget, arena, plan);
+  }
   if (status != Status::kStopped || budget->Exhausted() ||
       section.buffers.ranges.size() > kExactBuffers) {
     return status;
@@ -71,13 +78,17 @@ void Reserve(Section* section, int64_t capacity, Span<const int64_t> offsets) {
 
 }  // namespace
 
-Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget,
-                      Arena* arena) {
+Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena,
+                      const QuickPlacement* tried) {
   for (int i = 0; i < kPlacementTries; ++i) {
     if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
-    SLUICE_TRY(BuffersOfFused(section->run, section->result, arena, &section->buffers));
+    if (tried == nullptr) {
+      SLUICE_TRY(
+          BuffersOfFused(section->run, section->result, arena, &section->buffers));
+    }
     OffsetPlan plan;
-    const Status status = Place(*section, capacity, budget, arena, &plan);
+    const Status status = Place(*section, capacity, tried, budget, arena, &plan);
+    tried = nullptr;
     if (status == Status::kOk) {
       section->offsets = plan.offsets;
       return status;
@@ -92,14 +103,11 @@ Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget,
   return Status::kInfeasible;
 }
 
-Status PlaceAtOnce(Section* section, int64_t capacity, Budget* budget, Arena* arena,
-                   bool* placed) {
-  OffsetPlan plan;
-  const Status status = PlaceQuickly(*section, capacity, budget, arena, &plan);
-  if (status == Status::kOutOfMemory) return status;
-  *placed = status == Status::kOk;
-  if (*placed) section->offsets = plan.offsets;
-  return Status::kOk;
+Status PlaceAtOnce(Section* section, int64_t capacity, bool swaps, Budget* budget,
+                   Arena* arena, QuickPlacement* out) {
+  out->status = PlaceQuickly(*section, capacity, swaps, budget, arena, &out->plan);
+  if (out->status == Status::kOk) section->offsets = out->plan.offsets;
+  return out->status == Status::kOutOfMemory ? out->status : Status::kOk;
 }
 
 }  // namespace sluice

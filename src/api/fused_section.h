@@ -10,6 +10,7 @@
 #define SLUICE_API_FUSED_SECTION_H_
 
 #include "solve/fusion/fused_program.h"
+#include "solve/placement/offsets.h"
 
 namespace sluice {
 
@@ -31,12 +32,21 @@ struct Section {
   Span<uint8_t> touched;
 };
 
-// Tightens what was found until all buffers have addresses.
-Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena);
+// Addresses by the quick orders only: kOk, or kInfeasible or kStopped with what they
+// came to.
+struct QuickPlacement {
+  Status status = Status::kStopped;
+  OffsetPlan plan;
+};
 
-// Addresses for section->buffers by the quick orders only.
-Status PlaceAtOnce(Section* section, int64_t capacity, Budget* budget, Arena* arena,
-                   bool* placed);
+// For section->buffers. swaps: as OffsetOptions.
+Status PlaceAtOnce(Section* section, int64_t capacity, bool swaps, Budget* budget,
+                   Arena* arena, QuickPlacement* out);
+
+// Tightens what was found until all buffers have addresses. tried: with swaps, of
+// section->buffers as they are, or NULL.
+Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena,
+                      const QuickPlacement* tried = nullptr);
 
 }  // namespace sluice
 

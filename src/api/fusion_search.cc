@@ -40,6 +40,7 @@ FusionOptions FirstStage(const FusionSearch& search) {
   options.start = search.start;
   options.touched = search.touched;
   options.construct_evaluations = search.evaluations;
+  options.list_transfers = search.list_transfers;
   return options;
 }
 

@@ -35,6 +35,7 @@ struct FusionSearch {
   const GroupNotation* start = nullptr;  // FUSION: as FusionOptions
   Span<const uint8_t> touched;
   uint64_t evaluations = 0;
+  uint32_t list_transfers = 0;
   uint64_t last_rounds = 0;  // Y: after the deadline, only improvements are kept
 };
 

@@ -261,6 +261,8 @@ class PlanMaker {
       return status == Status::kOutOfMemory ? status : Status::kOk;
     }
     carried.minimise = minimise_;
+    carried.same_machine = before_->hardware_hash == hardware_.hash &&
+                           BudgetOf(*before_) >= capacity_;
     if (clock_->watched()) step_ns_ = kStepNs;
     FusedCall call = {
         graph_,          hardware_, baseline_.lowering, capacity_,          options_,

@@ -15,6 +15,7 @@ constexpr uint32_t kBatches = 8;         // of stretches between two looks at th
 constexpr int32_t kFinestImprove = 128;  // tiles of a group; streams grow with them
 constexpr int kJoinPasses = 2;
 constexpr uint64_t kReworkTiles = 20000;  // to evaluate at most on the whole
+constexpr size_t kFewTouched = 8;
 // Tiles that fitting may evaluate before it gives up.
 constexpr uint64_t kFitTiles = 400000;
 constexpr uint64_t kFitTilesOfLayer = 2000;
@@ -253,9 +254,11 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
   }
   size_t changed = 0;
   for (uint8_t t : touched) changed += t;
-  const bool any = changed != 0;
+  // With the other list policies only where there is much to be won.
+  s->SetPolicy(0);
+  s->Keep();
   *out = SchemeScore();
-  if (!any) *out = s->Score(kAnnealRejected);
+  if (changed <= kFewTouched) *out = s->Score(kAnnealRejected);
   if (out->cost >= kAnnealRejected) ScorePolicies(s, out);
   if (out->cost >= kAnnealRejected) {
     // Most of it is new and does not fit: better begun anew than mended.

@@ -243,7 +243,7 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
 }
 
 // Tiles that a scheme which starts from this one may have.
-uint32_t RoomFor(const GroupNotation& start) {
+uint32_t RoomFor(const GroupNotation& start, uint64_t times, uint64_t more) {
   const uint64_t most = 16 * uint64_t{start.order.size()} + 2048;
   uint64_t tiles = 0;
   uint64_t now = 1;
@@ -251,7 +251,7 @@ uint32_t RoomFor(const GroupNotation& start) {
     if (start.cut[i] != kCutNone) now = static_cast<uint64_t>(start.tiles[i]);
     tiles += now;
   }
-  return static_cast<uint32_t>(Min(most, 2 * tiles + 512));
+  return static_cast<uint32_t>(Min(most, times * tiles + more));
 }
 
 // Tiles that schemes may have: the more, the less of the problem the buffer holds.
@@ -285,11 +285,14 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
                    FusionResult* out) {
   const uint32_t n = static_cast<uint32_t>(problem.layers.size());
   const bool rework = !options.touched.empty();
+  const bool as_is = options.list_transfers != 0;
   const uint32_t max_tiles = options.max_tiles != 0 ? options.max_tiles
-                             : rework               ? RoomFor(*options.start)
+                             : as_is                ? RoomFor(*options.start, 1, 0)
+                             : rework               ? RoomFor(*options.start, 2, 512)
                                                     : MostTiles(problem);
-  const uint32_t max_transfers =
-      options.max_transfers != 0 ? options.max_transfers : 2 * max_tiles;
+  const uint32_t max_transfers = options.max_transfers != 0 ? options.max_transfers
+                                 : as_is ? options.list_transfers
+                                         : 2 * max_tiles;
   TileMemo* memo =
       static_cast<TileMemo*>(arena->AllocateBytes(sizeof(TileMemo), alignof(TileMemo)));
   Scheme* scheme =
@@ -302,6 +305,13 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
       scheme->Init(arena, &problem, memo, options.objective, max_tiles, max_transfers));
   out->rounds = 0;
   out->repeats = Repeats();
+  if (as_is) {
+    scheme->Load(*options.start);
+    out->score = scheme->Bound();
+    out->notation = scheme->notation();
+    out->list = scheme->list();
+    return out->score.parsed == ParseResult::kOk ? Status::kOk : Status::kInfeasible;
+  }
   if (options.solver == kFusionOurs) {
     bool done = false;
     if (options.start == nullptr) {

@@ -41,6 +41,9 @@ struct FusionOptions {
   // is annealed as it is.
   const GroupNotation* start = nullptr;
   Span<const uint8_t> touched;
+  // Not even that: the list of `start` with at most this many transfers, no DRAM
+  // schedule. 0 = no.
+  uint32_t list_transfers = 0;
 };
 
 struct FusionResult {

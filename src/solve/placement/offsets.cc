@@ -60,7 +60,9 @@ class Placer {
     const int64_t bound = plan_->lower_bound;
     const size_t affordable = kSwapPairs / (sections_.near.size() + 1);
     const uint32_t swaps =
-        options_.exact ? 0 : Min(kSwaps, static_cast<uint32_t>(affordable));
+        options_.exact || !options_.swaps
+            ? 0
+            : Min(kSwaps, static_cast<uint32_t>(affordable));
     SLUICE_TRY(BestFit(sections_, options_.smallest ? bound : Max(bound, capacity_),
                        swaps, budget_, arena_, best_, &peak_));
     peak_ = Max(peak_, sections_.fixed_peak);

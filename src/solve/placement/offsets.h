@@ -26,6 +26,7 @@ namespace sluice {
 
 struct OffsetOptions {
   bool exact = true;       // false: heuristics only
+  bool swaps = true;       // among them: other turns for what sets the peak
   bool smallest = false;   // do not stop at a fit: minimise the peak
   bool explain = true;     // name a conflicting set when infeasible
   uint64_t max_nodes = 0;  // of exact search in total; 0 = no limit but the budget

@@ -6,8 +6,6 @@
 namespace sluice {
 namespace {
 
-constexpr int32_t kMostTiles = 1 << 16;  // of a group; no search asks for more
-
 Status Bad(Diagnostic* diagnostic, const char* what) {
   return Fail(diagnostic, Status::kBadInput, "repair").Text(what);
 }
@@ -18,6 +16,7 @@ struct Before {
   Span<uint32_t> position;       // or kNone: a view, or what appends to a state
   Span<uint32_t> group, fusion;  // by position
   Span<int32_t> tiles;           // by position
+  Span<uint32_t> first;          // by section, and the end: positions
 };
 
 Status ReadBefore(const PlanNotation& n, size_t layers, Arena* arena, Before* out,
@@ -28,6 +27,7 @@ Status ReadBefore(const PlanNotation& n, size_t layers, Arena* arena, Before* ou
   SLUICE_TRY(arena->Allocate(positions, &out->group));
   SLUICE_TRY(arena->Allocate(positions, &out->fusion));
   SLUICE_TRY(arena->Allocate(positions, &out->tiles));
+  SLUICE_TRY(arena->Allocate(n.section.size() + 1, &out->first));
   for (size_t s = 0; s < n.section.size(); ++s) {
     const size_t end =
         s + 1 < n.section.size() ? size_t{n.section[s + 1].layer} : layers;
@@ -53,14 +53,17 @@ Status ReadBefore(const PlanNotation& n, size_t layers, Arena* arena, Before* ou
     }
     if (n.cut[p] != 0 || out->section[l] != section) {
       ++group;
-      tiles = Min(Max(n.tiling[p], int32_t{1}), kMostTiles);
+      tiles = TilesOfGroup(n.tiling[p]);
     }
     if (n.cut[p] == 2 || out->section[l] != section) ++fusion;
-    section = out->section[l];
+    while (section < out->section[l]) out->first[++section] = p;
     out->position[l] = p;
     out->group[p] = group;
     out->fusion[p] = fusion;
     out->tiles[p] = tiles;
+  }
+  while (section < n.section.size()) {
+    out->first[++section] = static_cast<uint32_t>(positions);
   }
   return Status::kOk;
 }
@@ -114,6 +117,7 @@ Status Carry(const PlanNotation& before, const Alignment& alignment, const Graph
     if (old != kNone) section = b.section[old];
     if (old == kNone) whole[section] = 0;
     CarriedLayer* c = &layers[l];
+    c->before = old;
     rank = LeastRank(graph, graph.layers[l], layers, placed ? position : 0);
     c->rank = rank;
     c->section = section;
@@ -131,6 +135,8 @@ Status Carry(const PlanNotation& before, const Alignment& alignment, const Graph
   out->layer = layers;
   out->order = order;
   out->whole = whole;
+  out->first = b.first;
+  out->after_of = alignment.after_of;
   out->before = &before;
   return Status::kOk;
 }

@@ -18,6 +18,7 @@
 namespace sluice {
 
 struct CarriedLayer {
+  uint32_t before;   // layer of the graph before, or none
   uint32_t section;  // of the plan before
   uint32_t rank;     // ascending ranks, then layers, are a computing order
   uint32_t group;    // fine-grained; numbered over the whole notation
@@ -31,10 +32,19 @@ struct CarriedSchedule {
   Span<const uint32_t> order;      // graph layers by rank, views and all
   // By section of the plan before: its layers are those it had.
   Span<const uint8_t> whole;
+  Span<const uint32_t> first;     // by section, and the end: positions of the notation
+  Span<const uint32_t> after_of;  // by layer of the graph before: layer now, or none
   const PlanNotation* before = nullptr;
-  bool minimise = false;  // nothing changes that can stay
-  uint32_t touched = 0;   // layers
+  bool same_machine = false;  // nothing about it is new, but perhaps more scratchpad
+  bool minimise = false;      // nothing changes that can stay
+  uint32_t touched = 0;       // layers
 };
+
+// As the notation says it, kept within what searches ask for.
+constexpr int32_t TilesOfGroup(int32_t tiling) {
+  constexpr int32_t kMost = 1 << 16;
+  return tiling < 1 ? 1 : tiling > kMost ? kMost : tiling;
+}
 
 Status Carry(const PlanNotation& before, const Alignment& alignment, const Graph& graph,
              Arena* arena, CarriedSchedule* out, Diagnostic* diagnostic);
