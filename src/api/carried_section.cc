@@ -9,6 +9,20 @@ namespace {
 
 constexpr size_t kMostLooks = 1 << 20;  // for free addresses
 
+// A latency above another by 1 / this counts as no slower, or as much slower; and that
+// of a list above what was searched for.
+constexpr int64_t kAllowance = 50, kMuchSlower = 20, kSearched = 10;
+
+// Of a section as it is now, and as it was.
+struct CarriedParts {
+  uint32_t section;                         // of the plan before
+  uint32_t head, tail;                      // positions of the notation
+  uint32_t head_tiles, tail_tiles;          // of the list
+  uint32_t head_transfers, tail_transfers;  // likewise
+  uint32_t tiles_before;
+  bool all;  // transfer by transfer, tile by tile
+};
+
 struct Taken {
   int64_t begin, end;
 };
@@ -332,38 +346,8 @@ bool PlaceFree(Span<const LiveRange> ranges, int64_t capacity, Span<uint32_t> or
   return true;
 }
 
-}  // namespace
-
-Status StartOfCarried(const CarriedSchedule& carried, Span<const uint32_t> layers,
-                      Span<uint32_t> local, Arena* arena, Section* section,
-                      bool* touched) {
-  const FusionRun& run = section->run;
-  GroupNotation* n = &section->start;
-  const size_t size = run.layer.size();
-  SLUICE_TRY(arena->Allocate(size, &n->order));
-  SLUICE_TRY(arena->Allocate(size, &n->cut));
-  SLUICE_TRY(arena->Allocate(size, &n->tiles));
-  SLUICE_TRY(arena->Allocate(size, &section->touched));
-  for (uint32_t i = 0; i < size; ++i) local[run.layer[i]] = i;
-  const CarriedLayer* last = nullptr;
-  uint32_t count = 0;
-  *touched = false;
-  for (uint32_t layer : layers) {
-    const uint32_t at = local[layer];
-    if (at >= size || run.layer[at] != layer) continue;  // an append
-    const CarriedLayer& c = carried.layer[layer];
-    n->order[count] = at;
-    n->cut[count] = last == nullptr || last->fusion != c.fusion ? kCutDram
-                    : last->group != c.group                    ? kCutFine
-                                                                : kCutNone;
-    n->tiles[count++] = c.tiles;
-    section->touched[at] = c.touched;
-    *touched = *touched || c.touched != 0;
-    last = &c;
-  }
-  return Status::kOk;
-}
-
+// Replaces the DRAM schedule of section->result, which a list gave; that may be empty
+// where nothing lies between head and tail.
 Status AdoptDram(const CarriedSchedule& carried, uint32_t before, int64_t capacity,
                  Arena* arena, Section* section, CarriedParts* parts, bool* adopted) {
   *adopted = false;
@@ -394,6 +378,7 @@ Status AdoptDram(const CarriedSchedule& carried, uint32_t before, int64_t capaci
   return Status::kOk;
 }
 
+// Addresses for section->buffers; *held is false when there are none near those before.
 Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
                     Span<const uint32_t> local, int64_t capacity, Arena* arena,
                     Section* section, bool* held) {
@@ -436,6 +421,92 @@ Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
     *held = !AnyMeet(ranges, offsets, first, next, open) &&
             PlaceFree(ranges, capacity, open, taken, offsets);
   }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status StartOfCarried(const CarriedSchedule& carried, Span<const uint32_t> layers,
+                      Span<uint32_t> local, Arena* arena, Section* section,
+                      bool* touched) {
+  const FusionRun& run = section->run;
+  GroupNotation* n = &section->start;
+  const size_t size = run.layer.size();
+  SLUICE_TRY(arena->Allocate(size, &n->order));
+  SLUICE_TRY(arena->Allocate(size, &n->cut));
+  SLUICE_TRY(arena->Allocate(size, &n->tiles));
+  SLUICE_TRY(arena->Allocate(size, &section->touched));
+  for (uint32_t i = 0; i < size; ++i) local[run.layer[i]] = i;
+  const CarriedLayer* last = nullptr;
+  uint32_t count = 0;
+  *touched = false;
+  for (uint32_t layer : layers) {
+    const uint32_t at = local[layer];
+    if (at >= size || run.layer[at] != layer) continue;  // an append
+    const CarriedLayer& c = carried.layer[layer];
+    n->order[count] = at;
+    n->cut[count] = last == nullptr || last->fusion != c.fusion ? kCutDram
+                    : last->group != c.group                    ? kCutFine
+                                                                : kCutNone;
+    n->tiles[count++] = c.tiles;
+    section->touched[at] = c.touched;
+    *touched = *touched || c.touched != 0;
+    last = &c;
+  }
+  return Status::kOk;
+}
+
+Status HoldTimes(const CarriedSchedule& carried, uint32_t before,
+                 Span<const uint32_t> local, int64_t capacity, Arena* arena,
+                 Section* section, bool* held) {
+  CarriedParts parts;
+  section->result.dma = DmaNotation{};
+  *held = false;
+  SLUICE_TRY(AdoptDram(carried, before, capacity, arena, section, &parts, held));
+  if (!*held) return Status::kOk;
+  SLUICE_TRY(BuffersOfFused(section->run, section->result, arena, &section->buffers));
+  return AdoptOffsets(carried, parts, local, capacity, arena, section, held);
+}
+
+Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
+                  Span<const uint32_t> local, int64_t capacity, Budget* budget,
+                  Arena* arena, Section* section) {
+  FusionResult* r = &section->result;
+  const DmaNotation listed = r->dma;
+  const int64_t listed_cycles = r->score.latency_cycles;
+  bool adopted = false;
+  bool held = false;
+  CarriedParts parts;
+  SLUICE_TRY(AdoptDram(carried, before, capacity, arena, section, &parts, &adopted));
+  QuickPlacement placed;
+  if (adopted) {
+    SLUICE_TRY(BuffersOfFused(section->run, *r, arena, &section->buffers));
+    SLUICE_TRY(AdoptOffsets(carried, parts, local, capacity, arena, section, &held));
+    if (!held) {
+      SLUICE_TRY(PlaceAtOnce(section, capacity, false, budget, arena, &placed));
+      held = placed.status == Status::kOk;
+    }
+    const int64_t cycles = r->score.latency_cycles;
+    if (held &&
+        (carried.minimise || cycles <= listed_cycles + listed_cycles / kAllowance)) {
+      return Status::kOk;
+    }
+  }
+  const Section kept = *section;
+  r->dma = listed;
+  r->score.latency_cycles = listed_cycles;
+  // Much slower than it could be: worth the longer way to addresses. But a list knows
+  // nothing of addresses; what was searched for on this machine need not be near it.
+  const bool searched = carried.same_machine && carried.touched <= kFewLayers;
+  const int64_t slow =
+      listed_cycles + listed_cycles / (searched ? kSearched : kMuchSlower);
+  const bool stays =
+      held && (carried.minimise || kept.result.score.latency_cycles <= slow);
+  SLUICE_TRY(BuffersOfFused(section->run, *r, arena, &section->buffers));
+  SLUICE_TRY(PlaceAtOnce(section, capacity, !stays, budget, arena, &placed));
+  if (placed.status == Status::kOk) return Status::kOk;
+  if (!stays) return PlaceOrTighten(section, capacity, budget, arena, &placed);
+  *section = kept;
   return Status::kOk;
 }
 

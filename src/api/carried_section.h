@@ -22,15 +22,7 @@
 
 namespace sluice {
 
-// Of a section as it is now, and as it was.
-struct CarriedParts {
-  uint32_t section;                         // of the plan before
-  uint32_t head, tail;                      // positions of the notation
-  uint32_t head_tiles, tail_tiles;          // of the list
-  uint32_t head_transfers, tail_transfers;  // likewise
-  uint32_t tiles_before;
-  bool all;  // transfer by transfer, tile by tile
-};
+constexpr uint32_t kFewLayers = 8;  // touched: little of what was searched for is lost
 
 // layers: as the run has them, in any order, appends to states among them. local: by
 // graph layer; becomes the number in the run of those that it has. touched: any is.
@@ -38,15 +30,18 @@ Status StartOfCarried(const CarriedSchedule& carried, Span<const uint32_t> layer
                       Span<uint32_t> local, Arena* arena, Section* section,
                       bool* touched);
 
-// Replaces the DRAM schedule of section->result, which a list gave; that may be empty
-// where nothing lies between head and tail. before: section of the plan before.
-Status AdoptDram(const CarriedSchedule& carried, uint32_t before, int64_t capacity,
-                 Arena* arena, Section* section, CarriedParts* parts, bool* adopted);
+// Whether section->result, of which only the list is set, may run as it did before; then
+// its DRAM schedule, buffers and addresses are set. before: section of the plan before.
+Status HoldTimes(const CarriedSchedule& carried, uint32_t before,
+                 Span<const uint32_t> local, int64_t capacity, Arena* arena,
+                 Section* section, bool* held);
 
-// Addresses for section->buffers; *held is false when there are none near those before.
-Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
-                    Span<const uint32_t> local, int64_t capacity, Arena* arena,
-                    Section* section, bool* held);
+// DRAM order, living durations and addresses for section->result, which a list gave its
+// times: those of the plan before where they hold, those of the list where they are
+// better and have addresses.
+Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
+                  Span<const uint32_t> local, int64_t capacity, Budget* budget,
+                  Arena* arena, Section* section);
 
 }  // namespace sluice
 

@@ -18,11 +18,8 @@ namespace {
 
 constexpr uint32_t kLongSection = 300;     // layers
 constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
-// Carried over: evaluations where few layers were touched, by layer where many were. A
-// latency above another by 1 / this counts as no slower, or as much slower.
+// Carried over: evaluations where few layers were touched, by layer where many were.
 constexpr uint64_t kReworkEvaluations = 64, kReworkOfLayer = 2;
-constexpr uint32_t kFewTouched = 8;
-constexpr int64_t kAllowance = 50, kMuchSlower = 20, kSearched = 10;
 constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
 // Against the deadline: how often the whole is written and timed behind the search; how
 // much longer judging may take than it took for the plain plan; the share of the time
@@ -359,81 +356,26 @@ class FusedScheduler {
 
   uint64_t EvaluationsOf(const Section& section) const {
     if (call_.carried->minimise) return 0;
-    if (call_.carried->touched <= kFewTouched) return kReworkEvaluations;
+    if (call_.carried->touched <= kFewLayers) return kReworkEvaluations;
     return kReworkOfLayer * LayersOf(section);
   }
 
   // A section that nothing has changed about, on the same machine: as it was, without
   // a look at anything else.
   Status TakeOver(Section* section, bool* held) {
-    const CarriedSchedule& carried = *call_.carried;
-    const uint32_t before = CarriedOf(*section);
     FusionSearch search = SearchOf(*section, 0);
-    search.list_transfers = carried.before->section[before].transfers;
+    const uint32_t before = CarriedOf(*section);
+    search.list_transfers = call_.carried->before->section[before].transfers;
     *held = false;
     if (search.list_transfers == 0) return Status::kOk;
     const Arena::Mark mark = arena_->mark();
     const Status status = Solve(section, search, budget_, arena_);
     if (status == Status::kOutOfMemory) return status;
-    CarriedParts parts;
-    bool adopted = false;
-    section->result.dma = DmaNotation{};
     if (status == Status::kOk) {
       SLUICE_TRY(
-          AdoptDram(carried, before, capacity_, arena_, section, &parts, &adopted));
-    }
-    if (adopted) {
-      SLUICE_TRY(
-          BuffersOfFused(section->run, section->result, arena_, &section->buffers));
-      SLUICE_TRY(AdoptOffsets(carried, parts, local_, capacity_, arena_,
-                              section, held));
+          HoldTimes(*call_.carried, before, local_, capacity_, arena_, section, held));
     }
     if (!*held) arena_->Rewind(mark);
-    return Status::kOk;
-  }
-
-  // DRAM order, living durations and addresses: those of the plan before where they
-  // hold, those of a list schedule where they are better and have addresses.
-  Status AdoptTimes(Section* section) {
-    const CarriedSchedule& carried = *call_.carried;
-    FusionResult* r = &section->result;
-    const DmaNotation listed = r->dma;
-    const int64_t listed_cycles = r->score.latency_cycles;
-    bool adopted = false;
-    bool held = false;
-    CarriedParts parts;
-    SLUICE_TRY(AdoptDram(carried, CarriedOf(*section), capacity_, arena_, section,
-                         &parts, &adopted));
-    QuickPlacement placed;
-    if (adopted) {
-      SLUICE_TRY(BuffersOfFused(section->run, *r, arena_, &section->buffers));
-      SLUICE_TRY(AdoptOffsets(carried, parts, local_, capacity_, arena_,
-                              section, &held));
-      if (!held) {
-        SLUICE_TRY(PlaceAtOnce(section, capacity_, false, budget_, arena_, &placed));
-        held = placed.status == Status::kOk;
-      }
-      const int64_t cycles = r->score.latency_cycles;
-      if (held &&
-          (carried.minimise || cycles <= listed_cycles + listed_cycles / kAllowance)) {
-        return Status::kOk;
-      }
-    }
-    const Section kept = *section;
-    r->dma = listed;
-    r->score.latency_cycles = listed_cycles;
-    // Much slower than it could be: worth the longer way to addresses. But a list knows
-    // nothing of addresses; what was searched for on this machine need not be near it.
-    const bool searched = carried.same_machine && carried.touched <= kFewTouched;
-    const int64_t slow =
-        listed_cycles + listed_cycles / (searched ? kSearched : kMuchSlower);
-    const bool stays =
-        held && (carried.minimise || kept.result.score.latency_cycles <= slow);
-    SLUICE_TRY(BuffersOfFused(section->run, *r, arena_, &section->buffers));
-    SLUICE_TRY(PlaceAtOnce(section, capacity_, !stays, budget_, arena_, &placed));
-    if (placed.status == Status::kOk) return Status::kOk;
-    if (!stays) return PlaceOrTighten(section, capacity_, budget_, arena_, &placed);
-    *section = kept;
     return Status::kOk;
   }
 
@@ -456,7 +398,8 @@ class FusedScheduler {
     if (!held) {
       SLUICE_TRY(Solve(section, SearchOf(*section, 0), budget_, arena_));
       if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
-      SLUICE_TRY(AdoptTimes(section));
+      SLUICE_TRY(AdoptTimes(carried, CarriedOf(*section), local_, capacity_, budget_,
+                            arena_, section));
     }
     if (RoundsOf(*section) != 0) SLUICE_TRY(MeasureFused(section));
     section->decision = ++decisions_;
