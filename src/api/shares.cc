@@ -293,30 +293,68 @@ Status Shares::PlanOpen(const Choice& choice, Known known, bool* planned) {
   return Status::kOk;
 }
 
-// Sizes with what their range has left, for each that could be faster with it.
-Status Shares::AddLeftovers(const Choice& choice, bool* added) {
-  *added = false;
-  const int64_t alignment = RangeAlignment(request_.hardware);
+// Sizes with what their range has left, for each that could be faster with it, and those
+// that would make room for a faster size of a neighbour.
+Status Shares::AddNeighbours(const Choice& choice, bool* added) {
+  uint32_t n = 0;
+  size_t before = 0, after = 0;
+  for (uint32_t m = 0; m < count_; ++m) {
+    if (!models_[m].reserved) ++n;
+    before += models_[m].sizes.size();
+  }
   for (const FreeRange& range : request_.ranges) {
     int64_t left = range.bytes;
     const auto inside = [&](uint32_t i) {
       const int64_t offset = choice.partition.offset[i] - range.begin;
       return offset >= 0 && offset < range.bytes;
     };
-    uint32_t n = 0;
-    for (uint32_t m = 0; m < count_; ++m) n += models_[m].reserved ? 0 : 1;
     for (uint32_t i = 0; i < n; ++i) left -= inside(i) ? choice.BytesOf(i) : 0;
     for (uint32_t i = 0; i < n; ++i) {
-      if (!inside(i) || left < choice.BytesOf(i) / kLeftoverShare) continue;
-      Model* model = &models_[choice.model[i]];
-      const CurvePoint& point = model->sizes[choice.SizeOf(i)].point;
-      const int64_t bytes = (choice.BytesOf(i) + left) / alignment * alignment;
-      if (point.bytes >= bytes || point.latency <= model->sizes[0].point.latency) {
-        continue;
+      if (!inside(i)) continue;
+      SLUICE_TRY(AddLeftover(choice, i, left));
+      for (uint32_t j = 0; j < n; ++j) {
+        if (j != i && inside(j)) SLUICE_TRY(AddExchanges(choice, i, j, left));
       }
-      const size_t before = model->sizes.size();
-      SLUICE_TRY(AddSize(model, bytes));
-      *added = *added || model->sizes.size() != before;
+    }
+  }
+  for (uint32_t m = 0; m < count_; ++m) after += models_[m].sizes.size();
+  *added = after != before;
+  return Status::kOk;
+}
+
+Status Shares::AddLeftover(const Choice& choice, uint32_t i, int64_t left) {
+  Model* model = &models_[choice.model[i]];
+  const CurvePoint& point = model->sizes[choice.SizeOf(i)].point;
+  const int64_t alignment = RangeAlignment(request_.hardware);
+  const int64_t bytes = (choice.BytesOf(i) + left) / alignment * alignment;
+  if (left < choice.BytesOf(i) / kLeftoverShare || point.bytes >= bytes ||
+      point.latency <= model->sizes[0].point.latency) {
+    return Status::kOk;
+  }
+  return AddSize(model, bytes);
+}
+
+// What remains for j when i takes a faster size, where that seems worth it.
+Status Shares::AddExchanges(const Choice& choice, uint32_t i, uint32_t j,
+                            int64_t left) {
+  const Model& gains = models_[choice.model[i]];
+  Model* loses = &models_[choice.model[j]];
+  const int64_t alignment = RangeAlignment(request_.hardware);
+  const int64_t now = loses->sizes[choice.SizeOf(j)].point.latency;
+  for (const SharedSize& size : gains.sizes) {
+    if (size.state != SharedSize::kPlanned) continue;
+    const int64_t gain =
+        gains.sizes[choice.SizeOf(i)].point.latency - size.point.latency;
+    const int64_t grows = RoundUpTo(size.point.need, alignment) - choice.BytesOf(i);
+    SharedSize open = {};
+    open.point.bytes = (choice.BytesOf(j) + left - grows) / alignment * alignment;
+    if (gain <= 0 || open.point.bytes <= 0 || open.point.bytes >= choice.BytesOf(j)) {
+      continue;
+    }
+    const int64_t loss = Latency(*loses, open, Known::kGuesses) - now;
+    if (static_cast<__int128>(loss) * loses->weight <
+        static_cast<__int128>(gain) * gains.weight) {
+      SLUICE_TRY(AddSize(loses, open.point.bytes));
     }
   }
   return Status::kOk;
@@ -385,7 +423,7 @@ Status Shares::Divide(Division* out) {
     }
     SLUICE_TRY(PlanOpen(choice, known, &more));
     if (more) continue;
-    if (known != Known::kPlans) SLUICE_TRY(AddLeftovers(choice, &more));
+    if (known != Known::kPlans) SLUICE_TRY(AddNeighbours(choice, &more));
     if (more) continue;
     if (known == Known::kGuesses) {
       known = Known::kBounds;

@@ -11,8 +11,8 @@
 // Cost     a schedule per size that matters. Sizes between planned ones are guessed, and
 //          the best division by guesses is planned, until all in it is; then the same by
 //          lower bounds (less scratchpad is never faster), which proves it. What a plan
-//          does not need of its size is nobody's again, and sizes that would use what is
-//          left over join.
+//          does not need of its size is nobody's again; sizes that would use what is left
+//          over, or make room for a faster neighbour, join.
 #ifndef SLUICE_API_SHARES_H_
 #define SLUICE_API_SHARES_H_
 
@@ -100,7 +100,9 @@ class Shares {
   Status Choose(Known known, Choice* choice);
   Status PlanSmallest(bool* planned);
   Status PlanOpen(const Choice& choice, Known known, bool* planned);
-  Status AddLeftovers(const Choice& choice, bool* added);
+  Status AddNeighbours(const Choice& choice, bool* added);
+  Status AddLeftover(const Choice& choice, uint32_t i, int64_t left);
+  Status AddExchanges(const Choice& choice, uint32_t i, uint32_t j, int64_t left);
   Status DoNotFit(Status status);
 
   const ShareRequest request_;

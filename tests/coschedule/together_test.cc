@@ -126,6 +126,58 @@ TEST_CASE(
   CHECK(many > 5);
 }
 
+// Budgets, needs and latencies of a model in up to `bytes`.
+std::vector<sluice_curve_point_t> CurveOf(Cohort* c, size_t m, uint64_t bytes) {
+  std::vector<sluice_curve_point_t> points(12);
+  uint32_t count = 12;
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.scratchpad_bytes = bytes;
+  options.delay_exponent = 1;
+  const sluice_status_t status =
+      sluice_curve(c->library.context.get(), c->models[m].graph, c->hardware(),
+                   &options, points.data(), &count, &c->library.diagnostic);
+  points.resize(status == SLUICE_OK ? count : 0);
+  return points;
+}
+
+// Only some sizes are planned: those that are not would have been no better.
+TEST_CASE("dividing finds what tracing whole curves finds") {
+  int compared = 0, worse = 0, better = 0;
+  uint64_t found = 0, traced = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    MachineSpec machine = MakeRandomMachine(seed);
+    machine.base.scratchpad_bytes += 400 * seed;
+    const uint64_t bytes = machine.base.scratchpad_bytes;
+    Cohort c(Graphs(seed + 20, 2), MachineBytes(machine));
+    REQUIRE(c.ok);
+    c.options.share = SLUICE_SHARE_PARTITION;
+    uint64_t best = UINT64_MAX;
+    for (const auto& a : CurveOf(&c, 0, bytes)) {
+      for (const auto& b : CurveOf(&c, 1, bytes)) {
+        const uint64_t sum = a.latency_cycles + b.latency_cycles;
+        if ((a.plan_bytes + 63) / 64 * 64 + b.plan_bytes <= bytes) {
+          best = std::min(best, sum);
+        }
+      }
+    }
+    const bool divided = c.Schedule() == SLUICE_OK;
+    if (best == UINT64_MAX) continue;
+    REQUIRE(divided);
+    ++compared;
+    found += c.summary.latency_sum;
+    traced += best;
+    worse += c.summary.latency_sum > best;
+    better += c.summary.latency_sum < best;
+  }
+  MESSAGE(compared << " pairs: worse in " << worse << ", better in " << better << "; "
+                   << found << " cycles against " << traced);
+  CHECK(compared > 6);
+  CHECK(found <= traced);
+  CHECK(worse <= better);
+}
+
 // Plans that share the scratchpad, interrupted anywhere.
 TEST_CASE("any turns: the static judge and the machine say the same") {
   int accepted = 0, rejected = 0;

@@ -125,6 +125,8 @@ class Cohort {
     return points;
   }
 
+  const sluice_hardware_t* hardware() const { return hardware_.get(); }
+
   Library library;
   bool ok = false;
   std::vector<sluice_model_t> models;  // may be changed before Schedule
