@@ -451,7 +451,7 @@ typedef struct sluice_coschedule_options {
   uint64_t max_iterations; /* of each plan; 0 = none */
   uint64_t seed;
   const uint32_t* cancel;
-  uint32_t points; /* of each curve; 0 = 12 */
+  uint32_t points; /* of each curve, planned where they matter; 0 = 12 */
   uint32_t reserved;
 } sluice_coschedule_options_t;
 

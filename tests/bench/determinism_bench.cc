@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same bytes everywhere: plans of the whole zoo, by every variant of the library that
-// has been built (cmake --build build/release --target hash_variants).
+// has been built (cmake --build build/release --target hash_variants). Four plans of each
+// network on soma-edge, of 150 to 400 iterations (plan_hashes --zoo); of four networks one
+// more on the mesh kapla-4x4.
 //
 // Input    programs variants/VARIANT/plan_hashes beside the tests of this build, with
 //          their emulators; SLUICE_DETERMINISM_FOLDER: another place of plan_hashes and
 //          variants; SLUICE_DETERMINISM_ONLY: networks to look at, comma-separated
-// Output   a table or one JSON object: per network the hash of this build's plan on
-//          soma-edge, and per variant whether it has the same
+// Output   a table or one JSON object: per network the hashes of this build's plans, and
+//          per variant whether it has the same and its CPU time
 // Errors   5 when a hash differs or a program fails
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +20,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,6 +34,8 @@ namespace fs = std::filesystem;
 
 struct Variant {
   std::string name, command;
+  double cpu_seconds = 0;
+  int equal = 0;  // networks
 };
 
 // This build's program first.
@@ -50,17 +58,46 @@ std::vector<Variant> FindVariants() {
   return found;
 }
 
-// "resnet50 default ok 0123456789abcdef", or what went wrong.
-std::string Ask(const Variant& variant, const std::string& arguments) {
-  std::FILE* pipe =
-      popen((variant.command + " --plain " + arguments + " 2>&1").c_str(), "r");
+double ChildrenCpu() {
+  rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Lines as "resnet50 default ok 0123456789abcdef", or what went wrong.
+std::string Ask(Variant* variant, const std::string& arguments) {
+  const double before = ChildrenCpu();
+  std::FILE* pipe = popen((variant->command + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return "cannot be run";
-  char line[256] = "";
-  const bool read = std::fgets(line, sizeof line, pipe) != nullptr;
+  std::string text;
+  char part[256];
+  while (std::fgets(part, sizeof part, pipe) != nullptr) text += part;
   const int code = pclose(pipe);
-  std::string text = read ? line : "";
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  variant->cpu_seconds += ChildrenCpu() - before;
   return code == 0 ? text : "failed: " + text;
+}
+
+// Every line of `text`, without its end.
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Whether there are plans; a budget may be too small for one.
+bool Good(const std::string& answer) {
+  if (answer.find(" default ok ") == std::string::npos) return false;
+  for (const std::string& line : LinesOf(answer)) {
+    if (line.find(" ok ") == std::string::npos &&
+        line.find(" infeasible ") == std::string::npos) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool Wanted(const std::string& name) {
@@ -69,16 +106,53 @@ bool Wanted(const std::string& name) {
   return ("," + std::string(only) + ",").find("," + name + ",") != std::string::npos;
 }
 
+// Machines and the networks on them.
+struct Work {
+  const char* machine;
+  const char* way;
+  std::vector<std::string> networks;
+};
+
+std::vector<Work> AllWork() {
+  std::vector<std::string> zoo;
+  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
+    zoo.push_back(entry.name);
+  }
+  return {{"soma-edge", " --zoo ", zoo},
+          {"kapla-4x4", " --plain ", {"alexnet", "lstm_gnmt", "mlp_l", "transformer"}}};
+}
+
+nlohmann::ordered_json Compare(std::vector<Variant>* variants, const std::string& name,
+                               const std::string& machine, const std::string& arguments,
+                               bool json, bool* good) {
+  const std::string expected = Ask(&variants->front(), arguments);
+  *good = *good && Good(expected);
+  if (!json) std::printf("%s: %s", machine.c_str(), expected.c_str());
+  nlohmann::ordered_json same = nlohmann::ordered_json::object();
+  for (size_t v = 1; v < variants->size(); ++v) {
+    Variant* variant = &(*variants)[v];
+    const std::string answer = Ask(variant, arguments);
+    same[variant->name] = answer == expected;
+    *good = *good && answer == expected;
+    variant->equal += answer == expected;
+    if (json) continue;
+    std::printf("  %-12s %s\n", variant->name.c_str(),
+                answer == expected ? "equal" : answer.c_str());
+    std::fflush(stdout);
+  }
+  return {{"network", name},
+          {"machine", machine},
+          {"hashes", LinesOf(expected)},
+          {"equal", same}};
+}
+
 }  // namespace
 
 int RunDeterminismBench(bool json) {
-  const std::vector<Variant> variants = FindVariants();
+  std::vector<Variant> variants = FindVariants();
   const fs::path folder =
-      fs::temp_directory_path() / ("sluice-determinism-" + std::to_string(std::rand()));
+      fs::temp_directory_path() / ("sluice-determinism-" + std::to_string(getpid()));
   fs::create_directories(folder);
-  const std::string machine = (folder / "machine.slh").string();
-  const auto bytes = sluice::cli::LoadHardware("soma-edge");
-  sluice::cli::WriteFile(machine, bytes.data(), bytes.size());
   if (!json && variants.size() == 1) {
     std::printf(
         "no variants are built: cmake --build build/release --target "
@@ -86,34 +160,35 @@ int RunDeterminismBench(bool json) {
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool good = true;
-  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
-    if (!Wanted(entry.name)) continue;
-    const auto graph = sluice::cli::MakeZooGraph(entry.name, {});
-    const std::string path = (folder / (std::string(entry.name) + ".slg")).string();
-    sluice::cli::WriteFile(path, graph.data(), graph.size());
-    const std::string expected = Ask(variants[0], machine + " " + path);
-    if (!json) std::printf("%s\n", expected.c_str());
-    nlohmann::ordered_json same = nlohmann::ordered_json::object();
-    good = good && expected.find(" ok ") != std::string::npos;
-    for (size_t v = 1; v < variants.size(); ++v) {
-      const std::string answer = Ask(variants[v], machine + " " + path);
-      same[variants[v].name] = answer == expected;
-      good = good && answer == expected;
-      if (json) continue;
-      std::printf("  %-12s %s\n", variants[v].name.c_str(),
-                  answer == expected ? "equal" : answer.c_str());
-      std::fflush(stdout);
+  for (const Work& work : AllWork()) {
+    const std::string machine = (folder / "machine.slh").string();
+    const auto bytes = sluice::cli::LoadHardware(work.machine);
+    sluice::cli::WriteFile(machine, bytes.data(), bytes.size());
+    for (const std::string& name : work.networks) {
+      if (!Wanted(name)) continue;
+      const auto graph = sluice::cli::MakeZooGraph(name, {});
+      const std::string path = (folder / (name + ".slg")).string();
+      sluice::cli::WriteFile(path, graph.data(), graph.size());
+      rows.push_back(Compare(&variants, name, work.machine,
+                             work.way + machine + " " + path, json, &good));
+      fs::remove(path);
     }
-    rows.push_back({{"network", entry.name},
-                    {"hash", expected.substr(expected.rfind(' ') + 1)},
-                    {"equal", same}});
-    fs::remove(path);
   }
   fs::remove_all(folder);
+  nlohmann::ordered_json sums = nlohmann::ordered_json::object();
+  for (size_t v = 1; v < variants.size(); ++v) {
+    const Variant& variant = variants[v];
+    sums[variant.name] = {{"equal", variant.equal},
+                          {"of", rows.size()},
+                          {"cpu_seconds", variant.cpu_seconds}};
+    if (json) continue;
+    std::printf("%-12s %d of %zu networks equal, %.0f s of CPU\n", variant.name.c_str(),
+                variant.equal, rows.size(), variant.cpu_seconds);
+  }
   if (json) {
-    std::printf(
-        "%s\n",
-        nlohmann::ordered_json({{"determinism", rows}, {"ok", good}}).dump(1).c_str());
+    const nlohmann::ordered_json result = {
+        {"determinism", rows}, {"variants", sums}, {"ok", good}};
+    std::printf("%s\n", result.dump(1).c_str());
   }
   return good ? 0 : 5;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_hashes HARDWARE GRAPH... [--plain HARDWARE GRAPH...]: what the scheduler answers,
- * as hashes.
+/* plan_hashes HARDWARE GRAPH... [--plain|--zoo HARDWARE GRAPH...]: what the scheduler
+ * answers, as hashes.
  *
  * One line per graph and way of scheduling it: graph, way, status, FNV-1a 64 of the plan's
  * bytes. Everything is bounded by iterations, so that the lines are the same on every
  * machine and with every compiler. Behind --plain: the default way alone, for large
- * networks. */
+ * networks; behind --zoo: that, in 2 MiB, by SoMa's search, and the plan made again for
+ * less scratchpad. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,11 @@ static const way_t kWays[] = {
     {"cocco", SLUICE_SOLVER_COCCO, SLUICE_GRANULARITY_TILE, 150, 0, 0, 2, 1},
     {"whole", SLUICE_SOLVER_DEFAULT, SLUICE_GRANULARITY_OPERATOR, 400, 0, 0, 1, 1}};
 
+static const way_t kZooWays[] = {
+    {"default", SLUICE_SOLVER_DEFAULT, SLUICE_GRANULARITY_TILE, 400, 0, 0, 1, 1},
+    {"2MiB", SLUICE_SOLVER_DEFAULT, SLUICE_GRANULARITY_TILE, 400, 2 << 20, 0, 0, 1},
+    {"soma", SLUICE_SOLVER_SOMA, SLUICE_GRANULARITY_TILE, 150, 0, 0, 1, 1}};
+
 static void Curve(sluice_context_t* context, const sluice_graph_t* graph,
                   const sluice_hardware_t* hardware, const char* name) {
   sluice_curve_point_t points[4];
@@ -139,9 +145,10 @@ static sluice_hardware_t* Machine(sluice_context_t* context, const char* path) {
   return hardware;
 }
 
-static void Schedule(sluice_context_t* context, const sluice_graph_t* graph,
-                     const sluice_hardware_t* hardware, const char* name,
-                     const way_t* way) {
+/* The plan, or NULL. */
+static sluice_plan_t* Schedule(sluice_context_t* context, const sluice_graph_t* graph,
+                               const sluice_hardware_t* hardware, const char* name,
+                               const way_t* way) {
   sluice_schedule_options_t options;
   sluice_plan_t* plan = NULL;
   sluice_status_t status;
@@ -157,7 +164,46 @@ static void Schedule(sluice_context_t* context, const sluice_graph_t* graph,
   options.seed = 1;
   status = sluice_schedule(context, graph, hardware, &options, &plan, NULL);
   Print(name, way->name, status, PlanHash(plan));
+  return plan;
+}
+
+/* A plan made again for three quarters of the scratchpad that it uses. */
+static void Again(sluice_context_t* context, const sluice_graph_t* graph,
+                  const sluice_hardware_t* hardware, const char* name,
+                  const sluice_plan_t* before) {
+  sluice_schedule_options_t schedule;
+  sluice_reschedule_options_t options;
+  sluice_report_t report;
+  sluice_plan_t* plan = NULL;
+  sluice_status_t status;
+  memset(&schedule, 0, sizeof schedule);
+  memset(&options, 0, sizeof options);
+  memset(&report, 0, sizeof report);
+  report.struct_size = sizeof report;
+  if (before == NULL || sluice_plan_report(before, &report) != SLUICE_OK) return;
+  schedule.struct_size = sizeof schedule;
+  schedule.max_iterations = 200;
+  schedule.scratchpad_bytes = report.peak_buffer_bytes / 4 * 3;
+  schedule.energy_exponent = schedule.delay_exponent = 1;
+  options.struct_size = sizeof options;
+  options.schedule = &schedule;
+  options.minimise_changes = 1;
+  status =
+      sluice_reschedule(context, before, graph, hardware, &options, &plan, NULL, NULL);
+  Print(name, "again", status, PlanHash(plan));
   sluice_plan_destroy(plan);
+}
+
+/* Every way; the plan of the first is made again where that is asked for. */
+static void ScheduleWays(sluice_context_t* context, const sluice_graph_t* graph,
+                         const sluice_hardware_t* hardware, const char* name,
+                         const way_t* ways, size_t count, int again) {
+  size_t w;
+  for (w = 0; w < count; ++w) {
+    sluice_plan_t* plan = Schedule(context, graph, hardware, name, &ways[w]);
+    if (again && w == 0) Again(context, graph, hardware, name, plan);
+    sluice_plan_destroy(plan);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -165,18 +211,18 @@ int main(int argc, char** argv) {
   sluice_hardware_t* hardware = NULL;
   sluice_graph_t* graphs[SLUICE_MODELS_MAX];
   uint32_t count = 0;
-  int plain = 0;
+  int plain = 0, zoo = 0;
   int i;
   if (sluice_context_create(NULL, &context, NULL) != SLUICE_OK) return 6;
   for (i = 1; i < argc; ++i) {
     sluice_graph_t* graph = NULL;
     file_t file;
     char name[64];
-    size_t w;
-    if (strcmp(argv[i], "--plain") == 0) {
-      if (hardware != NULL) Together(context, hardware, graphs, count);
+    if (strcmp(argv[i], "--plain") == 0 || strcmp(argv[i], "--zoo") == 0) {
+      if (hardware != NULL && !plain) Together(context, hardware, graphs, count);
       sluice_hardware_destroy(hardware);
       plain = 1;
+      zoo = strcmp(argv[i], "--zoo") == 0;
       hardware = NULL;
       continue;
     }
@@ -192,8 +238,12 @@ int main(int argc, char** argv) {
       return 2;
     }
     free(file.bytes);
-    for (w = 0; w < (plain ? 1 : sizeof kWays / sizeof kWays[0]); ++w) {
-      Schedule(context, graph, hardware, name, &kWays[w]);
+    if (zoo) {
+      ScheduleWays(context, graph, hardware, name, kZooWays,
+                   sizeof kZooWays / sizeof kZooWays[0], 1);
+    } else {
+      ScheduleWays(context, graph, hardware, name, kWays,
+                   plain ? 1 : sizeof kWays / sizeof kWays[0], 0);
     }
     if (!plain) Curve(context, graph, hardware, name);
     fflush(stdout);
