@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/baseline/tiling.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "model/tile_cycles.h"
 
@@ -175,6 +177,12 @@ void TripsOf(const TiledLayer& layer, const Tiling& tiling, int32_t trips[kLoops
                 CeilDivide(layer.channels, layer.parts[kLoopC]), tiling.c_chunk));
 }
 
+double TilesOf(const int32_t trips[kLoops]) {
+  double tiles = 1;
+  for (int v = 0; v < kLoops; ++v) tiles *= trips[v];
+  return tiles;
+}
+
 // How often a role's box changes: the trips of all loops down to the innermost one that
 // it depends on.
 int64_t LoadsOf(const LayerFacts& facts, const Tiling& tiling,
@@ -247,10 +255,9 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
   return tiles;
 }
 
-// Fills in what depends on the tiles and trips alone.
+// Fills in what depends on the tiles and their trips alone; the trips are there.
 void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* tiles) {
   TileBuffers& b = tiles->buffers;
-  TripsOf(layer, tiling, b.trips);
   const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
@@ -262,8 +269,7 @@ void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* ti
         tiles->first.box[kRoleOutput].elements() * layer.hardware.accumulator_bytes,
         alignment);
   }
-  tiles->tiles = 1;
-  for (int32_t trips : b.trips) tiles->tiles *= trips;
+  tiles->tiles = TilesOf(b.trips);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
   tiles->compute = tiles->tiles *
                    static_cast<double>(TileCycles(layer.hardware, tiles->first, c));
@@ -317,6 +323,25 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
   return overlapped * (1 + tiles * kTileToll);
 }
 
+// Cycles that no tiling is estimated below: everything is computed and moved once, of the
+// input the share that tiles ask for (strides may skip rows between them).
+double LeastCycles(const TiledLayer& layer, const TileBoxes& whole, double share) {
+  const Rational bandwidth = layer.hardware.dram().bandwidth;
+  double bytes = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (layer.operands.tensor[r] == kNone) continue;
+    bytes += static_cast<double>(whole.box[r].elements()) *
+             layer.graph.tensors[layer.operands.tensor[r]].element_bytes *
+             (r == kRoleInput0 ? share : 1);
+  }
+  int64_t parts = 1;
+  for (const int32_t n : layer.parts) parts *= n;
+  return Max(bytes * static_cast<double>(bandwidth.denominator) /
+                 static_cast<double>(bandwidth.numerator),
+             static_cast<double>(TileCycles(layer.hardware, whole, layer.channels))) /
+         static_cast<double>(parts);
+}
+
 // Tries candidates and keeps the best.
 class Search {
  public:
@@ -353,12 +378,14 @@ class Search {
     }
     widest_ = widest;
     ratio_ = ratio;
+    double share = 1;
+    for (const double of_cut : ratio) share = Min(share, of_cut);
+    least_ = LeastCycles(layer_, facts_.whole, share);
   }
 
-  // Every spatial cut from the coarsest that fits, a few finer ones with it. False when
-  // none fits.
-  bool TryChannels(const SpatialList& cuts, int32_t k, int32_t c, bool doubled) {
-    bool any = false;
+  // Every spatial cut from the coarsest that fits, a few finer ones with it, until there
+  // are too many tiles for a better one.
+  void TryChannels(const SpatialList& cuts, int32_t k, int32_t c, bool doubled) {
     int known = 0;  // cuts whose largest tiles are
     for (int order = 0; order < 2; ++order) {
       int tried = 0;
@@ -370,7 +397,11 @@ class Search {
             doubled};
         LargestTiles* tiles = &largest_[static_cast<size_t>(i)];
         if (i >= known) {
+          int32_t trips[kLoops];
+          TripsOf(layer_, tiling, trips);
+          if (found_ && least_ * (1 + TilesOf(trips) * kTileToll) >= best_cost_) break;
           *tiles = LargestOf(layer_, tiling, Widest(i));
+          memcpy(tiles->buffers.trips, trips, sizeof trips);
           SizeBuffers(layer_, tiling, tiles);
           known = i + 1;
         }
@@ -378,13 +409,11 @@ class Search {
         const TileBuffers b = Buffers(layer_, facts_, tiling, *tiles, loads);
         smallest_ = Min(smallest_, b.total_bytes);
         if (b.total_bytes > capacity_) continue;
-        any = true;
         ++tried;
         Keep(tiling, EstimateCycles(layer_, facts_, tiling, *tiles, loads,
                                     ratio_[static_cast<size_t>(i)]));
       }
     }
-    return any;
   }
 
   bool found() const { return found_; }
@@ -411,6 +440,7 @@ class Search {
   int64_t capacity_;
   LayerFacts facts_;
   const Tensor& out_;
+  double least_ = 0;
   Span<int32_t> widest_;
   Span<LargestTiles> largest_;  // per cut, for the channels that are tried
   Span<double> ratio_;
@@ -436,6 +466,7 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
     AxisHalo(layer, a, tiling.chunk[a], nullptr, &widest[a - 1], &sum);
   }
   LargestTiles tiles = LargestOf(layer, tiling, widest);
+  TripsOf(layer, tiling, tiles.buffers.trips);
   SizeBuffers(layer, tiling, &tiles);
   int64_t loads[kTileRoles];
   return Buffers(layer, FactsOf(layer), tiling, tiles, loads);
