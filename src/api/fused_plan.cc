@@ -176,7 +176,7 @@ class FusedScheduler {
       }
       for (uint32_t l = s.first; l < s.last; ++l) {
         SLUICE_TRY(AppendLayer(graph_, hardware_, plan->lowering, order_[l], capacity_,
-                               coster_, &unlimited, arena_, program));
+                               coster_, &unlimited, arena_, program, call_.tilings));
       }
     }
     return Status::kOk;
@@ -500,7 +500,7 @@ class FusedScheduler {
     Budget unlimited;
     for (uint32_t l : layers) {
       SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, coster_,
-                             &unlimited, arena_, &alone));
+                             &unlimited, arena_, &alone, call_.tilings));
     }
     return Measure(alone, cost);
   }

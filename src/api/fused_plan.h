@@ -23,6 +23,7 @@
 #include "model/plan.h"
 #include "model/program.h"
 #include "model/tile_cost.h"
+#include "solve/baseline/tiling_memo.h"
 #include "solve/repair/carry.h"
 
 namespace sluice {
@@ -72,6 +73,7 @@ struct FusedCall {
   // What still holds of an earlier schedule: fused sections stay so, what was touched is
   // reworked; `baseline` then is any report that tells the scale of energy and cycles.
   const CarriedSchedule* carried = nullptr;
+  TilingMemo* tilings = nullptr;  // layer by layer, of this graph, chip and size
 };
 
 // arena: of the plan; program must not allocate from scratch. The budget ends early

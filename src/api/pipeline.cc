@@ -163,6 +163,8 @@ class PlanMaker {
         scratch_(scratch),
         diagnostic_(diagnostic),
         live_before_(scratch->memory()->live_bytes()),
+        tiling_memory_(scratch->memory()),
+        tilings_(&tiling_memory_),
         baseline_(scratch->memory(), hardware) {
     capacity_ = hardware.scratchpad().capacity_bytes;
     if (options.scratchpad_bytes != 0) {
@@ -261,12 +263,12 @@ class PlanMaker {
       return status == Status::kOutOfMemory ? status : Status::kOk;
     }
     carried.minimise = minimise_;
-    carried.same_machine = before_->hardware_hash == hardware_.hash &&
-                           BudgetOf(*before_) >= capacity_;
+    carried.same_machine =
+        before_->hardware_hash == hardware_.hash && BudgetOf(*before_) >= capacity_;
     if (clock_->watched()) step_ns_ = kStepNs;
     FusedCall call = {
-        graph_,          hardware_, baseline_.lowering, capacity_,          options_,
-        before_->report, coster,    step_ns_,           {this, OfferAgain}, &carried};
+        graph_, hardware_, baseline_.lowering, capacity_, options_, before_->report,
+        coster, step_ns_,  {this, OfferAgain}, &carried,  &tilings_};
     if (!clock_->watched()) call.constructed.offer = nullptr;
     FusedPlan plan;
     status = ScheduleFused(call, &search_, &found.places, &memory, &found.program,
@@ -305,7 +307,7 @@ class PlanMaker {
   Status MakeTiled(const TileCosts& costs, const TileCoster& coster) {
     SLUICE_TRY(ScheduleLayerByLayer(graph_, hardware_, baseline_.lowering, capacity_,
                                     coster, clock_, scratch_, &baseline_.program,
-                                    diagnostic_));
+                                    diagnostic_, &tilings_));
     SLUICE_TRY(costs.status(diagnostic_));
     const uint64_t begin = clock_->watched() ? MonotonicNs() : 0;
     const uint64_t steps = baseline_.program.size();
@@ -428,9 +430,9 @@ class PlanMaker {
 
   bool FindFused(const TileCoster& coster, Candidate* out) {
     Arena memory(scratch_->memory());
-    FusedCall call = {graph_,    hardware_, baseline_.lowering,
-                      capacity_, options_,  baseline_.report,
-                      coster,    step_ns_,  {this, Offer}};
+    FusedCall call = {
+        graph_, hardware_, baseline_.lowering, capacity_, options_, baseline_.report,
+        coster, step_ns_,  {this, Offer},      nullptr,   &tilings_};
     if (!clock_->watched()) call.constructed.offer = nullptr;
     Diagnostic ignored = {};
     FusedPlan plan;
@@ -512,6 +514,8 @@ class PlanMaker {
   Diagnostic* diagnostic_;
   int64_t capacity_;
   uint64_t live_before_;
+  Arena tiling_memory_;
+  TilingMemo tilings_;
   Candidate baseline_;
   PlanBytes best_ = {};  // in arena_; empty = none yet
   double cost_ = 0;      // of it

@@ -3,7 +3,6 @@
 
 #include "base/checked.h"
 #include "model/tile_cycles.h"
-#include "solve/baseline/tiling_memo.h"
 
 namespace sluice {
 
@@ -511,12 +510,13 @@ Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
 Status AppendLayer(const Graph& graph, const Hardware& hardware,
                    const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
                    const TileCoster& coster, Budget* budget, Arena* scratch,
-                   Program* program) {
+                   Program* program, TilingMemo* tilings) {
   SLUICE_TRY(program->BeginBlock());
   Arena memory(scratch->memory());
-  TilingMemo tilings(&memory);
+  TilingMemo own(&memory);
+  if (tilings == nullptr) tilings = &own;
   const LayerWriter writer = {graph,  hardware, lowering, coster,
-                              budget, program,  &tilings, layer};
+                              budget, program,  tilings,  layer};
   int64_t smallest = 0;
   return WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
 }
@@ -524,13 +524,15 @@ Status AppendLayer(const Graph& graph, const Hardware& hardware,
 Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
                             const Lowering& lowering, int64_t scratchpad_bytes,
                             const TileCoster& coster, Budget* budget, Arena* scratch,
-                            Program* program, Diagnostic* diagnostic) {
+                            Program* program, Diagnostic* diagnostic,
+                            TilingMemo* tilings) {
   uint32_t worst_layer = kNone;
   int64_t worst_bytes = 0;
   Arena memory(scratch->memory());
-  TilingMemo tilings(&memory);
+  TilingMemo own(&memory);
+  if (tilings == nullptr) tilings = &own;
   const auto writer_of = [&](uint32_t l) {
-    return LayerWriter{graph, hardware, lowering, coster, budget, program, &tilings, l};
+    return LayerWriter{graph, hardware, lowering, coster, budget, program, tilings, l};
   };
   int64_t tiles = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {

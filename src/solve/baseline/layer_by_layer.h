@@ -4,7 +4,8 @@
 // Loads of the next tile are issued before the current one computes (double buffering);
 // an operand whose box does not change stays where it is. One block per layer.
 //
-// Input    graph, hardware, lowering, scratchpad bytes; what tiles cost.
+// Input    graph, hardware, lowering, scratchpad bytes; what tiles cost; tilings of this
+//          graph, chip and size that are known already, or NULL.
 // Output   a program, right when executed step by step.
 // Errors   kInfeasible with layer, tensor, required / available bytes and the smallest
 //          scratchpad that works for the whole graph; kStopped when the budget ran out;
@@ -17,20 +18,22 @@
 #include "model/lowering.h"
 #include "model/program.h"
 #include "model/tile_cost.h"
+#include "solve/baseline/tiling_memo.h"
 
 namespace sluice {
 
 Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
                             const Lowering& lowering, int64_t scratchpad_bytes,
                             const TileCoster& coster, Budget* budget, Arena* scratch,
-                            Program* program, Diagnostic* diagnostic);
+                            Program* program, Diagnostic* diagnostic,
+                            TilingMemo* tilings = nullptr);
 
 // One layer of it, as a block of its own: for plans that do only some layers this way.
 // kInfeasible without a diagnostic.
 Status AppendLayer(const Graph& graph, const Hardware& hardware,
                    const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
                    const TileCoster& coster, Budget* budget, Arena* scratch,
-                   Program* program);
+                   Program* program, TilingMemo* tilings = nullptr);
 
 }  // namespace sluice
 
