@@ -110,7 +110,7 @@ SLUICE_API void sluice_context_destroy(sluice_context_t* context);
 typedef struct sluice_memory_stats {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t live_bytes;
+  uint64_t live_bytes; /* what a late call left for the next to give back is in it */
   uint64_t peak_bytes; /* high-water mark since creation */
   uint64_t allocations;
 } sluice_memory_stats_t;

@@ -62,11 +62,11 @@ sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out
   }
   context->memory.ClearPhases();
   context->memory.EnterPhase(SLUICE_PHASE_READ);
-  T* object = Create<T>(context);
-  if (object == nullptr) return report.Done(Status::kOutOfMemory);
   const bool in_place = context->home_bytes == 0;  // where giving back is cheap
   if (!in_place) context->memory.BeginCall();
-  const Status status = read(object, report.get());
+  T* object = Create<T>(context);
+  const Status status =
+      object == nullptr ? Status::kOutOfMemory : read(object, report.get());
   if (status == Status::kOk) {
     *out = object;
   } else {

@@ -125,7 +125,7 @@ void* Memory::Allocate(size_t bytes, size_t alignment) {
 
 void Memory::BeginCall() {
   in_call_ = true;
-  call_peak_bytes_ = live_bytes_;
+  call_peak_bytes_ = live_bytes_ + kept_bytes_;
 }
 
 void Memory::EndCall() {
@@ -151,8 +151,12 @@ void Memory::GiveBack() {
 
 void Memory::Watch(Budget* clock) {
   if (in_call_ && clock == nullptr) {
-    do late_ = Stop();
-    while (!late_ && GiveOne());
+    do {
+      late_ = Stop();
+    } while (!late_ && GiveOne());
+  } else if (in_call_) {
+    GiveBack();  // what the call before had no time for
+    call_peak_bytes_ = live_bytes_;
   }
   clock_ = clock;
 }

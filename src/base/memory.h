@@ -58,8 +58,8 @@ class Memory {
   // Between these two, chunks that are released are kept for the next arena: pages that
   // an allocator gives back and fetches again cost more than most work on them. They
   // never raise the high-water mark. Giving memory back can take longer than a call has
-  // left, so once the clock has run out all that is released is kept, until memory is
-  // next asked for or released outside of a call.
+  // left, so once the clock has run out all that is released is kept, until the next
+  // call, or memory is asked for or released outside of one.
   void BeginCall();
   void EndCall();
   void GiveBack();

@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a deadline costs and what it buys: CPU time spent after it has passed, and how good
-// a plan is there by then.
+// What a deadline costs and what it buys: CPU time spent after it has passed or after a
+// cancel, and how good a plan is there by then.
 //
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud). Environment:
-//          SLUICE_BENCH_RUNS per deadline (200), SLUICE_BENCH_LOAD busy threads beside
-//          (as many as there are CPUs), SLUICE_BENCH_ONLY a part of the names,
-//          SLUICE_BENCH_QUALITY_MS the long run (10000).
-// Output   per network and deadline: runs with a plan, CPU after expiry and wall time,
-//          p50, p99, most; the time to the first plan; EDP over that of the long run.
+//          SLUICE_BENCH_RUNS per deadline, and cancelled, under load (200; 0 = none),
+//          SLUICE_BENCH_LOAD busy threads beside those (as many as there are CPUs),
+//          SLUICE_BENCH_QUALITY_MS the long run (10000; 0 = no part without load),
+//          SLUICE_BENCH_QUALITY_RUNS at 10 and 50 ms without load (5),
+//          SLUICE_BENCH_ONLY a part of the names.
+// Output   without load, per network: the time to the first plan; EDP at 10 and 50 ms
+//          over that of the long run, and the CPU time these calls had of their time.
+//          Under load, per network and deadline: runs with a plan, CPU after expiry and
+//          wall time, p50, p99, most; per network: the same after a cancel from another
+//          thread, and the earliest deadline at which every run had a plan.
 //          Then the geometric means, and whether the limits of the contract hold.
+// Method   a timer's signal is delivered to the measured thread, which notes its own CPU
+//          time: a thread that was not running has spent nothing between expiry and
+//          delivery, one that was spent the delivery's latency, some microseconds that
+//          are not counted. The timer is set shortly before the call, the library's
+//          clock starts in it. A run that is interrupted in between (the second
+//          allocation of the call, the first on its clock, comes late) would count what
+//          the call was still entitled to; it is repeated. A cancel is measured from
+//          before the word is set, by the canceller reading the CPU clock of the
+//          measured thread; where that is interrupted, the run is not counted. Without
+//          load, a run that had less than nine tenths of its time on a CPU is repeated,
+//          twice at most: the CPU time of those that count is stated.
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -29,7 +47,12 @@ using Json = nlohmann::json;
 using sluice_test::NetworkPlan;
 
 constexpr uint64_t kDeadlinesMs[] = {2, 5, 10, 50, 200};
-constexpr double kMostCpuUs = 500;  // after expiry, p99
+constexpr uint64_t kQualityMs[] = {10, 50};
+constexpr uint64_t kNeverMs = 60000;    // of a call that is cancelled
+constexpr double kMostCpuUs = 500;      // after expiry, p99
+constexpr double kMostCancelUs = 1000;  // after a cancel
+// Without an interruption: from the timer to the call's clock, setting a cancel word.
+constexpr double kStartUs = 100, kAtOnceUs = 20;
 
 uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -42,11 +65,20 @@ double NowUs(clockid_t clock) {
   return 1e6 * static_cast<double>(now.tv_sec) +
          1e-3 * static_cast<double>(now.tv_nsec);
 }
+double WallUs() { return NowUs(CLOCK_MONOTONIC); }
+double CpuUs() { return NowUs(CLOCK_THREAD_CPUTIME_ID); }
 
 // CPU time of the measured thread when its deadline passed; the handler runs on it.
 volatile double g_cpu_at_expiry_us;
+// When the call's clock ran for sure, and the allocations until then.
+double g_clock_runs_us;
+int g_allocations_to_go;
 
-void OnExpiry(int) { g_cpu_at_expiry_us = NowUs(CLOCK_THREAD_CPUTIME_ID); }
+void OnAllocation() {
+  if (--g_allocations_to_go == 0) g_clock_runs_us = WallUs();
+}
+
+void OnExpiry(int) { g_cpu_at_expiry_us = CpuUs(); }
 
 class ExpiryTimer {
  public:
@@ -56,15 +88,17 @@ class ExpiryTimer {
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, nullptr);
     sigevent event = {};
-    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = SIGALRM;
+    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
     ok = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
   }
   ~ExpiryTimer() { Set(0), timer_delete(timer_); }
-  void Set(uint64_t ns) {
+  void Set(uint64_t ms) {
     itimerspec in = {};
-    in.it_value.tv_sec = static_cast<time_t>(ns / 1000000000);
-    in.it_value.tv_nsec = static_cast<long>(ns % 1000000000);
+    in.it_value.tv_sec = static_cast<time_t>(ms / 1000);
+    in.it_value.tv_nsec = static_cast<long>(ms % 1000 * 1000000);
+    g_cpu_at_expiry_us = 0;
     timer_settime(timer_, 0, &in, nullptr);
   }
   bool ok = false;
@@ -73,21 +107,16 @@ class ExpiryTimer {
   timer_t timer_;
 };
 
-// Threads that are busy beside the measured one; its signals are not theirs.
+// Threads that are busy beside the measured one.
 class Load {
  public:
   explicit Load(uint64_t threads) {
-    sigset_t set, before;
-    sigemptyset(&set);
-    sigaddset(&set, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
     for (uint64_t i = 0; i < threads; ++i) {
       threads_.emplace_back([this] {
         while (!stop_.load(std::memory_order_relaxed)) {
         }
       });
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   ~Load() {
     stop_ = true;
@@ -107,149 +136,283 @@ double Quantile(std::vector<double> values, double q) {
 }
 
 struct Samples {
-  std::vector<double> after_us, wall_us, product;
-  int stopped = 0, wrong = 0;
+  std::vector<double> after_us, wall_us;
+  uint64_t plans = 0, stopped = 0, wrong = 0;
+  uint64_t interrupted = 0;  // where that spoils what is measured: not counted
+
+  // The plan was judged already; a sample is judged again.
+  void Count(sluice_status_t status, NetworkPlan* n) {
+    if (status == SLUICE_STOPPED) {
+      ++stopped;
+    } else if (status != SLUICE_OK || (plans++ == 0 && n->Verify() != SLUICE_OK)) {
+      ++wrong;
+    }
+  }
 };
 
-Samples Measure(NetworkPlan* n, ExpiryTimer* timer, uint64_t ms, uint64_t runs) {
+Samples Expire(NetworkPlan* n, ExpiryTimer* timer, uint64_t ms, uint64_t runs) {
   Samples s;
-  for (uint64_t i = 0; i < runs; ++i) {
-    g_cpu_at_expiry_us = 0;
-    const double begin = NowUs(CLOCK_MONOTONIC);
-    timer->Set(ms * 1000000);
+  n->OnAllocation(OnAllocation);
+  while (s.after_us.size() < runs) {
+    n->Forget();
+    g_allocations_to_go = 2;
+    const double begin = WallUs();
+    timer->Set(ms);
     const sluice_status_t status = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, ms * 1000000);
-    const double end = NowUs(CLOCK_MONOTONIC);
-    const double cpu = NowUs(CLOCK_THREAD_CPUTIME_ID);
+    const double end = WallUs(), cpu = CpuUs(), expired = g_cpu_at_expiry_us;
     timer->Set(0);
-    const double expired = g_cpu_at_expiry_us;
+    if (g_clock_runs_us - begin > kStartUs && ++s.interrupted < runs) continue;
     s.wall_us.push_back(end - begin);
     s.after_us.push_back(expired > 0 ? cpu - expired : 0);
-    if (status == SLUICE_OK) {
-      s.product.push_back(n->Product());
-      // The plan was judged already; a sample is judged again.
-      if (i == 0 && n->Verify() != SLUICE_OK) ++s.wrong;
-    } else if (status == SLUICE_STOPPED) {
-      ++s.stopped;
-    } else {
-      ++s.wrong;
+    s.Count(status, n);
+  }
+  n->OnAllocation(nullptr);
+  return s;
+}
+
+// Cancelled by another thread after 0.1 to 100 ms, spread evenly on a logarithmic scale.
+Samples Cancel(NetworkPlan* n, uint64_t runs) {
+  Samples s;
+  clockid_t clock;
+  if (pthread_getcpuclockid(pthread_self(), &clock) != 0) return s;
+  for (uint64_t i = 0; i < runs; ++i) {
+    const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(runs);
+    const double delay_us = 100 * std::pow(1000.0, share);
+    uint32_t word = 0;
+    std::atomic<bool> ready{false};
+    double cpu = 0, wall = 0, set = 0;
+    n->Forget();
+    n->cancel = &word;
+    std::thread other([&] {
+      ready = true;
+      const timespec delay = {0, static_cast<long>(1000 * delay_us)};
+      nanosleep(&delay, nullptr);
+      wall = WallUs();
+      cpu = NowUs(clock);
+      __atomic_store_n(&word, 1u, __ATOMIC_RELAXED);
+      set = WallUs();
+    });
+    while (!ready) std::this_thread::yield();
+    const sluice_status_t status =
+        n->Schedule(SLUICE_SOLVER_DEFAULT, 0, kNeverMs * 1000000);
+    const double end = WallUs(), cpu_end = CpuUs();
+    other.join();
+    n->cancel = nullptr;
+    s.Count(status, n);
+    if (set - wall > kAtOnceUs) {
+      ++s.interrupted;
+    } else if (set < end) {  // not done before
+      s.wall_us.push_back(end - wall);
+      s.after_us.push_back(cpu_end - cpu);
     }
   }
   return s;
 }
 
+struct Totals {
+  double worst_us = 0, worst_cancel_us = 0;
+  double log_ratio[2] = {0, 0};  // at kQualityMs
+  int ratios[2] = {0, 0};
+  uint64_t late = 0, late_cancel = 0, wrong = 0;
+};
+
+Json RowOf(const std::string& name, const Samples& s) {
+  return {{"network", name},
+          {"runs", s.plans + s.stopped + s.wrong},
+          {"plans", s.plans},
+          {"stopped", s.stopped},
+          {"wrong", s.wrong},
+          {"interrupted", s.interrupted},
+          {"cpu_after_us_p50", Quantile(s.after_us, 0.5)},
+          {"cpu_after_us_p99", Quantile(s.after_us, 0.99)},
+          {"cpu_after_us_max", Quantile(s.after_us, 1)},
+          {"wall_us_p50", Quantile(s.wall_us, 0.5)},
+          {"wall_us_p99", Quantile(s.wall_us, 0.99)}};
+}
+
+void Print(const Json& row, const std::string& what) {
+  std::printf(
+      "%-20s %6s  %3d plans %3d stopped %d wrong  CPU after %6.0f p50 %6.0f p99 %6.0f "
+      "us  wall %8.0f p50 %8.0f p99 us\n",
+      row["network"].get<std::string>().c_str(), what.c_str(), row["plans"].get<int>(),
+      row["stopped"].get<int>(), row["wrong"].get<int>(),
+      row["cpu_after_us_p50"].get<double>(), row["cpu_after_us_p99"].get<double>(),
+      row["cpu_after_us_max"].get<double>(), row["wall_us_p50"].get<double>(),
+      row["wall_us_p99"].get<double>());
+  std::fflush(stdout);
+}
+
 // How long until there is a plan at all: when the callback first hears of one.
-double FirstPlanUs(NetworkPlan* n) {
+Json FirstPlan(NetworkPlan* n) {
   struct First {
-    double begin, at;
-  } first = {NowUs(CLOCK_MONOTONIC), 0};
+    double wall, cpu;
+  } first = {0, 0};
+  n->Forget();
   n->progress = [](void* user, uint64_t, double cost) {
-    First* f = static_cast<First*>(user);
     if (cost <= 0) return 0;
-    f->at = NowUs(CLOCK_MONOTONIC);
+    *static_cast<First*>(user) = {WallUs(), CpuUs()};
     return 1;
   };
   n->progress_user = &first;
-  const sluice_status_t status = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, 0);
+  const double wall = WallUs(), cpu = CpuUs();
+  const bool ok = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, 0) == SLUICE_OK;
   n->progress = nullptr;
-  return status == SLUICE_OK ? first.at - first.begin : -1;
+  return {{"first_plan_us", ok ? first.wall - wall : -1},
+          {"first_plan_cpu_us", ok ? first.cpu - cpu : -1}};
 }
 
-struct Totals {
-  double worst_us = 0;
-  double log_ratio[2] = {0, 0};  // at 10 and 50 ms
-  int ratios[2] = {0, 0};
-  int late = 0, wrong = 0;
-};
-
-Json RowOf(const std::string& name, uint64_t ms, const Samples& s, double best,
-           Totals* totals) {
-  const double p99 = Quantile(s.after_us, 0.99);
-  totals->worst_us = std::max(totals->worst_us, p99);
-  totals->late += p99 > kMostCpuUs ? 1 : 0;
-  totals->wrong += s.wrong;
-  const double ratio =
-      s.product.empty() || best <= 0 ? 0 : Quantile(s.product, 0.5) / best;
-  const int at = ms == 10 ? 0 : ms == 50 ? 1 : -1;
-  if (at >= 0 && ratio > 0) {
-    totals->log_ratio[at] += std::log(ratio);
-    ++totals->ratios[at];
+// EDP at a deadline: the median of runs that had the CPU for their time.
+Json Quality(NetworkPlan* n, uint64_t ms, uint64_t runs, double best) {
+  std::vector<double> product, cpu_us;
+  for (uint64_t i = 0; i < runs; ++i) {
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      n->Forget();
+      const double wall = WallUs(), cpu = CpuUs();
+      const bool ok = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, ms * 1000000) == SLUICE_OK;
+      const double had = CpuUs() - cpu;
+      if (had < 0.9 * (WallUs() - wall) && attempt < 2) continue;
+      cpu_us.push_back(had);
+      if (ok) product.push_back(n->Product());
+      break;
+    }
   }
-  return {{"network", name},
-          {"deadline_ms", ms},
-          {"plans", s.product.size()},
-          {"stopped", s.stopped},
-          {"wrong", s.wrong},
-          {"cpu_after_us_p50", Quantile(s.after_us, 0.5)},
-          {"cpu_after_us_p99", p99},
-          {"cpu_after_us_max", Quantile(s.after_us, 1)},
-          {"wall_us_p50", Quantile(s.wall_us, 0.5)},
-          {"wall_us_p99", Quantile(s.wall_us, 0.99)},
+  const double ratio = product.empty() || best <= 0 ? 0 : Quantile(product, 0.5) / best;
+  return {{"deadline_ms", ms},
+          {"plans", product.size()},
+          {"cpu_us_p50", Quantile(cpu_us, 0.5)},
           {"edp_over_long_run", ratio}};
 }
 
-void Print(const Json& row) {
-  std::printf(
-      "%-20s %4d ms  %3d plans %3d stopped %d wrong  CPU after %6.0f p50 %6.0f p99 "
-      "%6.0f us  wall %8.0f p50 %8.0f p99 us  EDP x%.4f\n",
-      row["network"].get<std::string>().c_str(), row["deadline_ms"].get<int>(),
-      row["plans"].get<int>(), row["stopped"].get<int>(), row["wrong"].get<int>(),
-      row["cpu_after_us_p50"].get<double>(), row["cpu_after_us_p99"].get<double>(),
-      row["cpu_after_us_max"].get<double>(), row["wall_us_p50"].get<double>(),
-      row["wall_us_p99"].get<double>(), row["edp_over_long_run"].get<double>());
+// Everything of a network that is measured without load.
+Json Unloaded(const std::string& name, NetworkPlan* n, uint64_t long_ms, uint64_t runs,
+              Totals* totals) {
+  Json row = {{"network", name}};
+  n->Forget();
+  const double wall = WallUs(), cpu = CpuUs();
+  const bool ok = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, long_ms * 1000000) == SLUICE_OK;
+  row["long_run_us"] = WallUs() - wall;
+  row["long_run_cpu_us"] = CpuUs() - cpu;
+  const double best = ok ? n->Product() : 0;
+  row.update(FirstPlan(n));
+  for (int at = 0; at < 2; ++at) {
+    const Json quality = Quality(n, kQualityMs[at], runs, best);
+    const double ratio = quality["edp_over_long_run"];
+    row["quality"].push_back(quality);
+    if (ratio <= 0) continue;
+    totals->log_ratio[at] += std::log(ratio);
+    ++totals->ratios[at];
+  }
+  return row;
+}
+
+void PrintUnloaded(const Json& row) {
+  std::printf("%-20s first plan %8.0f us", row["network"].get<std::string>().c_str(),
+              row["first_plan_us"].get<double>());
+  for (const Json& q : row["quality"]) {
+    std::printf("  %3d ms (CPU %4.1f) EDP x%.4f", q["deadline_ms"].get<int>(),
+                1e-3 * q["cpu_us_p50"].get<double>(),
+                q["edp_over_long_run"].get<double>());
+  }
+  std::printf("  long run %.1f s (CPU %.1f)\n", 1e-6 * row["long_run_us"].get<double>(),
+              1e-6 * row["long_run_cpu_us"].get<double>());
   std::fflush(stdout);
 }
+
+class Bench {
+ public:
+  explicit Bench(bool json) : json_(json) {}
+
+  // Calls visit(name, NetworkPlan*) for every network.
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    const char* only = std::getenv("SLUICE_BENCH_ONLY");
+    for (const sluice::cli::ZooEntry& network : sluice::cli::ZooEntries()) {
+      const std::string name = network.name;
+      if (only != nullptr && name.find(only) == std::string::npos) continue;
+      const bool huge = name.find("gpt2_xl") == 0;
+      NetworkPlan n(sluice::cli::MakeZooGraph(name, {}),
+                    huge ? "soma-cloud" : "soma-edge");
+      if (n.ok) visit(name, &n);
+    }
+  }
+
+  void RunUnloaded(uint64_t long_ms) {
+    const uint64_t runs = FromEnvironment("SLUICE_BENCH_QUALITY_RUNS", 5);
+    ForEach([&](const std::string& name, NetworkPlan* n) {
+      unloaded_.push_back(Unloaded(name, n, long_ms, runs, &totals_));
+      if (!json_) PrintUnloaded(unloaded_.back());
+    });
+  }
+
+  void RunLoaded(uint64_t runs, ExpiryTimer* timer) {
+    const Load load(
+        FromEnvironment("SLUICE_BENCH_LOAD", std::thread::hardware_concurrency()));
+    ForEach([&](const std::string& name, NetworkPlan* n) {
+      uint64_t earliest = 0;
+      for (uint64_t ms : kDeadlinesMs) {
+        const Samples s = Expire(n, timer, ms, runs);
+        if (earliest == 0 && s.plans == runs) earliest = ms;
+        const double p99 = AddRow(RowOf(name, s), ms, &rows_);
+        totals_.worst_us = std::max(totals_.worst_us, p99);
+        totals_.late += p99 > kMostCpuUs ? 1 : 0;
+      }
+      earliest_[name] = earliest;
+      const Samples s = Cancel(n, runs);
+      const double p99 = AddRow(RowOf(name, s), 0, &cancelled_);
+      totals_.worst_cancel_us = std::max(totals_.worst_cancel_us, p99);
+      totals_.late_cancel += p99 > kMostCancelUs ? 1 : 0;
+    });
+  }
+
+  int Finish() const {
+    const auto mean = [&](int at) {
+      return totals_.ratios[at] == 0
+                 ? 0
+                 : std::exp(totals_.log_ratio[at] / totals_.ratios[at]);
+    };
+    const Json summary = {{"worst_cpu_after_us_p99", totals_.worst_us},
+                          {"rows_over_500_us", totals_.late},
+                          {"worst_cpu_after_cancel_us_p99", totals_.worst_cancel_us},
+                          {"networks_cancelled_over_1000_us", totals_.late_cancel},
+                          {"wrong", totals_.wrong},
+                          {"earliest_deadline_ms", earliest_},
+                          {"edp_at_10_ms", mean(0)},
+                          {"networks_at_10_ms", totals_.ratios[0]},
+                          {"edp_at_50_ms", mean(1)},
+                          {"networks_at_50_ms", totals_.ratios[1]}};
+    const Json all = {{"rows", rows_},
+                      {"cancelled", cancelled_},
+                      {"unloaded", unloaded_},
+                      {"summary", summary}};
+    std::printf("%s\n", (json_ ? all : summary).dump(2).c_str());
+    return totals_.late == 0 && totals_.late_cancel == 0 && totals_.wrong == 0 ? 0 : 1;
+  }
+
+ private:
+  // ms of 0: cancelled. Returns the 99th percentile of the CPU time after that.
+  double AddRow(Json row, uint64_t ms, Json* rows) {
+    if (ms != 0) row["deadline_ms"] = ms;
+    totals_.wrong += row["wrong"].get<uint64_t>();
+    if (!json_) Print(row, ms != 0 ? std::to_string(ms) + " ms" : "cancel");
+    rows->push_back(row);
+    return row["cpu_after_us_p99"];
+  }
+
+  bool json_;
+  Totals totals_;
+  Json rows_ = Json::array(), cancelled_ = Json::array(), unloaded_ = Json::array();
+  Json earliest_ = Json::object();  // by network; 0 = none of them
+};
 
 }  // namespace
 
 int RunDeadlineBench(bool json) {
-  const uint64_t runs = FromEnvironment("SLUICE_BENCH_RUNS", 200);
-  const uint64_t quality_ms = FromEnvironment("SLUICE_BENCH_QUALITY_MS", 10000);
-  const char* only = std::getenv("SLUICE_BENCH_ONLY");
   ExpiryTimer timer;
   if (!timer.ok) return 1;
-  const Load load(
-      FromEnvironment("SLUICE_BENCH_LOAD", std::thread::hardware_concurrency()));
-  Json rows = Json::array(), first_plan = Json::object();
-  Totals totals;
-  for (const sluice::cli::ZooEntry& network : sluice::cli::ZooEntries()) {
-    const std::string name = network.name;
-    if (only != nullptr && name.find(only) == std::string::npos) continue;
-    const bool huge = name.find("gpt2_xl") == 0;
-    NetworkPlan n(sluice::cli::MakeZooGraph(name, {}),
-                  huge ? "soma-cloud" : "soma-edge");
-    if (!n.ok) continue;
-    const bool planned =
-        quality_ms != 0 &&
-        n.Schedule(SLUICE_SOLVER_DEFAULT, 0, quality_ms * 1000000) == SLUICE_OK;
-    const double best = planned ? n.Product() : 0;
-    first_plan[name] = FirstPlanUs(&n);
-    if (!json) {
-      std::printf("%-20s first plan after %.0f us\n", name.c_str(),
-                  first_plan[name].get<double>());
-    }
-    for (uint64_t ms : kDeadlinesMs) {
-      const Json row = RowOf(name, ms, Measure(&n, &timer, ms, runs), best, &totals);
-      if (!json) Print(row);
-      rows.push_back(row);
-    }
-  }
-  const auto mean = [&](int at) {
-    return totals.ratios[at] == 0 ? 0
-                                  : std::exp(totals.log_ratio[at] / totals.ratios[at]);
-  };
-  const Json summary = {{"worst_cpu_after_us_p99", totals.worst_us},
-                        {"rows_over_500_us", totals.late},
-                        {"wrong", totals.wrong},
-                        {"edp_at_10_ms", mean(0)},
-                        {"networks_at_10_ms", totals.ratios[0]},
-                        {"edp_at_50_ms", mean(1)},
-                        {"networks_at_50_ms", totals.ratios[1]}};
-  if (json) {
-    const Json all = {
-        {"rows", rows}, {"first_plan_us", first_plan}, {"summary", summary}};
-    std::printf("%s\n", all.dump(2).c_str());
-  } else {
-    std::printf("%s\n", summary.dump(2).c_str());
-  }
-  return totals.late == 0 && totals.wrong == 0 ? 0 : 1;
+  Bench bench(json);
+  const uint64_t long_ms = FromEnvironment("SLUICE_BENCH_QUALITY_MS", 10000);
+  const uint64_t runs = FromEnvironment("SLUICE_BENCH_RUNS", 200);
+  if (long_ms != 0) bench.RunUnloaded(long_ms);
+  if (runs != 0) bench.RunLoaded(runs, &timer);
+  return bench.Finish();
 }

@@ -83,8 +83,10 @@ class NetworkPlan {
   // What the allocator was asked for, as it saw it.
   struct Recorded {
     uint64_t live = 0, peak = 0;
+    void (*seen)() = nullptr;  // an allocation
     static void* Allocate(void* user, size_t bytes, size_t alignment) {
       Recorded* r = static_cast<Recorded*>(user);
+      if (r->seen != nullptr) r->seen();
       if (alignment < sizeof(void*)) alignment = sizeof(void*);
       r->live += bytes;
       r->peak = std::max(r->peak, r->live);
@@ -98,6 +100,7 @@ class NetworkPlan {
   };
   const Recorded& memory() const { return memory_; }
   void ForgetPeak() { memory_.peak = memory_.live; }
+  void OnAllocation(void (*seen)()) { memory_.seen = seen; }
   // For the options as the next Schedule has them; 0 = failed.
   uint64_t MemoryBound() {
     const sluice_schedule_options_t options = Options(SLUICE_SOLVER_DEFAULT, 0, 0);
@@ -120,6 +123,13 @@ class NetworkPlan {
     return sluice_plan_report(plan_, &report);
   }
 
+  // The plan before; Schedule does it too, but there it is measured.
+  void Forget() {
+    sluice_plan_destroy(resumed_);
+    sluice_plan_destroy(plan_);
+    resumed_ = plan_ = nullptr;
+    resume_next_ = false;
+  }
   sluice_status_t Schedule(uint32_t solver, uint64_t scratchpad_bytes,
                            uint64_t deadline_ns = 0) {
     sluice_plan_destroy(resumed_);
