@@ -121,6 +121,59 @@ TEST_CASE("cancelled from another thread, the call ends with the best plan it ha
   CHECK(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_STOPPED);  // cancelled before
 }
 
+// The cancel word is set by the allocator, at the n-th allocation of a call.
+uint32_t g_cancel;
+int g_allocations_to_go;
+
+TEST_CASE("cancelled at whichever allocation, the call ends well and leaves no trace") {
+  for (const char* network : {"mobilenet_v1", "gpt2_small_decode"}) {
+    CAPTURE(network);
+    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    REQUIRE(n.ok);
+    n.max_iterations = 200;
+    n.cancel = &g_cancel;
+    n.OnAllocation([] { g_cancel = --g_allocations_to_go <= 0 ? 1 : 0; });
+    g_allocations_to_go = 1 << 20;
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    const Bytes undisturbed = n.PlanBytes();
+    const double product = n.Product();
+    const int allocations = (1 << 20) - g_allocations_to_go;
+    REQUIRE(allocations > 20);
+    n.Forget();
+    const uint64_t live = n.memory().live;
+    int plans = 0, stopped = 0;
+    for (int at = 1; at <= allocations; at += 1 + allocations / 40) {
+      CAPTURE(at);
+      g_cancel = 0;
+      g_allocations_to_go = at;
+      const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0);
+      n.cancel = nullptr;
+      if (status == SLUICE_OK) {
+        ++plans;
+        CHECK((n.report.stop_reason == SLUICE_STOP_CANCELLED ||
+               n.PlanBytes() == undisturbed));
+        CHECK(n.Product() >= product);
+        CHECK(n.Verify() == SLUICE_OK);
+      } else {
+        ++stopped;
+        REQUIRE(status == SLUICE_STOPPED);
+      }
+      n.Forget();
+      // Stopped without a plan, it is the next call that gives memory back.
+      if (status == SLUICE_OK) CHECK(n.memory().live == live);
+      n.cancel = &g_cancel;
+    }
+    CHECK(plans > 0);
+    CHECK(stopped > 0);
+    g_cancel = 0;
+    g_allocations_to_go = 1 << 20;
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    CHECK(n.PlanBytes() == undisturbed);
+    n.Forget();
+    CHECK(n.memory().live == live);
+  }
+}
+
 TEST_CASE("an iteration bound gives the same bytes, whoever watches") {
   NetworkPlan n(sluice::cli::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
   REQUIRE(n.ok);
