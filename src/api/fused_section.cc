@@ -34,8 +34,9 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
   } else {
     status = PlaceQuickly(section, capacity, true, budget, arena, plan);
   }
-  if (status != Status::kStopped || budget->Exhausted() ||
-      section.buffers.ranges.size() > kExactBuffers) {
+  // Under a deadline a tighter scheme is found sooner than addresses for this one.
+  if (status != Status::kStopped || budget->left_ns() != UINT64_MAX ||
+      budget->Exhausted() || section.buffers.ranges.size() > kExactBuffers) {
     return status;
   }
   LiveRangeSet set;
@@ -47,6 +48,7 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
   Diagnostic ignored = {};
   const Status again =
       PlaceOffsets(set, capacity, options, budget, arena, &exact, &ignored);
+  if (again == Status::kOutOfMemory) return status;
   if (again == Status::kOk) *plan = exact;
   return again;
 }

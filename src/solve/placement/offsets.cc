@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kSwaps = 300;  // when no exact search follows, and not more pairs
+constexpr uint32_t kSwaps = 32;  // when no exact search follows, and not more pairs
 constexpr size_t kSwapPairs = 400000;        // than this looked at in all of them
 constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
 
