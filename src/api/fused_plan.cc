@@ -4,10 +4,10 @@
 #include "api/carried_section.h"
 #include "api/fused_keep.h"
 #include "api/fused_section.h"
+#include "api/fused_write.h"
 #include "api/fusion_search.h"
 #include "api/fusion_sections.h"
 #include "api/parallel_starts.h"
-#include "api/plan_notation.h"
 #include "base/checked.h"
 #include "model/report.h"
 #include "solve/baseline/layer_by_layer.h"
@@ -20,7 +20,12 @@ constexpr uint32_t kLongSection = 300;     // layers
 constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limit
 // Carried over: evaluations where few layers were touched, by layer where many were.
 constexpr uint64_t kReworkEvaluations = 64, kReworkOfLayer = 2;
-constexpr uint32_t kSearchPercent = 80;  // of a section's time; the rest is to place it
+constexpr uint64_t kManyLayers = 64;  // under a deadline: of 1 / this of the scratchpad
+constexpr int64_t kGaps = 16;         // gaps are expected
+// Of the time that is left: for the search in a section, at least and at most; then for
+// placing it.
+constexpr uint32_t kLeastPercent = 10, kMostPercent = 30, kPlacePercent = 60;
+constexpr uint32_t kAnnealPercent = 80;  // of the same, shared by sections
 // Against the deadline: how often the whole is written and timed behind the search; how
 // much longer judging may take than it took for the plain plan; the share of the time
 // that the constructed plan may take.
@@ -58,6 +63,7 @@ class FusedScheduler {
     SLUICE_TRY(CutIntoSections());
     SLUICE_TRY(CutRepetitions());
     *any = false;
+    LeaveTime();
     for (uint32_t i = 0; i < section_count_ && !budget_->Exhausted();) {
       Section* section = &sections_[i];
       if (MayFuse(graph_, hardware_, lowering_, order_[section->first], capacity_)) {
@@ -68,6 +74,7 @@ class FusedScheduler {
           Split(i);
           continue;
         }
+        LeaveTime();
       }
       ++i;
     }
@@ -98,21 +105,24 @@ class FusedScheduler {
     return Status::kOk;
   }
 
-  // What is left to be done takes time too: two looks at the whole plan, writing it and
-  // judging it.
-  void LeaveTime() {
+  // What follows when the search ends takes time too: writing the plan as it stands and
+  // judging it; with `looks`, two looks at the whole before that.
+  void LeaveTime(uint64_t looks = 0) {
     const Budget* clock = arena_->memory()->clock();
     if (clock == nullptr) return;
     uint64_t steps = 0;
-    for (uint32_t i = 0; i < section_count_; ++i) {
-      const Section& s = sections_[i];
-      steps += s.fused ? 2 * uint64_t{s.result.list.transfers} + s.result.list.tiles
-                       : 4 * LayersOf(s);
-    }
-    const uint64_t looks =
-        measured_steps_ == 0 ? 0 : kLooks * measured_ns_ * steps / measured_steps_;
-    finish_ns_ = looks + kJudgeMargin * call_.step_ns * steps;
-    Budget left = clock->Before(finish_ns_);
+    for (uint32_t i = 0; i < section_count_; ++i) steps += StepsOf(sections_[i]);
+    looks_ns_ =
+        measured_steps_ == 0 ? 0 : looks * measured_ns_ * steps / measured_steps_;
+    finish_ns_ = looks_ns_ + kJudgeMargin * call_.step_ns * steps;
+    // Where even that is too long, there may be a plan only if much of it gets fused.
+    if (most_finish_ns_ == 0) most_finish_ns_ = clock->left_ns() / 2;
+    if (!call_.in_hand) finish_ns_ = Min(finish_ns_, most_finish_ns_);
+    EndSearch(*clock);
+  }
+
+  void EndSearch(const Budget& clock) {
+    Budget left = clock.Before(finish_ns_);
     left.Join(*budget_);
     *budget_ = left;
   }
@@ -120,9 +130,10 @@ class FusedScheduler {
   // A plan in hand, where that takes little of the time that is left.
   Status OfferConstructed() {
     if (call_.constructed.offer == nullptr ||
-        budget_->left_ns() < kOfferShare * finish_ns_) {
+        (call_.in_hand && budget_->left_ns() < kOfferShare * finish_ns_)) {
       return Status::kOk;
     }
+    const uint64_t begin = MonotonicNs();
     Arena memory(arena_->memory());
     Candidate candidate(arena_->memory(), hardware_);
     FusedPlan plan;
@@ -131,6 +142,10 @@ class FusedScheduler {
     SLUICE_TRY(Note(&candidate.places, &plan.notation));
     SLUICE_TRY(Write(&candidate.places, &candidate.program, &plan, &ignored));
     call_.constructed.offer(call_.constructed.user, plan, &candidate, &memory);
+    // That is what it will take again, in a plan of somewhat more tiles.
+    const uint64_t took = MonotonicNs() - begin;
+    finish_ns_ = Min(finish_ns_, looks_ns_ + took + took / 2);
+    EndSearch(*arena_->memory()->clock());
     return Status::kOk;
   }
 
@@ -150,7 +165,7 @@ class FusedScheduler {
       const bool searched = Searched(i);
       const uint64_t own = searched ? LayersOf(sections_[i]) : 0;
       const uint32_t percent =
-          searched ? Max(static_cast<uint32_t>(kSearchPercent * own / layers), 1u) : 0;
+          searched ? Max(static_cast<uint32_t>(kAnnealPercent * own / layers), 1u) : 0;
       if (ImproveSection(i, percent, &better) == Status::kOutOfMemory) break;
       layers -= own;
     }
@@ -163,62 +178,14 @@ class FusedScheduler {
   }
 
   Status Write(Arena* out, Program* program, FusedPlan* plan, Diagnostic* diagnostic) {
-    plan->lowering = lowering_;
-    SLUICE_TRY(out->Allocate(graph_.tensors.size(), &plan->lowering.places));
-    SLUICE_TRY(PlaceTensors(plan, diagnostic));
-    Budget unlimited;  // linear work; what was decided is written to the end
-    for (uint32_t i = 0; i < section_count_; ++i) {
-      const Section& s = sections_[i];
-      if (s.fused) {
-        SLUICE_TRY(AppendFused(s.run, plan->lowering, s.result, s.buffers, s.offsets,
-                               arena_, program));
-        continue;
-      }
-      for (uint32_t l = s.first; l < s.last; ++l) {
-        SLUICE_TRY(AppendLayer(graph_, hardware_, plan->lowering, order_[l], capacity_,
-                               coster_, &unlimited, arena_, program, call_.tilings));
-      }
-    }
-    return Status::kOk;
+    return WriteSections(call_, order_, sections_.Slice(0, section_count_), out, arena_,
+                         program, plan, diagnostic);
   }
-
-  // The schedule as it was chosen; arrays in `out`.
   Status Note(Arena* out, PlanNotation* notation) const {
-    NotationWriter writer(out);
-    size_t dram = 0;
-    size_t buffers = 0;
-    for (uint32_t i = 0; i < section_count_; ++i) {
-      if (sections_[i].fused && LikeOf(i) == kNone) {
-        dram += sections_[i].result.list.transfers;
-        buffers += sections_[i].offsets.size();
-      }
-    }
-    SLUICE_TRY(writer.Reserve(section_count_, order_.size(), dram, buffers));
-    for (uint32_t i = 0; i < section_count_; ++i) {
-      if (arena_->memory()->Stop()) return Status::kStopped;
-      const Section& s = sections_[i];
-      if (s.fused) {
-        SLUICE_TRY(
-            writer.AddFused(order_[s.first], s.run, s.result, s.offsets, LikeOf(i)));
-      } else {
-        SLUICE_TRY(writer.AddPlain(order_.Slice(s.first, s.last)));
-      }
-    }
-    *notation = writer.notation();
-    return Status::kOk;
+    return NoteSections(order_, sections_.Slice(0, section_count_), out, notation);
   }
 
  private:
-  // The section whose result a fused one took over, or kNone.
-  uint32_t LikeOf(uint32_t i) const {
-    for (uint32_t k = i; k-- > 0;) {
-      if (sections_[k].fused && sections_[k].decision == sections_[i].decision) {
-        return k;
-      }
-    }
-    return kNone;
-  }
-
   Status CutIntoSections() {
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &order_));
     SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &sections_));
@@ -305,6 +272,21 @@ class FusedScheduler {
   }
 
   static uint64_t LayersOf(const Section& s) { return s.last - s.first; }
+
+  uint64_t StepsOf(const Section& s) const {
+    if (s.fused) return 2 * uint64_t{s.result.list.transfers} + s.result.list.tiles;
+    if (call_.alone.empty()) return 4 * LayersOf(s);
+    uint64_t steps = 0;
+    for (uint32_t l = s.first; l < s.last; ++l) steps += call_.alone[l].steps;
+    return steps;
+  }
+
+  // Of the time until the search ends, so that later sections get theirs.
+  uint32_t PercentOf(const Section& s) const {
+    const uint64_t rest = order_.size() - s.first;
+    return static_cast<uint32_t>(
+        Min<uint64_t>(kMostPercent, kLeastPercent + kMostPercent * LayersOf(s) / rest));
+  }
 
   bool Published() const {
     return options_.solver == SLUICE_SOLVER_COCCO ||
@@ -423,10 +405,17 @@ class FusedScheduler {
     return search;
   }
 
+  // What a scheme may use. Many buffers rarely lie without gaps, and to find that out
+  // takes time.
+  int64_t BufferOf(const Section& section) const {
+    const bool tight = options_.deadline_ns == 0 || LayersOf(section) < kManyLayers;
+    return tight ? capacity_ : capacity_ - capacity_ / kGaps;
+  }
+
   Status Solve(Section* section, const FusionSearch& search, Budget* budget,
                Arena* work) {
     const uint64_t before = work->memory()->live_bytes();
-    section->run.problem.buffer_bytes = capacity_;
+    section->run.problem.buffer_bytes = BufferOf(*section);
     Diagnostic ignored = {};
     const Status status =
         SearchFusion(section->run.problem, ModelOf(&section->run), search, budget, work,
@@ -450,11 +439,15 @@ class FusedScheduler {
   Status Measure(const Program& program, double* cost) {
     sluice_report_t report = {};
     SLUICE_TRY(Report(program, &report));
-    const Exponents exponents = ExponentsOf(options_);
-    *cost = exponents.energy * report.energy_pj / baseline_.energy_pj +
-            exponents.delay * static_cast<double>(report.latency_cycles) /
-                static_cast<double>(baseline_.latency_cycles);
+    *cost = CostOf(report.energy_pj, static_cast<int64_t>(report.latency_cycles));
     return Status::kOk;
+  }
+
+  double CostOf(double energy_pj, int64_t cycles) const {
+    const Exponents exponents = ExponentsOf(options_);
+    return exponents.energy * energy_pj / baseline_.energy_pj +
+           exponents.delay * static_cast<double>(cycles) /
+               static_cast<double>(baseline_.latency_cycles);
   }
 
   Status TrySection(Section* section) {
@@ -476,14 +469,20 @@ class FusedScheduler {
     // As published counts its own rounds, or as many as are asked for.
     const uint64_t rounds =
         Published() && options_.max_iterations != 0 ? Share(*section) : 0;
-    Budget part = *budget_;
-    if (options_.deadline_ns != 0) part = budget_->Part(kSearchPercent);
-    SLUICE_TRY(Solve(section, SearchOf(*section, rounds), &part, &work));
+    const bool timed = options_.deadline_ns != 0;
+    Budget part = timed ? budget_->Part(PercentOf(*section)) : *budget_;
+    FusionSearch search = SearchOf(*section, rounds);
+    search.quick = timed;
+    SLUICE_TRY(Solve(section, search, &part, &work));
     Spent(part);
-    SLUICE_TRY(PlaceOrTighten(section, capacity_, budget_, &work));
+    // What cannot be placed soon is better tried in halves.
+    part = timed ? budget_->Part(kPlacePercent) : *budget_;
+    const Status placed = PlaceOrTighten(section, capacity_, &part, &work);
+    Spent(part);
+    SLUICE_TRY(placed);
     SLUICE_TRY(MeasureFused(section));
     double alone = 0;
-    SLUICE_TRY(MeasureAlone(layers, &alone));
+    SLUICE_TRY(MeasureAlone(*section, &alone));
     section->fused = section->cost < alone;
     return section->fused ? Keep(section) : Status::kOk;
   }
@@ -494,11 +493,21 @@ class FusedScheduler {
     return KeepFused(arena_, &section->result, &section->buffers, &section->offsets);
   }
 
-  Status MeasureAlone(Span<const uint32_t> layers, double* cost) {
+  Status MeasureAlone(const Section& section, double* cost) {
+    if (!call_.alone.empty()) {
+      double energy_pj = 0;
+      int64_t cycles = 0;
+      for (const BlockCost& b : call_.alone.Slice(section.first, section.last)) {
+        energy_pj += b.energy_pj;
+        cycles += b.cycles;
+      }
+      *cost = CostOf(energy_pj, cycles);
+      return Status::kOk;
+    }
     Arena programs(arena_->memory());
     Program alone(&programs);
     Budget unlimited;
-    for (uint32_t l : layers) {
+    for (uint32_t l : order_.Slice(section.first, section.last)) {
       SLUICE_TRY(AppendLayer(graph_, hardware_, lowering_, l, capacity_, coster_,
                              &unlimited, arena_, &alone, call_.tilings));
     }
@@ -544,11 +553,12 @@ class FusedScheduler {
     if (section->result.repeats.runs == 0) {
       search.start = &start;
       search.touched = Span<uint8_t>();
+      search.sweep = options_.deadline_ns != 0;
     }
     Budget part = options_.deadline_ns != 0 ? budget_->Part(percent) : *budget_;
     Status status = Status::kOutOfMemory;
     if (options_.runner != nullptr) {
-      section->run.problem.buffer_bytes = capacity_;
+      section->run.problem.buffer_bytes = BufferOf(*section);
       status =
           starts.Run(section->run, options_, search,
                      2 * section->work_bytes + kStartBytes, &part, &section->result);
@@ -591,51 +601,6 @@ class FusedScheduler {
     return Status::kOk;
   }
 
-  // DRAM places for the order in which groups run.
-  Status PlaceTensors(FusedPlan* plan, Diagnostic* diagnostic) {
-    ArenaScope scope(arena_);
-    Span<uint32_t> when;
-    Span<uint8_t> on_chip;
-    SLUICE_TRY(arena_->Allocate(graph_.layers.size(), &when));
-    SLUICE_TRY(arena_->Allocate(graph_.tensors.size(), &on_chip));
-    uint32_t time = 0;
-    for (uint32_t i = 0; i < section_count_; ++i) {
-      const Section& s = sections_[i];
-      if (!s.fused) {
-        for (uint32_t l = s.first; l < s.last; ++l) when[order_[l]] = time++;
-        continue;
-      }
-      for (uint32_t layer = 0; layer < s.run.layer.size(); ++layer) {
-        const uint32_t at = time + s.buffers.group_of[layer];
-        when[s.run.layer[layer]] = at;
-        if (s.run.append[layer] != kNone) when[s.run.append[layer]] = at;
-        if (StaysOnChip(s.run, s.buffers, layer)) {
-          on_chip[lowering_.executed[s.run.layer[layer]].outputs[0]] = 1;
-        }
-      }
-      time += s.result.list.groups;
-    }
-    for (uint32_t t = 0; t < graph_.tensors.size(); ++t) {
-      if (on_chip[WrittenTensor(graph_, lowering_, t)] != 0) on_chip[t] = 1;
-    }
-    FillViewTimes(when);
-    plan->groups = time;
-    return PlaceInDram(graph_, when, on_chip, arena_, &plan->lowering, diagnostic);
-  }
-
-  // Views do nothing; they stand at the time of what was written before them.
-  void FillViewTimes(Span<uint32_t> when) const {
-    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
-      if (lowering_.is_view[l] == 0) continue;
-      uint32_t time = 0;
-      for (uint32_t t : lowering_.executed[l].inputs) {
-        if (t == kNone || graph_.tensors[t].producer == kNone) continue;
-        time = Max(time, when[graph_.tensors[t].producer]);
-      }
-      when[l] = time;
-    }
-  }
-
   const FusedCall& call_;
   const Graph& graph_;
   const Hardware& hardware_;
@@ -652,7 +617,8 @@ class FusedScheduler {
   Span<uint32_t> carried_order_, local_;  // when an earlier schedule is carried over
   uint32_t decisions_ = 0;
   uint64_t measured_ns_ = 0, measured_steps_ = 0;  // by MeasureFused
-  uint64_t finish_ns_ = 0;                         // what follows the search, at most
+  // What follows the search, at most; of it, to look at the whole; at most at first.
+  uint64_t finish_ns_ = 0, looks_ns_ = 0, most_finish_ns_ = 0;
 };
 
 }  // namespace
@@ -675,7 +641,7 @@ Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* arena,
   SLUICE_TRY(call.carried != nullptr ? scheduler.Adopt(&plan->fused)
                                      : scheduler.Choose(&plan->fused));
   if (!plan->fused && call.carried == nullptr) return Status::kOk;
-  scheduler.LeaveTime();
+  scheduler.LeaveTime(kLooks);
   SLUICE_TRY(scheduler.OfferConstructed());
   scheduler.Improve();
   SLUICE_TRY(scheduler.Note(arena, &plan->notation));

@@ -22,6 +22,7 @@
 #include "model/lowering.h"
 #include "model/plan.h"
 #include "model/program.h"
+#include "model/report.h"
 #include "model/tile_cost.h"
 #include "solve/baseline/tiling_memo.h"
 #include "solve/repair/carry.h"
@@ -68,7 +69,10 @@ struct FusedCall {
   const sluice_schedule_options_t& options;
   const sluice_report_t& baseline;
   const TileCoster& coster;
+  // Of the layers that do something, each by itself; empty = not known.
+  Span<const BlockCost> alone;
   uint64_t step_ns;      // to write and judge a step, when there is a deadline
+  bool in_hand;          // there is a plan already
   PlanSink constructed;  // offer may be NULL
   // What still holds of an earlier schedule: fused sections stay so, what was touched is
   // reworked; `baseline` then is any report that tells the scale of energy and cycles.

@@ -39,6 +39,8 @@ FusionOptions FirstStage(const FusionSearch& search) {
   options.last_rounds = search.last_rounds;
   options.start = search.start;
   options.touched = search.touched;
+  options.sweep = search.sweep;
+  options.quick = search.quick;
   options.construct_evaluations = search.evaluations;
   options.list_transfers = search.list_transfers;
   return options;

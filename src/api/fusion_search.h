@@ -34,6 +34,7 @@ struct FusionSearch {
   uint64_t rounds = 0;
   const GroupNotation* start = nullptr;  // FUSION: as FusionOptions
   Span<const uint8_t> touched;
+  bool sweep = false, quick = false;
   uint64_t evaluations = 0;
   uint32_t list_transfers = 0;
   uint64_t last_rounds = 0;  // Y: after the deadline, only improvements are kept

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/pipeline.h"
 
+#include "api/check_options.h"
 #include "api/fused_plan.h"
 #include "api/node_program.h"
 #include "api/objects.h"
@@ -16,6 +17,7 @@
 #include "model/lowering.h"
 #include "model/program.h"
 #include "model/report.h"
+#include "solve/baseline/estimate.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/repair/carry.h"
 #include "solve/repair/layer_hash.h"
@@ -28,7 +30,10 @@ namespace {
 // Of the time, when layers are not tiled: what is left after the search writes the plan.
 constexpr uint32_t kWholePercent = 75;
 // To write and judge a step, where no plan of this call has told it yet.
-constexpr uint64_t kStepNs = 1500;
+constexpr uint64_t kStepNs = 1000;
+// The plain plan comes first when it takes no more than one part in so many of the time;
+// how long it takes by layer, measured over the zoo.
+constexpr uint64_t kPlainShare = 8, kPlainNs = 45000;
 
 // Verifies the very bytes that are handed out.
 Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> bytes,
@@ -49,41 +54,13 @@ Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> b
   return Status::kInternal;
 }
 
-Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagnostic) {
-  if (options.solver > SLUICE_SOLVER_SOMA) {
-    return Fail(diagnostic, Status::kBadArgument, "options")
-        .Text("unknown solver ")
-        .Number(options.solver);
-  }
-  if (options.granularity > SLUICE_GRANULARITY_OPERATOR) {
-    return Fail(diagnostic, Status::kBadArgument, "options")
-        .Text("unknown granularity ")
-        .Number(options.granularity);
-  }
-  if (options.energy_exponent > 16 || options.delay_exponent > 16) {
-    return Fail(diagnostic, Status::kBadArgument, "options")
-        .Text("objective exponents must be at most 16");
-  }
-  return Status::kOk;
-}
-
-// Streams address one scratchpad that holds every operand.
-Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
-  if (hardware.scratchpad().may_hold == 7) return Status::kOk;
-  return Fail(diagnostic, Status::kUnsupported, "hardware")
-      .Text("the scratchpad may not hold ")
-      .Text((hardware.scratchpad().may_hold & 1) == 0   ? "inputs"
-            : (hardware.scratchpad().may_hold & 2) == 0 ? "weights"
-                                                        : "outputs")
-      .Text(": such a machine can be mapped on (sluice_map_layer), not scheduled");
-}
-
 // Waits, cycles and report of a program that is written.
 Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
-                Candidate* c) {
+                Candidate* c, Span<int64_t> block_cycles = {}) {
   int64_t cycles = 0;
   SLUICE_TRY(DeriveWaits(c->program, scratch, &c->waits));
-  SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles));
+  SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles,
+                           block_cycles));
   return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
                     &c->report);
 }
@@ -118,7 +95,7 @@ uint64_t NodeCount(const Hardware& hardware) {
 // zoo, with a quarter to spare.
 uint64_t PlainBytes(const Graph& graph, const Hardware& hardware, uint64_t steps) {
   const uint64_t layers = graph.layers.size();
-  const uint64_t one = 160 * 1024 + 4096 * layers + 200 * steps;
+  const uint64_t one = 160 * 1024 + 4160 * layers + 200 * steps;
   if (NodeCount(hardware) == 1) return one;
   // What steps know of all engines; every engine has a list in every block.
   return one + (24 << 20) + 64 * NodeCount(hardware) * layers;
@@ -266,9 +243,19 @@ class PlanMaker {
     carried.same_machine =
         before_->hardware_hash == hardware_.hash && BudgetOf(*before_) >= capacity_;
     if (clock_->watched()) step_ns_ = kStepNs;
-    FusedCall call = {
-        graph_, hardware_, baseline_.lowering, capacity_, options_, before_->report,
-        coster, step_ns_,  {this, OfferAgain}, &carried,  &tilings_};
+    FusedCall call = {graph_,
+                      hardware_,
+                      baseline_.lowering,
+                      capacity_,
+                      options_,
+                      before_->report,
+                      coster,
+                      {},
+                      step_ns_,
+                      true,
+                      {this, OfferAgain},
+                      &carried,
+                      &tilings_};
     if (!clock_->watched()) call.constructed.offer = nullptr;
     FusedPlan plan;
     status = ScheduleFused(call, &search_, &found.places, &memory, &found.program,
@@ -304,7 +291,41 @@ class PlanMaker {
     maker->EnterPhase(SLUICE_PHASE_SCHEDULE);
   }
 
+  // Whether the plain plan is likely to take much of the time: then layers are fused
+  // first, against estimates, and it is not made at all where that leads to a plan.
+  bool Hurries(const TileCosts& costs) const {
+    return best_.all.empty() && options_.solver != SLUICE_SOLVER_BASELINE &&
+           costs.quick() && NodeCount(hardware_) == 1 &&
+           clock_->left_ns() / kPlainShare < kPlainNs * graph_.layers.size();
+  }
+
+  Status MakeHurried(const TileCosts& costs, const TileCoster& coster) {
+    uint64_t layers = 0;
+    for (const uint8_t view : baseline_.lowering.is_view) layers += view == 0 ? 1 : 0;
+    SLUICE_TRY(scratch_->Allocate(layers, &alone_));
+    EstimateAlone(graph_, hardware_, baseline_.lowering, coster, alone_);
+    int64_t cycles = 0;
+    for (const BlockCost& b : alone_) {
+      baseline_.report.energy_pj += b.energy_pj;
+      cycles += b.cycles;
+    }
+    baseline_.report.latency_cycles = static_cast<uint64_t>(Max<int64_t>(cycles, 1));
+    step_ns_ = kStepNs;
+    hurried_ = true;
+    scratch_->memory()->Limit(live_before_ + PlainBytes(graph_, hardware_, 0) +
+                              SearchBytes(graph_, hardware_, options_, 0));
+    const Status status = TakeFound(nullptr, false, costs, coster);
+    scratch_->memory()->Limit(0);
+    hurried_ = false;
+    search_ = *clock_;
+    return status;
+  }
+
   Status MakeTiled(const TileCosts& costs, const TileCoster& coster) {
+    if (Hurries(costs)) {
+      SLUICE_TRY(MakeHurried(costs, coster));
+      if (!best_.all.empty()) return Status::kOk;
+    }
     SLUICE_TRY(ScheduleLayerByLayer(graph_, hardware_, baseline_.lowering, capacity_,
                                     coster, clock_, scratch_, &baseline_.program,
                                     diagnostic_, &tilings_));
@@ -313,8 +334,7 @@ class PlanMaker {
     const uint64_t steps = baseline_.program.size();
     const uint64_t bound = live_before_ + PlainBytes(graph_, hardware_, steps) +
                            SearchBytes(graph_, hardware_, options_, steps);
-    SLUICE_TRY(Complete(graph_, hardware_, scratch_, &baseline_));
-    baseline_.report.groups = baseline_.report.layers;
+    SLUICE_TRY(CompleteBaseline());
     const bool nodes = baseline_.program.nodes() > 1;
     const bool searches = nodes || options_.solver != SLUICE_SOLVER_BASELINE;
     if (clock_->watched() && searches) {
@@ -332,6 +352,21 @@ class PlanMaker {
       SLUICE_TRY(status);
     }
     return best_.all.empty() ? TakeBaseline() : Status::kOk;
+  }
+
+  // Its cost, and what each of its layers adds to that.
+  Status CompleteBaseline() {
+    Span<int64_t> block_cycles;
+    const size_t blocks = baseline_.program.block_count();
+    if (baseline_.program.nodes() == 1) {
+      SLUICE_TRY(scratch_->Allocate(blocks, &block_cycles));
+      SLUICE_TRY(scratch_->Allocate(blocks, &alone_));
+    }
+    SLUICE_TRY(Complete(graph_, hardware_, scratch_, &baseline_, block_cycles));
+    SLUICE_TRY(FillBlockCosts(hardware_, baseline_.program, block_cycles,
+                              *scratch_->memory(), alone_));
+    baseline_.report.groups = baseline_.report.layers;
+    return Status::kOk;
   }
 
   // The plan that was handed in, once it is judged, if it keeps to the options.
@@ -430,9 +465,19 @@ class PlanMaker {
 
   bool FindFused(const TileCoster& coster, Candidate* out) {
     Arena memory(scratch_->memory());
-    FusedCall call = {
-        graph_, hardware_, baseline_.lowering, capacity_, options_, baseline_.report,
-        coster, step_ns_,  {this, Offer},      nullptr,   &tilings_};
+    FusedCall call = {graph_,
+                      hardware_,
+                      baseline_.lowering,
+                      capacity_,
+                      options_,
+                      baseline_.report,
+                      coster,
+                      alone_,
+                      step_ns_,
+                      !best_.all.empty(),
+                      {this, Offer},
+                      nullptr,
+                      &tilings_};
     if (!clock_->watched()) call.constructed.offer = nullptr;
     Diagnostic ignored = {};
     FusedPlan plan;
@@ -447,6 +492,7 @@ class PlanMaker {
     c->notation = plan.notation;
     if (Complete(graph_, hardware_, scratch, c) != Status::kOk) return false;
     c->report.groups = plan.groups;
+    if (best_.all.empty() && hurried_) return true;
     return PlanCost(options_, c->report) <
            (best_.all.empty() ? PlanCost(options_, baseline_.report) : cost_);
   }
@@ -454,10 +500,9 @@ class PlanMaker {
   // A plan that is whole before the search goes on.
   static void Offer(void* user, const FusedPlan& plan, Candidate* c, Arena* scratch) {
     PlanMaker* maker = static_cast<PlanMaker*>(user);
-    if (maker->IsBetter(plan, c, scratch)) {
-      const Status status = maker->Take(c);
-      if (status == Status::kInternal) maker->offered_ = status;
-    }
+    Status status = Status::kOk;
+    if (maker->IsBetter(plan, c, scratch)) status = maker->Take(c);
+    if (status == Status::kInternal) maker->offered_ = status;
     maker->EnterPhase(SLUICE_PHASE_SCHEDULE);
   }
 
@@ -520,7 +565,9 @@ class PlanMaker {
   PlanBytes best_ = {};  // in arena_; empty = none yet
   double cost_ = 0;      // of it
   Status offered_ = Status::kOk;
-  uint64_t step_ns_ = 0;  // to write and judge one step; 0 = nobody waits
+  Span<BlockCost> alone_;  // of the baseline's layers
+  bool hurried_ = false;   // those are estimates
+  uint64_t step_ns_ = 0;   // to write and judge one step; 0 = nobody waits
 };
 
 // The clock of a call, for as long as it lasts.

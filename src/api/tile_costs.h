@@ -34,6 +34,10 @@ class TileCosts {
   Status Init(Diagnostic* diagnostic);
   TileCoster coster() { return TileCoster{this, CostOf}; }
   Status status(Diagnostic* diagnostic) const;
+  // No cost takes longer than some arithmetic.
+  bool quick() const {
+    return options_.tile_cost == nullptr && index_.size() == 0 && !mapper_.searches();
+  }
 
  private:
   static bool CostOf(void* user, uint32_t layer, const int32_t extent[4],

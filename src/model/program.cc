@@ -661,6 +661,12 @@ Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
 Status PredictCycles(const Graph& graph, const Hardware& hardware,
                      const Program& program, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles) {
+  return PredictCycles(graph, hardware, program, waits, scratch, cycles, {});
+}
+
+Status PredictCycles(const Graph& graph, const Hardware& hardware,
+                     const Program& program, const ProgramWaits& waits, Arena* scratch,
+                     int64_t* cycles, Span<int64_t> block_cycles) {
   Arena memory(scratch->memory());
   Span<uint32_t> begin;
   SLUICE_TRY(CountEngines(program, &memory, &begin));
@@ -669,8 +675,12 @@ Status PredictCycles(const Graph& graph, const Hardware& hardware,
   Span<int64_t> finish;
   SLUICE_TRY(memory.Allocate(program.size(), &finish));
   *cycles = 0;
+  size_t block = 0;
   for (size_t i = 0; i < program.size(); ++i) {
     if (i % 256 == 255 && memory.memory()->Stop()) return Status::kStopped;
+    while (block < block_cycles.size() && program.block_begin(block + 1) <= i) {
+      block_cycles[block++] = *cycles;
+    }
     const Step step = program.step(i);
     const uint32_t engine = EngineOf(step);
     const uint32_t number = begin[engine] + next[engine]++;
@@ -686,6 +696,7 @@ Status PredictCycles(const Graph& graph, const Hardware& hardware,
     finish[number] = end;
     *cycles = Max(*cycles, end);
   }
+  while (block < block_cycles.size()) block_cycles[block++] = *cycles;
   return Status::kOk;
 }
 

@@ -88,8 +88,9 @@ void CountTile(const Program& program, const TileForm& t, Counts* c) {
   }
 }
 
-Status CountProgram(const Program& program, const Memory& memory, Counts* c) {
-  for (size_t i = 0; i < program.size(); ++i) {
+Status CountSteps(const Program& program, size_t begin, size_t end,
+                  const Memory& memory, Counts* c) {
+  for (size_t i = begin; i < end; ++i) {
     if (i % 256 == 255 && memory.Stop()) return Status::kStopped;
     const Step step = program.step(i);
     if (step.kind == StepKind::kCompute) {
@@ -126,12 +127,8 @@ void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs
                         static_cast<uint64_t>(compulsory);
 }
 
-}  // namespace
-
-Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
-                 const Memory& memory, sluice_report_t* report) {
-  Counts c;
-  SLUICE_TRY(CountProgram(program, memory, &c));
+void FillCosts(const Hardware& hardware, const Counts& c, int64_t cycles,
+               sluice_report_t* report) {
   const MemoryLevel& dram = hardware.dram();
   const MemoryLevel& pad = hardware.scratchpad();
   report->struct_size = sizeof *report;
@@ -158,6 +155,34 @@ Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycle
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +
                       report->energy_compute_pj + report->energy_leakage_pj +
                       report->energy_noc_pj;
+}
+
+}  // namespace
+
+Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
+                 const Memory& memory, sluice_report_t* report) {
+  Counts c;
+  SLUICE_TRY(CountSteps(program, 0, program.size(), memory, &c));
+  FillCosts(hardware, c, cycles, report);
+  return Status::kOk;
+}
+
+Status FillBlockCosts(const Hardware& hardware, const Program& program,
+                      Span<const int64_t> block_cycles, const Memory& memory,
+                      Span<BlockCost> costs) {
+  int64_t before = 0;
+  for (size_t b = 0; b < costs.size(); ++b) {
+    const uint32_t begin = program.block_begin(b);
+    const uint32_t end = program.block_begin(b + 1);
+    costs[b].cycles = block_cycles[b] - before;
+    costs[b].steps = end - begin;
+    before = block_cycles[b];
+    Counts c;
+    SLUICE_TRY(CountSteps(program, begin, end, memory, &c));
+    sluice_report_t report;
+    FillCosts(hardware, c, costs[b].cycles, &report);
+    costs[b].energy_pj = report.energy_pj;
+  }
   return Status::kOk;
 }
 

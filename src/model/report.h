@@ -26,6 +26,17 @@ Status FillReport(const Graph& graph, const Hardware& hardware,
 Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
                  const Memory& memory, sluice_report_t* report);
 
+// What each block of a program adds to its cost.
+struct BlockCost {
+  double energy_pj;
+  int64_t cycles;  // later than the end of the block before
+  uint32_t steps;
+};
+// block_cycles: of PredictCycles. costs: one per block.
+Status FillBlockCosts(const Hardware& hardware, const Program& program,
+                      Span<const int64_t> block_cycles, const Memory& memory,
+                      Span<BlockCost> costs);
+
 }  // namespace sluice
 
 #endif  // SLUICE_MODEL_REPORT_H_

@@ -209,9 +209,10 @@ void SetApart(Scheme* s, Span<const uint8_t> touched) {
   }
 }
 
-// alone: where the result is far from ideal, begins with every layer alone as well.
-Status RefitAs(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
-               Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
+}  // namespace
+
+Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
+             Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
   ArenaScope scope(arena);
   WindowIndex index;
   SLUICE_TRY(index.Init(arena, scheme->problem()));
@@ -242,8 +243,6 @@ Status RefitAs(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
       .Text("too many tiles");
 }
 
-}  // namespace
-
 Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
               Arena* arena, Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
   ArenaScope scope(arena);
@@ -263,7 +262,7 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
   if (out->cost >= kAnnealRejected) {
     // Most of it is new and does not fit: better begun anew than mended.
     if (2 * changed > s->layers()) return Status::kInfeasible;
-    return RefitAs(s, evaluations, false, arena, budget, diagnostic, out);
+    return Refit(s, evaluations, false, arena, budget, diagnostic, out);
   }
   WindowIndex index;
   SLUICE_TRY(index.Init(arena, s->problem()));
@@ -287,15 +286,10 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
       .Text("the unfused start does not fit the scratchpad");
 }
 
-Status Construct(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
-                 Diagnostic* diagnostic, SchemeScore* out) {
+Status Construct(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
+                 Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
   scheme->Reset();
-  return Refit(scheme, evaluations, arena, budget, diagnostic, out);
-}
-
-Status Refit(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
-             Diagnostic* diagnostic, SchemeScore* out) {
-  return RefitAs(scheme, evaluations, true, arena, budget, diagnostic, out);
+  return Refit(scheme, evaluations, alone, arena, budget, diagnostic, out);
 }
 
 }  // namespace sluice

@@ -22,12 +22,13 @@ namespace sluice {
 Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                       SchemeScore* out);
 
-Status Construct(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
-                 Diagnostic* diagnostic, SchemeScore* out);
+// alone: where the result is far from ideal, begins with every layer alone as well.
+Status Construct(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
+                 Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
 
 // The same, from the scheme as it stands instead of from the start.
-Status Refit(Scheme* scheme, uint64_t evaluations, Arena* arena, Budget* budget,
-             Diagnostic* diagnostic, SchemeScore* out);
+Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
+             Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
 
 // The scheme as it stands holds but for some layers: made legal where it is not, then
 // one change at a time around those. touched: by layer, 0 or 1; empty = none.

@@ -392,8 +392,8 @@ class Writer {
     for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
     tile.macs = t.macs;
     tile.vector_ops = t.vector_ops;
-    const TileCost cost = DeclaredCost(run_.coster, *run_.hardware, run_.layer[layer],
-                                       t, channels);
+    const TileCost cost =
+        DeclaredCost(run_.coster, *run_.hardware, run_.layer[layer], t, channels);
     tile.cycles = cost.cycles;
     tile.energy_pj = cost.energy_pj;
     tile.scratchpad_pj = cost.scratchpad_pj;

@@ -16,6 +16,7 @@ constexpr uint32_t kWholeLayers = 160;
 constexpr uint32_t kStretch = 64;
 constexpr uint32_t kStretchStep = 48;
 constexpr double kTemperature = 0.01;
+constexpr uint32_t kSweepPercent = 50;  // of the time, when more is to follow
 constexpr uint32_t kFewestSpared = 48;  // layers, for blocks to be stamped
 // A stamped scheme above the cost in an endless buffer by this is not taken: blocks
 // that have to be tiled across their borders are better off one by one.
@@ -164,6 +165,11 @@ bool LoadStart(const GroupNotation& start, Scheme* scheme, SchemeScore* score) {
   return score->cost < kAnnealRejected;
 }
 
+uint64_t EvaluationsOf(const FusionOptions& options, uint64_t layers) {
+  if (options.construct_evaluations != 0) return options.construct_evaluations;
+  return Min(kConstructEvaluations, Max(kConstructFewest, kConstructLayers / layers));
+}
+
 // Construction, and annealing when asked for.
 Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* arena,
                           Budget* budget, Diagnostic* diagnostic, SchemeScore* score,
@@ -173,6 +179,12 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* a
     // As it is; where it does not fit, as if there were none.
     if (LoadStart(*options.start, scheme, score)) {
       if (!options.anneal) return Status::kOk;
+      if (options.sweep) {
+        Budget part = budget->Part(kSweepPercent);
+        SLUICE_TRY(Refit(scheme, EvaluationsOf(options, n), false, arena, &part,
+                         diagnostic, score));
+        budget->Join(part);
+      }
       return AnnealOnly(scheme, options, arena, budget, score, rounds);
     }
   } else if (options.start != nullptr) {
@@ -182,11 +194,8 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* a
     if (!options.anneal) return Status::kOk;
     return AnnealOnly(scheme, options, arena, budget, score, rounds);
   }
-  const uint64_t evaluations =
-      options.construct_evaluations != 0
-          ? options.construct_evaluations
-          : Min(kConstructEvaluations, Max(kConstructFewest, kConstructLayers / n));
-  SLUICE_TRY(Construct(scheme, evaluations, arena, budget, diagnostic, score));
+  SLUICE_TRY(Construct(scheme, EvaluationsOf(options, n), !options.quick, arena, budget,
+                       diagnostic, score));
   if (!options.anneal) return Status::kOk;
   return AnnealOnly(scheme, options, arena, budget, score, rounds);
 }
@@ -232,8 +241,10 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   };
   FusionOptions construct = options;
   construct.anneal = false;
-  Status status = ConstructAndAnneal(&scheme, construct, arena, budget, &ignored,
-                                     &score, &out->rounds);
+  Budget part = options.quick ? budget->Part(kSweepPercent) : *budget;
+  Status status = ConstructAndAnneal(&scheme, construct, arena, &part, &ignored, &score,
+                                     &out->rounds);
+  options.quick ? budget->Join(part) : void(*budget = part);
   if (status == Status::kOutOfMemory) return status;
   *done = status == Status::kOk && stamp(kFarFromIdeal * ideal);
   if (!*done || !options.anneal) return Status::kOk;
@@ -342,7 +353,7 @@ Status Tighten(const FusionProblem& problem, Arena* arena, Budget* budget,
   if (out->score.cost < kAnnealRejected) return Status::kOk;
   scheme->target_bytes = problem.buffer_bytes;
   const uint64_t evaluations = 2 * problem.layers.size();
-  SLUICE_TRY(Refit(scheme, evaluations, arena, budget, diagnostic, &out->score));
+  SLUICE_TRY(Refit(scheme, evaluations, true, arena, budget, diagnostic, &out->score));
   Take(scheme, out);
   return Status::kOk;
 }

@@ -38,12 +38,14 @@ struct FusionOptions {
   uint32_t max_transfers = 0;
   // kFusionOurs: begins here instead of with a construction, and reworks what is
   // touched (by layer), with construct_evaluations. Need not be legal. touched empty: it
-  // is annealed as it is.
+  // is annealed as it is, with `sweep` after one change at a time everywhere.
   const GroupNotation* start = nullptr;
   Span<const uint8_t> touched;
   // Not even that: the list of `start` with at most this many transfers, no DRAM
   // schedule. 0 = no.
   uint32_t list_transfers = 0;
+  bool sweep = false;
+  bool quick = false;  // the first construction that fits; no second one beside it
 };
 
 struct FusionResult {

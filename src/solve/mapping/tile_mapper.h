@@ -31,6 +31,8 @@ class TileMapper {
   TileMapper(const Hardware& hardware, Arena* arena);
 
   bool Cost(const MappingProblem& tile, TileCost* out);
+  // Whether that looks for a nest instead of counting.
+  bool searches() const { return described_; }
 
   // The nest of a tile. kUnsupported on core arrays, which have none.
   Status Map(const MappingProblem& tile, Budget* budget, MappedNest* mapped,

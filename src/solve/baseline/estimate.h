@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers by themselves will cost about, before anything of them is written.
+//
+// Input    graph, hardware, lowering; what tiles cost, asked once per layer.
+// Output   per layer that does something, in the graph's order: every operand moved
+//          once and kMore percent on top; steps as plans of the zoo have on average.
+// Errors   none.
+// Cost     constant per layer.
+// Source   own; kMore and kSteps measured over the zoo.
+#ifndef SLUICE_SOLVE_BASELINE_ESTIMATE_H_
+#define SLUICE_SOLVE_BASELINE_ESTIMATE_H_
+
+#include "model/lowering.h"
+#include "model/report.h"
+#include "model/tile_cost.h"
+
+namespace sluice {
+
+// costs: as many as there are layers that are no views.
+void EstimateAlone(const Graph& graph, const Hardware& hardware,
+                   const Lowering& lowering, const TileCoster& coster,
+                   Span<BlockCost> costs);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_BASELINE_ESTIMATE_H_
