@@ -660,12 +660,6 @@ Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
 
 Status PredictCycles(const Graph& graph, const Hardware& hardware,
                      const Program& program, const ProgramWaits& waits, Arena* scratch,
-                     int64_t* cycles) {
-  return PredictCycles(graph, hardware, program, waits, scratch, cycles, {});
-}
-
-Status PredictCycles(const Graph& graph, const Hardware& hardware,
-                     const Program& program, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles, Span<int64_t> block_cycles) {
   Arena memory(scratch->memory());
   Span<uint32_t> begin;

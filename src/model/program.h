@@ -266,13 +266,10 @@ int64_t BoxBytes(const BufferBox& box);
 Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out);
 
 // Cycles until the last step completes, exactly as the stream will execute.
-Status PredictCycles(const Graph& graph, const Hardware& hardware,
-                     const Program& program, const ProgramWaits& waits, Arena* scratch,
-                     int64_t* cycles);
 // block_cycles: of the steps up to the end of each block; empty = not asked for.
 Status PredictCycles(const Graph& graph, const Hardware& hardware,
                      const Program& program, const ProgramWaits& waits, Arena* scratch,
-                     int64_t* cycles, Span<int64_t> block_cycles);
+                     int64_t* cycles, Span<int64_t> block_cycles = {});
 
 }  // namespace sluice
 
