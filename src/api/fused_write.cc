@@ -87,7 +87,7 @@ Status WriteSections(const FusedCall& call, Span<const uint32_t> order,
     for (uint32_t l = s.first; l < s.last; ++l) {
       SLUICE_TRY(AppendLayer(call.graph, call.hardware, plan->lowering, order[l],
                              call.scratchpad_bytes, call.coster, &unlimited, scratch,
-                             program));
+                             program, call.tilings));
     }
   }
   return Status::kOk;

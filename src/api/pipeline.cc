@@ -31,6 +31,8 @@ namespace {
 constexpr uint32_t kWholePercent = 75;
 // To write and judge a step, where no plan of this call has told it yet.
 constexpr uint64_t kStepNs = 1000;
+// What a call has taken before a plan is made, at most.
+constexpr uint64_t kObjectBytes = 1024;
 // The plain plan comes first when it takes no more than one part in so many of the time;
 // how long it takes by layer, measured over the zoo.
 constexpr uint64_t kPlainShare = 8, kPlainNs = 45000;
@@ -95,7 +97,7 @@ uint64_t NodeCount(const Hardware& hardware) {
 // zoo, with a quarter to spare.
 uint64_t PlainBytes(const Graph& graph, const Hardware& hardware, uint64_t steps) {
   const uint64_t layers = graph.layers.size();
-  const uint64_t one = 160 * 1024 + 4160 * layers + 200 * steps;
+  const uint64_t one = 160 * 1024 + 4096 * layers + 200 * steps;
   if (NodeCount(hardware) == 1) return one;
   // What steps know of all engines; every engine has a list in every block.
   return one + (24 << 20) + 64 * NodeCount(hardware) * layers;
@@ -664,8 +666,8 @@ Status BoundMemory(const Graph& graph, const Hardware& hardware,
                   diagnostic);
   uint64_t steps = 0;
   SLUICE_TRY(maker.CountSteps(&steps));
-  *bytes =
-      PlainBytes(graph, hardware, steps) + SearchBytes(graph, hardware, options, steps);
+  *bytes = kObjectBytes + PlainBytes(graph, hardware, steps) +
+           SearchBytes(graph, hardware, options, steps);
   return Status::kOk;
 }
 
