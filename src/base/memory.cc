@@ -17,6 +17,7 @@ constexpr size_t kChunkAlignment = 64;
 // Bytes that are zeroed, copied or hashed between two looks at the clock: some tens of
 // microseconds, most of them for pages that are touched for the first time.
 constexpr size_t kPieceBytes = 128 * 1024;
+constexpr size_t kLongBytes = 16 * 1024;  // what is shorter is not looked at
 
 size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) & ~(multiple - 1);
@@ -244,7 +245,7 @@ Arena::Items Arena::AllocateItems(const void* old, size_t old_items, size_t n,
   if (p == nullptr) return none;
   const size_t bytes = n * item_bytes, old_bytes = old_items * item_bytes;
   for (size_t at = 0, end = 0; at < bytes; at = end) {
-    if (at != 0 && memory_->Stop()) return none;
+    if (bytes >= kLongBytes && memory_->Stop()) return none;
     end = bytes - at < kPieceBytes ? bytes : at + kPieceBytes;
     const size_t kept = old_bytes < at ? at : old_bytes < end ? old_bytes : end;
     if (kept != at) memcpy(p + at, static_cast<const char*>(old) + at, kept - at);

@@ -400,10 +400,12 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
     run->append[maker] = l;
   }
   FillLayers(run, fusion_of, &tables);
+  if (arena->memory()->Stop()) return Status::kStopped;
   FindOutputs(graph, lowering, fusion_of, run->append, run->in_dram);
   for (uint32_t i = 0; i < n; ++i) {
     tables.layers[i].output = run->in_dram[i] != 0 || run->append[i] != kNone;
   }
+  if (arena->memory()->Stop()) return Status::kStopped;
   run->problem.inputs = tables.inputs.Slice(0, tables.edges);
   LinkConsumers(tables.layers, run->problem.inputs, consumers);
   run->problem.layers = tables.layers;

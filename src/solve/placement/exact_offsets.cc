@@ -162,6 +162,7 @@ Status Search::Init() {
   table_shift_ = 64 - TableBits(n);
   for (Span<uint32_t>& rank : rank_) SLUICE_TRY(arena_->Allocate(n, &rank));
   RankBuffers();
+  if (arena_->memory()->Stop()) return Status::kStopped;
   for (uint32_t u = 0; u < n; ++u) by_section_[u] = u;
   Sort(by_section_.begin(), by_section_.end(), [this](uint32_t a, uint32_t b) {
     const uint32_t x = s_.buffers[a].begin_section, y = s_.buffers[b].begin_section;

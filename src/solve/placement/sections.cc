@@ -52,6 +52,10 @@ struct Cutter {
   Cutter(const LiveRangeSet& s, Arena* a, Sections* o)
       : set(s), arena(a), out(o), pieces(a), pairs(a), holes(a), closed(a) {}
 
+  Status Look() const {
+    return arena->memory()->Stop() ? Status::kStopped : Status::kOk;
+  }
+
   Status PushPiece(uint32_t source, int64_t begin, int64_t end, int64_t lo,
                    int64_t hi) {
     if (begin >= end || lo >= hi) return Status::kOk;
@@ -124,7 +128,9 @@ struct Cutter {
     uint32_t alive[2] = {0, 0}, section = 0;
     bool open = false;  // something began since the last section closed
     int64_t load = 0;
+    uint32_t turn = 0;
     for (const Event& event : events) {
+      if (turn++ % 256 == 0) SLUICE_TRY(Look());
       Piece& piece = pieces[event.piece];
       const int own = piece.owner == kNoBuffer ? 1 : 0;
       if (event.begins) {
@@ -208,6 +214,7 @@ struct Cutter {
     for (uint32_t s = 2; s < out->count + 2; ++s) {
       out->member_first[s] += out->member_first[s - 1];
     }
+    SLUICE_TRY(Look());
     SLUICE_TRY(arena->Allocate(out->member_first[out->count + 1], &out->members));
     for (uint32_t u = 0; u < out->buffers.size(); ++u) {
       for (const SectionRange& r : out->RangesOf(out->buffers[u])) {
@@ -230,6 +237,7 @@ struct Cutter {
       first += b.near_count;
       b.near_count = 0;
     }
+    SLUICE_TRY(Look());
     SLUICE_TRY(arena->Allocate(first, &out->near));
     for (const Pair& pair : pairs) {
       SectionedBuffer& a = out->buffers[pair.a];
@@ -275,6 +283,7 @@ struct Cutter {
     SLUICE_TRY(AddBankHoles());
     Join(&holes);
     Join(&closed);
+    SLUICE_TRY(Look());
     SLUICE_TRY(arena->Allocate(holes.size(), &out->holes));
     for (uint32_t i = 0; i < holes.size(); ++i) {
       SectionedBuffer& b = out->buffers[holes[i].owner];
@@ -349,8 +358,11 @@ Status CutSections(const LiveRangeSet& set, Arena* arena, Sections* out) {
   SLUICE_TRY(cutter.MakeBuffers());
   SLUICE_TRY(cutter.MakePieces());
   SLUICE_TRY(cutter.Sweep());
+  SLUICE_TRY(cutter.Look());
   SLUICE_TRY(cutter.FillRangesAndMembers());
+  SLUICE_TRY(cutter.Look());
   SLUICE_TRY(cutter.FillNear());
+  SLUICE_TRY(cutter.Look());
   SLUICE_TRY(cutter.FillHoles());
   for (const SectionedBuffer& b : out->buffers) {
     // Holes of partial gaps close more than they need to: no bound.
