@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/contents.h"
 
-#include <algorithm>
 #include <new>
 
 #include "base/checked.h"
@@ -130,6 +129,16 @@ static bool Within(const Box& box, const Piece& piece, Part* part) {
   return rest == 0 && used == box.dims;
 }
 
+// Whether each dim of the box runs along one of the frame's, so that none is joined.
+static bool RunsAlong(const Box& box, const Frame& frame) {
+  for (uint32_t d = 0; d < box.dims; ++d) {
+    uint32_t j = 0;
+    while (j < frame.dims && frame.stride[j] != box.dim[d].stride) ++j;
+    if (j == frame.dims) return false;
+  }
+  return true;
+}
+
 // The box with each dim along which the piece does not run made one with the dim behind
 // it, where that continues it in both spaces: rows that follow each other are a run,
 // whatever tensor lies there.
@@ -190,7 +199,8 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
     SLUICE_TRY(KeepOverlapping(box));
     if (found_.size() == 0) return Missing(box);
     top = found_[0];
-    if (!Within(box, *top, &part) && !Within(Joined(box, top->frame), *top, &part)) {
+    if (!Within(box, *top, &part) &&
+        (RunsAlong(box, top->frame) || !Within(Joined(box, top->frame), *top, &part))) {
       SLUICE_TRY(ReadPieces(box, parts));
       return record ? Record(memory, box) : Status::kOk;
     }
@@ -207,34 +217,47 @@ Status Contents::Missing(const Box& box) {
       .Text(" on");
 }
 
+Status Contents::Leave(const Box& box) {
+  SLUICE_TRY(remaining_.Push(box));
+  return remaining_rows_.Push(RowsOf(box));
+}
+
 // The box from the pieces found_.
 Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
   remaining_.Truncate(0);
-  SLUICE_TRY(remaining_.Push(box));
-  for (const Piece* piece : found_) {
-    if (remaining_.size() == 0) break;
-    next_.Truncate(0);
-    for (const Box& rest : remaining_) {
+  remaining_rows_.Truncate(0);
+  SLUICE_TRY(Leave(box));
+  for (size_t i = 0; i < found_.size() && remaining_.size() != 0; ++i) {
+    const Piece& piece = *found_[i];
+    for (size_t r = 0; r < remaining_.size();) {
       bool overlap;
-      SLUICE_TRY(Overlap(judge_, rest, piece->box, &overlap));
+      SLUICE_TRY(Overlap(judge_, remaining_[r], remaining_rows_[r], piece.box,
+                         piece.rows, &overlap));
       if (!overlap) {
-        SLUICE_TRY(next_.Push(rest));
+        ++r;
         continue;
       }
-      if (!Before(*piece)) return Conflict(*piece, "reads");
-      bool aligned = rest.width == piece->frame.width;
+      if (!Before(piece)) return Conflict(piece, "reads");
+      Box rest = remaining_[r];
+      if (!RunsAlong(rest, piece.frame)) rest = Joined(rest, piece.frame);
+      remaining_[r] = remaining_[remaining_.size() - 1];
+      remaining_rows_[r] = remaining_rows_[remaining_.size() - 1];
+      remaining_.Pop();
+      remaining_rows_.Pop();
+      bool aligned = rest.width == piece.frame.width;
       inside_.Truncate(0);
+      outside_.Truncate(0);
       if (aligned) {
-        SLUICE_TRY(Cut(judge_, Joined(rest, piece->frame), piece->frame, &todo_,
-                       &inside_, &next_, &aligned));
+        SLUICE_TRY(
+            Cut(judge_, rest, piece.frame, &todo_, &inside_, &outside_, &aligned));
       }
       if (!aligned) {
         return Reject(*judge_, "content")
             .Text("reads across the elements of what lies there");
       }
-      for (const Inside& in : inside_) SLUICE_TRY(parts->Push(PartOf(*piece, in)));
+      for (const Box& outside : outside_) SLUICE_TRY(Leave(outside));
+      for (const Inside& in : inside_) SLUICE_TRY(parts->Push(PartOf(piece, in)));
     }
-    std::swap(remaining_, next_);
   }
   return remaining_.size() == 0 ? Status::kOk : Missing(remaining_[0]);
 }

@@ -47,8 +47,9 @@ class Contents {
         pool_(judge->arena),
         found_(judge->arena),
         remaining_(judge->arena),
-        next_(judge->arena),
+        outside_(judge->arena),
         todo_(judge->arena),
+        remaining_rows_(judge->arena),
         inside_(judge->arena),
         partials_(judge->arena) {}
   Status Init();
@@ -88,6 +89,7 @@ class Contents {
     return memory >= judge_->stream.nodes && !judge_->stream.has_host;
   }
   Status KeepOverlapping(const Box& box);
+  Status Leave(const Box& box);
   Status ReadPieces(const Box& box, Vector<Part>* parts);
   Status Missing(const Box& box);
   Status HideWrite(uint32_t memory, Piece* piece, const Frame& frame, const Rows& rows);
@@ -104,7 +106,8 @@ class Contents {
   Span<MemoryMap*> reads_;
   Span<RecentPieces> recent_;  // writes, per memory
   Vector<Piece*> found_;
-  Vector<Box> remaining_, next_, todo_;
+  Vector<Box> remaining_, outside_, todo_;
+  Vector<Rows> remaining_rows_;
   Vector<Inside> inside_;
   Vector<PartialSum> partials_;
   // Just overwritten, in all its bytes; the next Put takes its place.
