@@ -1,197 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/carried_section.h"
 
+#include "api/carried_dram.h"
 #include "base/checked.h"
 #include "base/sort.h"
 
 namespace sluice {
 namespace {
 
-constexpr size_t kMostLooks = 1 << 20;  // for free addresses
-
+constexpr size_t kMostLooks = 1 << 20;  // at buffers, for addresses of what is new
+constexpr int kMostEighths = 3;         // of the scratchpad, spared for that
 // A latency above another by 1 / this counts as no slower, or as much slower; and that
 // of a list above what was searched for.
 constexpr int64_t kAllowance = 50, kMuchSlower = 20, kSearched = 10;
 
-// Of a section as it is now, and as it was.
-struct CarriedParts {
-  uint32_t section;                         // of the plan before
-  uint32_t head, tail;                      // positions of the notation
-  uint32_t head_tiles, tail_tiles;          // of the list
-  uint32_t head_transfers, tail_transfers;  // likewise
-  uint32_t tiles_before;
-  bool all;  // transfer by transfer, tile by tile
-};
-
 struct Taken {
   int64_t begin, end;
 };
-
-// A section's positions in a notation.
-struct Positions {
-  Span<const uint32_t> order;
-  Span<const uint8_t> cut;
-  Span<const int32_t> tiles;
-
-  size_t size() const { return order.size(); }
-  bool Begins(size_t i) const { return i == size() || i == 0 || cut[i] != kCutNone; }
-  // Tiles of the groups that make up [first, last).
-  int64_t Tiles(size_t first, size_t last) const {
-    int64_t sum = 0;
-    int64_t tiles_of_group = 1;
-    for (size_t i = first; i < last; ++i) {
-      if (Begins(i)) tiles_of_group = TilesOfGroup(tiles[i]);
-      sum += tiles_of_group;
-    }
-    return sum;
-  }
-};
-
-Positions PositionsBefore(const CarriedSchedule& carried, uint32_t section) {
-  const uint32_t first = carried.first[section];
-  const uint32_t last = carried.first[section + 1];
-  const PlanNotation& b = *carried.before;
-  return {b.order.Slice(first, last), b.cut.Slice(first, last),
-          b.tiling.Slice(first, last)};
-}
-
-// Compares a section with what it was, position by position.
-class Matcher {
- public:
-  Matcher(const CarriedSchedule& carried, const FusionRun& run, const Positions& before,
-          const Positions& now)
-      : carried_(carried), run_(run), before_(before), now_(now) {}
-
-  // Positions of whole groups that are alike at the begin, and at the end.
-  void Match(uint32_t* head, uint32_t* tail) const {
-    const size_t n = Min(before_.size(), now_.size());
-    size_t h = 0;
-    while (h < n && Alike(h, h)) ++h;
-    while (h > 0 && !(before_.Begins(h) && now_.Begins(h))) --h;
-    size_t t = 0;
-    while (t < n - h && Alike(before_.size() - 1 - t, now_.size() - 1 - t)) ++t;
-    while (t > 0 && !now_.Begins(now_.size() - t)) --t;
-    *head = static_cast<uint32_t>(h);
-    *tail = static_cast<uint32_t>(t);
-  }
-
- private:
-  bool Alike(size_t i, size_t j) const {
-    const CarriedLayer& layer = carried_.layer[run_.layer[now_.order[j]]];
-    return layer.before == before_.order[i] && layer.touched == 0 &&
-           before_.cut[i] == now_.cut[j] &&
-           (now_.cut[j] == kCutNone ||
-            TilesOfGroup(before_.tiles[i]) == TilesOfGroup(now_.tiles[j]));
-  }
-
-  const CarriedSchedule& carried_;
-  const FusionRun& run_;
-  const Positions& before_;
-  const Positions& now_;
-};
-
-Positions PositionsNow(const FusionResult& result) {
-  const GroupNotation& n = result.notation;
-  return {n.order, n.cut, n.tiles};
-}
-
-// False when the notation before is none that a list can be compared with.
-bool FindParts(const CarriedSchedule& carried, const Section& section,
-               CarriedParts* parts) {
-  const TileList& list = section.result.list;
-  const Positions before = PositionsBefore(carried, parts->section);
-  const Positions now = PositionsNow(section.result);
-  Matcher(carried, section.run, before, now).Match(&parts->head, &parts->tail);
-  const int64_t tiles = before.Tiles(0, before.size());
-  if (tiles > INT32_MAX) return false;
-  parts->tiles_before = static_cast<uint32_t>(tiles);
-  parts->head_tiles = static_cast<uint32_t>(now.Tiles(0, parts->head));
-  parts->tail_tiles =
-      static_cast<uint32_t>(now.Tiles(now.size() - parts->tail, now.size()));
-  uint32_t i = 0;
-  const auto until = [&](uint32_t tile) {
-    while (i < list.transfers && static_cast<uint32_t>(list.transfer[i].use) < tile) {
-      ++i;
-    }
-    return i;
-  };
-  parts->head_transfers = until(parts->head_tiles);
-  parts->tail_transfers = list.transfers - until(list.tiles - parts->tail_tiles);
-  const uint32_t transfers = carried.before->section[parts->section].transfers;
-  parts->all = carried.whole[parts->section] != 0 && transfers == list.transfers &&
-               parts->tiles_before == list.tiles;
-  return parts->all || (parts->head_transfers + parts->tail_transfers != 0 &&
-                        parts->head_transfers + parts->tail_transfers <= transfers);
-}
-
-// A position of the list, by what it was. Between head and tail as near as there is.
-int32_t Moved(const CarriedParts& parts, const TileList& list, int32_t position) {
-  if (parts.all || position <= static_cast<int32_t>(parts.head_tiles)) return position;
-  const int32_t begin = static_cast<int32_t>(list.tiles - parts.tail_tiles);
-  const int32_t shift =
-      static_cast<int32_t>(list.tiles) - static_cast<int32_t>(parts.tiles_before);
-  return position + shift >= begin ? position + shift : Min(position, begin);
-}
-
-// The transfers of head and tail, in the order before; false when they are none.
-bool CarryDram(const CarriedSchedule& carried, const CarriedParts& parts,
-               const TileList& list, DmaNotation* dma, uint32_t* count) {
-  const PlanSection& s = carried.before->section[parts.section];
-  const uint32_t tail = s.transfers - parts.tail_transfers;
-  *count = 0;
-  for (uint32_t i = 0; i < s.transfers; ++i) {
-    const PlanDramTensor& d = carried.before->dram[s.dram + i];
-    if (d.tensor >= s.transfers || d.duration < -1 ||
-        d.duration > static_cast<int32_t>(parts.tiles_before)) {
-      return false;
-    }
-    uint32_t id = d.tensor;
-    if (!parts.all && id >= parts.head_transfers) {
-      if (id < tail) continue;
-      id += list.transfers - s.transfers;
-    }
-    const DramTensor& t = list.transfer[id];
-    const int32_t duration = Moved(parts, list, d.duration);
-    const bool store = t.kind == kStore;
-    dma->start[id] = store ? t.use : Min(duration, t.use);
-    dma->end[id] = store ? Max(duration, t.end) : t.end;
-    if (*count == list.transfers) return false;
-    dma->order[(*count)++] = id;
-  }
-  return true;
-}
-
-// Puts what lies between head and tail in, by start, as `listed` has it.
-bool MergeDram(const CarriedParts& parts, const TileList& list,
-               const DmaNotation& listed, uint32_t carried, Span<int32_t> scratch,
-               DmaNotation* dma) {
-  if (carried == list.transfers) return true;
-  if (listed.order.empty()) return false;
-  for (uint32_t i = 0; i < carried; ++i) {
-    scratch[i] = static_cast<int32_t>(dma->order[i]);
-  }
-  uint32_t at = 0;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < list.transfers; ++i) {
-    const uint32_t id = listed.order[i];
-    if (id < parts.head_transfers || id >= list.transfers - parts.tail_transfers) {
-      continue;
-    }
-    dma->start[id] = listed.start[id];
-    dma->end[id] = listed.end[id];
-    for (; at < carried; ++at) {
-      const uint32_t other = static_cast<uint32_t>(scratch[at]);
-      if (dma->start[other] > dma->start[id]) break;
-      dma->order[n++] = other;
-    }
-    if (n == list.transfers) return false;
-    dma->order[n++] = id;
-  }
-  for (; at < carried && n < list.transfers; ++at) {
-    dma->order[n++] = static_cast<uint32_t>(scratch[at]);
-  }
-  return n == list.transfers && at == carried;
-}
 
 // Where the buffers of a section begin that have parts.
 struct BufferCounts {
@@ -243,6 +68,12 @@ bool CountBefore(const CarriedSchedule& carried, const CarriedParts& parts,
     return c->all_before == c->all;
   }
   const Positions before = PositionsBefore(carried, parts.section);
+  // Where as many transfers lie between, as many loads do.
+  if (carried.before->section[parts.section].transfers ==
+      section.result.list.transfers) {
+    c->loads_before = c->loads;
+    return true;
+  }
   int64_t tiles = int64_t{c->head_tiles} + c->tail_tiles;
   int64_t tiles_of_group = 1;
   for (size_t i = parts.head; i < before.size() - parts.tail; ++i) {
@@ -346,38 +177,6 @@ bool PlaceFree(Span<const LiveRange> ranges, int64_t capacity, Span<uint32_t> or
   return true;
 }
 
-// Replaces the DRAM schedule of section->result, which a list gave; that may be empty
-// where nothing lies between head and tail.
-Status AdoptDram(const CarriedSchedule& carried, uint32_t before, int64_t capacity,
-                 Arena* arena, Section* section, CarriedParts* parts, bool* adopted) {
-  *adopted = false;
-  *parts = CarriedParts{};
-  parts->section = before;
-  FusionResult* r = &section->result;
-  const TileList& list = r->list;
-  if (!FindParts(carried, *section, parts)) return Status::kOk;
-  DmaNotation dma;
-  SLUICE_TRY(arena->Allocate(list.transfers, &dma.order));
-  SLUICE_TRY(arena->Allocate(list.transfers, &dma.start));
-  SLUICE_TRY(arena->Allocate(list.transfers, &dma.end));
-  ArenaScope scope(arena);
-  Span<int32_t> scratch;
-  Span<int64_t> bytes;
-  SLUICE_TRY(arena->Allocate(Max(list.transfers, list.tiles + 1), &scratch));
-  SLUICE_TRY(arena->Allocate(list.tiles + 2, &bytes));
-  uint32_t count = 0;
-  if (!CarryDram(carried, *parts, list, &dma, &count) ||
-      !MergeDram(*parts, list, r->dma, count, scratch, &dma) ||
-      CheckDma(list, dma, scratch) != DmaFault::kLegal ||
-      ProfileBuffer(list, dma, bytes) > capacity) {
-    return Status::kOk;
-  }
-  r->dma = dma;
-  r->score.latency_cycles = Latency(list, dma, scratch);
-  *adopted = true;
-  return Status::kOk;
-}
-
 // Addresses for section->buffers; *held is false when there are none near those before.
 Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
                     Span<const uint32_t> local, int64_t capacity, Arena* arena,
@@ -462,7 +261,9 @@ Status HoldTimes(const CarriedSchedule& carried, uint32_t before,
   CarriedParts parts;
   section->result.dma = DmaNotation{};
   *held = false;
-  SLUICE_TRY(AdoptDram(carried, before, capacity, arena, section, &parts, held));
+  SLUICE_TRY(AdoptDram(carried, before, DmaNotation{}, 0, capacity, arena, section,
+                       &parts, held));
+  *held = *held && !parts.tight;
   if (!*held) return Status::kOk;
   SLUICE_TRY(BuffersOfFused(section->run, section->result, arena, &section->buffers));
   return AdoptOffsets(carried, parts, local, capacity, arena, section, held);
@@ -477,11 +278,19 @@ Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
   bool adopted = false;
   bool held = false;
   CarriedParts parts;
-  SLUICE_TRY(AdoptDram(carried, before, capacity, arena, section, &parts, &adopted));
+  // What is near the new may be loaded later, so that there is room; not much later.
+  int64_t first = 0;
+  for (int eighths = 0; eighths <= kMostEighths && !held; ++eighths) {
+    SLUICE_TRY(AdoptDram(carried, before, listed, eighths, capacity, arena, section,
+                         &parts, &adopted));
+    if (!adopted) break;
+    if (eighths == 0) first = r->score.latency_cycles;
+    SLUICE_TRY(BuffersOfFused(section->run, *r, arena, &section->buffers));
+    if (r->score.latency_cycles > first + first / kAllowance) break;
+    SLUICE_TRY(AdoptOffsets(carried, parts, local, capacity, arena, section, &held));
+  }
   QuickPlacement placed;
   if (adopted) {
-    SLUICE_TRY(BuffersOfFused(section->run, *r, arena, &section->buffers));
-    SLUICE_TRY(AdoptOffsets(carried, parts, local, capacity, arena, section, &held));
     if (!held) {
       SLUICE_TRY(PlaceAtOnce(section, capacity, false, budget, arena, &placed));
       held = placed.status == Status::kOk;
@@ -497,7 +306,8 @@ Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
   r->score.latency_cycles = listed_cycles;
   // Much slower than it could be: worth the longer way to addresses. But a list knows
   // nothing of addresses; what was searched for on this machine need not be near it.
-  const bool searched = carried.same_machine && carried.touched <= kFewLayers;
+  const bool searched =
+      carried.same_machine && carried.touched <= kFewLayers && !parts.tight;
   const int64_t slow =
       listed_cycles + listed_cycles / (searched ? kSearched : kMuchSlower);
   const bool stays =

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One section of a carried schedule in the numbers of its fusion run.
 //
-// The section's leading and trailing fine-grained groups that are as they were, its head
-// and its tail, have the tiles, transfers and buffers they had, counted from the
-// section's begin and end. What lies between is new; of the notation before it is known
-// how many tiles that had, and from them how many transfers and buffers.
-//
 // Input    a section's layers, by graph order and by the ranks carried over; its run;
 //          what a search that starts from the notation found.
 // Output   that start and which layers are touched; DRAM order, living durations and
