@@ -305,7 +305,7 @@ Status TakeTimeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
     options.solver = SLUICE_SOLVER_BASELINE;
     options.scratchpad_bytes = static_cast<uint64_t>(room[m]);
     CurvePoint point = {};
-    const Status status = PlanPoint(s.models[m].graph->graph, s.hardware, options,
+    const Status status = PlanPoint(s.models[m].graph->graph, s.hardware, options, {},
                                     s.arena, s.scratch, &point, s.diagnostic);
     if (status == Status::kInfeasible) return Status::kOk;
     SLUICE_TRY(status);
@@ -387,8 +387,7 @@ Status CoSchedule(sluice_context_t* context, Scheduler* s, sluice_cohort_t* out)
                                 s->ranges[s->largest].bytes,
                                 EqualShare(*s),
                                 share == SLUICE_SHARE_TIME ? 1 : points,
-                                static_cast<uint32_t>(s->models.size()),
-                                share != SLUICE_SHARE_PARTITION};
+                                static_cast<uint32_t>(s->models.size())};
   Shares shares(request, &s->budget, s->arena, s->scratch, s->diagnostic);
   for (uint32_t m = 0; m < s->models.size(); ++m) {
     SLUICE_TRY(shares.Add(s->models[m].graph->graph, s->weight(m),

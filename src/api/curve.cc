@@ -32,7 +32,7 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
     options.deadline_ns = Max<uint64_t>(rest / share, 1);
   }
   point->bytes = bytes;
-  return PlanPoint(t->graph, t->hardware, options, nullptr, t->scratch, point,
+  return PlanPoint(t->graph, t->hardware, options, {}, nullptr, t->scratch, point,
                    t->diagnostic);
 }
 
@@ -109,12 +109,20 @@ double GeometricRatio(double from, double to, uint32_t n) {
 }
 
 Status PlanPoint(const Graph& graph, const Hardware& hardware,
-                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
-                 CurvePoint* point, Diagnostic* diagnostic) {
-  Arena memory(scratch->memory());  // MakePlan's own
-  Span<const uint8_t> made;
-  SLUICE_TRY(MakePlan(graph, hardware, options, &memory, scratch, &made, diagnostic));
+                 const sluice_schedule_options_t& options, Span<const uint8_t> before,
+                 Arena* arena, Arena* scratch, CurvePoint* point,
+                 Diagnostic* diagnostic) {
+  Arena memory(scratch->memory());  // the plan's own
   ArenaScope scope(scratch);
+  Span<const uint8_t> made;
+  if (before.empty()) {
+    SLUICE_TRY(MakePlan(graph, hardware, options, &memory, scratch, &made, diagnostic));
+  } else {
+    Plan old = {};
+    SLUICE_TRY(ReadPlan(before.data(), before.size(), scratch, &old, diagnostic));
+    SLUICE_TRY(RemakePlan(graph, hardware, options, old, false, &memory, scratch, &made,
+                          nullptr, diagnostic));
+  }
   Plan read = {};
   SLUICE_TRY(ReadPlan(made.data(), made.size(), scratch, &read, diagnostic));
   point->latency = static_cast<int64_t>(read.report.latency_cycles);

@@ -38,9 +38,12 @@ int64_t RangeAlignment(const Hardware& hardware);
 double GeometricRatio(double from, double to, uint32_t n);
 
 // One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
+// before: a plan for more or less scratchpad to start from, or empty; its bytes 16-byte
+// aligned.
 Status PlanPoint(const Graph& graph, const Hardware& hardware,
-                 const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
-                 CurvePoint* point, Diagnostic* diagnostic);
+                 const sluice_schedule_options_t& options, Span<const uint8_t> before,
+                 Arena* arena, Arena* scratch, CurvePoint* point,
+                 Diagnostic* diagnostic);
 
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
                  const CurveRequest& request, Arena* scratch, Vector<CurvePoint>* out,

@@ -10,7 +10,10 @@ namespace {
 // A part of a range that would be left over is worth another plan.
 constexpr int64_t kLeftoverShare = 16;
 // With sizes that join, at most so many.
-constexpr uint32_t kPlansPerPoint = 3;
+constexpr uint32_t kPlansPerPoint = 6;
+// Of a plan made from another one: more of them find little more.
+constexpr uint64_t kIterationsAgain = 50;
+constexpr uint64_t kIterationsInTime = 400;
 
 int64_t Scaled(int64_t value, int64_t numerator, int64_t denominator) {
   return static_cast<int64_t>(static_cast<__int128>(value) * numerator / denominator);
@@ -36,8 +39,7 @@ Status Shares::Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes) 
   SLUICE_TRY(AddSize(model, model->reserved ? reserved_bytes : request_.whole));
   // Half of the time for these, where there are others.
   const uint32_t left = request_.models - count_;
-  return Plan(count_++, 0, request_.points == 1 ? left : 2 * left, true,
-              !request_.alone && InTime());
+  return Plan(count_++, 0, request_.points == 1 ? left : 2 * left, true, Way::kSearch);
 }
 
 Status Shares::AddSize(Model* model, int64_t bytes) {
@@ -74,48 +76,84 @@ Status Shares::AddSizes(Model* model) {
   return Status::kOk;
 }
 
-// In a part of the time that is left.
-Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, bool plain) {
+// Of the next larger size that has been planned by search; empty = there is none.
+Span<const uint8_t> Shares::LargerPlan(const Model& model, int64_t bytes) {
+  const CurvePoint* best = nullptr;
+  for (const SharedSize& size : model.sizes) {
+    if (!size.known() || size.point.bytes <= bytes) continue;
+    if (best == nullptr || size.point.bytes < best->bytes) best = &size.point;
+  }
+  return best == nullptr ? Span<const uint8_t>() : best->plan;
+}
+
+// One more plan of a size, in a part of the time that is left.
+Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   Model* model = &models_[m];
   SharedSize* size = &model->sizes[i];
   sluice_schedule_options_t options = request_.options;
   options.scratchpad_bytes = static_cast<uint64_t>(size->point.bytes);
   if (InTime()) {
     options.deadline_ns = Max<uint64_t>(budget_->left_ns() / part, 1);
+    // The others want their time too.
+    if (options.max_iterations == 0) options.max_iterations = kIterationsInTime;
   }
-  if (plain) options.solver = SLUICE_SOLVER_BASELINE;
-  const int64_t alignment = RangeAlignment(request_.hardware);
+  if (way == Way::kPlain) options.solver = SLUICE_SOLVER_BASELINE;
+  Span<const uint8_t> before;
+  if (way == Way::kAgain) {
+    before = LargerPlan(*model, size->point.bytes);
+    if (before.empty()) return Status::kOk;
+    options.max_iterations = Min(options.max_iterations - 1, kIterationsAgain - 1) + 1;
+  }
   CurvePoint point = {};
   point.bytes = size->point.bytes;
-  const Status status = PlanPoint(*model->graph, request_.hardware, options, arena_,
-                                  scratch_, &point, diagnostic_);
   ++planned_;
-  const bool planned = size->state == SharedSize::kPlanned;
-  if (status != Status::kOk) {
-    if (!planned) size->state = SharedSize::kUseless;
-    if (!must && status == Status::kInfeasible) return RaiseLeast(model);
-    if (!must && (status == Status::kUnsupported || status == Status::kStopped)) {
-      return Status::kOk;
-    }
-    diagnostic_->model = m;
-    return status;
+  const Status status = PlanPoint(*model->graph, request_.hardware, options, before,
+                                  arena_, scratch_, &point, diagnostic_);
+  if (status == Status::kOk) {
+    point.cut = point.cut || way == Way::kPlain;
+    cut_ = cut_ || point.cut;
+    return TakePoint(model, size, point);
   }
-  point.cut = point.cut || plain;
-  cut_ = cut_ || point.cut;
-  if (planned && size->point.latency <= point.latency) return Status::kOk;
-  *size = SharedSize{point, SharedSize::kPlanned};
-  if (!model->reserved && request_.models > 1 && TooLong(point)) {
-    size->state = SharedSize::kTooLong;
-    // Transfers and tiles of a smaller one are shorter.
-    return AddSize(model, point.bytes / 8 * 7 / alignment * alignment);
+  if (!size->known()) size->state = SharedSize::kUseless;
+  if (!must && status == Status::kInfeasible) return RaiseLeast(model);
+  if (!must && (status == Status::kUnsupported || status == Status::kStopped)) {
+    return Status::kOk;
   }
+  diagnostic_->model = m;
+  return status;
+}
+
+// From scratch, and where nobody waits from the plan of the next larger size too: the
+// better one is sometimes far better.
+Status Shares::PlanWell(uint32_t m, uint32_t i, uint32_t part) {
+  SLUICE_TRY(Plan(m, i, part, false, Way::kSearch));
+  return InTime() ? Status::kOk : Plan(m, i, part, false, Way::kAgain);
+}
+
+// Unless there is a better plan of this size.
+Status Shares::TakePoint(Model* model, SharedSize* size, const CurvePoint& point) {
+  const bool too_long =
+      !model->reserved && request_.models > 1 &&
+      static_cast<uint64_t>(point.longest) > request_.options.max_block_cycles;
+  const SharedSize::State state =
+      too_long ? SharedSize::kTooLong : SharedSize::kPlanned;
+  const bool first = !size->known();
+  if (!first && (state > size->state ||
+                 (state == size->state && point.latency >= size->point.latency))) {
+    return Status::kOk;
+  }
+  size->point = point;
+  size->state = state;
   for (SharedSize& other : model->sizes) {
-    if (!point.cut && other.state == SharedSize::kOpen &&
+    if (!too_long && !point.cut && other.state == SharedSize::kOpen &&
         other.point.bytes >= point.need && other.point.bytes <= point.bytes) {
       other.state = SharedSize::kUseless;
     }
   }
-  return Status::kOk;
+  if (!too_long || !first) return Status::kOk;
+  // Transfers and tiles of a smaller one are shorter.
+  const int64_t alignment = RangeAlignment(request_.hardware);
+  return AddSize(model, point.bytes / 8 * 7 / alignment * alignment);
 }
 
 // No less than the least that the refusal of a size has named.
@@ -264,33 +302,38 @@ Status Shares::PlanSmallest(bool* planned) {
     }
     if (least == UINT32_MAX) continue;
     *planned = true;
-    SLUICE_TRY(Plan(m, least, 2, false));
+    SLUICE_TRY(PlanWell(m, least, 2));
   }
   return Status::kOk;
 }
 
-// Those that the choice is made of; by bounds the largest with the same bound, which is
-// the cheapest to plan and raises that of the smaller ones.
+// The open sizes of a choice; by bounds the largest with the same bound, which is the
+// cheapest to plan and raises that of the smaller ones.
 Status Shares::PlanOpen(const Choice& choice, Known known, bool* planned) {
   *planned = false;
   for (uint32_t i = 0, m = 0; m < count_; ++m) {
     const Model& model = models_[m];
     if (model.reserved) continue;
-    uint32_t size = choice.SizeOf(i++);
+    const uint32_t size = choice.SizeOf(i++);
     if (model.sizes[size].state != SharedSize::kOpen) continue;
-    const int64_t bound = Latency(model, model.sizes[size], Known::kBounds);
-    for (uint32_t o = 0; known == Known::kBounds && o < model.sizes.size(); ++o) {
-      const SharedSize& other = model.sizes[o];
-      if (other.state == SharedSize::kOpen &&
-          other.point.bytes > model.sizes[size].point.bytes &&
-          Latency(model, other, known) == bound) {
-        size = o;
-      }
-    }
     *planned = true;
-    SLUICE_TRY(Plan(m, size, 2, false));
+    SLUICE_TRY(
+        PlanWell(m, known == Known::kBounds ? LargestAlike(model, size) : size, 2));
   }
   return Status::kOk;
+}
+
+uint32_t Shares::LargestAlike(const Model& model, uint32_t size) const {
+  const int64_t bound = Latency(model, model.sizes[size], Known::kBounds);
+  for (uint32_t o = 0; o < model.sizes.size(); ++o) {
+    const SharedSize& other = model.sizes[o];
+    if (other.state == SharedSize::kOpen &&
+        other.point.bytes > model.sizes[size].point.bytes &&
+        Latency(model, other, Known::kBounds) == bound) {
+      size = o;
+    }
+  }
+  return size;
 }
 
 // Sizes with what their range has left, for each that could be faster with it, and those
@@ -391,7 +434,8 @@ Status Shares::PlanEqual(bool plain) {
     const Vector<SharedSize>& sizes = models_[m].sizes;
     if (models_[m].reserved || sizes.size() == 1) continue;
     if (sizes[1].point.bytes != request_.equal) continue;
-    SLUICE_TRY(Plan(m, 1, count_ - m, false, plain));
+    const uint32_t part = count_ - m;
+    SLUICE_TRY(plain ? Plan(m, 1, part, false, Way::kPlain) : PlanWell(m, 1, part));
   }
   return Status::kOk;
 }
@@ -403,9 +447,6 @@ Status Shares::Divide(Division* out) {
   // Who waits has a division first, then better ones.
   if (InTime()) SLUICE_TRY(PlanEqual(true));
   SLUICE_TRY(PlanEqual(false));
-  for (uint32_t m = 0; m < count_ && !request_.alone && InTime(); ++m) {
-    SLUICE_TRY(Plan(m, 0, 2 * (count_ - m), false));
-  }
   Choice choice = {};
   Known known = Known::kGuesses;
   for (;;) {

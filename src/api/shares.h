@@ -8,7 +8,8 @@
 // Errors   what MakePlan says of the whole scratchpad; kInfeasible when the models do not
 //          fit side by side; kStopped when that is not known in time. Other sizes that
 //          cannot be planned are left out.
-// Cost     a schedule per size that matters. Sizes between planned ones are guessed, and
+// Cost     two schedules per size that matters, from scratch and from that of the next
+//          larger size; with a deadline only the first. Sizes between planned ones are guessed, and
 //          the best division by guesses is planned, until all in it is; then the same by
 //          lower bounds (less scratchpad is never faster), which proves it. What a plan
 //          does not need of its size is nobody's again; sizes that would use what is left
@@ -23,7 +24,7 @@ namespace sluice {
 
 struct SharedSize {
   // kTooLong: planned, and a block of it is longer than a turn may be.
-  enum State : uint32_t { kOpen, kPlanned, kTooLong, kUseless };
+  enum State : uint8_t { kOpen, kPlanned, kTooLong, kUseless };
   CurvePoint point;  // bytes alone while it is open
   State state;
   bool known() const { return state == kPlanned || state == kTooLong; }
@@ -42,7 +43,6 @@ struct ShareRequest {
   int64_t whole, equal;  // the largest range; a fair share
   uint32_t points;       // sizes of each model; 1 = the whole alone
   uint32_t models;
-  bool alone;  // what each does with the whole largest range is an answer too
 };
 
 class Shares {
@@ -67,6 +67,7 @@ class Shares {
 
  private:
   enum class Known { kPlans, kGuesses, kBounds };
+  enum class Way { kPlain, kAgain, kSearch };
   struct Model {
     explicit Model(Arena* arena) : sizes(arena) {}
     const Graph* graph = nullptr;
@@ -85,12 +86,13 @@ class Shares {
 
   Status AddSizes(Model* model);
   Status AddSize(Model* model, int64_t bytes);
-  Status Plan(uint32_t m, uint32_t size, uint32_t part, bool must, bool plain = false);
+  Status Plan(uint32_t m, uint32_t size, uint32_t part, bool must, Way way);
+  Status TakePoint(Model* model, SharedSize* size, const CurvePoint& point);
+  static Span<const uint8_t> LargerPlan(const Model& model, int64_t bytes);
   Status RaiseLeast(Model* model);
-  bool TooLong(const CurvePoint& point) const {
-    return static_cast<uint64_t>(point.longest) > request_.options.max_block_cycles;
-  }
+  Status PlanWell(uint32_t m, uint32_t size, uint32_t part);
   Status PlanEqual(bool plain);
+  uint32_t LargestAlike(const Model& model, uint32_t size) const;
   // Whether somebody waits.
   bool InTime() const { return budget_->left_ns() != UINT64_MAX; }
   static int64_t BestWithin(const Model& model, int64_t bytes, int64_t best);
