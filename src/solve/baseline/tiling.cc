@@ -93,7 +93,16 @@ SpatialList SpatialCuts(const TiledLayer& layer, const CutRule& rule) {
 struct LayerFacts {
   TileBoxes whole;
   bool depends[kTileRoles][kLoops];
+  double least_share;  // of input 0: no cut along H and W makes tiles ask for less
 };
+
+// Input axis along which output axis a moves; only TRANSPOSE differs, and it has no
+// halo, so any axis of the same extent does.
+int AxisOfInput(const TiledLayer& layer, int a) {
+  return layer.layer.op == SLUICE_OP_TRANSPOSE
+             ? layer.layer.attribute(static_cast<size_t>(a))
+             : a;
+}
 
 Box RestrictedBox(const Tensor& out, int axis, int32_t begin, int32_t extent) {
   Box box = WholeBox(out);
@@ -107,6 +116,7 @@ LayerFacts FactsOf(const TiledLayer& layer) {
   const CutRule rule = CutsOf(layer.graph, layer.layer);
   LayerFacts facts = {};
   facts.whole = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, layer.channels);
+  facts.least_share = 1;
   for (int v = 0; v < kLoops; ++v) {
     // The first unit and the last: a window may cover its whole input at one end, where
     // it is clipped least, and not at the other.
@@ -129,6 +139,15 @@ LayerFacts FactsOf(const TiledLayer& layer) {
       facts.depends[r][v] =
           !(part.box[r] == facts.whole.box[r]) || !(end.box[r] == facts.whole.box[r]);
     }
+    if ((v == 1 || v == 2) && facts.depends[kRoleInput0][v]) {
+      // The finest cut asks for least, where strides skip rows between its tiles.
+      const int axis = AxisOfInput(layer, v);
+      const int64_t least = Min(part.box[kRoleInput0].extent[AxisOfInput(layer, axis)],
+                                end.box[kRoleInput0].extent[axis]);
+      const double share = static_cast<double>(least) * out.extent[v] / rule.unit[v] /
+                           facts.whole.box[kRoleInput0].extent[axis];
+      facts.least_share *= Min(share, 1.0);
+    }
   }
   return facts;
 }
@@ -149,7 +168,7 @@ void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, const Memory* cl
         static_cast<int32_t>(Min<int64_t>(chunk, out.extent[axis] - begin));
     const Box box = RestrictedBox(out, axis, static_cast<int32_t>(begin), extent);
     const TileBoxes t = BoxesOf(layer.graph, layer.layer, box, 0, layer.channels);
-    const int32_t input = t.box[kRoleInput0].extent[axis];
+    const int32_t input = t.box[kRoleInput0].extent[AxisOfInput(layer, axis)];
     *sum += input;
     if (input > most) {
       most = input;
@@ -271,8 +290,8 @@ void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* ti
   }
   tiles->tiles = TilesOf(b.trips);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
-  tiles->compute = tiles->tiles *
-                   static_cast<double>(TileCycles(layer.hardware, tiles->first, c));
+  tiles->compute =
+      tiles->tiles * static_cast<double>(TileCycles(layer.hardware, tiles->first, c));
 }
 
 // loads: how often each role is loaded.
@@ -351,36 +370,13 @@ class Search {
         facts_(FactsOf(layer)),
         out_(layer.graph.tensors[layer.layer.outputs[0]]) {}
 
-  void PrepareHalo(const SpatialList& cuts, const Memory* clock, Span<int32_t> widest,
-                   Span<double> ratio, Span<LargestTiles> largest) {
-    largest_ = largest;
-    for (int i = 0; i < cuts.size; ++i) {
-      ratio[static_cast<size_t>(i)] = 1;
-      for (int a = 1; a <= 2; ++a) {
-        int64_t sum = 0;
-        int32_t* at = &widest[static_cast<size_t>(2 * i + a - 1)];
-        const bool same = i > 0 && cuts.cut[i].chunk[a] == cuts.cut[i - 1].chunk[a];
-        if (cuts.cut[i].chunk[a] == out_.extent[a]) {
-          *at = 0;
-          axis_ratio_[a - 1] = 1;
-        } else if (same) {
-          *at = widest[static_cast<size_t>(2 * (i - 1) + a - 1)];
-        } else {
-          AxisHalo(layer_, a, cuts.cut[i].chunk[a], clock, at, &sum);
-          axis_ratio_[a - 1] =
-              facts_.depends[kRoleInput0][a]
-                  ? static_cast<double>(sum) /
-                        facts_.whole.box[kRoleInput0].extent[AxisOfInput(a)]
-                  : 1;
-        }
-        ratio[static_cast<size_t>(i)] *= axis_ratio_[a - 1];
-      }
-    }
+  void Prepare(const Memory* clock, Span<int32_t> widest, Span<double> ratio,
+               Span<LargestTiles> largest) {
+    clock_ = clock;
     widest_ = widest;
     ratio_ = ratio;
-    double share = 1;
-    for (const double of_cut : ratio) share = Min(share, of_cut);
-    least_ = LeastCycles(layer_, facts_.whole, share);
+    largest_ = largest;
+    least_ = LeastCycles(layer_, facts_.whole, facts_.least_share);
   }
 
   // Every spatial cut from the coarsest that fits, a few finer ones with it, until there
@@ -400,6 +396,7 @@ class Search {
           int32_t trips[kLoops];
           TripsOf(layer_, tiling, trips);
           if (found_ && least_ * (1 + TilesOf(trips) * kTileToll) >= best_cost_) break;
+          while (halos_ <= i) AddHalo(cuts);
           *tiles = LargestOf(layer_, tiling, Widest(i));
           memcpy(tiles->buffers.trips, trips, sizeof trips);
           SizeBuffers(layer_, tiling, tiles);
@@ -421,12 +418,29 @@ class Search {
   int64_t smallest() const { return smallest_; }
 
  private:
-  // Input axis along which output axis a moves; only TRANSPOSE differs, and it has no
-  // halo, so any axis of the same extent does.
-  int AxisOfInput(int a) const {
-    return layer_.layer.op == SLUICE_OP_TRANSPOSE
-               ? layer_.layer.attribute(static_cast<size_t>(a))
-               : a;
+  // What the next cut costs in halo.
+  void AddHalo(const SpatialList& cuts) {
+    const int i = halos_++;
+    ratio_[static_cast<size_t>(i)] = 1;
+    for (int a = 1; a <= 2; ++a) {
+      const int32_t chunk = cuts.cut[i].chunk[a];
+      int64_t sum = 0;
+      int32_t* at = &widest_[static_cast<size_t>(2 * i + a - 1)];
+      if (chunk == out_.extent[a]) {
+        *at = 0;
+        axis_ratio_[a - 1] = 1;
+      } else if (i > 0 && chunk == cuts.cut[i - 1].chunk[a]) {
+        *at = Widest(i - 1)[a - 1];
+      } else {
+        AxisHalo(layer_, a, chunk, clock_, at, &sum);
+        axis_ratio_[a - 1] =
+            facts_.depends[kRoleInput0][a]
+                ? static_cast<double>(sum) /
+                      facts_.whole.box[kRoleInput0].extent[AxisOfInput(layer_, a)]
+                : 1;
+      }
+      ratio_[static_cast<size_t>(i)] *= axis_ratio_[a - 1];
+    }
   }
   const int32_t* Widest(int i) const { return &widest_[static_cast<size_t>(2 * i)]; }
   void Keep(const Tiling& tiling, double cost) {
@@ -440,7 +454,9 @@ class Search {
   int64_t capacity_;
   LayerFacts facts_;
   const Tensor& out_;
-  double least_ = 0;
+  double least_ = 0;  // cycles
+  const Memory* clock_ = nullptr;
+  int halos_ = 0;  // cuts whose halo is known
   Span<int32_t> widest_;
   Span<LargestTiles> largest_;  // per cut, for the channels that are tried
   Span<double> ratio_;
@@ -491,7 +507,7 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &ratio));
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &largest));
   Search search(layer, scratchpad_bytes);
-  search.PrepareHalo(cuts, scratch->memory(), widest, ratio, largest);
+  search.Prepare(scratch->memory(), widest, ratio, largest);
   // C is cut only where nothing else helps, but a weight gradient's many rows; single
   // buffers come after double ones.
   for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
