@@ -14,6 +14,7 @@ constexpr uint32_t kPlansPerPoint = 6;
 // Of a plan made from another one: more of them find little more.
 constexpr uint64_t kIterationsAgain = 50;
 constexpr uint64_t kIterationsInTime = 400;
+constexpr uint64_t kLastDivisionNs = 200000;
 
 int64_t Scaled(int64_t value, int64_t numerator, int64_t denominator) {
   return static_cast<int64_t>(static_cast<__int128>(value) * numerator / denominator);
@@ -284,8 +285,10 @@ Status Shares::Choose(Known known, Choice* choice) {
     models[n] = PartitionModel{choice->point[n], model.weight};
     choice->model[n++] = m;
   }
+  // When time is over, what is planned is divided well all the same.
+  Budget last(kLastDivisionNs, 0, nullptr);
   return DividePartition(Span<const PartitionModel>(models, n), request_.ranges,
-                         budget_, &choice->partition);
+                         budget_->Exhausted() ? &last : budget_, &choice->partition);
 }
 
 // The least open size of each model.

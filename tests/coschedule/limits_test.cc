@@ -32,6 +32,9 @@ struct Setting {
         library.context.get(), hardware.get(), models.data(),
         static_cast<uint32_t>(models.size()), &options, &cohort, &library.diagnostic);
     CHECK((cohort != nullptr) == (status == SLUICE_OK));
+    summary = {};
+    summary.struct_size = sizeof summary;
+    if (cohort != nullptr) sluice_cohort_report(cohort, &summary);
     sluice_cohort_destroy(cohort);
     return status;
   }
@@ -41,6 +44,7 @@ struct Setting {
   std::vector<GraphPtr> graphs;
   std::vector<sluice_model_t> models;
   sluice_coschedule_options_t options = {};
+  sluice_cohort_summary_t summary = {};  // of the last cohort
 };
 
 TEST_CASE(
@@ -74,11 +78,17 @@ TEST_CASE(
 TEST_CASE("deadlines and cancel words end a cohort with plans or with a word") {
   Setting s;
   s.options.points = 64;
-  for (uint64_t ns : {uint64_t{1}, uint64_t{200000}, uint64_t{5000000}}) {
+  s.options.share = SLUICE_SHARE_PARTITION;
+  for (uint64_t ns = 1; ns < 20000000; ns = ns * 3 / 2 + 20000) {
+    CAPTURE(ns);
     s.options.deadline_ns = ns;
     const sluice_status_t status = s.Schedule();
     CHECK((status == SLUICE_OK || status == SLUICE_STOPPED));
+    // Also when nothing but equal shares was looked at.
+    if (s.summary.equal_latency_sum == 0) continue;
+    CHECK(s.summary.latency_sum <= s.summary.equal_latency_sum);
   }
+  s.options.share = SLUICE_SHARE_AUTO;
   s.options.deadline_ns = 0;
   const uint32_t cancelled = 1;
   s.options.cancel = &cancelled;
