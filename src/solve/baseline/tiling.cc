@@ -96,8 +96,7 @@ struct LayerFacts {
   double least_share;  // of input 0: no cut along H and W makes tiles ask for less
 };
 
-// Input axis along which output axis a moves; only TRANSPOSE differs, and it has no
-// halo, so any axis of the same extent does.
+// Input axis along which output axis a moves: only TRANSPOSE differs.
 int AxisOfInput(const TiledLayer& layer, int a) {
   return layer.layer.op == SLUICE_OP_TRANSPOSE
              ? layer.layer.attribute(static_cast<size_t>(a))
@@ -142,8 +141,8 @@ LayerFacts FactsOf(const TiledLayer& layer) {
     if ((v == 1 || v == 2) && facts.depends[kRoleInput0][v]) {
       // The finest cut asks for least, where strides skip rows between its tiles.
       const int axis = AxisOfInput(layer, v);
-      const int64_t least = Min(part.box[kRoleInput0].extent[AxisOfInput(layer, axis)],
-                                end.box[kRoleInput0].extent[axis]);
+      const int64_t least =
+          Min(part.box[kRoleInput0].extent[axis], end.box[kRoleInput0].extent[axis]);
       const double share = static_cast<double>(least) * out.extent[v] / rule.unit[v] /
                            facts.whole.box[kRoleInput0].extent[axis];
       facts.least_share *= Min(share, 1.0);
