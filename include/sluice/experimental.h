@@ -477,7 +477,8 @@ typedef struct sluice_cohort_summary {
   uint32_t struct_size;
   uint32_t share;  /* SLUICE_SHARE_PARTITION or _TIME: the mode that was taken */
   uint32_t models, turns;
-  uint32_t proved; /* PARTITION: no other choice from the curves has a lower sum */
+  uint32_t proved; /* PARTITION: no other sizes of the curves have a lower sum, where
+                      less scratchpad is never faster */
   uint32_t stop_reason;
   uint64_t total_cycles;         /* when the last turn ends */
   uint64_t latency_sum;          /* weight * latency_cycles, over the models */
