@@ -77,7 +77,7 @@ Status Shares::AddSizes(Model* model) {
   return Status::kOk;
 }
 
-// Of the next larger size that has been planned by search; empty = there is none.
+// Of the next larger size that has one; empty = none has.
 Span<const uint8_t> Shares::LargerPlan(const Model& model, int64_t bytes) {
   const CurvePoint* best = nullptr;
   for (const SharedSize& size : model.sizes) {
@@ -103,7 +103,9 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   if (way == Way::kAgain) {
     before = LargerPlan(*model, size->point.bytes);
     if (before.empty()) return Status::kOk;
-    options.max_iterations = Min(options.max_iterations - 1, kIterationsAgain - 1) + 1;
+    // None is no limit.
+    const uint64_t most = options.max_iterations;
+    options.max_iterations = most == 0 ? kIterationsAgain : Min(most, kIterationsAgain);
   }
   CurvePoint point = {};
   point.bytes = size->point.bytes;
@@ -434,11 +436,14 @@ Status Shares::DoNotFit(Status status) {
 // The fair shares are among the divisions, whatever is guessed.
 Status Shares::PlanEqual(bool plain) {
   for (uint32_t m = 0; m < count_; ++m) {
+    if (models_[m].reserved) continue;
     const Vector<SharedSize>& sizes = models_[m].sizes;
-    if (models_[m].reserved || sizes.size() == 1) continue;
-    if (sizes[1].point.bytes != request_.equal) continue;
+    uint32_t i = 0;
+    while (i < sizes.size() && sizes[i].point.bytes != request_.equal) ++i;
+    if (i == sizes.size() || sizes[i].state == SharedSize::kUseless) continue;
+    if (sizes[i].known() && !sizes[i].point.cut) continue;
     const uint32_t part = count_ - m;
-    SLUICE_TRY(plain ? Plan(m, 1, part, false, Way::kPlain) : PlanWell(m, 1, part));
+    SLUICE_TRY(plain ? Plan(m, i, part, false, Way::kPlain) : PlanWell(m, i, part));
   }
   return Status::kOk;
 }

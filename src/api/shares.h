@@ -9,11 +9,11 @@
 //          fit side by side; kStopped when that is not known in time. Other sizes that
 //          cannot be planned are left out.
 // Cost     two schedules per size that matters, from scratch and from that of the next
-//          larger size; with a deadline only the first. Sizes between planned ones are guessed, and
-//          the best division by guesses is planned, until all in it is; then the same by
-//          lower bounds (less scratchpad is never faster), which proves it. What a plan
-//          does not need of its size is nobody's again; sizes that would use what is left
-//          over, or make room for a faster neighbour, join.
+//          larger size; with a deadline only the first. Sizes between planned ones are
+//          guessed, and the best division by guesses is planned, until all in it is; then
+//          the same by lower bounds (less scratchpad is never faster), which proves it.
+//          What a plan does not need of its size is nobody's again; sizes that would use
+//          what is left over, or make room for a faster neighbour, join.
 #ifndef SLUICE_API_SHARES_H_
 #define SLUICE_API_SHARES_H_
 
@@ -56,7 +56,6 @@ class Shares {
   Status Divide(Division* out);
   // A limit of turns that some plans of all models keep.
   int64_t LeastTurn() const;
-  uint32_t models() const { return count_; }
   const SharedSize& size(uint32_t m, uint32_t i) const { return models_[m].sizes[i]; }
   // In the whole largest range, or in the model's own.
   const CurvePoint& whole(uint32_t m) const { return models_[m].sizes[0].point; }
