@@ -338,6 +338,10 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   for (Piece* piece : found_) {
     // Where one engine keeps the order, a piece may count as covered though it is not:
     // tensors of other shapes that once lay here would take long to tell apart.
+    if (InDmaOrder(memory) && piece->covered && rows.count != 1) {
+      if (Contains(frame, piece->frame)) DropWrite(memory, piece);
+      continue;
+    }
     bool overlap = InDmaOrder(memory) && !Alike(box, piece->box);
     if (!overlap)
       SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));

@@ -158,56 +158,85 @@ Status MemoryMap::Insert(Piece* piece) {
   return Status::kOk;
 }
 
-void MemoryMap::Remove(Piece* piece) {
+bool MemoryMap::FindPiece(const Piece& piece, size_t* out, uint32_t* index) const {
   // Equal beginnings may reach back over several chunks.
-  for (size_t at = Last(piece->begin) + 1; at-- > 0;) {
-    Chunk* chunk = chunks_[at];
-    for (uint32_t i = 0; i < chunk->count; ++i) {
-      if (chunk->piece[i] != piece) continue;
-      const bool highest = chunk->end[i] == chunk->highest_end;
-      --chunk->count;
-      for (uint32_t j = i; j < chunk->count; ++j) {
-        chunk->begin[j] = chunk->begin[j + 1];
-        chunk->end[j] = chunk->end[j + 1];
-        chunk->piece[j] = chunk->piece[j + 1];
-      }
-      if (chunk->count != 0) {
-        if (!highest) return;
-        chunk->highest_end = INT64_MIN;
-        for (uint32_t j = 0; j < chunk->count; ++j) {
-          chunk->highest_end = Max(chunk->highest_end, chunk->end[j]);
-        }
-        return;
-      }
-      for (size_t j = at; j + 1 < chunks_.size(); ++j) chunks_[j] = chunks_[j + 1];
-      chunks_.Pop();
-      chunk->next_free = free_;
-      free_ = chunk;
-      return;
+  for (size_t at = Last(piece.begin) + 1; at-- > 0;) {
+    const Chunk& chunk = *chunks_[at];
+    for (uint32_t i = 0; i < chunk.count; ++i) {
+      if (chunk.piece[i] != &piece) continue;
+      *out = at;
+      *index = i;
+      return true;
     }
   }
+  return false;
+}
+
+void MemoryMap::RemoveAt(size_t at, uint32_t i) {
+  Chunk* chunk = chunks_[at];
+  const bool highest = chunk->end[i] == chunk->highest_end;
+  --chunk->count;
+  for (uint32_t j = i; j < chunk->count; ++j) {
+    chunk->begin[j] = chunk->begin[j + 1];
+    chunk->end[j] = chunk->end[j + 1];
+    chunk->piece[j] = chunk->piece[j + 1];
+  }
+  if (chunk->count != 0) {
+    if (!highest) return;
+    chunk->highest_end = INT64_MIN;
+    for (uint32_t j = 0; j < chunk->count; ++j) {
+      chunk->highest_end = Max(chunk->highest_end, chunk->end[j]);
+    }
+    return;
+  }
+  for (size_t j = at; j + 1 < chunks_.size(); ++j) chunks_[j] = chunks_[j + 1];
+  chunks_.Pop();
+  chunk->next_free = free_;
+  free_ = chunk;
+}
+
+void MemoryMap::Remove(Piece* piece) {
+  size_t at;
+  uint32_t i;
+  if (FindPiece(*piece, &at, &i)) RemoveAt(at, i);
 }
 
 Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
                        PiecePool* pool, bool* gone) {
   const bool below = piece->begin < begin;
   const bool above = end < piece->end;
-  Remove(piece);
   *gone = !below && !above;
-  if (*gone) return Status::kOk;
+  size_t at;
+  uint32_t i;
+  if (!FindPiece(*piece, &at, &i)) return Status::kOk;
+  if (*gone) {
+    RemoveAt(at, i);
+    return Status::kOk;
+  }
+  Chunk* chunk = chunks_[at];
   if (below && above) {
     SLUICE_TRY(Spend(judge, kSplitCost));
     Piece* upper;
     SLUICE_TRY(pool->Take(&upper));
     *upper = *piece;
     upper->begin = end;
-    SLUICE_TRY(Insert(upper));
+    // The chunk may end higher than its pieces do now: it is only looked at more often.
+    piece->end = chunk->end[i] = begin;
+    return Insert(upper);
   }
   if (below) {
-    piece->end = Min(piece->end, begin);
-  } else {
-    piece->begin = Max(piece->begin, end);
+    piece->end = chunk->end[i] = Min(piece->end, begin);
+    return Status::kOk;
   }
+  piece->begin = Max(piece->begin, end);
+  // Mostly it stays in front of the piece behind it.
+  const bool last = i + 1 == chunk->count;
+  if (last ? at + 1 == chunks_.size() || chunks_[at + 1]->begin[0] >= piece->begin
+           : chunk->begin[i + 1] >= piece->begin) {
+    chunk->begin[i] = piece->begin;
+    return Status::kOk;
+  }
+  RemoveAt(at, i);
   return Insert(piece);
 }
 

@@ -28,7 +28,7 @@ struct Piece {
   uint32_t sequence;  // later writes lie over earlier ones
   uint32_t engine;    // column of Order; kNone = there from the start
   uint32_t position;
-  bool covered;  // a later write lies over some of it
+  bool covered;  // a later write may lie over some of it
   Piece* next_free;
 };
 
@@ -111,6 +111,8 @@ class MemoryMap {
   };
   size_t Last(int64_t begin) const;  // last chunk that starts at or before; 0 if none
   Status NewChunk(size_t at, Chunk** chunk);
+  bool FindPiece(const Piece& piece, size_t* at, uint32_t* i) const;
+  void RemoveAt(size_t at, uint32_t i);
 
   Arena* arena_;
   Vector<Chunk*> chunks_;
