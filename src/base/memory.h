@@ -139,12 +139,14 @@ class Arena {
   // A page of a Sequence; kStopped when the clock has run out.
   Status AllocatePage(size_t bytes, size_t alignment, void** out);
 
-  // n zeroed elements; n of 0 gives an empty span.
+  // n zeroed elements; n of 0 gives an empty span. Without memory *out is as it was: a
+  // table that cannot grow is still a table.
   template <typename T>
   Status Allocate(size_t n, Span<T>* out) {
     const Items items = AllocateItems(nullptr, 0, n, LayoutOf<T>());
-    *out = Span<T>(static_cast<T*>(items.data), items.count);
-    return items.count == n ? Status::kOk : Status::kOutOfMemory;
+    if (items.count != n) return Status::kOutOfMemory;
+    *out = Span<T>(static_cast<T*>(items.data), n);
+    return Status::kOk;
   }
 
   // What is the same for all types is written, and compiled, once.

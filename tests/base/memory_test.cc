@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/intern.h"
 #include "base/rng.h"
 
 namespace sluice {
@@ -38,6 +39,20 @@ TEST_CASE("memory: the cap is never exceeded and live bytes return to zero") {
   }
   CHECK(memory.live_bytes() == 0);
   CHECK(memory.peak_bytes() <= 100 * 1024);
+}
+
+TEST_CASE("arena: a table that cannot grow stays as it is, however often it is asked") {
+  Memory memory(Malloc(), 40 * 1024);
+  Arena arena(&memory);
+  InternTable<uint32_t> table(&arena);
+  uint32_t index = 0, known = 0;
+  while (table.Intern(known, &index) == Status::kOk) REQUIRE(index == known++);
+  REQUIRE(known > 100);
+  for (uint32_t i = 0; i < 1000; ++i) {
+    REQUIRE(table.Intern(known + i, &index) == Status::kOutOfMemory);
+  }
+  CHECK(table.size() == known);
+  CHECK(table[known - 1] == known - 1);
 }
 
 TEST_CASE("arena: rewinding gives back what came after the mark") {
