@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "base/budget.h"
 #include "base/rng.h"
+#include "solve/baseline/layer_by_layer.h"
 #include "support/read_graph.h"
 
 namespace sluice {
@@ -103,6 +105,65 @@ TEST_CASE("tiling: what fits whole needs no cut of C and double buffers when cut
   REQUIRE(ChooseTiling(layer, 1 << 20, &n.arena, &tiling, &smallest) == Status::kOk);
   CHECK(tiling.c_chunk == 4);
   CHECK(tiling.doubled);
+}
+
+TEST_CASE("tiling: what fits whole is cut into a few tiles at most") {
+  // One more costs each side of a border a wait, a load and a store.
+  for (const int32_t side : {14, 28, 56, 112}) {
+    for (const int32_t r : {1, 3, 5}) {
+      sluice_test::Nouns n(Conv(side, 32, 64, r, 1));
+      const TiledLayer layer = LayerOf(n);
+      Tiling tiling = {};
+      int64_t smallest = 0;
+      REQUIRE(ChooseTiling(layer, 8 << 20, &n.arena, &tiling, &smallest) ==
+              Status::kOk);
+      int64_t tiles = 1;
+      for (const int32_t trips : BuffersOf(layer, tiling).trips) tiles *= trips;
+      CAPTURE(side);
+      CAPTURE(r);
+      CHECK(tiles <= 12);
+    }
+  }
+}
+
+TEST_CASE("tiling: a memo gives what would be chosen, and goes on from call to call") {
+  GraphSpec g = Conv(24, 8, 8, 3, 1);
+  // The same layer again, then one of another shape.
+  g.tensors[3].kind = 0;
+  g.tensors.push_back({{8, 3, 3, 8}, kI8, 3, 3});
+  g.tensors.push_back({{8, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.tensors.push_back({{1, 24, 24, 8}, kI8, 0});
+  g.layers.push_back({SLUICE_OP_CONV, {3, 4, 5}, {6}, g.layers[0].attributes});
+  g.tensors.push_back({{4, 3, 3, 8}, kI8, 3, 3});
+  g.tensors.push_back({{4, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.tensors.push_back({{1, 24, 24, 4}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_CONV, {6, 7, 8}, {9}, g.layers[0].attributes});
+  sluice_test::Nouns n(g);
+  Lowering lowering = {};
+  REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
+          Status::kOk);
+  TilingMemo memo(&n.arena);
+  Budget budget;
+  for (int round = 0; round < 2; ++round) {
+    Program with(&n.arena), without(&n.arena);
+    REQUIRE(ScheduleLayerByLayer(n.graph, n.hardware, lowering, 2000, TileCoster{},
+                                 &budget, &n.arena, &with, &n.diagnostic,
+                                 &memo) == Status::kOk);
+    for (uint32_t l = 0; l < 3; ++l) {
+      REQUIRE(AppendLayer(n.graph, n.hardware, lowering, l, 2000, TileCoster{}, &budget,
+                          &n.arena, &without) == Status::kOk);
+    }
+    REQUIRE(with.size() == without.size());
+    REQUIRE(with.tile_count() == without.tile_count());
+    for (uint32_t t = 0; t < with.tile_count(); ++t) {
+      const TileStep a = with.tile(t), b = without.tile(t);
+      for (int x = 0; x < kAxes; ++x) {
+        REQUIRE(a.origin[x] == b.origin[x]);
+        REQUIRE(a.operand[kRoleOutput].extent[x] == b.operand[kRoleOutput].extent[x]);
+      }
+      REQUIRE(a.cycles == b.cycles);
+    }
+  }
 }
 
 }  // namespace
