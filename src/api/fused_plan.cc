@@ -192,7 +192,7 @@ class FusedScheduler {
     uint32_t count = 0;
     bool open = false;  // the last section can still grow
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
-      if (l % 64 == 63 && arena_->memory()->Stop()) return Status::kStopped;
+      if (l % 16 == 15 && arena_->memory()->Stop()) return Status::kStopped;
       if (lowering_.is_view[l] != 0) continue;
       if (call_.carried != nullptr && count != 0) {
         const Span<const CarriedLayer> carried = call_.carried->layer;

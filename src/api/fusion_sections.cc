@@ -28,6 +28,7 @@ Status Sign(const Graph& graph, const Lowering& lowering, Span<const uint32_t> l
   SLUICE_TRY(arena->Allocate(graph.layers.size(), &place));
   for (uint32_t& p : place) p = kNone;
   for (uint32_t i = 0; i < layers.size(); ++i) {
+    if (i % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = lowering.executed[layers[i]];
     uint64_t hash = Fnv1a(&layer.op, sizeof layer.op);
     hash = HashTensor(graph.tensors[layer.outputs[0]], hash);
@@ -104,6 +105,7 @@ Status FindRepetition(const Graph& graph, const Lowering& lowering,
   uint32_t longest = 0;
   uint32_t from = 0;
   for (uint32_t period = 2; period <= n / kLeastTimes; ++period) {
+    if (period % 16 == 0 && scratch->memory()->Stop()) return Status::kStopped;
     uint32_t first = 0;
     const uint32_t run = LongestRun(s.of, period, &first);
     // A multiple of a period repeats less far.

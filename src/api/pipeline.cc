@@ -305,7 +305,8 @@ class PlanMaker {
     uint64_t layers = 0;
     for (const uint8_t view : baseline_.lowering.is_view) layers += view == 0 ? 1 : 0;
     SLUICE_TRY(scratch_->Allocate(layers, &alone_));
-    EstimateAlone(graph_, hardware_, baseline_.lowering, coster, alone_);
+    SLUICE_TRY(EstimateAlone(graph_, hardware_, baseline_.lowering, coster,
+                             *scratch_->memory(), alone_));
     int64_t cycles = 0;
     for (const BlockCost& b : alone_) {
       baseline_.report.energy_pj += b.energy_pj;

@@ -71,14 +71,16 @@ BlockCost EstimateLayer(const Graph& graph, const Hardware& hardware,
 
 }  // namespace
 
-void EstimateAlone(const Graph& graph, const Hardware& hardware,
-                   const Lowering& lowering, const TileCoster& coster,
-                   Span<BlockCost> costs) {
+Status EstimateAlone(const Graph& graph, const Hardware& hardware,
+                     const Lowering& lowering, const TileCoster& coster,
+                     const Memory& memory, Span<BlockCost> costs) {
   size_t at = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
+    if (memory.Stop()) return Status::kStopped;
     costs[at++] = EstimateLayer(graph, hardware, lowering, coster, l);
   }
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 // Input    graph, hardware, lowering; what tiles cost, asked once per layer.
 // Output   per layer that does something, in the graph's order: every operand moved
 //          once and kMore percent on top; steps as plans of the zoo have on average.
-// Errors   none.
+// Errors   kStopped when the memory's clock has run out: a tile's cost is a search.
 // Cost     constant per layer.
 // Source   own; kMore and kSteps measured over the zoo.
 #ifndef SLUICE_SOLVE_BASELINE_ESTIMATE_H_
@@ -17,9 +17,9 @@
 namespace sluice {
 
 // costs: as many as there are layers that are no views.
-void EstimateAlone(const Graph& graph, const Hardware& hardware,
-                   const Lowering& lowering, const TileCoster& coster,
-                   Span<BlockCost> costs);
+Status EstimateAlone(const Graph& graph, const Hardware& hardware,
+                     const Lowering& lowering, const TileCoster& coster,
+                     const Memory& memory, Span<BlockCost> costs);
 
 }  // namespace sluice
 
