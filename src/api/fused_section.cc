@@ -34,8 +34,10 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
   } else {
     status = PlaceQuickly(section, capacity, true, budget, arena, plan);
   }
-  // Under a deadline a tighter scheme is found sooner than addresses for this one.
+  // Under a deadline, or where a plan is carried over, a tighter scheme is found sooner
+  // than addresses for this one.
   if (status != Status::kStopped || budget->left_ns() != UINT64_MAX ||
+      !section.start.order.empty() ||
       budget->Exhausted() || section.buffers.ranges.size() > kExactBuffers) {
     return status;
   }
