@@ -3,16 +3,18 @@
 //
 // Input    networks on presets; per network a fixed list of edits: windows, widths,
 //          layers inserted and removed, batch, sequence, KV length, scratchpad,
-//          bandwidth, clock. Layers are drawn by a fixed seed.
+//          bandwidth, clock, a row of a mesh's nodes lost. Layers are drawn by a fixed
+//          seed.
 // Output   per edit: CPU time (median of five) of rescheduling, of scheduling from
 //          scratch (constructed; searched within a second), objective over the better
-//          of these two,
-//          layers, blocks and bytes changed. Every plan is verified; of small networks
-//          every fourth is executed on real bytes. Contexts lie in blocks of their own.
+//          of these two, layers, blocks and bytes changed; the same by kind of edit and
+//          for all. Every plan is verified; of small networks every fourth is executed
+//          on real bytes. Contexts lie in blocks of their own.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -59,6 +61,8 @@ constexpr Network kNetworks[] = {
     {"gpt2_small_prefill", "soma-edge", false},
     {"gpt2_small_decode", "soma-edge", false},
     {"resnet50", "mcu-256k", false},
+    {"mobilenet_v1", "kapla-4x4", false},
+    {"resnet50", "kapla-4x4", false},
 };
 
 // What a network, its chip or its budget became.
@@ -96,9 +100,21 @@ void AddEdits(const char* kind, const Bytes& graph, const Bytes& hardware, int c
   }
 }
 
+// What is left of a mesh when a row of its nodes is lost; empty for one node.
+Bytes RowLost(const Bytes& hardware) {
+  Json json = Json::parse(sluice::cli::HardwareAsJson(hardware));
+  const int64_t rows = json.value("node_rows", int64_t{1});
+  if (rows < 2) return {};
+  json["node_rows"] = rows - 1;
+  std::string error;
+  return sluice::cli::HardwareFromJson(json.dump(), &error);
+}
+
 std::vector<Edit> EditsOf(const Network& network) {
   const Bytes graph = sluice::cli::MakeZooGraph(network.name, {});
   const Bytes hardware = sluice::cli::LoadHardware(network.hardware);
+  const Bytes lost = RowLost(hardware);
+  if (!lost.empty()) return {{"node lost", false, graph, lost, 0}};
   sluice::Rng rng(1);
   std::vector<Edit> edits;
   AddEdits("window", graph, hardware, 3, &rng, &edits, sluice_test::ChangeWindow);
@@ -232,14 +248,63 @@ bool Executes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware) {
 
 struct Summary {
   double log_speed = 0, log_search = 0, log_objective = 0, worst = 0;
-  std::vector<double> one_layer_us;  // ResNet-50 on soma-edge
+  std::vector<double> us;
   int edits = 0, one_percent = 0, failed = 0, verified = 0, executed = 0, wrong = 0;
   int from_scratch = 0;
   uint64_t blocks = 0, blocks_changed = 0, bytes = 0, patched = 0;
 };
 
+// One edit, as it is summed up.
+struct Outcome {
+  double us, scratch_us, search_us, objective;
+  sluice_change_t change, least;  // least: where changes are minimised
+  bool verified;
+};
+
+void Add(const Outcome& o, Summary* sum) {
+  sum->us.push_back(o.us);
+  sum->log_speed += std::log(o.scratch_us / o.us);
+  sum->log_search += std::log(o.search_us / o.us);
+  sum->log_objective += std::log(o.objective);
+  sum->worst = std::max(sum->worst, o.objective);
+  sum->one_percent += o.objective <= 1.01 ? 1 : 0;
+  sum->verified += o.verified ? 1 : 0;
+  sum->from_scratch += o.change.from_scratch != 0 ? 1 : 0;
+  sum->blocks += o.least.blocks;
+  sum->blocks_changed += o.least.blocks_changed;
+  sum->bytes += o.least.stream_bytes;
+  sum->patched += o.least.patch_bytes;
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+Json JsonOf(const Summary& sum) {
+  const double edits = std::max(sum.edits, 1);
+  return {{"edits", sum.edits},
+          {"failed", sum.failed},
+          {"from_scratch", sum.from_scratch},
+          {"verified", sum.verified},
+          {"executed", sum.executed},
+          {"executed_wrong", sum.wrong},
+          {"median_us", Median(sum.us)},
+          {"speedup_geometric_mean", std::exp(sum.log_speed / edits)},
+          {"speedup_over_search_geometric_mean", std::exp(sum.log_search / edits)},
+          {"objective_geometric_mean", std::exp(sum.log_objective / edits)},
+          {"objective_worst", sum.worst},
+          {"within_one_percent", sum.one_percent},
+          {"blocks", sum.blocks},
+          {"blocks_changed", sum.blocks_changed},
+          {"stream_bytes", sum.bytes},
+          {"patch_bytes", sum.patched}};
+}
+
+// sum: of all edits; kind: of those of its kind.
 Json RowOf(const Network& network, const Edit& edit, Library* library,
-           const PlanPtr& before, const PlanPtr& with_room, Summary* sum) {
+           const PlanPtr& before, const PlanPtr& with_room, Summary* sum,
+           Summary* kind) {
   Json row = {
       {"network", network.name}, {"hardware", network.hardware}, {"edit", edit.kind}};
   const GraphPtr g = library->Graph(edit.graph);
@@ -249,8 +314,10 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
   const sluice_schedule_options_t options = Options(edit.scratchpad_bytes, 0);
   const Plan again = Again(library, before, g, h, options, false, &change);
   ++sum->edits;
+  ++kind->edits;
   if (library->status != SLUICE_OK) {
     ++sum->failed;
+    ++kind->failed;
     row["error"] = library->diagnostic.message;
     return row;
   }
@@ -277,24 +344,16 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
               {"stream_bytes", least.stream_bytes},
               {"patch_bytes", least.patch_bytes},
               {"verified", verified}});
-  sum->log_speed += std::log(scratch.us / again.us);
-  sum->log_search += std::log(best.us / again.us);
-  sum->log_objective += std::log(ratio);
-  sum->worst = std::max(sum->worst, ratio);
-  sum->one_percent += ratio <= 1.01 ? 1 : 0;
-  sum->verified += verified ? 1 : 0;
-  sum->from_scratch += change.from_scratch != 0 ? 1 : 0;
-  sum->blocks += least.blocks;
-  sum->blocks_changed += least.blocks_changed;
-  sum->bytes += least.stream_bytes;
-  sum->patched += least.patch_bytes;
-  if (edit.one_layer && &network == &kNetworks[0]) {
-    sum->one_layer_us.push_back(again.us);
-  }
+  const Outcome outcome = {again.us, scratch.us, best.us, ratio,
+                           change,   least,      verified};
+  Add(outcome, sum);
+  Add(outcome, kind);
   if (network.execute && sum->edits % 4 == 0) {
     ++sum->executed;
+    ++kind->executed;
     const bool right = Executes(again.plan, edit.graph, edit.hardware);
     sum->wrong += right ? 0 : 1;
+    kind->wrong += right ? 0 : 1;
     row["executed"] = right;
   }
   return row;
@@ -371,11 +430,6 @@ Json Decoding(const sluice_context_options_t& block) {
           {"select_ns", ns}};
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
 void PrintRow(const Json& row) {
   if (row.contains("error")) {
     std::printf("%-20s %-10s %-10s %s\n", row["network"].get<std::string>().c_str(),
@@ -398,11 +452,26 @@ void PrintRow(const Json& row) {
   std::fflush(stdout);
 }
 
+void PrintKind(const std::string& kind, const Json& sum) {
+  std::printf(
+      "%-20s %5d %9.0f %7.2f %8.1f %9.4f %8.4f %4d/%-4d %6lld/%-6lld %8lld/%lld\n",
+      kind.c_str(), sum["edits"].get<int>(), sum["median_us"].get<double>(),
+      sum["speedup_geometric_mean"].get<double>(),
+      sum["speedup_over_search_geometric_mean"].get<double>(),
+      sum["objective_geometric_mean"].get<double>(),
+      sum["objective_worst"].get<double>(), sum["within_one_percent"].get<int>(),
+      sum["edits"].get<int>(), sum["blocks_changed"].get<long long>(),
+      sum["blocks"].get<long long>(), sum["patch_bytes"].get<long long>(),
+      sum["stream_bytes"].get<long long>());
+}
+
 }  // namespace
 
 int RunRescheduleBench(bool json) {
   Json rows = Json::array();
   Summary sum;
+  std::map<std::string, Summary> kinds;
+  std::vector<double> one_layer_us;  // ResNet-50 on soma-edge
   InBlock block;
   if (!json) {
     std::printf("%-20s %-10s %-10s %9s %10s %9s %5s %9s %16s\n", "network", "hardware",
@@ -421,35 +490,28 @@ int RunRescheduleBench(bool json) {
     const Plan with_room =
         Again(&library, before.plan, g, h, Options(0, 0), true, &none);
     for (const Edit& edit : EditsOf(network)) {
-      const Json row =
-          RowOf(network, edit, &library, before.plan, with_room.plan, &sum);
+      const Json row = RowOf(network, edit, &library, before.plan, with_room.plan, &sum,
+                             &kinds[edit.kind]);
+      if (edit.one_layer && &network == &kNetworks[0] && row.contains("us")) {
+        one_layer_us.push_back(row["us"].get<double>());
+      }
       if (!json) PrintRow(row);
       rows.push_back(row);
     }
   }
-  const Json all = {
-      {"edits", sum.edits},
-      {"failed", sum.failed},
-      {"from_scratch", sum.from_scratch},
-      {"verified", sum.verified},
-      {"executed", sum.executed},
-      {"executed_wrong", sum.wrong},
-      {"speedup_geometric_mean", std::exp(sum.log_speed / std::max(sum.edits, 1))},
-      {"speedup_over_search_geometric_mean",
-       std::exp(sum.log_search / std::max(sum.edits, 1))},
-      {"objective_geometric_mean",
-       std::exp(sum.log_objective / std::max(sum.edits, 1))},
-      {"objective_worst", sum.worst},
-      {"within_one_percent", sum.one_percent},
-      {"resnet50_one_layer_median_us", Median(sum.one_layer_us)},
-      {"blocks", sum.blocks},
-      {"blocks_changed", sum.blocks_changed},
-      {"stream_bytes", sum.bytes},
-      {"patch_bytes", sum.patched},
-      {"decoding", Decoding(block.options)}};
+  Json all = JsonOf(sum);
+  all["resnet50_one_layer_median_us"] = Median(one_layer_us);
+  all["decoding"] = Decoding(block.options);
+  Json by_kind = Json::object();
+  for (const auto& [kind, part] : kinds) by_kind[kind] = JsonOf(part);
   if (json) {
-    std::printf("%s\n", Json{{"edits", rows}, {"summary", all}}.dump(1).c_str());
+    const Json out = {{"edits", rows}, {"kinds", by_kind}, {"summary", all}};
+    std::printf("%s\n", out.dump(1).c_str());
   } else {
+    std::printf("%-20s %5s %9s %7s %8s %9s %8s %9s %13s %s\n", "kind", "edits",
+                "median us", "speed", "of 1 s", "objective", "worst", "in 1 %",
+                "blocks", "patch of bytes");
+    for (const auto& [kind, part] : by_kind.items()) PrintKind(kind, part);
     for (const auto& [name, value] : all.items()) {
       std::printf("%-30s %s\n", name.c_str(), value.dump().c_str());
     }
