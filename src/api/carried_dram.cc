@@ -183,9 +183,24 @@ Spare SpareOf(const CarriedParts& parts, const TileList& list, int64_t capacity,
   return {capacity / 8 * eighths, begin - near, end + near};
 }
 
-// Puts those apart into the order. scratch: as many as transfers.
+// What is loaded cannot begin before what it is made of, nor before the tile before.
+void KeepAfterSources(const TileList& list, CarriedDram* c) {
+  Span<int32_t> start = c->dma.start;
+  for (uint32_t i = 0; i < list.transfers; ++i) {
+    const DramTensor& t = list.transfer[i];
+    if (t.kind == kStore) continue;
+    int32_t least = start[i];
+    if (t.after != kNone) least = Max(least, list.transfer[t.after].use);
+    if (t.previous != kNone) least = Max(least, start[t.previous]);
+    if (least == start[i]) continue;
+    start[i] = least;
+    c->apart[i] = 1;
+  }
+}
+
+// Puts those apart into the order. scratch, kept, done: as many as transfers; done: 0.
 bool MergeDram(const TileList& list, Span<uint32_t> scratch, Span<uint32_t> kept,
-               CarriedDram* c) {
+               Span<uint8_t> done, CarriedDram* c) {
   DmaNotation* dma = &c->dma;
   // A store begins behind its tile.
   const auto key = [&](uint32_t id) {
@@ -203,14 +218,31 @@ bool MergeDram(const TileList& list, Span<uint32_t> scratch, Span<uint32_t> kept
   Sort(scratch.begin(), scratch.begin() + apart, [&](uint32_t x, uint32_t y) {
     return key(x) != key(y) ? key(x) < key(y) : x < y;
   });
-  size_t at = 0;
   uint32_t n = 0;
+  // Behind the tile before, and behind the store it reads.
+  const auto put = [&](uint32_t id) {
+    while (done[id] == 0) {
+      uint32_t next = id;
+      for (;;) {
+        const DramTensor& t = list.transfer[next];
+        if (t.previous != kNone && done[t.previous] == 0) {
+          next = t.previous;
+        } else if (t.after != kNone && done[t.after] == 0) {
+          next = t.after;
+        } else {
+          break;
+        }
+      }
+      done[next] = 1;
+      dma->order[n++] = next;
+    }
+  };
+  size_t at = 0;
   for (size_t i = 0; i < apart; ++i) {
-    while (at < carried && key(kept[at]) <= key(scratch[i]))
-      dma->order[n++] = kept[at++];
-    dma->order[n++] = scratch[i];
+    while (at < carried && key(kept[at]) <= key(scratch[i])) put(kept[at++]);
+    put(scratch[i]);
   }
-  while (at < carried) dma->order[n++] = kept[at++];
+  while (at < carried) put(kept[at++]);
   return true;
 }
 
@@ -241,14 +273,17 @@ Status AdoptDram(const CarriedSchedule& carried, uint32_t before,
   ArenaScope scope(arena);
   Span<int32_t> scratch;
   Span<uint32_t> next, kept;
+  Span<uint8_t> done;
   Span<int64_t> bytes;
   SLUICE_TRY(arena->Allocate(Max(list.transfers, list.tiles + 1), &scratch));
   SLUICE_TRY(arena->Allocate(list.tiles + 2, &bytes));
   SLUICE_TRY(arena->Allocate(list.transfers, &c.apart));
   SLUICE_TRY(arena->Allocate(list.transfers, &next));
   SLUICE_TRY(arena->Allocate(list.transfers, &kept));
+  SLUICE_TRY(arena->Allocate(list.transfers, &done));
   for (uint32_t& n : next) n = kNone;
   if (!CarryDram(carried, *parts, list, listed, &c)) return Status::kOk;
+  KeepAfterSources(list, &c);
   int64_t peak = ProfileBuffer(list, dma, bytes);
   parts->tight = peak > capacity;
   if ((peak > capacity || eighths != 0) &&
@@ -257,7 +292,7 @@ Status AdoptDram(const CarriedSchedule& carried, uint32_t before,
     peak = ProfileBuffer(list, dma, bytes);
   }
   if (peak > capacity) return Status::kOk;
-  if (!MergeDram(list, next, kept, &c) ||
+  if (!MergeDram(list, next, kept, done, &c) ||
       CheckDma(list, dma, scratch) != DmaFault::kLegal) {
     return Status::kOk;
   }

@@ -177,13 +177,14 @@ bool PlaceFree(Span<const LiveRange> ranges, int64_t capacity, Span<uint32_t> or
   return true;
 }
 
-// Addresses for section->buffers; *held is false when there are none near those before.
+// Addresses for section->buffers; *held is false when there are none near those before;
+// *crowded: because what is new finds no room.
 Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
                     Span<const uint32_t> local, int64_t capacity, Arena* arena,
-                    Section* section, bool* held) {
+                    Section* section, bool* held, bool* crowded) {
   const PlanNotation& before = *carried.before;
   const Span<const LiveRange> ranges = section->buffers.ranges;
-  *held = false;
+  *held = *crowded = false;
   if (before.section_buffer.empty()) return Status::kOk;
   SLUICE_TRY(arena->Allocate(ranges.size(), &section->offsets));
   const Span<int64_t> offsets = section->offsets;
@@ -217,8 +218,9 @@ Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
     // Many are as well off with the quick orders.
     if (part != 0 && free > Min(ranges.size() / 2, kMostLooks / ranges.size())) break;
     if (part == 0 && free != 0) continue;
-    *held = !AnyMeet(ranges, offsets, first, next, open) &&
-            PlaceFree(ranges, capacity, open, taken, offsets);
+    if (AnyMeet(ranges, offsets, first, next, open)) continue;
+    *held = PlaceFree(ranges, capacity, open, taken, offsets);
+    *crowded = !*held;
   }
   return Status::kOk;
 }
@@ -266,7 +268,8 @@ Status HoldTimes(const CarriedSchedule& carried, uint32_t before,
   *held = *held && !parts.tight;
   if (!*held) return Status::kOk;
   SLUICE_TRY(BuffersOfFused(section->run, section->result, arena, &section->buffers));
-  return AdoptOffsets(carried, parts, local, capacity, arena, section, held);
+  bool crowded = false;
+  return AdoptOffsets(carried, parts, local, capacity, arena, section, held, &crowded);
 }
 
 Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
@@ -280,14 +283,16 @@ Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
   CarriedParts parts;
   // What is near the new may be loaded later, so that there is room; not much later.
   int64_t first = 0;
-  for (int eighths = 0; eighths <= kMostEighths && !held; ++eighths) {
+  bool crowded = true;
+  for (int eighths = 0; eighths <= kMostEighths && crowded; ++eighths) {
     SLUICE_TRY(AdoptDram(carried, before, listed, eighths, capacity, arena, section,
                          &parts, &adopted));
     if (!adopted) break;
     if (eighths == 0) first = r->score.latency_cycles;
     SLUICE_TRY(BuffersOfFused(section->run, *r, arena, &section->buffers));
     if (r->score.latency_cycles > first + first / kAllowance) break;
-    SLUICE_TRY(AdoptOffsets(carried, parts, local, capacity, arena, section, &held));
+    SLUICE_TRY(
+        AdoptOffsets(carried, parts, local, capacity, arena, section, &held, &crowded));
   }
   QuickPlacement placed;
   if (adopted) {
