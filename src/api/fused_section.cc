@@ -7,7 +7,8 @@ namespace sluice {
 namespace {
 
 constexpr int kPlacementTries = 16;
-constexpr int64_t kReserveStep = 64;  // least share of the scratchpad to leave free
+constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leave free
+constexpr double kCarriedMost = 1.125;  // of the cost, to tighten what is carried over
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
 constexpr size_t kExactBuffers = 2000;
 
@@ -37,8 +38,8 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
   // Under a deadline, or where a plan is carried over, a tighter scheme is found sooner
   // than addresses for this one.
   if (status != Status::kStopped || budget->left_ns() != UINT64_MAX ||
-      !section.start.order.empty() ||
-      budget->Exhausted() || section.buffers.ranges.size() > kExactBuffers) {
+      !section.start.order.empty() || budget->Exhausted() ||
+      section.buffers.ranges.size() > kExactBuffers) {
     return status;
   }
   LiveRangeSet set;
@@ -84,8 +85,14 @@ void Reserve(Section* section, int64_t capacity, Span<const int64_t> offsets) {
 
 Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena,
                       const QuickPlacement* tried) {
+  // What was carried over and has to be tightened a lot is better begun anew.
+  const double most = section->start.order.empty()
+                          ? kAnnealRejected
+                          : kCarriedMost * section->result.score.cost;
   for (int i = 0; i < kPlacementTries; ++i) {
-    if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
+    if (section->result.score.cost >= Min(most, kAnnealRejected)) {
+      return Status::kInfeasible;
+    }
     if (tried == nullptr) {
       SLUICE_TRY(
           BuffersOfFused(section->run, section->result, arena, &section->buffers));
