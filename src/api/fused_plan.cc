@@ -112,9 +112,10 @@ class FusedScheduler {
     if (clock == nullptr) return;
     uint64_t steps = 0;
     for (uint32_t i = 0; i < section_count_; ++i) steps += StepsOf(sections_[i]);
-    looks_ns_ =
-        measured_steps_ == 0 ? 0 : looks * measured_ns_ * steps / measured_steps_;
-    finish_ns_ = looks_ns_ + kJudgeMargin * call_.step_ns * steps;
+    finish_ns_ = kJudgeMargin * call_.step_ns * steps;
+    if (measured_steps_ != 0) {
+      finish_ns_ += looks * measured_ns_ * steps / measured_steps_;
+    }
     // Where even that is too long, there may be a plan only if much of it gets fused.
     if (most_finish_ns_ == 0) most_finish_ns_ = clock->left_ns() / 2;
     if (!call_.in_hand) finish_ns_ = Min(finish_ns_, most_finish_ns_);
@@ -144,16 +145,17 @@ class FusedScheduler {
     call_.constructed.offer(call_.constructed.user, plan, &candidate, &memory);
     // That is what it will take again, in a plan of somewhat more tiles.
     const uint64_t took = MonotonicNs() - begin;
-    finish_ns_ = Min(finish_ns_, looks_ns_ + took + took / 2);
+    finish_ns_ = Min(finish_ns_, took + took / 4);
     EndSearch(*arena_->memory()->clock());
+    offered_ = true;
     return Status::kOk;
   }
 
   // Spends the rest of the budget on the fused sections. What was chosen stays unless
-  // the whole plan gets better.
-  void Improve() {
+  // the whole plan gets better. False: there is nothing that was not offered.
+  bool Improve() {
     Span<Section> chosen;
-    if (arena_->Allocate(section_count_, &chosen) != Status::kOk) return;
+    if (arena_->Allocate(section_count_, &chosen) != Status::kOk) return !offered_;
     uint64_t layers = 0;
     for (uint32_t i = 0; i < section_count_; ++i) {
       chosen[i] = sections_[i];
@@ -169,12 +171,15 @@ class FusedScheduler {
       if (ImproveSection(i, percent, &better) == Status::kOutOfMemory) break;
       layers -= own;
     }
-    if (!better) return;
+    // What was offered stays where this turns out to be no better.
+    if (offered_) return better;
+    if (!better) return true;
     double before = 0;
     double after = 0;
     const bool known = CostOfAll(&after) == Status::kOk;
     Swap(chosen);
     if (known && CostOfAll(&before) == Status::kOk && after < before) Swap(chosen);
+    return true;
   }
 
   Status Write(Arena* out, Program* program, FusedPlan* plan, Diagnostic* diagnostic) {
@@ -617,9 +622,10 @@ class FusedScheduler {
   uint32_t section_count_ = 0;
   Span<uint32_t> carried_order_, local_;  // when an earlier schedule is carried over
   uint32_t decisions_ = 0;
+  bool offered_ = false;                           // what was constructed
   uint64_t measured_ns_ = 0, measured_steps_ = 0;  // by MeasureFused
-  // What follows the search, at most; of it, to look at the whole; at most at first.
-  uint64_t finish_ns_ = 0, looks_ns_ = 0, most_finish_ns_ = 0;
+  // What follows the search, at most; at most at first.
+  uint64_t finish_ns_ = 0, most_finish_ns_ = 0;
 };
 
 }  // namespace
@@ -644,7 +650,10 @@ Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* arena,
   if (!plan->fused && call.carried == nullptr) return Status::kOk;
   scheduler.LeaveTime(kLooks);
   SLUICE_TRY(scheduler.OfferConstructed());
-  scheduler.Improve();
+  if (!scheduler.Improve() && call.carried == nullptr) {
+    plan->fused = false;
+    return Status::kOk;
+  }
   SLUICE_TRY(scheduler.Note(arena, &plan->notation));
   return scheduler.Write(arena, program, plan, diagnostic);
 }
