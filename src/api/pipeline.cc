@@ -30,12 +30,12 @@ namespace {
 // Of the time, when layers are not tiled: what is left after the search writes the plan.
 constexpr uint32_t kWholePercent = 75;
 // To write and judge a step, where no plan of this call has told it yet.
-constexpr uint64_t kStepNs = 1000;
+constexpr uint64_t kStepNs = 800;
 // What a call has taken before a plan is made, at most.
 constexpr uint64_t kObjectBytes = 1024;
 // The plain plan comes first when it takes no more than one part in so many of the time;
 // how long it takes by layer, measured over the zoo.
-constexpr uint64_t kPlainShare = 8, kPlainNs = 45000;
+constexpr uint64_t kPlainShare = 8, kPlainNs = 20000;
 
 // Verifies the very bytes that are handed out.
 Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> bytes,
@@ -294,11 +294,14 @@ class PlanMaker {
   }
 
   // Whether the plain plan is likely to take much of the time: then layers are fused
-  // first, against estimates, and it is not made at all where that leads to a plan.
+  // first, against estimates, and it is not made at all where that leads to a plan. But
+  // where it is likely to take all of it, nothing else is tried before.
   bool Hurries(const TileCosts& costs) const {
+    const uint64_t plain_ns = kPlainNs * graph_.layers.size();
+    const uint64_t left_ns = clock_->left_ns();
     return best_.all.empty() && options_.solver != SLUICE_SOLVER_BASELINE &&
            costs.quick() && NodeCount(hardware_) == 1 &&
-           clock_->left_ns() / kPlainShare < kPlainNs * graph_.layers.size();
+           left_ns / kPlainShare < plain_ns && left_ns - left_ns / 10 > plain_ns;
   }
 
   Status MakeHurried(const TileCosts& costs, const TileCoster& coster) {
