@@ -2,6 +2,7 @@
 // Plans made anew after edits: verified by the library, executed by the simulator.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "cli/hardware_json.h"
 #include "cli/zoo/zoo.h"
 #include "firmware-sim/sim.h"
+#include "io/read.h"
 #include "support/graph_edit.h"
 #include "support/library.h"
 
@@ -174,6 +176,66 @@ TEST_CASE("edits of one layer: recognised, verified, executed, no worse than 2 %
   size_t layer = 8;
   while (!sluice_test::RemoveLayer(&spec, layer)) ++layer;
   check("removed", spec, 1, 0, 1);
+}
+
+// DRAM tensors of a plan's first section that come first in its list, in DRAM order, and
+// where its first buffers lie.
+struct Head {
+  std::vector<std::pair<uint32_t, int32_t>> dram;
+  std::vector<uint32_t> offsets;
+};
+
+Head HeadOf(const PlanPtr& plan, uint32_t transfers, size_t buffers) {
+  const Bytes bytes = PlanBytesOf(plan);
+  sluice_allocator_t allocator = {};
+  allocator.allocate = [](void*, size_t size, size_t alignment) {
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  };
+  allocator.release = [](void*, void* p, size_t, size_t) { free(p); };
+  sluice::Memory memory(allocator, 0);
+  sluice::Arena arena(&memory);
+  sluice::Plan read = {};
+  sluice::Diagnostic diagnostic = {};
+  REQUIRE(sluice::ReadPlan(bytes.data(), bytes.size(), &arena, &read, &diagnostic) ==
+          sluice::Status::kOk);
+  const sluice::PlanSection& section = read.notation.section[0];
+  REQUIRE(section.fused == 1);
+  REQUIRE(section.transfers > 2 * transfers);
+  Head head;
+  for (uint32_t i = section.dram; i < section.dram + section.transfers; ++i) {
+    const sluice::PlanDramTensor& t = read.notation.dram[i];
+    if (t.tensor < transfers) head.dram.push_back({t.tensor, t.duration});
+  }
+  const auto offsets = read.notation.buffer;
+  REQUIRE(offsets.size() > buffers);
+  head.offsets.assign(offsets.begin(), offsets.begin() + buffers);
+  return head;
+}
+
+TEST_CASE("what stands in front of an edit keeps DRAM order, durations and addresses") {
+  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  constexpr uint32_t kTransfers = 10;
+  for (const char* name : {"mobilenet_v1", "resnet50"}) {
+    CAPTURE(name);
+    const Bytes graph = sluice::cli::MakeZooGraph(name, {});
+    Library library;
+    const PlanPtr before = FirstPlan(&library, graph, hardware);
+    const Head head = HeadOf(before, kTransfers, kTransfers);
+    using Change = bool (*)(GraphSpec*, size_t);
+    for (const Change change :
+         {Change{sluice_test::InsertLayer}, Change{sluice_test::RemoveLayer}}) {
+      GraphSpec spec = sluice_test::SpecOf(graph);
+      size_t layer = spec.layers.size() * 3 / 4;
+      while (!change(&spec, layer)) ++layer;
+      const Bytes edited = sluice_test::GraphBytes(spec);
+      // As little as possible moves, so that the list schedule is not preferred.
+      const Result r = Reschedule(&library, before, edited, hardware, 0, true);
+      CHECK(r.change.from_scratch == 0);
+      const Head now = HeadOf(r.plan, kTransfers, kTransfers);
+      CHECK(now.dram == head.dram);
+      CHECK(now.offsets == head.offsets);
+    }
+  }
 }
 
 TEST_CASE("another batch, scratchpad, bandwidth or clock: recognised and verified") {
