@@ -151,8 +151,9 @@ class Ranges {
         SLUICE_TRY(Follow(segment->writers, needed));
         SLUICE_TRY(Raise(&segment->readers));
       } else {
-        SLUICE_TRY(Join(segment));
-        SLUICE_TRY(Follow(segments_[s].before, needed));
+        bool again = false;
+        SLUICE_TRY(Join(segment, &again));
+        if (!again) SLUICE_TRY(Follow(segments_[s].before, needed));
       }
       before = s;
       s = segments_[s].next;
@@ -161,7 +162,8 @@ class Ranges {
   }
 
   // After a read, or a write that did not join, all of that is what is to be followed.
-  Status Join(Segment* segment) {
+  // *again: the engine has joined already, and followed it then.
+  Status Join(Segment* segment, bool* again) {
     if (segment->readers != kNone || !segment->joined) {
       segment->joined = true;
       Give(&segment->before);
@@ -173,9 +175,10 @@ class Ranges {
       }
       Give(&segment->readers);
     }
-    // Many join: who is among them already is only asked of the last one.
-    if (segment->writers != kNone && pasts_[segment->writers].engine == me_.engine) {
-      pasts_[segment->writers].count = me_.count;
+    for (uint32_t w = segment->writers; w != kNone; w = pasts_[w].next) {
+      if (pasts_[w].engine != me_.engine) continue;
+      pasts_[w].count = me_.count;
+      *again = true;
       return Status::kOk;
     }
     return Add(&segment->writers, me_);
