@@ -268,10 +268,11 @@ enum { /* sluice_schedule_options_t.granularity */
 };
 
 /* options may be NULL. The plan has passed verify before it is returned.
- * Limits: with a deadline, a cancel word or a progress callback, the plain plan is written
- * and verified before anything is improved; once that is there, a limit that is reached
- * means SLUICE_OK with the best verified plan and its stop_reason. Before, it means
- * SLUICE_STOPPED. The search ends early enough to write and verify what it found; when
+ * Limits: with a deadline, a cancel word or a progress callback, a first plan is written
+ * and verified before anything is improved: the plain one, or where that would take more
+ * than an eighth of the time one with layers fused at once. Once that is there, a limit
+ * that is reached means SLUICE_OK with the best verified plan and its stop_reason. Before,
+ * it means SLUICE_STOPPED. The search ends early enough to write and verify what it found; when
  * that takes longer than predicted, it is given up for the plan before it. All work is
  * polled, writing and verifying too, and ends when the deadline or the cancel is seen:
  * mostly within half a millisecond of CPU, which sluice-bench deadline measures.

@@ -225,7 +225,7 @@ class FusedScheduler {
       const uint32_t last = sections_[i].last;
       if (last - first <= kLongSection) continue;
       Repetition r;
-      SLUICE_TRY(FindRepetition(graph_, lowering_, order_.Slice(first, last - first),
+      SLUICE_TRY(FindRepetition(graph_, lowering_, order_.Slice(first, last),
                                 arena_, &r));
       for (uint32_t k = 0; k <= r.times && r.times != 0; ++k) {
         const uint32_t at = first + r.first + k * r.period;
