@@ -58,7 +58,8 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
 
 // Where buffers stick out of the scratchpad, more of it must stay free: living
 // durations become shorter there, and where that is not enough, tiles smaller.
-void Reserve(Section* section, int64_t capacity, Span<const int64_t> offsets) {
+void Reserve(Section* section, int64_t capacity, bool hurry,
+             Span<const int64_t> offsets) {
   const TileList& list = section->result.list;
   const FusedBuffers& buffers = section->buffers;
   Span<int64_t> more = section->more;
@@ -67,7 +68,7 @@ void Reserve(Section* section, int64_t capacity, Span<const int64_t> offsets) {
     const LiveRange& range = buffers.ranges[b];
     const int64_t over = offsets[b] + range.bytes - capacity;
     if (over <= 0) continue;
-    const int64_t wanted = Max(over / 2, capacity / kReserveStep);
+    const int64_t wanted = Max(hurry ? over : over / 2, capacity / kReserveStep);
     const int64_t begin = Max<int64_t>(range.begin - 1, 0);
     const int64_t end = Min<int64_t>(range.end - 1, list.tiles);
     for (int64_t p = begin; p < end; ++p) {
@@ -106,7 +107,7 @@ Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena*
     }
     if (status != Status::kInfeasible && status != Status::kStopped) return status;
     if (budget->Exhausted() || plan.offsets.empty()) return Status::kStopped;
-    Reserve(section, capacity, plan.offsets);
+    Reserve(section, capacity, budget->left_ns() != UINT64_MAX, plan.offsets);
     Diagnostic ignored = {};
     SLUICE_TRY(
         Tighten(section->run.problem, arena, budget, &ignored, &section->result));

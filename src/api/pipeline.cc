@@ -30,12 +30,12 @@ namespace {
 // Of the time, when layers are not tiled: what is left after the search writes the plan.
 constexpr uint32_t kWholePercent = 75;
 // To write and judge a step, where no plan of this call has told it yet.
-constexpr uint64_t kStepNs = 800;
+constexpr uint64_t kStepNs = 1000;
 // What a call has taken before a plan is made, at most.
 constexpr uint64_t kObjectBytes = 1024;
 // The plain plan comes first when it takes no more than one part in so many of the time;
 // how long it takes by layer, measured over the zoo.
-constexpr uint64_t kPlainShare = 8, kPlainNs = 20000;
+constexpr uint64_t kPlainShare = 8, kPlainNs = 12000;
 
 // Verifies the very bytes that are handed out.
 Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> bytes,

@@ -7,8 +7,8 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kMore = 10;    // percent: halos, what is loaded twice, fill and drain
-constexpr uint32_t kSteps = 32;  // of a layer
+constexpr int64_t kMore = 10;   // percent: halos, what is loaded twice, fill and drain
+constexpr uint32_t kSteps = 8;  // of a layer
 
 // Copies move what they write: of states the new rows, of concatenations what was not
 // written in place.

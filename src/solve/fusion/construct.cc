@@ -230,6 +230,9 @@ Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
     SLUICE_TRY(Improve(scheme, evaluations, &index, arena, budget, out));
     scheme->Save();
   }
+  if (!fits && budget->Exhausted()) {
+    return Fail(diagnostic, Status::kStopped, "fusion").Text("no time to make it fit");
+  }
   if (!fits || (alone && out->cost > kFarFromIdeal * ideal)) {
     SLUICE_TRY(JoinAlone(scheme, &index, arena, budget, out));
   }

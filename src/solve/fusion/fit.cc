@@ -45,7 +45,8 @@ class FitSearch {
     const uint32_t low = at > kWindow ? at - kWindow : 0;
     const uint32_t high = Min(n, at + kWindow + 1);
     for (uint32_t first = low; first <= at && !budget->Exhausted(); ++first) {
-      for (uint32_t last = at + 1; last <= high && *looks_ != 0; ++last) {
+      for (uint32_t last = at + 1; last <= high && *looks_ != 0 && !budget->Exhausted();
+           ++last) {
         Window(first, last);
       }
     }
