@@ -29,6 +29,8 @@ namespace {
 
 // Of the time, when layers are not tiled: what is left after the search writes the plan.
 constexpr uint32_t kWholePercent = 75;
+// For what the plan before says; the same, where it does not fit any more.
+constexpr uint32_t kAgainPercent = 75, kTighterPercent = 30;
 // To write and judge a step, where no plan of this call has told it yet.
 constexpr uint64_t kStepNs = 1000;
 // What a call has taken before a plan is made, at most.
@@ -65,20 +67,6 @@ Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
                            block_cycles));
   return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
                     &c->report);
-}
-
-// Of the baseline: every layer by itself, in the graph's order.
-Status NotePlain(const Lowering& lowering, Arena* scratch, Candidate* c) {
-  ArenaScope scope(scratch);
-  Vector<uint32_t> layers(scratch);
-  for (uint32_t l = 0; l < lowering.is_view.size(); ++l) {
-    if (lowering.is_view[l] == 0) SLUICE_TRY(layers.Push(l));
-  }
-  NotationWriter writer(&c->places);
-  SLUICE_TRY(writer.Reserve(1, layers.size(), 0, 0));
-  SLUICE_TRY(writer.AddPlain(layers.span()));
-  c->notation = writer.notation();
-  return Status::kOk;
 }
 
 // What a plan is made from, where that is a plan.
@@ -260,6 +248,13 @@ class PlanMaker {
                       &tilings_};
     if (!clock_->watched()) call.constructed.offer = nullptr;
     FusedPlan plan;
+    // Where nothing comes of it, the rest is for the plain plan. That is likely where
+    // the plan before does not fit.
+    const bool fits =
+        before_->report.peak_buffer_bytes <= static_cast<uint64_t>(capacity_);
+    if (clock_->left_ns() != UINT64_MAX) {
+      search_ = clock_->Part(fits ? kAgainPercent : kTighterPercent);
+    }
     status = ScheduleFused(call, &search_, &found.places, &memory, &found.program,
                            &plan, &ignored);
     if (status == Status::kOk) status = Finish(plan, &found, &memory);
@@ -299,9 +294,10 @@ class PlanMaker {
   bool Hurries(const TileCosts& costs) const {
     const uint64_t plain_ns = kPlainNs * graph_.layers.size();
     const uint64_t left_ns = clock_->left_ns();
-    return best_.all.empty() && options_.solver != SLUICE_SOLVER_BASELINE &&
-           costs.quick() && NodeCount(hardware_) == 1 &&
-           left_ns / kPlainShare < plain_ns && left_ns - left_ns / 10 > plain_ns;
+    return best_.all.empty() && before_ == nullptr &&
+           options_.solver != SLUICE_SOLVER_BASELINE && costs.quick() &&
+           NodeCount(hardware_) == 1 && left_ns / kPlainShare < plain_ns &&
+           left_ns - left_ns / 10 > plain_ns;
   }
 
   Status MakeHurried(const TileCosts& costs, const TileCoster& coster) {
@@ -408,7 +404,8 @@ class PlanMaker {
   }
 
   Status TakeBaseline() {
-    SLUICE_TRY(NotePlain(baseline_.lowering, scratch_, &baseline_));
+    SLUICE_TRY(NotePlain(baseline_.lowering, scratch_, &baseline_.places,
+                         &baseline_.notation));
     SLUICE_TRY(Take(&baseline_));
     EnterPhase(SLUICE_PHASE_SCHEDULE);
     return Status::kOk;

@@ -68,4 +68,18 @@ PlanNotation NotationWriter::notation() const {
   return n;
 }
 
+Status NotePlain(const Lowering& lowering, Arena* scratch, Arena* arena,
+                 PlanNotation* notation) {
+  ArenaScope scope(scratch);
+  Vector<uint32_t> layers(scratch);
+  for (uint32_t l = 0; l < lowering.is_view.size(); ++l) {
+    if (lowering.is_view[l] == 0) SLUICE_TRY(layers.Push(l));
+  }
+  NotationWriter writer(arena);
+  SLUICE_TRY(writer.Reserve(1, layers.size(), 0, 0));
+  SLUICE_TRY(writer.AddPlain(layers.span()));
+  *notation = writer.notation();
+  return Status::kOk;
+}
+
 }  // namespace sluice

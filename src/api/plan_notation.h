@@ -45,6 +45,10 @@ class NotationWriter {
   Vector<uint32_t> section_buffer_, buffer_;
 };
 
+// Every layer by itself, in the graph's order.
+Status NotePlain(const Lowering& lowering, Arena* scratch, Arena* arena,
+                 PlanNotation* notation);
+
 }  // namespace sluice
 
 #endif  // SLUICE_API_PLAN_NOTATION_H_

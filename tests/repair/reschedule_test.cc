@@ -43,7 +43,8 @@ struct Result {
 
 Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
                   const Bytes& hardware, uint64_t scratchpad_bytes = 0,
-                  bool minimise = false, uint64_t block_cycles = 0) {
+                  bool minimise = false, uint64_t block_cycles = 0,
+                  uint64_t deadline_ns = 0) {
   const auto g = library->Graph(graph);
   REQUIRE(library->status == SLUICE_OK);
   const auto h = library->Hardware(hardware);
@@ -52,6 +53,7 @@ Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
   schedule.struct_size = sizeof schedule;
   schedule.scratchpad_bytes = scratchpad_bytes;
   schedule.max_block_cycles = block_cycles;
+  schedule.deadline_ns = deadline_ns;
   sluice_reschedule_options_t options = {};
   options.struct_size = sizeof options;
   options.schedule = &schedule;
@@ -268,6 +270,19 @@ TEST_CASE("another batch, scratchpad, bandwidth or clock: recognised and verifie
   const Result clock =
       Reschedule(&library, before, graph, ScaledHardware(hardware, "clock_hz", 2));
   CHECK(clock.change.changed == SLUICE_CHANGED_HARDWARE);
+}
+
+// To make it fit again takes longer than that; layer by layer a tenth of it.
+TEST_CASE(
+    "under a deadline, what does not fit any more leaves time for the plain plan") {
+  const Bytes hardware = sluice::cli::LoadHardware("mcu-256k");
+  for (const char* name : {"mobilenet_v1", "resnet50"}) {
+    CAPTURE(name);
+    const Bytes graph = sluice::cli::MakeZooGraph(name, {});
+    Library library;
+    const PlanPtr before = FirstPlan(&library, graph, hardware);
+    Reschedule(&library, before, graph, hardware, 96 << 10, false, 0, 400000000);
+  }
 }
 
 TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
