@@ -270,7 +270,7 @@ enum { /* sluice_schedule_options_t.granularity */
 /* options may be NULL. The plan has passed verify before it is returned.
  * Limits: with a deadline, a cancel word or a progress callback, a first plan is written
  * and verified before anything is improved: the plain one, or where that would take more
- * than an eighth of the time one with layers fused at once. Once that is there, a limit
+ * than a quarter of the time one with layers fused at once. Once that is there, a limit
  * that is reached means SLUICE_OK with the best verified plan and its stop_reason. Before,
  * it means SLUICE_STOPPED. The search ends early enough to write and verify what it found; when
  * that takes longer than predicted, it is given up for the plan before it. All work is

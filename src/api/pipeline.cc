@@ -32,12 +32,12 @@ constexpr uint32_t kWholePercent = 75;
 // For what the plan before says; the same, where it does not fit any more.
 constexpr uint32_t kAgainPercent = 75, kTighterPercent = 30;
 // To write and judge a step, where no plan of this call has told it yet.
-constexpr uint64_t kStepNs = 1000;
+constexpr uint64_t kStepNs = 2000;
 // What a call has taken before a plan is made, at most.
 constexpr uint64_t kObjectBytes = 1024;
 // The plain plan comes first when it takes no more than one part in so many of the time;
 // how long it takes by layer, measured over the zoo.
-constexpr uint64_t kPlainShare = 8, kPlainNs = 12000;
+constexpr uint64_t kPlainShare = 4, kPlainNs = 12000;
 
 // Verifies the very bytes that are handed out.
 Status Judge(const Graph& graph, const Hardware& hardware, Span<const uint8_t> bytes,
