@@ -225,8 +225,8 @@ class FusedScheduler {
       const uint32_t last = sections_[i].last;
       if (last - first <= kLongSection) continue;
       Repetition r;
-      SLUICE_TRY(FindRepetition(graph_, lowering_, order_.Slice(first, last),
-                                arena_, &r));
+      SLUICE_TRY(
+          FindRepetition(graph_, lowering_, order_.Slice(first, last), arena_, &r));
       for (uint32_t k = 0; k <= r.times && r.times != 0; ++k) {
         const uint32_t at = first + r.first + k * r.period;
         if (at > sections_[i].first && at < last) SplitAt(i++, at);
@@ -287,11 +287,12 @@ class FusedScheduler {
     return steps;
   }
 
-  // Of the time until the search ends, so that later sections get theirs.
+  // Of the time until the search ends, so that later sections get theirs; as published,
+  // nothing is improved later.
   uint32_t PercentOf(const Section& s) const {
     const uint64_t rest = order_.size() - s.first;
-    return static_cast<uint32_t>(
-        Min<uint64_t>(kMostPercent, kLeastPercent + kMostPercent * LayersOf(s) / rest));
+    const uint64_t most = Published() ? kAnnealPercent : kMostPercent;
+    return static_cast<uint32_t>(Min(most, kLeastPercent + most * LayersOf(s) / rest));
   }
 
   bool Published() const {

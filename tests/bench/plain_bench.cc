@@ -21,6 +21,7 @@
 #include "io/read.h"
 #include "io/write.h"
 #include "model/report.h"
+#include "nest/scratch.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/repair/layer_hash.h"
 #include "support/network_plan.h"
@@ -42,17 +43,6 @@ double CpuUs() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return 1e6 * static_cast<double>(now.tv_sec) +
          1e-3 * static_cast<double>(now.tv_nsec);
-}
-
-sluice_allocator_t Malloc() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    return std::aligned_alloc(alignment,
-                              (bytes + alignment - 1) / alignment * alignment);
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
 }
 
 // One plain plan; fills in the time at which each phase ended.
@@ -145,7 +135,7 @@ Json Measure(const std::string& name, const sluice::Graph& graph,
   double least[kPhaseCount];
   size_t steps = 0;
   for (int i = 0; i < runs; ++i) {
-    Memory memory(Malloc(), 0);
+    Memory memory(sluice::MallocAllocator(), 0);
     PlainRun run(graph, hardware, &memory);
     std::vector<double> at;
     if (run.Run(&at) != Status::kOk) return {};
@@ -198,7 +188,7 @@ int RunPlainBench(bool json) {
     const sluice_test::Bytes g = sluice::cli::MakeZooGraph(name, {});
     const sluice_test::Bytes h =
         sluice::cli::LoadHardware(huge ? "soma-cloud" : "soma-edge");
-    Memory memory(Malloc(), 0);
+    Memory memory(sluice::MallocAllocator(), 0);
     Arena arena(&memory);
     sluice::Graph graph = {};
     sluice::Hardware hardware = {};

@@ -61,12 +61,14 @@ struct Library {
     return PlanPtr(p);
   }
   PlanPtr Schedule(const GraphPtr& graph, const HardwarePtr& hardware,
-                   uint64_t scratchpad_bytes = 0, uint32_t solver = 0) {
+                   uint64_t scratchpad_bytes = 0, uint32_t solver = 0,
+                   uint64_t max_iterations = 0) {
     sluice_schedule_options_t options;
     std::memset(&options, 0, sizeof options);
     options.struct_size = sizeof options;
     options.solver = solver;
     options.scratchpad_bytes = scratchpad_bytes;
+    options.max_iterations = max_iterations;
     sluice_plan_t* p = nullptr;
     status = sluice_schedule(context.get(), graph.get(), hardware.get(), &options, &p,
                              &diagnostic);

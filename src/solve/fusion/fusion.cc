@@ -244,7 +244,11 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   Budget part = options.quick ? budget->Part(kSweepPercent) : *budget;
   Status status = ConstructAndAnneal(&scheme, construct, arena, &part, &ignored, &score,
                                      &out->rounds);
-  options.quick ? budget->Join(part) : void(*budget = part);
+  if (options.quick) {
+    budget->Join(part);
+  } else {
+    *budget = part;
+  }
   if (status == Status::kOutOfMemory) return status;
   *done = status == Status::kOk && stamp(kFarFromIdeal * ideal);
   if (!*done || !options.anneal) return Status::kOk;
@@ -302,8 +306,8 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
                              : rework               ? RoomFor(*options.start, 2, 512)
                                                     : MostTiles(problem);
   const uint32_t max_transfers = options.max_transfers != 0 ? options.max_transfers
-                                 : as_is ? options.list_transfers
-                                         : 2 * max_tiles;
+                                 : as_is                    ? options.list_transfers
+                                                            : 2 * max_tiles;
   TileMemo* memo =
       static_cast<TileMemo*>(arena->AllocateBytes(sizeof(TileMemo), alignof(TileMemo)));
   Scheme* scheme =

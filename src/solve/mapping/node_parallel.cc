@@ -137,10 +137,6 @@ Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* fa
         return Status::kOk;
       }
       if (misses > kMisses && !patient) return Status::kOk;
-      if (search->options.max_solved != 0 &&
-          search->mapped->solved >= search->options.max_solved) {
-        return Status::kOk;
-      }
     }
     Diagnostic tried = {};
     const Status status = SolveParts(search, *next, budget, arena, &tried);

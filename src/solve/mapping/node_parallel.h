@@ -41,9 +41,8 @@ struct NodeParallelOptions {
   // Nodes that share words may hold a part each and hand it round, where that is cheaper
   // (not with exact or every). Instruction streams do not execute this yet.
   bool rotate = false;
-  bool exact = false;       // every part solved by the exact mapper: much slower
-  bool every = false;       // exact, and no bounds: every split (to compare with)
-  uint64_t max_solved = 0;  // splits handed to the exact mapper; 0 = no limit
+  bool exact = false;  // every part solved by the exact mapper: much slower
+  bool every = false;  // exact, and no bounds: every split (to compare with)
 };
 
 struct NodeMapping {
