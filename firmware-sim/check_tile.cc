@@ -91,9 +91,9 @@ std::string CheckScattered(const Tile& t, int64_t channels) {
     if (g.stride[i] < 1 || g.pad_before[i] < 0) {
       return "attributes: stride or padding";
     }
-    const Rows rows = TransposedRows(t.origin[1 + i], t.target().extent[1 + i],
-                                     g.stride[i], g.pad_before[i], g.size[i],
-                                     t.layer.input[1 + i]);
+    const Rows rows =
+        TransposedRows(t.origin[1 + i], t.target().extent[1 + i], g.stride[i],
+                       g.pad_before[i], g.size[i], t.layer.input[1 + i]);
     want[1 + i] = rows.last - rows.first + 1;
   }
   return Expect("input0", t.input0.extent, want);

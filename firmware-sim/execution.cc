@@ -18,10 +18,10 @@ Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walk
   uint32_t first = 0;
   for (uint32_t i = 0; i < walker.header.instance_count; ++i) {
     sluice_instance_t instance;
-    std::memcpy(&instance,
-                walker.image + walker.header.instance_offset +
-                    size_t{i} * sizeof instance,
-                sizeof instance);
+    std::memcpy(
+        &instance,
+        walker.image + walker.header.instance_offset + size_t{i} * sizeof instance,
+        sizeof instance);
     sluice_block_t block;
     std::memcpy(&block,
                 walker.image + walker.header.block_offset +

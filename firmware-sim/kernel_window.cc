@@ -76,9 +76,8 @@ Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
 Rows PoolGradientRows(const Tile& t, int axis) {
   const Window g = WindowOf(t);
   const int i = axis - 1;
-  const Rows errors =
-      TransposedRows(t.origin[axis], t.output.extent[axis], g.stride[i],
-                     g.pad_before[i], g.size[i], t.layer.input[axis]);
+  const Rows errors = TransposedRows(t.origin[axis], t.output.extent[axis], g.stride[i],
+                                     g.pad_before[i], g.size[i], t.layer.input[axis]);
   const int64_t last = errors.last * g.stride[i] - g.pad_before[i] + g.size[i] - 1;
   return {std::max<int64_t>(0, errors.first * g.stride[i] - g.pad_before[i]),
           std::min(last, t.layer.output[axis] - 1)};

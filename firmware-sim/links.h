@@ -25,7 +25,10 @@ namespace sluice_sim {
 class Links {
  public:
   Links(uint32_t cols, uint32_t rows)
-      : cols_(cols), rows_(rows), free_(std::size_t{cols} * rows * 4), busy_(free_.size()) {}
+      : cols_(cols),
+        rows_(rows),
+        free_(std::size_t{cols} * rows * 4),
+        busy_(free_.size()) {}
 
   struct Rectangle {
     uint32_t node, cols, rows;  // top left

@@ -42,7 +42,9 @@ class Memory {
   std::string SpaceName(uint32_t space) const;
   uint64_t size(uint32_t space) const { return sizes_[space]; }
   // Addresses in operands start at base[region]: of streams that were relocated.
-  void SetBases(const uint64_t* base) { bases_.assign(base, base + SLUICE_REGION_COUNT); }
+  void SetBases(const uint64_t* base) {
+    bases_.assign(base, base + SLUICE_REGION_COUNT);
+  }
   // Offset within the space; beyond every space when below the base.
   uint64_t Offset(uint32_t region, uint64_t address) const {
     return address < bases_[region] ? UINT64_MAX : address - bases_[region];

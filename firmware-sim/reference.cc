@@ -185,7 +185,8 @@ class Run {
   // Leaves out what no window reaches, and sets the padding of the whole output.
   static void Crop(Tile* t) {
     const bool slides = t->op == SLUICE_OP_CONV || t->op == SLUICE_OP_DEPTHWISE_CONV ||
-                        t->op == SLUICE_OP_MAX_POOL || t->op == SLUICE_OP_AVERAGE_POOL ||
+                        t->op == SLUICE_OP_MAX_POOL ||
+                        t->op == SLUICE_OP_AVERAGE_POOL ||
                         t->op == SLUICE_OP_WEIGHT_GRADIENT;
     if (slides) {
       const Window g = WindowOf(*t);
@@ -193,8 +194,8 @@ class Run {
       const Extent& windows = gradient ? t->input1.extent : t->output.extent;
       for (int i = 0; i < 2; ++i) {
         int64_t* rows = &t->input0.extent[1 + i];
-        const int64_t need = (windows[1 + i] - 1) * g.stride[i] +
-                             (g.size[i] - 1) * g.dilation[i] + 1;
+        const int64_t need =
+            (windows[1 + i] - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
         t->pad[i] = g.pad_before[i];
         *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
         t->pad[2 + i] = need - t->pad[i] - *rows;

@@ -99,7 +99,7 @@ struct TogetherResult {
   bool ok = false;
   std::string error;
   uint32_t error_stream = kNowhere;
-  uint64_t cycles = 0;                // from the first turn's start to the last one's end
+  uint64_t cycles = 0;  // from the first turn's start to the last one's end
   std::vector<uint64_t> turn_cycles;  // of each turn
   // Per stream, as if it ran alone; cycles: when its last turn ended.
   std::vector<SimulateResult> streams;

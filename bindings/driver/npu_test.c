@@ -163,8 +163,8 @@ static void shares(npu_t* npu, uint64_t scratchpad, client_t* clients, uint32_t 
   uint64_t begin;
   for (p = 0; p < 4; ++p) {
     begin = parts[p] == 1 ? 0 : scratchpad / parts[p] / 64 * 64;
-    CHECK(npu_set_share(npu, begin, begin + scratchpad / parts[p] / 64 * 64,
-                        kDeadline, &unfit) == NPU_OK);
+    CHECK(npu_set_share(npu, begin, begin + scratchpad / parts[p] / 64 * 64, kDeadline,
+                        &unfit) == NPU_OK);
     CHECK(unfit == 0);
     for (i = 0; i < count; ++i) CHECK(outputs_of(npu, &clients[i]) == hash[i]);
   }

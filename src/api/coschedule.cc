@@ -4,11 +4,11 @@
 
 #include "api/arguments.h"
 #include "api/objects.h"
-#include "api/relocate.h"
-#include "api/shares.h"
 #include "base/checked.h"
 #include "io/read.h"
 #include "model/stream_cuts.h"
+#include "plan/together/relocate.h"
+#include "plan/together/shares.h"
 #include "verify/together.h"
 #include "verify/verify.h"
 

@@ -4,9 +4,9 @@
 
 #include "api/arguments.h"
 #include "api/objects.h"
-#include "api/tile_costs.h"
 #include "base/checked.h"
 #include "model/lowering.h"
+#include "plan/tile_costs.h"
 #include "sluice/experimental.h"
 #include "solve/fusion/problem.h"
 

@@ -17,7 +17,7 @@ void Put(const Graph& graph, uint32_t name, const char** text, uint32_t* size) {
 }  // namespace sluice
 
 sluice_status_t sluice_graph_count(const sluice_graph_t* graph,
-                                  sluice_graph_counts_t* out_counts) {
+                                   sluice_graph_counts_t* out_counts) {
   if (graph == nullptr) return SLUICE_BAD_ARGUMENT;
   sluice_graph_counts_t info = {};
   info.struct_size = sizeof info;

@@ -6,8 +6,8 @@
 #include "base/budget.h"
 #include "base/checked.h"
 #include "sluice/experimental.h"
-#include "solve/mapping/factor_assign.h"
-#include "solve/mapping/gemm_exact.h"
+#include "solve/mapping/factor/factor_assign.h"
+#include "solve/mapping/gemm/gemm_exact.h"
 #include "verify/gemm_certificate.h"
 
 namespace sluice {

@@ -7,8 +7,8 @@
 #include "model/directive.h"
 #include "model/hardware_view.h"
 #include "sluice/experimental.h"
-#include "solve/mapping/factor_nest.h"
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/factor/factor_nest.h"
+#include "solve/mapping/kapla/kapla.h"
 #include "solve/mapping/nest_search.h"
 #include "solve/mapping/tile_mapper.h"
 

@@ -4,7 +4,7 @@
 #include "api/objects.h"
 #include "base/budget.h"
 #include "sluice/experimental.h"
-#include "solve/placement/offsets.h"
+#include "solve/placement/offsets/offsets.h"
 
 namespace sluice {
 namespace {

@@ -6,9 +6,9 @@
 #include "api/objects.h"
 #include "base/budget.h"
 #include "sluice/experimental.h"
-#include "solve/placement/graph_operators.h"
-#include "solve/placement/joint.h"
-#include "solve/placement/replacement.h"
+#include "solve/placement/spill/graph_operators.h"
+#include "solve/placement/spill/joint.h"
+#include "solve/placement/spill/replacement.h"
 
 struct sluice_replacement {
   explicit sluice_replacement(sluice::Memory* memory) : arena(memory) {}

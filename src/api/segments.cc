@@ -2,9 +2,9 @@
 // Segments through the C interface.
 #include "api/arguments.h"
 #include "api/objects.h"
-#include "api/segment_plan.h"
 #include "base/checked.h"
 #include "model/segment_directive.h"
+#include "plan/mesh/segment_plan.h"
 #include "sluice/experimental.h"
 
 namespace sluice {

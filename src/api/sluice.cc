@@ -8,9 +8,9 @@
 
 #include "api/arguments.h"
 #include "api/objects.h"
-#include "api/pipeline.h"
-#include "api/reschedule.h"
 #include "io/read.h"
+#include "plan/carry/compare_streams.h"
+#include "plan/pipeline.h"
 #include "verify/verify.h"
 
 namespace sluice {

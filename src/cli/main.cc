@@ -274,8 +274,9 @@ void AddSegments(CLI::App* app, SegmentsCommand* command) {
   sub->add_option("--words", command->word_bytes,
                   "bytes of every word (default: as the tensors are)")
       ->check(CLI::Range(1, 8));
-  sub->add_option("--prices", command->prices,
-                  "layers to map beyond each by itself, at most (default 500, or 2 per layer)");
+  sub->add_option(
+      "--prices", command->prices,
+      "layers to map beyond each by itself, at most (default 500, or 2 per layer)");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "return the best found by then", "TIME");
   sub->add_flag("--proof", command->proof,

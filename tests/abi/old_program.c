@@ -22,7 +22,8 @@ static size_t live;
 
 static void* allocate(void* user, size_t bytes, size_t alignment) {
   void* p = NULL;
-  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes)) {
+  if (posix_memalign(&p, alignment < sizeof(void*) ? sizeof(void*) : alignment,
+                     bytes)) {
     return NULL;
   }
   *(size_t*)user += bytes;
@@ -51,19 +52,20 @@ int main(int argc, char** argv) {
   void* graph_bytes = read_file(argv[1], &graph_size);
   void* hardware_bytes = read_file(argv[2], &hardware_size);
   const sluice_allocator_t allocator = {sizeof allocator, 0, &live, allocate, release};
-  const sluice_context_options_t context_options = {.struct_size = sizeof context_options,
-                                                    .allocator = &allocator};
+  const sluice_context_options_t context_options = {
+      .struct_size = sizeof context_options, .allocator = &allocator};
   sluice_context_t* context;
   sluice_graph_t* graph;
   sluice_hardware_t* hardware;
   sluice_plan_t *plan, *again;
   CHECK(sluice_context_create(&context_options, &context, &why) == SLUICE_OK);
-  CHECK(sluice_graph_create(context, graph_bytes, graph_size, &graph, &why) == SLUICE_OK);
-  CHECK(sluice_hardware_create(context, hardware_bytes, hardware_size, &hardware, &why) ==
+  CHECK(sluice_graph_create(context, graph_bytes, graph_size, &graph, &why) ==
         SLUICE_OK);
+  CHECK(sluice_hardware_create(context, hardware_bytes, hardware_size, &hardware,
+                               &why) == SLUICE_OK);
 
-  sluice_schedule_options_t options = {.struct_size = sizeof options,
-                                       .max_iterations = 20, .seed = 3};
+  sluice_schedule_options_t options = {
+      .struct_size = sizeof options, .max_iterations = 20, .seed = 3};
   CHECK(sluice_schedule(context, graph, hardware, &options, &plan, &why) == SLUICE_OK);
   CHECK(sluice_verify(context, graph, hardware, plan, &why) == SLUICE_OK);
 

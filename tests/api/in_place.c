@@ -73,7 +73,8 @@ static int Run(size_t graph_size, size_t hardware_size, int in_place) {
   memset(&report, 0, sizeof report);
   report.struct_size = sizeof report;
   status = sluice_context_create(&options, &context, NULL);
-  if (!status) status = sluice_graph_create(context, graph_bytes, graph_size, &graph, NULL);
+  if (!status)
+    status = sluice_graph_create(context, graph_bytes, graph_size, &graph, NULL);
   if (!status) {
     status =
         sluice_hardware_create(context, hardware_bytes, hardware_size, &hardware, NULL);

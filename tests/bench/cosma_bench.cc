@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/zoo/zoo.h"
-#include "solve/placement/replacement.h"
+#include "solve/placement/spill/replacement.h"
 #include "tests/bench/cosma_networks.h"
 #include "tests/placement/schemes.h"
 

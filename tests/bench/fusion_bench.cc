@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
-#include "api/fusion_search.h"
 #include "base/rng.h"
 #include "cli/files.h"
 #include "cli/hardware_files.h"
 #include "cli/import_tflite.h"
 #include "io/read.h"
 #include "model/dma_bound.h"
+#include "plan/fused/fusion_search.h"
 #include "solve/fusion/problem.h"
 #include "tests/bench/growing_network.h"
 #include "tests/bench/soma_peer.h"

@@ -23,12 +23,12 @@
 #include <string>
 #include <vector>
 
-#include "api/segment_plan.h"
 #include "cli/hardware_files.h"
 #include "cli/training.h"
 #include "cli/zoo/zoo.h"
 #include "io/read.h"
 #include "kapla_random.h"
+#include "plan/mesh/segment_plan.h"
 #include "tests/nest/scratch.h"
 
 int RunKaplaBench(bool json);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/kapla/kapla.h"
 #include "tests/nest/machines.h"
 #include "tests/nest/networks.h"
 #include "tests/nest/scratch.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "solve/placement/joint.h"
-#include "solve/placement/offsets.h"
+#include "solve/placement/offsets/offsets.h"
+#include "solve/placement/spill/joint.h"
 #include "tests/placement/spill_judge.h"
 
 int RunPlacementBench(bool json);

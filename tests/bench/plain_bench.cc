@@ -13,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "api/fused_plan.h"
-#include "api/tile_costs.h"
 #include "cli/hardware_files.h"
 #include "cli/zoo/zoo.h"
 #include "emit/emit.h"
@@ -22,6 +20,8 @@
 #include "io/write.h"
 #include "model/report.h"
 #include "nest/scratch.h"
+#include "plan/fused/fused_plan.h"
+#include "plan/tile_costs.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/repair/layer_hash.h"
 #include "support/network_plan.h"

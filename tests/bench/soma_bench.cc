@@ -11,8 +11,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "api/fusion_search.h"
 #include "model/dma_bound.h"
+#include "plan/fused/fusion_search.h"
 #include "solve/prefetch/prefetch.h"
 #include "tests/bench/soma_networks.h"
 #include "tests/bench/soma_peer.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
-#include "api/fusion_search.h"
 #include "model/dma_bound.h"
+#include "plan/fused/fusion_search.h"
 #include "solve/fusion/construct.h"
 #include "solve/fusion/fusion.h"
 #include "solve/prefetch/prefetch.h"

@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include "api/fusion_search.h"
 #include "base/rng.h"
 #include "model/dma_bound.h"
+#include "plan/fused/fusion_search.h"
 #include "tests/bench/growing_network.h"
 #include "tests/bench/soma_peer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/mapping/factor_assign.h"
+#include "solve/mapping/factor/factor_assign.h"
 
 #include <doctest/doctest.h>
 

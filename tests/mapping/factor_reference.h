@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mapping/reference.h"
-#include "solve/mapping/factor_assign.h"
+#include "solve/mapping/factor/factor_assign.h"
 
 namespace sluice_tests {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "solve/mapping/gemm_exact.h"
+#include "solve/mapping/gemm/gemm_exact.h"
 #include "verify/gemm_certificate.h"
 
 namespace sluice_tests {

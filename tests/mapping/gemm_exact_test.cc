@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/mapping/gemm_exact.h"
+#include "solve/mapping/gemm/gemm_exact.h"
 
 #include <doctest/doctest.h>
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "api/node_program.h"
 #include "base/rng.h"
 #include "emit/emit.h"
 #include "firmware-sim/sim.h"
 #include "io/write.h"
 #include "model/report.h"
+#include "plan/mesh/node_program.h"
 #include "support/read_graph.h"
 #include "verify/verify.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "solve/mapping/factor_nest.h"
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/factor/factor_nest.h"
+#include "solve/mapping/kapla/kapla.h"
 #include "solve/mapping/nest_search.h"
 #include "solve/mapping/tile_mapper.h"
 #include "tests/nest/machines.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/kapla/kapla.h"
 #include "tests/nest/machines.h"
 #include "tests/nest/networks.h"
 #include "tests/nest/random_nest.h"

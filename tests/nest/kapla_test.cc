@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/kapla/kapla.h"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "solve/mapping/node_parallel.h"
+#include "solve/mapping/mesh/node_parallel.h"
 #include "tests/nest/machines.h"
 #include "tests/nest/networks.h"
 #include "tests/nest/scratch.h"

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include "solve/mapping/node_parallel.h"
+#include "solve/mapping/mesh/node_parallel.h"
 #include "tests/nest/machines.h"
 #include "tests/nest/scratch.h"
 

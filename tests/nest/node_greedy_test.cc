@@ -3,7 +3,7 @@
 // better than what the exact search of the same space finds.
 #include <doctest/doctest.h>
 
-#include "solve/mapping/node_parallel.h"
+#include "solve/mapping/mesh/node_parallel.h"
 #include "tests/nest/machines.h"
 #include "tests/nest/scratch.h"
 

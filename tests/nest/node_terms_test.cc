@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "solve/mapping/node_parallel.h"
+#include "solve/mapping/mesh/node_parallel.h"
 #include "tests/nest/machines.h"
 #include "tests/nest/scratch.h"
 

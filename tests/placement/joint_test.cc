@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/placement/joint.h"
+#include "solve/placement/spill/joint.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "solve/placement/address_search.h"
-#include "solve/placement/break_nodes.h"
-#include "solve/placement/offsets.h"
-#include "solve/placement/replacement.h"
-#include "solve/placement/spill_search.h"
+#include "solve/placement/offsets/address_search.h"
+#include "solve/placement/offsets/offsets.h"
+#include "solve/placement/spill/break_nodes.h"
+#include "solve/placement/spill/replacement.h"
+#include "solve/placement/spill/spill_search.h"
 #include "tests/placement/spill_judge.h"
 
 using namespace sluice;

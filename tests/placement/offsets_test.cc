@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/placement/offsets.h"
+#include "solve/placement/offsets/offsets.h"
 
 #include <doctest/doctest.h>
 
@@ -457,7 +457,8 @@ TEST_CASE("gaps that keep bytes: placed or excluded exactly as trying all offset
   CHECK(excluded > 50);
 }
 
-TEST_CASE("a hundred thousand buffers at one moment are judged, not compared in pairs") {
+TEST_CASE(
+    "a hundred thousand buffers at one moment are judged, not compared in pairs") {
   Buffers b;
   for (int64_t i = 0; i < 100000; ++i) b.Add(0, 4, 64).fixed_offset = 64 * i;
   Ground ground;

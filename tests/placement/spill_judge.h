@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
-#include "solve/placement/operator_graph.h"
+#include "solve/placement/spill/operator_graph.h"
 #include "tests/placement/judge.h"
 
 namespace sluice_test {

@@ -18,7 +18,8 @@ set(solve_repair "solve/repair;search;model;base")
 set(solve_partition "solve/partition;search;model;base")
 set(verify "verify;base;model/graph.h;model/hardware.h;model/plan.h")
 set(emit "emit;model;base")
-set(api "api;emit;verify;io;solve;search;model;base")
+set(plan "plan;emit;verify;io;solve;search;model;base")
+set(api "api;plan;emit;verify;io;solve;search;model;base")
 set(cli "cli;firmware-sim/sim.h")
 
 # Generated headers count as wire code: only these may name them.

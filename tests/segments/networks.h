@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/segment_plan.h"
+#include "plan/mesh/segment_plan.h"
 #include "tests/nest/networks.h"
 #include "tests/nest/scratch.h"
 

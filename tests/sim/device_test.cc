@@ -56,9 +56,10 @@ TEST_CASE("device: a placed stream runs, in as many cycles as the simulator says
 TEST_CASE("device: windows that leave it, overlap or are too small are refused") {
   Placed p;
   const sluice_device_window_t output = p.s.window[SLUICE_REGION_OUTPUT];
-  for (const sluice_device_window_t bad :
-       {sluice_device_window_t{kDram - 8, kDram + 8}, {output.end, output.begin},
-        {output.begin, output.end - 1}, p.s.window[SLUICE_REGION_CONST]}) {
+  for (const sluice_device_window_t bad : {sluice_device_window_t{kDram - 8, kDram + 8},
+                                           {output.end, output.begin},
+                                           {output.begin, output.end - 1},
+                                           p.s.window[SLUICE_REGION_CONST]}) {
     p.s.window[SLUICE_REGION_OUTPUT] = bad;
     CHECK(p.Submit() == SLUICE_DEVICE_INVALID);
     CHECK(!std::string(p.s.fault).empty());
@@ -68,7 +69,8 @@ TEST_CASE("device: windows that leave it, overlap or are too small are refused")
   CHECK(p.Submit() == SLUICE_DEVICE_INVALID);
 }
 
-TEST_CASE("device: a stream that reaches beyond its windows faults, the next one runs") {
+TEST_CASE(
+    "device: a stream that reaches beyond its windows faults, the next one runs") {
   Placed p;
   const sluice_device_window_t good = p.s.window[SLUICE_REGION_INPUT];
   for (const uint64_t moved : {good.begin + 16, good.begin - 16}) {

@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/tile_costs.h"
 #include "cli/hardware_files.h"
 #include "cli/zoo/zoo.h"
 #include "io/read.h"
 #include "model/report.h"
+#include "plan/tile_costs.h"
 #include "sluice/experimental.h"
 #include "solve/fusion/fused_program.h"
-#include "solve/placement/offsets.h"
+#include "solve/placement/offsets/offsets.h"
 #include "support/library.h"
 #include "support/read_graph.h"
 

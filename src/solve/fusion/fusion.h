@@ -34,7 +34,7 @@ struct FusionOptions {
   uint64_t last_rounds = 0;  // as AnnealOptions
   bool anneal = true;
   uint64_t construct_evaluations = 0;  // 0 = from the number of layers
-  uint32_t max_tiles = 0;  // 0 = from the number of layers
+  uint32_t max_tiles = 0;              // 0 = from the number of layers
   uint32_t max_transfers = 0;
   // kFusionOurs: begins here instead of with a construction, and reworks what is
   // touched (by layer), with construct_evaluations. Need not be legal. touched empty: it

@@ -17,7 +17,7 @@
 #ifndef SLUICE_SOLVE_MAPPING_NEST_SEARCH_H_
 #define SLUICE_SOLVE_MAPPING_NEST_SEARCH_H_
 
-#include "solve/mapping/conv_exact.h"
+#include "solve/mapping/conv/conv_exact.h"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/mapping/tile_mapper.h"
 
-#include "solve/mapping/kapla.h"
+#include "solve/mapping/kapla/kapla.h"
 
 namespace sluice {
 

@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "model/core_array.h"
 #include "model/hardware_view.h"
-#include "solve/mapping/conv_exact.h"
+#include "solve/mapping/conv/conv_exact.h"
 
 namespace sluice {
 

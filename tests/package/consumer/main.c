@@ -11,8 +11,7 @@ int main(void) {
   sluice_graph_t* graph = NULL;
   sluice_diagnostic_t why = {sizeof why};
   if (sluice_context_create(NULL, &context, &why) != SLUICE_OK) return 1;
-  if (sluice_graph_create(context, "no graph", 8, &graph, &why) !=
-      SLUICE_BAD_INPUT) {
+  if (sluice_graph_create(context, "no graph", 8, &graph, &why) != SLUICE_BAD_INPUT) {
     return 1;
   }
   sluice_context_destroy(context);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// DRAM order and living durations of a section of a carried schedule.
+//
+// The section's leading and trailing fine-grained groups that are as they were, its head
+// and its tail, have the tiles and transfers they had, counted from the section's begin
+// and end. What lies between is new: it has the times of a list schedule and is merged
+// into the order by them. Where all that does not fit, loads begin later.
+//
+// Input    what holds of the plan before; a section with its list.
+// Output   a legal DRAM schedule within the scratchpad, or none.
+// Errors   kOutOfMemory.
+// Cost     linear, and n log n of what is new; O(tiles * transfers) where it is tight.
+#ifndef SLUICE_PLAN_CARRY_CARRIED_DRAM_H_
+#define SLUICE_PLAN_CARRY_CARRIED_DRAM_H_
+
+#include "plan/fused/fused_section.h"
+#include "solve/repair/carry.h"
+
+namespace sluice {
+
+// Of a section as it is now, and as it was.
+struct CarriedParts {
+  uint32_t section;                         // of the plan before
+  uint32_t head, tail;                      // positions of the notation
+  uint32_t head_tiles, tail_tiles;          // of the list
+  uint32_t head_transfers, tail_transfers;  // likewise
+  uint32_t tiles_before;
+  bool all;    // transfer by transfer, tile by tile
+  bool tight;  // living durations had to be shortened to fit
+};
+
+// A section's positions in a notation.
+struct Positions {
+  Span<const uint32_t> order;
+  Span<const uint8_t> cut;
+  Span<const int32_t> tiles;
+
+  size_t size() const { return order.size(); }
+  bool Begins(size_t i) const { return i == size() || i == 0 || cut[i] != kCutNone; }
+  // Tiles of the groups that make up [first, last).
+  int64_t Tiles(size_t first, size_t last) const {
+    int64_t sum = 0;
+    int64_t tiles_of_group = 1;
+    for (size_t i = first; i < last; ++i) {
+      if (Begins(i)) tiles_of_group = TilesOfGroup(tiles[i]);
+      sum += tiles_of_group;
+    }
+    return sum;
+  }
+};
+
+Positions PositionsBefore(const CarriedSchedule& carried, uint32_t section);
+
+// Replaces the DRAM schedule of section->result. before: section of the plan before.
+// listed: of what is new; may be empty where nothing is. eighths: of the scratchpad,
+// spared around what is new.
+Status AdoptDram(const CarriedSchedule& carried, uint32_t before,
+                 const DmaNotation& listed, int eighths, int64_t capacity, Arena* arena,
+                 Section* section, CarriedParts* parts, bool* adopted);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_CARRY_CARRIED_DRAM_H_

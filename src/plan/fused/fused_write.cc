@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/fused/fused_write.h"
+
+#include "base/checked.h"
+#include "plan/plan_notation.h"
+#include "solve/baseline/layer_by_layer.h"
+#include "solve/fusion/fused_program.h"
+
+namespace sluice {
+namespace {
+
+// The section whose result a fused one took over, or kNone.
+uint32_t LikeOf(Span<const Section> sections, uint32_t i) {
+  for (uint32_t k = i; k-- > 0;) {
+    if (sections[k].fused && sections[k].decision == sections[i].decision) {
+      return k;
+    }
+  }
+  return kNone;
+}
+
+// Views do nothing; they stand at the time of what was written before them.
+void FillViewTimes(const Graph& graph, const Lowering& lowering, Span<uint32_t> when) {
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (lowering.is_view[l] == 0) continue;
+    uint32_t time = 0;
+    for (uint32_t t : lowering.executed[l].inputs) {
+      if (t == kNone || graph.tensors[t].producer == kNone) continue;
+      time = Max(time, when[graph.tensors[t].producer]);
+    }
+    when[l] = time;
+  }
+}
+
+// DRAM places for the order in which groups run.
+Status PlaceTensors(const FusedCall& call, Span<const uint32_t> order,
+                    Span<const Section> sections, Arena* scratch, FusedPlan* plan,
+                    Diagnostic* diagnostic) {
+  const Graph& graph = call.graph;
+  const Lowering& lowering = call.lowering;
+  ArenaScope scope(scratch);
+  Span<uint32_t> when;
+  Span<uint8_t> on_chip;
+  SLUICE_TRY(scratch->Allocate(graph.layers.size(), &when));
+  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), &on_chip));
+  uint32_t time = 0;
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    const Section& s = sections[i];
+    if (!s.fused) {
+      for (uint32_t l = s.first; l < s.last; ++l) when[order[l]] = time++;
+      continue;
+    }
+    for (uint32_t layer = 0; layer < s.run.layer.size(); ++layer) {
+      const uint32_t at = time + s.buffers.group_of[layer];
+      when[s.run.layer[layer]] = at;
+      if (s.run.append[layer] != kNone) when[s.run.append[layer]] = at;
+      if (StaysOnChip(s.run, s.buffers, layer)) {
+        on_chip[lowering.executed[s.run.layer[layer]].outputs[0]] = 1;
+      }
+    }
+    time += s.result.list.groups;
+  }
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    if (on_chip[WrittenTensor(graph, lowering, t)] != 0) on_chip[t] = 1;
+  }
+  FillViewTimes(graph, lowering, when);
+  plan->groups = time;
+  return PlaceInDram(graph, when, on_chip, scratch, &plan->lowering, diagnostic);
+}
+
+}  // namespace
+
+Status WriteSections(const FusedCall& call, Span<const uint32_t> order,
+                     Span<const Section> sections, Arena* out, Arena* scratch,
+                     Program* program, FusedPlan* plan, Diagnostic* diagnostic) {
+  plan->lowering = call.lowering;
+  SLUICE_TRY(out->Allocate(call.graph.tensors.size(), &plan->lowering.places));
+  SLUICE_TRY(PlaceTensors(call, order, sections, scratch, plan, diagnostic));
+  Budget unlimited;  // linear work; what was decided is written to the end
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    const Section& s = sections[i];
+    if (s.fused) {
+      SLUICE_TRY(AppendFused(s.run, plan->lowering, s.result, s.buffers, s.offsets,
+                             scratch, program));
+      continue;
+    }
+    for (uint32_t l = s.first; l < s.last; ++l) {
+      SLUICE_TRY(AppendLayer(call.graph, call.hardware, plan->lowering, order[l],
+                             call.scratchpad_bytes, call.coster, &unlimited, scratch,
+                             program, call.tilings));
+    }
+  }
+  return Status::kOk;
+}
+
+Status NoteSections(Span<const uint32_t> order, Span<const Section> sections,
+                    Arena* out, PlanNotation* notation) {
+  NotationWriter writer(out);
+  size_t dram = 0;
+  size_t buffers = 0;
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].fused && LikeOf(sections, i) == kNone) {
+      dram += sections[i].result.list.transfers;
+      buffers += sections[i].offsets.size();
+    }
+  }
+  SLUICE_TRY(writer.Reserve(sections.size(), order.size(), dram, buffers));
+  for (uint32_t i = 0; i < sections.size(); ++i) {
+    if (out->memory()->Stop()) return Status::kStopped;
+    const Section& s = sections[i];
+    if (s.fused) {
+      SLUICE_TRY(writer.AddFused(order[s.first], s.run, s.result, s.offsets,
+                                 LikeOf(sections, i)));
+    } else {
+      SLUICE_TRY(writer.AddPlain(order.Slice(s.first, s.last)));
+    }
+  }
+  *notation = writer.notation();
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/fused/fusion_sections.h"
+
+#include "base/checked.h"
+#include "base/hash.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kLeastTimes = 3;
+
+// What a layer does and which layers before it it reads, by distance.
+struct Signatures {
+  Span<uint64_t> of;         // by layer given
+  Span<uint32_t> last_read;  // by layer given: last of them that reads it, or 0
+};
+
+uint64_t HashTensor(const Tensor& t, uint64_t hash) {
+  hash = Fnv1a(t.extent, sizeof t.extent, hash);
+  return Fnv1a(&t.element_bytes, sizeof t.element_bytes, hash);
+}
+
+Status Sign(const Graph& graph, const Lowering& lowering, Span<const uint32_t> layers,
+            Arena* arena, Signatures* out) {
+  Span<uint32_t> place;  // by graph layer
+  SLUICE_TRY(arena->Allocate(layers.size(), &out->of));
+  SLUICE_TRY(arena->Allocate(layers.size(), &out->last_read));
+  SLUICE_TRY(arena->Allocate(graph.layers.size(), &place));
+  for (uint32_t& p : place) p = kNone;
+  for (uint32_t i = 0; i < layers.size(); ++i) {
+    if (i % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
+    const Layer& layer = lowering.executed[layers[i]];
+    uint64_t hash = Fnv1a(&layer.op, sizeof layer.op);
+    hash = HashTensor(graph.tensors[layer.outputs[0]], hash);
+    for (uint32_t t : layer.inputs) {
+      uint32_t distance = 0;
+      if (t != kNone) {
+        hash = HashTensor(graph.tensors[t], hash);
+        const uint32_t producer =
+            graph.tensors[WrittenTensor(graph, lowering, t)].producer;
+        if (producer != kNone && place[producer] != kNone) {
+          distance = i - place[producer];
+          out->last_read[place[producer]] = i;
+        }
+      }
+      hash = Fnv1a(&distance, sizeof distance, hash);
+    }
+    out->of[i] = hash;
+    place[layers[i]] = i;
+  }
+  return Status::kOk;
+}
+
+// Longest run of layers that equal those `period` later.
+uint32_t LongestRun(Span<const uint64_t> of, uint32_t period, uint32_t* first) {
+  uint32_t longest = 0;
+  uint32_t run = 0;
+  for (uint32_t i = 0; i + period < of.size(); ++i) {
+    run = of[i] == of[i + period] ? run + 1 : 0;
+    if (run <= longest) continue;
+    longest = run;
+    *first = i + 1 - run;
+  }
+  return longest;
+}
+
+template <typename T>
+bool SameBytes(Span<const T> a, Span<const T> b) {
+  return a.size() == b.size() &&
+         (a.empty() || memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+bool SameLayer(const FusionRun& a, const FusionRun& b, uint32_t i) {
+  const Layer& x = a.executed(i);
+  const Layer& y = b.executed(i);
+  if (x.op != y.op || x.inputs.size() != y.inputs.size() ||
+      !SameBytes<int32_t>(x.attributes, y.attributes) ||
+      (a.append[i] == kNone) != (b.append[i] == kNone) ||
+      a.in_dram[i] != b.in_dram[i]) {
+    return false;
+  }
+  const FusionLayer& l = a.problem.layers[i];
+  const FusionLayer& m = b.problem.layers[i];
+  return memcmp(l.extent, m.extent, sizeof l.extent) == 0 &&
+         l.element_bytes == m.element_bytes && l.weight_bytes == m.weight_bytes &&
+         l.parameter_bytes == m.parameter_bytes && l.axes == m.axes &&
+         l.output == m.output && l.inputs == m.inputs;
+}
+
+bool SameTensor(const Graph& graph, uint32_t a, uint32_t b) {
+  const Tensor& x = graph.tensors[a];
+  const Tensor& y = graph.tensors[b];
+  return memcmp(x.extent, y.extent, sizeof x.extent) == 0 && x.dtype == y.dtype;
+}
+
+}  // namespace
+
+Status FindRepetition(const Graph& graph, const Lowering& lowering,
+                      Span<const uint32_t> layers, Arena* scratch, Repetition* out) {
+  ArenaScope scope(scratch);
+  *out = Repetition{};
+  Signatures s;
+  SLUICE_TRY(Sign(graph, lowering, layers, scratch, &s));
+  const uint32_t n = static_cast<uint32_t>(layers.size());
+  uint32_t longest = 0;
+  uint32_t from = 0;
+  for (uint32_t period = 2; period <= n / kLeastTimes; ++period) {
+    if (period % 16 == 0 && scratch->memory()->Stop()) return Status::kStopped;
+    uint32_t first = 0;
+    const uint32_t run = LongestRun(s.of, period, &first);
+    // A multiple of a period repeats less far.
+    if (run + period < kLeastTimes * period || run <= longest + period) continue;
+    longest = run;
+    from = first;
+    out->period = period;
+  }
+  if (longest == 0) return Status::kOk;
+  int64_t fewest = INT64_MAX;
+  for (uint32_t at = from; at < from + out->period; ++at) {
+    // One period on, where what comes before looks as it does everywhere.
+    const uint32_t cut = at + out->period;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < cut; ++i) {
+      if (s.last_read[i] < cut) continue;
+      bytes += graph.tensors[lowering.executed[layers[i]].outputs[0]].bytes;
+    }
+    if (bytes >= fewest) continue;
+    fewest = bytes;
+    out->first = at;
+  }
+  out->times = (from + longest + out->period - out->first) / out->period;
+  return Status::kOk;
+}
+
+bool SameRun(const FusionRun& a, const FusionRun& b) {
+  if (a.layer.size() != b.layer.size() || !SameBytes<uint8_t>(a.role, b.role) ||
+      a.problem.inputs.size() != b.problem.inputs.size() ||
+      a.problem.externals.size() != b.problem.externals.size()) {
+    return false;
+  }
+  for (uint32_t i = 0; i < a.layer.size(); ++i) {
+    if (!SameLayer(a, b, i)) return false;
+  }
+  for (size_t e = 0; e < a.problem.inputs.size(); ++e) {
+    const FusionInput& x = a.problem.inputs[e];
+    const FusionInput& y = b.problem.inputs[e];
+    if (x.source != y.source || x.fused_axes != y.fused_axes ||
+        !SameTensor(*a.graph, a.edge_tensor[e], b.edge_tensor[e]) ||
+        !SameTensor(*a.graph, a.edge_source[e], b.edge_source[e])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/fused/parallel_starts.h"
+
+#include <new>
+
+namespace sluice {
+
+namespace {
+
+sluice_allocator_t InsideOf(BlockHeap* heap) {
+  sluice_allocator_t inside = {};
+  inside.struct_size = sizeof inside;
+  inside.user = heap;
+  inside.allocate = [](void* user, size_t bytes, size_t alignment) {
+    return static_cast<BlockHeap*>(user)->Allocate(bytes, alignment);
+  };
+  inside.release = [](void* user, void* pointer, size_t bytes, size_t) {
+    static_cast<BlockHeap*>(user)->Release(pointer, bytes);
+  };
+  return inside;
+}
+
+}  // namespace
+
+struct ParallelStarts::Start {
+  Start(const FusionRun& shared, const sluice_schedule_options_t& options,
+        const FusionSearch& s, const Budget& b)
+      : memory(InsideOf(&heap), 0),
+        arena(&memory),
+        run(shared),
+        costs(*shared.graph, *shared.hardware, *shared.lowering, options, &arena),
+        search(s),
+        budget(b) {}
+
+  BlockHeap heap;
+  Memory memory;
+  Arena arena;
+  FusionRun run;
+  TileCosts costs;
+  FusionSearch search;
+  Budget budget;
+  Budget clock;  // of the memory: ends only when the call must
+  FusionResult result;
+  Status status = Status::kStopped;
+};
+
+ParallelStarts::~ParallelStarts() {
+  for (Start* start : start_) {
+    if (start != nullptr) start->~Start();
+  }
+}
+
+void ParallelStarts::Job(void* argument, uint32_t index) {
+  Start* s = static_cast<ParallelStarts*>(argument)->start_[index];
+  Diagnostic ignored = {};
+  s->status = s->costs.Init(&ignored);
+  if (s->status != Status::kOk) return;
+  s->run.coster = s->costs.coster();
+  s->status = SearchFusion(s->run.problem, ModelOf(&s->run), s->search, &s->budget,
+                           &s->arena, &ignored, &s->result);
+  if (s->status == Status::kOk) s->status = s->costs.status(&ignored);
+}
+
+Status ParallelStarts::Run(const FusionRun& run,
+                           const sluice_schedule_options_t& options,
+                           const FusionSearch& search, uint64_t bytes, Budget* budget,
+                           FusionResult* out) {
+  for (uint32_t i = 0; i < kStarts; ++i) {
+    void* at = arena_.AllocateBytes(sizeof(Start), alignof(Start));
+    void* block = arena_.AllocateBytes(bytes, 64);
+    if (at == nullptr || block == nullptr) return Status::kOutOfMemory;
+    start_[i] = new (at) Start(run, options, search, budget->Alone());
+    if (!start_[i]->heap.Init(block, bytes)) return Status::kOutOfMemory;
+    // Far apart, so that no start repeats another's with the next seed.
+    start_[i]->search.seed = search.seed + (uint64_t{i} << 32);
+    if (arena_.memory()->clock() != nullptr) {
+      start_[i]->clock = arena_.memory()->clock()->Alone();
+    }
+    start_[i]->memory.Watch(&start_[i]->clock);
+  }
+  options.runner->run(options.runner->user, Job, this, kStarts);
+  const Start* best = nullptr;
+  for (const Start* s : start_) {
+    if (s->status != Status::kOk) continue;
+    if (best == nullptr || s->result.score.cost < best->result.score.cost) best = s;
+  }
+  budget->Join(start_[0]->budget);
+  if (best == nullptr) return start_[0]->status;
+  *out = best->result;
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/mesh/node_deal.h"
+
+#include "base/checked.h"
+#include "model/tile_geometry.h"
+#include "solve/baseline/tiling.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int kLoopC = kAxes;
+
+NodeDeal Undealt() {
+  NodeDeal deal;
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    for (uint8_t v = 0; v < kNodeLoops; ++v) {
+      deal.parts[axis][v] = 1;
+      deal.order[axis][v] = v;
+    }
+  }
+  return deal;
+}
+
+}  // namespace
+
+bool CanSplitC(const Layer& layer, int32_t channels) {
+  return channels > 1 &&
+         (layer.op != SLUICE_OP_CONV || layer.attribute(SLUICE_CONV_GROUPS) <= 1);
+}
+
+// What cannot be dealt out is whole on each.
+void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal) {
+  const CutRule rule = CutsOf(graph, layer);
+  for (int v = 0; v < kNodeLoops; ++v) {
+    const bool can = v == kLoopC ? CanSplitC(layer, AccumulatedChannels(graph, layer))
+                                 : rule.cuttable[v];
+    for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+      if (!can) deal->parts[axis][v] = 1;
+    }
+  }
+}
+
+NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) {
+  const bool batched = layer.op == SLUICE_OP_BATCH_MATMUL;
+  const int batch = graph.tensors[layer.outputs[0]].extent[0];
+  // The loop of each dim; -1: of the filter, never dealt out.
+  const int conv[kDims] = {0, 3, kLoopC, 1, 2, -1, -1, 3};
+  const int matmul[kDims] = {0, 3, kLoopC, 2, 2, -1, -1, batch > 1 ? 0 : 1};
+  const int gradient[kDims] = {3, 0, kLoopC, 1, 2, -1, -1, 0};
+  const int* loop = batched                                 ? matmul
+                    : layer.op == SLUICE_OP_WEIGHT_GRADIENT ? gradient
+                                                            : conv;
+  NodeDeal deal = Undealt();
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    uint8_t next = 0;
+    bool placed[kNodeLoops] = {};
+    for (uint32_t i = 0; i < kDims; ++i) {
+      const int v = loop[split.order[axis][i]];
+      if (v < 0) continue;
+      deal.parts[axis][v] *= split.factor[axis][split.order[axis][i]];
+      if (placed[v]) continue;
+      placed[v] = true;
+      deal.order[axis][next++] = static_cast<uint8_t>(v);
+    }
+    for (uint8_t v = 0; v < kNodeLoops; ++v) {
+      if (!placed[v]) deal.order[axis][next++] = v;
+    }
+  }
+  RestrictDeal(graph, layer, &deal);
+  return deal;
+}
+
+NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
+                    const NodeRegion& region, int64_t capacity, Arena* scratch) {
+  // Sums over nodes make these wait for each other: they must promise a quarter.
+  constexpr double kChainToll = 1.25;
+  TiledLayer tiled = {graph, hardware, layer, OperandsOf(layer),
+                      AccumulatedChannels(graph, layer)};
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const CutRule rule = CutsOf(graph, layer);
+  NodeDeal best = Undealt();
+  double best_cycles = -1;
+  for (int a = 0; a < kNodeLoops * kNodeLoops; ++a) {
+    const int along[kMeshAxes] = {a / kNodeLoops, a % kNodeLoops};
+    NodeDeal deal = Undealt();
+    for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+      const int v = along[axis];
+      const int64_t most = v == kLoopC ? tiled.channels / rule.sum_unit
+                                       : CeilDivide(out.extent[v], rule.unit[v]);
+      const int64_t left = CeilDivide(most, deal.parts[0][v]);
+      deal.parts[axis][v] = static_cast<int32_t>(
+          Max<int64_t>(1, Min(int64_t{region.extent[axis]}, left)));
+    }
+    RestrictDeal(graph, layer, &deal);
+    for (int v = 0; v < kNodeLoops; ++v) {
+      tiled.parts[v] = deal.parts[kColumns][v] * deal.parts[kRows][v];
+    }
+    Tiling tiling = {};
+    int64_t smallest = 0;
+    if (ChooseTiling(tiled, capacity, scratch, &tiling, &smallest) != Status::kOk) {
+      continue;
+    }
+    const double cycles =
+        tiled.parts[kLoopC] > 1 ? tiling.cycles * kChainToll : tiling.cycles;
+    if (best_cycles >= 0 && cycles >= best_cycles) continue;
+    best_cycles = cycles;
+    best = deal;
+  }
+  return best;
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the loops of a layer's tiles are dealt out to the columns and rows of a region.
+//
+// Input    a layer as it is executed; a split in the dims of its mapping, or a region
+// Output   parts per loop and axis of the mesh
+// Errors   none: what cannot be dealt out has one part
+// Cost     ChooseDeal: 25 tilings (solve/baseline/tiling.h)
+#ifndef SLUICE_PLAN_MESH_NODE_DEAL_H_
+#define SLUICE_PLAN_MESH_NODE_DEAL_H_
+
+#include "base/memory.h"
+#include "model/graph.h"
+#include "model/hardware.h"
+#include "model/mesh.h"
+
+namespace sluice {
+
+constexpr int kNodeLoops = kAxes + 1;  // N H W K of the output, C
+
+// How a layer's loops are dealt out: NodeSplit in the loops of a tile.
+struct NodeDeal {
+  int32_t parts[kMeshAxes][kNodeLoops];
+  uint8_t order[kMeshAxes][kNodeLoops];  // neighbours first
+};
+// parts that a layer cannot have are 1.
+NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split);
+// The one whose tiles promise the least time.
+NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
+                    const NodeRegion& region, int64_t capacity, Arena* scratch);
+
+// One part of what a layer's rules keep whole.
+void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal);
+// Whether a sum over so many channels may be cut.
+bool CanSplitC(const Layer& layer, int32_t channels);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MESH_NODE_DEAL_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the declared cycles and the energy of a plan's tiles come from: the caller's
+// table, the caller's callback, the mapper; the first that knows.
+//
+// Input    graph, hardware, lowering, the options that name table and callback
+// Output   a TileCoster; status() after scheduling
+// Errors   Init: kBadArgument with the row. status(): kBadArgument with the layer when
+//          the callback failed or gave no valid cost; kOutOfMemory
+// Cost     one call of the callback, and one mapping, per distinct tile
+#ifndef SLUICE_PLAN_TILE_COSTS_H_
+#define SLUICE_PLAN_TILE_COSTS_H_
+
+#include "model/lowering.h"
+#include "model/tile_cost.h"
+#include "solve/mapping/tile_mapper.h"
+
+namespace sluice {
+
+class TileCosts {
+ public:
+  TileCosts(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+            const sluice_schedule_options_t& options, Arena* arena)
+      : graph_(graph),
+        hardware_(hardware),
+        lowering_(lowering),
+        options_(options),
+        arena_(arena),
+        known_(arena),
+        mapper_(hardware, arena) {}
+  TileCosts(const TileCosts&) = delete;
+  TileCosts& operator=(const TileCosts&) = delete;
+
+  // Reads the table. Nothing else may be called before.
+  Status Init(Diagnostic* diagnostic);
+  TileCoster coster() { return TileCoster{this, CostOf}; }
+  Status status(Diagnostic* diagnostic) const;
+  // No cost takes longer than some arithmetic.
+  bool quick() const {
+    return options_.tile_cost == nullptr && index_.size() == 0 && !mapper_.searches();
+  }
+
+ private:
+  static bool CostOf(void* user, uint32_t layer, const int32_t extent[4],
+                     int32_t channels, TileCost* out);
+
+  // What the caller says of a tile; cycles 0 = nothing. Failures are kept.
+  TileCost AskCaller(const sluice_tile_row_t& tile);
+  Status GrowIndex();
+  size_t SlotOf(const sluice_tile_row_t& tile) const;
+  void Keep(Status status, uint32_t layer, int32_t code);
+
+  const Graph& graph_;
+  const Hardware& hardware_;
+  const Lowering& lowering_;
+  const sluice_schedule_options_t& options_;
+  Arena* arena_;
+  Vector<sluice_tile_row_t> known_;  // by the caller; cycles 0 = not
+  Span<uint32_t> index_;             // open addressing: entry + 1, 0 = free
+  TileMapper mapper_;
+  Status status_ = Status::kOk;  // the first failure, of this layer
+  uint32_t failed_layer_ = kNone;
+  int32_t failed_code_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_TILE_COSTS_H_

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/together/curve.h"
+
+#include "api/arguments.h"
+#include "api/objects.h"
+#include "base/checked.h"
+#include "io/read.h"
+#include "model/stream_cuts.h"
+#include "sluice/experimental.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr uint32_t kMaxPoints = 256;
+
+struct Tracer {
+  const Graph& graph;
+  const Hardware& hardware;
+  const CurveRequest& request;
+  Arena* scratch;
+  Diagnostic* diagnostic;
+  uint32_t left;  // plans still to be made
+};
+
+Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
+  sluice_schedule_options_t options = t->request.options;
+  options.scratchpad_bytes = static_cast<uint64_t>(bytes);
+  if (t->request.end_ns != 0) {
+    const uint64_t now = MonotonicNs();
+    const uint64_t rest = now < t->request.end_ns ? t->request.end_ns - now : 1;
+    options.deadline_ns = Max<uint64_t>(rest / share, 1);
+  }
+  point->bytes = bytes;
+  return PlanPoint(t->graph, t->hardware, options, {}, nullptr, t->scratch, point,
+                   t->diagnostic);
+}
+
+// The least scratchpad with a plan, by the proof that one byte is too little.
+int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
+                      sluice_schedule_options_t options, Arena* scratch) {
+  options.scratchpad_bytes = 1;
+  Diagnostic found = {};
+  Arena memory(scratch->memory());
+  Span<const uint8_t> plan;
+  const Status status =
+      MakePlan(graph, hardware, options, &memory, scratch, &plan, &found);
+  if (status != Status::kInfeasible) return 1;
+  return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
+}
+
+// A budget that is a plan of its own, unless it is known or cannot be planned.
+Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
+  if (t->left > 0) --t->left;
+  for (const CurvePoint& known : *out) {
+    if (known.bytes == bytes) return Status::kOk;
+  }
+  const bool first = out->size() == 0;
+  if (!first && t->request.end_ns != 0 && MonotonicNs() >= t->request.end_ns) {
+    return Status::kOk;
+  }
+  CurvePoint point = {};
+  // The point that must be there has half the time, the others the same of what is left.
+  const Status status =
+      PlanFor(t, bytes, first ? Min(2u, Max(t->left, 1u)) : Max(t->left, 1u), &point);
+  if (status == Status::kOk) return out->Push(point);
+  const bool fatal =
+      first || (status != Status::kInfeasible && status != Status::kUnsupported &&
+                status != Status::kStopped);
+  return fatal ? status : Status::kOk;
+}
+
+// Ascending, and each at least as good as the ones below it.
+void TakeBest(Vector<CurvePoint>* points) {
+  for (size_t i = 1; i < points->size(); ++i) {
+    const CurvePoint moved = (*points)[i];
+    size_t at = i;
+    for (; at > 0 && (*points)[at - 1].bytes > moved.bytes; --at) {
+      (*points)[at] = (*points)[at - 1];
+    }
+    (*points)[at] = moved;
+  }
+  for (size_t i = 1; i < points->size(); ++i) {
+    CurvePoint& point = (*points)[i];
+    const CurvePoint& below = (*points)[i - 1];
+    if (point.latency < below.latency) continue;
+    const int64_t bytes = point.bytes;
+    point = below;
+    point.bytes = bytes;
+  }
+}
+
+}  // namespace
+
+int64_t RangeAlignment(const Hardware& hardware) {
+  return Max<int64_t>(64, hardware.scratchpad().alignment_bytes);
+}
+
+// Found by bisection with plain products: the same on every machine.
+double GeometricRatio(double from, double to, uint32_t n) {
+  double low = 1, high = to / from;
+  for (int i = 0; n > 1 && i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    double product = from;
+    for (uint32_t k = 0; k < n && product < to; ++k) product *= middle;
+    (product < to ? low : high) = middle;
+  }
+  return high;
+}
+
+Status PlanPoint(const Graph& graph, const Hardware& hardware,
+                 const sluice_schedule_options_t& options, Span<const uint8_t> before,
+                 Arena* arena, Arena* scratch, CurvePoint* point,
+                 Diagnostic* diagnostic) {
+  Arena memory(scratch->memory());  // the plan's own
+  ArenaScope scope(scratch);
+  Span<const uint8_t> made;
+  if (before.empty()) {
+    SLUICE_TRY(MakePlan(graph, hardware, options, &memory, scratch, &made, diagnostic));
+  } else {
+    Plan old = {};
+    SLUICE_TRY(ReadPlan(before.data(), before.size(), scratch, &old, diagnostic));
+    SLUICE_TRY(RemakePlan(graph, hardware, options, old, false, &memory, scratch, &made,
+                          nullptr, diagnostic));
+  }
+  Plan read = {};
+  SLUICE_TRY(ReadPlan(made.data(), made.size(), scratch, &read, diagnostic));
+  point->latency = static_cast<int64_t>(read.report.latency_cycles);
+  point->energy_pj = read.report.energy_pj;
+  if (options.max_block_cycles != 0) {
+    SLUICE_TRY(LongestInstance(hardware, read.stream, scratch, &point->longest));
+  }
+  point->cut = read.report.stop_reason == SLUICE_STOP_DEADLINE;
+  point->need = RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),
+                          RangeAlignment(hardware));
+  if (point->bytes != 0) point->need = Min(point->need, point->bytes);
+  if (arena == nullptr) return Status::kOk;
+  void* copy = arena->AllocateBytes(made.size(), 16);
+  if (copy == nullptr) return Status::kOutOfMemory;
+  memcpy(copy, made.data(), made.size());
+  point->plan = Span<const uint8_t>(static_cast<const uint8_t*>(copy), made.size());
+  return Status::kOk;
+}
+
+Status MakeCurve(const Graph& graph, const Hardware& hardware,
+                 const CurveRequest& request, Arena* scratch, Vector<CurvePoint>* out,
+                 Diagnostic* diagnostic) {
+  Tracer t = {graph, hardware, request, scratch, diagnostic, request.points + 1};
+  int64_t capacity = hardware.scratchpad().capacity_bytes;
+  if (request.options.scratchpad_bytes != 0) {
+    capacity = static_cast<int64_t>(Min<uint64_t>(request.options.scratchpad_bytes,
+                                                  static_cast<uint64_t>(capacity)));
+  }
+  // The point that must be there first, then those that matter most.
+  SLUICE_TRY(AddPoint(&t, capacity, out));
+  const int64_t alignment = RangeAlignment(hardware);
+  const int64_t smallest = Min(
+      RoundUpTo(SmallestBytes(graph, hardware, request.options, scratch), alignment),
+      capacity);
+  SLUICE_TRY(AddPoint(&t, smallest, out));
+  const uint32_t steps = request.points - 1;
+  const double ratio = GeometricRatio(static_cast<double>(smallest),
+                                      static_cast<double>(capacity), steps);
+  double size = static_cast<double>(smallest);
+  for (uint32_t i = 1; i < steps; ++i) {
+    size *= ratio;
+    const int64_t bytes = RoundUpTo(static_cast<int64_t>(size), alignment);
+    if (bytes < capacity) SLUICE_TRY(AddPoint(&t, bytes, out));
+  }
+  TakeBest(out);
+  return Status::kOk;
+}
+
+namespace {
+
+Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hardware,
+             const sluice_schedule_options_t& options, sluice_curve_point_t* points,
+             uint32_t* count, Diagnostic* diagnostic) {
+  Arena scratch(&context->memory);
+  CurveRequest request = {options, *count, 0};
+  if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
+  if (options.energy_exponent == 0) request.options.delay_exponent = 1;
+  Vector<CurvePoint> made(&scratch);
+  SLUICE_TRY(made.Reserve(*count + 1));
+  SLUICE_TRY(MakeCurve(graph, hardware, request, &scratch, &made, diagnostic));
+  *count = static_cast<uint32_t>(made.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const CurvePoint& from = made[i];
+    points[i] = {static_cast<uint64_t>(from.bytes), static_cast<uint64_t>(from.need),
+                 static_cast<uint64_t>(from.latency), from.energy_pj};
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+}  // namespace sluice
+
+sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* graph,
+                             const sluice_hardware_t* hardware,
+                             const sluice_schedule_options_t* options,
+                             sluice_curve_point_t* points, uint32_t* count,
+                             sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_schedule_options_t own;
+  if (context == nullptr || graph == nullptr || hardware == nullptr ||
+      points == nullptr || count == nullptr || *count < 2 ||
+      *count > sluice::kMaxPoints || !sluice::ReadStruct(options, &own)) {
+    return report.BadArgument(
+        "context, graph, hardware, points and count must not be null, 2 to 256 points "
+        "be asked for, options be of a known version");
+  }
+  return report.Done(sluice::Curve(context, graph->graph, hardware->hardware, own,
+                                   points, count, report.get()));
+}

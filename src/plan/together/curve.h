@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latency over scratchpad: one plan per point, the best of it and all smaller ones.
+//
+// Input    how many points, the schedule's options: objective, iterations and seed of
+//          each plan.
+// Output   points ascending in bytes with latency never rising.
+// Errors   what MakePlan says of the whole scratchpad; other points that cannot be
+//          planned, or come after the deadline, are left out.
+// Cost     a schedule per point: the whole scratchpad has half of the time, the others
+//          equal shares of what is left.
+#ifndef SLUICE_PLAN_TOGETHER_CURVE_H_
+#define SLUICE_PLAN_TOGETHER_CURVE_H_
+
+#include "plan/pipeline.h"
+
+namespace sluice {
+
+struct CurvePoint {
+  int64_t bytes;    // budget, a multiple of the alignment or the whole scratchpad
+  int64_t need;     // peak of the plan, rounded up to the alignment
+  int64_t latency;  // cycles
+  double energy_pj;
+  Span<const uint8_t> plan;
+  bool cut;         // its search ended because time was over
+  int64_t longest;  // cycles of a block by itself; 0 when blocks are not limited
+};
+
+struct CurveRequest {
+  sluice_schedule_options_t options;  // of each plan; scratchpad_bytes: the last point
+  uint32_t points;
+  uint64_t end_ns;  // of the whole, absolute; 0 = none
+};
+
+// Of scratchpad ranges that streams are bound to.
+int64_t RangeAlignment(const Hardware& hardware);
+
+// The factor between neighbours, so that n steps lead from `from` to `to`.
+double GeometricRatio(double from, double to, uint32_t n);
+
+// One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
+// before: a plan for more or less scratchpad to start from, or empty; its bytes 16-byte
+// aligned.
+Status PlanPoint(const Graph& graph, const Hardware& hardware,
+                 const sluice_schedule_options_t& options, Span<const uint8_t> before,
+                 Arena* arena, Arena* scratch, CurvePoint* point,
+                 Diagnostic* diagnostic);
+
+Status MakeCurve(const Graph& graph, const Hardware& hardware,
+                 const CurveRequest& request, Arena* scratch, Vector<CurvePoint>* out,
+                 Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_TOGETHER_CURVE_H_

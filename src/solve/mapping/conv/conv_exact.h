@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best loop nest of one layer on registers, scratchpad and DRAM, by bounded search.
+//
+// Input    a problem, hardware of two or three levels with its array below level 1 (two
+//          levels: from the scratchpad down), constraints from outside
+// Output   the nest, its cost by model/layer_cost, and whether the search proved that
+// no
+//          nest of its space is better
+// Errors   kBadInput; kInfeasible with bytes when even a tile of one element does not
+// fit;
+//          kUnsupported: hierarchy named; kStopped when the budget ends before any nest
+// Cost     typically 0.05-0.5 ms; scratch from the arena, rewound
+// Source   GOMA sections IV-V on the groups {N,P,Q}, {K}, {C,R,S} with halo, and the
+//          decomposed search of KAPLA's space.
+//
+// The space: per fanout axis all factors that cannot be raised (with `wide` or a fixed
+// tile: all that need fewer passes than smaller ones; of axes above 64 units those that
+// divide); tiles of the scratchpad and of the registers that divide the passes left;
+// per level which group is innermost (what else lies outside does not matter); filter
+// taps whole in the registers or looped over below the scratchpad, cut above it only if
+// nothing else fits. Groups G are never worth a tile of more than one pass. Outside the
+// space, so that nothing is proved: sliding register tiles, fanouts elsewhere, more
+// than 10000 ways to fill the array. Operands are held where they may be; with `bypass`
+// the registers hold whichever of them is best.
+#ifndef SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_
+#define SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_
+
+#include <stdint.h>
+
+#include "base/budget.h"
+#include "base/memory.h"
+#include "model/layer_cost.h"
+
+namespace sluice {
+
+// What the level above the scratchpad costs when several nodes share it: of one word
+// that one node moves, wires included.
+struct OuterPrice {
+  double read_pj[kOperands];
+  double write_partial_pj;  // of outputs
+  double write_final_pj;
+  double byte_share[kOperands];  // of its bytes, how many count against the bandwidth
+  double cycles_per_byte;
+};
+
+struct MapConstraints {
+  int64_t top_tile[kDims] = {};  // 0 = free; else the extent of the scratchpad tile
+  uint32_t resident = 0;         // operand bits that lie whole in the scratchpad
+  uint32_t energy_exponent = 1;  // cost = energy^n x cycles^m
+  uint32_t delay_exponent = 0;
+  bool wide = false;    // also arrays that leave usable units idle
+  bool bypass = false;  // operands may pass the registers by
+  // Few ways to fill the array: a dim goes as far as it can, or by a power of four of
+  // the axis's units. For tiles.
+  bool quick = false;
+  double gap = 0;                     // stop at a nest within this share of the bound
+  const OuterPrice* outer = nullptr;  // instead of the outermost level's own numbers
+  double upper = 0;  // > 0: only nests below this objective; kInfeasible if none is
+};
+
+struct MappedNest {
+  LoopNest nest;
+  LayerCost cost;
+  double objective;
+  double bound;  // no nest of the space is below
+  bool proved;   // objective x (1 - gap) <= bound, and the space is as described
+  int64_t evaluated;
+};
+
+// energy^n x cycles^m by multiplication in this order.
+double MapObjective(const MapConstraints& constraints, double energy_pj, double cycles);
+
+Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
+                    const MapConstraints& constraints, Budget* budget, Arena* arena,
+                    MappedNest* mapped, Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logarithms to base 2 that come out alike on every machine.
+//
+// Cost     Log2: 52 multiplications, for small numbers a table look-up. Log2Above: a
+// table look-up.
+#ifndef SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_LOG_H_
+#define SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_LOG_H_
+
+#include <stdint.h>
+
+namespace sluice {
+
+// x >= 1; digits by repeated squaring of the mantissa, error below 2^-50.
+constexpr double Log2Digits(int64_t x) {
+  int exponent = 0;
+  for (int64_t rest = x; rest > 1; rest >>= 1) ++exponent;
+  uint64_t mantissa = static_cast<uint64_t>(x) << (62 - exponent);  // [1, 2) * 2^62
+  uint64_t digits = 0;
+  for (int i = 0; i < 52; ++i) {
+    const unsigned __int128 square =
+        static_cast<unsigned __int128>(mantissa) * mantissa;
+    mantissa = static_cast<uint64_t>(square >> 62);
+    digits <<= 1;
+    if (mantissa >> 63 != 0) {
+      digits |= 1;
+      mantissa >>= 1;
+    }
+  }
+  return static_cast<double>(exponent) +
+         static_cast<double>(digits) / static_cast<double>(uint64_t{1} << 52);
+}
+
+struct SmallLog2 {  // of the integers below 256
+  double value[256] = {};
+  constexpr SmallLog2() {
+    for (int i = 1; i < 256; ++i) value[i] = Log2Digits(i);
+  }
+};
+inline constexpr SmallLog2 kSmallLog2;
+
+inline double Log2(int64_t x) { return x < 256 ? kSmallLog2.value[x] : Log2Digits(x); }
+
+struct Log2Table {
+  static constexpr int kBits = 8;
+  double value[(1 << kBits) + 1] = {};  // log2(1 + i / 256)
+  constexpr Log2Table() {
+    for (int i = 0; i <= 1 << kBits; ++i) {
+      value[i] = Log2Digits((int64_t{1} << kBits) + i) - static_cast<double>(kBits);
+    }
+  }
+};
+inline constexpr Log2Table kLog2Table;
+
+// At least log2(x), exact for powers of two and numbers below 512; x >= 1.
+inline double Log2Above(uint32_t x) {
+  const int exponent = 31 - __builtin_clz(x);
+  const uint64_t scaled = (uint64_t{x} << Log2Table::kBits) - 1;
+  const uint64_t up = (scaled >> exponent) + 1;  // ceil(x * 256 / 2^exponent)
+  return static_cast<double>(exponent) +
+         kLog2Table.value[up - (1u << Log2Table::kBits)];
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_LOG_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The labelled search behind factor_assign: one linear case of the formulation.
+//
+// Input    items (prime factors) with priced choices, limits on products of loads.
+// Output   the cheapest choice for each item within all limits, if below `beat`.
+// Errors   kOutOfMemory; a spent budget sets `stopped`.
+// Cost     labels x choices per item; labels with equal room are one.
+#ifndef SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_SEARCH_H_
+#define SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_SEARCH_H_
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/budget.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+namespace sluice {
+
+constexpr int kMaxLimits = 20;
+constexpr int kMaxChoices = 12;
+
+struct FactorChoice {
+  double cost;
+  uint32_t load[kMaxLimits];
+  double log_load[kMaxLimits];
+  uint8_t loaded[kMaxLimits];  // limits with a load above 1
+  int load_count;
+  uint8_t flags;  // bits that some item must set: see FactorCase::required
+  uint8_t level;
+  bool spatial;
+};
+
+struct FactorItem {
+  uint8_t dim;
+  uint32_t prime;
+  int choice_count;
+  FactorChoice choice[kMaxChoices];
+};
+
+// Items of one kind stand together; `kind_of` repeats them as often as they occur.
+struct FactorCase {
+  Span<const FactorItem> kinds;
+  Span<const uint8_t> kind_of;  // per factor, in the order they are assigned
+  int limit_count;
+  uint32_t limit[kMaxLimits];
+  uint8_t required;  // flags that must be set at the end
+};
+
+// One multiplier per limit, and the bound on the whole case that they give.
+struct FactorMultipliers {
+  double value[kMaxLimits];
+  double bound;
+};
+
+// Ascends towards `target` (infinity: unknown) from where it left off. Deterministic.
+void TuneMultipliers(const FactorCase& problem, double target,
+                     FactorMultipliers* multipliers);
+
+struct FactorPick {
+  bool found;    // something below `beat`; the optimum unless `width` cut labels off
+  bool stopped;  // by the budget: neither
+  double cost;
+  Span<uint8_t> choices;  // per factor; caller's room
+  int64_t labels;         // added to
+};
+
+// width: labels kept per factor; 0 keeps all.
+Status SearchFactors(const FactorCase& problem, const FactorMultipliers& multipliers,
+                     double beat, size_t width, Arena* arena, Budget* budget,
+                     FactorPick* pick);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_SEARCH_H_

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/gemm/gemm_exact.h"
+
+#include "base/checked.h"
+#include "solve/mapping/gemm/gemm_exact_node.h"
+#include "solve/mapping/gemm/gemm_exact_space.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kInfinity = __builtin_huge_val();
+
+struct OpenSplit {
+  double bound;
+  uint32_t split;
+};
+
+struct Search {
+  GemmSpace* space;
+  Budget* budget;
+  Span<OpenSplit> heap;  // room for all splits
+  GemmMapping mapping;
+  double value;  // of the mapping, evaluated from its access counts
+  int64_t nodes;
+  bool stopped;
+};
+
+void SiftDown(Span<OpenSplit> heap, size_t i) {
+  const OpenSplit moved = heap[i];
+  for (size_t child; (child = 2 * i + 1) < heap.size(); i = child) {
+    if (child + 1 < heap.size() && heap[child + 1].bound < heap[child].bound) ++child;
+    if (!(heap[child].bound < moved.bound)) break;
+    heap[i] = heap[child];
+  }
+  heap[i] = moved;
+}
+
+// Ascending bounds; ties keep their order.
+void SortBranches(Span<GemmBranch> branches, Span<uint8_t> order) {
+  for (size_t i = 0; i < branches.size(); ++i) {
+    size_t k = i;
+    for (; k > 0 && branches[i].bound < branches[order[k - 1]].bound; --k) {
+      order[k] = order[k - 1];
+    }
+    order[k] = static_cast<uint8_t>(i);
+  }
+}
+
+GemmMapping MakeMapping(const GemmSpace& space, const GemmBranch& branch,
+                        const GemmSplit& split, const GemmTiles& tiles) {
+  GemmMapping mapping = {};
+  for (int d = 0; d < kGemmAxes; ++d) {
+    mapping.middle_tile[d] = tiles.middle[d];
+    mapping.inner_tile[d] = tiles.inner[d];
+    mapping.spatial[d] = space.spatial[d][split.index[d]];
+  }
+  // A level that holds nothing may walk along any axis: the other level's then.
+  const int p = branch.middle_holds == 0 ? branch.walk_middle : branch.walk_outer;
+  const int q = branch.inner_holds == 0 ? p : branch.walk_middle;
+  mapping.outer_order = GemmOrderFrom(p);
+  mapping.middle_order = GemmOrderFrom(q);
+  mapping.middle_holds = branch.middle_holds;
+  mapping.inner_holds = branch.inner_holds;
+  return mapping;
+}
+
+double ValueOf(const GemmSpace& space, const GemmCost& cost) {
+  if (space.options.objective != GemmObjective::kEnergyDelay) {
+    return cost.energy_pj_per_mac;
+  }
+  return cost.energy_pj_per_mac / static_cast<double>(cost.pe_used);
+}
+
+double ToBeat(const Search& search) { return search.value * (1 - kGemmRounding); }
+
+void VisitNode(Search* search, const GemmBranch& branch, uint32_t index) {
+  ++search->nodes;
+  const GemmSpace& space = *search->space;
+  const GemmSplit& split = space.splits[index];
+  const NodeResult node =
+      SolveNode(space, branch, split, ToBeat(*search), search->budget);
+  search->stopped = !node.complete || search->budget->Exhausted();
+  if (node.value == kInfinity) return;
+  const GemmMapping mapping = MakeMapping(space, branch, split, node.tiles);
+  const GemmCost cost =
+      EvaluateGemm(*space.shape, *space.machine, mapping, space.options.form);
+  const double value = ValueOf(space, cost);
+  if (value < search->value) {
+    search->value = value;
+    search->mapping = mapping;
+  }
+}
+
+// Best bound first. Returns the bound of what is left.
+double VisitBranch(Search* search, const GemmBranch& branch) {
+  GemmSpace* space = search->space;
+  size_t count = 0;
+  double beat = ToBeat(*search);
+  for (size_t i = 0; i < space->splits.size(); ++i) {
+    const double bound = SplitBound(space, branch, space->splits[i]);
+    if (!(bound < beat)) continue;
+    search->heap[count++] = {bound, static_cast<uint32_t>(i)};
+  }
+  Span<OpenSplit> heap = search->heap.Slice(0, count);
+  for (size_t i = count / 2; i > 0; --i) SiftDown(heap, i - 1);
+  while (!heap.empty() && heap[0].bound < ToBeat(*search)) {
+    const OpenSplit top = heap[0];
+    VisitNode(search, branch, top.split);
+    if (search->stopped) return top.bound;
+    heap[0] = heap[heap.size() - 1];
+    heap = heap.Slice(0, heap.size() - 1);
+    if (!heap.empty()) SiftDown(heap, 0);
+  }
+  return kInfinity;
+}
+
+Status RunSearch(GemmSpace* space, Arena* arena, Budget* budget, GemmSolution* solution,
+                 Diagnostic* diagnostic) {
+  Search search = {};
+  search.space = space;
+  search.budget = budget;
+  search.value = kInfinity;
+  SLUICE_TRY(arena->Allocate(space->splits.size(), &search.heap));
+  Span<uint8_t> order;
+  SLUICE_TRY(arena->Allocate(space->branches.size(), &order));
+  SortBranches(space->branches, order);
+  double left = kInfinity;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const GemmBranch& branch = space->branches[order[i]];
+    if (!(branch.bound < ToBeat(search))) break;
+    if (budget->Exhausted()) search.stopped = true;
+    if (!search.stopped) left = VisitBranch(&search, branch);
+    if (search.stopped) {
+      // What was not looked into: the rest of this branch and the next, if any.
+      left = Min(left, branch.bound);
+      break;
+    }
+  }
+  if (search.value == kInfinity) {
+    if (search.stopped) {
+      return Fail(diagnostic, Status::kStopped, "mapping")
+          .Text("the budget ended before the first GEMM mapping");
+    }
+    // All-bypass mappings fit any machine.
+    return Fail(diagnostic, Status::kInternal, "mapping").Text("no GEMM mapping found");
+  }
+  solution->mapping = search.mapping;
+  solution->cost =
+      EvaluateGemm(*space->shape, *space->machine, search.mapping, space->options.form);
+  solution->objective = search.value;
+  solution->lower_bound = search.stopped ? Min(left, search.value) : search.value;
+  solution->proved = !search.stopped || !(left < ToBeat(search));
+  solution->nodes = search.nodes;
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status SolveGemmExact(const GemmShape& shape, const GemmMachine& machine,
+                      const GemmExactOptions& options, Arena* arena, Budget* budget,
+                      GemmSolution* solution, Diagnostic* diagnostic) {
+  *solution = GemmSolution{};
+  SLUICE_TRY(CheckGemm(shape, machine, diagnostic));
+  ArenaScope scope(arena);
+  GemmSpace space;
+  const Status built =
+      BuildGemmSpace(shape, machine, options, arena, budget, &space, diagnostic);
+  if (built == Status::kStopped) {
+    return Fail(diagnostic, built, "mapping")
+        .Text("the budget ended before the first GEMM mapping");
+  }
+  SLUICE_TRY(built);
+  return RunSearch(&space, arena, budget, solution, diagnostic);
+}
+
+}  // namespace sluice

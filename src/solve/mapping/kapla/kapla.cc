@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/kapla/kapla.h"
+
+#include "base/checked.h"
+#include "solve/mapping/nest_search.h"
+
+namespace sluice {
+
+namespace {
+
+// The exact search knows one array, fed by level 1 of two or three.
+bool IsFlat(const Hardware& hardware) {
+  for (const Fanout& fanout : hardware.fanouts) {
+    if (fanout.extent > 1 && fanout.level != 1) return false;
+  }
+  return hardware.levels.size() <= 3;
+}
+
+bool IsBetter(const MappedNest& a, const MappedNest& b) {
+  return a.objective < b.objective;
+}
+
+}  // namespace
+
+uint64_t HashProblem(const MappingProblem& problem) {
+  uint64_t hash = problem.operands | problem.vector << 3 | problem.partial_bytes << 4;
+  const auto mix = [&hash](uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  };
+  for (const int64_t extent : problem.extent) mix(static_cast<uint64_t>(extent));
+  for (int x = 0; x < 2; ++x) {
+    mix(static_cast<uint32_t>(problem.stride[x]) |
+        uint64_t{static_cast<uint32_t>(problem.dilation[x])} << 32);
+  }
+  for (const uint32_t bytes : problem.element_bytes) mix(bytes);
+  return hash;
+}
+
+bool SameProblem(const MappingProblem& a, const MappingProblem& b) {
+  bool same = a.operands == b.operands && a.vector == b.vector &&
+              a.partial_bytes == b.partial_bytes;
+  for (uint32_t d = 0; d < kDims; ++d) same &= a.extent[d] == b.extent[d];
+  for (int x = 0; x < 2; ++x) {
+    same &= a.stride[x] == b.stride[x] && a.dilation[x] == b.dilation[x];
+  }
+  for (uint32_t v = 0; v < kOperands; ++v) {
+    same &= a.element_bytes[v] == b.element_bytes[v];
+  }
+  return same;
+}
+
+Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
+                const KaplaOptions& options, Budget* budget, Arena* arena,
+                MappedNest* mapped, Diagnostic* diagnostic) {
+  if (options.greedy) {
+    return MapKaplaGreedy(problem, hardware, options, budget, arena, mapped,
+                          diagnostic);
+  }
+  const bool flat = IsFlat(hardware);
+  const Status exact = MapConvExact(problem, hardware, options.constraints, budget,
+                                    arena, mapped, diagnostic);
+  if (exact == Status::kOk && mapped->proved) return exact;
+  if (exact != Status::kOk && exact != Status::kUnsupported && flat) return exact;
+  // Outside the exact search's space (sliding registers, other hierarchies) the greedy
+  // or the local search may know better.
+  const double bound = NestBound(problem, hardware, options.constraints);
+  if (exact == Status::kOk) mapped->bound = Min(mapped->bound, bound);
+  MappedNest other;
+  Diagnostic second = *diagnostic;
+  const Status status =
+      flat
+          ? MapKaplaGreedy(problem, hardware, options, budget, arena, &other, &second)
+          : SearchNest(problem, hardware, options.constraints, budget, &other, &second);
+  if (status == Status::kOk) {
+    if (exact == Status::kOk && !IsBetter(other, *mapped)) return exact;
+    *mapped = other;
+    mapped->bound = Min(bound, other.objective);
+    mapped->proved = mapped->objective <= mapped->bound;
+    return status;
+  }
+  if (exact == Status::kOk) return exact;
+  *diagnostic = second;
+  return status;
+}
+
+Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
+                 const KaplaOptions& options, Budget* budget, Arena* arena,
+                 MappingTable* table, Diagnostic* diagnostic) {
+  size_t slots = 16;
+  while (slots < 2 * layers.size()) slots *= 2;
+  Span<uint32_t> index;  // open addressing: entry + 1, 0 = free
+  SLUICE_TRY(arena->Allocate(slots, &index));
+  SLUICE_TRY(arena->Allocate(layers.size(), &table->entry));
+  SLUICE_TRY(arena->Allocate(layers.size(), &table->problems));
+  SLUICE_TRY(arena->Allocate(layers.size(), &table->nests));
+  uint32_t entries = 0;
+  for (uint32_t i = 0; i < layers.size(); ++i) {
+    size_t slot = HashProblem(layers[i]) & (slots - 1);
+    while (index[slot] != 0 &&
+           !SameProblem(table->problems[index[slot] - 1], layers[i])) {
+      slot = (slot + 1) & (slots - 1);
+    }
+    if (index[slot] == 0) {
+      table->problems[entries] = layers[i];
+      // A layer by itself may be mapped before its search looks at the budget.
+      const Status status =
+          budget->Exhausted()
+              ? Fail(diagnostic, Status::kStopped, "mapping")
+                    .Text("the budget ended before this layer was mapped")
+              : MapKapla(layers[i], hardware, options, budget, arena,
+                         &table->nests[entries], diagnostic);
+      if (status != Status::kOk) {
+        diagnostic->layer = i;
+        return status;
+      }
+      index[slot] = ++entries;
+    }
+    table->entry[i] = index[slot] - 1;
+  }
+  table->problems = table->problems.Slice(0, entries);
+  table->nests = table->nests.Slice(0, entries);
+  return Status::kOk;
+}
+
+}  // namespace sluice

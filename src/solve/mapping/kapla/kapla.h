@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// KAPLA within a layer: unit tensors of the array, stacking, caching, loop orders.
+//
+// Input    a problem, hardware with its array below level 1, options
+// Output   MapKapla: the better of the exact search (default) and, where that does not
+//          apply or proves nothing, the published greedy, or on deeper hierarchies a
+//          local search (nest_search.h); MapLayers: one entry per
+//          distinct problem and the entry of every layer
+// Errors   kBadInput; kInfeasible with bytes (the greedy also when the unit tensor does
+// not
+//          fit); kUnsupported: more than four levels; kStopped
+// Cost     exact: see conv_exact.h; greedy: 6^(levels-1) orders, about 0.3 ms with
+// three
+//          levels. Scratch from the arena; MapLayers leaves its entries there
+// Source   KAPLA section IV-C, Algorithm 1. Deviations of the greedy: window dims are
+// tiled
+//          as rows and columns rather than a folded count; factors that do not divide
+//          leave a smaller last tile; the cost it ranks by is model/layer_cost without
+//          leakage.
+#ifndef SLUICE_SOLVE_MAPPING_KAPLA_KAPLA_H_
+#define SLUICE_SOLVE_MAPPING_KAPLA_KAPLA_H_
+
+#include <stdint.h>
+
+#include "solve/mapping/conv/conv_exact.h"
+
+namespace sluice {
+
+enum class Dataflow : uint8_t {
+  kSystolic = 0,       // outputs over the first axis, channels over the second
+  kRowStationary = 1,  // filter rows over the first axis, output rows over the second
+};
+
+struct KaplaOptions {
+  Dataflow dataflow = Dataflow::kSystolic;
+  bool greedy = false;  // the published search only
+  MapConstraints constraints;
+};
+
+Status MapKaplaGreedy(const MappingProblem& problem, const Hardware& hardware,
+                      const KaplaOptions& options, Budget* budget, Arena* arena,
+                      MappedNest* mapped, Diagnostic* diagnostic);
+
+Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
+                const KaplaOptions& options, Budget* budget, Arena* arena,
+                MappedNest* mapped, Diagnostic* diagnostic);
+
+struct MappingTable {
+  Span<MappingProblem> problems;  // distinct
+  Span<MappedNest> nests;         // one each
+  Span<uint32_t> entry;           // of every layer
+};
+
+// The diagnostic's layer is the index in `layers`.
+Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
+                 const KaplaOptions& options, Budget* budget, Arena* arena,
+                 MappingTable* table, Diagnostic* diagnostic);
+
+uint64_t HashProblem(const MappingProblem& problem);
+bool SameProblem(const MappingProblem& a, const MappingProblem& b);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_KAPLA_KAPLA_H_

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Good nests of one node's part, fast: ways to run it on the array, kept by its sizes,
+// and scratchpad tiles above them for what its words cost here. Private to
+// node_parallel.
+//
+// Input    parts of a layer; one node's hardware of three levels whose registers hold
+//          all operands; constraints without fixed tiles (others: kUnsupported)
+// Output   FindArrayWays: the cheapest ways between scratchpad and array, by group
+//          innermost; MapPart: the best point above them and its closed form cost
+// Errors   kOutOfMemory; kUnsupported; MapPart: kInfeasible where no way fits or none
+//          is below the limit
+// Cost     some 50 us per size met first, 5-20 us per part after that
+// Source   the decomposed search of KAPLA's space: array, scratchpad and links couple
+//          only through the tile sizes, so each is searched by itself, cheapest first
+#ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_H_
+#define SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_H_
+
+#include "solve/mapping/conv/conv_exact_space.h"
+
+namespace sluice {
+
+struct ArrayWay {
+  uint16_t axis[kMaxAxes][kDims];
+  int32_t t0[kDims];  // passes in the registers
+  uint32_t inner1;
+  double pj;      // scratchpad and registers; the still operand comes once
+  double bytes;   // of the scratchpad
+  double cycles;  // of the array
+  double score;   // objective of these alone
+};
+
+struct ArrayEntry {
+  MappingProblem part;
+  double least_cycles;        // of any way to fill the array
+  Span<const ArrayWay> ways;  // by score
+};
+
+struct Divisors {
+  int64_t number;  // 0: a free slot
+  Span<const int64_t> of;
+};
+
+// What is known about parts of layers, for one node's hardware below its scratchpad and
+// one objective; empty at first. What is found does not depend on what was asked
+// before. Entries live as long as the arena.
+struct ArrayTable {
+  ArrayTable(Arena* a, double leakage)
+      : arena(a),
+        leakage_pj_per_cycle(leakage),
+        entries(a),
+        slots(),
+        divisors(),
+        divisor_count(0),
+        choices(a) {}
+  Arena* arena;
+  double leakage_pj_per_cycle;  // of a node, to weigh ways that idle
+  Vector<const ArrayEntry*> entries;
+  Span<uint32_t> slots;     // hash of the part -> entry + 1
+  Span<Divisors> divisors;  // hash of the number
+  size_t divisor_count;
+  Vector<conv_exact::SpatialChoice> choices;
+};
+
+// Which inputs or weights several nodes may share, each holding a part: how many, 1 = not
+// to be shared.
+struct Sharing {
+  int64_t sharers[kOperands] = {1, 1, 1};
+};
+
+struct PartNest {
+  double energy_pj;
+  double cycles;
+  double objective;
+  conv_exact::SpatialChoice choice;
+  conv_exact::Point point;
+  uint32_t rotated;  // operand bits
+};
+
+// The least of a A/x + b B/y over 1 <= x <= A, 1 <= y <= B with x y <= room.
+double LeastVisits(double a, double whole_x, double b, double whole_y, double room);
+
+// Can MapPart be used at all?
+bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
+                 const MapConstraints& constraints);
+
+// The problem on one node with an endless scratchpad and free DRAM: pJ and, apart,
+// cycles of the least.
+Status LeastOnArray(const MappingProblem& problem, const Hardware& node,
+                    const MapConstraints& constraints, ArrayTable* table, double* pj,
+                    double* cycles, Diagnostic* diagnostic);
+
+// What DRAM's words cost the node at least, in *dram_pj (below 0: nothing fits, or
+// everything scores above constraints.upper), with tiles of any sizes; array_pj and *cycles: what the array needs. *cycles becomes those
+// of all.
+Status EstimatePart(const MappingProblem& part, const Hardware& node,
+                    const MapConstraints& constraints, const Sharing& sharing,
+                    double array_pj, ArrayTable* table, double* dram_pj, double* cycles,
+                    Diagnostic* diagnostic);
+
+// node, constraints: as for MapConvExact; constraints.upper limits the objective;
+// dram_pj: what DRAM's words cost at least.
+Status MapPart(const MappingProblem& part, const Hardware& node,
+               const MapConstraints& constraints, const Sharing& sharing,
+               double dram_pj, ArrayTable* table, PartNest* found, LoopNest* nest,
+               Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_H_

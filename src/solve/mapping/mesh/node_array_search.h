@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two halves of a part's search share: ways below the scratchpad, tiles of it.
+// Private to node_array.
+//
+// Input    a ConvSpace of one part
+// Output   PartSearch; divisors and array ways out of the table
+// Errors   kOutOfMemory
+// Cost     20 ns for what is known
+// Source   see node_array.h
+#ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_SEARCH_H_
+#define SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_SEARCH_H_
+
+#include "solve/mapping/mesh/node_array.h"
+
+namespace sluice::node_array {
+
+using conv_exact::ConvSpace;
+
+constexpr double kNever = 1e300;
+
+inline int64_t RoomOf(const MemoryLevel& level) {
+  return level.capacity_bytes == 0 ? INT64_MAX : level.capacity_bytes;
+}
+
+// What every search below one part needs.
+struct PartSearch {
+  const ConvSpace& space;
+  double leakage;
+  int64_t width[kOperands];  // bytes, 0: no such operand
+  int64_t room[2];           // of registers and scratchpad
+  double plane_words;        // N G C
+  Sharing sharing;
+};
+
+PartSearch SearchOf(const ConvSpace& space, double leakage);
+
+inline double ScoreOf(const PartSearch& search, double pj, double cycles) {
+  const MapConstraints& constraints = search.space.constraints;
+  if (constraints.energy_exponent == 1 && constraints.delay_exponent == 0) {
+    return search.space.fixed_pj + pj + search.leakage * cycles;
+  }
+  return MapObjective(search.space.constraints,
+                      search.space.fixed_pj + pj + search.leakage * cycles, cycles);
+}
+
+Status FindDivisors(ArrayTable* table, int64_t number, Span<const int64_t>* out);
+
+// The cheapest ways between scratchpad and array.
+Status FindArrayWays(const PartSearch& search, ConvSpace* space, ArrayTable* table,
+                     const ArrayEntry** found);
+
+}  // namespace sluice::node_array
+
+#endif  // SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_SEARCH_H_

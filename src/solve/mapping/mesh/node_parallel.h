@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// One layer on a region of nodes: which dims are dealt out, where, and the loop nest of
+// each node; what pipelining fixes about the layer holds (LayerTerms).
+//
+// Input    a problem, hardware with a mesh, a region, options
+// Output   the split, the nest of one node's part, cost by model/mesh, a lower bound
+// Errors   kInfeasible with bytes when no part fits a node; kBadInput; kUnsupported;
+//          kStopped before any nest is found
+// Cost     0.1-50 ms for 16x16 nodes, batch 64; with a table kept over calls 0.5 ms for
+//          a layer of a pipeline; exact: seconds. Scratch from the arena, rewound
+// Source   KAPLA's node level of a layer (hybrid partitions, buffer sharing with
+//          rotation); the decomposed search of its space: sizes of the parts decide the
+//          cost on a node, where they lie only the links. Deviations: idle nodes and
+//          uneven parts are tried, at their cost; rotation only where one round per
+//          delivery is enough.
+//
+// Every split of N, K, C, P, Q and G gets an estimate, nearly from below. In its order
+// the splits are laid out over columns and rows (every way to divide the factors; the
+// one whose least traffic crosses fewest links is taken) and get a better estimate, with
+// tiles that fit. Those that promise half a percent more than the best are solved
+// (node_array.h), until nothing does or many in a row have gained nothing.
+#ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
+#define SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
+
+#include <stdint.h>
+
+#include "model/mesh.h"
+#include "solve/mapping/kapla/kapla.h"
+#include "solve/mapping/mesh/node_array.h"
+
+namespace sluice {
+
+struct NodeParallelOptions {
+  KaplaOptions node;  // constraints hold for a node's part of one pass
+  LayerTerms terms;   // what pipelining fixes
+  // Kept by the caller over calls with the same node hardware but for the scratchpad's
+  // size, and the same objective: makes them faster, changes nothing else. In an arena
+  // of its own: that of the calls is rewound.
+  ArrayTable* table = nullptr;
+  bool stay = true;  // weights may lie in the scratchpads for all passes
+  // Nodes that share words may hold a part each and hand it round, where that is cheaper
+  // (not with exact or every). Instruction streams do not execute this yet.
+  bool rotate = false;
+  bool exact = false;  // every part solved by the exact mapper: much slower
+  bool every = false;  // exact, and no bounds: every split (to compare with)
+};
+
+struct NodeMapping {
+  NodeSplit split;
+  LoopNest nest;  // of one node's part of one pass
+  uint32_t kept;  // operands that lie whole in the scratchpads: CostOptions::resident
+  uint32_t rotated;  // inputs or weights handed round: CostOptions::rotated
+  MeshCost cost;     // of all passes
+  double objective;
+  double bound;  // no split and nest of the space is below
+  uint64_t splits;
+  uint64_t solved;
+};
+
+Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                  const NodeRegion& region, const NodeParallelOptions& options,
+                  Budget* budget, Arena* arena, NodeMapping* mapped,
+                  Diagnostic* diagnostic);
+
+// As published (KAPLA, Algorithm 1), which is what options.node.greedy asks MapOnNodes
+// for: nodes are stacked behind the array and before the scratchpad's tile is chosen, a
+// prime at a time. Nothing is proved.
+Status MapGreedyOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                        const NodeRegion& region, const NodeParallelOptions& options,
+                        Budget* budget, NodeMapping* mapped, Diagnostic* diagnostic);
+
+// The same for several terms of one layer on one region: what they share is done once.
+// status and diagnostics are one per term; returned are only errors that end it all.
+Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
+                       const NodeRegion& region, const NodeParallelOptions& options,
+                       Span<const LayerTerms> terms, Budget* budget, Arena* arena,
+                       Span<NodeMapping> mapped, Span<Status> status,
+                       Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses for decisions whose sums fit; where they do not suffice, more leaves.
+//
+// Input   checked graph, decisions (order, fetch flags, bytes), limits.
+// Output  the plan, placed if possible; the decisions with what had to leave besides.
+// Errors  kOutOfMemory only: a plan that is not placed says so.
+// Cost    some tens of small offsets problems per repair.
+// Source  ours: the shortest run of steps without addresses is found, and the cheapest
+//         tensor kept in it whose absence gives it addresses is dropped.
+#ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_REPAIR_H_
+#define SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_REPAIR_H_
+
+#include "solve/placement/spill/spill_plan.h"
+#include "solve/placement/spill/spill_search.h"
+
+namespace sluice {
+
+// Gives up when the decisions come to give_up bytes. plan->states is kept. Not placed:
+// the plan's spans are void.
+Status PlaceWithRepairs(const OperatorGraph& graph, SpillCharge charge,
+                        const AddressOptions& address, int repairs, int64_t give_up,
+                        Budget* budget, Arena* arena, SpillDecisions* decisions,
+                        SpillPlan* plan);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_REPAIR_H_

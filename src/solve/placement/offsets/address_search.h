@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cheapest plan whose residences also have addresses, when sums alone mislead.
+//
+// Input   checked graph, capacity, bounds on the bytes: at least `floor` (proved),
+// below
+//         `give_up`.
+// Output  order and fetch flags of a placeable plan with the fewest bytes; *proved.
+// Errors  kInfeasible (no placeable plan below give_up), kStopped, kOutOfMemory.
+// Cost    exponential: depth first over orders and all sets that leave after each step,
+//         deepening on bytes; a dead end in addresses cuts back to the step causing it.
+// Source  ours; complete over the write-gap view of COSMA's model.
+#ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_SEARCH_H_
+#define SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_SEARCH_H_
+
+#include "base/budget.h"
+#include "solve/placement/spill/joint.h"
+
+namespace sluice {
+
+struct AddressSearchBounds {
+  int64_t floor = 0;
+  int64_t give_up = INT64_MAX;
+  uint64_t max_leaves = 0;  // complete plans tried; 0 = no limit
+  uint64_t max_nodes = 0;   // of each offsets search
+  uint64_t max_steps = 0;   // operators run, in total; 0 = no limit
+};
+
+Status SearchAddresses(const OperatorGraph& graph, const JointOptions& options,
+                       const AddressSearchBounds& bounds, Budget* budget, Arena* arena,
+                       Span<uint32_t> order, Span<uint8_t> fetch, int64_t* reached);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_SEARCH_H_

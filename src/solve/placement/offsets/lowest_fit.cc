@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/placement/offsets/lowest_fit.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/rng.h"
+#include "base/sort.h"
+
+namespace sluice {
+namespace {
+
+// Sort keys of one buffer, larger first.
+struct FitKey {
+  double first;  // exact below 2^53, and a tie beyond it is only a tie
+  int64_t second;
+  uint32_t buffer;
+};
+
+FitKey KeyOf(const Sections& sections, FitOrder by, uint32_t u) {
+  const SectionedBuffer& b = sections.buffers[u];
+  const double bytes = static_cast<double>(b.bytes);
+  const double duration = b.end_section - b.begin_section;
+  switch (by) {
+    case FitOrder::kBegin:
+      return {-static_cast<double>(b.begin_section), b.bytes, u};
+    case FitOrder::kSize:
+      return {bytes, b.end_section - b.begin_section, u};
+    case FitOrder::kArea:
+      return {bytes * duration, b.bytes, u};
+    case FitOrder::kDuration:
+      return {duration, b.bytes, u};
+    default:
+      break;
+  }
+  double load = bytes;
+  for (uint32_t v : sections.NearOf(b)) {
+    load += static_cast<double>(sections.buffers[v].bytes);
+  }
+  return {load, b.bytes, u};
+}
+
+struct Placed {
+  int64_t begin, end;
+};
+
+// Lowest offset of b that misses all of `placed` (sorted by begin).
+int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
+                    const Placed* placed, size_t count) {
+  int64_t at = sections.Lowest(b, 0);
+  for (size_t i = 0; i < count && at < kNowhere; ++i) {
+    if (placed[i].end <= at) continue;
+    if (at + b.bytes <= placed[i].begin) break;
+    at = sections.Lowest(b, placed[i].end);
+  }
+  return at;
+}
+
+}  // namespace
+
+Status SortForFit(const Sections& sections, FitOrder by, Arena* arena,
+                  Span<uint32_t> order) {
+  ArenaScope scope(arena);
+  Span<FitKey> keys;
+  SLUICE_TRY(arena->Allocate(order.size(), &keys));
+  for (uint32_t u = 0; u < keys.size(); ++u) keys[u] = KeyOf(sections, by, u);
+  Sort(keys.begin(), keys.end(), [](const FitKey& a, const FitKey& b) {
+    if (a.first != b.first) return a.first > b.first;
+    if (a.second != b.second) return a.second > b.second;
+    return a.buffer < b.buffer;
+  });
+  for (size_t i = 0; i < keys.size(); ++i) order[i] = keys[i].buffer;
+  return Status::kOk;
+}
+
+Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t give_up,
+                 Arena* arena, Span<int64_t> offsets, int64_t* peak) {
+  ArenaScope scope(arena);
+  uint32_t widest = 0;
+  for (const SectionedBuffer& b : sections.buffers) widest = Max(widest, b.near_count);
+  Span<Placed> placed;
+  SLUICE_TRY(arena->Allocate(widest, &placed));
+  for (int64_t& offset : offsets) offset = -1;
+  *peak = 0;
+  uint32_t turn = 0;
+  for (uint32_t u : order) {
+    if (++turn % 64 == 0 && arena->memory()->Stop()) return Status::kStopped;
+    const SectionedBuffer& b = sections.buffers[u];
+    size_t count = 0;
+    for (uint32_t v : sections.NearOf(b)) {
+      if (offsets[v] < 0 || offsets[v] >= kNowhere) continue;
+      placed[count++] = Placed{offsets[v], offsets[v] + sections.buffers[v].bytes};
+    }
+    Sort(placed.begin(), placed.begin() + count,
+         [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
+    offsets[u] = LowestAmong(sections, b, placed.data(), count);
+    *peak = Max(*peak, offsets[u] + b.bytes);
+    if (*peak > give_up) return Status::kOk;
+  }
+  return Status::kOk;
+}
+
+Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
+               Budget* budget, Arena* arena, Span<int64_t> offsets, int64_t* peak) {
+  ArenaScope scope(arena);
+  const size_t n = sections.buffers.size();
+  Span<uint32_t> order, best_order;
+  Span<int64_t> trial;
+  SLUICE_TRY(arena->Allocate(n, &order));
+  SLUICE_TRY(arena->Allocate(n, &best_order));
+  SLUICE_TRY(arena->Allocate(n, &trial));
+  *peak = INT64_MAX;
+  const auto keep = [&](int64_t reached) {
+    if (reached >= *peak) return;
+    *peak = reached;
+    std::copy(order.begin(), order.end(), best_order.begin());
+    std::copy(trial.begin(), trial.end(), offsets.begin());
+  };
+  for (int by = 0; by < static_cast<int>(FitOrder::kCount); ++by) {
+    int64_t reached = 0;
+    SLUICE_TRY(SortForFit(sections, static_cast<FitOrder>(by), arena, order));
+    SLUICE_TRY(LowestFit(sections, order, INT64_MAX, arena, trial, &reached));
+    keep(reached);
+    if (*peak <= good_enough || (by >= 1 && budget->Exhausted())) return Status::kOk;
+  }
+  Rng rng(1);
+  for (uint32_t i = 0; i<swaps&& * peak> good_enough && n > 1; ++i) {
+    if (budget->Exhausted()) break;
+    // Give the buffer that sets the peak, or one that meets it, an earlier turn.
+    uint32_t top = 0;
+    for (uint32_t u = 0; u < n; ++u) {
+      if (offsets[u] + sections.buffers[u].bytes == *peak) top = u;
+    }
+    const SectionedBuffer& b = sections.buffers[top];
+    const uint32_t pick = rng.Below(b.near_count + 1);
+    const uint32_t moved = pick < b.near_count ? sections.NearOf(b)[pick] : top;
+    std::copy(best_order.begin(), best_order.end(), order.begin());
+    uint32_t* from = std::find(order.begin(), order.end(), moved);
+    uint32_t* to = order.begin() + rng.Below(static_cast<uint32_t>(n));
+    if (to < from) {
+      std::rotate(to, from, from + 1);
+    } else {
+      std::rotate(from, from + 1, to + 1);
+    }
+    int64_t reached = 0;
+    SLUICE_TRY(LowestFit(sections, order, *peak - 1, arena, trial, &reached));
+    keep(reached);
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/placement/offsets/offsets.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "solve/placement/offsets/conflict_set.h"
+#include "solve/placement/offsets/lowest_fit.h"
+#include "solve/placement/offsets/partial_gaps.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kSwaps = 32;  // when no exact search follows, and not more pairs
+constexpr size_t kSwapPairs = 400000;        // than this looked at in all of them
+constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
+
+int64_t Gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Every canonical offset, so every useful peak, is a multiple of this.
+int64_t Granule(const LiveRangeSet& set, const Sections& sections) {
+  int64_t granule = 0;
+  for (const SectionedBuffer& b : sections.buffers) {
+    granule = Gcd(granule, b.bytes);
+    if (b.bank_bytes != 0) granule = Gcd(granule, set.bank_bytes);
+    // Alignment only lifts offsets to its multiples.
+    if (b.alignment > 1) granule = Gcd(granule, b.alignment);
+  }
+  for (const ByteRange& hole : sections.holes) {
+    if (hole.end < kNowhere) granule = Gcd(granule, hole.end);
+  }
+  for (const LiveGap& gap : set.gaps) {
+    granule = Gcd(Gcd(granule, gap.first_byte), gap.last_byte);
+  }
+  return granule == 0 ? 1 : granule;
+}
+
+class Placer {
+ public:
+  Placer(const LiveRangeSet& set, const Sections& sections, int64_t capacity,
+         const OffsetOptions& options, Budget* budget, Arena* arena, OffsetPlan* plan)
+      : set_(set),
+        sections_(sections),
+        capacity_(capacity),
+        options_(options),
+        budget_(budget),
+        arena_(arena),
+        plan_(plan) {}
+
+  Status Run(Span<int64_t> best, Span<int64_t> trial) {
+    best_ = best;
+    trial_ = trial;
+    const int64_t bound = plan_->lower_bound;
+    const size_t affordable = kSwapPairs / (sections_.near.size() + 1);
+    const uint32_t swaps = options_.exact || !options_.swaps
+                               ? 0
+                               : Min(kSwaps, static_cast<uint32_t>(affordable));
+    SLUICE_TRY(BestFit(sections_, options_.smallest ? bound : Max(bound, capacity_),
+                       swaps, budget_, arena_, best_, &peak_));
+    peak_ = Max(peak_, sections_.fixed_peak);
+    if (bound > capacity_) return Status::kInfeasible;
+    if (peak_ > capacity_) {
+      if (!options_.exact) return Status::kStopped;
+      SLUICE_TRY(Exact(capacity_, 0));
+    }
+    return options_.smallest && options_.exact ? Shrink() : Status::kOk;
+  }
+  int64_t peak() const { return peak_; }
+
+ private:
+  // max_nodes 0: what the options leave.
+  Status Exact(int64_t capacity, uint64_t max_nodes) {
+    ExactLimits limits{max_nodes, &plan_->nodes};
+    if (options_.max_nodes != 0) {
+      if (plan_->nodes >= options_.max_nodes) return Status::kStopped;
+      const uint64_t left = options_.max_nodes - plan_->nodes;
+      limits.max_nodes = max_nodes == 0 ? left : Min(left, max_nodes);
+    }
+    SLUICE_TRY(
+        ExactWithGaps(set_, sections_, capacity, limits, budget_, arena_, trial_));
+    std::copy(trial_.begin(), trial_.end(), best_.begin());
+    peak_ = sections_.fixed_peak;
+    for (size_t u = 0; u < best_.size(); ++u) {
+      peak_ = Max(peak_, best_[u] + sections_.buffers[u].bytes);
+    }
+    return Status::kOk;
+  }
+
+  // Bisects between bound and peak. A probe that runs out of nodes counts as infeasible
+  // until the next round, which allows twice as many.
+  Status Shrink() {
+    const int64_t granule = Granule(set_, sections_);
+    int64_t& proved = plan_->lower_bound;
+    for (uint64_t allowance = kFirstProbeNodes; proved < peak_; allowance *= 2) {
+      int64_t low = proved;
+      bool first = true;
+      while (low < peak_) {
+        const int64_t steps = (peak_ - low - 1) / granule;
+        const int64_t probe = first ? low : low + steps / 2 * granule;
+        first = false;
+        const Status status = Exact(probe, allowance);
+        if (status == Status::kOutOfMemory) return status;
+        if (status == Status::kOk) continue;
+        if (budget_->Exhausted() ||
+            (options_.max_nodes != 0 && plan_->nodes >= options_.max_nodes)) {
+          return Status::kOk;  // a fit is in hand, only its proof is missing
+        }
+        low = probe + granule;
+        if (status == Status::kInfeasible) proved = low;
+      }
+      proved = Min(proved, peak_);
+    }
+    return Status::kOk;
+  }
+
+  const LiveRangeSet& set_;
+  const Sections& sections_;
+  const int64_t capacity_;
+  const OffsetOptions& options_;
+  Budget* const budget_;
+  Arena* const arena_;
+  OffsetPlan* const plan_;
+  Span<int64_t> best_, trial_;  // per free buffer
+  int64_t peak_ = 0;
+};
+
+void FillOffsets(const LiveRangeSet& set, const Sections& sections,
+                 Span<const int64_t> free_offsets, Span<int64_t> offsets) {
+  for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = set.buffers[i].fixed_offset;
+  for (size_t u = 0; u < free_offsets.size(); ++u) {
+    offsets[sections.buffers[u].source] = free_offsets[u];
+  }
+}
+
+Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic) {
+  Fail fail(diagnostic, Status::kInfeasible, "placement");
+  fail.Bytes(static_cast<uint64_t>(plan.lower_bound), static_cast<uint64_t>(capacity));
+  if (plan.conflict.empty()) return fail.Text("no placement fits the capacity");
+  fail.Tensor(plan.conflict[0]).Text("buffers that cannot lie together:");
+  constexpr size_t kNamed = 16;
+  for (size_t i = 0; i < Min(kNamed, plan.conflict.size()); ++i) {
+    fail.Text(" ").Number(plan.conflict[i]);
+  }
+  if (plan.conflict.size() > kNamed) {
+    fail.Text(" and ")
+        .Number(static_cast<int64_t>(plan.conflict.size() - kNamed))
+        .Text(" more");
+  }
+  return fail;
+}
+
+// More pairs than can be looked at; a moment with too many bytes still is a proof.
+Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+               OffsetPlan* plan, Diagnostic* diagnostic) {
+  plan->offsets = Span<int64_t>();
+  SLUICE_TRY(FindOverload(set, capacity, arena, plan));
+  if (plan->lower_bound > capacity) {
+    plan->proved = true;
+    return Explain(*plan, capacity, diagnostic);
+  }
+  return Fail(diagnostic, Status::kUnsupported, "placement")
+      .Text("more than 2^25 pairs of buffers meet in time");
+}
+
+// Everything but explanations. kUnsupported: too many buffers meet.
+Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& options,
+              Budget* budget, Arena* arena, OffsetPlan* plan) {
+  ArenaScope scope(arena);
+  Sections sections;
+  SLUICE_TRY(CutSections(set, arena, &sections));
+  plan->lower_bound = sections.lower_bound;
+  Span<int64_t> best, trial;
+  SLUICE_TRY(arena->Allocate(sections.buffers.size(), &best));
+  SLUICE_TRY(arena->Allocate(sections.buffers.size(), &trial));
+  Placer placer(set, sections, capacity, options, budget, arena, plan);
+  const Status status = placer.Run(best, trial);
+  if (status == Status::kOutOfMemory) return status;
+  FillOffsets(set, sections, best, plan->offsets);
+  plan->peak = placer.peak();
+  if (plan->peak >= kNowhere) plan->offsets = Span<int64_t>();
+  return status;
+}
+
+}  // namespace
+
+Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
+                    const OffsetOptions& options, Budget* budget, Arena* arena,
+                    OffsetPlan* plan, Diagnostic* diagnostic) {
+  *plan = OffsetPlan();
+  SLUICE_TRY(CheckLiveRanges(set, capacity, arena, diagnostic));
+  SLUICE_TRY(arena->Allocate(set.buffers.size(), &plan->offsets));
+  const Status status = Search(set, capacity, options, budget, arena, plan);
+  switch (status) {
+    case Status::kOk:
+      plan->proved = plan->peak <= plan->lower_bound;
+      return status;
+    case Status::kUnsupported:
+      return TooMany(set, capacity, arena, plan, diagnostic);
+    case Status::kInfeasible:
+      plan->proved = true;
+      if (options.explain) {
+        SLUICE_TRY(FindConflict(set, capacity, options.max_nodes, budget, arena, plan));
+      }
+      return Explain(*plan, capacity, diagnostic);
+    case Status::kStopped:
+      return Fail(diagnostic, status, "placement")
+          .Bytes(static_cast<uint64_t>(plan->peak), static_cast<uint64_t>(capacity))
+          .Text("stopped before a placement was found or excluded");
+    default:
+      return status;
+  }
+}
+
+}  // namespace sluice

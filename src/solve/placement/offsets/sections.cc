@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/placement/offsets/sections.h"
+
+#include "base/checked.h"
+#include "base/sort.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kNoBuffer = 0xffffffffu;
+
+// A stretch of time in which one owner uses a fixed set of its bytes.
+struct Piece {
+  int64_t begin, end;
+  int64_t load;      // bytes really used
+  uint32_t owner;    // free buffer, or kNoBuffer
+  ByteRange closed;  // owner == kNoBuffer: the addresses
+  uint32_t begin_section, end_section;
+};
+
+struct Event {
+  int64_t time;
+  uint32_t begins;  // ends sort first: lifetimes are half-open
+  uint32_t piece;
+};
+
+struct Pair {
+  uint32_t a, b;
+};
+
+struct Hole {
+  uint32_t owner;
+  ByteRange range;
+};
+
+bool HoleLess(const Hole& a, const Hole& b) {
+  if (a.owner != b.owner) return a.owner < b.owner;
+  if (a.range.begin != b.range.begin) return a.range.begin < b.range.begin;
+  return a.range.end < b.range.end;
+}
+
+struct Cutter {
+  const LiveRangeSet& set;
+  Arena* arena;
+  Sections* out;
+  Vector<Piece> pieces;
+  Vector<Pair> pairs;
+  Vector<Hole> holes;   // owner: free buffer
+  Vector<Hole> closed;  // owner: section
+  Span<uint32_t> free_index;
+
+  Cutter(const LiveRangeSet& s, Arena* a, Sections* o)
+      : set(s), arena(a), out(o), pieces(a), pairs(a), holes(a), closed(a) {}
+
+  Status Look() const {
+    return arena->memory()->Stop() ? Status::kStopped : Status::kOk;
+  }
+
+  Status PushPiece(uint32_t source, int64_t begin, int64_t end, int64_t lo,
+                   int64_t hi) {
+    if (begin >= end || lo >= hi) return Status::kOk;
+    const LiveRange& range = set.buffers[source];
+    Piece piece{begin, end, hi - lo, free_index[source], {0, 0}, 0, 0};
+    if (piece.owner == kNoBuffer) {
+      piece.closed = {range.fixed_offset + lo, range.fixed_offset + hi};
+      piece.load = 0;
+    }
+    return pieces.Push(piece);
+  }
+
+  Status MakePieces() {
+    SLUICE_TRY(
+        pieces.Reserve(set.buffers.size() + 2 * set.gaps.size() + set.reserved.size()));
+    for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+      const LiveRange& range = set.buffers[i];
+      int64_t from = range.begin;
+      for (uint32_t g = 0; g < range.gap_count; ++g) {
+        const LiveGap& gap = set.gaps[range.first_gap + g];
+        SLUICE_TRY(PushPiece(i, from, gap.begin, 0, range.bytes));
+        SLUICE_TRY(PushPiece(i, gap.begin, gap.end, gap.first_byte, gap.last_byte));
+        if (gap.first_byte < gap.last_byte && free_index[i] != kNoBuffer) {
+          out->conservative = true;
+        }
+        from = gap.end;
+      }
+      SLUICE_TRY(PushPiece(i, from, range.end, 0, range.bytes));
+    }
+    for (const ReservedRegion& region : set.reserved) {
+      if (region.begin >= region.end || region.bytes == 0) continue;
+      SLUICE_TRY(pieces.Push(Piece{region.begin,
+                                   region.end,
+                                   0,
+                                   kNoBuffer,
+                                   {region.offset, region.offset + region.bytes},
+                                   0,
+                                   0}));
+    }
+    return Status::kOk;
+  }
+
+  // Two pieces alive together.
+  Status Meet(const Piece& a, const Piece& b) {
+    if (a.owner == b.owner) return Status::kOk;
+    if (pairs.size() + holes.size() >= kMaxPairs) return Status::kUnsupported;
+    if (a.owner == kNoBuffer) return holes.Push(Hole{b.owner, a.closed});
+    if (b.owner == kNoBuffer) return holes.Push(Hole{a.owner, b.closed});
+    return pairs.Push(Pair{a.owner, b.owner});
+  }
+
+  // One sweep over time: sections, pairs, holes and the load bound.
+  Status Sweep() {
+    Span<Event> events;
+    SLUICE_TRY(arena->Allocate(2 * pieces.size(), &events));
+    for (uint32_t p = 0; p < pieces.size(); ++p) {
+      events[2 * p] = Event{pieces[p].begin, 1, p};
+      events[2 * p + 1] = Event{pieces[p].end, 0, p};
+    }
+    Sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+      if (a.time != b.time) return a.time < b.time;
+      if (a.begins != b.begins) return a.begins < b.begins;
+      return a.piece < b.piece;
+    });
+    // Alive pieces of free buffers, and of what cannot move: those never meet.
+    Span<uint32_t> active[2], slot;
+    SLUICE_TRY(arena->Allocate(pieces.size(), &active[0]));
+    SLUICE_TRY(arena->Allocate(pieces.size(), &active[1]));
+    SLUICE_TRY(arena->Allocate(pieces.size(), &slot));
+    uint32_t alive[2] = {0, 0}, section = 0;
+    bool open = false;  // something began since the last section closed
+    int64_t load = 0;
+    uint32_t turn = 0;
+    for (const Event& event : events) {
+      if (turn++ % 256 == 0) SLUICE_TRY(Look());
+      Piece& piece = pieces[event.piece];
+      const int own = piece.owner == kNoBuffer ? 1 : 0;
+      if (event.begins) {
+        piece.begin_section = section;
+        open = true;
+        for (int kind = 0; kind < 2 - own; ++kind) {
+          for (uint32_t i = 0; i < alive[kind]; ++i) {
+            SLUICE_TRY(Meet(pieces[active[kind][i]], piece));
+          }
+        }
+        slot[event.piece] = alive[own];
+        active[own][alive[own]++] = event.piece;
+        load += piece.load;
+        out->lower_bound = Max(out->lower_bound, load);
+      } else {
+        if (open) ++section;
+        open = false;
+        piece.end_section = section;
+        load -= piece.load;
+        const uint32_t last = active[own][--alive[own]];
+        active[own][slot[event.piece]] = last;
+        slot[last] = slot[event.piece];
+      }
+    }
+    out->count = section;
+    return Status::kOk;
+  }
+
+  Status MakeBuffers() {
+    uint32_t n = 0;
+    SLUICE_TRY(arena->Allocate(set.buffers.size(), &free_index));
+    for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+      const LiveRange& range = set.buffers[i];
+      const bool fixed = range.fixed_offset != kFreeOffset;
+      free_index[i] = fixed ? kNoBuffer : n++;
+      if (fixed)
+        out->fixed_peak = Max(out->fixed_peak, range.fixed_offset + range.bytes);
+    }
+    SLUICE_TRY(arena->Allocate(n, &out->buffers));
+    for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+      if (free_index[i] == kNoBuffer) continue;
+      const LiveRange& range = set.buffers[i];
+      SectionedBuffer& b = out->buffers[free_index[i]];
+      b.source = i;
+      b.bytes = range.bytes;
+      b.alignment = range.alignment;
+      b.bank_bytes = range.single_bank ? set.bank_bytes : 0;
+    }
+    return Status::kOk;
+  }
+
+  Status FillRangesAndMembers() {
+    for (const Piece& piece : pieces) {
+      if (piece.owner != kNoBuffer) ++out->buffers[piece.owner].range_count;
+    }
+    uint32_t first = 0;
+    for (SectionedBuffer& b : out->buffers) {
+      b.first_range = first;
+      first += b.range_count;
+      b.range_count = 0;
+    }
+    SLUICE_TRY(arena->Allocate(first, &out->ranges));
+    SLUICE_TRY(arena->Allocate(out->count + 2, &out->member_first));
+    for (const Piece& piece : pieces) {  // pieces of one buffer come in time order
+      for (uint32_t s = piece.begin_section; s < piece.end_section; ++s) {
+        if (piece.owner == kNoBuffer) {
+          if (closed.size() >= kMaxPairs) return Status::kUnsupported;
+          SLUICE_TRY(closed.Push(Hole{s, piece.closed}));
+        } else {
+          ++out->member_first[s + 2];
+        }
+      }
+      if (piece.owner == kNoBuffer) continue;
+      SectionedBuffer& b = out->buffers[piece.owner];
+      out->gapped |= b.range_count != 0;
+      if (b.range_count == 0) b.begin_section = piece.begin_section;
+      b.end_section = piece.end_section;
+      out->ranges[b.first_range + b.range_count++] =
+          SectionRange{piece.begin_section, piece.end_section};
+    }
+    for (uint32_t s = 2; s < out->count + 2; ++s) {
+      out->member_first[s] += out->member_first[s - 1];
+    }
+    SLUICE_TRY(Look());
+    SLUICE_TRY(arena->Allocate(out->member_first[out->count + 1], &out->members));
+    for (uint32_t u = 0; u < out->buffers.size(); ++u) {
+      for (const SectionRange& r : out->RangesOf(out->buffers[u])) {
+        for (uint32_t s = r.begin; s < r.end; ++s) {
+          out->members[out->member_first[s + 1]++] = u;
+        }
+      }
+    }
+    return Status::kOk;
+  }
+
+  Status FillNear() {
+    for (const Pair& pair : pairs) {
+      ++out->buffers[pair.a].near_count;
+      ++out->buffers[pair.b].near_count;
+    }
+    uint32_t first = 0;
+    for (SectionedBuffer& b : out->buffers) {
+      b.first_near = first;
+      first += b.near_count;
+      b.near_count = 0;
+    }
+    SLUICE_TRY(Look());
+    SLUICE_TRY(arena->Allocate(first, &out->near));
+    for (const Pair& pair : pairs) {
+      SectionedBuffer& a = out->buffers[pair.a];
+      SectionedBuffer& b = out->buffers[pair.b];
+      out->near[a.first_near + a.near_count++] = pair.b;
+      out->near[b.first_near + b.near_count++] = pair.a;
+    }
+    return Status::kOk;
+  }
+
+  Status AddBankHoles() {
+    for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+      const uint64_t banks = set.buffers[i].banks;
+      if (banks == 0 || free_index[i] == kNoBuffer) continue;
+      for (int64_t bank = 0; bank < 64; ++bank) {
+        if ((banks >> bank & 1) != 0) continue;
+        SLUICE_TRY(holes.Push(
+            Hole{free_index[i], {bank * set.bank_bytes, (bank + 1) * set.bank_bytes}}));
+      }
+      SLUICE_TRY(holes.Push(Hole{free_index[i], {64 * set.bank_bytes, kNowhere}}));
+    }
+    return Status::kOk;
+  }
+
+  // Sorts by owner and address and joins what touches.
+  static void Join(Vector<Hole>* list) {
+    if (list->size() == 0) return;
+    Sort(list->begin(), list->end(), HoleLess);
+    size_t kept = 0;
+    for (size_t i = 1; i < list->size(); ++i) {
+      Hole& last = (*list)[kept];
+      const Hole& next = (*list)[i];
+      if (next.owner == last.owner && next.range.begin <= last.range.end) {
+        last.range.end = Max(last.range.end, next.range.end);
+      } else {
+        (*list)[++kept] = next;
+      }
+    }
+    list->Truncate(kept + 1);
+  }
+
+  Status FillHoles() {
+    SLUICE_TRY(AddBankHoles());
+    Join(&holes);
+    Join(&closed);
+    SLUICE_TRY(Look());
+    SLUICE_TRY(arena->Allocate(holes.size(), &out->holes));
+    for (uint32_t i = 0; i < holes.size(); ++i) {
+      SectionedBuffer& b = out->buffers[holes[i].owner];
+      if (b.hole_count++ == 0) b.first_hole = i;
+      out->holes[i] = holes[i].range;
+    }
+    SLUICE_TRY(arena->Allocate(out->count + 1, &out->closed_first));
+    SLUICE_TRY(arena->Allocate(closed.size(), &out->closed));
+    for (uint32_t i = 0; i < closed.size(); ++i) {
+      ++out->closed_first[closed[i].owner + 1];
+      out->closed[i] = closed[i].range;
+    }
+    for (uint32_t s = 0; s < out->count; ++s) {
+      out->closed_first[s + 1] += out->closed_first[s];
+    }
+    return Status::kOk;
+  }
+};
+
+}  // namespace
+
+// First aligned offset >= at whose bytes stay in one bank. With powers of two one step
+// is enough; odd bank sizes may need more, and never more than kBankSteps.
+static int64_t LowestInOneBank(const SectionedBuffer& b, int64_t at) {
+  constexpr int kBankSteps = 64;
+  for (int step = 0; step < kBankSteps && b.bytes <= b.bank_bytes; ++step) {
+    if (at / b.bank_bytes == (at + b.bytes - 1) / b.bank_bytes) return at;
+    at = RoundUpTo((at / b.bank_bytes + 1) * b.bank_bytes, b.alignment);
+  }
+  return kNowhere;
+}
+
+int64_t Sections::Lowest(const SectionedBuffer& b, int64_t from) const {
+  if (from >= kNowhere) return kNowhere;
+  int64_t at = RoundUpTo(from, b.alignment);
+  const ByteRange* hole = holes.data() + b.first_hole;
+  const ByteRange* const last = hole + b.hole_count;
+  for (;;) {
+    if (b.bank_bytes != 0) at = LowestInOneBank(b, at);
+    if (at >= kNowhere) return kNowhere;
+    while (hole != last && hole->end <= at) ++hole;
+    if (hole == last || at + b.bytes <= hole->begin) return at;
+    if (hole->end >= kNowhere) return kNowhere;
+    at = RoundUpTo(hole->end, b.alignment);
+  }
+}
+
+int64_t Sections::ClosedAbove(uint32_t section, int64_t from) const {
+  int64_t bytes = 0;
+  for (uint32_t i = closed_first[section]; i < closed_first[section + 1]; ++i) {
+    bytes += Max<int64_t>(0, closed[i].end - Max(closed[i].begin, from));
+  }
+  return bytes;
+}
+
+// Free bytes of a section poured into the space between its closed bytes.
+static int64_t SectionPeak(const Sections& sections, uint32_t s) {
+  int64_t left = 0, at = 0;
+  for (uint32_t u : sections.MembersOf(s)) left += sections.buffers[u].bytes;
+  for (uint32_t i = sections.closed_first[s]; i < sections.closed_first[s + 1]; ++i) {
+    const int64_t gap = sections.closed[i].begin - at;
+    if (left <= gap) break;
+    left -= gap;
+    at = sections.closed[i].end;
+  }
+  return at + left;
+}
+
+Status CutSections(const LiveRangeSet& set, Arena* arena, Sections* out) {
+  *out = Sections();
+  Cutter cutter(set, arena, out);
+  SLUICE_TRY(cutter.MakeBuffers());
+  SLUICE_TRY(cutter.MakePieces());
+  SLUICE_TRY(cutter.Sweep());
+  SLUICE_TRY(cutter.Look());
+  SLUICE_TRY(cutter.FillRangesAndMembers());
+  SLUICE_TRY(cutter.Look());
+  SLUICE_TRY(cutter.FillNear());
+  SLUICE_TRY(cutter.Look());
+  SLUICE_TRY(cutter.FillHoles());
+  for (const SectionedBuffer& b : out->buffers) {
+    // Holes of partial gaps close more than they need to: no bound.
+    const int64_t lowest = out->conservative ? 0 : out->Lowest(b, 0);
+    out->lower_bound = Max(out->lower_bound, lowest + b.bytes);
+  }
+  out->lower_bound = Max(out->lower_bound, out->fixed_peak);
+  for (uint32_t s = 0; s < out->count && !out->conservative; ++s) {
+    out->lower_bound = Max(out->lower_bound, SectionPeak(*out, s));
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice

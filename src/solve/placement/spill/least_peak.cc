@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/placement/spill/least_peak.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "solve/placement/spill/spill_model.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kNoNode = 0xffffffffu;
+
+// Outside the template: one heap for all widths.
+struct Entry {
+  int64_t first, second;  // less is better
+  uint32_t node;
+  bool operator<(const Entry& other) const {  // a max-heap's top is the best
+    if (first != other.first) return first > other.first;
+    if (second != other.second) return second > other.second;
+    return node < other.node;
+  }
+};
+
+template <int W>
+class PeakSearch {
+ public:
+  using Set = Bits<W>;
+  // gnu::cold: seldom, kept small although the rest is built for speed.
+  struct Node {
+    Set executed, resident, ready;
+    int64_t peak, live;  // live: sum of the resident ones
+    uint32_t parent, op, depth;
+  };
+
+  // least: the least peak that is at most `within`; else any order up to it.
+  PeakSearch(const SpillModel<W>& model, bool least, int64_t within, uint64_t max_nodes,
+             Arena* arena)
+      : m_(model),
+        least_(least),
+        within_(within),
+        max_nodes_(max_nodes),
+        arena_(arena),
+        nodes_(arena),
+        heap_(arena) {}
+
+  // *node is then the last of an order, or kNoNode.
+  Status Run(Budget* budget, bool* proved, uint32_t* node) {
+    SLUICE_TRY(Rehash(1024));
+    Node root{};
+    root.parent = kNoNode;
+    for (uint32_t o = 0; o < m_.operators; ++o) {
+      if (m_.Ready(o, root.executed)) root.ready.Add(o);
+    }
+    SLUICE_TRY(Push(root));
+    *proved = true;
+    while (heap_.size() != 0) {
+      *node = heap_[0].node;
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.Pop();
+      if (nodes_[*node].depth == m_.operators) return Status::kOk;
+      const bool limited = max_nodes_ != 0 && nodes_.size() >= max_nodes_;
+      if (!limited && !budget->Tick()) {
+        SLUICE_TRY(Expand(*node));
+        continue;
+      }
+      *proved = false;
+      break;
+    }
+    *node = kNoNode;
+    return Status::kOk;
+  }
+
+  [[gnu::cold]] int64_t Trace(uint32_t node, Span<uint32_t> order) const {
+    const int64_t peak = nodes_[node].peak;
+    for (uint32_t step = m_.operators; step-- > 0; node = nodes_[node].parent) {
+      order[step] = nodes_[node].op;
+    }
+    return peak;
+  }
+
+ private:
+  struct Change {
+    int64_t during, after;  // live bytes
+  };
+  Change ChangeBy(const Node& from, uint32_t o) const {
+    Set with = from.executed;
+    with.Add(o);
+    Change c = {from.live, from.live};
+    m_.inputs[o].ForEach([&](uint32_t a) {
+      const bool last = m_.readers[a].Within(with);
+      if (!from.resident.Has(a)) {
+        c.during += m_.bytes[a];
+        c.after += m_.bytes[a];
+      }
+      if (!last) return;
+      c.after -= m_.bytes[a];
+      if (m_.in_place[o] == a) c.during -= m_.bytes[a];
+    });
+    m_.outputs[o].ForEach([&](uint32_t a) {
+      c.during += m_.bytes[a];
+      if (!m_.readers[a].Empty()) c.after += m_.bytes[a];
+    });
+    return c;
+  }
+
+  Node Child(uint32_t from, uint32_t o, const Change& change) const {
+    Node next = nodes_[from];
+    next.peak = Max(next.peak, change.during);
+    next.live = change.after;
+    next.executed.Add(o);
+    next.ready.Drop(o);
+    m_.wakes[o].ForEach([&](uint32_t p) {
+      if (m_.waits[p].Within(next.executed)) next.ready.Add(p);
+    });
+    (m_.inputs[o] | m_.outputs[o]).ForEach([&](uint32_t a) {
+      if (m_.readers[a].Within(next.executed)) {
+        next.resident.Drop(a);
+      } else {
+        next.resident.Add(a);
+      }
+    });
+    next.parent = from;
+    next.op = o;
+    ++next.depth;
+    return next;
+  }
+
+  Status Expand(uint32_t from) {
+    const Set ready = nodes_[from].ready;
+    const int64_t limit = least_ ? nodes_[from].peak : within_;
+    uint32_t free = kNoNode;
+    ready.ForEach([&](uint32_t o) {
+      if (free != kNoNode) return;
+      const Change c = ChangeBy(nodes_[from], o);
+      if (c.after <= nodes_[from].live && c.during <= limit) free = o;
+    });
+    Status status = Status::kOk;
+    ready.ForEach([&](uint32_t o) {
+      if (status != Status::kOk || (free != kNoNode && free != o)) return;
+      const Change c = ChangeBy(nodes_[from], o);
+      if (c.during > within_) return;
+      status = Push(Child(from, o, c));
+    });
+    return status;
+  }
+
+  // A set found again with a peak no lower is dropped.
+  Status Push(const Node& node) {
+    uint32_t slot = static_cast<uint32_t>(node.executed.Hash() >> 32) & mask_;
+    while (slots_[slot] != kNoNode &&
+           !(nodes_[slots_[slot]].executed == node.executed)) {
+      slot = (slot + 1) & mask_;
+    }
+    const uint32_t known = slots_[slot];
+    if (known != kNoNode && (!least_ || nodes_[known].peak <= node.peak)) {
+      return Status::kOk;
+    }
+    const uint32_t index = static_cast<uint32_t>(nodes_.size());
+    slots_[slot] = index;
+    SLUICE_TRY(nodes_.Push(node));
+    const int64_t deeper = -static_cast<int64_t>(node.depth);
+    SLUICE_TRY(heap_.Push(least_ ? Entry{node.peak, deeper, index}
+                                 : Entry{deeper, node.live, index}));
+    std::push_heap(heap_.begin(), heap_.end());
+    if (2 * nodes_.size() > mask_) return Rehash(4 * (mask_ + 1));
+    return Status::kOk;
+  }
+  [[gnu::cold]] Status Rehash(uint32_t size) {
+    SLUICE_TRY(arena_->Allocate(size, &slots_));
+    mask_ = size - 1;
+    for (uint32_t& slot : slots_) slot = kNoNode;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {  // later ones of a set are better
+      uint32_t slot = static_cast<uint32_t>(nodes_[i].executed.Hash() >> 32) & mask_;
+      while (slots_[slot] != kNoNode &&
+             !(nodes_[slots_[slot]].executed == nodes_[i].executed)) {
+        slot = (slot + 1) & mask_;
+      }
+      slots_[slot] = i;
+    }
+    return Status::kOk;
+  }
+
+  const SpillModel<W>& m_;
+  const bool least_;
+  const int64_t within_;
+  const uint64_t max_nodes_;
+  Arena* const arena_;
+  Vector<Node> nodes_;
+  Vector<Entry> heap_;
+  Span<uint32_t> slots_;
+  uint32_t mask_ = 0;
+};
+
+// *peak is -1 when no order was found; *proved: then there is none, else none is
+// better.
+template <int W>
+Status Search(const SpillModel<W>& model, bool least, int64_t within,
+              uint64_t max_nodes, Budget* budget, Arena* arena, Span<uint32_t> order,
+              int64_t* peak, bool* proved) {
+  ArenaScope scope(arena);
+  PeakSearch<W> search(model, least, within, max_nodes, arena);
+  uint32_t node = kNoNode;
+  SLUICE_TRY(search.Run(budget, proved, &node));
+  *peak = node == kNoNode ? -1 : search.Trace(node, order);
+  return Status::kOk;
+}
+
+constexpr int kDescents = 32;
+
+// Orders found depth first, each below the one before; then the proof, or a better one,
+// best first.
+template <int W>
+Status Descend(const SpillModel<W>& model, uint64_t max_nodes, Budget* budget,
+               Arena* arena, Span<uint32_t> order, int64_t* peak, bool* proved) {
+  Budget unlimited;  // the first order is found whatever the budget
+  int64_t next = 0;
+  *peak = INT64_MAX;
+  for (int i = 0; i < kDescents && !*proved; ++i) {
+    SLUICE_TRY(Search(model, false, *peak - 1, i == 0 ? 0 : max_nodes,
+                      i == 0 ? &unlimited : budget, arena, order, &next, proved));
+    if (next < 0) break;
+    *proved = false;
+    *peak = next;
+  }
+  if (*proved) return Status::kOk;
+  SLUICE_TRY(
+      Search(model, true, *peak - 1, max_nodes, budget, arena, order, &next, proved));
+  if (next >= 0) *peak = next;
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status MinimumPeak(const OperatorGraph& graph, uint64_t max_nodes, Budget* budget,
+                   Arena* arena, Span<uint32_t> order, int64_t* peak, bool* proved) {
+  return WithWidth(SpillItems(graph), [&](auto* tag) {
+    constexpr int kWords = WordsOf(decltype(tag){});
+    ArenaScope scope(arena);
+    SpillModel<kWords> model;
+    SLUICE_TRY(model.Init(graph, arena));
+    *proved = false;
+    return Descend(model, max_nodes, budget, arena, order, peak, proved);
+  });
+}
+
+Status OrderWithin(const OperatorGraph& graph, int64_t capacity, uint64_t max_nodes,
+                   Budget* budget, Arena* arena, Span<uint32_t> order, bool* found,
+                   bool* none) {
+  return WithWidth(SpillItems(graph), [&](auto* tag) {
+    constexpr int kWords = WordsOf(decltype(tag){});
+    ArenaScope scope(arena);
+    SpillModel<kWords> model;
+    SLUICE_TRY(model.Init(graph, arena));
+    int64_t peak = 0;
+    SLUICE_TRY(
+        Search(model, false, capacity, max_nodes, budget, arena, order, &peak, none));
+    *found = peak >= 0;
+    *none = *none && !*found;
+    return Status::kOk;
+  });
+}
+
+}  // namespace sluice

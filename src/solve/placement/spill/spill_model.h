@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator graph as bit sets, for searches over executed and resident sets.
+//
+// Input   checked graph of at most 64 * W operators and tensors.
+// Output  per operator its operands and what it waits for; per tensor its readers.
+// Errors  kOutOfMemory. Cost O(operands * W).
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
+
+#include "solve/placement/offsets/bits.h"
+#include "solve/placement/spill/operator_graph.h"
+
+namespace sluice {
+
+template <int W>
+struct SpillModel {
+  using Set = Bits<W>;
+
+  const OperatorGraph* graph = nullptr;
+  uint32_t operators = 0;
+  Span<Set> inputs, outputs;  // per operator: tensors
+  Span<Set> waits;            // per operator: operators that must have run
+  Span<Set> wakes;            // per operator: operators that wait for it
+  Span<Set> readers;          // per tensor: operators
+  Span<int64_t> need;         // per operator: bytes of its operands, together
+  Span<int64_t> bytes;        // per tensor
+  Span<uint32_t> in_place;    // per operator: tensor or kNoOperand
+  Set is_input{};             // tensors
+  // Per operator, for bounds: tensors that something after it reads, without its own
+  // operands; and of these the ones that something before it must have made or loaded.
+  Span<Set> read_after, across;
+  int64_t granule = 1;  // of all sizes
+
+  [[gnu::cold]] Status Init(const OperatorGraph& g, Arena* arena) {
+    graph = &g;
+    operators = static_cast<uint32_t>(g.operators.size());
+    SLUICE_TRY(arena->Allocate(operators, &inputs));
+    SLUICE_TRY(arena->Allocate(operators, &outputs));
+    SLUICE_TRY(arena->Allocate(operators, &waits));
+    SLUICE_TRY(arena->Allocate(operators, &wakes));
+    SLUICE_TRY(arena->Allocate(operators, &need));
+    SLUICE_TRY(arena->Allocate(operators, &in_place));
+    SLUICE_TRY(arena->Allocate(g.tensors.size(), &readers));
+    SLUICE_TRY(arena->Allocate(g.tensors.size(), &bytes));
+    Span<uint32_t> writer;
+    SLUICE_TRY(arena->Allocate(g.tensors.size(), &writer));
+    for (uint32_t a = 0; a < g.tensors.size(); ++a) {
+      bytes[a] = g.tensors[a].bytes;
+      writer[a] = kNoOperand;
+      if (g.tensors[a].role == TensorRole::kInput) is_input.Add(a);
+    }
+    for (uint32_t o = 0; o < operators; ++o) {
+      for (uint32_t a : g.InputsOf(g.operators[o])) {
+        inputs[o].Add(a);
+        readers[a].Add(o);
+      }
+      for (uint32_t a : g.OutputsOf(g.operators[o])) {
+        outputs[o].Add(a);
+        writer[a] = o;
+      }
+    }
+    for (uint32_t o = 0; o < operators; ++o) {
+      inputs[o].ForEach([&](uint32_t a) {
+        if (writer[a] != kNoOperand) waits[o].Add(writer[a]);
+      });
+      need[o] = Sum(inputs[o] | outputs[o]);
+      in_place[o] = InPlaceTensor(g.operators[o]);
+    }
+    for (const OperatorEdge& edge : g.edges) waits[edge.after].Add(edge.before);
+    for (uint32_t o = 0; o < operators; ++o) {
+      waits[o].ForEach([&](uint32_t p) { wakes[p].Add(o); });
+    }
+    return Status::kOk;
+  }
+
+  // For Owed; O(operands * W) once more when the graph is in order, else one pass for
+  // each place where it is not.
+  [[gnu::cold]] Status InitBounds(Arena* arena) {
+    SLUICE_TRY(arena->Allocate(operators, &read_after));
+    SLUICE_TRY(arena->Allocate(operators, &across));
+    Span<Set> made;  // by what must have run before
+    Span<uint32_t> order;
+    SLUICE_TRY(arena->Allocate(operators, &made));
+    SLUICE_TRY(arena->Allocate(operators, &order));
+    Set done{};
+    for (uint32_t count = 0; count < operators;) {
+      for (uint32_t o = 0; o < operators; ++o) {
+        if (!Ready(o, done)) continue;
+        done.Add(o);
+        order[count++] = o;
+        waits[o].ForEach(
+            [&](uint32_t p) { made[o] = made[o] | made[p] | inputs[p] | outputs[p]; });
+      }
+    }
+    for (uint32_t i = operators; i-- > 0;) {
+      const uint32_t o = order[i];
+      waits[o].ForEach([&](uint32_t p) {
+        read_after[p] = read_after[p] | read_after[o] | inputs[o];
+      });
+    }
+    for (uint32_t o = 0; o < operators; ++o) {
+      read_after[o] = read_after[o] - inputs[o] - outputs[o];
+      across[o] = read_after[o] & made[o];
+    }
+    granule = 0;
+    for (int64_t size : bytes) {
+      for (int64_t b = size; b != 0;) {
+        const int64_t rest = granule % b;
+        granule = b;
+        b = rest;
+      }
+    }
+    return Status::kOk;
+  }
+
+  int64_t Sum(const Set& tensors) const {
+    int64_t sum = 0;
+    tensors.ForEach([&](uint32_t a) { sum += bytes[a]; });
+    return sum;
+  }
+  // Bytes the operator needs when run after `executed`; less in place.
+  int64_t NeedAfter(uint32_t o, const Set& executed) const {
+    const uint32_t a = in_place[o];
+    if (a == kNoOperand) return need[o];
+    Set with = executed;
+    with.Add(o);
+    return readers[a].Within(with) ? need[o] - bytes[a] : need[o];
+  }
+  bool Ready(uint32_t o, const Set& executed) const {
+    return !executed.Has(o) && waits[o].Within(executed);
+  }
+
+ private:
+  uint32_t InPlaceTensor(const Operator& op) const {
+    if (op.in_place == kNoOperand) return kNoOperand;
+    const uint32_t from = graph->InputsOf(op)[op.in_place];
+    const uint32_t to = graph->OutputsOf(op)[0];
+    return bytes[from] == bytes[to] ? from : kNoOperand;
+  }
+};
+
+inline size_t SpillItems(const OperatorGraph& graph) {
+  return graph.operators.size() > graph.tensors.size() ? graph.operators.size()
+                                                       : graph.tensors.size();
+}
+
+// Calls f(std::integral_constant-like tag) with the narrowest W that holds n items. Two
+// widths only: each is 20 KB of code.
+template <typename F>
+Status WithWidth(size_t n, F f) {
+  if (n <= 256) return f(static_cast<Bits<4>*>(nullptr));
+  if (n <= 1024) return f(static_cast<Bits<16>*>(nullptr));
+  return Status::kUnsupported;
+}
+template <int W>
+constexpr int WordsOf(Bits<W>*) {
+  return W;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
