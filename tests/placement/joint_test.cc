@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "solve/placement/offsets/address_search.h"
 #include "solve/placement/offsets/offsets.h"
+#include "solve/placement/spill/address_search.h"
 #include "solve/placement/spill/break_nodes.h"
 #include "solve/placement/spill/replacement.h"
 #include "solve/placement/spill/spill_search.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "solve/placement/offsets/address_repair.h"
-#include "solve/placement/offsets/address_search.h"
+#include "solve/placement/spill/address_repair.h"
+#include "solve/placement/spill/address_search.h"
 #include "solve/placement/spill/break_nodes.h"
 #include "solve/placement/spill/least_peak.h"
 #include "solve/placement/spill/spill_plan.h"

@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
-#include "solve/placement/offsets/address_repair.h"
+#include "solve/placement/spill/address_repair.h"
 
 namespace sluice {
 namespace {

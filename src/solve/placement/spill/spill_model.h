@@ -7,7 +7,7 @@
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
 
-#include "solve/placement/offsets/bits.h"
+#include "solve/placement/spill/bits.h"
 #include "solve/placement/spill/operator_graph.h"
 
 namespace sluice {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/placement/offsets/address_search.h"
+#include "solve/placement/spill/address_search.h"
 
 #include "base/checked.h"
 #include "solve/placement/spill/spill_plan.h"

@@ -7,8 +7,8 @@
 // Cost    some tens of small offsets problems per repair.
 // Source  ours: the shortest run of steps without addresses is found, and the cheapest
 //         tensor kept in it whose absence gives it addresses is dropped.
-#ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_REPAIR_H_
-#define SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_REPAIR_H_
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_REPAIR_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_REPAIR_H_
 
 #include "solve/placement/spill/spill_plan.h"
 #include "solve/placement/spill/spill_search.h"
@@ -24,4 +24,4 @@ Status PlaceWithRepairs(const OperatorGraph& graph, SpillCharge charge,
 
 }  // namespace sluice
 
-#endif  // SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_REPAIR_H_
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_REPAIR_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/placement/offsets/address_repair.h"
+#include "solve/placement/spill/address_repair.h"
 
 #include "base/checked.h"
 #include "base/sort.h"

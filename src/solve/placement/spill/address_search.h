@@ -9,8 +9,8 @@
 // Cost    exponential: depth first over orders and all sets that leave after each step,
 //         deepening on bytes; a dead end in addresses cuts back to the step causing it.
 // Source  ours; complete over the write-gap view of COSMA's model.
-#ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_SEARCH_H_
-#define SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_SEARCH_H_
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_
 
 #include "base/budget.h"
 #include "solve/placement/spill/joint.h"
@@ -31,4 +31,4 @@ Status SearchAddresses(const OperatorGraph& graph, const JointOptions& options,
 
 }  // namespace sluice
 
-#endif  // SLUICE_SOLVE_PLACEMENT_OFFSETS_ADDRESS_SEARCH_H_
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_

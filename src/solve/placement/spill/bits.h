@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of at most 64 * W small integers, as values.
-#ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_BITS_H_
-#define SLUICE_SOLVE_PLACEMENT_OFFSETS_BITS_H_
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_BITS_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_BITS_H_
 
 #include <stdint.h>
 
@@ -63,4 +63,4 @@ struct Bits {
 
 }  // namespace sluice
 
-#endif  // SLUICE_SOLVE_PLACEMENT_OFFSETS_BITS_H_
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_BITS_H_
