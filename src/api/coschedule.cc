@@ -305,7 +305,7 @@ Status TakeTimeTurns(const Scheduler& s, Arrangement* a, int64_t* least) {
     options.solver = SLUICE_SOLVER_BASELINE;
     options.scratchpad_bytes = static_cast<uint64_t>(room[m]);
     CurvePoint point = {};
-    const Status status = PlanPoint(s.models[m].graph->graph, s.hardware, options, {},
+    const Status status = PlanPoint({s.models[m].graph->graph, s.hardware, options}, {},
                                     s.arena, s.scratch, &point, s.diagnostic);
     if (status == Status::kInfeasible) return Status::kOk;
     SLUICE_TRY(status);

@@ -86,6 +86,17 @@ Status AdoptPlan(sluice_plan_t* plan, const void* bytes, size_t size,
   return ReadPlan(copy, size, &plan->arena, &plan->plan, diagnostic);
 }
 
+// The plan to resume from lies in a C object that the planner does not know.
+PlanRequest RequestOf(const sluice_graph_t& graph, const sluice_hardware_t& hardware,
+                      const sluice_schedule_options_t& options) {
+  PlanRequest request = {graph.graph, hardware.hardware, options};
+  if (options.resume != nullptr) {
+    request.resume = &options.resume->plan;
+    request.resume_bytes = options.resume->bytes.size();
+  }
+  return request;
+}
+
 Status ScheduleInto(sluice_context_t* context, const sluice_graph_t& graph,
                     const sluice_hardware_t& hardware,
                     const sluice_schedule_options_t& options,
@@ -94,12 +105,11 @@ Status ScheduleInto(sluice_context_t* context, const sluice_graph_t& graph,
                     Diagnostic* diagnostic) {
   Memory* memory = &context->memory;
   Arena scratch(memory);
-  SLUICE_TRY(before == nullptr
-                 ? MakePlan(graph.graph, hardware.hardware, options, &plan->arena,
-                            &scratch, &plan->bytes, diagnostic)
-                 : RemakePlan(graph.graph, hardware.hardware, options, before->plan,
-                              minimise_changes, &plan->arena, &scratch, &plan->bytes,
-                              change, diagnostic));
+  PlanRequest request = RequestOf(graph, hardware, options);
+  if (before != nullptr) request.before = &before->plan;
+  request.minimise_changes = minimise_changes;
+  SLUICE_TRY(
+      MakePlan(request, &plan->arena, &scratch, &plan->bytes, change, diagnostic));
   SLUICE_TRY(ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
                       diagnostic));
   uint64_t* peaks = plan->plan.report.phase_peak_bytes;
@@ -329,7 +339,7 @@ sluice_status_t sluice_schedule_memory_bound(sluice_context_t* context,
         "known version");
   }
   sluice::Arena scratch(&context->memory);
-  return report.Done(sluice::BoundMemory(graph->graph, hardware->hardware, own,
+  return report.Done(sluice::BoundMemory(sluice::RequestOf(*graph, *hardware, own),
                                          &scratch, out_bytes, report.get()));
 }
 

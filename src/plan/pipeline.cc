@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/pipeline.h"
 
-#include "api/objects.h"
 #include "base/checked.h"
 #include "emit/emit.h"
 #include "io/read.h"
@@ -69,14 +68,6 @@ Status Complete(const Graph& graph, const Hardware& hardware, Arena* scratch,
                     &c->report);
 }
 
-// What a plan is made from, where that is a plan.
-struct Again {
-  const Plan* before;  // or nullptr
-  bool minimise;
-  sluice_change_t* change;
-};
-constexpr Again kAnew = {nullptr, false, nullptr};
-
 uint64_t NodeCount(const Hardware& hardware) {
   return uint64_t{hardware.node_cols} * hardware.node_rows;
 }
@@ -92,16 +83,17 @@ uint64_t PlainBytes(const Graph& graph, const Hardware& hardware, uint64_t steps
 }
 
 // What is added while better ones are searched for; the search does with that.
-uint64_t SearchBytes(const Graph& graph, const Hardware& hardware,
-                     const sluice_schedule_options_t& options, uint64_t steps) {
+uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
+  const Graph& graph = request.graph;
+  const Hardware& hardware = request.hardware;
+  const sluice_schedule_options_t& options = request.options;
   // Plans for many nodes are as long as judges take them (node_layer.cc).
   if (NodeCount(hardware) > 1) return uint64_t{256} << 20;
   if (options.solver == SLUICE_SOLVER_BASELINE) return 0;
   const uint64_t one = 2 * 1024 * 1024 + 16 * 1024 * uint64_t{graph.layers.size()};
   // A handed plan or the plain one beside it, and copies of the search.
   return one * (options.runner != nullptr ? 2 + 3 * ParallelStarts::kStarts : 1) +
-         128 * steps +
-         (options.resume != nullptr ? 2 * options.resume->bytes.size() : 0);
+         128 * steps + (request.resume != nullptr ? 2 * request.resume_bytes : 0);
 }
 
 bool HasFused(const PlanNotation& notation) {
@@ -114,15 +106,15 @@ bool HasFused(const PlanNotation& notation) {
 // Everything until the plan's bytes.
 class PlanMaker {
  public:
-  PlanMaker(const Graph& graph, const Hardware& hardware,
-            const sluice_schedule_options_t& options, const Again& again, Budget* clock,
+  PlanMaker(const PlanRequest& request, sluice_change_t* change, Budget* clock,
             Progress* progress, Arena* arena, Arena* scratch, Diagnostic* diagnostic)
-      : graph_(graph),
-        hardware_(hardware),
-        options_(options),
-        before_(again.before),
-        minimise_(again.minimise),
-        change_(again.change),
+      : request_(request),
+        graph_(request.graph),
+        hardware_(request.hardware),
+        options_(request.options),
+        before_(request.before),
+        minimise_(request.minimise_changes),
+        change_(change),
         clock_(clock),
         progress_(progress),
         search_(*clock),
@@ -132,11 +124,11 @@ class PlanMaker {
         live_before_(scratch->memory()->live_bytes()),
         tiling_memory_(scratch->memory()),
         tilings_(&tiling_memory_),
-        baseline_(scratch->memory(), hardware) {
-    capacity_ = hardware.scratchpad().capacity_bytes;
-    if (options.scratchpad_bytes != 0) {
+        baseline_(scratch->memory(), request.hardware) {
+    capacity_ = hardware_.scratchpad().capacity_bytes;
+    if (options_.scratchpad_bytes != 0) {
       capacity_ = static_cast<int64_t>(
-          Min<uint64_t>(options.scratchpad_bytes, static_cast<uint64_t>(capacity_)));
+          Min<uint64_t>(options_.scratchpad_bytes, static_cast<uint64_t>(capacity_)));
     }
   }
 
@@ -149,11 +141,11 @@ class PlanMaker {
     SLUICE_TRY(costs.Init(diagnostic_));
     const TileCoster coster = costs.coster();
     bool again = before_ != nullptr;
-    if (options_.resume != nullptr) {
+    if (request_.resume != nullptr) {
       SLUICE_TRY(TakeResumed());
       // A plain plan says nothing about what to fuse.
-      again = HasFused(options_.resume->plan.notation);
-      if (again) before_ = &options_.resume->plan;
+      again = HasFused(request_.resume->notation);
+      if (again) before_ = request_.resume;
     }
     if (again) SLUICE_TRY(MakeAgain(costs, coster));
     const Status status = again && !best_.all.empty() ? Status::kOk
@@ -315,7 +307,7 @@ class PlanMaker {
     step_ns_ = kStepNs;
     hurried_ = true;
     scratch_->memory()->Limit(live_before_ + PlainBytes(graph_, hardware_, 0) +
-                              SearchBytes(graph_, hardware_, options_, 0));
+                              SearchBytes(request_, 0));
     const Status status = TakeFound(nullptr, false, costs, coster);
     scratch_->memory()->Limit(0);
     hurried_ = false;
@@ -335,7 +327,7 @@ class PlanMaker {
     const uint64_t begin = clock_->watched() ? MonotonicNs() : 0;
     const uint64_t steps = baseline_.program.size();
     const uint64_t bound = live_before_ + PlainBytes(graph_, hardware_, steps) +
-                           SearchBytes(graph_, hardware_, options_, steps);
+                           SearchBytes(request_, steps);
     SLUICE_TRY(CompleteBaseline());
     const bool nodes = baseline_.program.nodes() > 1;
     const bool searches = nodes || options_.solver != SLUICE_SOLVER_BASELINE;
@@ -373,7 +365,7 @@ class PlanMaker {
 
   // The plan that was handed in, once it is judged, if it keeps to the options.
   Status TakeResumed() {
-    const Plan& plan = options_.resume->plan;
+    const Plan& plan = *request_.resume;
     {
       ArenaScope scope(scratch_);
       VerifiedCounts counts = {};
@@ -547,6 +539,7 @@ class PlanMaker {
     return Hold(image, &written, c->report);
   }
 
+  const PlanRequest& request_;
   const Graph& graph_;
   const Hardware& hardware_;
   const sluice_schedule_options_t& options_;
@@ -585,10 +578,10 @@ class WatchScope {
   Memory* memory_;
 };
 
-Status MakeWatched(const Graph& graph, const Hardware& hardware,
-                   const sluice_schedule_options_t& options, const Again& again,
-                   Arena* arena, Arena* scratch, Span<const uint8_t>* bytes,
+Status MakeWatched(const PlanRequest& request, Arena* arena, Arena* scratch,
+                   Span<const uint8_t>* bytes, sluice_change_t* change,
                    Diagnostic* diagnostic) {
+  const sluice_schedule_options_t& options = request.options;
   Progress progress;
   progress.callback = options.progress;
   progress.user = options.progress_user;
@@ -596,8 +589,7 @@ Status MakeWatched(const Graph& graph, const Hardware& hardware,
                options.progress != nullptr ? &progress : nullptr);
   const WatchScope watch(scratch->memory(), &clock);
   ArenaScope scope(scratch);
-  PlanMaker maker(graph, hardware, options, again, &clock, &progress, arena, scratch,
-                  diagnostic);
+  PlanMaker maker(request, change, &clock, &progress, arena, scratch, diagnostic);
   const Status status = maker.Make();
   *bytes = maker.bytes();
   if (status == Status::kOk || clock.stop_reason() == SLUICE_STOP_COMPLETE) {
@@ -613,8 +605,7 @@ Status MakeWatched(const Graph& graph, const Hardware& hardware,
 }
 
 // There was not even room for the plain plan: how much would be.
-Status RefuseMemory(const Graph& graph, const Hardware& hardware,
-                    const sluice_schedule_options_t& options, Arena* scratch,
+Status RefuseMemory(const PlanRequest& request, Arena* scratch,
                     Diagnostic* diagnostic) {
   const uint64_t live = scratch->memory()->live_bytes();
   const uint64_t cap = scratch->memory()->max_bytes();
@@ -625,11 +616,10 @@ Status RefuseMemory(const Graph& graph, const Hardware& hardware,
   bool counted = false;
   {
     ArenaScope scope(scratch);
-    PlanMaker maker(graph, hardware, options, kAnew, &clock, &progress, nullptr,
-                    scratch, &ignored);
+    PlanMaker maker(request, nullptr, &clock, &progress, nullptr, scratch, &ignored);
     counted = maker.CountSteps(&steps) == Status::kOk;
   }
-  const uint64_t required = live + PlainBytes(graph, hardware, steps);
+  const uint64_t required = live + PlainBytes(request.graph, request.hardware, steps);
   Fail fail(diagnostic, Status::kOutOfMemory, "memory");
   fail.Text(counted ? "the plain plan needs a context of "
                     : "to know what the plain plan needs takes a context of ");
@@ -638,54 +628,33 @@ Status RefuseMemory(const Graph& graph, const Hardware& hardware,
   return fail.Bytes(required, cap);
 }
 
-Status Make(const Graph& graph, const Hardware& hardware,
-            const sluice_schedule_options_t& options, const Again& again, Arena* arena,
-            Arena* scratch, Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
-  SLUICE_TRY(CheckOptions(options, diagnostic));
-  SLUICE_TRY(CheckMachine(hardware, diagnostic));
-  sluice_change_t unread = {};
-  Again from = again;
-  if (from.change == nullptr) from.change = &unread;
-  const Status status =
-      MakeWatched(graph, hardware, options, from, arena, scratch, bytes, diagnostic);
-  return status == Status::kOutOfMemory
-             ? RefuseMemory(graph, hardware, options, scratch, diagnostic)
-             : status;
-}
-
 }  // namespace
 
-Status BoundMemory(const Graph& graph, const Hardware& hardware,
-                   const sluice_schedule_options_t& options, Arena* scratch,
-                   uint64_t* bytes, Diagnostic* diagnostic) {
-  SLUICE_TRY(CheckOptions(options, diagnostic));
-  SLUICE_TRY(CheckMachine(hardware, diagnostic));
+Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
+                   Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOptions(request.options, diagnostic));
+  SLUICE_TRY(CheckMachine(request.hardware, diagnostic));
   ArenaScope scope(scratch);
   Progress progress;
   Budget clock;
-  PlanMaker maker(graph, hardware, options, kAnew, &clock, &progress, nullptr, scratch,
-                  diagnostic);
+  PlanMaker maker(request, nullptr, &clock, &progress, nullptr, scratch, diagnostic);
   uint64_t steps = 0;
   SLUICE_TRY(maker.CountSteps(&steps));
-  *bytes = kObjectBytes + PlainBytes(graph, hardware, steps) +
-           SearchBytes(graph, hardware, options, steps);
+  *bytes = kObjectBytes + PlainBytes(request.graph, request.hardware, steps) +
+           SearchBytes(request, steps);
   return Status::kOk;
 }
 
-Status MakePlan(const Graph& graph, const Hardware& hardware,
-                const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
-                Span<const uint8_t>* bytes, Diagnostic* diagnostic) {
-  return Make(graph, hardware, options, {nullptr, false, nullptr}, arena, scratch,
-              bytes, diagnostic);
-}
-
-Status RemakePlan(const Graph& graph, const Hardware& hardware,
-                  const sluice_schedule_options_t& options, const Plan& before,
-                  bool minimise_changes, Arena* arena, Arena* scratch,
-                  Span<const uint8_t>* bytes, sluice_change_t* change,
-                  Diagnostic* diagnostic) {
-  return Make(graph, hardware, options, {&before, minimise_changes, change}, arena,
-              scratch, bytes, diagnostic);
+Status MakePlan(const PlanRequest& request, Arena* arena, Arena* scratch,
+                Span<const uint8_t>* bytes, sluice_change_t* change,
+                Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOptions(request.options, diagnostic));
+  SLUICE_TRY(CheckMachine(request.hardware, diagnostic));
+  sluice_change_t unread = {};
+  const Status status = MakeWatched(request, arena, scratch, bytes,
+                                    change == nullptr ? &unread : change, diagnostic);
+  return status == Status::kOutOfMemory ? RefuseMemory(request, scratch, diagnostic)
+                                        : status;
 }
 
 }  // namespace sluice

@@ -6,7 +6,10 @@
 //               (but with SLUICE_SOLVER_BASELINE)
 //            -> stream -> plan bytes -> verify
 //
-// Input    graph, hardware, options.
+// With a plan before: lowering -> which layer was which -> fusion of what was touched
+//            -> placement -> ...; as without one where nothing of it can be kept.
+//
+// Input    graph, hardware, options; plans to start from.
 // Output   the plan's bytes in `arena`.
 // Errors   as sluice_schedule states; kInternal when our own plan fails verify.
 #ifndef SLUICE_PLAN_PIPELINE_H_
@@ -14,30 +17,18 @@
 
 #include "base/budget.h"
 #include "base/memory.h"
-#include "model/graph.h"
-#include "model/hardware.h"
-#include "model/plan.h"
+#include "plan/request.h"
 
 namespace sluice {
 
-Status MakePlan(const Graph& graph, const Hardware& hardware,
-                const sluice_schedule_options_t& options, Arena* arena, Arena* scratch,
-                Span<const uint8_t>* bytes, Diagnostic* diagnostic);
+// change: what was kept of request.before, counted in layers; may be NULL.
+Status MakePlan(const PlanRequest& request, Arena* arena, Arena* scratch,
+                Span<const uint8_t>* bytes, sluice_change_t* change,
+                Diagnostic* diagnostic);
 
-// From a plan of a graph, machine or budget that was like these, of which what holds is
-// kept:
-//   lowering -> which layer was which -> fusion of what was touched -> placement -> ...
-// or as MakePlan where nothing can be kept; *change says which, and counts layers.
-Status RemakePlan(const Graph& graph, const Hardware& hardware,
-                  const sluice_schedule_options_t& options, const Plan& before,
-                  bool minimise_changes, Arena* arena, Arena* scratch,
-                  Span<const uint8_t>* bytes, sluice_change_t* change,
-                  Diagnostic* diagnostic);
-
-// Bytes that MakePlan takes at most, its plan included.
-Status BoundMemory(const Graph& graph, const Hardware& hardware,
-                   const sluice_schedule_options_t& options, Arena* scratch,
-                   uint64_t* bytes, Diagnostic* diagnostic);
+// The most bytes that MakePlan may take, its plan included.
+Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
+                   Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/together/curve.h"
 
-#include "api/arguments.h"
-#include "api/objects.h"
 #include "base/checked.h"
 #include "io/read.h"
 #include "model/stream_cuts.h"
-#include "sluice/experimental.h"
 
 namespace sluice {
 
 namespace {
-
-constexpr uint32_t kMaxPoints = 256;
 
 struct Tracer {
   const Graph& graph;
@@ -32,19 +27,21 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
     options.deadline_ns = Max<uint64_t>(rest / share, 1);
   }
   point->bytes = bytes;
-  return PlanPoint(t->graph, t->hardware, options, {}, nullptr, t->scratch, point,
-                   t->diagnostic);
+  const PlanRequest plan = {t->graph, t->hardware, options, t->request.resume,
+                            t->request.resume_bytes};
+  return PlanPoint(plan, {}, nullptr, t->scratch, point, t->diagnostic);
 }
 
 // The least scratchpad with a plan, by the proof that one byte is too little.
-int64_t SmallestBytes(const Graph& graph, const Hardware& hardware,
-                      sluice_schedule_options_t options, Arena* scratch) {
+int64_t SmallestBytes(const Tracer& t) {
+  sluice_schedule_options_t options = t.request.options;
   options.scratchpad_bytes = 1;
   Diagnostic found = {};
-  Arena memory(scratch->memory());
+  Arena memory(t.scratch->memory());
   Span<const uint8_t> plan;
-  const Status status =
-      MakePlan(graph, hardware, options, &memory, scratch, &plan, &found);
+  const PlanRequest request = {t.graph, t.hardware, options, t.request.resume,
+                               t.request.resume_bytes};
+  const Status status = MakePlan(request, &memory, t.scratch, &plan, nullptr, &found);
   if (status != Status::kInfeasible) return 1;
   return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
 }
@@ -108,26 +105,24 @@ double GeometricRatio(double from, double to, uint32_t n) {
   return high;
 }
 
-Status PlanPoint(const Graph& graph, const Hardware& hardware,
-                 const sluice_schedule_options_t& options, Span<const uint8_t> before,
-                 Arena* arena, Arena* scratch, CurvePoint* point,
-                 Diagnostic* diagnostic) {
+Status PlanPoint(const PlanRequest& request, Span<const uint8_t> before, Arena* arena,
+                 Arena* scratch, CurvePoint* point, Diagnostic* diagnostic) {
+  const Hardware& hardware = request.hardware;
   Arena memory(scratch->memory());  // the plan's own
   ArenaScope scope(scratch);
+  PlanRequest from = request;
   Span<const uint8_t> made;
-  if (before.empty()) {
-    SLUICE_TRY(MakePlan(graph, hardware, options, &memory, scratch, &made, diagnostic));
-  } else {
-    Plan old = {};
+  Plan old = {};
+  if (!before.empty()) {
     SLUICE_TRY(ReadPlan(before.data(), before.size(), scratch, &old, diagnostic));
-    SLUICE_TRY(RemakePlan(graph, hardware, options, old, false, &memory, scratch, &made,
-                          nullptr, diagnostic));
+    from.before = &old;
   }
+  SLUICE_TRY(MakePlan(from, &memory, scratch, &made, nullptr, diagnostic));
   Plan read = {};
   SLUICE_TRY(ReadPlan(made.data(), made.size(), scratch, &read, diagnostic));
   point->latency = static_cast<int64_t>(read.report.latency_cycles);
   point->energy_pj = read.report.energy_pj;
-  if (options.max_block_cycles != 0) {
+  if (request.options.max_block_cycles != 0) {
     SLUICE_TRY(LongestInstance(hardware, read.stream, scratch, &point->longest));
   }
   point->cut = read.report.stop_reason == SLUICE_STOP_DEADLINE;
@@ -154,9 +149,7 @@ Status MakeCurve(const Graph& graph, const Hardware& hardware,
   // The point that must be there first, then those that matter most.
   SLUICE_TRY(AddPoint(&t, capacity, out));
   const int64_t alignment = RangeAlignment(hardware);
-  const int64_t smallest = Min(
-      RoundUpTo(SmallestBytes(graph, hardware, request.options, scratch), alignment),
-      capacity);
+  const int64_t smallest = Min(RoundUpTo(SmallestBytes(t), alignment), capacity);
   SLUICE_TRY(AddPoint(&t, smallest, out));
   const uint32_t steps = request.points - 1;
   const double ratio = GeometricRatio(static_cast<double>(smallest),
@@ -171,44 +164,4 @@ Status MakeCurve(const Graph& graph, const Hardware& hardware,
   return Status::kOk;
 }
 
-namespace {
-
-Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hardware,
-             const sluice_schedule_options_t& options, sluice_curve_point_t* points,
-             uint32_t* count, Diagnostic* diagnostic) {
-  Arena scratch(&context->memory);
-  CurveRequest request = {options, *count, 0};
-  if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
-  if (options.energy_exponent == 0) request.options.delay_exponent = 1;
-  Vector<CurvePoint> made(&scratch);
-  SLUICE_TRY(made.Reserve(*count + 1));
-  SLUICE_TRY(MakeCurve(graph, hardware, request, &scratch, &made, diagnostic));
-  *count = static_cast<uint32_t>(made.size());
-  for (size_t i = 0; i < made.size(); ++i) {
-    const CurvePoint& from = made[i];
-    points[i] = {static_cast<uint64_t>(from.bytes), static_cast<uint64_t>(from.need),
-                 static_cast<uint64_t>(from.latency), from.energy_pj};
-  }
-  return Status::kOk;
-}
-
-}  // namespace
 }  // namespace sluice
-
-sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* graph,
-                             const sluice_hardware_t* hardware,
-                             const sluice_schedule_options_t* options,
-                             sluice_curve_point_t* points, uint32_t* count,
-                             sluice_diagnostic_t* diagnostic) {
-  sluice::CallReport report(diagnostic);
-  sluice_schedule_options_t own;
-  if (context == nullptr || graph == nullptr || hardware == nullptr ||
-      points == nullptr || count == nullptr || *count < 2 ||
-      *count > sluice::kMaxPoints || !sluice::ReadStruct(options, &own)) {
-    return report.BadArgument(
-        "context, graph, hardware, points and count must not be null, 2 to 256 points "
-        "be asked for, options be of a known version");
-  }
-  return report.Done(sluice::Curve(context, graph->graph, hardware->hardware, own,
-                                   points, count, report.get()));
-}

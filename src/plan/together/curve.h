@@ -28,7 +28,9 @@ struct CurvePoint {
 struct CurveRequest {
   sluice_schedule_options_t options;  // of each plan; scratchpad_bytes: the last point
   uint32_t points;
-  uint64_t end_ns;  // of the whole, absolute; 0 = none
+  uint64_t end_ns;     // of the whole, absolute; 0 = none
+  const Plan* resume;  // where each plan starts, as PlanRequest; NULL = none
+  uint64_t resume_bytes;
 };
 
 // Of scratchpad ranges that streams are bound to.
@@ -40,10 +42,8 @@ double GeometricRatio(double from, double to, uint32_t n);
 // One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
 // before: a plan for more or less scratchpad to start from, or empty; its bytes 16-byte
 // aligned.
-Status PlanPoint(const Graph& graph, const Hardware& hardware,
-                 const sluice_schedule_options_t& options, Span<const uint8_t> before,
-                 Arena* arena, Arena* scratch, CurvePoint* point,
-                 Diagnostic* diagnostic);
+Status PlanPoint(const PlanRequest& request, Span<const uint8_t> before, Arena* arena,
+                 Arena* scratch, CurvePoint* point, Diagnostic* diagnostic);
 
 Status MakeCurve(const Graph& graph, const Hardware& hardware,
                  const CurveRequest& request, Arena* scratch, Vector<CurvePoint>* out,

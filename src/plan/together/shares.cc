@@ -110,7 +110,7 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   CurvePoint point = {};
   point.bytes = size->point.bytes;
   ++planned_;
-  const Status status = PlanPoint(*model->graph, request_.hardware, options, before,
+  const Status status = PlanPoint({*model->graph, request_.hardware, options}, before,
                                   arena_, scratch_, &point, diagnostic_);
   if (status == Status::kOk) {
     point.cut = point.cut || way == Way::kPlain;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice_curve: checks arguments, then asks the planner for a plan per scratchpad size.
+#include "plan/together/curve.h"
+
+#include "api/arguments.h"
+#include "api/objects.h"
+#include "sluice/experimental.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kMaxPoints = 256;
+
+Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hardware,
+             const sluice_schedule_options_t& options, sluice_curve_point_t* points,
+             uint32_t* count, Diagnostic* diagnostic) {
+  Arena scratch(&context->memory);
+  CurveRequest request = {options, *count, 0, nullptr, 0};
+  if (options.resume != nullptr) {
+    request.resume = &options.resume->plan;
+    request.resume_bytes = options.resume->bytes.size();
+  }
+  if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
+  if (options.energy_exponent == 0) request.options.delay_exponent = 1;
+  Vector<CurvePoint> made(&scratch);
+  SLUICE_TRY(made.Reserve(*count + 1));
+  SLUICE_TRY(MakeCurve(graph, hardware, request, &scratch, &made, diagnostic));
+  *count = static_cast<uint32_t>(made.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const CurvePoint& from = made[i];
+    points[i] = {static_cast<uint64_t>(from.bytes), static_cast<uint64_t>(from.need),
+                 static_cast<uint64_t>(from.latency), from.energy_pj};
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+}  // namespace sluice
+
+sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* graph,
+                             const sluice_hardware_t* hardware,
+                             const sluice_schedule_options_t* options,
+                             sluice_curve_point_t* points, uint32_t* count,
+                             sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_schedule_options_t own;
+  if (context == nullptr || graph == nullptr || hardware == nullptr ||
+      points == nullptr || count == nullptr || *count < 2 ||
+      *count > sluice::kMaxPoints || !sluice::ReadStruct(options, &own)) {
+    return report.BadArgument(
+        "context, graph, hardware, points and count must not be null, 2 to 256 points "
+        "be asked for, options be of a known version");
+  }
+  return report.Done(sluice::Curve(context, graph->graph, hardware->hardware, own,
+                                   points, count, report.get()));
+}
