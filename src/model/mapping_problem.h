@@ -105,6 +105,10 @@ Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[
                      int32_t channels, uint32_t accumulator_bytes,
                      MappingProblem* problem, Diagnostic* diagnostic);
 
+// Equal problems have equal hashes and the same best mapping.
+uint64_t HashProblem(const MappingProblem& problem);
+bool SameProblem(const MappingProblem& a, const MappingProblem& b);
+
 }  // namespace sluice
 
 #endif  // SLUICE_MODEL_MAPPING_PROBLEM_H_

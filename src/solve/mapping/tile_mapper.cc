@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/mapping/tile_mapper.h"
 
-#include "solve/mapping/kapla/kapla.h"
-
 namespace sluice {
 
 namespace {

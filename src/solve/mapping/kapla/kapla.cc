@@ -22,34 +22,6 @@ bool IsBetter(const MappedNest& a, const MappedNest& b) {
 
 }  // namespace
 
-uint64_t HashProblem(const MappingProblem& problem) {
-  uint64_t hash = problem.operands | problem.vector << 3 | problem.partial_bytes << 4;
-  const auto mix = [&hash](uint64_t value) {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
-  };
-  for (const int64_t extent : problem.extent) mix(static_cast<uint64_t>(extent));
-  for (int x = 0; x < 2; ++x) {
-    mix(static_cast<uint32_t>(problem.stride[x]) |
-        uint64_t{static_cast<uint32_t>(problem.dilation[x])} << 32);
-  }
-  for (const uint32_t bytes : problem.element_bytes) mix(bytes);
-  return hash;
-}
-
-bool SameProblem(const MappingProblem& a, const MappingProblem& b) {
-  bool same = a.operands == b.operands && a.vector == b.vector &&
-              a.partial_bytes == b.partial_bytes;
-  for (uint32_t d = 0; d < kDims; ++d) same &= a.extent[d] == b.extent[d];
-  for (int x = 0; x < 2; ++x) {
-    same &= a.stride[x] == b.stride[x] && a.dilation[x] == b.dilation[x];
-  }
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    same &= a.element_bytes[v] == b.element_bytes[v];
-  }
-  return same;
-}
-
 Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
                 const KaplaOptions& options, Budget* budget, Arena* arena,
                 MappedNest* mapped, Diagnostic* diagnostic) {

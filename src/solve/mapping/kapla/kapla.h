@@ -56,9 +56,6 @@ Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
                  const KaplaOptions& options, Budget* budget, Arena* arena,
                  MappingTable* table, Diagnostic* diagnostic);
 
-uint64_t HashProblem(const MappingProblem& problem);
-bool SameProblem(const MappingProblem& a, const MappingProblem& b);
-
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_MAPPING_KAPLA_KAPLA_H_
