@@ -1,3 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// The main program of all doctest tests. A test case that cannot run says so with
+// MESSAGE("skipped: why"). When every case that was asked for has said so without
+// checking anything, the program ends with 77, which ctest shows as "Skipped".
+// A failure is always a failure, whatever was skipped beside it.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+constexpr int kSkipped = 77;
+int cases = 0;
+int skipped_cases = 0;
+
+class SkipListener : public doctest::IReporter {
+ public:
+  explicit SkipListener(const doctest::ContextOptions&) {}
+  void test_case_start(const doctest::TestCaseData&) override { says_skipped_ = false; }
+  void log_message(const doctest::MessageData& message) override {
+    const char* text = message.m_string.c_str();
+    if (std::strncmp(text, "skipped: ", 9) != 0) return;
+    says_skipped_ = true;
+    std::snprintf(why_, sizeof why_, "%s", text + 9);
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+    ++cases;
+    if (!says_skipped_) return;
+    if (stats.numAssertsCurrentTest > 0) {
+      std::printf("skipped in part: %s\n", why_);
+    } else {
+      std::printf("skipped: %s\n", why_);
+      ++skipped_cases;
+    }
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  bool says_skipped_ = false;
+  char why_[400] = "";
+};
+
+REGISTER_LISTENER("skips", 1, SkipListener);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  doctest::Context context(argc, argv);
+  const int result = context.run();
+  if (context.shouldExit() || result != 0 || cases == 0) return result;
+  return skipped_cases == cases ? kSkipped : 0;
+}

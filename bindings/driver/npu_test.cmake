@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Models through the driver; their outputs are those of TFLite's reference kernels, or,
-# for a network with seeded weights, of the simulator's untiled run.
+# Models through the driver; their outputs are those of TFLite's reference kernels. One
+# model comes with the project.
 #   cmake -DSLUICE=<tool> -DDRIVER=<npu_test> -DGOLDENS=tflite.json -DSHARED=<folder>
 #         -DWORK=<folder> -P npu_test.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -14,23 +14,18 @@ include(${CMAKE_CURRENT_LIST_DIR}/../../tests/support/run.cmake)
 file(READ ${GOLDENS} goldens)
 run(${SLUICE} hw soma-edge -o ${WORK}/hardware.slh)
 set(models)
-foreach(model kws_ref_model_int8 person_detect_int8 resnet8_cifar10_int8)
-  set(file ${SHARED}/models/tflite/${model}.tflite)
+foreach(model residual_cnn_int8 kws_ref_model_int8 person_detect_int8 resnet8_cifar10_int8)
+  set(file ${CMAKE_CURRENT_LIST_DIR}/../../tests/models/${model}.tflite)
+  if(NOT EXISTS ${file})
+    set(file ${SHARED}/models/tflite/${model}.tflite)
+  endif()
   if(EXISTS ${file})
     run(${SLUICE} import ${file} -o ${WORK}/${model}.slg)
     string(JSON hash GET "${goldens}" models ${model} 0 output_fnv1a)
     list(APPEND models ${WORK}/${model}.slg ${hash})
   else()
-    message("skipped: ${file} is not there")
+    message("skipped in part: ${file} is not there")
   endif()
 endforeach()
-if(NOT models)
-  run(${SLUICE} zoo mobilenet_v1 -o ${WORK}/mobilenet_v1.slg)
-  run(${SLUICE} schedule ${WORK}/mobilenet_v1.slg --hw soma-edge -o ${WORK}/plan.slp)
-  run(${SLUICE} simulate ${WORK}/plan.slp --graph ${WORK}/mobilenet_v1.slg
-      --hw soma-edge --functional --seed 1 --json)
-  string(JSON hash GET "${output}" functional output_fnv1a)
-  list(APPEND models ${WORK}/mobilenet_v1.slg ${hash})
-endif()
 run(${DRIVER} ${WORK}/hardware.slh 1 ${models})
 message("${output}")

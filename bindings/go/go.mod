@@ -1,5 +1,5 @@
 module sluice
 
-go 1.21
+go 1.19
 
 require github.com/google/flatbuffers v25.12.19+incompatible

@@ -154,6 +154,16 @@ func failure(status C.sluice_status_t, d *C.sluice_diagnostic_t) error {
 	}
 }
 
+// stopped is a library's error and the reason that the context gave for it.
+type stopped struct{ library, reason error }
+
+func stoppedBy(library, reason error) error { return &stopped{library, reason} }
+
+func (e *stopped) Error() string        { return e.library.Error() + "\n" + e.reason.Error() }
+func (e *stopped) Is(target error) bool { return errors.Is(e.library, target) }
+func (e *stopped) As(target any) bool   { return errors.As(e.library, target) }
+func (e *stopped) Unwrap() error        { return e.reason }
+
 func closed(what string) error {
 	return &Error{Kind: ErrBadArgument, Stage: "go", Message: what + " is closed",
 		Layer: -1, Tensor: -1, Instruction: -1}
@@ -368,7 +378,7 @@ func (c *Context) Reschedule(ctx context.Context, previous *Plan, g *Graph, h *H
 
 func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Hardware, o Options, minimise bool) (*Plan, Change, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, Change{}, errors.Join(&Error{Kind: ErrStopped, Stage: "go",
+		return nil, Change{}, stoppedBy(&Error{Kind: ErrStopped, Stage: "go",
 			Message: "the context was done before the call", Layer: -1, Tensor: -1,
 			Instruction: -1}, err)
 	}
@@ -420,7 +430,7 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 	C.free(unsafe.Pointer(cancel))
 	if err := failure(status, &d); err != nil {
 		if status == C.SLUICE_STOPPED && ctx.Err() != nil {
-			err = errors.Join(err, ctx.Err())
+			err = stoppedBy(err, ctx.Err())
 		}
 		return nil, Change{}, err
 	}

@@ -6,11 +6,15 @@
 # down to LEAST bytes, and with SMALLEST the one that the tool says is just feasible.
 #
 # cmake -DSLUICE=... -DMODEL=name -DHARDWARE=name -DGOLDENS=tflite.json
-#       -DSHARED=folder -DWORK=folder -DLEAST=bytes [-DSMALLEST=ON] -P end_to_end.cmake
+#       -DOURS=folder -DSHARED=folder -DWORK=folder -DLEAST=bytes [-DSMALLEST=ON]
+#       -P end_to_end.cmake
 if(DEFINED ENV{SLUICE_SHARED})
   set(SHARED $ENV{SLUICE_SHARED})
 endif()
-set(file ${SHARED}/models/tflite/${MODEL}.tflite)
+set(file ${OURS}/${MODEL}.tflite)
+if(NOT EXISTS ${file})
+  set(file ${SHARED}/models/tflite/${MODEL}.tflite)
+endif()
 if(NOT EXISTS ${file})
   message("skipped: ${file} is not there")
   return()

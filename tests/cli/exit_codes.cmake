@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tool's exit codes and what it prints with --json when something is wrong.
-# cmake -DSLUICE=... -DSHARED=folder -DWORK=folder -P exit_codes.cmake
-if(DEFINED ENV{SLUICE_SHARED})
-  set(SHARED $ENV{SLUICE_SHARED})
-endif()
+# cmake -DSLUICE=... -DMODEL=file.tflite -DWORK=folder -P exit_codes.cmake
 file(MAKE_DIRECTORY ${WORK})
 
 function(expect want)
@@ -41,17 +38,12 @@ file(WRITE ${WORK}/garbage.slg "this is no graph at all")
 expect(2 schedule ${WORK}/garbage.slg --hw soma-edge)
 expect(2 verify ${WORK}/garbage.slg --graph ${WORK}/garbage.slg --hw soma-edge)
 
-set(model ${SHARED}/models/tflite/hello_world_int8.tflite)
-if(NOT EXISTS ${model})
-  message("skipped: ${model} is not there")
-  return()
-endif()
-set(graph ${WORK}/hello.slg)
-set(plan ${WORK}/hello.slp)
-expect(0 import ${model} -o ${graph})
-expect(6 import ${model} -o ${WORK}/none/hello.slg)
+set(graph ${WORK}/model.slg)
+set(plan ${WORK}/model.slp)
+expect(0 import ${MODEL} -o ${graph})
+expect(6 import ${MODEL} -o ${WORK}/none/model.slg)
 if(EXISTS /dev/full)
-  expect(6 import ${model} -o /dev/full)
+  expect(6 import ${MODEL} -o /dev/full)
 endif()
 expect(0 schedule ${graph} --hw mcu-256k -o ${plan})
 expect(0 verify ${plan} --graph ${graph} --hw mcu-256k)

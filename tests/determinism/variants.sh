@@ -70,7 +70,7 @@ for variant in $variants; do
       ;;
   esac
   if [ -z "$c" ] || ! command -v "$cxx" >/dev/null; then
-    echo "skipped $variant: no compiler, or no emulator, for it"
+    echo "skipped: no compiler, or no emulator, for $variant"
     continue
   fi
   # shellcheck disable=SC2086

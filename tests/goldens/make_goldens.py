@@ -4,7 +4,9 @@
 
 Development time only; the tests read the JSON. Run it as
 
-    python3 make_goldens.py MODEL_FOLDER [-o tflite.json]
+    python3 make_goldens.py MODEL_FOLDER... [-o tflite.json]
+
+with the folder of the reference models and tests/models.
 
 It sets up a virtual environment next to the output (or in --venv) with the
 interpreter from PyPI and runs itself in there. Inputs follow the rule "Seeded bytes"
@@ -119,7 +121,7 @@ def enter_venv(folder):
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", help="folder with the .tflite files")
+    parser.add_argument("models", nargs="+", help="folders with the .tflite files")
     parser.add_argument("-o", "--output", default=os.path.join(here, "tflite.json"))
     parser.add_argument("--venv", default=os.path.join(here, ".venv"))
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
@@ -129,7 +131,8 @@ def main():
 
     models = {}
     inside = {}
-    for path in sorted(glob.glob(os.path.join(arguments.models, "*.tflite"))):
+    paths = (p for f in arguments.models for p in glob.glob(os.path.join(f, "*.tflite")))
+    for path in sorted(paths, key=os.path.basename):
         name = os.path.basename(path)[: -len(".tflite")]
         content = readable(path)
         runs = []

@@ -139,7 +139,7 @@ TEST_CASE("mesh: real networks in segments are right, and better than layer by l
     forwarding += sim.forward_bytes > 0;
   }
   if (tried == 0) {
-    std::printf("skipped: no models beside the tree\n");
+    MESSAGE("skipped: the TFLite models are not there");
     return;
   }
   CHECK(tried == 5);
