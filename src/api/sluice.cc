@@ -10,6 +10,7 @@
 #include "api/objects.h"
 #include "io/read.h"
 #include "plan/carry/compare_streams.h"
+#include "plan/memory_bound.h"
 #include "plan/pipeline.h"
 #include "verify/verify.h"
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of work, from graph to verified plan.
 //
-//   lowering -> baseline -> waits -> cycles, report
-//            -> fusion -> placement -> waits -> cycles, report; the cheaper of both
-//               (but with SLUICE_SOLVER_BASELINE)
-//            -> stream -> plan bytes -> verify
+//   lowering -> plain plan, layer by layer  -> waits -> cycles, report
+//            -> fusion -> placement         -> waits -> cycles, report
+//               (not with SLUICE_SOLVER_BASELINE)
+//            -> the cheaper of both -> stream -> plan bytes -> verify
 //
-// With a plan before: lowering -> which layer was which -> fusion of what was touched
-//            -> placement -> ...; as without one where nothing of it can be kept.
+// With an earlier plan (request.before): lowering -> which layer was which -> fusion of
+// what was touched -> placement -> ...; a new plan where nothing of it can be kept.
 //
 // Input    graph, hardware, options; plans to start from.
 // Output   the plan's bytes in `arena`.
 // Errors   as sluice_schedule states; kInternal when our own plan fails verify.
+// Cost     the plain plan, then as much search as options and clock allow.
 #ifndef SLUICE_PLAN_PIPELINE_H_
 #define SLUICE_PLAN_PIPELINE_H_
 
-#include "base/budget.h"
 #include "base/memory.h"
 #include "plan/request.h"
 
@@ -25,10 +25,6 @@ namespace sluice {
 Status MakePlan(const PlanRequest& request, Arena* arena, Arena* scratch,
                 Span<const uint8_t>* bytes, sluice_change_t* change,
                 Diagnostic* diagnostic);
-
-// The most bytes that MakePlan may take, its plan included.
-Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
-                   Diagnostic* diagnostic);
 
 }  // namespace sluice
 

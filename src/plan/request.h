@@ -30,6 +30,15 @@ struct PlanRequest {
       false;  // with `before`: prefer a similar plan to a cheaper one
 };
 
+// Bytes of the scratchpad that the plan may use: the machine's, or fewer if the caller
+// said so.
+inline int64_t ScratchpadBytes(const PlanRequest& request) {
+  const int64_t capacity = request.hardware.scratchpad().capacity_bytes;
+  const uint64_t asked = request.options.scratchpad_bytes;
+  if (asked == 0 || asked >= static_cast<uint64_t>(capacity)) return capacity;
+  return static_cast<int64_t>(asked);
+}
+
 }  // namespace sluice
 
 #endif  // SLUICE_PLAN_REQUEST_H_

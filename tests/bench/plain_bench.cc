@@ -20,7 +20,7 @@
 #include "io/write.h"
 #include "model/report.h"
 #include "nest/scratch.h"
-#include "plan/fused/fused_plan.h"
+#include "plan/candidate.h"
 #include "plan/tile_costs.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/repair/layer_hash.h"

@@ -256,12 +256,14 @@ Positions PositionsBefore(const CarriedSchedule& carried, uint32_t section) {
           b.tiling.Slice(first, last)};
 }
 
-Status AdoptDram(const CarriedSchedule& carried, uint32_t before,
-                 const DmaNotation& listed, int eighths, int64_t capacity, Arena* arena,
+Status AdoptDram(const CarriedCall& call, const DmaNotation& listed, int eighths,
                  Section* section, CarriedParts* parts, bool* adopted) {
+  const CarriedSchedule& carried = call.schedule;
+  const int64_t capacity = call.capacity;
+  Arena* arena = call.arena;
   *adopted = false;
   *parts = CarriedParts{};
-  parts->section = before;
+  parts->section = call.section;
   FusionResult* r = &section->result;
   const TileList& list = r->list;
   if (!FindParts(carried, *section, parts)) return Status::kOk;

@@ -13,8 +13,8 @@
 #ifndef SLUICE_PLAN_CARRY_CARRIED_DRAM_H_
 #define SLUICE_PLAN_CARRY_CARRIED_DRAM_H_
 
-#include "plan/fused/fused_section.h"
-#include "solve/repair/carry.h"
+#include "plan/carry/carried_call.h"
+#include "plan/fused/section.h"
 
 namespace sluice {
 
@@ -51,11 +51,9 @@ struct Positions {
 
 Positions PositionsBefore(const CarriedSchedule& carried, uint32_t section);
 
-// Replaces the DRAM schedule of section->result. before: section of the plan before.
-// listed: of what is new; may be empty where nothing is. eighths: of the scratchpad,
-// spared around what is new.
-Status AdoptDram(const CarriedSchedule& carried, uint32_t before,
-                 const DmaNotation& listed, int eighths, int64_t capacity, Arena* arena,
+// Replaces the DRAM schedule of section->result. listed: of what is new; may be empty
+// where nothing is. eighths: of the scratchpad, spared around what is new.
+Status AdoptDram(const CarriedCall& call, const DmaNotation& listed, int eighths,
                  Section* section, CarriedParts* parts, bool* adopted);
 
 }  // namespace sluice

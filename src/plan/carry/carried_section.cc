@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "plan/carry/carried_dram.h"
+#include "plan/fused/place_section.h"
 
 namespace sluice {
 namespace {
@@ -52,9 +53,9 @@ void CountBuffers(const CarriedParts& parts, const Section& section,
 }
 
 // The same of the plan before; false when it cannot be.
-bool CountBefore(const CarriedSchedule& carried, const CarriedParts& parts,
-                 const Section& section, Span<const uint32_t> local,
-                 Span<const uint32_t> made, BufferCounts* c) {
+bool CountBefore(const CarriedCall& call, const CarriedParts& parts,
+                 const Section& section, Span<const uint32_t> made, BufferCounts* c) {
+  const CarriedSchedule& carried = call.schedule;
   const PlanNotation& notation = *carried.before;
   const uint32_t first = notation.section_buffer[parts.section];
   uint32_t end = static_cast<uint32_t>(notation.buffer.size());
@@ -79,7 +80,7 @@ bool CountBefore(const CarriedSchedule& carried, const CarriedParts& parts,
   for (size_t i = parts.head; i < before.size() - parts.tail; ++i) {
     if (before.Begins(i)) tiles_of_group = TilesOfGroup(before.tiles[i]);
     const uint32_t layer = carried.after_of[before.order[i]];
-    const uint32_t at = layer == kNone ? kNone : local[layer];
+    const uint32_t at = layer == kNone ? kNone : call.local[layer];
     const bool here = at < section.run.layer.size() && section.run.layer[at] == layer;
     tiles += here && made[at] == 1 ? 1 : tiles_of_group;
   }
@@ -179,9 +180,11 @@ bool PlaceFree(Span<const LiveRange> ranges, int64_t capacity, Span<uint32_t> or
 
 // Addresses for section->buffers; *held is false when there are none near those before;
 // *crowded: because what is new finds no room.
-Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
-                    Span<const uint32_t> local, int64_t capacity, Arena* arena,
+Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
                     Section* section, bool* held, bool* crowded) {
+  const CarriedSchedule& carried = call.schedule;
+  const int64_t capacity = call.capacity;
+  Arena* arena = call.arena;
   const PlanNotation& before = *carried.before;
   const Span<const LiveRange> ranges = section->buffers.ranges;
   *held = *crowded = false;
@@ -198,7 +201,7 @@ Status AdoptOffsets(const CarriedSchedule& carried, const CarriedParts& parts,
   SLUICE_TRY(arena->Allocate(ranges.size(), &taken));
   BufferCounts c = {};
   CountBuffers(parts, *section, made, &c);
-  if (!CountBefore(carried, parts, *section, local, made, &c)) return Status::kOk;
+  if (!CountBefore(call, parts, *section, made, &c)) return Status::kOk;
   const uint32_t base = before.section_buffer[parts.section];
   // All as they were, where that can be; then those of head and tail; then, of those,
   // what the others do not meet.
@@ -257,24 +260,23 @@ Status StartOfCarried(const CarriedSchedule& carried, Span<const uint32_t> layer
   return Status::kOk;
 }
 
-Status HoldTimes(const CarriedSchedule& carried, uint32_t before,
-                 Span<const uint32_t> local, int64_t capacity, Arena* arena,
-                 Section* section, bool* held) {
+Status HoldTimes(const CarriedCall& call, Section* section, bool* held) {
   CarriedParts parts;
   section->result.dma = DmaNotation{};
   *held = false;
-  SLUICE_TRY(AdoptDram(carried, before, DmaNotation{}, 0, capacity, arena, section,
-                       &parts, held));
+  SLUICE_TRY(AdoptDram(call, DmaNotation{}, 0, section, &parts, held));
   *held = *held && !parts.tight;
   if (!*held) return Status::kOk;
-  SLUICE_TRY(BuffersOfFused(section->run, section->result, arena, &section->buffers));
+  SLUICE_TRY(
+      BuffersOfFused(section->run, section->result, call.arena, &section->buffers));
   bool crowded = false;
-  return AdoptOffsets(carried, parts, local, capacity, arena, section, held, &crowded);
+  return AdoptOffsets(call, parts, section, held, &crowded);
 }
 
-Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
-                  Span<const uint32_t> local, int64_t capacity, Budget* budget,
-                  Arena* arena, Section* section) {
+Status AdoptTimes(const CarriedCall& call, Budget* budget, Section* section) {
+  const CarriedSchedule& carried = call.schedule;
+  const int64_t capacity = call.capacity;
+  Arena* arena = call.arena;
   FusionResult* r = &section->result;
   const DmaNotation listed = r->dma;
   const int64_t listed_cycles = r->score.latency_cycles;
@@ -285,14 +287,12 @@ Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
   int64_t first = 0;
   bool crowded = true;
   for (int eighths = 0; eighths <= kMostEighths && crowded; ++eighths) {
-    SLUICE_TRY(AdoptDram(carried, before, listed, eighths, capacity, arena, section,
-                         &parts, &adopted));
+    SLUICE_TRY(AdoptDram(call, listed, eighths, section, &parts, &adopted));
     if (!adopted) break;
     if (eighths == 0) first = r->score.latency_cycles;
     SLUICE_TRY(BuffersOfFused(section->run, *r, arena, &section->buffers));
     if (r->score.latency_cycles > first + first / kAllowance) break;
-    SLUICE_TRY(
-        AdoptOffsets(carried, parts, local, capacity, arena, section, &held, &crowded));
+    SLUICE_TRY(AdoptOffsets(call, parts, section, &held, &crowded));
   }
   QuickPlacement placed;
   if (adopted) {

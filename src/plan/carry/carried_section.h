@@ -12,8 +12,9 @@
 #ifndef SLUICE_PLAN_CARRY_CARRIED_SECTION_H_
 #define SLUICE_PLAN_CARRY_CARRIED_SECTION_H_
 
-#include "plan/fused/fused_section.h"
-#include "solve/repair/carry.h"
+#include "base/budget.h"
+#include "plan/carry/carried_call.h"
+#include "plan/fused/section.h"
 
 namespace sluice {
 
@@ -26,17 +27,13 @@ Status StartOfCarried(const CarriedSchedule& carried, Span<const uint32_t> layer
                       bool* touched);
 
 // Whether section->result, of which only the list is set, may run as it did before; then
-// its DRAM schedule, buffers and addresses are set. before: section of the plan before.
-Status HoldTimes(const CarriedSchedule& carried, uint32_t before,
-                 Span<const uint32_t> local, int64_t capacity, Arena* arena,
-                 Section* section, bool* held);
+// its DRAM schedule, buffers and addresses are set.
+Status HoldTimes(const CarriedCall& call, Section* section, bool* held);
 
 // DRAM order, living durations and addresses for section->result, which a list gave its
 // times: those of the plan before where they hold, those of the list where they are
 // better and have addresses.
-Status AdoptTimes(const CarriedSchedule& carried, uint32_t before,
-                  Span<const uint32_t> local, int64_t capacity, Budget* budget,
-                  Arena* arena, Section* section);
+Status AdoptTimes(const CarriedCall& call, Budget* budget, Section* section);
 
 }  // namespace sluice
 

@@ -2,13 +2,13 @@
 #include "plan/fused/fusion_search.h"
 
 #include "base/checked.h"
+#include "plan/deadline.h"
 #include "solve/prefetch/prefetch.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFusionPercent = 85;  // of the budget, for the first stage
-constexpr uint32_t kFewestShares = 2;    // without improvement, before giving up
+constexpr uint32_t kFewestShares = 2;  // without improvement, before giving up
 constexpr uint32_t kMostShares = 10;
 
 // Second stage: what it finds becomes the result's DRAM schedule and score.
@@ -52,8 +52,9 @@ Status SearchOurs(const FusionProblem& problem, const TileModel& model,
   FusionOptions options = FirstStage(search);
   const bool bounded = search.rounds != UINT64_MAX;
   options.anneal = search.rounds != 0;
-  options.rounds = bounded ? Max<uint64_t>(search.rounds / 100 * kFusionPercent, 1) : 0;
-  Budget first = budget->Part(options.anneal ? kFusionPercent : 100);
+  options.rounds =
+      bounded ? Max<uint64_t>(search.rounds / 100 * kPercentForFusing, 1) : 0;
+  Budget first = budget->Part(options.anneal ? kPercentForFusing : 100);
   const Status status =
       SolveFusion(arena, problem, model, options, &first, diagnostic, out);
   budget->Join(first);

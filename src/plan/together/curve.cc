@@ -4,6 +4,8 @@
 #include "base/checked.h"
 #include "io/read.h"
 #include "model/stream_cuts.h"
+#include "plan/deadline.h"
+#include "plan/pipeline.h"
 
 namespace sluice {
 
@@ -24,7 +26,7 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
   if (t->request.end_ns != 0) {
     const uint64_t now = MonotonicNs();
     const uint64_t rest = now < t->request.end_ns ? t->request.end_ns - now : 1;
-    options.deadline_ns = Max<uint64_t>(rest / share, 1);
+    options.deadline_ns = PartOfTime(rest, share);
   }
   point->bytes = bytes;
   const PlanRequest plan = {t->graph, t->hardware, options, t->request.resume,
@@ -57,9 +59,7 @@ Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
     return Status::kOk;
   }
   CurvePoint point = {};
-  // The point that must be there has half the time, the others the same of what is left.
-  const Status status =
-      PlanFor(t, bytes, first ? Min(2u, Max(t->left, 1u)) : Max(t->left, 1u), &point);
+  const Status status = PlanFor(t, bytes, PartsForPoint(first, t->left), &point);
   if (status == Status::kOk) return out->Push(point);
   const bool fatal =
       first || (status != Status::kInfeasible && status != Status::kUnsupported &&

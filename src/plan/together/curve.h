@@ -11,7 +11,8 @@
 #ifndef SLUICE_PLAN_TOGETHER_CURVE_H_
 #define SLUICE_PLAN_TOGETHER_CURVE_H_
 
-#include "plan/pipeline.h"
+#include "base/memory.h"
+#include "plan/request.h"
 
 namespace sluice {
 

@@ -2,6 +2,7 @@
 #include "plan/together/shares.h"
 
 #include "base/checked.h"
+#include "plan/deadline.h"
 
 namespace sluice {
 
@@ -14,7 +15,6 @@ constexpr uint32_t kPlansPerPoint = 6;
 // Of a plan made from another one: more of them find little more.
 constexpr uint64_t kIterationsAgain = 50;
 constexpr uint64_t kIterationsInTime = 400;
-constexpr uint64_t kLastDivisionNs = 200000;
 
 int64_t Scaled(int64_t value, int64_t numerator, int64_t denominator) {
   return static_cast<int64_t>(static_cast<__int128>(value) * numerator / denominator);
@@ -38,9 +38,8 @@ Status Shares::Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes) 
   model->weight = weight;
   model->reserved = reserved_bytes != 0;
   SLUICE_TRY(AddSize(model, model->reserved ? reserved_bytes : request_.whole));
-  // Half of the time for these, where there are others.
-  const uint32_t left = request_.models - count_;
-  return Plan(count_++, 0, request_.points == 1 ? left : 2 * left, true, Way::kSearch);
+  const uint64_t parts = PartsForModel(request_.models - count_, request_.points != 1);
+  return Plan(count_++, 0, static_cast<uint32_t>(parts), true, Way::kSearch);
 }
 
 Status Shares::AddSize(Model* model, int64_t bytes) {
@@ -94,7 +93,7 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   sluice_schedule_options_t options = request_.options;
   options.scratchpad_bytes = static_cast<uint64_t>(size->point.bytes);
   if (InTime()) {
-    options.deadline_ns = Max<uint64_t>(budget_->left_ns() / part, 1);
+    options.deadline_ns = PartOfTime(budget_->left_ns(), part);
     // The others want their time too.
     if (options.max_iterations == 0) options.max_iterations = kIterationsInTime;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fused/fused_section.h"
+#include "plan/fused/place_section.h"
 
 #include "base/checked.h"
 

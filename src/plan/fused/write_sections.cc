@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fused/fused_write.h"
+#include "plan/fused/write_sections.h"
 
 #include "base/checked.h"
 #include "plan/plan_notation.h"
@@ -33,11 +33,13 @@ void FillViewTimes(const Graph& graph, const Lowering& lowering, Span<uint32_t> 
 }
 
 // DRAM places for the order in which groups run.
-Status PlaceTensors(const FusedCall& call, Span<const uint32_t> order,
-                    Span<const Section> sections, Arena* scratch, FusedPlan* plan,
+Status PlaceTensors(const SectionedPlan& sectioned, FusedPlan* plan,
                     Diagnostic* diagnostic) {
-  const Graph& graph = call.graph;
-  const Lowering& lowering = call.lowering;
+  const Graph& graph = sectioned.call.graph;
+  const Lowering& lowering = sectioned.call.lowering;
+  const Span<const Section> sections = sectioned.all();
+  const Span<const uint32_t> order = sectioned.order;
+  Arena* scratch = sectioned.arena;
   ArenaScope scope(scratch);
   Span<uint32_t> when;
   Span<uint8_t> on_chip;
@@ -70,31 +72,32 @@ Status PlaceTensors(const FusedCall& call, Span<const uint32_t> order,
 
 }  // namespace
 
-Status WriteSections(const FusedCall& call, Span<const uint32_t> order,
-                     Span<const Section> sections, Arena* out, Arena* scratch,
-                     Program* program, FusedPlan* plan, Diagnostic* diagnostic) {
-  plan->lowering = call.lowering;
-  SLUICE_TRY(out->Allocate(call.graph.tensors.size(), &plan->lowering.places));
-  SLUICE_TRY(PlaceTensors(call, order, sections, scratch, plan, diagnostic));
+Status WriteSections(const SectionedPlan& plan, const FusedOutput& out,
+                     Diagnostic* diagnostic) {
+  const FusedCall& call = plan.call;
+  Lowering* lowering = &out.plan->lowering;
+  *lowering = call.lowering;
+  SLUICE_TRY(out.arena->Allocate(call.graph.tensors.size(), &lowering->places));
+  SLUICE_TRY(PlaceTensors(plan, out.plan, diagnostic));
   Budget unlimited;  // linear work; what was decided is written to the end
-  for (uint32_t i = 0; i < sections.size(); ++i) {
-    const Section& s = sections[i];
+  for (const Section& s : plan.all()) {
     if (s.fused) {
-      SLUICE_TRY(AppendFused(s.run, plan->lowering, s.result, s.buffers, s.offsets,
-                             scratch, program));
+      SLUICE_TRY(AppendFused(s.run, *lowering, s.result, s.buffers, s.offsets,
+                             plan.arena, out.program));
       continue;
     }
-    for (uint32_t l = s.first; l < s.last; ++l) {
-      SLUICE_TRY(AppendLayer(call.graph, call.hardware, plan->lowering, order[l],
-                             call.scratchpad_bytes, call.coster, &unlimited, scratch,
-                             program, call.tilings));
+    for (uint32_t l : plan.LayersIn(s)) {
+      SLUICE_TRY(AppendLayer(call.graph, call.hardware, *lowering, l,
+                             call.scratchpad_bytes, call.coster, &unlimited, plan.arena,
+                             out.program, call.tilings));
     }
   }
   return Status::kOk;
 }
 
-Status NoteSections(Span<const uint32_t> order, Span<const Section> sections,
-                    Arena* out, PlanNotation* notation) {
+Status NoteSections(const SectionedPlan& plan, Arena* out, PlanNotation* notation) {
+  const Span<const uint32_t> order = plan.order;
+  const Span<const Section> sections = plan.all();
   NotationWriter writer(out);
   size_t dram = 0;
   size_t buffers = 0;

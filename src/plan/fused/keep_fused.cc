@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fused/fused_keep.h"
+#include "plan/fused/keep_fused.h"
 
 namespace sluice {
 namespace {

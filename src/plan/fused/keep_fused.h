@@ -6,8 +6,8 @@
 //          nothing can be tightened any more.
 // Errors   kOutOfMemory.
 // Cost     linear.
-#ifndef SLUICE_PLAN_FUSED_FUSED_KEEP_H_
-#define SLUICE_PLAN_FUSED_FUSED_KEEP_H_
+#ifndef SLUICE_PLAN_FUSED_KEEP_FUSED_H_
+#define SLUICE_PLAN_FUSED_KEEP_FUSED_H_
 
 #include "solve/fusion/fused_program.h"
 
@@ -18,4 +18,4 @@ Status KeepFused(Arena* arena, FusionResult* result, FusedBuffers* buffers,
 
 }  // namespace sluice
 
-#endif  // SLUICE_PLAN_FUSED_FUSED_KEEP_H_
+#endif  // SLUICE_PLAN_FUSED_KEEP_FUSED_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search for a plan that is better than the best one so far: layers fused on one node,
+// or dealt out to all nodes of a mesh. Candidates are compared by their final numbers.
+//
+// Input    the call: lowered graph, tile costs, the plain plan or estimates of it.
+// Output   call->best, when a better plan was found.
+// Errors   kInternal when the judge refuses a plan; kBadArgument when the caller's tile
+//          costs are wrong. Anything else leaves the best plan as it was, with kOk.
+// Cost     as ScheduleFused; on a mesh as FindSegments and ScheduleOnNodes, up to three
+//          plans.
+#ifndef SLUICE_PLAN_BETTER_PLAN_H_
+#define SLUICE_PLAN_BETTER_PLAN_H_
+
+#include "plan/fused/fused_plan.h"
+#include "plan/plan_call.h"
+
+namespace sluice {
+
+Status TakeBetter(PlanCall* call);
+
+// On one node only.
+Status TakeFused(PlanCall* call);
+
+// What a fused plan is asked for; alone, carried: the caller's to set.
+FusedCall FusedCallOf(PlanCall* call, const sluice_report_t& scale);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_BETTER_PLAN_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/candidate.h"
+
+#include "model/report.h"
+
+namespace sluice {
+
+Status CompleteCandidate(const Graph& graph, const Hardware& hardware, Arena* scratch,
+                         Candidate* candidate, Span<int64_t> block_cycles) {
+  Candidate* c = candidate;
+  int64_t cycles = 0;
+  SLUICE_TRY(DeriveWaits(c->program, scratch, &c->waits));
+  SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles,
+                           block_cycles));
+  return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
+                    &c->report);
+}
+
+}  // namespace sluice

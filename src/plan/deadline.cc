@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/deadline.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+// The plain plan is made first when it takes no more than one part in kPlainShare of the
+// time; nanoseconds by layer, measured over the zoo.
+constexpr uint64_t kPlainShare = 4, kPlainNs = 12000;
+constexpr uint32_t kOperatorPercent = 75;
+constexpr uint32_t kCarriedPercent = 75, kTighterPercent = 30;
+// Of the search: for a section at least, and at most; at most where nothing is improved
+// later, which is also the share of improving.
+constexpr uint32_t kLeastPercent = 10, kMostPercent = 30, kImprovePercent = 80;
+// Judging a fused plan may take longer than judging the plain one took, by this factor.
+constexpr uint64_t kJudgeMargin = 2;
+// A plan is offered before the search ends where that takes one part in kOfferShare.
+constexpr uint64_t kOfferShare = 8;
+
+}  // namespace
+
+bool PlainTakesMuch(const Budget& clock, uint64_t layers) {
+  const uint64_t plain_ns = kPlainNs * layers;
+  const uint64_t left_ns = clock.left_ns();
+  return left_ns / kPlainShare < plain_ns && left_ns - left_ns / 10 > plain_ns;
+}
+
+Budget TimeForOperators(const Budget& clock) { return clock.Part(kOperatorPercent); }
+
+Budget TimeForCarried(const Budget& clock, bool fits) {
+  return clock.Part(fits ? kCarriedPercent : kTighterPercent);
+}
+
+Budget TimeForSearch(const Budget& clock, uint64_t plain_ns) {
+  return clock.Before(2 * plain_ns);
+}
+
+uint32_t PercentForSection(uint64_t layers, uint64_t rest, bool once) {
+  const uint64_t most = once ? kImprovePercent : kMostPercent;
+  return static_cast<uint32_t>(Min(most, kLeastPercent + most * layers / rest));
+}
+
+uint32_t PercentForImproving(uint64_t layers, uint64_t rest) {
+  return Max(static_cast<uint32_t>(kImprovePercent * layers / rest), 1u);
+}
+
+void EstimateFinish(const Budget& clock, const FinishWork& work, FinishTime* finish) {
+  finish->ns = kJudgeMargin * work.step_ns * work.steps;
+  if (work.measured_steps != 0) {
+    finish->ns += work.looks * work.measured_ns * work.steps / work.measured_steps;
+  }
+  // Where even that is too long, there may be a plan only if much of it gets fused.
+  if (finish->most_ns == 0) finish->most_ns = clock.left_ns() / 2;
+  if (!work.in_hand) finish->ns = Min(finish->ns, finish->most_ns);
+}
+
+void TightenFinish(uint64_t took_ns, FinishTime* finish) {
+  // The next one may have somewhat more tiles.
+  finish->ns = Min(finish->ns, took_ns + took_ns / 4);
+}
+
+void EndSearchBefore(const Budget& clock, const FinishTime& finish, Budget* search) {
+  Budget left = clock.Before(finish.ns);
+  left.Join(*search);
+  *search = left;
+}
+
+bool TimeForOffer(const Budget& search, const FinishTime& finish) {
+  return search.left_ns() >= kOfferShare * finish.ns;
+}
+
+uint64_t PartOfTime(uint64_t left_ns, uint64_t parts) {
+  return Max<uint64_t>(left_ns / parts, 1);
+}
+
+uint64_t PartsForPoint(bool first, uint64_t left) {
+  const uint64_t plans = Max<uint64_t>(left, 1);
+  return first ? Min<uint64_t>(2, plans) : plans;
+}
+
+uint64_t PartsForModel(uint64_t left, bool other_sizes) {
+  return other_sizes ? 2 * left : left;
+}
+
+}  // namespace sluice

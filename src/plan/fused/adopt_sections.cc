@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/fused/adopt_sections.h"
+
+#include "plan/carry/carried_section.h"
+#include "plan/fused/cut_sections.h"
+#include "plan/fused/decide_section.h"
+#include "plan/fused/measure_section.h"
+
+namespace sluice {
+namespace {
+
+// Number of the section in the plan before.
+uint32_t CarriedOf(const SectionedPlan& plan, const Section& section) {
+  return plan.call.carried->layer[plan.order[section.first]].section;
+}
+
+// plan->carried_order: like the order, but each section by the ranks carried over.
+Status SortCarried(SectionedPlan* plan) {
+  const FusedCall& call = plan->call;
+  Span<uint32_t> place, next;  // by layer: section; by section: next free place
+  SLUICE_TRY(plan->arena->Allocate(call.graph.layers.size(), &plan->local));
+  SLUICE_TRY(plan->arena->Allocate(call.graph.layers.size(), &place));
+  SLUICE_TRY(plan->arena->Allocate(plan->order.size(), &plan->carried_order));
+  SLUICE_TRY(plan->arena->Allocate(plan->count, &next));
+  for (uint32_t i = 0; i < plan->count; ++i) {
+    const Section& s = plan->sections[i];
+    next[i] = s.first;
+    for (uint32_t layer : plan->LayersIn(s)) place[layer] = i;
+  }
+  for (uint32_t layer : call.carried->order) {
+    if (call.lowering.is_view[layer] != 0) continue;
+    plan->carried_order[next[place[layer]]++] = layer;
+  }
+  return Status::kOk;
+}
+
+CarriedCall CarriedCallOf(const SectionedPlan& plan, const Section& section) {
+  return {*plan.call.carried, CarriedOf(plan, section), plan.local,
+          plan.call.scratchpad_bytes, plan.arena};
+}
+
+// A section that nothing has changed about, on the same machine: as it was, without
+// a look at anything else.
+Status TakeOver(SectionedPlan* plan, Section* section, bool* held) {
+  FusionSearch search = SearchOf(*plan, *section, 0);
+  const CarriedCall carried = CarriedCallOf(*plan, *section);
+  search.list_transfers = carried.schedule.before->section[carried.section].transfers;
+  *held = false;
+  if (search.list_transfers == 0) return Status::kOk;
+  const Arena::Mark mark = plan->arena->mark();
+  const Status status = SolveSection(*plan, search, plan->budget, plan->arena, section);
+  if (status == Status::kOutOfMemory) return status;
+  if (status == Status::kOk) SLUICE_TRY(HoldTimes(carried, section, held));
+  if (!*held) plan->arena->Rewind(mark);
+  return Status::kOk;
+}
+
+Status Adopt(SectionedPlan* plan, Section* section) {
+  const FusedCall& call = plan->call;
+  const CarriedSchedule& schedule = *call.carried;
+  SLUICE_TRY(MakeFusionRun(call.graph, call.hardware, call.lowering,
+                           plan->LayersIn(*section), call.scratchpad_bytes, plan->arena,
+                           &section->run));
+  if (TakeTwin(plan, section)) return Status::kOk;
+  SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
+  section->run.coster = call.coster;
+  bool touched = false;
+  bool held = false;
+  SLUICE_TRY(StartOfCarried(schedule,
+                            plan->carried_order.Slice(section->first, section->last),
+                            plan->local, plan->arena, section, &touched));
+  const CarriedCall carried = CarriedCallOf(*plan, *section);
+  if (schedule.same_machine && !touched && schedule.whole[carried.section] != 0) {
+    SLUICE_TRY(TakeOver(plan, section, &held));
+  }
+  if (!held) {
+    SLUICE_TRY(SolveSection(*plan, SearchOf(*plan, *section, 0), plan->budget,
+                            plan->arena, section));
+    if (section->result.score.cost >= kAnnealRejected) return Status::kInfeasible;
+    SLUICE_TRY(AdoptTimes(carried, plan->budget, section));
+  }
+  if (RoundsOf(*plan, *section) != 0) SLUICE_TRY(MeasureFused(plan, section));
+  section->decision = ++plan->decisions;
+  section->fused = true;
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status AdoptSections(SectionedPlan* plan, bool* any) {
+  const FusedCall& call = plan->call;
+  SLUICE_TRY(CutIntoSections(plan));
+  SLUICE_TRY(SortCarried(plan));
+  *any = false;
+  for (uint32_t i = 0; i < plan->count; ++i) {
+    Section* section = &plan->sections[i];
+    if (call.carried->before->section[CarriedOf(*plan, *section)].fused == 0 ||
+        !MayFuse(call.graph, call.hardware, call.lowering, plan->order[section->first],
+                 call.scratchpad_bytes)) {
+      continue;
+    }
+    Status status = Adopt(plan, section);
+    if (status != Status::kOk && status != Status::kOutOfMemory) {
+      section->start = GroupNotation{};
+      if (plan->budget->Exhausted()) return Status::kStopped;
+      status = TrySection(plan, section);
+      if (!section->fused && LayersOf(*section) > 1) SplitSection(plan, i--);
+    }
+    if (status == Status::kOutOfMemory) return status;
+    *any = *any || section->fused;
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice

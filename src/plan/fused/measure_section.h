@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sections cost: written as a program and timed.
+//
+// Input    a plan in the making; a section of it with buffers and offsets.
+// Output   energy and cycles as one number, in shares of the whole graph layer by layer;
+//          of the whole plan, the objective.
+// Errors   kOutOfMemory, kStopped.
+// Cost     linear in steps.
+#ifndef SLUICE_PLAN_FUSED_MEASURE_SECTION_H_
+#define SLUICE_PLAN_FUSED_MEASURE_SECTION_H_
+
+#include "plan/fused/sectioned_plan.h"
+
+namespace sluice {
+
+// Sets section->cost.
+Status MeasureFused(SectionedPlan* plan, Section* section);
+
+// Of the section's layers one by one.
+Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* cost);
+
+// The objective of the plan as it stands.
+Status CostOfAll(const SectionedPlan& plan, double* cost);
+
+// Lets the search end early enough to write and judge the plan as it stands. looks: as
+// FinishWork.
+void LeaveTime(SectionedPlan* plan, uint64_t looks);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_FUSED_MEASURE_SECTION_H_

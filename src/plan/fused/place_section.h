@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses for what a section keeps on chip.
+//
+// Input    the section's run, the scheme found for it, scratchpad bytes.
+// Output   buffers and their offsets; where they do not fit, a tighter scheme.
+// Errors   kInfeasible and kStopped when none is found; kOutOfMemory.
+// Cost     a placement and a list schedule per try; exact search for a while where the
+//          quick orders of placement fail.
+#ifndef SLUICE_PLAN_FUSED_PLACE_SECTION_H_
+#define SLUICE_PLAN_FUSED_PLACE_SECTION_H_
+
+#include "plan/fused/section.h"
+#include "solve/placement/offsets/offsets.h"
+
+namespace sluice {
+
+// Addresses by the quick orders only: kOk, or kInfeasible or kStopped with what they
+// came to.
+struct QuickPlacement {
+  Status status = Status::kStopped;
+  OffsetPlan plan;
+};
+
+// For section->buffers. swaps: as OffsetOptions.
+Status PlaceAtOnce(Section* section, int64_t capacity, bool swaps, Budget* budget,
+                   Arena* arena, QuickPlacement* out);
+
+// Tightens what was found until all buffers have addresses. tried: with swaps, of
+// section->buffers as they are, or NULL.
+Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena,
+                      const QuickPlacement* tried = nullptr);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_FUSED_PLACE_SECTION_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fused plan in the making: the layers in order, cut into sections.
+//
+// Input    nothing: this is data, which the verbs of this folder read and change.
+// Output   nothing.
+// Errors   none.
+#ifndef SLUICE_PLAN_FUSED_SECTIONED_PLAN_H_
+#define SLUICE_PLAN_FUSED_SECTIONED_PLAN_H_
+
+#include "plan/deadline.h"
+#include "plan/fused/fused_plan.h"
+#include "plan/fused/section.h"
+
+namespace sluice {
+
+struct SectionedPlan {
+  const FusedCall& call;
+  Budget* budget;  // of the search
+  Arena* arena;    // of everything here
+
+  Span<uint32_t> order = {};    // layers that do something, in graph order
+  Span<Section> sections = {};  // room for as many as there are layers
+  uint32_t count = 0;           // of sections; they cover `order`
+  uint32_t decisions = 0;       // different results among them
+
+  // When an earlier schedule is carried over: as `order`, but within each section by
+  // the ranks that were carried; by graph layer, its number in the run of its section.
+  Span<uint32_t> carried_order = {}, local = {};
+
+  FinishTime finish = {};                        // what must follow the search
+  bool offered = false;                          // the constructed plan was offered
+  uint64_t measured_ns = 0, measured_steps = 0;  // by MeasureFused
+
+  Span<const uint32_t> LayersIn(const Section& s) const {
+    return order.Slice(s.first, s.last);
+  }
+  Span<const Section> all() const { return sections.Slice(0, count); }
+};
+
+// True for the published searches, which count their own rounds and improve nothing
+// later.
+inline bool IsPublished(const FusedCall& call) {
+  return call.options.solver == SLUICE_SOLVER_COCCO ||
+         call.options.solver == SLUICE_SOLVER_SOMA;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_FUSED_SECTIONED_PLAN_H_

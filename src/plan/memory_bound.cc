@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/memory_bound.h"
+
+#include "model/lowering.h"
+#include "model/program.h"
+#include "plan/check_options.h"
+#include "plan/fused/parallel_starts.h"
+#include "plan/tile_costs.h"
+#include "solve/baseline/layer_by_layer.h"
+
+namespace sluice {
+namespace {
+
+// What a call has taken before a plan is made, at most.
+constexpr uint64_t kObjectBytes = 1024;
+
+uint64_t NodeCount(const Hardware& hardware) {
+  return uint64_t{hardware.node_cols} * hardware.node_rows;
+}
+
+// Steps of the plain plan.
+Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
+                  Diagnostic* diagnostic) {
+  const Graph& graph = request.graph;
+  const Hardware& hardware = request.hardware;
+  Lowering lowering = {};
+  SLUICE_TRY(Lower(graph, hardware, scratch, &lowering, diagnostic));
+  Arena memory(scratch->memory());
+  TileCosts costs(graph, hardware, lowering, request.options, &memory);
+  SLUICE_TRY(costs.Init(diagnostic));
+  Budget unlimited;
+  *steps = 0;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (lowering.is_view[l] != 0) continue;
+    Arena one(scratch->memory());
+    Program program(&one, hardware.node_cols, hardware.node_rows);
+    SLUICE_TRY(AppendLayer(graph, hardware, lowering, l, ScratchpadBytes(request),
+                           costs.coster(), &unlimited, scratch, &program));
+    *steps += program.size();
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+uint64_t PlainBytes(const PlanRequest& request, uint64_t steps) {
+  const uint64_t layers = request.graph.layers.size();
+  const uint64_t nodes = NodeCount(request.hardware);
+  const uint64_t one = 160 * 1024 + 4096 * layers + 200 * steps;
+  if (nodes == 1) return one;
+  // Each step knows of all engines, and every engine has a list in every block.
+  return one + (24 << 20) + 64 * nodes * layers;
+}
+
+uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
+  // Plans for many nodes are as long as judges take them (node_layer.cc).
+  if (NodeCount(request.hardware) > 1) return uint64_t{256} << 20;
+  if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
+  const uint64_t layers = request.graph.layers.size();
+  const uint64_t one = 2 * 1024 * 1024 + 16 * 1024 * layers;
+  // A handed plan or the plain one beside it, and copies of the search.
+  const bool parallel = request.options.runner != nullptr;
+  return one * (parallel ? 2 + 3 * ParallelStarts::kStarts : 1) + 128 * steps +
+         (request.resume != nullptr ? 2 * request.resume_bytes : 0);
+}
+
+Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
+                   Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckOptions(request.options, diagnostic));
+  SLUICE_TRY(CheckMachine(request.hardware, diagnostic));
+  ArenaScope scope(scratch);
+  uint64_t steps = 0;
+  SLUICE_TRY(CountSteps(request, scratch, &steps, diagnostic));
+  *bytes = kObjectBytes + PlainBytes(request, steps) + SearchBytes(request, steps);
+  return Status::kOk;
+}
+
+Status RefuseMemory(const PlanRequest& request, Arena* scratch,
+                    Diagnostic* diagnostic) {
+  const uint64_t live = scratch->memory()->live_bytes();
+  const uint64_t cap = scratch->memory()->max_bytes();
+  uint64_t steps = 0;
+  Diagnostic ignored = {};
+  bool counted = false;
+  {
+    ArenaScope scope(scratch);
+    counted = CountSteps(request, scratch, &steps, &ignored) == Status::kOk;
+  }
+  const uint64_t required = live + PlainBytes(request, steps);
+  Fail fail(diagnostic, Status::kOutOfMemory, "memory");
+  fail.Text(counted ? "the plain plan needs a context of "
+                    : "to know what the plain plan needs takes a context of ");
+  fail.Number(static_cast<int64_t>(required)).Text(" bytes");
+  if (cap != 0) fail.Text(", it may have ").Number(static_cast<int64_t>(cap));
+  return fail.Bytes(required, cap);
+}
+
+}  // namespace sluice

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number that says which of two plans is better.
+//
+// Input    the exponents in the caller's options; a report.
+// Output   energy^n * cycles^m; smaller is better.
+// Errors   none.
+// Cost     constant.
+#ifndef SLUICE_PLAN_OBJECTIVE_H_
+#define SLUICE_PLAN_OBJECTIVE_H_
+
+#include "model/plan.h"
+
+namespace sluice {
+
+struct Exponents {
+  uint32_t energy;
+  uint32_t delay;
+};
+
+// As the caller gave them; both 0 mean 1 and 1.
+Exponents ExponentsOf(const sluice_schedule_options_t& options);
+
+double PlanCost(const sluice_schedule_options_t& options,
+                const sluice_report_t& report);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_OBJECTIVE_H_

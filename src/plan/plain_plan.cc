@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plain_plan.h"
+
+#include "base/checked.h"
+#include "solve/baseline/estimate.h"
+#include "solve/baseline/layer_by_layer.h"
+
+namespace sluice {
+
+Status SchedulePlain(PlanCall* call) {
+  SLUICE_TRY(ScheduleLayerByLayer(call->graph, call->hardware, call->plain.lowering,
+                                  call->capacity, call->coster, call->clock,
+                                  call->scratch, &call->plain.program, call->diagnostic,
+                                  &call->tilings));
+  return call->costs->status(call->diagnostic);
+}
+
+Status CompletePlain(PlanCall* call) {
+  Candidate* plain = &call->plain;
+  Span<int64_t> block_cycles;
+  const size_t blocks = plain->program.block_count();
+  if (plain->program.nodes() == 1) {
+    SLUICE_TRY(call->scratch->Allocate(blocks, &block_cycles));
+    SLUICE_TRY(call->scratch->Allocate(blocks, &call->alone));
+  }
+  SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, call->scratch, plain,
+                               block_cycles));
+  SLUICE_TRY(FillBlockCosts(call->hardware, plain->program, block_cycles,
+                            *call->scratch->memory(), call->alone));
+  plain->report.groups = plain->report.layers;
+  return Status::kOk;
+}
+
+Status EstimatePlain(PlanCall* call) {
+  Candidate* plain = &call->plain;
+  uint64_t layers = 0;
+  for (const uint8_t view : plain->lowering.is_view) layers += view == 0 ? 1 : 0;
+  SLUICE_TRY(call->scratch->Allocate(layers, &call->alone));
+  SLUICE_TRY(EstimateAlone(call->graph, call->hardware, plain->lowering, call->coster,
+                           *call->scratch->memory(), call->alone));
+  int64_t cycles = 0;
+  for (const BlockCost& b : call->alone) {
+    plain->report.energy_pj += b.energy_pj;
+    cycles += b.cycles;
+  }
+  plain->report.latency_cycles = static_cast<uint64_t>(Max<int64_t>(cycles, 1));
+  return Status::kOk;
+}
+
+}  // namespace sluice

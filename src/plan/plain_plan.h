@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plain plan, layer by layer: made, timed, or only estimated.
+//
+// Input    the call: lowered graph, tile costs.
+// Output   call->plain: program, waits, report; call->alone: what each layer costs by
+//          itself.
+// Errors   kInfeasible when a layer does not fit the scratchpad; kOutOfMemory, kStopped;
+//          kBadArgument when the caller's tile costs are wrong.
+// Cost     as ScheduleLayerByLayer, PredictCycles and FillReport.
+#ifndef SLUICE_PLAN_PLAIN_PLAN_H_
+#define SLUICE_PLAN_PLAIN_PLAN_H_
+
+#include "plan/plan_call.h"
+
+namespace sluice {
+
+// The program.
+Status SchedulePlain(PlanCall* call);
+
+// Its waits, its report, and what each of its layers adds to that.
+Status CompletePlain(PlanCall* call);
+
+// Energy, cycles and call->alone by estimates, without a program.
+Status EstimatePlain(PlanCall* call);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_PLAIN_PLAN_H_

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that a call of the planner knows while it works: one struct, which the
+// steps of pipeline.h read and change.
+//
+// Input    the request; the limits and the memory of the call.
+// Output   the best plan so far, written and judged, in `arena`.
+// Errors   none.
+#ifndef SLUICE_PLAN_PLAN_CALL_H_
+#define SLUICE_PLAN_PLAN_CALL_H_
+
+#include "base/budget.h"
+#include "io/write.h"
+#include "model/report.h"
+#include "plan/candidate.h"
+#include "plan/request.h"
+#include "plan/tile_costs.h"
+#include "solve/baseline/tiling_memo.h"
+
+namespace sluice {
+
+// Where results and work go.
+struct PlanRoom {
+  Arena* arena;    // of the plan that is returned
+  Arena* scratch;  // of the same Memory
+  Diagnostic* diagnostic;
+};
+
+struct PlanCall {
+  PlanCall(const PlanRequest& r, const PlanRoom& room, Budget* c, Progress* p)
+      : request(r),
+        graph(r.graph),
+        hardware(r.hardware),
+        options(r.options),
+        capacity(ScratchpadBytes(r)),
+        before(r.before),
+        minimise(r.minimise_changes),
+        arena(room.arena),
+        scratch(room.scratch),
+        diagnostic(room.diagnostic),
+        live_before(room.scratch->memory()->live_bytes()),
+        clock(c),
+        progress(p),
+        search(*c),
+        tiling_memory(room.scratch->memory()),
+        tilings(&tiling_memory),
+        plain(room.scratch->memory(), r.hardware) {}
+
+  bool has_plan() const { return !best.all.empty(); }
+  bool on_many_nodes() const { return plain.program.nodes() > 1; }
+  void EnterPhase(uint32_t phase) { scratch->memory()->EnterPhase(phase); }
+
+  const PlanRequest& request;
+  const Graph& graph;
+  const Hardware& hardware;
+  const sluice_schedule_options_t& options;
+  const int64_t capacity;  // of the scratchpad, bytes
+  const Plan* before;      // to keep what still holds of it; NULL = none
+  bool minimise;           // keep all that can stay as it was
+
+  Arena* arena;
+  Arena* scratch;
+  Diagnostic* diagnostic;
+  uint64_t live_before;  // bytes, when the call began
+
+  Budget* clock;  // the caller's limits
+  Progress* progress;
+  Budget search;                // the part of `clock` that searches have
+  sluice_change_t change = {};  // against `before`
+
+  TileCosts* costs = nullptr;  // set once the graph is lowered
+  TileCoster coster;           // of `costs`
+  Arena tiling_memory;
+  TilingMemo tilings;
+  Span<PlanLayerHash> hashes;  // of the graph; empty = not computed yet
+
+  Candidate plain;         // the plan layer by layer; its lowering is that of the graph
+  Span<BlockCost> alone;   // each of its layers by itself; empty = not known
+  bool estimated = false;  // `alone` and the report of `plain` are estimates
+  uint64_t step_ns = 0;    // to write and judge one step; 0 = there is no deadline
+
+  PlanBytes best = {};           // in `arena`; empty = none yet
+  double best_cost = 0;          // by PlanCost
+  Status offered = Status::kOk;  // kInternal: an offered plan was refused by the judge
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_PLAN_CALL_H_
