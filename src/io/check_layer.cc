@@ -2,6 +2,7 @@
 // Shape and attribute rules of every op, as ops.h states them.
 #include "base/checked.h"
 #include "io/read.h"
+#include "model/ops/traits.h"
 
 namespace sluice {
 
@@ -52,15 +53,25 @@ bool IsEightBit(const Tensor& t) {
   return t.dtype == SLUICE_DTYPE_INT8 || t.dtype == SLUICE_DTYPE_UINT8;
 }
 
-// Inputs between least and most, the required ones present, one output.
-Status CheckArity(const Rule& r, size_t least, size_t most) {
-  if (r.layer.inputs.size() < least || r.layer.inputs.size() > most) {
+// As many inputs, outputs and attributes as the operator's row says.
+Status CheckOperands(const Rule& r) {
+  const OpTraits& traits = TraitsOf(r.layer);
+  const size_t inputs = r.layer.inputs.size();
+  if (inputs < traits.least_inputs ||
+      (traits.most_inputs != 0 && inputs > traits.most_inputs)) {
     return r.Bad("wrong number of inputs");
   }
-  for (size_t i = 0; i < least; ++i) {
+  // Where any number may stand, none may be absent.
+  const size_t required = traits.most_inputs == 0 ? inputs : traits.least_inputs;
+  for (size_t i = 0; i < required; ++i) {
     if (r.layer.inputs[i] == kNone) return r.Bad("a required input is absent");
   }
-  if (r.layer.outputs.size() != 1) return r.Bad("must have one output");
+  if (traits.kind != LayerKind::kHost && r.layer.outputs.size() != 1) {
+    return r.Bad("must have one output");
+  }
+  if (r.layer.attributes.size() > traits.attributes) {
+    return r.Bad("more attributes than the operator has");
+  }
   return Status::kOk;
 }
 
@@ -90,7 +101,6 @@ Status CheckParameters(const Rule& r, const Tensor& parameters, int64_t channels
 
 // The window as a convolution from the output to the input.
 Status CheckTransposedConv(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 3, 3));
   const Tensor& in = r.in(0);
   const Tensor& weight = r.in(1);
   const Tensor& out = r.out();
@@ -126,11 +136,10 @@ Status CheckTransposedConv(const Rule& r) {
 }
 
 Status CheckConv(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 3, 3));
   const Tensor& in = r.in(0);
   const Tensor& weight = r.in(1);
   const Tensor& out = r.out();
-  const bool depthwise = r.layer.op == SLUICE_OP_DEPTHWISE_CONV;
+  const bool depthwise = TraitsOf(r.layer).form == Form::kDepthwiseConv;
   const int64_t groups = OneIfZero(r.at(SLUICE_CONV_GROUPS));
   const int64_t channels = out.extent[3];
   SLUICE_TRY(CheckParameters(r, r.in(2), channels));
@@ -165,7 +174,6 @@ Status CheckConv(const Rule& r) {
 }
 
 Status CheckFullyConnected(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 3, 3));
   const Tensor& in = r.in(0);
   const Tensor& weight = r.in(1);
   const Tensor& out = r.out();
@@ -182,7 +190,6 @@ Status CheckFullyConnected(const Rule& r) {
 }
 
 Status CheckMatmul(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   const Tensor& a = r.in(0);
   const Tensor& b = r.in(1);
   const Tensor& out = r.out();
@@ -218,13 +225,11 @@ Status CheckPoolWindow(const Rule& r, const Tensor& in, const Tensor& out) {
 }
 
 Status CheckPool(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
   if (r.in(0).dtype != r.out().dtype) return r.Bad("dtype differs");
   return CheckPoolWindow(r, r.in(0), r.out());
 }
 
 Status CheckBinary(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   for (int a = 0; a < kAxes; ++a) {
     int32_t widest = 1;
     for (size_t i = 0; i < 2; ++i) widest = Max(widest, r.in(i).extent[a]);
@@ -239,26 +244,38 @@ Status CheckBinary(const Rule& r) {
 }
 
 Status CheckUnary(const Rule& r) {
-  const bool lookup = r.layer.op == SLUICE_OP_LOOKUP;
-  const bool softmax = r.layer.op == SLUICE_OP_SOFTMAX;
-  SLUICE_TRY(CheckArity(r, lookup ? 2 : 1, lookup || softmax ? 2 : 1));
-  if (!SameExtents(r.in(0), r.out())) return r.Bad("input and output extents differ");
-  if ((lookup || softmax) && (!IsEightBit(r.in(0)) || !IsEightBit(r.out()))) {
-    return r.Bad("operands must be 8 bit");
+  return SameExtents(r.in(0), r.out()) ? Status::kOk
+                                       : r.Bad("input and output extents differ");
+}
+
+Status CheckEightBitUnary(const Rule& r) {
+  SLUICE_TRY(CheckUnary(r));
+  return IsEightBit(r.in(0)) && IsEightBit(r.out()) ? Status::kOk
+                                                    : r.Bad("operands must be 8 bit");
+}
+
+Status CheckLookup(const Rule& r) {
+  SLUICE_TRY(CheckEightBitUnary(r));
+  return r.in(1).bytes == 256 ? Status::kOk : r.Bad("the table must have 256 bytes");
+}
+
+// True when `tensor` has, along each axis, the box's extent or 1.
+bool BroadcastsTo(const Tensor& tensor, const Tensor& box) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (tensor.extent[a] != 1 && tensor.extent[a] != box.extent[a]) return false;
   }
-  if (lookup && r.in(1).bytes != 256) return r.Bad("the table must have 256 bytes");
-  if (softmax && r.layer.input(1) != kNone) {
-    for (int a = 0; a < kAxes; ++a) {
-      const int32_t extent = r.in(1).extent[a];
-      if (extent != 1 && extent != r.in(0).extent[a]) return r.Bad("mask does not fit");
-    }
-    if (r.in(1).dtype != SLUICE_DTYPE_UINT8) return r.Bad("the mask must be uint8");
-  }
-  return Status::kOk;
+  return true;
+}
+
+Status CheckSoftmax(const Rule& r) {
+  SLUICE_TRY(CheckEightBitUnary(r));
+  if (r.layer.input(1) == kNone) return Status::kOk;
+  if (!BroadcastsTo(r.in(1), r.in(0))) return r.Bad("mask does not fit");
+  return r.in(1).dtype == SLUICE_DTYPE_UINT8 ? Status::kOk
+                                             : r.Bad("the mask must be uint8");
 }
 
 Status CheckWeightGradient(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   const Tensor& in = r.in(0);
   const Tensor& error = r.in(1);
   const Tensor& out = r.out();
@@ -287,7 +304,6 @@ Status CheckWeightGradient(const Rule& r) {
 }
 
 Status CheckReluGradient(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   for (size_t i = 0; i < 2; ++i) {
     if (!SameExtents(r.in(i), r.out())) return r.Bad("extents differ");
   }
@@ -296,7 +312,6 @@ Status CheckReluGradient(const Rule& r) {
 
 // The pool is from the output (and input 1) to input 0.
 Status CheckMaxPoolGradient(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   const Tensor& error = r.in(0);
   const Tensor& out = r.out();
   if (!SameExtents(r.in(1), out)) return r.Bad("ifmap and output extents differ");
@@ -310,50 +325,50 @@ Status CheckMaxPoolGradient(const Rule& r) {
 constexpr int32_t kMaxNormChannels = 32768;
 
 Status CheckNorm(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
+  SLUICE_TRY(CheckEightBitUnary(r));
   const Tensor& in = r.in(0);
-  if (!SameExtents(in, r.out())) return r.Bad("input and output extents differ");
-  if (!IsEightBit(in) || !IsEightBit(r.out())) return r.Bad("operands must be 8 bit");
   SLUICE_TRY(CheckParameters(r, r.in(1), in.extent[3]));
   if (in.extent[3] > kMaxNormChannels) return r.Unsupported("more than 32768 channels");
   const int32_t low = in.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
   const int32_t zero = r.at(SLUICE_NORM_INPUT_ZERO);
-  if (r.layer.op == SLUICE_OP_RMS_NORM && (zero < low || zero > low + 255)) {
+  if (TraitsOf(r.layer).form == Form::kRmsNorm && (zero < low || zero > low + 255)) {
     return r.Bad("input_zero must lie in the dtype's range");
   }
   return r.at(SLUICE_NORM_EPSILON) >= 0 ? Status::kOk
                                         : r.Bad("epsilon must not be negative");
 }
 
-Status CheckReduce(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
-  const bool argmax = r.layer.op == SLUICE_OP_ARGMAX;
-  const int32_t axes = argmax ? 8 : r.at(SLUICE_REDUCE_AXES);
-  if (axes < 1 || axes > 15) return r.Bad("axes must be a mask of bits 0 to 3");
-  if (!argmax && r.at(SLUICE_REDUCE_KIND) != SLUICE_REDUCE_KIND_SUM &&
-      r.at(SLUICE_REDUCE_KIND) != SLUICE_REDUCE_KIND_MAX) {
-    return r.Bad("unknown kind");
-  }
+Status CheckReducedAxes(const Rule& r) {
+  const uint32_t axes = ReducedAxes(r.layer);
   for (int a = 0; a < kAxes; ++a) {
     const int32_t want = (axes >> a & 1) != 0 ? 1 : r.in(0).extent[a];
     if (r.out().extent[a] != want) return r.Bad("reduced axes must keep extent 1");
   }
-  if (argmax && r.out().dtype != SLUICE_DTYPE_INT32 &&
-      r.out().dtype != SLUICE_DTYPE_INT64) {
-    return r.Bad("output must be int32 or int64");
-  }
   return Status::kOk;
+}
+
+Status CheckReduce(const Rule& r) {
+  const int32_t axes = r.at(SLUICE_REDUCE_AXES);
+  if (axes < 1 || axes > 15) return r.Bad("axes must be a mask of bits 0 to 3");
+  if (r.at(SLUICE_REDUCE_KIND) != SLUICE_REDUCE_KIND_SUM &&
+      r.at(SLUICE_REDUCE_KIND) != SLUICE_REDUCE_KIND_MAX) {
+    return r.Bad("unknown kind");
+  }
+  return CheckReducedAxes(r);
+}
+
+Status CheckArgmax(const Rule& r) {
+  SLUICE_TRY(CheckReducedAxes(r));
+  return r.out().dtype == SLUICE_DTYPE_INT32 || r.out().dtype == SLUICE_DTYPE_INT64
+             ? Status::kOk
+             : r.Bad("output must be int32 or int64");
 }
 
 Status CheckConcat(const Rule& r) {
   const int32_t axis = r.at(SLUICE_CONCAT_AXIS);
   if (axis < 0 || axis >= kAxes) return r.Bad("axis must be 0 to 3");
-  if (r.layer.inputs.empty() || r.layer.outputs.size() != 1) {
-    return r.Bad("needs inputs and one output");
-  }
   int64_t sum = 0;
   for (size_t i = 0; i < r.layer.inputs.size(); ++i) {
-    if (r.layer.inputs[i] == kNone) return r.Bad("an input is absent");
     if (r.in(i).dtype != r.out().dtype) return r.Bad("dtype differs");
     for (int a = 0; a < kAxes; ++a) {
       if (a != axis && r.in(i).extent[a] != r.out().extent[a]) {
@@ -366,21 +381,25 @@ Status CheckConcat(const Rule& r) {
   return Status::kOk;
 }
 
-// SLICE: the output lies in the input; PAD: the input lies in the output.
-Status CheckWindowOfTensor(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
-  const bool slice = r.layer.op == SLUICE_OP_SLICE;
-  const Tensor& outer = slice ? r.in(0) : r.out();
-  const Tensor& inner = slice ? r.out() : r.in(0);
+// `inner` lies in `outer`, by the first four attributes.
+Status CheckInside(const Rule& r, const Tensor& outer, const Tensor& inner,
+                   const char* otherwise) {
   if (outer.dtype != inner.dtype) return r.Bad("dtype differs");
   for (int a = 0; a < kAxes; ++a) {
     const int32_t begin = r.at(static_cast<size_t>(a));
     if (begin < 0 || begin > outer.extent[a] ||
         inner.extent[a] > outer.extent[a] - begin) {
-      return r.Bad(slice ? "the slice leaves the input" : "pads do not fit the output");
+      return r.Bad(otherwise);
     }
-    const int64_t after = outer.extent[a] - begin - int64_t{inner.extent[a]};
-    if (slice) continue;
+  }
+  return Status::kOk;
+}
+
+Status CheckPad(const Rule& r) {
+  SLUICE_TRY(CheckInside(r, r.out(), r.in(0), "pads do not fit the output"));
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t begin = r.at(static_cast<size_t>(a));
+    const int64_t after = r.out().extent[a] - begin - int64_t{r.in(0).extent[a]};
     if (begin >= kMaxWindow || after >= kMaxWindow) {
       return r.Unsupported("pads above 65535");
     }
@@ -389,7 +408,6 @@ Status CheckWindowOfTensor(const Rule& r) {
 }
 
 Status CheckReshape(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
   if (r.in(0).dtype != r.out().dtype || r.in(0).bytes != r.out().bytes) {
     return r.Bad("input and output must have the same bytes");
   }
@@ -397,7 +415,6 @@ Status CheckReshape(const Rule& r) {
 }
 
 Status CheckTranspose(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
   uint32_t seen = 0;
   for (int a = 0; a < kAxes; ++a) {
     const int32_t from = r.at(static_cast<size_t>(a));
@@ -413,7 +430,6 @@ Status CheckTranspose(const Rule& r) {
 }
 
 Status CheckGather(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   const Tensor& table = r.in(0);
   const Tensor& indices = r.in(1);
   if (table.rank != 2 || indices.dtype != SLUICE_DTYPE_INT32 ||
@@ -429,7 +445,6 @@ Status CheckGather(const Rule& r) {
 }
 
 Status CheckResize(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 1, 1));
   if (r.in(0).extent[0] != r.out().extent[0] ||
       r.in(0).extent[3] != r.out().extent[3]) {
     return r.Bad("batch or channels differ");
@@ -443,7 +458,6 @@ Status CheckResize(const Rule& r) {
 }
 
 Status CheckAppend(const Rule& r) {
-  SLUICE_TRY(CheckArity(r, 2, 2));
   const int32_t axis = r.at(SLUICE_APPEND_AXIS);
   const int32_t parameter = r.at(SLUICE_APPEND_PARAMETER);
   if (axis < 0 || axis >= kAxes) return r.Bad("axis must be 0 to 3");
@@ -466,9 +480,6 @@ Status CheckAppend(const Rule& r) {
 }
 
 Status CheckOpaque(const Rule& r) {
-  for (uint32_t t : r.layer.inputs) {
-    if (t == kNone) return r.Bad("an input is absent");
-  }
   const uint64_t cycles = static_cast<uint32_t>(r.at(SLUICE_OPAQUE_CYCLES_LO)) |
                           uint64_t{static_cast<uint32_t>(r.at(SLUICE_OPAQUE_CYCLES_HI))}
                               << 32;
@@ -479,68 +490,71 @@ Status CheckOpaque(const Rule& r) {
 }
 
 Status CheckOp(const Rule& r) {
-  switch (r.layer.op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
+  switch (TraitsOf(r.layer).form) {
+    case Form::kUnknown:
+      return r.Unsupported("this version does not know this op");
+    case Form::kConv:
+    case Form::kDepthwiseConv:
       return CheckConv(r);
-    case SLUICE_OP_TRANSPOSED_CONV:
+    case Form::kTransposedConv:
       return CheckTransposedConv(r);
-    case SLUICE_OP_FULLY_CONNECTED:
+    case Form::kFullyConnected:
       return CheckFullyConnected(r);
-    case SLUICE_OP_BATCH_MATMUL:
+    case Form::kMatmul:
       return CheckMatmul(r);
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-      return CheckPool(r);
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-      return CheckBinary(r);
-    case SLUICE_OP_REQUANTIZE:
-    case SLUICE_OP_LOOKUP:
-    case SLUICE_OP_SOFTMAX:
-      return CheckUnary(r);
-    case SLUICE_OP_LAYER_NORM:
-    case SLUICE_OP_RMS_NORM:
-      return CheckNorm(r);
-    case SLUICE_OP_REDUCE:
-    case SLUICE_OP_ARGMAX:
-      return CheckReduce(r);
-    case SLUICE_OP_CONCAT:
-      return CheckConcat(r);
-    case SLUICE_OP_SLICE:
-    case SLUICE_OP_PAD:
-      return CheckWindowOfTensor(r);
-    case SLUICE_OP_RESHAPE:
-      return CheckReshape(r);
-    case SLUICE_OP_TRANSPOSE:
-      return CheckTranspose(r);
-    case SLUICE_OP_GATHER:
-      return CheckGather(r);
-    case SLUICE_OP_RESIZE_BILINEAR:
-    case SLUICE_OP_RESIZE_NEAREST:
-      return CheckResize(r);
-    case SLUICE_OP_STATE_APPEND:
-      return CheckAppend(r);
-    case SLUICE_OP_WEIGHT_GRADIENT:
+    case Form::kWeightGradient:
       return CheckWeightGradient(r);
-    case SLUICE_OP_RELU_GRADIENT:
-      return CheckReluGradient(r);
-    case SLUICE_OP_MAX_POOL_GRADIENT:
+    case Form::kPool:
+      return CheckPool(r);
+    case Form::kPoolGradient:
       return CheckMaxPoolGradient(r);
-    case SLUICE_OP_OPAQUE:
+    case Form::kBinary:
+      return CheckBinary(r);
+    case Form::kUnary:
+      return CheckUnary(r);
+    case Form::kReluGradient:
+      return CheckReluGradient(r);
+    case Form::kLookup:
+      return CheckLookup(r);
+    case Form::kSoftmax:
+      return CheckSoftmax(r);
+    case Form::kLayerNorm:
+    case Form::kRmsNorm:
+      return CheckNorm(r);
+    case Form::kReduce:
+      return CheckReduce(r);
+    case Form::kArgmax:
+      return CheckArgmax(r);
+    case Form::kPad:
+      return CheckPad(r);
+    case Form::kTranspose:
+      return CheckTranspose(r);
+    case Form::kResize:
+      return CheckResize(r);
+    case Form::kConcat:
+      return CheckConcat(r);
+    case Form::kSlice:
+      return CheckInside(r, r.in(0), r.out(), "the slice leaves the input");
+    case Form::kReshape:
+      return CheckReshape(r);
+    case Form::kGather:
+      return CheckGather(r);
+    case Form::kAppend:
+      return CheckAppend(r);
+    case Form::kOpaque:
       return CheckOpaque(r);
-    default:
-      return r.Unsupported("this version does not schedule this op");
+    case Form::kPrelu:
+      break;
   }
+  return r.Unsupported("this version does not schedule this op");
 }
 
 }  // namespace
 
 Status CheckLayer(const Graph& graph, uint32_t layer, Diagnostic* diagnostic) {
-  return CheckOp(Rule{graph, graph.layers[layer], layer, diagnostic});
+  const Rule rule = {graph, graph.layers[layer], layer, diagnostic};
+  SLUICE_TRY(CheckOperands(rule));
+  return CheckOp(rule);
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "io/read.h"
 #include "io/wire.h"
+#include "model/ops/traits.h"
 #include "sluice/graph_generated.h"
 
 namespace sluice {
@@ -204,7 +205,7 @@ Status ConnectLayer(Reader* r, uint32_t l) {
     if (tensor->kind == TensorKind::kConstant || tensor->kind == TensorKind::kInput) {
       return fail(t, " writes a constant or a graph input");
     }
-    if (tensor->kind == TensorKind::kState && layer.op != SLUICE_OP_STATE_APPEND) {
+    if (tensor->kind == TensorKind::kState && KindOf(layer.op) != LayerKind::kAppend) {
       return fail(t, " writes a state otherwise than by state_append");
     }
     if (tensor->producer != kNone) return fail(t, " writes a tensor a second time");
@@ -245,7 +246,7 @@ Status ReadLayers(Reader* r) {
     layer->inputs = inputs.Slice(in_begin[l], in_begin[l + 1]);
     layer->outputs = outputs.Slice(out_begin[l], out_begin[l + 1]);
     layer->attributes = attributes.Slice(at_begin[l], at_begin[l + 1]);
-    if (op[l] == 0 || op[l] >= SLUICE_OP_COUNT) {
+    if (!IsKnownOp(op[l])) {
       return r->Bad()
           .Layer(l)
           .Text("layer ")

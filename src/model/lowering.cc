@@ -31,16 +31,18 @@ class ViewPlanner {
   // True when the whole layer is a view.
   bool TryLayer(uint32_t l) {
     const Layer& layer = graph_.layers[l];
-    switch (layer.op) {
-      case SLUICE_OP_RESHAPE:
+    switch (TraitsOf(layer).view) {
+      case ViewRule::kReshape:
         return TryReshape(l, layer.inputs[0], layer.outputs[0]);
-      case SLUICE_OP_SLICE:
+      case ViewRule::kSlice:
         return TrySlice(l, layer);
-      case SLUICE_OP_CONCAT:
+      case ViewRule::kConcat:
         return TryConcat(layer);
-      default:
+      case ViewRule::kNever:
+      case ViewRule::kFolds:
         return false;
     }
+    return false;
   }
 
  private:
@@ -139,8 +141,9 @@ class ViewPlanner {
     // What is written by its parts moves with them; a gather and the host write dense
     // rows.
     const Layer& layer = graph_.layers[producer];
-    return KindOf(layer.op) == LayerKind::kCompute || layer.op == SLUICE_OP_CONCAT ||
-           (KindOf(layer.op) == LayerKind::kCopy && lowering_->is_view[producer] == 0);
+    const OpTraits& traits = TraitsOf(layer);
+    return traits.kind == LayerKind::kCompute || traits.view == ViewRule::kConcat ||
+           (traits.kind == LayerKind::kCopy && lowering_->is_view[producer] == 0);
   }
 
   // Each input that can be written in place becomes a view of the output; the layer is
@@ -216,7 +219,7 @@ Status FindLifetimes(const Graph& graph, const Lowering& lowering,
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = lowering.executed[l];
     // A folded PAD's output exists nowhere; its reader reads the PAD's input.
-    if (layer.op == SLUICE_OP_PAD && lowering.is_view[l] != 0) continue;
+    if (IsFolded(layer.op, lowering.is_view[l])) continue;
     for (uint32_t t : layer.inputs) {
       if (t != kNone) touch(t, l);
     }
@@ -335,7 +338,8 @@ void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
 bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   const Layer& pad = graph.layers[pad_layer];
   const uint32_t out = pad.outputs[0];
-  if (pad.op != SLUICE_OP_PAD || graph.tensors[out].kind != TensorKind::kIntermediate) {
+  if (TraitsOf(pad).view != ViewRule::kFolds ||
+      graph.tensors[out].kind != TensorKind::kIntermediate) {
     return false;
   }
   const Tensor& padded = graph.tensors[out];
@@ -355,9 +359,7 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
       if (reader.inputs[i] != out) continue;
       used = true;
-      const bool conv =
-          reader.op == SLUICE_OP_CONV || reader.op == SLUICE_OP_DEPTHWISE_CONV;
-      if (!conv || i != 0 ||
+      if (!TraitsOf(reader).takes_pads || i != 0 ||
           reader.attribute(SLUICE_CONV_INPUT_ZERO) != pad.attribute(SLUICE_PAD_VALUE)) {
         return false;
       }

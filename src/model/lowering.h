@@ -36,6 +36,12 @@ struct Lowering {
   uint64_t region_bytes[SLUICE_REGION_COUNT];
 };
 
+// True for a PAD that the convolutions behind it have taken over: nothing is written,
+// and nobody reads its output.
+inline bool IsFolded(uint16_t op, uint8_t is_view) {
+  return is_view != 0 && TraitsOf(op).view == ViewRule::kFolds;
+}
+
 Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
              Lowering* lowering, Diagnostic* diagnostic);
 

@@ -44,12 +44,10 @@ void SetConv(const Graph& graph, const Layer& layer, int64_t k,
              MappingProblem* problem) {
   const Tensor& in = graph.tensors[layer.input(0)];
   const Tensor& weight = graph.tensors[layer.input(1)];
-  const bool depthwise = layer.op == SLUICE_OP_DEPTHWISE_CONV;
   SetWindow(layer, false, problem);
   problem->extent[kDimR] = weight.extent[1];
   problem->extent[kDimS] = weight.extent[2];
-  const int64_t groups =
-      depthwise ? in.extent[3] : AtLeastOne(layer.attribute(SLUICE_CONV_GROUPS));
+  const int64_t groups = IsChannelwise(layer) ? in.extent[3] : GroupsOf(layer);
   const int64_t each =
       Max(int64_t{1}, graph.tensors[layer.outputs[0]].extent[3] / groups);
   problem->extent[kDimG] = CeilDivide(k, each);
@@ -66,7 +64,7 @@ void SetTransposed(const Graph& graph, const Layer& layer, const int32_t tile[kA
   const Tensor& in = graph.tensors[layer.input(0)];
   const Tensor& weight = graph.tensors[layer.input(1)];
   problem->extent[kDimC] = in.extent[3];
-  if (layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT) == SLUICE_WEIGHT_LAYOUT_DEPTHWISE) {
+  if (IsChannelwise(layer)) {
     problem->extent[kDimG] = tile[3];
     problem->extent[kDimK] = problem->extent[kDimC] = 1;
   }
@@ -88,7 +86,7 @@ void SetWeightGradient(const Graph& graph, const Layer& layer,
                        const int32_t tile[kAxes], int64_t rows,
                        MappingProblem* problem) {
   const Tensor& error = graph.tensors[layer.input(1)];
-  const int64_t groups = AtLeastOne(layer.attribute(SLUICE_CONV_GROUPS));
+  const int64_t groups = GroupsOf(layer);
   const int64_t each = Max(int64_t{1}, error.extent[3] / groups);
   problem->extent[kDimN] = tile[3];
   problem->extent[kDimG] = CeilDivide(tile[0], each);
@@ -218,70 +216,89 @@ Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
   return Status::kOk;
 }
 
+namespace {
+
+// Without weights each channel is its own group.
+void SetPerElement(const Layer& layer, int32_t channels, MappingProblem* problem) {
+  int64_t operands = 0;
+  for (const TileRole role : TraitsOf(layer).role) {
+    operands += role == kRoleInput0 || role == kRoleInput1;
+  }
+  problem->extent[kDimG] = channels;
+  problem->extent[kDimK] = 1;
+  problem->extent[kDimC] = operands;
+  problem->operands = OperandBit(kInput) | OperandBit(kOutput);
+  problem->vector = true;
+}
+
+void SetPool(const Layer& layer, int32_t channels, MappingProblem* problem) {
+  SetPerElement(layer, channels, problem);
+  SetWindow(layer, true, problem);
+  problem->extent[kDimR] = layer.attribute(SLUICE_POOL_WINDOW_H);
+  problem->extent[kDimS] = layer.attribute(SLUICE_POOL_WINDOW_W);
+}
+
+void SetMatmul(const Tensor& in, const int32_t tile[kAxes], MappingProblem* problem) {
+  problem->extent[kDimG] = int64_t{tile[0]} * tile[1];
+  problem->extent[kDimN] = 1;
+  problem->extent[kDimP] = tile[2];
+  problem->extent[kDimQ] = 1;
+  problem->extent[kDimC] = in.extent[3];
+}
+
+// The nest of a form that has one of its own; false for other forms. `summed`: of a
+// weight gradient, rows of the error.
+bool SetNest(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
+             int64_t summed, MappingProblem* problem) {
+  const Tensor& in = graph.tensors[layer.input(0)];
+  switch (TraitsOf(layer).form) {
+    case Form::kConv:
+    case Form::kDepthwiseConv:
+      SetConv(graph, layer, tile[3], problem);
+      return true;
+    case Form::kTransposedConv:
+      SetTransposed(graph, layer, tile, problem);
+      return true;
+    case Form::kWeightGradient:
+      SetWeightGradient(graph, layer, tile, summed, problem);
+      return true;
+    case Form::kFullyConnected:
+      problem->extent[kDimC] = in.extent[3];
+      return true;
+    case Form::kMatmul:
+      SetMatmul(in, tile, problem);
+      return true;
+    case Form::kPool:
+      SetPool(layer, tile[3], problem);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
                      int32_t channels, uint32_t accumulator_bytes,
                      MappingProblem* problem, Diagnostic* diagnostic) {
-  const Tensor& in = graph.tensors[layer.input(0)];
   *problem = ConvProblem(tile[0], tile[3], 1, tile[1], tile[2], 1, 1, 1, 1);
   SetWidths(graph, layer, accumulator_bytes, problem);
-  // Without weights each channel is its own group.
-  const auto channelwise = [&](int64_t operands) {
-    problem->extent[kDimG] = tile[3];
-    problem->extent[kDimK] = 1;
-    problem->extent[kDimC] = operands;
-    problem->operands = OperandBit(kInput) | OperandBit(kOutput);
-    problem->vector = true;
-  };
+  const OpTraits& traits = TraitsOf(layer);
   const int64_t all = AccumulatedChannels(graph, layer);
   const int64_t summed = channels == 0 ? all : Min(all, int64_t{channels});
-  switch (layer.op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-      SetConv(graph, layer, tile[3], problem);
-      break;
-    case SLUICE_OP_TRANSPOSED_CONV:
-      SetTransposed(graph, layer, tile, problem);
-      break;
-    case SLUICE_OP_WEIGHT_GRADIENT:
-      SetWeightGradient(graph, layer, tile, summed, problem);
-      if (summed < all) problem->element_bytes[kOutput] = accumulator_bytes;
-      return CheckProblem(*problem, diagnostic);
-    case SLUICE_OP_FULLY_CONNECTED:
-      problem->extent[kDimC] = in.extent[3];
-      break;
-    case SLUICE_OP_BATCH_MATMUL:
-      problem->extent[kDimG] = int64_t{tile[0]} * tile[1];
-      problem->extent[kDimN] = 1;
-      problem->extent[kDimP] = tile[2];
-      problem->extent[kDimQ] = 1;
-      problem->extent[kDimC] = in.extent[3];
-      break;
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-      channelwise(1);
-      SetWindow(layer, true, problem);
-      problem->extent[kDimR] = layer.attribute(SLUICE_POOL_WINDOW_H);
-      problem->extent[kDimS] = layer.attribute(SLUICE_POOL_WINDOW_W);
-      break;
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-    case SLUICE_OP_RELU_GRADIENT:
-    case SLUICE_OP_MAX_POOL_GRADIENT:  // the error as if it had the ifmap's extents
-      channelwise(2);
-      break;
-    case SLUICE_OP_REQUANTIZE:
-    case SLUICE_OP_LOOKUP:
-      channelwise(1);
-      break;
-    default:
-      return Fail(diagnostic, Status::kUnsupported, "mapping")
-          .Text("no loop nest for op ")
-          .Text(OpName(layer.op));
+  bool nest = traits.nest == NestRule::kPerElement;
+  if (nest) SetPerElement(layer, tile[3], problem);
+  if (traits.nest == NestRule::kOwn)
+    nest = SetNest(graph, layer, tile, summed, problem);
+  if (!nest) {
+    return Fail(diagnostic, Status::kUnsupported, "mapping")
+        .Text("no loop nest for op ")
+        .Text(OpName(layer.op));
   }
-  if (summed > 0 && summed < problem->extent[kDimC]) {
+  // A part of the sum stays as wide as a partial sum.
+  if (traits.sum == SumRule::kErrorRows) {
+    if (summed < all) problem->element_bytes[kOutput] = accumulator_bytes;
+  } else if (summed > 0 && summed < problem->extent[kDimC]) {
     problem->extent[kDimC] = summed;
     problem->element_bytes[kOutput] = accumulator_bytes;
   }

@@ -15,34 +15,29 @@ bool CoversAxis(const Window& w, int64_t in, int64_t out) {
   return dense && (out - 1) * w.stride - w.pad_before + window >= in;
 }
 
-// True when every element of that input is needed for the whole output.
-bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
-  switch (layer.op) {
-    case SLUICE_OP_SLICE:
-    case SLUICE_OP_RESIZE_BILINEAR:
-    case SLUICE_OP_RESIZE_NEAREST:
-    case SLUICE_OP_TRANSPOSED_CONV:
-      return false;
-    case SLUICE_OP_STATE_APPEND:  // the rows stay in the state
-    case SLUICE_OP_GATHER:
-      return input == 1;
-    case SLUICE_OP_MAX_POOL_GRADIENT:
-      return input == 0;
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-    case SLUICE_OP_WEIGHT_GRADIENT:
-      break;
-    default:
-      return true;
-  }
-  if (input != 0) return true;
-  const bool gradient = layer.op == SLUICE_OP_WEIGHT_GRADIENT;
+bool WindowsCover(const Graph& graph, const Layer& layer) {
+  const bool taps = TraitsOf(layer).window == WindowRule::kTaps;
   const Tensor& in = graph.tensors[layer.inputs[0]];
-  const Tensor& out = graph.tensors[gradient ? layer.inputs[1] : layer.outputs[0]];
+  const Tensor& out = graph.tensors[taps ? layer.inputs[1] : layer.outputs[0]];
   return CoversAxis(WindowOf(graph, layer, 1), in.extent[1], out.extent[1]) &&
          CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
+}
+
+// True when every element of that input is needed for the whole output.
+bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
+  switch (TraitsOf(layer).needs) {
+    case NeedRule::kAll:
+      return true;
+    case NeedRule::kNothing:
+      return false;
+    case NeedRule::kFirst:
+      return input == 0;
+    case NeedRule::kSecond:
+      return input == 1;
+    case NeedRule::kByWindows:
+      return input != 0 || WindowsCover(graph, layer);
+  }
+  return false;
 }
 
 // What every plan must do with a tensor. The host reads and writes DRAM by itself, so
@@ -114,46 +109,26 @@ bool SameExtents(const Tensor& x, const Tensor& y) {
   return true;
 }
 
-// How a needed position of the output reaches into the inputs.
-enum class Reach : uint8_t { kNone, kSame, kWindow, kShifted };
+// How a needed position of the output reaches into the inputs, as far as this layer's
+// shapes keep channels together.
 Reach ReachOf(const Graph& graph, const Layer& layer) {
-  switch (layer.op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-      return Reach::kWindow;
-    case SLUICE_OP_FULLY_CONNECTED:
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-    case SLUICE_OP_RELU_GRADIENT:
-    case SLUICE_OP_REQUANTIZE:
-    case SLUICE_OP_LOOKUP:
-    case SLUICE_OP_SOFTMAX:
-    case SLUICE_OP_LAYER_NORM:
-    case SLUICE_OP_RMS_NORM:
-      return Reach::kSame;
-    case SLUICE_OP_CONCAT:
-      return layer.attribute(SLUICE_CONCAT_AXIS) == 3 ? Reach::kSame : Reach::kNone;
-    case SLUICE_OP_SLICE: {
-      const Tensor& in = graph.tensors[layer.inputs[0]];
-      const Tensor& out = graph.tensors[layer.outputs[0]];
-      return in.extent[3] == out.extent[3] ? Reach::kShifted : Reach::kNone;
-    }
-    default:
-      return Reach::kNone;
+  const OpTraits& traits = TraitsOf(layer);
+  if (traits.view == ViewRule::kConcat && layer.attribute(SLUICE_CONCAT_AXIS) != 3) {
+    return Reach::kUnknown;
   }
+  if (traits.reach == Reach::kShifted &&
+      graph.tensors[layer.inputs[0]].extent[3] !=
+          graph.tensors[layer.outputs[0]].extent[3]) {
+    return Reach::kUnknown;
+  }
+  return traits.reach;
 }
 
-// True when any position of the output needs the whole of that constant.
-bool AnyNeedsWhole(const Graph& graph, const Layer& layer, size_t input) {
-  return input > 0 && layer.op != SLUICE_OP_SOFTMAX &&
-         graph.tensors[layer.inputs[input]].kind == TensorKind::kConstant &&
-         (IsMacOp(layer.op) || layer.op == SLUICE_OP_LOOKUP ||
-          layer.op == SLUICE_OP_LAYER_NORM || layer.op == SLUICE_OP_RMS_NORM);
+// True when any position of the output needs the whole of that input.
+bool AnyNeedsWhole(const Layer& layer, size_t input) {
+  if (input >= kMaxRoles) return false;
+  const TileRole role = TraitsOf(layer).role[input];
+  return role == kRoleWeight || role == kRoleParameters;
 }
 
 void NeedPositions(const Graph& graph, const Layer& layer, Reach reach, size_t input,
@@ -168,7 +143,7 @@ void NeedPositions(const Graph& graph, const Layer& layer, Reach reach, size_t i
     for (int a = 0; a < 3; ++a) {
       needed.first[a] += layer.attribute(static_cast<size_t>(SLUICE_SLICE_BEGIN_N + a));
     }
-  } else if (layer.op != SLUICE_OP_FULLY_CONNECTED && layer.op != SLUICE_OP_CONCAT &&
+  } else if (reach == Reach::kElement &&
              !SameExtents(in, graph.tensors[layer.outputs[0]])) {
     return;  // broadcast
   }
@@ -180,13 +155,15 @@ void NeedPositions(const Graph& graph, const Layer& layer, Reach reach, size_t i
 void NeedInputs(const Graph& graph, const Layer& layer, const NeededPositions& out,
                 bool whole, const Needs& needs) {
   const Reach reach = ReachOf(graph, layer);
-  if (reach == Reach::kNone || out.total() == 0) return;
+  if (reach == Reach::kUnknown || out.total() == 0) return;
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     const uint32_t t = layer.inputs[i];
     if (t == kNone || (whole && ReadsWhole(graph, layer, i))) continue;
-    if (AnyNeedsWhole(graph, layer, i)) {
-      needs.flags[t] |= kWhole | kMoved;
-    } else if (i == 0 || reach == Reach::kSame) {
+    if (AnyNeedsWhole(layer, i)) {
+      if (graph.tensors[t].kind == TensorKind::kConstant) {
+        needs.flags[t] |= kWhole | kMoved;
+      }
+    } else if (i == 0 || reach == Reach::kElement || reach == Reach::kRow) {
       NeedPositions(graph, layer, reach, i, out, needs);
     }
   }
@@ -245,7 +222,7 @@ int64_t CompulsoryBytes(const Graph& graph, const Needs& found) {
     }
   }
   for (const Layer& layer : graph.layers) {
-    if (layer.op != SLUICE_OP_STATE_APPEND) continue;
+    if (KindOf(layer.op) != LayerKind::kAppend) continue;
     const bool loaded = (needs[layer.inputs[0]] & kMoved) != 0;
     if (!loaded) bytes += graph.tensors[layer.inputs[1]].bytes;
   }
@@ -255,13 +232,14 @@ int64_t CompulsoryBytes(const Graph& graph, const Needs& found) {
 void CompulsoryWork(const Graph& graph, const Needs& needs, int64_t* macs,
                     int64_t* vector_ops) {
   for (const Layer& layer : graph.layers) {
-    if (KindOf(layer.op) != LayerKind::kCompute || layer.op == SLUICE_OP_PAD) continue;
+    const OpTraits& traits = TraitsOf(layer);
+    if (traits.kind != LayerKind::kCompute || traits.view != ViewRule::kNever) continue;
     const uint32_t t = layer.outputs[0];
     const Tensor& out = graph.tensors[t];
     const NeededPositions all = AllPositions(out);
     int64_t positions = all.total();
     if (!IsNeededWhole(graph, layer, needs.flags)) {
-      positions = ReachOf(graph, layer) == Reach::kNone ? 0 : needs.part[t].total();
+      positions = ReachOf(graph, layer) == Reach::kUnknown ? 0 : needs.part[t].total();
       if (positions == 0) continue;
     }
     const TileBoxes boxes =

@@ -9,25 +9,6 @@ namespace {
 
 int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
 
-int32_t LayoutOf(const Layer& layer) {
-  return layer.op == SLUICE_OP_TRANSPOSED_CONV
-             ? layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT)
-             : SLUICE_WEIGHT_LAYOUT_OWN;
-}
-
-// Each output channel reads one of the input.
-bool IsChannelwise(const Layer& layer) {
-  return layer.op == SLUICE_OP_DEPTHWISE_CONV ||
-         LayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
-}
-
-bool IsWindowOp(uint16_t op) {
-  return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
-         op == SLUICE_OP_TRANSPOSED_CONV || op == SLUICE_OP_MAX_POOL ||
-         op == SLUICE_OP_AVERAGE_POOL || op == SLUICE_OP_WEIGHT_GRADIENT ||
-         op == SLUICE_OP_MAX_POOL_GRADIENT;
-}
-
 // Extents along H and W of what a window op or PAD reads for `output`; sets the pads.
 void WindowBoxIn(const Graph& graph, const Layer& layer, const Tensor& in,
                  const Box& output, Box* input, uint16_t* pad) {
@@ -83,58 +64,75 @@ Box BroadcastBox(const Tensor& tensor, const Box& output) {
   return box;
 }
 
-void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t c_end,
-               TileBoxes* t) {
-  const Tensor& in = graph.tensors[layer.inputs[0]];
-  const Tensor& weight = graph.tensors[layer.inputs[1]];
-  const Tensor& out = graph.tensors[layer.outputs[0]];
+// The box of channels [k0, k1) of the parameters.
+void ParameterBox(int32_t k0, int32_t k1, Box* box) {
+  SetAxis(box, 0, 0, 1);
+  SetAxis(box, 1, 0, 1);
+  SetAxis(box, 2, k0, k1 - k0);
+  SetAxis(box, 3, 0, 3);
+}
+
+void FullyConnectedBoxes(const Graph& graph, const Layer& layer, int32_t c_begin,
+                         int32_t c_end, TileBoxes* t) {
   const Box& output = t->box[kRoleOutput];
-  const int32_t k0 = output.begin[3];
-  const int32_t k1 = k0 + output.extent[3];
+  Box* filter = &t->box[kRoleWeight];
+  t->box[kRoleInput0] = output;
+  SetAxis(&t->box[kRoleInput0], 3, c_begin, c_end - c_begin);
+  *filter = WholeBox(graph.tensors[layer.inputs[1]]);
+  SetAxis(filter, 2, output.begin[3], output.extent[3]);
+  SetAxis(filter, 3, c_begin, c_end - c_begin);
+  ParameterBox(output.begin[3], output.begin[3] + output.extent[3],
+               &t->box[kRoleParameters]);
+  t->macs = output.elements() * (c_end - c_begin);
+}
+
+// Channels of ifmap and filter; answers how many each output sums over.
+int64_t ConvChannels(const Graph& graph, const Layer& layer, int32_t c_begin,
+                     int32_t c_end, TileBoxes* t) {
+  const Tensor& in = graph.tensors[layer.inputs[0]];
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const int32_t k0 = t->box[kRoleOutput].begin[3];
+  const int32_t k1 = k0 + t->box[kRoleOutput].extent[3];
   Box* input = &t->box[kRoleInput0];
   Box* filter = &t->box[kRoleWeight];
-  *input = output;
-  *filter = WholeBox(weight);
-  SetAxis(&t->box[kRoleParameters], 0, 0, 1);
-  SetAxis(&t->box[kRoleParameters], 1, 0, 1);
-  SetAxis(&t->box[kRoleParameters], 2, k0, k1 - k0);
-  SetAxis(&t->box[kRoleParameters], 3, 0, 3);
-  int64_t summed = c_end - c_begin;
-  if (layer.op == SLUICE_OP_FULLY_CONNECTED) {
-    SetAxis(input, 3, c_begin, c_end - c_begin);
-    SetAxis(filter, 2, k0, k1 - k0);
-    SetAxis(filter, 3, c_begin, c_end - c_begin);
-  } else if (IsChannelwise(layer)) {
+  if (IsChannelwise(layer)) {
     const int32_t multiplier = out.extent[3] / in.extent[3];
     const int32_t c0 = k0 / multiplier;
     SetAxis(input, 3, c0, static_cast<int32_t>(CeilDivide(k1, multiplier)) - c0);
     SetAxis(filter, 3, k0, k1 - k0);
-    summed = 1;
+    return 1;
+  }
+  const int32_t groups = GroupsOf(layer);
+  const int32_t group_k = out.extent[3] / groups;
+  const int32_t group_c = in.extent[3] / groups;
+  const int32_t g0 = k0 / group_k;
+  const int32_t g1 = static_cast<int32_t>(CeilDivide(k1, group_k));
+  if (groups == 1) {
+    SetAxis(input, 3, c_begin, c_end - c_begin);
   } else {
-    const int32_t groups = OneIfZero(layer.attribute(SLUICE_CONV_GROUPS));
-    const int32_t group_k = out.extent[3] / groups;
-    const int32_t group_c = in.extent[3] / groups;
-    const int32_t g0 = k0 / group_k;
-    const int32_t g1 = static_cast<int32_t>(CeilDivide(k1, group_k));
-    if (groups == 1) {
-      SetAxis(input, 3, c_begin, c_end - c_begin);
-    } else {
-      SetAxis(input, 3, g0 * group_c, (g1 - g0) * group_c);
-    }
-    const bool own = LayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN;
-    SetAxis(filter, own ? 0 : 3, k0, k1 - k0);
-    SetAxis(filter, own ? 3 : 0, c_begin, c_end - c_begin);
+    SetAxis(input, 3, g0 * group_c, (g1 - g0) * group_c);
   }
-  int64_t taps = 1;
-  if (layer.op != SLUICE_OP_FULLY_CONNECTED) {
-    if (layer.op == SLUICE_OP_TRANSPOSED_CONV) {
-      ScatterBox(graph, layer, output, input);
-    } else {
-      WindowBox(graph, layer, output, input, t->pad);
-    }
-    taps = int64_t{weight.extent[1]} * weight.extent[2];
+  const bool own = WeightLayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN;
+  SetAxis(filter, own ? 0 : 3, k0, k1 - k0);
+  SetAxis(filter, own ? 3 : 0, c_begin, c_end - c_begin);
+  return c_end - c_begin;
+}
+
+void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t c_end,
+               TileBoxes* t) {
+  const Tensor& weight = graph.tensors[layer.inputs[1]];
+  const Box& output = t->box[kRoleOutput];
+  t->box[kRoleInput0] = output;
+  t->box[kRoleWeight] = WholeBox(weight);
+  ParameterBox(output.begin[3], output.begin[3] + output.extent[3],
+               &t->box[kRoleParameters]);
+  const int64_t summed = ConvChannels(graph, layer, c_begin, c_end, t);
+  if (TraitsOf(layer).form == Form::kTransposedConv) {
+    ScatterBox(graph, layer, output, &t->box[kRoleInput0]);
+  } else {
+    WindowBox(graph, layer, output, &t->box[kRoleInput0], t->pad);
   }
-  t->macs = output.elements() * taps * summed;
+  t->macs = output.elements() * weight.extent[1] * weight.extent[2] * summed;
 }
 
 // Rows of the error are those of one image, or of whole images.
@@ -154,7 +152,7 @@ void WeightGradientBoxes(const Graph& graph, const Layer& layer, int32_t c_begin
   Box* x = &t->box[kRoleInput0];
   *x = *e;
   WindowBox(graph, layer, *e, x, t->pad);
-  const int32_t groups = OneIfZero(layer.attribute(SLUICE_CONV_GROUPS));
+  const int32_t groups = GroupsOf(layer);
   if (groups == 1) {
     SetAxis(x, 3, output.begin[3], output.extent[3]);
   } else {
@@ -195,8 +193,7 @@ void MatmulBoxes(const Layer& layer, int32_t c_begin, int32_t c_end, TileBoxes* 
 
 void ReduceBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Tensor& in = graph.tensors[layer.inputs[0]];
-  const int32_t axes =
-      layer.op == SLUICE_OP_ARGMAX ? 8 : layer.attribute(SLUICE_REDUCE_AXES);
+  const uint32_t axes = ReducedAxes(layer);
   t->box[kRoleInput0] = t->box[kRoleOutput];
   for (int a = 0; a < kAxes; ++a) {
     if ((axes >> a & 1) != 0) SetAxis(&t->box[kRoleInput0], a, 0, in.extent[a]);
@@ -220,16 +217,14 @@ void ResizeBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
     SetAxis(input, a, static_cast<int32_t>(first),
             static_cast<int32_t>(last - first + 1));
   }
-  t->vector_ops = 4 * output.elements();
 }
 
 void TransposeBoxes(const Layer& layer, TileBoxes* t) {
   const Box& output = t->box[kRoleOutput];
   for (int a = 0; a < kAxes; ++a) {
-    const int from = layer.attribute(static_cast<size_t>(a));
-    SetAxis(&t->box[kRoleInput0], from, output.begin[a], output.extent[a]);
+    SetAxis(&t->box[kRoleInput0], InputAxisOf(layer, a), output.begin[a],
+            output.extent[a]);
   }
-  t->vector_ops = output.elements();
 }
 
 void PoolBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
@@ -255,28 +250,18 @@ void PadBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
             static_cast<int32_t>(end - low));
   }
   WindowBox(graph, layer, t->box[kRoleOutput], &t->box[kRoleInput0], t->pad);
-  t->vector_ops = t->box[kRoleOutput].elements();
 }
 
-bool IsNorm(uint16_t op) {
-  return op == SLUICE_OP_LAYER_NORM || op == SLUICE_OP_RMS_NORM;
-}
-
-void NormBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
-  t->box[kRoleInput0] = t->box[kRoleOutput];
-  t->box[kRoleParameters] = WholeBox(graph.tensors[layer.inputs[1]]);
-  t->vector_ops = t->box[kRoleOutput].elements();
-}
-
+// Activations as far as they broadcast; tables and parameters whole.
 void ElementwiseBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Box& output = t->box[kRoleOutput];
-  t->box[kRoleInput0] = BroadcastBox(graph.tensors[layer.inputs[0]], output);
-  t->vector_ops = output.elements();
-  if (layer.op == SLUICE_OP_LOOKUP) {
-    t->box[kRoleWeight] = WholeBox(graph.tensors[layer.inputs[1]]);
-  } else if (layer.input(1) != kNone) {
-    t->box[kRoleInput1] = BroadcastBox(graph.tensors[layer.inputs[1]], output);
-    if (layer.op != SLUICE_OP_SOFTMAX) t->vector_ops *= 2;
+  const OpTraits& traits = TraitsOf(layer);
+  for (size_t i = 0; i < kMaxRoles; ++i) {
+    const TileRole role = traits.role[i];
+    if (role == kNoRole || layer.input(i) == kNone) continue;
+    const Tensor& tensor = graph.tensors[layer.inputs[i]];
+    const bool activation = role == kRoleInput0 || role == kRoleInput1;
+    t->box[role] = activation ? BroadcastBox(tensor, output) : WholeBox(tensor);
   }
 }
 
@@ -295,114 +280,92 @@ Box WholeBox(const Tensor& tensor) {
   return box;
 }
 
-LayerKind KindOf(uint16_t op) {
-  switch (op) {
-    case SLUICE_OP_CONCAT:
-    case SLUICE_OP_SLICE:
-    case SLUICE_OP_RESHAPE:
-      return LayerKind::kCopy;
-    case SLUICE_OP_GATHER:
-      return LayerKind::kGather;
-    case SLUICE_OP_STATE_APPEND:
-      return LayerKind::kAppend;
-    case SLUICE_OP_OPAQUE:
-      return LayerKind::kHost;
-    default:
-      return LayerKind::kCompute;
-  }
-}
-
-bool IsMacOp(uint16_t op) {
-  return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
-         op == SLUICE_OP_TRANSPOSED_CONV || op == SLUICE_OP_FULLY_CONNECTED ||
-         op == SLUICE_OP_BATCH_MATMUL || op == SLUICE_OP_WEIGHT_GRADIENT;
-}
-
 TileOperands OperandsOf(const Layer& layer) {
   TileOperands o;
   for (uint32_t& tensor : o.tensor) tensor = kNone;
-  o.tensor[kRoleInput0] = layer.input(0);
   o.tensor[kRoleOutput] = layer.outputs[0];
-  if (layer.op == SLUICE_OP_LOOKUP) {
-    o.tensor[kRoleWeight] = layer.input(1);
-  } else if (IsMacOp(layer.op) && layer.op != SLUICE_OP_BATCH_MATMUL &&
-             layer.op != SLUICE_OP_WEIGHT_GRADIENT) {
-    o.tensor[kRoleWeight] = layer.input(1);
-    o.tensor[kRoleParameters] = layer.input(2);
-  } else if (IsNorm(layer.op)) {
-    o.tensor[kRoleParameters] = layer.input(1);
-  } else {
-    o.tensor[kRoleInput1] = layer.input(1);
+  const OpTraits& traits = TraitsOf(layer);
+  for (size_t i = 0; i < kMaxRoles; ++i) {
+    if (traits.role[i] != kNoRole) o.tensor[traits.role[i]] = layer.input(i);
   }
   return o;
 }
 
 int32_t AccumulatedChannels(const Graph& graph, const Layer& layer) {
-  switch (layer.op) {
-    case SLUICE_OP_WEIGHT_GRADIENT: {
+  switch (TraitsOf(layer).sum) {
+    case SumRule::kNoSum:
+      return 0;
+    case SumRule::kWeightChannels:
+      if (IsChannelwise(layer)) return 0;
+      return graph.tensors[layer.inputs[1]]
+          .extent[WeightLayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN ? 3 : 0];
+    case SumRule::kInputChannels:
+      return graph.tensors[layer.inputs[0]].extent[3];
+    case SumRule::kErrorRows: {
       const Tensor& error = graph.tensors[layer.inputs[1]];
       return error.extent[0] * error.extent[1];
     }
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_TRANSPOSED_CONV:
-      if (IsChannelwise(layer)) return 0;
-      return graph.tensors[layer.inputs[1]]
-          .extent[LayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN ? 3 : 0];
-    case SLUICE_OP_FULLY_CONNECTED:
-    case SLUICE_OP_BATCH_MATMUL:
-      return graph.tensors[layer.inputs[0]].extent[3];
-    default:
-      return 0;
   }
+  return 0;
 }
 
 CutRule CutsOf(const Graph& graph, const Layer& layer) {
   CutRule rule = {{true, true, true, true}, {1, 1, 1, 1}, 1};
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  if (layer.op == SLUICE_OP_SOFTMAX || IsNorm(layer.op)) rule.cuttable[3] = false;
-  if (layer.op == SLUICE_OP_PAD) {
-    // Padded axes stay whole, so that no tile lies in padding alone.
-    for (int a = 0; a < kAxes; ++a) {
-      if (graph.tensors[layer.inputs[0]].extent[a] != out.extent[a]) {
-        rule.cuttable[a] = false;
+  const int32_t groups = GroupsOf(layer);
+  switch (TraitsOf(layer).cuts) {
+    case CutLimit::kAnywhere:
+      break;
+    case CutLimit::kChannelGroups:
+      if (IsChannelwise(layer)) {
+        rule.unit[3] = out.extent[3] / graph.tensors[layer.inputs[0]].extent[3];
+      } else if (groups > 1) {
+        rule.unit[3] = out.extent[3] / groups;
       }
-    }
-  }
-  if (layer.op == SLUICE_OP_WEIGHT_GRADIENT) {
-    const int32_t groups = OneIfZero(layer.attribute(SLUICE_CONV_GROUPS));
-    rule.cuttable[1] = rule.cuttable[2] = false;  // a tap may see padding alone
-    rule.sum_unit = graph.tensors[layer.inputs[1]].extent[1];
-    if (groups > 1) {
+      break;
+    case CutLimit::kWholeRows:
       rule.cuttable[3] = false;
-      rule.unit[0] = out.extent[0] / groups;
-    }
-  }
-  if (layer.op == SLUICE_OP_DEPTHWISE_CONV) {
-    rule.unit[3] = out.extent[3] / graph.tensors[layer.inputs[0]].extent[3];
-  } else if (layer.op == SLUICE_OP_CONV) {
-    const int32_t groups = OneIfZero(layer.attribute(SLUICE_CONV_GROUPS));
-    if (groups > 1) rule.unit[3] = out.extent[3] / groups;
+      break;
+    case CutLimit::kUnpaddedAxes:  // so that no tile lies in padding alone
+      for (int a = 0; a < kAxes; ++a) {
+        rule.cuttable[a] = graph.tensors[layer.inputs[0]].extent[a] == out.extent[a];
+      }
+      break;
+    case CutLimit::kWholeTaps:
+      rule.cuttable[1] = rule.cuttable[2] = false;  // a tap may see padding alone
+      rule.sum_unit = graph.tensors[layer.inputs[1]].extent[1];
+      if (groups > 1) {
+        rule.cuttable[3] = false;
+        rule.unit[0] = out.extent[0] / groups;
+      }
+      break;
   }
   return rule;
 }
 
 Window WindowOf(const Graph& graph, const Layer& layer, int axis) {
   const size_t i = static_cast<size_t>(axis - 1);  // H is 1, W is 2
-  if (layer.op == SLUICE_OP_PAD) {
-    return Window{1, 1, 1, layer.attribute(SLUICE_PAD_BEFORE_N + 1 + i)};
+  const WindowRule rule = TraitsOf(layer).window;
+  switch (rule) {
+    case WindowRule::kNoWindow:
+      break;
+    case WindowRule::kFilter:
+    case WindowRule::kTaps: {
+      const uint32_t filter =
+          rule == WindowRule::kTaps ? layer.outputs[0] : layer.inputs[1];
+      return Window{graph.tensors[filter].extent[axis],
+                    OneIfZero(layer.attribute(SLUICE_CONV_STRIDE_H + i)),
+                    OneIfZero(layer.attribute(SLUICE_CONV_DILATION_H + i)),
+                    layer.attribute(SLUICE_CONV_PAD_TOP + i)};
+    }
+    case WindowRule::kPool:
+      return Window{layer.attribute(SLUICE_POOL_WINDOW_H + i),
+                    OneIfZero(layer.attribute(SLUICE_POOL_STRIDE_H + i)), 1,
+                    layer.attribute(SLUICE_POOL_PAD_TOP + i)};
+    case WindowRule::kPads:
+      return Window{1, 1, 1, layer.attribute(SLUICE_PAD_BEFORE_N + 1 + i)};
   }
-  if (!IsWindowOp(layer.op)) return Window{1, 1, 1, 0};
-  if (IsMacOp(layer.op)) {
-    const uint32_t filter =
-        layer.op == SLUICE_OP_WEIGHT_GRADIENT ? layer.outputs[0] : layer.inputs[1];
-    return Window{graph.tensors[filter].extent[axis],
-                  OneIfZero(layer.attribute(SLUICE_CONV_STRIDE_H + i)),
-                  OneIfZero(layer.attribute(SLUICE_CONV_DILATION_H + i)),
-                  layer.attribute(SLUICE_CONV_PAD_TOP + i)};
-  }
-  return Window{layer.attribute(SLUICE_POOL_WINDOW_H + i),
-                OneIfZero(layer.attribute(SLUICE_POOL_STRIDE_H + i)), 1,
-                layer.attribute(SLUICE_POOL_PAD_TOP + i)};
+  return Window{1, 1, 1, 0};
 }
 
 void ResizeNeeds(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t* first,
@@ -420,49 +383,62 @@ void ResizeNeeds(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t
 
 TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
                   int32_t c_begin, int32_t c_end) {
+  const OpTraits& traits = TraitsOf(layer);
   TileBoxes t = {};
   t.box[kRoleOutput] = output;
-  t.filters = output.extent[layer.op == SLUICE_OP_WEIGHT_GRADIENT ? 0 : 3];
-  switch (layer.op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-    case SLUICE_OP_TRANSPOSED_CONV:
-    case SLUICE_OP_FULLY_CONNECTED:
+  t.filters = output.extent[traits.form == Form::kWeightGradient ? 0 : 3];
+  t.vector_ops = output.elements() * traits.ops_per_output;
+  switch (traits.form) {
+    case Form::kConv:
+    case Form::kDepthwiseConv:
+    case Form::kTransposedConv:
       ConvBoxes(graph, layer, c_begin, c_end, &t);
       break;
-    case SLUICE_OP_BATCH_MATMUL:
+    case Form::kFullyConnected:
+      FullyConnectedBoxes(graph, layer, c_begin, c_end, &t);
+      break;
+    case Form::kMatmul:
       MatmulBoxes(layer, c_begin, c_end, &t);
       break;
-    case SLUICE_OP_WEIGHT_GRADIENT:
+    case Form::kWeightGradient:
       WeightGradientBoxes(graph, layer, c_begin, c_end, &t);
       break;
-    case SLUICE_OP_MAX_POOL_GRADIENT:
-      PoolGradientBoxes(graph, layer, &t);
-      break;
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
+    case Form::kPool:
       PoolBoxes(graph, layer, &t);
       break;
-    case SLUICE_OP_PAD:
-      PadBoxes(graph, layer, &t);
+    case Form::kPoolGradient:
+      PoolGradientBoxes(graph, layer, &t);
       break;
-    case SLUICE_OP_REDUCE:
-    case SLUICE_OP_ARGMAX:
+    case Form::kBinary:
+    case Form::kUnary:
+    case Form::kReluGradient:
+    case Form::kPrelu:
+    case Form::kLookup:
+    case Form::kSoftmax:
+    case Form::kLayerNorm:
+    case Form::kRmsNorm:
+      ElementwiseBoxes(graph, layer, &t);
+      break;
+    case Form::kReduce:
+    case Form::kArgmax:
       ReduceBoxes(graph, layer, &t);
       break;
-    case SLUICE_OP_RESIZE_BILINEAR:
-    case SLUICE_OP_RESIZE_NEAREST:
-      ResizeBoxes(graph, layer, &t);
+    case Form::kPad:
+      PadBoxes(graph, layer, &t);
       break;
-    case SLUICE_OP_TRANSPOSE:
+    case Form::kTranspose:
       TransposeBoxes(layer, &t);
       break;
-    case SLUICE_OP_LAYER_NORM:
-    case SLUICE_OP_RMS_NORM:
-      NormBoxes(graph, layer, &t);
+    case Form::kResize:
+      ResizeBoxes(graph, layer, &t);
       break;
-    default:
-      ElementwiseBoxes(graph, layer, &t);
+    case Form::kUnknown:  // no tile computes these
+    case Form::kConcat:
+    case Form::kSlice:
+    case Form::kReshape:
+    case Form::kGather:
+    case Form::kAppend:
+    case Form::kOpaque:
       break;
   }
   return t;

@@ -11,6 +11,7 @@
 #define SLUICE_MODEL_TILE_GEOMETRY_H_
 
 #include "model/graph.h"
+#include "model/ops/traits.h"
 
 namespace sluice {
 
@@ -25,29 +26,6 @@ struct Box {
 
 bool operator==(const Box& a, const Box& b);
 Box WholeBox(const Tensor& tensor);
-
-// The operands of a compute tile, in the stream's roles.
-enum TileRole {
-  kRoleInput0 = 0,
-  kRoleInput1,
-  kRoleWeight,
-  kRoleParameters,
-  kRoleOutput,
-  kTileRoles
-};
-
-// How a layer is executed.
-enum class LayerKind : uint8_t {
-  kCompute,  // tiles on the compute engine
-  kCopy,     // by DMA alone, or a view
-  kGather,   // indexed load
-  kAppend,   // store into a state tensor
-  kHost,     // opaque
-};
-LayerKind KindOf(uint16_t op);
-
-// True when work counts as MACs, false when as vector operations.
-bool IsMacOp(uint16_t op);
 
 // Tensor of each role, kNone where the op has none.
 struct TileOperands {
