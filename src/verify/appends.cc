@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "verify/follow.h"
+#include "verify/op_rules.h"
 
 namespace sluice {
 namespace judge {
@@ -17,11 +18,11 @@ namespace judge {
 Status Follower::InitAppends() {
   const Graph& graph = judge_->graph;
   size_t count = 0;
-  for (const Layer& layer : graph.layers) count += layer.op == SLUICE_OP_STATE_APPEND;
+  for (const Layer& layer : graph.layers) count += DeedOf(layer) == Deed::kAppend;
   SLUICE_TRY(judge_->arena->Allocate(count, &appends_));
   count = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (graph.layers[l].op != SLUICE_OP_STATE_APPEND) continue;
+    if (DeedOf(graph.layers[l]) != Deed::kAppend) continue;
     void* raw =
         judge_->arena->AllocateBytes(sizeof(AppendProgress), alignof(AppendProgress));
     if (raw == nullptr) return Status::kOutOfMemory;

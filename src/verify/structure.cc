@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/checked.h"
 #include "base/hash.h"
+#include "verify/op_rules.h"
 #include "verify/stream_view.h"
 
 namespace sluice {
@@ -220,8 +221,7 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
       if (i % 1024 == 1023) SLUICE_TRY(Look(*judge));
       const sluice_instruction_t& instruction = block.instructions[i];
       const uint64_t last = uint64_t{instruction.first_wait} + instruction.wait_count;
-      if ((instruction.wait_count != 0 && last > block.waits.size()) ||
-          !OpcodeFits(*judge, block, e, instruction)) {
+      if (last > block.waits.size() || !OpcodeFits(*judge, block, e, instruction)) {
         return Reject(*judge, "structure")
             .Text("instruction ")
             .Number(i)
@@ -306,13 +306,11 @@ bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
 Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) {
   const Graph& graph = judge->graph;
   *possible = false;
-  if (layer.op != SLUICE_OP_CONV && layer.op != SLUICE_OP_DEPTHWISE_CONV) {
-    return Status::kOk;
-  }
+  if (!RuleOf(layer).takes_pads) return Status::kOk;
   const uint32_t padded = layer.input(0);
   if (padded == kNone || graph.tensors[padded].producer == kNone) return Status::kOk;
   const Layer& pad = graph.layers[graph.tensors[padded].producer];
-  if (pad.op != SLUICE_OP_PAD || pad.input(0) == kNone ||
+  if (DeedOf(pad) != Deed::kPad || pad.input(0) == kNone ||
       pad.attribute(SLUICE_PAD_VALUE) != layer.attribute(SLUICE_CONV_INPUT_ZERO)) {
     return Status::kOk;
   }

@@ -2,6 +2,7 @@
 #include "verify/tile_rules.h"
 
 #include "base/checked.h"
+#include "verify/op_rules.h"
 
 namespace sluice {
 namespace judge {
@@ -37,7 +38,8 @@ struct Query {
 // Adds an operand: input i of the layer, the box to be filled in by the caller.
 Need* AddNeed(const Query& q, size_t input, uint32_t operand, const char* role) {
   Need* need = &q.out->need[q.out->count];
-  *need = Need{operand, q.layer.input(input), {}, {1, 1, 1, 1}, false, false, role};
+  *need =
+      Need{operand, q.layer.input(input), {}, {1, 1, 1, 1}, false, false, false, role};
   if (need->tensor == kNone) {
     q.Wrong("the layer lacks an input");
     return need;
@@ -127,10 +129,10 @@ void Parameters(const Query& q, size_t input) {
 }
 
 void Convolution(const Query& q) {
-  const bool scatter = q.layer.op == SLUICE_OP_TRANSPOSED_CONV;
+  const bool scatter = DeedOf(q.layer) == Deed::kScatter;
   const int32_t layout = scatter ? q.layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT) : 0;
-  const bool depthwise = q.layer.op == SLUICE_OP_DEPTHWISE_CONV ||
-                         layout == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
+  const bool depthwise =
+      RuleOf(q.layer).channelwise || layout == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
   const Tensor* in = q.Input(0);
   const Tensor* weight = q.Input(1);
   if (in == nullptr || weight == nullptr) return q.Wrong("the layer lacks an input");
@@ -328,7 +330,7 @@ void Pad(const Query& q) {
   q.out->work = q.Outputs();
 }
 
-void Elementwise(const Query& q, size_t inputs) {
+void Elements(const Query& q, size_t inputs) {
   const uint32_t operand[] = {q.tile.input0, q.tile.input1};
   const char* role[] = {"input0", "input1"};
   for (size_t i = 0; i < inputs; ++i) {
@@ -342,9 +344,10 @@ void Elementwise(const Query& q, size_t inputs) {
 }
 
 void Lookup(const Query& q) {
-  Elementwise(q, 1);
+  Elements(q, 1);
   q.out->used |= kUsesWeight;
   Need* table = AddNeed(q, 1, q.tile.weight, "weight");
+  table->throughout = true;
   SetAxis(table, 3, 0, 256);
 }
 
@@ -453,67 +456,62 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
                  const int64_t* origin, const int64_t* extent, TileNeeds* needs) {
   *needs = TileNeeds{};
   const Query q = {graph, layer, tile, origin, extent, needs};
-  switch (layer.op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-    case SLUICE_OP_TRANSPOSED_CONV:
+  switch (DeedOf(layer)) {
+    case Deed::kConvolution:
+    case Deed::kScatter:
       Convolution(q);
       break;
-    case SLUICE_OP_FULLY_CONNECTED:
+    case Deed::kFullyConnected:
       FullyConnected(q);
       break;
-    case SLUICE_OP_BATCH_MATMUL:
+    case Deed::kMatmul:
       BatchMatmul(q);
       break;
-    case SLUICE_OP_WEIGHT_GRADIENT:
+    case Deed::kWeightGradient:
       WeightGradient(q);
       break;
-    case SLUICE_OP_MAX_POOL_GRADIENT:
-      PoolGradient(q);
-      break;
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
+    case Deed::kPool:
       Pool(q);
       break;
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-    case SLUICE_OP_RELU_GRADIENT:
-      Elementwise(q, 2);
+    case Deed::kPoolGradient:
+      PoolGradient(q);
       break;
-    case SLUICE_OP_REQUANTIZE:
-      Elementwise(q, 1);
+    case Deed::kElements:
+      Elements(q, RuleOf(layer).elements);
       break;
-    case SLUICE_OP_LOOKUP:
+    case Deed::kTable:
       Lookup(q);
       break;
-    case SLUICE_OP_SOFTMAX:
+    case Deed::kSoftmax:
       Softmax(q);
       break;
-    case SLUICE_OP_LAYER_NORM:
-    case SLUICE_OP_RMS_NORM:
+    case Deed::kNorm:
       Norm(q);
       break;
-    case SLUICE_OP_REDUCE:
+    case Deed::kReduce:
       WholeAxes(q, static_cast<uint32_t>(layer.attribute(SLUICE_REDUCE_AXES)) & 15);
       break;
-    case SLUICE_OP_ARGMAX:
+    case Deed::kArgmax:
       WholeAxes(q, 8);
       break;
-    case SLUICE_OP_PAD:
+    case Deed::kPad:
       Pad(q);
       break;
-    case SLUICE_OP_TRANSPOSE:
+    case Deed::kTranspose:
       Transpose(q);
       break;
-    case SLUICE_OP_RESIZE_BILINEAR:
-    case SLUICE_OP_RESIZE_NEAREST:
+    case Deed::kResize:
       Resize(q);
       break;
-    default:
+    case Deed::kUnknown:
+    case Deed::kConcat:
+    case Deed::kSlice:
+    case Deed::kReshape:
+    case Deed::kGather:
+    case Deed::kAppend:
+    case Deed::kHost:
       q.Wrong("no tile computes this op");
+      break;
   }
   CheckRanges(q);
 }

@@ -21,6 +21,7 @@ struct Need {
   int64_t origin[kAxes];
   int64_t extent[kAxes];
   bool on_last;     // read by tiles with LAST only
+  bool throughout;  // read for every element: no output may lie where it lay
   bool rows_first;  // axis 2 may stand on the operand's axis 0: [k,1,1,c] for [1,1,k,c]
   const char* role;
 };

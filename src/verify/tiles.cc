@@ -93,9 +93,9 @@ Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
     for (int a = 0; a < kAxes; ++a) first += need.origin[a] * dense[a];
     SLUICE_TRY(Demand(node_, access.BoxWith(first, dense), need.tensor, layer_index,
                       true, "content", need.role));
-    // A table is read for every element and must outlive them all.
-    const bool table = layer.op == SLUICE_OP_LOOKUP && i == 1;
-    if (needs.elementwise && !table && access.base == result.base) *in_place = true;
+    if (needs.elementwise && !need.throughout && access.base == result.base) {
+      *in_place = true;
+    }
   }
   return Status::kOk;
 }

@@ -2,6 +2,7 @@
 // LOAD, STORE, FORWARD and HOST.
 #include "base/checked.h"
 #include "verify/follow.h"
+#include "verify/op_rules.h"
 
 namespace sluice {
 namespace judge {
@@ -132,7 +133,7 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
   parts_.Truncate(0);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
-    if (layer.op != SLUICE_OP_GATHER || layer.input(0) == kNone ||
+    if (DeedOf(layer) != Deed::kGather || layer.input(0) == kNone ||
         layer.input(1) == kNone) {
       continue;
     }
@@ -189,7 +190,7 @@ Status Follower::Host(const sluice_host_call_t& call) {
   const sluice_instance_t& instance = s.instances[judge_->step.instance];
   const sluice_kernel_t& kernel = s.kernels[instance.first_kernel + call.kernel];
   const Layer& layer = graph.layers[kernel.layer];
-  if (layer.op != SLUICE_OP_OPAQUE || call.inputs != layer.inputs.size() ||
+  if (DeedOf(layer) != Deed::kHost || call.inputs != layer.inputs.size() ||
       call.outputs != layer.outputs.size()) {
     return Reject(*judge_, "tile")
         .Layer(kernel.layer)

@@ -4,15 +4,11 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "verify/op_rules.h"
 
 namespace sluice {
 namespace judge {
 namespace {
-
-bool IsView(const Layer& layer) {
-  return layer.op == SLUICE_OP_CONCAT || layer.op == SLUICE_OP_SLICE ||
-         layer.op == SLUICE_OP_RESHAPE;
-}
 
 bool ShapesFit(const Graph& graph, const Layer& layer) {
   if (layer.outputs.size() != 1 || layer.inputs.size() == 0) return false;
@@ -22,8 +18,8 @@ bool ShapesFit(const Graph& graph, const Layer& layer) {
   }
   const Tensor& out = graph.tensors[layer.outputs[0]];
   const Tensor& in = graph.tensors[layer.inputs[0]];
-  if (layer.op == SLUICE_OP_RESHAPE) return in.bytes == out.bytes;
-  if (layer.op == SLUICE_OP_SLICE) {
+  if (DeedOf(layer) == Deed::kReshape) return in.bytes == out.bytes;
+  if (DeedOf(layer) == Deed::kSlice) {
     for (int a = 0; a < kAxes; ++a) {
       const int64_t begin = layer.attribute(static_cast<size_t>(a));
       if (begin < 0 || begin + out.extent[a] > in.extent[a]) return false;
@@ -57,6 +53,12 @@ Status CheckViews(Judge* judge) {
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     if (i % 256 == 0 && judge->arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[i];
+    if (DeedOf(layer) == Deed::kUnknown) {
+      return Fail(judge->diagnostic, Status::kUnsupported, "verify")
+          .Layer(static_cast<uint32_t>(i))
+          .Text("a layer of unknown op ")
+          .Number(layer.op);
+    }
     if (!IsView(layer) || ShapesFit(graph, layer)) continue;
     return Fail(judge->diagnostic, Status::kBadInput, "verify")
         .Layer(static_cast<uint32_t>(i))
@@ -81,14 +83,14 @@ bool Views::IsRoot(uint32_t tensor, uint32_t reader) const {
   const uint32_t producer = graph.tensors[tensor].producer;
   if (producer == kNone) return true;
   const Layer& layer = graph.layers[producer];
-  return !IsView(layer) && (layer.op != SLUICE_OP_STATE_APPEND || reader <= producer);
+  return !IsView(layer) && (DeedOf(layer) != Deed::kAppend || reader <= producer);
 }
 
 uint32_t Views::BehindReshapes(uint32_t tensor) const {
   const Graph& graph = judge_->graph;
   for (;;) {
     const uint32_t producer = graph.tensors[tensor].producer;
-    if (producer == kNone || graph.layers[producer].op != SLUICE_OP_RESHAPE) {
+    if (producer == kNone || DeedOf(graph.layers[producer]) != Deed::kReshape) {
       return tensor;
     }
     tensor = graph.layers[producer].inputs[0];
@@ -100,7 +102,7 @@ Status Views::Through(uint32_t index, const Box& box) {
   const Graph& graph = judge_->graph;
   const Layer& layer = graph.layers[index];
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  const bool slice = layer.op == SLUICE_OP_SLICE;
+  const bool slice = DeedOf(layer) == Deed::kSlice;
   int64_t out_stride[kAxes];
   DenseElements(out.extent, out_stride);
   rest_.Truncate(0);
@@ -179,12 +181,12 @@ Status Views::Resolve(uint32_t tensor, const Box& box, uint32_t reader,
     stack_.Pop();
     SLUICE_TRY(Spend(judge_, 1));
     uint32_t producer = graph.tensors[leaf.tensor].producer;
-    while (producer != kNone && graph.layers[producer].op == SLUICE_OP_RESHAPE) {
+    while (producer != kNone && DeedOf(graph.layers[producer]) == Deed::kReshape) {
       leaf.tensor = graph.layers[producer].inputs[0];
       leaf.reader = producer;
       producer = graph.tensors[leaf.tensor].producer;
     }
-    if (producer != kNone && graph.layers[producer].op == SLUICE_OP_STATE_APPEND &&
+    if (producer != kNone && DeedOf(graph.layers[producer]) == Deed::kAppend &&
         leaf.reader > producer) {
       SLUICE_TRY(SplitAppended(leaf, leaves));
     } else if (producer == kNone || !IsView(graph.layers[producer])) {

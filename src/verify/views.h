@@ -39,7 +39,7 @@ inline void DenseElements(const int32_t* extent, int64_t* stride) {
   }
 }
 
-// Shapes of all view layers agree with what the op says.
+// Refuses unknown operators, and view layers whose shapes are not what the op says.
 Status CheckViews(Judge* judge);
 
 class Views {

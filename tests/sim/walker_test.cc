@@ -8,52 +8,14 @@
 #include <functional>
 
 #include "sim/judge_case.h"
+#include "support/changed_image.h"
 
 namespace sluice_test {
 namespace {
 
-sluice_stream_header_t HeaderOf(const Bytes& image) {
-  sluice_stream_header_t h;
-  std::memcpy(&h, image.data(), sizeof h);
-  return h;
-}
-sluice_block_t BlockOf(const Bytes& image, uint32_t index = 0) {
-  sluice_block_t b;
-  std::memcpy(&b, image.data() + HeaderOf(image).block_offset + index * sizeof b,
-              sizeof b);
-  return b;
-}
-
-// Makes all hashes right again, so that only the changed field is wrong.
-void RehashAll(Bytes* image) {
-  const sluice_stream_header_t h = HeaderOf(*image);
-  const uint64_t room = image->size() / sizeof(sluice_block_t);
-  for (uint32_t i = 0; i < h.block_count; ++i) {
-    if (h.block_offset > image->size() || i >= room ||
-        h.block_offset + (i + 1) * sizeof(sluice_block_t) > image->size()) {
-      break;
-    }
-    sluice_block_t b = BlockOf(*image, i);
-    if (uint64_t{b.body_offset} + b.body_bytes > image->size()) continue;
-    const uint64_t hash = StreamHash(image->data() + b.body_offset, b.body_bytes);
-    b.hash_lo = static_cast<uint32_t>(hash);
-    b.hash_hi = static_cast<uint32_t>(hash >> 32);
-    std::memcpy(image->data() + h.block_offset + i * sizeof b, &b, sizeof b);
-  }
-  const uint64_t hash = StreamHash(image->data() + sizeof h, image->size() - sizeof h);
-  const uint32_t words[2] = {static_cast<uint32_t>(hash),
-                             static_cast<uint32_t>(hash >> 32)};
-  std::memcpy(image->data() + offsetof(sluice_stream_header_t, hash_lo), words, 8);
-}
-
 sluice_walk_status_t Open(const Bytes& image) {
   sluice_walker_t walker;
   return sluice_walk_open(&walker, image.data(), image.size(), nullptr);
-}
-
-template <typename T>
-void Put(Bytes* image, size_t at, T value) {
-  std::memcpy(image->data() + at, &value, sizeof value);
 }
 
 template <typename T>

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "cases.h"
 #include "judged_case.h"
+#include "support/changed_image.h"
 
 namespace sluice_test {
 namespace {
@@ -343,6 +344,49 @@ TEST_CASE("verify: a plan of another graph or other hardware is refused") {
   judged.plan.graph_hash ^= 1;
   judged.plan.hardware_hash ^= 1;
   CHECK(judged.OfImage(image).rule == "structure");
+}
+
+TEST_CASE(
+    "verify: a first wait beyond the waits is refused even where none is waited for") {
+  const Case c = ConvCase();
+  Bytes image = c.stream.Image();
+  const sluice_block_t block = BlockOf(image);
+  const size_t first = block.instruction_offset;
+  sluice_instruction_t instruction;
+  std::memcpy(&instruction, image.data() + first, sizeof instruction);
+  REQUIRE(instruction.wait_count == 0);
+  const size_t field = first + offsetof(sluice_instruction_t, first_wait);
+  Judged judged(c);
+  Put(&image, field, block.wait_count);
+  RehashAll(&image);
+  CHECK(judged.OfImage(image).status == sluice::Status::kOk);
+  Put(&image, field, block.wait_count + 1);
+  RehashAll(&image);
+  const Verdict v = judged.OfImage(image);
+  CHECK(v.status == sluice::Status::kRejected);
+  CHECK(v.rule == "structure");
+}
+
+TEST_CASE("verify: layers and kernels of unknown operators are refused") {
+  const Case c = AddCase();
+  Judged judged(c);
+  for (const int code : {0, int{SLUICE_OP_COUNT}, 0xffff}) {
+    CAPTURE(code);
+    const uint16_t op = static_cast<uint16_t>(code);
+    // A reader would not let such a graph pass; the judge asks by itself.
+    auto* layers = const_cast<sluice::Layer*>(judged.graph.layers.data());
+    const uint16_t right = layers[0].op;
+    layers[0].op = op;
+    const Verdict v = judged.OfImage(c.stream.Image());
+    CHECK(v.status == sluice::Status::kUnsupported);
+    CHECK(v.message == "a layer of unknown op " + std::to_string(code));
+    layers[0].op = right;
+    Bytes kernel = c.stream.Image();
+    Put(&kernel, HeaderOf(kernel).kernel_offset + offsetof(sluice_kernel_t, op), op);
+    RehashAll(&kernel);
+    CHECK(judged.OfImage(kernel).status == sluice::Status::kRejected);
+  }
+  CHECK(judged.OfImage(c.stream.Image()).status == sluice::Status::kOk);
 }
 
 TEST_CASE("verify: running out of memory is an answer") {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the static judge knows about each operator: one row per code of ops.h.
+//
+// The rows were derived from ops.h alone, apart from the planners' (model/ops), so that
+// a mistake there is found here.
+//
+// Input    an operator code.
+// Output   its row.
+// Errors   an unknown code has a row of Deed::kUnknown; CheckViews refuses such layers.
+// Cost     constant.
+// Source   ops.h.
+#ifndef SLUICE_VERIFY_OP_RULES_H_
+#define SLUICE_VERIFY_OP_RULES_H_
+
+#include "model/graph.h"
+
+namespace sluice {
+namespace judge {
+
+// How bytes of a layer's output come about.
+enum class Deed : uint8_t {
+  kUnknown,
+  // Computed, tile by tile:
+  kConvolution,     // windows of the ifmap times filters
+  kScatter,         // elements of the ifmap times filters, spread over the output
+  kFullyConnected,  // rows times a matrix
+  kMatmul,          // two activations
+  kWeightGradient,
+  kPool,
+  kPoolGradient,
+  kElements,  // from the elements at the same place of one or two inputs
+  kTable,     // from the element at the same place, through a table
+  kSoftmax,   // from the row of channels, with a mask
+  kNorm,      // from the row of channels, with parameters
+  kReduce,    // from whole axes, named by an attribute
+  kArgmax,    // from the row of channels, to one element
+  kPad,
+  kTranspose,
+  kResize,
+  // Not computed:
+  kConcat,
+  kSlice,
+  kReshape,
+  kGather,  // rows of a table by an indexed LOAD
+  kAppend,  // rows stored into a state
+  kHost,
+};
+
+struct OpRule {
+  uint16_t op;  // SLUICE_OP_
+  Deed deed;
+  uint8_t elements;  // Deed::kElements: inputs read
+  bool channelwise;  // an output channel reads one channel of the ifmap
+  bool takes_pads;   // may have taken over the PAD in front of it
+};
+
+const OpRule& RuleOf(const Layer& layer);
+inline Deed DeedOf(const Layer& layer) { return RuleOf(layer).deed; }
+
+// The output shows bytes of the inputs: nothing has to be done for it.
+bool IsView(const Layer& layer);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_OP_RULES_H_
