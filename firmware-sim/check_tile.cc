@@ -99,6 +99,8 @@ std::string CheckScattered(const Tile& t, int64_t channels) {
   return Expect("input0", t.input0.extent, want);
 }
 
+}  // namespace
+
 std::string CheckWeightGradient(const Tile& t) {
   if (!t.input1.present()) return "operands: input1 is missing";
   const Extent& out = t.target().extent;
@@ -120,7 +122,7 @@ std::string CheckWeightGradient(const Tile& t) {
   if (out[1] != t.layer.output[1] || out[2] != t.layer.output[2]) {
     return "box: a weight gradient's taps must be whole";
   }
-  const int64_t groups = std::max(1, t.A(SLUICE_CONV_GROUPS));
+  const int64_t groups = t.groups();
   if (t.layer.output[0] % groups != 0) return "attributes: groups";
   const int64_t each = t.layer.output[0] / groups;
   const int64_t used = (t.origin[0] + out[0] - 1) / each - t.origin[0] / each + 1;
@@ -143,13 +145,14 @@ std::string CheckMaxPoolGradient(const Tile& t) {
 }
 
 std::string CheckConvolution(const Tile& t) {
+  if (!t.weight.present()) return "operands: weight is missing";
   const Extent& out = t.target().extent;
   const Extent& in = t.input0.extent;
   const Extent& w = t.weight.extent;
+  const bool scatters = OpOf(t.op).slide == Slide::kScatter;
   TRY(CheckParameters(t));
   const int64_t layer_k = t.layer.output[3], layer_c = t.layer.input[3];
-  const int64_t groups =
-      t.op == SLUICE_OP_CONV ? std::max(1, t.A(SLUICE_CONV_GROUPS)) : 1;
+  const int64_t groups = t.groups();
   if (t.layout() < SLUICE_WEIGHT_LAYOUT_OWN ||
       t.layout() > SLUICE_WEIGHT_LAYOUT_DEPTHWISE) {
     return "attributes: weight layout";
@@ -160,16 +163,14 @@ std::string CheckConvolution(const Tile& t) {
     const int64_t first = t.origin[3] / multiple;
     const int64_t last = (t.origin[3] + out[3] - 1) / multiple;
     TRY(Expect("weight", w, {1, w[1], w[2], out[3]}));
-    if (t.op == SLUICE_OP_TRANSPOSED_CONV) {
-      return CheckScattered(t, last - first + 1);
-    }
+    if (scatters) return CheckScattered(t, last - first + 1);
     TRY(Expect("input0", in, {out[0], in[1], in[2], last - first + 1}));
     return CheckWindow(t);
   }
   if (layer_k % groups != 0 || layer_c % groups != 0) return "attributes: groups";
   TRY(CheckChannels(t, layer_c / groups));
   const int64_t channels = t.c_end - t.c_begin;
-  if (t.op == SLUICE_OP_FULLY_CONNECTED) {
+  if (OpOf(t.op).matrix) {
     TRY(Expect("weight", w, {out[3], 1, 1, channels}));
     return Expect("input0", in, {out[0], out[1], out[2], channels});
   }
@@ -178,7 +179,7 @@ std::string CheckConvolution(const Tile& t) {
   } else {
     TRY(Expect("weight", w, {out[3], w[1], w[2], channels}));
   }
-  if (t.op == SLUICE_OP_TRANSPOSED_CONV) return CheckScattered(t, channels);
+  if (scatters) return CheckScattered(t, channels);
   const int64_t per_group = layer_k / groups;
   const int64_t used =
       (t.origin[3] + out[3] - 1) / per_group - t.origin[3] / per_group + 1;
@@ -198,6 +199,8 @@ std::string CheckMatmul(const Tile& t) {
   return Expect("input1", t.input1.extent, {out[0], out[1], c, out[3]});
 }
 
+namespace {
+
 // The box itself, or one element on an axis where the whole tensor has one.
 std::string CheckBroadcast(const char* what, const Box& box, const Extent& tensor,
                            const Extent& out) {
@@ -208,100 +211,134 @@ std::string CheckBroadcast(const char* what, const Box& box, const Extent& tenso
   return Expect(what, box.extent, want);
 }
 
-std::string CheckBinary(const Tile& t) {
+bool IsEightBit(const Box& box) { return DtypeBytes(box.dtype) == 1; }
+
+}  // namespace
+
+std::string CheckReluGradient(const Tile& t) {
   if (!t.input1.present()) return "operands: input1 is missing";
   TRY(CheckBroadcast("input0", t.input0, t.layer.input, t.output.extent));
-  TRY(CheckBroadcast("input1", t.input1, t.layer.second, t.output.extent));
-  if (t.op == SLUICE_OP_RELU_GRADIENT) return "";  // only its sign counts
+  return CheckBroadcast("input1", t.input1, t.layer.second, t.output.extent);
+}
+
+std::string CheckBinary(const Tile& t) {
+  TRY(CheckReluGradient(t));
   return ExpectDtype("input1", t.input1, t.input0.dtype);
 }
 
-std::string CheckRowOp(const Tile& t) {  // softmax, argmax, reduce, lookup, requantize
+std::string CheckSameBox(const Tile& t) {
+  return Expect("input0", t.input0.extent, t.output.extent);
+}
+
+std::string CheckLookup(const Tile& t) {
+  if (!IsEightBit(t.input0) || !IsEightBit(t.output)) {
+    return "dtype: lookup takes and gives 8 bits";
+  }
+  if (!t.weight.present()) return "operands: the table is missing";
+  if (!IsEightBit(t.weight)) return "dtype: the table holds 8 bits";
+  TRY(Expect("table", t.weight.extent, {1, 1, 1, 256}));
+  return CheckSameBox(t);
+}
+
+std::string CheckSoftmax(const Tile& t) {
+  if (!IsEightBit(t.input0) || t.output.dtype != t.input0.dtype) {
+    return "dtype: softmax takes and gives 8 bits";
+  }
+  if (t.input1.present()) {
+    TRY(ExpectDtype("mask", t.input1, SLUICE_DTYPE_UINT8));
+    TRY(CheckBroadcast("mask", t.input1, t.layer.second, t.output.extent));
+  }
+  Extent rows = t.output.extent;
+  rows[3] = t.layer.input[3];
+  TRY(Expect("output", t.output.extent, rows));
+  return CheckSameBox(t);
+}
+
+std::string CheckArgmax(const Tile& t) {
+  if (t.output.extent[3] != 1) return "extents: argmax gives one element per row";
+  if (t.output.dtype != SLUICE_DTYPE_INT32 && t.output.dtype != SLUICE_DTYPE_INT64) {
+    return "dtype: argmax gives int32 or int64";
+  }
   Extent want = t.output.extent;
-  if (t.op == SLUICE_OP_SOFTMAX) {
-    want[3] = t.layer.input[3];
-    if (DtypeBytes(t.input0.dtype) != 1 || t.output.dtype != t.input0.dtype) {
-      return "dtype: softmax takes and gives 8 bits";
-    }
-    if (t.input1.present()) {
-      TRY(ExpectDtype("mask", t.input1, SLUICE_DTYPE_UINT8));
-      TRY(CheckBroadcast("mask", t.input1, t.layer.second, t.output.extent));
-    }
-    TRY(Expect("output", t.output.extent, want));
-  } else if (t.op == SLUICE_OP_ARGMAX) {
-    want[3] = t.layer.input[3];
-    if (t.output.extent[3] != 1) return "extents: argmax gives one element per row";
-    if (t.output.dtype != SLUICE_DTYPE_INT32 && t.output.dtype != SLUICE_DTYPE_INT64) {
-      return "dtype: argmax gives int32 or int64";
-    }
-  } else if (t.op == SLUICE_OP_REDUCE) {
-    for (int a = 0; a < 4; ++a) {
-      if ((t.A(SLUICE_REDUCE_AXES) >> a & 1) == 0) continue;
-      if (want[a] != 1) return "extents: a reduced axis has one element";
-      want[a] = t.layer.input[a];
-    }
-  } else if (t.op == SLUICE_OP_LOOKUP) {
-    if (DtypeBytes(t.input0.dtype) != 1 || DtypeBytes(t.output.dtype) != 1) {
-      return "dtype: lookup takes and gives 8 bits";
-    }
-    if (!t.weight.present()) return "operands: the table is missing";
-    if (DtypeBytes(t.weight.dtype) != 1) return "dtype: the table holds 8 bits";
-    TRY(Expect("table", t.weight.extent, {1, 1, 1, 256}));
+  want[3] = t.layer.input[3];
+  return Expect("input0", t.input0.extent, want);
+}
+
+std::string CheckReduce(const Tile& t) {
+  Extent want = t.output.extent;
+  for (int a = 0; a < 4; ++a) {
+    if ((t.A(SLUICE_REDUCE_AXES) >> a & 1) == 0) continue;
+    if (want[a] != 1) return "extents: a reduced axis has one element";
+    want[a] = t.layer.input[a];
   }
   return Expect("input0", t.input0.extent, want);
 }
 
 std::string CheckNorm(const Tile& t) {
   const int64_t channels = t.layer.input[3];
-  if (DtypeBytes(t.input0.dtype) != 1 || DtypeBytes(t.output.dtype) != 1) {
+  if (!IsEightBit(t.input0) || !IsEightBit(t.output)) {
     return "dtype: a norm takes and gives 8 bits";
   }
   if (channels > 32768) return "extents: a norm of more than 32768 channels";
   if (t.A(SLUICE_NORM_EPSILON) < 0) return "attributes: a negative epsilon";
-  const int64_t low = t.input0.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
-  const int64_t zero = t.A(SLUICE_NORM_INPUT_ZERO);
-  if (t.op == SLUICE_OP_RMS_NORM && (zero < low || zero > low + 255)) {
-    return "attributes: input_zero outside the dtype";
-  }
   if (t.output.extent[3] != channels) return "extents: a norm needs whole rows";
   TRY(CheckParameters(t));
-  return Expect("input0", t.input0.extent, t.output.extent);
+  return CheckSameBox(t);
 }
 
-std::string CheckMove(const Tile& t) {  // pool, pad, transpose, resize
+std::string CheckRmsNorm(const Tile& t) {
+  const int64_t low = t.input0.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  const int64_t zero = t.A(SLUICE_NORM_INPUT_ZERO);
+  if (IsEightBit(t.input0) && (zero < low || zero > low + 255)) {
+    return "attributes: input_zero outside the dtype";
+  }
+  return CheckNorm(t);
+}
+
+std::string CheckTranspose(const Tile& t) {
+  TRY(ExpectDtype("output", t.output, t.input0.dtype));
+  Extent want{};
+  for (int a = 0; a < 4; ++a) {
+    const int32_t from = t.A(SLUICE_TRANSPOSE_PERM0 + a);
+    if (from < 0 || from > 3 || want[from] != 0) return "attributes: permutation";
+    want[from] = t.output.extent[a];
+  }
+  return Expect("input0", t.input0.extent, want);
+}
+
+std::string CheckPool(const Tile& t) {
+  TRY(ExpectDtype("output", t.output, t.input0.dtype));
   const Extent& out = t.output.extent;
   const Extent& in = t.input0.extent;
+  TRY(Expect("input0", in, {out[0], in[1], in[2], out[3]}));
+  return CheckWindow(t);
+}
+
+std::string CheckPad(const Tile& t) {
   TRY(ExpectDtype("output", t.output, t.input0.dtype));
-  if (t.op == SLUICE_OP_TRANSPOSE) {
-    Extent want{};
-    for (int a = 0; a < 4; ++a) {
-      const int32_t from = t.A(SLUICE_TRANSPOSE_PERM0 + a);
-      if (from < 0 || from > 3 || want[from] != 0) return "attributes: permutation";
-      want[from] = out[a];
+  Extent want = t.input0.extent;
+  for (int a = 0; a < 4; a += 3) {
+    if (t.A(static_cast<size_t>(SLUICE_PAD_BEFORE_N + a)) < 0) {
+      return "attributes: pads below zero";
     }
-    return Expect("input0", in, want);
+    const Rows rows = PaddedRows(t, a);
+    want[a] = rows.last - rows.first + 1;
   }
-  Extent same = {out[0], in[1], in[2], out[3]};
-  if (t.op == SLUICE_OP_PAD) {
-    for (int a = 0; a < 4; a += 3) {
-      if (t.A(static_cast<size_t>(SLUICE_PAD_BEFORE_N + a)) < 0) {
-        return "attributes: pads below zero";
-      }
-      const Rows rows = PaddedRows(t, a);
-      same[a] = rows.last - rows.first + 1;
-    }
-  }
-  TRY(Expect("input0", in, same));
-  if (t.op != SLUICE_OP_RESIZE_BILINEAR && t.op != SLUICE_OP_RESIZE_NEAREST) {
-    return CheckWindow(t);
-  }
-  Extent want = in;
+  TRY(Expect("input0", t.input0.extent, want));
+  return CheckWindow(t);
+}
+
+std::string CheckResize(const Tile& t) {
+  TRY(ExpectDtype("output", t.output, t.input0.dtype));
+  Extent want = t.output.extent;
   for (int i = 1; i < 3; ++i) {
-    const Rows rows = ResizeRows(t, i, t.origin[i], out[i]);
+    const Rows rows = ResizeRows(t, i, t.origin[i], t.output.extent[i]);
     want[i] = rows.last - rows.first + 1;
   }
-  return Expect("input0", in, want);
+  return Expect("input0", t.input0.extent, want);
 }
+
+namespace {
 
 std::string CheckFlags(const Tile& t) {
   if (!t.last && !t.accumulator.present()) return "flags: no accumulator";
@@ -321,15 +358,14 @@ std::string CheckFlags(const Tile& t) {
   return "";
 }
 
-bool Pads(int op) {
-  return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
-         op == SLUICE_OP_MAX_POOL || op == SLUICE_OP_AVERAGE_POOL ||
-         op == SLUICE_OP_PAD || op == SLUICE_OP_WEIGHT_GRADIENT;
+bool Pads(Slide slide) {
+  return slide == Slide::kFilter || slide == Slide::kTaps || slide == Slide::kPool ||
+         slide == Slide::kPads;
 }
 
 }  // namespace
 
-std::string CheckTile(const Tile& t) {
+std::string CheckFrame(const Tile& t) {
   if (!t.input0.present()) return "operands: input0 is missing";
   TRY(CheckFlags(t));
   const Extent& out = t.target().extent;
@@ -338,45 +374,11 @@ std::string CheckTile(const Tile& t) {
     if (t.origin[a] + out[a] > t.layer.output[a]) {
       return "box: outside the layer's output on axis " + std::to_string(a);
     }
-    if (!Pads(t.op) && t.pad[a] != 0) return "window: this op has no padding";
+    if (!Pads(OpOf(t.op).slide) && t.pad[a] != 0) {
+      return "window: this op has no padding";
+    }
   }
-  if (t.is_convolution()) {
-    if (!t.weight.present()) return "operands: weight is missing";
-    return CheckConvolution(t);
-  }
-  switch (t.op) {
-    case SLUICE_OP_BATCH_MATMUL:
-      return CheckMatmul(t);
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-    case SLUICE_OP_RELU_GRADIENT:
-      return CheckBinary(t);
-    case SLUICE_OP_WEIGHT_GRADIENT:
-      return CheckWeightGradient(t);
-    case SLUICE_OP_MAX_POOL_GRADIENT:
-      return CheckMaxPoolGradient(t);
-    case SLUICE_OP_REQUANTIZE:
-    case SLUICE_OP_LOOKUP:
-    case SLUICE_OP_SOFTMAX:
-    case SLUICE_OP_REDUCE:
-    case SLUICE_OP_ARGMAX:
-      return CheckRowOp(t);
-    case SLUICE_OP_LAYER_NORM:
-    case SLUICE_OP_RMS_NORM:
-      return CheckNorm(t);
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-    case SLUICE_OP_PAD:
-    case SLUICE_OP_TRANSPOSE:
-    case SLUICE_OP_RESIZE_BILINEAR:
-    case SLUICE_OP_RESIZE_NEAREST:
-      return CheckMove(t);
-    default:
-      return "op: number " + std::to_string(t.op) + " is not computed";
-  }
+  return "";
 }
 
 }  // namespace sluice_sim

@@ -67,19 +67,20 @@ std::vector<T> DenseWeights(const Tile& t) {
   return out;
 }
 
-// The window of one output element: R * S rows of channels, zero where padded.
+// The window of one output element: R * S rows of channels [channel, channel +
+// channels), zero where padded.
 template <typename T>
-void GatherPatch(const Tile& t, const Window& g, int64_t n, int64_t p, int64_t q,
-                 int64_t channel, int64_t channels, T* patch) {
+void GatherPatch(const Tile& t, const Window& g, const RowAt& at, int64_t channel,
+                 int64_t channels, T* patch) {
   const Box& in = t.input0;
   for (int64_t r = 0; r < g.size[0]; ++r) {
-    const int64_t h = p * g.stride[0] + r * g.dilation[0] - t.pad[0];
+    const int64_t h = at.h * g.stride[0] + r * g.dilation[0] - t.pad[0];
     for (int64_t s = 0; s < g.size[1]; ++s, patch += channels) {
-      const int64_t w = q * g.stride[1] + s * g.dilation[1] - t.pad[1];
+      const int64_t w = at.w * g.stride[1] + s * g.dilation[1] - t.pad[1];
       if (h < 0 || h >= in.extent[1] || w < 0 || w >= in.extent[2]) {
         std::fill_n(patch, channels, T{0});
       } else {
-        ReadRow(in, in.at(n, h, w, channel), channels, t.A(SLUICE_CONV_INPUT_ZERO),
+        ReadRow(in, in.at(at.n, h, w, channel), channels, t.A(SLUICE_CONV_INPUT_ZERO),
                 patch);
       }
     }
@@ -93,9 +94,7 @@ void Convolve(const Tile& t) {
   const std::vector<T> weights = DenseWeights<T>(t);
   const int64_t channels = t.weight.extent[3];
   const int64_t patch_size = g.size[0] * g.size[1] * channels;
-  const int64_t groups = std::max(1, t.A(SLUICE_CONV_GROUPS));
-  const int64_t per_group =
-      t.op == SLUICE_OP_CONV ? t.layer.output[3] / groups : t.layer.output[3];
+  const int64_t per_group = t.layer.output[3] / t.groups();
   const int64_t first_group = t.origin[3] / per_group;
   std::vector<T> patch(static_cast<size_t>(patch_size));
   std::vector<int32_t> sums(static_cast<size_t>(out.extent[3]));
@@ -106,12 +105,12 @@ void Convolve(const Tile& t) {
         for (int64_t k = 0; k < out.extent[3]; ++k) {
           const int64_t group = (t.origin[3] + k) / per_group - first_group;
           if (group != loaded) {
-            GatherPatch(t, g, n, p, q, group * channels, channels, patch.data());
+            GatherPatch(t, g, {n, p, q}, group * channels, channels, patch.data());
             loaded = group;
           }
           sums[k] = Dot(patch.data(), weights.data() + k * patch_size, patch_size);
         }
-        FinishRow(t, sums.data(), n, p, q, 0, out.extent[3]);
+        FinishRow(t, sums.data(), {n, p, q}, out.extent[3]);
       }
     }
   }
@@ -119,40 +118,49 @@ void Convolve(const Tile& t) {
 
 }  // namespace
 
-void FinishRow(const Tile& t, const int32_t* sums, int64_t n, int64_t h, int64_t w,
-               int64_t k0, int64_t channels) {
-  const bool convolution = t.is_convolution();
-  int64_t zero = t.A(SLUICE_MATMUL_OUTPUT_ZERO);
-  int64_t low = t.A(SLUICE_MATMUL_ACT_MIN), high = t.A(SLUICE_MATMUL_ACT_MAX);
-  const bool gradient = t.op == SLUICE_OP_WEIGHT_GRADIENT;
-  if (convolution || gradient) {
-    zero = t.A(SLUICE_CONV_OUTPUT_ZERO);
-    low = t.A(SLUICE_CONV_ACT_MIN);
-    high = t.A(SLUICE_CONV_ACT_MAX);
+namespace {
+
+// How sums become output elements; of Finish::kParameters multiplier and shift come
+// from the channel.
+struct Requantised {
+  int64_t zero, low, high;
+  int32_t multiplier, shift;
+};
+
+Requantised FinishOf(const Tile& t, Finish finish) {
+  if (finish == Finish::kMatmul) {
+    return {t.A(SLUICE_MATMUL_OUTPUT_ZERO), t.A(SLUICE_MATMUL_ACT_MIN),
+            t.A(SLUICE_MATMUL_ACT_MAX), t.A(SLUICE_MATMUL_MULTIPLIER),
+            t.A(SLUICE_MATMUL_SHIFT)};
   }
-  const bool round_once = convolution && t.A(SLUICE_CONV_ROUNDING) == 1;
-  for (int64_t i = 0; i < channels; ++i) {
-    const int64_t k = k0 + i;
-    int64_t sum = sums[i];
-    if (!t.first) sum = Wrap32(sum + Read(t.accumulator, n, h, w, k));
+  const bool gradient = finish == Finish::kGradient;
+  return {t.A(SLUICE_CONV_OUTPUT_ZERO), t.A(SLUICE_CONV_ACT_MIN),
+          t.A(SLUICE_CONV_ACT_MAX),
+          gradient ? t.A(SLUICE_WEIGHT_GRADIENT_MULTIPLIER) : 0,
+          gradient ? t.A(SLUICE_WEIGHT_GRADIENT_SHIFT) : 0};
+}
+
+}  // namespace
+
+void FinishRow(const Tile& t, const int32_t* sums, const RowAt& at, int64_t channels) {
+  const Finish finish = OpOf(t.op).finish;
+  Requantised r = FinishOf(t, finish);
+  const bool parameters = finish == Finish::kParameters;
+  const auto scale = parameters && t.A(SLUICE_CONV_ROUNDING) == 1 ? ScaleOnce : Scale;
+  for (int64_t k = 0; k < channels; ++k) {
+    int64_t sum = sums[k];
+    if (!t.first) sum = Wrap32(sum + Read(t.accumulator, at.n, at.h, at.w, k));
     if (!t.last) {
-      Write(SLUICE_DTYPE_INT32, t.accumulator.at(n, h, w, k), sum);
+      Write(SLUICE_DTYPE_INT32, t.accumulator.at(at.n, at.h, at.w, k), sum);
       continue;
     }
-    int32_t multiplier = t.A(SLUICE_MATMUL_MULTIPLIER),
-            shift = t.A(SLUICE_MATMUL_SHIFT);
-    if (gradient) {
-      multiplier = t.A(SLUICE_WEIGHT_GRADIENT_MULTIPLIER);
-      shift = t.A(SLUICE_WEIGHT_GRADIENT_SHIFT);
-    }
-    if (convolution) {
+    if (parameters) {
       sum = Wrap32(sum + Read(t.parameters, 0, 0, k, 0));
-      multiplier = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 1));
-      shift = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 2));
+      r.multiplier = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 1));
+      r.shift = static_cast<int32_t>(Read(t.parameters, 0, 0, k, 2));
     }
-    const auto scale = round_once ? ScaleOnce : Scale;
-    const int64_t y = scale(static_cast<int32_t>(sum), multiplier, shift) + zero;
-    Write(t.output.dtype, t.output.at(n, h, w, k), Clamp(y, low, high));
+    const int64_t y = scale(static_cast<int32_t>(sum), r.multiplier, r.shift) + r.zero;
+    Write(t.output.dtype, t.output.at(at.n, at.h, at.w, k), Clamp(y, r.low, r.high));
   }
 }
 
@@ -205,7 +213,7 @@ void RunDepthwise(const Tile& t) {
             }
           }
         }
-        FinishRow(t, sums.data(), n, p, q, 0, channels);
+        FinishRow(t, sums.data(), {n, p, q}, channels);
       }
     }
   }
@@ -255,7 +263,7 @@ void RunTransposed(const Tile& tile) {
             }
           }
         }
-        FinishRow(t, sums.data(), n, p, q, 0, out.extent[3]);
+        FinishRow(t, sums.data(), {n, p, q}, out.extent[3]);
       }
     }
   }
@@ -269,8 +277,7 @@ void RunWeightGradient(const Tile& t) {
   const Box& x = t.input0;
   const Box& e = t.input1;
   const int64_t channels = out.extent[3];
-  const int64_t groups = std::max(1, t.A(SLUICE_CONV_GROUPS));
-  const int64_t per_group = t.layer.output[0] / groups;
+  const int64_t per_group = t.layer.output[0] / t.groups();
   const int64_t taps = g.size[0] * g.size[1];
   std::vector<uint32_t> sums(static_cast<size_t>(out.elements()));
   std::vector<int32_t> row(static_cast<size_t>(x.extent[3]));
@@ -308,7 +315,7 @@ void RunWeightGradient(const Tile& t) {
       for (int64_t c = 0; c < channels; ++c) {
         finished[c] = static_cast<int32_t>(sum[c]);
       }
-      FinishRow(t, finished.data(), k, tap / g.size[1], tap % g.size[1], 0, channels);
+      FinishRow(t, finished.data(), {k, tap / g.size[1], tap % g.size[1]}, channels);
     }
   }
 }
@@ -336,7 +343,7 @@ void RunMatmul(const Tile& t) {
         for (int64_t k = 0; k < columns; ++k) {
           sums[k] = Dot(row.data(), filters.data() + k * channels, channels);
         }
-        FinishRow(t, sums.data(), n, g, m, 0, columns);
+        FinishRow(t, sums.data(), {n, g, m}, columns);
       }
     }
   }

@@ -75,36 +75,54 @@ void RunSoftmax(const Tile& t) {
   });
 }
 
-void RunNorm(const Tile& t) {
-  const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
+namespace {
+
+// One row of a norm. `sum`: what the channels' values times their number are compared
+// with.
+void NormRow(const Tile& t, int64_t n, int64_t h, int64_t w, int64_t sum,
+             std::vector<int64_t>* deviations) {
+  std::vector<int64_t>& d = *deviations;
   const int64_t channels = t.output.extent[3];
-  std::vector<int64_t> d(static_cast<size_t>(channels));
+  int64_t squares = 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    d[c] = channels * Read(t.input0, n, h, w, c) - sum;
+    squares += d[c] * d[c];
+  }
+  const int64_t variance = squares / channels + t.A(SLUICE_NORM_EPSILON);
+  const int64_t root =
+      static_cast<int64_t>(FloorSqrt(static_cast<uint64_t>(variance) << 16));
+  const int64_t reciprocal = (int64_t{1} << 47) / std::max<int64_t>(1, root);
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t z = RoundingShiftRight64(d[c] * reciprocal, 19);
+    const int64_t y =
+        int64_t{Scale(Wrap32(z), static_cast<int32_t>(Read(t.parameters, 0, 0, c, 1)),
+                      static_cast<int32_t>(Read(t.parameters, 0, 0, c, 2)))} +
+        Read(t.parameters, 0, 0, c, 0);
+    const int64_t steps =
+        RoundingShiftRight(Wrap32(y), 8) + t.A(SLUICE_NORM_OUTPUT_ZERO);
+    Write(t.output.dtype, t.output.at(n, h, w, c),
+          Clamp(steps, t.A(SLUICE_NORM_ACT_MIN), t.A(SLUICE_NORM_ACT_MAX)));
+  }
+}
+
+}  // namespace
+
+void RunLayerNorm(const Tile& t) {
+  const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
+  std::vector<int64_t> d(static_cast<size_t>(t.output.extent[3]));
   ForEach(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
-    int64_t zero = channels * t.A(SLUICE_NORM_INPUT_ZERO);
-    if (t.op == SLUICE_OP_LAYER_NORM) {
-      zero = 0;
-      for (int64_t c = 0; c < channels; ++c) zero += Read(t.input0, n, h, w, c);
-    }
-    int64_t squares = 0;
-    for (int64_t c = 0; c < channels; ++c) {
-      d[c] = channels * Read(t.input0, n, h, w, c) - zero;
-      squares += d[c] * d[c];
-    }
-    const int64_t variance = squares / channels + t.A(SLUICE_NORM_EPSILON);
-    const int64_t root =
-        static_cast<int64_t>(FloorSqrt(static_cast<uint64_t>(variance) << 16));
-    const int64_t reciprocal = (int64_t{1} << 47) / std::max<int64_t>(1, root);
-    for (int64_t c = 0; c < channels; ++c) {
-      const int64_t z = RoundingShiftRight64(d[c] * reciprocal, 19);
-      const int64_t y =
-          int64_t{Scale(Wrap32(z), static_cast<int32_t>(Read(t.parameters, 0, 0, c, 1)),
-                        static_cast<int32_t>(Read(t.parameters, 0, 0, c, 2)))} +
-          Read(t.parameters, 0, 0, c, 0);
-      const int64_t steps =
-          RoundingShiftRight(Wrap32(y), 8) + t.A(SLUICE_NORM_OUTPUT_ZERO);
-      Write(t.output.dtype, t.output.at(n, h, w, c),
-            Clamp(steps, t.A(SLUICE_NORM_ACT_MIN), t.A(SLUICE_NORM_ACT_MAX)));
-    }
+    int64_t sum = 0;
+    for (int64_t c = 0; c < t.output.extent[3]; ++c) sum += Read(t.input0, n, h, w, c);
+    NormRow(t, n, h, w, sum, &d);
+  });
+}
+
+void RunRmsNorm(const Tile& t) {
+  const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
+  std::vector<int64_t> d(static_cast<size_t>(t.output.extent[3]));
+  const int64_t zero = t.output.extent[3] * t.A(SLUICE_NORM_INPUT_ZERO);
+  ForEach(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+    NormRow(t, n, h, w, zero, &d);
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MAX_POOL and its gradient, AVERAGE_POOL, PAD, TRANSPOSE, RESIZE, and the geometry of sliding windows.
+// MAX_POOL and its gradient, AVERAGE_POOL, PAD, TRANSPOSE, RESIZE, and the geometry of
+// sliding windows.
 #include <algorithm>
 
 #include "kernels.h"
@@ -25,6 +26,8 @@ int64_t FloorDivide(int64_t a, int64_t b) {
   return a % b < 0 ? q - 1 : q;
 }
 
+int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
+
 // Input row that RESIZE_NEAREST takes for a position.
 int64_t NearestRow(const Tile& t, int64_t position, int64_t rows) {
   const bool round = t.A(SLUICE_RESIZE_ALIGN_CORNERS) != 0 ||
@@ -41,24 +44,30 @@ int64_t UpperRow(int64_t position, int64_t rows) {
 
 Window WindowOf(const Tile& t) {
   Window g = {{1, 1}, {1, 1}, {1, 1}, {0, 0}};
+  const Slide slide = OpOf(t.op).slide;
   for (int i = 0; i < 2; ++i) {
-    if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL ||
-        t.op == SLUICE_OP_MAX_POOL_GRADIENT) {
-      const int32_t stride = t.A(SLUICE_POOL_STRIDE_H + i);
-      g.stride[i] = stride == 0 ? 1 : stride;
-      g.size[i] = t.A(SLUICE_POOL_WINDOW_H + i);
-      g.pad_before[i] = t.A(SLUICE_POOL_PAD_TOP + i);
-    } else if (t.op == SLUICE_OP_PAD) {
-      g.pad_before[i] = t.A(SLUICE_PAD_BEFORE_H + i);
-    } else if ((t.is_convolution() && t.op != SLUICE_OP_FULLY_CONNECTED) ||
-               t.op == SLUICE_OP_WEIGHT_GRADIENT) {
-      const int32_t stride = t.A(SLUICE_CONV_STRIDE_H + i);
-      const int32_t dilation = t.A(SLUICE_CONV_DILATION_H + i);
-      g.stride[i] = stride == 0 ? 1 : stride;
-      g.dilation[i] = dilation == 0 ? 1 : dilation;
-      g.size[i] = t.op == SLUICE_OP_WEIGHT_GRADIENT ? t.layer.output[1 + i]
-                                                    : t.weight.extent[1 + i];
-      g.pad_before[i] = t.A(SLUICE_CONV_PAD_TOP + i);
+    switch (slide) {
+      case Slide::kNone:
+      case Slide::kInterpolation:
+        break;
+      case Slide::kPool:
+      case Slide::kPoolScatter:
+        g.stride[i] = OneIfZero(t.A(SLUICE_POOL_STRIDE_H + i));
+        g.size[i] = t.A(SLUICE_POOL_WINDOW_H + i);
+        g.pad_before[i] = t.A(SLUICE_POOL_PAD_TOP + i);
+        break;
+      case Slide::kPads:
+        g.pad_before[i] = t.A(SLUICE_PAD_BEFORE_H + i);
+        break;
+      case Slide::kFilter:
+      case Slide::kScatter:
+      case Slide::kTaps:
+        g.stride[i] = OneIfZero(t.A(SLUICE_CONV_STRIDE_H + i));
+        g.dilation[i] = OneIfZero(t.A(SLUICE_CONV_DILATION_H + i));
+        g.size[i] =
+            slide == Slide::kTaps ? t.layer.output[1 + i] : t.weight.extent[1 + i];
+        g.pad_before[i] = t.A(SLUICE_CONV_PAD_TOP + i);
+        break;
     }
   }
   return g;
@@ -109,27 +118,50 @@ Rows ResizeRows(const Tile& t, int axis, int64_t begin, int64_t count) {
   return {std::min(LowerRow(first), rows - 1), std::min(upper, rows - 1)};
 }
 
-void RunPool(const Tile& t) {
-  const Window g = WindowOf(t);
+namespace {
+
+// f(value) for each element of input 0 under the window of output (p, q); answers how
+// many there are.
+template <typename F>
+int64_t ForEachUnder(const Tile& t, const Window& g, const Extent& at, F&& f) {
   const Box& in = t.input0;
-  const bool maximum = t.op == SLUICE_OP_MAX_POOL;
-  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
-    const int64_t top = p * g.stride[0] - t.pad[0], left = q * g.stride[1] - t.pad[1];
-    int64_t sum = 0, count = 0, largest = INT64_MIN;
-    for (int64_t h = std::max<int64_t>(0, top);
-         h < std::min(top + g.size[0], in.extent[1]); ++h) {
-      for (int64_t w = std::max<int64_t>(0, left);
-           w < std::min(left + g.size[1], in.extent[2]); ++w) {
-        const int64_t v = Read(in, n, h, w, c);
-        sum += v;
-        ++count;
-        largest = std::max(largest, v);
-      }
+  const int64_t top = at[1] * g.stride[0] - t.pad[0];
+  const int64_t left = at[2] * g.stride[1] - t.pad[1];
+  int64_t count = 0;
+  for (int64_t h = std::max<int64_t>(0, top);
+       h < std::min(top + g.size[0], in.extent[1]); ++h) {
+    for (int64_t w = std::max<int64_t>(0, left);
+         w < std::min(left + g.size[1], in.extent[2]); ++w, ++count) {
+      f(Read(in, at[0], h, w, at[3]));
     }
+  }
+  return count;
+}
+
+int64_t ClampPooled(const Tile& t, int64_t v) {
+  return Clamp(v, t.A(SLUICE_POOL_ACT_MIN), t.A(SLUICE_POOL_ACT_MAX));
+}
+
+}  // namespace
+
+void RunMaxPool(const Tile& t) {
+  const Window g = WindowOf(t);
+  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+    int64_t largest = INT64_MIN;
+    ForEachUnder(t, g, {n, p, q, c},
+                 [&](int64_t v) { largest = std::max(largest, v); });
+    return ClampPooled(t, largest);
+  });
+}
+
+void RunAveragePool(const Tile& t) {
+  const Window g = WindowOf(t);
+  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+    int64_t sum = 0;
+    const int64_t count =
+        ForEachUnder(t, g, {n, p, q, c}, [&](int64_t v) { sum += v; });
     const int64_t half = count / 2;
-    const int64_t mean = count == 0 ? 0 : (sum > 0 ? sum + half : sum - half) / count;
-    return Clamp(maximum ? largest : mean, t.A(SLUICE_POOL_ACT_MIN),
-                 t.A(SLUICE_POOL_ACT_MAX));
+    return ClampPooled(t, count == 0 ? 0 : (sum > 0 ? sum + half : sum - half) / count);
   });
 }
 
@@ -216,7 +248,18 @@ void RunTranspose(const Tile& t) {
   });
 }
 
-void RunResize(const Tile& t) {
+void RunResizeNearest(const Tile& t) {
+  const int64_t top = ResizeRows(t, 1, t.origin[1], t.output.extent[1]).first;
+  const int64_t left = ResizeRows(t, 2, t.origin[2], t.output.extent[2]).first;
+  ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+    const int64_t y = ResizePosition(t, 1, t.origin[1] + p);
+    const int64_t x = ResizePosition(t, 2, t.origin[2] + q);
+    return Read(t.input0, n, NearestRow(t, y, t.layer.input[1]) - top,
+                NearestRow(t, x, t.layer.input[2]) - left, c);
+  });
+}
+
+void RunResizeBilinear(const Tile& t) {
   const Box& in = t.input0;
   const int64_t rows = t.layer.input[1], columns = t.layer.input[2];
   const int64_t top = ResizeRows(t, 1, t.origin[1], t.output.extent[1]).first;
@@ -224,10 +267,6 @@ void RunResize(const Tile& t) {
   ForEach(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
     const int64_t y = ResizePosition(t, 1, t.origin[1] + p);
     const int64_t x = ResizePosition(t, 2, t.origin[2] + q);
-    if (t.op == SLUICE_OP_RESIZE_NEAREST) {
-      return Read(in, n, NearestRow(t, y, rows) - top, NearestRow(t, x, columns) - left,
-                  c);
-    }
     const int64_t y0 = std::min(LowerRow(y), rows - 1), y1 = UpperRow(y, rows);
     const int64_t x0 = std::min(LowerRow(x), columns - 1), x1 = UpperRow(x, columns);
     const int64_t fy = y - (y0 << 10), fx = x - (x0 << 10);

@@ -2,8 +2,8 @@
 // The operators of ops.h on one box of the output: a tile or a whole tensor.
 //
 // Input    Tile: operands as boxes, attributes, where the box lies in its layer
-// Output   writes `output` (LAST) or `accumulator`, which must hold the old sums unless
-//          FIRST
+// Output   RunTile writes `output` (LAST), else `accumulator`. Unless FIRST, the
+//          accumulator must hold the old sums.
 // Errors   CheckTile says in words what is wrong; RunTile needs a tile that passed
 // Cost     the operator's work; convolution as inner products of contiguous int16 rows
 // Source   arithmetic of ops.h (TFLite's reference kernels)
@@ -15,6 +15,7 @@
 
 #include "box.h"
 #include "fixed_point.h"
+#include "ops.h"
 
 namespace sluice_sim {
 
@@ -38,22 +39,18 @@ struct Tile {
 
   int32_t A(size_t i) const { return i < attributes.size() ? attributes[i] : 0; }
   const Box& target() const { return last ? output : accumulator; }
-  bool is_convolution() const {
-    return op >= SLUICE_OP_CONV && op <= SLUICE_OP_FULLY_CONNECTED;
-  }
-  bool is_norm() const {
-    return op == SLUICE_OP_LAYER_NORM || op == SLUICE_OP_RMS_NORM;
+  int64_t groups() const {
+    return OpOf(op).grouped && A(SLUICE_CONV_GROUPS) > 1 ? A(SLUICE_CONV_GROUPS) : 1;
   }
   int layout() const {  // of the weight
-    return op == SLUICE_OP_TRANSPOSED_CONV ? A(SLUICE_CONV_WEIGHT_LAYOUT)
-                                           : SLUICE_WEIGHT_LAYOUT_OWN;
+    return OpOf(op).slide == Slide::kScatter ? A(SLUICE_CONV_WEIGHT_LAYOUT)
+                                             : SLUICE_WEIGHT_LAYOUT_OWN;
   }
   bool is_depthwise() const {
-    return op == SLUICE_OP_DEPTHWISE_CONV || layout() == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
+    return OpOf(op).channelwise || layout() == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
   }
   bool sums_over_c() const {
-    return op == SLUICE_OP_WEIGHT_GRADIENT ||
-           (op >= SLUICE_OP_CONV && op <= SLUICE_OP_BATCH_MATMUL && !is_depthwise());
+    return OpOf(op).finish != Finish::kNoSum && !is_depthwise();
   }
 };
 
@@ -94,33 +91,69 @@ inline Box FilterOf(const Box& w) {
 std::string CheckTile(const Tile& tile);
 void RunTile(const Tile& tile);
 
-// One group of operators each.
+// What all tiles must say: flags, an input, a box inside the layer's output, no padding
+// where the operator has none.
+std::string CheckFrame(const Tile& tile);
+
+// One operator or a few each: CheckFrame has passed.
+std::string CheckConvolution(const Tile& tile);
+std::string CheckMatmul(const Tile& tile);
+std::string CheckWeightGradient(const Tile& tile);
+std::string CheckMaxPoolGradient(const Tile& tile);
+std::string CheckPool(const Tile& tile);
+std::string CheckBinary(const Tile& tile);
+std::string CheckReluGradient(const Tile& tile);
+std::string CheckSameBox(const Tile& tile);
+std::string CheckLookup(const Tile& tile);
+std::string CheckSoftmax(const Tile& tile);
+std::string CheckNorm(const Tile& tile);
+std::string CheckRmsNorm(const Tile& tile);
+std::string CheckReduce(const Tile& tile);
+std::string CheckArgmax(const Tile& tile);
+std::string CheckPad(const Tile& tile);
+std::string CheckTranspose(const Tile& tile);
+std::string CheckResize(const Tile& tile);
+
+// The tile's check has passed.
 void RunConvolution(const Tile& tile);
 void RunDepthwise(const Tile& tile);
 void RunTransposed(const Tile& tile);
 void RunMatmul(const Tile& tile);
 void RunWeightGradient(const Tile& tile);
 void RunMaxPoolGradient(const Tile& tile);
-void RunPool(const Tile& tile);
-void RunBinary(const Tile& tile);
+void RunMaxPool(const Tile& tile);
+void RunAveragePool(const Tile& tile);
+void RunAdd(const Tile& tile);
+void RunSub(const Tile& tile);
+void RunMul(const Tile& tile);
+void RunMinimum(const Tile& tile);
+void RunMaximum(const Tile& tile);
+void RunReluGradient(const Tile& tile);
 void RunRequantize(const Tile& tile);
 void RunLookup(const Tile& tile);
 void RunSoftmax(const Tile& tile);
-void RunNorm(const Tile& tile);
+void RunLayerNorm(const Tile& tile);
+void RunRmsNorm(const Tile& tile);
 void RunReduce(const Tile& tile);
 void RunArgmax(const Tile& tile);
 void RunPad(const Tile& tile);
 void RunTranspose(const Tile& tile);
-void RunResize(const Tile& tile);
+void RunResizeBilinear(const Tile& tile);
+void RunResizeNearest(const Tile& tile);
 
 inline int64_t Clamp(int64_t v, int64_t low, int64_t high) {
   return v < low ? low : v > high ? high : v;
 }
 
-// Finishes the sums of one output row [channels]: adds them to the accumulator or
-// requantises them into the output. n, h, w, k within the box.
-void FinishRow(const Tile& tile, const int32_t* sums, int64_t n, int64_t h, int64_t w,
-               int64_t k, int64_t channels);
+// A row of channels within a box.
+struct RowAt {
+  int64_t n, h, w;
+};
+
+// Finishes the sums of the first `channels` channels of one output row: adds them to
+// the accumulator, or requantises them into the output.
+void FinishRow(const Tile& tile, const int32_t* sums, const RowAt& at,
+               int64_t channels);
 
 }  // namespace sluice_sim
 

@@ -225,30 +225,41 @@ Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* fligh
 
 // MACs of a box over the peak, or element operations over the vector peak; at least 1.
 uint64_t Machine::LeastCycles(const Tile& t) const {
-  const uint64_t outputs = static_cast<uint64_t>(t.target().elements());
-  uint64_t each = 1, peak = hardware_.vector_ops_per_cycle;
   const Window g = WindowOf(t);
   const uint64_t window = static_cast<uint64_t>(g.size[0] * g.size[1]);
-  if (t.is_convolution() || t.op == SLUICE_OP_BATCH_MATMUL) {
-    const int64_t channels = t.is_depthwise() ? 1 : t.c_end - t.c_begin;
-    each = window * static_cast<uint64_t>(channels);
-    peak = hardware_.macs_per_cycle;
-  } else if (t.op == SLUICE_OP_MAX_POOL || t.op == SLUICE_OP_AVERAGE_POOL) {
-    each = window;
-  } else if (t.op == SLUICE_OP_WEIGHT_GRADIENT) {
-    each = static_cast<uint64_t>((t.c_end - t.c_begin) * t.input1.extent[2]);
-    peak = hardware_.macs_per_cycle;
-  } else if (t.op == SLUICE_OP_MAX_POOL_GRADIENT) {
-    return BandwidthCycles(static_cast<uint64_t>(t.input0.elements()), peak, window);
-  } else if ((t.op >= SLUICE_OP_ADD && t.op <= SLUICE_OP_MAXIMUM) ||
-             t.op == SLUICE_OP_RELU_GRADIENT) {
-    each = 2;
-  } else if (t.op == SLUICE_OP_RESIZE_BILINEAR || t.op == SLUICE_OP_RESIZE_NEAREST) {
-    each = 4;
-  } else if (t.op == SLUICE_OP_REDUCE) {
-    return BandwidthCycles(static_cast<uint64_t>(t.input0.elements()), peak, 1);
+  const uint64_t channels = static_cast<uint64_t>(t.c_end - t.c_begin);
+  uint64_t times = static_cast<uint64_t>(t.target().elements()), each = 1;
+  uint64_t peak = hardware_.vector_ops_per_cycle;
+  switch (OpOf(t.op).count) {
+    case Count::kNothing:
+    case Count::kOnce:
+      break;
+    case Count::kMacs:
+      each = window * (t.is_depthwise() ? 1 : channels);
+      peak = hardware_.macs_per_cycle;
+      break;
+    case Count::kMacsOfErrors:
+      each = channels * static_cast<uint64_t>(t.input1.extent[2]);
+      peak = hardware_.macs_per_cycle;
+      break;
+    case Count::kWindows:
+      each = window;
+      break;
+    case Count::kErrors:
+      times = static_cast<uint64_t>(t.input0.elements());
+      each = window;
+      break;
+    case Count::kInputs:
+      times = static_cast<uint64_t>(t.input0.elements());
+      break;
+    case Count::kTwice:
+      each = 2;
+      break;
+    case Count::kFourTimes:
+      each = 4;
+      break;
   }
-  return BandwidthCycles(outputs, peak, each);
+  return BandwidthCycles(times, peak, each);
 }
 
 Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight) {
@@ -290,7 +301,7 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
       flight->accesses.back().write = false;
     }
   }
-  if (tile.op == SLUICE_OP_FULLY_CONNECTED) tile.weight = FilterOf(tile.weight);
+  if (OpOf(tile.op).matrix) tile.weight = FilterOf(tile.weight);
   const std::string wrong = CheckTile(tile);
   if (!wrong.empty()) return {"tile", wrong};
   if (record.cycles < LeastCycles(tile)) {
@@ -303,7 +314,7 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
   for (const Operand& o : operands) {
     if (o.index == SLUICE_NONE) continue;
     Box box = memory_.At(Reach(*flight, o.index, node, false, o.role));
-    if (o.box == &tile.weight && tile.op == SLUICE_OP_FULLY_CONNECTED) {
+    if (o.box == &tile.weight && OpOf(tile.op).matrix) {
       box = FilterOf(box);
     }
     *o.box = box;
@@ -324,6 +335,9 @@ Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight)
   sluice_walk_kernel(&walker_, flight->instance, call.kernel, &kernel);
   flight->op = kernel.op;
   flight->layer = kernel.layer;
+  if (OpOf(kernel.op).means != Means::kHost) {
+    return {"host", "the host executes opaque layers alone"};
+  }
   if (call.cycles_hi >= 1u << 30) return {"host", "cycles out of range"};
   flight->end = flight->start + (call.cycles_lo | uint64_t{call.cycles_hi} << 32);
   for (uint32_t i = 0; i < call.inputs + call.outputs; ++i) {

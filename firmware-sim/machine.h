@@ -38,7 +38,7 @@ class Machine {
         functional_(functional),
         padded_(graph.tensors.size(), false) {
     for (const Layer& layer : graph.layers) {
-      if (layer.op == SLUICE_OP_PAD) padded_[layer.outputs[0]] = true;
+      if (OpOf(layer.op).means == Means::kPad) padded_[layer.outputs[0]] = true;
     }
   }
 

@@ -37,38 +37,41 @@ class Run {
       : graph_(graph), parameters_(parameters), values_(*values) {}
 
   std::string Execute(const Layer& layer) {
-    if (layer.op != SLUICE_OP_OPAQUE && layer.outputs.size() != 1) {
+    const Means means = OpOf(layer.op).means;
+    if (means != Means::kHost && layer.outputs.size() != 1)
       return "more than one output";
-    }
     for (uint32_t t : layer.inputs) {
       if (t != kAbsent && values_[t].empty()) {
         return "tensor " + std::to_string(t) + " is read before it is written";
       }
     }
     const uint32_t o = layer.outputs[0];
-    if (layer.op != SLUICE_OP_STATE_APPEND || o != layer.input(0)) {
+    if (means != Means::kAppend || o != layer.input(0)) {
       values_[o].assign(static_cast<size_t>(graph_.tensors[o].bytes), 0);
     }
-    switch (layer.op) {
-      case SLUICE_OP_CONCAT:
+    switch (means) {
+      case Means::kUnknown:
+        return "op " + std::to_string(layer.op) + " is unknown";
+      case Means::kCompute:
+        return Compute(layer);
+      case Means::kConcat:
         return Concat(layer);
-      case SLUICE_OP_SLICE:
+      case Means::kSlice:
         return Slice(layer);
-      case SLUICE_OP_PAD:
+      case Means::kPad:
         return Pad(layer);
-      case SLUICE_OP_RESHAPE:
+      case Means::kReshape:
         if (values_[layer.inputs[0]].size() != values_[o].size()) return "byte counts";
         values_[o] = values_[layer.inputs[0]];
         return "";
-      case SLUICE_OP_GATHER:
+      case Means::kGather:
         return Gather(layer);
-      case SLUICE_OP_STATE_APPEND:
+      case Means::kAppend:
         return Append(layer);
-      case SLUICE_OP_OPAQUE:
+      case Means::kHost:
         return "opaque layers have no arithmetic here";
-      default:
-        return Compute(layer);
     }
+    return "op";
   }
 
  private:
@@ -156,24 +159,13 @@ class Run {
     t.output = At(layer.outputs[0]);
     t.layer.input = t.input0.extent;
     t.layer.output = t.output.extent;
-    if (t.is_convolution()) {
-      t.weight = At(layer.input(1));
-      t.parameters = At(layer.input(2));
-      if (t.op == SLUICE_OP_FULLY_CONNECTED) t.weight = FilterOf(t.weight);
-    } else if (t.op == SLUICE_OP_LOOKUP) {
-      t.weight = At(layer.input(1));
-    } else if (t.is_norm()) {
-      t.parameters = At(layer.input(1));
-    } else {
-      t.input1 = At(layer.input(1));
-      t.layer.second = t.input1.extent;
-    }
+    const Op& op = OpOf(t.op);
+    SetOperand(op.second, layer.input(1), &t);
+    SetOperand(op.third, layer.input(2), &t);
+    if (op.matrix) t.weight = FilterOf(t.weight);
     if (t.sums_over_c()) {
-      const int64_t groups =
-          t.op == SLUICE_OP_CONV ? std::max(1, t.A(SLUICE_CONV_GROUPS)) : 1;
-      t.c_end = t.op == SLUICE_OP_WEIGHT_GRADIENT
-                    ? t.input1.extent[0] * t.input1.extent[1]
-                    : t.input0.extent[3] / groups;
+      t.c_end = op.finish == Finish::kGradient ? t.input1.extent[0] * t.input1.extent[1]
+                                               : t.input0.extent[3] / t.groups();
     }
     Crop(&t);
     const std::string error = CheckTile(t);
@@ -182,46 +174,76 @@ class Run {
     return "";
   }
 
+  void SetOperand(InputAs operand, uint32_t tensor, Tile* t) {
+    switch (operand) {
+      case InputAs::kNothing:
+        break;
+      case InputAs::kInput1:
+        t->input1 = At(tensor);
+        t->layer.second = t->input1.extent;
+        break;
+      case InputAs::kWeight:
+        t->weight = At(tensor);
+        break;
+      case InputAs::kParameters:
+        t->parameters = At(tensor);
+        break;
+    }
+  }
+
   // Leaves out what no window reaches, and sets the padding of the whole output.
   static void Crop(Tile* t) {
-    const bool slides = t->op == SLUICE_OP_CONV || t->op == SLUICE_OP_DEPTHWISE_CONV ||
-                        t->op == SLUICE_OP_MAX_POOL ||
-                        t->op == SLUICE_OP_AVERAGE_POOL ||
-                        t->op == SLUICE_OP_WEIGHT_GRADIENT;
-    if (slides) {
-      const Window g = WindowOf(*t);
-      const bool gradient = t->op == SLUICE_OP_WEIGHT_GRADIENT;
-      const Extent& windows = gradient ? t->input1.extent : t->output.extent;
-      for (int i = 0; i < 2; ++i) {
-        int64_t* rows = &t->input0.extent[1 + i];
-        const int64_t need =
-            (windows[1 + i] - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
-        t->pad[i] = g.pad_before[i];
-        *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
-        t->pad[2 + i] = need - t->pad[i] - *rows;
-      }
+    switch (OpOf(t->op).slide) {
+      case Slide::kNone:
+      case Slide::kPads:
+        break;
+      case Slide::kFilter:
+      case Slide::kPool:
+        return CropWindows(t->output.extent, t);
+      case Slide::kTaps:
+        return CropWindows(t->input1.extent, t);
+      case Slide::kScatter:
+        return CropScattered(false, t);
+      case Slide::kPoolScatter:
+        return CropScattered(true, t);
+      case Slide::kInterpolation:
+        return CropInterpolated(t);
     }
-    if (t->op == SLUICE_OP_TRANSPOSED_CONV || t->op == SLUICE_OP_MAX_POOL_GRADIENT) {
-      const Window g = WindowOf(*t);
-      for (int i = 0; i < 2; ++i) {
-        if (g.stride[i] < 1) return;
-        int64_t* rows = &t->input0.extent[1 + i];
-        const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
-                                         g.pad_before[i], g.size[i], *rows);
-        t->input0.data += used.first * t->input0.stride[1 + i];
-        *rows = used.last - used.first + 1;
-        if (t->op != SLUICE_OP_MAX_POOL_GRADIENT) continue;
-        const Rows seen = PoolGradientRows(*t, 1 + i);
-        t->input1.data += seen.first * t->input1.stride[1 + i];
-        t->input1.extent[1 + i] = seen.last - seen.first + 1;
-      }
+  }
+
+  static void CropWindows(const Extent& windows, Tile* t) {
+    const Window g = WindowOf(*t);
+    for (int i = 0; i < 2; ++i) {
+      int64_t* rows = &t->input0.extent[1 + i];
+      const int64_t need =
+          (windows[1 + i] - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
+      t->pad[i] = g.pad_before[i];
+      *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
+      t->pad[2 + i] = need - t->pad[i] - *rows;
     }
-    if (t->op == SLUICE_OP_RESIZE_BILINEAR || t->op == SLUICE_OP_RESIZE_NEAREST) {
-      for (int i = 1; i < 3; ++i) {
-        const Rows used = ResizeRows(*t, i, 0, t->output.extent[i]);
-        t->input0.data += used.first * t->input0.stride[i];
-        t->input0.extent[i] = used.last - used.first + 1;
-      }
+  }
+
+  static void CropScattered(bool pool, Tile* t) {
+    const Window g = WindowOf(*t);
+    for (int i = 0; i < 2; ++i) {
+      if (g.stride[i] < 1) return;
+      int64_t* rows = &t->input0.extent[1 + i];
+      const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
+                                       g.pad_before[i], g.size[i], *rows);
+      t->input0.data += used.first * t->input0.stride[1 + i];
+      *rows = used.last - used.first + 1;
+      if (!pool) continue;
+      const Rows seen = PoolGradientRows(*t, 1 + i);
+      t->input1.data += seen.first * t->input1.stride[1 + i];
+      t->input1.extent[1 + i] = seen.last - seen.first + 1;
+    }
+  }
+
+  static void CropInterpolated(Tile* t) {
+    for (int i = 1; i < 3; ++i) {
+      const Rows used = ResizeRows(*t, i, 0, t->output.extent[i]);
+      t->input0.data += used.first * t->input0.stride[i];
+      t->input0.extent[i] = used.last - used.first + 1;
     }
   }
 
@@ -297,7 +319,7 @@ std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
     const uint64_t own = seed * 256 + number++;
     (*values)[i] = SeededBytes(own, t.bytes);
     for (const Layer& layer : graph.layers) {
-      if (layer.op != SLUICE_OP_GATHER || layer.input(1) != i ||
+      if (OpOf(layer.op).means != Means::kGather || layer.input(1) != i ||
           t.dtype != SLUICE_DTYPE_INT32) {
         continue;
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire.h"
 
+#include "ops.h"
 #include "sluice/graph_generated.h"
 #include "sluice/hardware_generated.h"
 #include "sluice/plan_generated.h"
@@ -67,7 +68,7 @@ std::string ReadLayer(const sluice::wire::Graph& g, uint32_t i, Layer* layer) {
   const std::string who = "layer " + std::to_string(i) + ": ";
   const size_t tensors = Size(g.tensor_dtype());
   layer->op = g.layer_op()->Get(i);
-  if (layer->op <= 0 || layer->op >= SLUICE_OP_COUNT) return who + "unknown op";
+  if (OpOf(layer->op).means == Means::kUnknown) return who + "unknown op";
   for (uint32_t j = g.layer_input_begin()->Get(i);
        j < g.layer_input_begin()->Get(i + 1); ++j) {
     const uint32_t tensor = g.layer_inputs()->Get(j);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "firmware-sim/kernels.h"
 #include "sim/judge_case.h"
 
 namespace sluice_test {
@@ -241,6 +242,45 @@ TEST_CASE("a stored result is final: storing a stale buffer again gives other by
   // out3's store takes the other output buffer, which holds tile 2's rows.
   SourceOf(&c, 10).offset_lo = 928;
   CHECK(Judge(c).error_code == "mismatch");
+}
+
+TEST_CASE("unknown operators are refused by the reader, the kernels and the walker") {
+  for (const int code : {0, int{SLUICE_OP_COUNT}, 0xffff}) {
+    CAPTURE(code);
+    Case c = AddCase();
+    c.graph.layers[0].op = static_cast<uint16_t>(code);
+    auto r = Judge(c);
+    CHECK_FALSE(r.ok);
+    CHECK(r.error_code == "graph");
+    CHECK(r.error.find("unknown op") != std::string::npos);
+    const Bytes graph = c.Graph();
+    sluice_sim::SimulateOptions options;
+    options.graph = graph.data();
+    options.graph_size = graph.size();
+    CHECK_FALSE(sluice_sim::RunReference(options).ok);
+    c = AddCase();
+    c.stream.kernels[0].op = static_cast<uint16_t>(code);
+    CHECK_FALSE(Judge(c).ok);
+    sluice_sim::Tile tile;
+    tile.op = code;
+    CHECK(sluice_sim::CheckTile(tile) ==
+          "op: number " + std::to_string(code) + " is not computed");
+  }
+}
+
+TEST_CASE("the host executes opaque layers alone") {
+  Case c = AddCase();
+  BlockBuilder& b = Block(&c);
+  sluice_host_call_t call{};
+  call.cycles_lo = 1;
+  b.host_calls.push_back(call);
+  ListedInstruction host;
+  host.record.opcode = SLUICE_OPCODE_HOST;
+  b.lists.resize(std::max<size_t>(b.lists.size(), SLUICE_ENGINE_HOST + 1));
+  b.lists[SLUICE_ENGINE_HOST].push_back(host);
+  const auto r = Judge(c, false);
+  CHECK_FALSE(r.ok);
+  CHECK(r.error == "the host executes opaque layers alone");
 }
 
 TEST_CASE("a plan for another graph or hardware is refused") {

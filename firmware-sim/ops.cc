@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops.h"
+
+#include "kernels.h"
+
+namespace sluice_sim {
+namespace {
+
+constexpr InputAs kNo = InputAs::kNothing, kIn1 = InputAs::kInput1;
+constexpr InputAs kWght = InputAs::kWeight, kPrms = InputAs::kParameters;
+constexpr Means kTiles = Means::kCompute;
+constexpr Finish kNoSum = Finish::kNoSum;
+using S = Slide;
+using F = Finish;
+using C = Count;
+constexpr bool o = false, x = true;  // no and yes in the columns of properties
+
+// In the order of codes:
+//   code, means, slide, finish, count, inputs 1 and 2,
+//   channelwise, grouped, matrix, check, run
+// clang-format off
+constexpr Op kOps[] = {
+    {0, Means::kUnknown, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_CONV, kTiles, S::kFilter, F::kParameters, C::kMacs, kWght, kPrms, o, x, o, CheckConvolution, RunConvolution},
+    {SLUICE_OP_DEPTHWISE_CONV, kTiles, S::kFilter, F::kParameters, C::kMacs, kWght, kPrms, x, o, o, CheckConvolution, RunDepthwise},
+    {SLUICE_OP_TRANSPOSED_CONV, kTiles, S::kScatter, F::kParameters, C::kMacs, kWght, kPrms, o, o, o, CheckConvolution, RunTransposed},
+    {SLUICE_OP_FULLY_CONNECTED, kTiles, S::kNone, F::kParameters, C::kMacs, kWght, kPrms, o, o, x, CheckConvolution, RunConvolution},
+    {SLUICE_OP_BATCH_MATMUL, kTiles, S::kNone, F::kMatmul, C::kMacs, kIn1, kNo, o, o, o, CheckMatmul, RunMatmul},
+    {SLUICE_OP_MAX_POOL, kTiles, S::kPool, kNoSum, C::kWindows, kNo, kNo, o, o, o, CheckPool, RunMaxPool},
+    {SLUICE_OP_AVERAGE_POOL, kTiles, S::kPool, kNoSum, C::kWindows, kNo, kNo, o, o, o, CheckPool, RunAveragePool},
+    {SLUICE_OP_ADD, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunAdd},
+    {SLUICE_OP_SUB, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunSub},
+    {SLUICE_OP_MUL, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMul},
+    {SLUICE_OP_MINIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMinimum},
+    {SLUICE_OP_MAXIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMaximum},
+    {SLUICE_OP_REQUANTIZE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckSameBox, RunRequantize},
+    {SLUICE_OP_LOOKUP, kTiles, S::kNone, kNoSum, C::kOnce, kWght, kNo, o, o, o, CheckLookup, RunLookup},
+    {SLUICE_OP_SOFTMAX, kTiles, S::kNone, kNoSum, C::kOnce, kIn1, kNo, o, o, o, CheckSoftmax, RunSoftmax},
+    {SLUICE_OP_LAYER_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckNorm, RunLayerNorm},
+    {SLUICE_OP_RMS_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckRmsNorm, RunRmsNorm},
+    {SLUICE_OP_REDUCE, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckReduce, RunReduce},
+    {SLUICE_OP_ARGMAX, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckArgmax, RunArgmax},
+    {SLUICE_OP_CONCAT, Means::kConcat, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_SLICE, Means::kSlice, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_PAD, Means::kPad, S::kPads, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckPad, RunPad},
+    {SLUICE_OP_RESHAPE, Means::kReshape, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_TRANSPOSE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckTranspose, RunTranspose},
+    {SLUICE_OP_GATHER, Means::kGather, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_RESIZE_BILINEAR, kTiles, S::kInterpolation, kNoSum, C::kFourTimes, kNo, kNo, o, o, o, CheckResize, RunResizeBilinear},
+    {SLUICE_OP_RESIZE_NEAREST, kTiles, S::kInterpolation, kNoSum, C::kFourTimes, kNo, kNo, o, o, o, CheckResize, RunResizeNearest},
+    {SLUICE_OP_STATE_APPEND, Means::kAppend, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_OPAQUE, Means::kHost, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
+    {SLUICE_OP_WEIGHT_GRADIENT, kTiles, S::kTaps, F::kGradient, C::kMacsOfErrors, kIn1, kNo, o, x, o, CheckWeightGradient, RunWeightGradient},
+    {SLUICE_OP_RELU_GRADIENT, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckReluGradient, RunReluGradient},
+    {SLUICE_OP_MAX_POOL_GRADIENT, kTiles, S::kPoolScatter, kNoSum, C::kErrors, kIn1, kNo, o, o, o, CheckMaxPoolGradient, RunMaxPoolGradient},
+};
+// clang-format on
+
+constexpr bool OpsStandAtTheirCodes() {
+  for (int i = 0; i < static_cast<int>(sizeof kOps / sizeof *kOps); ++i) {
+    if (kOps[i].code != i) return false;
+  }
+  return true;
+}
+static_assert(sizeof kOps / sizeof *kOps == SLUICE_OP_COUNT,
+              "each operator of ops.h has one row");
+static_assert(OpsStandAtTheirCodes(), "rows stand in the order of codes");
+
+}  // namespace
+
+const Op& OpOf(int code) { return kOps[code > 0 && code < SLUICE_OP_COUNT ? code : 0]; }
+
+std::string CheckTile(const Tile& t) {
+  if (OpOf(t.op).check == nullptr) {
+    return "op: number " + std::to_string(t.op) + " is not computed";
+  }
+  const std::string wrong = CheckFrame(t);
+  return wrong.empty() ? OpOf(t.op).check(t) : wrong;
+}
+
+void RunTile(const Tile& t) { OpOf(t.op).run(t); }
+
+}  // namespace sluice_sim

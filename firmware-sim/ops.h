@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the simulator knows about each operator: one row per code of ops.h, with the
+// functions that check and compute its tiles.
+//
+// Input    an operator code
+// Output   its row
+// Errors   an unknown code has a row of Means::kUnknown, which every reader refuses
+// Cost     constant
+// Source   ops.h; the library's table and the static judge's share no code with this one
+#ifndef SLUICE_FIRMWARE_SIM_OPS_H_
+#define SLUICE_FIRMWARE_SIM_OPS_H_
+
+#include <string>
+
+#include "sluice/ops.h"
+
+namespace sluice_sim {
+
+struct Tile;
+
+// How an untiled run makes a layer's output.
+enum class Means {
+  kUnknown,
+  kCompute,  // as one tile
+  kConcat,
+  kSlice,
+  kReshape,
+  kPad,
+  kGather,
+  kAppend,
+  kHost
+};
+
+// Where stride, window and pads of an operator are written, and which way it slides.
+enum class Slide {
+  kNone,
+  kFilter,         // CONV's attributes, the filter's extents
+  kScatter,        // the same, but the ifmap's elements spread over the output
+  kTaps,           // CONV's attributes, the output's extents; windows at the error
+  kPool,           // POOL's attributes
+  kPoolScatter,    // the same, errors spread over the output
+  kPads,           // PAD's attributes, windows of one element
+  kInterpolation,  // RESIZE
+};
+
+// How the sums of a tile become output elements.
+enum class Finish {
+  kNoSum,
+  kParameters,  // bias, multiplier and shift of each channel
+  kMatmul,      // BATCH_MATMUL's attributes
+  kGradient,    // WEIGHT_GRADIENT's attributes
+};
+
+// What the least cycles of a tile are counted in.
+enum class Count {
+  kNothing,
+  kMacs,          // outputs * window * channels summed over
+  kMacsOfErrors,  // outputs * rows summed over * columns
+  kWindows,       // outputs * window
+  kErrors,        // errors * window
+  kInputs,        // elements of input 0
+  kOnce,          // outputs, times 1, 2 or 4
+  kTwice,
+  kFourTimes,
+};
+
+// Which operand of a tile an input of the layer is.
+enum class InputAs { kNothing, kInput1, kWeight, kParameters };
+
+struct Op {
+  int code;  // SLUICE_OP_
+  Means means;
+  Slide slide;
+  Finish finish;
+  Count count;
+  InputAs second, third;  // inputs 1 and 2
+  bool channelwise;       // an output channel sums over one channel of input 0
+  bool grouped;           // has the attribute GROUPS
+  bool matrix;            // its weight [1,1,K,C] is read as a filter [K,1,1,C]
+  std::string (*check)(const Tile& tile);  // empty when the tile is right
+  void (*run)(const Tile& tile);
+};
+
+const Op& OpOf(int code);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_OPS_H_
