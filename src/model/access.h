@@ -10,7 +10,7 @@
 //          sees reuse across levels and across loops of one trip (exact against
 //          timeloop-model); tile unions in space are boxes.
 //
-// The rules, which tests/nest/walk.h follows step by step:
+// The rules, which tests/model/walk.h follows step by step:
 //  1 A unit holds a tile as long as no loop over a dim of its operand advances. A tile
 //  is
 //    fetched once per stay, if the stay has any work. A MAC keeps nothing.

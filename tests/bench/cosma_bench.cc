@@ -15,7 +15,7 @@
 #include "cli/zoo/zoo.h"
 #include "solve/placement/spill/replacement.h"
 #include "tests/bench/cosma_networks.h"
-#include "tests/placement/schemes.h"
+#include "tests/solve/placement/spill/schemes.h"
 
 int RunCosmaBench(bool json);
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/placement/spill_judge.h"
+#include "tests/solve/placement/spill/spill_judge.h"
 
 namespace sluice_bench {
 

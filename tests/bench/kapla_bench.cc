@@ -29,7 +29,7 @@
 #include "io/read.h"
 #include "kapla_random.h"
 #include "plan/mesh/segment_plan.h"
-#include "tests/nest/scratch.h"
+#include "tests/solve/mapping/scratch.h"
 
 int RunKaplaBench(bool json);
 

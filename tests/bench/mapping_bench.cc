@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "mapping/arena_memory.h"
-#include "mapping/factor_reference.h"
-#include "mapping/gemm_claim.h"
-#include "mapping/reference.h"
+#include "solve/mapping/factor/factor_reference.h"
+#include "solve/mapping/gemm/arena_memory.h"
+#include "solve/mapping/gemm/gemm_claim.h"
+#include "solve/mapping/gemm/reference.h"
 
 namespace {
 

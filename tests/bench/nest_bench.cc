@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "solve/mapping/kapla/kapla.h"
-#include "tests/nest/machines.h"
-#include "tests/nest/networks.h"
-#include "tests/nest/scratch.h"
+#include "tests/solve/mapping/machines.h"
+#include "tests/solve/mapping/networks.h"
+#include "tests/solve/mapping/scratch.h"
 
 int RunNestBench(bool json);
 

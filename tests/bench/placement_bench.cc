@@ -11,7 +11,7 @@
 
 #include "solve/placement/offsets/offsets.h"
 #include "solve/placement/spill/joint.h"
-#include "tests/placement/spill_judge.h"
+#include "tests/solve/placement/spill/spill_judge.h"
 
 int RunPlacementBench(bool json);
 

@@ -18,8 +18,8 @@
 #include "cli/embedded.h"
 #include "cli/files.h"
 #include "cli/run_tool.h"
-#include "mapping/reference.h"
 #include "sluice/experimental.h"
+#include "solve/mapping/gemm/reference.h"
 
 namespace sluice::cli {
 namespace {

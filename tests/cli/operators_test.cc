@@ -11,7 +11,7 @@
 #include <string>
 
 #include "cli/run_tool.h"
-#include "placement/judge.h"
+#include "solve/placement/judge.h"
 
 namespace {
 

@@ -11,9 +11,9 @@
 
 #include "firmware-sim/sim.h"
 #include "io/read.h"
-#include "mesh/mesh_run.h"
 #include "mutation/mutations.h"
 #include "mutation/oracle.h"
+#include "plan/mesh/mesh_run.h"
 #include "support/library.h"
 #include "support/random_graph.h"
 #include "support/stream_image.h"

@@ -10,7 +10,7 @@
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 #include "tests/onnx/tiny_onnx.h"
-#include "tests/placement/judge.h"
+#include "tests/solve/placement/judge.h"
 #include "tests/zoo/planned.h"
 
 namespace sluice_test {

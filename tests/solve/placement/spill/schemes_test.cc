@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schemes that benches compare with, against the reference's account of them.
+#include "tests/solve/placement/spill/schemes.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("the four comparison schemes move the bytes that the reference counts") {
+  const std::string folder = SharedFolder() + "/reference/cosma_cases";
+  if (!std::filesystem::is_directory(folder)) {
+    MESSAGE("skipped: " << folder << " is not there");
+    return;
+  }
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    const nlohmann::json j = nlohmann::json::parse(file);
+    const Net net = ReadNet(j);
+    std::vector<uint32_t> as_given(net.operators.size());
+    for (uint32_t o = 0; o < as_given.size(); ++o) as_given[o] = o;
+    const std::vector<uint32_t> least_peak = j["minpeak_order"];
+    for (const auto& result : j["results"]) {
+      if (result["mode"] != "paper") continue;
+      for (const auto& [name, bytes] : result["baselines"].items()) {
+        CAPTURE(j["name"].get<std::string>());
+        CAPTURE(result["budget"].get<std::string>());
+        CAPTURE(name);
+        const auto says = [&, &key = name](const char* word) {
+          return key.find(word) != std::string::npos;
+        };
+        CHECK(SchemeBytes(net, says("minpeak") ? least_peak : as_given, result["M"],
+                          says("greedy") ? Leaves::kGreedy : Leaves::kBelady,
+                          says("bestfit") ? Fit::kBest : Fit::kFirst) == bytes);
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared >= 250);
+}
+
+}  // namespace
+}  // namespace sluice_test

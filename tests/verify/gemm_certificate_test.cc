@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/gemm_certificate.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+#include "base/rng.h"
+#include "solve/mapping/gemm/arena_memory.h"
+#include "solve/mapping/gemm/gemm_claim.h"
+#include "solve/mapping/gemm/reference.h"
+
+namespace sluice {
+namespace {
+
+using sluice_tests::ArenaMemory;
+using sluice_tests::ClaimOf;
+using sluice_tests::GemmClaim;
+
+constexpr GemmMachine kSmallMachine = {
+    // 600 words, 12 words per PE, 16 PEs
+    600, 12, 16, {0, 0, 0}, 64, 70, 5, 6, 1, 0.5, 0.25, 0, 0};
+
+GemmClaim Claim(const GemmShape& shape, const GemmMachine& machine,
+                const GemmExactOptions& options) {
+  ArenaMemory memory;
+  Budget budget;
+  Diagnostic diagnostic = {};
+  GemmSolution solution;
+  GemmCertificate certificate;
+  REQUIRE(SolveGemmExact(shape, machine, options, &memory.arena, &budget, &solution,
+                         &diagnostic) == Status::kOk);
+  REQUIRE(CertifyGemm(shape, machine, options, solution, &memory.arena, &budget,
+                      &certificate, &diagnostic) == Status::kOk);
+  return ClaimOf(shape, machine, options, solution, certificate);
+}
+
+// The rule that is broken; "" when accepted.
+std::string Verdict(GemmClaim claim) {
+  ArenaMemory memory;
+  Diagnostic diagnostic = {};
+  const Status status = claim.Check(&memory.arena, &diagnostic);
+  if (status == Status::kOk) return "";
+  if (status != Status::kRejected) return "status";
+  return diagnostic.rule;
+}
+
+GemmExactOptions Variant(int i) {
+  GemmExactOptions options;
+  options.form = i % 2 == 0 ? GemmForm::kReuse : GemmForm::kPaper;
+  options.pe_use = i / 2 % 2 == 0 ? GemmPeUse::kExact : GemmPeUse::kAtMost;
+  options.objective = static_cast<GemmObjective>(i / 4 % 3);
+  return options;
+}
+
+TEST_CASE("gemm_certificate accepts the proofs of random problems, all options") {
+  Rng rng(5);
+  const int64_t extents[] = {1, 7, 12, 16, 30, 36, 48, 64, 100};
+  int tiles = 0;
+  for (int i = 0; i < 240; ++i) {
+    GemmShape shape;
+    GemmMachine machine = kSmallMachine;
+    for (int64_t& extent : shape.extent) extent = extents[rng.Below(9)];
+    machine.middle_words = rng.Below(4000);
+    machine.inner_words = rng.Below(40);
+    machine.pe_count = 1 + rng.Below(3);
+    machine.inner_read_pj = 0.125 * rng.Below(8);
+    machine.inner_write_pj = 0.125 * rng.Below(8);
+    machine.middle_leak_pj = rng.Below(3);
+    if (rng.Below(2) == 0) machine.fanout_limit[rng.Below(3)] = 1 + rng.Below(3);
+    ArenaMemory memory;
+    Budget budget;
+    Diagnostic diagnostic = {};
+    GemmSolution solution;
+    const Status status = SolveGemmExact(shape, machine, Variant(i), &memory.arena,
+                                         &budget, &solution, &diagnostic);
+    if (status == Status::kInfeasible) continue;
+    GemmClaim claim = Claim(shape, machine, Variant(i));
+    tiles += claim.tiles.empty() ? 0 : 1;
+    CAPTURE(i);
+    CHECK(Verdict(claim) == "");
+  }
+  CHECK(tiles > 20);
+}
+
+TEST_CASE("gemm_certificate rejects another mapping, legal or not") {
+  const GemmShape shape = {{48, 36, 64}};
+  for (int i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    const GemmClaim good = Claim(shape, kSmallMachine, Variant(i));
+    REQUIRE(Verdict(good) == "");
+    GemmClaim bad = good;
+    bad.gemm.middle_tile[0] = 5;
+    CHECK(Verdict(bad) == "mapping");
+    bad = good;
+    bad.gemm.middle_holds = 7;
+    bad.gemm.middle_tile[0] = 48;
+    bad.gemm.middle_tile[1] = 36;
+    bad.gemm.middle_tile[2] = 64;
+    CHECK(Verdict(bad) == "mapping");
+    bad = good;
+    bad.gemm.pe_count = 15;
+    CHECK(Verdict(bad) == "mapping");
+    bad = good;
+    bad.gemm.inner_holds = 0;  // legal, costs something else
+    CHECK(Verdict(bad) == "value");
+    bad = good;
+    bad.gemm.value *= 0.999;
+    CHECK(Verdict(bad) == "value");
+  }
+}
+
+// A legal mapping that is not the best, claimed with its true cost.
+TEST_CASE("gemm_certificate rejects the proof of a mapping that is not optimal") {
+  const GemmShape shape = {{48, 36, 64}};
+  for (int i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    const GemmExactOptions options = Variant(i);
+    GemmMachine half = kSmallMachine;
+    half.middle_words = 150;
+    GemmClaim claim = Claim(shape, half, options);
+    REQUIRE(Verdict(claim) == "");
+    // On the real machine the same mapping and the same proof: bounds too high.
+    claim.gemm.middle_words = kSmallMachine.middle_words;
+    CHECK(Verdict(claim) != "");
+    // The real machine's proof around the worse mapping: bounds do not close.
+    GemmClaim real = Claim(shape, kSmallMachine, options);
+    REQUIRE(real.gemm.value < claim.gemm.value * 0.999);
+    std::swap(real.gemm, claim.gemm);
+    CHECK(Verdict(real) != "");
+  }
+}
+
+TEST_CASE("gemm_certificate rejects every single bound raised and every line removed") {
+  const GemmShape shape = {{48, 36, 64}};
+  for (int i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    const GemmClaim good = Claim(shape, kSmallMachine, Variant(i));
+    for (size_t b = 0; b < good.branches.size(); ++b) {
+      GemmClaim bad = good;
+      bad.branches.erase(bad.branches.begin() + static_cast<long>(b));
+      CHECK(Verdict(bad) == "branch");
+      if (good.branches[b].bound == __builtin_huge_val()) continue;
+      bad = good;
+      bad.branches[b].bound *= 10;  // above the least sum over all splits
+      CHECK(Verdict(bad) == "bound");
+    }
+    for (size_t s = 0; s < good.splits.size(); ++s) {
+      if (good.splits[s].bound == __builtin_huge_val()) continue;
+      GemmClaim bad = good;
+      bad.splits[s].bound *= 1.001;
+      CHECK(Verdict(bad) == "bound");
+    }
+    for (size_t t = 0; t < good.tiles.size(); ++t) {
+      if (good.tiles[t].bound == __builtin_huge_val()) continue;
+      GemmClaim bad = good;
+      bad.tiles[t].bound *= 1.001;
+      CHECK(Verdict(bad) == "bound");
+      bad = good;
+      bad.tiles[t].bound = good.gemm.value * 0.99;
+      CHECK(Verdict(bad) == "tile");
+      bad = good;
+      bad.tiles[t].inner_tile[0] += 1;
+      CHECK(Verdict(bad) == "tile");
+    }
+  }
+}
+
+TEST_CASE("gemm_certificate rejects missing splits and left-over lines") {
+  const GemmShape shape = {{48, 36, 64}};
+  for (int i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    const GemmClaim good = Claim(shape, kSmallMachine, Variant(i));
+    size_t split = 0;
+    size_t tile = 0;
+    for (size_t b = 0; b < good.branches.size(); ++b) {
+      for (uint32_t n = 0; n < good.branches[b].split_count; ++n, ++split) {
+        GemmClaim bad = good;
+        --bad.branches[b].split_count;
+        bad.splits.erase(bad.splits.begin() + static_cast<long>(split));
+        const long first = static_cast<long>(tile);
+        const uint32_t count = good.splits[split].tile_count;
+        bad.tiles.erase(bad.tiles.begin() + first, bad.tiles.begin() + first + count);
+        CHECK(Verdict(bad) == "split");
+        tile += count;
+      }
+    }
+    REQUIRE(split == good.splits.size());
+    GemmClaim bad = good;
+    bad.splits.push_back(ClaimedSplit{{1, 1, 1}, 0, 0});
+    CHECK(Verdict(bad) == "excess");
+    bad = good;
+    bad.branches.push_back(bad.branches[0]);
+    CHECK(Verdict(bad) == "excess");
+    bad = good;
+    bad.branches[0].split_count = 0xffffffffu;
+    CHECK(Verdict(bad) != "");
+  }
+}
+
+TEST_CASE("gemm_certificate accepts the language model layers on all templates") {
+  const auto templates = sluice_tests::GemmTemplates();
+  const auto gemms = sluice_tests::LlmGemms();
+  if (templates.empty() || gemms.empty()) {
+    MESSAGE("skipped: no reference/goma/workloads.json");
+    return;
+  }
+  CHECK(gemms.size() == 96);
+  int accepted = 0;
+  for (const auto& t : templates) {
+    for (size_t g = 0; g < gemms.size(); ++g) {
+      for (int form = 0; form < 2; ++form) {
+        GemmExactOptions options;
+        options.form = static_cast<GemmForm>(form);
+        accepted += Verdict(Claim(gemms[g].shape, t.second, options)).empty() ? 1 : 0;
+      }
+    }
+  }
+  CHECK(accepted == 768);
+}
+
+}  // namespace
+}  // namespace sluice
