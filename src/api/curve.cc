@@ -11,10 +11,16 @@ namespace {
 
 constexpr uint32_t kMaxPoints = 256;
 
-Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hardware,
-             const sluice_schedule_options_t& options, sluice_curve_point_t* points,
+struct CurveCall {
+  const Graph& graph;
+  const Hardware& hardware;
+  const sluice_schedule_options_t& options;
+};
+
+// *count: points asked for, then points made.
+Status Curve(const CurveCall& call, Arena* scratch, sluice_curve_point_t* points,
              uint32_t* count, Diagnostic* diagnostic) {
-  Arena scratch(&context->memory);
+  const sluice_schedule_options_t& options = call.options;
   CurveRequest request = {options, *count, 0, nullptr, 0};
   if (options.resume != nullptr) {
     request.resume = &options.resume->plan;
@@ -22,9 +28,9 @@ Status Curve(sluice_context_t* context, const Graph& graph, const Hardware& hard
   }
   if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
   if (options.energy_exponent == 0) request.options.delay_exponent = 1;
-  Vector<CurvePoint> made(&scratch);
+  Vector<CurvePoint> made(scratch);
   SLUICE_TRY(made.Reserve(*count + 1));
-  SLUICE_TRY(MakeCurve(graph, hardware, request, &scratch, &made, diagnostic));
+  SLUICE_TRY(MakeCurve(call.graph, call.hardware, request, scratch, &made, diagnostic));
   *count = static_cast<uint32_t>(made.size());
   for (size_t i = 0; i < made.size(); ++i) {
     const CurvePoint& from = made[i];
@@ -51,6 +57,7 @@ sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* gr
         "context, graph, hardware, points and count must not be null, 2 to 256 points "
         "be asked for, options be of a known version");
   }
-  return report.Done(sluice::Curve(context, graph->graph, hardware->hardware, own,
+  sluice::Arena scratch(&context->memory);
+  return report.Done(sluice::Curve({graph->graph, hardware->hardware, own}, &scratch,
                                    points, count, report.get()));
 }

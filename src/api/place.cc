@@ -1,111 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice_place: the C face of static placement.
+// Placement by itself: offsets of buffers, and order, spills and addresses of operators.
 #include "api/arguments.h"
+#include "api/create.h"
 #include "api/objects.h"
-#include "base/budget.h"
+#include "plan/place/place_buffers.h"
+#include "plan/place/replace_tensors.h"
 #include "sluice/experimental.h"
-#include "solve/placement/offsets/offsets.h"
+
+struct sluice_replacement {
+  explicit sluice_replacement(sluice::Memory* memory) : arena(memory) {}
+  sluice::Arena arena;
+  sluice::Replacement answer;
+};
 
 namespace sluice {
 namespace {
-
-constexpr char kStage[] = "placement";
-
-Status ReadBuffer(const sluice_placement_problem_t& problem, uint32_t i,
-                  LiveRange* range, Diagnostic* diagnostic) {
-  const sluice_buffer_t& b = problem.buffers[i];
-  if ((b.flags & ~uint32_t{SLUICE_BUFFER_FIXED | SLUICE_BUFFER_SINGLE_BANK}) != 0 ||
-      b.reserved != 0) {
-    return Fail(diagnostic, Status::kBadArgument, kStage)
-        .Tensor(i)
-        .Text("buffer ")
-        .Number(i)
-        .Text(" has unknown flags");
-  }
-  const bool fixed = (b.flags & SLUICE_BUFFER_FIXED) != 0;
-  if (fixed && b.fixed_offset < 0) {
-    return Fail(diagnostic, Status::kBadInput, kStage)
-        .Tensor(i)
-        .Text("buffer ")
-        .Number(i)
-        .Text(" is fixed at a negative offset");
-  }
-  *range = LiveRange{b.begin, b.end, b.bytes};
-  range->alignment = b.alignment == 0 ? 1 : b.alignment;
-  range->fixed_offset = fixed ? b.fixed_offset : kFreeOffset;
-  range->banks = b.banks;
-  range->single_bank = (b.flags & SLUICE_BUFFER_SINGLE_BANK) != 0;
-  range->first_gap = b.gap_begin;
-  range->gap_count = b.gap_count;
-  return Status::kOk;
-}
-
-Status ReadProblem(const sluice_placement_problem_t& problem, Arena* arena,
-                   LiveRangeSet* set, Diagnostic* diagnostic) {
-  Span<LiveRange> ranges;
-  Span<LiveGap> gaps;
-  Span<ReservedRegion> regions;
-  SLUICE_TRY(arena->Allocate(problem.buffer_count, &ranges));
-  SLUICE_TRY(arena->Allocate(problem.gap_count, &gaps));
-  SLUICE_TRY(arena->Allocate(problem.region_count, &regions));
-  for (uint32_t i = 0; i < problem.buffer_count; ++i) {
-    SLUICE_TRY(ReadBuffer(problem, i, &ranges[i], diagnostic));
-  }
-  for (uint32_t i = 0; i < problem.gap_count; ++i) {
-    const sluice_buffer_gap_t& g = problem.gaps[i];
-    gaps[i] = LiveGap{g.begin, g.end, g.first_byte, g.last_byte};
-  }
-  for (uint32_t i = 0; i < problem.region_count; ++i) {
-    const sluice_reserved_region_t& r = problem.regions[i];
-    regions[i] = ReservedRegion{r.begin, r.end, r.offset, r.bytes};
-  }
-  set->buffers = ranges;
-  set->gaps = gaps;
-  set->reserved = regions;
-  set->bank_bytes = problem.bank_bytes;
-  return Status::kOk;
-}
-
-void Describe(const OffsetPlan& plan, int64_t* offsets, uint32_t* conflict,
-              sluice_placement_t* out) {
-  out->placed = plan.offsets.empty() ? 0 : 1;
-  out->proved = plan.proved ? 1 : 0;
-  out->irreducible = plan.irreducible ? 1 : 0;
-  out->conflict_count = static_cast<uint32_t>(plan.conflict.size());
-  out->peak_bytes = plan.peak;
-  out->lower_bound_bytes = plan.lower_bound;
-  out->nodes = plan.nodes;
-  for (size_t i = 0; i < plan.offsets.size(); ++i) offsets[i] = plan.offsets[i];
-  if (conflict == nullptr) return;
-  for (size_t i = 0; i < plan.conflict.size(); ++i) conflict[i] = plan.conflict[i];
-}
-
-Status Place(sluice_context_t* context, const sluice_placement_problem_t& problem,
-             const sluice_placement_options_t& options, int64_t* offsets,
-             uint32_t* conflict, sluice_placement_t* out, Diagnostic* diagnostic) {
-  Arena arena(&context->memory);
-  LiveRangeSet set;
-  SLUICE_TRY(ReadProblem(problem, &arena, &set, diagnostic));
-  OffsetOptions own;
-  own.exact = options.fast == 0;
-  own.smallest = options.smallest != 0;
-  own.explain = options.no_conflict == 0;
-  own.max_nodes = options.max_nodes;
-  Budget budget(options.deadline_ns, 0, options.cancel);
-  OffsetPlan plan;
-  const Status status = PlaceOffsets(set, problem.capacity_bytes, own, &budget, &arena,
-                                     &plan, diagnostic);
-  if (status == Status::kOk || status == Status::kInfeasible ||
-      status == Status::kStopped) {
-    Describe(plan, offsets, conflict, out);
-  }
-  return status;
-}
 
 bool Readable(const sluice_placement_problem_t& p) {
   return (p.buffer_count == 0 || p.buffers != nullptr) &&
          (p.gap_count == 0 || p.gaps != nullptr) &&
          (p.region_count == 0 || p.regions != nullptr);
+}
+
+bool Readable(const sluice_operator_graph_t& g) {
+  return (g.tensor_count == 0 ||
+          (g.tensor_bytes != nullptr && g.tensor_role != nullptr)) &&
+         (g.operator_count == 0 ||
+          (g.input_begin != nullptr && g.inputs != nullptr &&
+           g.output_begin != nullptr && g.outputs != nullptr)) &&
+         (g.edge_count == 0 || g.edges != nullptr);
+}
+
+// Makes the object and lets `fill` fill it; destroys it on failure.
+template <typename Fill>
+sluice_status_t MakeReplacement(sluice_context_t* context,
+                                const sluice_replacement_options_t* options,
+                                sluice_replacement_t** out, CallReport* report,
+                                Fill fill) {
+  sluice_replacement_options_t own;
+  if (out == nullptr || options == nullptr || !ReadStruct(options, &own)) {
+    return report->BadArgument(
+        "options and result pointer must not be null, structs of a known version");
+  }
+  *out = nullptr;
+  if (own.charge > SLUICE_CHARGE_PAPER) return report->BadArgument("unknown charge");
+  auto* object = Create<sluice_replacement_t>(context);
+  if (object == nullptr) return report->Done(Status::kOutOfMemory);
+  Arena scratch(&context->memory);
+  const ReplacementCall call = {own, &object->arena, &scratch, report->get()};
+  const Status status = fill(call, &object->answer);
+  if (status == Status::kOk) {
+    *out = object;
+  } else {
+    Destroy(object);
+  }
+  return report->Done(status);
 }
 
 }  // namespace
@@ -127,13 +76,92 @@ sluice_status_t sluice_place(sluice_context_t* context,
       (own_problem.buffer_count != 0 && offsets == nullptr)) {
     return report.BadArgument(
         "context, problem, its lists, offsets and placement must not be null, structs "
-        "of "
-        "a known version");
+        "of a known version");
   }
   sluice_placement_t placement = {};
   placement.struct_size = sizeof placement;
-  const sluice::Status status = sluice::Place(
-      context, own_problem, own_options, offsets, conflict, &placement, report.get());
+  sluice::Arena arena(&context->memory);
+  const sluice::Status status = sluice::PlaceBuffers(
+      {own_problem, own_options, offsets, conflict}, &arena, &placement, report.get());
   (void)sluice::WriteStruct(placement, out_placement);
+  return report.Done(status);
+}
+
+sluice_status_t sluice_replace(sluice_context_t* context, const sluice_graph_t* graph,
+                               const sluice_replacement_options_t* options,
+                               sluice_replacement_t** out_replacement,
+                               sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  if (context == nullptr || graph == nullptr) {
+    return report.BadArgument("context and graph must not be null");
+  }
+  return sluice::MakeReplacement(
+      context, options, out_replacement, &report,
+      [&](const sluice::ReplacementCall& call, sluice::Replacement* out) {
+        return sluice::ReplaceInGraph(graph->graph, call, out);
+      });
+}
+
+sluice_status_t sluice_replace_operators(sluice_context_t* context,
+                                         const sluice_operator_graph_t* operators,
+                                         const sluice_replacement_options_t* options,
+                                         sluice_replacement_t** out_replacement,
+                                         sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_operator_graph_t in;
+  if (context == nullptr || operators == nullptr ||
+      !sluice::ReadStruct(operators, &in) || !sluice::Readable(in)) {
+    return report.BadArgument("context, operators and their lists must not be null");
+  }
+  return sluice::MakeReplacement(
+      context, options, out_replacement, &report,
+      [&](const sluice::ReplacementCall& call, sluice::Replacement* out) {
+        return sluice::ReplaceInOperators(in, call, out);
+      });
+}
+
+void sluice_replacement_destroy(sluice_replacement_t* replacement) {
+  sluice::Destroy(replacement);
+}
+
+sluice_status_t sluice_replacement_report(const sluice_replacement_t* replacement,
+                                          sluice_replacement_summary_t* out_report) {
+  if (replacement == nullptr) return SLUICE_BAD_ARGUMENT;
+  return sluice::WriteStruct(replacement->answer.report, out_report);
+}
+
+sluice_status_t sluice_replacement_plan(const sluice_replacement_t* replacement,
+                                        const uint32_t** out_order,
+                                        const sluice_residence_t** out_residences) {
+  if (replacement == nullptr || out_order == nullptr || out_residences == nullptr) {
+    return SLUICE_BAD_ARGUMENT;
+  }
+  *out_order = replacement->answer.order.data();
+  *out_residences = replacement->answer.residences.data();
+  return SLUICE_OK;
+}
+
+sluice_status_t sluice_minimum_footprint(sluice_context_t* context,
+                                         const sluice_operator_graph_t* operators,
+                                         const sluice_replacement_options_t* options,
+                                         uint32_t* order, int64_t* out_peak_bytes,
+                                         uint32_t* out_proved,
+                                         sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_operator_graph_t in;
+  sluice_replacement_options_t own;
+  if (context == nullptr || operators == nullptr || out_peak_bytes == nullptr ||
+      !sluice::ReadStruct(operators, &in) || !sluice::ReadStruct(options, &own) ||
+      !sluice::Readable(in) || (in.operator_count != 0 && order == nullptr)) {
+    return report.BadArgument(
+        "context, operators, their lists, order and peak must not be null");
+  }
+  sluice::Arena scratch(&context->memory);
+  sluice::Footprint footprint = {order, 0, false};
+  const sluice::Status status = sluice::FindMinimumFootprint(
+      in, {own, &scratch, &scratch, report.get()}, &footprint);
+  if (status != sluice::Status::kOk) return report.Done(status);
+  *out_peak_bytes = footprint.peak_bytes;
+  if (out_proved != nullptr) *out_proved = footprint.proved ? 1 : 0;
   return report.Done(status);
 }

@@ -17,13 +17,13 @@ void PutWords(uint64_t value, uint32_t* low, uint32_t* high) {
 
 }  // namespace
 
-Status RelocatePlan(Span<const uint8_t> bytes, int64_t offset, int64_t range_bytes,
-                    Arena* arena, Arena* scratch, Span<const uint8_t>* out,
-                    Diagnostic* diagnostic) {
+Status RelocatePlan(const Relocation& relocation, Arena* arena, Arena* scratch,
+                    Span<const uint8_t>* out, Diagnostic* diagnostic) {
+  const Span<const uint8_t> bytes = relocation.plan;
   ArenaScope scope(scratch);
   Plan plan = {};
   SLUICE_TRY(ReadPlan(bytes.data(), bytes.size(), scratch, &plan, diagnostic));
-  const uint64_t by = static_cast<uint64_t>(offset);
+  const uint64_t by = static_cast<uint64_t>(relocation.offset);
   if (plan.report.peak_buffer_bytes != 0) plan.report.peak_buffer_bytes += by;
   PlanBytes image = {};
   SLUICE_TRY(WritePlan(plan, plan.stream.size(), plan.debug_layer.size(), arena, &image,
@@ -41,7 +41,7 @@ Status RelocatePlan(Span<const uint8_t> bytes, int64_t offset, int64_t range_byt
     PutWords((slot->base_lo | uint64_t{slot->base_hi} << 32) + by, &slot->base_lo,
              &slot->base_hi);
   }
-  const uint64_t end = by + static_cast<uint64_t>(range_bytes);
+  const uint64_t end = by + static_cast<uint64_t>(relocation.range_bytes);
   uint32_t* region = header->region_bytes[SLUICE_REGION_GBUF];
   PutWords(end, &region[0], &region[1]);
   PutWords(end, &header->gbuf_bytes_lo, &header->gbuf_bytes_hi);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan bound to another place in the scratchpad: bindings, header, hash and the
-// report's peak; instructions stay as they are.
+// Binds a plan to another range of the scratchpad: changes bindings, header, hash and the
+// report's peak. Instructions stay as they are.
 //
-// Input    bytes of a plan whose stream starts at scratchpad byte 0; where it is to lie
-//          (a multiple of the range alignment) and how many bytes it may use there.
+// Input    bytes of a plan whose stream starts at scratchpad byte 0; the range it gets
 // Output   new bytes in `arena`, not yet verified.
 // Errors   kOutOfMemory.
 // Cost     linear, one copy.
@@ -14,9 +13,14 @@
 
 namespace sluice {
 
-Status RelocatePlan(Span<const uint8_t> bytes, int64_t offset, int64_t range_bytes,
-                    Arena* arena, Arena* scratch, Span<const uint8_t>* out,
-                    Diagnostic* diagnostic);
+struct Relocation {
+  Span<const uint8_t> plan;
+  int64_t offset;       // of the range, a multiple of RangeAlignment
+  int64_t range_bytes;  // that the plan may use there
+};
+
+Status RelocatePlan(const Relocation& relocation, Arena* arena, Arena* scratch,
+                    Span<const uint8_t>* out, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What objects hold, told to those who fill memory and start runs: drivers.
+// Graphs and hardware: made from bytes, and what they say of themselves.
 #include "api/arguments.h"
+#include "api/create.h"
 #include "api/objects.h"
-#include "sluice/sluice.h"
+#include "io/read.h"
 
 namespace sluice {
 namespace {
@@ -15,6 +16,44 @@ void Put(const Graph& graph, uint32_t name, const char** text, uint32_t* size) {
 
 }  // namespace
 }  // namespace sluice
+
+sluice_status_t sluice_graph_create(sluice_context_t* context, const void* bytes,
+                                    size_t size, sluice_graph_t** out_graph,
+                                    sluice_diagnostic_t* diagnostic) {
+  return sluice::CreateFrom(context, bytes, out_graph, diagnostic,
+                            [&](sluice_graph_t* object, sluice::Diagnostic* d) {
+                              const sluice::Status status = sluice::ReadGraph(
+                                  bytes, size, &object->arena, &object->graph, d);
+                              object->read_peak_bytes =
+                                  context->memory.phase_peak_bytes(SLUICE_PHASE_READ);
+                              return status;
+                            });
+}
+
+void sluice_graph_destroy(sluice_graph_t* graph) { sluice::Destroy(graph); }
+
+sluice_status_t sluice_hardware_create(sluice_context_t* context, const void* bytes,
+                                       size_t size, sluice_hardware_t** out_hardware,
+                                       sluice_diagnostic_t* diagnostic) {
+  return sluice::CreateFrom(context, bytes, out_hardware, diagnostic,
+                            [&](sluice_hardware_t* object, sluice::Diagnostic* d) {
+                              const sluice::Status status = sluice::ReadHardware(
+                                  bytes, size, &object->arena, &object->hardware, d);
+                              object->read_peak_bytes =
+                                  context->memory.phase_peak_bytes(SLUICE_PHASE_READ);
+                              return status;
+                            });
+}
+
+void sluice_hardware_destroy(sluice_hardware_t* hardware) { sluice::Destroy(hardware); }
+
+uint64_t sluice_graph_hash(const sluice_graph_t* graph) {
+  return graph == nullptr ? 0 : graph->graph.hash;
+}
+
+uint64_t sluice_hardware_hash(const sluice_hardware_t* hardware) {
+  return hardware == nullptr ? 0 : hardware->hardware.hash;
+}
 
 sluice_status_t sluice_graph_count(const sluice_graph_t* graph,
                                    sluice_graph_counts_t* out_counts) {
@@ -62,16 +101,4 @@ sluice_status_t sluice_graph_parameter(const sluice_graph_t* graph, uint32_t ind
   info.max = p.max;
   sluice::Put(graph->graph, p.name, &info.name, &info.name_size);
   return sluice::WriteStruct(info, out_parameter);
-}
-
-sluice_status_t sluice_plan_tensor(const sluice_plan_t* plan, uint32_t index,
-                                   sluice_tensor_place_t* out_place) {
-  if (plan == nullptr || index >= plan->plan.tensors.size()) return SLUICE_BAD_ARGUMENT;
-  const sluice::TensorPlace& p = plan->plan.tensors[index];
-  sluice_tensor_place_t place = {};
-  place.struct_size = sizeof place;
-  place.region = p.region;
-  place.offset = p.offset;
-  for (int a = 0; a < sluice::kAxes; ++a) place.stride[a] = p.stride[a];
-  return sluice::WriteStruct(place, out_place);
 }

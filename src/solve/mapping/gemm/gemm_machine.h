@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descriptor's memories and array as the three memories of a GEMM.
 //
-// Input    hardware; which levels are the outer, middle and inner memory. Levels
-// between
-//          them, and below the inner one, are bypassed by all data, so fanouts may
-//          follow one another: all of them lie above the inner and not above the middle
-//          memory
-// Output   energies per 8-bit word, words, PEs; the candidates for middle and inner
-// Errors   kUnsupported naming what does not fit: levels for some operands only, or
-// that
+// Levels between the three memories, and levels below the inner one, are bypassed by all
+// data. So fanouts may follow one another: each lies above the inner memory and not
+// above the middle one.
+//
+// Input    hardware; which levels are the outer, the middle and the inner memory
+// Output   energies per 8-bit word, words, PEs; the levels that may be middle or inner
+// Errors   kUnsupported naming what does not fit: levels for some operands only, or that
 //          must hold some, shares, fanouts without multicast or reduction
-// Cost     constant
+// Cost     linear in levels and fanouts
 // Source   GOMA section III: its templates have just three memories
-#ifndef SLUICE_API_MAP_H_
-#define SLUICE_API_MAP_H_
+#ifndef SLUICE_SOLVE_MAPPING_GEMM_GEMM_MACHINE_H_
+#define SLUICE_SOLVE_MAPPING_GEMM_GEMM_MACHINE_H_
 
 #include "base/status.h"
 #include "model/gemm_cost.h"
@@ -39,4 +38,4 @@ Status GemmMachineOf(const Hardware& hardware, const GemmLevels& levels, bool ex
 
 }  // namespace sluice
 
-#endif  // SLUICE_API_MAP_H_
+#endif  // SLUICE_SOLVE_MAPPING_GEMM_GEMM_MACHINE_H_

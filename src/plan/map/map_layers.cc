@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of a graph as loop nests, and their directives, through the C interface.
-#include "api/arguments.h"
-#include "api/objects.h"
+#include "plan/map/map_layers.h"
+
+#include <string.h>
+
 #include "base/budget.h"
 #include "base/checked.h"
-#include "model/directive.h"
 #include "model/hardware_view.h"
-#include "sluice/experimental.h"
 #include "solve/mapping/factor/factor_nest.h"
 #include "solve/mapping/kapla/kapla.h"
 #include "solve/mapping/nest_search.h"
@@ -17,7 +16,7 @@ namespace {
 
 static_assert(int{SLUICE_MAP_DIMS} == kDims && int{SLUICE_MAP_AXES} == kMaxAxes &&
                   int{SLUICE_MAP_LEVELS} == kMaxLevels,
-              "as in sluice.h");
+              "as in experimental.h");
 
 // One call: the hardware it maps on, and what is known of layers already mapped.
 struct LayerMaps {
@@ -250,34 +249,6 @@ Status MapAgain(const LayerMaps& maps, uint32_t layer, uint32_t index,
   return MapOne(maps, layer, out);
 }
 
-Status MapAll(const LayerMaps& maps, const uint32_t* layers, size_t count,
-              sluice_layer_mapping_t* mappings) {
-  Span<sluice_layer_mapping_t> done;
-  SLUICE_TRY(maps.arena->Allocate(count, &done));
-  const uint32_t size = mappings->struct_size;
-  unsigned char* to = reinterpret_cast<unsigned char*>(mappings);
-  for (uint32_t i = 0; i < count; ++i) {
-    sluice_layer_mapping_t one = {};
-    const Status status = MapAgain(maps, layers[i], i, done, &one);
-    if (status != Status::kOk) {
-      const bool ends = status == Status::kOutOfMemory || status == Status::kStopped;
-      if (count == 1 || ends) return status;
-      one = sluice_layer_mapping_t{};
-      one.same_as = i;
-    }
-    one.struct_size = sizeof one;
-    one.layer = layers[i];
-    one.status = static_cast<int32_t>(status);
-    done[i] = one;
-    sluice_layer_mapping_t* out =
-        reinterpret_cast<sluice_layer_mapping_t*>(to + size_t{size} * i);
-    out->struct_size = size;
-    (void)WriteStruct(one, out);
-  }
-  ClearDiagnostic(maps.diagnostic);
-  return Status::kOk;
-}
-
 Status CheckOptions(const sluice_map_options_t& options, Diagnostic* diagnostic) {
   const auto bad = [&](const char* what) -> Status {
     return Fail(diagnostic, Status::kBadArgument, "mapping").Text(what);
@@ -291,121 +262,53 @@ Status CheckOptions(const sluice_map_options_t& options, Diagnostic* diagnostic)
   return Status::kOk;
 }
 
-Status MapLayersOf(sluice_context_t* context, const Graph& graph,
-                   const Hardware& hardware, const uint32_t* layers, size_t count,
-                   const sluice_map_options_t& options,
-                   sluice_layer_mapping_t* mappings, Diagnostic* diagnostic) {
+// Maps all layers; stops at the first that runs out of time or memory, and at any
+// failure where there is one layer only.
+Status MapAll(const LayerMaps& maps, Span<const uint32_t> layers,
+              Span<sluice_layer_mapping_t> done) {
+  const uint32_t count = static_cast<uint32_t>(layers.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    sluice_layer_mapping_t one = {};
+    const Status status = MapAgain(maps, layers[i], i, done, &one);
+    if (status != Status::kOk) {
+      const bool ends = status == Status::kOutOfMemory || status == Status::kStopped;
+      if (count == 1 || ends) return status;
+      one = sluice_layer_mapping_t{};
+      one.same_as = i;
+    }
+    one.struct_size = sizeof one;
+    one.layer = layers[i];
+    one.status = static_cast<int32_t>(status);
+    done[i] = one;
+  }
+  ClearDiagnostic(maps.diagnostic);
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status MapGraphLayers(const LayerMapCall& call, Arena* arena,
+                      Span<sluice_layer_mapping_t>* mappings, Diagnostic* diagnostic) {
+  const Hardware& hardware = call.hardware;
+  const sluice_map_options_t& options = call.options;
   SLUICE_TRY(CheckOptions(options, diagnostic));
-  Arena arena(&context->memory);
+  SLUICE_TRY(arena->Allocate(call.layers.size(), mappings));
   Budget budget(options.deadline_ns, 0, options.cancel);
   HardwareView view;
   const bool cores = IsDeclared(options) && hardware.cores.rows > 0;
   if (options.tile_only != 0 && !cores) {
     SLUICE_TRY(ViewBelowScratchpad(hardware, &view, diagnostic));
   }
-  TileMapper tiles(hardware, &arena);
-  const LayerMaps maps = {
-      graph,   hardware,  options.tile_only != 0 && !cores ? view.hardware : hardware,
-      options, &tiles,    &arena,
-      &budget, diagnostic};
-  return MapAll(maps, layers, count, mappings);
+  TileMapper tiles(hardware, arena);
+  const LayerMaps maps = {call.graph,
+                          hardware,
+                          options.tile_only != 0 && !cores ? view.hardware : hardware,
+                          options,
+                          &tiles,
+                          arena,
+                          &budget,
+                          diagnostic};
+  return MapAll(maps, call.layers, *mappings);
 }
 
-Text TextOf(const char* given, const char* otherwise) {
-  const char* text = given != nullptr ? given : otherwise;
-  return Text{text, static_cast<uint32_t>(strlen(text))};
-}
-
-// What the caller hands back may be anything: CheckNest looks at it first.
-Status PrintMapping(const sluice_layer_mapping_t& mapping, const Hardware& hierarchy,
-                    const char* const names[4], Arena* arena, char* buffer,
-                    size_t* size, Diagnostic* diagnostic) {
-  MappingProblem problem = ConvProblem(1, 1, 1, 1, 1, 1, 1, 1, 1);
-  LoopNest nest = {};
-  for (uint32_t d = 0; d < kDims; ++d) problem.extent[d] = mapping.extent[d];
-  for (int i = 0; i < 2; ++i) {
-    problem.stride[i] = mapping.stride[i];
-    problem.dilation[i] = mapping.dilation[i];
-  }
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    problem.element_bytes[v] = mapping.element_bytes[v];
-  }
-  problem.partial_bytes = mapping.partial_bytes;
-  problem.operands = mapping.operands & 7;
-  nest.levels = mapping.levels;
-  for (uint32_t l = 0; l < kMaxLevels; ++l) {
-    for (uint32_t d = 0; d < kDims; ++d) {
-      nest.temporal[l][d] = mapping.temporal[l][d];
-      nest.order[l][d] = mapping.order[l][d];
-      for (uint32_t a = 0; a < kMaxAxes; ++a) {
-        nest.spatial[l][a][d] = mapping.spatial[l][a][d];
-      }
-    }
-    nest.hold[l] = mapping.hold[l];
-  }
-  SLUICE_TRY(CheckNest(problem, hierarchy, nest, 0, diagnostic));
-  const auto name = [&](int i, const char* otherwise) {
-    return TextOf(names == nullptr ? nullptr : names[i], otherwise);
-  };
-  TensorNames tensors = {name(0, "layer"),
-                         {name(1, "in"), name(2, "w"), name(3, "out")}};
-  DirectiveLayer layer;
-  SLUICE_TRY(
-      DirectivesOfNest(problem, hierarchy, nest, tensors, arena, &layer, diagnostic));
-  DirectiveProgram program = {Span<const DirectiveLayer>(&layer, 1)};
-  const size_t capacity = buffer == nullptr || *size == 0 ? 0 : *size - 1;
-  const Status status = PrintDirectives(program, buffer, capacity, size);
-  if (status == Status::kOk && buffer != nullptr) buffer[*size] = '\0';
-  *size += 1;
-  return buffer == nullptr ? Status::kBufferTooSmall : status;
-}
-
-}  // namespace
 }  // namespace sluice
-
-sluice_status_t sluice_map_layers(sluice_context_t* context,
-                                  const sluice_graph_t* graph,
-                                  const sluice_hardware_t* hardware,
-                                  const uint32_t* layers, size_t count,
-                                  const sluice_map_options_t* options,
-                                  sluice_layer_mapping_t* mappings,
-                                  sluice_diagnostic_t* diagnostic) {
-  sluice::CallReport report(diagnostic);
-  sluice_map_options_t own;
-  if (context == nullptr || graph == nullptr || hardware == nullptr ||
-      layers == nullptr || mappings == nullptr || count == 0 || count > UINT32_MAX ||
-      mappings->struct_size < sizeof(uint32_t) ||
-      mappings->struct_size % alignof(sluice_layer_mapping_t) != 0 ||
-      !sluice::ReadStruct(options, &own)) {
-    return report.BadArgument(
-        "context, graph, hardware, layers and mappings must not be null, structs of a "
-        "known version");
-  }
-  return report.Done(sluice::MapLayersOf(context, graph->graph, hardware->hardware,
-                                         layers, count, own, mappings, report.get()));
-}
-
-sluice_status_t sluice_mapping_directives(sluice_context_t* context,
-                                          const sluice_hardware_t* hardware,
-                                          const sluice_layer_mapping_t* mapping,
-                                          uint32_t tile_only,
-                                          const char* const names[4], char* buffer,
-                                          size_t* size,
-                                          sluice_diagnostic_t* diagnostic) {
-  sluice::CallReport report(diagnostic);
-  sluice_layer_mapping_t own;
-  if (context == nullptr || hardware == nullptr || mapping == nullptr ||
-      size == nullptr || !sluice::ReadStruct(mapping, &own)) {
-    return report.BadArgument("context, hardware, mapping and size must not be null");
-  }
-  sluice::Arena arena(&context->memory);
-  sluice::HardwareView view;
-  if (tile_only != 0) {
-    const sluice::Status status =
-        ViewBelowScratchpad(hardware->hardware, &view, report.get());
-    if (status != sluice::Status::kOk) return report.Done(status);
-  }
-  return report.Done(
-      sluice::PrintMapping(own, tile_only != 0 ? view.hardware : hardware->hardware,
-                           names, &arena, buffer, size, report.get()));
-}

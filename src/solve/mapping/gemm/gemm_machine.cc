@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/map.h"
+#include "solve/mapping/gemm/gemm_machine.h"
+
 #include "base/checked.h"
 
 namespace sluice {

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several models in one scratchpad: cohorts, their members and turns, preemption points.
+#include "api/arguments.h"
+#include "api/create.h"
+#include "api/objects.h"
+#include "base/checked.h"
+#include "plan/together/coschedule.h"
+#include "plan/together/preemption.h"
+#include "verify/together.h"
+
+struct sluice_cohort {
+  explicit sluice_cohort(sluice::Memory* memory) : arena(memory) {}
+  ~sluice_cohort() {
+    for (sluice_plan_t* plan : plans) sluice_plan_destroy(plan);
+  }
+  sluice::Arena arena;
+  sluice::Cohort cohort;
+  sluice_plan_t* plans[SLUICE_MODELS_MAX] = {};
+};
+
+namespace sluice {
+namespace {
+
+constexpr char kStage[] = "coschedule";
+constexpr uint32_t kMostPoints = 256;
+
+bool HasGraphs(const sluice_model_t* models, uint32_t n) {
+  for (uint32_t m = 0; m < n; ++m) {
+    if (models[m].graph == nullptr) return false;
+  }
+  return true;
+}
+
+// A plan object for each model, to be filled.
+Status CreatePlans(sluice_context_t* context, uint32_t n, sluice_cohort_t* out,
+                   MemberPlan plans[SLUICE_MODELS_MAX]) {
+  for (uint32_t m = 0; m < n; ++m) {
+    sluice_plan_t* plan = Create<sluice_plan_t>(context);
+    if (plan == nullptr) return Status::kOutOfMemory;
+    out->plans[m] = plan;
+    out->cohort.members[m].plan = plan;
+    plans[m] = MemberPlan{&plan->arena, &plan->bytes, &plan->plan};
+  }
+  return Status::kOk;
+}
+
+Status ScheduleCohort(sluice_context_t* context, const Hardware& hardware,
+                      Span<const sluice_model_t> models,
+                      const sluice_coschedule_options_t& options, sluice_cohort_t* out,
+                      Diagnostic* diagnostic) {
+  const uint32_t n = static_cast<uint32_t>(models.size());
+  const Graph* graphs[SLUICE_MODELS_MAX];
+  for (uint32_t m = 0; m < n; ++m) graphs[m] = &models[m].graph->graph;
+  MemberPlan plans[SLUICE_MODELS_MAX];
+  SLUICE_TRY(CreatePlans(context, n, out, plans));
+  Arena arena(&context->memory);
+  Arena scratch(&context->memory);
+  CohortProblem problem = {
+      hardware,
+      Span<const Graph* const>(graphs, n),
+      models,
+      options,
+      &arena,
+      &scratch,
+      diagnostic,
+      // An eighth of the time is for turns and judges.
+      Budget(options.deadline_ns - options.deadline_ns / 8, 0, options.cancel),
+      hardware.scratchpad().capacity_bytes,
+      0,
+      {},
+      0,
+      0};
+  if (options.scratchpad_bytes != 0) {
+    problem.capacity = static_cast<int64_t>(
+        Min(options.scratchpad_bytes, static_cast<uint64_t>(problem.capacity)));
+  }
+  return CoSchedule(&problem, &out->arena, Span<const MemberPlan>(plans, n),
+                    &out->cohort);
+}
+
+}  // namespace
+}  // namespace sluice
+
+sluice_status_t sluice_coschedule(sluice_context_t* context,
+                                  const sluice_hardware_t* hardware,
+                                  const sluice_model_t* models, uint32_t model_count,
+                                  const sluice_coschedule_options_t* options,
+                                  sluice_cohort_t** out_cohort,
+                                  sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  sluice_coschedule_options_t own;
+  if (out_cohort != nullptr) *out_cohort = nullptr;
+  if (context == nullptr || hardware == nullptr || models == nullptr ||
+      out_cohort == nullptr || model_count < 1 || model_count > SLUICE_MODELS_MAX ||
+      !sluice::HasGraphs(models, model_count) || !sluice::ReadStruct(options, &own) ||
+      own.share > SLUICE_SHARE_TIME || own.points > sluice::kMostPoints) {
+    return report.BadArgument(
+        "context, hardware, models and their graphs must not be null, models 1 to 8, "
+        "options of a known version, points at most 256");
+  }
+  const sluice::Hardware& chip = hardware->hardware;
+  if (chip.node_cols * chip.node_rows != 1) {
+    return report.Done(
+        sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)
+            .Text("models share machines of one node only"));
+  }
+  sluice_cohort_t* cohort = sluice::Create<sluice_cohort_t>(context);
+  if (cohort == nullptr) return report.Done(sluice::Status::kOutOfMemory);
+  const sluice::Status status = sluice::ScheduleCohort(
+      context, chip, sluice::Span<const sluice_model_t>(models, model_count), own,
+      cohort, report.get());
+  if (status == sluice::Status::kOk) {
+    *out_cohort = cohort;
+  } else {
+    sluice_cohort_destroy(cohort);
+  }
+  return report.Done(status);
+}
+
+void sluice_cohort_destroy(sluice_cohort_t* cohort) { sluice::Destroy(cohort); }
+
+sluice_status_t sluice_cohort_report(const sluice_cohort_t* cohort,
+                                     sluice_cohort_summary_t* out_summary) {
+  return cohort == nullptr ? SLUICE_BAD_ARGUMENT
+                           : sluice::WriteStruct(cohort->cohort.summary, out_summary);
+}
+
+sluice_status_t sluice_cohort_member(const sluice_cohort_t* cohort, uint32_t model,
+                                     sluice_member_t* out_member) {
+  return cohort == nullptr || model >= cohort->cohort.summary.models
+             ? SLUICE_BAD_ARGUMENT
+             : sluice::WriteStruct(cohort->cohort.members[model], out_member);
+}
+
+sluice_status_t sluice_cohort_turns(const sluice_cohort_t* cohort,
+                                    const sluice_turn_t** out_turns,
+                                    uint32_t* out_count) {
+  if (cohort == nullptr || out_turns == nullptr || out_count == nullptr) {
+    return SLUICE_BAD_ARGUMENT;
+  }
+  *out_turns = cohort->cohort.turns.data();
+  *out_count = static_cast<uint32_t>(cohort->cohort.turns.size());
+  return SLUICE_OK;
+}
+
+sluice_status_t sluice_preemption_points(sluice_context_t* context,
+                                         const sluice_graph_t* graph,
+                                         const sluice_hardware_t* hardware,
+                                         const sluice_plan_t* plan,
+                                         sluice_preemption_point_t* points,
+                                         uint32_t* count,
+                                         sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  if (context == nullptr || graph == nullptr || hardware == nullptr ||
+      plan == nullptr || count == nullptr) {
+    return report.BadArgument(
+        "context, graph, hardware, plan and count must not be null");
+  }
+  sluice::Arena scratch(&context->memory);
+  return report.Done(
+      sluice::FindPreemptionPoints({graph->graph, hardware->hardware, plan->plan},
+                                   &scratch, points, count, report.get()));
+}
+
+sluice_status_t sluice_verify_together(sluice_context_t* context,
+                                       const sluice_hardware_t* hardware,
+                                       const sluice_graph_t* const* graphs,
+                                       const sluice_plan_t* const* plans,
+                                       uint32_t model_count, const sluice_turn_t* turns,
+                                       uint32_t turn_count,
+                                       sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  bool good = context != nullptr && hardware != nullptr && graphs != nullptr &&
+              plans != nullptr && model_count >= 1 &&
+              model_count <= SLUICE_MODELS_MAX && (turns != nullptr || turn_count == 0);
+  sluice::JudgedStream streams[SLUICE_MODELS_MAX];
+  for (uint32_t m = 0; good && m < model_count; ++m) {
+    good = graphs[m] != nullptr && plans[m] != nullptr;
+    if (good) streams[m] = {&graphs[m]->graph, &plans[m]->plan};
+  }
+  if (!good) {
+    return report.BadArgument(
+        "context, hardware, graphs, plans and turns must not be null, models 1 to 8");
+  }
+  sluice::Arena scratch(&context->memory);
+  return report.Done(sluice::VerifyTogether(
+      sluice::Span<const sluice::JudgedStream>(streams, model_count),
+      hardware->hardware, sluice::Span<const sluice_turn_t>(turns, turn_count),
+      &scratch, report.get()));
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How objects of the C interface come to be and go.
+//
+// Input    a context, and for CreateFrom a function that fills the new object
+// Output   the object, in the context's memory; all it holds lies in its own arena
+// Errors   nullptr or SLUICE_OUT_OF_MEMORY; what `read` returns
+// Cost     one allocation, and `read`
+#ifndef SLUICE_API_CREATE_H_
+#define SLUICE_API_CREATE_H_
+
+#include <new>
+
+#include "api/arguments.h"
+#include "api/objects.h"
+
+namespace sluice {
+
+template <typename T>
+T* Create(sluice_context_t* context) {
+  void* p = context->memory.Allocate(sizeof(T), alignof(T));
+  return p == nullptr ? nullptr : new (p) T(&context->memory);
+}
+
+// The object's Memory is reached through its arena, so no context is needed.
+template <typename T>
+void Destroy(T* object) {
+  if (object == nullptr) return;
+  Memory* memory = object->arena.memory();
+  object->~T();
+  memory->Release(object, sizeof(T), alignof(T));
+}
+
+// Makes a new object and lets `read` fill it; destroys it on failure. The memory report
+// of the call begins anew.
+template <typename T, typename Read>
+sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out,
+                           sluice_diagnostic_t* diagnostic, Read read) {
+  CallReport report(diagnostic);
+  if (out != nullptr) *out = nullptr;
+  if (context == nullptr || bytes == nullptr || out == nullptr) {
+    return report.BadArgument("context, bytes and output pointer must not be null");
+  }
+  context->memory.ClearPhases();
+  context->memory.EnterPhase(SLUICE_PHASE_READ);
+  const bool in_place = context->home_bytes == 0;  // where giving back is cheap
+  if (!in_place) context->memory.BeginCall();
+  T* object = Create<T>(context);
+  const Status status =
+      object == nullptr ? Status::kOutOfMemory : read(object, report.get());
+  if (status == Status::kOk) {
+    *out = object;
+  } else {
+    Destroy(object);
+  }
+  context->memory.EndCall();
+  return report.Done(status);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_API_CREATE_H_
