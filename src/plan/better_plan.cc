@@ -2,6 +2,7 @@
 #include "plan/better_plan.h"
 
 #include "plan/best_plan.h"
+#include "plan/mesh/find_segments.h"
 #include "plan/mesh/node_program.h"
 #include "plan/objective.h"
 
@@ -51,10 +52,10 @@ bool FindOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole,
   Arena memory(call->scratch->memory());
   Diagnostic ignored = {};
   NodeProgram on_nodes;
-  const Status status =
-      ScheduleOnNodes(call->graph, call->hardware, call->plain.lowering, call->capacity,
-                      schedule, whole, call->coster, &call->search, &out->places,
-                      &memory, &out->program, &on_nodes, &ignored);
+  const Status status = ScheduleOnNodes(
+      {call->graph, call->hardware, call->plain.lowering, call->capacity, schedule,
+       whole, call->coster, &call->search, &out->places, &memory},
+      &out->program, &on_nodes, &ignored);
   FusedPlan plan;
   plan.lowering = on_nodes.lowering;
   plan.groups = on_nodes.groups;
@@ -106,8 +107,9 @@ Status TakeBetter(PlanCall* call) {
     Arena memory(call->scratch->memory());
     Diagnostic ignored = {};
     const Status status =
-        FindSegments(call->graph, call->hardware, call->plain.lowering, call->capacity,
-                     call->options, &call->search, &memory, &schedule, &ignored);
+        FindSegments({call->graph, call->hardware, call->plain.lowering, call->capacity,
+                      call->options},
+                     &call->search, &memory, &schedule, &ignored);
     for (int whole = 1; status == Status::kOk && whole >= 0; --whole) {
       SLUICE_TRY(TakeOnNodes(call, schedule, whole != 0));
     }

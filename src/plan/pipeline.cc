@@ -25,10 +25,10 @@ Status TakeOperators(PlanCall* call) {
   Candidate whole(call->scratch->memory(), call->hardware);
   Arena memory(call->scratch->memory());
   call->search = TimeForOperators(*call->clock);
-  SLUICE_TRY(ScheduleOperators(call->graph, call->hardware, call->plain.lowering,
-                               call->capacity, call->coster, &call->search,
-                               &whole.places, &memory, &whole.program, &whole.lowering,
-                               call->diagnostic));
+  SLUICE_TRY(ScheduleOperators(
+      {call->graph, call->hardware, call->plain.lowering, call->capacity, call->coster,
+       &call->search, &whole.places, &memory},
+      &whole.program, &whole.lowering, call->diagnostic));
   SLUICE_TRY(call->costs->status(call->diagnostic));
   SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, call->scratch, &whole));
   whole.report.groups = whole.report.layers;

@@ -28,7 +28,9 @@
 #include "cli/zoo/zoo.h"
 #include "io/read.h"
 #include "kapla_random.h"
-#include "plan/mesh/segment_plan.h"
+#include "plan/mesh/layer_order.h"
+#include "plan/mesh/node_pricer.h"
+#include "plan/mesh/segment_network.h"
 #include "tests/solve/mapping/scratch.h"
 
 int RunKaplaBench(bool json);
@@ -97,7 +99,7 @@ struct Network {
                      &scratch.diagnostic) == Status::kOk &&
            Lower(graph, hardware, &scratch.arena, &lowering, &scratch.diagnostic) ==
                Status::kOk &&
-           NetworkOfGraph(graph, hardware, lowering, kWord, &scratch.arena, &layers,
+           NetworkOfGraph({graph, hardware, lowering, kWord}, &scratch.arena, &layers,
                           &scratch.diagnostic) == Status::kOk;
   }
 };

@@ -16,8 +16,7 @@
 #ifndef SLUICE_PLAN_MESH_NODE_PROGRAM_H_
 #define SLUICE_PLAN_MESH_NODE_PROGRAM_H_
 
-#include "model/segment.h"
-#include "plan/mesh/node_layer.h"
+#include "plan/mesh/node_groups.h"
 
 namespace sluice {
 
@@ -27,23 +26,8 @@ struct NodeProgram {
   uint32_t pipelined = 0;  // of them: several layers at once
 };
 
-// places: arena of the lowering's places; program must not allocate from scratch. An
-// empty schedule: layer by layer. whole: where layers take turns on a region, what one
-// leaves to another is made and sent in one piece per node, if that fits: fewer
-// instructions, less overlap.
-Status ScheduleOnNodes(const Graph& graph, const Hardware& hardware,
-                       const Lowering& lowering, int64_t capacity,
-                       const SegmentSchedule& schedule, bool whole,
-                       const TileCoster& coster, Budget* budget, Arena* places,
-                       Arena* scratch, Program* program, NodeProgram* out,
+Status ScheduleOnNodes(const NodeCall& call, Program* program, NodeProgram* out,
                        Diagnostic* diagnostic);
-
-// What solve/segments makes of the graph for the options' objective. kUnsupported: some
-// layer is not among them, or a state's readers must keep their order.
-Status FindSegments(const Graph& graph, const Hardware& hardware,
-                    const Lowering& lowering, int64_t capacity,
-                    const sluice_schedule_options_t& options, Budget* budget,
-                    Arena* arena, SegmentSchedule* schedule, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

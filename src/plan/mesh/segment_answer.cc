@@ -3,7 +3,8 @@
 
 #include "base/checked.h"
 #include "model/segment_directive.h"
-#include "plan/mesh/segment_plan.h"
+#include "plan/mesh/node_pricer.h"
+#include "plan/mesh/segment_network.h"
 
 namespace sluice {
 namespace {
@@ -191,8 +192,8 @@ Status ScheduleSegments(const SegmentCall& call, Arena* arena,
   Lowering lowering = {};
   SLUICE_TRY(Lower(graph, hardware, arena, &lowering, diagnostic));
   Span<SegmentLayer> layers;
-  SLUICE_TRY(NetworkOfGraph(graph, hardware, lowering, from.word_bytes, arena, &layers,
-                            diagnostic));
+  SLUICE_TRY(NetworkOfGraph({graph, hardware, lowering, from.word_bytes}, arena,
+                            &layers, diagnostic));
   const SegmentOptions options = OptionsOf(from);
   Budget budget(from.deadline_ns, 0, from.cancel);
   const Hardware one = WithNodeLeakage(hardware);

@@ -21,11 +21,19 @@
 
 namespace sluice {
 
-// places: arena of the lowering's places; program must not allocate from scratch.
-Status ScheduleOperators(const Graph& graph, const Hardware& hardware,
-                         const Lowering& lowering, int64_t scratchpad_bytes,
-                         const TileCoster& coster, Budget* budget, Arena* places,
-                         Arena* scratch, Program* program, Lowering* out,
+struct OperatorCall {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  int64_t scratchpad_bytes;
+  const TileCoster& coster;
+  Budget* budget;
+  Arena* places;   // of the new lowering's places
+  Arena* scratch;  // the program must not allocate from it
+};
+
+// *out: the lowering with the new places.
+Status ScheduleOperators(const OperatorCall& call, Program* program, Lowering* out,
                          Diagnostic* diagnostic);
 
 }  // namespace sluice

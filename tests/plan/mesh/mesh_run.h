@@ -97,9 +97,10 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::SegmentSchedule schedule = {};
   schedule.segments = sluice::Span<sluice::Segment>(segments.data(), segments.size());
   schedule.order = sluice::Span<uint32_t>(order.data(), order.size());
-  run.status = ScheduleOnNodes(n.graph, n.hardware, lowering, capacity, schedule, whole,
-                               {}, &budget, &places, &scratch, &program, &run.nodes,
-                               &run.diagnostic);
+  const sluice::TileCoster no_costs = {};
+  run.status = ScheduleOnNodes({n.graph, n.hardware, lowering, capacity, schedule, whole,
+                                no_costs, &budget, &places, &scratch},
+                               &program, &run.nodes, &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "plan/mesh/segment_plan.h"
+#include "plan/mesh/layer_order.h"
+#include "plan/mesh/node_pricer.h"
+#include "plan/mesh/segment_network.h"
 #include "tests/solve/mapping/networks.h"
 #include "tests/solve/mapping/scratch.h"
 

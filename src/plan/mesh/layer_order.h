@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which segments want the layers of a network.
+//
+// Depth first from the inputs; a layer that does not lead (a pool, a sum) stands behind
+// the last of its producers, if that feeds nothing else.
+//
+// Input    layers in any topological order, with their producers
+// Output   SegmentLayers in the new order
+// Errors   kOutOfMemory
+// Cost     O(layers x inputs)
+// Source   reference kapla.md 2c, 1
+#ifndef SLUICE_PLAN_MESH_LAYER_ORDER_H_
+#define SLUICE_PLAN_MESH_LAYER_ORDER_H_
+
+#include "solve/segments/segments.h"
+
+namespace sluice {
+
+// A layer before it has its place in the order.
+struct UnorderedLayer {
+  MappingProblem problem;
+  uint32_t layer;
+  bool leads, stored, whole;
+  Span<const uint32_t> producers;  // indices before this one, ascending, each once
+  Span<const int64_t> share;
+  int64_t input_words;
+  Span<const uint32_t> before;  // who makes the operand in the weight's place
+};
+
+Status OrderLayers(Span<const UnorderedLayer> network, Arena* arena,
+                   Span<SegmentLayer>* layers);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MESH_LAYER_ORDER_H_

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the operands of a node's tile lie in its scratchpad.
+//
+// Input    a NodeLayer with addresses
+// Output   boxes of buffers
+// Errors   none
+// Cost     constant
+#ifndef SLUICE_PLAN_MESH_NODE_BUFFERS_H_
+#define SLUICE_PLAN_MESH_NODE_BUFFERS_H_
+
+#include "plan/mesh/node_layer.h"
+
+namespace sluice {
+
+// The box `part` of what lies as `whole` in `box`.
+BufferBox PartOfBuffer(const BufferBox& box, const Box& whole, const Box& part);
+
+// `box` in buffer `number` of a role.
+BufferBox BoxIn(const NodeLayer& self, int role, int32_t number, const Box& box);
+
+// `box` in what lands at node i. Layers at work together wait for parts of a landing
+// buffer; layers that take turns wait for all of it.
+BufferBox InLanding(const NodeLayer& self, uint32_t i, int role, int64_t slice,
+                    const Box& box);
+
+BufferBox Accumulator(const NodeLayer& self, const NodeTile& tile);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MESH_NODE_BUFFERS_H_

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/mesh/node_fit.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int64_t kMaxTiles = 1 << 20;
+
+// Of whatever lies in the scratchpad.
+int64_t BufferAlignment(const NodeLayer& self) {
+  return Max<int64_t>(self.context->hardware.scratchpad().alignment_bytes,
+                      sizeof(int64_t));
+}
+
+// The largest boxes of all tiles of a slice.
+struct MostElements {
+  int64_t elements[kTileRoles] = {};
+  int64_t outputs = 0;
+};
+
+// Also marks the roles that are loaded more than once.
+void MeasureBoxes(NodeLayer* self, MostElements* most) {
+  for (NodeRole& role : self->roles) role.many = false;
+  for (uint32_t i = 0; i < self->nodes; ++i) {
+    TileBoxes before = {};
+    bool any = false;
+    const int64_t begin = int64_t{self->shares[i].link} * self->trips[kLoopC];
+    for (int64_t t = begin; t <= begin + self->per_slice; ++t) {
+      NodeTile tile;
+      if (!TileAt(*self, i, t, &tile)) continue;  // the last one: of the next slice
+      const TileBoxes boxes = BoxesAt(*self, tile.box, tile.c_begin, tile.c_end);
+      for (int r = 0; r < kTileRoles; ++r) {
+        if (any && !(before.box[r] == boxes.box[r])) self->roles[r].many = true;
+        most->elements[r] = Max(most->elements[r], boxes.box[r].elements());
+      }
+      most->outputs = Max(most->outputs, tile.box.elements());
+      before = boxes;
+      any = true;
+    }
+  }
+}
+
+// Counts tiles for the tiling, and the time that they take.
+Status CountTiles(NodeLayer* self) {
+  for (int v = 0; v < kNodeLoops; ++v) {
+    const int32_t chunk = v == kLoopC ? self->tiling.c_chunk : self->tiling.chunk[v];
+    self->trips[v] = v == kLoopC && self->channels == 0
+                         ? 1
+                         : static_cast<int32_t>(CeilDivide(self->share[v], chunk));
+  }
+  self->per_slice = 1;
+  for (const int32_t trips : self->trips) {
+    self->per_slice *= trips;
+    if (self->per_slice * self->nodes * self->slices > kMaxTiles)
+      return Status::kInfeasible;
+  }
+  self->sums = self->trips[kLoopC] > 1 || self->links > 1;
+  const int64_t skew = int64_t{self->links - 1} * self->trips[kLoopC];
+  self->end_time = self->drains ? self->slices * (self->per_slice + skew)
+                                : self->slices * self->per_slice + skew;
+  return Status::kOk;
+}
+
+// Buffers of every role, from all tiles of a slice.
+Status Measure(NodeLayer* self, int64_t* bytes) {
+  SLUICE_TRY(CountTiles(self));
+  MostElements most;
+  MeasureBoxes(self, &most);
+  const int64_t alignment = BufferAlignment(*self);
+  *bytes = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    NodeRole* role = &self->roles[r];
+    if (role->tensor == kNone || role->producer != nullptr) continue;
+    role->count = role->many && self->tiling.doubled ? 2 : 1;
+    role->bytes = RoundUpTo(
+        most.elements[r] * self->context->graph.tensors[role->tensor].element_bytes,
+        alignment);
+    *bytes += role->bytes * role->count;
+  }
+  self->accumulators = !self->sums                               ? 0
+                       : self->links > 1 && self->tiling.doubled ? 2
+                                                                 : 1;
+  self->accumulator_bytes =
+      RoundUpTo(most.outputs * self->context->hardware.accumulator_bytes, alignment);
+  *bytes += self->accumulator_bytes * self->accumulators;
+  return Status::kOk;
+}
+
+// The next smaller tiles along the first `axes` of the output (and C, if these are
+// all); false when there are none.
+bool Shrink(NodeLayer* self, int axes) {
+  const CutRule rule = CutsOf(self->context->graph, *self->layer);
+  for (int v = 0; v < axes; ++v) {
+    if (!rule.cuttable[v] || self->tiling.chunk[v] <= self->unit[v]) continue;
+    self->tiling.chunk[v] = static_cast<int32_t>(
+        RoundUpTo(CeilDivide(self->tiling.chunk[v], 2), self->unit[v]));
+    return true;
+  }
+  if (axes < kAxes || !CanSplitC(*self->layer, self->channels) ||
+      self->tiling.c_chunk <= 1) {
+    return false;
+  }
+  self->tiling.c_chunk = static_cast<int32_t>(CeilDivide(self->tiling.c_chunk, 2));
+  return true;
+}
+
+// Parts in one tile, in as few pieces of C as fit.
+Status TakeWholeParts(NodeLayer* self, int64_t room) {
+  for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
+  const bool can_split = CanSplitC(*self->layer, self->channels);
+  for (self->tiling.doubled = true;; self->tiling.doubled = false) {
+    for (int32_t c = self->share[kLoopC];; c = static_cast<int32_t>(CeilDivide(c, 2))) {
+      self->tiling.c_chunk = c;
+      int64_t bytes = 0;
+      const Status status = Measure(self, &bytes);
+      if (status != Status::kOk || bytes <= room) return status;
+      if (!can_split || c == 1) break;
+    }
+    if (!self->tiling.doubled) return Status::kInfeasible;
+  }
+}
+
+Status ShrinkTo(NodeLayer* self, int64_t room, int axes) {
+  for (const Tiling begin = self->tiling;;) {
+    int64_t bytes = 0;
+    SLUICE_TRY(Measure(self, &bytes));
+    if (bytes <= room) return Status::kOk;
+    if (self->tiling.doubled && axes == kAxes) {
+      self->tiling.doubled = false;
+    } else if (!Shrink(self, axes)) {
+      if (!self->tiling.doubled) return Status::kInfeasible;
+      self->tiling = begin;
+      self->tiling.doubled = false;
+    }
+  }
+}
+
+// From *base on, which moves behind the last.
+void SetAddresses(NodeLayer* self, int64_t* base) {
+  for (NodeRole& role : self->roles) {
+    if (role.producer != nullptr) continue;
+    role.begin = *base;
+    *base += role.bytes * role.count;
+  }
+  self->accumulator_begin = *base;
+  *base += self->accumulator_bytes * self->accumulators;
+  self->time = 0;
+  for (NodeTurn& turn : self->turns) {
+    turn = NodeTurn{};
+    for (int32_t& current : turn.current) current = -1;
+  }
+}
+
+}  // namespace
+
+int64_t SetSlots(NodeLayer* self, int role, int32_t slots) {
+  NodeRole* to = &self->roles[role];
+  if (to->producer == nullptr) return 0;
+  int64_t most = 0;
+  const int32_t made = to->producer->extent[0];  // of a slice
+  for (uint32_t i = 0; i < self->nodes; ++i) {
+    if (!self->shares[i].used) continue;
+    const int32_t ends[] = {0, self->slices - 1};
+    for (const int32_t slice : ends) {
+      const Box box = LandingBox(*self, i, role, slice);
+      if (box.begin[0] < slice * made ||
+          box.begin[0] + box.extent[0] > (slice + 1) * made) {
+        return -1;
+      }
+      most = Max(most, box.elements());
+    }
+  }
+  to->count = slots;
+  to->bytes = RoundUpTo(most * self->context->graph.tensors[to->tensor].element_bytes,
+                        BufferAlignment(*self));
+  return to->bytes * slots;
+}
+
+Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base) {
+  const int64_t room = end - *base;
+  TiledLayer tiled = {self->context->graph, self->context->hardware, *self->layer,
+                      OperandsOf(*self->layer), self->channels};
+  for (int v = 0; v < kNodeLoops; ++v) {
+    tiled.parts[v] = self->deal.parts[kColumns][v] * self->deal.parts[kRows][v];
+  }
+  tiled.parts[0] *= self->slices;
+  int64_t smallest = 0;
+  SLUICE_TRY(ChooseTiling(tiled, room, scratch, &self->tiling, &smallest));
+  const Tiling chosen = self->tiling;
+  // Where nobody waits for a part of it, what is sent on is best sent at once: one tile
+  // per node, if it fits.
+  Status status = Status::kInfeasible;
+  if (self->whole && self->sink_count > 0) status = TakeWholeParts(self, room);
+  // Weights that come in pieces come again with every slice: whole ones first.
+  if (status == Status::kInfeasible && self->slices > 1 &&
+      self->roles[kRoleWeight].tensor != kNone) {
+    for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
+    self->tiling.c_chunk = self->share[kLoopC];
+    self->tiling.doubled = true;
+    status = ShrinkTo(self, room, kAxes - 1);
+  }
+  if (status == Status::kInfeasible) {
+    self->tiling = chosen;
+    status = ShrinkTo(self, room, kAxes);
+  }
+  SLUICE_TRY(status);
+  SetAddresses(self, base);
+  return Status::kOk;
+}
+
+Status FitWholeParts(NodeLayer* self, int64_t end, int64_t* base) {
+  if (self->sink_count == 0) return Status::kInfeasible;
+  SLUICE_TRY(TakeWholeParts(self, end - *base));
+  SetAddresses(self, base);
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers of a program for several nodes are written together.
+//
+// Layers of one group work at the same time, each on its region of the mesh. A group of
+// one layer works by itself.
+//
+// Input    graph, lowering, the order of layers, segments
+// Output   groups; what has to be stored because another group reads it
+// Errors   kOutOfMemory
+// Cost     linear in the layers and their inputs for each question
+#ifndef SLUICE_PLAN_MESH_NODE_GROUPS_H_
+#define SLUICE_PLAN_MESH_NODE_GROUPS_H_
+
+#include "model/segment.h"
+#include "plan/mesh/node_layer.h"
+
+namespace sluice {
+
+struct NodeGroup {
+  uint32_t first;  // in NodeSchedule::order
+  uint32_t layers;
+  const Segment* segment;  // nullptr: a layer without one
+};
+
+// What ScheduleOnNodes is asked for.
+struct NodeCall {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  int64_t capacity;                 // of a node's scratchpad
+  const SegmentSchedule& schedule;  // empty: layer by layer
+  // Where layers take turns on a region, what one leaves to another is made and sent in
+  // one piece per node, if that fits: fewer instructions, less overlap.
+  bool whole;
+  const TileCoster& coster;
+  Budget* budget;
+  Arena* places;   // of the new lowering's places
+  Arena* scratch;  // the program must not allocate from it
+};
+
+// A program that is being written. `context` refers to `lowering`: not to be copied.
+struct NodeSchedule {
+  NodeSchedule(const NodeCall& call, const NodeRegion& nodes, Arena* scratch,
+               Program* program)
+      : graph(call.graph),
+        capacity(call.capacity),
+        whole(call.whole),
+        budget(call.budget),
+        arena(scratch),
+        lowering(call.lowering),
+        context{call.graph,
+                call.hardware,
+                lowering,
+                call.coster,
+                call.budget,
+                program,
+                static_cast<uint32_t>(NodesOf(nodes))},
+        all(nodes),
+        groups(scratch) {}
+  NodeSchedule(const NodeSchedule&) = delete;
+  NodeSchedule& operator=(const NodeSchedule&) = delete;
+
+  const Graph& graph;
+  int64_t capacity;
+  bool whole;
+  Budget* budget;
+  Arena* arena;
+  Lowering lowering;
+  NodeContext context;
+  NodeRegion all;  // the nodes for layers by themselves
+  Span<const uint32_t> order;
+  Span<uint32_t> group_of;  // by layer; kNone: views
+  Vector<NodeGroup> groups;
+};
+
+// Sets the order, the given one or that of the graph, and puts no layer into a group.
+Status StartGroups(NodeSchedule* self, Span<const uint32_t> order);
+
+// Marks the layers of a group as those of the next group.
+void MarkGroup(NodeSchedule* self, const NodeGroup& group);
+
+// Adds a group of one layer.
+Status AddAlone(NodeSchedule* self, uint32_t at, const Segment* segment);
+
+// Does anything outside of its group read what layer l makes?
+bool IsStored(const NodeSchedule& self, uint32_t l);
+
+// Is any of tensor t, seen through views, made in this group? With `through`, also t
+// itself counts, else only what it is a view of.
+bool ComesFrom(const NodeSchedule& self, uint32_t t, uint32_t group, bool through);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MESH_NODE_GROUPS_H_

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a program that compute one layer on a region of nodes.
+//
+// Loads of the next tiles are written before the tiles at hand compute, where there are
+// buffers for both.
+//
+// Input    a NodeLayer with tiles and addresses
+// Output   steps in an order that is right when executed one by one
+// Errors   kUnsupported beyond 2^19 steps, or 2^25 times the engines; kStopped
+// Cost     a few boxes per tile and node
+#ifndef SLUICE_PLAN_MESH_NODE_STEPS_H_
+#define SLUICE_PLAN_MESH_NODE_STEPS_H_
+
+#include "plan/mesh/node_layer.h"
+
+namespace sluice {
+
+// True when the next step may be taken: what it reads is there, and what it sends has
+// room.
+bool MayStep(const NodeLayer& self);
+
+// Loads the next tile of each node and computes the tile before it.
+Status WriteStep(NodeLayer* self);
+
+// Computes what is loaded and not yet computed.
+Status WritePending(NodeLayer* self);
+
+// Writes the next slice to its end, for layers that drain. Nothing is in the scratchpad
+// from before but what has landed.
+Status WriteSlice(NodeLayer* self);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MESH_NODE_STEPS_H_

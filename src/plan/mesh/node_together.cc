@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/mesh/node_together.h"
+
+#include "base/checked.h"
+#include "plan/mesh/node_fit.h"
+#include "plan/mesh/node_steps.h"
+
+namespace sluice {
+
+namespace {
+
+// What lands on the nodes of a layer while layers `from` to `to` run.
+struct Landing {
+  NodeLayer* layer;
+  uint32_t from, to;
+  int64_t begin, bytes;
+};
+
+bool SameRegion(const NodeRegion& a, const NodeRegion& b) {
+  return memcmp(&a, &b, sizeof a) == 0;
+}
+
+bool RegionsOverlap(const NodeRegion& a, const NodeRegion& b) {
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    if (a.begin[axis] >= b.begin[axis] + b.extent[axis] ||
+        b.begin[axis] >= a.begin[axis] + a.extent[axis]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The highest place that is free on all nodes of the layer for as long as it is needed.
+Status PlaceLanding(NodeSchedule* self, Landing landing, int role, bool turns,
+                    Vector<Landing>* landings) {
+  const int64_t alignment = Max<int64_t>(
+      self->context.hardware.scratchpad().alignment_bytes, sizeof(int64_t));
+  landing.begin = (self->capacity - landing.bytes) / alignment * alignment;
+  for (size_t k = 0; k < landings->size();) {
+    const Landing& other = (*landings)[k++];
+    if (!RegionsOverlap(landing.layer->region, other.layer->region) ||
+        (turns && (other.from > landing.to || other.to < landing.from)) ||
+        other.begin >= landing.begin + landing.bytes ||
+        landing.begin >= other.begin + other.bytes) {
+      continue;
+    }
+    landing.begin = (other.begin - landing.bytes) / alignment * alignment;
+    k = 0;
+  }
+  if (landing.begin <= 0) return Status::kInfeasible;
+  landing.layer->roles[role].begin = landing.begin;
+  return landings->Push(landing);
+}
+
+// Places what lands on any of the layers.
+Status PlaceLandings(NodeSchedule* self, Span<NodeLayer*> layers, bool turns,
+                     int32_t slots, Vector<Landing>* landings) {
+  for (uint32_t i = 0; i < layers.size(); ++i) {
+    layers[i]->drains = turns;
+    layers[i]->whole = turns && self->whole;
+    for (int r = 0; r < kRoleOutput; ++r) {
+      const int64_t bytes = SetSlots(layers[i], r, slots);
+      if (bytes < 0) return Status::kInfeasible;
+      if (bytes == 0) continue;
+      uint32_t maker = 0;
+      while (layers[maker]->roles[kRoleOutput].tensor != layers[i]->roles[r].tensor)
+        ++maker;
+      const Landing landing = {layers[i], turns ? maker : 0, i, 0, bytes};
+      SLUICE_TRY(PlaceLanding(self, landing, r, turns, landings));
+    }
+  }
+  return Status::kOk;
+}
+
+// The scratchpad bytes that layer i may use: those from `base` to `top`, shared with
+// later layers on the same nodes.
+struct Room {
+  int64_t base, top, sharers;
+};
+
+Room RoomFor(const NodeSchedule& self, Span<NodeLayer*> layers, uint32_t i, bool turns,
+             const Vector<Landing>& landings, Span<const int64_t> end) {
+  Room room = {0, self.capacity, 1};
+  for (const Landing& landing : landings) {
+    if (!RegionsOverlap(layers[i]->region, landing.layer->region)) continue;
+    if (turns && (landing.from > i || landing.to < i)) continue;
+    room.top = Min(room.top, landing.begin);
+  }
+  for (uint32_t j = 0; j < layers.size() && !turns; ++j) {
+    if (j == i || !RegionsOverlap(layers[i]->region, layers[j]->region)) continue;
+    if (j < i) room.base = Max(room.base, end[j]);
+    if (j > i) ++room.sharers;
+  }
+  return room;
+}
+
+// Layers that take turns have what they need only in their turn; others that share nodes
+// lie one behind the other.
+Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t slots) {
+  Vector<Landing> landings(self->arena);
+  SLUICE_TRY(PlaceLandings(self, layers, turns, slots, &landings));
+  Span<int64_t> end;
+  SLUICE_TRY(self->arena->Allocate(layers.size(), &end));
+  for (uint32_t i = 0; i < layers.size(); ++i) {
+    const Room room = RoomFor(*self, layers, i, turns, landings, end);
+    if (room.base >= room.top) return Status::kInfeasible;
+    // Behind the one whose turn it was before, if it fits there in one piece: then
+    // its weights may come early.
+    if (turns && self->whole && i > 0) {
+      end[i] = end[i - 1];
+      const Status status = FitWholeParts(layers[i], room.top, &end[i]);
+      if (status == Status::kOk) continue;
+      if (status != Status::kInfeasible) return status;
+    }
+    end[i] = room.base;
+    SLUICE_TRY(FitTiles(layers[i], room.base + (room.top - room.base) / room.sharers,
+                        self->arena, &end[i]));
+  }
+  return Status::kOk;
+}
+
+// What layer i takes from earlier ones of its segment.
+Status ConnectLayer(NodeSchedule* self, Span<NodeLayer*> layers, uint32_t i,
+                    uint32_t group) {
+  for (int r = 0; r < kRoleOutput; ++r) {
+    const uint32_t t = layers[i]->roles[r].tensor;
+    if (t == kNone) continue;
+    if (ComesFrom(*self, t, group, false)) return Status::kInfeasible;
+    for (uint32_t p = 0; p < i; ++p) {
+      if (layers[p]->roles[kRoleOutput].tensor != t) continue;
+      if (!Connect(layers[i], r, layers[p])) return Status::kInfeasible;
+    }
+  }
+  return Status::kOk;
+}
+
+Status TakeTurns(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slices) {
+  SLUICE_TRY(self->context.program->BeginBlock());
+  for (int32_t slice = 0; slice < slices; ++slice) {
+    for (NodeLayer* layer : layers) SLUICE_TRY(WriteSlice(layer));
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers) {
+  SLUICE_TRY(self->context.program->BeginBlock());
+  for (bool stuck = false;;) {
+    bool moved = false, done = true;
+    for (size_t i = layers.size(); i-- > 0;) {
+      done = done && IsDone(*layers[i]);
+      if (!MayStep(*layers[i])) continue;
+      SLUICE_TRY(WriteStep(layers[i]));
+      moved = true;
+    }
+    if (done) return Status::kOk;
+    if (!moved && stuck) return Status::kInternal;
+    stuck = !moved;
+    for (size_t i = 0; stuck && i < layers.size(); ++i) {
+      SLUICE_TRY(WritePending(layers[i]));
+    }
+  }
+}
+
+Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write) {
+  ArenaScope scope(self->arena);
+  Span<NodeLayer*> layers;
+  SLUICE_TRY(self->arena->Allocate(group.layers, &layers));
+  const Segment& segment = *group.segment;
+  const int32_t slices = Max(segment.top_batch, 1);
+  for (uint32_t i = 0; i < group.layers; ++i) {
+    const LayerOnNodes& at = segment.layers[i];
+    const Layer& layer = self->lowering.executed[at.layer];
+    if (KindOf(layer.op) != LayerKind::kCompute ||
+        at.layer != self->order[group.first + i] ||
+        self->graph.tensors[layer.outputs[0]].extent[0] % slices != 0) {
+      return Status::kInfeasible;
+    }
+    SLUICE_TRY(MakeNodeLayer(
+        self->context,
+        {at.layer, at.region, DealOf(self->graph, layer, at.split), slices},
+        self->arena, &layers[i]));
+    layers[i]->stores = IsStored(*self, at.layer);
+    SLUICE_TRY(ConnectLayer(self, layers, i, self->group_of[at.layer]));
+  }
+  // On one region they take turns.
+  bool turns = true;
+  for (const LayerOnNodes& at : segment.layers) {
+    turns = turns && SameRegion(at.region, segment.layers[0].region);
+  }
+  Status status = Arrange(self, layers, turns, slices > 1 && !turns ? 2 : 1);
+  if (status == Status::kInfeasible && slices > 1 && !turns) {
+    status = Arrange(self, layers, turns, 1);
+  }
+  if (status != Status::kOk || !write) return status;
+  return turns ? TakeTurns(self, layers, slices) : Interleave(self, layers);
+}
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers on several nodes at the same time: where their buffers lie, and their steps.
+//
+// What lands lies at the upper end of the scratchpads, all else at the lower end. Layers
+// on one region take turns, slice after slice; others go on as soon as they can.
+//
+// Input    a group of a NodeSchedule
+// Output   steps in the schedule's program; or only whether the group fits
+// Errors   kInfeasible when the layers do not fit beside each other; kStopped,
+//          kUnsupported, kOutOfMemory; kInternal when none of the layers can go on
+// Cost     see node_fit.h and node_steps.h
+#ifndef SLUICE_PLAN_MESH_NODE_TOGETHER_H_
+#define SLUICE_PLAN_MESH_NODE_TOGETHER_H_
+
+#include "plan/mesh/node_groups.h"
+
+namespace sluice {
+
+// The layers of a segment. write false: only whether they fit.
+Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write);
+
+// Writes layers that are fitted; each goes on as soon as it can.
+Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MESH_NODE_TOGETHER_H_
