@@ -98,6 +98,20 @@ typedef struct sluice_plan sluice_plan_t;
 
 /* "0.1.0"; static storage. */
 SLUICE_API const char* sluice_version(void);
+
+/* Parts of the library that a build may leave out (CMake: SLUICE_WITH_MESH and so on). A
+ * function whose part is missing returns SLUICE_UNSUPPORTED, and its message names the
+ * part and the CMake option. */
+enum {
+  SLUICE_COMPONENT_MESH = 1,      /* plans for several nodes; sluice_segments */
+  SLUICE_COMPONENT_MAPPERS = 2,   /* loop nests of tiles and layers: exact GEMM and
+                                     convolution, CoSA, KAPLA */
+  SLUICE_COMPONENT_OPERATORS = 4, /* SLUICE_GRANULARITY_OPERATOR; sluice_replace */
+  SLUICE_COMPONENT_COSCHEDULE = 8 /* sluice_curve, sluice_coschedule,
+                                     sluice_preemption_points */
+};
+/* The SLUICE_COMPONENT_ bits of this build. Any thread may call it at any time. */
+SLUICE_API uint32_t sluice_components(void);
 /* "infeasible", ...; static storage; "unknown" for other values. */
 SLUICE_API const char* sluice_status_name(sluice_status_t status);
 
@@ -419,6 +433,12 @@ typedef struct sluice_report {
    * for a plan that was read. */
   uint64_t phase_peak_bytes[8];
   double energy_noc_pj; /* links between nodes; part of energy_pj */
+  /* SLUICE_COMPONENT_ bits of parts that this machine could have used and this build lacks.
+   * Without SLUICE_COMPONENT_MAPPERS, tiles declare the machine's peak rates, and
+   * bound_energy_pj is made from counts alone (MACs, compulsory DRAM bytes, leakage over
+   * bound_latency_cycles). Not part of the plan's bytes: 0 for a plan that was read. */
+  uint32_t missing_components;
+  uint32_t reserved; /* 0 */
 } sluice_report_t;
 SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
                                               sluice_report_t* out_report);

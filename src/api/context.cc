@@ -6,6 +6,7 @@
 
 #include "api/arguments.h"
 #include "api/objects.h"
+#include "base/components.h"
 #include "sluice/sluice.h"
 
 namespace sluice {
@@ -65,6 +66,8 @@ sluice_status_t CreateInBlock(const sluice_context_options_t& options,
 using sluice::Status;
 
 const char* sluice_version(void) { return "0.1.0"; }
+
+uint32_t sluice_components(void) { return sluice::Components(); }
 
 const char* sluice_status_name(sluice_status_t status) {
   switch (status) {

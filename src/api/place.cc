@@ -3,8 +3,8 @@
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"
+#include "plan/operators/replace_tensors.h"
 #include "plan/place/place_buffers.h"
-#include "plan/place/replace_tensors.h"
 #include "sluice/experimental.h"
 
 struct sluice_replacement {

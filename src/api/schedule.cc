@@ -5,6 +5,7 @@
 #include "api/objects.h"
 #include "io/read.h"
 #include "plan/carry/compare_streams.h"
+#include "plan/check_options.h"
 #include "plan/memory_bound.h"
 #include "plan/pipeline.h"
 
@@ -43,6 +44,7 @@ Status ScheduleInto(sluice_context_t* context, const ScheduleCall& call,
       MakePlan(request, &plan->arena, &scratch, &plan->bytes, call.change, diagnostic));
   SLUICE_TRY(ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
                       diagnostic));
+  plan->plan.report.missing_components = MissingComponents(call.hardware.hardware);
   uint64_t* peaks = plan->plan.report.phase_peak_bytes;
   for (uint32_t p = 0; p < SLUICE_PHASE_COUNT; ++p) {
     peaks[p] = memory->phase_peak_bytes(p);

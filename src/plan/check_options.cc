@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/check_options.h"
 
+#include "base/components.h"
+#include "solve/mapping/tile_mapper.h"
+
 namespace sluice {
 
 Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagnostic) {
@@ -14,6 +17,10 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
         .Text("unknown granularity ")
         .Number(options.granularity);
   }
+  if (options.granularity == SLUICE_GRANULARITY_OPERATOR &&
+      !Has(SLUICE_COMPONENT_OPERATORS)) {
+    return Absent(diagnostic, SLUICE_COMPONENT_OPERATORS);
+  }
   if (options.energy_exponent > 16 || options.delay_exponent > 16) {
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("objective exponents must be at most 16");
@@ -23,6 +30,9 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
 
 // Streams address one scratchpad that holds every operand.
 Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
+  if (hardware.node_cols * hardware.node_rows > 1 && !Has(SLUICE_COMPONENT_MESH)) {
+    return Absent(diagnostic, SLUICE_COMPONENT_MESH);
+  }
   if (hardware.scratchpad().may_hold == 7) return Status::kOk;
   return Fail(diagnostic, Status::kUnsupported, "hardware")
       .Text("the scratchpad may not hold ")
@@ -30,6 +40,10 @@ Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
             : (hardware.scratchpad().may_hold & 2) == 0 ? "weights"
                                                         : "outputs")
       .Text(": such a machine can be mapped on (sluice_map_layer), not scheduled");
+}
+
+uint32_t MissingComponents(const Hardware& hardware) {
+  return NeedsMappers(hardware) ? SLUICE_COMPONENT_MAPPERS & ~Components() : 0;
 }
 
 }  // namespace sluice

@@ -2,9 +2,9 @@
 // What a schedule can be asked for.
 //
 // Input    the caller's options; the machine.
-// Output   nothing.
-// Errors   kBadArgument with the option; kUnsupported for machines whose scratchpad may
-//          not hold every operand.
+// Output   nothing; which parts that this build lacks would make the plan better.
+// Errors   kBadArgument names the option. kUnsupported: the scratchpad may not hold every
+//          operand, or the call needs a part that this build lacks (base/components.h).
 // Cost     constant.
 #ifndef SLUICE_PLAN_CHECK_OPTIONS_H_
 #define SLUICE_PLAN_CHECK_OPTIONS_H_
@@ -16,6 +16,8 @@ namespace sluice {
 
 Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagnostic);
 Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic);
+// SLUICE_COMPONENT_ bits, as sluice_report_t has them.
+uint32_t MissingComponents(const Hardware& hardware);
 
 }  // namespace sluice
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/mapping/tile_mapper.h"
 
+#include "base/components.h"
+
 namespace sluice {
 
 namespace {
@@ -15,17 +17,25 @@ bool IsFlat(const Hardware& below) {
   return below.levels.size() == 2;
 }
 
+// The levels below the scratchpad, where the search can map tiles on them.
+bool ViewOf(const Hardware& hardware, HardwareView* view) {
+  Diagnostic ignored = {};
+  return hardware.cores.rows == 0 &&
+         ViewBelowScratchpad(hardware, view, &ignored) == Status::kOk &&
+         IsFlat(view->hardware);
+}
+
 }  // namespace
+
+bool NeedsMappers(const Hardware& hardware) {
+  HardwareView view;
+  return ViewOf(hardware, &view);
+}
 
 TileMapper::TileMapper(const Hardware& hardware, Arena* arena)
     : hardware_(hardware), arena_(arena), entries_(arena) {
-  Diagnostic ignored = {};
-  if (hardware.cores.rows > 0) {
-    array_ = CoreArrayOf(hardware);
-  } else {
-    described_ = ViewBelowScratchpad(hardware, &view_, &ignored) == Status::kOk &&
-                 IsFlat(view_.hardware);
-  }
+  if (hardware.cores.rows > 0) array_ = CoreArrayOf(hardware);
+  described_ = Has(SLUICE_COMPONENT_MAPPERS) && ViewOf(hardware, &view_);
 }
 
 Status TileMapper::Map(const MappingProblem& tile, Budget* budget, MappedNest* mapped,

@@ -25,6 +25,9 @@
 
 namespace sluice {
 
+// Whether tiles of this machine are mapped by a search (SLUICE_COMPONENT_MAPPERS).
+bool NeedsMappers(const Hardware& hardware);
+
 class TileMapper {
  public:
   // The hardware outlives the mapper.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/place/replace_tensors.h"
+#include "plan/operators/replace_tensors.h"
 
 #include "base/budget.h"
 #include "solve/placement/spill/graph_operators.h"

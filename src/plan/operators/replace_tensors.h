@@ -7,8 +7,8 @@
 //          and PlanFootprint, with the tensor as the caller numbers it
 // Cost     those three (solve/placement/spill); linear otherwise
 // Source   COSMA
-#ifndef SLUICE_PLAN_PLACE_REPLACE_TENSORS_H_
-#define SLUICE_PLAN_PLACE_REPLACE_TENSORS_H_
+#ifndef SLUICE_PLAN_OPERATORS_REPLACE_TENSORS_H_
+#define SLUICE_PLAN_OPERATORS_REPLACE_TENSORS_H_
 
 #include "base/memory.h"
 #include "model/graph.h"
@@ -46,4 +46,4 @@ Status FindMinimumFootprint(const sluice_operator_graph_t& operators,
 
 }  // namespace sluice
 
-#endif  // SLUICE_PLAN_PLACE_REPLACE_TENSORS_H_
+#endif  // SLUICE_PLAN_OPERATORS_REPLACE_TENSORS_H_
