@@ -26,6 +26,8 @@ FitKey KeyOf(const Sections& sections, FitOrder by, uint32_t u) {
       return {-static_cast<double>(b.begin_section), b.bytes, u};
     case FitOrder::kSize:
       return {bytes, b.end_section - b.begin_section, u};
+    case FitOrder::kBytes:
+      return {bytes, 0, u};
     case FitOrder::kArea:
       return {bytes * duration, b.bytes, u};
     case FitOrder::kDuration:
@@ -116,7 +118,7 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
     std::copy(order.begin(), order.end(), best_order.begin());
     std::copy(trial.begin(), trial.end(), offsets.begin());
   };
-  for (int by = 0; by < static_cast<int>(FitOrder::kCount); ++by) {
+  for (int by = 0; by < static_cast<int>(FitOrder::kTried); ++by) {
     int64_t reached = 0;
     SLUICE_TRY(SortForFit(sections, static_cast<FitOrder>(by), arena, order));
     SLUICE_TRY(LowestFit(sections, order, INT64_MAX, arena, trial, &reached));
@@ -124,7 +126,8 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
     if (*peak <= good_enough || (by >= 1 && budget->Exhausted())) return Status::kOk;
   }
   Rng rng(1);
-  for (uint32_t i = 0; i<swaps&& * peak> good_enough && n > 1; ++i) {
+  for (uint32_t i = 0; i < swaps && n > 1; ++i) {
+    if (*peak <= good_enough) break;
     if (budget->Exhausted()) break;
     // Give the buffer that sets the peak, or one that meets it, an earlier turn.
     uint32_t top = 0;

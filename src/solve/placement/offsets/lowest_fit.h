@@ -14,7 +14,17 @@
 
 namespace sluice {
 
-enum class FitOrder : uint8_t { kBegin, kSize, kArea, kDuration, kLoad, kCount };
+// Of equal buffers by one measure another one decides, and then which comes first in the
+// set. BestFit tries the orders before kTried; kBytes has no second measure.
+enum class FitOrder : uint8_t {
+  kBegin,
+  kSize,
+  kArea,
+  kDuration,
+  kLoad,
+  kTried,
+  kBytes
+};
 
 Status SortForFit(const Sections& sections, FitOrder by, Arena* arena,
                   Span<uint32_t> order);

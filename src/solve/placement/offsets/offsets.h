@@ -2,8 +2,7 @@
 // Static placement: buffers with known lifetimes -> offsets within a capacity.
 //
 // Input   LiveRangeSet (bytes, half-open times), capacity in bytes.
-// Output  offsets (no two bytes shared at one time, all limits of LiveRange kept),
-// peak,
+// Output  offsets (no two bytes shared at one time, all limits of LiveRange kept), peak,
 //         lower bound; on kInfeasible the buffers that cannot lie together.
 // Errors  kBadInput (names the buffer), kInfeasible (proved), kStopped (limit reached
 //         before a fit or a proof; the plan then holds the best peak found, which is
@@ -52,6 +51,13 @@ Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, Budget* budget, Arena* arena,
                     OffsetPlan* plan, Diagnostic* diagnostic);
+
+// Places the buffers that have no fixed offset around those that have: the largest
+// first, of equal ones the first, each at its lowest free address. There is no search:
+// *placed is false as soon as a buffer ends above the capacity. offsets: of all buffers.
+// kBadInput also when two fixed buffers overlap.
+Status PlaceAround(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+                   Span<int64_t> offsets, bool* placed, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

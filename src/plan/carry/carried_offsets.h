@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses of a section of a carried schedule: those before where they hold, free ones
+// for what is new.
+//
+// Input    what holds of the plan before; a section with its list and its buffers; its
+//          head and tail, which are as they were.
+// Output   section->offsets, or none.
+// Errors   kOutOfMemory, kStopped.
+// Cost     O(n log n) in buffers; for new ones, O(their number * n).
+#ifndef SLUICE_PLAN_CARRY_CARRIED_OFFSETS_H_
+#define SLUICE_PLAN_CARRY_CARRIED_OFFSETS_H_
+
+#include "plan/carry/carried_call.h"
+#include "plan/carry/carried_dram.h"
+#include "plan/fused/section.h"
+
+namespace sluice {
+
+// *held: section->offsets are set. *crowded: they are not, because what is new finds no
+// room between what stays.
+Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
+                    Section* section, bool* held, bool* crowded);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_CARRY_CARRIED_OFFSETS_H_
