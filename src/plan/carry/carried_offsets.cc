@@ -144,8 +144,6 @@ Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
   BufferCounts counts = {};
   CountBuffers(parts, *section, made, &counts);
   if (!CountBefore(call, parts, *section, made, &counts)) return Status::kOk;
-  LiveRangeSet set;
-  set.buffers = ranges;
   for (int keep = parts.all ? kAllBuffers : kHeadAndTail; keep < kKeeps && !*held;
        ++keep) {
     const size_t free =
@@ -155,7 +153,7 @@ Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
     if (keep == kAllBuffers && free != 0) continue;
     Diagnostic ignored = {};
     const Status status =
-        PlaceAround(set, call.capacity, arena, section->offsets, held, &ignored);
+        PlaceAround(ranges, call.capacity, arena, section->offsets, held, &ignored);
     if (status == Status::kBadInput) continue;  // what is fixed overlaps
     SLUICE_TRY(status);
     *crowded = !*held;

@@ -105,6 +105,11 @@ Status CollectBlocks(const LiveRangeSet& set, Vector<FixedBlock>* blocks) {
     const int64_t at = set.buffers[i].fixed_offset;
     return blocks->Push(FixedBlock{begin, end, at + lo, at + hi, i, false});
   };
+  size_t fixed = 0;
+  for (const LiveRange& range : set.buffers) {
+    fixed += range.fixed_offset != kFreeOffset ? 1 + 2 * size_t{range.gap_count} : 0;
+  }
+  SLUICE_TRY(blocks->Reserve(fixed + set.reserved.size()));
   for (uint32_t i = 0; i < set.buffers.size(); ++i) {
     const LiveRange& range = set.buffers[i];
     if (range.fixed_offset == kFreeOffset) continue;

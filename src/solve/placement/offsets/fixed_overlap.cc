@@ -9,6 +9,9 @@
 namespace sluice {
 namespace {
 
+constexpr uint32_t kNoBlock = 0xffffffffu;
+constexpr size_t kMostThere = 512;  // at a time on average, to be compared one by one
+
 // How often each slot of the address axis is covered; adds and maxima over ranges.
 class Cover {
  public:
@@ -63,13 +66,44 @@ bool Meet(const FixedBlock& a, const FixedBlock& b) {
          b.first_byte < a.last_byte && !(a.reserved && b.reserved);
 }
 
-}  // namespace
+// Blocks by begin; sweeps over time compare each with those before it.
+Status SortByBegin(Span<const FixedBlock> blocks, Arena* arena, Span<uint32_t>* order) {
+  SLUICE_TRY(arena->Allocate(blocks.size(), order));
+  for (uint32_t b = 0; b < blocks.size(); ++b) (*order)[b] = b;
+  Sort(order->begin(), order->end(), [&](uint32_t a, uint32_t b) {
+    if (blocks[a].begin != blocks[b].begin) return blocks[a].begin < blocks[b].begin;
+    return a < b;
+  });
+  return Status::kOk;
+}
 
-Status FindFixedOverlap(Span<const FixedBlock> blocks, Arena* arena,
-                        FixedOverlap* out) {
-  *out = FixedOverlap();
-  if (blocks.empty()) return Status::kOk;
-  ArenaScope scope(arena);
+// Compares with all that are there at the time: the quickest way as long as those are
+// few. *hit: the first block that meets an earlier one, or none. False when this takes
+// too many comparisons.
+bool SweepFew(Span<const FixedBlock> blocks, Span<const uint32_t> order,
+              Span<uint32_t> there, uint32_t* hit) {
+  size_t count = 0, left = kMostThere * blocks.size();
+  for (uint32_t b : order) {
+    size_t kept = 0;
+    if (count > left) return false;
+    left -= count;
+    for (size_t i = 0; i < count; ++i) {
+      const FixedBlock& other = blocks[there[i]];
+      if (other.end <= blocks[b].begin) continue;
+      if (Meet(other, blocks[b])) {
+        *hit = b;
+        return true;
+      }
+      there[kept++] = there[i];
+    }
+    count = kept;
+    there[count++] = b;
+  }
+  return true;
+}
+
+// The same for any number of them.
+Status SweepMany(Span<const FixedBlock> blocks, Arena* arena, uint32_t* hit) {
   Span<Event> events;
   Span<int64_t> addresses;
   SLUICE_TRY(arena->Allocate(2 * blocks.size(), &events));
@@ -94,18 +128,31 @@ Status FindFixedOverlap(Span<const FixedBlock> blocks, Arena* arena,
     const size_t end = SlotOf(addresses, block.last_byte);
     if (event.begins &&
         (fixed.Any(begin, end) || (!block.reserved && reserved.Any(begin, end)))) {
-      for (const Event& earlier : events) {
-        const FixedBlock& other = blocks[earlier.block];
-        if (!earlier.begins || earlier.block == event.block || !Meet(other, block)) {
-          continue;
-        }
-        out->found = true;
-        out->first = other;
-        out->second = block;
-        return Status::kOk;
-      }
+      *hit = event.block;
+      return Status::kOk;
     }
     (block.reserved ? reserved : fixed).Add(begin, end, event.begins ? 1 : -1);
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status FindFixedOverlap(Span<const FixedBlock> blocks, Arena* arena,
+                        FixedOverlap* out) {
+  *out = FixedOverlap();
+  if (blocks.empty()) return Status::kOk;
+  ArenaScope scope(arena);
+  Span<uint32_t> order, there;
+  SLUICE_TRY(SortByBegin(blocks, arena, &order));
+  SLUICE_TRY(arena->Allocate(blocks.size(), &there));
+  uint32_t hit = kNoBlock;
+  if (!SweepFew(blocks, order, there, &hit)) SLUICE_TRY(SweepMany(blocks, arena, &hit));
+  if (hit == kNoBlock) return Status::kOk;
+  for (uint32_t b : order) {
+    if (b == hit || !Meet(blocks[b], blocks[hit])) continue;
+    *out = FixedOverlap{true, blocks[b], blocks[hit]};
+    break;
   }
   return Status::kOk;
 }

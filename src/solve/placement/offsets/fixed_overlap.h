@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether any two of many rectangles (time by address) overlap.
 //
-// Input   blocks, half-open in both; blocks of one class may overlap each other when
-// the
-//         class is the second one.
+// Input   blocks, half-open in both; blocks of the second class, reserved regions, may
+//         overlap each other.
 // Output  the first pair found in order of time, or none.
 // Errors  kOutOfMemory.
-// Cost    O(n log n): a sweep over time, a tree of maxima over addresses.
+// Cost    O(n log n): a sweep over time, with a tree of maxima over addresses where many
+//         blocks are alive at a time.
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_FIXED_OVERLAP_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_FIXED_OVERLAP_H_
 

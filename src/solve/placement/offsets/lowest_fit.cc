@@ -26,8 +26,6 @@ FitKey KeyOf(const Sections& sections, FitOrder by, uint32_t u) {
       return {-static_cast<double>(b.begin_section), b.bytes, u};
     case FitOrder::kSize:
       return {bytes, b.end_section - b.begin_section, u};
-    case FitOrder::kBytes:
-      return {bytes, 0, u};
     case FitOrder::kArea:
       return {bytes * duration, b.bytes, u};
     case FitOrder::kDuration:
@@ -46,14 +44,17 @@ struct Placed {
   int64_t begin, end;
 };
 
-// Lowest offset of b that misses all of `placed` (sorted by begin).
+// Lowest offset of b that misses all of `placed`, which is sorted here.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
-                    const Placed* placed, size_t count) {
+                    Span<Placed> placed) {
+  Sort(placed.begin(), placed.end(),
+       [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
   int64_t at = sections.Lowest(b, 0);
-  for (size_t i = 0; i < count && at < kNowhere; ++i) {
-    if (placed[i].end <= at) continue;
-    if (at + b.bytes <= placed[i].begin) break;
-    at = sections.Lowest(b, placed[i].end);
+  for (const Placed& p : placed) {
+    if (at >= kNowhere) break;
+    if (p.end <= at) continue;
+    if (at + b.bytes <= p.begin) break;
+    at = sections.Lowest(b, p.end);
   }
   return at;
 }
@@ -93,12 +94,52 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
       if (offsets[v] < 0 || offsets[v] >= kNowhere) continue;
       placed[count++] = Placed{offsets[v], offsets[v] + sections.buffers[v].bytes};
     }
-    Sort(placed.begin(), placed.begin() + count,
-         [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
-    offsets[u] = LowestAmong(sections, b, placed.data(), count);
+    offsets[u] = LowestAmong(sections, b, placed.Slice(0, count));
     *peak = Max(*peak, offsets[u] + b.bytes);
     if (*peak > give_up) return Status::kOk;
   }
+  return Status::kOk;
+}
+
+Status FitAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
+                 Span<int64_t> offsets, bool* placed) {
+  ArenaScope scope(arena);
+  Span<uint32_t> order;
+  Span<Placed> taken;
+  SLUICE_TRY(arena->Allocate(buffers.size(), &order));
+  SLUICE_TRY(arena->Allocate(buffers.size(), &taken));
+  size_t free = 0;
+  for (uint32_t b = 0; b < buffers.size(); ++b) {
+    offsets[b] = buffers[b].fixed_offset;
+    if (offsets[b] == kFreeOffset) order[free++] = b;
+  }
+  Sort(order.begin(), order.begin() + free, [&](uint32_t a, uint32_t b) {
+    if (buffers[a].bytes != buffers[b].bytes)
+      return buffers[a].bytes > buffers[b].bytes;
+    return a < b;
+  });
+  const Sections no_holes;
+  *placed = false;
+  for (size_t i = 0; i < free; ++i) {
+    if (i % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
+    const LiveRange& range = buffers[order[i]];
+    SectionedBuffer b = {};
+    b.bytes = range.bytes;
+    b.alignment = range.alignment;
+    size_t count = 0;
+    for (size_t o = 0; o < buffers.size(); ++o) {
+      const LiveRange& other = buffers[o];
+      if (offsets[o] == kFreeOffset || other.begin >= range.end ||
+          range.begin >= other.end) {
+        continue;
+      }
+      taken[count++] = Placed{offsets[o], offsets[o] + other.bytes};
+    }
+    const int64_t at = LowestAmong(no_holes, b, taken.Slice(0, count));
+    if (at + range.bytes > capacity) return Status::kOk;
+    offsets[order[i]] = at;
+  }
+  *placed = true;
   return Status::kOk;
 }
 
@@ -118,7 +159,7 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
     std::copy(order.begin(), order.end(), best_order.begin());
     std::copy(trial.begin(), trial.end(), offsets.begin());
   };
-  for (int by = 0; by < static_cast<int>(FitOrder::kTried); ++by) {
+  for (int by = 0; by < static_cast<int>(FitOrder::kCount); ++by) {
     int64_t reached = 0;
     SLUICE_TRY(SortForFit(sections, static_cast<FitOrder>(by), arena, order));
     SLUICE_TRY(LowestFit(sections, order, INT64_MAX, arena, trial, &reached));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greedy placement: one buffer after another, each at the lowest place that is free.
 //
-// Input   sections, an order of the free buffers.
+// Input   sections and an order of the free buffers; or the buffers themselves.
 // Output  offsets of the free buffers and their peak.
 // Errors  kOutOfMemory; a buffer without any place (banks) gets kNowhere.
-// Cost    O(pairs log pairs) per order.
+// Cost    O(pairs log pairs) per order; FitAround O(free buffers * buffers).
 // Source  greedy by size as in TFLM; orders by begin, size, area, duration, load.
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_LOWEST_FIT_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_LOWEST_FIT_H_
@@ -14,17 +14,7 @@
 
 namespace sluice {
 
-// Of equal buffers by one measure another one decides, and then which comes first in the
-// set. BestFit tries the orders before kTried; kBytes has no second measure.
-enum class FitOrder : uint8_t {
-  kBegin,
-  kSize,
-  kArea,
-  kDuration,
-  kLoad,
-  kTried,
-  kBytes
-};
+enum class FitOrder : uint8_t { kBegin, kSize, kArea, kDuration, kLoad, kCount };
 
 Status SortForFit(const Sections& sections, FitOrder by, Arena* arena,
                   Span<uint32_t> order);
@@ -38,6 +28,12 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
 // that sets the peak. Stops at a peak <= good_enough.
 Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
                Budget* budget, Arena* arena, Span<int64_t> offsets, int64_t* peak);
+
+// Without sections, for few free buffers among many fixed ones, which miss each other:
+// each is compared with all. The order is by bytes, then as given. Ends, with *placed
+// false, once a buffer ends above the capacity.
+Status FitAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
+                 Span<int64_t> offsets, bool* placed);
 
 }  // namespace sluice
 

@@ -188,29 +188,15 @@ Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& op
   return status;
 }
 
-Status FitAround(const LiveRangeSet& set, int64_t capacity, Arena* arena,
-                 Span<int64_t> offsets, bool* placed) {
-  ArenaScope scope(arena);
-  Sections sections;
-  SLUICE_TRY(CutNeighbours(set, arena, &sections));
-  Span<uint32_t> order;
-  Span<int64_t> found;
-  SLUICE_TRY(arena->Allocate(sections.buffers.size(), &order));
-  SLUICE_TRY(arena->Allocate(sections.buffers.size(), &found));
-  SLUICE_TRY(SortForFit(sections, FitOrder::kBytes, arena, order));
-  int64_t peak = 0;
-  SLUICE_TRY(LowestFit(sections, order, capacity, arena, found, &peak));
-  FillOffsets(set, sections, found, offsets);
-  *placed = peak <= capacity;
-  return Status::kOk;
-}
-
 }  // namespace
 
-Status PlaceAround(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
                    Span<int64_t> offsets, bool* placed, Diagnostic* diagnostic) {
+  LiveRangeSet set;
+  set.buffers = buffers;
+  *placed = false;
   SLUICE_TRY(CheckLiveRanges(set, capacity, arena, diagnostic));
-  return FitAround(set, capacity, arena, offsets, placed);
+  return FitAround(buffers, capacity, arena, offsets, placed);
 }
 
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,

@@ -54,9 +54,9 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
 
 // Places the buffers that have no fixed offset around those that have: the largest
 // first, of equal ones the first, each at its lowest free address. There is no search:
-// *placed is false as soon as a buffer ends above the capacity. offsets: of all buffers.
-// kBadInput also when two fixed buffers overlap.
-Status PlaceAround(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+// *placed is false as soon as a buffer ends above the capacity. offsets: of all buffers,
+// which have neither gaps nor banks. kBadInput also when two fixed buffers overlap.
+Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
                    Span<int64_t> offsets, bool* placed, Diagnostic* diagnostic);
 
 }  // namespace sluice

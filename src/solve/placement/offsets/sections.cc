@@ -352,18 +352,6 @@ static int64_t SectionPeak(const Sections& sections, uint32_t s) {
   return at + left;
 }
 
-Status CutNeighbours(const LiveRangeSet& set, Arena* arena, Sections* out) {
-  *out = Sections();
-  Cutter cutter(set, arena, out);
-  SLUICE_TRY(cutter.MakeBuffers());
-  SLUICE_TRY(cutter.MakePieces());
-  SLUICE_TRY(cutter.Sweep());
-  SLUICE_TRY(cutter.Look());
-  SLUICE_TRY(cutter.FillNear());
-  SLUICE_TRY(cutter.Look());
-  return cutter.FillHoles();
-}
-
 Status CutSections(const LiveRangeSet& set, Arena* arena, Sections* out) {
   *out = Sections();
   Cutter cutter(set, arena, out);

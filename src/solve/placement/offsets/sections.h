@@ -75,10 +75,6 @@ struct Sections {
 
 Status CutSections(const LiveRangeSet& set, Arena* arena, Sections* out);
 
-// Only what greedy placement looks at: buffers, their neighbours and their holes. Free
-// of the cost of a table of what each section holds.
-Status CutNeighbours(const LiveRangeSet& set, Arena* arena, Sections* out);
-
 }  // namespace sluice
 
 #endif  // SLUICE_SOLVE_PLACEMENT_OFFSETS_SECTIONS_H_
