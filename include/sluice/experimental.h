@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is being tried out. Everything in this header may change or go in any release,
- * without notice and without a new ABI version; what proves itself moves to sluice.h. It
- * is not in libsluice.so but in libsluice_experimental.so (and in libsluice.a), together
- * with all of sluice.h: link one or the other.
+ * without notice and without a new ABI version; what proves itself moves to sluice.h. The
+ * functions are not in libsluice.so but, together with all of sluice.h, in
+ * libsluice_experimental.so (and in libsluice.a): link one or the other. C99.
  *
- * The rules of sluice.h hold here too: struct_size first in structs that may grow, status
- * and diagnostic, memory of the context only, no globals, same inputs same bytes. */
+ * The rules at the head of sluice.h hold here too. In options, energy_exponent n and
+ * delay_exponent m mean cost = energy^n * delay^m; deadline_ns counts from the start of the
+ * call, 0: none; *cancel is polled, nonzero stops the call, NULL: nothing to poll. */
 #ifndef SLUICE_EXPERIMENTAL_H_
 #define SLUICE_EXPERIMENTAL_H_
 
@@ -16,15 +17,15 @@
 extern "C" {
 #endif
 
-/* What a given schedule costs (schedule.h); nothing is searched. notation orders layers
- * of the graph by index: any set of layers that compute, their views left out; what other
- * layers write or read goes through DRAM. Of the options (may be NULL) scratchpad_bytes
- * and the tile costs count. SLUICE_REJECTED: not a legal schedule; `fault` of the
- * evaluation says how, diagnostic names layer and tile (or the bytes that are missing:
- * the numbers then hold as if the buffer were larger). A plan made from a schedule has
- * this energy and at most this latency: its waits follow from addresses, and may let
- * transfers start earlier. Arrays of the evaluation are the caller's, each NULL or as
- * long as schedule.h says; their lengths come from a call without them. */
+/* What a given schedule (schedule.h) costs; nothing is searched. The notation orders layers
+ * of the graph by index: any set of layers that compute, without their views. Tensors of
+ * other layers go through DRAM. Of the options (may be NULL) scratchpad_bytes and the tile
+ * costs count. SLUICE_REJECTED: not a legal schedule; `fault` says why, the diagnostic names
+ * layer and tile. SLUICE_SCHEDULE_BUFFER: the diagnostic has the missing bytes, and the
+ * numbers hold as if the buffer were larger. A plan made from a schedule has this energy and
+ * at most this latency: its waits follow from addresses and may let transfers start earlier.
+ * Arrays of the evaluation are NULL or as long as schedule.h says; a call without them gives
+ * the lengths. */
 SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
                                            const sluice_graph_t* graph,
                                            const sluice_hardware_t* hardware,
@@ -32,32 +33,37 @@ SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
                                            const sluice_schedule_options_t* options,
                                            sluice_evaluation_t* evaluation,
                                            sluice_diagnostic_t* diagnostic);
-/* The same for tiles and transfers that are resolved already, of any machine. */
+/* The same for a resolved schedule, of any machine. */
 SLUICE_API sluice_status_t sluice_evaluate_timed(
     sluice_context_t* context, const sluice_timed_schedule_t* schedule,
     sluice_evaluation_t* evaluation, sluice_diagnostic_t* diagnostic);
 
 /* One GEMM on the memories of a descriptor, without a graph: P(m, n) += A(m, k) B(n, k),
- * 8-bit words. Axes 0 1 2 = M N K; the datum "of axis d" is the one without d: 0 B, 1 A,
- * 2 P. Memories: outer (DRAM, or any level), middle (one; absent when the outer one feeds
- * the PEs), inner (one per PE; absent when there is none). Of deeper hierarchies the best
- * two below the outer one, the others passed by; what is no such hierarchy (memories for
- * some operands only) is SLUICE_UNSUPPORTED. */
+ * 8-bit words. Axes 0 1 2 are M N K. The datum "of axis d" is the one without d: 0 is B,
+ * 1 is A, 2 is P. Memories: outer (DRAM, or any level), middle (one; absent when the outer
+ * one feeds the PEs), inner (one per PE; absent when there is none). Of a deeper hierarchy
+ * the best two memories below the outer one are used, the others bypassed. A hierarchy with
+ * memories for some operands only is SLUICE_UNSUPPORTED.
+ *
+ * sluice_gemm_options_t.solver: the proved optimum; or CoSA's one-shot assignment of prime
+ * factors, by its own objective, on at most all PEs. */
 enum { SLUICE_GEMM_EXACT = 0, SLUICE_GEMM_COSA = 1 };
+/* sluice_gemm_options_t.objective. */
 enum { SLUICE_GEMM_ENERGY = 0, SLUICE_GEMM_EDP = 1, SLUICE_GEMM_LATENCY = 2 };
 
+/* How to map a GEMM. */
 typedef struct sluice_gemm_options {
   uint32_t struct_size;
-  uint32_t solver;     /* SLUICE_GEMM_EXACT: proved optimum; _COSA: one-shot assignment
-                          of prime factors, by its own objective, at most all PEs */
-  uint32_t objective;  /* SLUICE_GEMM_ENERGY ...; of EXACT */
-  uint32_t at_most;    /* 0: exactly all PEs (of EXACT); 1: at most all */
-  uint32_t paper_form; /* 0: counts as a walk through the loops does; 1: closed form as
-                          published, which misses reuse across loops of one trip */
-  uint32_t certify;    /* of EXACT: also prove, and check the proof by separate code */
-  uint64_t deadline_ns; /* from the call on; 0 = none */
-  const uint32_t* cancel; /* polled; nonzero stops; may be NULL */
-  uint32_t from_level;  /* of the descriptor, where the operands lie; 0 = DRAM */
+  uint32_t solver;     /* SLUICE_GEMM_EXACT or _COSA */
+  uint32_t objective;  /* EXACT: SLUICE_GEMM_ENERGY, _EDP or _LATENCY */
+  uint32_t at_most;    /* EXACT: 0: use exactly all PEs; 1: at most all */
+  uint32_t paper_form; /* 0: count accesses as a walk through the loops does; 1: by the
+                          published closed form, which misses reuse across loops of one
+                          trip */
+  uint32_t certify;    /* EXACT: 1: write a proof too, and check it by separate code */
+  uint64_t deadline_ns;   /* see above */
+  const uint32_t* cancel; /* see above */
+  uint32_t from_level;    /* of the descriptor, where the operands lie; 0: DRAM */
   uint32_t reserved;
 } sluice_gemm_options_t;
 
@@ -67,29 +73,32 @@ enum { /* sluice_gemm_mapping_t.certificate */
   SLUICE_CERTIFICATE_REJECTED = 2
 };
 
+/* A loop nest of a GEMM and its cost. */
 typedef struct sluice_gemm_mapping {
   uint32_t struct_size;
-  uint32_t proved;      /* objective == bound */
+  uint32_t proved;      /* 1: objective == bound */
   uint32_t certificate; /* SLUICE_CERTIFICATE_ */
-  uint32_t outer_level, middle_level, inner_level; /* or SLUICE_NO_INDEX */
+  uint32_t outer_level, middle_level, inner_level; /* of the descriptor; or SLUICE_NO_INDEX */
   int64_t middle_tile[3]; /* elements of each axis in the middle memory */
   int64_t spatial[3];     /* PEs along each axis */
   int64_t inner_tile[3];  /* elements of each axis in one PE */
   uint8_t outer_order[4];  /* loops over middle tiles, innermost first; [3] is 0 */
-  uint8_t middle_order[4]; /* loops over array tiles in a middle tile */
-  uint8_t middle_holds;    /* bit d: the datum of axis d lives there; else bypassed */
-  uint8_t inner_holds;
+  uint8_t middle_order[4]; /* loops over array tiles in a middle tile, alike */
+  uint8_t middle_holds;    /* bit d: the datum of axis d is held there; else it bypasses */
+  uint8_t inner_holds;     /* alike */
   uint8_t reserved[6];
-  int64_t macs, cycles, pe_used; /* cycles: memories are taken as fast enough */
+  int64_t macs, cycles, pe_used; /* work; cycles with memories that never
+                                   limit; PEs at work */
   int64_t reads[3][3], writes[3][3]; /* words; [outer, middle, inner][datum] */
   double memory_pj[3];               /* outer, middle, inner */
-  double mac_pj, leak_pj, energy_pj, energy_pj_per_mac;
-  double objective; /* ENERGY, LATENCY: pJ per MAC; EDP: that by PEs used; COSA: its own */
+  double mac_pj, leak_pj, energy_pj, energy_pj_per_mac; /* parts; the sum; sum / macs */
+  double objective; /* ENERGY, LATENCY: pJ per MAC; EDP: that / PEs used; COSA: its own */
   double bound;     /* no mapping's objective is below */
-  uint64_t nodes;   /* of the search */
+  uint64_t nodes;   /* of the search, that were visited */
 } sluice_gemm_mapping_t;
 
-/* options may be NULL. SLUICE_INFEASIBLE: no split of the axes uses exactly all PEs. */
+/* Maps one GEMM of m * n * k MACs, each >= 1. options may be NULL. SLUICE_INFEASIBLE: no
+ * split of the axes uses exactly all PEs. */
 SLUICE_API sluice_status_t sluice_map_gemm(sluice_context_t* context,
                                            const sluice_hardware_t* hardware, int64_t m,
                                            int64_t n, int64_t k,
@@ -97,68 +106,76 @@ SLUICE_API sluice_status_t sluice_map_gemm(sluice_context_t* context,
                                            sluice_gemm_mapping_t* out_mapping,
                                            sluice_diagnostic_t* diagnostic);
 
-/* Static placement: buffers with known lifetimes -> offsets within a capacity. */
+/* Static placement: buffers with known lifetimes -> offsets within a capacity. Times are any
+ * steps, in half-open intervals; the caller's arrays are read during the call alone.
+ * sluice_buffer_t.flags: bits. */
 enum { SLUICE_BUFFER_FIXED = 1,      /* must lie at fixed_offset */
        SLUICE_BUFFER_SINGLE_BANK = 2 /* must not straddle a bank border */ };
 
+/* A buffer to place. */
 typedef struct sluice_buffer {
   int64_t begin, end;   /* lives during [begin, end) */
   int64_t bytes;        /* > 0 */
   int64_t alignment;    /* of its offset; power of two; 0 = 1 */
   int64_t fixed_offset; /* with SLUICE_BUFFER_FIXED */
-  uint64_t banks;       /* bit i: may touch bank i; 0 = any */
-  uint32_t flags;       /* SLUICE_BUFFER_ */
-  uint32_t gap_begin, gap_count; /* into sluice_placement_problem_t.gaps */
+  uint64_t banks;       /* bit i: may touch bank i; 0: any */
+  uint32_t flags;       /* SLUICE_BUFFER_ bits */
+  uint32_t gap_begin, gap_count; /* its entries of sluice_placement_problem_t.gaps */
   uint32_t reserved;
 } sluice_buffer_t;
 
 /* During [begin, end) the buffer uses only its bytes [first_byte, last_byte), counted from
  * its offset; equal bounds: none. Gaps of one buffer are sorted and disjoint. */
 typedef struct sluice_buffer_gap {
+  /* See above. */
   int64_t begin, end, first_byte, last_byte;
 } sluice_buffer_gap_t;
 
-/* Bytes nobody may use during [begin, end). */
+/* Bytes [offset, offset + bytes) that no buffer may use during [begin, end). */
 typedef struct sluice_reserved_region {
+  /* See above. */
   int64_t begin, end, offset, bytes;
 } sluice_reserved_region_t;
 
+/* What is to be placed, and where. */
 typedef struct sluice_placement_problem {
   uint32_t struct_size;
-  uint32_t buffer_count, gap_count, region_count;
-  const sluice_buffer_t* buffers;
-  const sluice_buffer_gap_t* gaps;
-  const sluice_reserved_region_t* regions;
-  int64_t capacity_bytes;
-  int64_t bank_bytes; /* 0 = one bank */
+  uint32_t buffer_count, gap_count, region_count; /* entries of the arrays */
+  const sluice_buffer_t* buffers;          /* NULL where there are none */
+  const sluice_buffer_gap_t* gaps;         /* alike */
+  const sluice_reserved_region_t* regions; /* alike */
+  int64_t capacity_bytes; /* offsets are in [0, capacity_bytes) */
+  int64_t bank_bytes;     /* bank i is [i * bank_bytes, (i + 1) * bank_bytes); 0: one bank */
 } sluice_placement_problem_t;
 
+/* How to place. Flags are 0 or 1. */
 typedef struct sluice_placement_options {
   uint32_t struct_size;
-  uint32_t smallest;    /* do not stop at a fit: minimise the peak */
+  uint32_t smallest;    /* do not stop at the first fit: minimise the peak */
   uint32_t fast;        /* heuristics only: no proofs */
   uint32_t no_conflict; /* do not look for a conflicting set when infeasible */
-  uint64_t max_nodes;   /* of the exact search; 0 = none */
-  uint64_t deadline_ns; /* from the call on; 0 = none */
-  const uint32_t* cancel;
+  uint64_t max_nodes;   /* of the exact search; 0: no bound */
+  uint64_t deadline_ns; /* see above */
+  const uint32_t* cancel; /* see above */
 } sluice_placement_options_t;
 
+/* What was found. Flags are 0 or 1. */
 typedef struct sluice_placement {
   uint32_t struct_size;
   uint32_t placed;      /* offsets hold a placement; at SLUICE_STOPPED one above capacity */
-  uint32_t proved;      /* smallest: no lower peak exists; infeasible: always */
+  uint32_t proved;      /* smallest: no lower peak exists; infeasible: always 1 */
   uint32_t irreducible; /* without any one of the conflicting buffers a fit exists */
-  uint32_t conflict_count;
+  uint32_t conflict_count; /* entries written to conflict */
   uint32_t reserved;
   int64_t peak_bytes;        /* highest byte used */
   int64_t lower_bound_bytes; /* no placement has a lower peak */
-  uint64_t nodes;            /* of the exact search */
+  uint64_t nodes;            /* of the exact search, that were visited */
 } sluice_placement_t;
 
-/* offsets and conflict: buffer_count entries each; conflict may be NULL. options may be
- * NULL. out_placement and offsets are also filled at SLUICE_STOPPED (the lowest peak that
- * was found) and at SLUICE_INFEASIBLE (proved; conflict names buffers that cannot lie
- * together, diagnostic.tensor the first of them). Bad buffers are named the same way. */
+/* Places buffers. offsets and conflict have buffer_count entries each; conflict and options
+ * may be NULL. SLUICE_STOPPED: offsets and out_placement hold the lowest peak that was found.
+ * SLUICE_INFEASIBLE: proved; conflict names buffers that cannot lie together, the
+ * diagnostic's tensor is the first of them. SLUICE_BAD_INPUT: tensor is the bad buffer. */
 SLUICE_API sluice_status_t sluice_place(sluice_context_t* context,
                                         const sluice_placement_problem_t* problem,
                                         const sluice_placement_options_t* options,
@@ -166,12 +183,13 @@ SLUICE_API sluice_status_t sluice_place(sluice_context_t* context,
                                         sluice_placement_t* out_placement,
                                         sluice_diagnostic_t* diagnostic);
 
-/* Replacement: operators that take whole tensors, in which order, what leaves the
- * scratchpad and returns, and where everything lies; the fewest bytes off chip. */
+/* Replacement: operators on whole tensors; in which order they run, which tensors leave the
+ * scratchpad and return, and where everything lies, so that the fewest bytes move off chip.
+ *
+ * sluice_operator_graph_t.tensor_role: */
 enum { SLUICE_ROLE_INTERMEDIATE = 0, SLUICE_ROLE_INPUT = 1, SLUICE_ROLE_OUTPUT = 2 };
-enum {
-  /* What the first departure of a tensor costs besides each return. */
-  SLUICE_CHARGE_HOST = 0, /* a write of intermediates; inputs and outputs are in DRAM */
+enum { /* sluice_replacement_options_t.charge: what a tensor's first spill costs */
+  SLUICE_CHARGE_HOST = 0, /* a write of an intermediate; inputs and outputs are in DRAM */
   SLUICE_CHARGE_PAPER = 1 /* a write of every tensor */
 };
 
@@ -179,79 +197,89 @@ enum {
  * Every tensor but the inputs is written by one operator. */
 typedef struct sluice_operator_graph {
   uint32_t struct_size;
-  uint32_t tensor_count, operator_count;
-  uint32_t edge_count;
+  uint32_t tensor_count, operator_count; /* how many */
+  uint32_t edge_count;          /* pairs in edges */
   const int64_t* tensor_bytes;  /* > 0 */
   const uint8_t* tensor_role;   /* SLUICE_ROLE_ */
-  const uint32_t* input_begin;
-  const uint32_t* inputs;       /* tensors */
-  const uint32_t* output_begin;
-  const uint32_t* outputs;
-  /* Per operator which of its inputs the first output may take over, or SLUICE_NO_INDEX;
-   * NULL = none. Holds when sizes are equal and nobody reads the input any more. */
+  const uint32_t* input_begin;  /* operator o reads inputs[input_begin[o]] to */
+  const uint32_t* inputs;       /* inputs[input_begin[o + 1] - 1]: indices of tensors */
+  const uint32_t* output_begin; /* alike */
+  const uint32_t* outputs;      /* alike */
+  /* Per operator the number of the input whose bytes its first output may take over, or
+   * SLUICE_NO_INDEX; NULL: none may. Done when sizes are equal and no operator reads the
+   * input later. */
   const uint32_t* in_place;
-  const uint32_t* edges; /* 2 * edge_count operators: before, after; beyond the tensors */
+  const uint32_t* edges; /* 2 * edge_count operators: one before the other, beyond what the
+                            tensors demand; NULL where there are none */
 } sluice_operator_graph_t;
 
+/* What to look for. Flags are 0 or 1. */
 typedef struct sluice_replacement_options {
   uint32_t struct_size;
   uint32_t charge;        /* SLUICE_CHARGE_ */
-  uint32_t parameters;    /* of a graph: constants count, else activations only */
-  uint32_t in_place;      /* of a graph: elementwise and reshape may reuse an operand */
-  uint32_t keep_order;    /* the order is the given one */
+  uint32_t parameters;    /* of a graph: constants take room too, not activations alone */
+  uint32_t in_place;      /* of a graph: elementwise and reshape may take over an operand */
+  uint32_t keep_order;    /* do not change the order */
   uint32_t fast;          /* no exact search */
   int64_t capacity_bytes; /* of the scratchpad; > 0 */
-  int64_t alignment;      /* of sizes and offsets; power of two; 0 = 1 */
-  const uint32_t* order;  /* with keep_order; NULL = as numbered */
-  uint64_t max_states;    /* of the exact search; 0 = 65536 */
-  uint64_t deadline_ns;   /* from the call on; 0 = none */
-  const uint32_t* cancel;
+  int64_t alignment;      /* of sizes and offsets; power of two; 0: 1 */
+  const uint32_t* order;  /* with keep_order, operator_count entries; NULL: as numbered */
+  uint64_t max_states;    /* of the exact search; 0: 65536 */
+  uint64_t deadline_ns;   /* see above */
+  const uint32_t* cancel; /* see above */
 } sluice_replacement_options_t;
 
 /* A tensor's stay in the scratchpad during the steps [begin, end). */
 typedef struct sluice_residence {
-  uint32_t tensor, begin, end;
-  uint32_t retrieved;  /* begins by a counted read; else created, or loaded once */
-  uint32_t spilled;    /* ends by a counted write */
-  uint32_t takes_over; /* residence whose bytes it takes in place, or SLUICE_NO_INDEX */
-  int64_t offset;
+  uint32_t tensor, begin, end; /* index of the tensor; steps */
+  uint32_t retrieved;  /* 1: begins with a counted read; else it is made, or loaded once */
+  uint32_t spilled;    /* 1: ends with a counted write */
+  uint32_t takes_over; /* index of the residence whose bytes it takes over, or
+                          SLUICE_NO_INDEX */
+  int64_t offset;      /* bytes, in the scratchpad */
 } sluice_residence_t;
 
+/* What a replacement costs. */
 typedef struct sluice_replacement_summary {
   uint32_t struct_size;
-  uint32_t proved;            /* spill + retrieve bytes are the fewest possible */
-  uint32_t operator_count, residence_count;
-  int64_t spill_bytes, retrieve_bytes;
-  int64_t lower_bound_bytes;  /* of spill + retrieve */
+  uint32_t proved;            /* 1: spill + retrieve bytes are the fewest possible */
+  uint32_t operator_count, residence_count; /* entries of sluice_replacement_plan */
+  int64_t spill_bytes, retrieve_bytes;      /* written to and read from DRAM, counted */
+  int64_t lower_bound_bytes;  /* of spill + retrieve: no replacement has fewer */
   int64_t peak_bytes;         /* highest byte used */
-  int64_t largest_operator_bytes; /* the least capacity any plan needs, rounded; less in
-                                     place */
-  uint64_t states;            /* of the searches */
+  int64_t largest_operator_bytes; /* of one operator's tensors, rounded: no replacement
+                                     needs less capacity, but in place */
+  uint64_t states;            /* of the searches, that were visited */
 } sluice_replacement_summary_t;
 
+/* An order and residences; owns its arrays, outlives the graph. */
 typedef struct sluice_replacement sluice_replacement_t;
 
-/* Of a network's layers (tensor and operator numbers are the graph's) or of operators. */
+/* Of a network's layers; indices of tensors and operators are the graph's. options must not
+ * be NULL. SLUICE_INFEASIBLE: one operator's tensors do not fit together. */
 SLUICE_API sluice_status_t sluice_replace(sluice_context_t* context,
                                           const sluice_graph_t* graph,
                                           const sluice_replacement_options_t* options,
                                           sluice_replacement_t** out_replacement,
                                           sluice_diagnostic_t* diagnostic);
+/* Of any operators; lists are read during the call. */
 SLUICE_API sluice_status_t sluice_replace_operators(
     sluice_context_t* context, const sluice_operator_graph_t* operators,
     const sluice_replacement_options_t* options, sluice_replacement_t** out_replacement,
     sluice_diagnostic_t* diagnostic);
+/* Gives its memory back to the context. NULL: nothing. */
 SLUICE_API void sluice_replacement_destroy(sluice_replacement_t* replacement);
-
+/* What it costs. */
 SLUICE_API sluice_status_t sluice_replacement_report(
     const sluice_replacement_t* replacement, sluice_replacement_summary_t* out_report);
-/* Borrowed; order: the operator of each step; residences in order of begin. */
+/* Borrowed: the operator of each step, and the residences in order of begin. */
 SLUICE_API sluice_status_t sluice_replacement_plan(
     const sluice_replacement_t* replacement, const uint32_t** out_order,
     const sluice_residence_t** out_residences);
 
-/* The order with the least sum of live bytes, nothing leaving (addresses may need more).
- * order: operator_count entries. options: parameters, in_place, deadline, cancel. */
+/* The order whose peak of live bytes is lowest when no tensor leaves the scratchpad
+ * (addresses may need more). order: operator_count entries, written. out_proved may be NULL.
+ * Of the options (may be NULL) deadline_ns and cancel count. */
 SLUICE_API sluice_status_t sluice_minimum_footprint(
     sluice_context_t* context, const sluice_operator_graph_t* operators,
     const sluice_replacement_options_t* options, uint32_t* order,
@@ -260,98 +288,104 @@ SLUICE_API sluice_status_t sluice_minimum_footprint(
 /* Layers of a graph on the memories of a descriptor, each by itself, from DRAM down; or a
  * tile of a layer whose operands lie in the scratchpad. Dims are N K C P Q R S G (batch,
  * output and input channels of a group, output rows and columns, filter rows and columns,
- * groups); operands 0 1 2 = input, weight, output. Convolutions (depthwise, grouped,
- * dilated), fully connected, batched matmul, pooling, elementwise. */
-enum {
-  SLUICE_MAP_KAPLA = 0,  /* exact where that is affordable, else the best search known */
-  SLUICE_MAP_EXACT = 1,  /* the exact search over KAPLA's space, or SLUICE_UNSUPPORTED */
-  SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending as published */
+ * groups). Operands 0 1 2 are input, weight, output; in masks they are bits 1 2 4.
+ * Convolutions (depthwise, grouped, dilated), fully connected, batched matmul, pooling and
+ * elementwise layers have loop nests; others are SLUICE_UNSUPPORTED. */
+enum { /* sluice_map_options_t.solver */
+  SLUICE_MAP_KAPLA = 0,  /* EXACT where that is affordable, else the best search known */
+  SLUICE_MAP_EXACT = 1,  /* exact search over KAPLA's space, or SLUICE_UNSUPPORTED */
+  SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending, as published */
   SLUICE_MAP_COSA = 3,   /* CoSA's assignment of prime factors, by its own objective */
   SLUICE_MAP_SEARCH = 4  /* local search, any hierarchy */
 };
+/* Lengths of arrays: dims; memory levels; array axes below a level. */
 enum { SLUICE_MAP_DIMS = 8, SLUICE_MAP_LEVELS = 6, SLUICE_MAP_AXES = 3 };
 
+/* How to map layers. Flags are 0 or 1. */
 typedef struct sluice_map_options {
   uint32_t struct_size;
   uint32_t solver;          /* SLUICE_MAP_ */
   uint32_t row_stationary;  /* GREEDY: unit tensors of a row-stationary array, else of a
                                systolic one */
-  uint32_t energy_exponent; /* cost = energy^n * delay^m; both 0 = energy alone, with
-                               tile_only energy * delay */
-  uint32_t delay_exponent;
-  uint32_t bypass;          /* operands may pass a memory by that need not hold them */
+  uint32_t energy_exponent; /* n; both 0: energy alone, with tile_only energy * delay */
+  uint32_t delay_exponent;  /* m */
+  uint32_t bypass;          /* operands may bypass memories that need not hold them */
   uint32_t wide;            /* EXACT: also arrays that leave usable units idle */
   uint32_t tile_only;       /* one tile from the scratchpad down, as plans declare it */
-  int32_t tile[4];          /* its output extents N H W K; 0 = the layer's */
-  int32_t tile_channels;    /* of its input, summed over; 0 = all */
-  uint32_t resident;        /* bits 1 input 2 weight 4 output: whole in the scratchpad,
+  int32_t tile[4];          /* its output extents N H W K; 0: the layer's */
+  int32_t tile_channels;    /* of its input, summed over; 0: all */
+  uint32_t resident;        /* mask of operands that lie whole in the scratchpad and are
                                neither fetched nor stored */
-  int64_t top_tile[8];      /* extents of the scratchpad tile by dim; 0 = free */
-  double cosa_utilisation, cosa_compute, cosa_traffic; /* weights; all 0 = -0.1 10 1 */
+  int64_t top_tile[8];      /* extents of the scratchpad tile by dim; 0: free */
+  double cosa_utilisation, cosa_compute, cosa_traffic; /* weights; all 0: -0.1, 10, 1 */
   uint32_t cosa_balance;    /* minimise |traffic - compute|, weighted */
   uint32_t reserved;
-  uint64_t deadline_ns;     /* from the call on; 0 = none */
-  const uint32_t* cancel;   /* polled; nonzero stops; may be NULL */
+  uint64_t deadline_ns;     /* see above */
+  const uint32_t* cancel;   /* see above */
 } sluice_map_options_t;
 
-/* Level 0 is nearest the MACs. Level l runs `temporal` steps, order[l][0] innermost, over
- * groups of `spatial` units (by fanout of that level), each with a tile of level l-1. */
+/* A loop nest of a layer and its cost. Level 0 is nearest the MACs. Level l runs `temporal`
+ * steps over groups of `spatial` units, each with a tile of level l-1. */
 typedef struct sluice_layer_mapping {
   uint32_t struct_size;
   sluice_status_t status; /* of this layer; all else is 0 unless SLUICE_OK */
-  uint32_t layer;
-  uint32_t same_as;       /* index of the first layer of this call with equal loops */
-  uint32_t proved;        /* nothing in the solver's space is better */
+  uint32_t layer;         /* index in the graph */
+  uint32_t same_as;       /* index of the first mapping of this call with equal loops */
+  uint32_t proved;        /* 1: nothing in the solver's space is better */
   uint32_t levels;        /* 0: a core array computes the tile, there are no loops */
-  uint32_t operands;      /* bits 1 input 2 weight 4 output */
-  uint32_t vector;        /* vector operations instead of MACs */
-  int64_t extent[8];
-  int32_t stride[2], dilation[2];
-  int64_t temporal[6][8];
-  int64_t spatial[6][3][8];
-  uint8_t order[6][8];
-  uint8_t hold[8];        /* by level: operand bits; a clear bit is a bypass */
-  int64_t operations, cycles, compute_cycles;
+  uint32_t operands;      /* mask of those the layer has */
+  uint32_t vector;        /* 1: vector operations instead of MACs */
+  int64_t extent[8];      /* of the layer, by dim */
+  int32_t stride[2], dilation[2]; /* along rows and columns */
+  int64_t temporal[6][8];   /* trips by level and dim */
+  int64_t spatial[6][3][8]; /* units by level, axis (fanout of that level) and dim */
+  uint8_t order[6][8];      /* dims by level, innermost loop first */
+  uint8_t hold[8];        /* by level: mask of operands held; the others bypass it */
+  int64_t operations, cycles, compute_cycles; /* work; time; time if memories never limit */
   int64_t level_cycles[6]; /* bytes of one instance / bandwidth; 0 = never limits */
   int64_t reads[6][3], writes[6][3]; /* words, over all instances of one node */
-  double operations_pj, level_pj[6], transfer_pj, leakage_pj, energy_pj; /* their sum */
+  double operations_pj, level_pj[6], transfer_pj, leakage_pj, energy_pj; /* pJ; the
+                                               last is the sum of the others */
   double utilisation; /* operations / (cycles x peak) */
   double objective;   /* energy^n * delay^m; of COSA the formulation's */
   double bound;       /* no mapping's objective is below */
-  uint64_t evaluated;
-  uint32_t element_bytes[3], partial_bytes;
+  uint64_t evaluated; /* loop nests that the solver looked at */
+  uint32_t element_bytes[3], partial_bytes; /* of each operand; of a partial sum */
 } sluice_layer_mapping_t;
 
-/* mappings: count structs; the first one's struct_size is that of all. Equal layers are
- * solved once. With one layer its failure is the call's; with more it stands in `status`
- * and the call goes on, unless memory or the deadline ends. options may be NULL. */
+/* Maps `count` layers, by index; equal layers are solved once. mappings: count structs, the
+ * first one's struct_size is that of all. With one layer, its failure is the call's. With
+ * more, a failure stands in the mapping's status and the call goes on, unless memory or the
+ * deadline ends. options may be NULL. */
 SLUICE_API sluice_status_t sluice_map_layers(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const uint32_t* layers, size_t count,
     const sluice_map_options_t* options, sluice_layer_mapping_t* mappings,
     sluice_diagnostic_t* diagnostic);
 
-/* A mapping as tensor, stack and update directives (KAPLA), with a NUL. names: layer,
- * input, weight, output; NULL = "layer", "in", "w", "out". tile_only as it was mapped.
- * buffer NULL or too small: SLUICE_BUFFER_TOO_SMALL and the required size in *size. */
+/* A mapping as KAPLA's tensor, stack and update directives: text with a NUL. names: of
+ * layer, input, weight, output; NULL: "layer", "in", "w", "out". tile_only: as mapped.
+ * *size: in, room in buffer; out, bytes of the text. buffer NULL or too small:
+ * SLUICE_BUFFER_TOO_SMALL. */
 SLUICE_API sluice_status_t sluice_mapping_directives(
     sluice_context_t* context, const sluice_hardware_t* hardware,
     const sluice_layer_mapping_t* mapping, uint32_t tile_only,
     const char* const names[4], char* buffer, size_t* size,
     sluice_diagnostic_t* diagnostic);
 
-/* How fast a graph runs in how much scratchpad. */
+/* A point of a curve: how fast a graph runs in how much scratchpad. */
 typedef struct sluice_curve_point {
-  uint64_t scratchpad_bytes; /* ascending; the last is the hardware's, or the budget */
-  uint64_t plan_bytes;       /* that the best plan for it uses: never more */
-  uint64_t latency_cycles;   /* never rises: a plan for less is a plan for more */
+  uint64_t scratchpad_bytes; /* ascending; the last is the hardware's capacity, or the
+                                budget of the options */
+  uint64_t plan_bytes;       /* that the best plan for it uses; at most scratchpad_bytes */
+  uint64_t latency_cycles;   /* never above the point before: its plan fits here too */
   double energy_pj;          /* of that plan */
 } sluice_curve_point_t;
 
-/* *count: in, the points wanted (at least 2); out, those made: spread evenly by ratio from
- * the smallest scratchpad that works up; fewer when the deadline (of the whole call)
- * ends. options may be NULL; max_iterations hold for each plan, and without exponents
- * latency is minimised. */
+/* Latency over scratchpad. *count: in, the points wanted, 2 to 256; out, those made. They are
+ * spread evenly by ratio, from the smallest scratchpad that has a plan up. When the deadline
+ * (of the whole call) ends there are fewer. options may be NULL; max_iterations hold for each
+ * plan; without exponents latency is minimised. */
 SLUICE_API sluice_status_t sluice_curve(sluice_context_t* context,
                                         const sluice_graph_t* graph,
                                         const sluice_hardware_t* hardware,
@@ -359,219 +393,248 @@ SLUICE_API sluice_status_t sluice_curve(sluice_context_t* context,
                                         sluice_curve_point_t* points, uint32_t* count,
                                         sluice_diagnostic_t* diagnostic);
 
-/* Parametric families: one dimension of a graph (KV length, batch, tokens) over a range,
- * planned once for the tops of buckets, selected at run time by a binary search. The
- * plan of a bucket is that of its top: a smaller value runs in it padded, or masked as a
- * KV position is. Between buckets tensors lie elsewhere (sluice_plan_tensor): states
- * are moved when the bucket changes. */
+/* Parametric families: plans for one dimension of a graph (KV length, batch, tokens) over a
+ * range. The range is cut into buckets; each has one plan, made for its top. At run time a
+ * binary search selects. A smaller value runs in the plan padded, or masked as a KV position
+ * is. Buckets place tensors differently (sluice_plan_tensor): states must be moved when the
+ * bucket changes. A family owns its plans. */
 typedef struct sluice_family sluice_family_t;
 
-/* graph.fbs bytes of the graph with this value; they must live until the next call.
- * Nonzero: the family cannot be made, SLUICE_BAD_ARGUMENT. */
+/* Gives the graph.fbs bytes of the graph for a value; they must live until its next call or
+ * the end of sluice_family_create. Nonzero: sluice_family_create fails with
+ * SLUICE_BAD_ARGUMENT. */
 typedef int32_t (*sluice_family_graph_fn)(void* user, int64_t value,
                                           const void** bytes, size_t* size);
 
+/* What a family is for. */
 typedef struct sluice_family_options {
   uint32_t struct_size;
-  uint32_t tops;            /* entries of `top`; 0 = chosen: buckets are halved where the
-                               top costs more than tolerance above the bucket below */
-  const int64_t* top;       /* ascending; the last one is `last` */
+  uint32_t tops;            /* entries of `top`; 0: tops are chosen. The bucket whose cost
+                               has the largest ratio to its lower neighbour's is halved, as
+                               long as that is above tolerance */
+  const int64_t* top;       /* tops of the buckets, ascending; the last one is `last` */
   int64_t first, last;      /* the range, both ends in it; 0 < first */
-  uint32_t most;            /* buckets, where they are chosen; 0 = 16 */
-  uint32_t tolerance_percent; /* 0 = 10 */
-  sluice_family_graph_fn graph;
-  void* user;
+  uint32_t most;            /* buckets, where tops are chosen; 0: 16 */
+  uint32_t tolerance_percent; /* 0: 10 */
+  sluice_family_graph_fn graph; /* not NULL */
+  void* user;               /* handed to graph as it is */
   const sluice_schedule_options_t* schedule; /* of every plan; may be NULL */
 } sluice_family_options_t;
 
+/* Plans the buckets, the first from scratch, the others from their neighbours. Errors: those
+ * of sluice_schedule for the first bucket that fails. */
 SLUICE_API sluice_status_t sluice_family_create(sluice_context_t* context,
                                                 const sluice_hardware_t* hardware,
                                                 const sluice_family_options_t* options,
                                                 sluice_family_t** out_family,
                                                 sluice_diagnostic_t* diagnostic);
+/* Gives the family's memory back to its context, its plans too. NULL: nothing. */
 SLUICE_API void sluice_family_destroy(sluice_family_t* family);
-/* The plan for a value, borrowed, and the top of its bucket; no allocation, no lock: any
- * number of threads may select from a family at a time. NULL outside the range. */
+/* The plan for a value, borrowed, and the top of its bucket (out_top may be NULL). NULL:
+ * the value is outside the range. No allocation, no lock: any number of threads may select
+ * from a family at a time. */
 SLUICE_API const sluice_plan_t* sluice_family_select(const sluice_family_t* family,
                                                      int64_t value, int64_t* out_top);
-/* Bucket i by number: NULL behind the last. */
+/* The same for bucket i, from 0. NULL: there is no such bucket. */
 SLUICE_API const sluice_plan_t* sluice_family_bucket(const sluice_family_t* family,
                                                      uint32_t i, int64_t* out_top);
 
-/* Where another stream may have the machine: in front of block instance k of a stream
- * (and behind the last), all engines drained. */
+/* A border between blocks where another stream may have the machine: all engines are
+ * drained. Point k is in front of block instance k; the last is behind the last instance. */
 typedef struct sluice_preemption_point {
-  uint64_t cycles;      /* of instance k - 1 by itself, from drained to drained */
+  uint64_t cycles;      /* that instance k - 1 takes by itself; 0 for point 0 */
   uint64_t dead_offset; /* the longest run of scratchpad bytes that no later instance */
-  uint64_t dead_bytes;  /* reads before it has written them: another may use them */
-  uint64_t live_bytes;  /* that must be as they were when the stream goes on */
+  uint64_t dead_bytes;  /* reads before it has written them: free for another stream */
+  uint64_t live_bytes;  /* bytes that must be unchanged when the stream goes on */
 } sluice_preemption_point_t;
 
-/* *count: in, room in points (NULL: 0); out, instances + 1. Too little room:
- * SLUICE_BUFFER_TOO_SMALL. The plan is verified first. One node only. See
- * max_block_cycles of the schedule options for more points. */
+/* The points of a plan, which is verified first; one node only. *count: in, room in points
+ * (NULL: 0); out, instances + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made with
+ * max_block_cycles has more points. */
 SLUICE_API sluice_status_t sluice_preemption_points(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_plan_t* plan,
     sluice_preemption_point_t* points, uint32_t* count,
     sluice_diagnostic_t* diagnostic);
 
-/* Several models on one machine and in one scratchpad. Each has a plan of its own, and
- * regions of its own in DRAM. They take turns: a turn is a run of block instances of one
- * stream, from drained to drained; the next turn starts when the last one has drained. All
+/* Several models on one machine of one node and in one scratchpad. Each model has a plan of
+ * its own, and regions of its own in DRAM. They take turns: a turn is a run of block
+ * instances of one stream; the next turn starts when all engines have drained. All models
  * are ready at cycle 0 and run once. */
-enum {
-  SLUICE_SHARE_AUTO = 0, /* the lower weighted sum of finish_cycles of both */
-  /* Each model has a range of the scratchpad for itself: turns may end at any block. The
-   * weighted sum of latencies is least over all choices from the models' curves. */
+enum { /* sluice_coschedule_options_t.share */
+  SLUICE_SHARE_AUTO = 0, /* the mode below with the lower weighted sum of finish_cycles */
+  /* Each model has a range of the scratchpad for itself, and turns may end at any block.
+   * The ranges are those sizes of the models' curves whose weighted sum of latencies is
+   * least. */
   SLUICE_SHARE_PARTITION = 1,
-  /* Each model has the whole scratchpad (but the reserved ranges) during its turns, which
-   * end only where none of its bytes there is live. */
+  /* Each model has the whole scratchpad, without reserved ranges, during its turns. They end
+   * only where none of its bytes there is live. */
   SLUICE_SHARE_TIME = 2
 };
+/* The most models of one call. */
 enum { SLUICE_MODELS_MAX = 8 };
 
+/* One model of several. */
 typedef struct sluice_model {
-  const sluice_graph_t* graph;
-  uint32_t weight; /* of its cycles in the sums; 0 = 1 */
+  const sluice_graph_t* graph; /* read during the call alone */
+  uint32_t weight; /* of its cycles in the sums; 0: 1 */
   uint32_t reserved;
-  /* This model has [reserved_offset, + reserved_bytes), and nobody else; offset aligned to
-   * 64 and the scratchpad's alignment. 0 bytes: the scheduler decides. */
+  /* Bytes [reserved_offset, + reserved_bytes) of the scratchpad are this model's alone, and
+   * it uses no others. The offset is a multiple of 64 and of the scratchpad's alignment.
+   * 0 bytes: the call decides. */
   uint64_t reserved_offset, reserved_bytes;
 } sluice_model_t;
 
+/* How to share. */
 typedef struct sluice_coschedule_options {
   uint32_t struct_size;
   uint32_t share;            /* SLUICE_SHARE_ */
-  uint64_t scratchpad_bytes; /* for all; 0 = the hardware's capacity, never above it */
-  /* No turn takes longer while another model waits: blocks are cut to it. 0 = no limit:
-   * each model runs to its end. */
+  uint64_t scratchpad_bytes; /* for all; 0, or more than the hardware has: its capacity */
+  /* The longest turn while another model waits; blocks are cut to it. 0: no limit, each
+   * model runs to its end. */
   uint64_t max_turn_cycles;
-  uint64_t deadline_ns;    /* of the whole call; 0 = none */
-  uint64_t max_iterations; /* of each plan; 0 = none */
-  uint64_t seed;
-  const uint32_t* cancel;
-  uint32_t points; /* of each curve, planned where they matter; 0 = 12 */
+  uint64_t deadline_ns;    /* of the whole call; see above */
+  uint64_t max_iterations; /* of each plan; 0: no bound by count */
+  uint64_t seed;           /* of each plan's search */
+  const uint32_t* cancel;  /* see above */
+  uint32_t points; /* of each curve, planned only where they matter; 0: 12 */
   uint32_t reserved;
 } sluice_coschedule_options_t;
 
+/* A run of block instances of one stream. */
 typedef struct sluice_turn {
-  uint32_t model;
+  uint32_t model; /* index */
   uint32_t first_instance, end_instance; /* [first, end) */
   uint32_t reserved;
-  uint64_t cycles; /* drained to drained */
+  uint64_t cycles; /* from drained to drained */
 } sluice_turn_t;
 
+/* What a model got. */
 typedef struct sluice_member {
   uint32_t struct_size;
-  uint32_t turns;
-  const sluice_plan_t* plan; /* borrowed; its stream's GBUF slots are bound to the range */
-  uint64_t offset, bytes;    /* the range of the scratchpad its stream stays in */
-  uint64_t latency_cycles;   /* of the plan by itself, undisturbed */
+  uint32_t turns;            /* how many it has */
+  const sluice_plan_t* plan; /* borrowed from the cohort; bound to the range */
+  uint64_t offset, bytes;    /* the range of the scratchpad that its stream uses */
+  uint64_t latency_cycles;   /* of the plan when it runs alone */
   uint64_t finish_cycles;    /* when its last turn ends */
-  uint64_t equal_cycles;     /* its latency in an equal share; 0 = no plan for it */
-  uint64_t longest_wait_cycles; /* that others ran while it was ready */
+  uint64_t equal_cycles;     /* its latency in an equal share; 0: there is no plan for it */
+  uint64_t longest_wait_cycles; /* that it was ready and others ran */
 } sluice_member_t;
 
+/* What all got. Sums are over the models. */
 typedef struct sluice_cohort_summary {
   uint32_t struct_size;
   uint32_t share;  /* SLUICE_SHARE_PARTITION or _TIME: the mode that was taken */
-  uint32_t models, turns;
-  uint32_t proved; /* PARTITION: no other sizes of the curves have a lower sum, where
-                      less scratchpad is never faster */
-  uint32_t stop_reason;
+  uint32_t models, turns; /* how many */
+  uint32_t proved; /* PARTITION: 1: no other sizes of the curves have a lower sum, if no
+                      plan for less scratchpad is faster than one for more */
+  uint32_t stop_reason; /* SLUICE_STOP_ */
   uint64_t total_cycles;         /* when the last turn ends */
-  uint64_t latency_sum;          /* weight * latency_cycles, over the models */
+  uint64_t latency_sum;          /* weight * latency_cycles */
   uint64_t finish_sum;           /* weight * finish_cycles */
-  uint64_t equal_latency_sum;    /* weight * equal_cycles; 0 = one has no plan */
-  uint64_t partition_finish_sum; /* of either mode, where it was looked at and is */
-  uint64_t time_finish_sum;      /* possible; else 0 */
+  uint64_t equal_latency_sum;    /* weight * equal_cycles; 0: one has no plan */
+  uint64_t partition_finish_sum; /* finish_sum of the mode PARTITION; 0: not possible, or */
+  uint64_t time_finish_sum;      /* not looked at; alike of the mode TIME */
 } sluice_cohort_summary_t;
 
+/* Plans and turns of several models; owns them. */
 typedef struct sluice_cohort sluice_cohort_t;
 
-/* Every plan has passed verify, and all together sluice_verify_together.
- * SLUICE_INFEASIBLE: no division holds all models (diagnostic: bytes), or no turn can be
- * as short as asked for. options may be NULL. Graphs and hardware are not kept. */
+/* Plans models together. Each plan has passed verify, and all plans and turns have passed
+ * sluice_verify_together. options may be NULL; graphs and hardware may go after the call.
+ * SLUICE_INFEASIBLE: no division holds all models (the diagnostic has model and bytes), or
+ * no turn can be as short as max_turn_cycles. */
 SLUICE_API sluice_status_t sluice_coschedule(
     sluice_context_t* context, const sluice_hardware_t* hardware,
     const sluice_model_t* models, uint32_t model_count,
     const sluice_coschedule_options_t* options, sluice_cohort_t** out_cohort,
     sluice_diagnostic_t* diagnostic);
+/* Gives its memory back to the context, with all plans. NULL: nothing. */
 SLUICE_API void sluice_cohort_destroy(sluice_cohort_t* cohort);
+/* What all got. */
 SLUICE_API sluice_status_t sluice_cohort_report(const sluice_cohort_t* cohort,
                                                 sluice_cohort_summary_t* out_summary);
+/* What model `model` got. SLUICE_BAD_ARGUMENT: there is no such model. */
 SLUICE_API sluice_status_t sluice_cohort_member(const sluice_cohort_t* cohort,
                                                 uint32_t model,
                                                 sluice_member_t* out_member);
-/* Borrowed; in the order of time. */
+/* The turns, borrowed, in the order of time. */
 SLUICE_API sluice_status_t sluice_cohort_turns(const sluice_cohort_t* cohort,
                                                const sluice_turn_t** out_turns,
                                                uint32_t* out_count);
 
-/* The judge of streams that take turns; shares no code with the scheduler. Each plan must
- * be valid by itself; turns must cover each stream once and in order; in each turn, every
- * scratchpad byte that is read must have been written last by the same stream.
- * SLUICE_REJECTED: rule "turns" or "foreign", or the plan's own; diagnostic.model: whose. */
+/* Judges streams that take turns; shares no code with the scheduler. Each plan must be valid
+ * by itself; turns must cover each stream once and in order; in each turn, every scratchpad
+ * byte that is read must have been written last by the same stream. SLUICE_REJECTED: the
+ * diagnostic has the model and a rule: "turns", "foreign", or the plan's own. */
 SLUICE_API sluice_status_t sluice_verify_together(
     sluice_context_t* context, const sluice_hardware_t* hardware,
     const sluice_graph_t* const* graphs, const sluice_plan_t* const* plans,
     uint32_t model_count, const sluice_turn_t* turns, uint32_t turn_count,
     sluice_diagnostic_t* diagnostic);
 
-/* Layers of a graph on a mesh of nodes (KAPLA): which run together, on which nodes, what
- * stays on the chip between them. Spatial segments: every stage has nodes of its own and
- * all work at once, slice of the batch after slice. Temporal ones: layer after layer on
- * all nodes. Costs are those of the mesh model, leakage of the whole chip. */
-enum { SLUICE_SEGMENTS_CHAIN = 0, /* the best chain, layers priced where it matters */
-       SLUICE_SEGMENTS_TOP_K = 1, /* published: the top_k best chains by estimates, the
-                                     segments on them solved */
+/* Layers of a graph on a mesh of nodes (KAPLA): which run together, on which nodes, and what
+ * stays on the chip between them. In a spatial segment every stage has nodes of its own and
+ * all work at once, slice of the batch after slice. In a temporal segment layer after layer
+ * runs on all nodes. Costs are those of the mesh model, with the leakage of the whole chip.
+ *
+ * sluice_segment_options_t.solver: */
+enum { SLUICE_SEGMENTS_CHAIN = 0, /* the best chain; layers are mapped where that may
+                                     change it */
+       SLUICE_SEGMENTS_TOP_K = 1, /* as published: the top_k best chains by estimates, and
+                                     the segments on them solved */
        SLUICE_SEGMENTS_LAYERS = 2 /* every layer by itself */ };
+/* sluice_segment_t.kind. */
 enum { SLUICE_SEGMENT_SINGLE = 0, SLUICE_SEGMENT_SPATIAL = 1,
        SLUICE_SEGMENT_TEMPORAL = 2 };
 
+/* What to look for. Flags are 0 or 1. */
 typedef struct sluice_segment_options {
   uint32_t struct_size;
   uint32_t solver;          /* SLUICE_SEGMENTS_ */
-  uint32_t energy_exponent; /* cost = energy^n * delay^m; both 0: energy */
-  uint32_t delay_exponent;
-  uint32_t top_k;           /* 0 = 4, at most 64 */
-  uint32_t max_stages;      /* 0 = 5, at most 8 */
+  uint32_t energy_exponent; /* n; both 0: energy alone */
+  uint32_t delay_exponent;  /* m */
+  uint32_t top_k;           /* chains, at most 64; 0: 4 */
+  uint32_t max_stages;      /* of a spatial segment, at most 8; 0: 5 */
   uint32_t proof;           /* leave nothing out: for small meshes and networks */
-  uint32_t word_bytes;      /* of every word; 0 = as the tensors are */
-  uint32_t no_spatial, no_temporal;
-  uint64_t max_prices;      /* layers mapped beyond each by itself; 0 = 500, or two per
-                               layer; with proof no limit */
-  uint64_t deadline_ns;     /* from the call on; 0 = none */
-  const uint32_t* cancel;   /* polled; nonzero stops; may be NULL */
+  uint32_t word_bytes;      /* of every word; 0: as the tensors' */
+  uint32_t no_spatial, no_temporal; /* no segments of this kind */
+  uint64_t max_prices;      /* layers mapped beyond each by itself; 0: 500, or two per
+                               layer if more; with proof no limit */
+  uint64_t deadline_ns;     /* see above */
+  const uint32_t* cancel;   /* see above */
 } sluice_segment_options_t;
 
+/* What a segment or a schedule costs, of one run of the graph. */
 typedef struct sluice_segment_cost {
   double operations_pj, registers_pj, transfer_pj, scratchpad_pj, dram_pj, noc_pj,
-      leakage_pj, energy_pj; /* the last is their sum */
-  uint64_t cycles, dram_read_bytes, dram_write_bytes;
+      leakage_pj, energy_pj; /* the last is the sum of the others */
+  uint64_t cycles, dram_read_bytes, dram_write_bytes; /* latency; traffic */
 } sluice_segment_cost_t;
 
+/* Layers that run together. */
 typedef struct sluice_segment {
   uint32_t kind;        /* SLUICE_SEGMENT_ */
-  uint32_t first_layer; /* into the schedule's layers */
-  uint32_t layer_count;
-  uint32_t stages;
+  uint32_t first_layer; /* index in the schedule's layers */
+  uint32_t layer_count; /* from there on */
+  uint32_t stages;      /* that work at once */
   uint32_t top_batch;   /* slices of the batch */
   uint32_t reserved;
   uint64_t node_cycles, dram_cycles; /* cost.cycles is the larger one */
-  sluice_segment_cost_t cost;
+  sluice_segment_cost_t cost;        /* of the segment */
 } sluice_segment_t;
 
+/* A layer of a schedule. */
 typedef struct sluice_segment_layer {
-  uint32_t layer;             /* of the graph */
-  uint32_t segment, stage;
-  uint32_t producer;          /* index of the layer whose output it takes on the chip, or
-                                 SLUICE_NO_INDEX */
-  uint32_t column, row, columns, rows; /* its nodes */
+  uint32_t layer;             /* index in the graph */
+  uint32_t segment, stage;    /* index of its segment; its stage there */
+  uint32_t producer;          /* index in the schedule's layers of the one whose output it
+                                 takes on the chip, or SLUICE_NO_INDEX */
+  uint32_t column, row, columns, rows; /* its rectangle of nodes */
   uint32_t top_ifm, top_ofm;  /* groups of channels its input and output move in */
-  uint32_t fetches, stores;   /* from and to DRAM, beside what stays on the chip */
-  uint32_t kept;              /* bits 1 input 2 weight 4 output: whole in scratchpads */
+  uint32_t fetches, stores;   /* from and to DRAM; tensors that stay on the chip not
+                                 counted */
+  uint32_t kept;              /* mask of operands that lie whole in scratchpads */
   uint32_t reserved;
   int32_t split[2][8];        /* parts along columns and rows: N K C P Q R S G */
   double energy_pj;           /* without leakage */
@@ -579,17 +642,18 @@ typedef struct sluice_segment_layer {
   uint64_t scratchpad_bytes;  /* of the fullest node */
 } sluice_segment_layer_t;
 
+/* A schedule on a mesh, and what was looked at. Fields marked "in" are the caller's. */
 typedef struct sluice_segment_schedule {
   uint32_t struct_size;
-  uint32_t proved;     /* no schedule of the space costs less */
-  uint32_t capacity;   /* in: of the arrays; as many as the graph has layers suffice */
-  uint32_t segment_count, layer_count; /* what there is */
+  uint32_t proved;     /* 1: no schedule of the space costs less */
+  uint32_t capacity;   /* in: entries of both arrays; the graph's layers are enough */
+  uint32_t segment_count, layer_count; /* of the schedule, also where capacity is less */
   uint32_t stop_reason;                /* SLUICE_STOP_ */
-  sluice_segment_t* segments;          /* the caller's, or NULL */
-  sluice_segment_layer_t* layers;
-  sluice_segment_cost_t cost;
-  sluice_segment_cost_t layers_cost; /* of layer by layer, sums only */
-  double objective, layers_objective;
+  sluice_segment_t* segments;          /* in: array to be filled, or NULL */
+  sluice_segment_layer_t* layers;      /* in: alike */
+  sluice_segment_cost_t cost;          /* of the schedule */
+  sluice_segment_cost_t layers_cost; /* of every layer by itself, sums only */
+  double objective, layers_objective;  /* cost of the schedule; of every layer by itself */
   double bound;        /* no schedule of the space is below */
   uint64_t vertices;   /* layers with MACs and what follows them */
   uint64_t candidates, spatial_candidates; /* segments; spatial ones */
@@ -597,11 +661,14 @@ typedef struct sluice_segment_schedule {
   uint64_t valid;      /* of them that may fit the scratchpads */
   uint64_t priced;     /* of them solved */
   uint64_t prices;     /* layers mapped for that */
-  char* text;          /* in: the caller's or NULL; the schedule as directives (KAPLA:
-                          same names, same sizes, matched updates) with a NUL */
-  uint64_t text_bytes; /* in: of text; out: what is needed, text is left if more */
+  char* text;          /* in: to be filled, or NULL; the schedule as KAPLA's directives
+                          (same names, same sizes, matched updates), with a NUL */
+  uint64_t text_bytes; /* in: room in text; out: what is needed; if that is more, text is
+                          not written */
 } sluice_segment_schedule_t;
 
+/* Plans a graph on a mesh. options may be NULL. SLUICE_UNSUPPORTED: the machine or a layer is
+ * not of the mesh model. */
 SLUICE_API sluice_status_t sluice_segments(sluice_context_t* context,
                                            const sluice_graph_t* graph,
                                            const sluice_hardware_t* hardware,

@@ -14,86 +14,97 @@
  *   may be used by many instances. All engines visit the instances in one order.
  *   Operands name slots; an instance binds each slot to (region, 64-bit base) and the
  *   body's kernels to a run of the kernel table. Only bindings are ever patched.
- * Parameters (KV position) are values known when a run starts. One enters addresses
- *   alone: for each patch, the driver or the walker takes base + value * step as the
- *   binding's base. Everything else is constant. A patched slot lies in region STATE
- *   and is only stored to, and that region is stored to through patched slots alone.
+ * Parameters (KV position) are values known when a run starts. They change addresses and
+ *   nothing else: for each patch, the driver or the walker takes base + value * step as
+ *   the binding's base. A patched slot lies in region STATE and is stored to, never read;
+ *   all stores to that region go through patched slots.
  * Waits hold on completion only; completion of an instruction implies that its effects
  *   are visible and that all earlier ones on that engine have completed.
- * Timing, in cycles: COMPUTE and HOST take what they declare; LOAD and STORE take
- *   latency + ceil(bytes * denominator / numerator) of the DRAM bandwidth; FORWARD
- *   takes hop latency * farthest hops + ceil(bytes / link bandwidth). An instruction
+ * Timing, in cycles: COMPUTE and HOST take what they declare. LOAD and STORE take
+ *   dma_latency_cycles + ceil(bytes / DRAM bytes per cycle). FORWARD takes
+ *   hop_latency_cycles * hops to the farthest node + ceil(bytes / link bytes per cycle).
+ *   The bandwidths are rationals of hardware.fbs. An instruction
  *   whose engine is free and whose waits hold at t starts at t; completions at t come
  *   before starts at t. No instruction takes zero cycles or moves zero bytes.
  * Regions. Addresses are (region, offset in bytes). The driver places each region
  *   anywhere aligned to region_alignment; GBUF offsets are within one node's scratchpad.
  *
- * What the parts are for. Several nodes: rectangles in transfers, a send engine and a
- *   compute engine per node. Spills: STOREs to and LOADs from WORKSPACE. Slices along K:
- *   boxes; along C: FIRST and LAST with an accumulator. KV caches: region STATE with
- *   patches. Repeated layers: one body, many instances. Rescheduling: a body, its
- *   directory entry, its bindings and two hashes are replaced, the rest stays. Several
- *   models in one scratchpad: each stream's GBUF slots are bound like any other region.
+ * What the parts are for:
+ *   several nodes            rectangles in transfers; per node a compute and a send engine
+ *   spills                   STOREs to and LOADs from region WORKSPACE
+ *   slices of a layer        along K: boxes; along C: FIRST, LAST and an accumulator
+ *   KV caches                region STATE with patches
+ *   repeated layers          one body with many instances
+ *   rescheduling             a body, its directory entry, its bindings and two hashes are
+ *                            replaced, the rest stays
+ *   several models           each stream's GBUF slots are bound to a range of its own
  *
  * Hashes are FNV-1a 64 with little-endian 32-bit words in place of bytes.
  *
  * Every struct has a fixed size, a multiple of 8 bytes, and only fields of at most four
- * bytes; reserved fields are zero. 64-bit values are two words, low first. */
+ * bytes. Fields named reserved are zero. 64-bit values are two words, _lo first. A pair
+ * of fields x_count and x_offset is an array: entries, and bytes from the image's start. */
 #ifndef SLUICE_STREAM_H_
 #define SLUICE_STREAM_H_
 
 #include <stdint.h>
 
-#define SLUICE_STREAM_MAGIC 0x31534C53u /* "SLS1" */
-#define SLUICE_STREAM_VERSION 0u
+#define SLUICE_STREAM_MAGIC 0x31534C53u /* "SLS1", the first word of a stream */
+#define SLUICE_STREAM_VERSION 0u /* of this layout; the second word */
 #define SLUICE_NONE 0xffffffffu /* no operand, no index */
 
-enum { SLUICE_ENGINE_DMA = 0, SLUICE_ENGINE_HOST = 1, SLUICE_ENGINE_NODE0 = 2 };
-#define SLUICE_ENGINE_COMPUTE(node) (2u + 2u * (uint32_t)(node))
-#define SLUICE_ENGINE_SEND(node) (3u + 2u * (uint32_t)(node))
+enum { /* engines: the DMA channel, the host, the first of the nodes' */
+  SLUICE_ENGINE_DMA = 0,
+  SLUICE_ENGINE_HOST = 1,
+  SLUICE_ENGINE_NODE0 = 2
+};
+#define SLUICE_ENGINE_COMPUTE(node) (2u + 2u * (uint32_t)(node)) /* a node's compute engine */
+#define SLUICE_ENGINE_SEND(node) (3u + 2u * (uint32_t)(node))    /* a node's send engine */
 
-enum {                              /* regions */
-       SLUICE_REGION_GBUF = 0,      /* scratchpad of the node the instruction names */
-       SLUICE_REGION_CONST = 1,     /* weights and parameters, read only */
-       SLUICE_REGION_INPUT = 2,     /* graph inputs, read only */
-       SLUICE_REGION_OUTPUT = 3,    /* graph outputs */
-       SLUICE_REGION_STATE = 4,     /* persists over runs, starts zeroed (KV cache) */
-       SLUICE_REGION_WORKSPACE = 5, /* intermediate tensors, spills, partial sums */
-       SLUICE_REGION_COUNT = 6
+enum { /* regions: where a slot may lie */
+  SLUICE_REGION_GBUF = 0,      /* scratchpad of the node that the instruction names */
+  SLUICE_REGION_CONST = 1,     /* weights and parameters, read only */
+  SLUICE_REGION_INPUT = 2,     /* graph inputs, read only */
+  SLUICE_REGION_OUTPUT = 3,    /* graph outputs */
+  SLUICE_REGION_STATE = 4,     /* persists over runs, zero before the first (KV cache) */
+  SLUICE_REGION_WORKSPACE = 5, /* intermediate tensors, spills, partial sums */
+  SLUICE_REGION_COUNT = 6      /* one past the last region */
 };
 
-enum {                          /* opcodes */
-       SLUICE_OPCODE_LOAD = 1,  /* DRAM -> GBUF of a rectangle of nodes; engine DMA */
-       SLUICE_OPCODE_STORE = 2, /* GBUF of one node -> DRAM; engine DMA */
-       SLUICE_OPCODE_FORWARD =
-           3, /* GBUF of a node -> GBUF of a rectangle; engine send */
-       SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer; engine compute */
-       SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM; engine host */
+enum { /* opcodes */
+  SLUICE_OPCODE_LOAD = 1,    /* DRAM -> GBUF of a rectangle of nodes; engine DMA */
+  SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM; engine DMA */
+  SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle; engine send */
+  SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer; engine compute */
+  SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM; engine host */
 };
 
-typedef struct { /* 176 bytes at offset 0 */
-  uint32_t magic;
-  uint32_t version;
+/* The first bytes of a stream. 176 bytes. */
+typedef struct {
+  uint32_t magic;            /* SLUICE_STREAM_MAGIC */
+  uint32_t version;          /* SLUICE_STREAM_VERSION */
   uint32_t size_bytes;       /* of the whole image, multiple of 16 */
   uint32_t flags;            /* 0 */
   uint32_t hash_lo, hash_hi; /* of all words after the header */
-  uint32_t node_cols, node_rows;
-  uint32_t block_count, block_offset; /* sluice_block_t[], offsets from image start */
-  uint32_t instance_count, instance_offset;   /* sluice_instance_t[] */
+  uint32_t node_cols, node_rows; /* the mesh of nodes, each >= 1 */
+  uint32_t block_count, block_offset;         /* the directory: sluice_block_t[] */
+  uint32_t instance_count, instance_offset;   /* sluice_instance_t[], in order of work */
   uint32_t binding_count, binding_offset;     /* sluice_binding_t[] */
   uint32_t kernel_count, kernel_offset;       /* sluice_kernel_t[] */
-  uint32_t attribute_count, attribute_offset; /* int32[] */
-  uint32_t region_alignment;                  /* bytes, power of two */
-  uint32_t gbuf_bytes_lo, gbuf_bytes_hi;      /* capacity the stream was made for */
+  uint32_t attribute_count, attribute_offset; /* int32[], of the kernels (ops.h) */
+  uint32_t region_alignment;                  /* of each region's address, in bytes; power
+                                                 of two */
+  uint32_t gbuf_bytes_lo, gbuf_bytes_hi;      /* capacity of one node's scratchpad that the
+                                                 stream was made for */
   uint32_t reserved0;
-  uint32_t region_bytes[SLUICE_REGION_COUNT][2]; /* bytes needed, low and high word */
+  uint32_t region_bytes[SLUICE_REGION_COUNT][2]; /* bytes needed of each, low and high word */
   uint32_t patch_count, patch_offset;            /* sluice_patch_t[] */
   uint32_t reserved[8];
 } sluice_stream_header_t;
 
-/* One body. Offsets are bytes from the start of the image. 112 bytes. */
+/* The directory entry of one body. All offsets are from the start of the image. 112 bytes. */
 typedef struct {
-  uint32_t body_offset, body_bytes; /* multiple of 16 */
+  uint32_t body_offset, body_bytes; /* multiples of 16 */
   uint32_t hash_lo, hash_hi;        /* of the body's words */
   uint32_t slot_count;              /* bindings per instance */
   uint32_t kernel_count;            /* kernels per instance */
@@ -111,94 +122,99 @@ typedef struct {
   uint32_t reserved[4];
 } sluice_block_t;
 
-typedef struct { /* one use of a body; 16 bytes */
-  uint32_t block;
+/* One use of a body. 16 bytes. */
+typedef struct {
+  uint32_t block;         /* index in the directory */
   uint32_t first_binding; /* slot s is binding[first_binding + s] */
   uint32_t first_kernel;  /* tile.kernel k is kernel[first_kernel + k] */
   uint32_t reserved;
 } sluice_instance_t;
 
-typedef struct { /* where a slot lies; 16 bytes */
-  uint32_t region;
+/* Where a slot lies. 16 bytes. */
+typedef struct {
+  uint32_t region;           /* SLUICE_REGION_ */
   uint32_t base_lo, base_hi; /* bytes from the start of the region */
   uint32_t reserved;
 } sluice_binding_t;
 
-/* The binding's base for a run is base + value of the parameter * step; without a patch
- * it is base. Patches are in ascending order of binding, at most one each. 16 bytes. */
+/* In a run, the base of a patched binding is base + value of the parameter * step. Patches
+ * are in ascending order of binding, at most one per binding. 16 bytes. */
 typedef struct {
-  uint32_t binding;
-  uint32_t parameter;        /* of the graph */
+  uint32_t binding;          /* index of a binding */
+  uint32_t parameter;        /* index of a parameter of the graph */
   uint32_t step_lo, step_hi; /* bytes, below 2^32 */
 } sluice_patch_t;
 
-/* What a tile computes: the attributes of one graph layer. A convolution that takes
- * over a PAD in front of it has the PAD's pads added to its own and reads the PAD's
+/* What a tile computes: operator and attributes of one graph layer. Where a PAD is merged
+ * into the convolution behind it, the convolution has the pads of both and reads the PAD's
  * input. 16 bytes. */
 typedef struct {
-  uint16_t op; /* SLUICE_OP_ */
-  uint16_t attribute_count;
-  uint32_t first_attribute;
-  uint32_t layer; /* graph layer */
+  uint16_t op;              /* SLUICE_OP_ of ops.h */
+  uint16_t attribute_count; /* those behind it are zero */
+  uint32_t first_attribute; /* index in the table of attributes */
+  uint32_t layer;           /* index of the graph's layer */
   uint32_t reserved;
 } sluice_kernel_t;
 
-typedef struct { /* 16 bytes */
-  uint8_t opcode;
-  uint8_t flags; /* SLUICE_FLAG_ of COMPUTE, else 0 */
-  uint16_t wait_count;
+/* One instruction of an engine's list. 16 bytes. */
+typedef struct {
+  uint8_t opcode;      /* SLUICE_OPCODE_ */
+  uint8_t flags;       /* SLUICE_FLAG_ bits of COMPUTE, else 0 */
+  uint16_t wait_count; /* waits that must hold before it starts */
   uint32_t descriptor; /* index of a tile, transfer or host call, by opcode */
-  uint32_t first_wait;
+  uint32_t first_wait; /* index of the first of them */
   uint32_t reserved;
 } sluice_instruction_t;
 
-enum {
+enum { /* flags of COMPUTE */
   SLUICE_FLAG_FIRST = 1, /* clears the accumulator before it adds */
   SLUICE_FLAG_LAST = 2   /* adds bias, requantises and writes the output */
 };
 
-/* instance == 0: at least `count` (>= 1) of this instance's instructions on `engine`
- *   have completed.
- * instance < 0: export number `count` of the block of the instance that lies -instance
- *   before this one holds; engine is 0. 8 bytes. */
+/* What must hold before an instruction starts. 8 bytes.
+ *   instance == 0: at least `count` (>= 1) of this instance's instructions on `engine` have
+ *     completed.
+ *   instance < 0: export number `count` holds of the block of the instance that stands
+ *     -instance places before this one. */
 typedef struct {
-  uint16_t engine;
-  int16_t instance;
-  uint32_t count;
+  uint16_t engine;  /* 0 where instance < 0 */
+  int16_t instance; /* <= 0, relative to this instance */
+  uint32_t count;   /* of instructions, or number of an export */
 } sluice_wait_t;
 
-typedef struct { /* at least `count` (>= 1) of engine's instructions; 8 bytes */
-  uint32_t engine;
-  uint32_t count;
+/* Holds when at least `count` of the instance's instructions on `engine` have completed.
+ * 8 bytes. */
+typedef struct {
+  uint32_t engine; /* SLUICE_ENGINE_ */
+  uint32_t count;  /* >= 1 */
 } sluice_export_t;
 
-/* A box of up to four axes, outermost first. extent in elements, >= 1; stride in bytes;
- * stride 0 repeats an element (reads only). 32 bytes. */
+/* A box of four axes, outermost first. 32 bytes. */
 typedef struct {
-  uint32_t extent[4];
-  uint32_t stride[4];
+  uint32_t extent[4]; /* elements, each >= 1 */
+  uint32_t stride[4]; /* bytes; 0 repeats an element (reads only) */
 } sluice_shape_t;
 
-/* Address of element i = base of slot + offset + sum i[a] * stride[a]. 16 bytes. */
+/* A box in memory: element i lies at base of slot + offset + sum of i[a] * stride[a].
+ * 16 bytes. */
 typedef struct {
-  uint16_t slot;
-  uint8_t dtype; /* SLUICE_DTYPE_ */
+  uint16_t slot;  /* of the block; its binding is the instance's */
+  uint8_t dtype;  /* SLUICE_DTYPE_ of ops.h */
   uint8_t reserved;
-  uint32_t shape;
-  uint32_t offset_lo, offset_hi;
+  uint32_t shape; /* index of a shape */
+  uint32_t offset_lo, offset_hi; /* bytes */
 } sluice_operand_t;
 
-/* LOAD, STORE, FORWARD copy src to dst, element by element; same dtype and extents.
- * bytes moved = product of extents * size of an element, once, whatever the rectangle.
- * With `index` (LOAD only), an int32 operand in GBUF of dst_node: row i of axis 2 of
- * dst is row index[i] of axis 2 of src; the extents of src's axis 2 bound the index. 32
- * bytes. */
+/* A LOAD, STORE or FORWARD: copies src to dst, element by element; same dtype and extents.
+ * It moves product of extents * bytes of an element, once, whatever the rectangle. 32 bytes.
+ *   index (LOAD only): an int32 operand in GBUF of dst_node. Row i of axis 2 of dst is row
+ *   index[i] of axis 2 of src, whose extent bounds the index. */
 typedef struct {
-  uint32_t src, dst; /* operands */
-  uint32_t index;    /* operand or SLUICE_NONE */
-  uint16_t src_node; /* STORE, FORWARD */
-  uint16_t dst_node; /* LOAD, FORWARD: top left node (row * node_cols + col) */
-  uint16_t dst_cols, dst_rows; /* LOAD, FORWARD: rectangle, each >= 1 */
+  uint32_t src, dst; /* indices of operands */
+  uint32_t index;    /* index of an operand, or SLUICE_NONE */
+  uint16_t src_node; /* STORE, FORWARD: row * node_cols + column */
+  uint16_t dst_node; /* LOAD, FORWARD: the rectangle's top left node, alike */
+  uint16_t dst_cols, dst_rows; /* LOAD, FORWARD: nodes of the rectangle, each >= 1 */
   uint32_t reserved[3];
 } sluice_transfer_t;
 
@@ -240,22 +256,25 @@ typedef struct {
  *   input1 = second input of binary ops, SOFTMAX's mask, BATCH_MATMUL's b,
  *   a gradient's second input.
  * accumulator: int32 [n, p, q, k]; SLUICE_NONE when both FIRST and LAST. Ops without a
- *   sum over C always are both. c_begin = c_end = 0 for ops that do not sum over C. */
+ *   sum over C have both flags. */
 typedef struct {
-  uint32_t kernel; /* relative to the instance's first_kernel */
-  uint32_t cycles; /* >= 1 */
-  uint32_t input0, input1, weight, parameters, accumulator, output; /* operands */
-  uint32_t origin[4];
-  uint32_t c_begin, c_end;
-  uint16_t pad[4];
+  uint32_t kernel;    /* relative to the instance's first_kernel */
+  uint32_t cycles;    /* that the tile takes, >= 1 */
+  uint32_t input0, input1, weight, parameters, accumulator, output; /* indices of operands,
+                                                       or SLUICE_NONE */
+  uint32_t origin[4]; /* N H W K of the box's first element in the layer's output */
+  uint32_t c_begin, c_end; /* input channels summed over: [c_begin, c_end); both 0 for ops
+                              without a sum over C */
+  uint16_t pad[4];    /* padding rows and columns of this tile: top, left, bottom, right */
 } sluice_tile_t;
 
-/* Operands [first_operand, + inputs) are read, the next `outputs` written. 32 bytes. */
+/* One opaque layer: operands [first_operand, + inputs) are read, the next `outputs` written.
+ * 32 bytes. */
 typedef struct {
-  uint32_t kernel;
-  uint32_t first_operand;
-  uint32_t inputs, outputs;
-  uint32_t cycles_lo, cycles_hi;
+  uint32_t kernel;        /* relative to the instance's first_kernel */
+  uint32_t first_operand; /* index of an operand */
+  uint32_t inputs, outputs; /* how many */
+  uint32_t cycles_lo, cycles_hi; /* that the host takes, as the layer declares */
   uint32_t reserved[2];
 } sluice_host_call_t;
 

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every public name has a comment directly above it or beside it.
+
+  comments.py HEADER_FOLDER     *.h and *.fbs below it
+  comments.py --self-test       shows that a missing comment is found
+
+Looked at: functions, structs, opaque types, function types, fields, enums and macros of C
+headers; tables, structs and fields of schemas. A comment above belongs to the declaration
+that starts on the next line; a comment beside starts on a line of the declaration. Fields
+named struct_size and reserved are explained once, at the head of sluice.h. Enumerators are
+explained by the comment of their enum or by their own.
+"""
+import pathlib
+import re
+import sys
+
+EXPLAINED_ONCE = re.compile(r"^(struct_size|reserved\d*)$")
+
+
+def comment_spans(text, is_schema):
+    pattern = r"//[^\n]*" if is_schema else r"/\*.*?\*/"
+    return [m.span() for m in re.finditer(pattern, text, re.S if not is_schema else 0)]
+
+
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
+class Page:
+    """A header whose comments are blanked out, and the lines that have comments."""
+
+    def __init__(self, text, is_schema=False):
+        self.code = text
+        self.above = set()   # lines on which a comment ends and no code stands
+        self.beside = set()  # lines on which a comment starts behind code
+        for begin, end in comment_spans(text, is_schema):
+            blank = re.sub(r"[^\n]", " ", text[begin:end])
+            self.code = self.code[:begin] + blank + self.code[end:]
+            line_begin = text.rfind("\n", 0, begin) + 1
+            if text[line_begin:begin].strip():
+                self.beside.add(line_of(text, begin))
+            else:
+                self.above.add(line_of(text, end - 1))
+
+    def has_comment(self, begin, end):
+        """Of the declaration code[begin:end]."""
+        first, last = line_of(self.code, begin), line_of(self.code, end - 1)
+        return first - 1 in self.above or any(
+            line in self.beside for line in range(first, last + 1))
+
+
+def statements(page, begin, end):
+    """(begin, end) of every `...;` of code[begin:end] that is not inside braces."""
+    depth, start = 0, None
+    for at in range(begin, end):
+        c = page.code[at]
+        if start is None and not c.isspace():
+            start = at
+        if c in "{(":
+            depth += 1
+        elif c in "})":
+            depth -= 1
+        elif c == ";" and depth == 0:
+            yield start, at + 1
+            start = None
+
+
+def names_of(field):
+    function = re.search(r"\(\s*\*\s*(\w+)\s*\)\s*\(", field)
+    if function:
+        return [function.group(1)]
+    return re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*(?:,|;)", field)
+
+
+def check_c(text):
+    """(public names, [(line, name)] without a comment)"""
+    page = Page(text)
+    page.code = re.sub(r'extern "C" \{|^\}$', lambda m: " " * len(m.group()), page.code,
+                       flags=re.M)
+    missing, count = [], 0
+    macros = re.finditer(r"^#define (SLUICE_\w+)(?!\w)[^\n]*(?:\\\n[^\n]*)*", page.code, re.M)
+    for macro in macros:
+        name = macro.group(1)
+        if re.fullmatch(r"SLUICE_\w+_H_|SLUICE_(OP|DTYPE)_ENUM", name):
+            continue
+        if name.endswith("API"):  # one for each system, under one comment
+            continue
+        count += 1
+        if not page.has_comment(*macro.span()):
+            missing.append((line_of(text, macro.start()), name))
+    page.code = re.sub(r"^#[^\n]*(?:\\\n[^\n]*)*",
+                       lambda m: re.sub(r"[^\n]", " ", m.group()), page.code, flags=re.M)
+    for begin, end in statements(page, 0, len(page.code)):
+        code = page.code[begin:end]
+        brace = code.find("{")
+        head_end = begin + brace + 1 if brace >= 0 else end
+        found = (re.search(r"SLUICE_(?:\w+_)?API[^(]*?\b(\w+)\(", code) or
+                 re.search(r"\}\s*(\w+)\s*;$", code) or
+                 re.search(r"^typedef [^;{]*?\(\*(\w+)\)", code) or
+                 re.search(r"^typedef [^;{]*?\b(\w+);$", code))
+        name = found.group(1) if found else re.sub(r"\s+", " ", code)[:40]
+        count += 1
+        commented = page.has_comment(begin, head_end)
+        if code.startswith("enum") and not commented:
+            inner = [l for l in range(line_of(text, begin), line_of(text, end) + 1)]
+            enumerators = len(re.findall(r"\bSLUICE_\w+\s*(?:=[^,}]*)?[,}\s]", code))
+            commented = sum(l in page.beside or l in page.above for l in inner) >= enumerators
+        if not commented:
+            missing.append((line_of(text, begin), name))
+        if brace < 0 or code.startswith("enum"):
+            continue
+        for b, e in statements(page, begin + brace + 1, begin + code.rfind("}")):
+            for field in names_of(page.code[b:e]):
+                if EXPLAINED_ONCE.match(field):
+                    continue
+                count += 1
+                if not page.has_comment(b, e):
+                    missing.append((line_of(text, b), name + "." + field))
+    return count, missing
+
+
+def check_schema(text):
+    page = Page(text, is_schema=True)
+    missing, count = [], 0
+    for item in re.finditer(r"^(table|struct) (\w+) \{(.*?)\}", page.code, re.M | re.S):
+        count += 1
+        if not page.has_comment(item.start(), item.start(3)):
+            missing.append((line_of(text, item.start()), item.group(2)))
+        for begin, end in statements(page, item.start(3), item.end(3)):
+            count += 1
+            if not page.has_comment(begin, end):
+                field = page.code[begin:end].split(":")[0]
+                missing.append((line_of(text, begin), item.group(2) + "." + field))
+    return count, missing
+
+
+def self_test():
+    good = """/* A pair. */
+typedef struct sluice_pair {
+  uint32_t struct_size;
+  int32_t a; /* the first, in bytes */
+  /* The second and the third. */
+  int32_t b,
+      c;
+} sluice_pair_t;
+/* Adds. */
+SLUICE_API int sluice_add(int a,
+                          int b);
+enum { /* kinds */ SLUICE_A = 0, SLUICE_B = 1 };
+/* How many. */
+#define SLUICE_COUNT 3
+"""
+    assert check_c(good) == (7, []), check_c(good)
+    for comment, name in (("/* A pair. */", "sluice_pair_t"),
+                          (" /* the first, in bytes */", "sluice_pair_t.a"),
+                          ("  /* The second and the third. */", "sluice_pair_t.b"),
+                          ("/* Adds. */", "sluice_add"), ("/* How many. */", "SLUICE_COUNT"),
+                          (" /* kinds */", "enum { SLUICE_A = 0, SLUICE_B = 1 };")):
+        assert comment in good
+        missing = [n for _, n in check_c(good.replace(comment, ""))[1]]
+        assert name in missing, (name, missing)
+    apart = good.replace("/* Adds. */\n", "/* Adds. */\n\n")
+    assert [n for _, n in check_c(apart)[1]] == ["sluice_add"]
+    schema = "// A level.\ntable Level {\n  banks:uint = 1 (id: 7); // of it\n}\n"
+    assert check_schema(schema) == (2, [])
+    assert check_schema(schema.replace("// of it", ""))[1] == [(3, "Level.banks")]
+    assert check_schema(schema.replace("// A level.", ""))[1] == [(2, "Level")]
+    print("a missing comment is found")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    total, bad = 0, 0
+    folder = pathlib.Path(sys.argv[1])
+    for path in sorted(folder.rglob("*.h")) + sorted(folder.rglob("*.fbs")):
+        check = check_schema if path.suffix == ".fbs" else check_c
+        count, missing = check(path.read_text(encoding="utf-8"))
+        total += count
+        bad += len(missing)
+        for line, name in missing:
+            print(f"{path}:{line}: {name}: no comment above it or beside it")
+    print(f"{total} public names, {bad} without a comment")
+    sys.exit(bad != 0 or total < 500)
+
+
+main()
