@@ -125,7 +125,6 @@ sluice_status_t sluice_context_create(const sluice_context_options_t* options,
                                alignof(max_align_t));
   if (p == nullptr) return report.Done(Status::kOutOfMemory);
   sluice_context_t* context = new (p) sluice_context_t(allocator, own.max_bytes);
-  context->home = allocator;
   context->home_bytes = sizeof(sluice_context_t);
   *out_context = context;
   return report.Done(Status::kOk);
@@ -134,11 +133,7 @@ sluice_status_t sluice_context_create(const sluice_context_options_t* options,
 void sluice_context_destroy(sluice_context_t* context) {
   if (context == nullptr || context->home_bytes == 0)
     return;  // in place: nothing to free
-  const sluice_allocator_t home = context->home;
-  const size_t bytes = context->home_bytes;
-  context->memory.GiveBack();
-  context->~sluice_context();
-  home.release(home.user, context, bytes, alignof(max_align_t));
+  context->memory.Retire(context, context->home_bytes);
 }
 
 sluice_status_t sluice_context_memory(const sluice_context_t* context,

@@ -12,9 +12,8 @@
 struct sluice_context {
   sluice_context(const sluice_allocator_t& allocator, uint64_t max_bytes)
       : memory(allocator, max_bytes) {}
-  sluice::BlockHeap heap;        // in-place mode only
-  sluice_allocator_t home = {};  // where the context itself was allocated
-  size_t home_bytes = 0;
+  sluice::BlockHeap heap;  // in-place mode only
+  size_t home_bytes = 0;   // of the context itself; 0 in in-place mode
   sluice::Memory memory;
 };
 

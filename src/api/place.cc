@@ -92,6 +92,7 @@ sluice_status_t sluice_replace(sluice_context_t* context, const sluice_graph_t* 
                                sluice_replacement_t** out_replacement,
                                sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
+  if (out_replacement != nullptr) *out_replacement = nullptr;
   if (context == nullptr || graph == nullptr) {
     return report.BadArgument("context and graph must not be null");
   }
@@ -108,6 +109,7 @@ sluice_status_t sluice_replace_operators(sluice_context_t* context,
                                          sluice_replacement_t** out_replacement,
                                          sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
+  if (out_replacement != nullptr) *out_replacement = nullptr;
   sluice_operator_graph_t in;
   if (context == nullptr || operators == nullptr ||
       !sluice::ReadStruct(operators, &in) || !sluice::Readable(in)) {

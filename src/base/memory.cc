@@ -182,6 +182,20 @@ void Memory::Release(void* pointer, size_t bytes, size_t alignment) {
   }
   if (!in_call_) GiveBack();
   allocator_.release(allocator_.user, pointer, bytes, alignment);
+  if (owner_ != nullptr && live_bytes_ == 0) ReleaseOwner();
+}
+
+void Memory::Retire(void* owner, size_t bytes) {
+  owner_ = owner;
+  owner_bytes_ = bytes;
+  GiveBack();
+  if (live_bytes_ == 0) ReleaseOwner();
+}
+
+// This Memory is gone afterwards.
+void Memory::ReleaseOwner() {
+  const sluice_allocator_t allocator = allocator_;
+  allocator.release(allocator.user, owner_, owner_bytes_, alignof(max_align_t));
 }
 
 Arena::Mark Arena::mark() const {

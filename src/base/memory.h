@@ -64,6 +64,10 @@ class Memory {
   void EndCall();
   void GiveBack();
 
+  // The owner of this Memory, which holds it, is not used any more: it is released as soon
+  // as nothing else is live, here or by the Release that comes last.
+  void Retire(void* owner, size_t bytes);
+
   // A cap of our own below the caller's, for a search that may do with less; 0 = none.
   void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
   uint64_t max_bytes() const { return max_bytes_; }
@@ -80,6 +84,7 @@ class Memory {
     size_t alignment;
   };
   bool GiveOne();
+  void ReleaseOwner();
 
   sluice_allocator_t allocator_;
   uint64_t max_bytes_;      // 0 = no cap
@@ -95,6 +100,8 @@ class Memory {
   uint64_t allocations_ = 0;
   uint32_t phase_ = SLUICE_PHASE_READ;
   Budget* clock_ = nullptr;
+  void* owner_ = nullptr;  // retired; else null
+  size_t owner_bytes_ = 0;
   uint64_t phase_peak_bytes_[SLUICE_PHASE_COUNT] = {};
 };
 
