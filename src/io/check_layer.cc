@@ -267,6 +267,38 @@ bool BroadcastsTo(const Tensor& tensor, const Tensor& box) {
   return true;
 }
 
+// Keeps every step of the formula inside 16 bits.
+Status CheckHardSwish(const Rule& r) {
+  SLUICE_TRY(CheckEightBitUnary(r));
+  if (r.in(0).dtype != r.out().dtype) return r.Bad("dtype differs");
+  const int32_t low = r.in(0).dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  constexpr size_t kZeros[] = {SLUICE_HARD_SWISH_INPUT_ZERO,
+                               SLUICE_HARD_SWISH_OUTPUT_ZERO};
+  for (size_t i : kZeros) {
+    if (r.at(i) < low || r.at(i) > low + 255) {
+      return r.Bad("zeros must lie in the dtype's range");
+    }
+  }
+  constexpr size_t kMultipliers[] = {SLUICE_HARD_SWISH_MULTIPLIER,
+                                     SLUICE_HARD_SWISH_GATE_MULTIPLIER};
+  for (size_t i : kMultipliers) {
+    if (r.at(i) < 0 || r.at(i) > INT16_MAX) {
+      return r.Bad("multipliers must lie in 0 to 32767");
+    }
+  }
+  const int32_t shift = r.at(SLUICE_HARD_SWISH_SHIFT);
+  const int32_t gate_shift = r.at(SLUICE_HARD_SWISH_GATE_SHIFT);
+  return shift < -15 || shift > 0 || gate_shift < -15 || gate_shift > 15
+             ? r.Bad("shift must lie in -15 to 0, gate_shift in -15 to 15")
+             : Status::kOk;
+}
+
+Status CheckPrelu(const Rule& r) {
+  SLUICE_TRY(CheckEightBitUnary(r));
+  if (!IsEightBit(r.in(1))) return r.Bad("operands must be 8 bit");
+  return BroadcastsTo(r.in(1), r.in(0)) ? Status::kOk : r.Bad("slopes do not fit");
+}
+
 Status CheckSoftmax(const Rule& r) {
   SLUICE_TRY(CheckEightBitUnary(r));
   if (r.layer.input(1) == kNone) return Status::kOk;
@@ -543,8 +575,10 @@ Status CheckOp(const Rule& r) {
       return CheckAppend(r);
     case Form::kOpaque:
       return CheckOpaque(r);
+    case Form::kHardSwish:
+      return CheckHardSwish(r);
     case Form::kPrelu:
-      break;
+      return CheckPrelu(r);
   }
   return r.Unsupported("this version does not schedule this op");
 }

@@ -55,13 +55,15 @@
   X(OPAQUE, 29, "opaque")                   \
   X(WEIGHT_GRADIENT, 30, "weight_gradient") \
   X(RELU_GRADIENT, 31, "relu_gradient")     \
-  X(MAX_POOL_GRADIENT, 32, "max_pool_gradient")
+  X(MAX_POOL_GRADIENT, 32, "max_pool_gradient") \
+  X(HARD_SWISH, 33, "hard_swish")           \
+  X(PRELU, 34, "prelu")
 
 enum {
 #define SLUICE_OP_ENUM(constant, code, name) SLUICE_OP_##constant = code,
   SLUICE_OPS(SLUICE_OP_ENUM)
 #undef SLUICE_OP_ENUM
-      SLUICE_OP_COUNT = 33 /* one past the last code */
+      SLUICE_OP_COUNT = 35 /* one past the last code */
 };
 
 /* X(constant, code, bytes, name) */
@@ -214,6 +216,49 @@ enum {
   SLUICE_REQUANTIZE_ATTRIBUTES
 };
 
+/* HARD_SWISH, x * min(max(x + 3, 0), 6) / 6 in 16-bit integers: one input, 8-bit; the
+ * output has its dtype. With x = in - input_zero, "sat" the nearest 16-bit number and
+ * high(a, b) = sat(a * b / 2^15 rounded to nearest, ties upwards):
+ *   h = x * 2^7
+ *   r = h
+ *   r = sat(r * 2^(gate_shift - 1))    if gate_shift > 0
+ *   r = high(r, gate_multiplier)
+ *   r = sat(r * 2)                     if gate_shift > 0
+ *   r = r / 2^-gate_shift rounded to nearest, ties away from zero, if gate_shift < 0
+ *   g = (r + 2^15) / 2 rounded down: the gate, 0 to 2^15 - 1
+ *   y = g * high(h, multiplier) / 2^15 rounded towards zero
+ *   out = y / 2^-shift rounded to nearest, ties away from zero, + output_zero, wrapped
+ *         at 16 bits, then clamped to the dtype
+ * Both zeros lie in the dtype's range, multipliers in 0 to 2^15 - 1, shift in -15 to 0,
+ * gate_shift in -15 to 15. */
+enum {
+  SLUICE_HARD_SWISH_INPUT_ZERO = 0,
+  SLUICE_HARD_SWISH_OUTPUT_ZERO,
+  SLUICE_HARD_SWISH_MULTIPLIER,
+  SLUICE_HARD_SWISH_SHIFT,
+  SLUICE_HARD_SWISH_GATE_MULTIPLIER,
+  SLUICE_HARD_SWISH_GATE_SHIFT,
+  SLUICE_HARD_SWISH_ATTRIBUTES
+};
+
+/* PRELU: inputs ifmap, slopes; both 8-bit, as is the output, which has the ifmap's
+ * extents. An axis of the slopes of extent 1 broadcasts. With x = in - input_zero:
+ *   x >= 0  out = clamp(scale(x, multiplier, shift) + output_zero)
+ *   x < 0   out = clamp(scale(x * (slope - slope_zero), slope_multiplier, slope_shift)
+ *                       + output_zero) */
+enum {
+  SLUICE_PRELU_INPUT_ZERO = 0,
+  SLUICE_PRELU_SLOPE_ZERO,
+  SLUICE_PRELU_OUTPUT_ZERO,
+  SLUICE_PRELU_MULTIPLIER,
+  SLUICE_PRELU_SHIFT,
+  SLUICE_PRELU_SLOPE_MULTIPLIER,
+  SLUICE_PRELU_SLOPE_SHIFT,
+  SLUICE_PRELU_ACT_MIN,
+  SLUICE_PRELU_ACT_MAX,
+  SLUICE_PRELU_ATTRIBUTES
+};
+
 /* LOOKUP: inputs ifmap (8-bit), table of 256 bytes. out = table[bits of in as uint8].
  */
 
@@ -352,7 +397,7 @@ enum {
  *   MACs        conv family and matmul: outputs * R * S * input channels summed over;
  *               weight_gradient: outputs * rows summed over * Q
  *   vector ops  everything else that computes: outputs * elements each output reads
- *               (pool: window; binary: 2; softmax, norms, argmax, lookup, pad,
+ *               (pool: window; binary, prelu: 2; softmax, hard_swish, norms, argmax, lookup, pad,
  *               transpose, requantize: 1; resize: 4; reduce: inputs of the box);
  *               max_pool_gradient: errors the box takes * window
  * CONCAT, SLICE, RESHAPE, GATHER and STATE_APPEND are moved by the DMA and do none. */
