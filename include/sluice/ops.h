@@ -23,40 +23,40 @@
 #include <stdint.h>
 
 /* X(constant, code, name). Codes are wire values: append only. */
-#define SLUICE_OPS(X)                       \
-  X(CONV, 1, "conv")                        \
-  X(DEPTHWISE_CONV, 2, "depthwise_conv")    \
-  X(TRANSPOSED_CONV, 3, "transposed_conv")  \
-  X(FULLY_CONNECTED, 4, "fully_connected")  \
-  X(BATCH_MATMUL, 5, "batch_matmul")        \
-  X(MAX_POOL, 6, "max_pool")                \
-  X(AVERAGE_POOL, 7, "average_pool")        \
-  X(ADD, 8, "add")                          \
-  X(SUB, 9, "sub")                          \
-  X(MUL, 10, "mul")                         \
-  X(MINIMUM, 11, "minimum")                 \
-  X(MAXIMUM, 12, "maximum")                 \
-  X(REQUANTIZE, 13, "requantize")           \
-  X(LOOKUP, 14, "lookup")                   \
-  X(SOFTMAX, 15, "softmax")                 \
-  X(LAYER_NORM, 16, "layer_norm")           \
-  X(RMS_NORM, 17, "rms_norm")               \
-  X(REDUCE, 18, "reduce")                   \
-  X(ARGMAX, 19, "argmax")                   \
-  X(CONCAT, 20, "concat")                   \
-  X(SLICE, 21, "slice")                     \
-  X(PAD, 22, "pad")                         \
-  X(RESHAPE, 23, "reshape")                 \
-  X(TRANSPOSE, 24, "transpose")             \
-  X(GATHER, 25, "gather")                   \
-  X(RESIZE_BILINEAR, 26, "resize_bilinear") \
-  X(RESIZE_NEAREST, 27, "resize_nearest")   \
-  X(STATE_APPEND, 28, "state_append")       \
-  X(OPAQUE, 29, "opaque")                   \
-  X(WEIGHT_GRADIENT, 30, "weight_gradient") \
-  X(RELU_GRADIENT, 31, "relu_gradient")     \
+#define SLUICE_OPS(X)                           \
+  X(CONV, 1, "conv")                            \
+  X(DEPTHWISE_CONV, 2, "depthwise_conv")        \
+  X(TRANSPOSED_CONV, 3, "transposed_conv")      \
+  X(FULLY_CONNECTED, 4, "fully_connected")      \
+  X(BATCH_MATMUL, 5, "batch_matmul")            \
+  X(MAX_POOL, 6, "max_pool")                    \
+  X(AVERAGE_POOL, 7, "average_pool")            \
+  X(ADD, 8, "add")                              \
+  X(SUB, 9, "sub")                              \
+  X(MUL, 10, "mul")                             \
+  X(MINIMUM, 11, "minimum")                     \
+  X(MAXIMUM, 12, "maximum")                     \
+  X(REQUANTIZE, 13, "requantize")               \
+  X(LOOKUP, 14, "lookup")                       \
+  X(SOFTMAX, 15, "softmax")                     \
+  X(LAYER_NORM, 16, "layer_norm")               \
+  X(RMS_NORM, 17, "rms_norm")                   \
+  X(REDUCE, 18, "reduce")                       \
+  X(ARGMAX, 19, "argmax")                       \
+  X(CONCAT, 20, "concat")                       \
+  X(SLICE, 21, "slice")                         \
+  X(PAD, 22, "pad")                             \
+  X(RESHAPE, 23, "reshape")                     \
+  X(TRANSPOSE, 24, "transpose")                 \
+  X(GATHER, 25, "gather")                       \
+  X(RESIZE_BILINEAR, 26, "resize_bilinear")     \
+  X(RESIZE_NEAREST, 27, "resize_nearest")       \
+  X(STATE_APPEND, 28, "state_append")           \
+  X(OPAQUE, 29, "opaque")                       \
+  X(WEIGHT_GRADIENT, 30, "weight_gradient")     \
+  X(RELU_GRADIENT, 31, "relu_gradient")         \
   X(MAX_POOL_GRADIENT, 32, "max_pool_gradient") \
-  X(HARD_SWISH, 33, "hard_swish")           \
+  X(HARD_SWISH, 33, "hard_swish")               \
   X(PRELU, 34, "prelu")
 
 enum {

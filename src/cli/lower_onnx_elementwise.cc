@@ -215,7 +215,7 @@ void AddBinary(OnnxLowering* to, const OnnxNode& node, uint16_t code, const Oper
   OnnxPlace place = to->Place(node.outputs[0]);
   place.layer = layer;
   place.act_min =
-      code == SLUICE_OP_PRELU ? SLUICE_PRELU_ACT_MIN : SLUICE_BINARY_ACT_MIN;
+      code == SLUICE_OP_PRELU ? int{SLUICE_PRELU_ACT_MIN} : int{SLUICE_BINARY_ACT_MIN};
   to->SetPlace(node.outputs[0], place);
 }
 
