@@ -2,8 +2,7 @@
 // A strided box of up to four axes somewhere in memory, and its elements.
 //
 // Input    data (nullptr = absent), dtype SLUICE_DTYPE_, extents in elements, strides
-// in
-//          bytes
+//          in bytes
 // Errors   none; whoever makes a box has checked its bounds
 #ifndef SLUICE_FIRMWARE_SIM_BOX_H_
 #define SLUICE_FIRMWARE_SIM_BOX_H_

@@ -230,6 +230,34 @@ std::string CheckSameBox(const Tile& t) {
   return Expect("input0", t.input0.extent, t.output.extent);
 }
 
+std::string CheckHardSwish(const Tile& t) {
+  if (!IsEightBit(t.input0) || t.output.dtype != t.input0.dtype) {
+    return "dtype: hard_swish takes and gives 8 bits";
+  }
+  const int32_t low = t.input0.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  const auto inside = [&](size_t i, int32_t least, int32_t most) {
+    return t.A(i) >= least && t.A(i) <= most;
+  };
+  if (!inside(SLUICE_HARD_SWISH_INPUT_ZERO, low, low + 255) ||
+      !inside(SLUICE_HARD_SWISH_OUTPUT_ZERO, low, low + 255) ||
+      !inside(SLUICE_HARD_SWISH_MULTIPLIER, 0, INT16_MAX) ||
+      !inside(SLUICE_HARD_SWISH_SHIFT, -15, 0) ||
+      !inside(SLUICE_HARD_SWISH_GATE_MULTIPLIER, 0, INT16_MAX) ||
+      !inside(SLUICE_HARD_SWISH_GATE_SHIFT, -15, 15)) {
+    return "attributes: hard_swish's steps would leave 16 bits";
+  }
+  return CheckSameBox(t);
+}
+
+std::string CheckPrelu(const Tile& t) {
+  if (!t.input1.present()) return "operands: input1 is missing";
+  if (!IsEightBit(t.input0) || !IsEightBit(t.input1) || !IsEightBit(t.output)) {
+    return "dtype: prelu takes and gives 8 bits";
+  }
+  TRY(CheckBroadcast("input1", t.input1, t.layer.second, t.output.extent));
+  return CheckSameBox(t);
+}
+
 std::string CheckLookup(const Tile& t) {
   if (!IsEightBit(t.input0) || !IsEightBit(t.output)) {
     return "dtype: lookup takes and gives 8 bits";

@@ -37,6 +37,18 @@ inline int64_t RoundingShiftRight64(int64_t x, int exponent) {
   return x < 0 ? -((half - x) >> exponent) : (x + half) >> exponent;
 }
 
+inline int16_t Saturate16(int64_t v) {
+  return static_cast<int16_t>(v > INT16_MAX   ? INT16_MAX
+                              : v < INT16_MIN ? INT16_MIN
+                                              : v);
+}
+
+// high(a, b) of ops.h's HARD_SWISH.
+inline int16_t HighMultiply16(int16_t a, int16_t b) {
+  const int32_t product = int32_t{a} * b;
+  return Saturate16((product + (1 << 14)) >> 15);
+}
+
 // Largest r with r * r <= x.
 inline uint64_t FloorSqrt(uint64_t x) {
   uint64_t root = 0;

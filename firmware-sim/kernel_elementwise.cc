@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT, REQUANTIZE, LOOKUP: operators on
-// elements.
+// ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT, REQUANTIZE, HARD_SWISH,
+// PRELU, LOOKUP: operators on elements.
 #include <algorithm>
 
 #include "kernels.h"
@@ -99,6 +99,50 @@ void RunRequantize(const Tile& t) {
     Write(t.output.dtype, p,
           Clamp(y + t.A(SLUICE_REQUANTIZE_OUTPUT_ZERO), t.A(SLUICE_REQUANTIZE_ACT_MIN),
                 t.A(SLUICE_REQUANTIZE_ACT_MAX)));
+  });
+}
+
+namespace {
+
+// The gate of HARD_SWISH, in 1/2^15, for an input in 1/2^7 steps.
+int32_t GateOf(const Tile& t, int16_t input) {
+  const int16_t multiplier =
+      static_cast<int16_t>(t.A(SLUICE_HARD_SWISH_GATE_MULTIPLIER));
+  const int shift = t.A(SLUICE_HARD_SWISH_GATE_SHIFT);
+  int16_t r = input;
+  if (shift > 0) r = Saturate16(int64_t{r} << (shift - 1));
+  r = HighMultiply16(r, multiplier);
+  if (shift > 0) r = Saturate16(int64_t{r} << 1);
+  if (shift < 0) r = static_cast<int16_t>(RoundingShiftRight(r, -shift));
+  return (r + (1 << 15)) >> 1;
+}
+
+}  // namespace
+
+void RunHardSwish(const Tile& t) {
+  const int16_t multiplier = static_cast<int16_t>(t.A(SLUICE_HARD_SWISH_MULTIPLIER));
+  const int64_t low = t.output.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  ForEach(t.output, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
+    const int64_t x = Read(t.input0, n, h, w, c) - t.A(SLUICE_HARD_SWISH_INPUT_ZERO);
+    const int16_t fine = static_cast<int16_t>(x * (1 << 7));
+    const int32_t product = GateOf(t, fine) * HighMultiply16(fine, multiplier);
+    const int32_t y =
+        RoundingShiftRight(product / (1 << 15), -t.A(SLUICE_HARD_SWISH_SHIFT));
+    const int16_t out = static_cast<int16_t>(y + t.A(SLUICE_HARD_SWISH_OUTPUT_ZERO));
+    Write(t.output.dtype, p, Clamp(out, low, low + 255));
+  });
+}
+
+void RunPrelu(const Tile& t) {
+  Combine(t, [&](int64_t a, int64_t b) {
+    const int32_t x = Wrap32(a - t.A(SLUICE_PRELU_INPUT_ZERO));
+    const int32_t slope = Wrap32(b - t.A(SLUICE_PRELU_SLOPE_ZERO));
+    const int64_t y =
+        x >= 0 ? Scale(x, t.A(SLUICE_PRELU_MULTIPLIER), t.A(SLUICE_PRELU_SHIFT))
+               : Scale(Wrap32(int64_t{x} * slope), t.A(SLUICE_PRELU_SLOPE_MULTIPLIER),
+                       t.A(SLUICE_PRELU_SLOPE_SHIFT));
+    return Clamp(y + t.A(SLUICE_PRELU_OUTPUT_ZERO), t.A(SLUICE_PRELU_ACT_MIN),
+                 t.A(SLUICE_PRELU_ACT_MAX));
   });
 }
 

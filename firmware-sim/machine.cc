@@ -23,6 +23,10 @@ Box Shadow(const Access& access, uint8_t* somewhere) {
   return box;
 }
 
+uint32_t NodeOf(const Flight& flight) {
+  return (flight.engine - SLUICE_ENGINE_NODE0) / 2;
+}
+
 }  // namespace
 
 uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominator) {
@@ -262,21 +266,21 @@ uint64_t Machine::LeastCycles(const Tile& t) const {
   return BandwidthCycles(times, peak, each);
 }
 
+// One operand of a tile: its index in the block, and the box that stands for it.
+struct Machine::TileOperand {
+  uint32_t index;
+  Box* box;
+  bool read, write;
+  const char* role;
+};
+
 Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight) {
   sluice_tile_t record;
   sluice_walk_tile(&walker_, flight->instance, instruction.descriptor, &record);
   Tile tile;
   if (Trap trap = FillTile(record, instruction.flags, flight, &tile)) return trap;
   flight->end = flight->start + record.cycles;
-  const uint32_t node = (flight->engine - SLUICE_ENGINE_NODE0) / 2;
-  uint8_t nothing = 0;
-  struct Operand {
-    uint32_t index;
-    Box* box;
-    bool read, write;
-    const char* role;
-  };
-  const Operand operands[] = {
+  const TileOperand operands[kTileOperands] = {
       {record.input0, &tile.input0, true, false, "input0"},
       {record.input1, &tile.input1, true, false, "input1"},
       {record.weight, &tile.weight, true, false, "weight"},
@@ -284,18 +288,15 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
        "parameters"},
       {record.accumulator, &tile.accumulator, !tile.first, !tile.last, "accumulator"},
       {tile.last ? record.output : SLUICE_NONE, &tile.output, false, true, "output"}};
-  Access target;
-  for (const Operand& o : operands) {
+  uint8_t nothing = 0;
+  for (const TileOperand& o : operands) {
     if (o.index == SLUICE_NONE) continue;
-    const Access access = Reach(*flight, o.index, node, o.write, o.role);
+    const Access access = Reach(*flight, o.index, NodeOf(*flight), o.write, o.role);
     if (access.operand.region != SLUICE_REGION_GBUF) {
       return {"region", std::string(o.role) + " is not in the scratchpad"};
     }
     *o.box = Shadow(access, &nothing);
-    if (o.write) {
-      target = access;
-      flight->accesses.push_back(access);
-    }
+    if (o.write) flight->accesses.push_back(access);
     if (o.read) {
       flight->accesses.push_back(access);
       flight->accesses.back().write = false;
@@ -309,23 +310,28 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
                         ", the peak needs " + std::to_string(LeastCycles(tile))};
   }
   if (Trap trap = CheckAccesses(flight)) return trap;
-  if (!functional_) return {};
-  // Results go to a dense copy first; an accumulator's old sums are read in place.
-  for (const Operand& o : operands) {
+  if (functional_) Compute(operands, flight, &tile);
+  return {};
+}
+
+// Results go to a dense copy first; an accumulator's old sums are read in place.
+void Machine::Compute(const TileOperand operands[kTileOperands], Flight* flight,
+                      Tile* tile) {
+  Access target;
+  for (int i = 0; i < kTileOperands; ++i) {
+    const TileOperand& o = operands[i];
     if (o.index == SLUICE_NONE) continue;
-    Box box = memory_.At(Reach(*flight, o.index, node, false, o.role));
-    if (o.box == &tile.weight && OpOf(tile.op).matrix) {
-      box = FilterOf(box);
-    }
-    *o.box = box;
+    const Access access = Reach(*flight, o.index, NodeOf(*flight), o.write, o.role);
+    const Box box = memory_.At(access);
+    *o.box = o.box == &tile->weight && OpOf(tile->op).matrix ? FilterOf(box) : box;
+    if (o.write) target = access;
   }
   flight->result.resize(static_cast<size_t>(target.operand.bytes));
   const Box home = memory_.At(target);
-  Box& out = tile.last ? tile.output : tile.accumulator;
+  Box& out = tile->last ? tile->output : tile->accumulator;
   out = DenseBox(flight->result.data(), home.dtype, home.extent);
-  if (!tile.last && !tile.first) CopyBox(home, out);
-  RunTile(tile);
-  return {};
+  if (!tile->last && !tile->first) CopyBox(home, out);
+  RunTile(*tile);
 }
 
 Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight) {

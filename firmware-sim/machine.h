@@ -50,10 +50,14 @@ class Machine {
   void set_links(Links* links) { links_ = links; }
 
  private:
+  struct TileOperand;
+  static constexpr int kTileOperands = 6;
+
   Access Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
                const char* role) const;
   Trap StartTransfer(const sluice_instruction_t& instruction, Flight* flight);
   Trap StartTile(const sluice_instruction_t& instruction, Flight* flight);
+  void Compute(const TileOperand operands[kTileOperands], Flight* flight, Tile* tile);
   Trap StartHost(const sluice_instruction_t& instruction, Flight* flight);
   Trap Copy(const Access& src, const Access& dst, const Access* index, Flight* flight);
   Trap FillTile(const sluice_tile_t& record, uint8_t flags, Flight* flight, Tile* tile);

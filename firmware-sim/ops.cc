@@ -53,6 +53,8 @@ constexpr Op kOps[] = {
     {SLUICE_OP_WEIGHT_GRADIENT, kTiles, S::kTaps, F::kGradient, C::kMacsOfErrors, kIn1, kNo, o, x, o, CheckWeightGradient, RunWeightGradient},
     {SLUICE_OP_RELU_GRADIENT, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckReluGradient, RunReluGradient},
     {SLUICE_OP_MAX_POOL_GRADIENT, kTiles, S::kPoolScatter, kNoSum, C::kErrors, kIn1, kNo, o, o, o, CheckMaxPoolGradient, RunMaxPoolGradient},
+    {SLUICE_OP_HARD_SWISH, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckHardSwish, RunHardSwish},
+    {SLUICE_OP_PRELU, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckPrelu, RunPrelu},
 };
 // clang-format on
 

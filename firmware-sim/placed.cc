@@ -109,21 +109,22 @@ void CollectOutputs(const Graph& graph, const Values& values, SimulateResult* re
   }
 }
 
-Trap FillMemory(const SimulateOptions& options, const Graph& graph, const Plan& plan,
-                Memory* memory, Values* values) {
-  std::string error = FillConstants(graph, options.data_dir, values);
+Trap FillMemory(const PlacedRun& run, Values* values) {
+  const Graph& graph = run.graph;
+  Memory* const memory = run.memory;
+  std::string error = FillConstants(graph, run.options.data_dir, values);
   if (!error.empty()) return {"graph", error};
-  error = FillInputs(graph, options.seed, options.inputs, values);
+  error = FillInputs(graph, run.options.seed, run.options.inputs, values);
   if (!error.empty()) return {"input", error};
-  if (Trap trap = FillState(options, memory)) return trap;
+  if (Trap trap = FillState(run.options, memory)) return trap;
   for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const int kind = graph.tensors[i].kind;
     if (kind != kInput && kind != kConstant && kind != kState) continue;
     Bytes& value = (*values)[i];
     if (kind == kState) value.assign(static_cast<size_t>(graph.tensors[i].bytes), 0);
-    if (plan.places[i].region == 255) continue;  // never touched by the stream
+    if (run.plan.places[i].region == 255) continue;  // never touched by the stream
     Access access;
-    if (Trap trap = Locate(graph, plan, *memory, i, &access)) return trap;
+    if (Trap trap = Locate(graph, run.plan, *memory, i, &access)) return trap;
     const Box place = memory->At(access);
     const Box dense = DenseBox(value.data(), place.dtype, place.extent);
     if (kind == kState) {
@@ -136,20 +137,21 @@ Trap FillMemory(const SimulateOptions& options, const Graph& graph, const Plan& 
   return {};
 }
 
-Trap JudgeOutputs(const SimulateOptions& options, const Graph& graph, const Plan& plan,
-                  const std::vector<int32_t>& parameters, Memory* memory,
-                  Values* values, SimulateResult* result) {
+Trap JudgeOutputs(const PlacedRun& run, Values* values, SimulateResult* result) {
+  const Graph& graph = run.graph;
+  Memory* const memory = run.memory;
   Values streamed(graph.tensors.size());
-  if (Trap trap = ReadOutputs(graph, plan, memory, &streamed)) return trap;
+  if (Trap trap = ReadOutputs(graph, run.plan, memory, &streamed)) return trap;
   CollectOutputs(graph, streamed, result);
-  if (options.state != nullptr) {
-    *options.state = *memory->storage(memory->Space(SLUICE_REGION_STATE, 0));
+  if (run.options.state != nullptr) {
+    *run.options.state = *memory->storage(memory->Space(SLUICE_REGION_STATE, 0));
   }
-  const std::string error = RunLayers(graph, parameters, values);
+  const std::string error = RunLayers(graph, run.parameters, values);
   if (!error.empty()) return {"graph", error};
   for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const int kind = graph.tensors[i].kind;
-    if (kind != kOutput && (kind != kState || plan.places[i].region == 255)) continue;
+    if (kind != kOutput && (kind != kState || run.plan.places[i].region == 255))
+      continue;
     const Bytes& want = (*values)[i];
     if (want.size() != streamed[i].size()) {
       return {"graph", "output " + std::to_string(i) + " is never written"};

@@ -16,14 +16,20 @@
 
 namespace sluice_sim {
 
+// A plan and the machine it runs on.
+struct PlacedRun {
+  const SimulateOptions& options;
+  const Graph& graph;
+  const Plan& plan;
+  const std::vector<int32_t>& parameters;  // values of the graph's
+  Memory* memory;
+};
+
 // `values`: one per tensor; constants, inputs and states are set.
-Trap FillMemory(const SimulateOptions& options, const Graph& graph, const Plan& plan,
-                Memory* memory, Values* values);
+Trap FillMemory(const PlacedRun& run, Values* values);
 
 // Outputs and states, as the stream left them, against the untiled run.
-Trap JudgeOutputs(const SimulateOptions& options, const Graph& graph, const Plan& plan,
-                  const std::vector<int32_t>& parameters, Memory* memory,
-                  Values* values, SimulateResult* result);
+Trap JudgeOutputs(const PlacedRun& run, Values* values, SimulateResult* result);
 
 // Parameter values: the given ones, else the minimum. A value outside its range is an
 // error in words.

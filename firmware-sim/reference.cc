@@ -31,6 +31,62 @@ std::string CopyPart(const Box& from, const Extent& from_at, const Box& to,
   return "";
 }
 
+void CropWindows(const Extent& windows, Tile* t) {
+  const Window g = WindowOf(*t);
+  for (int i = 0; i < 2; ++i) {
+    int64_t* rows = &t->input0.extent[1 + i];
+    const int64_t need =
+        (windows[1 + i] - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
+    t->pad[i] = g.pad_before[i];
+    *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
+    t->pad[2 + i] = need - t->pad[i] - *rows;
+  }
+}
+
+void CropScattered(bool pool, Tile* t) {
+  const Window g = WindowOf(*t);
+  for (int i = 0; i < 2; ++i) {
+    if (g.stride[i] < 1) return;
+    int64_t* rows = &t->input0.extent[1 + i];
+    const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
+                                     g.pad_before[i], g.size[i], *rows);
+    t->input0.data += used.first * t->input0.stride[1 + i];
+    *rows = used.last - used.first + 1;
+    if (!pool) continue;
+    const Rows seen = PoolGradientRows(*t, 1 + i);
+    t->input1.data += seen.first * t->input1.stride[1 + i];
+    t->input1.extent[1 + i] = seen.last - seen.first + 1;
+  }
+}
+
+void CropInterpolated(Tile* t) {
+  for (int i = 1; i < 3; ++i) {
+    const Rows used = ResizeRows(*t, i, 0, t->output.extent[i]);
+    t->input0.data += used.first * t->input0.stride[i];
+    t->input0.extent[i] = used.last - used.first + 1;
+  }
+}
+
+// Leaves out what no window reaches, and sets the padding of the whole output.
+void Crop(Tile* t) {
+  switch (OpOf(t->op).slide) {
+    case Slide::kNone:
+    case Slide::kPads:
+      break;
+    case Slide::kFilter:
+    case Slide::kPool:
+      return CropWindows(t->output.extent, t);
+    case Slide::kTaps:
+      return CropWindows(t->input1.extent, t);
+    case Slide::kScatter:
+      return CropScattered(false, t);
+    case Slide::kPoolScatter:
+      return CropScattered(true, t);
+    case Slide::kInterpolation:
+      return CropInterpolated(t);
+  }
+}
+
 class Run {
  public:
   Run(const Graph& graph, const std::vector<int32_t>& parameters, Values* values)
@@ -188,62 +244,6 @@ class Run {
       case InputAs::kParameters:
         t->parameters = At(tensor);
         break;
-    }
-  }
-
-  // Leaves out what no window reaches, and sets the padding of the whole output.
-  static void Crop(Tile* t) {
-    switch (OpOf(t->op).slide) {
-      case Slide::kNone:
-      case Slide::kPads:
-        break;
-      case Slide::kFilter:
-      case Slide::kPool:
-        return CropWindows(t->output.extent, t);
-      case Slide::kTaps:
-        return CropWindows(t->input1.extent, t);
-      case Slide::kScatter:
-        return CropScattered(false, t);
-      case Slide::kPoolScatter:
-        return CropScattered(true, t);
-      case Slide::kInterpolation:
-        return CropInterpolated(t);
-    }
-  }
-
-  static void CropWindows(const Extent& windows, Tile* t) {
-    const Window g = WindowOf(*t);
-    for (int i = 0; i < 2; ++i) {
-      int64_t* rows = &t->input0.extent[1 + i];
-      const int64_t need =
-          (windows[1 + i] - 1) * g.stride[i] + (g.size[i] - 1) * g.dilation[i] + 1;
-      t->pad[i] = g.pad_before[i];
-      *rows = std::clamp<int64_t>(need - t->pad[i], 1, *rows);
-      t->pad[2 + i] = need - t->pad[i] - *rows;
-    }
-  }
-
-  static void CropScattered(bool pool, Tile* t) {
-    const Window g = WindowOf(*t);
-    for (int i = 0; i < 2; ++i) {
-      if (g.stride[i] < 1) return;
-      int64_t* rows = &t->input0.extent[1 + i];
-      const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
-                                       g.pad_before[i], g.size[i], *rows);
-      t->input0.data += used.first * t->input0.stride[1 + i];
-      *rows = used.last - used.first + 1;
-      if (!pool) continue;
-      const Rows seen = PoolGradientRows(*t, 1 + i);
-      t->input1.data += seen.first * t->input1.stride[1 + i];
-      t->input1.extent[1 + i] = seen.last - seen.first + 1;
-    }
-  }
-
-  static void CropInterpolated(Tile* t) {
-    for (int i = 1; i < 3; ++i) {
-      const Rows used = ResizeRows(*t, i, 0, t->output.extent[i]);
-      t->input0.data += used.first * t->input0.stride[i];
-      t->input0.extent[i] = used.last - used.first + 1;
     }
   }
 

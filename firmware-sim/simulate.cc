@@ -128,7 +128,7 @@ struct Lane {
     memory = std::make_unique<Memory>(nodes, region_bytes, options.functional);
     values.resize(job.graph.tensors.size());
     if (options.functional) {
-      const Trap trap = FillMemory(options, job.graph, job.plan, memory.get(), &values);
+      const Trap trap = FillMemory(Placed(), &values);
       if (trap) return Fail(trap, result);
     }
     machine = std::make_unique<Machine>(job.walker, job.graph, job.hardware,
@@ -137,10 +137,12 @@ struct Lane {
                                             machine.get(), result);
     return true;
   }
+  PlacedRun Placed() {
+    return {options, job.graph, job.plan, parameters, memory.get()};
+  }
   bool JudgeEnd() {
     if (!options.functional) return true;
-    const Trap trap = JudgeOutputs(options, job.graph, job.plan, parameters,
-                                   memory.get(), &values, result);
+    const Trap trap = JudgeOutputs(Placed(), &values, result);
     return trap ? Fail(trap, result) : true;
   }
 

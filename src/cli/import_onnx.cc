@@ -33,6 +33,7 @@ const std::map<std::string, LowerFunction>& Functions() {
                           "Erf",        "Exp",  "Log",       "Sqrt",
                           "Reciprocal", "Neg",  "Abs",       "Floor",
                           "Ceil"}},
+        {LowerOnnxPrelu, {"PRelu"}},
         {LowerOnnxBatchNorm, {"BatchNormalization"}},
         {LowerOnnxLayerNorm,
          {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization",

@@ -44,6 +44,10 @@ LowerFunction FunctionFor(int code) {
     case BuiltinOperator::RELU_N1_TO_1:
     case BuiltinOperator::LEAKY_RELU:
       return LowerActivation;
+    case BuiltinOperator::HARD_SWISH:
+      return LowerHardSwish;
+    case BuiltinOperator::PRELU:
+      return LowerPrelu;
     case BuiltinOperator::SOFTMAX:
       return LowerSoftmax;
     case BuiltinOperator::MEAN:

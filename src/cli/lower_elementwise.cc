@@ -182,6 +182,35 @@ void LowerActivation(Lowering* to, const TfliteOperator& op) {
                RequantiseAttributes(in, o, range));
 }
 
+void LowerHardSwish(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  Require(EightBit(out) == EightBit(input), "an output of another type than the input");
+  std::vector<int32_t> attributes = HardSwishAttributes(AffineOf(input), AffineOf(out));
+  Require(!attributes.empty(), "a scale outside the fixed point");
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_HARD_SWISH, {ifmap}, to->Output(op), attributes);
+}
+
+void LowerPrelu(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& slopes = to->In(op, 1);
+  const TfliteTensor& out = to->Out(op);
+  const uint8_t dtype = EightBit(out);
+  Require(EightBit(input) == dtype && EightBit(slopes) == dtype,
+          "operands of several types");
+  const Extents in = ExtentsOf(input), slope = ExtentsOf(slopes), o = ExtentsOf(out);
+  for (size_t a = 0; a < 4; ++a) {
+    Require(o[a] == in[a] && (slope[a] == in[a] || slope[a] == 1),
+            "slopes that do not broadcast to the input");
+  }
+  const uint32_t ifmap = to->Input(op, 0);
+  const uint32_t alpha = to->Input(op, 1);
+  to->AddLayer(op, SLUICE_OP_PRELU, {ifmap, alpha}, to->Output(op),
+               PreluAttributes(AffineOf(input), AffineOf(slopes), AffineOf(out),
+                               DtypeRange(dtype)));
+}
+
 void LowerSoftmax(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_SoftmaxOptions();
   Require(options != nullptr, "missing options");

@@ -162,6 +162,22 @@ struct Operand {
   Numbers numbers;
 };
 
+// Of ADD, SUB, MUL and PRELU; MINIMUM and MAXIMUM have none.
+std::vector<int32_t> BinaryAttributes(uint16_t code, const Affine& a, const Affine& b,
+                                      const Affine& out, const Range& range) {
+  switch (code) {
+    case SLUICE_OP_MINIMUM:
+    case SLUICE_OP_MAXIMUM:
+      return {};
+    case SLUICE_OP_MUL:
+      return ProductAttributes(a, b, out, range);
+    case SLUICE_OP_PRELU:
+      return PreluAttributes(a, b, out, range);
+    default:
+      return SumAttributes(a, b, out, range);
+  }
+}
+
 // One layer of two operands; the output's place is set.
 void AddBinary(OnnxLowering* to, const OnnxNode& node, uint16_t code, const Operand& a,
                const Operand& b, const Numbers& out, bool exact) {
@@ -183,28 +199,23 @@ void AddBinary(OnnxLowering* to, const OnnxNode& node, uint16_t code, const Oper
   }
   const uint32_t first = to->As(a.value, Own(order, sa.size()), da);
   const uint32_t second = to->As(b.value, Own(order, sb.size()), db);
-  std::vector<int32_t> attributes;
   const Range range = DtypeRange(out.dtype);
-  if (code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM) {
-    attributes.clear();
-  } else if (exact) {
-    attributes =
-        code == SLUICE_OP_MUL
-            ? ProductAttributes(a.numbers.affine, b.numbers.affine, out.affine, range)
-            : SumAttributes(a.numbers.affine, b.numbers.affine, out.affine, range);
-  } else {
-    const Affine wide = {static_cast<float>(1.0 / 32), 0};
-    const Affine unit = {static_cast<float>(1.41 / 32), 0};
-    attributes = code == SLUICE_OP_MUL ? ProductAttributes(wide, wide, wide, range)
-                                       : SumAttributes(wide, wide, unit, range);
-  }
+  const Affine wide = {static_cast<float>(1.0 / 32), 0};
+  const Affine unit = {static_cast<float>(1.41 / 32), 0};
+  const bool sum = code == SLUICE_OP_ADD || code == SLUICE_OP_SUB;
+  std::vector<int32_t> attributes =
+      exact ? BinaryAttributes(code, a.numbers.affine, b.numbers.affine, out.affine,
+                               range)
+            : BinaryAttributes(code, wide, wide, sum ? unit : wide, range);
+  const bool clamps = !attributes.empty();
   const uint32_t ofmap = to->NewOutput(node, 0, order, dims, out);
   const int layer =
       to->AddLayer(node.name, code, {first, second}, ofmap, std::move(attributes));
-  if (code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM) return;
+  if (!clamps) return;
   OnnxPlace place = to->Place(node.outputs[0]);
   place.layer = layer;
-  place.act_min = SLUICE_BINARY_ACT_MIN;
+  place.act_min =
+      code == SLUICE_OP_PRELU ? int{SLUICE_PRELU_ACT_MIN} : int{SLUICE_BINARY_ACT_MIN};
   to->SetPlace(node.outputs[0], place);
 }
 
@@ -299,6 +310,28 @@ void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node) {
   Operand first = {a, na}, second = {b, nb};
   if (swapped && code == SLUICE_OP_SUB) std::swap(first, second);
   AddBinary(to, node, code, first, second, out, exact);
+}
+
+void LowerOnnxPrelu(OnnxLowering* to, const OnnxNode& node) {
+  const int x = to->InputIndex(node, 0), slopes = to->InputIndex(node, 1);
+  Require(!to->Value(x).constant && ShapeOf(to->Out(node)) == ShapeOf(to->Value(x)),
+          "slopes that do not broadcast to the input");
+  float slope = 1;
+  if (to->Value(slopes).constant && ElementsOf(ShapeOf(to->Value(slopes))) == 1) {
+    ScalarOf(*to, slopes, &slope);
+    return AddCurve(to, node, x, [=](float v) { return v < 0 ? slope * v : v; });
+  }
+  const Numbers in = to->Place(x).numbers;
+  const bool known = to->Value(slopes).constant
+                         ? to->ConstantOf(slopes).stored != nullptr
+                         : to->Place(slopes).numbers.known;
+  const Numbers target = to->TargetOf(node.outputs[0]);
+  const bool exact = in.known && known && target.known;
+  if (!exact) to->ShapesOnly(node);
+  if (exact && to->Value(slopes).constant) to->Plain(slopes);  // with its numbers
+  const Numbers by = exact ? to->Place(slopes).numbers : Numbers();
+  AddBinary(to, node, SLUICE_OP_PRELU, {x, in}, {slopes, by},
+            target.known ? target : Numbers(), exact);
 }
 
 void LowerOnnxBatchNorm(OnnxLowering* to, const OnnxNode& node) {

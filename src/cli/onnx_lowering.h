@@ -161,6 +161,7 @@ void LowerOnnxGlobalPool(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxPrelu(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxBatchNorm(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxLayerNorm(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node);

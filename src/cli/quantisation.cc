@@ -114,4 +114,37 @@ std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
   return a;
 }
 
+std::vector<int32_t> HardSwishAttributes(const Affine& in, const Affine& out) {
+  // Inputs are refined to 1/128 of a step; the gate counts 1/32768 of 3.
+  const float fine = (1.0f / 128.0f) * in.scale;
+  const Factor f = QuantiseFactor(static_cast<double>(fine / out.scale));
+  const Factor gate = QuantiseFactor(static_cast<double>(fine / (3.0f / 32768.0f)));
+  const auto half = [](int32_t multiplier) {
+    constexpr int32_t kHalf = 1 << 15;
+    return multiplier >= INT32_MAX - kHalf ? int32_t{INT16_MAX}
+                                           : (multiplier + kHalf) >> 16;
+  };
+  if (f.shift > 0 || f.shift < -15 || gate.shift < -15 || gate.shift > 15) return {};
+  return {in.zero,   out.zero, half(f.multiplier), f.shift, half(gate.multiplier),
+          gate.shift};
+}
+
+std::vector<int32_t> PreluAttributes(const Affine& in, const Affine& slope,
+                                     const Affine& out, const Range& range) {
+  const Factor plain = QuantiseFactor(static_cast<double>(in.scale / out.scale));
+  const Factor leak =
+      QuantiseFactor(static_cast<double>(in.scale * slope.scale / out.scale));
+  std::vector<int32_t> a(SLUICE_PRELU_ATTRIBUTES);
+  a[SLUICE_PRELU_INPUT_ZERO] = in.zero;
+  a[SLUICE_PRELU_SLOPE_ZERO] = slope.zero;
+  a[SLUICE_PRELU_OUTPUT_ZERO] = out.zero;
+  a[SLUICE_PRELU_MULTIPLIER] = plain.multiplier;
+  a[SLUICE_PRELU_SHIFT] = plain.shift;
+  a[SLUICE_PRELU_SLOPE_MULTIPLIER] = leak.multiplier;
+  a[SLUICE_PRELU_SLOPE_SHIFT] = leak.shift;
+  a[SLUICE_PRELU_ACT_MIN] = range.min;
+  a[SLUICE_PRELU_ACT_MAX] = range.max;
+  return a;
+}
+
 }  // namespace sluice::cli

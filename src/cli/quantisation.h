@@ -58,6 +58,12 @@ std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
 std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
                                        const Affine& out, const Range& range);
 
+// Attributes of HARD_SWISH; empty where a factor leaves the ranges of ops.h.
+std::vector<int32_t> HardSwishAttributes(const Affine& in, const Affine& out);
+// Attributes of PRELU.
+std::vector<int32_t> PreluAttributes(const Affine& in, const Affine& slope,
+                                     const Affine& out, const Range& range);
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_QUANTISATION_H_

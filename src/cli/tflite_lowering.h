@@ -94,6 +94,8 @@ void LowerPool(Lowering* to, const TfliteOperator& op);
 void LowerBinary(Lowering* to, const TfliteOperator& op);
 void LowerQuantise(Lowering* to, const TfliteOperator& op);
 void LowerActivation(Lowering* to, const TfliteOperator& op);
+void LowerHardSwish(Lowering* to, const TfliteOperator& op);
+void LowerPrelu(Lowering* to, const TfliteOperator& op);
 void LowerSoftmax(Lowering* to, const TfliteOperator& op);
 void LowerReduce(Lowering* to, const TfliteOperator& op);
 void LowerArgmax(Lowering* to, const TfliteOperator& op);

@@ -75,10 +75,14 @@ Status CheckOperands(const Rule& r) {
   return Status::kOk;
 }
 
-// One spatial axis of a window op: attributes in range, and the output's extent is what
-// the input, filter, stride and pads give.
-bool WindowFits(int64_t in, int64_t out, int64_t filter, int64_t stride,
-                int64_t dilation, int64_t before, int64_t after) {
+// One spatial axis of a window.
+struct WindowAxis {
+  int64_t filter, stride, dilation, before, after;
+};
+
+// Attributes are in range, and the output's extent is what input and window give.
+bool WindowFits(int64_t in, int64_t out, const WindowAxis& w) {
+  const auto [filter, stride, dilation, before, after] = w;
   if (filter < 1 || stride < 1 || dilation < 1 || before < 0 || after < 0) return false;
   if (filter > kMaxWindow || stride > kMaxWindow || dilation > kMaxWindow) return false;
   // A tile's pads travel as 16 bits, and a window must not lie in padding alone.
@@ -90,6 +94,19 @@ bool WindowFits(int64_t in, int64_t out, int64_t filter, int64_t stride,
 }
 
 int64_t OneIfZero(int64_t value) { return value == 0 ? 1 : value; }
+
+// Of H (side 0) or W (side 1).
+WindowAxis ConvAxis(const Rule& r, size_t side, const Tensor& filter) {
+  return {filter.extent[1 + side], OneIfZero(r.at(SLUICE_CONV_STRIDE_H + side)),
+          OneIfZero(r.at(SLUICE_CONV_DILATION_H + side)),
+          r.at(SLUICE_CONV_PAD_TOP + side), r.at(SLUICE_CONV_PAD_BOTTOM + side)};
+}
+
+WindowAxis PoolAxis(const Rule& r, size_t side) {
+  return {r.at(SLUICE_POOL_WINDOW_H + side),
+          OneIfZero(r.at(SLUICE_POOL_STRIDE_H + side)), 1,
+          r.at(SLUICE_POOL_PAD_TOP + side), r.at(SLUICE_POOL_PAD_BOTTOM + side)};
+}
 
 Status CheckParameters(const Rule& r, const Tensor& parameters, int64_t channels) {
   if (parameters.dtype != SLUICE_DTYPE_INT32 || parameters.rank != 2 ||
@@ -123,12 +140,9 @@ Status CheckTransposedConv(const Rule& r) {
       OneIfZero(r.at(SLUICE_CONV_GROUPS)) != 1) {
     return r.Bad("dilation and groups must be 0 or 1");
   }
-  const auto at = [&](size_t i) { return int64_t{r.at(i)}; };
   for (size_t side = 0; side < 2; ++side) {
-    if (!WindowFits(out.extent[1 + side], in.extent[1 + side], weight.extent[1 + side],
-                    OneIfZero(at(SLUICE_CONV_STRIDE_H + side)), 1,
-                    at(SLUICE_CONV_PAD_TOP + side),
-                    at(SLUICE_CONV_PAD_BOTTOM + side))) {
+    if (!WindowFits(out.extent[1 + side], in.extent[1 + side],
+                    ConvAxis(r, side, weight))) {
       return r.Bad("input extents do not follow from output, filter, stride and pads");
     }
   }
@@ -159,15 +173,8 @@ Status CheckConv(const Rule& r) {
       return r.Bad("weight must be [K, R, S, C / groups]");
     }
   }
-  const auto at = [&](size_t i) { return int64_t{r.at(i)}; };
-  if (!WindowFits(in.extent[1], out.extent[1], weight.extent[1],
-                  OneIfZero(at(SLUICE_CONV_STRIDE_H)),
-                  OneIfZero(at(SLUICE_CONV_DILATION_H)), at(SLUICE_CONV_PAD_TOP),
-                  at(SLUICE_CONV_PAD_BOTTOM)) ||
-      !WindowFits(in.extent[2], out.extent[2], weight.extent[2],
-                  OneIfZero(at(SLUICE_CONV_STRIDE_W)),
-                  OneIfZero(at(SLUICE_CONV_DILATION_W)), at(SLUICE_CONV_PAD_LEFT),
-                  at(SLUICE_CONV_PAD_RIGHT))) {
+  if (!WindowFits(in.extent[1], out.extent[1], ConvAxis(r, 0, weight)) ||
+      !WindowFits(in.extent[2], out.extent[2], ConvAxis(r, 1, weight))) {
     return r.Bad("output extents do not follow from filter, stride, dilation and pads");
   }
   return Status::kOk;
@@ -212,13 +219,8 @@ Status CheckPoolWindow(const Rule& r, const Tensor& in, const Tensor& out) {
   if (in.extent[0] != out.extent[0] || in.extent[3] != out.extent[3]) {
     return r.Bad("batch or channels differ");
   }
-  const auto at = [&](size_t i) { return int64_t{r.at(i)}; };
-  if (!WindowFits(in.extent[1], out.extent[1], at(SLUICE_POOL_WINDOW_H),
-                  OneIfZero(at(SLUICE_POOL_STRIDE_H)), 1, at(SLUICE_POOL_PAD_TOP),
-                  at(SLUICE_POOL_PAD_BOTTOM)) ||
-      !WindowFits(in.extent[2], out.extent[2], at(SLUICE_POOL_WINDOW_W),
-                  OneIfZero(at(SLUICE_POOL_STRIDE_W)), 1, at(SLUICE_POOL_PAD_LEFT),
-                  at(SLUICE_POOL_PAD_RIGHT))) {
+  if (!WindowFits(in.extent[1], out.extent[1], PoolAxis(r, 0)) ||
+      !WindowFits(in.extent[2], out.extent[2], PoolAxis(r, 1))) {
     return r.Bad("output extents do not follow from window, stride and pads");
   }
   return Status::kOk;
@@ -267,6 +269,38 @@ bool BroadcastsTo(const Tensor& tensor, const Tensor& box) {
   return true;
 }
 
+// Keeps every step of the formula inside 16 bits.
+Status CheckHardSwish(const Rule& r) {
+  SLUICE_TRY(CheckEightBitUnary(r));
+  if (r.in(0).dtype != r.out().dtype) return r.Bad("dtype differs");
+  const int32_t low = r.in(0).dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
+  constexpr size_t kZeros[] = {SLUICE_HARD_SWISH_INPUT_ZERO,
+                               SLUICE_HARD_SWISH_OUTPUT_ZERO};
+  for (size_t i : kZeros) {
+    if (r.at(i) < low || r.at(i) > low + 255) {
+      return r.Bad("zeros must lie in the dtype's range");
+    }
+  }
+  constexpr size_t kMultipliers[] = {SLUICE_HARD_SWISH_MULTIPLIER,
+                                     SLUICE_HARD_SWISH_GATE_MULTIPLIER};
+  for (size_t i : kMultipliers) {
+    if (r.at(i) < 0 || r.at(i) > INT16_MAX) {
+      return r.Bad("multipliers must lie in 0 to 32767");
+    }
+  }
+  const int32_t shift = r.at(SLUICE_HARD_SWISH_SHIFT);
+  const int32_t gate_shift = r.at(SLUICE_HARD_SWISH_GATE_SHIFT);
+  return shift < -15 || shift > 0 || gate_shift < -15 || gate_shift > 15
+             ? r.Bad("shift must lie in -15 to 0, gate_shift in -15 to 15")
+             : Status::kOk;
+}
+
+Status CheckPrelu(const Rule& r) {
+  SLUICE_TRY(CheckEightBitUnary(r));
+  if (!IsEightBit(r.in(1))) return r.Bad("operands must be 8 bit");
+  return BroadcastsTo(r.in(1), r.in(0)) ? Status::kOk : r.Bad("slopes do not fit");
+}
+
 Status CheckSoftmax(const Rule& r) {
   SLUICE_TRY(CheckEightBitUnary(r));
   if (r.layer.input(1) == kNone) return Status::kOk;
@@ -292,11 +326,8 @@ Status CheckWeightGradient(const Rule& r) {
     return r.Unsupported("more than 2^31 rows of errors");
   }
   for (size_t side = 0; side < 2; ++side) {
-    const auto at = [&](size_t i) { return int64_t{r.at(i + side)}; };
-    if (!WindowFits(in.extent[1 + side], error.extent[1 + side], out.extent[1 + side],
-                    OneIfZero(at(SLUICE_CONV_STRIDE_H)),
-                    OneIfZero(at(SLUICE_CONV_DILATION_H)), at(SLUICE_CONV_PAD_TOP),
-                    at(SLUICE_CONV_PAD_BOTTOM))) {
+    if (!WindowFits(in.extent[1 + side], error.extent[1 + side],
+                    ConvAxis(r, side, out))) {
       return r.Bad("error extents do not follow from filter, stride and pads");
     }
   }
@@ -489,10 +520,9 @@ Status CheckOpaque(const Rule& r) {
   return Status::kOk;
 }
 
-Status CheckOp(const Rule& r) {
+// What tiles compute.
+Status CheckComputed(const Rule& r) {
   switch (TraitsOf(r.layer).form) {
-    case Form::kUnknown:
-      return r.Unsupported("this version does not know this op");
     case Form::kConv:
     case Form::kDepthwiseConv:
       return CheckConv(r);
@@ -514,6 +544,10 @@ Status CheckOp(const Rule& r) {
       return CheckUnary(r);
     case Form::kReluGradient:
       return CheckReluGradient(r);
+    case Form::kHardSwish:
+      return CheckHardSwish(r);
+    case Form::kPrelu:
+      return CheckPrelu(r);
     case Form::kLookup:
       return CheckLookup(r);
     case Form::kSoftmax:
@@ -531,6 +565,13 @@ Status CheckOp(const Rule& r) {
       return CheckTranspose(r);
     case Form::kResize:
       return CheckResize(r);
+    default:
+      return r.Unsupported("this version does not know this op");
+  }
+}
+
+Status CheckForm(const Rule& r) {
+  switch (TraitsOf(r.layer).form) {
     case Form::kConcat:
       return CheckConcat(r);
     case Form::kSlice:
@@ -543,10 +584,9 @@ Status CheckOp(const Rule& r) {
       return CheckAppend(r);
     case Form::kOpaque:
       return CheckOpaque(r);
-    case Form::kPrelu:
-      break;
+    default:  // computed, or refused there
+      return CheckComputed(r);
   }
-  return r.Unsupported("this version does not schedule this op");
 }
 
 }  // namespace
@@ -554,7 +594,7 @@ Status CheckOp(const Rule& r) {
 Status CheckLayer(const Graph& graph, uint32_t layer, Diagnostic* diagnostic) {
   const Rule rule = {graph, graph.layers[layer], layer, diagnostic};
   SLUICE_TRY(CheckOperands(rule));
-  return CheckOp(rule);
+  return CheckForm(rule);
 }
 
 }  // namespace sluice

@@ -4,8 +4,7 @@
 // Input    untrusted bytes, at most 2 GiB - 1; any alignment (copied when not of 8).
 // Output   nouns that live in `arena`; every invariant of model/ headers holds.
 // Errors   kBadInput with what is wrong, where, and what would be right; kUnsupported
-// for
-//          valid features this version does not have, by name; kOutOfMemory.
+//          for valid features this version does not have, by name; kOutOfMemory.
 // Cost     linear in the number of bytes; nothing is read before it is checked.
 #ifndef SLUICE_IO_READ_H_
 #define SLUICE_IO_READ_H_

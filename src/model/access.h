@@ -6,25 +6,20 @@
 // Errors   kUnsupported when a count exceeds int64
 // Cost     O(levels^2 x dims), no memory
 // Source   KAPLA III-B/C, GOMA (10)-(28), Timeloop's conventions. Deviations: kReuse
-// also
-//          sees reuse across levels and across loops of one trip (exact against
+//          also sees reuse across levels and across loops of one trip (exact against
 //          timeloop-model); tile unions in space are boxes.
 //
 // The rules, which tests/model/walk.h follows step by step:
 //  1 A unit holds a tile as long as no loop over a dim of its operand advances. A tile
-//  is
-//    fetched once per stay, if the stay has any work. A MAC keeps nothing.
-//  2 A parent reads the box of the words its units need at once, if every fanout
-//  between
+//    is fetched once per stay, if the stay has any work. A MAC keeps nothing.
+//  2 A parent reads the box of the words its units need at once, if every fanout between
 //    multicasts or forwards; else each unit's words. Neighbours across a loop of a
 //    bypassed level share no halo.
-//  3 A level with `sliding` fetches only the new words when its innermost moving loop,
-//  a
+//  3 A level with `sliding` fetches only the new words when its innermost moving loop, a
 //    window dim, takes its next step.
 //  4 Outputs: each stay ends with a write to the parent (units of a reducing fanout
-//  write
-//    their sum), and, unless it is the element's first, starts with a read of the old
-//    partial sum, given to all units of the group. A drain does not count as a read.
+//    write their sum), and, unless it is the element's first, starts with a read of the
+//    old partial sum, given to all units of the group. A drain does not count as a read.
 #ifndef SLUICE_MODEL_ACCESS_H_
 #define SLUICE_MODEL_ACCESS_H_
 

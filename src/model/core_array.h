@@ -2,8 +2,7 @@
 // Cost of one tile on an array of cores, each a vector (C) by lane (K) MAC unit.
 //
 // Input    CoreArray: the array as data (bytes, bytes per cycle, pJ per byte);
-// CoreLayer:
-//          the layer; ofmap tile extents N H W K (elements).
+//          CoreLayer: the layer; ofmap tile extents N H W K (elements).
 // Output   cycles and energy of the best of all core partitionings and buffer tilings.
 // Errors   false when no mapping fits the core buffers.
 // Cost     O(partitions x tile width) integer steps; remember the result (TileMemo).

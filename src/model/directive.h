@@ -3,10 +3,10 @@
 //
 //   conv1:                                  a layer starts in column 0
 //    MAC:                                   only where a level-0 fanout is in use
-//    REGF:                                  levels, nearest the MACs first, no
-//    outermost
-//     tensor{x}(N=1, C=2, H=1, W=5)         what one buffer holds; H and W are input
-//     rows tensor{w}(K=3, C=2, S=5, shr=4)       shr buffers share one copy
+//    REGF:                                  levels, nearest the MACs first, without
+//                                           the outermost
+//     tensor{x}(N=1, C=2, H=1, W=5)         what one buffer holds; H, W: input rows
+//     tensor{w}(K=3, C=2, S=5, shr=4)       shr buffers share one copy
 //     stack@1(P+=1, H+=1, 8)                8 buffers, offset by these shifts; @ = axis
 //     update(Q+=1, W+=1)                    the next iteration, innermost first
 //     % comment
@@ -14,12 +14,10 @@
 // Input    text, or a nest with names; Xi Yi Xo Yo are read as W H Q P
 // Output   DirectiveProgram, text, or a nest; names point into the text read
 // Errors   kBadInput with the line; kBufferTooSmall with the size; kUnsupported: shr >
-// 1 in
-//          a nest; kRejected: a tensor that two layers cut differently
+//          1 in a nest; kRejected: a tensor that two layers cut differently
 // Cost     O(text), arena
 // Source   KAPLA section III-B, Listing 1. Deviations: the axis of a stack may be
-// named;
-//          loops inside the first level are part of its tensors.
+//          named; loops inside the first level are part of its tensors.
 #ifndef SLUICE_MODEL_DIRECTIVE_H_
 #define SLUICE_MODEL_DIRECTIVE_H_
 

@@ -7,10 +7,9 @@
 // Errors   kOutOfMemory.
 // Cost     O(tiles + transfers), scratch the same.
 // Source   own. When tile p-1 ends, loads that are used later lie in what tile p-1
-// leaves
-//          of the buffer or have not begun; when tile q starts, all its loads are done,
-//          stores made before wait in what q leaves or are done, and what its loads
-//          read again has been stored.
+//          leaves of the buffer or have not begun; when tile q starts, all its loads
+//          are done, stores made before wait in what q leaves or are done, and what its
+//          loads read again has been stored.
 #ifndef SLUICE_MODEL_DMA_BOUND_H_
 #define SLUICE_MODEL_DMA_BOUND_H_
 

@@ -6,8 +6,7 @@
 // Errors   -1 when the tiles' minimal use does not fit the buffer, or the clock ran out.
 // Cost     O(tiles + transfers + positions walked to find room); no allocation.
 // Source   own. Loads in the order of first use, each as early as the buffer holds it
-// from
-//          then on; a load that does not fit yet keeps its place reserved and is
+//          from then on; a load that does not fit yet keeps its place reserved and is
 //          overtaken; stores wait for a free channel as long as they fit.
 #ifndef SLUICE_MODEL_DMA_LIST_H_
 #define SLUICE_MODEL_DMA_LIST_H_

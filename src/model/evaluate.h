@@ -2,15 +2,13 @@
 // What a given schedule costs, and whether it is legal: nothing is searched.
 //
 // Input    sluice_timed_schedule_t (resolved), or a FusionProblem with its TileModel
-// and
-//          a sluice_notation_t whose layers and sources are those of the problem.
+//          and a sluice_notation_t whose layers and sources are those of the problem.
 // Output   sluice_evaluation_t; its arrays where the caller gave some.
 // Errors   kOutOfMemory; kBadArgument with a sentence when an array is missing or an
 //          index is out of range. Illegal schedules are kOk with `fault` set.
 // Cost     O(layers + edges + tiles + transfers); scratch the same.
 // Source   SoMa sections III to IV-C. Written as a recurrence over starts, apart from
-// the
-//          two-pointer walk of timeline.h that searches use; tests hold them equal.
+//          the two-pointer walk of timeline.h that searches use; tests hold them equal.
 #ifndef SLUICE_MODEL_EVALUATE_H_
 #define SLUICE_MODEL_EVALUATE_H_
 

@@ -4,8 +4,7 @@
 //
 // Input    hardware with at least one level below the scratchpad
 // Output   the same levels and fanouts; the scratchpad is outermost and unbounded,
-// since
-//          who cut the tile has seen that it fits, and holds every operand
+//          since who cut the tile has seen that it fits, and holds every operand
 // Errors   kUnsupported: nothing below the scratchpad, too many levels or fanouts
 // Cost     O(levels + fanouts); the view holds its own tables and may not be copied
 #ifndef SLUICE_MODEL_HARDWARE_VIEW_H_

@@ -2,16 +2,13 @@
 // Energy by component and latency of a loop nest on one node: the one cost model.
 //
 // Input    problem, hardware, nest; options say which reuse form and which operands
-// stay
-//          in the scratchpad
+//          stay in the scratchpad
 // Output   LayerCost: pJ, cycles. latency = max(steps, operations / peak, per level
-// bytes
-//          of one instance / bandwidth); leakage = rate x latency
+//          bytes of one instance / bandwidth); leakage = rate x latency
 // Errors   those of CheckNest and CountAccesses
 // Cost     O(levels^2 x dims), no memory
 // Source   KAPLA section IV-A cost model, GOMA (25)-(30). Outputs have their final
-// width
-//          only when they enter the outermost level for good.
+//          width only when they enter the outermost level for good.
 #ifndef SLUICE_MODEL_LAYER_COST_H_
 #define SLUICE_MODEL_LAYER_COST_H_
 

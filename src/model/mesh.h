@@ -7,15 +7,14 @@
 //   same words (outputs: sums of the same words): one read of DRAM serves them all.
 //
 // Input    hardware (one node's levels; DRAM is common, at the four corners), region,
-// split Output   paths of the operands; a machine whose outermost level feeds the
-// region's
-//          nodes; cost. leakage is that of all nodes of the region
+//          split
+// Output   paths of the operands; a machine whose outermost level feeds the region's
+//          nodes; cost (leakage: of all nodes of the region)
 // Errors   kBadInput: a region outside the mesh; those of EvaluateNest
 // Cost     O(dims^2) per path, no memory
 // Source   KAPLA sections II-B, IV-B; hops as in nn_dataflow: Manhattan, spanning tree
-// from
-//          the nearest corner. Deviations: every corner reaches all of DRAM; what the
-//          nodes of a halo share is sent to each.
+//          from the nearest corner. Deviations: every corner reaches all of DRAM; what
+//          the nodes of a halo share is sent to each.
 #ifndef SLUICE_MODEL_MESH_H_
 #define SLUICE_MODEL_MESH_H_
 

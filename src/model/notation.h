@@ -3,8 +3,7 @@
 // transfers.
 //
 // Input    FusionProblem: layers with ofmap extents (elements, N H W K), weights
-// (bytes),
-//          sources; GroupNotation: computing order, cuts, tiling numbers.
+//          (bytes), sources; GroupNotation: computing order, cuts, tiling numbers.
 // Output   TileList: one entry per tile in execution order, one per DRAM transfer.
 // Errors   ParseResult says which rule a notation breaks; nothing else fails.
 // Cost     O(layers + edges + tiles + transfers) per parse, no allocation.

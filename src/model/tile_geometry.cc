@@ -412,6 +412,7 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
     case Form::kBinary:
     case Form::kUnary:
     case Form::kReluGradient:
+    case Form::kHardSwish:
     case Form::kPrelu:
     case Form::kLookup:
     case Form::kSoftmax:

@@ -125,8 +125,8 @@ Status Follower::StoreRows(const sluice_transfer_t& transfer, const Access& src,
       dst.width == rows.element_bytes && dst.dtype == rows.dtype &&
       MakeFrame(static_cast<int64_t>(place.offset), dst.width, extent, stride, &frame);
   if (aligned) {
-    SLUICE_TRY(Cut(judge_, dst.BoxWith(src.base, src.stride), frame, &todo_, &inside_,
-                   &outside_, &aligned));
+    SLUICE_TRY(Cut(dst.BoxWith(src.base, src.stride), frame,
+                   {judge_, &todo_, &inside_, &outside_, &aligned}));
   }
   if (!aligned || outside_.size() != 0) {
     return Reject(*judge_, "append")

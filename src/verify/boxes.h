@@ -97,11 +97,18 @@ struct Inside {
   uint8_t along[kBoxDims];
 };
 
-// Takes `box` apart: parts inside the frame go to `inside`, parts that share no element
-// with it to `outside`. `aligned` turns false when elements overlap but do not
-// coincide.
-Status Cut(Judge* judge, const Box& box, const Frame& frame, Vector<Box>* todo,
-           Vector<Inside>* inside, Vector<Box>* outside, bool* aligned);
+// Where the parts of a box go.
+struct Cutting {
+  Judge* judge;
+  Vector<Box>* todo;  // scratch
+  Vector<Inside>* inside;
+  Vector<Box>* outside;
+  bool* aligned;  // turns false when elements overlap but do not coincide
+};
+
+// Takes `box` apart: parts inside the frame go to to.inside, parts that share no element
+// with it to to.outside.
+Status Cut(const Box& box, const Frame& frame, const Cutting& to);
 
 }  // namespace judge
 }  // namespace sluice

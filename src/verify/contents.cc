@@ -249,7 +249,7 @@ Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
       outside_.Truncate(0);
       if (aligned) {
         SLUICE_TRY(
-            Cut(judge_, rest, piece.frame, &todo_, &inside_, &outside_, &aligned));
+            Cut(rest, piece.frame, {judge_, &todo_, &inside_, &outside_, &aligned}));
       }
       if (!aligned) {
         return Reject(*judge_, "content")

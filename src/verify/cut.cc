@@ -30,7 +30,8 @@ Status Halve(const Box& box, uint32_t d, Vector<Box>* todo) {
   return todo->Push(Slab(box, d, 0, half));
 }
 
-// A frame with room for dims of count 1 that its boxes run along.
+// A frame with room for dims of count 1 that its boxes run along. real: by dim, the
+// frame's own dim, or kBoxDims.
 struct WideFrame {
   int64_t base;
   int64_t end;
@@ -38,6 +39,7 @@ struct WideFrame {
   uint32_t dims;
   int64_t count[kBoxDims];
   int64_t stride[kBoxDims];
+  uint8_t real[kBoxDims];
 };
 
 // Dim d does not run along the frame: keeps what can touch the frame's bytes.
@@ -58,9 +60,8 @@ Status Narrow(const Box& box, uint32_t d, const WideFrame& frame, Vector<Box>* t
   return todo->Push(Slab(box, d, first, last + 1));
 }
 
-// Frame dim that each box dim runs along; false with the offending dim.
-bool Assign(const Box& box, const WideFrame& frame, uint8_t* along, int* dim_of,
-            uint32_t* offending) {
+// The box's dim that runs along each dim of the frame; false with the offending dim.
+bool Assign(const Box& box, const WideFrame& frame, int* dim_of, uint32_t* offending) {
   for (uint32_t j = 0; j < frame.dims; ++j) dim_of[j] = -1;
   for (uint32_t d = 0; d < box.dims; ++d) {
     uint32_t j = 0;
@@ -70,31 +71,44 @@ bool Assign(const Box& box, const WideFrame& frame, uint8_t* along, int* dim_of,
       return false;
     }
     dim_of[j] = static_cast<int>(d);
-    along[d] = static_cast<uint8_t>(j);
   }
   return true;
 }
 
-// Dim d, at index `at` of frame dim j, runs over into frame dim j - 1: takes it apart
+// A box whose dims run along dims of the frame, one each.
+struct Assigned {
+  Box box;
+  int dim_of[kBoxDims];  // by frame dim: the box's dim, or -1
+  int64_t at[kBoxDims];  // by frame dim: index of the box's first element
+
+  int64_t CountAlong(uint32_t j) const {
+    return dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
+  }
+};
+
+// The dim that runs along frame dim j may run over into frame dim j - 1: takes it apart
 // where it does. *carried tells whether it did.
-Status Carry(const Box& box, uint32_t d, int64_t at, const WideFrame& frame, uint32_t j,
-             bool outer_taken, Vector<Box>* todo, bool* carried) {
-  const Dim dim = box.dim[d];
+Status Carry(const Assigned& a, const WideFrame& frame, uint32_t j, Vector<Box>* todo,
+             bool* carried) {
+  const uint32_t d = static_cast<uint32_t>(a.dim_of[j]);
+  const Dim dim = a.box.dim[d];
+  const int64_t at = a.at[j];
+  const bool outer_taken = a.dim_of[j - 1] >= 0;
   const int64_t radix = CeilDivide(frame.stride[j - 1], frame.stride[j]);
   *carried = at + dim.count > radix;
   if (!*carried) return Status::kOk;
   const int64_t turns = dim.count / radix;
   const bool whole = at == 0 && frame.stride[j - 1] % frame.stride[j] == 0 &&
-                     turns >= 1 && !outer_taken && box.dims < kBoxDims;
+                     turns >= 1 && !outer_taken && a.box.dims < kBoxDims;
   if (!whole) {
     const int64_t cut = at < radix ? radix - at : 1;
-    SLUICE_TRY(todo->Push(Slab(box, d, cut, dim.count)));
-    return todo->Push(Slab(box, d, 0, cut));
+    SLUICE_TRY(todo->Push(Slab(a.box, d, cut, dim.count)));
+    return todo->Push(Slab(a.box, d, 0, cut));
   }
   if (turns * radix < dim.count) {
-    SLUICE_TRY(todo->Push(Slab(box, d, turns * radix, dim.count)));
+    SLUICE_TRY(todo->Push(Slab(a.box, d, turns * radix, dim.count)));
   }
-  Box main = box;
+  Box main = a.box;
   main.dim[d].count = radix;  // > 1: strides are nested and differ
   main.Add(turns, dim.stride * radix, dim.twin * radix);
   return todo->Push(main);
@@ -103,28 +117,28 @@ Status Carry(const Box& box, uint32_t d, int64_t at, const WideFrame& frame, uin
 // Strides that do not divide each other: an index of dim j plus what lies behind it may
 // reach beyond one step of dim j - 1, where the frame counts on from there. Takes the
 // box apart until no part does; a single element never does.
-Status KeepWithinStep(const Box& box, const WideFrame& frame, const int* dim_of,
-                      const int64_t* at, uint32_t j, Vector<Box>* todo, bool* apart) {
+Status KeepWithinStep(const Assigned& a, const WideFrame& frame, uint32_t j,
+                      Vector<Box>* todo, bool* apart) {
   int64_t behind = 0;
   uint32_t split = kBoxDims;  // a dim behind j that can be taken apart
   for (uint32_t k = j + 1; k < frame.dims; ++k) {
-    int64_t last = at[k];
-    if (dim_of[k] >= 0) {
-      split = static_cast<uint32_t>(dim_of[k]);
-      last += box.dim[split].count - 1;
+    int64_t last = a.at[k];
+    if (a.dim_of[k] >= 0) {
+      split = static_cast<uint32_t>(a.dim_of[k]);
+      last += a.box.dim[split].count - 1;
     }
     behind += last * frame.stride[k];
   }
-  const int64_t count = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
+  const int64_t count = a.CountAlong(j);
   const int64_t room = frame.stride[j - 1] - 1 - behind;
-  *apart = (at[j] + count - 1) * frame.stride[j] > room;
+  *apart = (a.at[j] + count - 1) * frame.stride[j] > room;
   if (!*apart) return Status::kOk;
-  if (count == 1) return Halve(box, split, todo);
-  const uint32_t d = static_cast<uint32_t>(dim_of[j]);
-  const int64_t fit = FloorDivide(room, frame.stride[j]) - at[j] + 1;
+  if (count == 1) return Halve(a.box, split, todo);
+  const uint32_t d = static_cast<uint32_t>(a.dim_of[j]);
+  const int64_t fit = FloorDivide(room, frame.stride[j]) - a.at[j] + 1;
   const int64_t cut = fit >= 1 && fit < count ? fit : 1;
-  SLUICE_TRY(todo->Push(Slab(box, d, cut, count)));
-  return todo->Push(Slab(box, d, 0, cut));
+  SLUICE_TRY(todo->Push(Slab(a.box, d, cut, count)));
+  return todo->Push(Slab(a.box, d, 0, cut));
 }
 
 // Steps a found part counts for: bounds the scratch memory along with the time.
@@ -132,8 +146,8 @@ constexpr int64_t kPartCost = 128;
 
 // The frame with a dim of count 1 for each stride of the box that it lacks and that
 // nests, so that boxes reaching beyond it are cut by intervals, not element by element.
-// real: the frame's own dim, or kBoxDims.
-void Widen(const Frame& frame, const Box& box, WideFrame* wide, uint8_t* real) {
+void Widen(const Frame& frame, const Box& box, WideFrame* wide) {
+  uint8_t* const real = wide->real;
   wide->base = frame.base;
   wide->end = frame.end;
   wide->width = frame.width;
@@ -167,104 +181,105 @@ void Widen(const Frame& frame, const Box& box, WideFrame* wide, uint8_t* real) {
 // An index beyond the frame's count that would run over into the next dim may as well be
 // negative there: either way nothing lies in the frame until the dim starts anew. That
 // holds where all strides from there outwards divide each other.
-void Rebalance(const Box& box, const WideFrame& frame, const int* dim_of, int64_t* at) {
+void Rebalance(const WideFrame& frame, Assigned* a) {
   uint32_t j = 1;
   while (j < frame.dims && frame.stride[j - 1] % frame.stride[j] == 0) ++j;
   while (--j > 0 && frame.dims != 0) {
     const int64_t radix = frame.stride[j - 1] / frame.stride[j];
-    const int64_t n = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
-    if (at[j] < frame.count[j] || at[j] + n <= radix) continue;
-    at[j] -= radix;
-    ++at[j - 1];
+    if (a->at[j] < frame.count[j] || a->at[j] + a->CountAlong(j) <= radix) continue;
+    a->at[j] -= radix;
+    ++a->at[j - 1];
   }
 }
 
-Status CutOne(Judge* judge, Box box, const WideFrame& frame, const uint8_t* real,
-              Vector<Box>* todo, Vector<Inside>* inside, Vector<Box>* outside,
-              bool* aligned) {
-  SLUICE_TRY(Spend(judge, 1));
-  if (box.base >= frame.end || frame.base >= box.end()) {
-    return outside->Push(box);
+// A box whose first element lies between the frame's: apart from it, or misaligned.
+Status CutMisaligned(const Box& box, const WideFrame& frame, const Cutting& to) {
+  if (box.dims != 0) return Halve(box, 0, to.todo);
+  bool overlap;
+  Box whole = Box::At(frame.base, 0, frame.width);
+  for (uint32_t d = 0; d < frame.dims; ++d) {
+    whole.Add(frame.count[d], frame.stride[d], 0);
   }
-  Inside in;
-  int dim_of[kBoxDims];
-  int64_t at[kBoxDims];  // of the box's first element, by dim of the frame
-  uint32_t offending = 0;
-  if (!Assign(box, frame, in.along, dim_of, &offending)) {
-    return Narrow(box, offending, frame, todo, outside);
-  }
-  int64_t rest = box.base - frame.base;
+  SLUICE_TRY(Overlap(to.judge, box, whole, &overlap));
+  if (overlap) *to.aligned = false;
+  return to.outside->Push(box);
+}
+
+// No dim carries, so what box and frame have in common is one interval per dim.
+Status CutIntervals(Assigned* a, const WideFrame& frame, const Cutting& to) {
+  Box& box = a->box;
   for (uint32_t j = 0; j < frame.dims; ++j) {
-    at[j] = FloorDivide(rest, frame.stride[j]);
-    rest -= at[j] * frame.stride[j];
-  }
-  if (rest != 0) {
-    if (box.dims != 0) return Halve(box, 0, todo);
-    bool overlap;
-    Box whole = Box::At(frame.base, 0, frame.width);
-    for (uint32_t d = 0; d < frame.dims; ++d) {
-      whole.Add(frame.count[d], frame.stride[d], 0);
+    if (a->at[j] >= frame.count[j] || a->at[j] + a->CountAlong(j) <= 0) {
+      return to.outside->Push(box);
     }
-    SLUICE_TRY(Overlap(judge, box, whole, &overlap));
-    if (overlap) *aligned = false;
-    return outside->Push(box);
-  }
-  Rebalance(box, frame, dim_of, at);
-  for (uint32_t j = frame.dims; j-- > 1;) {
-    bool carried = false;
-    if (dim_of[j] >= 0) {
-      SLUICE_TRY(Carry(box, static_cast<uint32_t>(dim_of[j]), at[j], frame, j,
-                       dim_of[j - 1] >= 0, todo, &carried));
-    }
-    if (!carried && frame.stride[j - 1] % frame.stride[j] != 0) {
-      SLUICE_TRY(KeepWithinStep(box, frame, dim_of, at, j, todo, &carried));
-    }
-    if (carried) return Status::kOk;
-  }
-  // No carries are left: the intersection is one interval per dim.
-  for (uint32_t j = 0; j < frame.dims; ++j) {
-    const int64_t n = dim_of[j] < 0 ? 1 : box.dim[dim_of[j]].count;
-    if (at[j] >= frame.count[j] || at[j] + n <= 0) return outside->Push(box);
   }
   for (uint32_t j = 0; j < frame.dims; ++j) {
-    if (dim_of[j] < 0) continue;
+    if (a->dim_of[j] < 0) continue;
     // Slab drops a dim that shrinks to one element, so look the dim up each time.
     uint32_t d = 0;
     while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
     const int64_t n = box.dim[d].count;
-    const int64_t from = Max<int64_t>(0, -at[j]);
-    const int64_t to = Min(n, frame.count[j] - at[j]);
-    if (from > 0) SLUICE_TRY(outside->Push(Slab(box, d, 0, from)));
-    if (to < n) SLUICE_TRY(outside->Push(Slab(box, d, to, n)));
-    if (from > 0 || to < n) box = Slab(box, d, from, to);
-    at[j] += from;
+    const int64_t from = Max<int64_t>(0, -a->at[j]);
+    const int64_t end = Min(n, frame.count[j] - a->at[j]);
+    if (from > 0) SLUICE_TRY(to.outside->Push(Slab(box, d, 0, from)));
+    if (end < n) SLUICE_TRY(to.outside->Push(Slab(box, d, end, n)));
+    if (from > 0 || end < n) box = Slab(box, d, from, end);
+    a->at[j] += from;
   }
+  Inside in;
   for (uint32_t d = 0; d < box.dims; ++d) {
     uint8_t j = 0;
     while (frame.stride[j] != box.dim[d].stride) ++j;
-    in.along[d] = real[j];
+    in.along[d] = frame.real[j];
   }
   for (uint32_t j = 0; j < frame.dims; ++j) {
-    if (real[j] < kBoxDims) in.at[real[j]] = at[j];
+    if (frame.real[j] < kBoxDims) in.at[frame.real[j]] = a->at[j];
   }
   in.part = box;
-  SLUICE_TRY(Spend(judge, kPartCost));
-  return inside->Push(in);
+  SLUICE_TRY(Spend(to.judge, kPartCost));
+  return to.inside->Push(in);
+}
+
+Status CutOne(const Box& box, const WideFrame& frame, const Cutting& to) {
+  SLUICE_TRY(Spend(to.judge, 1));
+  if (box.base >= frame.end || frame.base >= box.end()) {
+    return to.outside->Push(box);
+  }
+  Assigned a;
+  uint32_t offending = 0;
+  if (!Assign(box, frame, a.dim_of, &offending)) {
+    return Narrow(box, offending, frame, to.todo, to.outside);
+  }
+  int64_t rest = box.base - frame.base;
+  for (uint32_t j = 0; j < frame.dims; ++j) {
+    a.at[j] = FloorDivide(rest, frame.stride[j]);
+    rest -= a.at[j] * frame.stride[j];
+  }
+  if (rest != 0) return CutMisaligned(box, frame, to);
+  a.box = box;
+  Rebalance(frame, &a);
+  for (uint32_t j = frame.dims; j-- > 1;) {
+    bool carried = false;
+    if (a.dim_of[j] >= 0) SLUICE_TRY(Carry(a, frame, j, to.todo, &carried));
+    if (!carried && frame.stride[j - 1] % frame.stride[j] != 0) {
+      SLUICE_TRY(KeepWithinStep(a, frame, j, to.todo, &carried));
+    }
+    if (carried) return Status::kOk;
+  }
+  return CutIntervals(&a, frame, to);
 }
 
 }  // namespace
 
-Status Cut(Judge* judge, const Box& box, const Frame& frame, Vector<Box>* todo,
-           Vector<Inside>* inside, Vector<Box>* outside, bool* aligned) {
+Status Cut(const Box& box, const Frame& frame, const Cutting& to) {
   WideFrame wide;
-  uint8_t real[kBoxDims];
-  Widen(frame, box, &wide, real);
-  todo->Truncate(0);
-  SLUICE_TRY(todo->Push(box));
-  while (todo->size() != 0) {
-    const Box next = (*todo)[todo->size() - 1];
-    todo->Pop();
-    SLUICE_TRY(CutOne(judge, next, wide, real, todo, inside, outside, aligned));
+  Widen(frame, box, &wide);
+  to.todo->Truncate(0);
+  SLUICE_TRY(to.todo->Push(box));
+  while (to.todo->size() != 0) {
+    const Box next = (*to.todo)[to.todo->size() - 1];
+    to.todo->Pop();
+    SLUICE_TRY(CutOne(next, wide, to));
   }
   return Status::kOk;
 }

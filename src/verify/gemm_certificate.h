@@ -5,9 +5,8 @@
 // Output   kOk: the mapping is legal, costs what is claimed, and no mapping costs less
 //          (1e-12 relative, for rounding).
 // Errors   kRejected with the rule: "mapping", "value", "branch" (one is missing or not
-// in
-//          order), "split", "tile" (an open one is missing), "bound" (claims more than
-//          can be shown), "excess" (lines left over). kBadInput, kStopped,
+//          in order), "split", "tile" (an open one is missing), "bound" (claims more
+//          than can be shown), "excess" (lines left over). kBadInput, kStopped,
 //          kOutOfMemory.
 // Cost     a few ms: plain loops over divisors, no order of search to trust.
 // Source   GOMA equations (10)-(30), one datum at a time, and four facts:

@@ -39,6 +39,8 @@ constexpr OpRule kRules[] = {
     {SLUICE_OP_WEIGHT_GRADIENT, Deed::kWeightGradient, 0, false, false},
     {SLUICE_OP_RELU_GRADIENT, Deed::kElements, 2, false, false},
     {SLUICE_OP_MAX_POOL_GRADIENT, Deed::kPoolGradient, 0, false, false},
+    {SLUICE_OP_HARD_SWISH, Deed::kElements, 1, false, false},
+    {SLUICE_OP_PRELU, Deed::kElements, 2, false, false},
 };
 
 constexpr bool RulesStandAtTheirCodes() {

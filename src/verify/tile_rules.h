@@ -6,7 +6,7 @@
 // Errors   a sentence in `wrong` when no tile may look like this.
 // Cost     constant.
 // Source   ops.h and sluice_tile_t; written apart from the solvers' geometry on
-// purpose.
+//          purpose.
 #ifndef SLUICE_VERIFY_TILE_RULES_H_
 #define SLUICE_VERIFY_TILE_RULES_H_
 

@@ -168,7 +168,7 @@ Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
   inside_.Truncate(0);
   outside_.Truncate(0);
   bool aligned = true;
-  SLUICE_TRY(Cut(judge_, box, frame, &todo_, &inside_, &outside_, &aligned));
+  SLUICE_TRY(Cut(box, frame, {judge_, &todo_, &inside_, &outside_, &aligned}));
   if (outside_.size() != 0 || out.element_bytes != dst.width) {
     return Reject(*judge_, "tile").Text("gathers rows that the output does not have");
   }

@@ -124,7 +124,7 @@ Status Views::Through(uint32_t index, const Box& box) {
     inside_.Truncate(0);
     bool aligned = true;
     for (const Box& rest : rest_) {
-      SLUICE_TRY(Cut(judge_, rest, frame, &todo_, &inside_, &next_, &aligned));
+      SLUICE_TRY(Cut(rest, frame, {judge_, &todo_, &inside_, &next_, &aligned}));
     }
     for (const Inside& found : inside_) {
       Leaf leaf = {layer.inputs[i], {found.part.twin, begin, box.width, 0, {}}, index};
@@ -158,7 +158,7 @@ Status Views::SplitAppended(const Leaf& state, Vector<Leaf>* leaves) {
   inside_.Truncate(0);
   bool aligned = true;
   SLUICE_TRY(
-      Cut(judge_, Swapped(state.box, 1), frame, &todo_, &inside_, &next_, &aligned));
+      Cut(Swapped(state.box, 1), frame, {judge_, &todo_, &inside_, &next_, &aligned}));
   const uint32_t after = static_cast<uint32_t>(graph.tensors.size()) + state.tensor;
   for (const Inside& found : inside_) {
     SLUICE_TRY(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of one operator each, for operators that no model at hand has in every form:
-// transposed convolutions and pads of any axis. Names are the goldens' keys.
+// transposed convolutions, pads of any axis, HARD_SWISH and PRELU. Names are the
+// goldens' keys.
 #ifndef SLUICE_TESTS_CLI_TINY_MODELS_H_
 #define SLUICE_TESTS_CLI_TINY_MODELS_H_
 
@@ -81,6 +82,36 @@ inline Bytes PadModel(tflite::TensorType type, const std::vector<int32_t>& in,
   return model.Finish({x}, {y});
 }
 
+struct AffineSpec {
+  float scale;
+  int64_t zero;
+};
+
+// [1, 8, 9, 16]: enough elements for every 8-bit input to occur.
+inline Bytes HardSwishModel(tflite::TensorType type, const AffineSpec& in,
+                            const AffineSpec& out) {
+  TinyModel model;
+  const int x = model.AddTensor("x", {1, 8, 9, 16}, type, in.scale, in.zero);
+  const int y = model.AddTensor("y", {1, 8, 9, 16}, type, out.scale, out.zero);
+  model.AddOperator(tflite::BuiltinOperator::HARD_SWISH, {x}, {y});
+  return model.Finish({x}, {y});
+}
+
+inline Bytes PreluModel(tflite::TensorType type, const std::vector<int32_t>& slopes,
+                        const AffineSpec& in, const AffineSpec& slope,
+                        const AffineSpec& out) {
+  TinyModel model;
+  size_t elements = 1;
+  for (const int32_t extent : slopes) elements *= static_cast<size_t>(extent);
+  std::vector<uint8_t> alpha(elements);
+  for (size_t i = 0; i < elements; ++i) alpha[i] = static_cast<uint8_t>(i * 53 + 11);
+  const int x = model.AddTensor("x", {1, 8, 9, 16}, type, in.scale, in.zero);
+  const int a = model.AddTensor("a", slopes, type, slope.scale, slope.zero, alpha);
+  const int y = model.AddTensor("y", {1, 8, 9, 16}, type, out.scale, out.zero);
+  model.AddOperator(tflite::BuiltinOperator::PRELU, {x, a}, {y});
+  return model.Finish({x}, {y});
+}
+
 inline std::vector<NamedModel> TinyModels() {
   const auto int8 = tflite::TensorType::INT8;
   const auto uint8 = tflite::TensorType::UINT8;
@@ -105,6 +136,18 @@ inline std::vector<NamedModel> TinyModels() {
       {"pad_all_axes", PadModel(int8, {2, 3, 4, 5}, {1, 0, 0, 2, 1, 1, 2, 3}, nullptr)},
       {"pad_value", PadModel(int8, {1, 3, 4, 5}, {0, 0, 1, 1, 0, 0, 0, 3}, &value)},
       {"pad_two_axes", PadModel(uint8, {3, 5}, {1, 2, 2, 1}, nullptr)},
+      {"hard_swish", HardSwishModel(int8, {0.0234f, -11}, {0.0125f, -98})},
+      {"hard_swish_wide", HardSwishModel(int8, {0.35f, 3}, {0.2f, -128})},
+      {"hard_swish_fine", HardSwishModel(int8, {0.0013f, 90}, {0.0004f, 5})},
+      {"hard_swish_uint8", HardSwishModel(uint8, {0.047f, 128}, {0.025f, 15})},
+      {"prelu_channels",
+       PreluModel(int8, {1, 1, 16}, {0.05f, -7}, {0.007f, 12}, {0.03f, -20})},
+      {"prelu_columns",
+       PreluModel(int8, {9, 1}, {0.05f, 40}, {0.02f, -128}, {0.11f, 3})},
+      {"prelu_elements",
+       PreluModel(int8, {8, 9, 16}, {0.01f, 0}, {0.0081f, 0}, {0.01f, 0})},
+      {"prelu_uint8",
+       PreluModel(uint8, {1, 1, 16}, {0.03f, 120}, {0.009f, 131}, {0.06f, 70})},
   };
 }
 

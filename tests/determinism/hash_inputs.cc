@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes random graphs and a machine that hold every operator: hash_inputs FOLDER COUNT
+// Writes random graphs and a machine that hold the operators of the list's first day: hash_inputs FOLDER COUNT
 //
 // Output   FOLDER/random_machine.slh, FOLDER/random_1.slg and so on; the same everywhere
 #include <cstdlib>
@@ -22,10 +22,13 @@ int main(int argc, char** argv) {
   machine.base.scratchpad_bytes = 2000;  // room for some, not for all
   bool good = write("machine.slh", sluice_test::MachineBytes(machine));
   const int count = std::atoi(argv[2]);
+  sluice_test::RandomGraphLimits limits;
+  limits.curves = false;  // younger than the list of hashes
   for (int i = 1; i <= count; ++i) {
     const auto seed = static_cast<uint64_t>(i);
-    good = good && write(std::to_string(i) + ".slg",
-                         sluice_test::GraphBytes(sluice_test::MakeRandomGraph(seed)));
+    good = good &&
+           write(std::to_string(i) + ".slg",
+                 sluice_test::GraphBytes(sluice_test::MakeRandomGraph(seed, limits)));
   }
   return good ? 0 : 6;
 }

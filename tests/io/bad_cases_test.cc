@@ -106,6 +106,53 @@ TEST_CASE("each kind of bad graph gets its own sentence") {
   CHECK(library.Graph(GraphBytes(GoodGraph())) != nullptr);
 }
 
+TEST_CASE("hard_swish and prelu: what keeps the kernels exact is checked") {
+  GraphSpec good;
+  good.tensors.push_back({{1, 4, 4, 8}, kI8, 1, 0, 0});
+  good.tensors.push_back({{1, 1, 1, 8}, kI8, 3, 3, 11});
+  good.tensors.push_back({{1, 4, 4, 8}, kI8, 0, 0, 0});
+  good.tensors.push_back({{1, 4, 4, 8}, kI8, 2, 0, 0});
+  good.layers.push_back({SLUICE_OP_HARD_SWISH, {0}, {2}, {3, -4, 16384, -6, 16384, 1}});
+  good.layers.push_back(
+      {SLUICE_OP_PRELU, {2, 1}, {3}, {-4, 0, 5, 1 << 30, 1, 1 << 30, -6, -128, 127}});
+  const auto message = [](const GraphSpec& spec) {
+    Library library;
+    const GraphPtr graph = library.Graph(GraphBytes(spec));
+    CHECK((graph == nullptr) == (library.status == SLUICE_BAD_INPUT));
+    return std::string(library.diagnostic.message);
+  };
+  CHECK(message(good) == "");
+  const auto with = [&](const std::function<void(GraphSpec*)>& spoil) {
+    GraphSpec spec = good;
+    spoil(&spec);
+    return message(spec);
+  };
+  const std::string swish = "layer 0 (hard_swish): ", prelu = "layer 1 (prelu): ";
+  const std::string zeros = swish + "zeros must lie in the dtype's range";
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[0] = 128; }) == zeros);
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[1] = -129; }) == zeros);
+  const std::string multipliers = swish + "multipliers must lie in 0 to 32767";
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[2] = 32768; }) == multipliers);
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[4] = -1; }) == multipliers);
+  const std::string shifts =
+      swish + "shift must lie in -15 to 0, gate_shift in -15 to 15";
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[3] = 1; }) == shifts);
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[3] = -16; }) == shifts);
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[5] = 16; }) == shifts);
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes[5] = -16; }) == shifts);
+  CHECK(with([](GraphSpec* g) { g->tensors[2].dtype = SLUICE_DTYPE_UINT8; }) ==
+        swish + "dtype differs");
+  CHECK(with([](GraphSpec* g) {
+          g->tensors[1].dims = {1, 1, 1, 4};
+        }) == prelu + "slopes do not fit");
+  CHECK(with([](GraphSpec* g) { g->tensors[1].dtype = SLUICE_DTYPE_INT16; }) ==
+        prelu + "operands must be 8 bit");
+  CHECK(with([](GraphSpec* g) { g->layers[1].inputs.pop_back(); }) ==
+        prelu + "wrong number of inputs");
+  CHECK(with([](GraphSpec* g) { g->layers[0].attributes.push_back(0); }) ==
+        swish + "more attributes than the operator has");
+}
+
 TEST_CASE("each kind of bad machine gets its own sentence") {
   struct BadMachine {
     const char* name;

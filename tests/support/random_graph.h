@@ -231,6 +231,34 @@ class RandomGraph : private RandomGradients {
     AddLayer(SLUICE_OP_LOOKUP, {in, table}, result, {});
   }
 
+  void AddHardSwish(uint32_t in) {
+    if (!IsEightBit(in)) return;
+    const uint32_t result = AddActivation(shapes_[in], Dtype(in));
+    AddLayer(SLUICE_OP_HARD_SWISH, {in}, result,
+             {ZeroOf(Dtype(in)), ZeroOf(Dtype(in)), Range(1 << 14, INT16_MAX),
+              Range(-8, -4), Range(1 << 14, INT16_MAX), Range(-3, 5)});
+  }
+
+  // Slopes of elements, channels, columns, or what else broadcasts; constant or not.
+  void AddPrelu(uint32_t in) {
+    if (!IsEightBit(in)) return;
+    Shape slopes = shapes_[in];
+    for (int32_t& extent : slopes) {
+      if (Chance(50)) extent = 1;
+    }
+    const uint8_t dtype = EightBit(), out = EightBit();
+    const uint32_t by =
+        Chance(70)
+            ? AddSeeded(std::vector<int32_t>(slopes.begin(), slopes.end()), dtype)
+            : AddInput(slopes, dtype);
+    int32_t low, high;
+    Limits(out, &low, &high);
+    const uint32_t result = AddActivation(shapes_[in], out);
+    AddLayer(SLUICE_OP_PRELU, {in, by}, result,
+             {ZeroOf(Dtype(in)), ZeroOf(dtype), ZeroOf(out), Multiplier(), Range(-1, 1),
+              Multiplier(), Range(-8, -5), low, high});
+  }
+
   void AddSoftmax(uint32_t in) {
     if (!IsEightBit(in)) return;
     std::vector<uint32_t> inputs = {in};
@@ -496,6 +524,8 @@ class RandomGraph : private RandomGradients {
 
   void AddSomeLayer() {
     const uint32_t in = Pick();
+    if (limits_.curves && Chance(8))
+      return Chance(50) ? AddHardSwish(in) : AddPrelu(in);
     if (limits_.every_op && Chance(25)) return AddRareLayer(in);
     switch (rng_.Below(21)) {
       case 0:

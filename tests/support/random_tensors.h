@@ -22,6 +22,7 @@ struct RandomGraphLimits {
   int64_t elements = 3000;  // of one tensor
   bool every_op = true;     // also the RareLayer ones
   bool opaque = false;      // also OPAQUE, which simulators cannot compute
+  bool curves = true;       // also HARD_SWISH and PRELU
 };
 
 class RandomTensors {

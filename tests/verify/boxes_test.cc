@@ -137,7 +137,7 @@ TEST_CASE("verify: a box is cut by a frame into each of its elements, once") {
     inside.Truncate(0);
     outside.Truncate(0);
     bool aligned = true;
-    REQUIRE(Cut(&judge, box, frame, &todo, &inside, &outside, &aligned) ==
+    REQUIRE(Cut(box, frame, {&judge, &todo, &inside, &outside, &aligned}) ==
             sluice::Status::kOk);
     if (!aligned) continue;
     std::vector<std::pair<int64_t, int64_t>> got;

@@ -239,7 +239,9 @@ pub const SLUICE_OP_OPAQUE: _bindgen_ty_5 = 29;
 pub const SLUICE_OP_WEIGHT_GRADIENT: _bindgen_ty_5 = 30;
 pub const SLUICE_OP_RELU_GRADIENT: _bindgen_ty_5 = 31;
 pub const SLUICE_OP_MAX_POOL_GRADIENT: _bindgen_ty_5 = 32;
-pub const SLUICE_OP_COUNT: _bindgen_ty_5 = 33;
+pub const SLUICE_OP_HARD_SWISH: _bindgen_ty_5 = 33;
+pub const SLUICE_OP_PRELU: _bindgen_ty_5 = 34;
+pub const SLUICE_OP_COUNT: _bindgen_ty_5 = 35;
 pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 pub const SLUICE_DTYPE_INT8: _bindgen_ty_6 = 1;
 pub const SLUICE_DTYPE_UINT8: _bindgen_ty_6 = 2;
@@ -322,84 +324,103 @@ pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_13 = 4;
 pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_13 = 5;
 pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_13 = 6;
 pub type _bindgen_ty_13 = ::std::os::raw::c_uint;
-pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_14 = 0;
-pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_14 = 1;
-pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_14 = 2;
-pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_14 = 3;
+pub const SLUICE_HARD_SWISH_INPUT_ZERO: _bindgen_ty_14 = 0;
+pub const SLUICE_HARD_SWISH_OUTPUT_ZERO: _bindgen_ty_14 = 1;
+pub const SLUICE_HARD_SWISH_MULTIPLIER: _bindgen_ty_14 = 2;
+pub const SLUICE_HARD_SWISH_SHIFT: _bindgen_ty_14 = 3;
+pub const SLUICE_HARD_SWISH_GATE_MULTIPLIER: _bindgen_ty_14 = 4;
+pub const SLUICE_HARD_SWISH_GATE_SHIFT: _bindgen_ty_14 = 5;
+pub const SLUICE_HARD_SWISH_ATTRIBUTES: _bindgen_ty_14 = 6;
 pub type _bindgen_ty_14 = ::std::os::raw::c_uint;
-pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_15 = 0;
-pub const SLUICE_NORM_EPSILON: _bindgen_ty_15 = 1;
-pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_15 = 2;
-pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_15 = 3;
-pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_15 = 4;
-pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_15 = 5;
+pub const SLUICE_PRELU_INPUT_ZERO: _bindgen_ty_15 = 0;
+pub const SLUICE_PRELU_SLOPE_ZERO: _bindgen_ty_15 = 1;
+pub const SLUICE_PRELU_OUTPUT_ZERO: _bindgen_ty_15 = 2;
+pub const SLUICE_PRELU_MULTIPLIER: _bindgen_ty_15 = 3;
+pub const SLUICE_PRELU_SHIFT: _bindgen_ty_15 = 4;
+pub const SLUICE_PRELU_SLOPE_MULTIPLIER: _bindgen_ty_15 = 5;
+pub const SLUICE_PRELU_SLOPE_SHIFT: _bindgen_ty_15 = 6;
+pub const SLUICE_PRELU_ACT_MIN: _bindgen_ty_15 = 7;
+pub const SLUICE_PRELU_ACT_MAX: _bindgen_ty_15 = 8;
+pub const SLUICE_PRELU_ATTRIBUTES: _bindgen_ty_15 = 9;
 pub type _bindgen_ty_15 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_AXES: _bindgen_ty_16 = 0;
-pub const SLUICE_REDUCE_KIND: _bindgen_ty_16 = 1;
-pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_16 = 2;
-pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_16 = 3;
-pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_16 = 4;
-pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_16 = 5;
-pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_16 = 6;
-pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_16 = 7;
-pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_16 = 8;
+pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_16 = 0;
+pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_16 = 1;
+pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_16 = 2;
+pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_16 = 3;
 pub type _bindgen_ty_16 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_17 = 0;
-pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_17 = 1;
+pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_17 = 0;
+pub const SLUICE_NORM_EPSILON: _bindgen_ty_17 = 1;
+pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_17 = 2;
+pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_17 = 3;
+pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_17 = 4;
+pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_17 = 5;
 pub type _bindgen_ty_17 = ::std::os::raw::c_uint;
-pub const SLUICE_CONCAT_AXIS: _bindgen_ty_18 = 0;
-pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_18 = 1;
+pub const SLUICE_REDUCE_AXES: _bindgen_ty_18 = 0;
+pub const SLUICE_REDUCE_KIND: _bindgen_ty_18 = 1;
+pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_18 = 2;
+pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_18 = 3;
+pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_18 = 4;
+pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_18 = 5;
+pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_18 = 6;
+pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_18 = 7;
+pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_18 = 8;
 pub type _bindgen_ty_18 = ::std::os::raw::c_uint;
-pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_19 = 0;
-pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_19 = 1;
-pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_19 = 2;
-pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_19 = 3;
-pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_19 = 4;
+pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_19 = 0;
+pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_19 = 1;
 pub type _bindgen_ty_19 = ::std::os::raw::c_uint;
-pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_20 = 0;
-pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_20 = 1;
-pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_20 = 2;
-pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_20 = 3;
-pub const SLUICE_PAD_VALUE: _bindgen_ty_20 = 4;
-pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_20 = 5;
+pub const SLUICE_CONCAT_AXIS: _bindgen_ty_20 = 0;
+pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_20 = 1;
 pub type _bindgen_ty_20 = ::std::os::raw::c_uint;
-pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_21 = 0;
-pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_21 = 1;
-pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_21 = 2;
-pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_21 = 3;
-pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_21 = 4;
+pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_21 = 0;
+pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_21 = 1;
+pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_21 = 2;
+pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_21 = 3;
+pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_21 = 4;
 pub type _bindgen_ty_21 = ::std::os::raw::c_uint;
-pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_22 = 0;
-pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_22 = 1;
-pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_22 = 2;
+pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_22 = 0;
+pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_22 = 1;
+pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_22 = 2;
+pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_22 = 3;
+pub const SLUICE_PAD_VALUE: _bindgen_ty_22 = 4;
+pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_22 = 5;
 pub type _bindgen_ty_22 = ::std::os::raw::c_uint;
-pub const SLUICE_APPEND_AXIS: _bindgen_ty_23 = 0;
-pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_23 = 1;
-pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_23 = 2;
+pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_23 = 0;
+pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_23 = 1;
+pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_23 = 2;
+pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_23 = 3;
+pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_23 = 4;
 pub type _bindgen_ty_23 = ::std::os::raw::c_uint;
-pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_24 = 0;
-pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_24 = 1;
-pub const SLUICE_OPAQUE_NAME: _bindgen_ty_24 = 2;
-pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_24 = 3;
+pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_24 = 0;
+pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_24 = 1;
+pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_24 = 2;
 pub type _bindgen_ty_24 = ::std::os::raw::c_uint;
-pub type sluice_status_t = i32;
-pub const SLUICE_OK: _bindgen_ty_25 = 0;
-pub const SLUICE_INFEASIBLE: _bindgen_ty_25 = 1;
-pub const SLUICE_STOPPED: _bindgen_ty_25 = 2;
-pub const SLUICE_REJECTED: _bindgen_ty_25 = 3;
-pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_25 = -1;
-pub const SLUICE_BAD_INPUT: _bindgen_ty_25 = -2;
-pub const SLUICE_UNSUPPORTED: _bindgen_ty_25 = -3;
-pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_25 = -4;
-pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_25 = -5;
-pub const SLUICE_INTERNAL: _bindgen_ty_25 = -6;
-pub type _bindgen_ty_25 = ::std::os::raw::c_int;
-pub const SLUICE_STOP_COMPLETE: _bindgen_ty_26 = 0;
-pub const SLUICE_STOP_DEADLINE: _bindgen_ty_26 = 1;
-pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_26 = 2;
-pub const SLUICE_STOP_CANCELLED: _bindgen_ty_26 = 3;
-pub const SLUICE_STOP_PROVED: _bindgen_ty_26 = 4;
+pub const SLUICE_APPEND_AXIS: _bindgen_ty_25 = 0;
+pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_25 = 1;
+pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_25 = 2;
+pub type _bindgen_ty_25 = ::std::os::raw::c_uint;
+pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_26 = 0;
+pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_26 = 1;
+pub const SLUICE_OPAQUE_NAME: _bindgen_ty_26 = 2;
+pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_26 = 3;
 pub type _bindgen_ty_26 = ::std::os::raw::c_uint;
+pub type sluice_status_t = i32;
+pub const SLUICE_OK: _bindgen_ty_27 = 0;
+pub const SLUICE_INFEASIBLE: _bindgen_ty_27 = 1;
+pub const SLUICE_STOPPED: _bindgen_ty_27 = 2;
+pub const SLUICE_REJECTED: _bindgen_ty_27 = 3;
+pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_27 = -1;
+pub const SLUICE_BAD_INPUT: _bindgen_ty_27 = -2;
+pub const SLUICE_UNSUPPORTED: _bindgen_ty_27 = -3;
+pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_27 = -4;
+pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_27 = -5;
+pub const SLUICE_INTERNAL: _bindgen_ty_27 = -6;
+pub type _bindgen_ty_27 = ::std::os::raw::c_int;
+pub const SLUICE_STOP_COMPLETE: _bindgen_ty_28 = 0;
+pub const SLUICE_STOP_DEADLINE: _bindgen_ty_28 = 1;
+pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_28 = 2;
+pub const SLUICE_STOP_CANCELLED: _bindgen_ty_28 = 3;
+pub const SLUICE_STOP_PROVED: _bindgen_ty_28 = 4;
+pub type _bindgen_ty_28 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_diagnostic {
@@ -558,17 +579,17 @@ extern "C" {
 extern "C" {
     pub fn sluice_hardware_destroy(hardware: *mut sluice_hardware_t);
 }
-pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_27 = 0;
-pub const SLUICE_TENSOR_INPUT: _bindgen_ty_27 = 1;
-pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_27 = 2;
-pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_27 = 3;
-pub const SLUICE_TENSOR_STATE: _bindgen_ty_27 = 4;
-pub type _bindgen_ty_27 = ::std::os::raw::c_uint;
-pub const SLUICE_SOURCE_NONE: _bindgen_ty_28 = 0;
-pub const SLUICE_SOURCE_INLINE: _bindgen_ty_28 = 1;
-pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_28 = 2;
-pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_28 = 3;
-pub type _bindgen_ty_28 = ::std::os::raw::c_uint;
+pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_29 = 0;
+pub const SLUICE_TENSOR_INPUT: _bindgen_ty_29 = 1;
+pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_29 = 2;
+pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_29 = 3;
+pub const SLUICE_TENSOR_STATE: _bindgen_ty_29 = 4;
+pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
+pub const SLUICE_SOURCE_NONE: _bindgen_ty_30 = 0;
+pub const SLUICE_SOURCE_INLINE: _bindgen_ty_30 = 1;
+pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_30 = 2;
+pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_30 = 3;
+pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_graph_counts {
@@ -644,12 +665,12 @@ extern "C" {
         out_parameter: *mut sluice_parameter_info_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_29 = 0;
-pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_29 = 1;
-pub const SLUICE_SOLVER_FUSION: _bindgen_ty_29 = 2;
-pub const SLUICE_SOLVER_COCCO: _bindgen_ty_29 = 3;
-pub const SLUICE_SOLVER_SOMA: _bindgen_ty_29 = 4;
-pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
+pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_31 = 0;
+pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_31 = 1;
+pub const SLUICE_SOLVER_FUSION: _bindgen_ty_31 = 2;
+pub const SLUICE_SOLVER_COCCO: _bindgen_ty_31 = 3;
+pub const SLUICE_SOLVER_SOMA: _bindgen_ty_31 = 4;
+pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_tile_cost {
@@ -739,9 +760,9 @@ impl Default for sluice_schedule_options {
     }
 }
 pub type sluice_schedule_options_t = sluice_schedule_options;
-pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_30 = 0;
-pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_30 = 1;
-pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
+pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_32 = 0;
+pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_32 = 1;
+pub type _bindgen_ty_32 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_schedule(
         context: *mut sluice_context_t,
@@ -769,10 +790,10 @@ pub struct sluice_change {
     pub patch_bytes: u64,
 }
 pub type sluice_change_t = sluice_change;
-pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_31 = 1;
-pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_31 = 2;
-pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_31 = 4;
-pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
+pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_33 = 1;
+pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_33 = 2;
+pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_33 = 4;
+pub type _bindgen_ty_33 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_reschedule_options {
@@ -900,14 +921,14 @@ extern "C" {
         out_place: *mut sluice_tensor_place_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_PHASE_READ: _bindgen_ty_32 = 0;
-pub const SLUICE_PHASE_LOWER: _bindgen_ty_32 = 1;
-pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_32 = 2;
-pub const SLUICE_PHASE_PLACE: _bindgen_ty_32 = 3;
-pub const SLUICE_PHASE_EMIT: _bindgen_ty_32 = 4;
-pub const SLUICE_PHASE_VERIFY: _bindgen_ty_32 = 5;
-pub const SLUICE_PHASE_COUNT: _bindgen_ty_32 = 6;
-pub type _bindgen_ty_32 = ::std::os::raw::c_uint;
+pub const SLUICE_PHASE_READ: _bindgen_ty_34 = 0;
+pub const SLUICE_PHASE_LOWER: _bindgen_ty_34 = 1;
+pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_34 = 2;
+pub const SLUICE_PHASE_PLACE: _bindgen_ty_34 = 3;
+pub const SLUICE_PHASE_EMIT: _bindgen_ty_34 = 4;
+pub const SLUICE_PHASE_VERIFY: _bindgen_ty_34 = 5;
+pub const SLUICE_PHASE_COUNT: _bindgen_ty_34 = 6;
+pub type _bindgen_ty_34 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_report {

@@ -91,6 +91,10 @@ constexpr OpTraits kRows[] = {
      kVector, 2, W::kNoWindow, S::kNoSum, C::kAnywhere, V::kNever, N::kAll, R::kElement, A::kSame, T::kPerElement, o, o, x},
     {SLUICE_OP_MAX_POOL_GRADIENT, kCompute, F::kPoolGradient, 2, 2, SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES, {kIn0, kIn1, kNone_},
      kVector, 0, W::kPool, S::kNoSum, C::kAnywhere, V::kNever, N::kFirst, R::kUnknown, A::kSame, T::kPerElement, o, o, o},
+    {SLUICE_OP_HARD_SWISH, kCompute, F::kHardSwish, 1, 1, SLUICE_HARD_SWISH_ATTRIBUTES, {kIn0, kNone_, kNone_},
+     kVector, 1, W::kNoWindow, S::kNoSum, C::kAnywhere, V::kNever, N::kAll, R::kElement, A::kSame, T::kPerElement, o, o, x},
+    {SLUICE_OP_PRELU, kCompute, F::kPrelu, 2, 2, SLUICE_PRELU_ATTRIBUTES, {kIn0, kIn1, kNone_},
+     kVector, 2, W::kNoWindow, S::kNoSum, C::kAnywhere, V::kNever, N::kAll, R::kElement, A::kSame, T::kPerElement, o, o, x},
 };
 // clang-format on
 

@@ -42,6 +42,7 @@ enum class Form : uint8_t {
   kBinary,        // element by element, both inputs broadcast
   kUnary,         // element by element
   kReluGradient,  // element by element, no broadcast
+  kHardSwish,     // element by element
   kPrelu,         // element by element, the second input broadcasts
   kLookup,        // element by element, through a table
   kSoftmax,       // each row of channels as a whole, with a mask that broadcasts

@@ -25,8 +25,7 @@ NodeDeal Undealt() {
 }  // namespace
 
 bool CanSplitC(const Layer& layer, int32_t channels) {
-  return channels > 1 &&
-         (layer.op != SLUICE_OP_CONV || layer.attribute(SLUICE_CONV_GROUPS) <= 1);
+  return channels > 1 && MaySplitSum(layer);
 }
 
 // What cannot be dealt out is whole on each.
@@ -42,15 +41,15 @@ void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal) {
 }
 
 NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) {
-  const bool batched = layer.op == SLUICE_OP_BATCH_MATMUL;
+  const Form form = TraitsOf(layer).form;
   const int batch = graph.tensors[layer.outputs[0]].extent[0];
   // The loop of each dim; -1: of the filter, never dealt out.
   const int conv[kDims] = {0, 3, kLoopC, 1, 2, -1, -1, 3};
   const int matmul[kDims] = {0, 3, kLoopC, 2, 2, -1, -1, batch > 1 ? 0 : 1};
   const int gradient[kDims] = {3, 0, kLoopC, 1, 2, -1, -1, 0};
-  const int* loop = batched                                 ? matmul
-                    : layer.op == SLUICE_OP_WEIGHT_GRADIENT ? gradient
-                                                            : conv;
+  const int* loop = form == Form::kMatmul           ? matmul
+                    : form == Form::kWeightGradient ? gradient
+                                                    : conv;
   NodeDeal deal = Undealt();
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     uint8_t next = 0;

@@ -67,35 +67,16 @@ size_t InputsOf(const MappingProblem& problem, const Layer& layer) {
                                : layer.inputs.size();
 }
 
-bool IsRowwise(const Layer& layer) {
-  switch (layer.op) {
-    case SLUICE_OP_FULLY_CONNECTED:
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-    case SLUICE_OP_RELU_GRADIENT:
-    case SLUICE_OP_REQUANTIZE:
-    case SLUICE_OP_LOOKUP:
-      return true;
-    default:
-      return false;
-  }
+// Rows of the output can be made one after the other, as the inputs' rows come.
+bool IsSliced(const Layer& layer) {
+  const OpTraits& traits = TraitsOf(layer);
+  return traits.nest != NestRule::kNoNest && traits.form != Form::kMatmul &&
+         traits.form != Form::kWeightGradient;
 }
 
-bool IsSliced(const Layer& layer) {
-  switch (layer.op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_DEPTHWISE_CONV:
-    case SLUICE_OP_TRANSPOSED_CONV:
-    case SLUICE_OP_MAX_POOL:
-    case SLUICE_OP_AVERAGE_POOL:
-    case SLUICE_OP_MAX_POOL_GRADIENT:
-      return true;
-    default:
-      return IsRowwise(layer);
-  }
+// The same, each row from the inputs' rows of the same number.
+bool IsRowwise(const Layer& layer) {
+  return IsSliced(layer) && TraitsOf(layer).window == WindowRule::kNoWindow;
 }
 
 // Problems of layers; without a nest of their own, one operation per word.

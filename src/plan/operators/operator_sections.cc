@@ -55,7 +55,8 @@ Status MarkNeeded(OperatorSchedule* self) {
 }  // namespace
 
 bool IsRename(const OperatorSchedule& self, uint32_t l) {
-  if (self.graph.layers[l].op != SLUICE_OP_RESHAPE || self.lowering.is_view[l] == 0) {
+  if (TraitsOf(self.graph.layers[l]).view != ViewRule::kReshape ||
+      self.lowering.is_view[l] == 0) {
     return false;
   }
   // What lies inside another tensor is not dense.
@@ -63,7 +64,7 @@ bool IsRename(const OperatorSchedule& self, uint32_t l) {
 }
 
 bool IsFolded(const OperatorSchedule& self, uint32_t l) {
-  return self.graph.layers[l].op == SLUICE_OP_PAD && self.lowering.is_view[l] != 0;
+  return IsFolded(self.graph.layers[l].op, self.lowering.is_view[l]);
 }
 
 bool Runs(const OperatorSchedule& self, uint32_t l) {

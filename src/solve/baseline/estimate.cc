@@ -19,7 +19,7 @@ int64_t CopiedBytes(const Graph& graph, const Lowering& lowering, uint32_t l) {
     return 2 * graph.tensors[layer.inputs[1]].bytes;
   }
   int64_t bytes = graph.tensors[out].bytes;
-  if (layer.op != SLUICE_OP_CONCAT) return 2 * bytes;
+  if (TraitsOf(layer).view != ViewRule::kConcat) return 2 * bytes;
   for (const uint32_t in : layer.inputs) {
     if (lowering.views[in].parent == out) bytes -= graph.tensors[in].bytes;
   }

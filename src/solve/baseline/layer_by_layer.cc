@@ -330,18 +330,19 @@ Status WriteCopies(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   const Layer& layer = w.graph.layers[w.layer];
   const uint32_t out = layer.outputs[0];
   const TensorPlace& place = w.lowering.places[out];
+  const ViewRule view_rule = TraitsOf(layer).view;
   int32_t along = 0;  // CONCAT: where the next input goes
   for (uint32_t in : layer.inputs) {
     Copy copy = {in, out, 0, {}, WholeBox(w.graph.tensors[in]), kNone, 0};
     for (int a = 0; a < kAxes; ++a) copy.to_stride[a] = place.stride[a];
-    if (layer.op == SLUICE_OP_RESHAPE) {
+    if (view_rule == ViewRule::kReshape) {
       // The output is dense: its memory read with the input's extents.
       uint32_t stride = w.graph.tensors[in].element_bytes;
       for (int a = kAxes - 1; a >= 0; --a) {
         copy.to_stride[a] = stride;
         stride *= static_cast<uint32_t>(w.graph.tensors[in].extent[a]);
       }
-    } else if (layer.op == SLUICE_OP_SLICE) {
+    } else if (view_rule == ViewRule::kSlice) {
       for (int a = 0; a < kAxes; ++a) {
         copy.box.begin[a] = layer.attribute(static_cast<size_t>(a));
         copy.box.extent[a] = w.graph.tensors[out].extent[a];

@@ -96,13 +96,6 @@ struct LayerFacts {
   double least_share;  // of input 0: no cut along H and W makes tiles ask for less
 };
 
-// Input axis along which output axis a moves: only TRANSPOSE differs.
-int AxisOfInput(const TiledLayer& layer, int a) {
-  return layer.layer.op == SLUICE_OP_TRANSPOSE
-             ? layer.layer.attribute(static_cast<size_t>(a))
-             : a;
-}
-
 Box RestrictedBox(const Tensor& out, int axis, int32_t begin, int32_t extent) {
   Box box = WholeBox(out);
   box.begin[axis] = begin;
@@ -140,7 +133,7 @@ LayerFacts FactsOf(const TiledLayer& layer) {
     }
     if ((v == 1 || v == 2) && facts.depends[kRoleInput0][v]) {
       // The finest cut asks for least, where strides skip rows between its tiles.
-      const int axis = AxisOfInput(layer, v);
+      const int axis = InputAxisOf(layer.layer, v);
       const int64_t least =
           Min(part.box[kRoleInput0].extent[axis], end.box[kRoleInput0].extent[axis]);
       const double share = static_cast<double>(least) * out.extent[v] / rule.unit[v] /
@@ -167,7 +160,7 @@ void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, const Memory* cl
         static_cast<int32_t>(Min<int64_t>(chunk, out.extent[axis] - begin));
     const Box box = RestrictedBox(out, axis, static_cast<int32_t>(begin), extent);
     const TileBoxes t = BoxesOf(layer.graph, layer.layer, box, 0, layer.channels);
-    const int32_t input = t.box[kRoleInput0].extent[AxisOfInput(layer, axis)];
+    const int32_t input = t.box[kRoleInput0].extent[InputAxisOf(layer.layer, axis)];
     *sum += input;
     if (input > most) {
       most = input;
@@ -250,7 +243,7 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
   for (int r = 0; r < kTileRoles; ++r) {
     tiles.elements[r] = tiles.first.box[r].elements();
   }
-  if (layer.layer.op == SLUICE_OP_WEIGHT_GRADIENT) {
+  if (TraitsOf(layer.layer).sum == SumRule::kErrorRows) {
     // At the first rows of an image padding makes the ifmap's box smaller.
     const int32_t rows = layer.graph.tensors[layer.layer.inputs[1]].extent[1];
     for (int32_t at = c; at < rows; at += c) {
@@ -435,7 +428,7 @@ class Search {
         axis_ratio_[a - 1] =
             facts_.depends[kRoleInput0][a]
                 ? static_cast<double>(sum) /
-                      facts_.whole.box[kRoleInput0].extent[AxisOfInput(layer_, a)]
+                      facts_.whole.box[kRoleInput0].extent[InputAxisOf(layer_.layer, a)]
                 : 1;
       }
       ratio_[static_cast<size_t>(i)] *= axis_ratio_[a - 1];
@@ -466,12 +459,6 @@ class Search {
   int64_t smallest_ = INT64_MAX;
 };
 
-// Grouped convolutions keep their few channels whole.
-bool CanSplitC(const TiledLayer& layer) {
-  return layer.layer.op != SLUICE_OP_CONV ||
-         layer.layer.attribute(SLUICE_CONV_GROUPS) <= 1;
-}
-
 }  // namespace
 
 TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
@@ -494,11 +481,11 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   const SpatialList cuts = SpatialCuts(layer, rule);
   const ChunkList ks =
       Halvings(PartAlong(layer, rule, 3), rule.unit[3], rule.cuttable[3]);
-  const bool gradient = layer.layer.op == SLUICE_OP_WEIGHT_GRADIENT;
+  const bool gradient = TraitsOf(layer.layer).sum == SumRule::kErrorRows;
   const int32_t summed = PartExtent(layer.channels, layer.parts[kLoopC], rule.sum_unit);
   const ChunkList cs =
       gradient ? RowChunks(summed / rule.sum_unit, rule.sum_unit)
-               : Halvings(summed, 1, layer.channels > 1 && CanSplitC(layer));
+               : Halvings(summed, 1, layer.channels > 1 && MaySplitSum(layer.layer));
   Span<int32_t> widest;
   Span<double> ratio;
   Span<LargestTiles> largest;

@@ -39,7 +39,7 @@ uint32_t CuttableAxes(const Graph& graph, const Layer& layer) {
   for (int a = 0; a < kAxes; ++a) {
     if (rule.cuttable[a] && rule.unit[a] == 1) axes |= 1u << a;
   }
-  if (layer.op == SLUICE_OP_LOOKUP || layer.op == SLUICE_OP_ARGMAX) axes &= ~kAxisK;
+  if (TraitsOf(layer).same_channels) axes &= ~kAxisK;
   return axes;
 }
 
@@ -55,20 +55,14 @@ bool KeepsChannels(const Graph& graph, const Layer& layer, int role) {
 
 // Axes along which a cut of the output cuts this input too; others need it whole.
 uint32_t LocalAxes(const Graph& graph, const Layer& layer, int role) {
-  if (layer.op == SLUICE_OP_WEIGHT_GRADIENT) return 0;  // its axes are the filter's
+  if (TraitsOf(layer).axes == AxisRule::kApart) return 0;
   uint32_t axes = CuttableAxes(graph, layer);
+  axes &= FollowingAxes(layer, static_cast<TileRole>(role)) | kAxisK;
   const Tensor& out = graph.tensors[layer.outputs[0]];
   const Tensor& in = graph.tensors[layer.inputs[role == kRoleInput0 ? 0 : 1]];
-  if (layer.op == SLUICE_OP_BATCH_MATMUL && role == kRoleInput1) axes &= ~kAxisW;
   if (!KeepsChannels(graph, layer, role)) axes &= ~kAxisK;
   for (int a = 0; a < 3; ++a) {
-    const bool moved =
-        layer.op == SLUICE_OP_TRANSPOSE && layer.attribute(static_cast<size_t>(a)) != a;
-    const bool reduced =
-        layer.op == SLUICE_OP_REDUCE &&
-        (static_cast<uint32_t>(layer.attribute(SLUICE_REDUCE_AXES)) >> a & 1) != 0;
-    const bool broadcast = in.extent[a] == 1 && out.extent[a] != 1;
-    if (moved || reduced || broadcast) axes &= ~(1u << a);
+    if (in.extent[a] == 1 && out.extent[a] != 1) axes &= ~(1u << a);  // broadcasts
   }
   return axes;
 }
@@ -282,7 +276,7 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
              uint32_t l, int64_t scratchpad_bytes) {
   const Layer& layer = lowering.executed[l];
   if (lowering.is_view[l] != 0 || KindOf(layer.op) != LayerKind::kCompute ||
-      layer.op == SLUICE_OP_PAD || layer.outputs.size() != 1) {
+      TraitsOf(layer).view != ViewRule::kNever || layer.outputs.size() != 1) {
     return false;
   }
   const TileOperands operands = OperandsOf(layer);
@@ -321,7 +315,7 @@ uint32_t WrittenTensor(const Graph& graph, const Lowering& lowering, uint32_t t)
   for (;;) {
     const uint32_t producer = graph.tensors[t].producer;
     if (producer == kNone || lowering.is_view[producer] == 0 ||
-        graph.layers[producer].op != SLUICE_OP_RESHAPE) {
+        TraitsOf(graph.layers[producer]).view != ViewRule::kReshape) {
       return t;
     }
     t = graph.layers[producer].inputs[0];
@@ -342,13 +336,13 @@ Box SourceBox(const FusionRun& run, uint32_t edge, const Box& box) {
 bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                uint32_t l) {
   const Layer& layer = graph.layers[l];
-  if (layer.op != SLUICE_OP_STATE_APPEND || lowering.is_view[l] != 0) return false;
+  if (KindOf(layer.op) != LayerKind::kAppend || lowering.is_view[l] != 0) return false;
   const uint32_t rows = layer.inputs[1];
   const uint32_t state = layer.outputs[0];
   bool made = false;
   for (uint32_t other : run) {
     const Layer& o = lowering.executed[other];
-    if (o.op == SLUICE_OP_STATE_APPEND) {
+    if (KindOf(o.op) == LayerKind::kAppend) {
       if (o.inputs[1] == rows || o.outputs[0] == state) return false;
       continue;
     }
@@ -364,7 +358,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
   size_t edges = 0;
   for (uint32_t l : layers) {
     edges += lowering.executed[l].inputs.size();
-    n += lowering.executed[l].op != SLUICE_OP_STATE_APPEND ? 1 : 0;
+    n += KindOf(lowering.executed[l].op) != LayerKind::kAppend ? 1 : 0;
   }
   *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}, {}, {}, {}, {}};
   Tables tables;
@@ -387,7 +381,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
   for (uint32_t& f : fusion_of) f = kNone;
   uint32_t next = 0;
   for (uint32_t l : layers) {
-    if (lowering.executed[l].op != SLUICE_OP_STATE_APPEND) {
+    if (KindOf(lowering.executed[l].op) != LayerKind::kAppend) {
       run->append[next] = kNone;
       run->layer[next] = l;
       fusion_of[l] = next++;

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/placement/spill/graph_operators.h"
 
+#include "model/ops/traits.h"
+
 namespace sluice {
 namespace {
-
-bool WorksInPlace(uint16_t op) {
-  switch (op) {
-    case SLUICE_OP_ADD:
-    case SLUICE_OP_SUB:
-    case SLUICE_OP_MUL:
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-    case SLUICE_OP_RELU_GRADIENT:
-    case SLUICE_OP_REQUANTIZE:
-    case SLUICE_OP_LOOKUP:
-    case SLUICE_OP_SOFTMAX:
-    case SLUICE_OP_LAYER_NORM:
-    case SLUICE_OP_RMS_NORM:
-    case SLUICE_OP_RESHAPE:
-      return true;
-    default:
-      return false;
-  }
-}
 
 class Builder {
  public:
@@ -45,7 +27,7 @@ class Builder {
     for (uint32_t& operand : out_->operand_of) operand = kNoOperand;
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) Add(l);
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
-      if (graph_.layers[l].op == SLUICE_OP_STATE_APPEND) SLUICE_TRY(OrderAppend(l));
+      if (KindOf(graph_.layers[l].op) == LayerKind::kAppend) SLUICE_TRY(OrderAppend(l));
     }
     out_->tensor_of = out_->tensor_of.Slice(0, tensor_count_);
     out_->operators.tensors = tensors_.Slice(0, tensor_count_);
@@ -66,14 +48,14 @@ class Builder {
     for (uint32_t i = 0; i < layer.inputs.size(); ++i) {
       const uint32_t t = layer.inputs[i];
       if (t == kNone || !Counts(t)) continue;
-      if (layer.op == SLUICE_OP_STATE_APPEND && t == layer.outputs[0]) continue;
+      if (KindOf(layer.op) == LayerKind::kAppend && t == layer.outputs[0]) continue;
       if (i == reused) op.in_place = static_cast<uint32_t>(used_) - op.first_input;
       operands_[used_++] = OperandOf(t);
     }
     op.input_count = static_cast<uint32_t>(used_) - op.first_input;
     op.first_output = static_cast<uint32_t>(used_);
     // Appended rows go into the state in DRAM: nothing appears in the scratchpad.
-    if (layer.op == SLUICE_OP_STATE_APPEND) return;
+    if (KindOf(layer.op) == LayerKind::kAppend) return;
     for (uint32_t t : layer.outputs) operands_[used_++] = OperandOf(t);
     op.output_count = static_cast<uint32_t>(used_) - op.first_output;
   }
@@ -132,7 +114,7 @@ class Builder {
 }  // namespace
 
 uint32_t InPlaceInput(const Graph& graph, const Layer& layer) {
-  if (!WorksInPlace(layer.op) || layer.outputs.size() != 1) return kNoOperand;
+  if (!TraitsOf(layer).in_place || layer.outputs.size() != 1) return kNoOperand;
   const Tensor& out = graph.tensors[layer.outputs[0]];
   for (uint32_t i = 0; i < layer.inputs.size() && i < 2; ++i) {
     const uint32_t t = layer.inputs[i];
@@ -141,7 +123,7 @@ uint32_t InPlaceInput(const Graph& graph, const Layer& layer) {
         graph.tensors[t].kind != TensorKind::kInput) {
       continue;
     }
-    bool same = layer.op == SLUICE_OP_RESHAPE;
+    bool same = TraitsOf(layer).view == ViewRule::kReshape;
     if (!same) {
       same = graph.tensors[t].element_bytes == out.element_bytes;
       for (int a = 0; a < kAxes; ++a) {

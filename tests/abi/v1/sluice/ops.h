@@ -31,45 +31,47 @@
 #include <stdint.h>
 
 /* Every operator: X(constant, code, name). Codes are wire values: append only. */
-#define SLUICE_OPS(X)                       \
-  X(CONV, 1, "conv")                        \
-  X(DEPTHWISE_CONV, 2, "depthwise_conv")    \
-  X(TRANSPOSED_CONV, 3, "transposed_conv")  \
-  X(FULLY_CONNECTED, 4, "fully_connected")  \
-  X(BATCH_MATMUL, 5, "batch_matmul")        \
-  X(MAX_POOL, 6, "max_pool")                \
-  X(AVERAGE_POOL, 7, "average_pool")        \
-  X(ADD, 8, "add")                          \
-  X(SUB, 9, "sub")                          \
-  X(MUL, 10, "mul")                         \
-  X(MINIMUM, 11, "minimum")                 \
-  X(MAXIMUM, 12, "maximum")                 \
-  X(REQUANTIZE, 13, "requantize")           \
-  X(LOOKUP, 14, "lookup")                   \
-  X(SOFTMAX, 15, "softmax")                 \
-  X(LAYER_NORM, 16, "layer_norm")           \
-  X(RMS_NORM, 17, "rms_norm")               \
-  X(REDUCE, 18, "reduce")                   \
-  X(ARGMAX, 19, "argmax")                   \
-  X(CONCAT, 20, "concat")                   \
-  X(SLICE, 21, "slice")                     \
-  X(PAD, 22, "pad")                         \
-  X(RESHAPE, 23, "reshape")                 \
-  X(TRANSPOSE, 24, "transpose")             \
-  X(GATHER, 25, "gather")                   \
-  X(RESIZE_BILINEAR, 26, "resize_bilinear") \
-  X(RESIZE_NEAREST, 27, "resize_nearest")   \
-  X(STATE_APPEND, 28, "state_append")       \
-  X(OPAQUE, 29, "opaque")                   \
-  X(WEIGHT_GRADIENT, 30, "weight_gradient") \
-  X(RELU_GRADIENT, 31, "relu_gradient")     \
-  X(MAX_POOL_GRADIENT, 32, "max_pool_gradient")
+#define SLUICE_OPS(X)                           \
+  X(CONV, 1, "conv")                            \
+  X(DEPTHWISE_CONV, 2, "depthwise_conv")        \
+  X(TRANSPOSED_CONV, 3, "transposed_conv")      \
+  X(FULLY_CONNECTED, 4, "fully_connected")      \
+  X(BATCH_MATMUL, 5, "batch_matmul")            \
+  X(MAX_POOL, 6, "max_pool")                    \
+  X(AVERAGE_POOL, 7, "average_pool")            \
+  X(ADD, 8, "add")                              \
+  X(SUB, 9, "sub")                              \
+  X(MUL, 10, "mul")                             \
+  X(MINIMUM, 11, "minimum")                     \
+  X(MAXIMUM, 12, "maximum")                     \
+  X(REQUANTIZE, 13, "requantize")               \
+  X(LOOKUP, 14, "lookup")                       \
+  X(SOFTMAX, 15, "softmax")                     \
+  X(LAYER_NORM, 16, "layer_norm")               \
+  X(RMS_NORM, 17, "rms_norm")                   \
+  X(REDUCE, 18, "reduce")                       \
+  X(ARGMAX, 19, "argmax")                       \
+  X(CONCAT, 20, "concat")                       \
+  X(SLICE, 21, "slice")                         \
+  X(PAD, 22, "pad")                             \
+  X(RESHAPE, 23, "reshape")                     \
+  X(TRANSPOSE, 24, "transpose")                 \
+  X(GATHER, 25, "gather")                       \
+  X(RESIZE_BILINEAR, 26, "resize_bilinear")     \
+  X(RESIZE_NEAREST, 27, "resize_nearest")       \
+  X(STATE_APPEND, 28, "state_append")           \
+  X(OPAQUE, 29, "opaque")                       \
+  X(WEIGHT_GRADIENT, 30, "weight_gradient")     \
+  X(RELU_GRADIENT, 31, "relu_gradient")         \
+  X(MAX_POOL_GRADIENT, 32, "max_pool_gradient") \
+  X(HARD_SWISH, 33, "hard_swish")               \
+  X(PRELU, 34, "prelu")
 
 enum { /* SLUICE_OP_CONV = 1, ...: the operator of a layer */
 #define SLUICE_OP_ENUM(constant, code, name) SLUICE_OP_##constant = code,
   SLUICE_OPS(SLUICE_OP_ENUM)
 #undef SLUICE_OP_ENUM
-      SLUICE_OP_COUNT = 33 /* one past the last code */
+      SLUICE_OP_COUNT = 35 /* one past the last code */
 };
 
 /* Every element type: X(constant, code, bytes of an element, name). Append only. */
@@ -263,6 +265,49 @@ enum {
   SLUICE_REQUANTIZE_ATTRIBUTES
 };
 
+/* HARD_SWISH, x * min(max(x + 3, 0), 6) / 6 in 16-bit integers: one input, 8-bit; the
+ * output has its dtype. With x = in - input_zero, "sat" the nearest 16-bit number and
+ * high(a, b) = sat(a * b / 2^15 rounded to nearest, ties upwards):
+ *   h = x * 2^7
+ *   r = h
+ *   r = sat(r * 2^(gate_shift - 1))    if gate_shift > 0
+ *   r = high(r, gate_multiplier)
+ *   r = sat(r * 2)                     if gate_shift > 0
+ *   r = r / 2^-gate_shift rounded to nearest, ties away from zero, if gate_shift < 0
+ *   g = (r + 2^15) / 2 rounded down: the gate, 0 to 2^15 - 1
+ *   y = g * high(h, multiplier) / 2^15 rounded towards zero
+ *   out = y / 2^-shift rounded to nearest, ties away from zero, + output_zero, wrapped
+ *         at 16 bits, then clamped to the dtype
+ * Both zeros lie in the dtype's range, multipliers in 0 to 2^15 - 1, shift in -15 to 0,
+ * gate_shift in -15 to 15. */
+enum {
+  SLUICE_HARD_SWISH_INPUT_ZERO = 0,
+  SLUICE_HARD_SWISH_OUTPUT_ZERO,
+  SLUICE_HARD_SWISH_MULTIPLIER,
+  SLUICE_HARD_SWISH_SHIFT,
+  SLUICE_HARD_SWISH_GATE_MULTIPLIER,
+  SLUICE_HARD_SWISH_GATE_SHIFT,
+  SLUICE_HARD_SWISH_ATTRIBUTES
+};
+
+/* PRELU: inputs ifmap, slopes; both 8-bit, as is the output, which has the ifmap's
+ * extents. An axis of the slopes of extent 1 broadcasts. With x = in - input_zero:
+ *   x >= 0  out = clamp(scale(x, multiplier, shift) + output_zero)
+ *   x < 0   out = clamp(scale(x * (slope - slope_zero), slope_multiplier, slope_shift)
+ *                       + output_zero) */
+enum {
+  SLUICE_PRELU_INPUT_ZERO = 0,
+  SLUICE_PRELU_SLOPE_ZERO,
+  SLUICE_PRELU_OUTPUT_ZERO,
+  SLUICE_PRELU_MULTIPLIER,
+  SLUICE_PRELU_SHIFT,
+  SLUICE_PRELU_SLOPE_MULTIPLIER,
+  SLUICE_PRELU_SLOPE_SHIFT,
+  SLUICE_PRELU_ACT_MIN,
+  SLUICE_PRELU_ACT_MAX,
+  SLUICE_PRELU_ATTRIBUTES
+};
+
 /* LOOKUP: inputs ifmap (8-bit) and table (256 bytes); the output is 8-bit. No attribute.
  *   out = table[bits of in, read as uint8] */
 
@@ -445,8 +490,9 @@ enum {
  *                 outputs * R * S * input channels that each output sums over
  *               WEIGHT_GRADIENT: outputs * rows of e summed over * Q
  *   vector ops  MAX_POOL, AVERAGE_POOL: outputs * elements of a window
- *               ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT: outputs * 2
- *               REQUANTIZE, LOOKUP, SOFTMAX, LAYER_NORM, RMS_NORM, PAD, TRANSPOSE: outputs
+ *               ADD, SUB, MUL, MINIMUM, MAXIMUM, PRELU, RELU_GRADIENT: outputs * 2
+ *               REQUANTIZE, LOOKUP, HARD_SWISH, SOFTMAX, LAYER_NORM, RMS_NORM, PAD, TRANSPOSE:
+ *                 outputs
  *               RESIZE_BILINEAR, RESIZE_NEAREST: outputs * 4
  *               REDUCE, ARGMAX: elements of the input's box
  *               MAX_POOL_GRADIENT: elements of the error's box * elements of a window
