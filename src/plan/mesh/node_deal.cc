@@ -28,7 +28,6 @@ bool CanSplitC(const Layer& layer, int32_t channels) {
   return channels > 1 && MaySplitSum(layer);
 }
 
-// What cannot be dealt out is whole on each.
 void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal) {
   const CutRule rule = CutsOf(graph, layer);
   for (int v = 0; v < kNodeLoops; ++v) {
@@ -72,7 +71,8 @@ NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) 
 
 NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
                     const NodeRegion& region, int64_t capacity, Arena* scratch) {
-  // Sums over nodes make these wait for each other: they must promise a quarter.
+  // A sum over nodes makes the nodes wait for each other: it must promise a quarter less
+  // time.
   constexpr double kChainToll = 1.25;
   TiledLayer tiled = {graph, hardware, layer, OperandsOf(layer),
                       AccumulatedChannels(graph, layer)};

@@ -7,12 +7,12 @@
 //          bound below every schedule of the space, counts
 // Errors   kBadInput; what the pricer says of a layer that runs on no terms at all;
 //          kStopped only if the budget ends before all layers are priced by themselves
-// Cost     candidates: up to 14 runs per vertex, times batch slices and groups; each is
-//          looked at in a microsecond; priced are those that a chain may want
+// Cost     candidates: up to 14 runs per vertex, times batch slices and groups, a
+//          microsecond each; only candidates that a chain may want are priced
 // Source   KAPLA sections IV-B, VI; reference kapla.md 2c. Deviations: regions are
-//          rectangles, cut off one after the other; prices are exact where a chain needs
-//          them (a chain of the best cost is asked for its prices until all of it is
-//          priced), the published way (top-k chains of estimates, then solved) is an
+//          rectangles, cut off one after the other; prices are exact where a chain
+//          needs them (a chain of the best cost is asked for its prices until all of it
+//          is priced), the published way (top-k chains of estimates, then solved) is an
 //          option.
 //
 // A vertex is a layer with MACs and the pools and sums behind it. A run of up to
@@ -113,10 +113,15 @@ struct ChosenSegments {
 // energy^n x cycles^m.
 double SegmentObjective(const SegmentOptions& options, const SegmentCost& cost);
 
-Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
-                      const SegmentOptions& options, const LayerPricer& pricer,
-                      Budget* budget, Arena* arena, ChosenSegments* chosen,
-                      Diagnostic* diagnostic);
+struct SegmentRequest {
+  Span<const SegmentLayer> layers;
+  const Hardware& hardware;
+  const SegmentOptions& options;
+  const LayerPricer& pricer;
+};
+
+Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* arena,
+                      ChosenSegments* chosen, Diagnostic* diagnostic);
 
 }  // namespace sluice
 
