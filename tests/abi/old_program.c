@@ -46,6 +46,27 @@ static void* read_file(const char* path, size_t* size) {
   return bytes;
 }
 
+/* An option that this library does not know is refused, not ignored. */
+static void refuses_unknown_options(sluice_context_t* context,
+                                    const sluice_graph_t* graph,
+                                    const sluice_hardware_t* hardware,
+                                    const sluice_schedule_options_t* options) {
+  struct {
+    sluice_schedule_options_t options;
+    uint64_t unknown[64];
+  } newer;
+  memset(&newer, 0, sizeof newer);
+  newer.options = *options;
+  newer.options.struct_size = sizeof newer;
+  sluice_plan_t* other;
+  CHECK(sluice_schedule(context, graph, hardware, &newer.options, &other, &why) ==
+        SLUICE_OK);
+  sluice_plan_destroy(other);
+  newer.unknown[63] = 1;
+  CHECK(sluice_schedule(context, graph, hardware, &newer.options, &other, &why) ==
+        SLUICE_BAD_ARGUMENT);
+}
+
 int main(int argc, char** argv) {
   CHECK(argc == 3);
   size_t graph_size, hardware_size, size = 0;
@@ -99,22 +120,7 @@ int main(int argc, char** argv) {
   CHECK(sluice_plan_write(again, NULL, &small) == SLUICE_BUFFER_TOO_SMALL &&
         small == size);
 
-  /* An option that this library does not know is refused, not ignored. */
-  struct {
-    sluice_schedule_options_t options;
-    uint64_t unknown[64];
-  } newer;
-  memset(&newer, 0, sizeof newer);
-  newer.options = options;
-  newer.options.struct_size = sizeof newer;
-  sluice_plan_t* other;
-  CHECK(sluice_schedule(context, graph, hardware, &newer.options, &other, &why) ==
-        SLUICE_OK);
-  sluice_plan_destroy(other);
-  newer.unknown[63] = 1;
-  CHECK(sluice_schedule(context, graph, hardware, &newer.options, &other, &why) ==
-        SLUICE_BAD_ARGUMENT);
-
+  refuses_unknown_options(context, graph, hardware, &options);
   sluice_graph_t* none;
   CHECK(sluice_graph_create(context, "junk", 4, &none, &why) == SLUICE_BAD_INPUT);
   sluice_plan_destroy(again);

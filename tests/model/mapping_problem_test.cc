@@ -99,6 +99,17 @@ TEST_CASE("mapping problem: each operator becomes its loops") {
     CheckExtents(problem, {1, 1, 2, 4, 4, 1, 1, 6});
     CHECK(TileWords(problem, kInput, problem.extent) == 2 * 4 * 4 * 6);
   }
+  SUBCASE("others are named as unsupported") {
+    for (int i = 0; i < 3; ++i) one.Add(1, 4, 4, 6);
+    CHECK(one.Lower(SLUICE_OP_SOFTMAX, &problem) == Status::kUnsupported);
+    CHECK(std::string(one.diagnostic.message) == "no loop nest for op softmax");
+    CHECK(one.diagnostic.layer == 0);
+  }
+}
+
+TEST_CASE("mapping problem: gradients and transposed convolutions too") {
+  MappingProblem problem;
+  OneLayer one;
   SUBCASE("weight gradient: images are summed over, the error is the filter") {
     one.Add(4, 30, 30, 8);   // ifmap
     one.Add(4, 14, 14, 16);  // error
@@ -137,12 +148,6 @@ TEST_CASE("mapping problem: each operator becomes its loops") {
     REQUIRE(one.Lower(SLUICE_OP_RELU_GRADIENT, &problem) == Status::kOk);
     CheckExtents(problem, {1, 1, 2, 4, 4, 1, 1, 6});
     CHECK(problem.vector);
-  }
-  SUBCASE("others are named as unsupported") {
-    for (int i = 0; i < 3; ++i) one.Add(1, 4, 4, 6);
-    CHECK(one.Lower(SLUICE_OP_SOFTMAX, &problem) == Status::kUnsupported);
-    CHECK(std::string(one.diagnostic.message) == "no loop nest for op softmax");
-    CHECK(one.diagnostic.layer == 0);
   }
 }
 

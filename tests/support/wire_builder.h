@@ -105,15 +105,16 @@ inline Bytes Finished(const ::flatbuffers::FlatBufferBuilder& builder) {
                builder.GetBufferPointer() + builder.GetSize());
 }
 
-inline Bytes GraphBytes(const GraphSpec& spec) {
-  ::flatbuffers::FlatBufferBuilder b;
+// A graph as the wire has it: an array for each field of tensors and layers.
+struct GraphColumns {
   std::vector<uint32_t> t_name, dim_begin{0}, file, l_name, in_begin{0}, ins,
       out_begin{0}, outs, attr_begin{0};
   std::vector<uint8_t> dtype, kind, source;
   std::vector<int32_t> dims, attrs, p_min, p_max;
   std::vector<uint64_t> source_offset;
   std::vector<uint16_t> op;
-  for (const TensorSpec& t : spec.tensors) {
+
+  void Add(const TensorSpec& t) {
     t_name.push_back(SLUICE_NONE);
     file.push_back(SLUICE_NONE);
     dtype.push_back(t.dtype);
@@ -123,7 +124,7 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
     dims.insert(dims.end(), t.dims.begin(), t.dims.end());
     dim_begin.push_back(static_cast<uint32_t>(dims.size()));
   }
-  for (const LayerSpec& l : spec.layers) {
+  void Add(const LayerSpec& l) {
     l_name.push_back(SLUICE_NONE);
     op.push_back(l.op);
     ins.insert(ins.end(), l.inputs.begin(), l.inputs.end());
@@ -133,34 +134,42 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
     attrs.insert(attrs.end(), l.attributes.begin(), l.attributes.end());
     attr_begin.push_back(static_cast<uint32_t>(attrs.size()));
   }
-  for (const ParameterSpec& p : spec.parameters) {
+  void Add(const ParameterSpec& p) {
     p_min.push_back(p.min);
     p_max.push_back(p.max);
   }
-  const std::vector<uint32_t> p_name(p_min.size(), SLUICE_NONE);
+};
+
+inline Bytes GraphBytes(const GraphSpec& spec) {
+  ::flatbuffers::FlatBufferBuilder b;
+  GraphColumns c;
+  for (const TensorSpec& t : spec.tensors) c.Add(t);
+  for (const LayerSpec& l : spec.layers) c.Add(l);
+  for (const ParameterSpec& p : spec.parameters) c.Add(p);
+  const std::vector<uint32_t> p_name(c.p_min.size(), SLUICE_NONE);
   const auto name = b.CreateString("hand-made");
   const auto names =
       b.CreateVector(std::vector<::flatbuffers::Offset<::flatbuffers::String>>{});
-  const auto v_t_name = b.CreateVector(t_name);
-  const auto v_dtype = b.CreateVector(dtype);
-  const auto v_kind = b.CreateVector(kind);
-  const auto v_dim_begin = b.CreateVector(dim_begin);
-  const auto v_dims = b.CreateVector(dims);
-  const auto v_source = b.CreateVector(source);
-  const auto v_source_offset = b.CreateVector(source_offset);
-  const auto v_file = b.CreateVector(file);
+  const auto v_t_name = b.CreateVector(c.t_name);
+  const auto v_dtype = b.CreateVector(c.dtype);
+  const auto v_kind = b.CreateVector(c.kind);
+  const auto v_dim_begin = b.CreateVector(c.dim_begin);
+  const auto v_dims = b.CreateVector(c.dims);
+  const auto v_source = b.CreateVector(c.source);
+  const auto v_source_offset = b.CreateVector(c.source_offset);
+  const auto v_file = b.CreateVector(c.file);
   const auto v_data = b.CreateVector(spec.data);
-  const auto v_l_name = b.CreateVector(l_name);
-  const auto v_op = b.CreateVector(op);
-  const auto v_in_begin = b.CreateVector(in_begin);
-  const auto v_ins = b.CreateVector(ins);
-  const auto v_out_begin = b.CreateVector(out_begin);
-  const auto v_outs = b.CreateVector(outs);
-  const auto v_attr_begin = b.CreateVector(attr_begin);
-  const auto v_attrs = b.CreateVector(attrs);
+  const auto v_l_name = b.CreateVector(c.l_name);
+  const auto v_op = b.CreateVector(c.op);
+  const auto v_in_begin = b.CreateVector(c.in_begin);
+  const auto v_ins = b.CreateVector(c.ins);
+  const auto v_out_begin = b.CreateVector(c.out_begin);
+  const auto v_outs = b.CreateVector(c.outs);
+  const auto v_attr_begin = b.CreateVector(c.attr_begin);
+  const auto v_attrs = b.CreateVector(c.attrs);
   const auto v_p_name = b.CreateVector(p_name);
-  const auto v_p_min = b.CreateVector(p_min);
-  const auto v_p_max = b.CreateVector(p_max);
+  const auto v_p_min = b.CreateVector(c.p_min);
+  const auto v_p_max = b.CreateVector(c.p_max);
   sluice::wire::GraphBuilder g(b);
   g.add_name(name);
   g.add_names(names);

@@ -308,6 +308,40 @@ TEST_CASE("resolved tiles and transfers of any machine are evaluated the same wa
   CHECK(evaluate() == SLUICE_BAD_ARGUMENT);
 }
 
+// What the search found, in the graph's numbers.
+Groups GroupsOf(const sluice::FusionRun& run, const sluice::FusionResult& result,
+                const std::vector<uint32_t>& layers, sluice::Arena* arena) {
+  sluice_notation_t n = {};
+  REQUIRE(sluice::ExportNotation(result.notation, result.list, result.dma, arena, &n) ==
+          Status::kOk);
+  Groups g;
+  g.cuts.assign(n.cuts, n.cuts + n.layers);
+  g.tiles.assign(n.tiles, n.tiles + n.layers);
+  for (uint32_t i = 0; i < n.layers; ++i) g.order.push_back(layers[n.order[i]]);
+  for (uint32_t i = 0; i < n.transfers; ++i) {
+    sluice_dram_tensor_t t = n.dram[i];
+    if (t.kind == SLUICE_DRAM_INPUT) {
+      uint32_t edge = run.problem.layers[t.layer].first_input;
+      while (run.problem.inputs[edge].source != t.source) {
+        REQUIRE(++edge < run.problem.layers[t.layer].first_input +
+                             run.problem.layers[t.layer].inputs);
+      }
+      t.source = run.edge_tensor[edge];
+    }
+    t.layer = layers[t.layer];
+    g.dram.push_back(t);
+  }
+  return g;
+}
+
+void CheckEnergy(const sluice_report_t& report, const sluice_evaluation_t& e) {
+  CHECK(report.energy_dram_pj == e.dram_pj);
+  CHECK(report.energy_scratchpad_pj == e.scratchpad_pj);
+  CHECK(report.energy_compute_pj == e.compute_pj);
+  CHECK(report.energy_leakage_pj == e.leakage_pj);
+  CHECK(report.energy_pj == e.energy_pj);
+}
+
 // The whole run of a network: found by the search, evaluated, placed, written. Waits of
 // a program follow from addresses, not from durations: it may start transfers earlier.
 TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
@@ -346,27 +380,7 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     sluice::FusionResult result;
     REQUIRE(sluice::SolveFusion(&arena, run.problem, sluice::ModelOf(&run), options,
                                 &budget, &d, &result) == Status::kOk);
-    // In the graph's numbers.
-    sluice_notation_t n = {};
-    REQUIRE(sluice::ExportNotation(result.notation, result.list, result.dma, &arena,
-                                   &n) == Status::kOk);
-    Groups g;
-    g.cuts.assign(n.cuts, n.cuts + n.layers);
-    g.tiles.assign(n.tiles, n.tiles + n.layers);
-    for (uint32_t i = 0; i < n.layers; ++i) g.order.push_back(layers[n.order[i]]);
-    for (uint32_t i = 0; i < n.transfers; ++i) {
-      sluice_dram_tensor_t t = n.dram[i];
-      if (t.kind == SLUICE_DRAM_INPUT) {
-        uint32_t edge = run.problem.layers[t.layer].first_input;
-        while (run.problem.inputs[edge].source != t.source) {
-          REQUIRE(++edge < run.problem.layers[t.layer].first_input +
-                               run.problem.layers[t.layer].inputs);
-        }
-        t.source = run.edge_tensor[edge];
-      }
-      t.layer = layers[t.layer];
-      g.dram.push_back(t);
-    }
+    const Groups g = GroupsOf(run, result, layers, &arena);
     REQUIRE(s.Evaluate(g.Struct()) == SLUICE_OK);
     CHECK(s.e.latency_cycles == result.score.latency_cycles);
 
@@ -391,11 +405,7 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
             sluice::Status::kOk);
     CHECK(cycles <= s.e.latency_cycles);
     CHECK(cycles > s.e.latency_cycles / 1000 * 999);
-    CHECK(report.energy_dram_pj == s.e.dram_pj);
-    CHECK(report.energy_scratchpad_pj == s.e.scratchpad_pj);
-    CHECK(report.energy_compute_pj == s.e.compute_pj);
-    CHECK(report.energy_leakage_pj == s.e.leakage_pj);
-    CHECK(report.energy_pj == s.e.energy_pj);
+    CheckEnergy(report, s.e);
   }
 }
 

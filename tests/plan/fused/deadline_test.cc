@@ -2,8 +2,8 @@
 // Limits of a call: what is there when they are reached, and who is told.
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -119,25 +119,37 @@ TEST_CASE("a progress callback that stops ends the call with the plan it was tol
   CHECK(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_STOPPED);
 }
 
+// The other thread waits for what it wants to see, not for a time: the call has a plan
+// and has told of its progress some times since.
 TEST_CASE("cancelled from another thread, the call ends with the best plan it has") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
   const double plain = n.Product();
   uint32_t cancel = 0;
-  std::atomic<bool> there{false};
+  std::mutex mutex;
+  std::condition_variable changed;
+  int told_since = 0;
+  bool over = false;
   auto told = [&](uint64_t, double cost) {
-    if (cost > 0) there = true;
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (cost > 0) ++told_since;
+    changed.notify_one();
     return 0;
   };
   OnProgress(&n, &told);
   n.cancel = &cancel;
   std::thread other([&] {
-    while (!there) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&] { return told_since >= 10 || over; });
     __atomic_store_n(&cancel, 1u, __ATOMIC_RELAXED);
   });
   const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0, 60000 * kMs);
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    over = true;
+    changed.notify_one();
+  }
   other.join();
   REQUIRE(status == SLUICE_OK);
   CHECK(n.report.stop_reason == SLUICE_STOP_CANCELLED);

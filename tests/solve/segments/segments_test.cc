@@ -175,20 +175,21 @@ void CheckText(const SegmentSchedule& schedule, size_t layers, Scratch* scratch)
   }
 }
 
-// The rules of model/segment.h, step by step, for a spatial segment. Its last cycle.
-double Pipeline(const Segment& segment) {
-  struct Stage {
-    double slice = 0;   // cycles
-    int64_t steps = 1;  // per slice
-    int from = -1;
-    bool fine = false;
-    std::vector<size_t> takers;
-    std::vector<double> finish, sent;  // of each step
-  };
-  std::vector<Stage> stages(segment.stages);
+// A stage of a spatial segment, step by step.
+struct PipelineStage {
+  double slice = 0;   // cycles
+  int64_t steps = 1;  // per slice
+  int from = -1;
+  bool fine = false;
+  std::vector<size_t> takers;
+  std::vector<double> finish, sent;  // of each step; -1 = not known yet
+};
+
+std::vector<PipelineStage> StagesOf(const Segment& segment) {
+  std::vector<PipelineStage> stages(segment.stages);
   const int64_t batch = segment.top_batch;
   for (const LayerOnNodes& layer : segment.layers) {
-    Stage& stage = stages[layer.stage];
+    PipelineStage& stage = stages[layer.stage];
     stage.slice +=
         static_cast<double>(layer.cost.busy_cycles) / static_cast<double>(batch);
     stage.steps =
@@ -200,59 +201,74 @@ double Pipeline(const Segment& segment) {
     stage.fine = producer.terms.top_ofm > 1;
     stages[producer.stage].takers.push_back(layer.stage);
   }
-  for (Stage& stage : stages) {
+  for (PipelineStage& stage : stages) {
     stage.finish.assign(static_cast<size_t>(batch * stage.steps), -1);
     stage.sent = stage.finish;
   }
-  // When the taker has used up what step k of the maker sent: -1 = not known yet.
-  const auto used = [&](const Stage& maker, const Stage& taker, int64_t k) {
-    const int64_t slice = k / maker.steps;
-    const int64_t step = taker.fine ? k : (slice + 1) * taker.steps - 1;
-    return taker.finish[static_cast<size_t>(step)];
-  };
+  return stages;
+}
+
+// When step k of the stage can begin; -1 = not known yet.
+double StartOf(const std::vector<PipelineStage>& stages, const PipelineStage& stage,
+               int64_t k) {
+  const size_t at = static_cast<size_t>(k);
+  double start = 0;
+  if (k > 0) {
+    start = stage.takers.empty() ? stage.finish[at - 1] : stage.sent[at - 1];
+    if (start < 0) return -1;
+  }
+  if (stage.from < 0) return start;
+  const PipelineStage& maker = stages[static_cast<size_t>(stage.from)];
+  const int64_t slice = k / stage.steps;
+  const int64_t need = stage.fine ? k : (slice + 1) * maker.steps - 1;
+  const double sent = maker.sent[static_cast<size_t>(need)];
+  return sent < 0 ? -1 : std::max(start, sent);
+}
+
+// When all takers have room for step k of the stage; -1 = not known yet.
+double SentOf(const std::vector<PipelineStage>& stages, const PipelineStage& stage,
+              int64_t k) {
+  double sent = stage.finish[static_cast<size_t>(k)];
+  for (size_t t : stage.takers) {
+    const PipelineStage& taker = stages[t];
+    // Coarse takers: only a whole slice needs the room of the one before.
+    const int64_t before = taker.fine ? k - 1 : (k / stage.steps) * stage.steps - 1;
+    if (before < 0) continue;
+    // When the taker has used up what step `before` sent.
+    const int64_t slice = before / stage.steps;
+    const int64_t step = taker.fine ? before : (slice + 1) * taker.steps - 1;
+    const double free = taker.finish[static_cast<size_t>(step)];
+    if (free < 0) return -1;
+    sent = std::max(sent, free);
+  }
+  return sent;
+}
+
+// The rules of model/segment.h, step by step, for a spatial segment. Its last cycle.
+double Pipeline(const Segment& segment) {
+  std::vector<PipelineStage> stages = StagesOf(segment);
   bool moved = true;
   while (moved) {
     moved = false;
-    for (Stage& stage : stages) {
+    for (PipelineStage& stage : stages) {
       for (int64_t k = 0; k < static_cast<int64_t>(stage.finish.size()); ++k) {
         const size_t at = static_cast<size_t>(k);
         if (stage.finish[at] < 0) {
-          double start = 0;
-          if (k > 0) {
-            start = stage.takers.empty() ? stage.finish[at - 1] : stage.sent[at - 1];
-            if (start < 0) break;
-          }
-          if (stage.from >= 0) {
-            const Stage& maker = stages[static_cast<size_t>(stage.from)];
-            const int64_t slice = k / stage.steps;
-            const int64_t need = stage.fine ? k : (slice + 1) * maker.steps - 1;
-            const double sent = maker.sent[static_cast<size_t>(need)];
-            if (sent < 0) break;
-            start = std::max(start, sent);
-          }
+          const double start = StartOf(stages, stage, k);
+          if (start < 0) break;
           stage.finish[at] = start + stage.slice / static_cast<double>(stage.steps);
           moved = true;
         }
         if (stage.sent[at] < 0) {
-          double sent = stage.finish[at];
-          for (size_t t : stage.takers) {
-            // Coarse takers: only a whole slice needs the room of the one before.
-            const int64_t before =
-                stages[t].fine ? k - 1 : (k / stage.steps) * stage.steps - 1;
-            if (before < 0) continue;
-            const double free = used(stage, stages[t], before);
-            sent = free < 0 ? -1 : std::max(sent, free);
-            if (sent < 0) break;
-          }
-          if (sent < 0) break;
-          stage.sent[at] = sent;
+          stage.sent[at] = SentOf(stages, stage, k);
+          if (stage.sent[at] < 0) break;
           moved = true;
         }
       }
     }
   }
   double end = 0;
-  for (const Stage& stage : stages) {
+  for (const PipelineStage& stage : stages) {
     REQUIRE(stage.finish.back() >= 0);
     end = std::max(end, stage.finish.back());
   }

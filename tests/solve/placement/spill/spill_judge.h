@@ -138,122 +138,179 @@ inline Net ReadNet(const nlohmann::json& j) {
 }
 
 // Walks the plan step by step: who lies where, what each operator finds, what crosses
-// the border. "" or what is wrong. Recounts bytes into *recount.
-inline std::string JudgePlan(const Net& net, const sluice::SpillPlan& plan,
-                             int64_t capacity, bool paper, int64_t* recount) {
-  using sluice::TensorRole;
-  const size_t steps = net.operators.size();
-  const auto text = [](const char* what, size_t i) {
+// the border.
+class SpillWalk {
+ public:
+  SpillWalk(const Net& net, const sluice::SpillPlan& plan, int64_t capacity, bool paper)
+      : net_(net),
+        plan_(plan),
+        capacity_(capacity),
+        paper_(paper),
+        ran_(net.operators.size(), 0),
+        created_(net.tensors.size(), -1),
+        in_dram_(net.tensors.size(), false),
+        loaded_(net.tensors.size(), false) {
+    for (size_t a = 0; a < net.tensors.size(); ++a) in_dram_[a] = RoleIs(a, kInput);
+  }
+
+  // "" or what is wrong.
+  std::string Judge() {
+    const size_t steps = net_.operators.size();
+    if (plan_.order.size() != steps) return "order size";
+    for (const Residence& r : plan_.residences) {
+      if (r.begin >= r.end || r.end > steps)
+        return Text("lifetime of tensor", r.tensor);
+      if (r.offset < 0 || r.offset + Bytes(r) > capacity_) {
+        return Text("bounds of tensor", r.tensor);
+      }
+    }
+    for (size_t t = 0; t < steps; ++t) {
+      const uint32_t o = plan_.order[t];
+      if (o >= steps || ran_[o]++) return Text("operator twice", o);
+      const std::string why = Step(t, net_.operators[o]);
+      if (!why.empty()) return why;
+    }
+    return "";
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  using Residence = sluice::Residence;
+  using Operator = sluice::Operator;
+  static constexpr auto kInput = sluice::TensorRole::kInput;
+  static constexpr auto kOutput = sluice::TensorRole::kOutput;
+  static constexpr auto kIntermediate = sluice::TensorRole::kIntermediate;
+
+  static std::string Text(const char* what, size_t i) {
     return std::string(what) + " " + std::to_string(i);
-  };
-  if (plan.order.size() != steps) return "order size";
-  std::vector<int> ran(steps, 0);
-  std::vector<int64_t> created(net.tensors.size(), -1);
-  std::vector<bool> in_dram(net.tensors.size(), false),
-      loaded(net.tensors.size(), false);
-  *recount = 0;
-  for (size_t a = 0; a < net.tensors.size(); ++a) {
-    in_dram[a] = net.tensors[a].role == TensorRole::kInput;
   }
-  for (const sluice::Residence& r : plan.residences) {
-    if (r.begin >= r.end || r.end > steps) return text("lifetime of tensor", r.tensor);
-    if (r.offset < 0 || r.offset + net.tensors[r.tensor].bytes > capacity) {
-      return text("bounds of tensor", r.tensor);
-    }
+  bool RoleIs(size_t tensor, sluice::TensorRole role) const {
+    return net_.tensors[tensor].role == role;
   }
-  for (size_t t = 0; t < steps; ++t) {
-    const uint32_t o = plan.order[t];
-    if (o >= steps || ran[o]++) return text("operator twice", o);
-    const sluice::Operator& op = net.operators[o];
-    std::vector<int> here(net.tensors.size(), 0);
-    // What ended with the previous step may have been written on leaving.
-    for (const sluice::Residence& r : plan.residences) {
-      if (r.end != t || !r.spilled) continue;
-      const bool free_write =
-          !paper && net.tensors[r.tensor].role != TensorRole::kIntermediate;
-      if (free_write) return text("charged write of tensor", r.tensor);
-      if (created[r.tensor] < 0 && !loaded[r.tensor]) return text("write of", r.tensor);
-      in_dram[r.tensor] = true;
-      *recount += net.tensors[r.tensor].bytes;
+  int64_t Bytes(const Residence& r) const { return net_.tensors[r.tensor].bytes; }
+
+  std::string Step(size_t t, const Operator& op) {
+    std::string why = Write(t);
+    if (!why.empty()) return why;
+    std::vector<const Residence*> alive;
+    std::vector<int> here(net_.tensors.size(), 0);
+    for (const Residence& r : plan_.residences) {
+      if (r.begin > t || t >= r.end) continue;
+      alive.push_back(&r);
+      if (here[r.tensor]++) return Text("two places of tensor", r.tensor);
     }
-    std::vector<const sluice::Residence*> alive;
-    for (const sluice::Residence& r : plan.residences) {
-      if (r.begin <= t && t < r.end) alive.push_back(&r);
-    }
-    for (const sluice::Residence* r : alive) {
-      const uint32_t a = r->tensor;
-      if (here[a]++) return text("two places of tensor", a);
-      if (r->begin != t) continue;
-      bool output = false;
-      for (uint32_t k = 0; k < op.output_count; ++k) {
-        output |= net.operands[op.first_output + k] == a;
-      }
-      if (output) {
-        if (r->retrieved) return text("retrieved output", a);
-        continue;
-      }
-      const bool is_input = net.tensors[a].role == TensorRole::kInput;
-      const bool copy =
-          paper ? in_dram[a] && (!is_input || !loaded[a] ||
-                                 [&] {
-                                   // A network input that was dropped must have been
-                                   // written first.
-                                   for (const sluice::Residence& s : plan.residences) {
-                                     if (s.tensor == a && s.spilled && s.end <= t)
-                                       return true;
-                                   }
-                                   return false;
-                                 }())
-                : in_dram[a] ||
-                      (net.tensors[a].role == TensorRole::kOutput && created[a] >= 0);
-      if (!copy) return text("read of what DRAM does not have, tensor", a);
-      const bool first_load = is_input && !loaded[a];
-      if (r->retrieved == first_load) return text("retrieve flag of tensor", a);
-      if (!first_load) *recount += net.tensors[a].bytes;
-      loaded[a] = true;
+    for (const Residence* r : alive) {
+      if (r->begin == t) why = Enter(t, op, *r);
+      if (!why.empty()) return why;
     }
     for (size_t i = 0; i < alive.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
-        const sluice::Residence &x = *alive[i], &y = *alive[j];
-        const int64_t xe = x.offset + net.tensors[x.tensor].bytes;
-        const int64_t ye = y.offset + net.tensors[y.tensor].bytes;
-        if (xe <= y.offset || ye <= x.offset) continue;
-        // In place: the operand of this very step, read for the last time.
-        const auto in_place = [&](const sluice::Residence& out,
-                                  const sluice::Residence& in) {
-          if (op.in_place == sluice::kNoOperand || out.begin != t || in.end != t + 1) {
-            return false;
-          }
-          if (net.operands[op.first_output] != out.tensor ||
-              net.operands[op.first_input + op.in_place] != in.tensor) {
-            return false;
-          }
-          for (size_t later = t + 1; later < steps; ++later) {
-            const sluice::Operator& next = net.operators[plan.order[later]];
-            for (uint32_t k = 0; k < next.input_count; ++k) {
-              if (net.operands[next.first_input + k] == in.tensor) return false;
-            }
-          }
-          return out.offset == in.offset &&
-                 net.tensors[out.tensor].bytes == net.tensors[in.tensor].bytes;
-        };
-        if (!in_place(x, y) && !in_place(y, x)) return text("overlap at step", t);
+        if (Overlap(t, op, *alive[i], *alive[j])) return Text("overlap at step", t);
       }
     }
-    for (uint32_t k = 0; k < op.input_count; ++k) {
-      const uint32_t a = net.operands[op.first_input + k];
-      if (!here[a]) return text("absent input", a);
-      if (net.tensors[a].role != TensorRole::kInput && created[a] < 0) {
-        return text("input not created yet", a);
+    return Run(t, op, here);
+  }
+
+  // What ended with the previous step may have been written on leaving.
+  std::string Write(size_t t) {
+    for (const Residence& r : plan_.residences) {
+      if (r.end != t || !r.spilled) continue;
+      const bool free_write = !paper_ && !RoleIs(r.tensor, kIntermediate);
+      if (free_write) return Text("charged write of tensor", r.tensor);
+      if (created_[r.tensor] < 0 && !loaded_[r.tensor])
+        return Text("write of", r.tensor);
+      in_dram_[r.tensor] = true;
+      bytes_ += Bytes(r);
+    }
+    return "";
+  }
+
+  // A network input that was dropped must have been written first.
+  bool WasWritten(size_t t, uint32_t tensor) const {
+    for (const Residence& r : plan_.residences) {
+      if (r.tensor == tensor && r.spilled && r.end <= t) return true;
+    }
+    return false;
+  }
+
+  // What begins at this step is made by it, or comes from DRAM.
+  std::string Enter(size_t t, const Operator& op, const Residence& r) {
+    const uint32_t a = r.tensor;
+    for (uint32_t k = 0; k < op.output_count; ++k) {
+      if (net_.operands[op.first_output + k] != a) continue;
+      return r.retrieved ? Text("retrieved output", a) : "";
+    }
+    const bool is_input = RoleIs(a, kInput);
+    const bool copy =
+        paper_ ? in_dram_[a] && (!is_input || !loaded_[a] || WasWritten(t, a))
+               : in_dram_[a] || (RoleIs(a, kOutput) && created_[a] >= 0);
+    if (!copy) return Text("read of what DRAM does not have, tensor", a);
+    const bool first_load = is_input && !loaded_[a];
+    if (r.retrieved == first_load) return Text("retrieve flag of tensor", a);
+    if (!first_load) bytes_ += Bytes(r);
+    loaded_[a] = true;
+    return "";
+  }
+
+  // Whether two tensors share bytes without being one in place of the other.
+  bool Overlap(size_t t, const Operator& op, const Residence& x,
+               const Residence& y) const {
+    if (x.offset + Bytes(x) <= y.offset || y.offset + Bytes(y) <= x.offset)
+      return false;
+    return !InPlace(t, op, x, y) && !InPlace(t, op, y, x);
+  }
+
+  // In place: the operand of this very step, read for the last time.
+  bool InPlace(size_t t, const Operator& op, const Residence& out,
+               const Residence& in) const {
+    if (op.in_place == sluice::kNoOperand || out.begin != t || in.end != t + 1) {
+      return false;
+    }
+    if (net_.operands[op.first_output] != out.tensor ||
+        net_.operands[op.first_input + op.in_place] != in.tensor) {
+      return false;
+    }
+    for (size_t later = t + 1; later < plan_.order.size(); ++later) {
+      const Operator& next = net_.operators[plan_.order[later]];
+      for (uint32_t k = 0; k < next.input_count; ++k) {
+        if (net_.operands[next.first_input + k] == in.tensor) return false;
       }
+    }
+    return out.offset == in.offset && Bytes(out) == Bytes(in);
+  }
+
+  std::string Run(size_t t, const Operator& op, const std::vector<int>& here) {
+    for (uint32_t k = 0; k < op.input_count; ++k) {
+      const uint32_t a = net_.operands[op.first_input + k];
+      if (!here[a]) return Text("absent input", a);
+      if (!RoleIs(a, kInput) && created_[a] < 0)
+        return Text("input not created yet", a);
     }
     for (uint32_t k = 0; k < op.output_count; ++k) {
-      const uint32_t a = net.operands[op.first_output + k];
-      if (!here[a]) return text("absent output", a);
-      created[a] = static_cast<int64_t>(t);
+      const uint32_t a = net_.operands[op.first_output + k];
+      if (!here[a]) return Text("absent output", a);
+      created_[a] = static_cast<int64_t>(t);
     }
+    return "";
   }
-  return "";
+
+  const Net& net_;
+  const sluice::SpillPlan& plan_;
+  const int64_t capacity_;
+  const bool paper_;
+  std::vector<int> ran_;
+  std::vector<int64_t> created_;  // the step, or -1
+  std::vector<bool> in_dram_, loaded_;
+  int64_t bytes_ = 0;
+};
+
+// "" or what is wrong. Recounts bytes into *recount.
+inline std::string JudgePlan(const Net& net, const sluice::SpillPlan& plan,
+                             int64_t capacity, bool paper, int64_t* recount) {
+  SpillWalk walk(net, plan, capacity, paper);
+  const std::string why = walk.Judge();
+  *recount = walk.bytes();
+  return why;
 }
 
 }  // namespace sluice_test
