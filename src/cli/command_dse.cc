@@ -18,9 +18,9 @@
 #include "cli/dse/table.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/models.h"
 #include "cli/report.h"
 #include "cli/session.h"
-#include "cli/zoo/zoo.h"
 
 namespace sluice::cli {
 namespace {
@@ -148,14 +148,14 @@ class Sweep {
       Bytes& graph = graphs_[{point.network, point.batch}];
       Session session(0);
       if (graph.empty()) {
-        ZooOptions options;
+        sluice_zoo_options_t options = {};
+        options.struct_size = sizeof options;
         options.batch = point.batch;
         options.seq = grid_.seq;
         options.context = grid_.context;
         options.blocks = grid_.blocks;
-        graph = FileExtension(point.network).empty()
-                    ? MakeZooGraph(point.network, options)
-                    : ReadFile(point.network);
+        graph = FileExtension(point.network).empty() ? ZooGraph(point.network, options)
+                                                     : ReadFile(point.network);
         session.LoadGraph(graph);
       }
       if (!checked.insert(point.hardware).second) continue;

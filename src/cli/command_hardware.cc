@@ -2,11 +2,11 @@
 #include <iostream>
 
 #include "cli/commands.h"
-#include "cli/embedded.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "sluice/presets.h"
 
 namespace sluice::cli {
 namespace {
@@ -14,14 +14,15 @@ namespace {
 void List(bool json) {
   Json list = Json::array();
   Report report("hardware presets");
-  for (const EmbeddedFile& preset : HardwarePresets()) {
-    const HardwareFacts facts = FactsOf(Bytes(preset.data, preset.data + preset.size));
-    list.push_back({{"name", preset.name},
+  for (uint32_t i = 0; i < sluice_preset_count(); ++i) {
+    const char* name = sluice_preset_name(i);
+    const HardwareFacts facts = FactsOf(LoadHardware(name));
+    list.push_back({{"name", name},
                     {"macs_per_cycle", facts.macs_per_cycle},
                     {"scratchpad_bytes", facts.scratchpad_bytes},
                     {"dram_bytes_per_cycle", facts.dram_bytes_per_cycle},
                     {"clock_hz", facts.clock_hz}});
-    report.Line(preset.name, Grouped(facts.macs_per_cycle) + " MAC/cycle",
+    report.Line(name, Grouped(facts.macs_per_cycle) + " MAC/cycle",
                 BytesText(facts.scratchpad_bytes) + " scratchpad, DRAM " +
                     Fixed(facts.dram_bytes_per_cycle, 0) + " B/cycle, " +
                     Fixed(static_cast<double>(facts.clock_hz) / 1e6, 0) + " MHz");

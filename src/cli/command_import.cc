@@ -3,113 +3,101 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
-#include "cli/graph_writer.h"
-#include "cli/import_onnx.h"
-#include "cli/import_tflite.h"
+#include "cli/models.h"
 #include "cli/report.h"
 #include "cli/session.h"
-#include "cli/training.h"
 
 namespace sluice::cli {
 namespace {
 
-Json Summary(const ImportResult& import) {
-  Json opaque = Json::array();
-  for (const UnsupportedOperator& entry : import.opaque) {
-    opaque.push_back(
-        {{"op", entry.name}, {"count", entry.count}, {"reason", entry.reason}});
+Json Listed(const std::vector<ImportEntry>& list) {
+  Json rows = Json::array();
+  for (const ImportEntry& entry : list) {
+    Json row = {{"op", entry.name}, {"count", entry.count}};
+    if (!entry.reason.empty()) row["reason"] = entry.reason;
+    rows.push_back(row);
   }
-  Json shapes_only = Json::array();
-  for (const UnsupportedOperator& entry : import.shapes_only) {
-    shapes_only.push_back({{"op", entry.name}, {"count", entry.count}});
-  }
+  return rows;
+}
+
+Json Summary(const Imported& import) {
+  const sluice_import_summary_t& s = import.summary;
   return {{"ok", true},
-          {"numbers", import.shapes_only.empty() ? "exact" : "shapes only"},
-          {"operators", import.operators},
-          {"layers", import.layers},
-          {"tensors", import.tensors},
-          {"inputs", import.inputs},
-          {"outputs", import.outputs},
-          {"constant_bytes", import.constant_bytes},
-          {"graph_bytes", import.graph.size()},
-          {"opaque", opaque},
-          {"shapes_only", shapes_only},
+          {"numbers", s.numbers == SLUICE_NUMBERS_EXACT ? "exact" : "shapes only"},
+          {"operators", s.operators},
+          {"layers", s.layers},
+          {"tensors", s.tensors},
+          {"inputs", s.inputs},
+          {"outputs", s.outputs},
+          {"constant_bytes", s.constant_bytes},
+          {"graph_bytes", s.graph_bytes},
+          {"opaque", Listed(import.lists[SLUICE_IMPORT_OPAQUE])},
+          {"shapes_only", Listed(import.lists[SLUICE_IMPORT_SHAPES_ONLY])},
+          {"folded", Listed(import.lists[SLUICE_IMPORT_FOLDED])},
           {"interface", import.interface}};
 }
 
-void Print(const ImportCommand& command, const ImportResult& import) {
+// "2 Reshape, 1 Identity"
+std::string Counted(const std::vector<ImportEntry>& list) {
+  std::string text;
+  for (const ImportEntry& entry : list) {
+    if (!text.empty()) text += ", ";
+    text += std::to_string(entry.count) + " " + entry.name;
+  }
+  return text;
+}
+
+void Print(const ImportCommand& command, const Imported& import) {
+  const sluice_import_summary_t& s = import.summary;
   Report report(command.model + " -> " + command.output);
-  report.Line("operators", Grouped(import.operators));
-  report.Line("layers", Grouped(import.layers));
-  report.Line("tensors", Grouped(import.tensors),
-              Grouped(import.inputs) + " in, " + Grouped(import.outputs) + " out");
-  report.Line("constants", BytesText(import.constant_bytes));
-  report.Line("graph file", BytesText(import.graph.size()));
-  for (const UnsupportedOperator& entry : import.opaque) {
+  report.Line("operators", Grouped(s.operators));
+  report.Line("layers", Grouped(s.layers));
+  report.Line("tensors", Grouped(s.tensors),
+              Grouped(s.inputs) + " in, " + Grouped(s.outputs) + " out");
+  report.Line("constants", BytesText(s.constant_bytes));
+  report.Line("graph file", BytesText(s.graph_bytes));
+  for (const ImportEntry& entry : import.lists[SLUICE_IMPORT_OPAQUE]) {
     report.Line("on the host", Grouped(entry.count) + " x " + entry.name,
                 entry.reason.empty() ? "unknown operator" : entry.reason);
   }
+  if (!import.lists[SLUICE_IMPORT_FOLDED].empty()) {
+    report.Line("without a layer", Counted(import.lists[SLUICE_IMPORT_FOLDED]));
+  }
   for (const std::string& line : import.interface) report.Line("", line);
-  if (!import.shapes_only.empty()) {
-    std::string list;
-    for (const UnsupportedOperator& entry : import.shapes_only) {
-      if (!list.empty()) list += ", ";
-      list += std::to_string(entry.count) + " " + entry.name;
-    }
+  if (s.numbers == SLUICE_NUMBERS_SHAPES_ONLY) {
     report.Line("numbers",
                 "shapes only: floating-point operators became int8 layers "
                 "with seeded weights");
     report.Line("", "plans and costs are the model's, computed values are not");
-    report.Line("", list);
+    report.Line("", Counted(import.lists[SLUICE_IMPORT_SHAPES_ONLY]));
   }
   std::cout << report.Text();
 }
 
-ImportResult ImportFile(const ImportCommand& command) {
+Imported ImportFile(const ImportCommand& command) {
   const std::string extension = FileExtension(command.model);
   if (extension != ".tflite" && extension != ".onnx") {
     throw Failure(kUsage,
                   command.model + ": models are read from .tflite and .onnx files");
   }
-  if (extension != ".onnx" && !command.dims.empty()) {
+  const bool onnx = extension == ".onnx";
+  if (!onnx && !command.dims.empty()) {
     throw Failure(kUsage, "--dim is for ONNX models; this one has fixed shapes");
   }
-  const Bytes model = ReadFile(command.model);
-  if (extension == ".onnx") {
-    OnnxImportOptions options;
-    options.name = FileStem(command.model);
-    options.folder = command.model.substr(0, command.model.find_last_of('/') + 1);
-    options.allow_opaque = command.allow_opaque;
-    options.opaque_cycles = command.opaque_cycles;
-    options.dims = command.dims;
-    return ImportOnnx(model.data(), model.size(), options);
-  }
-  TfliteImportOptions options;
-  options.name = FileStem(command.model);
-  options.allow_opaque = command.allow_opaque;
-  options.opaque_cycles = command.opaque_cycles;
-  return ImportTflite(model.data(), model.size(), options);
-}
-
-// The counts are then those of the training step.
-void Extend(ImportResult* import) {
-  import->graph = MakeTrainingGraph(import->graph);
-  const GraphWriter graph(import->graph);
-  import->layers = graph.layers().size();
-  import->tensors = graph.tensors().size();
-  import->inputs = import->outputs = 0;
-  for (const TensorRow& t : graph.tensors()) {
-    import->inputs += t.kind == Kind::kInput;
-    import->outputs += t.kind == Kind::kOutput;
-  }
-  import->constant_bytes = graph.constant_bytes();
+  ImportRequest request = {};
+  request.model = command.model;
+  request.format = onnx ? SLUICE_MODEL_ONNX : SLUICE_MODEL_TFLITE;
+  request.allow_opaque = command.allow_opaque;
+  request.opaque_cycles = command.opaque_cycles;
+  request.training = command.training;
+  request.dims = command.dims;
+  return ImportModel(request);
 }
 
 }  // namespace
 
 void Run(const ImportCommand& command) {
-  ImportResult import = ImportFile(command);
-  if (command.training) Extend(&import);
+  const Imported import = ImportFile(command);
   // What the library would not read is not written.
   Session session(0);
   session.LoadGraph(import.graph);

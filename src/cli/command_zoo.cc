@@ -4,10 +4,9 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/files.h"
+#include "cli/models.h"
 #include "cli/report.h"
 #include "cli/session.h"
-#include "cli/training.h"
-#include "cli/zoo/zoo.h"
 #include "sluice/graph_generated.h"
 
 namespace sluice::cli {
@@ -16,9 +15,9 @@ namespace {
 void List(bool json) {
   Json list = Json::array();
   Report report("networks");
-  for (const ZooEntry& entry : ZooEntries()) {
-    list.push_back({{"name", entry.name}, {"text", entry.text}});
-    report.Line(entry.name, entry.text);
+  for (uint32_t i = 0; i < sluice_zoo_count(); ++i) {
+    list.push_back({{"name", sluice_zoo_name(i)}, {"text", sluice_zoo_text(i)}});
+    report.Line(sluice_zoo_name(i), sluice_zoo_text(i));
   }
   if (json) {
     std::cout << Json({{"networks", list}}).dump(1) << "\n";
@@ -34,13 +33,18 @@ void Run(const ZooCommand& command) {
   if (command.name.empty() || command.output.empty()) {
     throw Failure(kUsage, "name a network and an output file (-o), or use --list");
   }
-  ZooOptions options;
+  sluice_zoo_options_t options = {};
+  options.struct_size = sizeof options;
   options.batch = command.batch;
   options.seq = command.seq;
   options.context = command.context;
   options.blocks = command.blocks;
-  Bytes graph = MakeZooGraph(command.name, options);
-  if (command.training) graph = MakeTrainingGraph(graph);
+  options.training = command.training ? 1 : 0;
+  if (!IsZooName(command.name)) {
+    throw Failure(kUsage,
+                  "no network is called " + command.name + "; zoo --list names them");
+  }
+  const Bytes graph = ZooGraph(command.name, options);
   // What the library would not read is not written.
   Session session(0);
   session.LoadGraph(graph);

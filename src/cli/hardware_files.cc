@@ -3,70 +3,70 @@
 
 #include <unistd.h>
 
-#include "cli/embedded.h"
-#include "cli/failure.h"
-#include "cli/hardware_json.h"
-#include "sluice/hardware_generated.h"
+#include "cli/answers.h"
+#include "cli/models.h"
+#include "sluice/presets.h"
 
 namespace sluice::cli {
-namespace {
-
-const wire::Hardware& Checked(const Bytes& bytes) {
-  flatbuffers::Verifier verifier(bytes.data(), bytes.size());
-  if (bytes.size() < 12 || !wire::VerifyHardwareBuffer(verifier)) {
-    throw Failure(kBadInput, "not a hardware descriptor, or a damaged one");
-  }
-  return *wire::GetHardware(bytes.data());
-}
-
-}  // namespace
 
 Bytes LoadHardware(const std::string& name) {
-  for (const EmbeddedFile& preset : HardwarePresets()) {
-    if (name == preset.name) return Bytes(preset.data, preset.data + preset.size);
+  std::string names;
+  for (uint32_t i = 0; i < sluice_preset_count(); ++i) {
+    names += std::string(" ") + sluice_preset_name(i);
+    if (name != sluice_preset_name(i)) continue;
+    const void* bytes = nullptr;
+    size_t size = 0;
+    sluice_diagnostic_t why = EmptyDiagnostic();
+    MustBeDone(sluice_preset_find(name.c_str(), &bytes, &size, &why), why);
+    const uint8_t* first = static_cast<const uint8_t*>(bytes);
+    return Bytes(first, first + size);
   }
   const std::string extension = FileExtension(name);
   const bool looks_like_file =
       !extension.empty() || name.find('/') != std::string::npos;
   if (!looks_like_file && access(name.c_str(), F_OK) != 0) {
-    std::string message = "no hardware preset or file is called " + name + "; presets:";
-    for (const EmbeddedFile& preset : HardwarePresets()) {
-      message += std::string(" ") + preset.name;
-    }
-    throw Failure(kBadInput, message);
+    throw Failure(kBadInput, "no hardware preset or file is called " + name +
+                                 "; presets:" + names);
   }
   Bytes bytes = ReadFile(name);
   if (extension != ".json") return bytes;
-  std::string error;
-  Bytes binary = HardwareFromJson(std::string(bytes.begin(), bytes.end()), &error);
-  if (binary.empty()) throw Failure(kBadInput, name + ": " + error);
-  return binary;
+  try {
+    return HardwareFromJson(std::string(bytes.begin(), bytes.end()));
+  } catch (const Failure& failure) {
+    throw Failure(failure.code(), name + ": " + failure.what());
+  }
 }
 
-std::string HardwareAsJson(const Bytes& bytes) {
-  Checked(bytes);
-  return HardwareToJson(bytes.data());
+Bytes HardwareFromJson(const std::string& text) {
+  sluice_bytes_t bytes = {};
+  sluice_diagnostic_t why = EmptyDiagnostic();
+  MustBeDone(sluice_hardware_from_json(text.data(), text.size(), nullptr, &bytes, &why),
+             why);
+  return Taken(bytes);
 }
 
-HardwareFacts FactsOf(const Bytes& bytes) {
-  const wire::Hardware& hardware = Checked(bytes);
-  HardwareFacts facts = {};
-  if (hardware.name() != nullptr) facts.name = hardware.name()->str();
-  facts.clock_hz = hardware.clock_hz();
-  facts.macs_per_cycle = hardware.macs_per_cycle();
-  facts.vector_ops_per_cycle = hardware.vector_ops_per_cycle();
-  const auto* levels = hardware.levels();
-  if (levels == nullptr || levels->size() == 0) return facts;
-  const wire::Level& dram = *levels->Get(levels->size() - 1);
-  if (dram.bytes_per_cycle_denominator() != 0) {
-    facts.dram_bytes_per_cycle =
-        static_cast<double>(dram.bytes_per_cycle_numerator()) /
-        static_cast<double>(dram.bytes_per_cycle_denominator());
-  }
-  if (hardware.scratchpad_level() < levels->size()) {
-    facts.scratchpad_bytes = levels->Get(hardware.scratchpad_level())->capacity_bytes();
-  }
-  return facts;
+std::string HardwareAsJson(const Bytes& hardware) {
+  sluice_bytes_t text = {};
+  sluice_diagnostic_t why = EmptyDiagnostic();
+  MustBeDone(
+      sluice_hardware_to_json(hardware.data(), hardware.size(), nullptr, &text, &why),
+      why);
+  const Bytes bytes = Taken(text);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+HardwareFacts FactsOf(const Bytes& hardware) {
+  sluice_hardware_facts_t facts = {};
+  facts.struct_size = sizeof facts;
+  sluice_diagnostic_t why = EmptyDiagnostic();
+  MustBeDone(sluice_hardware_describe(hardware.data(), hardware.size(), &facts, &why),
+             why);
+  return {facts.name == nullptr ? "" : facts.name,
+          facts.clock_hz,
+          facts.macs_per_cycle,
+          facts.vector_ops_per_cycle,
+          facts.scratchpad_bytes,
+          facts.dram_bytes_per_cycle};
 }
 
 }  // namespace sluice::cli

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where hardware descriptors come from: presets by name, JSON files, binary files.
 //
+// Input    what the user typed; JSON text; hardware.fbs bytes, untrusted
 // Output   hardware.fbs bytes; what they say is for the library to check
-// Errors   Failure(kBadInput): unknown preset, JSON error; Failure(kIo)
+// Errors   Failure(kBadInput): unknown preset, JSON error, damaged bytes; Failure(kIo)
 #ifndef SLUICE_CLI_HARDWARE_FILES_H_
 #define SLUICE_CLI_HARDWARE_FILES_H_
 
@@ -15,7 +16,8 @@ namespace sluice::cli {
 // NAME of a preset, FILE.json, or any other existing file as binary.
 Bytes LoadHardware(const std::string& name);
 
-// As JSON, every field written out. Failure(kBadInput) when the bytes are damaged.
+Bytes HardwareFromJson(const std::string& text);
+// As JSON, every field written out.
 std::string HardwareAsJson(const Bytes& bytes);
 
 struct HardwareFacts {

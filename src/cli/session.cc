@@ -3,37 +3,12 @@
 
 #include <string>
 
-#include "cli/failure.h"
+#include "cli/answers.h"
 #include "cli/graph_names.h"
 #include "cli/report.h"
 
 namespace sluice::cli {
 namespace {
-
-ExitCode ExitCodeOf(sluice_status_t status) {
-  switch (status) {
-    case SLUICE_INFEASIBLE:
-      return kInfeasible;
-    case SLUICE_STOPPED:
-      return kStopped;
-    case SLUICE_REJECTED:
-    case SLUICE_INTERNAL:
-      return kRejected;
-    case SLUICE_BAD_ARGUMENT:
-      return kUsage;
-    case SLUICE_OUT_OF_MEMORY:
-      return kIo;
-    default:
-      return kBadInput;
-  }
-}
-
-sluice_diagnostic_t EmptyDiagnostic() {
-  sluice_diagnostic_t diagnostic = {};
-  diagnostic.struct_size = sizeof diagnostic;
-  diagnostic.layer = diagnostic.tensor = diagnostic.instruction = SLUICE_NO_INDEX;
-  return diagnostic;
-}
 
 std::string Line(const char* label, const std::string& value) {
   std::string line = std::string("\n  ") + label;

@@ -2,16 +2,28 @@
 # What `cmake --install` and `cpack` make: headers, shared library and one-object archive,
 # a CMake package (sluice::sluice, sluice::static), pkg-config, and the tool.
 #
-# Components: lib (what programs need to run), dev (to be built), tools (sluice),
-# firmware (the walker's sources: what reads streams on the device).
+# Components: lib (what programs need to run), import (the same of libsluice_import), dev
+# (what they need to be built), tools (sluice), firmware (the walker's sources: what reads
+# streams on the device).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
+set(import_targets)
+if(TARGET sluice_import)
+  set(import_targets sluice_import sluice_import_archive)
+endif()
 install(
   TARGETS sluice sluice_experimental sluice_archive
   EXPORT sluiceTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib NAMELINK_COMPONENT dev
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+if(import_targets)
+  install(
+    TARGETS ${import_targets}
+    EXPORT sluiceTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT import NAMELINK_COMPONENT dev
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/sluice.hpp
@@ -38,6 +50,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" SLUICE_UP "${up}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice.pc.in sluice.pc @ONLY)
+if(import_targets)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice-import.pc.in sluice-import.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice-import.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endif()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
@@ -48,11 +65,16 @@ set(CPACK_PACKAGE_CONTACT "the sluice project <sluice@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Schedules neural networks on accelerators")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL lib dev tools firmware)
+if(import_targets)
+  list(APPEND CPACK_COMPONENTS_ALL import)
+endif()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_LIB_PACKAGE_NAME libsluice1)
 set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_IMPORT_PACKAGE_NAME libsluice-import1)
+set(CPACK_DEBIAN_IMPORT_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsluice-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libsluice1 (= ${PROJECT_VERSION})")

@@ -22,18 +22,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/failure.h"
-#include "cli/files.h"
-#include "cli/hardware_files.h"
-#include "cli/import_tflite.h"
-#include "cli/zoo/zoo.h"
+#include "import/error.h"
+#include "support/files.h"
+#include "presets/presets.h"
+#include "import/tflite/import_tflite.h"
+#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
 #include "sluice/sluice.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using sluice::cli::Bytes;
+using sluice::import::Bytes;
 
 constexpr int kRuns = 3;
 constexpr int kMostRuns = 100;
@@ -96,21 +96,21 @@ std::vector<Network> Networks() {
       std::string(shared != nullptr ? shared : SLUICE_SHARED_DEFAULT) +
       "/models/tflite";
   for (const std::string& path : files(models, ".tflite")) {
-    const std::string name = sluice::cli::FileStem(path);
+    const std::string name = sluice_test::FileStem(path);
     try {
-      const Bytes file = sluice::cli::ReadFile(path);
+      const Bytes file = sluice_test::ReadFile(path);
       networks.push_back(
           {name, models,
-           sluice::cli::ImportTflite(file.data(), file.size(), {name, false, 0})
+           sluice::import::ImportTflite(file.data(), file.size(), {name, false, 0})
                .graph});
-    } catch (const sluice::cli::Failure& failure) {
+    } catch (const sluice::import::Error& failure) {
       std::fprintf(stderr, "left out: %s: %s\n", name.c_str(), failure.what());
     }
   }
   if (const char* folder = std::getenv("SLUICE_BENCH_GRAPHS")) {
     for (const std::string& path : files(folder, ".slg")) {
       networks.push_back(
-          {sluice::cli::FileStem(path), folder, sluice::cli::ReadFile(path)});
+          {sluice_test::FileStem(path), folder, sluice_test::ReadFile(path)});
     }
   }
   return networks;
@@ -180,7 +180,7 @@ Row Measure(const Network& network, const Setting& setting) {
     row.hardware += " " + std::to_string(setting.scratchpad_bytes);
   }
   row.report.struct_size = sizeof row.report;
-  const Bytes hardware = sluice::cli::LoadHardware(setting.hardware);
+  const Bytes hardware = sluice::presets::LoadPreset(setting.hardware);
   Objects objects;
   bool good = objects.Create(network.graph, hardware);
   if (good) {
@@ -229,7 +229,7 @@ Library MeasureLibrary() {
   const std::string command = std::string("\"") + SLUICE_STRIP + "\" -o \"" + copy +
                               "\" \"" + SLUICE_LIBRARY + "\"";
   if (std::system(command.c_str()) != 0) return library;
-  const Bytes bytes = sluice::cli::ReadFile(copy);
+  const Bytes bytes = sluice_test::ReadFile(copy);
   fs::remove(copy);
   library.bytes = bytes.size();
   const std::string needed = "libstdc++.so";  // in its table of needed libraries
@@ -309,7 +309,7 @@ int RunBaseBench(bool json) {
     rows.push_back(Measure(network, {"soma-edge", 0, true}));
   }
   const auto zoo = [](const char* name) {
-    return Network{name, "", sluice::cli::MakeZooGraph(name, {})};
+    return Network{name, "", sluice::zoo::MakeZooGraph(name, {})};
   };
   const Network resnet = zoo("resnet50");
   rows.push_back(Measure(resnet, {"soma-edge", 0, true}));

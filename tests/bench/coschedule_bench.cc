@@ -20,16 +20,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/files.h"
-#include "cli/hardware_files.h"
-#include "cli/import_tflite.h"
-#include "cli/zoo/zoo.h"
+#include "support/files.h"
+#include "presets/presets.h"
+#include "import/tflite/import_tflite.h"
+#include "zoo/zoo.h"
 #include "support/cohort.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using sluice::cli::Bytes;
+using sluice::import::Bytes;
 
 constexpr uint64_t kIterations = 400;  // of each plan
 
@@ -69,11 +69,11 @@ std::vector<Model> Imported() {
                            "ad01_int8", "person_detect_int8", "micro_speech_int8"}) {
     const std::string path = folder + "/" + name + ".tflite";
     if (!fs::exists(path)) continue;
-    const Bytes bytes = sluice::cli::ReadFile(path);
-    sluice::cli::TfliteImportOptions options;
+    const Bytes bytes = sluice_test::ReadFile(path);
+    sluice::import::TfliteImportOptions options;
     options.name = name;
     models.push_back(
-        {name, sluice::cli::ImportTflite(bytes.data(), bytes.size(), options).graph});
+        {name, sluice::import::ImportTflite(bytes.data(), bytes.size(), options).graph});
   }
   return models;
 }
@@ -81,9 +81,9 @@ std::vector<Model> Imported() {
 std::vector<Model> Zoo() {
   std::vector<Model> models;
   for (const char* name : {"mobilenet_v1", "resnet50", "lraspp", "gpt2_small_decode"}) {
-    for (const auto& entry : sluice::cli::ZooEntries()) {
+    for (const auto& entry : sluice::zoo::ZooEntries()) {
       if (std::string(entry.name) != name) continue;
-      models.push_back({name, sluice::cli::MakeZooGraph(name, {})});
+      models.push_back({name, sluice::zoo::MakeZooGraph(name, {})});
     }
   }
   return models;
@@ -122,7 +122,7 @@ Row Measure(const std::vector<Model>& models, const Setting& setting) {
     row.models += (row.models.empty() ? "" : "+") + model.name;
     graphs.push_back(model.graph);
   }
-  sluice_test::Cohort cohort(graphs, sluice::cli::LoadHardware(setting.chip));
+  sluice_test::Cohort cohort(graphs, sluice::presets::LoadPreset(setting.chip));
   cohort.options.share = setting.share;
   cohort.options.scratchpad_bytes = setting.scratchpad;
   cohort.options.max_turn_cycles = setting.limit;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "solve/placement/spill/replacement.h"
 #include "tests/bench/cosma_networks.h"
 #include "tests/solve/placement/spill/schemes.h"
@@ -127,7 +127,7 @@ class Evaluation {
  public:
   void Add(const Subject& subject, bool parameters) {
     const Net net = sluice_bench::NetOf(
-        cli::MakeZooGraph(subject.zoo, cli::ZooOptions()), parameters);
+        zoo::MakeZooGraph(subject.zoo, zoo::ZooOptions()), parameters);
     sluice_test::Ground ground;
     Budget budget(kFootprintNs, 0, nullptr);
     FootprintPlan least;

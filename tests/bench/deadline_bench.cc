@@ -41,7 +41,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "support/network_plan.h"
 
 namespace {
@@ -354,11 +354,11 @@ class Bench {
   template <typename Visit>
   void ForEach(Visit visit) {
     const char* only = std::getenv("SLUICE_BENCH_ONLY");
-    for (const sluice::cli::ZooEntry& network : sluice::cli::ZooEntries()) {
+    for (const sluice::zoo::ZooEntry& network : sluice::zoo::ZooEntries()) {
       const std::string name = network.name;
       if (only != nullptr && name.find(only) == std::string::npos) continue;
       const bool huge = name.find("gpt2_xl") == 0;
-      NetworkPlan n(sluice::cli::MakeZooGraph(name, {}),
+      NetworkPlan n(sluice::zoo::MakeZooGraph(name, {}),
                     huge ? "soma-cloud" : "soma-edge");
       if (n.ok) visit(name, &n);
     }

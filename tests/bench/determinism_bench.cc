@@ -24,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/files.h"
-#include "cli/hardware_files.h"
-#include "cli/zoo/zoo.h"
+#include "support/files.h"
+#include "presets/presets.h"
+#include "zoo/zoo.h"
 
 namespace {
 
@@ -115,7 +115,7 @@ struct Work {
 
 std::vector<Work> AllWork() {
   std::vector<std::string> zoo;
-  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
+  for (const sluice::zoo::ZooEntry& entry : sluice::zoo::ZooEntries()) {
     zoo.push_back(entry.name);
   }
   return {{"soma-edge", " --zoo ", zoo},
@@ -162,13 +162,13 @@ int RunDeterminismBench(bool json) {
   bool good = true;
   for (const Work& work : AllWork()) {
     const std::string machine = (folder / "machine.slh").string();
-    const auto bytes = sluice::cli::LoadHardware(work.machine);
-    sluice::cli::WriteFile(machine, bytes.data(), bytes.size());
+    const auto bytes = sluice::presets::LoadPreset(work.machine);
+    sluice_test::WriteFile(machine, bytes.data(), bytes.size());
     for (const std::string& name : work.networks) {
       if (!Wanted(name)) continue;
-      const auto graph = sluice::cli::MakeZooGraph(name, {});
+      const auto graph = sluice::zoo::MakeZooGraph(name, {});
       const std::string path = (folder / (name + ".slg")).string();
-      sluice::cli::WriteFile(path, graph.data(), graph.size());
+      sluice_test::WriteFile(path, graph.data(), graph.size());
       rows.push_back(Compare(&variants, name, work.machine,
                              work.way + machine + " " + path, json, &good));
       fs::remove(path);

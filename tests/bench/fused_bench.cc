@@ -9,8 +9,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cli/hardware_json.h"
-#include "cli/zoo/zoo.h"
+#include "presets/hardware_json.h"
+#include "zoo/zoo.h"
 #include "support/network_plan.h"
 
 namespace {
@@ -29,10 +29,10 @@ std::vector<Network> Networks() {
   std::vector<Network> networks;
   for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
     networks.push_back(
-        {sluice::cli::FileStem(path), sluice_test::ImportedGraph(path), true});
+        {sluice_test::FileStem(path), sluice_test::ImportedGraph(path), true});
   }
   for (const char* name : {"resnet50", "gpt2_small_prefill", "gpt2_xl_prefill"}) {
-    networks.push_back({name, sluice::cli::MakeZooGraph(name, {}), false});
+    networks.push_back({name, sluice::zoo::MakeZooGraph(name, {}), false});
   }
   return networks;
 }
@@ -116,11 +116,11 @@ struct Comparison {
 
 Bytes WithBandwidth(const std::string& preset, int factor) {
   Json hardware =
-      Json::parse(sluice::cli::HardwareAsJson(sluice::cli::LoadHardware(preset)));
+      Json::parse(sluice::presets::HardwareAsJson(sluice::presets::LoadPreset(preset)));
   Json* rate = &hardware["levels"].back()["bytes_per_cycle_numerator"];
   *rate = rate->get<int64_t>() * factor;
   std::string error;
-  return sluice::cli::HardwareFromJson(hardware.dump(), &error);
+  return sluice::presets::HardwareFromJson(hardware.dump(), &error);
 }
 
 void CompareSizes(const Network& network, Comparison* buffer) {

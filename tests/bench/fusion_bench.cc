@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "cli/files.h"
-#include "cli/hardware_files.h"
-#include "cli/import_tflite.h"
+#include "support/files.h"
+#include "presets/presets.h"
+#include "import/tflite/import_tflite.h"
 #include "io/read.h"
 #include "model/dma_bound.h"
 #include "plan/fused/fusion_search.h"
@@ -141,12 +141,12 @@ struct ModelRow {
 };
 
 // The layers that may fuse, as one run where that is possible.
-ModelRow RunModel(const std::string& name, const cli::Bytes& bytes,
+ModelRow RunModel(const std::string& name, const import::Bytes& bytes,
                   const std::string& preset) {
   ModelRow row;
   row.model = name;
   row.preset = preset;
-  const cli::Bytes machine = cli::LoadHardware(preset);
+  const import::Bytes machine = presets::LoadPreset(preset);
   Memory memory(HostAllocator(), 0);
   Arena arena(&memory);
   Diagnostic diagnostic = {};
@@ -205,9 +205,9 @@ std::vector<ModelRow> RunModels() {
   }
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
-    const cli::Bytes file = cli::ReadFile(path);
+    const import::Bytes file = sluice_test::ReadFile(path);
     const std::string name = std::filesystem::path(path).stem().string();
-    const auto import = cli::ImportTflite(file.data(), file.size(), {name, false, 0});
+    const auto import = import::ImportTflite(file.data(), file.size(), {name, false, 0});
     for (const char* preset : {"mcu-256k", "gemmini-like", "soma-edge", "soma-cloud"}) {
       rows.push_back(RunModel(name, import.graph, preset));
     }

@@ -23,9 +23,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/hardware_files.h"
-#include "cli/training.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "import/training/training.h"
+#include "zoo/zoo.h"
 #include "io/read.h"
 #include "kapla_random.h"
 #include "plan/mesh/layer_order.h"
@@ -58,7 +58,7 @@ struct Machine {
   bool good = false;
 
   Machine(const char* preset, const Sizes& sizes) {
-    const cli::Bytes bytes = cli::LoadHardware(preset);
+    const import::Bytes bytes = presets::LoadPreset(preset);
     Hardware read = {};
     if (ReadHardware(bytes.data(), bytes.size(), &scratch.arena, &read,
                      &scratch.diagnostic) != Status::kOk) {
@@ -84,15 +84,15 @@ struct Machine {
 struct Network {
   Scratch scratch;
   Graph graph = {};
-  cli::Bytes bytes;
+  import::Bytes bytes;
   Span<SegmentLayer> layers;
   bool good = false;
 
   Network(const char* name, int32_t batch, bool training, const Hardware& hardware) {
-    cli::ZooOptions options;
+    zoo::ZooOptions options;
     options.batch = batch;
-    bytes = cli::MakeZooGraph(name, options);
-    if (training) bytes = cli::MakeTrainingGraph(bytes);
+    bytes = zoo::MakeZooGraph(name, options);
+    if (training) bytes = import::MakeTrainingGraph(bytes);
     Lowering lowering = {};
     constexpr uint32_t kWord = 2;
     good = ReadGraph(bytes.data(), bytes.size(), &scratch.arena, &graph,

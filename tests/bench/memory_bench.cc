@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "support/network_plan.h"
 
 namespace {
@@ -78,11 +78,11 @@ int RunMemoryBench(bool json) {
   const char* only = std::getenv("SLUICE_BENCH_ONLY");
   Json rows = Json::array();
   int wrong = 0;
-  for (const sluice::cli::ZooEntry& network : sluice::cli::ZooEntries()) {
+  for (const sluice::zoo::ZooEntry& network : sluice::zoo::ZooEntries()) {
     const std::string name = network.name;
     if (only != nullptr && name.find(only) == std::string::npos) continue;
     const char* hardware = name.find("gpt2_xl") == 0 ? "soma-cloud" : "soma-edge";
-    const Bytes graph = sluice::cli::MakeZooGraph(name, {});
+    const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
     NetworkPlan n(graph, hardware);
     if (!n.ok) continue;
     const Use first = Measure(&n, 0);

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/hardware_files.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "zoo/zoo.h"
 #include "emit/emit.h"
 #include "io/read.h"
 #include "io/write.h"
@@ -181,13 +181,13 @@ int RunPlainBench(bool json) {
     std::printf(" %7s   ns per step: write verify\n", "all");
   }
   Json rows = Json::array();
-  for (const sluice::cli::ZooEntry& network : sluice::cli::ZooEntries()) {
+  for (const sluice::zoo::ZooEntry& network : sluice::zoo::ZooEntries()) {
     const std::string name = network.name;
     if (only != nullptr && name.find(only) == std::string::npos) continue;
     const bool huge = name.find("gpt2_xl") == 0;
-    const sluice_test::Bytes g = sluice::cli::MakeZooGraph(name, {});
+    const sluice_test::Bytes g = sluice::zoo::MakeZooGraph(name, {});
     const sluice_test::Bytes h =
-        sluice::cli::LoadHardware(huge ? "soma-cloud" : "soma-edge");
+        sluice::presets::LoadPreset(huge ? "soma-cloud" : "soma-edge");
     Memory memory(sluice::MallocAllocator(), 0);
     Arena arena(&memory);
     sluice::Graph graph = {};

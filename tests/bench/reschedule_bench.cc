@@ -19,9 +19,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
-#include "cli/hardware_files.h"
-#include "cli/hardware_json.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "presets/hardware_json.h"
+#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
 #include "sluice/experimental.h"
 #include "support/graph_edit.h"
@@ -74,7 +74,7 @@ struct Edit {
 };
 
 Bytes Scaled(const Bytes& hardware, const char* field, int64_t by, int64_t over) {
-  Json json = Json::parse(sluice::cli::HardwareAsJson(hardware));
+  Json json = Json::parse(sluice::presets::HardwareAsJson(hardware));
   Json* dram = &json["levels"].back();
   Json* value = dram->contains(field) ? &(*dram)[field] : &json[field];
   if (over == 1) {
@@ -84,7 +84,7 @@ Bytes Scaled(const Bytes& hardware, const char* field, int64_t by, int64_t over)
     *other = other->get<int64_t>() * over;
   }
   std::string error;
-  return sluice::cli::HardwareFromJson(json.dump(), &error);
+  return sluice::presets::HardwareFromJson(json.dump(), &error);
 }
 
 // `count` edits of one kind at layers drawn by the generator.
@@ -102,17 +102,17 @@ void AddEdits(const char* kind, const Bytes& graph, const Bytes& hardware, int c
 
 // What is left of a mesh when a row of its nodes is lost; empty for one node.
 Bytes RowLost(const Bytes& hardware) {
-  Json json = Json::parse(sluice::cli::HardwareAsJson(hardware));
+  Json json = Json::parse(sluice::presets::HardwareAsJson(hardware));
   const int64_t rows = json.value("node_rows", int64_t{1});
   if (rows < 2) return {};
   json["node_rows"] = rows - 1;
   std::string error;
-  return sluice::cli::HardwareFromJson(json.dump(), &error);
+  return sluice::presets::HardwareFromJson(json.dump(), &error);
 }
 
 std::vector<Edit> EditsOf(const Network& network) {
-  const Bytes graph = sluice::cli::MakeZooGraph(network.name, {});
-  const Bytes hardware = sluice::cli::LoadHardware(network.hardware);
+  const Bytes graph = sluice::zoo::MakeZooGraph(network.name, {});
+  const Bytes hardware = sluice::presets::LoadPreset(network.hardware);
   const Bytes lost = RowLost(hardware);
   if (!lost.empty()) return {{"node lost", false, graph, lost, 0}};
   sluice::Rng rng(1);
@@ -123,26 +123,26 @@ std::vector<Edit> EditsOf(const Network& network) {
   AddEdits("insert", graph, hardware, 2, &rng, &edits, sluice_test::InsertLayer);
   AddEdits("remove", graph, hardware, 2, &rng, &edits, sluice_test::RemoveLayer);
   const bool gpt = std::string(network.name).rfind("gpt2", 0) == 0;
-  const auto zoo = [&](const char* kind, const sluice::cli::ZooOptions& o) {
+  const auto zoo = [&](const char* kind, const sluice::zoo::ZooOptions& o) {
     edits.push_back(
-        {kind, false, sluice::cli::MakeZooGraph(network.name, o), hardware, 0});
+        {kind, false, sluice::zoo::MakeZooGraph(network.name, o), hardware, 0});
   };
-  sluice::cli::ZooOptions two;
+  sluice::zoo::ZooOptions two;
   two.batch = 2;
   if (!gpt) zoo("batch", two);
   for (int32_t context : {1000, 768, 512}) {
-    sluice::cli::ZooOptions o;
+    sluice::zoo::ZooOptions o;
     o.context = context;
     if (gpt) zoo("kv length", o);
   }
   for (int32_t seq : {500, 256}) {
-    sluice::cli::ZooOptions o;
+    sluice::zoo::ZooOptions o;
     o.seq = seq;
     if (std::string(network.name).find("prefill") != std::string::npos) {
       zoo("sequence", o);
     }
   }
-  const uint64_t all = sluice::cli::FactsOf(hardware).scratchpad_bytes;
+  const uint64_t all = sluice::presets::FactsOf(hardware).scratchpad_bytes;
   for (uint64_t percent : {95, 75}) {
     edits.push_back({"scratchpad", false, graph, hardware, all / 100 * percent});
   }
@@ -364,10 +364,10 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
 Bytes DecodeGraph(int32_t length) {
   constexpr int32_t kMark = 997;
   constexpr int32_t kPositions = 1024;
-  sluice::cli::ZooOptions o;
+  sluice::zoo::ZooOptions o;
   o.context = kMark;
   GraphSpec spec =
-      sluice_test::SpecOf(sluice::cli::MakeZooGraph("gpt2_small_decode", o));
+      sluice_test::SpecOf(sluice::zoo::MakeZooGraph("gpt2_small_decode", o));
   const auto replace = [&](std::vector<int32_t>* values) {
     for (int32_t& v : *values) {
       if (v == kMark) v = length;
@@ -388,7 +388,7 @@ Bytes DecodeGraph(int32_t length) {
 Json Decoding(const sluice_context_options_t& block) {
   constexpr int32_t kLast = 2048;
   Library library(&block);
-  const HardwarePtr h = library.Hardware(sluice::cli::LoadHardware("soma-edge"));
+  const HardwarePtr h = library.Hardware(sluice::presets::LoadPreset("soma-edge"));
   Bytes graph;
   sluice_family_options_t options = {};
   options.struct_size = sizeof options;
@@ -480,8 +480,8 @@ int RunRescheduleBench(bool json) {
   }
   for (const Network& network : kNetworks) {
     Library library(&block.options);
-    const GraphPtr g = library.Graph(sluice::cli::MakeZooGraph(network.name, {}));
-    const HardwarePtr h = library.Hardware(sluice::cli::LoadHardware(network.hardware));
+    const GraphPtr g = library.Graph(sluice::zoo::MakeZooGraph(network.name, {}));
+    const HardwarePtr h = library.Hardware(sluice::presets::LoadPreset(network.hardware));
     Plan before = FromScratch(&library, g, h, Options(0, kSecond));
     Plan other = FromScratch(&library, g, h, Options(0, 0));
     if (Product(other.plan) < Product(before.plan)) before = std::move(other);

@@ -17,16 +17,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/files.h"
-#include "cli/hardware_files.h"
-#include "cli/import_tflite.h"
+#include "support/files.h"
+#include "presets/presets.h"
+#include "import/tflite/import_tflite.h"
 #include "firmware-sim/sim.h"
 #include "support/library.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using sluice::cli::Bytes;
+using sluice::import::Bytes;
 using sluice_test::Library;
 
 double CpuMs() {
@@ -67,7 +67,7 @@ Row Measure(const std::string& model, const Bytes& graph_bytes,
   Row row;
   row.model = model;
   row.hardware = chip;
-  const Bytes machine = sluice::cli::LoadHardware(chip);
+  const Bytes machine = sluice::presets::LoadPreset(chip);
   Library library;
   const auto graph = library.Graph(graph_bytes);
   const auto hardware = library.Hardware(machine);
@@ -128,12 +128,12 @@ int RunShrinkBench(bool json) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool good = true;
   for (const std::string& path : paths) {
-    const Bytes bytes = sluice::cli::ReadFile(path);
+    const Bytes bytes = sluice_test::ReadFile(path);
     const std::string model = fs::path(path).stem().string();
-    sluice::cli::TfliteImportOptions options;
+    sluice::import::TfliteImportOptions options;
     options.name = model;
     const Bytes graph =
-        sluice::cli::ImportTflite(bytes.data(), bytes.size(), options).graph;
+        sluice::import::ImportTflite(bytes.data(), bytes.size(), options).graph;
     for (const char* chip : {"mcu-256k", "soma-edge"}) {
       const Row r = Measure(model, graph, chip);
       good = good && r.error.empty();

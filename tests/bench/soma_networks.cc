@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/hardware_files.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
@@ -334,15 +334,15 @@ bool RunSomaNetworks(Json* rows) {
   }
   for (const Paper& paper : kPaper) {
     if (!Matches(networks, paper.name)) continue;
-    const Bytes hardware = cli::LoadHardware(std::string("soma-") + paper.platform);
+    const Bytes hardware = presets::LoadPreset(std::string("soma-") + paper.platform);
     for (const std::string& batch : List("SLUICE_BENCH_BATCHES", "1,4,16,64")) {
-      cli::ZooOptions options;
+      zoo::ZooOptions options;
       options.batch = std::atoi(batch.c_str());
       options.context = paper.context;
-      const Bytes graph = cli::MakeZooGraph(paper.name, options);
+      const Bytes graph = zoo::MakeZooGraph(paper.name, options);
       Row row = {&paper,
                  options.batch,
-                 static_cast<double>(cli::FactsOf(hardware).macs_per_cycle),
+                 static_cast<double>(presets::FactsOf(hardware).macs_per_cycle),
                  Plan(graph, hardware, SLUICE_SOLVER_COCCO, published),
                  Plan(graph, hardware, SLUICE_SOLVER_SOMA, published),
                  PlanOurs(graph, hardware, seconds)};

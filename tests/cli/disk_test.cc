@@ -13,7 +13,7 @@
 
 #include "cli/failure.h"
 #include "cli/files.h"
-#include "tests/cli/tiny_model.h"
+#include "tests/import/tiny_model.h"
 
 namespace sluice::cli {
 namespace {
@@ -74,7 +74,7 @@ TEST_CASE("a full disk: exit code 6, the old file whole, nothing half-written") 
   const fs::path folder =
       fs::temp_directory_path() / ("sluice_disk_" + std::to_string(getpid()));
   fs::create_directory(folder);
-  const Bytes model = TinyConvolution();
+  const Bytes model = import::TinyConvolution();
   WriteFile((folder / "m.tflite").string(), model.data(), model.size());
   const std::vector<std::string> on = {"p.slp", "--graph", "g.slg", "--hw", "mcu-256k"};
   const auto with = [&](std::vector<std::string> front, std::vector<std::string> back) {

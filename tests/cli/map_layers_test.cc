@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/embedded.h"
+#include "cli/hardware_files.h"
 #include "cli/files.h"
 #include "cli/run_tool.h"
 #include "sluice/experimental.h"
@@ -39,13 +39,6 @@ struct Network {
   }
   ~Network() { unlink(path.c_str()); }
 };
-
-Bytes Preset(const std::string& name) {
-  for (const EmbeddedFile& preset : HardwarePresets()) {
-    if (name == preset.name) return Bytes(preset.data, preset.data + preset.size);
-  }
-  return {};
-}
 
 TEST_CASE("map: every layer of a network, equal ones once, on every kind of machine") {
   const Network network("mobilenet_v1");
@@ -140,7 +133,7 @@ TEST_CASE("map: a plan's tiles declare what mapping them says") {
     INFO(std::string(name));
     sluice_test::Library library;
     const auto graph = library.Graph(graph_bytes);
-    const auto hardware = library.Hardware(Preset(name));
+    const auto hardware = library.Hardware(LoadHardware(name));
     REQUIRE(hardware != nullptr);
     Tiles tiles;
     sluice_schedule_options_t options = {};

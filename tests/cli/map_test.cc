@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/embedded.h"
+#include "cli/hardware_files.h"
 #include "cli/files.h"
 #include "cli/run_tool.h"
 #include "sluice/experimental.h"
@@ -341,12 +341,7 @@ TEST_CASE("map: a GEMM from any level, past others, over fanouts in a row") {
 }
 
 TEST_CASE("map: the C function checks its arguments and gives all memory back") {
-  Bytes bytes;
-  for (const EmbeddedFile& preset : HardwarePresets()) {
-    if (std::string(preset.name) == "eyeriss-like") {
-      bytes.assign(preset.data, preset.data + preset.size);
-    }
-  }
+  const Bytes bytes = LoadHardware("eyeriss-like");
   sluice_context_options_t context_options = {};
   context_options.struct_size = sizeof context_options;
   sluice_context_t* context = nullptr;

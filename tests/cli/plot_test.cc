@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/embedded.h"
-#include "cli/import_tflite.h"
+#include "cli/hardware_files.h"
+#include "import/tflite/import_tflite.h"
 #include "cli/plot_buffer.h"
 #include "sluice/sluice.h"
 #include "tiny_model.h"
@@ -203,7 +203,7 @@ struct Scheduled {
   Bytes graph, hardware, plan, stream;
   sluice_report_t report = {};
   Scheduled() {
-    TinyModel model;
+    import::TinyModel model;
     const auto tensor = [&](const char* name) {
       return model.AddTensor(name, {1, 40, 30, 8}, tflite::TensorType::INT8, 0.5f, 1);
     };
@@ -212,12 +212,8 @@ struct Scheduled {
                       tflite::BuiltinOptions::AddOptions,
                       tflite::CreateAddOptions(model.builder()).Union());
     const Bytes file = model.Finish({a, b}, {c});
-    graph = ImportTflite(file.data(), file.size(), {}).graph;
-    for (const EmbeddedFile& preset : HardwarePresets()) {
-      if (std::string(preset.name) == "mcu-256k") {
-        hardware.assign(preset.data, preset.data + preset.size);
-      }
-    }
+    graph = import::ImportTflite(file.data(), file.size(), {}).graph;
+    hardware = LoadHardware("mcu-256k");
     sluice_context_options_t options = {};
     options.struct_size = sizeof options;
     sluice_context_t* context = nullptr;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "cli/tiny_model.h"
+#include "import/tiny_model.h"
 #include "fuzz/targets.h"
 
 namespace sluice_test {
@@ -159,8 +159,8 @@ TEST_CASE("every truncation of a plan is refused") {
 }
 
 TEST_CASE("every truncation of a TFLite model is refused") {
-  Truncate(sluice::cli::TinyConvolution(), FuzzTflite);
-  const Bytes large = sluice::cli::WideModel(80000);
+  Truncate(sluice::import::TinyConvolution(), FuzzTflite);
+  const Bytes large = sluice::import::WideModel(80000);
   REQUIRE(large.size() > kFirst + 4096);
   Truncate(large, FuzzTflite);
 }
@@ -178,7 +178,7 @@ TEST_CASE("20,000 corrupted plans, with right hashes, get an answer of both judg
 }
 
 TEST_CASE("20,000 corrupted TFLite models give an error or a graph") {
-  CheckFlips("models", {sluice::cli::TinyConvolution(), sluice::cli::WideModel(64)},
+  CheckFlips("models", {sluice::import::TinyConvolution(), sluice::import::WideModel(64)},
              FuzzTflite);
 }
 

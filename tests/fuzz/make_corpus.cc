@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "cli/tiny_models.h"
+#include "import/tiny_models.h"
 #include "fuzz/targets.h"
 
 namespace {
@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < Trios().size(); ++i) {
     Write(folder + "/plan/" + std::to_string(i), Trios()[i].plan);
   }
-  Write(folder + "/tflite/1", sluice::cli::TinyConvolution());
-  for (const auto& model : sluice::cli::TinyModels()) {
+  Write(folder + "/tflite/1", sluice::import::TinyConvolution());
+  for (const auto& model : sluice::import::TinyModels()) {
     Write(folder + "/tflite/" + model.name + ".tflite", model.bytes);
   }
   return 0;

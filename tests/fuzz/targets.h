@@ -12,8 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/failure.h"
-#include "cli/import_tflite.h"
+#include "import/error.h"
+#include "import/tflite/import_tflite.h"
 #include "firmware-sim/sim.h"
 #include "support/library.h"
 #include "support/random_graph.h"
@@ -201,12 +201,12 @@ inline sluice_status_t FuzzTflite(const uint8_t* data, size_t size) {
   std::memcpy(aligned.data(), data, size);
   Bytes graph;
   try {
-    sluice::cli::TfliteImportOptions options;
+    sluice::import::TfliteImportOptions options;
     options.allow_opaque = true;
-    graph = sluice::cli::ImportTflite(reinterpret_cast<const uint8_t*>(aligned.data()),
+    graph = sluice::import::ImportTflite(reinterpret_cast<const uint8_t*>(aligned.data()),
                                       size, options)
                 .graph;
-  } catch (const sluice::cli::Failure&) {
+  } catch (const sluice::import::Error&) {
     return SLUICE_BAD_INPUT;
   }
   return FuzzGraph(graph.data(), graph.size());

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public headers by themselves, in C and C++. */
 #include "sluice/experimental.h"
+#include "sluice/import.h"
 #include "sluice/ops.h"
+#include "sluice/presets.h"
 #include "sluice/schedule.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
+#include "sluice/zoo.h"
 
 #ifdef __cplusplus
 #define SLUICE_ASSERT_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), #type)

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/files.h"
-#include "cli/hardware_files.h"
-#include "cli/import_tflite.h"
+#include "support/files.h"
+#include "presets/presets.h"
+#include "import/tflite/import_tflite.h"
 #include "firmware-sim/sim.h"
 #include "sluice/sluice.h"
 
@@ -36,9 +36,9 @@ inline std::vector<std::string> TfliteModels(const char* otherwise) {
 }
 
 inline Bytes ImportedGraph(const std::string& path) {
-  const Bytes file = sluice::cli::ReadFile(path);
-  return sluice::cli::ImportTflite(file.data(), file.size(),
-                                   {sluice::cli::FileStem(path), false, 0})
+  const Bytes file = sluice_test::ReadFile(path);
+  return sluice::import::ImportTflite(file.data(), file.size(),
+                                   {sluice_test::FileStem(path), false, 0})
       .graph;
 }
 
@@ -47,7 +47,7 @@ class NetworkPlan {
   // max_bytes caps the memory; with a block, all of it lies there.
   NetworkPlan(const Bytes& graph, const std::string& preset, uint64_t max_bytes = 0,
               void* block = nullptr, uint64_t block_bytes = 0)
-      : NetworkPlan(graph, sluice::cli::LoadHardware(preset), max_bytes, block,
+      : NetworkPlan(graph, sluice::presets::LoadPreset(preset), max_bytes, block,
                     block_bytes) {}
   NetworkPlan(const Bytes& graph, const Bytes& hardware, uint64_t max_bytes = 0,
               void* block = nullptr, uint64_t block_bytes = 0)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // STATE_APPEND through all rooms: old and new readers, every value, forged patches.
-#include "cli/graph_writer.h"
+#include "import/graph_writer.h"
 #include "planned.h"
 #include "support/wire_builder.h"
 
 namespace sluice_test {
 namespace {
 
-using sluice::cli::Dims;
-using sluice::cli::GraphWriter;
-using sluice::cli::Kind;
+using sluice::import::Dims;
+using sluice::import::GraphWriter;
+using sluice::import::Kind;
 
 constexpr uint8_t kInt8 = SLUICE_DTYPE_INT8;
 const std::vector<int32_t> kPlusOne = {-1, 1 << 30, 1, 0, -128, 127};

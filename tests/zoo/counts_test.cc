@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "planned.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
@@ -13,8 +13,8 @@
 namespace sluice_test {
 namespace {
 
-using sluice::cli::MakeZooGraph;
-using sluice::cli::ZooOptions;
+using sluice::zoo::MakeZooGraph;
+using sluice::zoo::ZooOptions;
 namespace wire = sluice::wire;
 
 struct Counts {
@@ -194,7 +194,7 @@ TEST_CASE("weights are those of the published sizes") {
 }
 
 TEST_CASE("a graph holds no weight bytes") {
-  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
+  for (const sluice::zoo::ZooEntry& entry : sluice::zoo::ZooEntries()) {
     CAPTURE(entry.name);
     const Bytes bytes = entry.make(ZooOptions());
     const wire::Graph& graph = *wire::GetGraph(bytes.data());

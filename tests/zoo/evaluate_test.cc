@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/hardware_files.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "zoo/zoo.h"
 #include "io/read.h"
 #include "model/report.h"
 #include "plan/tile_costs.h"
@@ -29,10 +29,10 @@ using sluice::Status;
 struct Subject {
   explicit Subject(const char* network, const char* preset = "soma-edge",
                    int32_t batch = 1)
-      : hardware_bytes(sluice::cli::LoadHardware(preset)) {
-    sluice::cli::ZooOptions options;
+      : hardware_bytes(sluice::presets::LoadPreset(preset)) {
+    sluice::zoo::ZooOptions options;
     options.batch = batch;
-    graph_bytes = sluice::cli::MakeZooGraph(network, options);
+    graph_bytes = sluice::zoo::MakeZooGraph(network, options);
     graph = library.Graph(graph_bytes);
     hardware = library.Hardware(hardware_bytes);
   }

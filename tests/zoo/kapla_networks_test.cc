@@ -4,14 +4,14 @@
 // sample.
 #include <map>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "graph_reader.h"
 
 namespace sluice_test {
 namespace {
 
-using sluice::cli::MakeZooGraph;
-using sluice::cli::ZooOptions;
+using sluice::zoo::MakeZooGraph;
+using sluice::zoo::ZooOptions;
 
 // C, K, H, W of the output, R, S, stride; groups.
 using Shape = std::array<int64_t, 8>;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/hardware_files.h"
+#include "presets/presets.h"
 #include "firmware-sim/sim.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
@@ -28,7 +28,7 @@ class Planned {
  public:
   Planned(const Bytes& graph, const std::string& preset,
           uint32_t solver = SLUICE_SOLVER_DEFAULT)
-      : graph_bytes_(graph), hardware_bytes_(sluice::cli::LoadHardware(preset)) {
+      : graph_bytes_(graph), hardware_bytes_(sluice::presets::LoadPreset(preset)) {
     diagnostic_.struct_size = sizeof diagnostic_;
     REQUIRE(sluice_context_create(nullptr, &context_, &diagnostic_) == SLUICE_OK);
     Require(sluice_graph_create(context_, graph.data(), graph.size(), &graph_,

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 #include "tests/zoo/planned.h"
@@ -52,7 +52,7 @@ TEST_CASE("zoo: COSMA's networks have the layers and weights that were published
   for (const Published& network : networks) {
     const std::string name = network.name;
     CAPTURE(name);
-    const Bytes bytes = sluice::cli::MakeZooGraph(name, sluice::cli::ZooOptions());
+    const Bytes bytes = sluice::zoo::MakeZooGraph(name, sluice::zoo::ZooOptions());
     const wire::Graph& graph = *wire::GetGraph(bytes.data());
     std::map<int, int> count;
     for (const uint16_t op : *graph.layer_op()) ++count[op];
@@ -70,11 +70,11 @@ TEST_CASE("zoo: COSMA's networks are scheduled and verified; short ones run") {
        {"densenet121", "resnext50", "r2plus1d_18", "s3d", "fcn", "lraspp", "deeplabv3",
         "transformer", "vit_b_16", "pnasnet5", "amoebanet_d", "nasnet_a", "darts"}) {
     CAPTURE(std::string(name));
-    sluice::cli::ZooOptions options;
+    sluice::zoo::ZooOptions options;
     const bool runs =
         std::string(name) == "lraspp" || std::string(name) == "transformer";
     if (std::string(name) == "transformer") options.blocks = 1;
-    Planned p(sluice::cli::MakeZooGraph(name, options), "soma-edge");
+    Planned p(sluice::zoo::MakeZooGraph(name, options), "soma-edge");
     CHECK(p.RefusedBy(p.plan) == "");
     if (runs) CheckSpread(p.Run(p.Options()).outputs.at(0));
   }

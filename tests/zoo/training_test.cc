@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training steps: gradients are adjoint to what they are gradients of, in exact
 // integers; whole steps run as their untiled graphs; shapes and work are KAPLA's.
-#include "cli/training.h"
+#include "import/training/training.h"
 
 #include <functional>
 #include <set>
 #include <tuple>
 
 #include "base/rng.h"
-#include "cli/failure.h"
-#include "cli/graph_writer.h"
-#include "cli/zoo/zoo.h"
+#include "import/error.h"
+#include "import/graph_writer.h"
+#include "zoo/zoo.h"
 #include "graph_reader.h"
 
 namespace sluice_test {
 namespace {
 
 using sluice::Rng;
-using sluice::cli::Dims;
-using sluice::cli::GraphWriter;
-using sluice::cli::Kind;
-using sluice::cli::MakeTrainingGraph;
-using sluice::cli::MakeZooGraph;
-using sluice::cli::ZooOptions;
+using sluice::import::Dims;
+using sluice::import::GraphWriter;
+using sluice::import::Kind;
+using sluice::import::MakeTrainingGraph;
+using sluice::zoo::MakeZooGraph;
+using sluice::zoo::ZooOptions;
 
 constexpr int32_t kOne = 1 << 30;  // with shift 1: a factor of 1
 
@@ -346,7 +346,7 @@ TEST_CASE("a graph without weights cannot be trained") {
   const uint32_t y =
       graph.AddTensor("y", SLUICE_DTYPE_INT8, Kind::kOutput, {1, 2, 2, 4});
   graph.AddLayer("copy", SLUICE_OP_REQUANTIZE, {x}, {y}, {0, kOne, 1, 0, -128, 127});
-  CHECK_THROWS_AS(MakeTrainingGraph(graph.Finish()), sluice::cli::Failure);
+  CHECK_THROWS_AS(MakeTrainingGraph(graph.Finish()), sluice::import::Error);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks: scheduled, verified, simulated, equal to the untiled run.
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 namespace sluice_test {
 namespace {
 
-using sluice::cli::MakeZooGraph;
-using sluice::cli::ZooOptions;
+using sluice::zoo::MakeZooGraph;
+using sluice::zoo::ZooOptions;
 using sluice_sim::SimulateResult;
 
 void Report(const std::string& what, const Planned& p) {
@@ -193,7 +193,7 @@ TEST_CASE("two sequences at once give what each gives alone") {
 }
 
 TEST_CASE("every network of the zoo is planned and verified") {
-  for (const sluice::cli::ZooEntry& entry : sluice::cli::ZooEntries()) {
+  for (const sluice::zoo::ZooEntry& entry : sluice::zoo::ZooEntries()) {
     CAPTURE(entry.name);
     Planned p(entry.make(ZooOptions()), "soma-edge");
     CHECK(p.RefusedBy(p.plan) == "");

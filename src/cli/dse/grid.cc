@@ -5,11 +5,10 @@
 
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
-#include "cli/hardware_json.h"
+#include "cli/models.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/solvers.h"
-#include "cli/zoo/zoo.h"
 
 namespace sluice::cli {
 
@@ -177,12 +176,6 @@ std::string Identity(const std::string& name, bool builtin, const Bytes& bytes) 
   return name + "#" + Hex64(hash);
 }
 
-bool IsZooName(const std::string& name) {
-  const auto& entries = ZooEntries();
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const ZooEntry& e) { return name == e.name; });
-}
-
 struct Network {
   std::string name, identity;
   std::vector<int32_t> batches;
@@ -261,10 +254,7 @@ size_t AddHardware(Json hardware, const std::vector<const Choice*>& choices,
     if (choice == nullptr) continue;
     for (const Change& change : choice->changes) Apply(change, &hardware);
   }
-  std::string error;
-  Bytes bytes = HardwareFromJson(hardware.dump(), &error);
-  if (bytes.empty()) Fail(error);
-  grid->hardware.push_back(std::move(bytes));
+  grid->hardware.push_back(HardwareFromJson(hardware.dump()));
   return grid->hardware.size() - 1;
 }
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "cli/hardware_files.h"
-#include "cli/hardware_json.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "presets/hardware_json.h"
+#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
 #include "io/read.h"
 #include "support/graph_edit.h"
@@ -117,12 +117,12 @@ PlanPtr FirstPlan(Library* library, const Bytes& graph, const Bytes& hardware,
 
 Bytes ScaledHardware(const Bytes& hardware, const char* field, int factor) {
   using Json = nlohmann::json;
-  Json json = Json::parse(sluice::cli::HardwareAsJson(hardware));
+  Json json = Json::parse(sluice::presets::HardwareAsJson(hardware));
   Json* dram = &json["levels"].back();
   Json* value = dram->contains(field) ? &(*dram)[field] : &json[field];
   *value = value->get<int64_t>() * factor;
   std::string error;
-  return sluice::cli::HardwareFromJson(json.dump(), &error);
+  return sluice::presets::HardwareFromJson(json.dump(), &error);
 }
 
 }  // namespace
@@ -132,8 +132,8 @@ TEST_CASE("a plan of nothing new is the plan before, byte for byte of its stream
     for (const char* name : {"mobilenet_v1", "gpt2_small_decode"}) {
       CAPTURE(name);
       CAPTURE(machine);
-      const Bytes graph = sluice::cli::MakeZooGraph(name, {});
-      const Bytes hardware = sluice::cli::LoadHardware(machine);
+      const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
+      const Bytes hardware = sluice::presets::LoadPreset(machine);
       Library library;
       const PlanPtr before = FirstPlan(&library, graph, hardware);
       const Result r = Reschedule(&library, before, graph, hardware);
@@ -150,8 +150,8 @@ TEST_CASE("a plan of nothing new is the plan before, byte for byte of its stream
 }
 
 TEST_CASE("edits of one layer: recognised, verified, executed, no worse than 2 %") {
-  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
-  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
   Library library;
   const PlanPtr before = FirstPlan(&library, graph, hardware);
   const auto check = [&](const char* what, const GraphSpec& spec, uint32_t changed,
@@ -216,11 +216,11 @@ Head HeadOf(const PlanPtr& plan, uint32_t transfers, size_t buffers) {
 }
 
 TEST_CASE("what stands in front of an edit keeps DRAM order, durations and addresses") {
-  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
   constexpr uint32_t kTransfers = 25;
   for (const char* name : {"mobilenet_v1", "resnet50"}) {
     CAPTURE(name);
-    const Bytes graph = sluice::cli::MakeZooGraph(name, {});
+    const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
     Library library;
     // Annealed: a list schedule would be another one.
     const PlanPtr before = FirstPlan(&library, graph, hardware, 3000);
@@ -243,13 +243,13 @@ TEST_CASE("what stands in front of an edit keeps DRAM order, durations and addre
 }
 
 TEST_CASE("another batch, scratchpad, bandwidth or clock: recognised and verified") {
-  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
-  const Bytes hardware = sluice::cli::LoadHardware("mcu-256k");
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::presets::LoadPreset("mcu-256k");
   Library library;
   const PlanPtr before = FirstPlan(&library, graph, hardware);
-  sluice::cli::ZooOptions two;
+  sluice::zoo::ZooOptions two;
   two.batch = 2;
-  const Bytes twice = sluice::cli::MakeZooGraph("mobilenet_v1", two);
+  const Bytes twice = sluice::zoo::MakeZooGraph("mobilenet_v1", two);
   const Result batch = Reschedule(&library, before, twice, hardware);
   CHECK(batch.change.from_scratch == 0);
   CHECK(batch.change.changed == SLUICE_CHANGED_GRAPH);
@@ -277,10 +277,10 @@ TEST_CASE("another batch, scratchpad, bandwidth or clock: recognised and verifie
 // To make it fit again takes longer than that; layer by layer a tenth of it.
 TEST_CASE(
     "under a deadline, what does not fit any more leaves time for the plain plan") {
-  const Bytes hardware = sluice::cli::LoadHardware("mcu-256k");
+  const Bytes hardware = sluice::presets::LoadPreset("mcu-256k");
   for (const char* name : {"mobilenet_v1", "resnet50"}) {
     CAPTURE(name);
-    const Bytes graph = sluice::cli::MakeZooGraph(name, {});
+    const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
     Library library;
     const PlanPtr before = FirstPlan(&library, graph, hardware);
     Reschedule(&library, before, graph, hardware, 96 << 10, false, 0, 400000000);
@@ -288,11 +288,11 @@ TEST_CASE(
 }
 
 TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
-  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
-  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
   Library library;
   const PlanPtr other =
-      FirstPlan(&library, sluice::cli::MakeZooGraph("gpt2_small_decode", {}), hardware);
+      FirstPlan(&library, sluice::zoo::MakeZooGraph("gpt2_small_decode", {}), hardware);
   const Result r = Reschedule(&library, other, graph, hardware);
   CheckExecutes(r.plan, graph, hardware);
   // Damaged notations are never trusted: every byte behind the stream, now and then.
@@ -311,8 +311,8 @@ TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
 }
 
 TEST_CASE("arguments are checked") {
-  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
-  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
   Library library;
   const PlanPtr before = FirstPlan(&library, graph, hardware);
   sluice_plan_t* plan = nullptr;
@@ -357,8 +357,8 @@ uint64_t CheckPatch(const PlanPtr& before, const PlanPtr& after) {
 }  // namespace
 
 TEST_CASE("a device that copies the patch has the new stream; blocks that hold stay") {
-  const Bytes graph = sluice::cli::MakeZooGraph("densenet121", {});
-  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  const Bytes graph = sluice::zoo::MakeZooGraph("densenet121", {});
+  const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
   Library library;
   const PlanPtr first = FirstPlan(&library, graph, hardware);
   // Laid out with room to grow, then edited twice.
@@ -382,8 +382,8 @@ TEST_CASE("a device that copies the patch has the new stream; blocks that hold s
 }
 
 TEST_CASE("hashes name contents: equal inputs, equal hashes") {
-  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
-  const Bytes hardware = sluice::cli::LoadHardware("soma-edge");
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
   Library library;
   Library other;
   const auto g = library.Graph(graph);
@@ -391,11 +391,11 @@ TEST_CASE("hashes name contents: equal inputs, equal hashes") {
   CHECK(sluice_graph_hash(g.get()) == sluice_graph_hash(other.Graph(graph).get()));
   CHECK(sluice_hardware_hash(h.get()) ==
         sluice_hardware_hash(other.Hardware(hardware).get()));
-  sluice::cli::ZooOptions two;
+  sluice::zoo::ZooOptions two;
   two.batch = 2;
   CHECK(sluice_graph_hash(g.get()) !=
         sluice_graph_hash(
-            library.Graph(sluice::cli::MakeZooGraph("mobilenet_v1", two)).get()));
+            library.Graph(sluice::zoo::MakeZooGraph("mobilenet_v1", two)).get()));
   sluice_plan_hashes_t a = {};
   sluice_plan_hashes_t b = {};
   a.struct_size = b.struct_size = sizeof a;
@@ -404,7 +404,7 @@ TEST_CASE("hashes name contents: equal inputs, equal hashes") {
   CHECK(a.plan == b.plan);
   CHECK(a.made_for_graph == sluice_graph_hash(g.get()));
   CHECK(a.made_for_hardware == sluice_hardware_hash(h.get()));
-  CHECK(a.scratchpad_bytes == sluice::cli::FactsOf(hardware).scratchpad_bytes);
+  CHECK(a.scratchpad_bytes == sluice::presets::FactsOf(hardware).scratchpad_bytes);
   CHECK(sluice_plan_hash(library.Schedule(g, h, 1 << 20).get(), &b) == SLUICE_OK);
   CHECK(a.plan != b.plan);
 }

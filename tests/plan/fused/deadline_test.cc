@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/memory.h"
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "io/read.h"
 #include "support/network_plan.h"
 
@@ -31,7 +31,7 @@ TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
   for (const char* network :
        {"resnet50", "mobilenet_v1", "transformer", "densenet121", "r2plus1d_18"}) {
     CAPTURE(network);
-    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.ok);
     REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
     const double plain = n.Product();
@@ -58,7 +58,7 @@ TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
 // may stop a call before; not forty in a row.
 TEST_CASE(
     "where the plain plan would take much of a deadline, layers are fused first") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("resnet101", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet101", {}), "soma-edge");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
   const double plain = n.Product();
@@ -79,7 +79,7 @@ TEST_CASE(
 
 TEST_CASE(
     "progress is told of plans as they get better, and time does not change them") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   const Bytes alone = n.PlanBytes();
@@ -102,7 +102,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a progress callback that stops ends the call with the plan it was told of") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
   REQUIRE(n.ok);
   double told = 0;
   auto stop = [&](uint64_t, double cost) {
@@ -120,7 +120,7 @@ TEST_CASE("a progress callback that stops ends the call with the plan it was tol
 }
 
 TEST_CASE("cancelled from another thread, the call ends with the best plan it has") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
   const double plain = n.Product();
@@ -153,7 +153,7 @@ int g_allocations_to_go;
 TEST_CASE("cancelled at whichever allocation, the call ends well and leaves no trace") {
   for (const char* network : {"mobilenet_v1", "gpt2_small_decode"}) {
     CAPTURE(network);
-    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.ok);
     n.max_iterations = 200;
     n.cancel = &g_cancel;
@@ -200,7 +200,7 @@ TEST_CASE("cancelled at whichever allocation, the call ends well and leaves no t
 }
 
 TEST_CASE("an iteration bound gives the same bytes, whoever watches") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
   REQUIRE(n.ok);
   n.max_iterations = 300;
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
@@ -215,7 +215,7 @@ TEST_CASE("an iteration bound gives the same bytes, whoever watches") {
 TEST_CASE("a plan carries its notation: every layer once, tiles as counted") {
   for (const char* network : {"resnet50", "gpt2_small_decode", "lraspp"}) {
     CAPTURE(network);
-    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.ok);
     for (const uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_DEFAULT}) {
       REQUIRE(n.Schedule(solver, 0) == SLUICE_OK);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "support/network_plan.h"
 
 namespace sluice_test {
@@ -20,7 +20,7 @@ TEST_CASE("the bound asked before is not exceeded") {
       for (const uint64_t iterations : {0, 50}) {
         CAPTURE(network);
         CAPTURE(hardware);
-        NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), hardware);
+        NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), hardware);
         REQUIRE(n.ok);
         n.max_iterations = iterations;
         const uint64_t bound = n.MemoryBound();
@@ -36,7 +36,7 @@ TEST_CASE("the bound asked before is not exceeded") {
 }
 
 TEST_CASE("ResNet-50 within 2 MiB") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   CHECK(n.memory().peak <= 2 * kMiB);
 }
@@ -45,7 +45,7 @@ TEST_CASE(
     "halving the cap until refusal: valid plans, and the refusal says what helps") {
   for (const char* network : {"resnet50", "mobilenet_v1"}) {
     CAPTURE(network);
-    const Bytes graph = sluice::cli::MakeZooGraph(network, {});
+    const Bytes graph = sluice::zoo::MakeZooGraph(network, {});
     int plans = 0, refusals = 0;
     uint64_t cap = 8 * kMiB;
     double last = 0;
@@ -85,7 +85,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in a block of the size that was asked for, the same bytes") {
-  const Bytes graph = sluice::cli::MakeZooGraph("mobilenet_v1", {});
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
   NetworkPlan n(graph, "soma-edge");
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   const Bytes outside = n.PlanBytes();

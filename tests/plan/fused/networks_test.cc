@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "support/network_plan.h"
 
 namespace sluice_test {
@@ -75,8 +75,8 @@ TEST_CASE("real models, halving scratchpads: both judges accept, never dearer") 
 }
 
 TEST_CASE("a deadline of a millisecond leaves a plan, a longer one no worse one") {
-  const sluice::cli::ZooOptions all;
-  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", all), "mcu-256k");
+  const sluice::zoo::ZooOptions all;
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", all), "mcu-256k");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
   const double plain = n.Product();
@@ -104,7 +104,7 @@ TEST_CASE("time beyond the construction never makes a plan dearer") {
   }
   for (const char* network : {"resnet50", "gpt2_small_prefill", "mobilenet_v1"}) {
     CAPTURE(network);
-    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
     const double constructed = n.Product();
     REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0, kHour) == SLUICE_OK);
@@ -113,7 +113,7 @@ TEST_CASE("time beyond the construction never makes a plan dearer") {
 }
 
 TEST_CASE("GPT-2 XL: one plan with few different blocks, in 64 MiB") {
-  const Bytes graph = sluice::cli::MakeZooGraph("gpt2_xl_prefill", {});
+  const Bytes graph = sluice::zoo::MakeZooGraph("gpt2_xl_prefill", {});
   NetworkPlan n(graph, "soma-cloud");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);

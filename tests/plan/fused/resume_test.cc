@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/zoo/zoo.h"
+#include "zoo/zoo.h"
 #include "support/network_plan.h"
 
 namespace sluice_test {
@@ -16,7 +16,7 @@ namespace {
 TEST_CASE("resumed from the plain plan, from a constructed and from an annealed one") {
   for (const char* network : {"resnet50", "gpt2_small_decode", "lraspp"}) {
     CAPTURE(network);
-    const Bytes graph = sluice::cli::MakeZooGraph(network, {});
+    const Bytes graph = sluice::zoo::MakeZooGraph(network, {});
     NetworkPlan n(graph, "soma-edge");
     REQUIRE(n.ok);
     REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
@@ -50,7 +50,7 @@ TEST_CASE("resumed from the plain plan, from a constructed and from an annealed 
 }
 
 TEST_CASE("a resumed plan is found again from its notation, without search") {
-  NetworkPlan n(sluice::cli::MakeZooGraph("resnet50", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
   REQUIRE(n.ok);
   n.max_iterations = 2000;
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
@@ -70,9 +70,9 @@ TEST_CASE("a resumed plan is found again from its notation, without search") {
 }
 
 TEST_CASE("a plan of another graph is refused by the judge, not resumed") {
-  NetworkPlan other(sluice::cli::MakeZooGraph("vgg16", {}), "soma-edge");
+  NetworkPlan other(sluice::zoo::MakeZooGraph("vgg16", {}), "soma-edge");
   REQUIRE(other.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
-  NetworkPlan n(sluice::cli::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
+  NetworkPlan n(sluice::zoo::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
   REQUIRE(n.Adopt(other.PlanBytes()) == SLUICE_OK);
   CHECK(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_REJECTED);
   CHECK(std::string(n.diagnostic.message).find("another graph") != std::string::npos);
@@ -100,7 +100,7 @@ void RunOnWorkers(void* user, void (*job)(void*, uint32_t), void* argument,
 TEST_CASE("the runner gives the same bytes with 1, 2 and 8 workers") {
   for (const char* network : {"resnet50", "lraspp"}) {
     CAPTURE(network);
-    NetworkPlan n(sluice::cli::MakeZooGraph(network, {}), "soma-edge");
+    NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.ok);
     n.max_iterations = 300;
     REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);

@@ -4,8 +4,8 @@
 
 #include <ctime>
 
-#include "cli/hardware_files.h"
-#include "cli/zoo/zoo.h"
+#include "presets/presets.h"
+#include "zoo/zoo.h"
 #include "sluice/experimental.h"
 #include "support/library.h"
 
@@ -23,10 +23,10 @@ struct Graphs {
 
   static int32_t Make(void* user, int64_t value, const void** bytes, size_t* size) {
     Graphs* graphs = static_cast<Graphs*>(user);
-    sluice::cli::ZooOptions o;
+    sluice::zoo::ZooOptions o;
     (graphs->context ? o.context : o.batch) = static_cast<int32_t>(value);
     if (graphs->context) o.blocks = 2;
-    graphs->last = sluice::cli::MakeZooGraph(graphs->name, o);
+    graphs->last = sluice::zoo::MakeZooGraph(graphs->name, o);
     *bytes = graphs->last.data();
     *size = graphs->last.size();
     return 0;
@@ -71,7 +71,7 @@ void CheckBuckets(Library* library, const sluice_test::HardwarePtr& hardware,
 
 TEST_CASE("decoding: KV lengths 1 to 1024, buckets as asked, the least that holds") {
   Library library;
-  const auto hardware = library.Hardware(sluice::cli::LoadHardware("soma-edge"));
+  const auto hardware = library.Hardware(sluice::presets::LoadPreset("soma-edge"));
   Graphs graphs = {"gpt2_small_decode", true, {}};
   const int64_t tops[] = {128, 256, 512, 1024};
   sluice_family_options_t options = Options(&graphs, 1, 1024);
@@ -97,7 +97,7 @@ TEST_CASE("decoding: KV lengths 1 to 1024, buckets as asked, the least that hold
 
 TEST_CASE("batches 1 to 8: buckets where the cost grows, none above the most") {
   Library library;
-  const auto hardware = library.Hardware(sluice::cli::LoadHardware("soma-edge"));
+  const auto hardware = library.Hardware(sluice::presets::LoadPreset("soma-edge"));
   Graphs graphs = {"mobilenet_v1", false, {}};
   sluice_family_options_t options = Options(&graphs, 1, 8);
   options.tolerance_percent = 60;
@@ -121,7 +121,7 @@ TEST_CASE("batches 1 to 8: buckets where the cost grows, none above the most") {
 
 TEST_CASE("what a family needs is checked; a graph that cannot be given ends it") {
   Library library;
-  const auto hardware = library.Hardware(sluice::cli::LoadHardware("soma-edge"));
+  const auto hardware = library.Hardware(sluice::presets::LoadPreset("soma-edge"));
   Graphs graphs = {"mobilenet_v1", false, {}};
   CHECK(Family(&library, hardware, Options(&graphs, 4, 2)) == nullptr);
   CHECK(library.status == SLUICE_BAD_ARGUMENT);

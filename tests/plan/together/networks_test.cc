@@ -22,7 +22,7 @@ TEST_CASE("keyword, person and image models share a microcontroller, bit by bit"
     return;
   }
   REQUIRE(graphs.size() == 3);
-  Cohort c(graphs, sluice::cli::LoadHardware("mcu-256k"));
+  Cohort c(graphs, sluice::presets::LoadPreset("mcu-256k"));
   REQUIRE(c.ok);
   c.options.points = 6;
   c.options.max_iterations = 200;

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libsluice_import: models as people have them -> graphs as sluice.h reads them.
+ *
+ * C99. A library of its own (pkg-config sluice-import, CMake sluice::import): programs
+ * that only schedule do not carry importers. It needs libsluice, whose reader checks
+ * every graph before it is handed over. Three more headers belong to it: build.h (graphs
+ * and descriptors piece by piece), presets.h (machines by name, JSON), zoo.h (known
+ * networks).
+ * Rules that hold for all four headers:
+ *   Structs that may grow start with struct_size, as in sluice.h: a missing tail reads as
+ *     zero, zero means default, a longer struct is accepted when its unknown tail is
+ *     zero, results are written up to struct_size.
+ *   Memory: bytes that a function hands over (sluice_bytes_t) come from the allocator of
+ *     the call. Working memory and the objects of this library come from the C++ heap;
+ *     when that is exhausted the call returns SLUICE_OUT_OF_MEMORY.
+ *   Errors: a status of sluice.h and, where the caller gives one, a diagnostic with one
+ *     sentence. No exception leaves the library. Output pointers are cleared first, and
+ *     stay cleared when a call fails unless its comment says otherwise.
+ *   Nothing is printed, and no file is opened: constants in other files are read by the
+ *     caller's functions (sluice_external_files_t).
+ *   Threads: functions may be called from several threads at once; one object belongs to
+ *     one thread at a time.
+ *   Same version, bytes and options: same bytes, on every machine. */
+#ifndef SLUICE_IMPORT_H_
+#define SLUICE_IMPORT_H_
+
+#include "sluice/sluice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes that this library made: `size` bytes at `data`, 16-byte aligned; NULL and 0 when
+ * there are none. They belong to the caller, who gives them back with
+ * sluice_bytes_release, or calls the allocator's release with alignment 16. */
+typedef struct sluice_bytes {
+  void* data;
+  size_t size;
+} sluice_bytes_t;
+
+/* Gives bytes back to the allocator that they came from (NULL: malloc and free) and
+ * clears *bytes. Bytes that are cleared already, and a NULL pointer, are fine. */
+SLUICE_API void sluice_bytes_release(const sluice_allocator_t* allocator,
+                                     sluice_bytes_t* bytes);
+
+enum { /* sluice_import_options_t.format, sluice_import_summary_t.format */
+  SLUICE_MODEL_DETECT = 0, /* TensorFlow Lite has an identifier; the rest is ONNX */
+  SLUICE_MODEL_TFLITE = 1, /* int8 or uint8 quantised, one subgraph, fixed shapes */
+  SLUICE_MODEL_ONNX = 2
+};
+
+/* 1: this build reads models of that format, 0: it does not, or there is no such format.
+ * ONNX is read where libonnx and protobuf were found when the library was built. */
+SLUICE_API int32_t sluice_import_reads(uint32_t format);
+
+/* Files that an ONNX model names for its constants. Both functions are called from within
+ * the import, on its thread, and return 0 when they have done their work; anything else
+ * makes the import fail with SLUICE_BAD_INPUT. `file` is a path relative to the model's
+ * folder, NUL-terminated, never absolute and without "..". */
+typedef struct sluice_external_files {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* user; /* first argument of both functions */
+  /* Writes the length of the file in bytes to *out_bytes. */
+  int32_t (*size)(void* user, const char* file, uint64_t* out_bytes);
+  /* Copies `bytes` bytes, from byte `offset` of the file on, to `into`. The range lies
+   * inside the size that was reported. */
+  int32_t (*read)(void* user, const char* file, uint64_t offset, uint64_t bytes,
+                  void* into);
+} sluice_external_files_t;
+
+/* The extent of a dynamic dimension of an ONNX model. */
+typedef struct sluice_import_dim {
+  const char* name; /* the model's name for it ("batch"), or INPUT:AXIS ("image:0") */
+  int64_t extent;   /* at least 1 */
+} sluice_import_dim_t;
+
+typedef struct sluice_import_options {
+  uint32_t struct_size;
+  uint32_t format;                     /* SLUICE_MODEL_ */
+  const sluice_allocator_t* allocator; /* of the graph's bytes; NULL: malloc and free */
+  const char* name;                    /* of the graph; NULL: "" */
+  /* 1: operators that cannot be expressed become OPAQUE layers, which the host executes.
+   * 0: a model with such operators is refused. */
+  uint32_t allow_opaque;
+  /* 1: the graph is one training step: forward, errors, gradients of all weights. */
+  uint32_t training;
+  uint64_t opaque_cycles; /* declared for each opaque layer; 0: one per element */
+  const sluice_import_dim_t* dims; /* dim_count of them; read during the call */
+  uint32_t dim_count;
+  uint32_t reserved;
+  const sluice_external_files_t* external; /* NULL: constants in other files are refused */
+  /* Most bytes of constants that the graph may hold. The import fails with
+   * SLUICE_OUT_OF_MEMORY before it makes more. 0: 64 MiB more than 16 times the model and
+   * its external files, and never more than 2 GiB. */
+  uint64_t max_constant_bytes;
+} sluice_import_options_t;
+
+/* What the import did, beside the graph. Created by sluice_import_model. */
+typedef struct sluice_import_report sluice_import_report_t;
+
+/* Model bytes -> graph bytes (graph.fbs), for sluice_graph_create.
+ * model: model_size bytes in memory, any alignment, read during the call.
+ * options: NULL means defaults.
+ * out_graph: the graph, in memory of options->allocator.
+ * out_report: NULL: not wanted. Else the caller destroys it. When the import fails it is
+ *   still made, unless memory is exhausted: it then has the whole message and, with
+ *   SLUICE_UNSUPPORTED, the list of refused operators.
+ * SLUICE_BAD_INPUT: damaged bytes, or a model that contradicts itself.
+ * SLUICE_UNSUPPORTED: operators that cannot be expressed, all listed in the report; or a
+ *   format that this build does not read.
+ * SLUICE_BAD_ARGUMENT: an unknown format, a dimension that the model does not have, a
+ *   model of which nothing can be trained.
+ * SLUICE_OUT_OF_MEMORY: memory is exhausted, or max_constant_bytes would be exceeded. */
+SLUICE_API sluice_status_t sluice_import_model(const void* model, size_t model_size,
+                                               const sluice_import_options_t* options,
+                                               sluice_bytes_t* out_graph,
+                                               sluice_import_report_t** out_report,
+                                               sluice_diagnostic_t* diagnostic);
+
+/* NULL is fine. */
+SLUICE_API void sluice_import_report_destroy(sluice_import_report_t* report);
+
+enum { /* sluice_import_summary_t.numbers */
+  SLUICE_NUMBERS_EXACT = 0,  /* the graph computes the integers that the model computes */
+  /* Floating-point operators became int8 layers of the same shapes with seeded weights:
+   * plans and their costs are the model's, computed values are not. */
+  SLUICE_NUMBERS_SHAPES_ONLY = 1
+};
+
+enum { /* lists of a report: operators of the model that ... */
+  SLUICE_IMPORT_REFUSED = 0,     /* ... cannot be expressed; the import failed */
+  SLUICE_IMPORT_OPAQUE = 1,      /* ... were left to the host */
+  SLUICE_IMPORT_SHAPES_ONLY = 2, /* ... became layers of the same shapes only */
+  SLUICE_IMPORT_FOLDED = 3,      /* ... left no layer: computed at import, or dropped */
+  SLUICE_IMPORT_OPEN_DIMS = 4,   /* (dimensions that need an extent; the import failed) */
+  SLUICE_IMPORT_LISTS = 5
+};
+
+typedef struct sluice_import_summary {
+  uint32_t struct_size;
+  uint32_t format;                  /* SLUICE_MODEL_TFLITE or SLUICE_MODEL_ONNX */
+  uint32_t numbers;                 /* SLUICE_NUMBERS_ */
+  uint32_t operators;               /* of the model, as far as an output needs them */
+  uint32_t layers, tensors;         /* of the graph */
+  uint32_t inputs, outputs;         /* tensors of the graph that are its border */
+  uint64_t constant_bytes;          /* stored in the graph */
+  uint64_t graph_bytes;             /* all of it */
+  uint32_t lists[8];                /* entries of each list, by SLUICE_IMPORT_ */
+  uint32_t interface_lines;
+  uint32_t reserved;
+} sluice_import_summary_t;
+
+/* SLUICE_BAD_ARGUMENT: a NULL pointer, or a struct_size of 0. */
+SLUICE_API sluice_status_t sluice_import_report_summary(
+    const sluice_import_report_t* report, sluice_import_summary_t* out_summary);
+
+typedef struct sluice_import_entry {
+  uint32_t struct_size;
+  uint32_t count;     /* operators of the model that this entry stands for */
+  /* "CONV_2D", "CUSTOM:Foo", "Conv"; of a dimension what to call it in
+   * sluice_import_options_t.dims. Lives as long as the report, as reason does. */
+  const char* name;
+  const char* reason; /* one phrase; "": the importer does not know the operator */
+} sluice_import_entry_t;
+
+/* Entry `index` of a list (SLUICE_IMPORT_), in the order of first appearance.
+ * SLUICE_BAD_ARGUMENT: no such list or entry. */
+SLUICE_API sluice_status_t sluice_import_report_entry(
+    const sluice_import_report_t* report, uint32_t list, uint32_t index,
+    sluice_import_entry_t* out_entry);
+
+/* Why the import failed, whole: a diagnostic cuts a long list of operators or dimensions
+ * off. Several lines. "" when it did not fail. The text lives as long as the report. */
+SLUICE_API const char* sluice_import_report_message(const sluice_import_report_t* report);
+
+/* One line for people about an input or output of an ONNX model: name, type, extents,
+ * order of axes where it is not the model's, quantisation. NULL: there is no such line.
+ * The text lives as long as the report. */
+SLUICE_API const char* sluice_import_report_interface(
+    const sluice_import_report_t* report, uint32_t index);
+
+/* The graph of one training step of an inference graph (graph.fbs bytes): its layers
+ * first; then, backwards, the error of every layer behind which something is trained, and
+ * the gradient of every weight. New inputs: "target", one per 8-bit output. New outputs:
+ * "NAME.gradient" of each weight.
+ * SLUICE_BAD_INPUT: damaged bytes; nothing is trained; an output without an error.
+ * SLUICE_BAD_ARGUMENT: the graph's constants lie in other files. */
+SLUICE_API sluice_status_t sluice_import_training_step(
+    const void* graph, size_t graph_size, const sluice_allocator_t* allocator,
+    sluice_bytes_t* out_graph, sluice_diagnostic_t* diagnostic);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_IMPORT_H_ */

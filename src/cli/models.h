@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// libsluice_import as the tool calls it: owned objects, failures instead of statuses.
+//
+// Input    a model file; the name of a network and its sizes
+// Output   graph.fbs bytes; what the import did
+// Errors   Failure with the exit code of the status and the library's sentence; operators
+//          that cannot be expressed and open dimensions also as details
+#ifndef SLUICE_CLI_MODELS_H_
+#define SLUICE_CLI_MODELS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/files.h"
+#include "sluice/import.h"
+#include "sluice/zoo.h"
+
+namespace sluice::cli {
+
+struct ImportRequest {
+  std::string model;  // path
+  uint32_t format;    // SLUICE_MODEL_
+  bool allow_opaque, training;
+  uint64_t opaque_cycles;
+  std::map<std::string, int64_t> dims;
+};
+
+struct ImportEntry {
+  std::string name, reason;
+  uint32_t count;
+};
+
+struct Imported {
+  Bytes graph;
+  sluice_import_summary_t summary;
+  std::vector<ImportEntry> lists[SLUICE_IMPORT_LISTS];
+  std::vector<std::string> interface;
+};
+
+Imported ImportModel(const ImportRequest& request);
+
+bool IsZooName(const std::string& name);
+// options.allocator stays NULL.
+Bytes ZooGraph(const std::string& name, const sluice_zoo_options_t& options);
+
+// The bytes as the tool's own; the library's are given back.
+Bytes Taken(sluice_bytes_t bytes);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_MODELS_H_

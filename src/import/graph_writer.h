@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects tensors and layers and writes them as graph.fbs bytes.
+//
+// Input    shapes outermost first, rank 0..4; attributes in the order of ops.h; layers
+// in
+//          topological order
+// Output   indices of tensors; at the end the finished buffer
+// Errors   Error(kBadInput) when the graph does not fit the format
+// Cost     keeps inline constants in memory twice while finishing
+#ifndef SLUICE_IMPORT_GRAPH_WRITER_H_
+#define SLUICE_IMPORT_GRAPH_WRITER_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "import/bytes.h"
+#include "sluice/ops.h"
+
+namespace sluice::import {
+
+constexpr uint32_t kNoTensor = 0xffffffffu;
+
+using Dims = std::vector<int32_t>;
+using Extents = std::array<int32_t, 4>;  // N H W C
+
+// Ones in front, as ops.h reads lower ranks.
+Extents Normalised(const Dims& dims);
+
+enum class Kind : uint8_t {
+  kIntermediate = 0,
+  kInput = 1,
+  kOutput = 2,
+  kConstant = 3,
+  kState = 4,
+};
+
+struct TensorRow {
+  uint32_t name;
+  uint8_t dtype;  // SLUICE_DTYPE_
+  Kind kind;
+  Dims dims;
+  int32_t zero_point;
+  float scale;  // 0 = not quantised per tensor
+  uint8_t source;
+  uint64_t source_offset;
+};
+
+struct LayerRow {
+  uint32_t name;
+  uint16_t op;  // SLUICE_OP_
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<int32_t> attributes;
+};
+
+struct ParameterRow {
+  uint32_t name;
+  int32_t min, max;
+};
+
+class GraphWriter {
+ public:
+  explicit GraphWriter(std::string name) : name_(std::move(name)) {}
+  // No more inline constants than that; Error(kTooLarge) instead.
+  void LimitConstants(uint64_t bytes) { most_constant_bytes_ = bytes; }
+  // Throws when that many more would exceed the limit: to be called before `bytes` bytes
+  // of a constant are made whose size the file does not vouch for.
+  void NeedRoom(uint64_t bytes) const;
+  // Goes on with a graph that the library has accepted; its constants lie inside it.
+  explicit GraphWriter(const Bytes& graph);
+
+  uint32_t AddName(const std::string& text);
+  uint32_t AddTensor(const std::string& name, uint8_t dtype, Kind kind, Dims dims,
+                     int32_t zero_point = 0, float scale = 0);
+  uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
+                       const void* bytes, size_t size);
+  uint32_t AddSeeded(const std::string& name, uint8_t dtype, Dims dims, uint64_t seed);
+  // A value known at run time only, in [min, max]; returns its index.
+  uint32_t AddParameter(const std::string& name, int32_t min, int32_t max);
+  void AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
+                std::vector<uint32_t> outputs, std::vector<int32_t> attributes = {});
+
+  const std::vector<TensorRow>& tensors() const { return tensors_; }
+  const std::vector<LayerRow>& layers() const { return layers_; }
+  // Empty for kNoTensor.
+  std::string name(uint32_t index) const {
+    return index < names_.size() ? names_[index] : std::string();
+  }
+  const Bytes& constants() const { return data_; }
+  void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
+  std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
+  void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
+  uint64_t constant_bytes() const { return data_.size(); }
+
+  // Forgets tensors, layers and constants added after Mark; names stay.
+  struct Mark {
+    size_t tensors, layers, data;
+  };
+  Mark Now() const { return {tensors_.size(), layers_.size(), data_.size()}; }
+  void Rewind(const Mark& mark);
+
+  Bytes Finish() const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, uint32_t> name_index_;
+  std::vector<TensorRow> tensors_;
+  std::vector<LayerRow> layers_;
+  std::vector<ParameterRow> parameters_;
+  Bytes data_;
+  uint64_t most_constant_bytes_ = UINT64_MAX;
+};
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_GRAPH_WRITER_H_

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of import.h that turn models into graphs.
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "import/border.h"
+#include "import/graph_check.h"
+#include "import/graph_writer.h"
+#include "import/import_result.h"
+#include "import/onnx/import_onnx.h"
+#include "import/tflite/import_tflite.h"
+#include "import/training/training.h"
+#include "sluice/graph_generated.h"
+#include "sluice/import.h"
+
+struct sluice_import_report {
+  sluice_import_summary_t summary = {};
+  std::vector<sluice::import::UnsupportedOperator> lists[SLUICE_IMPORT_LISTS];
+  std::vector<std::string> interface;
+  std::string message;
+};
+
+namespace sluice::import {
+namespace {
+
+constexpr uint64_t kMostConstantBytes = (uint64_t{1} << 31) - (1u << 24);
+
+bool IsTflite(const uint8_t* bytes, size_t size) {
+  return size >= 8 && std::memcmp(bytes + 4, "TFL3", 4) == 0;
+}
+
+// What the options say about the limit, or 64 MiB more than 16 times the file.
+uint64_t LimitOf(const sluice_import_options_t& options, uint64_t file_bytes) {
+  uint64_t limit = options.max_constant_bytes;
+  if (limit == 0) limit = (uint64_t{64} << 20) + 16 * file_bytes;
+  return limit < kMostConstantBytes ? limit : kMostConstantBytes;
+}
+
+uint32_t FormatOf(const sluice_import_options_t& options, const uint8_t* bytes,
+                  size_t size) {
+  switch (options.format) {
+    case SLUICE_MODEL_DETECT:
+      return IsTflite(bytes, size) ? SLUICE_MODEL_TFLITE : SLUICE_MODEL_ONNX;
+    case SLUICE_MODEL_TFLITE:
+    case SLUICE_MODEL_ONNX:
+      return options.format;
+    default:
+      throw Error(Fault::kBadArgument,
+                  "there is no format " + std::to_string(options.format));
+  }
+}
+
+OnnxImportOptions OnnxOptions(const sluice_import_options_t& given) {
+  OnnxImportOptions options;
+  if (given.dim_count != 0) MustBeThere(given.dims, "dims");
+  for (uint32_t i = 0; i < given.dim_count; ++i) {
+    MustBeThere(given.dims[i].name, "the name of a dimension");
+    if (given.dims[i].extent < 1) {
+      throw Error(Fault::kBadArgument, std::string("dimension ") + given.dims[i].name +
+                                           " must be at least 1");
+    }
+    options.dims[given.dims[i].name] = given.dims[i].extent;
+  }
+  return options;
+}
+
+ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
+                               const uint8_t* bytes, size_t size) {
+  if (given.dim_count != 0) {
+    throw Error(Fault::kBadArgument,
+                "TensorFlow Lite models have fixed shapes: no dimension can be given");
+  }
+  TfliteImportOptions options;
+  if (given.name != nullptr) options.name = given.name;
+  options.allow_opaque = given.allow_opaque != 0;
+  options.opaque_cycles = given.opaque_cycles;
+  options.max_constant_bytes = LimitOf(given, size);
+  if (reinterpret_cast<uintptr_t>(bytes) % 8 == 0) {
+    return ImportTflite(bytes, size, options);
+  }
+  const Bytes aligned(bytes, bytes + size);
+  return ImportTflite(aligned.data(), aligned.size(), options);
+}
+
+ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t* bytes,
+                             size_t size) {
+  OnnxImportOptions options = OnnxOptions(given);
+  if (given.name != nullptr) options.name = given.name;
+  options.allow_opaque = given.allow_opaque != 0;
+  options.opaque_cycles = given.opaque_cycles;
+  options.max_constant_bytes = LimitOf(given, size);
+  sluice_external_files_t external;
+  if (given.external != nullptr) {
+    external = Complete(given.external, "external");
+    MustBeThere(reinterpret_cast<const void*>(external.size), "external.size");
+    MustBeThere(reinterpret_cast<const void*>(external.read), "external.read");
+    options.external = &external;
+  }
+  return ImportOnnx(bytes, size, options);
+}
+
+// The figures of a graph that took the place of the imported one.
+void Recount(ImportResult* import) {
+  const GraphWriter graph(import->graph);
+  import->layers = static_cast<uint32_t>(graph.layers().size());
+  import->tensors = static_cast<uint32_t>(graph.tensors().size());
+  import->inputs = import->outputs = 0;
+  for (const TensorRow& t : graph.tensors()) {
+    import->inputs += t.kind == Kind::kInput ? 1 : 0;
+    import->outputs += t.kind == Kind::kOutput ? 1 : 0;
+  }
+  import->constant_bytes = graph.constant_bytes();
+}
+
+void Fill(const ImportResult& import, sluice_import_report* report) {
+  sluice_import_summary_t& s = report->summary;
+  s.numbers =
+      import.shapes_only.empty() ? SLUICE_NUMBERS_EXACT : SLUICE_NUMBERS_SHAPES_ONLY;
+  s.operators = import.operators;
+  s.layers = import.layers;
+  s.tensors = import.tensors;
+  s.inputs = import.inputs;
+  s.outputs = import.outputs;
+  s.constant_bytes = import.constant_bytes;
+  s.graph_bytes = import.graph.size();
+  report->lists[SLUICE_IMPORT_OPAQUE] = import.opaque;
+  report->lists[SLUICE_IMPORT_SHAPES_ONLY] = import.shapes_only;
+  report->lists[SLUICE_IMPORT_FOLDED] = import.folded;
+  report->interface = import.interface;
+}
+
+void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t& options,
+            sluice_bytes_t* out, sluice_import_report* report) {
+  const uint32_t format = FormatOf(options, bytes, size);
+  report->summary.format = format;
+  ImportResult import = format == SLUICE_MODEL_TFLITE
+                            ? ImportTfliteBytes(options, bytes, size)
+                            : ImportOnnxBytes(options, bytes, size);
+  if (options.training != 0) {
+    import.graph = MakeTrainingGraph(import.graph);
+    Recount(&import);
+  }
+  CheckGraph(import.graph);
+  Fill(import, report);
+  HandOver(import.graph, options.allocator, out);
+}
+
+}  // namespace
+}  // namespace sluice::import
+
+using sluice::import::Guarded;
+using sluice::import::MustBeThere;
+
+int32_t sluice_import_reads(uint32_t format) {
+  return format == SLUICE_MODEL_TFLITE ||
+         (format == SLUICE_MODEL_ONNX && sluice::import::HasOnnx());
+}
+
+sluice_status_t sluice_import_model(const void* model, size_t model_size,
+                                    const sluice_import_options_t* options,
+                                    sluice_bytes_t* out_graph,
+                                    sluice_import_report_t** out_report,
+                                    sluice_diagnostic_t* diagnostic) {
+  using namespace sluice::import;
+  if (out_report != nullptr) *out_report = nullptr;
+  if (out_graph != nullptr) *out_graph = {nullptr, 0};
+  return Guarded(diagnostic, "import", [&] {
+    MustBeThere(model, "model");
+    MustBeThere(out_graph, "out_graph");
+    const sluice_import_options_t known = Complete(options, "options");
+    auto report = std::make_unique<sluice_import_report>();
+    const auto keep = [&] {
+      if (out_report != nullptr) *out_report = report.release();
+    };
+    try {
+      Import(static_cast<const uint8_t*>(model), model_size, known, out_graph,
+             report.get());
+    } catch (const Refusal& refusal) {
+      const bool dims = refusal.fault() == Fault::kBadInput;
+      report->lists[dims ? SLUICE_IMPORT_OPEN_DIMS : SLUICE_IMPORT_REFUSED] =
+          refusal.list();
+      report->message = refusal.what();
+      keep();
+      throw;
+    } catch (const Error& error) {
+      report->message = error.what();
+      keep();
+      throw;
+    }
+    keep();
+  });
+}
+
+void sluice_import_report_destroy(sluice_import_report_t* report) { delete report; }
+
+sluice_status_t sluice_import_report_summary(const sluice_import_report_t* report,
+                                             sluice_import_summary_t* out_summary) {
+  if (report == nullptr) return SLUICE_BAD_ARGUMENT;
+  sluice_import_summary_t summary = report->summary;
+  for (int i = 0; i < SLUICE_IMPORT_LISTS; ++i) {
+    summary.lists[i] = static_cast<uint32_t>(report->lists[i].size());
+  }
+  summary.interface_lines = static_cast<uint32_t>(report->interface.size());
+  return sluice::import::WriteOut(summary, out_summary);
+}
+
+sluice_status_t sluice_import_report_entry(const sluice_import_report_t* report,
+                                           uint32_t list, uint32_t index,
+                                           sluice_import_entry_t* out_entry) {
+  if (report == nullptr || list >= SLUICE_IMPORT_LISTS ||
+      index >= report->lists[list].size()) {
+    return SLUICE_BAD_ARGUMENT;
+  }
+  const sluice::import::UnsupportedOperator& row = report->lists[list][index];
+  const sluice_import_entry_t entry = {sizeof entry, row.count, row.name.c_str(),
+                                       row.reason.c_str()};
+  return sluice::import::WriteOut(entry, out_entry);
+}
+
+const char* sluice_import_report_message(const sluice_import_report_t* report) {
+  return report == nullptr ? "" : report->message.c_str();
+}
+
+const char* sluice_import_report_interface(const sluice_import_report_t* report,
+                                           uint32_t index) {
+  if (report == nullptr || index >= report->interface.size()) return nullptr;
+  return report->interface[index].c_str();
+}
+
+sluice_status_t sluice_import_training_step(const void* graph, size_t graph_size,
+                                            const sluice_allocator_t* allocator,
+                                            sluice_bytes_t* out_graph,
+                                            sluice_diagnostic_t* diagnostic) {
+  using namespace sluice::import;
+  if (out_graph != nullptr) *out_graph = {nullptr, 0};
+  return Guarded(diagnostic, "training", [&] {
+    MustBeThere(graph, "graph");
+    MustBeThere(out_graph, "out_graph");
+    const auto* bytes = static_cast<const uint8_t*>(graph);
+    const Bytes inference(bytes, bytes + graph_size);
+    CheckGraph(inference);
+    HandOver(MakeTrainingGraph(inference), allocator, out_graph);
+  });
+}

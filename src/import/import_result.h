@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an importer hands over: a graph, its figures, and what could not be expressed.
+#ifndef SLUICE_IMPORT_IMPORT_RESULT_H_
+#define SLUICE_IMPORT_IMPORT_RESULT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/bytes.h"
+#include "import/error.h"
+
+namespace sluice::import {
+
+struct UnsupportedOperator {
+  std::string name;    // "CUSTOM:Foo"
+  std::string reason;  // empty: the importer does not know the operator
+  uint32_t count;
+};
+
+struct ImportResult {
+  Bytes graph;
+  uint32_t operators, layers, tensors, inputs, outputs;
+  uint64_t constant_bytes;
+  std::vector<UnsupportedOperator> opaque;
+  // Floating-point operators that became int8 layers of the same shapes with seeded
+  // weights: plans and their costs are the model's, computed numbers are not. Empty:
+  // the graph computes what the model computes.
+  std::vector<UnsupportedOperator> shapes_only;
+  // Operators that left no layer: computed at import, or not needed by any output.
+  std::vector<UnsupportedOperator> folded;
+  std::vector<std::string> interface;  // one line for each input and output
+};
+
+// Reasons of operators in `folded`.
+constexpr char kPartOfNeighbour[] = "part of another layer, or the same bytes";
+constexpr char kComputedAtImport[] = "computed at import";
+constexpr char kNotNeeded[] = "no output needs it";
+
+// One more of these, merged with equal ones.
+void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,
+                   const std::string& reason);
+// The model uses operators that cannot be expressed, or (kBadInput) has dimensions that
+// are not fixed; all of them are listed.
+class Refusal : public Error {
+ public:
+  Refusal(Fault fault, std::string message, std::vector<UnsupportedOperator> list)
+      : Error(fault, std::move(message)), list_(std::move(list)) {}
+  const std::vector<UnsupportedOperator>& list() const { return list_; }
+
+ private:
+  std::vector<UnsupportedOperator> list_;
+};
+
+// Throws a Refusal with all of them.
+[[noreturn]] void FailUnsupported(const std::vector<UnsupportedOperator>& list);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_IMPORT_RESULT_H_

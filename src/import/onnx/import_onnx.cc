@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/import_onnx.h"
+
+#include <algorithm>
+
+#include "import/error.h"
+#include "import/onnx/onnx_lowering.h"
+
+namespace sluice::import {
+namespace {
+
+using LowerFunction = void (*)(OnnxLowering*, const OnnxNode&);
+
+struct Entry {
+  LowerFunction lower;
+  std::vector<const char*> ops;
+};
+
+const std::map<std::string, LowerFunction>& Functions() {
+  static const std::map<std::string, LowerFunction> functions = [] {
+    const Entry entries[] = {
+        {LowerOnnxConv, {"Conv", "QLinearConv"}},
+        {LowerOnnxTransposedConv, {"ConvTranspose"}},
+        {LowerOnnxMatmul, {"Gemm", "MatMul", "QLinearMatMul"}},
+        {LowerOnnxPool, {"MaxPool", "AveragePool"}},
+        {LowerOnnxBinary,
+         {"Add", "Sub", "Mul", "Div", "Sum", "Min", "Max", "Pow",
+          "com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"}},
+        {LowerOnnxClamp, {"Relu", "Clip"}},
+        {LowerOnnxCurve, {"Sigmoid",    "Tanh", "LeakyRelu", "HardSigmoid",
+                          "HardSwish",  "Elu",  "Selu",      "Softplus",
+                          "Softsign",   "Mish", "Gelu",      "com.microsoft.Gelu",
+                          "Erf",        "Exp",  "Log",       "Sqrt",
+                          "Reciprocal", "Neg",  "Abs",       "Floor",
+                          "Ceil"}},
+        {LowerOnnxBatchNorm, {"BatchNormalization"}},
+        {LowerOnnxLayerNorm,
+         {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization",
+          "com.microsoft.SimplifiedLayerNormalization"}},
+        {LowerOnnxSoftmax, {"Softmax"}},
+        {LowerOnnxReduce,
+         {"ReduceMean", "ReduceSum", "ReduceMax", "GlobalAveragePool",
+          "GlobalMaxPool"}},
+        {LowerOnnxArgmax, {"ArgMax"}},
+        {LowerOnnxQuantise, {"QuantizeLinear"}},
+        {LowerOnnxDequantise, {"DequantizeLinear"}},
+        {LowerOnnxSame, {"Identity", "Dropout", "Cast", "Expand"}},
+        {LowerOnnxReshape, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}},
+        {LowerOnnxTranspose, {"Transpose"}},
+        {LowerOnnxConcat, {"Concat"}},
+        {LowerOnnxSplit, {"Split"}},
+        {LowerOnnxSlice, {"Slice"}},
+        {LowerOnnxPad, {"Pad"}},
+        {LowerOnnxGather, {"Gather"}},
+        {LowerOnnxResize, {"Resize", "Upsample"}},
+    };
+    std::map<std::string, LowerFunction> map;
+    for (const Entry& entry : entries) {
+      for (const char* op : entry.ops) map[op] = entry.lower;
+    }
+    return map;
+  }();
+  return functions;
+}
+
+// Nodes that the outputs need. What works on shapes or on constants alone is done at
+// import and leaves no layer.
+std::vector<bool> NeededNodes(const OnnxModel& model) {
+  std::vector<bool> needed(model.nodes.size(), false);
+  std::vector<int> values = model.outputs;
+  while (!values.empty()) {
+    const OnnxValue& value = model.values[static_cast<size_t>(values.back())];
+    values.pop_back();
+    if (value.constant || value.producer < 0) continue;
+    const size_t node = static_cast<size_t>(value.producer);
+    if (needed[node]) continue;
+    needed[node] = true;
+    for (const int input : model.nodes[node].inputs) {
+      if (input >= 0) values.push_back(input);
+    }
+  }
+  return needed;
+}
+
+// Of a node that leaves no layer.
+const char* WhyNotNeeded(const OnnxModel& model, const OnnxNode& node) {
+  for (const int output : node.outputs) {
+    if (output >= 0 && model.values[static_cast<size_t>(output)].constant) {
+      return kComputedAtImport;
+    }
+  }
+  return kNotNeeded;
+}
+
+void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& options,
+               std::vector<UnsupportedOperator>* list) {
+  const auto known = Functions().find(node.op);
+  const OnnxLowering::Mark mark = to->Now();
+  std::string reason;
+  if (known != Functions().end()) {
+    try {
+      return known->second(to, node);
+    } catch (const Unsupported& unsupported) {
+      reason = unsupported.what();
+      to->Rewind(mark);
+    }
+  }
+  CountOperator(list, node.op, reason);
+  try {
+    // Without leave, too: so that later nodes can be looked at and listed.
+    LowerOnnxOpaque(to, node, options.opaque_cycles);
+  } catch (const Unsupported& unsupported) {
+    if (!options.allow_opaque) return;
+    throw Error(Fault::kBadInput,
+                "node " + node.name + " (" + node.op +
+                    ") cannot run on the host either: " + unsupported.what());
+  } catch (const Error&) {
+    if (!options.allow_opaque) FailUnsupported(*list);
+    throw;
+  }
+}
+
+}  // namespace
+
+bool HasOnnx() { return true; }
+
+ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
+                        const OnnxImportOptions& options) {
+  const OnnxModel model = ReadOnnxModel(bytes, size, options.dims, options.external);
+  GraphWriter graph(options.name);
+  graph.LimitConstants(options.max_constant_bytes);
+  ImportResult result = {};
+  OnnxLowering lowering(model, &graph, &result);
+  lowering.PlaceInputs();
+  const std::vector<bool> needed = NeededNodes(model);
+  for (size_t n = 0; n < model.nodes.size(); ++n) {
+    const OnnxNode& node = model.nodes[n];
+    if (!needed[n]) {
+      CountOperator(&result.folded, node.op, WhyNotNeeded(model, node));
+      continue;
+    }
+    ++result.operators;
+    const size_t before = graph.layers().size();
+    LowerNode(&lowering, node, options, &result.opaque);
+    if (graph.layers().size() == before) {
+      CountOperator(&result.folded, node.op, kPartOfNeighbour);
+    }
+  }
+  if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
+  try {
+    lowering.PlaceOutputs();
+  } catch (const Unsupported& unsupported) {
+    throw Error(Fault::kBadInput, unsupported.what());
+  }
+  result.graph = graph.Finish();
+  result.layers = static_cast<uint32_t>(graph.layers().size());
+  result.tensors = static_cast<uint32_t>(graph.tensors().size());
+  result.inputs = static_cast<uint32_t>(model.inputs.size());
+  result.outputs = static_cast<uint32_t>(model.outputs.size());
+  result.constant_bytes = graph.constant_bytes();
+  return result;
+}
+
+}  // namespace sluice::import

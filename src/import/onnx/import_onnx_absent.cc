@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of the ONNX importer where its libraries were not found.
+#include "import/error.h"
+#include "import/onnx/import_onnx.h"
+
+namespace sluice::import {
+
+bool HasOnnx() { return false; }
+
+ImportResult ImportOnnx(const uint8_t*, size_t, const OnnxImportOptions&) {
+  throw Error(Fault::kBadArgument,
+              "this tool was built without ONNX; it needs libonnx-dev and "
+              "libprotobuf-dev when it is configured");
+}
+
+}  // namespace sluice::import

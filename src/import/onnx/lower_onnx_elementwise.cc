@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX: activations, arithmetic on two operands, norms, softmax, reductions,
+// quantisation.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "import/error.h"
+#include "import/onnx/onnx_lowering.h"
+
+namespace sluice::import {
+namespace {
+
+using Function = std::function<float(float)>;
+
+// Of what TargetOf says, or numbers that stand for shapes alone.
+Numbers TargetOr(OnnxLowering* to, const OnnxNode& node, bool in_known) {
+  const Numbers target = to->TargetOf(node.outputs[0]);
+  if (!in_known || !target.known) to->ShapesOnly(node);
+  return target.known ? target : Numbers();
+}
+
+// One table of 256: exact for every function of one 8-bit operand.
+void AddCurve(OnnxLowering* to, const OnnxNode& node, int input, const Function& f) {
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const OnnxPlace place = to->Place(input);
+  const uint8_t dtype = place.numbers.dtype;
+  Require(dtype == SLUICE_DTYPE_INT8 || dtype == SLUICE_DTYPE_UINT8,
+          "operands that are not 8 bit");
+  const Numbers out = TargetOr(to, node, place.numbers.known);
+  const Dims dims = DimsIn(shape, place.order);
+  const uint32_t ifmap = to->As(input, place.order, dims);
+  const std::vector<uint8_t> table =
+      LookupTable(dtype, place.numbers.affine, out.dtype, out.affine, f);
+  const uint32_t constant = to->graph().AddConstant(
+      to->Out(node).name + "/table", out.dtype, {256}, table.data(), table.size());
+  const uint32_t ofmap = to->NewOutput(node, 0, place.order, dims, out);
+  to->AddLayer(node.name, SLUICE_OP_LOOKUP, {ifmap, constant}, ofmap);
+}
+
+float FloatOf(const OnnxValue& value, size_t i) {
+  float f = 0;
+  Require(
+      value.has_data && value.type == kOnnxFloat && value.data.size() >= 4 * (i + 1),
+      "a number that is no float32 constant");
+  std::memcpy(&f, value.data.data() + 4 * i, 4);
+  return f;
+}
+
+// The one number of a constant; false when only its shape is known.
+bool ScalarOf(const OnnxLowering& to, int index, float* scalar) {
+  const OnnxValue& value = to.Value(index);
+  const OnnxConstant constant = to.ConstantOf(index);
+  if (constant.stored != nullptr && constant.stored->data.size() == 1) {
+    const uint8_t bits = constant.stored->data[0];
+    const int stored =
+        constant.stored->type == kOnnxInt8 ? static_cast<int8_t>(bits) : bits;
+    *scalar = constant.scales[0] * static_cast<float>(stored - constant.zeros[0]);
+    return true;
+  }
+  if (!value.has_data || value.type != kOnnxFloat || value.data.size() != 4)
+    return false;
+  std::memcpy(scalar, value.data.data(), 4);
+  return true;
+}
+
+Function CurveOf(const OnnxNode& node) {
+  const std::string& op = node.op;
+  const float alpha = node.Float("alpha", op == "LeakyRelu"     ? 0.01f
+                                          : op == "HardSigmoid" ? 0.2f
+                                          : op == "Selu"        ? 1.67326319f
+                                                                : 1.0f);
+  const float beta = node.Float("beta", 0.5f), gamma = node.Float("gamma", 1.05070102f);
+  const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-x)); };
+  if (op == "Sigmoid") return sigmoid;
+  if (op == "Tanh") return [](float x) { return std::tanh(x); };
+  if (op == "LeakyRelu") return [=](float x) { return x < 0 ? alpha * x : x; };
+  if (op == "HardSigmoid") {
+    return [=](float x) { return std::clamp(alpha * x + beta, 0.0f, 1.0f); };
+  }
+  if (op == "HardSwish") {
+    return [](float x) { return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f); };
+  }
+  if (op == "Elu") return [=](float x) { return x < 0 ? alpha * std::expm1(x) : x; };
+  if (op == "Selu") {
+    return [=](float x) { return gamma * (x < 0 ? alpha * std::expm1(x) : x); };
+  }
+  if (op == "Softplus") return [](float x) { return std::log1p(std::exp(x)); };
+  if (op == "Softsign") return [](float x) { return x / (1 + std::fabs(x)); };
+  if (op == "Mish") {
+    return [](float x) { return x * std::tanh(std::log1p(std::exp(x))); };
+  }
+  if (op == "Gelu" || op == "com.microsoft.Gelu") {
+    return [](float x) { return x * 0.5f * (1 + std::erf(x * 0.70710678f)); };
+  }
+  if (op == "Erf") return [](float x) { return std::erf(x); };
+  if (op == "Exp") return [](float x) { return std::exp(x); };
+  if (op == "Log") return [](float x) { return x > 0 ? std::log(x) : -16.0f; };
+  if (op == "Sqrt") return [](float x) { return std::sqrt(std::max(x, 0.0f)); };
+  if (op == "Reciprocal") return [](float x) { return x == 0 ? 0.0f : 1 / x; };
+  if (op == "Neg") return [](float x) { return -x; };
+  if (op == "Abs") return [](float x) { return std::fabs(x); };
+  if (op == "Floor") return [](float x) { return std::floor(x); };
+  if (op == "Ceil") return [](float x) { return std::ceil(x); };
+  throw Unsupported("an unknown function");
+}
+
+}  // namespace
+
+void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node) {
+  AddCurve(to, node, to->InputIndex(node, 0), CurveOf(node));
+}
+
+void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const float infinity = std::numeric_limits<float>::infinity();
+  float low = 0, high = infinity;
+  if (node.op == "Clip") {
+    low = node.Float("min", -infinity);
+    high = node.Float("max", infinity);
+    if (to->HasInput(node, 1)) low = FloatOf(to->In(node, 1), 0);
+    if (to->HasInput(node, 2)) high = FloatOf(to->In(node, 2), 0);
+  }
+  OnnxPlace place = to->Place(input);
+  if (place.layer >= 0 && to->ReadOnce(input)) {
+    if (!place.numbers.known) to->ShapesOnly(node);
+    const Numbers& n = place.numbers;
+    const Range range = ClampRange(n.dtype, n.affine, low, high);
+    auto& attributes = to->graph().attributes(static_cast<size_t>(place.layer));
+    int32_t& least = attributes[static_cast<size_t>(place.act_min)];
+    int32_t& most = attributes[static_cast<size_t>(place.act_min) + 1];
+    least = std::clamp(range.min, least, most);
+    most = std::clamp(range.max, least, most);
+    place.numbers.rms *= 0.7071;
+    place.per_channel = false;
+    return to->SetPlace(node.outputs[0], place);
+  }
+  AddCurve(to, node, input, [=](float x) { return std::clamp(x, low, high); });
+}
+
+namespace {
+
+// Axes that lie where those of `order` (of the result) do, for an operand of this rank.
+AxisOrder Own(const AxisOrder& order, size_t rank) {
+  const int missing = static_cast<int>(order.size() - rank);
+  AxisOrder own;
+  for (const int axis : order) {
+    if (axis >= missing) own.push_back(axis - missing);
+  }
+  return own;
+}
+
+Dims Stretched(const std::vector<int64_t>& shape, const AxisOrder& order) {
+  std::vector<int64_t> full(order.size() - shape.size(), 1);
+  full.insert(full.end(), shape.begin(), shape.end());
+  return DimsIn(full, order);
+}
+
+struct Operand {
+  int value;
+  Numbers numbers;
+};
+
+// One layer of two operands; the output's place is set.
+void AddBinary(OnnxLowering* to, const OnnxNode& node, uint16_t code, const Operand& a,
+               const Operand& b, const Numbers& out, bool exact) {
+  const std::vector<int64_t>& shape = ShapeOf(to->Out(node));
+  const std::vector<int64_t>& sa = ShapeOf(to->Value(a.value));
+  const std::vector<int64_t>& sb = ShapeOf(to->Value(b.value));
+  Require(sa.size() <= shape.size() && sb.size() <= shape.size(),
+          "ranks that disagree");
+  AxisOrder order = Straight(shape.size());
+  if (sb == shape && to->Place(b.value).tensor != kNoTensor) {
+    order = to->Place(b.value).order;
+  }
+  if (sa == shape && !to->Value(a.value).constant) order = to->Place(a.value).order;
+  const Dims dims = DimsIn(shape, order);
+  const Dims da = Stretched(sa, order), db = Stretched(sb, order);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    Require((da[i] == dims[i] || da[i] == 1) && (db[i] == dims[i] || db[i] == 1),
+            "extents that do not broadcast within four axes");
+  }
+  const uint32_t first = to->As(a.value, Own(order, sa.size()), da);
+  const uint32_t second = to->As(b.value, Own(order, sb.size()), db);
+  std::vector<int32_t> attributes;
+  const Range range = DtypeRange(out.dtype);
+  if (code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM) {
+    attributes.clear();
+  } else if (exact) {
+    attributes =
+        code == SLUICE_OP_MUL
+            ? ProductAttributes(a.numbers.affine, b.numbers.affine, out.affine, range)
+            : SumAttributes(a.numbers.affine, b.numbers.affine, out.affine, range);
+  } else {
+    const Affine wide = {static_cast<float>(1.0 / 32), 0};
+    const Affine unit = {static_cast<float>(1.41 / 32), 0};
+    attributes = code == SLUICE_OP_MUL ? ProductAttributes(wide, wide, wide, range)
+                                       : SumAttributes(wide, wide, unit, range);
+  }
+  const uint32_t ofmap = to->NewOutput(node, 0, order, dims, out);
+  const int layer =
+      to->AddLayer(node.name, code, {first, second}, ofmap, std::move(attributes));
+  if (code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM) return;
+  OnnxPlace place = to->Place(node.outputs[0]);
+  place.layer = layer;
+  place.act_min = SLUICE_BINARY_ACT_MIN;
+  to->SetPlace(node.outputs[0], place);
+}
+
+uint16_t BinaryCode(const std::string& op) {
+  if (op == "Add" || op == "Sum" || op == "com.microsoft.QLinearAdd")
+    return SLUICE_OP_ADD;
+  if (op == "Sub") return SLUICE_OP_SUB;
+  if (op == "Min") return SLUICE_OP_MINIMUM;
+  if (op == "Max") return SLUICE_OP_MAXIMUM;
+  return SLUICE_OP_MUL;  // Div: by the reciprocal
+}
+
+// Factors and biases of channels disappear in the convolution in front, whose numbers
+// are seeded anyway.
+bool Absorbed(OnnxLowering* to, const OnnxNode& node, int input, int constant) {
+  const OnnxPlace& place = to->Place(input);
+  if (place.layer < 0 || !place.per_channel || !to->ReadOnce(input)) return false;
+  const size_t rank = ShapeOf(to->Value(input)).size();
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(constant));
+  if (shape.size() > rank || ShapeOf(to->Out(node)).size() != rank) return false;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int axis = static_cast<int>(i + rank - shape.size());
+    if (shape[i] != 1 && axis != place.order.back()) return false;
+  }
+  to->ShapesOnly(node);
+  to->Alias(node.outputs[0], input, place.order);
+  return true;
+}
+
+// y = f(x, c) for one number c.
+bool ByScalar(OnnxLowering* to, const OnnxNode& node, int x, int c, bool swapped) {
+  if (!to->Value(c).constant || ElementsOf(ShapeOf(to->Value(c))) != 1) return false;
+  if (ShapeOf(to->Out(node)) != ShapeOf(to->Value(x))) return false;
+  float s = 1;
+  ScalarOf(*to, c, &s);
+  const std::string& op = node.op;
+  Function f = [=](float v) { return v * s; };
+  if (op == "Add" || op == "Sum") f = [=](float v) { return v + s; };
+  if (op == "Sub") f = [=](float v) { return swapped ? s - v : v - s; };
+  if (op == "Div") f = [=](float v) { return swapped ? (v == 0 ? 0 : s / v) : v / s; };
+  if (op == "Min") f = [=](float v) { return std::min(v, s); };
+  if (op == "Max") f = [=](float v) { return std::max(v, s); };
+  if (op == "Pow") {
+    f = [=](float v) {
+      const float power = swapped ? std::pow(s, v) : std::pow(v, s);
+      return std::isfinite(power) ? power : 0.0f;
+    };
+  }
+  AddCurve(to, node, x, f);
+  return true;
+}
+
+void QLinearBinary(OnnxLowering* to, const OnnxNode& node) {
+  const Operand a = {to->InputIndex(node, 0), to->ScaleAndZero(node, 1, 2)};
+  const Operand b = {to->InputIndex(node, 3), to->ScaleAndZero(node, 4, 5)};
+  AddBinary(to, node, BinaryCode(node.op), a, b, to->ScaleAndZero(node, 6, 7), true);
+}
+
+}  // namespace
+
+void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node) {
+  if (node.op.find("QLinear") != std::string::npos) return QLinearBinary(to, node);
+  if (node.inputs.size() == 1) return LowerOnnxSame(to, node);
+  Require(node.inputs.size() == 2, "more than two operands");
+  int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
+  const bool swapped = to->Value(a).constant;
+  if (swapped) std::swap(a, b);
+  if (ByScalar(to, node, a, b, swapped)) return;
+  Require(node.op != "Pow", "powers of one tensor by another");
+  if (to->Value(b).constant && node.op != "Min" && node.op != "Max" &&
+      Absorbed(to, node, a, b)) {
+    return;
+  }
+  const Numbers na = to->Place(a).numbers;
+  const bool b_known = to->Value(b).constant ? to->ConstantOf(b).stored != nullptr
+                                             : to->Place(b).numbers.known;
+  const uint16_t code = BinaryCode(node.op);
+  const bool extreme = code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM;
+  const Numbers target = to->TargetOf(node.outputs[0]);
+  const bool exact = na.known && b_known && target.known && node.op != "Div";
+  if (!exact) to->ShapesOnly(node);
+  Numbers out = target.known ? target : Numbers();
+  if (exact && to->Value(b).constant) to->Plain(b);  // with its numbers
+  Numbers nb = exact ? to->Place(b).numbers : Numbers();
+  if (extreme) {
+    Require(!exact || (na.affine.scale == out.affine.scale &&
+                       nb.affine.scale == out.affine.scale &&
+                       na.affine.zero == out.affine.zero &&
+                       nb.affine.zero == out.affine.zero),
+            "operands quantised differently");
+  }
+  Operand first = {a, na}, second = {b, nb};
+  if (swapped && code == SLUICE_OP_SUB) std::swap(first, second);
+  AddBinary(to, node, code, first, second, out, exact);
+}
+
+void LowerOnnxBatchNorm(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  if (Absorbed(to, node, input, to->InputIndex(node, 1))) return;
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const OnnxPlace place = to->Place(input);
+  if (shape.size() >= 2 && place.layer >= 0 && place.per_channel &&
+      to->ReadOnce(input) && place.order.back() == 1) {
+    to->ShapesOnly(node);
+    return to->Alias(node.outputs[0], input, place.order);
+  }
+  Require(shape.size() == 4, "other than two spatial axes");
+  to->ShapesOnly(node);
+  const AxisOrder order = ChannelsLast(4);
+  const Dims dims = DimsIn(shape, order);
+  const uint32_t ifmap = to->As(input, order, dims);
+  const int32_t channels = dims[3];
+  const uint32_t weight = to->Seeded(node.name + "/factors", {1, 1, 1, channels});
+  const Factor f = QuantiseFactor(32.0 / (74 * place.numbers.rms));
+  std::vector<int32_t> rows;
+  for (int32_t c = 0; c < channels; ++c) {
+    rows.insert(rows.end(), {0, f.multiplier, f.shift});
+  }
+  const uint32_t parameters =
+      to->graph().AddConstant(node.name + "/parameters", SLUICE_DTYPE_INT32,
+                              {channels, 3}, rows.data(), rows.size() * 4);
+  const uint32_t ofmap = to->NewOutput(node, 0, order, dims, Numbers());
+  std::vector<int32_t> attributes(SLUICE_CONV_ATTRIBUTES);
+  attributes[SLUICE_CONV_INPUT_ZERO] =
+      place.numbers.known ? place.numbers.affine.zero : 0;
+  attributes[SLUICE_CONV_ACT_MIN] = -128;
+  attributes[SLUICE_CONV_ACT_MAX] = 127;
+  OnnxPlace after = to->Place(node.outputs[0]);
+  after.layer = to->AddLayer(node.name, SLUICE_OP_DEPTHWISE_CONV,
+                             {ifmap, weight, parameters}, ofmap, attributes);
+  after.act_min = SLUICE_CONV_ACT_MIN;
+  after.per_channel = true;
+  to->SetPlace(node.outputs[0], after);
+}
+
+void LowerOnnxLayerNorm(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const bool rms = node.op == "RMSNormalization" ||
+                   node.op == "com.microsoft.SimplifiedLayerNormalization" ||
+                   node.op == "SimplifiedLayerNormalization";
+  Require(AxisOf(to->Value(input), node.Int("axis", -1)) + 1 ==
+              static_cast<int>(shape.size()),
+          "another axis than the last one");
+  to->ShapesOnly(node);
+  const AxisOrder order = Straight(shape.size());
+  const Dims dims = DimsIn(shape, order);
+  const uint32_t ifmap = to->Plain(input);
+  const Factor f = QuantiseFactor(32.0 * 256 / (1 << 20));
+  std::vector<int32_t> rows;
+  for (int32_t c = 0; c < dims.back(); ++c) {
+    rows.insert(rows.end(), {0, f.multiplier, f.shift});
+  }
+  const uint32_t parameters =
+      to->graph().AddConstant(node.name + "/parameters", SLUICE_DTYPE_INT32,
+                              {dims.back(), 3}, rows.data(), rows.size() * 4);
+  const uint32_t ofmap = to->NewOutput(node, 0, order, dims, Numbers());
+  to->AddLayer(node.name, rms ? SLUICE_OP_RMS_NORM : SLUICE_OP_LAYER_NORM,
+               {ifmap, parameters}, ofmap, {0, 0, 0, -128, 127});
+}
+
+void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const bool flat = to->model().opset < 13;  // all axes from this one on are one row
+  const int axis = AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1));
+  AxisOrder order = Straight(shape.size());
+  if (!flat) {
+    order.erase(order.begin() + axis);
+    order.push_back(axis);
+  }
+  int64_t row = 1;
+  for (size_t i = flat ? static_cast<size_t>(axis) : shape.size() - 1; i < shape.size();
+       ++i) {
+    row *= shape[static_cast<size_t>(order[i])];
+  }
+  const int64_t elements = ElementsOf(shape);
+  Require(elements <= INT32_MAX, "an extent above 2^31 - 1");
+  const Dims dims = {static_cast<int32_t>(elements / row), static_cast<int32_t>(row)};
+  const Numbers in = to->Place(input).numbers;
+  const Numbers target = to->TargetOf(node.outputs[0]);
+  if (!in.known || !target.known) to->ShapesOnly(node);
+  const Factor factor = QuantiseFactor(
+      std::min(static_cast<double>(in.affine.scale) * (1 << 26), 2147483647.0));
+  Require(factor.shift >= 0 && factor.shift <= 31, "a scale outside the fixed point");
+  const double radius =
+      31.0 * (1 << 26) / static_cast<double>(int64_t{1} << factor.shift);
+  const uint32_t ifmap = to->As(input, order, dims);
+  Numbers out = in;
+  out.affine = {1.0f / 256, DtypeRange(in.dtype).min};
+  OnnxPlace place;
+  place.tensor = to->NewTensor(to->Out(node).name, dims, out);
+  place.order = order;
+  to->AddLayer(
+      node.name, SLUICE_OP_SOFTMAX, {ifmap}, place.tensor,
+      {factor.multiplier, factor.shift, -static_cast<int32_t>(std::floor(radius))});
+  place.numbers = in.known && target.known ? target : Numbers();
+  if (place.numbers.known) {
+    place.tensor =
+        to->Requantised(to->Out(node).name + "/requantised", place.tensor, out, target);
+  }
+  to->SetPlace(node.outputs[0], place);
+}
+
+void LowerOnnxReduce(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  Require(shape.size() <= 4, "more than four axes");
+  const bool max = node.op == "ReduceMax" || node.op == "GlobalMaxPool";
+  const bool sum = node.op == "ReduceSum";
+  const bool global = node.op.rfind("Global", 0) == 0;
+  std::vector<int64_t> axes = node.Ints("axes", {});
+  if (!global && to->HasInput(node, 1)) axes = to->Integers(node, 1);
+  if (axes.empty()) {
+    Require(node.Int("noop_with_empty_axes", 0) == 0, "no axis to reduce");
+    for (size_t i = global ? 2 : 0; i < shape.size(); ++i) {
+      axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  std::vector<bool> gone(shape.size(), false);
+  for (const int64_t axis : axes) {
+    gone[static_cast<size_t>(AxisOf(to->Value(input), axis))] = true;
+  }
+  const OnnxPlace place = to->Place(input);
+  int64_t count = 1;
+  int32_t mask = 0;
+  Dims dims = DimsIn(shape, place.order), kept = dims;
+  const size_t lead = 4 - shape.size();
+  for (size_t i = 0; i < place.order.size(); ++i) {
+    if (!gone[static_cast<size_t>(place.order[i])]) continue;
+    mask |= 1 << (lead + i);
+    count *= dims[i];
+    kept[i] = 1;
+  }
+  const Numbers target = to->TargetOf(node.outputs[0]);
+  const bool exact = place.numbers.known && target.known;
+  if (!exact) to->ShapesOnly(node);
+  Numbers out = target.known ? target : Numbers();
+  if (max && exact) {
+    Require(out.affine.scale == place.numbers.affine.scale &&
+                out.affine.zero == place.numbers.affine.zero,
+            "an output quantised unlike the input");
+  }
+  double factor = static_cast<double>(place.numbers.affine.scale) /
+                  static_cast<double>(out.affine.scale);
+  if (!exact) factor = 1;
+  if (!sum) factor /= static_cast<double>(count);
+  const Factor f = QuantiseFactor(factor);
+  const Range range = DtypeRange(out.dtype);
+  const uint32_t ifmap = to->As(input, place.order, dims);
+  AxisOrder order;
+  const bool keep = global || node.Int("keepdims", 1) != 0;
+  for (const int axis : place.order) {
+    if (keep) {
+      order.push_back(axis);
+    } else if (!gone[static_cast<size_t>(axis)]) {
+      const auto before = gone.begin() + axis;
+      order.push_back(axis - static_cast<int>(std::count(gone.begin(), before, true)));
+    }
+  }
+  const uint32_t ofmap = to->NewOutput(node, 0, order, kept, out);
+  to->AddLayer(node.name, SLUICE_OP_REDUCE, {ifmap}, ofmap,
+               {mask, max ? SLUICE_REDUCE_KIND_MAX : SLUICE_REDUCE_KIND_SUM,
+                place.numbers.known ? place.numbers.affine.zero : 0, out.affine.zero,
+                f.multiplier, f.shift, range.min, range.max});
+}
+
+void LowerOnnxArgmax(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  Require(shape.size() <= 4, "more than four axes");
+  Require(node.Int("select_last_index", 0) == 0, "the last of equal maxima");
+  const int axis = AxisOf(to->Value(input), node.Int("axis", 0));
+  AxisOrder order = Straight(shape.size()), rest;
+  order.erase(order.begin() + axis);
+  for (const int other : order) rest.push_back(other > axis ? other - 1 : other);
+  order.push_back(axis);
+  const Dims dims = DimsIn(shape, order);
+  Dims out = dims;
+  out.back() = 1;
+  if (!to->Place(input).numbers.known) to->ShapesOnly(node);
+  const uint32_t ifmap = to->As(input, order, dims);
+  Numbers numbers;
+  numbers.dtype = SLUICE_DTYPE_INT64;
+  const bool keep = node.Int("keepdims", 1) != 0;
+  const uint32_t ofmap = to->NewOutput(node, 0, keep ? order : rest, out, numbers);
+  to->AddLayer(node.name, SLUICE_OP_ARGMAX, {ifmap}, ofmap);
+}
+
+void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const Numbers target = to->ScaleAndZero(node, 1, 2);
+  OnnxPlace place = to->Place(input);
+  if (!to->ReadOnce(input)) place.layer = -1;
+  const uint32_t same = place.tensor;
+  place.tensor = to->Requantised(to->Out(node).name, same, place.numbers, target);
+  if (place.tensor != same) place.layer = -1;
+  place.numbers = target;
+  to->SetPlace(node.outputs[0], place);
+}
+
+void LowerOnnxDequantise(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const Numbers numbers = to->ScaleAndZero(node, 1, 2);
+  OnnxPlace place = to->Place(input);
+  Require(numbers.dtype == place.numbers.dtype,
+          "a zero point of another type than the input");
+  if (!to->ReadOnce(input)) place.layer = -1;
+  place.numbers = numbers;
+  to->SetPlace(node.outputs[0], place);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX: operators that move data without computing, resizing, and the host's.
+#include <algorithm>
+
+#include "import/error.h"
+#include "import/onnx/onnx_lowering.h"
+
+namespace sluice::import {
+namespace {
+
+// Axes of one shape and of another that hold the same elements in the same order:
+// in [in_begin, in_end) <-> out [out_begin, out_end).
+struct Group {
+  size_t in_begin, in_end, out_begin, out_end;
+};
+
+std::vector<Group> GroupsOf(const std::vector<int64_t>& in,
+                            const std::vector<int64_t>& out) {
+  std::vector<Group> groups;
+  size_t i = 0, o = 0;
+  while (i < in.size() || o < out.size()) {
+    Group g = {i, i, o, o};
+    int64_t a = 1, b = 1;
+    do {
+      if (a <= b && i < in.size()) {
+        a *= in[i++];
+      } else if (o < out.size()) {
+        b *= out[o++];
+      } else {
+        a *= in[i++];
+      }
+    } while (a != b && (i < in.size() || o < out.size()));
+    g.in_end = i;
+    g.out_end = o;
+    groups.push_back(g);
+  }
+  return groups;
+}
+
+// The order of the input's axes that lets every group be split or merged where it lies;
+// groups that are scattered gather where their last axis is.
+AxisOrder Gathered(const AxisOrder& order, const std::vector<int64_t>& shape,
+                   const std::vector<Group>& groups) {
+  AxisOrder result = order;
+  for (const Group& g : groups) {
+    AxisOrder wanted;
+    for (size_t i = g.in_begin; i < g.in_end; ++i) {
+      if (shape[i] != 1) wanted.push_back(static_cast<int>(i));
+    }
+    if (wanted.size() < 2) continue;
+    AxisOrder lies;  // without ones
+    for (const int axis : result) {
+      if (shape[static_cast<size_t>(axis)] != 1) lies.push_back(axis);
+    }
+    if (std::search(lies.begin(), lies.end(), wanted.begin(), wanted.end()) !=
+        lies.end()) {
+      continue;
+    }
+    const auto in_group = [&](int axis) {
+      return std::find(wanted.begin(), wanted.end(), axis) != wanted.end();
+    };
+    const auto last = std::find_if(result.rbegin(), result.rend(), in_group).base();
+    AxisOrder next;
+    for (auto it = result.begin(); it != result.end(); ++it) {
+      if (!in_group(*it)) next.push_back(*it);
+      if (it + 1 == last) next.insert(next.end(), wanted.begin(), wanted.end());
+    }
+    result = next;
+  }
+  return result;
+}
+
+// Where the output's axes lie, given that every group is together.
+AxisOrder Renamed(const AxisOrder& order, const std::vector<int64_t>& in,
+                  const std::vector<int64_t>& out, const std::vector<Group>& groups) {
+  AxisOrder result;
+  std::vector<bool> done(out.size(), false);
+  for (const int axis : order) {
+    if (in[static_cast<size_t>(axis)] == 1) continue;
+    for (const Group& g : groups) {
+      const size_t a = static_cast<size_t>(axis);
+      if (a < g.in_begin || a >= g.in_end) continue;
+      for (size_t o = g.out_begin; o < g.out_end; ++o) {
+        if (!done[o]) result.push_back(static_cast<int>(o));
+        done[o] = true;
+      }
+    }
+  }
+  for (size_t o = out.size(); o-- > 0;) {
+    if (!done[o]) result.insert(result.begin(), static_cast<int>(o));
+  }
+  return result;
+}
+
+// One SLICE of the first input as output i; begin and the output by the value's axes.
+void AddSlice(OnnxLowering* to, const OnnxNode& node, size_t i,
+              const std::vector<int64_t>& begin, const std::vector<int64_t>& extent,
+              const AxisOrder& out_order) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const OnnxPlace place = to->Place(input);
+  Require(shape.size() <= 4, "more than four axes");
+  const size_t lead = 4 - shape.size();
+  std::vector<int32_t> begins = {0, 0, 0, 0};
+  for (size_t k = 0; k < place.order.size(); ++k) {
+    const size_t axis = static_cast<size_t>(place.order[k]);
+    if (begin[axis] < 0 || extent[axis] < 1 ||
+        begin[axis] + extent[axis] > shape[axis]) {
+      throw Error(Fault::kBadInput, "slice " + node.name + " leaves its input");
+    }
+    begins[lead + k] = static_cast<int32_t>(begin[axis]);
+  }
+  const uint32_t ifmap = to->As(input, place.order, DimsIn(shape, place.order));
+  const uint32_t ofmap =
+      to->NewOutput(node, i, out_order, DimsIn(extent, place.order), place.numbers);
+  to->AddLayer(to->Out(node, i).name, SLUICE_OP_SLICE, {ifmap}, ofmap, begins);
+}
+
+}  // namespace
+
+void LowerOnnxSame(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  if (node.op == "Expand") {
+    Require(ShapeOf(to->Out(node)) == ShapeOf(to->Value(input)), "a tensor that grows");
+  }
+  to->Alias(node.outputs[0], input, to->Place(input).order);
+}
+
+void LowerOnnxReshape(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  if (ElementsOf(in) != ElementsOf(out)) {
+    throw Error(Fault::kBadInput,
+                "reshape " + node.name + " changes the number of elements");
+  }
+  const std::vector<Group> groups = GroupsOf(in, out);
+  const OnnxPlace place = to->Place(input);
+  const AxisOrder order = Gathered(place.order, in, groups);
+  OnnxPlace result = place;
+  if (order != place.order) {
+    result.tensor = to->As(input, order, DimsIn(in, order));
+  }
+  result.layer = -1;
+  result.order = Renamed(order, in, out, groups);
+  to->SetPlace(node.outputs[0], result);
+}
+
+void LowerOnnxTranspose(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const size_t rank = ShapeOf(to->Value(input)).size();
+  std::vector<int64_t> reversed;
+  for (size_t i = rank; i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
+  const std::vector<int64_t> perm = node.Ints("perm", reversed);
+  AxisOrder inverse(rank, -1);
+  Require(perm.size() == rank, "a permutation of another length");
+  for (size_t i = 0; i < rank; ++i) {
+    const int from = AxisOf(to->Value(input), perm[i]);
+    Require(inverse[static_cast<size_t>(from)] < 0, "no permutation");
+    inverse[static_cast<size_t>(from)] = static_cast<int>(i);
+  }
+  AxisOrder order;
+  for (const int axis : to->Place(input).order) {
+    order.push_back(inverse[static_cast<size_t>(axis)]);
+  }
+  to->Alias(node.outputs[0], input, order);
+}
+
+void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  Require(out.size() <= 4, "more than four axes");
+  const int axis = AxisOf(to->Out(node), node.Int("axis", 0));
+  AxisOrder order = Straight(out.size());
+  bool known = true;
+  for (size_t i = node.inputs.size(); i-- > 0;) {
+    const int input = to->InputIndex(node, i);
+    if (to->Value(input).constant) {
+      known &= to->ConstantOf(input).stored != nullptr;
+      continue;
+    }
+    order = to->Place(input).order;
+    known &= to->Place(input).numbers.known;
+  }
+  const Numbers target = to->TargetOf(node.outputs[0]);
+  const bool exact = known && target.known;
+  if (!exact) to->ShapesOnly(node);
+  const Numbers numbers = exact ? target : Numbers();
+  std::vector<uint32_t> parts;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const int input = to->InputIndex(node, i);
+    const uint32_t part =
+        to->As(input, order, DimsIn(ShapeOf(to->Value(input)), order));
+    const Numbers from = to->Place(input).numbers;
+    // For shapes, too: what is glued together must be of one type.
+    const bool same = exact ? false : from.dtype == numbers.dtype;
+    parts.push_back(
+        same ? part
+             : to->Requantised(to->Out(node).name + "/part" + std::to_string(i), part,
+                               from, numbers));
+  }
+  const int place = static_cast<int>(std::find(order.begin(), order.end(), axis) -
+                                     order.begin() + 4 - static_cast<int>(out.size()));
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
+  to->AddLayer(node.name, SLUICE_OP_CONCAT, parts, ofmap, {place});
+}
+
+void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const int axis = AxisOf(to->Value(input), node.Int("axis", 0));
+  std::vector<int64_t> begin(ShapeOf(to->Value(input)).size(), 0);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const std::vector<int64_t>& extent = ShapeOf(to->Out(node, i));
+    AddSlice(to, node, i, begin, extent, to->Place(input).order);
+    begin[static_cast<size_t>(axis)] += extent[static_cast<size_t>(axis)];
+  }
+}
+
+void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const bool listed = to->HasInput(node, 1);  // inputs since opset 10
+  const std::vector<int64_t> starts =
+      listed ? to->Integers(node, 1) : node.Ints("starts", {});
+  std::vector<int64_t> axes = node.Ints("axes", {});
+  if (to->HasInput(node, 3)) axes = to->Integers(node, 3);
+  if (axes.empty()) {
+    for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  }
+  if (to->HasInput(node, 4)) {
+    for (const int64_t step : to->Integers(node, 4)) {
+      Require(step == 1, "steps other than 1");
+    }
+  }
+  Require(axes.size() == starts.size(), "begins and axes of different lengths");
+  std::vector<int64_t> begin(shape.size(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = static_cast<size_t>(AxisOf(to->Value(input), axes[i]));
+    const int64_t from = starts[i] < 0 ? starts[i] + shape[axis] : starts[i];
+    begin[axis] = std::clamp<int64_t>(from, 0, shape[axis]);
+  }
+  AddSlice(to, node, 0, begin, ShapeOf(to->Out(node)), to->Place(input).order);
+}
+
+void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  Require(node.Text("mode", "constant") == "constant", "pads that repeat the tensor");
+  Require(shape.size() == 4, "other than two spatial axes");
+  Require(!to->HasInput(node, 3), "axes of pads");
+  const std::vector<int64_t> pads =
+      to->HasInput(node, 1) ? to->Integers(node, 1) : node.Ints("pads", {});
+  Require(pads.size() == 8, "pads of another length than the rank");
+  for (size_t a = 0; a < 4; ++a) {
+    Require(pads[a] >= 0 && pads[a + 4] >= 0, "negative pads");
+    Require(a >= 2 || (pads[a] == 0 && pads[a + 4] == 0), "pads of batch or channels");
+  }
+  Require(!to->HasInput(node, 2) || to->In(node, 2).constant,
+          "a pad value that is computed at run time");
+  const OnnxPlace place = to->Place(input);
+  const AxisOrder order = ChannelsLast(4);
+  const Numbers& n = place.numbers;
+  const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), n);
+  to->AddLayer(node.name, SLUICE_OP_PAD, {ifmap}, ofmap,
+               {0, static_cast<int32_t>(pads[2]), static_cast<int32_t>(pads[3]), 0,
+                n.known ? n.affine.zero : 0});
+}
+
+void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node) {
+  const int table = to->InputIndex(node, 0), index = to->InputIndex(node, 1);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(table));
+  const int axis = AxisOf(to->Value(table), node.Int("axis", 0));
+  if (to->Value(index).constant) {  // one slice of an activation
+    const std::vector<int64_t> at = to->Integers(node, 1);
+    Require(at.size() == 1, "several constant indices");
+    std::vector<int64_t> begin(shape.size(), 0), extent = shape;
+    begin[static_cast<size_t>(axis)] =
+        at[0] < 0 ? at[0] + shape[static_cast<size_t>(axis)] : at[0];
+    extent[static_cast<size_t>(axis)] = 1;
+    AxisOrder order;
+    const bool keeps = ShapeOf(to->Out(node)).size() == shape.size();
+    for (const int other : to->Place(table).order) {
+      if (keeps) {
+        order.push_back(other);
+      } else if (other != axis) {
+        order.push_back(other > axis ? other - 1 : other);
+      }
+    }
+    return AddSlice(to, node, 0, begin, extent, order);
+  }
+  Require(axis == 0 && shape.size() == 2, "a table that does not have two axes");
+  Require(to->Place(index).numbers.dtype == SLUICE_DTYPE_INT32,
+          "indices that are computed");
+  const uint32_t rows = to->Plain(table);
+  const Numbers numbers = to->Place(table).numbers;
+  if (!numbers.known) to->ShapesOnly(node);
+  const uint32_t indices = to->Plain(index);
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const AxisOrder order = Straight(out.size());
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
+  to->AddLayer(node.name, SLUICE_OP_GATHER, {rows, indices}, ofmap);
+}
+
+void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  Require(
+      shape.size() == 4 && out.size() == 4 && shape[0] == out[0] && shape[1] == out[1],
+      "other than two spatial axes");
+  const std::string mode = node.Text("mode", "nearest");
+  Require(mode == "nearest" || mode == "linear", "cubic interpolation");
+  const bool old = node.op == "Upsample" || to->model().opset < 11;
+  const std::string positions =
+      node.Text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+  const bool align = positions == "align_corners";
+  const bool half = positions == "half_pixel" || positions == "pytorch_half_pixel";
+  Require(align || half || positions == "asymmetric", "positions from a region");
+  const bool nearest = mode == "nearest";
+  const Numbers numbers = to->Place(input).numbers;
+  // Nearest values are the model's when both round positions down.
+  const bool exact = numbers.known &&
+                     (!nearest || (!align && !half &&
+                                   (old || node.Text("nearest_mode", "") == "floor")));
+  if (!exact) to->ShapesOnly(node);
+  const AxisOrder order = ChannelsLast(4);
+  const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
+  to->AddLayer(node.name,
+               nearest ? SLUICE_OP_RESIZE_NEAREST : SLUICE_OP_RESIZE_BILINEAR, {ifmap},
+               ofmap, {align ? 1 : 0, half ? 1 : 0});
+}
+
+void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {
+  Require(node.op != "If" && node.op != "Loop" && node.op != "Scan", "a subgraph");
+  std::vector<uint32_t> inputs, outputs;
+  uint64_t elements = 0;
+  for (const int input : node.inputs) {  // constants are the host's own
+    if (input < 0 || to->Value(input).constant) continue;
+    inputs.push_back(to->Plain(input));
+    elements += static_cast<uint64_t>(ElementsOf(ShapeOf(to->Value(input))));
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] < 0) continue;
+    const OnnxValue& value = to->Out(node, i);
+    const AxisOrder order = Straight(ShapeOf(value).size());
+    Numbers numbers;
+    if (value.type == kOnnxInt64 || value.type == kOnnxInt32) {
+      numbers.dtype = SLUICE_DTYPE_INT32;
+    }
+    outputs.push_back(
+        to->NewOutput(node, i, order, DimsIn(value.dims, order), numbers));
+    elements += static_cast<uint64_t>(ElementsOf(value.dims));
+  }
+  if (cycles == 0) cycles = std::clamp<uint64_t>(elements, 1, uint64_t{1} << 50);
+  const int32_t name = static_cast<int32_t>(to->graph().AddName(node.op));
+  to->graph().AddLayer(
+      node.name, SLUICE_OP_OPAQUE, inputs, outputs,
+      {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic on shapes that exporters leave in graphs, done at import.
+#include <algorithm>
+#include <cstring>
+
+#include "import/onnx/onnx_model.h"
+
+namespace sluice::import {
+namespace {
+
+constexpr size_t kMost = 4096;  // elements; shapes are short
+
+using Integers = std::vector<int64_t>;
+
+template <typename T>
+Integers Widened(const Bytes& data) {
+  std::vector<T> narrow(data.size() / sizeof(T));
+  std::memcpy(narrow.data(), data.data(), narrow.size() * sizeof(T));
+  return Integers(narrow.begin(), narrow.end());
+}
+
+void FromData(OnnxValue* value) {
+  if (value->data.size() > kMost * 8) return;
+  value->has_integers = true;
+  switch (value->type) {
+    case kOnnxInt64:
+      value->integers = Widened<int64_t>(value->data);
+      return;
+    case kOnnxInt32:
+      value->integers = Widened<int32_t>(value->data);
+      return;
+    default:
+      value->has_integers = false;
+  }
+}
+
+class Folder {
+ public:
+  explicit Folder(OnnxModel* model) : m_(*model) {}
+
+  void Run() {
+    for (OnnxValue& value : m_.values) {
+      if (value.has_data) FromData(&value);
+    }
+    for (const OnnxNode& node : m_.nodes) {
+      OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
+      if (out.has_integers || out.has_data) continue;
+      Integers result;
+      if (!Compute(node, &result) || result.size() > kMost) continue;
+      out.integers = std::move(result);
+      out.has_integers = out.constant = true;
+    }
+  }
+
+ private:
+  const OnnxValue* In(const OnnxNode& node, size_t i) const {
+    if (i >= node.inputs.size() || node.inputs[i] < 0) return nullptr;
+    return &m_.values[static_cast<size_t>(node.inputs[i])];
+  }
+  const Integers* Known(const OnnxNode& node, size_t i) const {
+    const OnnxValue* value = In(node, i);
+    return value != nullptr && value->has_integers ? &value->integers : nullptr;
+  }
+
+  bool Compute(const OnnxNode& node, Integers* out) const {
+    if (node.op == "Shape") return Shape(node, out);
+    const Integers* first = Known(node, 0);
+    if (first == nullptr) return false;
+    if (node.op == "Identity" || node.op == "Cast" || node.op == "Unsqueeze" ||
+        node.op == "Squeeze" || node.op == "Reshape") {
+      *out = *first;
+      return true;
+    }
+    if (node.op == "Gather") return Gather(node, *first, out);
+    if (node.op == "Slice") return Slice(node, *first, out);
+    if (node.op == "ConstantOfShape") return false;
+    if (node.op == "Concat") {
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        const Integers* part = Known(node, i);
+        if (part == nullptr) return false;
+        out->insert(out->end(), part->begin(), part->end());
+      }
+      return true;
+    }
+    return Binary(node, *first, out);
+  }
+
+  bool Shape(const OnnxNode& node, Integers* out) const {
+    const OnnxValue* value = In(node, 0);
+    if (value == nullptr || !value->has_shape) return false;
+    const int64_t rank = static_cast<int64_t>(value->dims.size());
+    const auto at = [&](int64_t i) {
+      return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank);
+    };
+    const int64_t begin = at(node.Int("start", 0)), end = at(node.Int("end", rank));
+    if (end > begin)
+      out->assign(value->dims.begin() + begin, value->dims.begin() + end);
+    return true;
+  }
+
+  bool Gather(const OnnxNode& node, const Integers& from, Integers* out) const {
+    const Integers* indices = Known(node, 1);
+    if (indices == nullptr || node.Int("axis", 0) != 0) return false;
+    const int64_t size = static_cast<int64_t>(from.size());
+    for (int64_t i : *indices) {
+      if (i < 0) i += size;
+      if (i < 0 || i >= size) return false;
+      out->push_back(from[static_cast<size_t>(i)]);
+    }
+    return true;
+  }
+
+  bool Slice(const OnnxNode& node, const Integers& from, Integers* out) const {
+    const Integers *begin = Known(node, 1), *end = Known(node, 2);
+    const Integers* step = Known(node, 4);
+    if (begin == nullptr || end == nullptr || begin->size() != 1 || end->size() != 1) {
+      return false;
+    }
+    if (step != nullptr && *step != Integers{1}) return false;
+    const int64_t size = static_cast<int64_t>(from.size());
+    const auto at = [&](int64_t i) {
+      return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+    };
+    for (int64_t i = at((*begin)[0]); i < at((*end)[0]); ++i) {
+      out->push_back(from[static_cast<size_t>(i)]);
+    }
+    return true;
+  }
+
+  bool Binary(const OnnxNode& node, const Integers& a, Integers* out) const {
+    const Integers* b = Known(node, 1);
+    if (b == nullptr || a.empty() || b->empty()) return false;
+    if (a.size() != b->size() && a.size() != 1 && b->size() != 1) return false;
+    for (size_t i = 0; i < std::max(a.size(), b->size()); ++i) {
+      const int64_t x = a[a.size() == 1 ? 0 : i], y = (*b)[b->size() == 1 ? 0 : i];
+      int64_t z = 0;
+      bool overflow = false;
+      if (node.op == "Add") {
+        overflow = __builtin_add_overflow(x, y, &z);
+      } else if (node.op == "Sub") {
+        overflow = __builtin_sub_overflow(x, y, &z);
+      } else if (node.op == "Mul") {
+        overflow = __builtin_mul_overflow(x, y, &z);
+      } else if (node.op == "Div" && y != 0 && y != -1) {
+        z = x / y;
+      } else {
+        return false;
+      }
+      if (overflow) return false;
+      out->push_back(z);
+    }
+    return true;
+  }
+
+  OnnxModel& m_;
+};
+
+}  // namespace
+
+void FoldIntegers(OnnxModel* model) { Folder(model).Run(); }
+
+}  // namespace sluice::import

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX values as tensors of the graph: how they lie, what their numbers stand for.
+//
+// Input    a checked model; nodes in topological order
+// Output   tensors and layers in the graph writer. Values keep the order of axes in
+// which
+//          they were computed (channels last behind a convolution); transpositions and
+//          reshapes only note what is seen, and bytes are moved where a reader needs
+//          another order.
+//          Numbers: where the model is quantised (QuantizeLinear around an operator, or
+//          QLinear operators) layers compute the model's integers: convolutions, matrix
+//          products and requantisations are rounded once, as ONNX does but for ties
+//          (away from zero, not to even); sums and products to within one step.
+//          Floating-point operators become int8 layers of the same shapes with seeded
+//          weights, and are counted in `shapes_only`.
+// Errors   Unsupported: this node cannot be expressed (the rest may go on);
+//          Error(kBadInput): the model is wrong
+#ifndef SLUICE_IMPORT_ONNX_ONNX_LOWERING_H_
+#define SLUICE_IMPORT_ONNX_ONNX_LOWERING_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/graph_writer.h"
+#include "import/import_result.h"
+#include "import/lowering_rules.h"
+#include "import/onnx/onnx_model.h"
+#include "import/quantisation.h"
+
+namespace sluice::import {
+
+// Axes of a value in the order in which they lie, outermost first.
+using AxisOrder = std::vector<int>;
+
+// Quantisation of a stored value. known: from the model; else it only stands for
+// shapes.
+struct Numbers {
+  bool known = false;
+  uint8_t dtype = SLUICE_DTYPE_INT8;
+  Affine affine = {1.0f / 16, 0};
+  double rms = 32;  // expected, in steps; of values that are not known
+};
+
+struct OnnxPlace {
+  uint32_t tensor = kNoTensor;
+  AxisOrder order;
+  Numbers numbers;
+  int layer = -1;            // that computes it and can take in activations behind it
+  int act_min = 0;           // index of that layer's ACT_MIN; ACT_MAX follows
+  bool per_channel = false;  // the layer also takes in factors and biases of channels
+};
+
+// A constant with its quantisation: a weight or a bias.
+struct OnnxConstant {
+  const OnnxValue* stored = nullptr;  // 8- or 32-bit integers; nullptr: not quantised
+  std::vector<float> scales;          // one, or one per slice of axis
+  std::vector<int64_t> zeros;
+  int axis = 0;
+};
+
+class OnnxLowering {
+ public:
+  OnnxLowering(const OnnxModel& model, GraphWriter* graph, ImportResult* result);
+
+  const OnnxModel& model() const { return model_; }
+  GraphWriter& graph() { return *graph_; }
+
+  // Values of a node. Absent optional inputs have index -1.
+  int InputIndex(const OnnxNode& node, size_t i) const;
+  bool HasInput(const OnnxNode& node, size_t i) const;
+  const OnnxValue& In(const OnnxNode& node, size_t i) const;
+  const OnnxValue& Out(const OnnxNode& node, size_t i = 0) const;
+  const OnnxValue& Value(int index) const {
+    return model_.values[static_cast<size_t>(index)];
+  }
+  // Integers that must be known at import: axes, shapes, begins.
+  std::vector<int64_t> Integers(const OnnxNode& node, size_t i) const;
+
+  // Where a value lies; made on first use (constants: seeded or as stored).
+  const OnnxPlace& Place(int value);
+  // Its bytes in this order of axes, seen as these dims (their product agrees).
+  uint32_t As(int value, const AxisOrder& order, const Dims& dims);
+  // In its own order of axes, at most four of them.
+  uint32_t Plain(int value);
+  void SetPlace(int value, OnnxPlace place) {
+    places_[static_cast<size_t>(value)] = std::move(place);
+  }
+  // The value is another one, seen with other axes.
+  void Alias(int value, int of, AxisOrder order);
+
+  // What the value will be quantised to: by the QuantizeLinear nodes that read it
+  // (behind a ReLU or Clip, too); not known where there is none.
+  Numbers TargetOf(int value) const;
+  bool ReadOnce(int value) const;
+  OnnxConstant ConstantOf(int value) const;
+  // Input `at` of a QLinear operator, quantised by its inputs `scale` and `zero`.
+  OnnxConstant QuantisedBy(const OnnxNode& node, size_t at, size_t scale,
+                           size_t zero) const;
+  // Scale and zero point given as two constant inputs.
+  Numbers ScaleAndZero(const OnnxNode& node, size_t scale, size_t zero) const;
+
+  // A new tensor for output i of the node, in this order; its place is set.
+  uint32_t NewOutput(const OnnxNode& node, size_t i, const AxisOrder& order,
+                     const Dims& dims, const Numbers& numbers);
+  uint32_t NewTensor(const std::string& name, const Dims& dims, const Numbers& numbers);
+  // Layers; the number of the new one.
+  int AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
+               uint32_t output, std::vector<int32_t> attributes = {});
+  uint32_t Seeded(const std::string& name, const Dims& dims);
+  // `tensor` requantised, or itself when nothing changes.
+  uint32_t Requantised(const std::string& name, uint32_t tensor, const Numbers& from,
+                       const Numbers& to);
+
+  // This node's numbers are not the model's.
+  void ShapesOnly(const OnnxNode& node) {
+    CountOperator(&result_->shapes_only, node.op, "");
+  }
+
+  struct Mark {
+    GraphWriter::Mark graph;
+    std::vector<OnnxPlace> places;
+    std::vector<UnsupportedOperator> shapes_only;
+  };
+  Mark Now() const { return {graph_->Now(), places_, result_->shapes_only}; }
+  void Rewind(const Mark& mark);
+
+  // Graph inputs before, outputs after all nodes.
+  void PlaceInputs();
+  void PlaceOutputs();
+
+ private:
+  void MakeConstant(int value, const AxisOrder& order, const Dims& dims,
+                    OnnxPlace* place);
+  uint32_t Transposed(int value, const AxisOrder& order, const Dims& dims);
+  void Describe(const char* what, int value);
+
+  const OnnxModel& model_;
+  GraphWriter* graph_;
+  ImportResult* result_;
+  std::vector<OnnxPlace> places_;  // by value
+  std::map<std::pair<int, std::pair<AxisOrder, Dims>>, uint32_t> moved_;
+};
+
+// Facts that throw Unsupported or Error when they do not hold.
+const std::vector<int64_t>& ShapeOf(const OnnxValue& value);  // every extent >= 1
+Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order);  // <= 4 axes
+AxisOrder Straight(size_t rank);                                         // 0 1 2 ...
+AxisOrder ChannelsLast(size_t rank);                                     // 0 2 3 .. 1
+int AxisOf(const OnnxValue& value, int64_t axis);  // negative ones from the end
+// Bytes of a constant with its axes in another order.
+Bytes Permuted(const OnnxValue& value, const AxisOrder& order);
+
+// By the kind of work; each looks at node.op again.
+void LowerOnnxConv(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxTransposedConv(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxMatmul(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxGlobalPool(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxBatchNorm(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxLayerNorm(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxReduce(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxArgmax(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxDequantise(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxSame(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxReshape(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxTranspose(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node);
+// Any node whose shapes are known, executed by the host in `cycles`.
+void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_ONNX_ONNX_LOWERING_H_

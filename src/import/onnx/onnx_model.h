@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ONNX file, checked and taken apart into plain structs.
+//
+// Input    untrusted bytes; values for dynamic dimensions; the caller's functions that
+//          read constants in other files
+// Output   values with shapes (ONNX's own shape inference), nodes in a topological
+//          order, constants with their bytes; integers that shape arithmetic yields
+// Errors   Error(kBadInput): no ONNX, a cycle, a value nobody writes, two writers, an
+//          element type or shape that is missing or unknown, external data that are
+//          absent or too short; each names the node or tensor. Error(kBadArgument): a
+//          dimension that nobody asked for
+// Cost     linear in the file; constants are copied once
+#ifndef SLUICE_IMPORT_ONNX_ONNX_MODEL_H_
+#define SLUICE_IMPORT_ONNX_ONNX_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/bytes.h"
+#include "sluice/import.h"
+
+namespace sluice::import {
+
+// The element types that matter here, with ONNX's numbers.
+enum OnnxType {
+  kOnnxFloat = 1,
+  kOnnxUint8 = 2,
+  kOnnxInt8 = 3,
+  kOnnxUint16 = 4,
+  kOnnxInt16 = 5,
+  kOnnxInt32 = 6,
+  kOnnxInt64 = 7,
+  kOnnxBool = 9,
+  kOnnxFloat16 = 10,
+  kOnnxDouble = 11,
+  kOnnxUint32 = 12,
+  kOnnxUint64 = 13,
+  kOnnxBfloat16 = 16,
+};
+
+struct OnnxValue {
+  std::string name;
+  int type = 0;  // OnnxType; 0 = unknown
+  bool has_shape = false;
+  std::vector<int64_t> dims;  // all known where has_shape
+  bool constant = false;      // computed from constants alone
+  bool has_data = false;      // stored in the file
+  Bytes data;                 // little-endian elements
+  bool has_integers = false;
+  std::vector<int64_t> integers;  // of small integer constants, computed ones included
+  int producer = -1;              // node
+  std::vector<int> readers;       // nodes, once each
+  bool is_output = false;
+};
+
+struct OnnxAttribute {
+  int64_t i = 0;
+  float f = 0;
+  std::string s;
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+};
+
+struct OnnxNode {
+  std::string name;          // or "node 7" when it has none
+  std::string op;            // "Conv", "com.microsoft.QLinearAdd"
+  std::vector<int> inputs;   // values; -1 = absent
+  std::vector<int> outputs;  // likewise
+  std::map<std::string, OnnxAttribute> attributes;
+
+  bool Has(const std::string& attribute) const {
+    return attributes.count(attribute) != 0;
+  }
+  int64_t Int(const std::string& attribute, int64_t otherwise) const;
+  float Float(const std::string& attribute, float otherwise) const;
+  std::string Text(const std::string& attribute, const std::string& otherwise) const;
+  std::vector<int64_t> Ints(const std::string& attribute,
+                            std::vector<int64_t> otherwise) const;
+};
+
+struct OnnxModel {
+  int64_t opset = 0;  // of the default domain
+  std::vector<OnnxValue> values;
+  std::vector<OnnxNode> nodes;
+  std::vector<int> inputs, outputs;  // values; constants are no inputs
+};
+
+using OnnxDims = std::map<std::string, int64_t>;  // "batch" or "input:0" -> extent
+
+OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
+                        const sluice_external_files_t* external);
+
+// Bytes of one element; 0 for types this importer does not hold.
+size_t OnnxTypeBytes(int type);
+std::string OnnxTypeName(int type);
+// Elements of a shape; 1 for a scalar.
+int64_t ElementsOf(const std::vector<int64_t>& dims);
+
+// Fills `integers` of values that shape arithmetic computes from constants and shapes.
+void FoldIntegers(OnnxModel* model);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_ONNX_ONNX_MODEL_H_

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/quantisation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sluice/ops.h"
+
+namespace sluice::import {
+
+namespace {
+
+Factor Split(double factor, double (*rounded)(double)) {
+  if (factor == 0) return {0, 0};
+  int shift = 0;
+  const double fraction = std::frexp(factor, &shift);
+  int64_t multiplier = static_cast<int64_t>(rounded(fraction * 2147483648.0));
+  if (multiplier == int64_t{1} << 31) {
+    multiplier /= 2;
+    ++shift;
+  }
+  if (shift < -31) return {0, 0};
+  return {static_cast<int32_t>(multiplier), shift};
+}
+
+}  // namespace
+
+Factor QuantiseFactor(double factor) { return Split(factor, std::round); }
+
+Factor QuantiseFactorUp(double factor) { return Split(factor, std::ceil); }
+
+Range DtypeRange(uint8_t dtype) {
+  switch (dtype) {
+    case SLUICE_DTYPE_INT8:
+      return {-128, 127};
+    case SLUICE_DTYPE_UINT8:
+      return {0, 255};
+    case SLUICE_DTYPE_INT16:
+      return {-32768, 32767};
+    default:
+      return {INT32_MIN, INT32_MAX};
+  }
+}
+
+Range ClampRange(uint8_t dtype, const Affine& affine, float low, float high) {
+  Range range = DtypeRange(dtype);
+  // In double and bounded before the cast: a tiny scale must not overflow.
+  const auto stored = [&](float real) {
+    const double steps = std::round(real / affine.scale);
+    return static_cast<int32_t>(std::clamp(steps, -1073741824.0, 1073741823.0) +
+                                affine.zero);
+  };
+  if (std::isfinite(low)) range.min = std::max(range.min, stored(low));
+  if (std::isfinite(high)) range.max = std::min(range.max, stored(high));
+  return range;
+}
+
+std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out_dtype,
+                                 const Affine& out,
+                                 const std::function<float(float)>& f) {
+  const Range range = DtypeRange(out_dtype);
+  const float inverse = 1.0f / out.scale;
+  std::vector<uint8_t> table(256);
+  for (int bits = 0; bits < 256; ++bits) {
+    const int value = in_dtype == SLUICE_DTYPE_INT8 && bits > 127 ? bits - 256 : bits;
+    const float real = f(in.scale * static_cast<float>(value - in.zero));
+    const float steps = std::round(real * inverse);
+    const float stored =
+        std::clamp(steps + static_cast<float>(out.zero), static_cast<float>(range.min),
+                   static_cast<float>(range.max));
+    table[static_cast<size_t>(bits)] =
+        static_cast<uint8_t>(static_cast<int32_t>(stored));
+  }
+  return table;
+}
+
+std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
+                                          const Range& range) {
+  const Factor factor =
+      QuantiseFactor(static_cast<double>(in.scale) / static_cast<double>(out.scale));
+  std::vector<int32_t> a(SLUICE_REQUANTIZE_ATTRIBUTES);
+  a[SLUICE_REQUANTIZE_INPUT_ZERO] = in.zero;
+  a[SLUICE_REQUANTIZE_MULTIPLIER] = factor.multiplier;
+  a[SLUICE_REQUANTIZE_SHIFT] = factor.shift;
+  a[SLUICE_REQUANTIZE_OUTPUT_ZERO] = out.zero;
+  a[SLUICE_REQUANTIZE_ACT_MIN] = range.min;
+  a[SLUICE_REQUANTIZE_ACT_MAX] = range.max;
+  return a;
+}
+
+std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
+                                   const Affine& out, const Range& range) {
+  constexpr int kLeftShift = 20;
+  const double twice = static_cast<double>(2 * std::max(x0.scale, x1.scale));
+  const Factor f0 = QuantiseFactor(static_cast<double>(x0.scale) / twice);
+  const Factor f1 = QuantiseFactor(static_cast<double>(x1.scale) / twice);
+  const Factor f =
+      QuantiseFactor(twice / ((1 << kLeftShift) * static_cast<double>(out.scale)));
+  return {kLeftShift, x0.zero,  f0.multiplier, f0.shift, x1.zero,   f1.multiplier,
+          f1.shift,   out.zero, f.multiplier,  f.shift,  range.min, range.max};
+}
+
+std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
+                                       const Affine& out, const Range& range) {
+  const Factor f = QuantiseFactor(static_cast<double>(x0.scale * x1.scale / out.scale));
+  std::vector<int32_t> a(SLUICE_BINARY_ATTRIBUTES);
+  a[SLUICE_BINARY_ZERO0] = x0.zero;
+  a[SLUICE_BINARY_ZERO1] = x1.zero;
+  a[SLUICE_BINARY_OUTPUT_ZERO] = out.zero;
+  a[SLUICE_BINARY_OUT_MULTIPLIER] = f.multiplier;
+  a[SLUICE_BINARY_OUT_SHIFT] = f.shift;
+  a[SLUICE_BINARY_ACT_MIN] = range.min;
+  a[SLUICE_BINARY_ACT_MAX] = range.max;
+  return a;
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TensorFlow Lite model -> a graph for the scheduler.
+//
+// Input    the untrusted bytes of a .tflite file (int8 or uint8 quantised, one
+// subgraph,
+//          fixed shapes)
+// Output   graph.fbs bytes whose execution by ops.h gives the bytes that TensorFlow
+//          Lite's reference kernels give, and a summary
+// Errors   Error(kBadInput): damaged file, or operators that cannot be expressed, all
+//          of them listed with their counts
+// Cost     linear in the file; the constants are held twice
+#ifndef SLUICE_IMPORT_TFLITE_IMPORT_TFLITE_H_
+#define SLUICE_IMPORT_TFLITE_IMPORT_TFLITE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "import/import_result.h"
+
+namespace sluice::import {
+
+struct TfliteImportOptions {
+  std::string name;            // of the graph
+  bool allow_opaque = false;   // what cannot be expressed runs on the host
+  uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element in and out
+  uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
+};
+
+ImportResult ImportTflite(const uint8_t* bytes, size_t size,
+                          const TfliteImportOptions& options);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_TFLITE_IMPORT_TFLITE_H_

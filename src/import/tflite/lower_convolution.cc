@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions, fully connected layers and matrix products.
+#include <algorithm>
+#include <cstring>
+
+#include "import/error.h"
+#include "import/tflite/tflite_lowering.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+// How the reference kernels scale a sum of products:
+//   kLayer    one factor per layer, input scale * weight scale rounded to float32
+//   (uint8) kChannel  one per channel, the product in double kReal     multiplied in
+//   double and rounded once (fully connected)
+enum class Scaling { kLayer, kChannel, kReal };
+
+std::vector<int32_t> ReadBias(const Lowering& to, const TfliteOperator& op,
+                              size_t index, size_t channels) {
+  std::vector<int32_t> bias(channels, 0);
+  if (!to.HasInput(op, index)) return bias;
+  const TfliteTensor& tensor = to.In(op, index);
+  Require(tensor.data != nullptr, "a bias that is computed at run time");
+  Require(static_cast<tflite::TensorType>(tensor.type) == tflite::TensorType::INT32,
+          "a bias that is not int32");
+  if (tensor.data_bytes != channels * 4) {
+    throw Error(Fault::kBadInput, "bias " + tensor.name + " has " +
+                                      std::to_string(tensor.data_bytes / 4) +
+                                      " elements for " + std::to_string(channels) +
+                                      " channels");
+  }
+  std::memcpy(bias.data(), tensor.data, tensor.data_bytes);
+  return bias;
+}
+
+// The weight's one zero point: that of the tensor, or 0 when quantised per axis.
+int32_t CheckWeight(const TfliteTensor& input, const TfliteTensor& weight, int axis,
+                    size_t channels) {
+  Require(weight.data != nullptr, "a weight that is computed at run time");
+  Require(EightBit(weight) == EightBit(input),
+          "a weight of another type than the input");
+  Require(!weight.scales.empty(), "a weight without quantisation");
+  if (weight.scales.size() == 1) return static_cast<int32_t>(weight.zero_points[0]);
+  Require(weight.quantised_axis == axis && weight.scales.size() == channels,
+          "a weight quantised along another axis than output channels");
+  Require(std::all_of(weight.zero_points.begin(), weight.zero_points.end(),
+                      [](int64_t zero) { return zero == 0; }),
+          "per-axis zero points other than 0");
+  return 0;
+}
+
+// int32 [K, 3] = bias, multiplier, shift.
+uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
+                       const TfliteTensor& input, const TfliteTensor& weight,
+                       const std::vector<int32_t>& bias, Scaling scaling) {
+  const TfliteTensor& out = to->Out(op);
+  const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
+  std::vector<int32_t> rows;
+  for (size_t k = 0; k < bias.size(); ++k) {
+    const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
+    const double product = scaling == Scaling::kLayer
+                               ? static_cast<double>(in_affine.scale * scale)
+                               : static_cast<double>(in_affine.scale) * scale;
+    const double factor_real = product / static_cast<double>(out_affine.scale);
+    const Factor factor = scaling == Scaling::kReal ? QuantiseFactorUp(factor_real)
+                                                    : QuantiseFactor(factor_real);
+    rows.insert(rows.end(), {bias[k], factor.multiplier, factor.shift});
+  }
+  return to->graph().AddConstant(out.name + "/parameters", SLUICE_DTYPE_INT32,
+                                 {static_cast<int32_t>(bias.size()), 3}, rows.data(),
+                                 rows.size() * 4);
+}
+
+struct Geometry {
+  tflite::Padding padding;
+  int32_t stride_h, stride_w, dilation_h, dilation_w;
+  tflite::Activation activation;
+};
+
+template <typename Options>
+Geometry GeometryOf(const Options& o) {
+  return {o.padding(),    o.stride_h(),   o.stride_w(),
+          o.dilation_h(), o.dilation_w(), o.activation()};
+}
+
+std::vector<int32_t> ConvAttributes(const Geometry& g, const Pads& vertical,
+                                    const Pads& horizontal, int32_t groups,
+                                    int32_t input_zero, int32_t weight_zero,
+                                    int32_t output_zero, const Range& range) {
+  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  a[SLUICE_CONV_STRIDE_H] = g.stride_h;
+  a[SLUICE_CONV_STRIDE_W] = g.stride_w;
+  a[SLUICE_CONV_DILATION_H] = g.dilation_h;
+  a[SLUICE_CONV_DILATION_W] = g.dilation_w;
+  a[SLUICE_CONV_PAD_TOP] = vertical.before;
+  a[SLUICE_CONV_PAD_LEFT] = horizontal.before;
+  a[SLUICE_CONV_PAD_BOTTOM] = vertical.after;
+  a[SLUICE_CONV_PAD_RIGHT] = horizontal.after;
+  a[SLUICE_CONV_GROUPS] = groups;
+  a[SLUICE_CONV_INPUT_ZERO] = input_zero;
+  a[SLUICE_CONV_WEIGHT_ZERO] = weight_zero;
+  a[SLUICE_CONV_OUTPUT_ZERO] = output_zero;
+  a[SLUICE_CONV_ACT_MIN] = range.min;
+  a[SLUICE_CONV_ACT_MAX] = range.max;
+  return a;
+}
+
+void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
+  Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
+          "operands that do not have four axes");
+}
+
+}  // namespace
+
+void LowerConvolution(Lowering* to, const TfliteOperator& op) {
+  const bool depthwise =
+      op.code == static_cast<int>(tflite::BuiltinOperator::DEPTHWISE_CONV_2D);
+  const auto* conv_options = op.wire->builtin_options_as_Conv2DOptions();
+  const auto* depthwise_options = op.wire->builtin_options_as_DepthwiseConv2DOptions();
+  Require(depthwise ? depthwise_options != nullptr : conv_options != nullptr,
+          "missing options");
+  const Geometry g =
+      depthwise ? GeometryOf(*depthwise_options) : GeometryOf(*conv_options);
+
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& weight = to->In(op, 1);
+  const TfliteTensor& out = to->Out(op);
+  RequireRank4(input, weight, out);
+  Require(EightBit(input) == EightBit(out), "an output of another type than the input");
+  const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
+  const int32_t channels = o[3];
+  int32_t groups = 0;
+  if (depthwise) {
+    Require(w[0] == 1 && w[3] == channels && channels % in[3] == 0,
+            "a weight that does not fit the channels");
+  } else {
+    Require(w[0] == channels && in[3] % w[3] == 0 && channels % (in[3] / w[3]) == 0,
+            "a weight that does not fit the channels");
+    groups = in[3] / w[3];
+  }
+  const bool same = g.padding == tflite::Padding::SAME;
+  const Pads vertical = PadsOf(same, in[1], o[1], w[1], g.stride_h, g.dilation_h);
+  const Pads horizontal = PadsOf(same, in[2], o[2], w[2], g.stride_w, g.dilation_w);
+  const int32_t weight_zero =
+      CheckWeight(input, weight, depthwise ? 3 : 0, static_cast<size_t>(channels));
+  const auto bias = ReadBias(*to, op, 2, static_cast<size_t>(channels));
+  const Scaling scaling =
+      EightBit(input) == SLUICE_DTYPE_UINT8 ? Scaling::kLayer : Scaling::kChannel;
+
+  const uint32_t ifmap = to->Input(op, 0);
+  const uint32_t filter = to->Input(op, 1);
+  const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
+  to->AddLayer(
+      op, depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
+      {ifmap, filter, parameters}, to->Output(op),
+      ConvAttributes(g, vertical, horizontal, groups, AffineOf(input).zero, weight_zero,
+                     AffineOf(out).zero, Clamped(out, static_cast<int>(g.activation))));
+}
+
+void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
+  Require(options != nullptr, "missing options");
+  const Geometry g = {
+      options->padding(),   options->stride_h(), options->stride_w(), 1, 1,
+      options->activation()};
+  const TfliteTensor& weight = to->In(op, 1);
+  const TfliteTensor& input = to->In(op, 2);
+  const TfliteTensor& out = to->Out(op);
+  RequireRank4(input, weight, out);
+  Require(EightBit(input) == EightBit(out), "an output of another type than the input");
+  const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
+  Require(w[0] == o[3] && w[3] == in[3], "a weight that does not fit the channels");
+  // The pads are those of the forward convolution from the output to the input.
+  const bool same = g.padding == tflite::Padding::SAME;
+  const Pads vertical = PadsOf(same, o[1], in[1], w[1], g.stride_h, 1);
+  const Pads horizontal = PadsOf(same, o[2], in[2], w[2], g.stride_w, 1);
+  const size_t channels = static_cast<size_t>(o[3]);
+  const int32_t weight_zero = CheckWeight(input, weight, 0, channels);
+  const auto bias = ReadBias(*to, op, 3, channels);
+  const Scaling scaling =
+      EightBit(input) == SLUICE_DTYPE_UINT8 ? Scaling::kLayer : Scaling::kChannel;
+
+  const uint32_t ifmap = to->Input(op, 2);
+  const uint32_t filter = to->Input(op, 1);
+  const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
+  to->AddLayer(
+      op, SLUICE_OP_TRANSPOSED_CONV, {ifmap, filter, parameters}, to->Output(op),
+      ConvAttributes(g, vertical, horizontal, 0, AffineOf(input).zero, weight_zero,
+                     AffineOf(out).zero, Clamped(out, static_cast<int>(g.activation))));
+}
+
+void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
+  Require(options != nullptr, "missing options");
+  Require(options->weights_format() == 0, "shuffled weights");
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& weight = to->In(op, 1);
+  const TfliteTensor& out = to->Out(op);
+  Require(EightBit(input) == EightBit(out), "an output of another type than the input");
+  Require(weight.shape.size() == 2, "a weight that does not have two axes");
+  const int32_t units = DimsOf(weight)[0], depth = DimsOf(weight)[1];
+  const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+  const int64_t elements = int64_t{in[0]} * in[1] * in[2] * in[3];
+  const int64_t rows = elements / depth;
+  Require(elements % depth == 0 && rows * units == int64_t{o[0]} * o[1] * o[2] * o[3],
+          "extents that do not fit the weight");
+  const int32_t weight_zero = CheckWeight(input, weight, 0, static_cast<size_t>(units));
+  const auto bias = ReadBias(*to, op, 2, static_cast<size_t>(units));
+
+  uint32_t ifmap = to->Input(op, 0);
+  Dims out_dims = DimsOf(out);
+  const bool rows_agree = in[0] == o[0] && in[1] == o[1] && in[2] == o[2];
+  if (in[3] != depth || o[3] != units || !rows_agree) {
+    ifmap = to->Reshaped(ifmap, input, {static_cast<int32_t>(rows), depth});
+    out_dims = {static_cast<int32_t>(rows), units};
+  }
+  const uint32_t filter = to->Input(op, 1);
+  const uint32_t parameters =
+      AddParameters(to, op, input, weight, bias, Scaling::kReal);
+  const uint32_t ofmap = to->OpenOutput(op, out_dims);
+  const Range range = Clamped(out, static_cast<int>(options->activation()));
+  std::vector<int32_t> attributes = ConvAttributes(
+      {}, {}, {}, 0, AffineOf(input).zero, weight_zero, AffineOf(out).zero, range);
+  attributes[SLUICE_CONV_ROUNDING] = 1;
+  to->AddLayer(op, SLUICE_OP_FULLY_CONNECTED, {ifmap, filter, parameters}, ofmap,
+               attributes);
+  to->CloseOutput(op, ofmap);
+}
+
+void LowerMatmul(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_BatchMatMulOptions();
+  Require(options != nullptr, "missing options");
+  Require(!options->adj_x(), "a transposed first operand");
+  const TfliteTensor& a = to->In(op, 0);
+  const TfliteTensor& b = to->In(op, 1);
+  const TfliteTensor& out = to->Out(op);
+  Require(EightBit(a) == SLUICE_DTYPE_INT8 && EightBit(b) == SLUICE_DTYPE_INT8 &&
+              EightBit(out) == SLUICE_DTYPE_INT8,
+          "operands that are not int8");
+  const Extents ea = ExtentsOf(a), eb = ExtentsOf(b), o = ExtentsOf(out);
+  Require(ea[0] == eb[0] && ea[1] == eb[1] && ea[0] == o[0] && ea[1] == o[1],
+          "batch axes that broadcast");
+  const double product = static_cast<double>(AffineOf(a).scale * AffineOf(b).scale);
+  const Factor factor =
+      QuantiseFactor(product / static_cast<double>(AffineOf(out).scale));
+  const Range range = DtypeRange(SLUICE_DTYPE_INT8);
+  std::vector<int32_t> attributes(SLUICE_MATMUL_ATTRIBUTES);
+  attributes[SLUICE_MATMUL_TRANSPOSE_B] = options->adj_y() ? 1 : 0;
+  attributes[SLUICE_MATMUL_A_ZERO] = AffineOf(a).zero;
+  attributes[SLUICE_MATMUL_B_ZERO] = AffineOf(b).zero;
+  attributes[SLUICE_MATMUL_OUTPUT_ZERO] = AffineOf(out).zero;
+  attributes[SLUICE_MATMUL_MULTIPLIER] = factor.multiplier;
+  attributes[SLUICE_MATMUL_SHIFT] = factor.shift;
+  attributes[SLUICE_MATMUL_ACT_MIN] = range.min;
+  attributes[SLUICE_MATMUL_ACT_MAX] = range.max;
+  const uint32_t first = to->Input(op, 0);
+  const uint32_t second = to->Input(op, 1);
+  to->AddLayer(op, SLUICE_OP_BATCH_MATMUL, {first, second}, to->Output(op), attributes);
+}
+
+}  // namespace sluice::import

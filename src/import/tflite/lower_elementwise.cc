@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling, arithmetic on two operands, activations, softmax and reductions.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "import/error.h"
+#include "import/tflite/tflite_lowering.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::BuiltinOperator;
+
+bool Is(const TfliteOperator& op, BuiltinOperator code) {
+  return op.code == static_cast<int>(code);
+}
+
+void AddLookup(Lowering* to, const TfliteOperator& op,
+               const std::vector<uint8_t>& table) {
+  const uint8_t dtype = EightBit(to->Out(op));
+  const uint32_t input = to->Input(op, 0);
+  const uint32_t constant = to->graph().AddConstant(to->Out(op).name + "/table", dtype,
+                                                    {256}, table.data(), table.size());
+  to->AddLayer(op, SLUICE_OP_LOOKUP, {input, constant}, to->Output(op));
+}
+
+// Two slopes, each applied with the integer rounding of scale().
+std::vector<uint8_t> LeakyTable(const TfliteTensor& input, const TfliteTensor& out,
+                                float alpha) {
+  const Affine in = AffineOf(input), o = AffineOf(out);
+  const double factor = static_cast<double>(in.scale / o.scale);
+  const Factor identity = QuantiseFactor(factor);
+  const Factor leak = QuantiseFactor(static_cast<double>(in.scale * alpha / o.scale));
+  const auto scale = [](int64_t x, const Factor& f) {
+    const int left = std::max(f.shift, 0), right = std::max(-f.shift, 0);
+    const int64_t product = (x << left) * f.multiplier;
+    const int64_t nudge = product >= 0 ? (1 << 30) : 1 - (1 << 30);
+    const int64_t high = (product + nudge) / (int64_t{1} << 31);
+    if (right == 0) return high;
+    const int64_t half = int64_t{1} << (right - 1);
+    return high >= 0 ? (high + half) >> right : -((-high + half) >> right);
+  };
+  const uint8_t dtype = EightBit(out);
+  const Range range = DtypeRange(dtype);
+  std::vector<uint8_t> table(256);
+  for (int bits = 0; bits < 256; ++bits) {
+    const int stored = dtype == SLUICE_DTYPE_INT8 && bits > 127 ? bits - 256 : bits;
+    const int64_t value = stored - in.zero;
+    const int64_t result = o.zero + scale(value, value >= 0 ? identity : leak);
+    table[static_cast<size_t>(bits)] =
+        static_cast<uint8_t>(std::clamp<int64_t>(result, range.min, range.max));
+  }
+  return table;
+}
+
+uint16_t BinaryCode(const TfliteOperator& op) {
+  switch (static_cast<BuiltinOperator>(op.code)) {
+    case BuiltinOperator::ADD:
+      return SLUICE_OP_ADD;
+    case BuiltinOperator::SUB:
+      return SLUICE_OP_SUB;
+    case BuiltinOperator::MUL:
+      return SLUICE_OP_MUL;
+    case BuiltinOperator::MINIMUM:
+      return SLUICE_OP_MINIMUM;
+    default:
+      return SLUICE_OP_MAXIMUM;
+  }
+}
+
+int FusedActivation(const TfliteOperator& op) {
+  if (const auto* add = op.wire->builtin_options_as_AddOptions()) {
+    return static_cast<int>(add->activation());
+  }
+  if (const auto* sub = op.wire->builtin_options_as_SubOptions()) {
+    return static_cast<int>(sub->activation());
+  }
+  if (const auto* mul = op.wire->builtin_options_as_MulOptions()) {
+    return static_cast<int>(mul->activation());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void LowerPool(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_Pool2DOptions();
+  Require(options != nullptr, "missing options");
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  Require(input.shape.size() == 4 && out.shape.size() == 4,
+          "operands that do not have four axes");
+  Require(EightBit(input) == EightBit(out) && SameAffine(input, out),
+          "an output quantised unlike the input");
+  Require(options->window_h() >= 1 && options->window_w() >= 1, "a window below 1");
+  const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+  const bool same = options->padding() == tflite::Padding::SAME;
+  const Pads vertical =
+      PadsOf(same, in[1], o[1], options->window_h(), options->stride_h(), 1);
+  const Pads horizontal =
+      PadsOf(same, in[2], o[2], options->window_w(), options->stride_w(), 1);
+  const Range range = Clamped(out, static_cast<int>(options->activation()));
+  const uint16_t code = Is(op, BuiltinOperator::MAX_POOL_2D) ? SLUICE_OP_MAX_POOL
+                                                             : SLUICE_OP_AVERAGE_POOL;
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, code, {ifmap}, to->Output(op),
+               {options->window_h(), options->window_w(), options->stride_h(),
+                options->stride_w(), vertical.before, horizontal.before, vertical.after,
+                horizontal.after, range.min, range.max});
+}
+
+void LowerBinary(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& x0 = to->In(op, 0);
+  const TfliteTensor& x1 = to->In(op, 1);
+  const TfliteTensor& out = to->Out(op);
+  const uint8_t dtype = EightBit(out);
+  Require(EightBit(x0) == dtype && EightBit(x1) == dtype, "operands of several types");
+  const Extents e0 = ExtentsOf(x0), e1 = ExtentsOf(x1), o = ExtentsOf(out);
+  for (size_t a = 0; a < 4; ++a) {
+    Require(o[a] == std::max(e0[a], e1[a]) && (e0[a] == o[a] || e0[a] == 1) &&
+                (e1[a] == o[a] || e1[a] == 1),
+            "extents that do not broadcast");
+  }
+  const uint16_t code = BinaryCode(op);
+  std::vector<int32_t> attributes;
+  if (code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM) {
+    Require(SameAffine(x0, out) && SameAffine(x1, out),
+            "operands quantised differently");
+  } else {
+    const Range range = Clamped(out, FusedActivation(op));
+    const auto make = code == SLUICE_OP_MUL ? ProductAttributes : SumAttributes;
+    attributes = make(AffineOf(x0), AffineOf(x1), AffineOf(out), range);
+  }
+  const uint32_t first = to->Input(op, 0);
+  const uint32_t second = to->Input(op, 1);
+  to->AddLayer(op, code, {first, second}, to->Output(op), attributes);
+}
+
+void LowerQuantise(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  EightBit(input);
+  const Range range = DtypeRange(EightBit(out));
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_REQUANTIZE, {ifmap}, to->Output(op),
+               RequantiseAttributes(AffineOf(input), AffineOf(out), range));
+}
+
+void LowerActivation(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  const uint8_t dtype = EightBit(input);
+  Require(EightBit(out) == dtype, "an output of another type than the input");
+  const Affine in = AffineOf(input), o = AffineOf(out);
+  switch (static_cast<BuiltinOperator>(op.code)) {
+    case BuiltinOperator::LOGISTIC:
+      return AddLookup(to, op, LookupTable(dtype, in, dtype, o, [](float x) {
+                         return 1.0f / (1.0f + std::exp(-x));
+                       }));
+    case BuiltinOperator::TANH:
+      return AddLookup(to, op, LookupTable(dtype, in, dtype, o, [](float x) {
+                         return std::tanh(x);
+                       }));
+    case BuiltinOperator::LEAKY_RELU: {
+      const auto* options = op.wire->builtin_options_as_LeakyReluOptions();
+      Require(options != nullptr, "missing options");
+      return AddLookup(to, op, LeakyTable(input, out, options->alpha()));
+    }
+    default:
+      break;
+  }
+  tflite::Activation activation = tflite::Activation::RELU;
+  if (Is(op, BuiltinOperator::RELU6)) activation = tflite::Activation::RELU6;
+  if (Is(op, BuiltinOperator::RELU_N1_TO_1)) {
+    activation = tflite::Activation::RELU_N1_TO_1;
+  }
+  const Range range = Clamped(out, static_cast<int>(activation));
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_REQUANTIZE, {ifmap}, to->Output(op),
+               RequantiseAttributes(in, o, range));
+}
+
+void LowerSoftmax(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_SoftmaxOptions();
+  Require(options != nullptr, "missing options");
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  const uint8_t dtype = EightBit(input);
+  Require(EightBit(out) == dtype, "an output of another type than the input");
+  Require(
+      AffineOf(out).scale == 1.0f / 256 && AffineOf(out).zero == DtypeRange(dtype).min,
+      "an output not quantised as 1/256 from the smallest value");
+  // Differences to the row's maximum in Q5.26.
+  constexpr int kIntegerBits = 5, kFractionBits = 31 - kIntegerBits;
+  const double scaled =
+      std::min(static_cast<double>(options->beta()) *
+                   static_cast<double>(AffineOf(input).scale) * (1 << kFractionBits),
+               2147483647.0);
+  const Factor factor = QuantiseFactor(scaled);
+  Require(factor.shift >= 0 && factor.shift <= 31, "a scale outside the fixed point");
+  const double radius = 1.0 * ((1 << kIntegerBits) - 1) *
+                        static_cast<double>(1LL << (31 - kIntegerBits)) /
+                        static_cast<double>(1LL << factor.shift);
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(
+      op, SLUICE_OP_SOFTMAX, {ifmap}, to->Output(op),
+      {factor.multiplier, factor.shift, -static_cast<int32_t>(std::floor(radius))});
+}
+
+void LowerReduce(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  const uint8_t dtype = EightBit(input);
+  Require(EightBit(out) == dtype, "an output of another type than the input");
+  Require(!Is(op, BuiltinOperator::SUM) || dtype == SLUICE_DTYPE_UINT8,
+          "int8 sums; the reference kernel does not follow the quantisation");
+  const Extents in = ExtentsOf(input);
+  int32_t mask = 0;
+  Dims kept(in.begin(), in.end());
+  int64_t count = 1;
+  for (int64_t axis : Integers(to->In(op, 1))) {
+    const int at = AxisOf(input, axis);
+    if ((mask >> at & 1) != 0) continue;
+    mask |= 1 << at;
+    kept[static_cast<size_t>(at)] = 1;
+    count *= in[static_cast<size_t>(at)];
+  }
+  Require(mask != 0, "no axis to reduce");
+  const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
+  Factor factor = QuantiseFactor(static_cast<double>(in_affine.scale) /
+                                 static_cast<double>(out_affine.scale));
+  if (Is(op, BuiltinOperator::REDUCE_MAX)) {
+    Require(SameAffine(input, out), "an output quantised unlike the input");
+  } else if (Is(op, BuiltinOperator::MEAN)) {
+    // The division by the count goes into the multiplier at full precision.
+    int shift = 0;
+    while (shift < 32 && (count >> (shift + 1)) != 0) ++shift;
+    shift = std::min({shift, 32, 31 + factor.shift});
+    factor.multiplier =
+        static_cast<int32_t>((int64_t{factor.multiplier} << shift) / count);
+    factor.shift -= shift;
+  }
+  const int32_t kind = Is(op, BuiltinOperator::REDUCE_MAX) ? SLUICE_REDUCE_KIND_MAX
+                                                           : SLUICE_REDUCE_KIND_SUM;
+  const Range range = DtypeRange(dtype);
+  const uint32_t ifmap = to->Input(op, 0);
+  const uint32_t ofmap = to->OpenOutput(op, kept);
+  to->AddLayer(op, SLUICE_OP_REDUCE, {ifmap}, ofmap,
+               {mask, kind, in_affine.zero, out_affine.zero, factor.multiplier,
+                factor.shift, range.min, range.max});
+  to->CloseOutput(op, ofmap);
+}
+
+void LowerArgmax(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  EightBit(input);
+  const auto type = static_cast<tflite::TensorType>(out.type);
+  Require(type == tflite::TensorType::INT32 || type == tflite::TensorType::INT64,
+          "an output that is neither int32 nor int64");
+  const std::vector<int64_t> axes = Integers(to->In(op, 1));
+  Require(axes.size() == 1 && AxisOf(input, axes[0]) == 3,
+          "another axis than the last one");
+  const Extents in = ExtentsOf(input);
+  const uint32_t ifmap = to->Input(op, 0);
+  const uint32_t ofmap = to->OpenOutput(op, {in[0], in[1], in[2], 1});
+  to->AddLayer(op, SLUICE_OP_ARGMAX, {ifmap}, ofmap);
+  to->CloseOutput(op, ofmap);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that move data without computing, and resizing.
+#include <algorithm>
+
+#include "import/error.h"
+#include "import/tflite/tflite_lowering.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::BuiltinOperator;
+
+bool Is(const TfliteOperator& op, BuiltinOperator code) {
+  return op.code == static_cast<int>(code);
+}
+
+void RequireSameType(const TfliteTensor& input, const TfliteTensor& out) {
+  Require(input.type == out.type, "an output of another type than the input");
+}
+
+// One SLICE of input `from`, beginning at `begin`, as output `i`.
+void AddSlice(Lowering* to, const TfliteOperator& op, size_t from, size_t i,
+              const Extents& begin) {
+  const Extents in = ExtentsOf(to->In(op, from)), out = ExtentsOf(to->Out(op, i));
+  for (size_t a = 0; a < 4; ++a) {
+    if (begin[a] < 0 || int64_t{begin[a]} + out[a] > in[a]) {
+      throw Error(Fault::kBadInput,
+                  "slice " + to->Out(op, i).name + " leaves its input");
+    }
+  }
+  const uint32_t ifmap = to->Input(op, from);
+  to->graph().AddLayer(to->Out(op, i).name, SLUICE_OP_SLICE, {ifmap},
+                       {to->Output(op, i)}, {begin[0], begin[1], begin[2], begin[3]});
+}
+
+// A concat input in the quantisation of the output.
+uint32_t Requantised(Lowering* to, const TfliteOperator& op, size_t i,
+                     uint32_t tensor) {
+  const TfliteTensor& input = to->In(op, i);
+  const TfliteTensor& out = to->Out(op);
+  if (input.scales.empty() && out.scales.empty()) return tensor;
+  if (SameAffine(input, out)) return tensor;
+  const Affine in = AffineOf(input), o = AffineOf(out);
+  const Range range = DtypeRange(EightBit(out));
+  const Factor factor =
+      QuantiseFactor(static_cast<double>(in.scale) / static_cast<double>(o.scale));
+  const uint32_t requantised = to->Temporary(out, ("/part" + std::to_string(i)).c_str(),
+                                             to->graph().tensors()[tensor].dims);
+  to->graph().AddLayer(
+      input.name + "/requantize", SLUICE_OP_REQUANTIZE, {tensor}, {requantised},
+      {in.zero, factor.multiplier, factor.shift, o.zero, range.min, range.max});
+  return requantised;
+}
+
+// The reference kernel interpolates uint8 in float32; that equals the integers of ops.h
+// only when positions are multiples of 1/128, so that nothing is rounded on the way.
+bool HasExactSteps(int64_t in, int64_t out, bool align_corners, bool half_pixel) {
+  const bool between_corners = align_corners && out > 1;
+  const int64_t span_in = between_corners ? in - 1 : in;
+  const int64_t span_out = between_corners ? out - 1 : out;
+  if ((span_in << 10) % span_out != 0) return false;
+  return ((span_in << 10) / span_out) % (half_pixel ? 16 : 8) == 0;
+}
+
+int32_t StartOf(int64_t begin, int64_t extent, bool masked) {
+  if (masked) return 0;
+  if (begin < 0) begin += extent;
+  return static_cast<int32_t>(std::clamp<int64_t>(begin, 0, extent));
+}
+
+void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_StridedSliceOptions();
+  Require(options != nullptr, "missing options");
+  Require(options->ellipsis_mask() == 0 && options->new_axis_mask() == 0,
+          "ellipsis or new axes");
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  RequireSameType(input, out);
+  const Extents in = ExtentsOf(input);
+  const std::vector<int64_t> begins = Integers(to->In(op, 1));
+  const std::vector<int64_t> ends = Integers(to->In(op, 2));
+  const std::vector<int64_t> strides = Integers(to->In(op, 3));
+  Require(begins.size() == ends.size() && begins.size() == strides.size() &&
+              begins.size() <= input.shape.size(),
+          "begin, end and strides of different lengths");
+  Extents begin = {0, 0, 0, 0};
+  Dims dims(in.begin(), in.end());
+  for (size_t i = 0; i < begins.size(); ++i) {
+    Require(strides[i] == 1, "strides other than 1");
+    const size_t a = static_cast<size_t>(AxisOf(input, static_cast<int64_t>(i)));
+    const int64_t extent = in[a];
+    begin[a] = StartOf(begins[i], extent, (options->begin_mask() >> i & 1) != 0);
+    int64_t end = options->offset() ? begin[a] + ends[i] : ends[i];
+    if ((options->end_mask() >> i & 1) != 0) end = extent;
+    if (end < 0) end += extent;
+    if ((options->shrink_axis_mask() >> i & 1) != 0) end = begin[a] + 1;
+    end = std::min(end, extent);
+    if (end <= begin[a])
+      throw Error(Fault::kBadInput, "slice " + out.name + " is empty");
+    dims[a] = static_cast<int32_t>(end - begin[a]);
+  }
+  const uint32_t ifmap = to->Input(op, 0);
+  const uint32_t ofmap = to->OpenOutput(op, dims);
+  to->AddLayer(op, SLUICE_OP_SLICE, {ifmap}, ofmap,
+               {begin[0], begin[1], begin[2], begin[3]});
+  to->CloseOutput(op, ofmap);
+}
+
+}  // namespace
+
+void LowerConcat(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_ConcatenationOptions();
+  Require(options != nullptr, "missing options");
+  Require(options->activation() == tflite::Activation::NONE, "a fused activation");
+  const TfliteTensor& out = to->Out(op);
+  const int axis = AxisOf(out, options->axis());
+  std::vector<uint32_t> inputs;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    RequireSameType(to->In(op, i), out);
+    Require(AxisOf(to->In(op, i), options->axis()) == axis, "inputs of several ranks");
+    inputs.push_back(Requantised(to, op, i, to->Input(op, i)));
+  }
+  to->AddLayer(op, SLUICE_OP_CONCAT, inputs, to->Output(op), {axis});
+}
+
+void LowerPack(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_PackOptions();
+  Require(options != nullptr, "missing options");
+  const TfliteTensor& out = to->Out(op);
+  const int axis = AxisOf(out, options->axis());
+  const Extents whole = ExtentsOf(out);
+  Dims part(whole.begin(), whole.end());
+  part[static_cast<size_t>(axis)] = 1;
+  std::vector<uint32_t> inputs;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    RequireSameType(to->In(op, i), out);
+    const uint32_t plain = to->Reshaped(to->Input(op, i), to->In(op, i), part);
+    inputs.push_back(Requantised(to, op, i, plain));
+  }
+  to->AddLayer(op, SLUICE_OP_CONCAT, inputs, to->Output(op), {axis});
+}
+
+void LowerSplit(Lowering* to, const TfliteOperator& op) {
+  const bool plain = Is(op, BuiltinOperator::SPLIT);  // SPLIT: axis, value
+  const size_t from = plain ? 1 : 0;                  // SPLIT_V: value, sizes, axis
+  const std::vector<int64_t> axes = Integers(to->In(op, plain ? 0 : 2));
+  Require(axes.size() == 1, "several axes");
+  const TfliteTensor& input = to->In(op, from);
+  const size_t axis = static_cast<size_t>(AxisOf(input, axes[0]));
+  Extents begin = {0, 0, 0, 0};
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    RequireSameType(input, to->Out(op, i));
+    AddSlice(to, op, from, i, begin);
+    begin[axis] += ExtentsOf(to->Out(op, i))[axis];
+  }
+}
+
+void LowerSlice(Lowering* to, const TfliteOperator& op) {
+  if (Is(op, BuiltinOperator::STRIDED_SLICE)) return LowerStridedSlice(to, op);
+  const TfliteTensor& input = to->In(op, 0);
+  RequireSameType(input, to->Out(op));
+  const std::vector<int64_t> begins = Integers(to->In(op, 1));
+  Require(begins.size() == input.shape.size(), "begin of another length than the rank");
+  Extents begin = {0, 0, 0, 0};
+  for (size_t i = 0; i < begins.size(); ++i) {
+    Require(begins[i] >= 0 && begins[i] <= INT32_MAX, "a negative begin");
+    begin[static_cast<size_t>(AxisOf(input, static_cast<int64_t>(i)))] =
+        static_cast<int32_t>(begins[i]);
+  }
+  AddSlice(to, op, 0, 0, begin);
+}
+
+void LowerPad(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  const uint8_t dtype = EightBit(input);
+  RequireSameType(input, out);
+  Require(SameAffine(input, out), "an output quantised unlike the input");
+  const std::vector<int64_t> pads = Integers(to->In(op, 1));
+  Require(pads.size() == 2 * input.shape.size(),
+          "pads of another length than the rank");
+  const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+  std::vector<int32_t> attributes(SLUICE_PAD_ATTRIBUTES);
+  for (size_t i = 0; i < input.shape.size(); ++i) {
+    const size_t a = static_cast<size_t>(AxisOf(input, static_cast<int64_t>(i)));
+    if (pads[2 * i] < 0 || pads[2 * i + 1] < 0 || pads[2 * i] > INT32_MAX ||
+        in[a] + pads[2 * i] + pads[2 * i + 1] != o[a]) {
+      throw Error(Fault::kBadInput,
+                  "the pads of " + out.name + " do not fit its extents");
+    }
+    attributes[a] = static_cast<int32_t>(pads[2 * i]);
+  }
+  attributes[SLUICE_PAD_VALUE] = AffineOf(out).zero;
+  if (Is(op, BuiltinOperator::PADV2) && to->HasInput(op, 2)) {
+    const TfliteTensor& value = to->In(op, 2);
+    Require(value.data != nullptr && value.data_bytes == 1 && value.type == input.type,
+            "a pad value that is not one constant of the input's type");
+    Require(SameAffine(value, input), "a pad value quantised unlike the input");
+    attributes[SLUICE_PAD_VALUE] =
+        dtype == SLUICE_DTYPE_INT8 ? static_cast<int8_t>(value.data[0]) : value.data[0];
+  }
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_PAD, {ifmap}, to->Output(op), attributes);
+}
+
+void LowerReshape(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  RequireSameType(input, out);
+  const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+  if (int64_t{in[0]} * in[1] * in[2] * in[3] != int64_t{o[0]} * o[1] * o[2] * o[3]) {
+    throw Error(Fault::kBadInput,
+                "reshape " + out.name + " changes the number of elements");
+  }
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_RESHAPE, {ifmap}, to->Output(op));
+}
+
+void LowerTranspose(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  RequireSameType(input, to->Out(op));
+  const std::vector<int64_t> perm = Integers(to->In(op, 1));
+  Require(perm.size() == input.shape.size(), "a permutation of another length");
+  Require(perm.size() <= 4, "more than four axes");
+  std::vector<int32_t> attributes = {0, 1, 2, 3};
+  const Extents in = ExtentsOf(input), out = ExtentsOf(to->Out(op));
+  for (size_t i = 0; i < perm.size(); ++i) {
+    const size_t at = 4 - perm.size() + i;
+    attributes[at] = AxisOf(input, perm[i]);
+    if (out[at] != in[static_cast<size_t>(attributes[at])]) {
+      throw Error(Fault::kBadInput,
+                  "transpose " + to->Out(op).name + " has wrong extents");
+    }
+  }
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_TRANSPOSE, {ifmap}, to->Output(op), attributes);
+}
+
+void LowerGather(Lowering* to, const TfliteOperator& op) {
+  const bool embedding = Is(op, BuiltinOperator::EMBEDDING_LOOKUP);
+  if (const auto* options = op.wire->builtin_options_as_GatherOptions()) {
+    Require(options->axis() == 0 && options->batch_dims() == 0,
+            "another axis than the first one");
+  }
+  const size_t table_at = embedding ? 1 : 0, index_at = embedding ? 0 : 1;
+  const TfliteTensor& table = to->In(op, table_at);
+  const TfliteTensor& index = to->In(op, index_at);
+  RequireSameType(table, to->Out(op));
+  Require(table.shape.size() == 2, "a table that does not have two axes");
+  Require(static_cast<tflite::TensorType>(index.type) == tflite::TensorType::INT32,
+          "indices that are not int32");
+  const uint32_t rows = to->Input(op, table_at);
+  const uint32_t indices = to->Input(op, index_at);
+  to->AddLayer(op, SLUICE_OP_GATHER, {rows, indices}, to->Output(op));
+}
+
+void LowerResize(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  EightBit(input);
+  RequireSameType(input, out);
+  Require(input.shape.size() == 4 && out.shape.size() == 4,
+          "operands that do not have four axes");
+  bool align = false, half_pixel = false;
+  if (const auto* o = op.wire->builtin_options_as_ResizeBilinearOptions()) {
+    align = o->align_corners();
+    half_pixel = o->half_pixel_centers();
+  } else if (const auto* n =
+                 op.wire->builtin_options_as_ResizeNearestNeighborOptions()) {
+    align = n->align_corners();
+    half_pixel = n->half_pixel_centers();
+  }
+  const bool bilinear = Is(op, BuiltinOperator::RESIZE_BILINEAR);
+  if (bilinear && EightBit(input) == SLUICE_DTYPE_UINT8) {
+    const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+    Require(HasExactSteps(in[1], o[1], align, half_pixel) &&
+                HasExactSteps(in[2], o[2], align, half_pixel),
+            "uint8 interpolation at positions that are not multiples of 1/128");
+  }
+  const uint16_t code = bilinear ? SLUICE_OP_RESIZE_BILINEAR : SLUICE_OP_RESIZE_NEAREST;
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, code, {ifmap}, to->Output(op), {align ? 1 : 0, half_pixel ? 1 : 0});
+}
+
+}  // namespace sluice::import

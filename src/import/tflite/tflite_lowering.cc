@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/tflite/tflite_lowering.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "import/error.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+
+uint8_t DtypeOf(const TfliteTensor& tensor) {
+  switch (static_cast<tflite::TensorType>(tensor.type)) {
+    case tflite::TensorType::INT8:
+      return SLUICE_DTYPE_INT8;
+    case tflite::TensorType::UINT8:
+    case tflite::TensorType::BOOL:
+      return SLUICE_DTYPE_UINT8;
+    default:
+      break;
+  }
+  switch (TfliteTypeBytes(tensor.type)) {
+    case 2:
+      return SLUICE_DTYPE_INT16;
+    case 4:
+      return SLUICE_DTYPE_INT32;
+    case 8:
+      return SLUICE_DTYPE_INT64;
+    default:
+      throw Unsupported("tensors of type " + TfliteTypeName(tensor.type));
+  }
+}
+
+uint8_t EightBit(const TfliteTensor& tensor) {
+  const auto type = static_cast<tflite::TensorType>(tensor.type);
+  if (type != tflite::TensorType::INT8 && type != tflite::TensorType::UINT8) {
+    throw Unsupported(TfliteTypeName(tensor.type) + " operands");
+  }
+  return DtypeOf(tensor);
+}
+
+Affine AffineOf(const TfliteTensor& tensor) {
+  Require(!tensor.scales.empty(), "an operand without quantisation");
+  Require(tensor.scales.size() == 1, "per-axis quantisation of an activation");
+  Require(tensor.scales[0] > 0, "a scale of zero");
+  return {tensor.scales[0], static_cast<int32_t>(tensor.zero_points[0])};
+}
+
+bool SameAffine(const TfliteTensor& a, const TfliteTensor& b) {
+  const Affine x = AffineOf(a), y = AffineOf(b);
+  return x.scale == y.scale && x.zero == y.zero;
+}
+
+Dims DimsOf(const TfliteTensor& tensor) {
+  for (int32_t extent : tensor.shape) {
+    if (extent < 1) {
+      throw Error(Fault::kBadInput, "tensor " + tensor.name + " has extent " +
+                                        std::to_string(extent) +
+                                        "; convert the model with fixed shapes");
+    }
+  }
+  Dims dims = tensor.shape;
+  while (dims.size() > 4) {
+    const int64_t folded = int64_t{dims[0]} * dims[1];
+    Require(folded <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
+    dims.erase(dims.begin());
+    dims[0] = static_cast<int32_t>(folded);
+  }
+  return dims;
+}
+
+Extents ExtentsOf(const TfliteTensor& tensor) { return Normalised(DimsOf(tensor)); }
+
+int AxisOf(const TfliteTensor& tensor, int64_t axis) {
+  const int64_t rank = static_cast<int64_t>(tensor.shape.size());
+  if (axis < -rank || axis >= rank) {
+    throw Error(Fault::kBadInput, "axis " + std::to_string(axis) + " of tensor " +
+                                      tensor.name + " of rank " + std::to_string(rank));
+  }
+  for (int64_t i = 0; i < rank - 4; ++i) {
+    Require(tensor.shape[static_cast<size_t>(i)] == 1, "more than four axes");
+  }
+  const int64_t normalised = (axis < 0 ? axis + rank : axis) + 4 - rank;
+  Require(normalised >= 0, "more than four axes");
+  return static_cast<int>(normalised);
+}
+
+std::vector<int64_t> Integers(const TfliteTensor& tensor) {
+  Require(tensor.data != nullptr, "shapes or axes that are computed at run time");
+  const auto type = static_cast<tflite::TensorType>(tensor.type);
+  std::vector<int64_t> values;
+  if (type == tflite::TensorType::INT32) {
+    std::vector<int32_t> narrow(tensor.data_bytes / 4);
+    std::copy_n(tensor.data, narrow.size() * 4,
+                reinterpret_cast<uint8_t*>(narrow.data()));
+    values.assign(narrow.begin(), narrow.end());
+  } else if (type == tflite::TensorType::INT64) {
+    values.resize(tensor.data_bytes / 8);
+    std::copy_n(tensor.data, values.size() * 8,
+                reinterpret_cast<uint8_t*>(values.data()));
+  } else {
+    throw Unsupported("shapes or axes of type " + TfliteTypeName(tensor.type));
+  }
+  return values;
+}
+
+Range Clamped(const TfliteTensor& out, int activation) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const uint8_t dtype = DtypeOf(out);
+  const Affine affine = AffineOf(out);
+  switch (static_cast<tflite::Activation>(activation)) {
+    case tflite::Activation::NONE:
+      return DtypeRange(dtype);
+    case tflite::Activation::RELU:
+      return ClampRange(dtype, affine, 0, infinity);
+    case tflite::Activation::RELU_N1_TO_1:
+      return ClampRange(dtype, affine, -1, 1);
+    case tflite::Activation::RELU6:
+      return ClampRange(dtype, affine, 0, 6);
+    default:
+      throw Unsupported("a fused tanh or sign activation");
+  }
+}
+
+Pads PadsOf(bool same, int32_t in, int32_t out, int32_t window, int32_t stride,
+            int32_t dilation) {
+  Require(stride >= 1 && dilation >= 1, "a stride or dilation below 1");
+  const int64_t reach = int64_t{window - 1} * dilation + 1;
+  int64_t pad = 0;
+  if (same) {
+    const int64_t steps = (int64_t{in} + stride - 1) / stride;
+    pad = std::max<int64_t>((steps - 1) * stride + reach - in, 0);
+  }
+  if (in + pad < reach || (in + pad - reach) / stride + 1 != out) {
+    throw Error(Fault::kBadInput, "an output extent is " + std::to_string(out) +
+                                      ", which does not follow from input " +
+                                      std::to_string(in) + ", window " +
+                                      std::to_string(window) + " and stride " +
+                                      std::to_string(stride));
+  }
+  return {static_cast<int32_t>(pad / 2), static_cast<int32_t>(pad - pad / 2)};
+}
+
+Lowering::Lowering(const TfliteModel& model, GraphWriter* graph)
+    : model_(model),
+      graph_(graph),
+      tensor_of_(model.tensors.size(), kNoTensor),
+      read_by_(model.tensors.size(), 0),
+      is_output_(model.tensors.size(), false) {
+  for (const TfliteOperator& op : model.operators) {
+    for (int32_t input : op.inputs) {
+      if (input >= 0) ++read_by_[static_cast<size_t>(input)];
+    }
+  }
+  for (int32_t output : model.outputs) is_output_[static_cast<size_t>(output)] = true;
+  // Inputs and outputs first: their order among the tensors is the order of the model.
+  for (const auto& [list, kind] : {std::pair(&model.inputs, Kind::kInput),
+                                   std::pair(&model.outputs, Kind::kOutput)}) {
+    for (int32_t index : *list) {
+      const TfliteTensor& tensor = model.tensors[static_cast<size_t>(index)];
+      if (tensor.data != nullptr ||
+          tensor_of_[static_cast<size_t>(index)] != kNoTensor) {
+        throw Error(Fault::kBadInput,
+                    "output " + tensor.name + " is an input or a constant");
+      }
+      const bool quantised = tensor.scales.size() == 1;
+      try {
+        tensor_of_[static_cast<size_t>(index)] = graph->AddTensor(
+            tensor.name, DtypeOf(tensor), kind, DimsOf(tensor),
+            quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
+            quantised ? tensor.scales[0] : 0);
+      } catch (const Unsupported& reason) {
+        throw Error(Fault::kBadInput, "tensor " + tensor.name + ": " + reason.what());
+      }
+    }
+  }
+}
+
+uint32_t Lowering::TensorOf(int32_t index) {
+  const size_t at = static_cast<size_t>(index);
+  if (tensor_of_[at] != kNoTensor) return tensor_of_[at];
+  const TfliteTensor& tensor = model_.tensors[at];
+  Require(!tensor.is_variable, "variable tensors");
+  const uint8_t dtype = DtypeOf(tensor);
+  const Dims dims = DimsOf(tensor);
+  if (tensor.data != nullptr) {
+    tensor_of_[at] =
+        graph_->AddConstant(tensor.name, dtype, dims, tensor.data, tensor.data_bytes);
+  } else {
+    const bool quantised = tensor.scales.size() == 1;
+    tensor_of_[at] =
+        graph_->AddTensor(tensor.name, dtype, Kind::kIntermediate, dims,
+                          quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
+                          quantised ? tensor.scales[0] : 0);
+  }
+  return tensor_of_[at];
+}
+
+bool Lowering::HasInput(const TfliteOperator& op, size_t i) const {
+  return i < op.inputs.size() && op.inputs[i] >= 0;
+}
+
+const TfliteTensor& Lowering::In(const TfliteOperator& op, size_t i) const {
+  if (!HasInput(op, i)) {
+    throw Error(Fault::kBadInput, op.name + " lacks input " + std::to_string(i));
+  }
+  return model_.tensors[static_cast<size_t>(op.inputs[i])];
+}
+
+const TfliteTensor& Lowering::Out(const TfliteOperator& op, size_t i) const {
+  if (i >= op.outputs.size()) {
+    throw Error(Fault::kBadInput, op.name + " lacks output " + std::to_string(i));
+  }
+  return model_.tensors[static_cast<size_t>(op.outputs[i])];
+}
+
+uint32_t Lowering::Input(const TfliteOperator& op, size_t i) {
+  In(op, i);
+  return TensorOf(op.inputs[i]);
+}
+
+uint32_t Lowering::Output(const TfliteOperator& op, size_t i) {
+  Out(op, i);
+  return TensorOf(op.outputs[i]);
+}
+
+uint32_t Lowering::Temporary(const TfliteTensor& like, const char* suffix, Dims dims) {
+  const bool quantised = like.scales.size() == 1;
+  return graph_->AddTensor(like.name + suffix, DtypeOf(like), Kind::kIntermediate,
+                           std::move(dims),
+                           quantised ? static_cast<int32_t>(like.zero_points[0]) : 0,
+                           quantised ? like.scales[0] : 0);
+}
+
+uint32_t Lowering::Reshaped(uint32_t tensor, const TfliteTensor& like,
+                            const Dims& dims) {
+  if (Normalised(graph_->tensors()[tensor].dims) == Normalised(dims)) return tensor;
+  const uint32_t reshaped = Temporary(like, "/reshaped", dims);
+  graph_->AddLayer(like.name + "/reshape", SLUICE_OP_RESHAPE, {tensor}, {reshaped});
+  return reshaped;
+}
+
+uint32_t Lowering::OpenOutput(const TfliteOperator& op, const Dims& dims) {
+  const uint32_t output = Output(op);
+  if (Normalised(graph_->tensors()[output].dims) == Normalised(dims)) return output;
+  const size_t index = static_cast<size_t>(op.outputs[0]);
+  if (is_output_[index] && read_by_[index] == 0) {
+    graph_->SetDims(output, dims);  // same bytes, nobody sees the difference
+    return output;
+  }
+  return Temporary(Out(op), "/kept", dims);
+}
+
+void Lowering::CloseOutput(const TfliteOperator& op, uint32_t written) {
+  const uint32_t output = Output(op);
+  if (written == output) return;
+  graph_->AddLayer(Out(op).name + "/reshape", SLUICE_OP_RESHAPE, {written}, {output});
+}
+
+void Lowering::AddLayer(const TfliteOperator& op, uint16_t code,
+                        std::vector<uint32_t> inputs, uint32_t output,
+                        std::vector<int32_t> attributes) {
+  graph_->AddLayer(Out(op).name, code, std::move(inputs), {output},
+                   std::move(attributes));
+}
+
+void Lowering::Rewind(const Mark& mark) {
+  graph_->Rewind(mark.graph);
+  tensor_of_ = mark.tensors;
+}
+
+void LowerOpaque(Lowering* to, const TfliteOperator& op, uint64_t cycles) {
+  std::vector<uint32_t> inputs, outputs;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (to->HasInput(op, i)) inputs.push_back(to->Input(op, i));
+  }
+  for (size_t i = 0; i < op.outputs.size(); ++i) outputs.push_back(to->Output(op, i));
+  if (outputs.empty()) throw Unsupported("an operator without output");
+  if (cycles == 0) {  // one element per cycle
+    for (const std::vector<uint32_t>* list : {&inputs, &outputs}) {
+      for (uint32_t tensor : *list) {
+        uint64_t elements = 1;
+        for (int32_t extent : to->graph().tensors()[tensor].dims) {
+          elements *= static_cast<uint64_t>(extent);
+        }
+        cycles += elements;
+      }
+    }
+  }
+  const int32_t name = static_cast<int32_t>(to->graph().AddName(op.name));
+  to->graph().AddLayer(
+      to->Out(op).name, SLUICE_OP_OPAQUE, inputs, outputs,
+      {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
+}
+
+}  // namespace sluice::import

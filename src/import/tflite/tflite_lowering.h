@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One TensorFlow Lite operator -> one or a few layers of ops.h.
+//
+// Input    a checked model; operators in execution order
+// Output   tensors and layers in the graph writer; arithmetic equal to TensorFlow
+// Lite's
+//          reference kernels, scales as integers
+// Errors   Unsupported: this operator cannot be expressed (the rest may go on);
+//          Error(kBadInput): the model is wrong
+#ifndef SLUICE_IMPORT_TFLITE_TFLITE_LOWERING_H_
+#define SLUICE_IMPORT_TFLITE_TFLITE_LOWERING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "import/graph_writer.h"
+#include "import/lowering_rules.h"
+#include "import/quantisation.h"
+#include "import/tflite/tflite_model.h"
+
+namespace sluice::import {
+
+class Lowering {
+ public:
+  Lowering(const TfliteModel& model, GraphWriter* graph);
+
+  // Tensor of the graph for the i-th input or output of an operator; created on first
+  // use, of the same extents (ranks above 4 fold their leading axes).
+  uint32_t Input(const TfliteOperator& op, size_t i);
+  uint32_t Output(const TfliteOperator& op, size_t i = 0);
+
+  const TfliteTensor& In(const TfliteOperator& op, size_t i) const;
+  const TfliteTensor& Out(const TfliteOperator& op, size_t i = 0) const;
+  bool HasInput(const TfliteOperator& op, size_t i) const;
+
+  // An intermediate with the quantisation of `like`.
+  uint32_t Temporary(const TfliteTensor& like, const char* suffix, Dims dims);
+  // `tensor` itself when its normalised extents are already these, else a RESHAPE of
+  // it.
+  uint32_t Reshaped(uint32_t tensor, const TfliteTensor& like, const Dims& dims);
+  // Where a layer writes that produces output 0 with other extents of the same bytes;
+  // CloseOutput adds the RESHAPE that may be needed behind it.
+  uint32_t OpenOutput(const TfliteOperator& op, const Dims& dims);
+  void CloseOutput(const TfliteOperator& op, uint32_t written);
+
+  void AddLayer(const TfliteOperator& op, uint16_t code, std::vector<uint32_t> inputs,
+                uint32_t output, std::vector<int32_t> attributes = {});
+
+  GraphWriter& graph() { return *graph_; }
+  // For undoing an operator that turned out unsupported half-way.
+  struct Mark {
+    GraphWriter::Mark graph;
+    std::vector<uint32_t> tensors;
+  };
+  Mark Now() const { return {graph_->Now(), tensor_of_}; }
+  void Rewind(const Mark& mark);
+
+ private:
+  uint32_t TensorOf(int32_t index);
+
+  const TfliteModel& model_;
+  GraphWriter* graph_;
+  std::vector<uint32_t> tensor_of_;  // by TensorFlow Lite index
+  std::vector<uint32_t> read_by_;    // operators that read the tensor
+  std::vector<bool> is_output_;
+};
+
+// Facts about tensors; all throw Unsupported when the tensor is of another sort.
+uint8_t DtypeOf(
+    const TfliteTensor& tensor);  // SLUICE_DTYPE_, by element size if exotic
+uint8_t EightBit(const TfliteTensor& tensor);  // int8 or uint8
+Affine AffineOf(const TfliteTensor& tensor);   // per-tensor quantisation
+bool SameAffine(const TfliteTensor& a, const TfliteTensor& b);
+Dims DimsOf(const TfliteTensor& tensor);  // rank <= 4, every extent >= 1
+Extents ExtentsOf(const TfliteTensor& tensor);
+int AxisOf(const TfliteTensor& tensor, int64_t axis);  // -> 0..3 of the normalised axes
+std::vector<int64_t> Integers(const TfliteTensor& tensor);  // constant int32 or int64
+Range Clamped(const TfliteTensor& out, int activation);     // tflite::Activation
+
+// Padding of one axis so that `out` windows fit; checks that they do.
+struct Pads {
+  int32_t before, after;
+};
+Pads PadsOf(bool same, int32_t in, int32_t out, int32_t window, int32_t stride,
+            int32_t dilation);
+
+// By the kind of work; each looks at op.code again.
+void LowerConvolution(Lowering* to, const TfliteOperator& op);
+void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op);
+void LowerFullyConnected(Lowering* to, const TfliteOperator& op);
+void LowerMatmul(Lowering* to, const TfliteOperator& op);
+void LowerPool(Lowering* to, const TfliteOperator& op);
+void LowerBinary(Lowering* to, const TfliteOperator& op);
+void LowerQuantise(Lowering* to, const TfliteOperator& op);
+void LowerActivation(Lowering* to, const TfliteOperator& op);
+void LowerSoftmax(Lowering* to, const TfliteOperator& op);
+void LowerReduce(Lowering* to, const TfliteOperator& op);
+void LowerArgmax(Lowering* to, const TfliteOperator& op);
+void LowerConcat(Lowering* to, const TfliteOperator& op);
+void LowerPack(Lowering* to, const TfliteOperator& op);
+void LowerSplit(Lowering* to, const TfliteOperator& op);
+void LowerSlice(Lowering* to, const TfliteOperator& op);
+void LowerPad(Lowering* to, const TfliteOperator& op);
+void LowerReshape(Lowering* to, const TfliteOperator& op);
+void LowerTranspose(Lowering* to, const TfliteOperator& op);
+void LowerGather(Lowering* to, const TfliteOperator& op);
+void LowerResize(Lowering* to, const TfliteOperator& op);
+// Any operator whose shapes are known, executed by the host in `cycles`.
+void LowerOpaque(Lowering* to, const TfliteOperator& op, uint64_t cycles);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_TFLITE_TFLITE_LOWERING_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TensorFlow Lite file, checked and taken apart into plain structs.
+//
+// Input    untrusted bytes, 8-byte aligned, that outlive the model
+// Output   tensors and operators of the one subgraph; every index is in range,
+// constants
+//          have the size their shape says, quantisation is finite and complete
+// Errors   Error(kBadInput) with what is wrong and where
+// Cost     linear in the file
+#ifndef SLUICE_IMPORT_TFLITE_TFLITE_MODEL_H_
+#define SLUICE_IMPORT_TFLITE_TFLITE_MODEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice::tflite {
+struct Operator;
+}
+
+namespace sluice::import {
+
+struct TfliteTensor {
+  std::string name;
+  int type;                    // tflite::TensorType
+  std::vector<int32_t> shape;  // extents may be < 1 when the model is dynamic
+  const uint8_t* data;         // constants; nullptr otherwise
+  size_t data_bytes;
+  bool is_variable;
+  std::vector<float> scales;  // empty, one, or one per slice
+  std::vector<int64_t> zero_points;
+  int32_t quantised_axis;
+};
+
+struct TfliteOperator {
+  int code;                     // tflite::BuiltinOperator
+  std::string name;             // "CONV_2D", "CUSTOM:Foo"
+  std::vector<int32_t> inputs;  // -1 = absent
+  std::vector<int32_t> outputs;
+  const tflite::Operator* wire;  // for its options
+};
+
+struct TfliteModel {
+  std::vector<TfliteTensor> tensors;
+  std::vector<TfliteOperator> operators;  // in execution order
+  std::vector<int32_t> inputs, outputs;
+};
+
+TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size);
+
+// Bytes of one element; 0 for types without a fixed size.
+size_t TfliteTypeBytes(int type);
+std::string TfliteTypeName(int type);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_TFLITE_TFLITE_MODEL_H_

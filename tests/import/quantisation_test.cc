@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/quantisation.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sluice/ops.h"
+
+namespace sluice::import {
+namespace {
+
+TEST_CASE("quantisation: factors are fractions of 2^31 and a shift") {
+  const auto is = [](Factor f, int64_t m, int32_t s) {
+    return f.multiplier == m && f.shift == s;
+  };
+  CHECK(is(QuantiseFactor(0), 0, 0));
+  CHECK(is(QuantiseFactor(1), 1 << 30, 1));
+  CHECK(is(QuantiseFactor(0.5), 1 << 30, 0));
+  CHECK(is(QuantiseFactor(0.75), 3 << 29, 0));
+  CHECK(is(QuantiseFactor(std::nextafter(1.0, 0.0)), 1 << 30, 1));  // rounds up to 1
+  CHECK(is(QuantiseFactor(1e-20), 0, 0));
+  CHECK(QuantiseFactor(2.0 / 3).multiplier == 1431655765);
+  CHECK(QuantiseFactorUp(2.0 / 3).multiplier == 1431655766);
+}
+
+TEST_CASE("quantisation: clamps stay inside the type and survive tiny scales") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Range relu6 = ClampRange(SLUICE_DTYPE_INT8, {6.0f / 255, -128}, 0, 6);
+  CHECK((relu6.min == -128 && relu6.max == 127));
+  const Range relu = ClampRange(SLUICE_DTYPE_UINT8, {0.1f, 100}, 0, infinity);
+  CHECK((relu.min == 100 && relu.max == 255));
+  const Range tiny = ClampRange(SLUICE_DTYPE_INT8, {1e-30f, 0}, -1, 1);
+  CHECK((tiny.min == -128 && tiny.max == 127));
+}
+
+}  // namespace
+}  // namespace sluice::import
