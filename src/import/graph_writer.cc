@@ -64,7 +64,8 @@ GraphWriter::GraphWriter(const Bytes& bytes) {
                      get(g.tensor_zero_point(), int32_t{0}),
                      get(g.tensor_scale(), 0.0f),
                      get(g.tensor_source(), uint8_t{0}),
-                     get(g.tensor_source_offset(), uint64_t{0})};
+                     get(g.tensor_source_offset(), uint64_t{0}),
+                     kNoTensor};
     part(g.tensor_dim_begin(), g.tensor_dims(), t, &row.dims);
     if (row.source == 2) throw Error(Fault::kBadArgument, "constants in other files");
     tensors_.push_back(std::move(row));
@@ -99,8 +100,8 @@ uint32_t GraphWriter::AddName(const std::string& text) {
 
 uint32_t GraphWriter::AddTensor(const std::string& name, uint8_t dtype, Kind kind,
                                 Dims dims, int32_t zero_point, float scale) {
-  tensors_.push_back(
-      {AddName(name), dtype, kind, std::move(dims), zero_point, scale, 0, 0});
+  tensors_.push_back({AddName(name), dtype, kind, std::move(dims), zero_point, scale, 0,
+                      0, kNoTensor});
   return static_cast<uint32_t>(tensors_.size() - 1);
 }
 
@@ -132,6 +133,15 @@ uint32_t GraphWriter::AddSeeded(const std::string& name, uint8_t dtype, Dims dim
   const uint32_t tensor = AddTensor(name, dtype, Kind::kConstant, std::move(dims));
   tensors_[tensor].source = 3;
   tensors_[tensor].source_offset = seed;
+  return tensor;
+}
+
+uint32_t GraphWriter::AddExternal(const std::string& name, uint8_t dtype, Dims dims,
+                                  const std::string& file, uint64_t offset) {
+  const uint32_t tensor = AddTensor(name, dtype, Kind::kConstant, std::move(dims));
+  tensors_[tensor].source = 2;
+  tensors_[tensor].source_offset = offset;
+  tensors_[tensor].source_file = AddName(file);
   return tensor;
 }
 
@@ -183,7 +193,7 @@ Bytes GraphWriter::Finish() const {
   const auto source = tensor_column(uint8_t{}, [](auto& t) { return t.source; });
   const auto offset =
       tensor_column(uint64_t{}, [](auto& t) { return t.source_offset; });
-  const auto file = tensor_column(uint32_t{}, [](auto&) { return kNoTensor; });
+  const auto file = tensor_column(uint32_t{}, [](auto& t) { return t.source_file; });
   const auto layer_name = builder.CreateVector(
       Column<uint32_t>(layers_, [](const LayerRow& l) { return l.name; }));
   const auto layer_op = builder.CreateVector(

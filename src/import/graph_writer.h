@@ -46,6 +46,7 @@ struct TensorRow {
   float scale;  // 0 = not quantised per tensor
   uint8_t source;
   uint64_t source_offset;
+  uint32_t source_file = kNoTensor;  // name of the file, of external constants
 };
 
 struct LayerRow {
@@ -68,6 +69,8 @@ class GraphWriter {
   // Throws when that many more would exceed the limit: to be called before `bytes` bytes
   // of a constant are made whose size the file does not vouch for.
   void NeedRoom(uint64_t bytes) const;
+  // The same for int32 [channels, 3]: a row of parameters for every channel.
+  void NeedRows(uint64_t channels) const { NeedRoom(channels * 12); }
   // Goes on with a graph that the library has accepted; its constants lie inside it.
   explicit GraphWriter(const Bytes& graph);
 
@@ -77,6 +80,9 @@ class GraphWriter {
   uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
                        const void* bytes, size_t size);
   uint32_t AddSeeded(const std::string& name, uint8_t dtype, Dims dims, uint64_t seed);
+  // A constant whose bytes lie in another file, from `offset` on.
+  uint32_t AddExternal(const std::string& name, uint8_t dtype, Dims dims,
+                       const std::string& file, uint64_t offset);
   // A value known at run time only, in [min, max]; returns its index.
   uint32_t AddParameter(const std::string& name, int32_t min, int32_t max);
   void AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
@@ -89,6 +95,10 @@ class GraphWriter {
     return index < names_.size() ? names_[index] : std::string();
   }
   const Bytes& constants() const { return data_; }
+  void SetAffine(uint32_t tensor, int32_t zero_point, float scale) {
+    tensors_[tensor].zero_point = zero_point;
+    tensors_[tensor].scale = scale;
+  }
   void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
   std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }

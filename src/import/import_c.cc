@@ -138,7 +138,7 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t& op
                             ? ImportTfliteBytes(options, bytes, size)
                             : ImportOnnxBytes(options, bytes, size);
   if (options.training != 0) {
-    import.graph = MakeTrainingGraph(import.graph);
+    import.graph = MakeTrainingGraph(import.graph, LimitOf(options, size));
     Recount(&import);
   }
   CheckGraph(import.graph);
@@ -240,6 +240,8 @@ sluice_status_t sluice_import_training_step(const void* graph, size_t graph_size
     const auto* bytes = static_cast<const uint8_t*>(graph);
     const Bytes inference(bytes, bytes + graph_size);
     CheckGraph(inference);
-    HandOver(MakeTrainingGraph(inference), allocator, out_graph);
+    sluice_import_options_t defaults = {};
+    HandOver(MakeTrainingGraph(inference, LimitOf(defaults, graph_size)), allocator,
+             out_graph);
   });
 }

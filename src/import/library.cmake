@@ -31,7 +31,7 @@ target_link_libraries(sluice_import_rooms PUBLIC sluice_wire sluice_static
 set_target_properties(sluice_import_rooms PROPERTIES LINKER_LANGUAGE CXX)
 
 # The shared library exports what its headers declare.
-set(SLUICE_IMPORT_HEADERS import presets zoo)
+set(SLUICE_IMPORT_HEADERS build import presets zoo)
 set(import_exports)
 foreach(name ${SLUICE_IMPORT_HEADERS})
   set(header ${PROJECT_SOURCE_DIR}/include/sluice/${name}.h)

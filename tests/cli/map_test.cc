@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/hardware_files.h"
 #include "cli/files.h"
+#include "cli/hardware_files.h"
 #include "cli/run_tool.h"
 #include "sluice/experimental.h"
 #include "solve/mapping/gemm/reference.h"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "cli/hardware_files.h"
-#include "import/tflite/import_tflite.h"
 #include "cli/plot_buffer.h"
+#include "import/tflite/import_tflite.h"
 #include "sluice/sluice.h"
-#include "tiny_model.h"
+#include "tests/import/tiny_model.h"
 
 namespace sluice::cli {
 namespace {

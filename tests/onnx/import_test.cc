@@ -9,6 +9,7 @@
 #include "import/onnx/import_onnx.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
+#include "support/files.h"
 #include "tests/onnx/tiny_onnx.h"
 #include "tests/solve/placement/judge.h"
 #include "tests/zoo/planned.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-
 namespace {
 
 sluice_diagnostic_t Diagnostic() {

@@ -179,6 +179,7 @@ uint32_t Parameters(OnnxLowering* to, const OnnxNode& node, const Product& p,
                     int32_t channels, int64_t terms) {
   std::vector<int32_t> rows;
   const size_t count = static_cast<size_t>(channels);
+  to->graph().NeedRows(count);
   std::vector<int32_t> bias(count, 0);
   if (p.exact) bias = Biases(to, p, count);
   for (size_t k = 0; k < count; ++k) {

@@ -319,6 +319,7 @@ void LowerOnnxBatchNorm(OnnxLowering* to, const OnnxNode& node) {
   const int32_t channels = dims[3];
   const uint32_t weight = to->Seeded(node.name + "/factors", {1, 1, 1, channels});
   const Factor f = QuantiseFactor(32.0 / (74 * place.numbers.rms));
+  to->graph().NeedRows(static_cast<uint64_t>(channels));
   std::vector<int32_t> rows;
   for (int32_t c = 0; c < channels; ++c) {
     rows.insert(rows.end(), {0, f.multiplier, f.shift});
@@ -354,6 +355,7 @@ void LowerOnnxLayerNorm(OnnxLowering* to, const OnnxNode& node) {
   const Dims dims = DimsIn(shape, order);
   const uint32_t ifmap = to->Plain(input);
   const Factor f = QuantiseFactor(32.0 * 256 / (1 << 20));
+  to->graph().NeedRows(static_cast<uint64_t>(dims.back()));
   std::vector<int32_t> rows;
   for (int32_t c = 0; c < dims.back(); ++c) {
     rows.insert(rows.end(), {0, f.multiplier, f.shift});

@@ -77,7 +77,7 @@ class Folder {
     if (node.op == "Concat") {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
-        if (part == nullptr) return false;
+        if (part == nullptr || out->size() > kMost) return false;
         out->insert(out->end(), part->begin(), part->end());
       }
       return true;

@@ -22,7 +22,9 @@ Dims ToDims(const Extents& e) { return Dims(e.begin(), e.end()); }
 
 class Training {
  public:
-  explicit Training(const Bytes& inference) : graph_(inference) {}
+  Training(const Bytes& inference, uint64_t max_constant_bytes) : graph_(inference) {
+    graph_.LimitConstants(max_constant_bytes);
+  }
 
   Bytes Make() {
     const size_t layers = graph_.layers().size();
@@ -198,6 +200,7 @@ class Training {
     const auto key = std::make_pair(channels, std::make_pair(f.multiplier, f.shift));
     const auto known = parameters_.find(key);
     if (known != parameters_.end()) return known->second;
+    graph_.NeedRows(static_cast<uint64_t>(channels));
     std::vector<int32_t> rows;
     for (int32_t k = 0; k < channels; ++k) {
       rows.insert(rows.end(), {0, f.multiplier, f.shift});
@@ -348,7 +351,10 @@ class Training {
       return Pass(x, Add(name, SLUICE_OP_RESIZE_NEAREST, {e}, {0, 0}, ToDims(in)));
     }
     const int32_t h = At(l, SLUICE_POOL_WINDOW_H), w = At(l, SLUICE_POOL_WINDOW_W);
-    const std::vector<int8_t> ones(static_cast<size_t>(h * w * in[3]), 1);
+    const uint64_t count = static_cast<uint64_t>(h) * static_cast<uint64_t>(w) *
+                           static_cast<uint64_t>(in[3]);
+    graph_.NeedRoom(count);
+    const std::vector<int8_t> ones(static_cast<size_t>(count), 1);
     const uint32_t weight = graph_.AddConstant(name + ".ones", kInt8, {1, h, w, in[3]},
                                                ones.data(), ones.size());
     std::vector<int32_t> a(SLUICE_TRANSPOSED_CONV_ATTRIBUTES);
@@ -512,6 +518,8 @@ class Training {
 
 }  // namespace
 
-Bytes MakeTrainingGraph(const Bytes& inference) { return Training(inference).Make(); }
+Bytes MakeTrainingGraph(const Bytes& inference, uint64_t max_constant_bytes) {
+  return Training(inference, max_constant_bytes).Make();
+}
 
 }  // namespace sluice::import

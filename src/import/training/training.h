@@ -8,7 +8,8 @@
 //          goes into it, as of the cross entropy). New outputs: "NAME.gradient" of each
 //          weight (filter-shaped; of depthwise filters [K,R,S,1]; of matrices
 //          [K,1,1,C]). A weight that is used twice has a gradient per use.
-// Errors   Error(kBadInput) when nothing is trained or an output has no error;
+// Errors   Error(kTooLarge) when the constants would exceed the limit;
+//          Error(kBadInput) when nothing is trained or an output has no error;
 //          Error(kBadArgument) when constants lie in other files
 // Source   backpropagation. Forward activations that gradients read are ordinary
 //          tensors with late readers. By layer: convolutions: TRANSPOSED_CONV on their
@@ -29,7 +30,8 @@
 
 namespace sluice::import {
 
-Bytes MakeTrainingGraph(const Bytes& inference);
+Bytes MakeTrainingGraph(const Bytes& inference,
+                        uint64_t max_constant_bytes = UINT64_MAX);
 
 }  // namespace sluice::import
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs and machine descriptors, built piece by piece, for programs that have no model
+ * file. Part of libsluice_import; the rules at the top of import.h hold.
+ *
+ * A builder only collects: functions that add something return its index at once, and
+ * remember the first thing that was wrong. Finishing reports that, or has the finished
+ * bytes read by the scheduler's reader and reports what it says. A builder can be
+ * finished more than once, and more may be added in between.
+ * When memory is exhausted while something is added, its index is SLUICE_NO_INDEX and
+ * finishing returns SLUICE_OUT_OF_MEMORY. */
+#ifndef SLUICE_BUILD_H_
+#define SLUICE_BUILD_H_
+
+#include "sluice/import.h"
+#include "sluice/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- graphs */
+
+typedef struct sluice_graph_builder sluice_graph_builder_t;
+
+/* An empty graph. name: copied; NULL: "". Returns NULL when memory is exhausted. The
+ * caller destroys the builder. */
+SLUICE_API sluice_graph_builder_t* sluice_graph_builder_create(const char* name);
+
+/* NULL is fine. Bytes that were finished stay valid. */
+SLUICE_API void sluice_graph_builder_destroy(sluice_graph_builder_t* builder);
+
+/* A tensor. Everything is copied. */
+typedef struct sluice_tensor {
+  uint32_t struct_size;
+  uint32_t kind;         /* SLUICE_TENSOR_ of sluice.h */
+  uint32_t dtype;        /* SLUICE_DTYPE_ of ops.h */
+  uint32_t rank;         /* 0 to 4: how many extents stand in dims */
+  int32_t dims[4];       /* elements, outermost first, each at least 1 */
+  const char* name;      /* NULL: none */
+  /* Constants (SLUICE_TENSOR_CONSTANT) only: where their bytes come from. */
+  uint32_t source;       /* SLUICE_SOURCE_ of sluice.h; EXTERNAL: see `file` */
+  int32_t zero_point;    /* real = scale * (stored - zero_point); for people only */
+  const void* bytes;     /* INLINE: dense, row-major, little-endian */
+  uint64_t byte_count;   /* INLINE: as many as the extents and the type need */
+  uint64_t offset;       /* EXTERNAL: byte of the file; SEEDED: the seed of ops.h */
+  const char* file;      /* EXTERNAL: name of the file that holds the bytes */
+  float scale;           /* 0: not quantised per tensor; for people only */
+  uint32_t reserved;
+} sluice_tensor_t;
+
+/* Index of the new tensor: 0, 1, 2 ... */
+SLUICE_API uint32_t sluice_graph_builder_tensor(sluice_graph_builder_t* builder,
+                                                const sluice_tensor_t* tensor);
+
+/* A value that runs give (the position in a KV cache): min <= value <= max. Index of the
+ * parameter. name: copied; NULL: none. */
+SLUICE_API uint32_t sluice_graph_builder_parameter(sluice_graph_builder_t* builder,
+                                                   const char* name, int32_t min,
+                                                   int32_t max);
+
+/* A layer. It reads tensors that are no intermediates, or that earlier layers wrote.
+ * Everything is copied. */
+typedef struct sluice_layer {
+  uint32_t struct_size;
+  uint32_t op;                /* SLUICE_OP_ of ops.h */
+  const char* name;           /* NULL: none */
+  const uint32_t* inputs;     /* tensors in the order of ops.h; SLUICE_NO_INDEX: absent */
+  const uint32_t* outputs;    /* tensors */
+  const int32_t* attributes;  /* in the order of ops.h; a missing tail is zero */
+  uint32_t input_count, output_count, attribute_count;
+  uint32_t reserved;
+} sluice_layer_t;
+
+/* Index of the new layer: 0, 1, 2 ... */
+SLUICE_API uint32_t sluice_graph_builder_layer(sluice_graph_builder_t* builder,
+                                               const sluice_layer_t* layer);
+
+/* The graph as graph.fbs bytes.
+ * SLUICE_BAD_ARGUMENT: an argument of an earlier call was wrong: NULL, an unknown struct,
+ *   a rank above 4, an inline constant whose size does not follow from its extents.
+ * Else as sluice_graph_create; the diagnostic names layer and tensor. */
+SLUICE_API sluice_status_t sluice_graph_builder_finish(
+    const sluice_graph_builder_t* builder, const sluice_allocator_t* allocator,
+    sluice_bytes_t* out_graph, sluice_diagnostic_t* diagnostic);
+
+/* ---- machines: the fields of hardware.fbs, whose comments hold here, too. Energies in
+ * picojoules, bandwidths as fractions in bytes per cycle. Where a comment says "0: x", a
+ * zero stands for x. */
+
+enum { /* operands that a memory may or must hold */
+  SLUICE_HOLDS_INPUT = 1,
+  SLUICE_HOLDS_WEIGHT = 2,
+  SLUICE_HOLDS_OUTPUT = 4
+};
+
+/* One memory. */
+typedef struct sluice_level {
+  uint32_t struct_size;
+  uint32_t instances;       /* per node; 0: 1 */
+  const char* name;         /* copied; NULL: none */
+  uint64_t capacity_bytes;  /* of one instance; 0: unbounded (DRAM) */
+  double read_pj_per_bit, write_pj_per_bit;
+  uint64_t bytes_per_cycle_numerator;   /* 0: never limits */
+  uint64_t bytes_per_cycle_denominator; /* 0: 1 */
+  uint32_t banks;           /* 0: 1 */
+  uint32_t alignment_bytes; /* of every buffer; a power of two; 0: 1 */
+  uint32_t may_hold;        /* SLUICE_HOLDS_; 0: all three */
+  uint32_t must_hold;       /* SLUICE_HOLDS_: operands that may not pass this memory by */
+  uint32_t sliding;         /* 1: overlapping input rows stay and are not fetched again */
+  uint32_t share_input, share_weight, share_output; /* percent; all 0: shared freely */
+} sluice_level_t;
+
+/* Parallel units below a memory. */
+typedef struct sluice_fanout {
+  uint32_t struct_size;
+  uint32_t level;        /* whose one instance feeds `extent` units */
+  const char* name;      /* copied; NULL: none */
+  uint32_t extent;       /* 0: 1 */
+  uint32_t may_unroll;   /* bits N K C P Q R S; 0: all */
+  uint32_t no_multicast; /* 0: one read serves all units that need the same word */
+  uint32_t no_reduction; /* 0: partial sums are added on the way */
+  uint32_t forwarding;   /* 1: neighbours hand operands on */
+  uint32_t reserved;
+  double transfer_pj_per_bit; /* of a word that is sent through, once per bus */
+  double forward_pj_per_bit;  /* of a word that is handed to a neighbour */
+} sluice_fanout_t;
+
+/* A grid of cores, each of which multiplies `vector` input channels into `lane` output
+ * channels per cycle. Where it stands, tiles are costed by it instead of by the levels
+ * and fanouts below the scratchpad. */
+typedef struct sluice_core_array {
+  uint32_t struct_size;
+  uint32_t rows, columns, vector, lane;            /* 0: 1 */
+  uint32_t input_level, weight_level, output_level; /* the cores' buffers */
+  double slice_read_pj_per_bit, slice_write_pj_per_bit;
+} sluice_core_array_t;
+
+/* All but levels, fanouts and cores. */
+typedef struct sluice_machine {
+  uint32_t struct_size;
+  uint32_t scratchpad_level;     /* index of the level that the stream addresses */
+  const char* name;              /* copied; NULL: none */
+  uint64_t clock_hz;             /* 0: 10^9 */
+  uint64_t macs_per_cycle;       /* peak of one node; at least 1 */
+  uint64_t vector_ops_per_cycle; /* peak of one node; at least 1 */
+  double mac_pj, vector_op_pj, leakage_pj_per_cycle;
+  uint32_t array_k, array_c;     /* channels that the MAC array takes at once; 0: any */
+  uint32_t dma_channels;         /* 0: 1 */
+  uint32_t dma_burst_bytes;      /* 0: 1 */
+  uint64_t dma_latency_cycles;   /* of each transfer */
+  uint32_t dram_granule_bytes;   /* views start and step at multiples of it; 0: 1 */
+  uint32_t accumulator_bytes;    /* of one partial sum in the scratchpad; 0: 4 */
+  uint32_t node_cols, node_rows; /* 0: 1 */
+  double hop_pj_per_bit;
+  uint64_t hop_latency_cycles;   /* 0: 1 */
+  uint64_t link_bytes_per_cycle_numerator;   /* needed with more than one node */
+  uint64_t link_bytes_per_cycle_denominator; /* 0: 1 */
+} sluice_machine_t;
+
+typedef struct sluice_hardware_builder sluice_hardware_builder_t;
+
+/* machine: copied. Returns NULL when memory is exhausted. */
+SLUICE_API sluice_hardware_builder_t* sluice_hardware_builder_create(
+    const sluice_machine_t* machine);
+
+/* NULL is fine. Bytes that were finished stay valid. */
+SLUICE_API void sluice_hardware_builder_destroy(sluice_hardware_builder_t* builder);
+
+/* The next memory, nearest the MACs first, DRAM last; its index. */
+SLUICE_API uint32_t sluice_hardware_builder_level(sluice_hardware_builder_t* builder,
+                                                  const sluice_level_t* level);
+
+/* Units below a memory that is, or will be, added; the fanout's index. */
+SLUICE_API uint32_t sluice_hardware_builder_fanout(sluice_hardware_builder_t* builder,
+                                                   const sluice_fanout_t* fanout);
+
+/* The machine's cores; a second call replaces the first. */
+SLUICE_API void sluice_hardware_builder_cores(sluice_hardware_builder_t* builder,
+                                              const sluice_core_array_t* cores);
+
+/* The descriptor as hardware.fbs bytes. SLUICE_BAD_ARGUMENT: an argument of an earlier
+ * call was wrong. Else as sluice_hardware_create. */
+SLUICE_API sluice_status_t sluice_hardware_builder_finish(
+    const sluice_hardware_builder_t* builder, const sluice_allocator_t* allocator,
+    sluice_bytes_t* out_hardware, sluice_diagnostic_t* diagnostic);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_BUILD_H_ */

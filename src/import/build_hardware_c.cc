@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of build.h that collect a machine.
+#include <memory>
+#include <vector>
+
+#include "import/border.h"
+#include "import/builder.h"
+#include "import/graph_check.h"
+#include "sluice/build.h"
+#include "sluice/hardware_generated.h"
+
+namespace sluice::import {
+namespace {
+
+// What the caller gave, with a name of our own.
+template <typename Given>
+struct Named {
+  Given given;
+  std::string name;
+};
+
+template <typename Given>
+Named<Given> Copied(const Given* from, const char* what) {
+  MustBeThere(from, what);
+  const Given given = Complete(from, what);
+  return {given, TextOf(given.name)};
+}
+
+}  // namespace
+}  // namespace sluice::import
+
+struct sluice_hardware_builder {
+  sluice::import::Named<sluice_machine_t> machine;
+  std::vector<sluice::import::Named<sluice_level_t>> levels;
+  std::vector<sluice::import::Named<sluice_fanout_t>> fanouts;
+  sluice_core_array_t cores;
+  bool has_cores;
+  sluice::import::FirstFault fault;
+};
+
+namespace sluice::import {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+// Zero stands for the default.
+template <typename T>
+T Or(T given, T otherwise) {
+  return given == 0 ? otherwise : given;
+}
+
+Offset<wire::Level> Write(const Named<sluice_level_t>& from, FlatBufferBuilder* flat) {
+  const auto name = flat->CreateString(from.name);
+  const sluice_level_t& l = from.given;
+  wire::LevelBuilder to(*flat);
+  to.add_name(name);
+  to.add_capacity_bytes(l.capacity_bytes);
+  to.add_instances(Or(l.instances, 1u));
+  to.add_read_pj_per_bit(l.read_pj_per_bit);
+  to.add_write_pj_per_bit(l.write_pj_per_bit);
+  to.add_bytes_per_cycle_numerator(l.bytes_per_cycle_numerator);
+  to.add_bytes_per_cycle_denominator(Or(l.bytes_per_cycle_denominator, uint64_t{1}));
+  to.add_banks(Or(l.banks, 1u));
+  to.add_alignment_bytes(Or(l.alignment_bytes, 1u));
+  to.add_may_hold(Or(l.may_hold, 7u));
+  to.add_must_hold(l.must_hold);
+  to.add_sliding(l.sliding != 0);
+  to.add_share_input(l.share_input);
+  to.add_share_weight(l.share_weight);
+  to.add_share_output(l.share_output);
+  return to.Finish();
+}
+
+Offset<wire::Fanout> Write(const Named<sluice_fanout_t>& from,
+                           FlatBufferBuilder* flat) {
+  const auto name = flat->CreateString(from.name);
+  const sluice_fanout_t& f = from.given;
+  wire::FanoutBuilder to(*flat);
+  to.add_level(f.level);
+  to.add_extent(Or(f.extent, 1u));
+  to.add_may_unroll(Or(f.may_unroll, 127u));
+  to.add_multicast(f.no_multicast == 0);
+  to.add_reduction(f.no_reduction == 0);
+  to.add_forwarding(f.forwarding != 0);
+  to.add_name(name);
+  to.add_transfer_pj_per_bit(f.transfer_pj_per_bit);
+  to.add_forward_pj_per_bit(f.forward_pj_per_bit);
+  return to.Finish();
+}
+
+Offset<wire::CoreArray> Write(const sluice_core_array_t& c, FlatBufferBuilder* flat) {
+  wire::CoreArrayBuilder to(*flat);
+  to.add_rows(Or(c.rows, 1u));
+  to.add_columns(Or(c.columns, 1u));
+  to.add_vector(Or(c.vector, 1u));
+  to.add_lane(Or(c.lane, 1u));
+  to.add_input_level(c.input_level);
+  to.add_weight_level(c.weight_level);
+  to.add_output_level(c.output_level);
+  to.add_slice_read_pj_per_bit(c.slice_read_pj_per_bit);
+  to.add_slice_write_pj_per_bit(c.slice_write_pj_per_bit);
+  return to.Finish();
+}
+
+void AddRates(const sluice_machine_t& m, wire::HardwareBuilder* to) {
+  to->add_clock_hz(Or(m.clock_hz, uint64_t{1000000000}));
+  to->add_scratchpad_level(m.scratchpad_level);
+  to->add_macs_per_cycle(m.macs_per_cycle);
+  to->add_mac_pj(m.mac_pj);
+  to->add_vector_ops_per_cycle(m.vector_ops_per_cycle);
+  to->add_vector_op_pj(m.vector_op_pj);
+  to->add_leakage_pj_per_cycle(m.leakage_pj_per_cycle);
+  to->add_array_k(m.array_k);
+  to->add_array_c(m.array_c);
+  to->add_accumulator_bytes(Or(m.accumulator_bytes, 4u));
+}
+
+void AddTransfers(const sluice_machine_t& m, wire::HardwareBuilder* to) {
+  to->add_dma_channels(Or(m.dma_channels, 1u));
+  to->add_dma_latency_cycles(m.dma_latency_cycles);
+  to->add_dma_burst_bytes(Or(m.dma_burst_bytes, 1u));
+  to->add_dram_granule_bytes(Or(m.dram_granule_bytes, 1u));
+  to->add_node_cols(Or(m.node_cols, 1u));
+  to->add_node_rows(Or(m.node_rows, 1u));
+  to->add_hop_pj_per_bit(m.hop_pj_per_bit);
+  to->add_hop_latency_cycles(Or(m.hop_latency_cycles, uint64_t{1}));
+  to->add_link_bytes_per_cycle_numerator(m.link_bytes_per_cycle_numerator);
+  to->add_link_bytes_per_cycle_denominator(
+      Or(m.link_bytes_per_cycle_denominator, uint64_t{1}));
+}
+
+Bytes Written(const sluice_hardware_builder& from) {
+  FlatBufferBuilder flat;
+  const auto name = flat.CreateString(from.machine.name);
+  std::vector<Offset<wire::Level>> levels;
+  for (const auto& level : from.levels) levels.push_back(Write(level, &flat));
+  std::vector<Offset<wire::Fanout>> fanouts;
+  for (const auto& fanout : from.fanouts) fanouts.push_back(Write(fanout, &flat));
+  Offset<wire::CoreArray> cores;
+  if (from.has_cores) cores = Write(from.cores, &flat);
+  const auto level_list = flat.CreateVector(levels);
+  const auto fanout_list = flat.CreateVector(fanouts);
+  wire::HardwareBuilder to(flat);
+  to.add_name(name);
+  to.add_levels(level_list);
+  to.add_fanouts(fanout_list);
+  if (from.has_cores) to.add_core_array(cores);
+  AddRates(from.machine.given, &to);
+  AddTransfers(from.machine.given, &to);
+  wire::FinishHardwareBuffer(flat, to.Finish());
+  return Bytes(flat.GetBufferPointer(), flat.GetBufferPointer() + flat.GetSize());
+}
+
+}  // namespace
+}  // namespace sluice::import
+
+using sluice::import::Complete;
+using sluice::import::MustBeThere;
+
+sluice_hardware_builder_t* sluice_hardware_builder_create(
+    const sluice_machine_t* machine) {
+  std::unique_ptr<sluice_hardware_builder> builder(new (std::nothrow)
+                                                       sluice_hardware_builder());
+  if (builder == nullptr) return nullptr;
+  builder->fault.Watch([&] {
+    builder->machine = sluice::import::Copied(machine, "machine");
+    return 0u;
+  });
+  return builder.release();
+}
+
+void sluice_hardware_builder_destroy(sluice_hardware_builder_t* builder) {
+  delete builder;
+}
+
+uint32_t sluice_hardware_builder_level(sluice_hardware_builder_t* builder,
+                                       const sluice_level_t* level) {
+  if (builder == nullptr) return SLUICE_NO_INDEX;
+  return builder->fault.Watch([&] {
+    builder->levels.push_back(sluice::import::Copied(level, "level"));
+    return static_cast<uint32_t>(builder->levels.size() - 1);
+  });
+}
+
+uint32_t sluice_hardware_builder_fanout(sluice_hardware_builder_t* builder,
+                                        const sluice_fanout_t* fanout) {
+  if (builder == nullptr) return SLUICE_NO_INDEX;
+  return builder->fault.Watch([&] {
+    builder->fanouts.push_back(sluice::import::Copied(fanout, "fanout"));
+    return static_cast<uint32_t>(builder->fanouts.size() - 1);
+  });
+}
+
+void sluice_hardware_builder_cores(sluice_hardware_builder_t* builder,
+                                   const sluice_core_array_t* cores) {
+  if (builder == nullptr) return;
+  builder->fault.Watch([&] {
+    MustBeThere(cores, "cores");
+    builder->cores = Complete(cores, "cores");
+    builder->has_cores = true;
+    return 0u;
+  });
+}
+
+sluice_status_t sluice_hardware_builder_finish(const sluice_hardware_builder_t* builder,
+                                               const sluice_allocator_t* allocator,
+                                               sluice_bytes_t* out_hardware,
+                                               sluice_diagnostic_t* diagnostic) {
+  using namespace sluice::import;
+  if (out_hardware != nullptr) *out_hardware = {nullptr, 0};
+  sluice_status_t refused = SLUICE_OK;
+  const sluice_status_t status = Guarded(diagnostic, "build", [&] {
+    MustBeThere(builder, "builder");
+    MustBeThere(out_hardware, "out_hardware");
+    builder->fault.Rethrow();
+    const Bytes hardware = Written(*builder);
+    refused = TryHardware(hardware, diagnostic);
+    if (refused == SLUICE_OK) HandOver(hardware, allocator, out_hardware);
+  });
+  return status == SLUICE_OK ? refused : status;
+}
