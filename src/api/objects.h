@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the opaque pointers of sluice.h point at. Each object lives in an arena of its
-// own, so destroying it gives everything back.
+// What the opaque pointers of sluice.h point at. Each object owns an arena with all it
+// holds, so destroying it gives everything back.
+//
+// Input    none: plain structs
+// Output   none
+// Errors   none
 #ifndef SLUICE_API_OBJECTS_H_
 #define SLUICE_API_OBJECTS_H_
 
+#include "base/block_heap.h"
 #include "base/memory.h"
 #include "model/graph.h"
 #include "model/hardware.h"

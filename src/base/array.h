@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Span: a view of n elements. Owns nothing.
+//
+// Input    a pointer and a count
+// Output   elements, slices
+// Errors   none; an index out of range is our own mistake (SLUICE_ASSERT)
+// Cost     two words
 #ifndef SLUICE_BASE_ARRAY_H_
 #define SLUICE_BASE_ARRAY_H_
 

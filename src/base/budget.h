@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object that says whether to go on: deadline, iterations, cancel word, and what the
-// caller's progress callback answers.
+// Says whether to go on: deadline, iterations, cancel word, and the answer of the caller's
+// progress callback.
 //
-// Every loop of every solver polls one. Once exhausted it stays so. A call has a clock,
-// the caller's limits as they are, which its Memory carries to where no solver's budget
-// is passed (Memory::Stop): all work ends when it does. What a search gets is part of it.
+// Every loop of every solver polls a budget. Once exhausted it stays so. The limits of a
+// call as the caller gave them are its clock; the Memory of the call carries the clock to
+// work that is passed no budget (Memory::Stop). A search gets a part of the clock.
+//
+// Input    limits, each optional
+// Output   whether to stop, and why
+// Errors   none
+// Cost     Exhausted reads the clock, some 30 ns; Tick each 16th time only
 #ifndef SLUICE_BASE_BUDGET_H_
 #define SLUICE_BASE_BUDGET_H_
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic that cannot overflow unnoticed, and small integer helpers.
+// Integer arithmetic that cannot overflow unnoticed; division and rounding of integers.
+//
+// Input    integers
+// Output   integers
+// Errors   false on overflow; what says that it saturates does so
+// Cost     a few instructions
 #ifndef SLUICE_BASE_CHECKED_H_
 #define SLUICE_BASE_CHECKED_H_
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // FNV-1a, 64 bits: content hashes of graphs, hardware, plans and bodies.
 //
-// Streams and their bodies are hashed word by word, four times as fast.
+// Streams and their bodies are hashed word by word, which is four times as fast.
+//
+// Input    bytes, and the hash of what stands before them
+// Output   64 bits
+// Errors   kStopped, where a memory with a clock is given
+// Cost     one multiplication per byte or word
 #ifndef SLUICE_BASE_HASH_H_
 #define SLUICE_BASE_HASH_H_
 

@@ -3,6 +3,7 @@
 // its first use.
 //
 // Input    types without padding, whose size is a multiple of 4: bytes are compared.
+// Output   the number of an item; items in the order of their numbers
 // Errors   kOutOfMemory.
 // Cost     expected constant time per item; slots double in the arena.
 #ifndef SLUICE_BASE_INTERN_H_

@@ -9,7 +9,6 @@ namespace sluice {
 
 namespace {
 
-constexpr size_t kBlockGranule = 64;  // every allocation of a BlockHeap, in bytes
 // Chunks of an arena: small at first, so that small jobs take little.
 constexpr size_t kFirstChunkBytes = 8 * 1024;
 constexpr size_t kChunkBytes = 64 * 1024;
@@ -24,65 +23,6 @@ size_t RoundUp(size_t value, size_t multiple) {
 }
 
 }  // namespace
-
-bool BlockHeap::Init(void* block, size_t bytes) {
-  const uintptr_t start = reinterpret_cast<uintptr_t>(block);
-  const uintptr_t aligned = (start + kBlockGranule - 1) & ~uintptr_t{kBlockGranule - 1};
-  const size_t lost = aligned - start;
-  if (block == nullptr || bytes < lost + kBlockGranule) return false;
-  holes_ = reinterpret_cast<Hole*>(aligned);
-  holes_->bytes = (bytes - lost) & ~(kBlockGranule - 1);
-  holes_->next = nullptr;
-  return true;
-}
-
-void* BlockHeap::Allocate(size_t bytes, size_t alignment) {
-  if (alignment > kBlockGranule || bytes > SIZE_MAX - kBlockGranule) return nullptr;
-  bytes = RoundUp(bytes, kBlockGranule);
-  for (Hole** link = &holes_; *link != nullptr; link = &(*link)->next) {
-    Hole* hole = *link;
-    if (hole->bytes < bytes) continue;
-    if (hole->bytes == bytes) {
-      *link = hole->next;
-    } else {
-      Hole* rest = reinterpret_cast<Hole*>(reinterpret_cast<char*>(hole) + bytes);
-      rest->bytes = hole->bytes - bytes;
-      rest->next = hole->next;
-      *link = rest;
-    }
-    return hole;
-  }
-  return nullptr;
-}
-
-void BlockHeap::Release(void* pointer, size_t bytes) {
-  bytes = RoundUp(bytes, kBlockGranule);
-  Hole* freed = static_cast<Hole*>(pointer);
-  Hole* before = nullptr;
-  Hole* after = holes_;
-  while (after != nullptr && after < freed) {
-    before = after;
-    after = after->next;
-  }
-  freed->bytes = bytes;
-  freed->next = after;
-  if (before == nullptr) {
-    holes_ = freed;
-  } else {
-    before->next = freed;
-  }
-  const auto end_of = [](Hole* hole) {
-    return reinterpret_cast<char*>(hole) + hole->bytes;
-  };
-  if (after != nullptr && end_of(freed) == reinterpret_cast<char*>(after)) {
-    freed->bytes += after->bytes;
-    freed->next = after->next;
-  }
-  if (before != nullptr && end_of(before) == reinterpret_cast<char*>(freed)) {
-    before->bytes += freed->bytes;
-    before->next = freed->next;
-  }
-}
 
 Status HashWords(const void* bytes, size_t size, const Memory& memory, uint64_t* hash) {
   const char* p = static_cast<const char*>(bytes);

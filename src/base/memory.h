@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // All memory of the library: counted, capped, taken from the caller.
 //
-//   allocator | block  <-  Memory (counts, cap)  <-  Arena (bump, chunks, mark/rewind)
+//   allocator  <-  Memory (counts, cap)  <-  Arena (bump, chunks, mark/rewind)  <-  Vector
 //
-// Errors   allocation failure is kOutOfMemory or nullptr, never an abort.
+// Input    the caller's allocator, or one over a block (block_heap.h); a cap in bytes
+// Output   zeroed elements; live bytes, the most there were, and that for each phase
+// Errors   kOutOfMemory or nullptr when the allocator refuses or the cap would be
+//          exceeded, never an abort; kStopped when the clock of the call has run out
+// Cost     an arena asks for chunks of 8 KiB, then 64 KiB; else a few instructions
 #ifndef SLUICE_BASE_MEMORY_H_
 #define SLUICE_BASE_MEMORY_H_
 
@@ -17,23 +21,6 @@
 
 namespace sluice {
 
-// First-fit heap with coalescing inside one caller-given block, for in-place mode. It
-// serves a few large chunks (arenas), so its lists stay short.
-class BlockHeap {
- public:
-  // Aligns the start itself. False when the block is too small to hold anything.
-  bool Init(void* block, size_t bytes);
-  void* Allocate(size_t bytes, size_t alignment);
-  void Release(void* pointer, size_t bytes);
-
- private:
-  struct Hole {  // free range, in address order; lives in the range itself
-    size_t bytes;
-    Hole* next;
-  };
-  Hole* holes_ = nullptr;
-};
-
 // Counts every byte and enforces the cap, whatever lies below.
 class Memory {
  public:
@@ -42,24 +29,24 @@ class Memory {
   void* Allocate(size_t bytes, size_t alignment);
   void Release(void* pointer, size_t bytes, size_t alignment);
 
-  // High-water marks by SLUICE_PHASE_: of the phase entered last, until the next one.
-  // Returns the phase that was entered before.
+  // Starts a phase (SLUICE_PHASE_), whose high-water mark is counted until the next one
+  // starts. Returns the phase that was under way.
   uint32_t EnterPhase(uint32_t phase);
   void ClearPhases() { memset(phase_peak_bytes_, 0, sizeof phase_peak_bytes_); }
   uint64_t phase_peak_bytes(uint32_t phase) const { return phase_peak_bytes_[phase]; }
 
-  // The limits of the call that is using this memory; NULL = none. Polled by all that
-  // works for long, at least every 100 microseconds; what has stopped returns kStopped,
-  // or anything else: whoever set the clock looks at it.
+  // The limits of the call that uses this memory; NULL = none. All work that may take
+  // long polls Stop() at least every 100 microseconds and then ends with any status:
+  // whoever set the clock looks at it.
   void Watch(Budget* clock);
   Budget* clock() const { return clock_; }
   bool Stop() const;
 
-  // Between these two, chunks that are released are kept for the next arena: pages that
-  // an allocator gives back and fetches again cost more than most work on them. They
-  // never raise the high-water mark. Giving memory back can take longer than a call has
-  // left, so once the clock has run out all that is released is kept, until the next
-  // call, or memory is asked for or released outside of one.
+  // Between these two, released chunks are kept for the next arena, because an allocator
+  // takes longer to return pages and fetch them again than most work on them takes. Kept
+  // chunks never raise the high-water mark. Once the clock has run out everything that is
+  // released is kept, because giving it back could take longer than the call has left.
+  // It is given back by the next call, or by an allocation or release outside of calls.
   void BeginCall();
   void EndCall();
   void GiveBack();

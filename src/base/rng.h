@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SplitMix64: the only source of chance. Same seed, same numbers, everywhere.
+//
+// Input    a seed
+// Output   64-bit numbers
+// Errors   none
+// Cost     two multiplications per number
 #ifndef SLUICE_BASE_RNG_H_
 #define SLUICE_BASE_RNG_H_
 

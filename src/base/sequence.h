@@ -2,8 +2,9 @@
 // Growable array in pages of an arena: nothing moves and nothing is left behind when it
 // grows, so long lists cost their elements and no more.
 //
-// Errors   kOutOfMemory; kStopped when the memory's clock has run out: what writes long
-//          lists is stopped there.
+// Input    an arena; elements
+// Output   elements by index, in runs that lie together
+// Errors   kOutOfMemory; kStopped when the clock of the memory has run out
 // Cost     constant time per element; 8 bytes per page of at most 1 KiB.
 #ifndef SLUICE_BASE_SEQUENCE_H_
 #define SLUICE_BASE_SEQUENCE_H_

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting in place: insertion for short runs, a heap for long ones. A fifth of the code
-// of std::sort per comparison, and one order on every platform even of equal elements.
+// Sorts in place: insertion for short runs, a heap for long ones. Each use takes a fifth
+// of the code that std::sort takes, and equal elements end in the same order on every
+// platform.
 //
 // Input    [begin, end), less: a strict weak order. Not stable.
-// Cost     n log n comparisons at most; no scratch.
+// Output   the same elements, sorted
+// Errors   none
+// Cost     n log n comparisons at most; no scratch
 #ifndef SLUICE_BASE_SORT_H_
 #define SLUICE_BASE_SORT_H_
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Status codes, the diagnostic and the one way to fill it.
 //
-// Errors   every fallible function returns Status; infeasible and stopped are values.
+// Input    a status, a stage and pieces of a sentence
+// Output   the diagnostic of the call
+// Errors   every function that can fail returns Status; infeasible and stopped are
+//          ordinary values
+// Cost     one register is passed on; text is written only when something fails
 #ifndef SLUICE_BASE_STATUS_H_
 #define SLUICE_BASE_STATUS_H_
 

@@ -49,10 +49,17 @@ struct StreamParts {
   Sequence<uint32_t> debug_layer;
 };
 
-Status EmitStream(const Graph& graph, const Hardware& hardware,
-                  const Lowering& lowering, const Program& program,
-                  const ProgramWaits& waits, int64_t scratchpad_bytes, Arena* scratch,
-                  StreamParts* parts, Diagnostic* diagnostic);
+struct StreamCall {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  const Program& program;
+  const ProgramWaits& waits;
+  int64_t scratchpad_bytes;
+};
+
+Status EmitStream(const StreamCall& call, Arena* scratch, StreamParts* parts,
+                  Diagnostic* diagnostic);
 
 // image: header.size_bytes zeroed bytes, 4-byte aligned.
 Status WriteStream(const StreamParts& parts, uint8_t* image);

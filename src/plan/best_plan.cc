@@ -62,8 +62,9 @@ Status Write(PlanCall* call, Candidate* c, Arena* written, PlanBytes* image) {
   Arena memory(call->scratch->memory());
   StreamParts parts(&memory);
   if (call->minimise) parts.before = call->before->stream;
-  SLUICE_TRY(EmitStream(call->graph, call->hardware, c->lowering, c->program, c->waits,
-                        call->capacity, call->scratch, &parts, call->diagnostic));
+  SLUICE_TRY(EmitStream(
+      {call->graph, call->hardware, c->lowering, c->program, c->waits, call->capacity},
+      call->scratch, &parts, call->diagnostic));
   c->arena.Rewind(Arena::Mark{});
   SLUICE_TRY(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), written,
                        image, call->diagnostic));

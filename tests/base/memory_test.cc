@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/block_heap.h"
 #include "base/intern.h"
 #include "base/rng.h"
 

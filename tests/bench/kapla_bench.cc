@@ -176,7 +176,7 @@ Result Run(const Network& network, const Hardware& hardware, Mode mode, bool tra
   const double start = CpuSeconds();
   ChosenSegments chosen;
   const Status status =
-      ChooseSegments(network.layers, hardware, options, LayerPricer{&pricing, Price},
+      ChooseSegments({network.layers, hardware, options, LayerPricer{&pricing, Price}},
                      &budget, &scratch.arena, &chosen, &scratch.diagnostic);
   result.cpu_s = CpuSeconds() - start;
   if (status != Status::kOk) {

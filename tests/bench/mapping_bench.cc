@@ -69,7 +69,7 @@ void RunGemm(const GemmShape& shape, const GemmMachine& machine,
   double best = 1e300;
   for (int run = 0; run < kRuns; ++run) {
     const double start = CpuMs();
-    const Status status = SolveGemmExact(shape, machine, options, &memory.arena,
+    const Status status = SolveGemmExact({shape, machine, options}, &memory.arena,
                                          &budget, solution, &diagnostic);
     best = std::min(best, CpuMs() - start);
     if (status != Status::kOk) return;
@@ -80,7 +80,7 @@ void RunGemm(const GemmShape& shape, const GemmMachine& machine,
   row->nodes_max = std::max(row->nodes_max, solution->nodes);
   double start = CpuMs();
   GemmCertificate certificate;
-  if (CertifyGemm(shape, machine, options, *solution, &memory.arena, &budget,
+  if (CertifyGemm({shape, machine, options}, *solution, &memory.arena, &budget,
                   &certificate, &diagnostic) != Status::kOk) {
     return;
   }
@@ -133,7 +133,7 @@ FactorRow RunFactors() {
     Budget budget;
     Diagnostic diagnostic = {};
     const double start = CpuMs();
-    if (SolveFactorAssign(layer, sluice_tests::SimbaMachine(), FactorWeights(),
+    if (SolveFactorAssign({layer, sluice_tests::SimbaMachine(), FactorWeights()},
                           &memory.arena, &budget, solution,
                           &diagnostic) != Status::kOk) {
       solution->proved = false;

@@ -44,9 +44,10 @@ Mapped MapNetwork(const std::vector<NetworkLayer>& layers, const Hardware& hardw
     Budget budget;
     MappingTable table;
     const double start = CpuMs();
-    const Status status = MapLayers(
-        Span<const MappingProblem>(problems.data(), problems.size()), hardware, options,
-        &budget, &scratch.arena, &table, &scratch.diagnostic);
+    const Status status =
+        MapLayers({Span<const MappingProblem>(problems.data(), problems.size()),
+                   hardware, options},
+                  &budget, &scratch.arena, &table, &scratch.diagnostic);
     const double ms = CpuMs() - start;
     if (status != Status::kOk) {
       std::printf("layer %u: %s\n", scratch.diagnostic.layer,

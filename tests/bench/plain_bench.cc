@@ -101,8 +101,9 @@ class PlainRun {
   Status Write(Arena* written, sluice::PlanBytes* image, End end) {
     Arena memory(scratch_.memory());
     sluice::StreamParts parts(&memory);
-    SLUICE_TRY(EmitStream(graph_, hardware_, c_.lowering, c_.program, c_.waits,
-                          capacity_, &scratch_, &parts, &diagnostic_));
+    SLUICE_TRY(
+        EmitStream({graph_, hardware_, c_.lowering, c_.program, c_.waits, capacity_},
+                   &scratch_, &parts, &diagnostic_));
     end();
     sluice::Plan plan = {};
     plan.graph_hash = graph_.hash;

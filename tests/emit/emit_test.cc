@@ -42,7 +42,7 @@ struct Emitted {
                                  &budget, &n.arena, &program,
                                  &n.diagnostic) == Status::kOk);
     REQUIRE(DeriveWaits(program, &n.arena, &waits) == Status::kOk);
-    REQUIRE(EmitStream(n.graph, n.hardware, lowering, program, waits, 512, &n.arena,
+    REQUIRE(EmitStream({n.graph, n.hardware, lowering, program, waits, 512}, &n.arena,
                        &parts, &n.diagnostic) == Status::kOk);
     Span<uint32_t> image;
     REQUIRE(out.Allocate(parts.header.size_bytes / 4, &image) == Status::kOk);

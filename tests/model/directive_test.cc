@@ -191,7 +191,7 @@ TEST_CASE("directives: mapped layers come back from their text") {
     Scratch scratch;
     Budget budget;
     MappedNest mapped;
-    REQUIRE(MapKapla(layer.problem, edge.hardware, KaplaOptions{}, &budget,
+    REQUIRE(MapKapla({layer.problem, edge.hardware, KaplaOptions{}}, &budget,
                      &scratch.arena, &mapped, &scratch.diagnostic) == Status::kOk);
     RoundTrip(layer.problem, edge.hardware, mapped.nest);
   }

@@ -153,9 +153,9 @@ TEST_CASE("a mesh of one node costs what the node costs") {
     MappedNest node;
     NodeMapping mesh;
     NodeParallelOptions options;
-    REQUIRE(MapConvExact(problem, m.hardware, {}, &budget, &scratch.arena, &node,
+    REQUIRE(MapConvExact({problem, m.hardware, {}}, &budget, &scratch.arena, &node,
                          &scratch.diagnostic) == Status::kOk);
-    REQUIRE(MapOnNodes(problem, m.hardware, WholeMesh(m.hardware), options, &budget,
+    REQUIRE(MapOnNodes({problem, m.hardware, WholeMesh(m.hardware), options}, &budget,
                        &scratch.arena, &mesh, &scratch.diagnostic) == Status::kOk);
     CHECK(mesh.cost.nodes == 1);
     CHECK(mesh.cost.noc_pj == 0);
@@ -177,10 +177,10 @@ TEST_CASE("splits found are within 1 percent of solving every split") {
       Budget budget;
       NodeMapping found, every;
       NodeParallelOptions options;
-      REQUIRE(MapOnNodes(problem, m.hardware, WholeMesh(m.hardware), options, &budget,
+      REQUIRE(MapOnNodes({problem, m.hardware, WholeMesh(m.hardware), options}, &budget,
                          &scratch.arena, &found, &scratch.diagnostic) == Status::kOk);
       options.every = true;
-      REQUIRE(MapOnNodes(problem, m.hardware, WholeMesh(m.hardware), options, &budget,
+      REQUIRE(MapOnNodes({problem, m.hardware, WholeMesh(m.hardware), options}, &budget,
                          &scratch.arena, &every, &scratch.diagnostic) == Status::kOk);
       CHECK(found.solved <= every.solved);
       CHECK(every.bound <= every.objective);
@@ -198,13 +198,14 @@ TEST_CASE("meshes that divide nothing, one row, and parts that do not fit") {
   {
     Machine m;
     MakeMesh(&m, 7, 1);
-    REQUIRE(MapOnNodes(GemmProblem(1, 5, 11, 13, 2), m.hardware, WholeMesh(m.hardware),
-                       options, &budget, &scratch.arena, &mapped,
-                       &scratch.diagnostic) == Status::kOk);
+    REQUIRE(
+        MapOnNodes(
+            {GemmProblem(1, 5, 11, 13, 2), m.hardware, WholeMesh(m.hardware), options},
+            &budget, &scratch.arena, &mapped, &scratch.diagnostic) == Status::kOk);
     CHECK(mapped.cost.nodes >= 1);
     CHECK(mapped.cost.nodes <= 7);
     const NodeRegion outside = {{3, 0}, {5, 1}};
-    CHECK(MapOnNodes(GemmProblem(1, 5, 11, 13, 2), m.hardware, outside, options,
+    CHECK(MapOnNodes({GemmProblem(1, 5, 11, 13, 2), m.hardware, outside, options},
                      &budget, &scratch.arena, &mapped,
                      &scratch.diagnostic) == Status::kBadInput);
   }
@@ -213,9 +214,10 @@ TEST_CASE("meshes that divide nothing, one row, and parts that do not fit") {
   m.levels[1].capacity_bytes = 4;
   m.Finish();
   ClearDiagnostic(&scratch.diagnostic);
-  CHECK(MapOnNodes(GemmProblem(1, 5, 11, 13, 2), m.hardware, WholeMesh(m.hardware),
-                   options, &budget, &scratch.arena, &mapped,
-                   &scratch.diagnostic) == Status::kInfeasible);
+  CHECK(MapOnNodes(
+            {GemmProblem(1, 5, 11, 13, 2), m.hardware, WholeMesh(m.hardware), options},
+            &budget, &scratch.arena, &mapped,
+            &scratch.diagnostic) == Status::kInfeasible);
   CHECK(scratch.diagnostic.required_bytes > scratch.diagnostic.available_bytes);
 }
 
@@ -232,7 +234,7 @@ TEST_CASE("rows and columns of nodes, and layers smaller than the mesh") {
          {GemmProblem(1, 1, 1, 1, 2), GemmProblem(1, 7, 19, 23, 2),
           ConvProblem(3, 11, 5, 9, 7, 3, 3, 1, 2)}) {
       NodeMapping mapped;
-      REQUIRE(MapOnNodes(problem, m.hardware, whole, options, &budget, &scratch.arena,
+      REQUIRE(MapOnNodes({problem, m.hardware, whole, options}, &budget, &scratch.arena,
                          &mapped, &scratch.diagnostic) == Status::kOk);
       CHECK(mapped.cost.nodes >= 1);
       CHECK(mapped.cost.nodes <= NodesOf(whole));
@@ -261,7 +263,7 @@ TEST_CASE("MLP-L on 16 x 16 nodes, batch 64: within 1 percent of every split") {
     NodeParallelOptions options;
     for (double* sum : {&found, &best}) {
       options.every = sum == &best;
-      REQUIRE(MapOnNodes(layer.problem, m.hardware, WholeMesh(m.hardware), options,
+      REQUIRE(MapOnNodes({layer.problem, m.hardware, WholeMesh(m.hardware), options},
                          &budget, &scratch.arena, &mapped,
                          &scratch.diagnostic) == Status::kOk);
       *sum += mapped.objective;

@@ -29,9 +29,9 @@ GemmClaim Claim(const GemmShape& shape, const GemmMachine& machine,
   Diagnostic diagnostic = {};
   GemmSolution solution;
   GemmCertificate certificate;
-  REQUIRE(SolveGemmExact(shape, machine, options, &memory.arena, &budget, &solution,
+  REQUIRE(SolveGemmExact({shape, machine, options}, &memory.arena, &budget, &solution,
                          &diagnostic) == Status::kOk);
-  REQUIRE(CertifyGemm(shape, machine, options, solution, &memory.arena, &budget,
+  REQUIRE(CertifyGemm({shape, machine, options}, solution, &memory.arena, &budget,
                       &certificate, &diagnostic) == Status::kOk);
   return ClaimOf(shape, machine, options, solution, certificate);
 }
@@ -73,7 +73,7 @@ TEST_CASE("gemm_certificate accepts the proofs of random problems, all options")
     Budget budget;
     Diagnostic diagnostic = {};
     GemmSolution solution;
-    const Status status = SolveGemmExact(shape, machine, Variant(i), &memory.arena,
+    const Status status = SolveGemmExact({shape, machine, Variant(i)}, &memory.arena,
                                          &budget, &solution, &diagnostic);
     if (status == Status::kInfeasible) continue;
     GemmClaim claim = Claim(shape, machine, Variant(i));

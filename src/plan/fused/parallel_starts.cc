@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "base/block_heap.h"
+
 namespace sluice {
 
 namespace {

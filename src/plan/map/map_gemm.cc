@@ -89,7 +89,7 @@ Status Certify(const MapCall& call, const GemmExactOptions& exact,
                const GemmSolution& solution, uint32_t* verdict) {
   ArenaScope scope(call.arena);
   GemmCertificate proof = {};
-  SLUICE_TRY(CertifyGemm(call.shape, call.machine, exact, solution, call.arena,
+  SLUICE_TRY(CertifyGemm({call.shape, call.machine, exact}, solution, call.arena,
                          call.budget, &proof, call.diagnostic));
   ClaimedGemm claim = ClaimOf(call, exact, solution);
   claim.value = proof.objective;
@@ -132,7 +132,7 @@ Status MapExact(const MapCall& call, sluice_gemm_mapping_t* out) {
       : call.options.objective == SLUICE_GEMM_EDP  ? GemmObjective::kEnergyDelay
                                                    : GemmObjective::kDelay;
   GemmSolution solution;
-  SLUICE_TRY(SolveGemmExact(call.shape, call.machine, exact, call.arena, call.budget,
+  SLUICE_TRY(SolveGemmExact({call.shape, call.machine, exact}, call.arena, call.budget,
                             &solution, call.diagnostic));
   Describe(solution.mapping, solution.cost, out);
   out->proved = solution.proved ? 1 : 0;
@@ -199,7 +199,7 @@ Status MapFactors(const MapCall& call, sluice_gemm_mapping_t* out) {
   layer.extent[kFactorC] = call.shape.extent[2];
   layer.stride_p = layer.stride_q = 1;
   FactorSolution solution;
-  SLUICE_TRY(SolveFactorAssign(layer, FactorMachineOf(call.machine), FactorWeights{},
+  SLUICE_TRY(SolveFactorAssign({layer, FactorMachineOf(call.machine), FactorWeights{}},
                                call.arena, call.budget, &solution, call.diagnostic));
   GemmMapping mapping = MappingOf(call.machine, solution);
   const GemmForm form =

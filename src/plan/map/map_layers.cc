@@ -68,7 +68,7 @@ Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* m
   FactorObjective cosa;
   switch (options.solver) {
     case SLUICE_MAP_EXACT:
-      return MapConvExact(problem, maps.hierarchy, kapla.constraints, maps.budget,
+      return MapConvExact({problem, maps.hierarchy, kapla.constraints}, maps.budget,
                           maps.arena, mapped, maps.diagnostic);
     case SLUICE_MAP_SEARCH:
       return SearchNest(problem, maps.hierarchy, kapla.constraints, maps.budget, mapped,
@@ -81,11 +81,11 @@ Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* m
         cosa.traffic = options.cosa_traffic;
       }
       cosa.balance = options.cosa_balance != 0;
-      return MapFactorNest(problem, maps.hierarchy, kapla.constraints, cosa,
+      return MapFactorNest({problem, maps.hierarchy, kapla.constraints}, cosa,
                            maps.budget, maps.arena, mapped, maps.diagnostic);
     default:
       kapla.greedy = options.solver == SLUICE_MAP_GREEDY;
-      return MapKapla(problem, maps.hierarchy, kapla, maps.budget, maps.arena, mapped,
+      return MapKapla({problem, maps.hierarchy, kapla}, maps.budget, maps.arena, mapped,
                       maps.diagnostic);
   }
 }

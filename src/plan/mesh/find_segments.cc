@@ -32,7 +32,7 @@ Status FindSegments(const SegmentSearch& search, Budget* budget, Arena* arena,
   nodes.node.constraints.delay_exponent = wanted.delay_exponent;
   NodePricer pricer(layers, one, nodes, budget, arena->memory());
   ChosenSegments chosen;
-  SLUICE_TRY(ChooseSegments(layers, one, wanted, pricer.pricer(), budget, arena,
+  SLUICE_TRY(ChooseSegments({layers, one, wanted, pricer.pricer()}, budget, arena,
                             &chosen, diagnostic));
   size_t work = 0;
   for (const uint8_t view : lowering.is_view) work += view == 0 ? 1 : 0;

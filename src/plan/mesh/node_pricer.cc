@@ -33,8 +33,9 @@ Status PriceOnNodes(void* user, const LayerQuery& query, LayerPrice* price,
     hardware.levels = levels;
   }
   NodeMapping mapped;
-  SLUICE_TRY(MapOnNodes(self->layers[query.position].problem, hardware, query.region,
-                        options, self->budget, &self->arena, &mapped, diagnostic));
+  SLUICE_TRY(MapOnNodes(
+      {self->layers[query.position].problem, hardware, query.region, options},
+      self->budget, &self->arena, &mapped, diagnostic));
   price->split = mapped.split;
   price->nest = mapped.nest;
   price->kept = mapped.kept;

@@ -203,7 +203,7 @@ Status ScheduleSegments(const SegmentCall& call, Arena* arena,
   nodes.exact = options.proof;
   NodePricer pricer(layers, one, nodes, &budget, arena->memory());
   ChosenSegments chosen;
-  SLUICE_TRY(ChooseSegments(layers, one, options, pricer.pricer(), &budget, arena,
+  SLUICE_TRY(ChooseSegments({layers, one, options, pricer.pricer()}, &budget, arena,
                             &chosen, diagnostic));
   Describe(chosen, out);
   SLUICE_TRY(WriteText(graph, chosen.schedule, arena, out));

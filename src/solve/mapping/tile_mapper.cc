@@ -48,7 +48,7 @@ Status TileMapper::Map(const MappingProblem& tile, Budget* budget, MappedNest* m
   constraints.energy_exponent = constraints.delay_exponent = 1;
   constraints.bypass = constraints.quick = true;
   constraints.gap = kGap;
-  return MapConvExact(tile, view_.hardware, constraints, budget, arena_, mapped,
+  return MapConvExact({tile, view_.hardware, constraints}, budget, arena_, mapped,
                       diagnostic);
 }
 

@@ -436,10 +436,11 @@ double SegmentObjective(const SegmentOptions& options, const SegmentCost& cost) 
   return objective;
 }
 
-Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
-                      const SegmentOptions& asked, const LayerPricer& pricer,
-                      Budget* budget, Arena* arena, ChosenSegments* chosen,
-                      Diagnostic* diagnostic) {
+Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* arena,
+                      ChosenSegments* chosen, Diagnostic* diagnostic) {
+  const Span<const SegmentLayer> layers = request.layers;
+  const Hardware& hardware = request.hardware;
+  const SegmentOptions& asked = request.options;
   *chosen = ChosenSegments{};
   SegmentOptions options = asked;
   // Where it may be affordable, bounds have the last word even unasked.
@@ -454,7 +455,7 @@ Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
   Arena memory(arena->memory());
   Space space(layers, hardware, options, &memory);
   SLUICE_TRY(MakeSpace(&space, budget, &memory, &chosen->counts));
-  Values values(space, pricer, &memory);
+  Values values(space, request.pricer, &memory);
   SLUICE_TRY(values.Init());
   Search search(&space, &values, budget, diagnostic);
   Incumbent best;

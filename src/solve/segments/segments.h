@@ -113,10 +113,15 @@ struct ChosenSegments {
 // energy^n x cycles^m.
 double SegmentObjective(const SegmentOptions& options, const SegmentCost& cost);
 
-Status ChooseSegments(Span<const SegmentLayer> layers, const Hardware& hardware,
-                      const SegmentOptions& options, const LayerPricer& pricer,
-                      Budget* budget, Arena* arena, ChosenSegments* chosen,
-                      Diagnostic* diagnostic);
+struct SegmentRequest {
+  Span<const SegmentLayer> layers;
+  const Hardware& hardware;
+  const SegmentOptions& options;
+  const LayerPricer& pricer;
+};
+
+Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* arena,
+                      ChosenSegments* chosen, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

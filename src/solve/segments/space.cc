@@ -2,17 +2,14 @@
 #include "solve/segments/space.h"
 
 #include "base/checked.h"
+#include "solve/segments/regions.h"
 
 namespace sluice {
 
 namespace {
 
 constexpr uint32_t kMaxVertexLayers = 8;
-constexpr int32_t kMaxGroups = 64;     // finer forwarding than this is not looked for
-constexpr double kLeastBalance = 0.4;  // of the nodes at work, when stages are ready
-constexpr uint32_t kMaxAllocations = 512;  // of one run, where all are wanted
-
-bool IsChannelwise(const MappingProblem& problem) { return problem.extent[kDimG] > 1; }
+constexpr int32_t kMaxGroups = 64;  // finer forwarding than this is not looked for
 
 int64_t OutputChannels(const MappingProblem& problem) {
   return problem.extent[kDimG] * problem.extent[kDimK];
@@ -92,140 +89,6 @@ bool ConsumersFit(const Space& space, uint32_t first, uint32_t last) {
     if (in > 0 && space.consumers[i] - in > 1) return false;
   }
   return true;
-}
-
-// Rectangles for stages [first, last) of a run, cut off `area` one by one.
-struct Cutter {
-  const double* load;
-  bool all;
-  Vector<NodeRegion>* out;  // `stages` regions per allocation
-  NodeRegion part[kMaxStages];
-  uint32_t stage[kMaxStages];  // which one lies at a place of the order
-  uint32_t stages;
-  uint32_t found;
-  double best;  // most work per node, of the best allocation
-  Status status;
-};
-
-double Sum(const double* load, uint32_t first, uint32_t last) {
-  double sum = 0;
-  for (uint32_t i = first; i < last; ++i) sum += load[i];
-  return sum;
-}
-
-struct Piece {
-  NodeRegion area;
-  uint32_t first, last;
-};
-
-void Keep(Cutter* cutter) {
-  double most = 0;
-  for (uint32_t i = 0; i < cutter->stages; ++i) {
-    most = Max(most, cutter->load[i] / static_cast<double>(NodesOf(cutter->part[i])));
-  }
-  if (!cutter->all) {
-    if (cutter->found > 0 && most >= cutter->best) return;
-    cutter->best = most;
-    if (cutter->found > 0) {
-      cutter->out->Truncate(cutter->out->size() - cutter->stages);
-      cutter->found = 0;
-    }
-  } else {
-    // Cuts in another order may give the same rectangles.
-    const size_t begin = cutter->out->size() - size_t{cutter->found} * cutter->stages;
-    for (uint32_t k = 0; k < cutter->found; ++k) {
-      if (memcmp(cutter->out->data() + begin + size_t{k} * cutter->stages, cutter->part,
-                 cutter->stages * sizeof(NodeRegion)) == 0) {
-        return;
-      }
-    }
-    if (cutter->found >= kMaxAllocations) return;
-  }
-  ++cutter->found;
-  for (uint32_t i = 0; i < cutter->stages; ++i) {
-    const Status pushed = cutter->out->Push(cutter->part[i]);
-    if (pushed != Status::kOk) cutter->status = pushed;
-  }
-}
-
-// Pieces still to be cut lie on a stack; a piece of one stage is done.
-void Cut(Cutter* cutter, Piece* stack, uint32_t depth) {
-  if (depth == 0) return Keep(cutter);
-  const Piece piece = stack[depth - 1];
-  if (piece.last - piece.first == 1) {
-    cutter->part[cutter->stage[piece.first]] = piece.area;
-    Cut(cutter, stack, depth - 1);
-    stack[depth - 1] = piece;
-    return;
-  }
-  if (NodesOf(piece.area) < int64_t{piece.last} - piece.first) return;
-  const double whole = Sum(cutter->load, piece.first, piece.last);
-  for (uint32_t split = piece.first + 1; split < piece.last; ++split) {
-    const double share = Sum(cutter->load, piece.first, split) / whole;
-    for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
-      const uint32_t extent = piece.area.extent[axis];
-      if (extent < 2) continue;
-      const uint32_t near = static_cast<uint32_t>(share * extent);
-      const uint32_t low = cutter->all ? 1 : Min(Max(near, 1u), extent - 1);
-      const uint32_t high = cutter->all ? extent - 1 : Min(low + 1, extent - 1);
-      for (uint32_t at = low; at <= high; ++at) {
-        Piece left = piece, right = piece;
-        left.last = right.first = split;
-        left.area.extent[axis] = at;
-        right.area.begin[axis] += at;
-        right.area.extent[axis] -= at;
-        stack[depth - 1] = right;
-        stack[depth] = left;
-        Cut(cutter, stack, depth + 1);
-      }
-    }
-  }
-  stack[depth - 1] = piece;
-}
-
-// The next order of the stages; false after the last.
-bool NextOrder(uint32_t* stage, uint32_t n) {
-  uint32_t i = n - 1;
-  while (i > 0 && stage[i - 1] > stage[i]) --i;
-  if (i == 0) return false;
-  uint32_t j = n - 1;
-  while (stage[j] < stage[i - 1]) --j;
-  const uint32_t moved = stage[j];
-  stage[j] = stage[i - 1];
-  stage[i - 1] = moved;
-  for (uint32_t a = i, b = n - 1; a < b; ++a, --b) {
-    const uint32_t swapped = stage[a];
-    stage[a] = stage[b];
-    stage[b] = swapped;
-  }
-  return true;
-}
-
-// The allocations of a run: Space::regions from the returned index on.
-Status Allocate(Space* space, const Run& run, uint32_t* first, uint32_t* count) {
-  *first = static_cast<uint32_t>(space->regions.size());
-  const NodeRegion mesh = WholeMesh(space->hardware);
-  Cutter cutter = {};
-  cutter.load = space->load.data() + run.vertex;
-  cutter.all = space->options.proof;
-  cutter.out = &space->regions;
-  cutter.stages = run.stages;
-  for (uint32_t i = 0; i < run.stages; ++i) cutter.stage[i] = i;
-  Piece stack[2 * kMaxStages + 2];
-  do {
-    stack[0] = Piece{mesh, 0, run.stages};
-    Cut(&cutter, stack, 1);
-  } while (cutter.all && NextOrder(cutter.stage, run.stages));
-  *count = cutter.found;
-  if (!space->options.proof && cutter.found > 0) {
-    const double even =
-        Sum(cutter.load, 0, run.stages) / static_cast<double>(NodesOf(mesh));
-    if (even < kLeastBalance * cutter.best) {
-      space->regions.Truncate(*first);
-      *count = 0;
-    }
-  }
-  return cutter.status;
 }
 
 // The stage of the run that layer i takes its input from, other than its own.
@@ -411,7 +274,7 @@ Status ListKind(Space* space, const Run& run, SegmentKind kind, SegmentCounts* c
   ++counts->multi;
   if (kind != SegmentKind::kSpatial) return ListBatches(&lister);
   uint32_t first = 0, count = 0;
-  SLUICE_TRY(Allocate(space, run, &first, &count));
+  SLUICE_TRY(AllocateRegions(space, run, &first, &count));
   if (count > 0) {
     ++counts->spatial;
   } else {
@@ -445,110 +308,45 @@ Status ListRun(Space* space, uint32_t vertex, uint32_t stages, SegmentCounts* co
   return run.schemes == run.beyond ? Status::kOk : space->runs.Push(run);
 }
 
-}  // namespace
-
-int64_t StepBytes(const MappingProblem& problem, const LayerTerms& terms,
-                  uint32_t operand) {
-  MappingProblem step = problem;
-  step.extent[kDimN] /= terms.top_batch;
-  if (IsChannelwise(problem)) {
-    step.extent[kDimG] /= Max(terms.top_ifm, terms.top_ofm);
-  } else {
-    step.extent[kDimC] /= terms.top_ifm;
-    step.extent[kDimK] /= terms.top_ofm;
-  }
-  return TileWords(step, operand, step.extent) * InnerBytes(problem, operand);
+// A layer by itself.
+Status ListSingle(Space* space, uint32_t i, SegmentCounts* counts) {
+  Run single = {};
+  single.first = i;
+  single.last = i + 1;
+  single.schemes = single.best = static_cast<uint32_t>(space->schemes.size());
+  single.beyond = single.schemes + 1;
+  single.known = single.beyond;
+  single.value = single.known_value = kNoValue;
+  Scheme scheme = {};
+  scheme.top_batch = 1;
+  ++counts->segments;
+  ++counts->schemes;
+  ++counts->valid;
+  SLUICE_TRY(space->schemes.Push(scheme));
+  SLUICE_TRY(space->runs.Push(single));
+  return Status::kOk;
 }
 
-namespace {
-
-void SetStage(const Space& space, const Run& run, const Scheme& scheme, uint32_t i,
-              LayerRole* role) {
-  role->query = LayerQuery{};
-  role->query.position = i;
-  role->query.region = WholeMesh(space.hardware);
-  role->query.terms.top_batch = scheme.top_batch;
-  role->query.stay = true;
-  role->producer = kNone;
-  role->consumers = 0;
-  role->fetched = 0;
-  role->fine = false;
-  role->stage = 0;
-  if (scheme.kind != SegmentKind::kSpatial) return;
-  role->stage = space.vertex_of[i] - run.vertex;
-  role->query.region = space.regions[scheme.regions + role->stage];
-  role->query.terms.top_ofm = scheme.groups[role->stage];
-}
-
-// Where its input comes from, and in what groups.
-void SetProducer(const Space& space, const Run& run, const Scheme& scheme, uint32_t i,
-                 LayerRole* roles) {
-  LayerRole* role = &roles[i - run.first];
-  const SegmentLayer& layer = space.layers[i];
-  for (size_t k = 0; k < layer.producers.size(); ++k) {
-    const uint32_t p = layer.producers[k];
-    if (p < run.first) continue;
-    LayerRole* from = &roles[p - run.first];
-    role->producer = p;
-    role->fetched = layer.input_words - layer.share[k];
-    ++from->consumers;
-    const bool here = from->stage == role->stage;
-    role->query.terms.ifmap.kind = here ? EndKind::kHere : EndKind::kNodes;
-    if (!here) role->query.terms.ifmap.region = from->query.region;
-    from->query.terms.ofmap.kind = here ? EndKind::kHere : EndKind::kNodes;
-    if (here || scheme.kind != SegmentKind::kSpatial) continue;
-    const int32_t in = scheme.groups[from->stage];
-    if (in == 1) continue;
-    role->fine = true;
-    role->query.terms.top_ifm = in;
-    if (!IsChannelwise(layer.problem)) role->query.terms.top_ofm = 1;
+// Segments of several layers that begin with a vertex.
+Status ListRunsFrom(Space* space, uint32_t vertex, Budget* budget,
+                    SegmentCounts* counts) {
+  const uint32_t i = space->vertices[vertex].first;
+  const uint32_t most = space->options.solver == SegmentSolver::kLayers
+                            ? 0
+                            : Min(space->options.max_stages, kMaxStages);
+  for (uint32_t stages = 1; stages <= most; ++stages) {
+    if (vertex + stages > space->vertices.size()) break;
+    const Vertex& last = space->vertices[vertex + stages - 1];
+    if (last.last - i > kMaxRunLayers) break;
+    if (stages > 1 && !MayJoin(*space, i, last)) break;
+    if (last.last - i < 2 || !ConsumersFit(*space, i, last.last)) continue;
+    if (budget->Exhausted()) break;  // layers by themselves are listed all the same
+    SLUICE_TRY(ListRun(space, vertex, stages, counts));
   }
-  // Behind a layer that goes channel by channel, so do the others of the stage.
-  if (IsChannelwise(layer.problem) && role->query.terms.top_ofm > 1) {
-    role->query.terms.top_ifm = role->query.terms.top_ofm;
-  }
-}
-
-// Bytes per node of outputs that layer i neither makes nor uses up while it works.
-int64_t Reserved(const Space& space, const Run& run, const LayerRole* roles,
-                 uint32_t i) {
-  int64_t bytes = 0;
-  for (uint32_t p = run.first; p < i; ++p) {
-    bool waits = false;
-    for (uint32_t j = i + 1; j < run.last; ++j) {
-      waits |= roles[j - run.first].producer == p;
-    }
-    if (!waits) continue;
-    const int64_t all =
-        StepBytes(space.layers[p].problem, roles[p - run.first].query.terms, kOutput);
-    bytes += CeilDivide(all, NodesOf(roles[i - run.first].query.region));
-  }
-  return bytes;
+  return Status::kOk;
 }
 
 }  // namespace
-
-void RolesOf(const Space& space, const Run& run, const Scheme& scheme,
-             LayerRole* role) {
-  for (uint32_t i = run.first; i < run.last; ++i) {
-    SetStage(space, run, scheme, i, &role[i - run.first]);
-  }
-  if (scheme.kind == SegmentKind::kSingle) {
-    role[0].stores = true;
-    return;
-  }
-  for (uint32_t i = run.first; i < run.last; ++i) {
-    SetProducer(space, run, scheme, i, role);
-  }
-  for (uint32_t i = run.first; i < run.last; ++i) {
-    LayerRole* r = &role[i - run.first];
-    r->stores = space.layers[i].stored || space.consumers[i] > r->consumers ||
-                r->consumers == 0;
-    if (scheme.kind == SegmentKind::kTemporal) {
-      r->query.reserved_bytes = Reserved(space, run, role, i);
-    }
-  }
-}
 
 Status MakeSpace(Space* space, Budget* budget, Arena* arena, SegmentCounts* counts) {
   SLUICE_TRY(FindVertices(space, arena));
@@ -557,35 +355,11 @@ Status MakeSpace(Space* space, Budget* budget, Arena* arena, SegmentCounts* coun
   counts->vertices = space->vertices.size();
   uint32_t vertex = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    Run single = {};
-    single.first = i;
-    single.last = i + 1;
-    single.schemes = single.best = static_cast<uint32_t>(space->schemes.size());
-    single.beyond = single.schemes + 1;
-    single.known = single.beyond;
-    single.value = single.known_value = kNoValue;
-    Scheme scheme = {};
-    scheme.top_batch = 1;
-    ++counts->segments;
-    ++counts->schemes;
-    ++counts->valid;
-    SLUICE_TRY(space->schemes.Push(scheme));
-    SLUICE_TRY(space->runs.Push(single));
+    SLUICE_TRY(ListSingle(space, i, counts));
     if (vertex >= space->vertices.size() || space->vertices[vertex].first != i) {
       continue;
     }
-    const uint32_t most = space->options.solver == SegmentSolver::kLayers
-                              ? 0
-                              : Min(space->options.max_stages, kMaxStages);
-    for (uint32_t stages = 1; stages <= most; ++stages) {
-      if (vertex + stages > space->vertices.size()) break;
-      const Vertex& last = space->vertices[vertex + stages - 1];
-      if (last.last - i > kMaxRunLayers) break;
-      if (stages > 1 && !MayJoin(*space, i, last)) break;
-      if (last.last - i < 2 || !ConsumersFit(*space, i, last.last)) continue;
-      if (budget->Exhausted()) break;  // layers by themselves are listed all the same
-      SLUICE_TRY(ListRun(space, vertex, stages, counts));
-    }
+    SLUICE_TRY(ListRunsFrom(space, vertex, budget, counts));
     ++vertex;
   }
   return Status::kOk;

@@ -66,6 +66,11 @@ struct Space {
 
 Status MakeSpace(Space* space, Budget* budget, Arena* arena, SegmentCounts* counts);
 
+// Convolutions by group: a slice of the output channels needs the same input channels.
+inline bool IsChannelwise(const MappingProblem& problem) {
+  return problem.extent[kDimG] > 1;
+}
+
 // What a layer of a scheme is asked to be.
 struct LayerRole {
   LayerQuery query;

@@ -98,8 +98,8 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   schedule.segments = sluice::Span<sluice::Segment>(segments.data(), segments.size());
   schedule.order = sluice::Span<uint32_t>(order.data(), order.size());
   const sluice::TileCoster no_costs = {};
-  run.status = ScheduleOnNodes({n.graph, n.hardware, lowering, capacity, schedule, whole,
-                                no_costs, &budget, &places, &scratch},
+  run.status = ScheduleOnNodes({n.graph, n.hardware, lowering, capacity, schedule,
+                                whole, no_costs, &budget, &places, &scratch},
                                &program, &run.nodes, &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
@@ -115,8 +115,9 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   plan.tensors = run.nodes.lowering.places;
   plan.report = run.report;
   sluice::StreamParts parts(&memory);
-  REQUIRE(EmitStream(n.graph, n.hardware, run.nodes.lowering, program, waits, capacity,
-                     &scratch, &parts, &run.diagnostic) == Status::kOk);
+  REQUIRE(
+      EmitStream({n.graph, n.hardware, run.nodes.lowering, program, waits, capacity},
+                 &scratch, &parts, &run.diagnostic) == Status::kOk);
   sluice::PlanBytes image = {};
   REQUIRE(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), &memory,
                     &image, &run.diagnostic) == Status::kOk);

@@ -59,7 +59,7 @@ TEST_CASE("baseline: a long program takes tens of bytes per step, its stream as 
     Arena arena(&memory);
     Arena scratch(&memory);
     StreamParts parts(&arena);
-    REQUIRE(EmitStream(s.n.graph, s.n.hardware, s.lowering, s.program, s.waits, 400,
+    REQUIRE(EmitStream({s.n.graph, s.n.hardware, s.lowering, s.program, s.waits, 400},
                        &scratch, &parts, &s.n.diagnostic) == Status::kOk);
     MESSAGE("stream of " << parts.header.size_bytes << " bytes, emitted in "
                          << memory.peak_bytes());

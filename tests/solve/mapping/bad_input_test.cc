@@ -21,15 +21,15 @@ using Mapper = Status (*)(const MappingProblem&, const Hardware&, Budget*, Scrat
 
 Status Exact(const MappingProblem& p, const Hardware& h, Budget* b, Scratch* s,
              MappedNest* m) {
-  return MapConvExact(p, h, MapConstraints{}, b, &s->arena, m, &s->diagnostic);
+  return MapConvExact({p, h, MapConstraints{}}, b, &s->arena, m, &s->diagnostic);
 }
 Status Kapla(const MappingProblem& p, const Hardware& h, Budget* b, Scratch* s,
              MappedNest* m) {
-  return MapKapla(p, h, KaplaOptions{}, b, &s->arena, m, &s->diagnostic);
+  return MapKapla({p, h, KaplaOptions{}}, b, &s->arena, m, &s->diagnostic);
 }
 Status Greedy(const MappingProblem& p, const Hardware& h, Budget* b, Scratch* s,
               MappedNest* m) {
-  return MapKaplaGreedy(p, h, KaplaOptions{}, b, &s->arena, m, &s->diagnostic);
+  return MapKaplaGreedy({p, h, KaplaOptions{}}, b, m, &s->diagnostic);
 }
 Status Search(const MappingProblem& p, const Hardware& h, Budget* b, Scratch* s,
               MappedNest* m) {
@@ -37,7 +37,7 @@ Status Search(const MappingProblem& p, const Hardware& h, Budget* b, Scratch* s,
 }
 Status Factors(const MappingProblem& p, const Hardware& h, Budget* b, Scratch* s,
                MappedNest* m) {
-  return MapFactorNest(p, h, MapConstraints{}, FactorObjective{}, b, &s->arena, m,
+  return MapFactorNest({p, h, MapConstraints{}}, FactorObjective{}, b, &s->arena, m,
                        &s->diagnostic);
 }
 const Mapper kMappers[] = {Exact, Kapla, Greedy, Search, Factors};
@@ -124,7 +124,7 @@ TEST_CASE("bad input: registers below one element are named with their bytes") {
   MappedNest mapped;
   MapConstraints constraints;
   constraints.bypass = true;
-  REQUIRE(MapConvExact(problem, tiny.hardware, constraints, &budget, &scratch.arena,
+  REQUIRE(MapConvExact({problem, tiny.hardware, constraints}, &budget, &scratch.arena,
                        &mapped, &scratch.diagnostic) == Status::kOk);
   CHECK(mapped.nest.hold[0] == 0);
   CHECK(mapped.proved);
@@ -164,10 +164,10 @@ TEST_CASE("bypass: never worse than holding everything, and never below the boun
     Budget budget;
     MappedNest whole, chosen;
     MapConstraints constraints;
-    REQUIRE(MapConvExact(problem, edge.hardware, constraints, &budget, &scratch.arena,
+    REQUIRE(MapConvExact({problem, edge.hardware, constraints}, &budget, &scratch.arena,
                          &whole, &scratch.diagnostic) == Status::kOk);
     constraints.bypass = true;
-    REQUIRE(MapConvExact(problem, edge.hardware, constraints, &budget, &scratch.arena,
+    REQUIRE(MapConvExact({problem, edge.hardware, constraints}, &budget, &scratch.arena,
                          &chosen, &scratch.diagnostic) == Status::kOk);
     CHECK(chosen.objective <= whole.objective);
     CHECK(NestBound(problem, edge.hardware, constraints) <= chosen.bound);
@@ -219,7 +219,7 @@ TEST_CASE("cosa: the balanced objective is nearer to balance than the sum's opti
       FactorObjective objective;
       objective.compute = compute;
       objective.balance = true;
-      REQUIRE(MapFactorNest(problem, edge.hardware, MapConstraints{}, objective,
+      REQUIRE(MapFactorNest({problem, edge.hardware, MapConstraints{}}, objective,
                             &budget, &scratch.arena, &balanced,
                             &scratch.diagnostic) == Status::kOk);
       CHECK(balanced.objective >= 0);

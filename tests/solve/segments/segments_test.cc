@@ -113,11 +113,11 @@ void SolveBoth(const Network& network, const Machine& machine, bool energy, bool
   options.proof = true;
   options.energy_exponent = energy ? 1 : 0;
   options.delay_exponent = energy ? 0 : 1;
-  REQUIRE(ChooseSegments(layers, machine.hardware, options, known, &budget,
+  REQUIRE(ChooseSegments({layers, machine.hardware, options, known}, &budget,
                          &scratch->arena, &chosen->segments,
                          &scratch->diagnostic) == Status::kOk);
   options.proof = false;
-  REQUIRE(ChooseSegments(layers, machine.hardware, options, known, &budget,
+  REQUIRE(ChooseSegments({layers, machine.hardware, options, known}, &budget,
                          &scratch->arena, &chosen->quick,
                          &scratch->diagnostic) == Status::kOk);
 }

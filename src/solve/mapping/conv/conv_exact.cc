@@ -265,94 +265,118 @@ double MapObjective(const MapConstraints& constraints, double energy_pj,
 namespace conv_exact {
 namespace {
 
-// The best nest whose registers hold just the given operands, if one is below `limit`.
+// One set of operands that the registers hold, and what is to be beaten.
+struct Holding {
+  uint32_t registers;
+  double limit;
+};
+
+// The best nest whose registers hold just these operands, if one is below the limit.
 // *bound: no nest of this kind is below. kInfeasible: not even one element fits.
-Status SearchHolding(const MappingProblem& problem, const Hardware& hardware,
-                     const MapConstraints& constraints, uint32_t registers,
-                     double limit, Budget* budget, Arena* arena, double* bound,
-                     MappedNest* mapped, Diagnostic* diagnostic) {
-  ArenaScope scope(arena);
-  Search search(arena, budget);
-  SLUICE_TRY(MakeConvSpace(problem, hardware, constraints, registers, &search.space,
-                           diagnostic));
-  PrepareFits(&search);
-  if (!TileFits(search, 0, kOneElement, 0)) return FailToFit(search, diagnostic);
-  SLUICE_TRY(ListSpatialChoices(&search.space, &search.choices));
-  search.best = search.limit = limit;
-  search.evaluated = 0;
-  for (int attempt = 0; attempt < 2 && search.best == limit; ++attempt) {
-    search.cut_taps = attempt == 1;
-    BoundChoices(&search);
-    SLUICE_TRY(SearchAll(&search, bound));
+Status SearchHolding(const NestRequest& request, const Holding& holding, Search* search,
+                     double* bound, MappedNest* mapped, Diagnostic* diagnostic) {
+  Budget* budget = search->budget;
+  const double limit = holding.limit;
+  SLUICE_TRY(MakeConvSpace(request, holding.registers, &search->space, diagnostic));
+  PrepareFits(search);
+  if (!TileFits(*search, 0, kOneElement, 0)) return FailToFit(*search, diagnostic);
+  SLUICE_TRY(ListSpatialChoices(&search->space, &search->choices));
+  search->best = search->limit = limit;
+  search->evaluated = 0;
+  for (int attempt = 0; attempt < 2 && search->best == limit; ++attempt) {
+    search->cut_taps = attempt == 1;
+    BoundChoices(search);
+    SLUICE_TRY(SearchAll(search, bound));
     if (budget->Exhausted()) break;
   }
-  mapped->evaluated += search.evaluated;
-  mapped->proved = mapped->proved && !search.space.loose;
-  if (search.best == limit) {
+  mapped->evaluated += search->evaluated;
+  mapped->proved = mapped->proved && !search->space.loose;
+  if (search->best == limit) {
     return limit < kUnbounded || budget->Exhausted() ? Status::kOk
-                                                     : FailToFit(search, diagnostic);
+                                                     : FailToFit(*search, diagnostic);
   }
-  mapped->objective = search.best;
-  mapped->nest =
-      NestOfPoint(search.space, search.choices[search.best_choice], search.best_point);
+  mapped->objective = search->best;
+  mapped->nest = NestOfPoint(search->space, search->choices[search->best_choice],
+                             search->best_point);
   return Status::kOk;
 }
 
 // Sets of operands, largest first.
 constexpr uint32_t kHoldings[] = {7, 3, 5, 6, 1, 2, 4, 0};
 
+// Whether the registers may hold just these operands.
+bool MayHold(const NestRequest& request, uint32_t registers, bool* whole) {
+  const MemoryLevel& level = request.hardware.levels[0];
+  const uint32_t may = level.may_hold & request.problem.operands;
+  const uint32_t must = level.must_hold & request.problem.operands;
+  *whole = (registers & may) == may;
+  if (*whole) return registers == 7;
+  return request.constraints.bypass && (registers & ~may) == 0 &&
+         (must & ~registers) == 0;
+}
+
+// Searches every set of operands; *first: why the largest set did not fit.
+Status SearchHoldings(const NestRequest& request, Budget* budget, Arena* arena,
+                      MappedNest* mapped, Diagnostic* first, Diagnostic* diagnostic) {
+  Status found = Status::kInfeasible;
+  const double upper = mapped->objective;
+  for (const uint32_t registers : kHoldings) {
+    bool whole = false;
+    if (!MayHold(request, registers, &whole)) continue;
+    double bound = 0;
+    const double limit = mapped->nest.levels == 0
+                             ? upper
+                             : mapped->objective * (1 - request.constraints.gap);
+    Status status;
+    {
+      ArenaScope scope(arena);
+      Search search(arena, budget);
+      status = SearchHolding(request, {registers, limit}, &search, &bound, mapped,
+                             whole ? first : diagnostic);
+    }
+    if (status == Status::kOk) {
+      found = status;
+      mapped->bound = Min(mapped->bound, bound);
+    } else if (status != Status::kInfeasible) {
+      if (whole) *diagnostic = *first;
+      return status;
+    }
+    if (budget->Exhausted()) break;
+  }
+  if (found != Status::kOk) *diagnostic = *first;
+  return found;
+}
+
+Status FailWithoutNest(bool limited, Diagnostic* diagnostic) {
+  if (limited) {
+    return Fail(diagnostic, Status::kInfeasible, "mapping")
+        .Text("no nest is below the objective given");
+  }
+  return Fail(diagnostic, Status::kStopped, "mapping")
+      .Text("the budget ended before any nest was found");
+}
+
 }  // namespace
 }  // namespace conv_exact
 
-Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
-                    const MapConstraints& constraints, Budget* budget, Arena* arena,
+Status MapConvExact(const NestRequest& request, Budget* budget, Arena* arena,
                     MappedNest* mapped, Diagnostic* diagnostic) {
+  const MappingProblem& problem = request.problem;
+  const Hardware& hardware = request.hardware;
+  const MapConstraints& constraints = request.constraints;
   using namespace conv_exact;
   SLUICE_TRY(CheckProblem(problem, diagnostic));
   SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
-  const uint32_t may = hardware.levels[0].may_hold & problem.operands;
-  const uint32_t must = hardware.levels[0].must_hold & problem.operands;
   *mapped = MappedNest{};
   const double upper = constraints.upper > 0 ? constraints.upper : kUnbounded;
   mapped->objective = upper;
   mapped->bound = kUnbounded;
   mapped->proved = true;
-  Diagnostic first;  // why the largest set did not fit
+  Diagnostic first;
   ClearDiagnostic(&first);
-  Status found = Status::kInfeasible;
-  for (const uint32_t registers : kHoldings) {
-    const bool whole = (registers & may) == may;
-    if (whole ? registers != 7
-              : !constraints.bypass || (registers & ~may) != 0 ||
-                    (must & ~registers) != 0) {
-      continue;
-    }
-    double bound = 0;
-    const double limit =
-        mapped->nest.levels == 0 ? upper : mapped->objective * (1 - constraints.gap);
-    Diagnostic* why = whole ? &first : diagnostic;
-    const Status status = SearchHolding(problem, hardware, constraints, registers,
-                                        limit, budget, arena, &bound, mapped, why);
-    if (status == Status::kOk) {
-      found = status;
-      mapped->bound = Min(mapped->bound, bound);
-    } else if (status != Status::kInfeasible) {
-      if (whole) *diagnostic = first;
-      return status;
-    }
-    if (budget->Exhausted()) break;
-  }
-  if (found != Status::kOk) {
-    *diagnostic = first;
-    return found;
-  }
+  SLUICE_TRY(SearchHoldings(request, budget, arena, mapped, &first, diagnostic));
   if (mapped->nest.levels == 0) {
-    if (upper < kUnbounded && !budget->Exhausted()) {
-      return Fail(diagnostic, Status::kInfeasible, "mapping")
-          .Text("no nest is below the objective given");
-    }
-    return Fail(diagnostic, Status::kStopped, "mapping")
-        .Text("the budget ended before any nest was found");
+    return FailWithoutNest(upper < kUnbounded && !budget->Exhausted(), diagnostic);
   }
   CostOptions options;
   options.resident = constraints.resident;

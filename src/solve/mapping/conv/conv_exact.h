@@ -70,8 +70,14 @@ struct MappedNest {
 // energy^n x cycles^m by multiplication in this order.
 double MapObjective(const MapConstraints& constraints, double energy_pj, double cycles);
 
-Status MapConvExact(const MappingProblem& problem, const Hardware& hardware,
-                    const MapConstraints& constraints, Budget* budget, Arena* arena,
+// What is mapped on what.
+struct NestRequest {
+  const MappingProblem& problem;
+  const Hardware& hardware;
+  const MapConstraints& constraints;
+};
+
+Status MapConvExact(const NestRequest& request, Budget* budget, Arena* arena,
                     MappedNest* mapped, Diagnostic* diagnostic);
 
 }  // namespace sluice

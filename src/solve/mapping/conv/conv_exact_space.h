@@ -87,9 +87,8 @@ struct PointCost {
 };
 
 // registers: operand bits that the registers hold, of those they may.
-Status MakeConvSpace(const MappingProblem& problem, const Hardware& hardware,
-                     const MapConstraints& constraints, uint32_t registers,
-                     ConvSpace* space, Diagnostic* diagnostic);
+Status MakeConvSpace(const NestRequest& request, uint32_t registers, ConvSpace* space,
+                     Diagnostic* diagnostic);
 
 Status ListSpatialChoices(ConvSpace* space, Vector<SpatialChoice>* choices);
 

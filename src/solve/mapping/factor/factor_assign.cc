@@ -229,7 +229,7 @@ Status SearchCase(Driver* driver, Case* at, double beat, size_t width,
                   FactorPick* pick) {
   *pick = {};
   pick->choices = driver->choices;
-  SLUICE_TRY(SearchFactors(at->problem, at->multipliers, beat, width, driver->arena,
+  SLUICE_TRY(SearchFactors({at->problem, at->multipliers, beat, width}, driver->arena,
                            driver->budget, pick));
   driver->solution->labels += pick->labels;
   driver->stopped = driver->stopped || pick->stopped;
@@ -334,12 +334,11 @@ Status SearchAll(Driver* driver) {
 
 }  // namespace
 
-Status SolveFactorAssign(const FactorLayer& layer, const FactorMachine& machine,
-                         const FactorWeights& weights, Arena* arena, Budget* budget,
+Status SolveFactorAssign(const FactorRequest& request, Arena* arena, Budget* budget,
                          FactorSolution* solution, Diagnostic* diagnostic) {
   *solution = FactorSolution{};
   ArenaScope scope(arena);
-  const FactorProblem problem = {&layer, &machine, &weights};
+  const FactorProblem problem = {&request.layer, &request.machine, &request.weights};
   SLUICE_TRY(CheckFactorInput(problem, diagnostic));
   Span<Driver> room;  // too large for a small stack
   SLUICE_TRY(arena->Allocate(1, &room));
@@ -349,7 +348,7 @@ Status SolveFactorAssign(const FactorLayer& layer, const FactorMachine& machine,
   driver.budget = budget;
   driver.solution = solution;
   driver.best = kInfinity;
-  ListKinds(layer, &driver.kinds);
+  ListKinds(request.layer, &driver.kinds);
   SLUICE_TRY(arena->Allocate(driver.kinds.factors, &driver.choices));
   SLUICE_TRY(SearchAll(&driver));
   if (driver.best == kInfinity) {

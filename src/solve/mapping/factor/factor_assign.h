@@ -88,8 +88,13 @@ Status EvaluateFactors(const FactorLayer& layer, const FactorMachine& machine,
                        const FactorWeights& weights, const FactorAssignment& assignment,
                        FactorValue* value, Diagnostic* diagnostic);
 
-Status SolveFactorAssign(const FactorLayer& layer, const FactorMachine& machine,
-                         const FactorWeights& weights, Arena* arena, Budget* budget,
+struct FactorRequest {
+  const FactorLayer& layer;
+  const FactorMachine& machine;
+  const FactorWeights& weights;
+};
+
+Status SolveFactorAssign(const FactorRequest& request, Arena* arena, Budget* budget,
                          FactorSolution* solution, Diagnostic* diagnostic);
 
 }  // namespace sluice

@@ -391,23 +391,23 @@ void TuneMultipliers(const FactorCase& problem, double target,
   Tune(problem, whole, target, kTuningRounds, multipliers);
 }
 
-Status SearchFactors(const FactorCase& problem, const FactorMultipliers& multipliers,
-                     double beat, size_t width, Arena* arena, Budget* budget,
+Status SearchFactors(const FactorQuery& query, Arena* arena, Budget* budget,
                      FactorPick* pick) {
+  const FactorCase& problem = query.problem;
   ArenaScope scope(arena);
   pick->found = false;
   pick->stopped = false;
   Search s = {};
   s.problem = &problem;
-  s.multipliers = multipliers.value;
-  s.beat = beat;
+  s.multipliers = query.multipliers.value;
+  s.beat = query.beat;
   SLUICE_TRY(arena->Allocate(problem.kind_of.size() + 1, &s.rest));
-  s.retuned = multipliers;
-  FillRest(problem, multipliers.value, s.rest);
+  s.retuned = query.multipliers;
+  FillRest(problem, query.multipliers.value, s.rest);
   for (size_t pool = kFirstPool;; pool *= 4) {
     const Arena::Mark mark = arena->mark();
     SLUICE_TRY(MakePool(pool, problem.limit_count, arena, &s));
-    const Outcome outcome = Run(&s, width, budget, pick);
+    const Outcome outcome = Run(&s, query.width, budget, pick);
     arena->Rewind(mark);
     if (outcome == Outcome::kFull) continue;
     pick->stopped = outcome == Outcome::kStopped;

@@ -65,9 +65,14 @@ struct FactorPick {
   int64_t labels;         // added to
 };
 
-// width: labels kept per factor; 0 keeps all.
-Status SearchFactors(const FactorCase& problem, const FactorMultipliers& multipliers,
-                     double beat, size_t width, Arena* arena, Budget* budget,
+struct FactorQuery {
+  const FactorCase& problem;
+  const FactorMultipliers& multipliers;
+  double beat;   // only costs below are of interest
+  size_t width;  // labels kept per factor; 0 keeps all
+};
+
+Status SearchFactors(const FactorQuery& query, Arena* arena, Budget* budget,
                      FactorPick* pick);
 
 }  // namespace sluice

@@ -52,8 +52,15 @@ struct Parts {
   double saved[3];  // at the global buffer, by innermost group
 };
 
-void AddCell(const FactorProblem& problem, int dim, int level, bool spatial,
-             int64_t product, const FactorHalo& halo, Parts* parts) {
+struct Cell {
+  int dim, level;
+  bool spatial;
+};
+
+void AddCell(const FactorProblem& problem, const Cell& cell, int64_t product,
+             const FactorHalo& halo, Parts* parts) {
+  const int dim = cell.dim, level = cell.level;
+  const bool spatial = cell.spatial;
   ForPrimes(product, [&](int64_t prime, int times) {
     const double count = static_cast<double>(times);
     const double bits = Log2(prime) * count;
@@ -254,8 +261,8 @@ void ValueFactors(const FactorProblem& problem, const FactorAssignment& a,
   Parts parts = {};
   for (int level = 0; level < kFactorLevels; ++level) {
     for (int d = 0; d < kFactorDims; ++d) {
-      AddCell(problem, d, level, false, a.temporal[level][d], halo, &parts);
-      AddCell(problem, d, level, true, a.spatial[level][d], halo, &parts);
+      AddCell(problem, {d, level, false}, a.temporal[level][d], halo, &parts);
+      AddCell(problem, {d, level, true}, a.spatial[level][d], halo, &parts);
     }
   }
   const int best = BestInner(parts);

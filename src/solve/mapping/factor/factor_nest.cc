@@ -68,12 +68,13 @@ int64_t SmallestPrime(int64_t n) {
 // The least |traffic - compute|, weighted. If even the least difference is not negative
 // it is the answer, proved; else the weight of compute is halved in on the change of
 // sign.
-Status Balance(const FactorLayer& layer, const FactorMachine& machine,
-               const FactorWeights& weights, Arena* arena, Budget* budget,
+Status Balance(const FactorRequest& request, Arena* arena, Budget* budget,
                FactorSolution* best, Diagnostic* diagnostic) {
+  const FactorWeights& weights = request.weights;
   constexpr int kSteps = 12;
   FactorWeights w = {0, -weights.compute, weights.traffic};
-  SLUICE_TRY(SolveFactorAssign(layer, machine, w, arena, budget, best, diagnostic));
+  SLUICE_TRY(SolveFactorAssign({request.layer, request.machine, w}, arena, budget, best,
+                               diagnostic));
   const double least = best->lower_bound;
   best->value.objective = Magnitude(best->value.objective);
   best->lower_bound = Max(0.0, least);
@@ -82,7 +83,8 @@ Status Balance(const FactorLayer& layer, const FactorMachine& machine,
   for (int i = 0; i < kSteps && !budget->Exhausted(); ++i) {
     w.compute = i == 0 ? high : 0.5 * (low + high);
     FactorSolution other;
-    SLUICE_TRY(SolveFactorAssign(layer, machine, w, arena, budget, &other, diagnostic));
+    SLUICE_TRY(SolveFactorAssign({request.layer, request.machine, w}, arena, budget,
+                                 &other, diagnostic));
     const double difference =
         weights.traffic * other.value.traffic - weights.compute * other.value.compute;
     (difference < 0 ? low : high) = w.compute;
@@ -182,10 +184,12 @@ Status Mend(const MappingProblem& problem, const Hardware& hardware, LoopNest* n
 
 }  // namespace
 
-Status MapFactorNest(const MappingProblem& problem, const Hardware& hardware,
-                     const MapConstraints& constraints,
-                     const FactorObjective& objective, Budget* budget, Arena* arena,
-                     MappedNest* mapped, Diagnostic* diagnostic) {
+Status MapFactorNest(const NestRequest& request, const FactorObjective& objective,
+                     Budget* budget, Arena* arena, MappedNest* mapped,
+                     Diagnostic* diagnostic) {
+  const MappingProblem& problem = request.problem;
+  const Hardware& hardware = request.hardware;
+  const MapConstraints& constraints = request.constraints;
   SLUICE_TRY(CheckProblem(problem, diagnostic));
   SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
   bool fixed = constraints.resident != 0;
@@ -207,9 +211,9 @@ Status MapFactorNest(const MappingProblem& problem, const Hardware& hardware,
   weights.compute = objective.compute;
   weights.traffic = objective.traffic;
   FactorSolution solution;
-  SLUICE_TRY(objective.balance ? Balance(layer, machine, weights, arena, budget,
+  SLUICE_TRY(objective.balance ? Balance({layer, machine, weights}, arena, budget,
                                          &solution, diagnostic)
-                               : SolveFactorAssign(layer, machine, weights, arena,
+                               : SolveFactorAssign({layer, machine, weights}, arena,
                                                    budget, &solution, diagnostic));
   *mapped = MappedNest{};
   LoopNest nest = NestOf(problem, hardware, machine, solution);

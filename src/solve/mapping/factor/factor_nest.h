@@ -27,10 +27,9 @@ struct FactorObjective {
   bool balance = false;
 };
 
-Status MapFactorNest(const MappingProblem& problem, const Hardware& hardware,
-                     const MapConstraints& constraints,
-                     const FactorObjective& objective, Budget* budget, Arena* arena,
-                     MappedNest* mapped, Diagnostic* diagnostic);
+Status MapFactorNest(const NestRequest& request, const FactorObjective& objective,
+                     Budget* budget, Arena* arena, MappedNest* mapped,
+                     Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -156,15 +156,13 @@ Status RunSearch(GemmSpace* space, Arena* arena, Budget* budget, GemmSolution* s
 
 }  // namespace
 
-Status SolveGemmExact(const GemmShape& shape, const GemmMachine& machine,
-                      const GemmExactOptions& options, Arena* arena, Budget* budget,
+Status SolveGemmExact(const GemmRequest& request, Arena* arena, Budget* budget,
                       GemmSolution* solution, Diagnostic* diagnostic) {
   *solution = GemmSolution{};
-  SLUICE_TRY(CheckGemm(shape, machine, diagnostic));
+  SLUICE_TRY(CheckGemm(request.shape, request.machine, diagnostic));
   ArenaScope scope(arena);
   GemmSpace space;
-  const Status built =
-      BuildGemmSpace(shape, machine, options, arena, budget, &space, diagnostic);
+  const Status built = BuildGemmSpace(request, arena, budget, &space, diagnostic);
   if (built == Status::kStopped) {
     return Fail(diagnostic, built, "mapping")
         .Text("the budget ended before the first GEMM mapping");

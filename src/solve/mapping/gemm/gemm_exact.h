@@ -46,8 +46,13 @@ struct GemmSolution {
   int64_t nodes;       // (branch, split) pairs looked into
 };
 
-Status SolveGemmExact(const GemmShape& shape, const GemmMachine& machine,
-                      const GemmExactOptions& options, Arena* arena, Budget* budget,
+struct GemmRequest {
+  const GemmShape& shape;
+  const GemmMachine& machine;
+  const GemmExactOptions& options;
+};
+
+Status SolveGemmExact(const GemmRequest& request, Arena* arena, Budget* budget,
                       GemmSolution* solution, Diagnostic* diagnostic);
 
 // The proof as data. A branch whose bound reaches the objective is closed; an open one
@@ -82,8 +87,7 @@ struct GemmCertificate {  // splits and tiles in the order of their branches and
 
 // Writes the proof of a proved solution; costs about one solve. The certificate lives
 // in the arena.
-Status CertifyGemm(const GemmShape& shape, const GemmMachine& machine,
-                   const GemmExactOptions& options, const GemmSolution& solution,
+Status CertifyGemm(const GemmRequest& request, const GemmSolution& solution,
                    Arena* arena, Budget* budget, GemmCertificate* certificate,
                    Diagnostic* diagnostic);
 

@@ -76,19 +76,18 @@ Status ListBranch(GemmSpace* space, const GemmBranch& branch, Proof* proof) {
 
 }  // namespace
 
-Status CertifyGemm(const GemmShape& shape, const GemmMachine& machine,
-                   const GemmExactOptions& options, const GemmSolution& solution,
+Status CertifyGemm(const GemmRequest& request, const GemmSolution& solution,
                    Arena* arena, Budget* budget, GemmCertificate* certificate,
                    Diagnostic* diagnostic) {
   *certificate = GemmCertificate{};
-  SLUICE_TRY(CheckGemmMapping(shape, machine, solution.mapping, diagnostic));
+  SLUICE_TRY(
+      CheckGemmMapping(request.shape, request.machine, solution.mapping, diagnostic));
   if (!solution.proved) {
     return Fail(diagnostic, Status::kBadArgument, "mapping")
         .Text("only proved mappings have a certificate");
   }
   GemmSpace space;
-  SLUICE_TRY(
-      BuildGemmSpace(shape, machine, options, arena, budget, &space, diagnostic));
+  SLUICE_TRY(BuildGemmSpace(request, arena, budget, &space, diagnostic));
   Proof proof = {Vector<GemmProofBranch>(arena), Vector<GemmProofSplit>(arena),
                  Vector<GemmProofTile>(arena),
                  solution.objective * (1 - kGemmRounding)};

@@ -406,15 +406,14 @@ double SplitBound(GemmSpace* space, const GemmBranch& branch, const GemmSplit& s
   return GemmObjectiveOf(*space, energy, split.per_pe);
 }
 
-Status BuildGemmSpace(const GemmShape& shape, const GemmMachine& machine,
-                      const GemmExactOptions& options, Arena* arena, Budget* budget,
+Status BuildGemmSpace(const GemmRequest& request, Arena* arena, Budget* budget,
                       GemmSpace* space, Diagnostic* diagnostic) {
   *space = GemmSpace{};
-  space->shape = &shape;
-  space->machine = &machine;
-  space->options = options;
+  space->shape = &request.shape;
+  space->machine = &request.machine;
+  space->options = request.options;
   for (int d = 0; d < kGemmAxes; ++d) {
-    SLUICE_TRY(ListDivisors(shape.extent[d], arena, &space->divisors[d]));
+    SLUICE_TRY(ListDivisors(request.shape.extent[d], arena, &space->divisors[d]));
     Span<uint32_t> lengths;
     SLUICE_TRY(arena->Allocate(space->divisors[d].size(), &lengths));
     space->scratch.lengths[d] = lengths.data();
@@ -434,7 +433,7 @@ Status BuildGemmSpace(const GemmShape& shape, const GemmMachine& machine,
   SLUICE_TRY(arena->Allocate(kGemmRows * kGemmRows + 27, &space->branches));
   size_t count = 0;
   AddPaperBranches(space, &count);
-  if (options.form == GemmForm::kReuse) AddStayingBranches(space, &count);
+  if (request.options.form == GemmForm::kReuse) AddStayingBranches(space, &count);
   space->branches = space->branches.Slice(0, count);
   return Status::kOk;
 }

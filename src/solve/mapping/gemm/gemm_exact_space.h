@@ -68,8 +68,7 @@ struct GemmSpace {
   TileScratch scratch;
 };
 
-Status BuildGemmSpace(const GemmShape& shape, const GemmMachine& machine,
-                      const GemmExactOptions& options, Arena* arena, Budget* budget,
+Status BuildGemmSpace(const GemmRequest& request, Arena* arena, Budget* budget,
                       GemmSpace* space, Diagnostic* diagnostic);
 
 // The terms of the datum of axis d with s PEs along d: traffic with the outer memory to

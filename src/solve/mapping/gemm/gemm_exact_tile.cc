@@ -23,14 +23,19 @@ int ListLengths(Span<const uint32_t> divisors, uint32_t step, uint32_t bound,
 struct Sweep {  // two axes move, the third is fixed
   int first;
   int second;
-  int fixed;
+  double offset;  // what the fixed axis costs
 };
 
-// Longer first axis, shorter second: one pass over both lists. Lowers *least and writes
-// `best` when it finds less than *least - offset.
+struct LeastTile {
+  double value;
+  uint32_t* tile;
+};
+
+// Longer first axis, shorter second: one pass over both lists. Writes *least when it
+// finds less.
 void SweepPair(const TileProblem& problem, const TileScratch& scratch,
-               const int counts[], const Sweep& axes, double offset, uint32_t tile[],
-               double* least, uint32_t best[]) {
+               const int counts[], const Sweep& axes, uint32_t tile[],
+               LeastTile* least) {
   const uint32_t* first = scratch.lengths[axes.first];
   const uint32_t* second = scratch.lengths[axes.second];
   int j = counts[axes.second] - 1;
@@ -41,12 +46,12 @@ void SweepPair(const TileProblem& problem, const TileScratch& scratch,
       if (TileFits(tile, problem.holds, problem.words)) break;
     }
     if (j < 0) return;
-    const double sum = offset +
+    const double sum = axes.offset +
                        problem.weight[axes.first] / static_cast<double>(first[i]) +
                        problem.weight[axes.second] / static_cast<double>(second[j]);
-    if (sum < *least) {
-      *least = sum;
-      for (int d = 0; d < kGemmAxes; ++d) best[d] = tile[d];
+    if (sum < least->value) {
+      least->value = sum;
+      for (int d = 0; d < kGemmAxes; ++d) least->tile[d] = tile[d];
     }
   }
 }
@@ -66,17 +71,11 @@ double BestTile(const Span<const uint32_t> divisors[kGemmAxes],
                 const TileProblem& problem, const TileScratch& scratch,
                 uint32_t best[kGemmAxes]) {
   int moving[kGemmAxes];
-  int still[kGemmAxes];
   int moving_count = 0;
-  int still_count = 0;
   uint32_t tile[kGemmAxes];
   for (int d = 0; d < kGemmAxes; ++d) {
     tile[d] = problem.step[d];
-    if (problem.weight[d] > 0) {
-      moving[moving_count++] = d;
-    } else {
-      still[still_count++] = d;
-    }
+    if (problem.weight[d] > 0) moving[moving_count++] = d;
   }
   if (!TileFits(tile, problem.holds, problem.words)) return kInfinity;
   for (int d = 0; d < kGemmAxes; ++d) best[d] = tile[d];
@@ -97,19 +96,18 @@ double BestTile(const Span<const uint32_t> divisors[kGemmAxes],
     best[d] = tile[d];
     return problem.weight[d] / static_cast<double>(tile[d]);
   }
-  double least = kInfinity;
+  LeastTile least = {kInfinity, best};
   if (moving_count == 2) {
-    const Sweep axes = {moving[0], moving[1], still[0]};
-    SweepPair(problem, scratch, counts, axes, 0, tile, &least, best);
-    return least;
+    SweepPair(problem, scratch, counts, {moving[0], moving[1], 0}, tile, &least);
+    return least.value;
   }
   for (int k = counts[2] - 1; k >= 0; --k) {
     tile[2] = scratch.lengths[2][k];
     const double offset = problem.weight[2] / static_cast<double>(tile[2]);
-    if (offset >= least) break;
-    SweepPair(problem, scratch, counts, Sweep{0, 1, 2}, offset, tile, &least, best);
+    if (offset >= least.value) break;
+    SweepPair(problem, scratch, counts, {0, 1, offset}, tile, &least);
   }
-  return least;
+  return least.value;
 }
 
 }  // namespace sluice

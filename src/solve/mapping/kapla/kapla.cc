@@ -22,15 +22,16 @@ bool IsBetter(const MappedNest& a, const MappedNest& b) {
 
 }  // namespace
 
-Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
-                const KaplaOptions& options, Budget* budget, Arena* arena,
+Status MapKapla(const KaplaRequest& request, Budget* budget, Arena* arena,
                 MappedNest* mapped, Diagnostic* diagnostic) {
+  const MappingProblem& problem = request.problem;
+  const Hardware& hardware = request.hardware;
+  const KaplaOptions& options = request.options;
   if (options.greedy) {
-    return MapKaplaGreedy(problem, hardware, options, budget, arena, mapped,
-                          diagnostic);
+    return MapKaplaGreedy({problem, hardware, options}, budget, mapped, diagnostic);
   }
   const bool flat = IsFlat(hardware);
-  const Status exact = MapConvExact(problem, hardware, options.constraints, budget,
+  const Status exact = MapConvExact({problem, hardware, options.constraints}, budget,
                                     arena, mapped, diagnostic);
   if (exact == Status::kOk && mapped->proved) return exact;
   if (exact != Status::kOk && exact != Status::kUnsupported && flat) return exact;
@@ -42,7 +43,7 @@ Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
   Diagnostic second = *diagnostic;
   const Status status =
       flat
-          ? MapKaplaGreedy(problem, hardware, options, budget, arena, &other, &second)
+          ? MapKaplaGreedy({problem, hardware, options}, budget, &other, &second)
           : SearchNest(problem, hardware, options.constraints, budget, &other, &second);
   if (status == Status::kOk) {
     if (exact == Status::kOk && !IsBetter(other, *mapped)) return exact;
@@ -56,9 +57,9 @@ Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
   return status;
 }
 
-Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
-                 const KaplaOptions& options, Budget* budget, Arena* arena,
+Status MapLayers(const LayersRequest& request, Budget* budget, Arena* arena,
                  MappingTable* table, Diagnostic* diagnostic) {
+  const Span<const MappingProblem> layers = request.layers;
   size_t slots = 16;
   while (slots < 2 * layers.size()) slots *= 2;
   Span<uint32_t> index;  // open addressing: entry + 1, 0 = free
@@ -80,7 +81,7 @@ Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
           budget->Exhausted()
               ? Fail(diagnostic, Status::kStopped, "mapping")
                     .Text("the budget ended before this layer was mapped")
-              : MapKapla(layers[i], hardware, options, budget, arena,
+              : MapKapla({layers[i], request.hardware, request.options}, budget, arena,
                          &table->nests[entries], diagnostic);
       if (status != Status::kOk) {
         diagnostic->layer = i;

@@ -37,12 +37,16 @@ struct KaplaOptions {
   MapConstraints constraints;
 };
 
-Status MapKaplaGreedy(const MappingProblem& problem, const Hardware& hardware,
-                      const KaplaOptions& options, Budget* budget, Arena* arena,
-                      MappedNest* mapped, Diagnostic* diagnostic);
+struct KaplaRequest {
+  const MappingProblem& problem;
+  const Hardware& hardware;
+  const KaplaOptions& options;
+};
 
-Status MapKapla(const MappingProblem& problem, const Hardware& hardware,
-                const KaplaOptions& options, Budget* budget, Arena* arena,
+Status MapKaplaGreedy(const KaplaRequest& request, Budget* budget, MappedNest* mapped,
+                      Diagnostic* diagnostic);
+
+Status MapKapla(const KaplaRequest& request, Budget* budget, Arena* arena,
                 MappedNest* mapped, Diagnostic* diagnostic);
 
 struct MappingTable {
@@ -51,9 +55,14 @@ struct MappingTable {
   Span<uint32_t> entry;           // of every layer
 };
 
+struct LayersRequest {
+  Span<const MappingProblem> layers;
+  const Hardware& hardware;
+  const KaplaOptions& options;
+};
+
 // The diagnostic's layer is the index in `layers`.
-Status MapLayers(Span<const MappingProblem> layers, const Hardware& hardware,
-                 const KaplaOptions& options, Budget* budget, Arena* arena,
+Status MapLayers(const LayersRequest& request, Budget* budget, Arena* arena,
                  MappingTable* table, Diagnostic* diagnostic);
 
 }  // namespace sluice

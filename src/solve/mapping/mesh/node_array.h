@@ -85,24 +85,27 @@ bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
 
 // The problem on one node with an endless scratchpad and free DRAM: pJ and, apart,
 // cycles of the least.
-Status LeastOnArray(const MappingProblem& problem, const Hardware& node,
-                    const MapConstraints& constraints, ArrayTable* table, double* pj,
+Status LeastOnArray(const NestRequest& request, ArrayTable* table, double* pj,
                     double* cycles, Diagnostic* diagnostic);
 
-// What DRAM's words cost the node at least, in *dram_pj (below 0: nothing fits, or
-// everything scores above constraints.upper), with tiles of any sizes; array_pj and *cycles: what the array needs. *cycles becomes those
-// of all.
-Status EstimatePart(const MappingProblem& part, const Hardware& node,
-                    const MapConstraints& constraints, const Sharing& sharing,
-                    double array_pj, ArrayTable* table, double* dram_pj, double* cycles,
-                    Diagnostic* diagnostic);
+// One node's part of a layer, and its surroundings.
+struct PartRequest {
+  const MappingProblem& part;
+  const Hardware& node;
+  const MapConstraints& constraints;
+  const Sharing& sharing;
+};
+
+// *dram_pj: the least that DRAM's words cost the node, with tiles of any sizes. Below 0:
+// nothing fits, or everything scores above constraints.upper. array_pj: what the array
+// needs. *cycles: those of the array on entry, those of all on return.
+Status EstimatePart(const PartRequest& request, double array_pj, ArrayTable* table,
+                    double* dram_pj, double* cycles, Diagnostic* diagnostic);
 
 // node, constraints: as for MapConvExact; constraints.upper limits the objective;
 // dram_pj: what DRAM's words cost at least.
-Status MapPart(const MappingProblem& part, const Hardware& node,
-               const MapConstraints& constraints, const Sharing& sharing,
-               double dram_pj, ArrayTable* table, PartNest* found, LoopNest* nest,
-               Diagnostic* diagnostic);
+Status MapPart(const PartRequest& request, double dram_pj, ArrayTable* table,
+               PartNest* found, LoopNest* nest, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

@@ -45,6 +45,22 @@ inline double ScoreOf(const PartSearch& search, double pj, double cycles) {
 
 Status FindDivisors(ArrayTable* table, int64_t number, Span<const int64_t>* out);
 
+constexpr uint32_t kArrayWays = 20;  // kept of one part
+
+// The best ways so far, by score.
+struct BestWays {
+  uint32_t count = 0;
+  ArrayWay way[kArrayWays];
+};
+
+// The score from which on a way is not worth keeping.
+double LimitOf(const BestWays& best);
+
+// All register tiles of a choice that cannot sum over more channels; the best of each
+// group innermost above them go into *best.
+Status SearchRegisters(const PartSearch& part, const conv_exact::SpatialChoice& choice,
+                       ArrayTable* table, BestWays* best);
+
 // The cheapest ways between scratchpad and array.
 Status FindArrayWays(const PartSearch& search, ConvSpace* space, ArrayTable* table,
                      const ArrayEntry** found);

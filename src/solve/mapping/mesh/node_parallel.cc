@@ -65,7 +65,7 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   Status status = Status::kInfeasible;
   if (quick) {
     PartNest found;
-    status = MapPart(part, node, options.constraints, SharingOf(*search, parts),
+    status = MapPart({part, node, options.constraints, SharingOf(*search, parts)},
                      parts.dram_pj, search->table, &found, &nest.nest, diagnostic);
     if (status == Status::kOk) {
       status = TakeNest(search, parts, nest.nest, found.rotated, diagnostic);
@@ -74,8 +74,8 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
     if (!search->options.exact && search->best > 0) return status;
   }
   if (status == Status::kOk && !search->options.exact) return status;
-  SLUICE_TRY(
-      MapConvExact(part, node, options.constraints, budget, arena, &nest, diagnostic));
+  SLUICE_TRY(MapConvExact({part, node, options.constraints}, budget, arena, &nest,
+                          diagnostic));
   return TakeNest(search, parts, nest.nest, 0, diagnostic);
 }
 
@@ -225,13 +225,14 @@ Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagn
 }  // namespace
 }  // namespace node_split
 
-Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
-                  const NodeRegion& region, const NodeParallelOptions& options,
-                  Budget* budget, Arena* arena, NodeMapping* mapped,
-                  Diagnostic* diagnostic) {
+Status MapOnNodes(const NodeRequest& request, Budget* budget, Arena* arena,
+                  NodeMapping* mapped, Diagnostic* diagnostic) {
+  const MappingProblem& problem = request.problem;
+  const Hardware& hardware = request.hardware;
+  const NodeRegion& region = request.region;
+  const NodeParallelOptions& options = request.options;
   if (options.node.greedy) {
-    return MapGreedyOnNodes(problem, hardware, region, options, budget, mapped,
-                            diagnostic);
+    return MapGreedyOnNodes(request, budget, mapped, diagnostic);
   }
   SLUICE_TRY(CheckProblem(problem, diagnostic));
   MeshMachine machine;
@@ -250,20 +251,20 @@ Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
   return node_split::SolveSets(&search, budget, arena, diagnostic);
 }
 
-Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
-                       const NodeRegion& region, const NodeParallelOptions& options,
-                       Span<const LayerTerms> terms, Budget* budget, Arena* arena,
-                       Span<NodeMapping> mapped, Span<Status> status,
+Status MapTableOnNodes(const NodeRequest& request, Span<const LayerTerms> terms,
+                       Budget* budget, Arena* arena, const TermMappings& out,
                        Diagnostic* diagnostic) {
-  NodeParallelOptions each = options;
+  NodeParallelOptions each = request.options;
   Arena kept(arena->memory());
-  ArrayTable table(&kept, hardware.leakage_pj_per_cycle);
+  ArrayTable table(&kept, request.hardware.leakage_pj_per_cycle);
   if (each.table == nullptr) each.table = &table;
   for (size_t i = 0; i < terms.size(); ++i) {
     each.terms = terms[i];
-    status[i] = MapOnNodes(problem, hardware, region, each, budget, arena, &mapped[i],
-                           diagnostic);
-    if (status[i] != Status::kOk && status[i] != Status::kInfeasible) return status[i];
+    out.status[i] =
+        MapOnNodes({request.problem, request.hardware, request.region, each}, budget,
+                   arena, &out.mapped[i], diagnostic);
+    if (out.status[i] != Status::kOk && out.status[i] != Status::kInfeasible)
+      return out.status[i];
   }
   return Status::kOk;
 }

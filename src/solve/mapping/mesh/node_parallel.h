@@ -57,24 +57,32 @@ struct NodeMapping {
   uint64_t solved;
 };
 
-Status MapOnNodes(const MappingProblem& problem, const Hardware& hardware,
-                  const NodeRegion& region, const NodeParallelOptions& options,
-                  Budget* budget, Arena* arena, NodeMapping* mapped,
-                  Diagnostic* diagnostic);
+struct NodeRequest {
+  const MappingProblem& problem;
+  const Hardware& hardware;
+  const NodeRegion& region;
+  const NodeParallelOptions& options;
+};
+
+Status MapOnNodes(const NodeRequest& request, Budget* budget, Arena* arena,
+                  NodeMapping* mapped, Diagnostic* diagnostic);
 
 // As published (KAPLA, Algorithm 1), which is what options.node.greedy asks MapOnNodes
 // for: nodes are stacked behind the array and before the scratchpad's tile is chosen, a
 // prime at a time. Nothing is proved.
-Status MapGreedyOnNodes(const MappingProblem& problem, const Hardware& hardware,
-                        const NodeRegion& region, const NodeParallelOptions& options,
-                        Budget* budget, NodeMapping* mapped, Diagnostic* diagnostic);
+Status MapGreedyOnNodes(const NodeRequest& request, Budget* budget, NodeMapping* mapped,
+                        Diagnostic* diagnostic);
+
+// One of each for each of the terms.
+struct TermMappings {
+  Span<NodeMapping> mapped;
+  Span<Status> status;
+};
 
 // The same for several terms of one layer on one region: what they share is done once.
 // status and diagnostics are one per term; returned are only errors that end it all.
-Status MapTableOnNodes(const MappingProblem& problem, const Hardware& hardware,
-                       const NodeRegion& region, const NodeParallelOptions& options,
-                       Span<const LayerTerms> terms, Budget* budget, Arena* arena,
-                       Span<NodeMapping> mapped, Span<Status> status,
+Status MapTableOnNodes(const NodeRequest& request, Span<const LayerTerms> terms,
+                       Budget* budget, Arena* arena, const TermMappings& out,
                        Diagnostic* diagnostic);
 
 }  // namespace sluice

@@ -79,17 +79,28 @@ bool IsTried(int64_t extent, int64_t factor, int64_t nodes) {
   return waste * kWasteShare <= extent;
 }
 
-// The best layout of the parts over columns and rows, dim by dim.
-Status Place(Search* search, int i, const int64_t free[kMeshAxes], AxisWay* columns,
-             AxisWay* rows, Arena* arena, Parts* parts, double* least) {
+// A layout of the parts over columns and rows under way, and the least so far.
+struct Layout {
+  AxisWay* columns;
+  AxisWay* rows;
+  Parts* parts;
+  double least;
+};
+
+// The best layout of the parts from the i-th dim on.
+Status Place(Search* search, int i, const int64_t free[kMeshAxes], Arena* arena,
+             Layout* layout) {
+  AxisWay* columns = layout->columns;
+  AxisWay* rows = layout->rows;
+  Parts* parts = layout->parts;
   if (i == kSplitDimCount) {
     uint32_t way[kMeshAxes];
     SLUICE_TRY(FindAxisWay(search, kColumns, columns->factor, arena, &way[kColumns]));
     SLUICE_TRY(FindAxisWay(search, kRows, rows->factor, arena, &way[kRows]));
     const double pj = LinksPj(*search, search->axis[kColumns].ways[way[kColumns]],
                               search->axis[kRows].ways[way[kRows]]);
-    if (pj >= *least) return Status::kOk;
-    *least = pj;
+    if (pj >= layout->least) return Status::kOk;
+    layout->least = pj;
     memcpy(parts->way, way, sizeof way);
     return Status::kOk;
   }
@@ -100,7 +111,7 @@ Status Place(Search* search, int i, const int64_t free[kMeshAxes], AxisWay* colu
     columns->factor[d] = static_cast<int32_t>(f);
     rows->factor[d] = static_cast<int32_t>(all / f);
     const int64_t rest[kMeshAxes] = {free[kColumns] / f, free[kRows] / (all / f)};
-    SLUICE_TRY(Place(search, i + 1, rest, columns, rows, arena, parts, least));
+    SLUICE_TRY(Place(search, i + 1, rest, arena, layout));
   }
   return Status::kOk;
 }
@@ -198,11 +209,11 @@ Status ListAllParts(Search* search) {
 Status FindPlace(Search* search, Arena* arena, Parts* parts, bool* found) {
   AxisWay columns = {}, rows = {};
   for (uint32_t d = 0; d < kDims; ++d) columns.factor[d] = rows.factor[d] = 1;
-  double least = kNever;
+  Layout layout = {&columns, &rows, parts, kNever};
   const int64_t free[kMeshAxes] = {search->region.extent[kColumns],
                                    search->region.extent[kRows]};
-  SLUICE_TRY(Place(search, 0, free, &columns, &rows, arena, parts, &least));
-  *found = least < kNever;
+  SLUICE_TRY(Place(search, 0, free, arena, &layout));
+  *found = layout.least < kNever;
   if (*found) parts->stage = kPlaced;
   return Status::kOk;
 }

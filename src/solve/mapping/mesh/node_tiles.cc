@@ -26,6 +26,14 @@ SpatialChoice ChoiceOf(const ConvSpace& space, const ArrayWay& way) {
   return choice;
 }
 
+// What rows are tried beside: the channels of a tile, its columns, the bytes left.
+struct Beside {
+  int64_t k, c;
+  int64_t wi, wo;  // bytes of an input and of an output word, over all groups
+  int64_t room;
+  int64_t columns, wide;  // of the output and of the input
+};
+
 // Scratchpad tiles over one way: DRAM's traffic and the still operand's later visits.
 struct TileSearch {
   TileSearch(const PartSearch& p, const ArrayWay& w, const SpatialChoice& c,
@@ -66,7 +74,9 @@ struct TileSearch {
   }
   double Score(const double steps[kGroups], double input_words, double* pj,
                double* cycles, uint32_t* still) const;
-  void TryRows(int64_t factor[kDims]);
+  void TryColumns(int64_t factor[kDims]);
+  void TryRows(const Beside& beside, size_t iq, int64_t factor[kDims],
+               double steps[kGroups]);
 };
 
 // Counts in steps of groups; *still: the group that had better be innermost.
@@ -97,8 +107,51 @@ double TileSearch::Score(const double steps[kGroups], double input_words, double
   return ScoreOf(part, *pj, *cycles);
 }
 
-// Rows of the batch, and the batch, as far as they go, beside the weights chosen.
-void TileSearch::TryRows(int64_t factor[kDims]) {
+// As many rows of the batch, and as much of the batch, as fit beside the columns chosen.
+void TileSearch::TryRows(const Beside& beside, size_t iq, int64_t factor[kDims],
+                         double steps[kGroups]) {
+  const MappingProblem& problem = part.space.problem;
+  double pj, cycles;
+  uint32_t still = kGroupSum;
+  // More rows with as much of the batch are always better.
+  int64_t reach = 0;
+  size_t batches = 0;
+  for (size_t ip = divisors[kDimP].size(); ip-- > 0;) {
+    const int64_t rows = Extent(kDimP, divisors[kDimP][ip]);
+    const int64_t each = beside.c *
+                             WindowSpan(problem, 0, rows, problem.extent[kDimR]) *
+                             beside.wide * beside.wi +
+                         beside.k * rows * beside.columns * beside.wo;
+    while (batches < divisors[kDimN].size() &&
+           Extent(kDimN, divisors[kDimN][batches]) * each <= beside.room) {
+      ++batches;
+    }
+    if (batches == 0) continue;
+    factor[kDimN] = divisors[kDimN][batches - 1];
+    factor[kDimP] = divisors[kDimP][ip];
+    factor[kDimQ] = divisors[kDimQ][iq];
+    if (factor[kDimN] * factor[kDimP] <= reach) continue;
+    reach = factor[kDimN] * factor[kDimP];
+    if (outer == kGroupRows && reach * factor[kDimQ] < need) continue;
+    steps[kGroupRows] = 1;
+    for (uint32_t d = 0; d < kDims; ++d) {
+      if (kGroupOf[d] == kGroupRows) {
+        steps[kGroupRows] *= static_cast<double>(left[d] / factor[d]);
+      }
+    }
+    const double input = part.plane_words * spans[0][ip] * spans[1][iq];
+    const double score = Score(steps, input, &pj, &cycles, &still);
+    if (score >= best) continue;
+    best = score;
+    best_pj = pj;
+    best_cycles = cycles;
+    inner2 = still;
+    for (uint32_t d = 0; d < kDims; ++d) t1[d] = factor[d];
+  }
+}
+
+// Columns, rows and the batch as far as they fit beside the weights chosen.
+void TileSearch::TryColumns(int64_t factor[kDims]) {
   const MappingProblem& problem = part.space.problem;
   const int64_t* e = problem.extent;
   const int64_t k = Extent(kDimK, factor[kDimK]), c = Extent(kDimC, factor[kDimC]);
@@ -119,6 +172,7 @@ void TileSearch::TryRows(int64_t factor[kDims]) {
   double pj, cycles;
   uint32_t still = kGroupSum;
   if (Score(steps, least_input, &pj, &cycles, &still) >= best) return;
+  Beside beside = {k, c, wi, wo, room, 0, 0};
   for (size_t iq = divisors[kDimQ].size(); iq-- > 0;) {
     const int64_t columns = Extent(kDimQ, divisors[kDimQ][iq]);
     const int64_t wide = WindowSpan(problem, 1, columns, e[kDimS]);
@@ -132,52 +186,16 @@ void TileSearch::TryRows(int64_t factor[kDims]) {
               &still) >= best) {
       continue;
     }
-    // More rows with as much of the batch are always better.
-    int64_t reach = 0;
-    size_t batches = 0;
-    for (size_t ip = divisors[kDimP].size(); ip-- > 0;) {
-      const int64_t rows = Extent(kDimP, divisors[kDimP][ip]);
-      const int64_t each = c * WindowSpan(problem, 0, rows, e[kDimR]) * wide * wi +
-                           k * rows * columns * wo;
-      while (batches < divisors[kDimN].size() &&
-             Extent(kDimN, divisors[kDimN][batches]) * each <= room) {
-        ++batches;
-      }
-      if (batches == 0) continue;
-      factor[kDimN] = divisors[kDimN][batches - 1];
-      factor[kDimP] = divisors[kDimP][ip];
-      factor[kDimQ] = divisors[kDimQ][iq];
-      if (factor[kDimN] * factor[kDimP] <= reach) continue;
-      reach = factor[kDimN] * factor[kDimP];
-      if (outer == kGroupRows && reach * factor[kDimQ] < need) continue;
-      steps[kGroupRows] = 1;
-      for (uint32_t d = 0; d < kDims; ++d) {
-        if (kGroupOf[d] == kGroupRows) {
-          steps[kGroupRows] *= static_cast<double>(left[d] / factor[d]);
-        }
-      }
-      const double input = part.plane_words * spans[0][ip] * spans[1][iq];
-      const double score = Score(steps, input, &pj, &cycles, &still);
-      if (score >= best) continue;
-      best = score;
-      best_pj = pj;
-      best_cycles = cycles;
-      inner2 = still;
-      for (uint32_t d = 0; d < kDims; ++d) t1[d] = factor[d];
-    }
+    beside.columns = columns;
+    beside.wide = wide;
+    TryRows(beside, iq, factor, steps);
   }
 }
 
-Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
+// Bounds on what rows and columns need, and the spans of whole tiles.
+void SetSpans(TileSearch* tiles) {
   const PartSearch& part = tiles->part;
   const ConvSpace& space = part.space;
-  int64_t factor[kDims];
-  for (uint32_t d = 0; d < kDims; ++d) {
-    tiles->left[d] = tiles->choice.passes[d] / tiles->way.t0[d];
-    tiles->base[d] = tiles->choice.spread[d] * tiles->way.t0[d];
-    factor[d] = d == kDimG ? 1 : tiles->left[d];  // taps stay whole
-    SLUICE_TRY(FindDivisors(table, tiles->left[d], &tiles->divisors[d]));
-  }
   const int64_t* e = space.problem.extent;
   tiles->least_input = part.plane_words;
   tiles->row_words = 1;
@@ -196,6 +214,12 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
     tiles->least_input *= SpanSum(space.problem, axis, e[d], e[d + 2]);
     tiles->row_words *= WindowStep(space.problem, axis);
   }
+}
+
+// Bytes of each operand in the scratchpad, and what one word of it costs to move.
+void SetTraffic(TileSearch* tiles) {
+  const PartSearch& part = tiles->part;
+  const ConvSpace& space = part.space;
   const WordEnergy& word = space.word;
   for (uint32_t v = 0; v < kOperands; ++v) {
     const bool kept = (space.constraints.resident >> v & 1) != 0;
@@ -224,11 +248,23 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
     tiles->final_bytes =
         space.words[v] * space.problem.element_bytes[v] * space.outer_share[v];
   }
+}
+
+Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
+  int64_t factor[kDims];
+  for (uint32_t d = 0; d < kDims; ++d) {
+    tiles->left[d] = tiles->choice.passes[d] / tiles->way.t0[d];
+    tiles->base[d] = tiles->choice.spread[d] * tiles->way.t0[d];
+    factor[d] = d == kDimG ? 1 : tiles->left[d];  // taps stay whole
+    SLUICE_TRY(FindDivisors(table, tiles->left[d], &tiles->divisors[d]));
+  }
+  SetSpans(tiles);
+  SetTraffic(tiles);
   for (size_t i = tiles->divisors[kDimK].size(); i-- > 0;) {
     factor[kDimK] = tiles->divisors[kDimK][i];
     for (size_t j = tiles->divisors[kDimC].size(); j-- > 0;) {
       factor[kDimC] = tiles->divisors[kDimC][j];
-      tiles->TryRows(factor);
+      tiles->TryColumns(factor);
     }
   }
   return Status::kOk;
@@ -261,11 +297,21 @@ uint32_t OuterOf(uint32_t inner1, uint32_t rotated) {
   return rotated == OperandBit(kInput) ? kGroupRows : kGroups;
 }
 
-// The best tile above a way with an objective below `limit`.
-Status SearchAbove(const PartSearch& part, const ArrayWay& way,
-                   const SpatialChoice& choice, uint32_t rotated, ArrayTable* table,
-                   double limit, Point* point, double* objective) {
-  TileSearch tiles(part, way, choice, limit);
+// What tiles are searched above: a way to run the part on the array.
+struct Above {
+  const ArrayWay& way;
+  const SpatialChoice& choice;
+  uint32_t rotated;  // operand bits
+  double limit;      // only objectives below are of interest
+};
+
+// The best tile above a way. *objective: the limit where there is none.
+Status SearchAbove(const PartSearch& part, const Above& above, ArrayTable* table,
+                   Point* point, double* objective) {
+  const ArrayWay& way = above.way;
+  const uint32_t rotated = above.rotated;
+  const double limit = above.limit;
+  TileSearch tiles(part, way, above.choice, limit);
   *objective = limit;
   if (rotated != 0) {
     Share(rotated, &tiles);
@@ -346,21 +392,21 @@ bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
   return plain;
 }
 
-Status EstimatePart(const MappingProblem& part, const Hardware& node,
-                    const MapConstraints& constraints, const Sharing& sharing,
-                    double array_pj, ArrayTable* table, double* dram_pj, double* cycles,
-                    Diagnostic* diagnostic) {
+Status EstimatePart(const PartRequest& request, double array_pj, ArrayTable* table,
+                    double* dram_pj, double* cycles, Diagnostic* diagnostic) {
+  const Hardware& node = request.node;
+  const MapConstraints& constraints = request.constraints;
   ConvSpace space;
-  SLUICE_TRY(MakeConvSpace(part, node, constraints, 7, &space, diagnostic));
+  SLUICE_TRY(MakeConvSpace({request.part, node, constraints}, 7, &space, diagnostic));
   PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
-  search.sharing = sharing;
+  search.sharing = request.sharing;
   // An array of one unit: tiles of any size.
   ArrayWay way = {};
   SpatialChoice choice = {};
   for (uint32_t d = 0; d < kDims; ++d) {
     way.t0[d] = 1;
     choice.spread[d] = 1;
-    choice.passes[d] = part.extent[d];
+    choice.passes[d] = request.part.extent[d];
   }
   way.pj = array_pj - space.fixed_pj;
   way.cycles = *cycles;
@@ -373,17 +419,17 @@ Status EstimatePart(const MappingProblem& part, const Hardware& node,
   return Status::kOk;
 }
 
-Status MapPart(const MappingProblem& part, const Hardware& node,
-               const MapConstraints& constraints, const Sharing& sharing,
-               double dram_pj, ArrayTable* table, PartNest* found, LoopNest* nest,
-               Diagnostic* diagnostic) {
+Status MapPart(const PartRequest& request, double dram_pj, ArrayTable* table,
+               PartNest* found, LoopNest* nest, Diagnostic* diagnostic) {
+  const Hardware& node = request.node;
+  const MapConstraints& constraints = request.constraints;
   ConvSpace space;
-  SLUICE_TRY(MakeConvSpace(part, node, constraints, 7, &space, diagnostic));
+  SLUICE_TRY(MakeConvSpace({request.part, node, constraints}, 7, &space, diagnostic));
   const PartSearch array = SearchOf(space, table->leakage_pj_per_cycle);
   const ArrayEntry* entry = nullptr;
   SLUICE_TRY(FindArrayWays(array, &space, table, &entry));
   PartSearch search = SearchOf(space, node.leakage_pj_per_cycle);
-  search.sharing = sharing;
+  search.sharing = request.sharing;
   const uint32_t shared = Shareable(search);
   found->objective = constraints.upper > 0 ? constraints.upper : kNever;
   bool any = false;
@@ -394,7 +440,7 @@ Status MapPart(const MappingProblem& part, const Hardware& node,
       const SpatialChoice choice = ChoiceOf(space, way);
       Point point;
       double objective;
-      SLUICE_TRY(SearchAbove(search, way, choice, rotated, table, found->objective,
+      SLUICE_TRY(SearchAbove(search, {way, choice, rotated, found->objective}, table,
                              &point, &objective));
       if (objective >= found->objective) continue;
       if (rotated == 0) {

@@ -174,8 +174,9 @@ TEST_CASE("conv exact: equals plain enumeration through the cost model") {
     Scratch scratch;
     Budget budget;
     MappedNest mapped;
-    const Status status = MapConvExact(problem, machine.hardware, constraints, &budget,
-                                       &scratch.arena, &mapped, &scratch.diagnostic);
+    const Status status =
+        MapConvExact({problem, machine.hardware, constraints}, &budget, &scratch.arena,
+                     &mapped, &scratch.diagnostic);
     ++compared;
     if (plain.best == 1e300 && status == Status::kOk) {  // by cutting the filter
       const int64_t* top = mapped.nest.temporal[2];
@@ -226,14 +227,14 @@ TEST_CASE("conv exact: a fixed scratchpad tile is kept") {
   Scratch scratch;
   Budget budget;
   MappedNest fixed, free;
-  REQUIRE(MapConvExact(problem, edge.hardware, constraints, &budget, &scratch.arena,
+  REQUIRE(MapConvExact({problem, edge.hardware, constraints}, &budget, &scratch.arena,
                        &fixed, &scratch.diagnostic) == Status::kOk);
   int64_t tile[kDims];
   TileExtents(fixed.nest, 1, tile);
   CHECK(tile[kDimP] == 7);
   CHECK(tile[kDimK] == 32);
   CHECK(tile[kDimC] == 64);
-  REQUIRE(MapConvExact(problem, edge.hardware, MapConstraints{}, &budget,
+  REQUIRE(MapConvExact({problem, edge.hardware, MapConstraints{}}, &budget,
                        &scratch.arena, &free, &scratch.diagnostic) == Status::kOk);
   CHECK(free.cost.energy_pj <= fixed.cost.energy_pj);
 }
@@ -245,8 +246,8 @@ TEST_CASE("conv exact: odd extents give a nest or numbers") {
     Budget budget;
     MappedNest mapped;
     const Status status =
-        MapConvExact(problem, edge.hardware, MapConstraints{}, &budget, &scratch->arena,
-                     &mapped, &scratch->diagnostic);
+        MapConvExact({problem, edge.hardware, MapConstraints{}}, &budget,
+                     &scratch->arena, &mapped, &scratch->diagnostic);
     if (status == Status::kOk) {
       Diagnostic diagnostic;
       CHECK(CheckNest(problem, edge.hardware, mapped.nest, 0, &diagnostic) ==

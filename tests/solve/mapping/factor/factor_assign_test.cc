@@ -25,8 +25,8 @@ FactorSolution Solve(const FactorLayer& layer, const FactorMachine& machine,
   Budget budget;
   Diagnostic diagnostic = {};
   FactorSolution solution;
-  REQUIRE(SolveFactorAssign(layer, machine, weights, &memory.arena, &budget, &solution,
-                            &diagnostic) == Status::kOk);
+  REQUIRE(SolveFactorAssign({layer, machine, weights}, &memory.arena, &budget,
+                            &solution, &diagnostic) == Status::kOk);
   CHECK(solution.proved);
   FactorValue value;
   CHECK(EvaluateFactors(layer, machine, weights, solution.assignment, &value,
@@ -163,8 +163,8 @@ TEST_CASE("factor_assign names what is wrong with a layer, a machine or weights"
   const FactorLayer good = {{3, 3, 14, 14, 8, 8, 1}, 1, 1};
   const auto solve = [&](const FactorLayer& layer, const FactorMachine& machine,
                          const FactorWeights& weights) {
-    return SolveFactorAssign(layer, machine, weights, &memory.arena, &budget, &solution,
-                             &diagnostic);
+    return SolveFactorAssign({layer, machine, weights}, &memory.arena, &budget,
+                             &solution, &diagnostic);
   };
   const auto says = [&diagnostic](const char* text) {
     return std::string(diagnostic.message).find(text) != std::string::npos;
@@ -239,12 +239,12 @@ TEST_CASE("factor_assign obeys its budget and its memory, and repeats itself") {
   ArenaMemory memory;
   const uint32_t cancelled = 1;
   Budget cancel(0, 0, &cancelled);
-  CHECK(SolveFactorAssign(layer, SimbaMachine(), {}, &memory.arena, &cancel, &solution,
-                          &diagnostic) == Status::kStopped);
+  CHECK(SolveFactorAssign({layer, SimbaMachine(), {}}, &memory.arena, &cancel,
+                          &solution, &diagnostic) == Status::kStopped);
   for (uint64_t cap = 20000; cap < 4000000; cap *= 4) {
     ArenaMemory small(cap);
     Budget budget;
-    const Status status = SolveFactorAssign(layer, SimbaMachine(), {}, &small.arena,
+    const Status status = SolveFactorAssign({layer, SimbaMachine(), {}}, &small.arena,
                                             &budget, &solution, &diagnostic);
     CHECK((status == Status::kOk || status == Status::kOutOfMemory));
     CHECK(small.memory.peak_bytes() <= cap);

@@ -25,7 +25,7 @@ Status Solve(const GemmShape& shape, const GemmMachine& machine,
   ArenaMemory memory;
   Diagnostic diagnostic;
   Budget budget;
-  return SolveGemmExact(shape, machine, options, &memory.arena, &budget, solution,
+  return SolveGemmExact({shape, machine, options}, &memory.arena, &budget, solution,
                         &diagnostic);
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("gemm_exact answers bad, extreme and infeasible problems with the numb
                          GemmPeUse pe_use) {
     GemmExactOptions options;
     options.pe_use = pe_use;
-    return SolveGemmExact(shape, machine, options, &memory.arena, &budget, &solution,
+    return SolveGemmExact({shape, machine, options}, &memory.arena, &budget, &solution,
                           &diagnostic);
   };
   const auto says = [&diagnostic](const char* text) {
@@ -314,12 +314,12 @@ TEST_CASE("gemm_exact obeys its budget and its memory, and repeats itself") {
   ArenaMemory memory;
   GemmSolution full;
   Budget unlimited;
-  REQUIRE(SolveGemmExact(shape, machine, options, &memory.arena, &unlimited, &full,
+  REQUIRE(SolveGemmExact({shape, machine, options}, &memory.arena, &unlimited, &full,
                          &diagnostic) == Status::kOk);
   CHECK(full.proved);
   CHECK(full.lower_bound == full.objective);
   GemmSolution again;
-  REQUIRE(SolveGemmExact(shape, machine, options, &memory.arena, &unlimited, &again,
+  REQUIRE(SolveGemmExact({shape, machine, options}, &memory.arena, &unlimited, &again,
                          &diagnostic) == Status::kOk);
   CHECK(again.nodes == full.nodes);
   CHECK(again.objective == full.objective);
@@ -327,14 +327,14 @@ TEST_CASE("gemm_exact obeys its budget and its memory, and repeats itself") {
   const uint32_t cancelled = 1;
   Budget cancel(0, 0, &cancelled);
   GemmSolution none;
-  CHECK(SolveGemmExact(shape, machine, options, &memory.arena, &cancel, &none,
+  CHECK(SolveGemmExact({shape, machine, options}, &memory.arena, &cancel, &none,
                        &diagnostic) == Status::kStopped);
   // Stopped anywhere, what is returned is legal and bounded.
   int early = 0;
   for (uint64_t ns = 2000; ns < 2000000; ns = ns * 3 / 2) {
     Budget budget(ns, 0, nullptr);
     GemmSolution some;
-    const Status status = SolveGemmExact(shape, machine, options, &memory.arena,
+    const Status status = SolveGemmExact({shape, machine, options}, &memory.arena,
                                          &budget, &some, &diagnostic);
     if (status == Status::kStopped) continue;
     REQUIRE(status == Status::kOk);
@@ -348,7 +348,7 @@ TEST_CASE("gemm_exact obeys its budget and its memory, and repeats itself") {
   for (uint64_t cap = 1000; cap < 300000; cap *= 2) {
     ArenaMemory small(cap);
     GemmSolution some;
-    const Status status = SolveGemmExact(shape, machine, options, &small.arena,
+    const Status status = SolveGemmExact({shape, machine, options}, &small.arena,
                                          &unlimited, &some, &diagnostic);
     CHECK((status == Status::kOk || status == Status::kOutOfMemory));
     CHECK(small.memory.peak_bytes() <= cap);

@@ -16,9 +16,9 @@ namespace {
 Status Map(const std::vector<MappingProblem>& problems, const Hardware& hardware,
            const KaplaOptions& options, Scratch* scratch, MappingTable* table) {
   Budget budget;
-  return MapLayers(Span<const MappingProblem>(problems.data(), problems.size()),
-                   hardware, options, &budget, &scratch->arena, table,
-                   &scratch->diagnostic);
+  return MapLayers(
+      {Span<const MappingProblem>(problems.data(), problems.size()), hardware, options},
+      &budget, &scratch->arena, table, &scratch->diagnostic);
 }
 
 TEST_CASE("kapla: equal layers share one entry, every nest is legal") {
@@ -102,8 +102,8 @@ TEST_CASE("kapla: row-stationary nests use the unit tensor and slide along rows"
   Budget budget;
   MappedNest mapped;
   const MappingProblem problem = ConvProblem(1, 64, 32, 28, 28, 3, 3, 1, 2);
-  REQUIRE(MapKaplaGreedy(problem, node.hardware, options, &budget, &scratch.arena,
-                         &mapped, &scratch.diagnostic) == Status::kOk);
+  REQUIRE(MapKaplaGreedy({problem, node.hardware, options}, &budget, &mapped,
+                         &scratch.diagnostic) == Status::kOk);
   CHECK(mapped.nest.temporal[0][kDimS] == 3);
   CHECK(SpatialFactor(mapped.nest, 1, kDimR) == 3);
   CHECK(mapped.nest.order[1][0] == kDimQ);
@@ -120,7 +120,7 @@ TEST_CASE("kapla: row-stationary nests use the unit tensor and slide along rows"
   node.levels[0].sliding = true;
   options.greedy = false;
   MappedNest best;
-  REQUIRE(MapKapla(problem, node.hardware, options, &budget, &scratch.arena, &best,
+  REQUIRE(MapKapla({problem, node.hardware, options}, &budget, &scratch.arena, &best,
                    &scratch.diagnostic) == Status::kOk);
   CHECK(best.cost.energy_pj <= mapped.cost.energy_pj);
 }
@@ -135,8 +135,8 @@ TEST_CASE("kapla: a unit tensor that does not fit is reported in bytes") {
   Budget budget;
   MappedNest mapped;
   const MappingProblem problem = ConvProblem(1, 8, 8, 16, 16, 31, 31, 1, 2);
-  REQUIRE(MapKaplaGreedy(problem, node.hardware, options, &budget, &scratch.arena,
-                         &mapped, &scratch.diagnostic) == Status::kInfeasible);
+  REQUIRE(MapKaplaGreedy({problem, node.hardware, options}, &budget, &mapped,
+                         &scratch.diagnostic) == Status::kInfeasible);
   CHECK(scratch.diagnostic.required_bytes == 2 * (31 + 31 + 1));
   CHECK(scratch.diagnostic.available_bytes == 64);
 }
@@ -152,8 +152,8 @@ TEST_CASE("kapla: resident operands cost no DRAM") {
     KaplaOptions options;
     options.constraints.resident = resident;
     MappedNest mapped;
-    REQUIRE(MapKapla(problem, edge.hardware, options, &budget, &scratch.arena, &mapped,
-                     &scratch.diagnostic) == Status::kOk);
+    REQUIRE(MapKapla({problem, edge.hardware, options}, &budget, &scratch.arena,
+                     &mapped, &scratch.diagnostic) == Status::kOk);
     AccessCounts counts;
     REQUIRE(CountAccesses(problem, edge.hardware, mapped.nest, ReuseForm::kReuse,
                           resident, &counts, &scratch.diagnostic) == Status::kOk);
@@ -174,9 +174,9 @@ TEST_CASE("kapla: a budget of nothing stops, with the layer named") {
   Budget budget(0, 0, &cancel);
   const MappingProblem problem = ConvProblem(1, 64, 64, 28, 28, 3, 3, 1, 2);
   MappingTable table;
-  CHECK(MapLayers(Span<const MappingProblem>(&problem, 1), edge.hardware,
-                  KaplaOptions{}, &budget, &scratch.arena, &table,
-                  &scratch.diagnostic) == Status::kStopped);
+  CHECK(MapLayers(
+            {Span<const MappingProblem>(&problem, 1), edge.hardware, KaplaOptions{}},
+            &budget, &scratch.arena, &table, &scratch.diagnostic) == Status::kStopped);
   CHECK(scratch.diagnostic.layer == 0);
 }
 

@@ -178,7 +178,7 @@ TEST_CASE("layers on up to 4 nodes: equal to every split and every nest") {
     double found[2];
     for (int i = 0; i < 2; ++i) {
       options.exact = i == 1;
-      REQUIRE(MapOnNodes(c.problem, m.hardware, region, options, &budget,
+      REQUIRE(MapOnNodes({c.problem, m.hardware, region, options}, &budget,
                          &scratch.arena, &mapped, &scratch.diagnostic) == Status::kOk);
       found[i] = mapped.objective / best - 1;
       CHECK(mapped.bound <= best);
@@ -213,11 +213,11 @@ TEST_CASE("parts handed round: never below every nest, never above copies for al
     Budget budget;
     NodeMapping copies, parts;
     NodeParallelOptions options;
-    REQUIRE(MapOnNodes(c.problem, m.hardware, region, options, &budget, &scratch.arena,
-                       &copies, &scratch.diagnostic) == Status::kOk);
+    REQUIRE(MapOnNodes({c.problem, m.hardware, region, options}, &budget,
+                       &scratch.arena, &copies, &scratch.diagnostic) == Status::kOk);
     options.rotate = true;
-    REQUIRE(MapOnNodes(c.problem, m.hardware, region, options, &budget, &scratch.arena,
-                       &parts, &scratch.diagnostic) == Status::kOk);
+    REQUIRE(MapOnNodes({c.problem, m.hardware, region, options}, &budget,
+                       &scratch.arena, &parts, &scratch.diagnostic) == Status::kOk);
     CHECK(parts.objective >= best * (1 - 1e-12));
     CHECK(parts.objective <= copies.objective);
     CHECK(parts.objective <= best * 1.02);

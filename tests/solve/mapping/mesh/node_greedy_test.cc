@@ -25,7 +25,7 @@ Status Map(const MappingProblem& problem, const Machine& machine,
   options.node.dataflow = Dataflow::kRowStationary;
   options.terms = terms;
   Budget budget;
-  return MapOnNodes(problem, machine.hardware, WholeMesh(machine.hardware), options,
+  return MapOnNodes({problem, machine.hardware, WholeMesh(machine.hardware), options},
                     &budget, &scratch->arena, mapped, &scratch->diagnostic);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("nodes: on one node the published greedy is the one within a layer") {
     options.dataflow = Dataflow::kRowStationary;
     Budget budget;
     REQUIRE(Map(problem, machine, {}, true, &scratch, &nodes) == Status::kOk);
-    REQUIRE(MapKapla(problem, machine.hardware, options, &budget, &scratch.arena,
+    REQUIRE(MapKapla({problem, machine.hardware, options}, &budget, &scratch.arena,
                      &within, &scratch.diagnostic) == Status::kOk);
     CHECK(nodes.cost.layer.energy_pj - nodes.cost.noc_pj <=
           within.cost.energy_pj * (1 + 1e-9));

@@ -24,7 +24,7 @@ Status MapIt(const MappingProblem& problem, const Machine& m, const NodeRegion& 
   Budget budget;
   NodeParallelOptions options;
   options.terms = terms;
-  return MapOnNodes(problem, m.hardware, region, options, &budget, &scratch->arena,
+  return MapOnNodes({problem, m.hardware, region, options}, &budget, &scratch->arena,
                     mapped, &scratch->diagnostic);
 }
 
@@ -89,10 +89,11 @@ TEST_CASE("a table of terms is what its terms are alone") {
   Budget budget;
   NodeMapping mapped[kTerms];
   Status status[kTerms];
-  REQUIRE(MapTableOnNodes(
-              problem, m.hardware, region, {}, Span<const LayerTerms>(terms, kTerms),
-              &budget, &scratch.arena, Span<NodeMapping>(mapped, kTerms),
-              Span<Status>(status, kTerms), &scratch.diagnostic) == Status::kOk);
+  REQUIRE(
+      MapTableOnNodes({problem, m.hardware, region, {}},
+                      Span<const LayerTerms>(terms, kTerms), &budget, &scratch.arena,
+                      {Span<NodeMapping>(mapped, kTerms), Span<Status>(status, kTerms)},
+                      &scratch.diagnostic) == Status::kOk);
   size_t found = 0;
   for (size_t i = 0; i < kTerms; ++i) {
     NodeMapping alone;
