@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-Status MapConvExact(const MappingProblem&, const Hardware&, const MapConstraints&,
-                    Budget*, Arena*, MappedNest*, Diagnostic* diagnostic) {
+Status MapConvExact(const NestRequest&, Budget*, Arena*, MappedNest*,
+                    Diagnostic* diagnostic) {
   return Absent(diagnostic, SLUICE_COMPONENT_MAPPERS);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every C function does with its arguments: structs of any version in and out, one
-// diagnostic at the end.
+// Reads and writes the structs of the C interface, of any version, and reports how a
+// call has ended.
 //
 // Input    the caller's structs, struct_size first
-// Output   ours, complete; theirs, up to their struct_size
-// Errors   false or SLUICE_BAD_ARGUMENT: struct_size too small, unknown field set
+// Output   ours, complete; the caller's, up to their struct_size
+// Errors   false or SLUICE_BAD_ARGUMENT: struct_size too small, or a field that this
+//          version does not know is set
+// Cost     one copy of each struct
 #ifndef SLUICE_API_ARGUMENTS_H_
 #define SLUICE_API_ARGUMENTS_H_
 

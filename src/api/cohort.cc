@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several models in one scratchpad: cohorts, their members and turns, preemption points.
+// Several models in one scratchpad: cohorts, their members and turns, preemption
+// points.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"

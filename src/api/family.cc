@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families: plans for one dimension of a graph over a range of values. The first plan is
-// made from scratch, every other one from its nearest neighbour.
+// Families: plans for one dimension of a graph over a range of values. The first plan
+// is made from scratch, every other one from its nearest neighbour.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"

@@ -5,6 +5,7 @@
 // Input    none: plain structs
 // Output   none
 // Errors   none
+// Cost     a context about 200 bytes; other objects what their arena holds
 #ifndef SLUICE_API_OBJECTS_H_
 #define SLUICE_API_OBJECTS_H_
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement by itself: offsets of buffers, and order, spills and addresses of operators.
+// Placement by itself: offsets of buffers, and order, spills and addresses of
+// operators.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"

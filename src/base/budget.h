@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says whether to go on: deadline, iterations, cancel word, and the answer of the caller's
-// progress callback.
+// Says whether to go on: deadline, iterations, cancel word, and the answer of the
+// caller's progress callback.
 //
-// Every loop of every solver polls a budget. Once exhausted it stays so. The limits of a
-// call as the caller gave them are its clock; the Memory of the call carries the clock to
-// work that is passed no budget (Memory::Stop). A search gets a part of the clock.
+// Every loop of every solver polls a budget. Once exhausted it stays so. The limits of
+// a call as the caller gave them are its clock; the Memory of the call carries the
+// clock to work that is passed no budget (Memory::Stop). A search gets a part of the
+// clock.
 //
 // Input    limits, each optional
 // Output   whether to stop, and why

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts in place: insertion for short runs, a heap for long ones. Each use takes a fifth
-// of the code that std::sort takes, and equal elements end in the same order on every
-// platform.
+// Sorts in place: insertion for short runs, a heap for long ones. Each use takes a
+// fifth of the code that std::sort takes, and equal elements end in the same order on
+// every platform.
 //
 // Input    [begin, end), less: a strict weak order. Not stable.
 // Output   the same elements, sorted

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One body under construction: its tables, with equal operands and shapes written once.
 //
-// Cost     expected constant time per operand.
+// Input    an arena for the tables
+// Output   tables in the order in which they are written
+// Errors   kOutOfMemory, from the tables
+// Cost     expected constant time per operand
 #ifndef SLUICE_EMIT_BODY_H_
 #define SLUICE_EMIT_BODY_H_
 

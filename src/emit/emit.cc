@@ -23,7 +23,7 @@ Status CountSteps(Arena* scratch, Emitter* e) {
   return Status::kOk;
 }
 
-// Every wait across blocks becomes an export of the block it looks at.
+// Makes an export of the source block for every wait that crosses blocks.
 Status CollectExports(Arena* scratch, Emitter* e) {
   SLUICE_TRY(scratch->Allocate(e->blocks, &e->exports));
   for (ExportList& list : e->exports) list = ExportList{};
@@ -67,7 +67,8 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* p
                          static_cast<uint32_t>(place.offset >> 32), 0}));
   }
   for (uint32_t l : body->kernel_layers) {
-    const Layer& layer = e.lowering.executed[l];  // a folded PAD is in its pads
+    const Layer& layer =
+        e.lowering.executed[l];  // includes the pads of a PAD that was folded into it
     sluice_kernel_t kernel = {};
     kernel.op = layer.op;
     kernel.attribute_count = static_cast<uint16_t>(layer.attributes.size());

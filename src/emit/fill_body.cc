@@ -28,7 +28,8 @@ Status EmitWaits(Emitter* emitter, size_t block, uint32_t step, Body* body,
       out.instance = static_cast<int16_t>(-static_cast<int>(block - source));
       const Export wanted = {static_cast<uint32_t>(source), wait.engine, count};
       uint32_t x = 0;
-      SLUICE_TRY(emitter->all_exports.Intern(wanted, &x));  // it is there
+      SLUICE_TRY(emitter->all_exports.Intern(wanted,
+                                             &x));  // it was interned by CollectExports
       out.count = e.export_links[x].number;
     }
     SLUICE_TRY(body->waits.Push(out));
@@ -66,7 +67,7 @@ Status MakeOperand(const OperandBox& box, Body* body, sluice_operand_t* out) {
   sluice_shape_t shape = {};
   for (int a = 0; a < kAxes; ++a) {
     shape.extent[a] = static_cast<uint32_t>(box.extent[a]);
-    // The stride of a single element says nothing; one spelling shares more shapes.
+    // The stride of a single element has no meaning; setting it to 0 shares more shapes.
     shape.stride[a] = box.extent[a] == 1 ? 0 : box.stride[a];
   }
   *out = sluice_operand_t{};
@@ -203,7 +204,7 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
 Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
   const uint32_t begin = e->program.block_begin(block);
   const uint32_t end = e->program.block_begin(block + 1);
-  // Those of a stream: with one node too it has a list for what it sends.
+  // The engines of a stream: it has a list for sends even with one node.
   SLUICE_TRY(
       arena->Allocate(SLUICE_ENGINE_NODE0 + 2 * e->program.nodes() + 1, &body->list));
   SLUICE_TRY(arena->Allocate(end - begin, &body->instructions));
@@ -235,7 +236,7 @@ Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
     body->instructions[at] = instruction;
     body->layers[at] = step.layer;
   }
-  // Host calls name runs of operands; they go behind the interned ones.
+  // Host calls name runs of operands, which lie behind the interned operands.
   const uint32_t base = static_cast<uint32_t>(body->operands.size());
   for (size_t i = 0; i < body->host_calls.size(); ++i) {
     body->host_calls[i].first_operand += base;

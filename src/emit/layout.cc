@@ -26,7 +26,7 @@ void PlaceOffsets(sluice_block_t* entry, uint32_t at) {
   entry->export_offset += at;
 }
 
-// Where tables and bodies of the stream before lie; it is not trusted.
+// Where tables and bodies lie in the stream that the device has. It is not trusted.
 class Before {
  public:
   explicit Before(Span<const uint8_t> stream) : stream_(stream) {
@@ -36,10 +36,10 @@ class Before {
   }
   const sluice_stream_header_t& header() const { return header_; }
 
-  // Next free place for something that lay at `old` (0: nowhere), `bytes` long.
+  // The place for `bytes` that lay at `old` in that stream (0: nowhere).
   uint64_t Place(uint64_t free, uint32_t old, uint64_t bytes) {
     if (stream_.empty()) return free;
-    // Its place holds, or the gap is too large to be left.
+    // Keep the old place unless the gap before it is too large.
     if (old >= free && old % 16 == 0 && old - free <= Slack(bytes) + lost_) {
       lost_ = 0;
       return old;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of blocks as bytes, each once.
+// Bodies of blocks as bytes; equal bodies are stored once.
 #include "base/hash.h"
 #include "emit/emitter.h"
 #include "emit/table_writer.h"

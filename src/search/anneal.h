@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated annealing over a state that is changed in place and undone.
 //
-// Input    AnnealState: function pointers; cost of the starting state; cooling.
-// Output   the state left at the best found; its cost; counts.
-// Errors   none; the budget may end it at any round.
-// Cost     one propose and one keep or undo per round.
+// Input    AnnealState: function pointers; cost of the starting state; cooling
+// Output   the state left at the best found; its cost; counts
+// Errors   none; the budget may end the search after any round
+// Cost     one propose and one keep or undo per round
 // Source   SoMa section V: acceptance exp(-(c' - c) / c / T), T = t0 (1 - x) / (1 + a
-// x);
-//          from x = restart on from the best. Deviation: the acceptance draw is made
-//          first, so that propose knows the highest cost that would be kept.
+//          x); from x = restart on from the best. Deviation: the acceptance draw is
+//          made first, so that propose knows the highest cost that would be kept
 #ifndef SLUICE_SEARCH_ANNEAL_H_
 #define SLUICE_SEARCH_ANNEAL_H_
 

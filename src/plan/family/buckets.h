@@ -2,10 +2,11 @@
 // Which values of a dimension get a plan of their own.
 //
 // A family has one plan for each bucket of values; the plan is made for the top of its
-// bucket. Buckets are split until no plan costs much more than that of the bucket below.
+// bucket. Buckets are split until no plan costs much more than that of the bucket
+// below.
 //
-// Input    the range of values, how many buckets at most, the tolerance; a function that
-//          plans one value
+// Input    the range of values, how many buckets at most, the tolerance; a function
+//          that plans one value
 // Output   the planner's calls: the last value, the first one, then tops in between
 // Errors   the first that the planner returns
 // Cost     one plan for each bucket

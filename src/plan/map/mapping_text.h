@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer's mapping as KAPLA directives.
 //
-// Input    a mapping as sluice_map_layers writes it, perhaps changed by the caller; names
-//          of the layer and its tensors
+// Input    a mapping as sluice_map_layers writes it, perhaps changed by the caller;
+//          names of the layer and its tensors
 // Output   the text with its terminating zero
 // Errors   those of CheckNest; kBufferTooSmall: *size is what is needed
 // Cost     linear in the text

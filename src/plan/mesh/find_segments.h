@@ -3,8 +3,8 @@
 //
 // Input    graph, hardware, lowering; bytes of each node's scratchpad; options
 // Output   segments of all layers that are no views
-// Errors   kUnsupported: some layer is in no segment, or the readers of a state must keep
-//          their order; else those of ChooseSegments
+// Errors   kUnsupported: some layer is in no segment, or the readers of a state must
+//          keep their order; else those of ChooseSegments
 // Cost     ChooseSegments (solve/segments)
 #ifndef SLUICE_PLAN_MESH_FIND_SEGMENTS_H_
 #define SLUICE_PLAN_MESH_FIND_SEGMENTS_H_

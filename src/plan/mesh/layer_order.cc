@@ -5,8 +5,8 @@ namespace sluice {
 
 namespace {
 
-// Behind which layer a layer that does not lead goes: the last of its producers, if
-// that feeds nothing else.
+// The layer behind which a layer that does not lead stands: the last of its producers,
+// if that feeds nothing else.
 uint32_t LeaderOf(Span<const UnorderedLayer> network, Span<const uint32_t> readers,
                   uint32_t i) {
   const UnorderedLayer& layer = network[i];
@@ -23,7 +23,7 @@ struct Order {
   Span<uint32_t> list;  // layers in their new order
 };
 
-// Edges between vertices, each as often as it is there.
+// Edges between vertices, with repetitions.
 Status FindEdges(Span<const UnorderedLayer> network, Arena* arena, Order* order) {
   const size_t n = network.size();
   SLUICE_TRY(arena->Allocate(n + 2, &order->first));

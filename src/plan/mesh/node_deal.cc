@@ -29,7 +29,6 @@ bool CanSplitC(const Layer& layer, int32_t channels) {
          (layer.op != SLUICE_OP_CONV || layer.attribute(SLUICE_CONV_GROUPS) <= 1);
 }
 
-// What cannot be dealt out is whole on each.
 void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal) {
   const CutRule rule = CutsOf(graph, layer);
   for (int v = 0; v < kNodeLoops; ++v) {
@@ -73,7 +72,8 @@ NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) 
 
 NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
                     const NodeRegion& region, int64_t capacity, Arena* scratch) {
-  // Sums over nodes make these wait for each other: they must promise a quarter.
+  // A sum over nodes makes the nodes wait for each other: it must promise a quarter less
+  // time.
   constexpr double kChainToll = 1.25;
   TiledLayer tiled = {graph, hardware, layer, OperandsOf(layer),
                       AccumulatedChannels(graph, layer)};

@@ -22,13 +22,13 @@ struct NodeDeal {
   int32_t parts[kMeshAxes][kNodeLoops];
   uint8_t order[kMeshAxes][kNodeLoops];  // neighbours first
 };
-// parts that a layer cannot have are 1.
+// The deal that a split asks for; loops that the layer cannot divide have one part.
 NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split);
-// The one whose tiles promise the least time.
+// The deal whose tiles promise the least time.
 NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
                     const NodeRegion& region, int64_t capacity, Arena* scratch);
 
-// One part of what a layer's rules keep whole.
+// Sets loops that the layer cannot divide to one part.
 void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal);
 // Whether a sum over so many channels may be cut.
 bool CanSplitC(const Layer& layer, int32_t channels);

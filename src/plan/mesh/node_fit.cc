@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMaxTiles = 1 << 20;
 
-// Of whatever lies in the scratchpad.
+// Alignment of all buffers in the scratchpad.
 int64_t BufferAlignment(const NodeLayer& self) {
   return Max<int64_t>(self.context->hardware.scratchpad().alignment_bytes,
                       sizeof(int64_t));
@@ -30,7 +30,8 @@ void MeasureBoxes(NodeLayer* self, MostElements* most) {
     const int64_t begin = int64_t{self->shares[i].link} * self->trips[kLoopC];
     for (int64_t t = begin; t <= begin + self->per_slice; ++t) {
       NodeTile tile;
-      if (!TileAt(*self, i, t, &tile)) continue;  // the last one: of the next slice
+      if (!TileAt(*self, i, t, &tile))
+        continue;  // at the end: it belongs to the next slice
       const TileBoxes boxes = BoxesAt(*self, tile.box, tile.c_begin, tile.c_end);
       for (int r = 0; r < kTileRoles; ++r) {
         if (any && !(before.box[r] == boxes.box[r])) self->roles[r].many = true;
@@ -107,7 +108,7 @@ bool Shrink(NodeLayer* self, int axes) {
   return true;
 }
 
-// Parts in one tile, in as few pieces of C as fit.
+// One tile for each node's part, cut along C as little as possible.
 Status TakeWholeParts(NodeLayer* self, int64_t room) {
   for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
   const bool can_split = CanSplitC(*self->layer, self->channels);
@@ -138,7 +139,7 @@ Status ShrinkTo(NodeLayer* self, int64_t room, int axes) {
   }
 }
 
-// From *base on, which moves behind the last.
+// Gives addresses from *base on and moves *base behind the last buffer.
 void SetAddresses(NodeLayer* self, int64_t* base) {
   for (NodeRole& role : self->roles) {
     if (role.producer != nullptr) continue;
@@ -190,11 +191,12 @@ Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base) {
   int64_t smallest = 0;
   SLUICE_TRY(ChooseTiling(tiled, room, scratch, &self->tiling, &smallest));
   const Tiling chosen = self->tiling;
-  // Where nobody waits for a part of it, what is sent on is best sent at once: one tile
-  // per node, if it fits.
+  // Where no consumer waits for a part of the output, it is best sent in one piece: one
+  // tile per node, if that fits.
   Status status = Status::kInfeasible;
   if (self->whole && self->sink_count > 0) status = TakeWholeParts(self, room);
-  // Weights that come in pieces come again with every slice: whole ones first.
+  // Weights that are loaded in pieces are loaded again for every slice, so whole weights
+  // are tried first.
   if (status == Status::kInfeasible && self->slices > 1 &&
       self->roles[kRoleWeight].tensor != kNone) {
     for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];

@@ -3,9 +3,10 @@
 //
 // Input    a NodeLayer that is connected to its producers; a range of each scratchpad
 // Output   the layer's tiling, the address and the number of its buffers
-// Errors   kInfeasible when no tile fits or there are more than 2^20 tiles; kOutOfMemory
-// Cost     one ChooseTiling (solve/baseline/tiling.h); then a few boxes per tile for each
-//          tiling that is tried
+// Errors   kInfeasible when no tile fits or there are more than 2^20 tiles;
+//          kOutOfMemory
+// Cost     one ChooseTiling (solve/baseline/tiling.h); then a few boxes per tile for
+//          each tiling that is tried
 #ifndef SLUICE_PLAN_MESH_NODE_FIT_H_
 #define SLUICE_PLAN_MESH_NODE_FIT_H_
 

@@ -9,8 +9,7 @@ namespace sluice {
 
 namespace {
 
-// Which part of every loop node i has. What is left over is not 0 for a node that has no
-// work.
+// Sets the part of every loop that node i has. Returns 0 when the node has work.
 uint32_t PartsOfNode(const NodeLayer& self, uint32_t i, int32_t index[kNodeLoops]) {
   uint32_t left[kMeshAxes] = {i % self.cols, i / self.cols};
   for (int v = 0; v < kNodeLoops; ++v) index[v] = 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One layer on a region of nodes: who computes what, in which tiles, what lies where.
 //
-// The output (a slice of its batch, when the batch is cut) is dealt out: each node has a
-// box and, where the sum over C is dealt out too, a range of channels. All nodes walk
-// through their parts in step. What several nodes load is loaded once, for rectangles of
-// nodes. A sum over nodes goes from node to node: each adds its channels to what the one
-// before has forwarded into its accumulator; the last one finishes it.
+// The output (a slice of its batch, when the batch is cut) is dealt out: each node has
+// a box and, where the sum over C is dealt out too, a range of channels. All nodes walk
+// through their parts in step. What several nodes load is loaded once, for rectangles
+// of nodes. A sum over nodes goes from node to node: each adds its channels to what the
+// one before has forwarded into its accumulator; the last one finishes it.
 //
-// An input comes from DRAM, tile by tile, or lands whole (of a slice) from the nodes that
-// make it, in one of `count` buffers in turn; an output is stored, sent on, or both.
+// An input comes from DRAM, tile by tile, or lands whole (of a slice) from the nodes
+// that make it, in one of `count` buffers in turn; an output is stored, sent on, or
+// both.
 //
 //   MakeNodeLayer -> Connect -> SetSlots, PlaceLanding -> FitTiles (node_fit.h)
 //                 -> WriteStep or WriteSlice until IsDone (node_steps.h)

@@ -9,8 +9,8 @@ namespace sluice {
 
 namespace {
 
-// Of a program, and times the engines of the region: what judges still take in
-// sensible time and memory.
+// The most steps of a program, and of steps times engines: what the judges can still
+// take in sensible time and memory.
 constexpr uint64_t kMaxSteps = 1 << 19, kMaxClocks = 1 << 25;
 
 bool Intersect(const Box& a, const Box& b, Box* out) {
@@ -24,7 +24,7 @@ bool Intersect(const Box& a, const Box& b, Box* out) {
   return true;
 }
 
-// Whether a tile that is still to come makes any of the box.
+// Whether a tile that is not computed yet makes any of the box.
 bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
   Box unused;
   for (uint32_t i = 0; i < self.nodes; ++i) {
@@ -41,15 +41,15 @@ bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
   return false;
 }
 
-// Of which nothing is left to do.
+// The slices that are computed to their end.
 int64_t FinishedSlices(const NodeLayer& self) {
   if (IsDone(self)) return self.slices;
   const int64_t skew = int64_t{self.links - 1} * self.trips[kLoopC];
   return Max<int64_t>(0, self.time - skew - (self.pending ? 1 : 0)) / self.per_slice;
 }
 
-// Calls `send` once for each of few rectangles of nodes that cover those with a true
-// same(i, i), with all nodes of a rectangle the same.
+// Covers the nodes that have same(i, i) with few rectangles, each of nodes that are the
+// same, and calls `send` once for each rectangle.
 template <typename Same, typename Send>
 Status ForRectangles(NodeLayer* self, Same same, Send send) {
   memset(self->covered.data(), 0, self->covered.size());
@@ -101,7 +101,7 @@ Status WriteLoads(NodeLayer* self, int r) {
       });
 }
 
-// The next tile of a node becomes the one at hand.
+// Makes the next tile of a node its tile at hand and describes its step.
 Status Describe(NodeLayer* self, uint32_t i) {
   NodeTurn* turn = &self->turns[i];
   const NodeTile& tile = turn->next;
@@ -139,7 +139,7 @@ Status Describe(NodeLayer* self, uint32_t i) {
   return Status::kOk;
 }
 
-// What node `from` has made goes to all nodes that need any of it.
+// Forwards what node `from` has made to all nodes that need any of it.
 Status Land(NodeLayer* self, int role, const NodeTile& tile, uint32_t from,
             const BufferBox& out, uint32_t layer) {
   for (uint32_t i = 0; i < self->nodes; ++i) {

@@ -5,8 +5,8 @@
 // Output   counts and costs always; segments, layers and the directives' text as far as
 //          the caller has room for them
 // Errors   kBadArgument for options out of range; those of Lower and ChooseSegments
-// Cost     lowering and ChooseSegments (solve/segments); linear in the layers otherwise,
-//          but for names, which are compared pairwise
+// Cost     lowering and ChooseSegments (solve/segments); linear in the layers
+//          otherwise, but for names, which are compared pairwise
 #ifndef SLUICE_PLAN_MESH_SEGMENT_ANSWER_H_
 #define SLUICE_PLAN_MESH_SEGMENT_ANSWER_H_
 

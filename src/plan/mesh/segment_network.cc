@@ -40,7 +40,8 @@ Status AddProducer(Reading* in, uint32_t producer, int64_t words) {
   return Status::kOk;
 }
 
-// Adds who makes a tensor, through views; of a slice no more words than it has.
+// Adds the layers that make a tensor, looking through views. A slice counts at most its
+// own words.
 Status LookThrough(Reading* in, uint32_t tensor) {
   const int64_t most = WordsOf(in->graph.tensors[tensor]);
   in->stack.Truncate(0);
@@ -61,7 +62,7 @@ Status LookThrough(Reading* in, uint32_t tensor) {
   return Status::kOk;
 }
 
-// The inputs that count as one operand: weights have their own.
+// How many inputs count as the input operand of the nest.
 size_t InputsOf(const MappingProblem& problem, const Layer& layer) {
   return Has(problem, kWeight) ? Min(size_t{1}, layer.inputs.size())
                                : layer.inputs.size();
@@ -98,7 +99,7 @@ bool IsSliced(const Layer& layer) {
   }
 }
 
-// Problems of layers; without a nest of their own, one operation per word.
+// The layer as a loop nest. Layers without a nest count one operation per word.
 Status FillProblem(const NetworkQuery& query, const Layer& layer, UnorderedLayer* made,
                    Diagnostic* diagnostic) {
   const Graph& graph = query.graph;

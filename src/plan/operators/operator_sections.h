@@ -2,8 +2,8 @@
 // Runs of whole-tensor operators in a graph, and the layers that lie between them.
 //
 // A section is a run of computing layers, which becomes an operator graph, or one layer
-// that goes through DRAM: a copy, a gather, an append, a host call. A reshape that moves
-// nothing is its input under another name and belongs to the run.
+// that goes through DRAM: a copy, a gather, an append, a host call. A reshape that
+// moves nothing is its input under another name and belongs to the run.
 //
 // Input    graph, lowering, scratchpad bytes
 // Output   sections with their operator graphs; which tensors leave their section

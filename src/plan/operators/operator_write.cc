@@ -152,7 +152,8 @@ Status WriteSections(OperatorSchedule* self, Arena* places, Program* program,
   *out = self->lowering;
   SLUICE_TRY(places->Allocate(self->graph.tensors.size(), &out->places));
   SLUICE_TRY(PlaceTensors(self, out, diagnostic));
-  Budget unlimited;  // linear work; what was decided is written to the end
+  Budget
+      unlimited;  // the work is linear: what was decided is always written to the end
   for (const OperatorSection& section : self->sections) {
     if (section.operators) {
       SLUICE_TRY(WriteSection(self, section, *out, program));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order of operators, spills, retrievals and addresses, in the structs of the C interface.
+// Order of operators, spills, retrievals and addresses, in the structs of the C
+// interface.
 //
 // Input    a graph, or operators with their tensors; capacity, alignment, options
 // Output   the order, when each tensor is on chip and where, and what that moves

@@ -4,7 +4,8 @@
 // Input    the problem; for a partition or for shared time also the planned sizes
 // Output   plan, offset, bytes and latency of each model in an Arrangement
 // Errors   FindFreeRanges: kBadArgument for a reservation outside the scratchpad, not
-//          aligned, or overlapping another one. ArrangePartition: those of Shares::Divide
+//          aligned, or overlapping another one. ArrangePartition: those of
+//          Shares::Divide
 // Cost     linear in the models, but for ArrangePartition, which plans (shares.h)
 #ifndef SLUICE_PLAN_TOGETHER_ARRANGE_H_
 #define SLUICE_PLAN_TOGETHER_ARRANGE_H_

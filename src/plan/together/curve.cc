@@ -34,7 +34,7 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
   return PlanPoint(plan, {}, nullptr, t->scratch, point, t->diagnostic);
 }
 
-// The least scratchpad with a plan, by the proof that one byte is too little.
+// The smallest scratchpad that has a plan: the refusal of one byte names it.
 int64_t SmallestBytes(const Tracer& t) {
   sluice_schedule_options_t options = t.request.options;
   options.scratchpad_bytes = 1;
@@ -48,7 +48,7 @@ int64_t SmallestBytes(const Tracer& t) {
   return static_cast<int64_t>(Max<uint64_t>(found.smallest_scratchpad_bytes, 1));
 }
 
-// A budget that is a plan of its own, unless it is known or cannot be planned.
+// Plans one budget and adds the point, unless the budget is known or has no plan.
 Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
   if (t->left > 0) --t->left;
   for (const CurvePoint& known : *out) {
@@ -67,7 +67,7 @@ Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
   return fatal ? status : Status::kOk;
 }
 
-// Ascending, and each at least as good as the ones below it.
+// Sorts the points by bytes; a point that is worse than a smaller one takes its plan.
 void TakeBest(Vector<CurvePoint>* points) {
   for (size_t i = 1; i < points->size(); ++i) {
     const CurvePoint moved = (*points)[i];
@@ -93,7 +93,7 @@ int64_t RangeAlignment(const Hardware& hardware) {
   return Max<int64_t>(64, hardware.scratchpad().alignment_bytes);
 }
 
-// Found by bisection with plain products: the same on every machine.
+// By bisection with plain products, so that it is the same on every machine.
 double GeometricRatio(double from, double to, uint32_t n) {
   double low = 1, high = to / from;
   for (int i = 0; n > 1 && i < 60; ++i) {
@@ -146,7 +146,7 @@ Status MakeCurve(const Graph& graph, const Hardware& hardware,
     capacity = static_cast<int64_t>(Min<uint64_t>(request.options.scratchpad_bytes,
                                                   static_cast<uint64_t>(capacity)));
   }
-  // The point that must be there first, then those that matter most.
+  // The whole scratchpad must have a plan and comes first, then the smallest size.
   SLUICE_TRY(AddPoint(&t, capacity, out));
   const int64_t alignment = RangeAlignment(hardware);
   const int64_t smallest = Min(RoundUpTo(SmallestBytes(t), alignment), capacity);

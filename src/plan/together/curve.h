@@ -34,15 +34,15 @@ struct CurveRequest {
   uint64_t resume_bytes;
 };
 
-// Of scratchpad ranges that streams are bound to.
+// Alignment of scratchpad ranges that streams are bound to, bytes.
 int64_t RangeAlignment(const Hardware& hardware);
 
 // The factor between neighbours, so that n steps lead from `from` to `to`.
 double GeometricRatio(double from, double to, uint32_t n);
 
-// One plan: everything of `point` but its bytes. The plan's own bytes only with an arena.
-// before: a plan for more or less scratchpad to start from, or empty; its bytes 16-byte
-// aligned.
+// Makes one plan and fills all of *point but its bytes. arena: of the plan's own bytes;
+// NULL = they are not kept. before: a plan for another budget to start from, 16-byte
+// aligned, or empty.
 Status PlanPoint(const PlanRequest& request, Span<const uint8_t> before, Arena* arena,
                  Arena* scratch, CurvePoint* point, Diagnostic* diagnostic);
 

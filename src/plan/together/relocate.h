@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds a plan to another range of the scratchpad: changes bindings, header, hash and the
-// report's peak. Instructions stay as they are.
+// Binds a plan to another range of the scratchpad: changes bindings, header, hash and
+// the report's peak. Instructions stay as they are.
 //
 // Input    bytes of a plan whose stream starts at scratchpad byte 0; the range it gets
 // Output   new bytes in `arena`, not yet verified.

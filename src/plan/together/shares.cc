@@ -8,11 +8,11 @@ namespace sluice {
 
 namespace {
 
-// A part of a range that would be left over is worth another plan.
+// Another size is planned when at least one part in so many of a range stays unused.
 constexpr int64_t kLeftoverShare = 16;
-// With sizes that join, at most so many.
+// The most plans for each point asked for, sizes that are added later included.
 constexpr uint32_t kPlansPerPoint = 6;
-// Of a plan made from another one: more of them find little more.
+// Iterations of a plan made from another one: more of them find little more.
 constexpr uint64_t kIterationsAgain = 50;
 constexpr uint64_t kIterationsInTime = 400;
 
@@ -48,7 +48,7 @@ Status Shares::AddSize(Model* model, int64_t bytes) {
   size.point.bytes = bytes;
   for (const SharedSize& other : model->sizes) {
     if (other.point.bytes == bytes) return Status::kOk;
-    // What a larger one leaves unused makes no difference.
+    // A larger size whose plan needs no more than `bytes` has the same plan.
     if (other.state == SharedSize::kPlanned && !other.point.cut &&
         other.point.bytes >= bytes && other.point.need <= bytes) {
       return Status::kOk;
@@ -76,7 +76,7 @@ Status Shares::AddSizes(Model* model) {
   return Status::kOk;
 }
 
-// Of the next larger size that has one; empty = none has.
+// The plan of the next larger size that is planned; empty = there is none.
 Span<const uint8_t> Shares::LargerPlan(const Model& model, int64_t bytes) {
   const CurvePoint* best = nullptr;
   for (const SharedSize& size : model.sizes) {
@@ -94,7 +94,7 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   options.scratchpad_bytes = static_cast<uint64_t>(size->point.bytes);
   if (InTime()) {
     options.deadline_ns = PartOfTime(budget_->left_ns(), part);
-    // The others want their time too.
+    // The plans of the other models need time too.
     if (options.max_iterations == 0) options.max_iterations = kIterationsInTime;
   }
   if (way == Way::kPlain) options.solver = SLUICE_SOLVER_BASELINE;
@@ -102,7 +102,7 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   if (way == Way::kAgain) {
     before = LargerPlan(*model, size->point.bytes);
     if (before.empty()) return Status::kOk;
-    // None is no limit.
+    // 0 means no limit.
     const uint64_t most = options.max_iterations;
     options.max_iterations = most == 0 ? kIterationsAgain : Min(most, kIterationsAgain);
   }
@@ -125,14 +125,14 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   return status;
 }
 
-// From scratch, and where nobody waits from the plan of the next larger size too: the
-// better one is sometimes far better.
+// Plans from scratch; without a deadline also from the plan of the next larger size,
+// which is sometimes far better.
 Status Shares::PlanWell(uint32_t m, uint32_t i, uint32_t part) {
   SLUICE_TRY(Plan(m, i, part, false, Way::kSearch));
   return InTime() ? Status::kOk : Plan(m, i, part, false, Way::kAgain);
 }
 
-// Unless there is a better plan of this size.
+// Keeps the plan unless this size has a better one.
 Status Shares::TakePoint(Model* model, SharedSize* size, const CurvePoint& point) {
   const bool too_long =
       !model->reserved && request_.models > 1 &&
@@ -153,12 +153,13 @@ Status Shares::TakePoint(Model* model, SharedSize* size, const CurvePoint& point
     }
   }
   if (!too_long || !first) return Status::kOk;
-  // Transfers and tiles of a smaller one are shorter.
+  // A plan for less scratchpad has shorter transfers and tiles.
   const int64_t alignment = RangeAlignment(request_.hardware);
   return AddSize(model, point.bytes / 8 * 7 / alignment * alignment);
 }
 
-// No less than the least that the refusal of a size has named.
+// Drops the sizes below the smallest scratchpad that the refusal of a size has named, and
+// adds that one.
 Status Shares::RaiseLeast(Model* model) {
   const int64_t least =
       RoundUpTo(static_cast<int64_t>(Min<uint64_t>(
@@ -202,7 +203,7 @@ int64_t Shares::LatencyWithin(uint32_t m, int64_t bytes) const {
   return best;
 }
 
-// The least of the plans that need no more than so many bytes, and of `best`.
+// The least latency of the plans that need at most so many bytes, and of `best`.
 int64_t Shares::BestWithin(const Model& model, int64_t bytes, int64_t best) {
   for (const SharedSize& size : model.sizes) {
     if (!size.known() || size.point.need > bytes) continue;
@@ -211,8 +212,9 @@ int64_t Shares::BestWithin(const Model& model, int64_t bytes, int64_t best) {
   return best;
 }
 
-// Of an open size: the best that is known within the next larger one, or between that
-// and a straight line from there to what has less.
+// Latency of a size that is not planned. A bound from below: the best plan known within
+// the next larger size. A guess: half way between that and a straight line from there to
+// the best smaller size.
 int64_t Shares::Latency(const Model& model, const SharedSize& open, Known known) const {
   const int64_t bytes = open.point.bytes;
   const CurvePoint* above = &model.sizes[0].point;
@@ -229,13 +231,13 @@ int64_t Shares::Latency(const Model& model, const SharedSize& open, Known known)
   const int64_t bound = BestWithin(model, above->bytes, above->latency);
   if (known == Known::kBounds) return bound;
   if (above->need <= bytes) return bound;
-  // Nothing below: half of what is taken away has to be made up for.
+  // No smaller size is planned: half of the bytes taken away cost their share of time.
   if (below == nullptr) return bound + Scaled(bound, above->need - bytes, 2 * bytes);
   return bound + Scaled(Max<int64_t>(below->latency - bound, 0), above->need - bytes,
                         2 * (above->need - below->need));
 }
 
-// Bytes rising, latencies falling.
+// The sizes of a model as a curve: bytes rising, latencies falling.
 Status Shares::MakePoints(const Model& model, Known known, Span<uint32_t>* sizes,
                           Span<PartitionPoint>* points) {
   const uint32_t n = static_cast<uint32_t>(model.sizes.size());
@@ -286,13 +288,13 @@ Status Shares::Choose(Known known, Choice* choice) {
     models[n] = PartitionModel{choice->point[n], model.weight};
     choice->model[n++] = m;
   }
-  // When time is over, what is planned is divided well all the same.
+  // When the time is over, the plans made so far are still divided well.
   Budget last(kLastDivisionNs, 0, nullptr);
   return DividePartition(Span<const PartitionModel>(models, n), request_.ranges,
                          budget_->Exhausted() ? &last : budget_, &choice->partition);
 }
 
-// The least open size of each model.
+// Plans the smallest open size of each model.
 Status Shares::PlanSmallest(bool* planned) {
   *planned = false;
   for (uint32_t m = 0; m < count_; ++m) {
@@ -311,8 +313,8 @@ Status Shares::PlanSmallest(bool* planned) {
   return Status::kOk;
 }
 
-// The open sizes of a choice; by bounds the largest with the same bound, which is the
-// cheapest to plan and raises that of the smaller ones.
+// Plans the open sizes of a choice. By bounds it plans the largest size with the same
+// bound instead: that is the cheapest to plan and raises the bounds of smaller sizes.
 Status Shares::PlanOpen(const Choice& choice, Known known, bool* planned) {
   *planned = false;
   for (uint32_t i = 0, m = 0; m < count_; ++m) {
@@ -340,8 +342,8 @@ uint32_t Shares::LargestAlike(const Model& model, uint32_t size) const {
   return size;
 }
 
-// Sizes with what their range has left, for each that could be faster with it, and those
-// that would make room for a faster size of a neighbour.
+// Unused bytes of a range return to the pool: sizes that could use them become
+// candidates, and so do sizes that make room for a faster size of a neighbour.
 Status Shares::AddNeighbours(const Choice& choice, bool* added) {
   uint32_t n = 0;
   size_t before = 0, after = 0;
@@ -381,7 +383,7 @@ Status Shares::AddLeftover(const Choice& choice, uint32_t i, int64_t left) {
   return AddSize(model, bytes);
 }
 
-// What remains for j when i takes a faster size, where that seems worth it.
+// Adds the size that remains for j when i takes a faster one, where the guess gains.
 Status Shares::AddExchanges(const Choice& choice, uint32_t i, uint32_t j,
                             int64_t left) {
   const Model& gains = models_[choice.model[i]];
@@ -432,7 +434,7 @@ Status Shares::DoNotFit(Status status) {
       .Text(" are free");
 }
 
-// The fair shares are among the divisions, whatever is guessed.
+// Plans the fair share of each model, so that equal shares are always a candidate.
 Status Shares::PlanEqual(bool plain) {
   for (uint32_t m = 0; m < count_; ++m) {
     if (models_[m].reserved) continue;
@@ -451,7 +453,7 @@ Status Shares::Divide(Division* out) {
   for (uint32_t m = 0; m < count_; ++m) {
     if (!models_[m].reserved) SLUICE_TRY(AddSizes(&models_[m]));
   }
-  // Who waits has a division first, then better ones.
+  // With a deadline a division is found first, then better ones.
   if (InTime()) SLUICE_TRY(PlanEqual(true));
   SLUICE_TRY(PlanEqual(false));
   Choice choice = {};

@@ -5,15 +5,16 @@
 //          options of each plan.
 // Output   a planned size for each model and its place: the least weighted sum of
 //          latencies; proved when no other size that is looked at can lower it.
-// Errors   what MakePlan says of the whole scratchpad; kInfeasible when the models do not
-//          fit side by side; kStopped when that is not known in time. Other sizes that
-//          cannot be planned are left out.
-// Cost     two schedules per size that matters, from scratch and from that of the next
-//          larger size; with a deadline only the first. Sizes between planned ones are
-//          guessed, and the best division by guesses is planned, until all in it is; then
-//          the same by lower bounds (less scratchpad is never faster), which proves it.
-//          What a plan does not need of its size is nobody's again; sizes that would use
-//          what is left over, or make room for a faster neighbour, join.
+// Errors   what MakePlan says of the whole scratchpad; kInfeasible when the models do
+//          not fit side by side; kStopped when that is not known in time. Other sizes
+//          that cannot be planned are left out.
+// Cost     two schedules for each size that matters: from scratch and from the plan of
+//          the next larger size; with a deadline only the first.
+//
+// Latencies of sizes between planned ones are guessed. The best division by guesses is
+// planned, until all sizes in it are planned; then the same by lower bounds (less
+// scratchpad is never faster), which proves the division. Unused bytes return to the
+// pool: sizes that could use them, or make room for a faster neighbour, become candidates.
 #ifndef SLUICE_PLAN_TOGETHER_SHARES_H_
 #define SLUICE_PLAN_TOGETHER_SHARES_H_
 
@@ -52,16 +53,17 @@ class Shares {
 
   // Plans the whole largest range, or the model's own.
   Status Add(const Graph& graph, uint32_t weight, int64_t reserved_bytes);
-  // Of those without a range of their own.
+  // Divides the free ranges among the models without a reservation.
   Status Divide(Division* out);
-  // A limit of turns that some plans of all models keep.
+  // The smallest turn limit, cycles, that some plan of every model keeps.
   int64_t LeastTurn() const;
   const SharedSize& size(uint32_t m, uint32_t i) const { return models_[m].sizes[i]; }
-  // In the whole largest range, or in the model's own.
+  // The plan for the whole largest range, or for the model's own.
   const CurvePoint& whole(uint32_t m) const { return models_[m].sizes[0].point; }
-  // Plans search: a larger range does not always have the better one.
+  // The fastest plan of a model. Plans are found by search: a larger range does not
+  // always have the faster one.
   const CurvePoint& fastest(uint32_t m) const;
-  // Of the best plan within so many bytes; 0 = none is known.
+  // Cycles of the best plan that needs at most so many bytes; 0 = none is known.
   int64_t LatencyWithin(uint32_t m, int64_t bytes) const;
 
  private:
@@ -92,7 +94,7 @@ class Shares {
   Status PlanWell(uint32_t m, uint32_t size, uint32_t part);
   Status PlanEqual(bool plain);
   uint32_t LargestAlike(const Model& model, uint32_t size) const;
-  // Whether somebody waits.
+  // Whether the call has a deadline.
   bool InTime() const { return budget_->left_ns() != UINT64_MAX; }
   static int64_t BestWithin(const Model& model, int64_t bytes, int64_t best);
   int64_t Latency(const Model& model, const SharedSize& size, Known known) const;
@@ -113,7 +115,7 @@ class Shares {
   Diagnostic* diagnostic_;
   uint32_t count_ = 0;
   uint32_t planned_ = 0;
-  bool cut_ = false;  // a plan was, by its deadline
+  bool cut_ = false;  // the deadline ended the search of some plan
   Model models_[kMaxModels];
 };
 

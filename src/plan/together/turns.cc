@@ -11,7 +11,7 @@ namespace {
 
 struct Lane {
   Span<const uint8_t> image;
-  Span<DeadBytes> dead;  // empty: any border will do
+  Span<DeadBytes> dead;  // empty: the stream may be left at any border
   uint32_t instances;
   uint32_t next;
 };
@@ -33,7 +33,8 @@ Status EndOfTurn(const CohortProblem& s, const Lane& lane, int64_t limit, uint32
       if (after[i] > limit) {
         if (*end != 0) break;
         *least = after[i];
-        if (within != INT64_MAX) break;  // perhaps not known: look again
+        if (within != INT64_MAX)
+          break;  // not all cycles are known within this limit: look again without
         return Status::kOk;
       }
       *end = i + 1;

@@ -20,7 +20,8 @@ namespace sluice {
 // The options of each plan of the cohort.
 sluice_schedule_options_t PlanOptions(const CohortProblem& problem);
 
-// *least: 0, or turns stopped because model *who needs a turn of at least so many cycles.
+// *least: 0 when all turns keep the limit. Else the turns are not complete: model *who
+// needs a turn of so many cycles.
 Status MakeTurns(const CohortProblem& problem, Arrangement* arrangement, int64_t* least,
                  uint32_t* who);
 

@@ -110,7 +110,7 @@ int64_t* Spatial(LoopNest* nest, uint32_t l, uint32_t a, uint32_t d) {
   return &nest->spatial[l][a][d];
 }
 
-// A factor of a dim from one level's loops to another's.
+// Moves a factor of a dim from the loops of one level to those of another.
 bool MoveBetweenLevels(LocalSearch* search, uint32_t d, int64_t until) {
   bool any = false;
   const uint32_t inner = static_cast<uint32_t>(search->hardware->levels.size()) - 1;
@@ -129,7 +129,7 @@ bool MoveBetweenLevels(LocalSearch* search, uint32_t d, int64_t until) {
   return any;
 }
 
-// Units of an axis: from one dim to another, or all to one.
+// Gives units of an axis to another dim, or all to one.
 bool MoveInSpace(LocalSearch* search, uint32_t l, uint32_t a, const Fanout& fanout) {
   bool any = false;
   for (uint32_t d = 0; d < kDims; ++d) {

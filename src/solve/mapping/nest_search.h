@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A good loop nest on any hierarchy, by local search: where the exact mapper's space
-// ends.
+// A good loop nest on any hierarchy, by local search: for hierarchies that the exact
+// mapper does not take.
 //
 // Input    a problem, hardware of 2 to 6 levels with fanouts anywhere, constraints
 //          (top_tile, resident, exponents, bypass)
 // Output   the best nest found, its cost by model/layer_cost, and a bound that holds
-// for
-//          every nest: operations at their peak, each word once in or out of the
-//          outermost level. Proved only if both meet
-// Errors   kBadInput; kUnsupported: hierarchy named; kInfeasible with bytes when even a
-//          tile of one element does not fit; kStopped
+//          for every nest: operations at their peak rate, each word once in or out of
+//          the outermost level. The nest is proved only if its objective equals the
+//          bound
+// Errors   kBadInput; kUnsupported with the hierarchy; kInfeasible with bytes when even
+//          a tile of one element does not fit; kStopped
 // Cost     some thousand evaluations, 5-60 ms; no memory
-// Source   starts fill the arrays as KAPLA's stacking does; moves of one factor between
-//          levels, space and time, of loop orders and (with bypass) of what levels
-//          hold, first improvement, deterministic
+// Source   The search starts from arrays filled as KAPLA's stacking fills them. A move
+//          shifts one factor between levels or between space and time, or changes a
+//          loop order or (with bypass) what a level holds. The first improvement is
+//          taken, in a fixed order
 #ifndef SLUICE_SOLVE_MAPPING_NEST_SEARCH_H_
 #define SLUICE_SOLVE_MAPPING_NEST_SEARCH_H_
 

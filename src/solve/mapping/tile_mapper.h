@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one tile costs whose operands lie in the scratchpad, and the loop nest behind
-// it.
+// What a tile costs whose operands lie in the scratchpad, and the loop nest behind it.
 //
 // Input    hardware; tiles as mapping problems
-// Output   cycles and energy (without leakage) of the nest with the least energy x
-// cycles
-//          from the scratchpad down, within 5 % of the best; on a core array the best
-//          of its partitionings
-// Errors   Cost is false where the hardware says nothing below the scratchpad or no
-// nest
-//          was found; Map says why
-// Cost     a remembered tile is a probe; a new one some microseconds on a core array,
-// else
-//          as conv_exact.h. Memory: about 200 bytes per distinct tile, in the arena
+// Output   cycles and energy (without leakage) of a nest from the scratchpad down,
+//          whose energy x cycles is within 5 % of the least; on a core array those of
+//          the best partitioning
+// Errors   Cost returns false where the hardware says nothing below the scratchpad or
+//          no nest was found; Map says why
+// Cost     a look-up for a tile that is known. A new tile takes some microseconds on a
+//          core array, else as conv_exact.h says. About 200 bytes of the arena for each
+//          distinct tile
 // Source   SoMa section VI-A for core arrays; KAPLA's space for the others
 #ifndef SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
 #define SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
@@ -34,14 +31,14 @@ class TileMapper {
   TileMapper(const Hardware& hardware, Arena* arena);
 
   bool Cost(const MappingProblem& tile, TileCost* out);
-  // Whether that looks for a nest instead of counting.
+  // Whether a new tile costs a search for a nest rather than a few sums.
   bool searches() const { return described_; }
 
   // The nest of a tile. kUnsupported on core arrays, which have none.
   Status Map(const MappingProblem& tile, Budget* budget, MappedNest* mapped,
              Diagnostic* diagnostic);
   const Hardware& below() const { return view_.hardware; }
-  // kOutOfMemory if that ever made Cost say false.
+  // kOutOfMemory when Cost has returned false for lack of memory.
   Status status() const { return status_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of segments: the best by what is known, asked for its prices until all of it
-// is priced.
+// Chains of segments. The best chain by what is known has its segments priced; that is
+// repeated until all of the best chain is priced.
 #include "base/checked.h"
 #include "solve/segments/value.h"
 
@@ -59,7 +59,8 @@ void FindBest(Search* search, Run* run) {
   }
 }
 
-// Values grow as prices come in: the least is looked at again until it stands.
+// Values grow as prices come in, so the least is looked for again until it no longer
+// changes.
 void Settle(Search* search, Run* run) {
   for (;;) {
     FindBest(search, run);
@@ -71,7 +72,7 @@ void Settle(Search* search, Run* run) {
   }
 }
 
-// All values anew, under other weights or another ranking.
+// Computes all values again for other weights or another ranking.
 void RevalueAll(Search* search) {
   for (Run& run : search->space->runs) {
     run.known = run.beyond;
@@ -165,7 +166,7 @@ Status PriceChains(Search* search, Span<const double> singles, bool* complete) {
       if (scheme->priced) continue;
       if (!MayPrice(*search)) return Status::kOk;
       const double alone = SinglesOf(singles, *run) * (1 - kEnough);
-      // Dearer by this, and no chain with it is better than the best.
+      // A segment that is this much dearer is in no chain that beats the best.
       const double limit = Min(alone, scheme->value + (best - promise));
       SLUICE_TRY(PriceScheme(search, run, run->best, limit));
       if (!scheme->priced && scheme->value >= alone) scheme->value = kNoValue;
@@ -388,7 +389,7 @@ Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* are
     SLUICE_TRY(PriceTop(search, k, arena));
     *complete = true;
   } else {
-    // The published first choice is a bar that the others must beat to be priced.
+    // Segments are priced only if they may beat the published first choice.
     if (search->ranking == Ranking::kEstimate) SLUICE_TRY(PriceTop(search, 1, arena));
     for (Run& run : search->space->runs) FindBest(search, &run);
     SLUICE_TRY(PriceChains(search, singles, complete));
@@ -443,7 +444,7 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
   const SegmentOptions& asked = request.options;
   *chosen = ChosenSegments{};
   SegmentOptions options = asked;
-  // Where it may be affordable, bounds have the last word even unasked.
+  // On small machines and networks the search ends with bounds even if not asked to.
   const bool small = !asked.proof && asked.solver == SegmentSolver::kChain &&
                      NodesOf(WholeMesh(hardware)) <= kFewNodes &&
                      layers.size() <= kFewLayers;
@@ -487,7 +488,7 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
                            best.scheme.Slice(0, best.length), arena,
                            &chosen->schedule));
   chosen->schedule.objective = best.objective;
-  // What the budget cut off has no bound.
+  // A search that the budget has ended has no bound.
   chosen->schedule.bound =
       budget->Exhausted() ? 0 : Min(best.objective, BoundOf(&search));
   chosen->proved =

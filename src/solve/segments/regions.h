@@ -2,8 +2,8 @@
 // Rectangles of nodes for the stages of a run, cut out of the mesh one by one.
 //
 // Input    the work of each stage; the mesh
-// Output   allocations: one region for each stage. Without a proof the best one, by most
-//          work per node; with a proof all of them, up to 512
+// Output   allocations: one region for each stage. Without a proof the best one, by
+//          most work per node; with a proof all of them, up to 512
 // Errors   kOutOfMemory
 // Cost     O(2^stages) cuts without a proof
 // Source   reference kapla.md 2c, 1-5

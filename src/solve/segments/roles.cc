@@ -38,7 +38,7 @@ void SetStage(const Space& space, const Run& run, const Scheme& scheme, uint32_t
   role->query.terms.top_ofm = scheme.groups[role->stage];
 }
 
-// Where its input comes from, and in what groups.
+// Sets where the input of layer i comes from, and in what groups of channels.
 void SetProducer(const Space& space, const Run& run, const Scheme& scheme, uint32_t i,
                  LayerRole* roles) {
   LayerRole* role = &roles[i - run.first];
@@ -61,7 +61,7 @@ void SetProducer(const Space& space, const Run& run, const Scheme& scheme, uint3
     role->query.terms.top_ifm = in;
     if (!IsChannelwise(layer.problem)) role->query.terms.top_ofm = 1;
   }
-  // Behind a layer that goes channel by channel, so do the others of the stage.
+  // Layers behind one that works channel by channel work channel by channel too.
   if (IsChannelwise(layer.problem) && role->query.terms.top_ofm > 1) {
     role->query.terms.top_ifm = role->query.terms.top_ofm;
   }

@@ -7,12 +7,12 @@
 //          bound below every schedule of the space, counts
 // Errors   kBadInput; what the pricer says of a layer that runs on no terms at all;
 //          kStopped only if the budget ends before all layers are priced by themselves
-// Cost     candidates: up to 14 runs per vertex, times batch slices and groups; each is
-//          looked at in a microsecond; priced are those that a chain may want
+// Cost     candidates: up to 14 runs per vertex, times batch slices and groups, a
+//          microsecond each; only candidates that a chain may want are priced
 // Source   KAPLA sections IV-B, VI; reference kapla.md 2c. Deviations: regions are
-//          rectangles, cut off one after the other; prices are exact where a chain needs
-//          them (a chain of the best cost is asked for its prices until all of it is
-//          priced), the published way (top-k chains of estimates, then solved) is an
+//          rectangles, cut off one after the other; prices are exact where a chain
+//          needs them (a chain of the best cost is asked for its prices until all of it
+//          is priced), the published way (top-k chains of estimates, then solved) is an
 //          option.
 //
 // A vertex is a layer with MACs and the pools and sums behind it. A run of up to

@@ -231,7 +231,7 @@ Status ListGroups(Lister* lister, uint32_t stage) {
   }
   SLUICE_TRY(ListGroups(lister, stage + 1));
   if (!feeds || lister->scheme.kind != SegmentKind::kSpatial) return Status::kOk;
-  // Inputs that came whole would have to stay whole.
+  // Inputs that arrive whole would have to stay whole.
   if (from != kNone && IsChannelwise(head)) return Status::kOk;
   const Vertex& v = space.vertices[run.vertex + stage];
   const int64_t channels = OutputChannels(space.layers[v.last - 1].problem);
@@ -340,7 +340,7 @@ Status ListRunsFrom(Space* space, uint32_t vertex, Budget* budget,
     if (last.last - i > kMaxRunLayers) break;
     if (stages > 1 && !MayJoin(*space, i, last)) break;
     if (last.last - i < 2 || !ConsumersFit(*space, i, last.last)) continue;
-    if (budget->Exhausted()) break;  // layers by themselves are listed all the same
+    if (budget->Exhausted()) break;  // single layers are still listed
     SLUICE_TRY(ListRun(space, vertex, stages, counts));
   }
   return Status::kOk;

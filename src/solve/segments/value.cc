@@ -200,7 +200,7 @@ void Values::KeyOf(const LayerQuery& query, uint64_t key[6]) const {
   key[2] = static_cast<uint64_t>(terms.top_batch) << 32 |
            static_cast<uint64_t>(terms.top_ifm) << 16 |
            static_cast<uint64_t>(terms.top_ofm);
-  // Where an output goes is its consumer's matter, as long as it stays on the chip.
+  // The consumer pays for the way of an output that stays on the chip.
   key[3] = static_cast<uint64_t>(terms.ifmap.kind) << 2 |
            static_cast<uint64_t>(terms.ofmap.kind != EndKind::kDram) << 1 |
            static_cast<uint64_t>(query.stay || !passes);
@@ -323,7 +323,7 @@ LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
   const double nodes = static_cast<double>(NodesOf(role.query.region));
   const double mesh = static_cast<double>(NodesOf(WholeMesh(hw)));
   LayerPart part = {};
-  // All nodes may be at work, whatever the layer by itself leaves idle.
+  // All nodes may be at work, even if the layer by itself leaves some idle.
   const double least = static_cast<double>(OperationCount(problem)) /
                        (nodes * static_cast<double>(PeakOperations(problem, hw)));
   const double scaled = 0.8 * static_cast<double>(base.busy_cycles) * mesh / nodes;

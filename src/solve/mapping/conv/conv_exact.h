@@ -4,24 +4,24 @@
 // Input    a problem, hardware of two or three levels with its array below level 1 (two
 //          levels: from the scratchpad down), constraints from outside
 // Output   the nest, its cost by model/layer_cost, and whether the search proved that
-// no
-//          nest of its space is better
+//          no nest of its space is better
 // Errors   kBadInput; kInfeasible with bytes when even a tile of one element does not
-// fit;
-//          kUnsupported: hierarchy named; kStopped when the budget ends before any nest
+//          fit; kUnsupported with the hierarchy; kStopped when the budget ends before
+//          any nest is found
 // Cost     typically 0.05-0.5 ms; scratch from the arena, rewound
 // Source   GOMA sections IV-V on the groups {N,P,Q}, {K}, {C,R,S} with halo, and the
-//          decomposed search of KAPLA's space.
+//          decomposed search of KAPLA's space
 //
-// The space: per fanout axis all factors that cannot be raised (with `wide` or a fixed
-// tile: all that need fewer passes than smaller ones; of axes above 64 units those that
-// divide); tiles of the scratchpad and of the registers that divide the passes left;
-// per level which group is innermost (what else lies outside does not matter); filter
-// taps whole in the registers or looped over below the scratchpad, cut above it only if
-// nothing else fits. Groups G are never worth a tile of more than one pass. Outside the
+// The space. Array: per fanout axis all factors that cannot be raised without more
+// passes; with `wide` or a fixed tile all factors that need fewer passes than smaller
+// ones; of axes above 64 units those that divide. Tiles of the scratchpad and of the
+// registers: all that divide the passes left. Loop orders: which group is innermost at
+// each level; the order outside of it does not matter. Filter taps: whole in the
+// registers or looped over below the scratchpad, cut above it only if nothing else
+// fits. Groups G: tiles of one pass, because larger ones never help. Operands: held
+// wherever they may be; with `bypass` the registers hold the best set. Outside of the
 // space, so that nothing is proved: sliding register tiles, fanouts elsewhere, more
-// than 10000 ways to fill the array. Operands are held where they may be; with `bypass`
-// the registers hold whichever of them is best.
+// than 10000 ways to fill the array.
 #ifndef SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_
 #define SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_
 

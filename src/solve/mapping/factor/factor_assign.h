@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns the prime factors of a layer's loops to levels, in space or time: CoSA,
-// solved.
+// Assigns the prime factors of a layer's loops to levels, in space or in time: the
+// exact optimum of CoSA's formulation.
 //
-// Input    loop extents, per-level words by tensor, spatial instances, weights.
-// Output   factors per (level, dim), temporal and spatial; the objective and its parts.
-// Errors   kBadInput (numbers), kStopped (budget gone first), kOutOfMemory.
-// Cost     a few ms; scratch in the arena, rewound.
+// Input    loop extents, words of each level by tensor, spatial instances, weights
+// Output   factors by level and dim, temporal and spatial; the objective and its parts
+// Errors   kBadInput with the number; kStopped when the budget ends before any
+//          assignment is found; kOutOfMemory
+// Cost     a few ms; scratch in the arena, rewound
 // Source   CoSA (ISCA 2021) III-C, D: one-shot MIP. Here identical primes are counted,
-// not
-//          told apart; the permutation matters only by the group innermost at the
-//          global buffer; halo indicators are enumerated; a labelled search with
+//          not told apart; of the permutation only the group innermost at the global
+//          buffer matters; halo indicators are enumerated; a labelled search with
 //          Lagrangian bounds is exact to 1e-9. The input halo counts at levels
-//          kInputHalo and up.
+//          kInputHalo and up
 #ifndef SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_H_
 #define SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_H_
 

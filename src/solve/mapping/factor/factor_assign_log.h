@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logarithms to base 2 that come out alike on every machine.
+// Logarithms to base 2 with the same bits on every machine.
 //
-// Cost     Log2: 52 multiplications, for small numbers a table look-up. Log2Above: a
-// table look-up.
+// Input    integers above 0
+// Output   Log2: the logarithm; Log2Above: a bound from above, for capacities
+// Errors   none
+// Cost     Log2: 52 multiplications, for small numbers a table look-up; Log2Above: a
+//          table look-up
 #ifndef SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_LOG_H_
 #define SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_LOG_H_
 

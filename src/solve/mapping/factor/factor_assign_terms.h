@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a prime factor costs and needs at each place: the terms of the formulation.
 //
-// Input    a problem; one factor's dim, prime and place, or a whole assignment.
-// Output   loads on limits, traffic and utilisation per factor; value of an assignment.
-// Errors   CheckFactorInput: kBadInput with the numbers.
-// Source   CoSA III-C, D with the constants of its public configuration.
+// Input    a problem; one factor's dim, prime and place, or a whole assignment
+// Output   loads on limits, traffic and utilisation per factor; value of an assignment
+// Errors   CheckFactorInput: kBadInput with the numbers
+// Cost     constant per factor
+// Source   CoSA III-C, D with the constants of its public configuration
 #ifndef SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_TERMS_H_
 #define SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_ASSIGN_TERMS_H_
 

@@ -4,14 +4,13 @@
 // Input    a problem, hardware of 2 to 6 levels, weights of the objective
 // Output   the nest; objective and bound are the formulation's own, cost is the model's
 // Errors   those of SolveFactorAssign; kInfeasible with bytes when nothing fits;
-//          kUnsupported: resident operands and fixed tiles, which it does not know
+//          kUnsupported: resident operands and fixed tiles, which the formulation lacks
 // Cost     that of SolveFactorAssign and some evaluations
-// Source   CoSA III; the outermost level is its DRAM, the next its global buffer. What
-// the
-//          formulation overlooks is mended afterwards: factors that overflow a memory
-//          (halo, partial sums) move one level up, spatial factors that no fanout takes
-//          become loops. Groups are looped over outermost; the outermost order is the
-//          cheapest of three.
+// Source   CoSA III; the outermost level is its DRAM, the next one its global buffer.
+//          What the formulation overlooks is mended afterwards: factors that overflow a
+//          memory (halo, partial sums) move one level up; spatial factors that no
+//          fanout takes become loops. Groups are looped over outermost; the outermost
+//          order is the cheapest of three
 #ifndef SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_NEST_H_
 #define SLUICE_SOLVE_MAPPING_FACTOR_FACTOR_NEST_H_
 

@@ -2,15 +2,15 @@
 // The search space of one GEMM: branches, spatial splits, and bounds for any pair of
 // them.
 //
-// Input    shape, machine, options, all checked.
+// Input    shape, machine, options, all checked
 // Output   GemmSpace: divisors, splits, branches, tables that add up to a lower bound,
-// and
-//          the exact terms of the energy per MAC
-//            E = fixed + sum_d outer_weight_d / L1_d + sum_d inner_weight_d / L3_d.
-// Cost     tens of microseconds; all memory from the arena.
+//          and the exact terms of the energy per MAC
+//            E = fixed + sum_d outer_weight_d / L1_d + sum_d inner_weight_d / L3_d
+// Errors   kInfeasible when no split uses the PEs asked for; kStopped; kOutOfMemory
+// Cost     tens of microseconds; all memory from the arena
 // Source   GOMA equations (10)-(30), regrouped: the boundary factors rho collapse into
 //          constants, so that lengths occur as 1/L only. Walking axes are chosen among
-//          the data a level holds (never worse), which leaves 13 x 13 branches.
+//          the data a level holds (never worse), which leaves 13 x 13 branches
 #ifndef SLUICE_SOLVE_MAPPING_GEMM_GEMM_EXACT_SPACE_H_
 #define SLUICE_SOLVE_MAPPING_GEMM_GEMM_EXACT_SPACE_H_
 

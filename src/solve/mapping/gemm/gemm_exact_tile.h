@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest sum of weight / length over tiles that fit a memory.
 //
-// Input    per axis the divisors of the extent, a step the length must be a multiple of
-//          and a bound it must divide; the data that share the memory; its words.
-// Output   the least sum and a tile that has it; infinity when nothing fits.
-// Cost     linear in the divisors for two axes with weight, quadratic for three.
+// Input    for each axis the divisors of its extent, a step that the length must be a
+//          multiple of and a bound that it must divide; the data that share the memory;
+//          the memory's words
+// Output   the least sum and a tile that has it; infinity when nothing fits
+// Errors   none
+// Cost     linear in the divisors for two axes with weight, quadratic for three
 #ifndef SLUICE_SOLVE_MAPPING_GEMM_GEMM_EXACT_TILE_H_
 #define SLUICE_SOLVE_MAPPING_GEMM_GEMM_EXACT_TILE_H_
 

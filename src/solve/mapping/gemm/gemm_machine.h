@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descriptor's memories and array as the three memories of a GEMM.
 //
-// Levels between the three memories, and levels below the inner one, are bypassed by all
-// data. So fanouts may follow one another: each lies above the inner memory and not
+// Levels between the three memories, and levels below the inner one, are bypassed by
+// all data. So fanouts may follow one another: each lies above the inner memory and not
 // above the middle one.
 //
 // Input    hardware; which levels are the outer, the middle and the inner memory
 // Output   energies per 8-bit word, words, PEs; the levels that may be middle or inner
-// Errors   kUnsupported naming what does not fit: levels for some operands only, or that
-//          must hold some, shares, fanouts without multicast or reduction
+// Errors   kUnsupported naming what does not fit: levels for some operands only, or
+//          that must hold some, shares, fanouts without multicast or reduction
 // Cost     linear in levels and fanouts
 // Source   GOMA section III: its templates have just three memories
 #ifndef SLUICE_SOLVE_MAPPING_GEMM_GEMM_MACHINE_H_

@@ -2,21 +2,18 @@
 // KAPLA within a layer: unit tensors of the array, stacking, caching, loop orders.
 //
 // Input    a problem, hardware with its array below level 1, options
-// Output   MapKapla: the better of the exact search (default) and, where that does not
-//          apply or proves nothing, the published greedy, or on deeper hierarchies a
-//          local search (nest_search.h); MapLayers: one entry per
-//          distinct problem and the entry of every layer
-// Errors   kBadInput; kInfeasible with bytes (the greedy also when the unit tensor does
-// not
-//          fit); kUnsupported: more than four levels; kStopped
+// Output   MapKapla: the nest of the exact search; where that does not apply or proves
+//          nothing, the better of it and of the published greedy search (on deeper
+//          hierarchies a local search, nest_search.h). MapLayers: one entry for each
+//          distinct problem, and the entry of every layer
+// Errors   kBadInput; kInfeasible with bytes (the greedy search also when the unit
+//          tensor does not fit); kUnsupported: more than four levels; kStopped
 // Cost     exact: see conv_exact.h; greedy: 6^(levels-1) orders, about 0.3 ms with
-// three
-//          levels. Scratch from the arena; MapLayers leaves its entries there
-// Source   KAPLA section IV-C, Algorithm 1. Deviations of the greedy: window dims are
-// tiled
-//          as rows and columns rather than a folded count; factors that do not divide
-//          leave a smaller last tile; the cost it ranks by is model/layer_cost without
-//          leakage.
+//          three levels. Scratch from the arena; MapLayers leaves its entries there
+// Source   KAPLA section IV-C, Algorithm 1. Deviations of the greedy search: window
+//          dims are tiled as rows and columns rather than as a folded count; factors
+//          that do not divide leave a smaller last tile; schemes are ranked by
+//          model/layer_cost without leakage
 #ifndef SLUICE_SOLVE_MAPPING_KAPLA_KAPLA_H_
 #define SLUICE_SOLVE_MAPPING_KAPLA_KAPLA_H_
 

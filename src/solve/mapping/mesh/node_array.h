@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good nests of one node's part, fast: ways to run it on the array, kept by its sizes,
-// and scratchpad tiles above them for what its words cost here. Private to
+// Finds good nests of one node's part fast. Ways to run it on the array are remembered by
+// the sizes of the part; scratchpad tiles above them depend on what words cost here. Private to
 // node_parallel.
 //
 // Input    parts of a layer; one node's hardware of three levels whose registers hold
@@ -40,9 +40,8 @@ struct Divisors {
   Span<const int64_t> of;
 };
 
-// What is known about parts of layers, for one node's hardware below its scratchpad and
-// one objective; empty at first. What is found does not depend on what was asked
-// before. Entries live as long as the arena.
+// Ways to run parts of layers on one node's array, remembered for one objective; empty at
+// first. Results do not depend on earlier queries. Entries live as long as the arena.
 struct ArrayTable {
   ArrayTable(Arena* a, double leakage)
       : arena(a),
@@ -61,8 +60,7 @@ struct ArrayTable {
   Vector<conv_exact::SpatialChoice> choices;
 };
 
-// Which inputs or weights several nodes may share, each holding a part: how many, 1 = not
-// to be shared.
+// How many nodes may share an input or a weight, each holding a part; 1 = not shared.
 struct Sharing {
   int64_t sharers[kOperands] = {1, 1, 1};
 };
@@ -79,12 +77,12 @@ struct PartNest {
 // The least of a A/x + b B/y over 1 <= x <= A, 1 <= y <= B with x y <= room.
 double LeastVisits(double a, double whole_x, double b, double whole_y, double room);
 
-// Can MapPart be used at all?
+// Whether MapPart takes this problem and hardware.
 bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
                  const MapConstraints& constraints);
 
-// The problem on one node with an endless scratchpad and free DRAM: pJ and, apart,
-// cycles of the least.
+// The least energy, and separately the least cycles, of the problem on one node with an
+// endless scratchpad and free DRAM.
 Status LeastOnArray(const NestRequest& request, ArrayTable* table, double* pj,
                     double* cycles, Diagnostic* diagnostic);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of a part's search share: ways below the scratchpad, tiles of it.
+// What the searches of a part share: ways below the scratchpad and tiles of it.
 // Private to node_array.
 //
 // Input    a ConvSpace of one part

@@ -14,11 +14,12 @@
 //          uneven parts are tried, at their cost; rotation only where one round per
 //          delivery is enough.
 //
-// Every split of N, K, C, P, Q and G gets an estimate, nearly from below. In its order
-// the splits are laid out over columns and rows (every way to divide the factors; the
-// one whose least traffic crosses fewest links is taken) and get a better estimate, with
-// tiles that fit. Those that promise half a percent more than the best are solved
-// (node_array.h), until nothing does or many in a row have gained nothing.
+// Every split of N, K, C, P, Q and G gets an estimate, nearly a lower bound. In the order
+// of their estimates the splits are laid out over columns and rows (every way to divide
+// the factors is tried; the layout whose least traffic crosses the fewest links is taken)
+// and get a better estimate, with tiles that fit. Splits that promise to be half a percent
+// better than the best are solved (node_array.h), until none does or many in a row have
+// gained nothing.
 #ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
 #define SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
 
@@ -33,9 +34,9 @@ namespace sluice {
 struct NodeParallelOptions {
   KaplaOptions node;  // constraints hold for a node's part of one pass
   LayerTerms terms;   // what pipelining fixes
-  // Kept by the caller over calls with the same node hardware but for the scratchpad's
-  // size, and the same objective: makes them faster, changes nothing else. In an arena
-  // of its own: that of the calls is rewound.
+  // Kept by the caller over calls with the same objective and the same node hardware, but
+  // for the size of the scratchpad. It makes calls faster and changes nothing else. It
+  // needs an arena of its own, because the arena of the calls is rewound.
   ArrayTable* table = nullptr;
   bool stay = true;  // weights may lie in the scratchpads for all passes
   // Nodes that share words may hold a part each and hand it round, where that is cheaper
@@ -79,8 +80,9 @@ struct TermMappings {
   Span<Status> status;
 };
 
-// The same for several terms of one layer on one region: what they share is done once.
-// status and diagnostics are one per term; returned are only errors that end it all.
+// The same for several terms of one layer on one region; work that they share is done
+// once. Infeasible terms are reported in out.status; the returned status is kOk unless
+// an error ended the call.
 Status MapTableOnNodes(const NodeRequest& request, Span<const LayerTerms> terms,
                        Budget* budget, Arena* arena, const TermMappings& out,
                        Diagnostic* diagnostic);

@@ -3,7 +3,8 @@
 // are estimated to cost. Private to node_parallel.
 //
 // Input    a layer, hardware with a mesh, a region, terms
-// Output   splits by estimate, the layout of one, the price of words for a node's mapper
+// Output   splits by estimate, the layout of one, the price of words for a node's
+//          mapper
 // Errors   kOutOfMemory
 // Cost     0.2 us per split listed, 10 us per split placed
 // Source   see node_parallel.h

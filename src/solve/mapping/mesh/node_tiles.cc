@@ -236,7 +236,7 @@ void SetTraffic(TileSearch* tiles) {
     tiles->moved_pj[v] = word.read2[v] + word.fill1[v];
     tiles->moved_bytes[v] = bytes;
     if ((tiles->rotated >> v & 1) != 0 && tiles->need > 1) {
-      // Every sharer but one reads each word for the next.
+      // Every sharer but one reads each word to send it on.
       const double sharers = static_cast<double>(part.sharing.sharers[v]);
       tiles->moved_pj[v] +=
           ReadPj(space.hardware->levels[1], part.width[v]) * (1 - 1 / sharers);
@@ -272,7 +272,7 @@ Status SearchTiles(TileSearch* tiles, ArrayTable* table) {
 
 constexpr int64_t kMostShared = int64_t{1} << 40;  // words: products stay in 64 bits
 
-// Operands that may be handed round at all.
+// Operands that nodes may hand round.
 uint32_t Shareable(const PartSearch& part) {
   uint32_t shared = 0;
   for (uint32_t v = 0; v < kOutput; ++v) {
@@ -342,7 +342,7 @@ Status SearchAbove(const PartSearch& part, const Above& above, ArrayTable* table
   return Status::kOk;
 }
 
-// The dims of a group go round the others.
+// Moves the loops of a group outside of the others.
 void PutOutermost(uint32_t group, uint8_t order[kDims]) {
   uint8_t before[kDims];
   memcpy(before, order, sizeof before);
@@ -376,7 +376,7 @@ bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
                  const MapConstraints& constraints) {
   bool plain = node.levels.size() == 3 && !constraints.bypass;
   for (uint32_t d = 0; d < kDims; ++d) plain &= constraints.top_tile[d] == 0;
-  // What the registers take at once must fit the scratchpad with some room to spare.
+  // What all registers hold at once must fit the scratchpad with room to spare.
   double registers = static_cast<double>(node.levels[0].capacity_bytes);
   for (const Fanout& fanout : node.fanouts) {
     plain &= fanout.extent <= UINT16_MAX;
