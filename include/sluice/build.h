@@ -20,6 +20,7 @@ extern "C" {
 
 /* ---- graphs */
 
+/* A graph that is being collected. */
 typedef struct sluice_graph_builder sluice_graph_builder_t;
 
 /* An empty graph. name: copied; NULL: "". Returns NULL when memory is exhausted. The
@@ -67,7 +68,7 @@ typedef struct sluice_layer {
   const uint32_t* inputs;     /* tensors in the order of ops.h; SLUICE_NO_INDEX: absent */
   const uint32_t* outputs;    /* tensors */
   const int32_t* attributes;  /* in the order of ops.h; a missing tail is zero */
-  uint32_t input_count, output_count, attribute_count;
+  uint32_t input_count, output_count, attribute_count; /* lengths of these lists */
   uint32_t reserved;
 } sluice_layer_t;
 
@@ -99,7 +100,7 @@ typedef struct sluice_level {
   uint32_t instances;       /* per node; 0: 1 */
   const char* name;         /* copied; NULL: none */
   uint64_t capacity_bytes;  /* of one instance; 0: unbounded (DRAM) */
-  double read_pj_per_bit, write_pj_per_bit;
+  double read_pj_per_bit, write_pj_per_bit; /* energy of an access */
   uint64_t bytes_per_cycle_numerator;   /* 0: never limits */
   uint64_t bytes_per_cycle_denominator; /* 0: 1 */
   uint32_t banks;           /* 0: 1 */
@@ -132,6 +133,7 @@ typedef struct sluice_core_array {
   uint32_t struct_size;
   uint32_t rows, columns, vector, lane;            /* 0: 1 */
   uint32_t input_level, weight_level, output_level; /* the cores' buffers */
+  /* energy of the part of the scratchpad that outputs pass on their way */
   double slice_read_pj_per_bit, slice_write_pj_per_bit;
 } sluice_core_array_t;
 
@@ -143,7 +145,8 @@ typedef struct sluice_machine {
   uint64_t clock_hz;             /* 0: 10^9 */
   uint64_t macs_per_cycle;       /* peak of one node; at least 1 */
   uint64_t vector_ops_per_cycle; /* peak of one node; at least 1 */
-  double mac_pj, vector_op_pj, leakage_pj_per_cycle;
+  double mac_pj, vector_op_pj;   /* energy of one operation */
+  double leakage_pj_per_cycle;   /* of the whole machine */
   uint32_t array_k, array_c;     /* channels that the MAC array takes at once; 0: any */
   uint32_t dma_channels;         /* 0: 1 */
   uint32_t dma_burst_bytes;      /* 0: 1 */
@@ -151,12 +154,13 @@ typedef struct sluice_machine {
   uint32_t dram_granule_bytes;   /* views start and step at multiples of it; 0: 1 */
   uint32_t accumulator_bytes;    /* of one partial sum in the scratchpad; 0: 4 */
   uint32_t node_cols, node_rows; /* 0: 1 */
-  double hop_pj_per_bit;
+  double hop_pj_per_bit;         /* of a link between neighbouring nodes */
   uint64_t hop_latency_cycles;   /* 0: 1 */
   uint64_t link_bytes_per_cycle_numerator;   /* needed with more than one node */
   uint64_t link_bytes_per_cycle_denominator; /* 0: 1 */
 } sluice_machine_t;
 
+/* A descriptor that is being collected. */
 typedef struct sluice_hardware_builder sluice_hardware_builder_t;
 
 /* machine: copied. Returns NULL when memory is exhausted. */

@@ -34,8 +34,8 @@ extern "C" {
  * there are none. They belong to the caller, who gives them back with
  * sluice_bytes_release, or calls the allocator's release with alignment 16. */
 typedef struct sluice_bytes {
-  void* data;
-  size_t size;
+  void* data;  /* NULL: none */
+  size_t size; /* in bytes */
 } sluice_bytes_t;
 
 /* Gives bytes back to the allocator that they came from (NULL: malloc and free) and
@@ -75,6 +75,7 @@ typedef struct sluice_import_dim {
   int64_t extent;   /* at least 1 */
 } sluice_import_dim_t;
 
+/* How a model is imported. All zero but struct_size: defaults. */
 typedef struct sluice_import_options {
   uint32_t struct_size;
   uint32_t format;                     /* SLUICE_MODEL_ */
@@ -86,8 +87,8 @@ typedef struct sluice_import_options {
   /* 1: the graph is one training step: forward, errors, gradients of all weights. */
   uint32_t training;
   uint64_t opaque_cycles; /* declared for each opaque layer; 0: one per element */
-  const sluice_import_dim_t* dims; /* dim_count of them; read during the call */
-  uint32_t dim_count;
+  const sluice_import_dim_t* dims; /* extents of dynamic dimensions; read in the call */
+  uint32_t dim_count;              /* how many of them */
   uint32_t reserved;
   const sluice_external_files_t* external; /* NULL: constants in other files are refused */
   /* Most bytes of constants that the graph may hold. The import fails with
@@ -137,6 +138,7 @@ enum { /* lists of a report: operators of the model that ... */
   SLUICE_IMPORT_LISTS = 5
 };
 
+/* Figures of an import. */
 typedef struct sluice_import_summary {
   uint32_t struct_size;
   uint32_t format;                  /* SLUICE_MODEL_TFLITE or SLUICE_MODEL_ONNX */
@@ -147,7 +149,7 @@ typedef struct sluice_import_summary {
   uint64_t constant_bytes;          /* stored in the graph */
   uint64_t graph_bytes;             /* all of it */
   uint32_t lists[8];                /* entries of each list, by SLUICE_IMPORT_ */
-  uint32_t interface_lines;
+  uint32_t interface_lines;         /* of sluice_import_report_interface */
   uint32_t reserved;
 } sluice_import_summary_t;
 
@@ -155,6 +157,7 @@ typedef struct sluice_import_summary {
 SLUICE_API sluice_status_t sluice_import_report_summary(
     const sluice_import_report_t* report, sluice_import_summary_t* out_summary);
 
+/* One line of a list. */
 typedef struct sluice_import_entry {
   uint32_t struct_size;
   uint32_t count;     /* operators of the model that this entry stands for */

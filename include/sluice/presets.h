@@ -43,7 +43,7 @@ SLUICE_API sluice_status_t sluice_hardware_to_json(const void* hardware, size_t 
 typedef struct sluice_hardware_facts {
   uint32_t struct_size;
   uint32_t nodes;                 /* columns times rows */
-  uint64_t clock_hz;
+  uint64_t clock_hz;              /* cycles in a second */
   uint64_t macs_per_cycle;        /* of one node */
   uint64_t vector_ops_per_cycle;  /* of one node */
   uint64_t scratchpad_bytes;      /* of one node */

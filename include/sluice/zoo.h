@@ -14,11 +14,13 @@ extern "C" {
 /* How many networks there are; their indices are 0 to that, in the order of names. */
 SLUICE_API uint32_t sluice_zoo_count(void);
 
-/* Name of network `index` ("resnet50"), and one line about it; static storage. NULL:
- * there is no such network. */
+/* Name of network `index` ("resnet50"); static storage. NULL: there is no such one. */
 SLUICE_API const char* sluice_zoo_name(uint32_t index);
+
+/* One line about network `index`; static storage. NULL: there is no such one. */
 SLUICE_API const char* sluice_zoo_text(uint32_t index);
 
+/* Sizes of a network. All zero but struct_size: as it was published. */
 typedef struct sluice_zoo_options {
   uint32_t struct_size;
   int32_t batch;   /* images or sequences at once; 0: 1 */

@@ -10,7 +10,7 @@ Fenced blocks of a Markdown page, by their first line:
   ```c FILE          occurs in FILE, line by line, which the tests compile and run; the
                      same for cpp, rust, go. One whole C program without a FILE: tests/api runs it.
   ```text            output or diagrams: not run
-Any other block is an error.
+Any other block is an error, and so is the name of or a link to a file that is not there.
 
   run_snippets.py PAGE ROOT WORK TOOL_FOLDER SHARED
 """
@@ -57,6 +57,12 @@ def main():
             checked += 1
         else:
             sys.exit(f"{page}: nothing is known of a block of kind '{info}'")
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        if not (pathlib.Path(page).parent / link).exists():
+            sys.exit(f"{page}: links to {link}, which is not there")
+    for named in re.findall(r"`((?:src|tests|include|firmware-sim|bindings)/[\w./-]+)`", text):
+        if not (root / named).exists():
+            sys.exit(f"{page}: names {named}, which is not there")
     if re.search(r"^    (\./run|sluice|cmake|cpack|cc) ", text, re.M):
         sys.exit(f"{page}: commands stand in an indented block: fence them")
     if script:
