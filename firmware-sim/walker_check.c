@@ -193,7 +193,7 @@ static sluice_walk_status_t check_body_layout(check_t* c, uint64_t* bodies) {
   if (!table_fits(&at, end, list, 4)) return fail(c, SLUICE_WALK_BODY, 1);
   for (i = 0; i < sizeof kRecordBytes / sizeof kRecordBytes[0]; ++i) {
     at = b->body_offset;
-    if (!table_fits(&at, end, first + 2 * i, kRecordBytes[i])) {
+    if (!table_fits(&at, end, first + (size_t)2 * i, kRecordBytes[i])) {
       return fail(c, SLUICE_WALK_BODY, 1);
     }
   }

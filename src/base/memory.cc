@@ -10,13 +10,13 @@ namespace sluice {
 namespace {
 
 // Chunks of an arena: small at first, so that small jobs take little.
-constexpr size_t kFirstChunkBytes = 8 * 1024;
-constexpr size_t kChunkBytes = 64 * 1024;
+constexpr size_t kFirstChunkBytes = size_t{8} * 1024;
+constexpr size_t kChunkBytes = size_t{64} * 1024;
 constexpr size_t kChunkAlignment = 64;
 // Bytes that are zeroed, copied or hashed between two looks at the clock: some tens of
 // microseconds, most of them for pages that are touched for the first time.
-constexpr size_t kPieceBytes = 128 * 1024;
-constexpr size_t kLongBytes = 16 * 1024;  // what is shorter is not looked at
+constexpr size_t kPieceBytes = size_t{128} * 1024;
+constexpr size_t kLongBytes = size_t{16} * 1024;  // what is shorter is not looked at
 
 size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) & ~(multiple - 1);

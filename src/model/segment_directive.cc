@@ -216,7 +216,7 @@ Status ReadSplit(Text layer, const DirectiveLevel& level, NodeSplit* split,
         stack.term[0].dim >= kDims || stack.count > INT32_MAX) {
       return Bad(diagnostic, layer, "a stack of nodes names @0 or @1 and one dim");
     }
-    const int axis = stack.axis;
+    const uint32_t axis = static_cast<uint8_t>(stack.axis);
     const uint8_t dim = stack.term[0].dim;
     if (split->factor[axis][dim] != 1) {
       return Bad(diagnostic, layer, "one dim is stacked twice along one axis");

@@ -46,7 +46,7 @@ Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
 uint64_t PlainBytes(const PlanRequest& request, uint64_t steps) {
   const uint64_t layers = request.graph.layers.size();
   const uint64_t nodes = NodeCount(request.hardware);
-  const uint64_t one = 160 * 1024 + 4096 * layers + 200 * steps;
+  const uint64_t one = uint64_t{160} * 1024 + 4096 * layers + 200 * steps;
   if (nodes == 1) return one;
   // Each step knows of all engines, and every engine has a list in every block.
   return one + (24 << 20) + 64 * nodes * layers;
@@ -57,7 +57,7 @@ uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
   if (NodeCount(request.hardware) > 1) return uint64_t{256} << 20;
   if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
   const uint64_t layers = request.graph.layers.size();
-  const uint64_t one = 2 * 1024 * 1024 + 16 * 1024 * layers;
+  const uint64_t one = uint64_t{2} * 1024 * 1024 + uint64_t{16} * 1024 * layers;
   // A handed plan or the plain one beside it, and copies of the search.
   const bool parallel = request.options.runner != nullptr;
   return one * (parallel ? 2 + 3 * ParallelStarts::kStarts : 1) + 128 * steps +

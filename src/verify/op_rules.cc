@@ -44,7 +44,7 @@ constexpr OpRule kRules[] = {
 };
 
 constexpr bool RulesStandAtTheirCodes() {
-  for (uint16_t i = 0; i < sizeof kRules / sizeof *kRules; ++i) {
+  for (size_t i = 0; i < sizeof kRules / sizeof *kRules; ++i) {
     if (kRules[i].op != i) return false;
   }
   return true;

@@ -99,7 +99,7 @@ constexpr OpTraits kRows[] = {
 // clang-format on
 
 constexpr bool RowsStandAtTheirCodes() {
-  for (uint16_t i = 0; i < sizeof kRows / sizeof *kRows; ++i) {
+  for (size_t i = 0; i < sizeof kRows / sizeof *kRows; ++i) {
     if (kRows[i].op != i) return false;
   }
   return true;

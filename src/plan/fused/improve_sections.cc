@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kStartBytes = 256 * 1024;  // of a parallel start, beyond its search
+constexpr uint64_t kStartBytes =
+    uint64_t{256} * 1024;  // of a parallel start, beyond its search
 
 // Whether there is work beyond taking over what a twin got.
 bool IsSearched(const SectionedPlan& plan, uint32_t i) {

@@ -131,7 +131,7 @@ Status ReadOperators(const sluice_operator_graph_t& in, Arena* arena,
                             in.in_place == nullptr ? kNoOperand : in.in_place[o]};
   }
   for (uint32_t e = 0; e < in.edge_count; ++e) {
-    edges[e] = OperatorEdge{in.edges[2 * e], in.edges[2 * e + 1]};
+    edges[e] = OperatorEdge{in.edges[size_t{2} * e], in.edges[size_t{2} * e + 1]};
   }
   *out = OperatorGraph{tensors, operators, operands, edges};
   return Status::kOk;

@@ -385,7 +385,7 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   const int64_t row_bytes = int64_t{out.extent[3]} * out.element_bytes;
   const uint32_t alignment = w.alignment(Max(out.element_bytes, indices.element_bytes));
   const auto need = [&](int64_t n) {
-    return RoundUpTo(n * 4, alignment) + RoundUpTo(n * row_bytes, alignment);
+    return RoundUpTo(int64_t{n} * 4, alignment) + RoundUpTo(n * row_bytes, alignment);
   };
   int64_t chunk = rows;
   while (chunk > 1 && need(chunk) > capacity) chunk = (chunk + 1) / 2;
@@ -396,7 +396,8 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
     if (w.TooLong()) return Status::kUnsupported;
     const int32_t n = static_cast<int32_t>(Min(chunk, rows - row));
     int64_t at = 0;
-    const BufferRange index_range = TakeRange(&at, RoundUpTo(n * 4, alignment));
+    const BufferRange index_range =
+        TakeRange(&at, RoundUpTo(int64_t{n} * 4, alignment));
     const BufferRange row_range = TakeRange(&at, RoundUpTo(n * row_bytes, alignment));
     // Indices and output rows are dense lists here, whatever axes they have.
     const Box index_box = {{0, 0, 0, static_cast<int32_t>(row)}, {1, 1, 1, n}};

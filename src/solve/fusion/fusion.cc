@@ -217,7 +217,7 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   SLUICE_TRY(Shorten(whole->problem(), whole->memo(), repeats, arena, &network));
   const uint32_t n = static_cast<uint32_t>(network.window.layer.size());
   const uint32_t tiles = 16 * n + 2048;
-  SLUICE_TRY(memo.Init(arena, network.window.model, 64 * n));
+  SLUICE_TRY(memo.Init(arena, network.window.model, size_t{64} * n));
   SLUICE_TRY(scheme.Init(arena, &network.window.problem, &memo, options.objective,
                          tiles, 2 * tiles));
   scheme.segment = network.segment;

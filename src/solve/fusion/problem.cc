@@ -292,7 +292,7 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
   // Of weights that are cut, at least one channel's must fit with room to spare.
   if ((CuttableAxes(graph, layer) & kAxisK) != 0) {
     resident = CeilDivide(resident, graph.tensors[layer.outputs[0]].extent[3]) +
-               2 * hardware.scratchpad().alignment_bytes;
+               int64_t{2} * hardware.scratchpad().alignment_bytes;
   }
   return resident <= scratchpad_bytes / 4;
 }

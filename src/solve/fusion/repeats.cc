@@ -29,7 +29,7 @@ uint64_t HashOf(const FusionProblem& p, uint32_t layer) {
   h = Mix(h, l.element_bytes);
   h = Mix(h, static_cast<uint64_t>(l.weight_bytes));
   h = Mix(h, static_cast<uint64_t>(l.parameter_bytes));
-  h = Mix(h, uint64_t{l.axes} * 4 + l.output * 2 + l.kept);
+  h = Mix(h, uint64_t{l.axes} * 4 + uint64_t{l.output} * 2 + l.kept);
   if (!p.reserve.empty()) h = Mix(h, static_cast<uint64_t>(p.reserve[layer]));
   for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
     const FusionInput& input = p.inputs[e];

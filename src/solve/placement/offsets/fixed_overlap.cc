@@ -109,10 +109,10 @@ Status SweepMany(Span<const FixedBlock> blocks, Arena* arena, uint32_t* hit) {
   SLUICE_TRY(arena->Allocate(2 * blocks.size(), &events));
   SLUICE_TRY(arena->Allocate(2 * blocks.size(), &addresses));
   for (uint32_t b = 0; b < blocks.size(); ++b) {
-    events[2 * b] = Event{blocks[b].begin, true, b};
-    events[2 * b + 1] = Event{blocks[b].end, false, b};
-    addresses[2 * b] = blocks[b].first_byte;
-    addresses[2 * b + 1] = blocks[b].last_byte;
+    events[size_t{2} * b] = Event{blocks[b].begin, true, b};
+    events[size_t{2} * b + 1] = Event{blocks[b].end, false, b};
+    addresses[size_t{2} * b] = blocks[b].first_byte;
+    addresses[size_t{2} * b + 1] = blocks[b].last_byte;
   }
   Sort(addresses.begin(), addresses.end());
   Sort(events.begin(), events.end(), [](const Event& a, const Event& b) {

@@ -112,8 +112,8 @@ struct Cutter {
     Span<Event> events;
     SLUICE_TRY(arena->Allocate(2 * pieces.size(), &events));
     for (uint32_t p = 0; p < pieces.size(); ++p) {
-      events[2 * p] = Event{pieces[p].begin, 1, p};
-      events[2 * p + 1] = Event{pieces[p].end, 0, p};
+      events[size_t{2} * p] = Event{pieces[p].begin, 1, p};
+      events[size_t{2} * p + 1] = Event{pieces[p].end, 0, p};
     }
     Sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
       if (a.time != b.time) return a.time < b.time;
