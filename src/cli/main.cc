@@ -66,8 +66,8 @@ void AddImport(CLI::App* app, ImportCommand* command) {
          [command](const std::vector<std::string>& list) {
            for (const std::string& text : list) AddDim(text, &command->dims);
          },
-         "of ONNX: a dynamic dimension, by name (batch=1) or by input and axis "
-         "(image:0=1); repeat for more")
+         "ONNX: the extent of a dynamic dimension, by name (batch=1) or by input "
+         "and axis (image:0=1); repeat for more")
       ->type_name("NAME=VALUE");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
@@ -97,12 +97,14 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
               "scratchpad to use, at most the chip's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "stop improving after this time (50ms, 2s)", "TIME");
-  sub->add_option("--iterations", command->iterations, "stop improving after so many");
-  sub->add_option("--seed", command->seed, "of the search");
+  sub->add_option("--iterations", command->iterations,
+                  "stop improving after so many iterations");
+  sub->add_option("--seed", command->seed,
+                  "number that the search's random choices start from");
   sub->add_option("--resume", command->resume,
                   "plan file of this graph and chip to go on from");
   sub->add_flag("--progress", command->progress,
-                "show the search on stderr, as on a terminal");
+                "show the search on stderr, also where that is no terminal");
   sub->add_option("--max-block", command->max_block_cycles,
                   "cycles of a block at most: between blocks another stream may run");
   sub->add_option("--objective", command->objective, "what to minimise")
@@ -125,9 +127,10 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
 
 void AddReschedule(CLI::App* app, RescheduleCommand* command) {
   CLI::App* sub = app->add_subcommand(
-      "reschedule", "a plan for what graph, chip or budget have become, from the last");
-  sub->add_option("plan", command->plan, "plan file of before")->required();
-  sub->add_option("--graph", command->graph, "graph file as it is now")->required();
+      "reschedule",
+      "a plan after graph, chip or budget have changed, made from the last plan");
+  sub->add_option("plan", command->plan, "the last plan file")->required();
+  sub->add_option("--graph", command->graph, "the graph file of now")->required();
   AddHw(sub, &command->hardware);
   sub->add_option("-o,--output", command->output, "plan file to write");
   sub->add_flag("--minimise-changes", command->minimise_changes,
@@ -135,9 +138,10 @@ void AddReschedule(CLI::App* app, RescheduleCommand* command) {
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
               "scratchpad to use, at most the chip's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
-              "improve until then (50ms, 2s)", "TIME");
-  sub->add_option("--iterations", command->iterations, "improve by so many");
-  sub->add_option("--seed", command->seed, "of the search");
+              "stop improving after this time (50ms, 2s)", "TIME");
+  sub->add_option("--iterations", command->iterations, "improve by so many iterations");
+  sub->add_option("--seed", command->seed,
+                  "number that the search's random choices start from");
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
@@ -155,7 +159,8 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
   sub->add_option("--seq", command->seq,
                   "tokens of a prefill (gpt2_small 512, xl 1024)");
   sub->add_option("--context", command->context, "positions of the KV cache (1024)");
-  sub->add_option("--blocks", command->blocks, "only the first of a transformer");
+  sub->add_option("--blocks", command->blocks,
+                  "only the first so many blocks of a transformer");
   sub->add_flag("--training", command->training,
                 "a training step: errors and gradients of the weights");
   AddJson(sub, &command->json);
@@ -163,7 +168,7 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
 }
 
 void AddVerify(CLI::App* app, VerifyCommand* command) {
-  CLI::App* sub = app->add_subcommand("verify", "the static judge");
+  CLI::App* sub = app->add_subcommand("verify", "judges a plan without running it");
   sub->add_option("plan", command->plan, "plan file")->required();
   sub->add_option("--graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
@@ -180,7 +185,8 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
                 "run it once more with links that carry one transfer at a time");
   sub->add_flag("--functional", command->functional,
                 "compute with real bytes and compare with an untiled run");
-  sub->add_option("--seed", command->seed, "of the inputs");
+  sub->add_option("--seed", command->seed,
+                  "number that the seeded inputs are made from");
   sub->add_option("--parameter", command->parameters,
                   "values of the graph's parameters, in order (default: smallest)");
   sub->add_option("--trace", command->trace, "write a Chrome trace to this file");
@@ -240,7 +246,7 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->add_option("--top", command->top,
                   "fixed scratchpad tile, as N=1,K=64 (dims N K C P Q R S G)")
       ->delimiter(',');
-  sub->add_flag("--bypass", command->bypass, "operands may pass memories by");
+  sub->add_flag("--bypass", command->bypass, "operands may bypass memories");
   sub->add_flag("--wide", command->wide, "exact: also arrays that leave units idle");
   sub->add_flag("--row-stationary", command->row_stationary,
                 "greedy: unit tensors of a row-stationary array");
@@ -269,21 +275,22 @@ void AddSegments(CLI::App* app, SegmentsCommand* command) {
       ->capture_default_str();
   sub->add_option("--top", command->top_k, "topk: chains to keep (default 4)")
       ->check(CLI::Range(1, 64));
-  sub->add_option("--stages", command->stages, "most in one segment (default 5)")
+  sub->add_option("--stages", command->stages, "most stages of one segment (default 5)")
       ->check(CLI::Range(1, 8));
   sub->add_option("--words", command->word_bytes,
-                  "bytes of every word (default: as the tensors are)")
+                  "bytes of every word (default: as the tensors' types)")
       ->check(CLI::Range(1, 8));
   sub->add_option(
       "--prices", command->prices,
       "layers to map beyond each by itself, at most (default 500, or 2 per layer)");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
-              "return the best found by then", "TIME");
+              "return the best found in this time", "TIME");
   sub->add_flag("--proof", command->proof,
                 "leave nothing out; for small meshes and networks");
-  sub->add_flag("--no-spatial", command->no_spatial, "no stages on nodes of their own");
+  sub->add_flag("--no-spatial", command->no_spatial,
+                "no segments with nodes of its own for each stage");
   sub->add_flag("--no-temporal", command->no_temporal,
-                "nothing stays on the nodes from layer to layer");
+                "no segments that keep activations on the nodes from layer to layer");
   sub->add_flag("--directives", command->directives,
                 "print the schedule as tensor, stack and update directives");
   AddJson(sub, &command->json);
@@ -307,10 +314,11 @@ void AddDse(CLI::App* app, DseCommand* command) {
   CLI::App* sub =
       app->add_subcommand("dse", "a grid of networks and machines -> a table");
   sub->add_option("grid", command->grid, "GRID.json")->required();
-  sub->add_option("-o,--output", command->output, "CSV file; goes on where it ends")
+  sub->add_option("-o,--output", command->output,
+                  "CSV file; rows that it already has are not computed again")
       ->required();
   sub->add_option("--svg", command->svg, "heat maps to write: buffer over bandwidth");
-  sub->add_option("--metric", command->metric, "of the heat maps")
+  sub->add_option("--metric", command->metric, "what the heat maps show")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
   sub->add_option("--jobs", command->jobs, "points at a time (default: one per core)");
@@ -328,7 +336,8 @@ void AddPlace(CLI::App* app, PlaceCommand* command) {
   AddQuantity(sub, "--capacity", &command->capacity, ParseBytes,
               "bytes to place them in", "BYTES");
   sub->add_option("-o,--output", command->output, "the same CSV with offsets");
-  sub->add_flag("--smallest", command->smallest, "least capacity that does, proved");
+  sub->add_flag("--smallest", command->smallest,
+                "find the least capacity that is enough, and prove it");
   sub->add_flag("--fast", command->fast, "heuristics only");
   AddQuantity(sub, "--bank-bytes", &command->bank_bytes, ParseBytes,
               "size of a bank, when buffers ask for banks", "BYTES");
@@ -350,18 +359,21 @@ void AddCurve(CLI::App* app, CurveCommand* command) {
       app->add_subcommand("curve", "latency over scratchpad: a plan for each size");
   sub->add_option("graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
-  sub->add_option("--points", command->points, "sizes, from the smallest that works")
+  sub->add_option("--points", command->points,
+                  "sizes, from the smallest that has a plan")
       ->check(CLI::Range(2, 256))
       ->capture_default_str();
-  sub->add_option("--objective", command->objective, "of each plan")
+  sub->add_option("--objective", command->objective, "what to minimise in each plan")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
               "largest size, at most the chip's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
-              "for all plans together", "TIME");
-  sub->add_option("--iterations", command->iterations, "of each plan, at most");
-  sub->add_option("--seed", command->seed, "of the search");
+              "time for all plans together", "TIME");
+  sub->add_option("--iterations", command->iterations,
+                  "stop improving each plan after so many iterations");
+  sub->add_option("--seed", command->seed,
+                  "number that the search's random choices start from");
   sub->add_option("-o,--output", command->output, "picture to write: FILE.svg");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
@@ -377,23 +389,29 @@ void AddCoschedule(CLI::App* app, CoscheduleCommand* command) {
                   "the better of both")
       ->check(CLI::IsMember({"auto", "partition", "time"}))
       ->capture_default_str();
-  sub->add_option("--weights", command->weights, "of the models' cycles (default 1)")
+  sub->add_option(
+         "--weights", command->weights,
+         "weights of the models' cycles in the sum that is minimised (default 1)")
       ->delimiter(',');
   sub->add_option("--reserve", command->reserved,
                   "MODEL:OFFSET:BYTES: a range for that model alone; repeatable");
   sub->add_option("--max-turn", command->max_turn_cycles,
                   "cycles after which a waiting model gets its turn");
-  sub->add_option("--points", command->points, "of each model's curve (default 12)")
+  sub->add_option("--points", command->points,
+                  "points of each model's curve (default 12)")
       ->check(CLI::Range(2, 256));
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
               "scratchpad for all, at most the chip's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
-              "for everything together", "TIME");
-  sub->add_option("--iterations", command->iterations, "of each plan, at most");
-  sub->add_option("--seed", command->seed, "of the search");
+              "time for everything together", "TIME");
+  sub->add_option("--iterations", command->iterations,
+                  "stop improving each plan after so many iterations");
+  sub->add_option("--seed", command->seed,
+                  "number that the search's random choices start from");
   sub->add_flag("--simulate", command->simulate, "execute the turns on one machine");
-  sub->add_flag("--functional", command->functional,
-                "and with real bytes, compared with untiled runs");
+  sub->add_flag(
+      "--functional", command->functional,
+      "with --simulate: compute with real bytes and compare with untiled runs");
   sub->add_option("-o,--output", command->output,
                   "plan files to write: NAME.0.slp, NAME.1.slp, ...");
   AddJson(sub, &command->json);
