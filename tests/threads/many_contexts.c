@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 threads, each with a context of its own, schedule the same graph at the same time;
- * then one call runs its starts on four threads of a runner. All plans of a kind must have
- * the same bytes; built with ThreadSanitizer, nothing may race.
+/* 64 threads, each with a context of its own, schedule the same graph at the same time:
+ * every second one a graph and a machine of its own, the others those of a context that
+ * they share and only read. Then one call runs its starts on four threads of a runner. All
+ * plans of a kind must have the same bytes; built with ThreadSanitizer, nothing may race.
  *
  *   many_contexts GRAPH HARDWARE */
 #include <pthread.h>
@@ -19,6 +20,8 @@ typedef struct {
 } file_t;
 
 static file_t g_graph, g_hardware; /* only read once the threads run */
+static sluice_graph_t* g_shared_graph;
+static sluice_hardware_t* g_shared_hardware;
 
 static file_t ReadAll(const char* path) {
   file_t f = {NULL, 0};
@@ -34,37 +37,60 @@ static file_t ReadAll(const char* path) {
 }
 
 /* The plan's bytes, or none. */
-static file_t Plan(const sluice_runner_t* runner) {
+static file_t PlanOf(sluice_context_t* context, const sluice_graph_t* graph,
+                     const sluice_hardware_t* hardware, const sluice_runner_t* runner) {
   file_t out = {NULL, 0};
-  sluice_context_options_t options = {0};
   sluice_schedule_options_t schedule = {0};
-  sluice_context_t* context = NULL;
-  sluice_graph_t* graph = NULL;
-  sluice_hardware_t* hardware = NULL;
   sluice_plan_t* plan = NULL;
-  options.struct_size = sizeof options;
   schedule.struct_size = sizeof schedule;
   schedule.max_iterations = kIterations;
   schedule.runner = runner;
-  if (sluice_context_create(&options, &context, NULL) == SLUICE_OK &&
-      sluice_graph_create(context, g_graph.bytes, g_graph.size, &graph, NULL) ==
-          SLUICE_OK &&
-      sluice_hardware_create(context, g_hardware.bytes, g_hardware.size, &hardware,
-                             NULL) == SLUICE_OK &&
-      sluice_schedule(context, graph, hardware, &schedule, &plan, NULL) == SLUICE_OK) {
+  if (sluice_schedule(context, graph, hardware, &schedule, &plan, NULL) == SLUICE_OK) {
     (void)sluice_plan_write(plan, NULL, &out.size);
     out.bytes = malloc(out.size);
     if (sluice_plan_write(plan, out.bytes, &out.size) != SLUICE_OK) out.size = 0;
   }
   sluice_plan_destroy(plan);
+  return out;
+}
+
+static void Create(sluice_context_t** context, sluice_graph_t** graph,
+                   sluice_hardware_t** hardware) {
+  sluice_context_options_t options = {0};
+  options.struct_size = sizeof options;
+  *context = NULL;
+  *graph = NULL;
+  *hardware = NULL;
+  if (sluice_context_create(&options, context, NULL) != SLUICE_OK) return;
+  (void)sluice_graph_create(*context, g_graph.bytes, g_graph.size, graph, NULL);
+  (void)sluice_hardware_create(*context, g_hardware.bytes, g_hardware.size, hardware,
+                               NULL);
+}
+
+/* With objects of its own, which outlive their context. */
+static file_t Plan(const sluice_runner_t* runner) {
+  sluice_context_t* context;
+  sluice_graph_t* graph;
+  sluice_hardware_t* hardware;
+  Create(&context, &graph, &hardware);
+  const file_t out = PlanOf(context, graph, hardware, runner);
+  sluice_context_destroy(context);
   sluice_hardware_destroy(hardware);
   sluice_graph_destroy(graph);
-  sluice_context_destroy(context);
   return out;
 }
 
 static void* OneThread(void* out) {
   *(file_t*)out = Plan(NULL);
+  return NULL;
+}
+
+static void* OneReader(void* out) {
+  sluice_context_t* context = NULL;
+  if (sluice_context_create(NULL, &context, NULL) == SLUICE_OK) {
+    *(file_t*)out = PlanOf(context, g_shared_graph, g_shared_hardware, NULL);
+  }
+  sluice_context_destroy(context);
   return NULL;
 }
 
@@ -103,11 +129,17 @@ int main(int argc, char** argv) {
   g_graph = ReadAll(argv[1]);
   g_hardware = ReadAll(argv[2]);
   pthread_t threads[kThreads];
-  file_t plans[kThreads];
+  file_t plans[kThreads] = {{NULL, 0}};
+  sluice_context_t* shared;
+  Create(&shared, &g_shared_graph, &g_shared_hardware);
   for (int t = 0; t < kThreads; ++t) {
-    if (pthread_create(&threads[t], NULL, OneThread, &plans[t]) != 0) return 6;
+    void* (*const run)(void*) = t % 2 == 0 ? OneThread : OneReader;
+    if (pthread_create(&threads[t], NULL, run, &plans[t]) != 0) return 6;
   }
   for (int t = 0; t < kThreads; ++t) pthread_join(threads[t], NULL);
+  sluice_hardware_destroy(g_shared_hardware);
+  sluice_graph_destroy(g_shared_graph);
+  sluice_context_destroy(shared);
   int wrong = 0;
   for (int t = 0; t < kThreads; ++t) wrong += !Same(&plans[t], &plans[0]);
   int calls = 0;
