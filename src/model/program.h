@@ -265,10 +265,16 @@ int64_t BoxBytes(const BufferBox& box);
 // Scratch is taken and given back.
 Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out);
 
+// A program of a graph on a machine.
+struct ProgramRun {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Program& program;
+};
+
 // Cycles until the last step completes, exactly as the stream will execute.
 // block_cycles: of the steps up to the end of each block; empty = not asked for.
-Status PredictCycles(const Graph& graph, const Hardware& hardware,
-                     const Program& program, const ProgramWaits& waits, Arena* scratch,
+Status PredictCycles(const ProgramRun& run, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles, Span<int64_t> block_cycles = {});
 
 }  // namespace sluice

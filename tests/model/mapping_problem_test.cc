@@ -152,7 +152,7 @@ TEST_CASE("mapping problem: gradients and transposed convolutions too") {
 }
 
 TEST_CASE("mapping problem: rows between windows that do not touch are left out") {
-  MappingProblem problem = ConvProblem(1, 8, 8, 28, 28, 1, 1, 2, 1);
+  MappingProblem problem = ConvProblem({1, 8, 8, 28, 28, 1, 1, 2, 1});
   CHECK(WindowSpan(problem, 0, 28, 1) == 28);
   problem.extent[kDimR] = 3;  // touching windows keep the stride
   CHECK(WindowSpan(problem, 0, 28, 3) == 27 * 2 + 3);
