@@ -39,7 +39,7 @@ constexpr Op kOps[] = {
     {SLUICE_OP_LAYER_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckNorm, RunLayerNorm},
     {SLUICE_OP_RMS_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckRmsNorm, RunRmsNorm},
     {SLUICE_OP_REDUCE, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckReduce, RunReduce},
-    {SLUICE_OP_ARGMAX, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckArgmax, RunArgmax},
+    {SLUICE_OP_ARGMAX, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckArgmax, RunArgmax},
     {SLUICE_OP_CONCAT, Means::kConcat, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
     {SLUICE_OP_SLICE, Means::kSlice, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
     {SLUICE_OP_PAD, Means::kPad, S::kPads, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckPad, RunPad},

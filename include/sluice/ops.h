@@ -265,20 +265,24 @@ enum {
   SLUICE_REQUANTIZE_ATTRIBUTES
 };
 
-/* HARD_SWISH, x * min(max(x + 3, 0), 6) / 6 in 16-bit integers: one input, 8-bit; the
- * output has its dtype. With x = in - input_zero, "sat" the nearest 16-bit number and
- * high(a, b) = sat(a * b / 2^15 rounded to nearest, ties upwards):
- *   h = x * 2^7
- *   r = h
- *   r = sat(r * 2^(gate_shift - 1))    if gate_shift > 0
- *   r = high(r, gate_multiplier)
- *   r = sat(r * 2)                     if gate_shift > 0
- *   r = r / 2^-gate_shift rounded to nearest, ties away from zero, if gate_shift < 0
- *   g = (r + 2^15) / 2 rounded down: the gate, 0 to 2^15 - 1
- *   y = g * high(h, multiplier) / 2^15 rounded towards zero
- *   out = y / 2^-shift rounded to nearest, ties away from zero, + output_zero, wrapped
- *         at 16 bits, then clamped to the dtype
- * Both zeros lie in the dtype's range, multipliers in 0 to 2^15 - 1, shift in -15 to 0,
+/* HARD_SWISH: x * min(max(x + 3, 0), 6) / 6, in 16-bit integers.
+ *
+ * Inputs   ifmap, 8-bit
+ * Output   extents and dtype of the ifmap
+ *
+ * With sat(v): the 16-bit number nearest to v, and high(a, b) = sat(a * b / 2^15), to
+ * nearest, ties upwards:
+ *   h    = (in - input_zero) * 2^7
+ *   r    = sat(h * 2^(gate_shift - 1))    where gate_shift > 0, else h
+ *   r    = high(r, gate_multiplier)
+ *   r    = sat(r * 2)                     where gate_shift > 0
+ *   r    = r / 2^-gate_shift              where gate_shift < 0; to nearest, ties away from
+ *                                         zero
+ *   gate = (r + 2^15) / 2, rounded down: 0 to 2^15 - 1
+ *   y    = gate * high(h, multiplier) / 2^15, rounded towards zero
+ *   v    = y / 2^-shift, to nearest, ties away from zero, + output_zero, wrapped at 16 bits
+ *   out  = v, at least the smallest and at most the largest value of the dtype
+ * Both zeros lie in the dtype's range, both multipliers in 0 to 2^15 - 1, shift in -15 to 0,
  * gate_shift in -15 to 15. */
 enum {
   SLUICE_HARD_SWISH_INPUT_ZERO = 0,
@@ -290,11 +294,15 @@ enum {
   SLUICE_HARD_SWISH_ATTRIBUTES
 };
 
-/* PRELU: inputs ifmap, slopes; both 8-bit, as is the output, which has the ifmap's
- * extents. An axis of the slopes of extent 1 broadcasts. With x = in - input_zero:
- *   x >= 0  out = clamp(scale(x, multiplier, shift) + output_zero)
- *   x < 0   out = clamp(scale(x * (slope - slope_zero), slope_multiplier, slope_shift)
- *                       + output_zero) */
+/* PRELU.
+ *
+ * Inputs   ifmap, 8-bit; slopes, 8-bit, in which axes of extent 1 broadcast
+ * Output   extents of the ifmap, 8-bit
+ *
+ * With x = in - input_zero:
+ *   out = clamp(scale(x, multiplier, shift) + output_zero)            where x >= 0
+ *   out = clamp(scale(x * (slope - slope_zero), slope_multiplier, slope_shift)
+ *               + output_zero)                                        elsewhere */
 enum {
   SLUICE_PRELU_INPUT_ZERO = 0,
   SLUICE_PRELU_SLOPE_ZERO,
@@ -491,8 +499,8 @@ enum {
  *               WEIGHT_GRADIENT: outputs * rows of e summed over * Q
  *   vector ops  MAX_POOL, AVERAGE_POOL: outputs * elements of a window
  *               ADD, SUB, MUL, MINIMUM, MAXIMUM, PRELU, RELU_GRADIENT: outputs * 2
- *               REQUANTIZE, LOOKUP, HARD_SWISH, SOFTMAX, LAYER_NORM, RMS_NORM, PAD, TRANSPOSE:
- *                 outputs
+ *               REQUANTIZE, HARD_SWISH, LOOKUP, SOFTMAX, LAYER_NORM, RMS_NORM, PAD,
+ *                 TRANSPOSE: outputs
  *               RESIZE_BILINEAR, RESIZE_NEAREST: outputs * 4
  *               REDUCE, ARGMAX: elements of the input's box
  *               MAX_POOL_GRADIENT: elements of the error's box * elements of a window

@@ -315,8 +315,8 @@ uint64_t HashWithoutData(const uint8_t* bytes, size_t size,
 Status ReadGraph(const void* bytes, size_t size, Arena* arena, Graph* graph,
                  Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
-  SLUICE_TRY(
-      OpenWire(bytes, size, wire::GraphIdentifier(), kStage, arena, &data, diagnostic));
+  SLUICE_TRY(OpenWire({bytes, size, wire::GraphIdentifier(), kStage}, arena, &data,
+                      diagnostic));
   flatbuffers::Verifier verifier(data, size, 8, 16);
   if (!wire::VerifyGraphBuffer(verifier)) {
     return Fail(diagnostic, Status::kBadInput, kStage)

@@ -274,7 +274,7 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
 Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hardware,
                     Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
-  SLUICE_TRY(OpenWire(bytes, size, wire::HardwareIdentifier(), kStage, arena, &data,
+  SLUICE_TRY(OpenWire({bytes, size, wire::HardwareIdentifier(), kStage}, arena, &data,
                       diagnostic));
   flatbuffers::Verifier verifier(data, size, 8, 2 + kMaxLevels + kMaxFanouts);
   if (!wire::VerifyHardwareBuffer(verifier)) {

@@ -71,8 +71,8 @@ bool ReadNotation(const wire::Plan* in, PlanNotation* out) {
 Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
                 Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
-  SLUICE_TRY(
-      OpenWire(bytes, size, wire::PlanIdentifier(), kStage, arena, &data, diagnostic));
+  SLUICE_TRY(OpenWire({bytes, size, wire::PlanIdentifier(), kStage}, arena, &data,
+                      diagnostic));
   flatbuffers::Verifier verifier(data, size, 8, 8);
   const auto bad = [&](const char* what) -> Status {
     return Fail(diagnostic, Status::kBadInput, kStage).Text(what);

@@ -17,11 +17,19 @@ constexpr size_t kMaxBufferBytes =
     0x7ffffffe;                       // flatbuffers' offsets are signed 32 bit
 constexpr size_t kWireAlignment = 8;  // of the buffer's base
 
+// An untrusted buffer, what it should be, and the stage that diagnostics name.
+struct WireBuffer {
+  const void* bytes;
+  size_t size;
+  const char* identifier;
+  const char* stage;
+};
+
 // Checks size and identifier; copies the buffer into the arena when it is misaligned.
 // *aligned is what to read.
-inline Status OpenWire(const void* bytes, size_t size, const char* identifier,
-                       const char* stage, Arena* arena, const uint8_t** aligned,
+inline Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
                        Diagnostic* diagnostic) {
+  const auto [bytes, size, identifier, stage] = buffer;
   const uint8_t* data = static_cast<const uint8_t*>(bytes);
   if (size < 12) {
     return Fail(diagnostic, Status::kBadInput, stage)

@@ -148,18 +148,37 @@ void NoteEnd(uint32_t stop_reason, uint64_t iterations, PlanBytes* bytes) {
   flatbuffers::WriteScalar(bytes->iterations, iterations);
 }
 
+namespace {
+
+// Fixed parts and each vector's length word and padding are far below 1 KiB.
+uint64_t BytesAtMost(const Plan& plan, size_t stream_bytes, size_t instructions) {
+  return 1024 + uint64_t{stream_bytes} + 25 * uint64_t{plan.tensors.size()} +
+         4 * uint64_t{instructions} +
+         sizeof(PlanSection) * plan.notation.section.size() +
+         9 * uint64_t{plan.notation.order.size()} +
+         sizeof(PlanDramTensor) * plan.notation.dram.size() +
+         sizeof(PlanLayerHash) * plan.layer_hash.size() +
+         4 * uint64_t{plan.notation.section_buffer.size()} +
+         4 * uint64_t{plan.notation.buffer.size()};
+}
+
+void WritePlaces(Span<const TensorPlace> places, const TableWriter& table,
+                 Image* image) {
+  BeginVector(image, table, 5, places.size(), 4);
+  for (const TensorPlace& place : places) image->Put(place.region);
+  BeginVector(image, table, 6, places.size(), 8);
+  for (const TensorPlace& place : places) image->Put(place.offset);
+  BeginVector(image, table, 7, kAxes * places.size(), 4);
+  for (const TensorPlace& place : places) {
+    for (uint32_t stride : place.stride) image->Put(stride);
+  }
+}
+
+}  // namespace
+
 Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
                  Arena* arena, PlanBytes* out, Diagnostic* diagnostic) {
-  const size_t tensors = plan.tensors.size();
-  // Fixed parts and each vector's length word and padding are far below 1 KiB.
-  const uint64_t bound = 1024 + uint64_t{stream_bytes} + 25 * uint64_t{tensors} +
-                         4 * uint64_t{instructions} +
-                         sizeof(PlanSection) * plan.notation.section.size() +
-                         9 * uint64_t{plan.notation.order.size()} +
-                         sizeof(PlanDramTensor) * plan.notation.dram.size() +
-                         sizeof(PlanLayerHash) * plan.layer_hash.size() +
-                         4 * uint64_t{plan.notation.section_buffer.size()} +
-                         4 * uint64_t{plan.notation.buffer.size()};
+  const uint64_t bound = BytesAtMost(plan, stream_bytes, instructions);
   if (bound > kMaxBufferBytes) {
     return Fail(diagnostic, Status::kUnsupported, "plan")
         .Text("the plan exceeds 2 GiB")
@@ -197,17 +216,7 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
   out->stream = Span<uint8_t>(data + image.at(), stream_bytes);
   image.Skip(stream_bytes);
 
-  BeginVector(&image, table, 5, tensors, 4);
-  for (const TensorPlace& place : plan.tensors) image.Put(place.region);
-
-  BeginVector(&image, table, 6, tensors, 8);
-  for (const TensorPlace& place : plan.tensors) image.Put(place.offset);
-
-  BeginVector(&image, table, 7, kAxes * tensors, 4);
-  for (const TensorPlace& place : plan.tensors) {
-    for (uint32_t stride : place.stride) image.Put(stride);
-  }
-
+  WritePlaces(plan.tensors, table, &image);
   BeginVector(&image, table, 9, instructions, 4);
   out->debug_layer =
       Span<uint32_t>(reinterpret_cast<uint32_t*>(data + image.at()), instructions);

@@ -125,6 +125,11 @@ struct Cut {
   int64_t last;  // size of the last
 };
 
+struct WindowCuts {
+  Cut outputs;
+  Cut taps;
+};
+
 Cut CutOf(int64_t extent, int64_t tile) {
   const int64_t tiles = CeilDivide(extent, tile);
   return Cut{tiles, tile, extent - (tiles - 1) * tile};
@@ -140,8 +145,10 @@ struct Slide {
   int64_t inner;
 };
 
-int64_t NewSpan(const MappingProblem& problem, int axis, const Cut& outputs,
-                const Cut& taps, int64_t a, int64_t b, const Slide& slide) {
+// What a step brings that the one before did not, of a tile of `a` outputs and `b` taps.
+int64_t NewSpan(const MappingProblem& problem, int axis, const WindowCuts& cuts,
+                int64_t a, int64_t b, const Slide& slide) {
+  const auto [outputs, taps] = cuts;
   const int64_t span = WindowSpan(problem, axis, a, b);
   const int64_t before = slide.taps ? WindowSpan(problem, axis, a, taps.size)
                                     : WindowSpan(problem, axis, outputs.size, b);
@@ -178,7 +185,7 @@ int64_t AxisWords(const MappingProblem& problem, int axis, int64_t output_tile,
       Count full, moved;
       full.value = WindowSpan(problem, axis, a, b);
       full.Times(first);
-      if (slide.on) moved.value = NewSpan(problem, axis, outputs, taps, a, b, slide);
+      if (slide.on) moved.value = NewSpan(problem, axis, {outputs, taps}, a, b, slide);
       moved.Times(all - first);
       full.Plus(moved.value);
       full.Times(others);
@@ -312,10 +319,10 @@ void AddPassage(const Walk& walk, const Interface& way, AccessCounts* counts,
 }  // namespace
 
 Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,
-                     const LoopNest& nest, ReuseForm form, uint32_t resident,
+                     const LoopNest& nest, const AccessRules& rules,
                      AccessCounts* counts, Diagnostic* diagnostic) {
   *counts = AccessCounts{};
-  const Walk walk = {problem, hardware, nest, form};
+  const Walk walk = {problem, hardware, nest, rules.form};
   const int outermost = static_cast<int>(nest.levels) - 1;
   bool over = false;
   for (uint32_t v = 0; v < kOperands; ++v) {
@@ -323,7 +330,7 @@ Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,
     int child = -1;
     for (int l = 0; l <= outermost; ++l) {
       if ((nest.hold[l] >> v & 1) == 0) continue;
-      const bool stays = l == outermost && (resident >> v & 1) != 0;
+      const bool stays = l == outermost && (rules.resident >> v & 1) != 0;
       Interface way = {};
       way.child = child;
       way.parent = l;

@@ -48,8 +48,13 @@ struct AccessCounts {
   int64_t cycles;  // steps of the whole nest
 };
 
+struct AccessRules {
+  ReuseForm form;
+  uint32_t resident;  // operand bits: what lies in the outermost level for good
+};
+
 Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,
-                     const LoopNest& nest, ReuseForm form, uint32_t resident,
+                     const LoopNest& nest, const AccessRules& rules,
                      AccessCounts* counts, Diagnostic* diagnostic);
 
 }  // namespace sluice

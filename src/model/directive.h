@@ -79,7 +79,7 @@ Status PrintDirectives(const DirectiveProgram& program, char* buffer, size_t cap
 
 Status DirectivesOfNest(const MappingProblem& problem, const Hardware& hardware,
                         const LoopNest& nest, const TensorNames& names, Arena* arena,
-                        DirectiveLayer* layer, Diagnostic* diagnostic);
+                        DirectiveLayer* layer);
 
 // Adds a move along a dim to a stack or update; output and tap dims move the window of
 // the input too.

@@ -236,8 +236,7 @@ Status ReadTensors(const Reading& reading, const DirectiveLevel& level, uint32_t
 
 Status DirectivesOfNest(const MappingProblem& problem, const Hardware& hardware,
                         const LoopNest& nest, const TensorNames& names, Arena* arena,
-                        DirectiveLayer* layer, Diagnostic* diagnostic) {
-  (void)diagnostic;
+                        DirectiveLayer* layer) {
   bool macs = false;
   for (uint32_t d = 0; d < kDims; ++d) macs |= SpatialFactor(nest, 0, d) > 1;
   Vector<DirectiveLevel> levels(arena);

@@ -440,13 +440,13 @@ Status EvaluateNotation(const FusionProblem& problem, const TileModel& model,
                         sluice_evaluation_t* out, Diagnostic* diagnostic) {
   ArenaScope scope(scratch);
   ResolvedSchedule resolved;
-  return ResolveNotation(problem, model, n, scratch, &resolved, out, diagnostic);
+  return ResolveNotation({problem, model, n}, scratch, &resolved, out, diagnostic);
 }
 
-Status ResolveNotation(const FusionProblem& problem, const TileModel& model,
-                       const sluice_notation_t& n, Arena* scratch,
+Status ResolveNotation(const NotationCall& call, Arena* scratch,
                        ResolvedSchedule* resolved, sluice_evaluation_t* out,
                        Diagnostic* diagnostic) {
+  const auto& [problem, model, n] = call;
   *resolved = ResolvedSchedule{};
   Clear(out);
   SLUICE_TRY(CheckGroups(problem, n, scratch, diagnostic));

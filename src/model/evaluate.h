@@ -30,8 +30,12 @@ struct ResolvedSchedule {
   TileList list;
   DmaNotation dma;
 };
-Status ResolveNotation(const FusionProblem& problem, const TileModel& model,
-                       const sluice_notation_t& notation, Arena* arena,
+struct NotationCall {
+  const FusionProblem& problem;
+  const TileModel& model;
+  const sluice_notation_t& notation;
+};
+Status ResolveNotation(const NotationCall& call, Arena* arena,
                        ResolvedSchedule* resolved, sluice_evaluation_t* out,
                        Diagnostic* diagnostic);
 

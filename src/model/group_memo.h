@@ -3,7 +3,7 @@
 //
 // Input    a group's content as a hash: its layers in order, tiling, what leaves it.
 // Output   its tiles, one after the other as they run, or nothing.
-// Errors   none; what does not fit is not remembered, what is old is forgotten.
+// Errors   none. A group that does not fit is not stored; old groups are overwritten.
 // Cost     one probe per look-up.
 #ifndef SLUICE_MODEL_GROUP_MEMO_H_
 #define SLUICE_MODEL_GROUP_MEMO_H_
@@ -34,8 +34,8 @@ class GroupMemo {
     }
     return &ring_[e.start % ring_.size()];
   }
-  // Where the caller is to write that many tiles; nullptr when they are too many. The
-  // group is known from Keep on.
+  // Room for that many tiles, which the caller writes; nullptr if there is not enough.
+  // Find() returns the group once Keep() has been called.
   KnownTile* Reserve(uint32_t tiles) {
     if (tiles > ring_.size() / 2) return nullptr;
     const size_t at = written_ % ring_.size();

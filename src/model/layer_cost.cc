@@ -95,7 +95,7 @@ Status EvaluateNest(const MappingProblem& problem, const Hardware& hardware,
                     Diagnostic* diagnostic) {
   SLUICE_TRY(CheckNest(problem, hardware, nest, options.resident, diagnostic));
   AccessCounts counts;
-  SLUICE_TRY(CountAccesses(problem, hardware, nest, options.form, options.resident,
+  SLUICE_TRY(CountAccesses(problem, hardware, nest, {options.form, options.resident},
                            &counts, diagnostic));
   CostOfCounts(problem, hardware, counts, cost);
   return Status::kOk;

@@ -127,9 +127,9 @@ int64_t OperationCount(const MappingProblem& problem) {
   return count;
 }
 
-MappingProblem ConvProblem(int64_t n, int64_t k, int64_t c, int64_t p, int64_t q,
-                           int64_t r, int64_t s, int32_t stride, uint32_t bytes) {
+MappingProblem ConvProblem(const ConvExtents& conv) {
   MappingProblem problem = {};
+  const auto [n, k, c, p, q, r, s, stride, bytes] = conv;
   const int64_t extent[kDims] = {n, k, c, p, q, r, s, 1};
   for (int d = 0; d < kDims; ++d) problem.extent[d] = extent[d];
   problem.stride[0] = problem.stride[1] = stride;
@@ -141,12 +141,14 @@ MappingProblem ConvProblem(int64_t n, int64_t k, int64_t c, int64_t p, int64_t q
 }
 
 MappingProblem GemmProblem(int64_t g, int64_t m, int64_t k, int64_t c, uint32_t bytes) {
-  MappingProblem problem = ConvProblem(1, k, c, m, 1, 1, 1, 1, bytes);
+  MappingProblem problem = ConvProblem({1, k, c, m, 1, 1, 1, 1, bytes});
   problem.extent[kDimG] = g;
   return problem;
 }
 
-Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
+namespace {
+
+Status CheckExtents(const MappingProblem& problem, Diagnostic* diagnostic) {
   constexpr char kLetters[] = "NKCPQRSG";
   int64_t work = 1;
   for (int d = 0; d < kDims; ++d) {
@@ -169,17 +171,11 @@ Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
           .Text(" operations");
     }
   }
-  for (int axis = 0; axis < 2; ++axis) {
-    if (problem.stride[axis] < 1 || problem.dilation[axis] < 1) {
-      return Fail(diagnostic, Status::kBadInput, "mapping")
-          .Text("stride ")
-          .Number(problem.stride[axis])
-          .Text(" and dilation ")
-          .Number(problem.dilation[axis])
-          .Text(" must be at least 1");
-    }
-  }
-  // The input may be larger than the work when strides skip most of it.
+  return Status::kOk;
+}
+
+// The input may be larger than the work when strides skip most of it.
+Status CheckInputSize(const MappingProblem& problem, Diagnostic* diagnostic) {
   int64_t words = problem.extent[kDimN];
   for (int axis = 0; axis < 2; ++axis) {
     int64_t span = 0, taps = 0, more = 0;
@@ -199,6 +195,24 @@ Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
         .Number(kMaxOperations)
         .Text(" words");
   }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckExtents(problem, diagnostic));
+  for (int axis = 0; axis < 2; ++axis) {
+    if (problem.stride[axis] < 1 || problem.dilation[axis] < 1) {
+      return Fail(diagnostic, Status::kBadInput, "mapping")
+          .Text("stride ")
+          .Number(problem.stride[axis])
+          .Text(" and dilation ")
+          .Number(problem.dilation[axis])
+          .Text(" must be at least 1");
+    }
+  }
+  SLUICE_TRY(CheckInputSize(problem, diagnostic));
   if (!Has(problem, kInput) || !Has(problem, kOutput)) {
     return Fail(diagnostic, Status::kBadInput, "mapping")
         .Text("input and output must be present");
@@ -278,10 +292,11 @@ bool SetNest(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
 
 }  // namespace
 
-Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
-                     int32_t channels, uint32_t accumulator_bytes,
-                     MappingProblem* problem, Diagnostic* diagnostic) {
-  *problem = ConvProblem(tile[0], tile[3], 1, tile[1], tile[2], 1, 1, 1, 1);
+Status ProblemOfTile(const Graph& graph, const LayerTile& part,
+                     uint32_t accumulator_bytes, MappingProblem* problem,
+                     Diagnostic* diagnostic) {
+  const auto& [layer, tile, channels] = part;
+  *problem = ConvProblem({tile[0], tile[3], 1, tile[1], tile[2], 1, 1, 1, 1});
   SetWidths(graph, layer, accumulator_bytes, problem);
   const OpTraits& traits = TraitsOf(layer);
   const int64_t all = AccumulatedChannels(graph, layer);
@@ -309,7 +324,7 @@ Status ProblemOfLayer(const Graph& graph, uint32_t index, uint32_t accumulator_b
                       MappingProblem* problem, Diagnostic* diagnostic) {
   const Layer& layer = graph.layers[index];
   const Status status =
-      ProblemOfTile(graph, layer, graph.tensors[layer.outputs[0]].extent, 0,
+      ProblemOfTile(graph, {layer, graph.tensors[layer.outputs[0]].extent, 0},
                     accumulator_bytes, problem, diagnostic);
   if (status != Status::kOk) diagnostic->layer = index;
   return status;

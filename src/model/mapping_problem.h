@@ -89,9 +89,14 @@ inline int64_t InnerBytes(const MappingProblem& problem, uint32_t operand) {
 
 int64_t OperationCount(const MappingProblem& problem);  // MACs or vector operations
 
-// The 'operands' of one width `bytes` everywhere, partial sums included.
-MappingProblem ConvProblem(int64_t n, int64_t k, int64_t c, int64_t p, int64_t q,
-                           int64_t r, int64_t s, int32_t stride, uint32_t bytes);
+// A convolution of three operands, all of `bytes` wide everywhere, partial sums
+// included.
+struct ConvExtents {
+  int64_t n, k, c, p, q, r, s;
+  int32_t stride;
+  uint32_t bytes;
+};
+MappingProblem ConvProblem(const ConvExtents& conv);
 // m x k outputs, sums over c, g times.
 MappingProblem GemmProblem(int64_t g, int64_t m, int64_t k, int64_t c, uint32_t bytes);
 
@@ -101,9 +106,14 @@ Status ProblemOfLayer(const Graph& graph, uint32_t layer, uint32_t accumulator_b
 // A tile of it: output extents N H W K, and of how many channels it sums (0: all). A
 // part of the sum stays as wide as a partial sum. `layer` may be as lowering executes
 // it.
-Status ProblemOfTile(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
-                     int32_t channels, uint32_t accumulator_bytes,
-                     MappingProblem* problem, Diagnostic* diagnostic);
+struct LayerTile {
+  const Layer& layer;
+  const int32_t* extent;  // kAxes
+  int32_t channels;
+};
+Status ProblemOfTile(const Graph& graph, const LayerTile& part,
+                     uint32_t accumulator_bytes, MappingProblem* problem,
+                     Diagnostic* diagnostic);
 
 // Equal problems have equal hashes and the same best mapping.
 uint64_t HashProblem(const MappingProblem& problem);

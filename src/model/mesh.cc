@@ -54,15 +54,22 @@ int64_t OffsetOf(const int32_t factor[kDims], const uint8_t order[kDims],
 
 // Links from the nearest sharer, whose first sits at `low`, to every node of the
 // stretch, summed.
-int64_t LinksFromStretch(int64_t low, const int32_t factor[kDims],
-                         const uint8_t order[kDims], uint32_t operand, int32_t sharers,
-                         const int64_t* offsets, const AxisEnd& end) {
+struct Sharers {
+  const int32_t* factor;  // kDims
+  const uint8_t* order;   // kDims
+  uint32_t operand;
+  int32_t count;
+  const int64_t* offset;  // of the first kMostSharers
+};
+int64_t LinksFromStretch(int64_t low, const Sharers& sharers, const AxisEnd& end) {
   int64_t sum = 0;
   for (int64_t from = end.begin; from < int64_t{end.begin} + end.extent; ++from) {
     int64_t least = INT64_MAX;
-    for (int32_t i = 0; i < sharers; ++i) {
+    for (int32_t i = 0; i < sharers.count; ++i) {
       const int64_t at =
-          low + (i < kMostSharers ? offsets[i] : OffsetOf(factor, order, operand, i));
+          low + (i < kMostSharers
+                     ? sharers.offset[i]
+                     : OffsetOf(sharers.factor, sharers.order, sharers.operand, i));
       least = Min(least, at < from ? from - at : at - from);
     }
     sum += least;
@@ -115,9 +122,9 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
     const int64_t low = int64_t{begin} + position;
     const int64_t high = low + reach;
     const bool edges = end.kind == AxisEnd::kEdges;
+    const Sharers sharers = {factor, order, operand, path.sharers, offsets};
     sum += static_cast<double>(edges ? Min(low, edge - high)
-                                     : LinksFromStretch(low, factor, order, operand,
-                                                        path.sharers, offsets, end));
+                                     : LinksFromStretch(low, sharers, end));
     groups += edges ? 1 : int64_t{end.extent};
   }
   path.to_end = sum / static_cast<double>(groups);
@@ -335,16 +342,22 @@ int64_t WordsOfParts(const MappingProblem& problem, const NodeSplit& split,
   return words;
 }
 
+// A nest as it runs on the mesh; its split leaves out nodes without work.
+struct NestOnMesh {
+  MeshCase mesh;
+  const LoopNest& whole;  // all nodes', outermost level included
+  const int64_t* passes;  // kDims
+  uint32_t pad;           // the level of the scratchpads
+};
+
 // What a kept operand costs on its way in or out: adds to the counts; returns pJ of
 // links, and of reads of other nodes' scratchpads in *source_pj.
-double MoveKept(const MappingProblem& problem, const Hardware& hardware,
-                const NodeRegion& region, const NodeSplit& split,
-                const LayerTerms& terms, const int64_t passes[kDims], uint32_t operand,
-                const OperandPath& path, uint32_t outermost, AccessCounts* counts,
-                double* source_pj) {
-  const uint32_t pad = outermost - 2;
+double MoveKept(const NestOnMesh& run, uint32_t operand, const OperandPath& path,
+                AccessCounts* counts, double* source_pj) {
+  const auto& [problem, hardware, region, split, terms] = run.mesh;
+  const uint32_t outermost = run.whole.levels - 1, pad = run.pad;
   const int64_t once = TileWords(problem, operand, problem.extent);
-  const int64_t words = WordsOfParts(problem, split, passes, operand);
+  const int64_t words = WordsOfParts(problem, split, run.passes, operand);
   const double links_pj = static_cast<double>(words) * path.links *
                           LinkPj(hardware, InnerBytes(problem, operand));
   if (operand == kOutput) {
@@ -389,27 +402,34 @@ int64_t RoundsOf(const LoopNest& whole, uint32_t pad, uint32_t operand, bool kep
 
 // Adds the rounds to the counts; the first of every stay replaces a delivery to all.
 // Returns pJ of links.
-double Rotate(const MappingProblem& problem, const Hardware& hardware,
-              const NodeSplit& split, const LoopNest& whole,
-              const int64_t passes[kDims], uint32_t pad, uint32_t operand, bool kept,
+double Rotate(const NestOnMesh& run, uint32_t operand, bool kept,
               const OperandPath& path, AccessCounts* counts) {
   if (path.sharers == 1) return 0;
-  const int64_t words = WordsOfParts(problem, split, passes, operand);
-  const int64_t all = words * RoundsOf(whole, pad, operand, kept, path.sharers);
+  const MappingProblem& problem = run.mesh.problem;
+  const uint32_t pad = run.pad;
+  const int64_t words = WordsOfParts(problem, run.mesh.split, run.passes, operand);
+  const int64_t all = words * RoundsOf(run.whole, pad, operand, kept, path.sharers);
   const int64_t more =
       Max(int64_t{0}, all - counts->writes[pad][operand] / path.sharers);
   counts->reads[pad][operand] += all * (path.sharers - 1);
   counts->writes[pad][operand] += more * (path.sharers - 1);
   return static_cast<double>(more) * path.between *
-         LinkPj(hardware, InnerBytes(problem, operand));
+         LinkPj(run.mesh.hardware, InnerBytes(problem, operand));
 }
 
+// One node's part of one pass.
+struct NestOnNode {
+  const MappingProblem& part;
+  const LoopNest& nest;
+  const int64_t* passes;  // kDims
+};
+
 // Bytes in the scratchpad of the node that has most.
-Status ScratchpadBytes(const MappingProblem& part, const LoopNest& nest,
-                       const int64_t passes[kDims], const CostOptions& options,
+Status ScratchpadBytes(const NestOnNode& node, const CostOptions& options,
                        const OperandPath path[kOperands], int64_t* sum,
                        Diagnostic* diagnostic) {
   int64_t bytes[kOperands];
+  const auto& [part, nest, passes] = node;
   SLUICE_TRY(
       LevelBytes(part, nest, nest.levels - 2, options.resident, bytes, diagnostic));
   if ((options.resident >> kWeight & 1) != 0) {
@@ -430,65 +450,39 @@ int64_t BytesOf(const MappingProblem& problem, const int64_t words[kOperands]) {
   return bytes;
 }
 
-}  // namespace
-
-Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
-                      const NodeRegion& region, const NodeSplit& split,
-                      const LoopNest& nest, const LayerTerms& terms,
-                      const CostOptions& options, MeshCost* cost,
-                      Diagnostic* diagnostic) {
-  MeshMachine machine;
-  SLUICE_TRY(MakeMeshMachine(hardware, region, &machine, diagnostic));
-  int64_t passes[kDims];
-  SLUICE_TRY(PassesOf(problem, terms, passes, diagnostic));
-  const MappingProblem pass = PassOf(problem, passes);
-  NodeSplit used = split;
-  const LoopNest whole = OnMesh(pass, passes, nest, &used);
-  const uint32_t outermost = nest.levels, scratchpad = nest.levels - 2;
-  const uint32_t kept = options.resident;
-  OperandPath path[kOperands];
-  FindPaths(hardware, region, used, terms, path);
-  SLUICE_TRY(ScratchpadBytes(PartOf(pass, split), nest, passes, options, path,
-                             &cost->scratchpad_bytes, diagnostic));
-  const int64_t capacity = hardware.levels[scratchpad].capacity_bytes;
-  if (capacity != 0 && cost->scratchpad_bytes > capacity) {
-    return Fail(diagnostic, Status::kInfeasible, "mesh")
-        .Text("a node's part needs ")
-        .Number(cost->scratchpad_bytes)
-        .Text(" bytes of its scratchpad, which has ")
-        .Number(capacity)
-        .Bytes(static_cast<uint64_t>(cost->scratchpad_bytes),
-               static_cast<uint64_t>(capacity));
-  }
-  // What is handed round has been checked; the nest's tile is that of all sharers.
-  if (options.rotated != 0) machine.levels[scratchpad].capacity_bytes = 0;
-  SLUICE_TRY(CheckNest(problem, machine.hardware, whole, kept, diagnostic));
-  AccessCounts counts;
-  SLUICE_TRY(CountAccesses(problem, machine.hardware, whole, options.form, kept,
-                           &counts, diagnostic));
-  cost->noc_pj = 0;
-  double source_pj = 0;
+// Adds what links and other nodes' scratchpads cost; the rest is in the counts.
+// *source_pj: of reads of other nodes' scratchpads.
+double MoveOperands(const NestOnMesh& run, const CostOptions& options,
+                    const OperandPath path[kOperands], AccessCounts* counts,
+                    double* source_pj) {
+  const MappingProblem& problem = run.mesh.problem;
+  const Hardware& hardware = run.mesh.hardware;
+  const uint32_t kept = options.resident, outermost = run.whole.levels - 1;
+  double noc_pj = 0;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!Has(problem, v)) continue;
     if ((kept >> v & 1) != 0) {
-      cost->noc_pj += MoveKept(problem, hardware, region, used, terms, passes, v,
-                               path[v], outermost, &counts, &source_pj);
+      noc_pj += MoveKept(run, v, path[v], counts, source_pj);
       continue;
     }
     // Words that travel together: outputs once per group (their sum), the others once
     // per set of sharers.
     const double words = v == kOutput
-                             ? static_cast<double>(counts.transfers[outermost][v])
-                             : static_cast<double>(counts.writes[scratchpad][v]) /
+                             ? static_cast<double>(counts->transfers[outermost][v])
+                             : static_cast<double>(counts->writes[run.pad][v]) /
                                    static_cast<double>(path[v].sharers);
-    cost->noc_pj += words * path[v].links * LinkPj(hardware, InnerBytes(problem, v));
+    noc_pj += words * path[v].links * LinkPj(hardware, InnerBytes(problem, v));
   }
   for (uint32_t v = 0; v < kOutput; ++v) {
     if (!Has(problem, v) || (options.rotated >> v & 1) == 0) continue;
-    cost->noc_pj += Rotate(problem, hardware, used, whole, passes, scratchpad, v,
-                           (kept >> v & 1) != 0, path[v], &counts);
+    noc_pj += Rotate(run, v, (kept >> v & 1) != 0, path[v], counts);
   }
-  CostOfCounts(problem, machine.hardware, counts, &cost->layer);
+  return noc_pj;
+}
+
+// Energy, cycles and bytes by place, from the layer's cost and the counts.
+void DivideCost(const MappingProblem& problem, uint32_t scratchpad, uint32_t outermost,
+                double source_pj, const AccessCounts& counts, MeshCost* cost) {
   LayerCost& layer = cost->layer;
   layer.energy_pj += cost->noc_pj;
   layer.energy_pj += source_pj;
@@ -507,6 +501,48 @@ Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
       counts.final_writes *
           (int64_t{problem.element_bytes[kOutput]} - int64_t{problem.partial_bytes});
   cost->nodes = counts.instances[scratchpad];
+}
+
+}  // namespace
+
+Status EvaluateOnMesh(const MeshCase& mesh, const LoopNest& nest,
+                      const CostOptions& options, MeshCost* cost,
+                      Diagnostic* diagnostic) {
+  const auto& [problem, hardware, region, split, terms] = mesh;
+  MeshMachine machine;
+  SLUICE_TRY(MakeMeshMachine(hardware, region, &machine, diagnostic));
+  int64_t passes[kDims];
+  SLUICE_TRY(PassesOf(problem, terms, passes, diagnostic));
+  const MappingProblem pass = PassOf(problem, passes);
+  NodeSplit used = split;
+  const LoopNest whole = OnMesh(pass, passes, nest, &used);
+  const uint32_t outermost = nest.levels, scratchpad = nest.levels - 2;
+  OperandPath path[kOperands];
+  FindPaths(hardware, region, used, terms, path);
+  SLUICE_TRY(ScratchpadBytes({PartOf(pass, split), nest, passes}, options, path,
+                             &cost->scratchpad_bytes, diagnostic));
+  const int64_t capacity = hardware.levels[scratchpad].capacity_bytes;
+  if (capacity != 0 && cost->scratchpad_bytes > capacity) {
+    return Fail(diagnostic, Status::kInfeasible, "mesh")
+        .Text("a node's part needs ")
+        .Number(cost->scratchpad_bytes)
+        .Text(" bytes of its scratchpad, which has ")
+        .Number(capacity)
+        .Bytes(static_cast<uint64_t>(cost->scratchpad_bytes),
+               static_cast<uint64_t>(capacity));
+  }
+  // What is handed round has been checked; the nest's tile is that of all sharers.
+  if (options.rotated != 0) machine.levels[scratchpad].capacity_bytes = 0;
+  SLUICE_TRY(CheckNest(problem, machine.hardware, whole, options.resident, diagnostic));
+  AccessCounts counts;
+  SLUICE_TRY(CountAccesses(problem, machine.hardware, whole,
+                           {options.form, options.resident}, &counts, diagnostic));
+  double source_pj = 0;
+  const NestOnMesh run = {
+      {problem, hardware, region, used, terms}, whole, passes, scratchpad};
+  cost->noc_pj = MoveOperands(run, options, path, &counts, &source_pj);
+  CostOfCounts(problem, machine.hardware, counts, &cost->layer);
+  DivideCost(problem, scratchpad, outermost, source_pj, counts, cost);
   return Status::kOk;
 }
 

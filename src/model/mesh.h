@@ -147,6 +147,15 @@ struct MeshCost {
   int64_t scratchpad_bytes;  // of the fullest node
 };
 
+// A layer on a region of a mesh.
+struct MeshCase {
+  const MappingProblem& problem;
+  const Hardware& hardware;
+  const NodeRegion& region;
+  const NodeSplit& split;
+  const LayerTerms& terms;
+};
+
 // `nest` is that of one node's part of one pass. Nodes that it leaves without work
 // (array steps may reach beyond a part) are given up. options.resident: operands kept
 // whole in the scratchpads: those of KeptOperands at least; weights: of all passes,
@@ -156,9 +165,7 @@ struct MeshCost {
 // operand in the scratchpad tell the parts apart; every loop outside these is one more
 // round, over links between the sharers, a read and a write of a scratchpad each.
 // kInfeasible with bytes where these do not fit beside the nest.
-Status EvaluateOnMesh(const MappingProblem& problem, const Hardware& hardware,
-                      const NodeRegion& region, const NodeSplit& split,
-                      const LoopNest& nest, const LayerTerms& terms,
+Status EvaluateOnMesh(const MeshCase& mesh, const LoopNest& nest,
                       const CostOptions& options, MeshCost* cost,
                       Diagnostic* diagnostic);
 

@@ -6,8 +6,8 @@
 //          bytes; MACs and vector operations.
 // Errors   kOutOfMemory.
 // Cost     linear in layers and edges; scratch some 40 bytes per tensor.
-// Source   own. Backwards from outputs and states; what is not sure is not counted: of
-//          two lattices the larger one stands for both.
+// Source   own. The walk goes backwards from outputs and states and counts only what is
+//          certain: of two lattices of one tensor it keeps the larger.
 #ifndef SLUICE_MODEL_NEEDS_H_
 #define SLUICE_MODEL_NEEDS_H_
 

@@ -463,18 +463,18 @@ ParseResult Parser::Emit(const GroupNotation& notation, const Group& group, int3
   return ParseResult::kOk;
 }
 
-DramTensor* Parser::Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                         TransferKind kind, int64_t bytes, TileList* list) {
+DramTensor* Parser::Push(const Group& group, const TileAt& at, TransferKind kind,
+                         int64_t bytes, TileList* list) {
   if (list->transfers == list->transfer.size()) return nullptr;
   DramTensor* t = &list->transfer[list->transfers++];
   t->bytes = bytes;
   t->held = Held(bytes, 1);
   t->cycles = DramCycles(*problem_, bytes);
-  t->use = p;
-  t->end = p + 1;
+  t->use = at.p;
+  t->end = at.p + 1;
   t->group_end = fusion_end_[group.fusion];
-  t->tile = k;
-  t->layer = layer;
+  t->tile = at.k;
+  t->layer = at.layer;
   t->source = kNone;
   t->previous = kNone;
   t->after = kNone;
@@ -500,7 +500,7 @@ bool Parser::EmitWeights(const Group& group, uint32_t layer, int32_t k, int32_t 
   const int64_t part = sliced ? box.end[3] - box.begin[3] : l.extent[3];
   const int64_t parameters = l.parameter_bytes * part / l.extent[3];
   const int64_t bytes = l.weight_bytes * part / l.extent[3];
-  DramTensor* t = Push(group, layer, k, p, kLoadWeight, bytes, list);
+  DramTensor* t = Push(group, {layer, k, p}, kLoadWeight, bytes, list);
   if (t == nullptr) return false;
   if (parameters != 0) {
     t->held = Held(parameters, 4);
@@ -592,7 +592,7 @@ bool Parser::EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_
       ShareLoad(edge, element, box, p, list)) {
     return true;
   }
-  DramTensor* t = Push(group, layer, k, p, kLoadInput, Elements(box) * element, list);
+  DramTensor* t = Push(group, {layer, k, p}, kLoadInput, Elements(box) * element, list);
   if (t == nullptr) return false;
   t->held = Held(t->bytes, element);
   t->source = source;
@@ -633,7 +633,7 @@ bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
     }
   }
   if (!reach.store) return true;
-  DramTensor* t = Push(group, layer, k, p, kStore, bytes, list);
+  DramTensor* t = Push(group, {layer, k, p}, kStore, bytes, list);
   if (t == nullptr) return false;
   t->held = whole && k + 1 < group.tiles ? 0 : list->ofmap_bytes[p];
   t->end = end;

@@ -201,8 +201,13 @@ class Parser {
                  int32_t p, TileList* list);
   bool EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
                  TileList* list);
-  DramTensor* Push(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                   TransferKind kind, int64_t bytes, TileList* list);
+  struct TileAt {
+    uint32_t layer;
+    int32_t k;  // of the layer's tiles
+    int32_t p;  // of all
+  };
+  DramTensor* Push(const Group& group, const TileAt& at, TransferKind kind,
+                   int64_t bytes, TileList* list);
   uint32_t LoadBox(uint32_t edge, uint32_t layer, CutBox* box) const;
   bool ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32_t p,
                  TileList* list);

@@ -56,141 +56,21 @@ struct Segment {
   bool joined;                        // its writers are some that join
 };
 
-// Every scratchpad as a list of disjoint segments in address order. A write makes one
-// segment of all it covers, so a list stays about as long as there are live buffers.
-class Ranges {
+// Sets of the last accesses of engines, as lists in one table.
+class PastSets {
  public:
-  explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
-  Status Init(Arena* arena, uint32_t nodes) {
-    SLUICE_TRY(arena->Allocate(nodes, &heads_));
-    for (uint32_t& head : heads_) head = kNone;
-    return Status::kOk;
-  }
+  explicit PastSets(Arena* arena) : pasts_(arena) {}
 
-  // Joins what an access of `range` must wait for into *needed and records the access
-  // as the count-th step of `engine`.
-  Status Access(uint32_t node, BufferRange range, bool write, bool joins,
-                uint32_t engine, uint32_t count, Needed* needed) {
-    head_ = &heads_[node];
-    me_ = Past{engine, count, kNone};
-    uint32_t before = kNone;  // last segment in front of the range
-    uint32_t s = *head_;
-    while (s != kNone && segments_[s].end <= range.begin) {
-      before = s;
-      s = segments_[s].next;
-    }
-    if (s != kNone && segments_[s].begin < range.begin) {
-      SLUICE_TRY(Split(s, range.begin));
-      before = s;
-      s = segments_[s].next;
-    }
-    return write && !joins ? Write(range, before, s, needed)
-                           : Touch(range, before, s, write, needed);
-  }
+  const Past& operator[](uint32_t i) const { return pasts_[i]; }
+  Past& operator[](uint32_t i) { return pasts_[i]; }
 
- private:
-  // Everything in the range becomes one segment whose only history is this write: it
-  // waits for all earlier accesses, so it stands for them.
-  Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
-    while (s != kNone && segments_[s].begin < range.end) {
-      if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
-      SLUICE_TRY(Follow(segments_[s].writers, needed));
-      SLUICE_TRY(Follow(segments_[s].readers, needed));
-      const uint32_t next = segments_[s].next;
-      Unlink(before, s);
-      s = next;
-    }
-    uint32_t whole = kNone;
-    SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
-    return Raise(&segments_[whole].writers);
-  }
-
-  // Whether a write that joins would be the first of its kind in all of the range, in
-  // more than one segment.
-  bool Starts(BufferRange range, uint32_t s) const {
-    uint32_t n = 0;
-    for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {
-      const Segment& segment = segments_[s];
-      if (segment.end > range.end) return false;
-      if (segment.readers == kNone && segment.joined) return false;
-    }
-    return n > 1;
-  }
-
-  // A read, or a write that joins others.
-  Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
-               Needed* needed) {
-    if (write && Starts(range, s)) {
-      // One segment again, so that lists do not grow with what was there before.
-      uint32_t all = kNone;
-      while (s != kNone && segments_[s].begin < range.end) {
-        SLUICE_TRY(Copy(segments_[s].writers, &all));
-        SLUICE_TRY(Copy(segments_[s].readers, &all));
-        const uint32_t next = segments_[s].next;
-        Unlink(before, s);
-        s = next;
-      }
-      uint32_t whole = kNone;
-      SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
-      segments_[whole].before = all;
-      segments_[whole].joined = true;
-      SLUICE_TRY(Follow(all, needed));
-      return Raise(&segments_[whole].writers);
-    }
-    for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
-      if (s == kNone || segments_[s].begin > at) {
-        // Never written: keep the reader, so that a later write waits for it.
-        const uint32_t end =
-            s == kNone ? range.end : Min(segments_[s].begin, range.end);
-        SLUICE_TRY(Insert(before, at, end, &s));
-      } else if (segments_[s].end > range.end) {
-        SLUICE_TRY(Split(s, range.end));
-      }
-      Segment* segment = &segments_[s];
-      if (!write) {
-        SLUICE_TRY(Follow(segment->writers, needed));
-        SLUICE_TRY(Raise(&segment->readers));
-      } else {
-        bool again = false;
-        SLUICE_TRY(Join(segment, &again));
-        if (!again) SLUICE_TRY(Follow(segments_[s].before, needed));
-      }
-      before = s;
-      s = segments_[s].next;
-    }
-    return Status::kOk;
-  }
-
-  // After a read, or a write that did not join, all of that is what is to be followed.
-  // *again: the engine has joined already, and followed it then.
-  Status Join(Segment* segment, bool* again) {
-    if (segment->readers != kNone || !segment->joined) {
-      segment->joined = true;
-      Give(&segment->before);
-      segment->before = segment->writers;
-      segment->writers = kNone;
-      for (uint32_t r = segment->readers; r != kNone; r = pasts_[r].next) {
-        const Past past = pasts_[r];
-        SLUICE_TRY(Raise(&segment->before, past));
-      }
-      Give(&segment->readers);
-    }
-    for (uint32_t w = segment->writers; w != kNone; w = pasts_[w].next) {
-      if (pasts_[w].engine != me_.engine) continue;
-      pasts_[w].count = me_.count;
-      *again = true;
-      return Status::kOk;
-    }
-    return Add(&segment->writers, me_);
-  }
-
+  // Joins a set into what is to be waited for.
   Status Follow(uint32_t set, Needed* needed) {
     for (; set != kNone; set = pasts_[set].next) {
       SLUICE_TRY(needed->Raise(pasts_[set].engine, pasts_[set].count));
     }
     return Status::kOk;
   }
-  Status Raise(uint32_t* set) { return Raise(set, me_); }
   Status Raise(uint32_t* set, const Past& past) {
     for (uint32_t i = *set; i != kNone; i = pasts_[i].next) {
       if (pasts_[i].engine != past.engine) continue;
@@ -220,6 +100,156 @@ class Ranges {
     }
   }
 
+  // Joins a set into another.
+  Status Copy(uint32_t set, uint32_t* out) {
+    for (; set != kNone; set = pasts_[set].next) {
+      const Past past = pasts_[set];
+      SLUICE_TRY(Raise(out, past));
+    }
+    return Status::kOk;
+  }
+
+ private:
+  Vector<Past> pasts_;
+  uint32_t free_past_ = kNone;
+};
+
+// The count-th step of an engine reads or writes a range of a node's scratchpad.
+struct RangeAccess {
+  uint32_t node;
+  BufferRange range;
+  bool write, joins;
+  uint32_t engine, count;
+};
+
+// Every scratchpad as a list of disjoint segments in address order. A write makes one
+// segment of all it covers, so a list stays about as long as there are live buffers.
+class Ranges {
+ public:
+  explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
+  Status Init(Arena* arena, uint32_t nodes) {
+    SLUICE_TRY(arena->Allocate(nodes, &heads_));
+    for (uint32_t& head : heads_) head = kNone;
+    return Status::kOk;
+  }
+
+  // Joins what an access must wait for into *needed and records it.
+  Status Access(const RangeAccess& access, Needed* needed) {
+    const BufferRange range = access.range;
+    head_ = &heads_[access.node];
+    me_ = Past{access.engine, access.count, kNone};
+    uint32_t before = kNone;  // last segment in front of the range
+    uint32_t s = *head_;
+    while (s != kNone && segments_[s].end <= range.begin) {
+      before = s;
+      s = segments_[s].next;
+    }
+    if (s != kNone && segments_[s].begin < range.begin) {
+      SLUICE_TRY(Split(s, range.begin));
+      before = s;
+      s = segments_[s].next;
+    }
+    return access.write && !access.joins
+               ? Write(range, before, s, needed)
+               : Touch(range, before, s, access.write, needed);
+  }
+
+ private:
+  // Everything in the range becomes one segment whose only history is this write: it
+  // waits for all earlier accesses, so it stands for them.
+  Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
+    while (s != kNone && segments_[s].begin < range.end) {
+      if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
+      SLUICE_TRY(pasts_.Follow(segments_[s].writers, needed));
+      SLUICE_TRY(pasts_.Follow(segments_[s].readers, needed));
+      const uint32_t next = segments_[s].next;
+      Unlink(before, s);
+      s = next;
+    }
+    uint32_t whole = kNone;
+    SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
+    return pasts_.Raise(&segments_[whole].writers, me_);
+  }
+
+  // Whether a write that joins would be the first of its kind in all of the range, in
+  // more than one segment.
+  bool Starts(BufferRange range, uint32_t s) const {
+    uint32_t n = 0;
+    for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {
+      const Segment& segment = segments_[s];
+      if (segment.end > range.end) return false;
+      if (segment.readers == kNone && segment.joined) return false;
+    }
+    return n > 1;
+  }
+
+  // A read, or a write that joins others.
+  Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
+               Needed* needed) {
+    if (write && Starts(range, s)) {
+      // One segment again, so that lists do not grow with what was there before.
+      uint32_t all = kNone;
+      while (s != kNone && segments_[s].begin < range.end) {
+        SLUICE_TRY(pasts_.Copy(segments_[s].writers, &all));
+        SLUICE_TRY(pasts_.Copy(segments_[s].readers, &all));
+        const uint32_t next = segments_[s].next;
+        Unlink(before, s);
+        s = next;
+      }
+      uint32_t whole = kNone;
+      SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
+      segments_[whole].before = all;
+      segments_[whole].joined = true;
+      SLUICE_TRY(pasts_.Follow(all, needed));
+      return pasts_.Raise(&segments_[whole].writers, me_);
+    }
+    for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
+      if (s == kNone || segments_[s].begin > at) {
+        // Never written: keep the reader, so that a later write waits for it.
+        const uint32_t end =
+            s == kNone ? range.end : Min(segments_[s].begin, range.end);
+        SLUICE_TRY(Insert(before, at, end, &s));
+      } else if (segments_[s].end > range.end) {
+        SLUICE_TRY(Split(s, range.end));
+      }
+      Segment* segment = &segments_[s];
+      if (!write) {
+        SLUICE_TRY(pasts_.Follow(segment->writers, needed));
+        SLUICE_TRY(pasts_.Raise(&segment->readers, me_));
+      } else {
+        bool again = false;
+        SLUICE_TRY(Join(segment, &again));
+        if (!again) SLUICE_TRY(pasts_.Follow(segments_[s].before, needed));
+      }
+      before = s;
+      s = segments_[s].next;
+    }
+    return Status::kOk;
+  }
+
+  // After a read, or a write that did not join, all of that is what is to be followed.
+  // *again: the engine has joined already, and followed it then.
+  Status Join(Segment* segment, bool* again) {
+    if (segment->readers != kNone || !segment->joined) {
+      segment->joined = true;
+      pasts_.Give(&segment->before);
+      segment->before = segment->writers;
+      segment->writers = kNone;
+      for (uint32_t r = segment->readers; r != kNone; r = pasts_[r].next) {
+        const Past past = pasts_[r];
+        SLUICE_TRY(pasts_.Raise(&segment->before, past));
+      }
+      pasts_.Give(&segment->readers);
+    }
+    for (uint32_t w = segment->writers; w != kNone; w = pasts_[w].next) {
+      if (pasts_[w].engine != me_.engine) continue;
+      pasts_[w].count = me_.count;
+      *again = true;
+      return Status::kOk;
+    }
+    return pasts_.Add(&segment->writers, me_);
+  }
+
   Status Insert(uint32_t before, uint32_t begin, uint32_t end, uint32_t* out) {
     const uint32_t next = before == kNone ? *head_ : segments_[before].next;
     const Segment fresh = {begin, end, kNone, kNone, kNone, next, false};
@@ -236,38 +266,30 @@ class Ranges {
   }
   void Unlink(uint32_t before, uint32_t s) {
     (before == kNone ? *head_ : segments_[before].next) = segments_[s].next;
-    Give(&segments_[s].writers);
-    Give(&segments_[s].readers);
-    Give(&segments_[s].before);
+    pasts_.Give(&segments_[s].writers);
+    pasts_.Give(&segments_[s].readers);
+    pasts_.Give(&segments_[s].before);
     segments_[s].next = free_;
     free_ = s;
-  }
-  Status Copy(uint32_t set, uint32_t* out) {
-    for (; set != kNone; set = pasts_[set].next) {
-      const Past past = pasts_[set];
-      SLUICE_TRY(Raise(out, past));
-    }
-    return Status::kOk;
   }
   // Cuts segment s at `at`; both parts keep its history.
   Status Split(uint32_t s, uint32_t at) {
     uint32_t rest = kNone;
     SLUICE_TRY(Insert(s, at, segments_[s].end, &rest));
-    SLUICE_TRY(Copy(segments_[s].writers, &segments_[rest].writers));
-    SLUICE_TRY(Copy(segments_[s].readers, &segments_[rest].readers));
-    SLUICE_TRY(Copy(segments_[s].before, &segments_[rest].before));
+    SLUICE_TRY(pasts_.Copy(segments_[s].writers, &segments_[rest].writers));
+    SLUICE_TRY(pasts_.Copy(segments_[s].readers, &segments_[rest].readers));
+    SLUICE_TRY(pasts_.Copy(segments_[s].before, &segments_[rest].before));
     segments_[rest].joined = segments_[s].joined;
     segments_[s].end = at;
     return Status::kOk;
   }
 
   Vector<Segment> segments_;
-  Vector<Past> pasts_;
+  PastSets pasts_;
   Span<uint32_t> heads_;  // per node
   uint32_t* head_ = nullptr;
   Past me_ = {};
   uint32_t free_ = kNone;
-  uint32_t free_past_ = kNone;
 };
 
 // What step i needs, from the scratchpad ranges it touches.
@@ -276,7 +298,7 @@ Status NeedsOf(const Program& program, const Step& step, uint32_t engine,
   const auto access = [&](uint32_t node, uint32_t box, bool write) {
     if (box == kNoBox) return Status::kOk;
     const BufferBox& b = program.box(box);
-    return ranges->Access(node, b.range, write, b.joins != 0, engine, count, needed);
+    return ranges->Access({node, b.range, write, b.joins != 0, engine, count}, needed);
   };
   if (step.kind == StepKind::kHost) return Status::kOk;
   if (step.kind != StepKind::kCompute) {
@@ -661,9 +683,9 @@ Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
   return Status::kOk;
 }
 
-Status PredictCycles(const Graph& graph, const Hardware& hardware,
-                     const Program& program, const ProgramWaits& waits, Arena* scratch,
+Status PredictCycles(const ProgramRun& run, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles, Span<int64_t> block_cycles) {
+  const auto& [graph, hardware, program] = run;
   Arena memory(scratch->memory());
   Span<uint32_t> begin;
   SLUICE_TRY(CountEngines(program, &memory, &begin));

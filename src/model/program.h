@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule in full, before it is written as a stream: transfers and tiles in one
-// order that is right when executed one by one, with scratchpad addresses.
+// A complete schedule, before it is written as a stream: all transfers and tiles, with
+// scratchpad addresses. Executed one by one in the order of this list, they are right.
 //
 // The order of steps on each engine is the order in this list. Waits are derived, not
 // decided: DeriveWaits finds the fewest that keep every read after its write and every
 // write after the reads of what it overwrites.
 //
-// Steps are kept densely: a tile or transfer is a form, stored once for all that share
-// it, and what is its own. Add... takes them in full, Tile and Transfer give them back.
+// Steps are stored densely. A form holds what several tiles or transfers have in common
+// and is stored once; each step adds its own numbers. The Add functions take a step in
+// full, tile() and transfer() return it in full.
 //
-// Nodes: a tile runs on one, a transfer names the node it comes from or, when loaded,
-// the top left one of the rectangle that it goes to. Scratchpad addresses are a node's
-// own.
+// Nodes: a tile runs on one node. A STORE or FORWARD names the node that it comes from, a
+// LOAD the top left node of the rectangle that it goes to. Each node has scratchpad
+// addresses of its own.
 //
 // Cost     some 40 bytes per step and its waits where tiles repeat; DeriveWaits
 //          O(steps * ranges that overlap), PredictCycles O(steps + waits). Waits that
@@ -42,8 +43,8 @@ struct BufferBox {
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
   uint8_t dtype;
-  // 1, when written: fills its part of the range beside the writes since the last read,
-  // which it need not follow.
+  // 1: this write is independent of the other writes since the last read and need not
+  // wait for them.
   uint8_t joins;
   uint8_t reserved[2];  // 0: boxes are compared by their bytes
 };
@@ -265,10 +266,16 @@ int64_t BoxBytes(const BufferBox& box);
 // Scratch is taken and given back.
 Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out);
 
+// A program of a graph on a machine.
+struct ProgramRun {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Program& program;
+};
+
 // Cycles until the last step completes, exactly as the stream will execute.
 // block_cycles: of the steps up to the end of each block; empty = not asked for.
-Status PredictCycles(const Graph& graph, const Hardware& hardware,
-                     const Program& program, const ProgramWaits& waits, Arena* scratch,
+Status PredictCycles(const ProgramRun& run, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles, Span<int64_t> block_cycles = {});
 
 }  // namespace sluice

@@ -186,9 +186,9 @@ Status FillBlockCosts(const Hardware& hardware, const Program& program,
   return Status::kOk;
 }
 
-Status FillReport(const Graph& graph, const Hardware& hardware,
-                  const Lowering& lowering, const Program& program, int64_t cycles,
+Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
                   Arena* scratch, sluice_report_t* report) {
+  const auto& [graph, hardware, program] = run;
   ArenaScope scope(scratch);
   Needs needs;
   SLUICE_TRY(FindNeeds(graph, scratch, &needs));

@@ -17,8 +17,7 @@
 
 namespace sluice {
 
-Status FillReport(const Graph& graph, const Hardware& hardware,
-                  const Lowering& lowering, const Program& program, int64_t cycles,
+Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
                   Arena* scratch, sluice_report_t* report);
 
 // Only what the program itself costs: latency, energy, bytes, peak, work. Linear;

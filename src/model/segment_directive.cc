@@ -14,6 +14,7 @@ constexpr size_t kMostText = 96;  // of a level's name
 
 // A name put together in the arena.
 struct NameWriter {
+  Span<const Text> names;  // of the graph's layers
   Arena* arena;
   Status status;
 
@@ -78,23 +79,24 @@ Status PushTensors(const MappingProblem& problem, const Text name[kOperands],
   return Status::kOk;
 }
 
-Status PushMove(const MappingProblem& problem, DirectiveKind kind, int8_t axis,
-                uint32_t dim, int64_t step, int64_t count,
-                Vector<Directive>* directives) {
+// A stack along an axis of the mesh, or an update (axis -1).
+Status PushMove(const MappingProblem& problem, int8_t axis, uint32_t dim, int64_t step,
+                int64_t count, Vector<Directive>* directives) {
   if (count == 1) return Status::kOk;
   Directive directive = {};
-  directive.kind = kind;
+  directive.kind = axis < 0 ? DirectiveKind::kUpdate : DirectiveKind::kStack;
   directive.axis = axis;
-  directive.count = kind == DirectiveKind::kStack ? count : 1;
+  directive.count = axis < 0 ? 1 : count;
   AddMove(problem, &directive, dim, step);
   return directives->Push(directive);
 }
 
 // The three levels of one layer.
 Status WriteLayer(const Segment& segment, uint32_t index, const LayerOnNodes& layer,
-                  Span<const Text> names, NameWriter* writer,
-                  Vector<Directive>* directives, DirectiveLayer* out) {
+                  NameWriter* writer, Vector<Directive>* directives,
+                  DirectiveLayer* out) {
   const MappingProblem& problem = layer.problem;
+  const Span<const Text> names = writer->names;
   const Text own = names[layer.layer];
   const Text inner[kOperands] = {writer->Join(own, ".in"), writer->Join(own, ".w"),
                                  writer->Join(own, ".out")};
@@ -114,8 +116,8 @@ Status WriteLayer(const Segment& segment, uint32_t index, const LayerOnNodes& la
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     for (uint32_t i = 0; i < kDims; ++i) {
       const uint32_t d = layer.split.order[axis][i];
-      SLUICE_TRY(PushMove(problem, DirectiveKind::kStack, static_cast<int8_t>(axis), d,
-                          part.extent[d], layer.split.factor[axis][d], directives));
+      SLUICE_TRY(PushMove(problem, static_cast<int8_t>(axis), d, part.extent[d],
+                          layer.split.factor[axis][d], directives));
     }
   }
   end[1] = directives->size();
@@ -130,8 +132,7 @@ Status WriteLayer(const Segment& segment, uint32_t index, const LayerOnNodes& la
     (*directives)[end[1]] = TensorDirective(problem, kInput, outer[kInput], taken);
   }
   for (uint32_t d = kDims; d-- > 0;) {  // the batch last: outermost
-    SLUICE_TRY(PushMove(problem, DirectiveKind::kUpdate, -1, d, step.extent[d],
-                        passes[d], directives));
+    SLUICE_TRY(PushMove(problem, -1, d, step.extent[d], passes[d], directives));
   }
   end[2] = directives->size();
   SLUICE_TRY(PushTensors(problem, inner, problem.extent, directives));
@@ -329,7 +330,7 @@ Status Connect(const DirectiveProgram& program, uint32_t begin, Segment* segment
 
 Status DirectivesOfSegments(const SegmentSchedule& schedule, Span<const Text> names,
                             Arena* arena, DirectiveProgram* program) {
-  NameWriter writer = {arena, Status::kOk};
+  NameWriter writer = {names, arena, Status::kOk};
   // Nothing may move while slices of it are handed out: 2 axes, 3 levels at most.
   Vector<Directive> directives(arena);
   SLUICE_TRY(directives.Reserve(schedule.order.size() *
@@ -339,7 +340,7 @@ Status DirectivesOfSegments(const SegmentSchedule& schedule, Span<const Text> na
   size_t count = 0;
   for (uint32_t s = 0; s < schedule.segments.size(); ++s) {
     for (const LayerOnNodes& layer : schedule.segments[s].layers) {
-      SLUICE_TRY(WriteLayer(schedule.segments[s], s, layer, names, &writer, &directives,
+      SLUICE_TRY(WriteLayer(schedule.segments[s], s, layer, &writer, &directives,
                             &layers[count++]));
     }
   }

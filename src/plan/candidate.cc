@@ -10,9 +10,9 @@ Status CompleteCandidate(const Graph& graph, const Hardware& hardware, Arena* sc
   Candidate* c = candidate;
   int64_t cycles = 0;
   SLUICE_TRY(DeriveWaits(c->program, scratch, &c->waits));
-  SLUICE_TRY(PredictCycles(graph, hardware, c->program, c->waits, scratch, &cycles,
+  SLUICE_TRY(PredictCycles({graph, hardware, c->program}, c->waits, scratch, &cycles,
                            block_cycles));
-  return FillReport(graph, hardware, c->lowering, c->program, cycles, scratch,
+  return FillReport({graph, hardware, c->program}, c->lowering, cycles, scratch,
                     &c->report);
 }
 

@@ -130,7 +130,7 @@ bool TileCosts::CostOf(void* user, uint32_t layer, const int32_t extent[4],
   MappingProblem tile;
   Diagnostic ignored = {};
   const Status status =
-      ProblemOfTile(costs.graph_, costs.lowering_.executed[layer], extent, channels,
+      ProblemOfTile(costs.graph_, {costs.lowering_.executed[layer], extent, channels},
                     costs.hardware_.accumulator_bytes, &tile, &ignored);
   return status == Status::kOk && costs.mapper_.Cost(tile, out);
 }

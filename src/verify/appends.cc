@@ -86,7 +86,7 @@ Status Follower::TakeRows(AppendProgress* progress, const Inside& found,
     part.extent[axis] = dim.count;
     box.Add(dim.count, dim.twin, dense[axis]);
   }
-  SLUICE_TRY(Demand(memory, box, t, progress->layer, true, "content", "appended rows"));
+  SLUICE_TRY(Take(memory, box, {t, progress->layer, "content", "appended rows"}));
   int64_t elements = 1;
   for (int a = 0; a < kAxes; ++a) elements *= part.extent[a];
   for (const AppendProgress::Part& other : progress->parts) {

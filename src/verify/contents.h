@@ -7,8 +7,8 @@
 // Errors   kRejected "order" when conflicting accesses are not ordered, "content" when
 //          nothing lies where is read; kUnsupported, kOutOfMemory.
 // Cost     about log + pieces touched per access; scratch per live piece and read. What
-//          lies wholly under one later box, or under a run of bytes, is forgotten at
-//          once, so pieces do not pile up over a stream.
+//          lies wholly under one later box, or under a run of bytes, is dropped at
+//          once, so the number of pieces does not grow with the stream.
 // Roots are graph tensors that are not views of others; with T of them, T + t: state t
 // where an append may have changed it; and partial sums: numbers from first_partial on,
 // one per (layer, set of channel ranges), with the coordinates of the layer's output.
@@ -61,7 +61,7 @@ class Contents {
   // What lies there from the start; false in *fresh when something already does.
   Status Preset(uint32_t memory, const Part& part, int64_t base, const int64_t* stride,
                 bool* fresh);
-  // Later accesses belong to this instruction.
+  // The accesses from here on are this instruction's.
   void Enter(const Step& step);
   // After the last instruction: every access is ordered before what follows.
   void EnterEnd() { at_end_ = true; }
@@ -84,7 +84,7 @@ class Contents {
 
  private:
   bool Before(const Piece& piece) const;
-  // The DMA engine alone touches DRAM, always in its own order, unless there is a host.
+  // Without a host, only the DMA engine accesses DRAM, and it does so in its own order.
   bool InDmaOrder(uint32_t memory) const {
     return memory >= judge_->stream.nodes && !judge_->stream.has_host;
   }

@@ -196,20 +196,23 @@ Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
   return Status::kOk;
 }
 
-// The bytes of `box` must be elements of `tensor`, twins in its element index.
-Status Follower::Demand(uint32_t memory, const Box& box, uint32_t tensor,
-                        uint32_t reader, bool record, const char* rule,
-                        const char* role) {
-  if (views_.IsRoot(tensor, reader)) {
-    SLUICE_TRY(DemandRoot(memory, box, tensor, tensor, rule, role));
-  } else {
-    leaves_.Truncate(0);
-    SLUICE_TRY(views_.Resolve(tensor, box, reader, &leaves_));
-    for (const Leaf& leaf : leaves_) {
-      SLUICE_TRY(DemandRoot(memory, leaf.box, leaf.tensor, tensor, rule, role));
-    }
+Status Follower::Demand(uint32_t memory, const Box& box, const Wanted& wanted) {
+  const uint32_t tensor = wanted.tensor;
+  if (views_.IsRoot(tensor, wanted.reader)) {
+    return DemandRoot(memory, box, tensor, tensor, wanted.rule, wanted.role);
   }
-  return record ? contents_.Record(memory, box) : Status::kOk;
+  leaves_.Truncate(0);
+  SLUICE_TRY(views_.Resolve(tensor, box, wanted.reader, &leaves_));
+  for (const Leaf& leaf : leaves_) {
+    SLUICE_TRY(
+        DemandRoot(memory, leaf.box, leaf.tensor, tensor, wanted.rule, wanted.role));
+  }
+  return Status::kOk;
+}
+
+Status Follower::Take(uint32_t memory, const Box& box, const Wanted& wanted) {
+  SLUICE_TRY(Demand(memory, box, wanted));
+  return contents_.Record(memory, box);
 }
 
 // Writes elements [origin, + extents) of a tensor.
@@ -232,8 +235,8 @@ Status Follower::DemandWhole(uint32_t t, const TensorPlace& place) {
   DenseElements(tensor.extent, dense);
   Box box = Box::At(static_cast<int64_t>(place.offset), 0, tensor.element_bytes);
   for (int a = 0; a < kAxes; ++a) box.Add(tensor.extent[a], place.stride[a], dense[a]);
-  return Demand(contents_.MemoryOf(place.region, 0), box, t, kNone, false, "output",
-                "at the end, this place");
+  return Demand(contents_.MemoryOf(place.region, 0), box,
+                {t, kNone, "output", "at the end, this place"});
 }
 
 Status Follower::CheckEnd() {

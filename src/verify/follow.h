@@ -67,9 +67,18 @@ class Follower {
 
  private:
   Status Locate(uint32_t operand, Access* access, bool may_move = false);
-  // reader: layer as which the bytes are read, kNone = at the end.
-  Status Demand(uint32_t memory, const Box& box, uint32_t tensor, uint32_t reader,
-                bool record, const char* rule, const char* role);
+  // What bytes must be: elements of `tensor`, as layer `reader` sees it (kNone: at the
+  // end). rule and role: for the message if they are not.
+  struct Wanted {
+    uint32_t tensor;
+    uint32_t reader;
+    const char* rule;
+    const char* role;
+  };
+  // The bytes of `box` must be that, twins in the tensor's element index.
+  Status Demand(uint32_t memory, const Box& box, const Wanted& wanted);
+  // The same of an instruction's operand: its engine reads them.
+  Status Take(uint32_t memory, const Box& box, const Wanted& wanted);
   Status DemandRoot(uint32_t memory, const Box& box, uint32_t root, uint32_t tensor,
                     const char* rule, const char* role);
   Status DemandWhole(uint32_t tensor, const TensorPlace& place);
@@ -78,6 +87,9 @@ class Follower {
 
   Status Transfer(const sluice_instruction_t& instruction);
   Status CheckRegions(uint8_t opcode, const Access& src, const Access& dst);
+  Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,
+                   uint32_t* root, int64_t* row);
+  uint32_t FindGather(uint32_t table, uint32_t index);
   Status Gather(const sluice_transfer_t& transfer, const Access& src,
                 const Access& dst);
   Status GatherParts(const Access& dst, uint32_t layer, int64_t row, int64_t column);

@@ -403,8 +403,15 @@ bool Shown(double claimed, double shown) {
   return claimed <= shown + kRounding * (shown < 0 ? -shown : shown);
 }
 
+// Of an open split: the least that its middle tiles cost, and what the MACs' feed costs.
+struct OpenSplit {
+  double least_middle;
+  double feed;
+};
+
 Status CheckTiles(Checker* k, const Way& way, const ClaimedSplit& line, int64_t pes,
-                  double least_middle, double feed, Diagnostic* diagnostic) {
+                  const OpenSplit& open_split, Diagnostic* diagnostic) {
+  const double least_middle = open_split.least_middle, feed = open_split.feed;
   const Span<const ClaimedTile> all = k->claim->tiles;
   if (line.tile_count > all.size() - k->next_tile) {
     return Reject(diagnostic, "tile", "the proof ends within a split");
@@ -471,7 +478,7 @@ Status CheckSplit(Checker* k, const Way& way, const ClaimedSplit& line, int64_t 
                ? Status::kOk
                : Reject(diagnostic, "excess", "a closed split lists inner tiles");
   }
-  return CheckTiles(k, way, line, pes, middle, feed, diagnostic);
+  return CheckTiles(k, way, line, pes, {middle, feed}, diagnostic);
 }
 
 Status CheckOpenBranch(Checker* k, const Way& way, const ClaimedBranch& line,

@@ -20,8 +20,8 @@ struct Piece {
   Frame frame;
   Box box;    // same bytes; reads need not be nested, so they have no frame
   Rows rows;  // of the box
-  // What may still show of it lies in here: elsewhere later writes lie over it. Changed
-  // by MemoryMap::Clip alone while the piece is in a map.
+  // The bytes that may still be visible lie in here; later writes cover the others. Only
+  // MemoryMap::Clip changes these fields while the piece is in a map.
   int64_t begin, end;
   uint32_t root;  // tensor, or partial sum (contents.h)
   int64_t origin[kAxes];
@@ -32,8 +32,8 @@ struct Piece {
   Piece* next_free;
 };
 
-// The last few pieces written to one memory: what a new one may continue. Several nodes
-// store in turn, so there are more of them then.
+// The last few pieces written to one memory. A new piece may continue one of them.
+// Several nodes store in turn, so more pieces are kept where there are several nodes.
 class RecentPieces {
  public:
   Status Init(Arena* arena, size_t size) { return arena->Allocate(size, &piece_); }
@@ -79,9 +79,9 @@ class MemoryMap {
   explicit MemoryMap(Arena* arena) : arena_(arena), chunks_(arena) {}
   Status Insert(Piece* piece);
   void Remove(Piece* piece);
-  // Leaves of a piece what shows outside of [begin, end): nothing, one end of it, or
-  // both, the upper one as a piece of its own. True in *gone when nothing was left and
-  // the piece was removed.
+  // Keeps of a piece what is visible outside [begin, end): nothing, one end or both
+  // ends. Of two ends, the upper one becomes a piece of its own. *gone: nothing was left,
+  // and the piece was removed.
   Status Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end, PiecePool* pool,
               bool* gone);
   // A piece that shows in just [begin, end) and `is` the one; may miss it.

@@ -68,12 +68,17 @@ struct Window {
   int64_t filter, stride, dilation, before;
 };
 
-// Rows (axis 1) or columns (axis 2) under the windows at `at`, and their pads.
-void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis, int64_t at,
-                int64_t windows, Need* need) {
-  const int64_t first = at * w.stride - w.before;
+// Windows [at, at + count) along an axis.
+struct Windows {
+  int64_t at, count;
+};
+
+// Rows (axis 1) or columns (axis 2) under the windows, and their pads.
+void WindowAxis(const Query& q, const Tensor& in, const Window& w,
+                const Windows& windows, int axis, Need* need) {
+  const int64_t first = windows.at * w.stride - w.before;
   const int64_t end =
-      first + (windows - 1) * w.stride + (w.filter - 1) * w.dilation + 1;
+      first + (windows.count - 1) * w.stride + (w.filter - 1) * w.dilation + 1;
   const int64_t low = Max<int64_t>(first, 0);
   const int64_t high = Min<int64_t>(end, in.extent[axis]);
   if (low >= high) return q.Wrong("the tile lies in padding alone");
@@ -84,7 +89,7 @@ void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis, int
 
 void WindowAxis(const Query& q, const Tensor& in, const Window& w, int axis,
                 Need* need) {
-  WindowAxis(q, in, w, axis, q.origin[axis], q.extent[axis], need);
+  WindowAxis(q, in, w, {q.origin[axis], q.extent[axis]}, axis, need);
 }
 
 int64_t OneIfZero(int64_t v) { return v == 0 ? 1 : v; }
@@ -264,7 +269,7 @@ void WeightGradient(const Query& q) {
     if (q.origin[axis] != 0 || q.extent[axis] != out.extent[axis]) {
       return q.Wrong("a weight gradient's taps must be whole");
     }
-    WindowAxis(q, *in, w, axis, e->origin[axis], e->extent[axis], x);
+    WindowAxis(q, *in, w, {e->origin[axis], e->extent[axis]}, axis, x);
   }
   q.out->work = Product(Product(q.Outputs(), end - begin), error->extent[2]);
 }
@@ -450,13 +455,8 @@ void CheckRanges(const Query& q) {
   }
 }
 
-}  // namespace
-
-void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
-                 const int64_t* origin, const int64_t* extent, TileNeeds* needs) {
-  *needs = TileNeeds{};
-  const Query q = {graph, layer, tile, origin, extent, needs};
-  switch (DeedOf(layer)) {
+void Derive(const Query& q) {
+  switch (DeedOf(q.layer)) {
     case Deed::kConvolution:
     case Deed::kScatter:
       Convolution(q);
@@ -477,7 +477,7 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
       PoolGradient(q);
       break;
     case Deed::kElements:
-      Elements(q, RuleOf(layer).elements);
+      Elements(q, RuleOf(q.layer).elements);
       break;
     case Deed::kTable:
       Lookup(q);
@@ -489,7 +489,7 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
       Norm(q);
       break;
     case Deed::kReduce:
-      WholeAxes(q, static_cast<uint32_t>(layer.attribute(SLUICE_REDUCE_AXES)) & 15);
+      WholeAxes(q, static_cast<uint32_t>(q.layer.attribute(SLUICE_REDUCE_AXES)) & 15);
       break;
     case Deed::kArgmax:
       WholeAxes(q, 8);
@@ -513,6 +513,15 @@ void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& ti
       q.Wrong("no tile computes this op");
       break;
   }
+}
+
+}  // namespace
+
+void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
+                 const int64_t* origin, const int64_t* extent, TileNeeds* needs) {
+  *needs = TileNeeds{};
+  const Query q = {graph, layer, tile, origin, extent, needs};
+  Derive(q);
   CheckRanges(q);
 }
 

@@ -91,8 +91,8 @@ Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
     int64_t dense[kAxes], first = 0;
     DenseElements(tensor.extent, dense);
     for (int a = 0; a < kAxes; ++a) first += need.origin[a] * dense[a];
-    SLUICE_TRY(Demand(node_, access.BoxWith(first, dense), need.tensor, layer_index,
-                      true, "content", need.role));
+    SLUICE_TRY(Take(node_, access.BoxWith(first, dense),
+                    {need.tensor, layer_index, "content", need.role}));
     if (needs.elementwise && !need.throughout && access.base == result.base) {
       *in_place = true;
     }

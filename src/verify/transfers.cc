@@ -79,6 +79,56 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   return CopyTo(transfer, instruction.opcode, dst);
 }
 
+// Finds the tensor that an indexed LOAD takes its index from, and which of its elements
+// numbers the first row.
+Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& index,
+                           uint32_t* root, int64_t* row) {
+  // Row-major position in the index as twin, to see which element numbers which row.
+  int64_t step[kAxes] = {};
+  int64_t count = 1;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    step[a] = count;
+    count *= index.extent[a];
+  }
+  SLUICE_TRY(contents_.Read(contents_.MemoryOf(SLUICE_REGION_GBUF, transfer.dst_node),
+                            index.BoxWith(0, step), true, &parts_));
+  if (parts_.size() == 0 || !contents_.IsTensor(parts_[0].root)) {
+    return Reject(*judge_, "content").Text("the index is no tensor");
+  }
+  *root = parts_[0].root;
+  int64_t dense[kAxes];
+  DenseElements(judge_->graph.tensors[*root].extent, dense);
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    int64_t at = -part.twin;
+    bool same = part.root == *root;
+    for (int a = 0; a < kAxes; ++a) {
+      at += part.origin[a] * dense[a];
+      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+    }
+    if (i == 0) *row = at;
+    if (!same || at != *row) {
+      return Reject(*judge_, "content").Text("the index is not a run of one tensor");
+    }
+  }
+  parts_.Truncate(0);
+  return Status::kOk;
+}
+
+// The GATHER layer that reads this table by this index; kNone if there is none.
+uint32_t Follower::FindGather(uint32_t table, uint32_t index) {
+  const Graph& graph = judge_->graph;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    const Layer& layer = graph.layers[l];
+    if (DeedOf(layer) == Deed::kGather && layer.input(0) != kNone &&
+        layer.input(1) != kNone && views_.BehindReshapes(layer.inputs[0]) == table &&
+        views_.BehindReshapes(layer.inputs[1]) == index) {
+      return l;
+    }
+  }
+  return kNone;
+}
+
 // An indexed LOAD does a GATHER layer's rows [row, ...) columns [column, ...).
 Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
                         const Access& dst) {
@@ -89,36 +139,9 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
       index.elements == dst.extent[2] && dst.extent[0] == 1 && dst.extent[1] == 1 &&
       src.extent[0] == 1 && src.extent[1] == 1 && src.extent[3] == dst.extent[3];
   if (!fits) return Reject(*judge_, "tile").Text("an indexed load of the wrong shape");
-  // Row-major position in the index as twin, to see which element numbers which row.
-  int64_t step[kAxes] = {};
-  int64_t count = 1;
-  for (int a = kAxes - 1; a >= 0; --a) {
-    step[a] = count;
-    count *= index.extent[a];
-  }
-  const Graph& graph = judge_->graph;
-  SLUICE_TRY(contents_.Read(contents_.MemoryOf(SLUICE_REGION_GBUF, transfer.dst_node),
-                            index.BoxWith(0, step), true, &parts_));
-  if (parts_.size() == 0 || !contents_.IsTensor(parts_[0].root)) {
-    return Reject(*judge_, "content").Text("the index is no tensor");
-  }
-  const uint32_t index_root = parts_[0].root;
-  int64_t dense[kAxes], row = 0;
-  DenseElements(graph.tensors[index_root].extent, dense);
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    const Part& part = parts_[i];
-    int64_t at = -part.twin;
-    bool same = part.root == index_root;
-    for (int a = 0; a < kAxes; ++a) {
-      at += part.origin[a] * dense[a];
-      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
-    }
-    if (i == 0) row = at;
-    if (!same || at != row) {
-      return Reject(*judge_, "content").Text("the index is not a run of one tensor");
-    }
-  }
-  parts_.Truncate(0);
+  uint32_t index_root = kNone;
+  int64_t row = 0;
+  SLUICE_TRY(ReadIndex(transfer, index, &index_root, &row));
   const int64_t none[kAxes] = {};
   SLUICE_TRY(contents_.Read(contents_.MemoryOf(src.region, 0), src.BoxWith(0, none),
                             true, &parts_));
@@ -126,30 +149,22 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
     return Reject(*judge_, "content").Text("the source is not one table");
   }
   const Part table = parts_[0];
-  if (graph.tensors[table.root].kind == TensorKind::kState ||
+  const Graph& graph = judge_->graph;
+  const Tensor& t = graph.tensors[table.root];
+  if (t.kind == TensorKind::kState ||
       graph.tensors[index_root].kind == TensorKind::kState) {
     return Reject(*judge_, "tile").Text("gathers from a state");
   }
   parts_.Truncate(0);
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    const Layer& layer = graph.layers[l];
-    if (DeedOf(layer) != Deed::kGather || layer.input(0) == kNone ||
-        layer.input(1) == kNone) {
-      continue;
-    }
-    if (views_.BehindReshapes(layer.inputs[0]) != table.root ||
-        views_.BehindReshapes(layer.inputs[1]) != index_root) {
-      continue;
-    }
-    const Tensor& t = graph.tensors[table.root];
-    const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
-                       table.origin[0] == 0 && table.origin[1] == 0 &&
-                       table.extent[3] == src.extent[3];
-    if (!whole)
-      return Reject(*judge_, "tile").Text("the source is not the whole table");
-    return GatherParts(dst, l, row, table.origin[3]);
+  const uint32_t layer = FindGather(table.root, index_root);
+  if (layer == kNone) {
+    return Reject(*judge_, "tile").Text("no layer gathers this table by this index");
   }
-  return Reject(*judge_, "tile").Text("no layer gathers this table by this index");
+  const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
+                     table.origin[0] == 0 && table.origin[1] == 0 &&
+                     table.extent[3] == src.extent[3];
+  if (!whole) return Reject(*judge_, "tile").Text("the source is not the whole table");
+  return GatherParts(dst, layer, row, table.origin[3]);
 }
 
 // The rows as boxes of the gather's output.
@@ -225,8 +240,8 @@ Status Follower::Host(const sluice_host_call_t& call) {
     if (input) {
       int64_t dense[kAxes];
       DenseElements(tensor.extent, dense);
-      SLUICE_TRY(Demand(memory, access.BoxWith(0, dense), t, kernel.layer, true,
-                        "content", "input"));
+      SLUICE_TRY(Take(memory, access.BoxWith(0, dense),
+                      {t, kernel.layer, "content", "input"}));
       continue;
     }
     if (access.region == SLUICE_REGION_CONST || access.region == SLUICE_REGION_INPUT ||

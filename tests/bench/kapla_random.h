@@ -35,7 +35,7 @@ class RandomMapper {
       const LoopNest nest = Nest(part);
       MeshCost cost;
       Diagnostic ignored = {};
-      if (EvaluateOnMesh(problem, hardware_, query.region, split, nest, query.terms,
+      if (EvaluateOnMesh({problem, hardware_, query.region, split, query.terms}, nest,
                          options, &cost, &ignored) != Status::kOk) {
         continue;
       }

@@ -66,10 +66,10 @@ class PlainRun {
     end();
     int64_t cycles = 0;
     SLUICE_TRY(
-        PredictCycles(graph_, hardware_, c_.program, c_.waits, &scratch_, &cycles));
+        PredictCycles({graph_, hardware_, c_.program}, c_.waits, &scratch_, &cycles));
     end();
-    SLUICE_TRY(FillReport(graph_, hardware_, c_.lowering, c_.program, cycles, &scratch_,
-                          &c_.report));
+    SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, c_.lowering, cycles,
+                          &scratch_, &c_.report));
     end();
     Arena written(scratch_.memory());
     sluice::PlanBytes image = {};

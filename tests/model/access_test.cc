@@ -102,8 +102,9 @@ TEST_CASE("access: counts equal those of a walk, step by step, on 12000 random n
     INFO(diagnostic.message);
     REQUIRE(valid == Status::kOk);
     AccessCounts counts;
-    REQUIRE(CountAccesses(c.problem, c.machine.hardware, c.nest, ReuseForm::kReuse,
-                          c.resident, &counts, &diagnostic) == Status::kOk);
+    REQUIRE(CountAccesses(c.problem, c.machine.hardware, c.nest,
+                          {ReuseForm::kReuse, c.resident}, &counts,
+                          &diagnostic) == Status::kOk);
     NestWalk walk(c.problem, c.machine.hardware, c.nest);
     const AccessCounts walked_counts = walk.Run(c.resident);
     const std::string difference = Difference(counts, walked_counts, c.nest.levels);

@@ -131,8 +131,8 @@ void RoundTrip(const MappingProblem& problem, const Hardware& hardware,
                const LoopNest& nest) {
   Scratch scratch;
   DirectiveLayer layer;
-  REQUIRE(DirectivesOfNest(problem, hardware, nest, kNames, &scratch.arena, &layer,
-                           &scratch.diagnostic) == Status::kOk);
+  REQUIRE(DirectivesOfNest(problem, hardware, nest, kNames, &scratch.arena, &layer) ==
+          Status::kOk);
   DirectiveProgram program = {Span<const DirectiveLayer>(&layer, 1)};
   const std::string text = Print(program);
   INFO(text);
@@ -157,9 +157,9 @@ void RoundTrip(const MappingProblem& problem, const Hardware& hardware,
     }
   }
   AccessCounts before, after;
-  REQUIRE(CountAccesses(problem, hardware, nest, ReuseForm::kReuse, 0, &before,
+  REQUIRE(CountAccesses(problem, hardware, nest, {ReuseForm::kReuse, 0}, &before,
                         &scratch.diagnostic) == Status::kOk);
-  REQUIRE(CountAccesses(problem, hardware, back, ReuseForm::kReuse, 0, &after,
+  REQUIRE(CountAccesses(problem, hardware, back, {ReuseForm::kReuse, 0}, &after,
                         &scratch.diagnostic) == Status::kOk);
   CHECK(memcmp(&before, &after, sizeof before) == 0);
 }

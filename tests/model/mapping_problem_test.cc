@@ -143,6 +143,15 @@ TEST_CASE("mapping problem: gradients and transposed convolutions too") {
     CHECK(OperationCount(problem) == int64_t{2} * 14 * 14 * 16 * 8 * 16);
     CHECK(TileWords(problem, kOutput, problem.extent) == 2 * 28 * 28 * 8);
   }
+  SUBCASE("activations read one operand, PRELU its slopes too") {
+    one.Add(1, 4, 4, 6);
+    one.Add(1, 1, 1, 6);
+    one.Add(1, 4, 4, 6);
+    REQUIRE(one.Lower(SLUICE_OP_PRELU, &problem) == Status::kOk);
+    CheckExtents(problem, {1, 1, 2, 4, 4, 1, 1, 6});
+    REQUIRE(one.Lower(SLUICE_OP_HARD_SWISH, &problem) == Status::kOk);
+    CheckExtents(problem, {1, 1, 1, 4, 4, 1, 1, 6});
+  }
   SUBCASE("ReLU and pool gradients are elementwise") {
     for (int i = 0; i < 3; ++i) one.Add(1, 4, 4, 6);
     REQUIRE(one.Lower(SLUICE_OP_RELU_GRADIENT, &problem) == Status::kOk);
@@ -152,7 +161,7 @@ TEST_CASE("mapping problem: gradients and transposed convolutions too") {
 }
 
 TEST_CASE("mapping problem: rows between windows that do not touch are left out") {
-  MappingProblem problem = ConvProblem(1, 8, 8, 28, 28, 1, 1, 2, 1);
+  MappingProblem problem = ConvProblem({1, 8, 8, 28, 28, 1, 1, 2, 1});
   CHECK(WindowSpan(problem, 0, 28, 1) == 28);
   problem.extent[kDimR] = 3;  // touching windows keep the stride
   CHECK(WindowSpan(problem, 0, 28, 3) == 27 * 2 + 3);

@@ -146,8 +146,8 @@ TEST_CASE("a mesh of one node costs what the node costs") {
   Machine m;
   MakeMesh(&m, 1, 1);
   for (const MappingProblem& problem :
-       {ConvProblem(2, 16, 24, 14, 14, 3, 3, 1, 2), GemmProblem(1, 40, 96, 200, 2),
-        ConvProblem(1, 32, 8, 15, 15, 5, 5, 2, 2)}) {
+       {ConvProblem({2, 16, 24, 14, 14, 3, 3, 1, 2}), GemmProblem(1, 40, 96, 200, 2),
+        ConvProblem({1, 32, 8, 15, 15, 5, 5, 2, 2})}) {
     Scratch scratch;
     Budget budget;
     MappedNest node;
@@ -171,8 +171,8 @@ TEST_CASE("splits found are within 1 percent of solving every split") {
     Machine m;
     MakeMesh(&m, side, side);
     for (const MappingProblem& problem :
-         {ConvProblem(8, 16, 24, 13, 13, 3, 3, 1, 2), GemmProblem(1, 64, 100, 200, 2),
-          ConvProblem(4, 32, 3, 28, 28, 5, 5, 2, 2)}) {
+         {ConvProblem({8, 16, 24, 13, 13, 3, 3, 1, 2}), GemmProblem(1, 64, 100, 200, 2),
+          ConvProblem({4, 32, 3, 28, 28, 5, 5, 2, 2})}) {
       Scratch scratch;
       Budget budget;
       NodeMapping found, every;
@@ -232,7 +232,7 @@ TEST_CASE("rows and columns of nodes, and layers smaller than the mesh") {
     const NodeRegion whole = WholeMesh(m.hardware);
     for (const MappingProblem& problem :
          {GemmProblem(1, 1, 1, 1, 2), GemmProblem(1, 7, 19, 23, 2),
-          ConvProblem(3, 11, 5, 9, 7, 3, 3, 1, 2)}) {
+          ConvProblem({3, 11, 5, 9, 7, 3, 3, 1, 2})}) {
       NodeMapping mapped;
       REQUIRE(MapOnNodes({problem, m.hardware, whole, options}, &budget, &scratch.arena,
                          &mapped, &scratch.diagnostic) == Status::kOk);

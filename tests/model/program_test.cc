@@ -153,7 +153,7 @@ TEST_CASE("program: cycles are those of engines that wait and run in order") {
   REQUIRE(DeriveWaits(p, &n.arena, &w) == Status::kOk);
   CHECK(w.waits.size() == 2);
   int64_t cycles = 0;
-  REQUIRE(PredictCycles(n.graph, n.hardware, p, w, &n.arena, &cycles) == Status::kOk);
+  REQUIRE(PredictCycles({n.graph, n.hardware, p}, w, &n.arena, &cycles) == Status::kOk);
   CHECK(cycles == 6 + 10 + 5);
 }
 

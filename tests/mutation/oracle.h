@@ -11,6 +11,7 @@
 #ifndef SLUICE_TESTS_MUTATION_ORACLE_H_
 #define SLUICE_TESTS_MUTATION_ORACLE_H_
 
+#include <set>
 #include <string>
 
 #include "support/stream_builder.h"
@@ -353,9 +354,13 @@ class Oracle {
 
   bool ReplacesItself(const Event& e, const sluice_tile_t& t, uint16_t op,
                       const Access& out) {
-    const bool elementwise = (op >= SLUICE_OP_ADD && op <= SLUICE_OP_LOOKUP) ||
-                             op == SLUICE_OP_RELU_GRADIENT;
-    if (!elementwise) return false;
+    static const std::set<uint16_t> kElementwise = {
+        SLUICE_OP_ADD,        SLUICE_OP_SUB,     SLUICE_OP_MUL,
+        SLUICE_OP_MINIMUM,    SLUICE_OP_MAXIMUM, SLUICE_OP_REQUANTIZE,
+        SLUICE_OP_LOOKUP,     SLUICE_OP_PRELU,   SLUICE_OP_RELU_GRADIENT,
+        SLUICE_OP_HARD_SWISH,
+    };
+    if (kElementwise.count(op) == 0) return false;
     for (uint32_t operand : {t.input0, t.input1, t.weight}) {
       if (operand == SLUICE_NONE) continue;
       Access in;

@@ -398,7 +398,7 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     sluice::ProgramWaits waits(&kept);
     int64_t cycles = 0;
     REQUIRE(sluice::DeriveWaits(program, &arena, &waits) == Status::kOk);
-    REQUIRE(sluice::PredictCycles(graph, hardware, program, waits, &arena, &cycles) ==
+    REQUIRE(sluice::PredictCycles({graph, hardware, program}, waits, &arena, &cycles) ==
             Status::kOk);
     sluice_report_t report = {};
     REQUIRE(sluice::FillCosts(hardware, program, cycles, memory, &report) ==

@@ -63,8 +63,9 @@ Status EvaluateNotation(const EvaluationCall& call, Arena* arena,
   SLUICE_TRY(costs.Init(diagnostic));
   problem.run.coster = costs.coster();
   ResolvedSchedule resolved;
-  SLUICE_TRY(ResolveNotation(problem.run.problem, ModelOf(&problem.run), problem.own,
-                             arena, &resolved, out, diagnostic));
+  const TileModel model = ModelOf(&problem.run);
+  SLUICE_TRY(ResolveNotation({problem.run.problem, model, problem.own}, arena,
+                             &resolved, out, diagnostic));
   SLUICE_TRY(costs.status(diagnostic));
   TranslateBack(problem, out);
   if (out->tiles != 0) FillEnergy(problem, resolved.list, out);

@@ -16,7 +16,8 @@ Status Report(const SectionedPlan& plan, const Program& program,
   ProgramWaits waits(&arena);
   int64_t cycles = 0;
   SLUICE_TRY(DeriveWaits(program, &arena, &waits));
-  SLUICE_TRY(PredictCycles(call.graph, call.hardware, program, waits, &arena, &cycles));
+  SLUICE_TRY(
+      PredictCycles({call.graph, call.hardware, program}, waits, &arena, &cycles));
   SLUICE_TRY(FillCosts(call.hardware, program, cycles, *arena.memory(), report));
   report->latency_cycles = cycles;
   return Status::kOk;

@@ -109,8 +109,9 @@ Status DescribeNest(const LayerMaps& maps, const MappingProblem& problem,
                     const MappedNest& mapped, sluice_layer_mapping_t* out) {
   const LoopNest& nest = mapped.nest;
   AccessCounts counts;
-  SLUICE_TRY(CountAccesses(problem, maps.hierarchy, nest, ReuseForm::kReuse,
-                           maps.options.resident, &counts, maps.diagnostic));
+  SLUICE_TRY(CountAccesses(problem, maps.hierarchy, nest,
+                           {ReuseForm::kReuse, maps.options.resident}, &counts,
+                           maps.diagnostic));
   out->levels = nest.levels;
   for (uint32_t l = 0; l < nest.levels; ++l) {
     for (uint32_t d = 0; d < kDims; ++d) {
@@ -196,7 +197,7 @@ Status ProblemOf(const LayerMaps& maps, uint32_t layer, MappingProblem* problem)
     tile[i] = asked == 0 ? out.extent[i] : asked;
   }
   const Status status =
-      ProblemOfTile(maps.graph, which, tile, maps.options.tile_channels,
+      ProblemOfTile(maps.graph, {which, tile, maps.options.tile_channels},
                     maps.hardware.accumulator_bytes, problem, maps.diagnostic);
   if (status != Status::kOk) maps.diagnostic->layer = layer;
   return status;

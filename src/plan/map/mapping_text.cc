@@ -16,7 +16,7 @@ Text TextOf(const char* given, const char* otherwise) {
 }
 
 MappingProblem ProblemOf(const sluice_layer_mapping_t& mapping) {
-  MappingProblem problem = ConvProblem(1, 1, 1, 1, 1, 1, 1, 1, 1);
+  MappingProblem problem = ConvProblem({1, 1, 1, 1, 1, 1, 1, 1, 1});
   for (uint32_t d = 0; d < kDims; ++d) problem.extent[d] = mapping.extent[d];
   for (int i = 0; i < 2; ++i) {
     problem.stride[i] = mapping.stride[i];
@@ -65,8 +65,7 @@ Status PrintMapping(const MappingText& call, Arena* arena, char* buffer, size_t*
   TensorNames tensors = {name(0, "layer"),
                          {name(1, "in"), name(2, "w"), name(3, "out")}};
   DirectiveLayer layer;
-  SLUICE_TRY(
-      DirectivesOfNest(problem, hierarchy, nest, tensors, arena, &layer, diagnostic));
+  SLUICE_TRY(DirectivesOfNest(problem, hierarchy, nest, tensors, arena, &layer));
   DirectiveProgram program = {Span<const DirectiveLayer>(&layer, 1)};
   const size_t capacity = buffer == nullptr || *size == 0 ? 0 : *size - 1;
   const Status status = PrintDirectives(program, buffer, capacity, size);

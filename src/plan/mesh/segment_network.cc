@@ -87,14 +87,14 @@ Status FillProblem(const NetworkQuery& query, const Layer& layer, UnorderedLayer
   const Tensor& out = graph.tensors[layer.outputs[0]];
   MappingProblem* problem = &made->problem;
   const Status status =
-      ProblemOfTile(graph, layer, out.extent, 0, query.hardware.accumulator_bytes,
+      ProblemOfTile(graph, {layer, out.extent, 0}, query.hardware.accumulator_bytes,
                     problem, diagnostic);
   if (status == Status::kUnsupported) {
     int64_t words = WordsOf(out);
     for (uint32_t input : layer.inputs) {
       if (input != kNone) words = Max(words, WordsOf(graph.tensors[input]));
     }
-    *problem = ConvProblem(1, 1, 1, words, 1, 1, 1, 1, 1);
+    *problem = ConvProblem({1, 1, 1, words, 1, 1, 1, 1, 1});
     problem->operands = OperandBit(kInput) | OperandBit(kOutput);
     problem->vector = true;
     SLUICE_TRY(CheckProblem(*problem, diagnostic));

@@ -232,6 +232,27 @@ struct LargestTiles {
   double compute;                // cycles of all
 };
 
+// Elements of input 1 in the largest tile of a max pool's gradient: the ifmap under the
+// windows. Padding clips it, so that it may be largest where input 0 is not.
+int64_t WidestUnderWindows(const TiledLayer& layer, const Tiling& tiling,
+                           const Box& first) {
+  const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
+  int64_t elements = int64_t{first.extent[0]} * first.extent[3];
+  for (int a = 1; a <= 2; ++a) {
+    int32_t most = 0;
+    for (int64_t begin = 0; begin < out.extent[a]; begin += tiling.chunk[a]) {
+      Box box = first;
+      box.begin[a] = static_cast<int32_t>(begin);
+      box.extent[a] =
+          static_cast<int32_t>(Min<int64_t>(tiling.chunk[a], out.extent[a] - begin));
+      const TileBoxes t = BoxesOf(layer.graph, layer.layer, box, 0, 0);
+      most = Max(most, t.box[kRoleInput1].extent[a]);
+    }
+    elements *= most;
+  }
+  return elements;
+}
+
 LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
                        const int32_t widest[2]) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
@@ -252,6 +273,9 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
           Max(tiles.elements[kRoleInput0], next.box[kRoleInput0].elements());
     }
     return tiles;
+  }
+  if (TraitsOf(layer.layer).form == Form::kPoolGradient) {
+    tiles.elements[kRoleInput1] = WidestUnderWindows(layer, tiling, first);
   }
   if (widest[0] == 0 && widest[1] == 0) return tiles;
   Box wide = first;

@@ -105,10 +105,10 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;
   REQUIRE(DeriveWaits(program, &scratch, &waits) == Status::kOk);
-  REQUIRE(PredictCycles(n.graph, n.hardware, program, waits, &scratch, &cycles) ==
+  REQUIRE(PredictCycles({n.graph, n.hardware, program}, waits, &scratch, &cycles) ==
           Status::kOk);
-  REQUIRE(FillReport(n.graph, n.hardware, run.nodes.lowering, program, cycles, &scratch,
-                     &run.report) == Status::kOk);
+  REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles,
+                     &scratch, &run.report) == Status::kOk);
   sluice::Plan plan = {};
   plan.graph_hash = n.graph.hash;
   plan.hardware_hash = n.hardware.hash;

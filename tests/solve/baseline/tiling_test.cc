@@ -45,7 +45,7 @@ void CheckBuffers(const TiledLayer& l, const Tiling& t) {
   for (box.begin[1] = 0; box.begin[1] < out.extent[1]; box.begin[1] += t.chunk[1]) {
     for (box.begin[2] = 0; box.begin[2] < out.extent[2]; box.begin[2] += t.chunk[2]) {
       for (box.begin[3] = 0; box.begin[3] < out.extent[3]; box.begin[3] += t.chunk[3]) {
-        for (int32_t c = 0; c < l.channels; c += t.c_chunk) {
+        for (int32_t c = 0; c == 0 || c < l.channels; c += std::max(t.c_chunk, 1)) {
           for (int a = 0; a < kAxes; ++a) {
             box.extent[a] = std::min(t.chunk[a], out.extent[a] - box.begin[a]);
           }
@@ -94,6 +94,32 @@ TEST_CASE("tiling: every tile fits its buffers, and the buffers the scratchpad")
     REQUIRE(status == Status::kOk);
     CHECK(BuffersOf(layer, tiling).total_bytes <= capacity);
     CheckBuffers(layer, tiling);
+  }
+}
+
+TEST_CASE("tiling: buffers of a max pool's gradient hold the ifmap of every tile") {
+  // Windows of 4 x 3, strides 1 x 4, pads 2 2 0 2: padding clips the first ifmap rows.
+  GraphSpec g;
+  g.tensors.push_back({{1, 6, 4, 3}, kI8, 1});
+  g.tensors.push_back({{1, 7, 12, 3}, kI8, 1});
+  g.tensors.push_back({{1, 7, 12, 3}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_MAX_POOL_GRADIENT,
+                      {0, 1},
+                      {2},
+                      {4, 3, 1, 4, 2, 2, 0, 2, -128, 127, 0}});
+  sluice_test::Nouns n(g);
+  const TiledLayer layer = LayerOf(n);
+  for (int32_t rows = 1; rows <= 7; ++rows) {
+    for (int32_t columns = 1; columns <= 12; ++columns) {
+      CAPTURE(rows);
+      CAPTURE(columns);
+      Tiling tiling = {};
+      tiling.chunk[0] = 1;
+      tiling.chunk[1] = rows;
+      tiling.chunk[2] = columns;
+      tiling.chunk[3] = 3;
+      CheckBuffers(layer, tiling);
+    }
   }
 }
 

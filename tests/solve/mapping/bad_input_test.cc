@@ -65,7 +65,7 @@ TEST_CASE("bad input: extents of 0, below 0 and too much work are refused by all
       Scratch scratch;
       Budget budget;
       MappedNest mapped;
-      const MappingProblem problem = ConvProblem(1, 8, extent, 4, 4, 3, 3, 1, 2);
+      const MappingProblem problem = ConvProblem({1, 8, extent, 4, 4, 3, 3, 1, 2});
       CHECK(kMappers[i](problem, edge.hardware, &budget, &scratch, &mapped) ==
             Status::kBadInput);
       CHECK(std::string(scratch.diagnostic.message) ==
@@ -86,8 +86,8 @@ TEST_CASE("bad input: extents of 1, primes and 2^31 are mapped") {
   Machine edge;
   MakeKaplaEdge(&edge);
   const std::vector<MappingProblem> problems = {
-      ConvProblem(1, 1, 1, 1, 1, 1, 1, 1, 2),
-      ConvProblem(1, 17, 13, 7, 11, 3, 5, 1, 2),
+      ConvProblem({1, 1, 1, 1, 1, 1, 1, 1, 2}),
+      ConvProblem({1, 17, 13, 7, 11, 3, 5, 1, 2}),
       GemmProblem(1, 1009, 499, 251, 2),
       GemmProblem(7, 31, 1, 37, 2),
       GemmProblem(1, int64_t{1} << 31, 1, 1, 2),
@@ -108,7 +108,7 @@ TEST_CASE("bad input: registers below one element are named with their bytes") {
   tiny.AddLevel(0, 10, 10);
   tiny.AddFanout(1, 4, 127);
   tiny.Finish();
-  const MappingProblem problem = ConvProblem(1, 8, 8, 4, 4, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 8, 8, 4, 4, 3, 3, 1, 2});
   for (const Mapper mapper : {Exact, Kapla, Greedy, Search}) {
     Scratch scratch;
     Budget budget;
@@ -138,7 +138,7 @@ TEST_CASE("bad input: a scratchpad below one tile, fanouts of one unit") {
   small.AddFanout(1, 1, 127);
   small.AddFanout(1, 1, 127);
   small.Finish();
-  const MappingProblem problem = ConvProblem(1, 4, 4, 4, 4, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 4, 4, 4, 4, 3, 3, 1, 2});
   for (const Mapper mapper : {Exact, Kapla, Greedy, Search}) {
     Scratch scratch;
     Budget budget;
@@ -159,7 +159,7 @@ TEST_CASE("bypass: never worse than holding everything, and never below the boun
   Machine edge;
   MakeKaplaEdge(&edge);
   for (const int64_t c : {3, 16, 64}) {
-    const MappingProblem problem = ConvProblem(1, 32, c, 14, 14, 3, 3, 1, 2);
+    const MappingProblem problem = ConvProblem({1, 32, c, 14, 14, 3, 3, 1, 2});
     Scratch scratch;
     Budget budget;
     MappedNest whole, chosen;
@@ -179,7 +179,7 @@ TEST_CASE("local search: near the exact optimum, legal on a deep hierarchy") {
   MakeKaplaEdge(&edge);
   double exact_pj = 0, search_pj = 0;
   for (const int64_t k : {16, 64, 100}) {
-    const MappingProblem problem = ConvProblem(1, k, 48, 14, 14, 3, 3, 1, 2);
+    const MappingProblem problem = ConvProblem({1, k, 48, 14, 14, 3, 3, 1, 2});
     Scratch scratch;
     Budget budget;
     MappedNest exact, searched;
@@ -203,7 +203,7 @@ TEST_CASE("local search: near the exact optimum, legal on a deep hierarchy") {
   deep.AddFanout(1, 8, DimBit(kDimC));
   deep.Finish();
   for (const Mapper mapper : {Kapla, Search, Factors}) {
-    CheckAnswer(ConvProblem(1, 64, 64, 14, 14, 3, 3, 1, 1), deep.hardware, mapper);
+    CheckAnswer(ConvProblem({1, 64, 64, 14, 14, 3, 3, 1, 1}), deep.hardware, mapper);
   }
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("cosa: the balanced objective is nearer to balance than the sum's opti
   Machine edge;
   MakeKaplaEdge(&edge);
   for (const int64_t k : {32, 64, 256}) {
-    const MappingProblem problem = ConvProblem(1, k, 64, 28, 28, 3, 3, 1, 2);
+    const MappingProblem problem = ConvProblem({1, k, 64, 28, 28, 3, 3, 1, 2});
     for (const double compute : {0.5, 3.0, 10.0}) {
       Scratch scratch;
       Budget budget;

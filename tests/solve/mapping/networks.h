@@ -35,8 +35,8 @@ inline std::vector<NetworkLayer> ReadNetwork(const std::string& name, int64_t ba
     const std::string type = in["type"];
     const auto number = [&](const char* key) { return in.at(key).get<int64_t>(); };
     MappingProblem problem = ConvProblem(
-        batch, number("K"), number("C"), number("H_out"), number("W_out"), number("R"),
-        number("S"), static_cast<int32_t>(number("stride")), 2);
+        {batch, number("K"), number("C"), number("H_out"), number("W_out"), number("R"),
+         number("S"), static_cast<int32_t>(number("stride")), 2});
     if (type == "dwconv" || type == "pool" || type == "eltwise") {
       problem.extent[kDimG] = number("K");
       problem.extent[kDimK] = 1;

@@ -17,7 +17,7 @@ inline int64_t Pick(Rng* rng, std::initializer_list<int64_t> from) {
 }
 
 inline MappingProblem RandomProblem(Rng* rng) {
-  MappingProblem problem = ConvProblem(1, 1, 1, 1, 1, 1, 1, 1, 1);
+  MappingProblem problem = ConvProblem({1, 1, 1, 1, 1, 1, 1, 1, 1});
   const uint32_t kind = rng->Below(6);
   const auto set = [&](Dim d, std::initializer_list<int64_t> from) {
     problem.extent[d] = Pick(rng, from);

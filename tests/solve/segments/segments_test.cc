@@ -35,11 +35,11 @@ void MakeSmallMesh(Machine* m, uint32_t cols, uint32_t rows, int64_t pad_bytes) 
 }
 
 MappingProblem Dense(int64_t n, int64_t k, int64_t c) {
-  return ConvProblem(n, k, c, 1, 1, 1, 1, 1, 2);
+  return ConvProblem({n, k, c, 1, 1, 1, 1, 1, 2});
 }
 
 MappingProblem Channels(int64_t n, int64_t channels, int64_t p, int64_t operands) {
-  MappingProblem problem = ConvProblem(n, 1, operands, p, 1, 1, 1, 1, 2);
+  MappingProblem problem = ConvProblem({n, 1, operands, p, 1, 1, 1, 1, 2});
   problem.extent[kDimG] = channels;
   problem.operands = OperandBit(kInput) | OperandBit(kOutput);
   problem.vector = true;

@@ -96,9 +96,9 @@ bool TryKept(const NodeRequest& request, const Trial& trial, Budget* budget,
     MeshCost cost;
     Diagnostic ignored = {};
     if ((!trial.idle && NodesUsed(deal.split) < NodesOf(request.region)) ||
-        EvaluateOnMesh(request.problem, hardware, request.region, deal.split,
-                       greedy.nest, options.terms, cost_options, &cost,
-                       &ignored) != Status::kOk) {
+        EvaluateOnMesh(
+            {request.problem, hardware, request.region, deal.split, options.terms},
+            greedy.nest, cost_options, &cost, &ignored) != Status::kOk) {
       continue;
     }
     ++mapped->solved;

@@ -22,9 +22,9 @@ Status TakeNest(Search* search, const Parts& parts, const LoopNest& nest,
   options.resident = search->kept;
   options.rotated = rotated;
   const NodeSplit split = SplitOf(*search, parts);
-  const Status status =
-      EvaluateOnMesh(search->layer, search->hardware, search->region, split, nest,
-                     search->options.terms, options, &cost, diagnostic);
+  const Status status = EvaluateOnMesh(
+      {search->layer, search->hardware, search->region, split, search->options.terms},
+      nest, options, &cost, diagnostic);
   // Array steps that reach beyond a pass's slice have no place in the loops over all.
   if (status == Status::kBadInput && search->all_passes > 1) return Status::kInfeasible;
   SLUICE_TRY(status);

@@ -109,9 +109,9 @@ MappingProblem RandomLayer(Rng* rng) {
     return from.begin()[rng->Below(static_cast<uint32_t>(from.size()))];
   };
   MappingProblem problem =
-      ConvProblem(pick({1, 1, 2}), pick({1, 2, 3, 4, 6}), pick({1, 2, 3, 4}),
-                  pick({1, 2, 3, 4, 5}), pick({1, 2, 4}), pick({1, 1, 3}), pick({1, 2}),
-                  static_cast<int32_t>(pick({1, 1, 2})), 2);
+      ConvProblem({pick({1, 1, 2}), pick({1, 2, 3, 4, 6}), pick({1, 2, 3, 4}),
+                   pick({1, 2, 3, 4, 5}), pick({1, 2, 4}), pick({1, 1, 3}),
+                   pick({1, 2}), static_cast<int32_t>(pick({1, 1, 2})), 2});
   problem.dilation[0] = static_cast<int32_t>(pick({1, 1, 2}));
   problem.partial_bytes = static_cast<uint32_t>(pick({2, 2, 4}));
   if (rng->Below(4) == 0) {
@@ -219,7 +219,7 @@ TEST_CASE("conv exact: equals plain enumeration through the cost model") {
 TEST_CASE("conv exact: a fixed scratchpad tile is kept") {
   Machine edge;
   MakeKaplaEdge(&edge);
-  const MappingProblem problem = ConvProblem(1, 128, 64, 28, 28, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 128, 64, 28, 28, 3, 3, 1, 2});
   MapConstraints constraints;
   constraints.top_tile[kDimP] = 7;
   constraints.top_tile[kDimK] = 32;
@@ -259,7 +259,7 @@ TEST_CASE("conv exact: odd extents give a nest or numbers") {
   SUBCASE("all ones, primes and 2^31 map") {
     for (int64_t extent : {int64_t{1}, int64_t{7}, int64_t{8191}, two31 - 1, two31}) {
       for (uint32_t d = 0; d < kDims; ++d) {
-        MappingProblem problem = ConvProblem(1, 1, 1, 1, 1, 1, 1, 1, 2);
+        MappingProblem problem = ConvProblem({1, 1, 1, 1, 1, 1, 1, 1, 2});
         problem.extent[d] = extent;
         Scratch scratch;
         const Status status = map(problem, &scratch);
@@ -270,7 +270,7 @@ TEST_CASE("conv exact: odd extents give a nest or numbers") {
   }
   SUBCASE("zero and negative extents name the dim") {
     for (int64_t extent : {int64_t{0}, int64_t{-3}}) {
-      MappingProblem problem = ConvProblem(1, 8, 8, 8, 8, 3, 3, 1, 2);
+      MappingProblem problem = ConvProblem({1, 8, 8, 8, 8, 3, 3, 1, 2});
       problem.extent[kDimC] = extent;
       Scratch scratch;
       CHECK(map(problem, &scratch) == Status::kBadInput);
@@ -288,24 +288,26 @@ TEST_CASE("conv exact: odd extents give a nest or numbers") {
   SUBCASE("capacities below one element report bytes") {
     edge.levels[0].capacity_bytes = 4;
     Scratch scratch;
-    CHECK(map(ConvProblem(1, 8, 8, 8, 8, 3, 3, 1, 2), &scratch) == Status::kInfeasible);
+    CHECK(map(ConvProblem({1, 8, 8, 8, 8, 3, 3, 1, 2}), &scratch) ==
+          Status::kInfeasible);
     CHECK(scratch.diagnostic.required_bytes == 6);
     CHECK(scratch.diagnostic.available_bytes == 4);
     edge.levels[0].capacity_bytes = 512;
     edge.levels[1].capacity_bytes = 5;
-    CHECK(map(ConvProblem(1, 8, 8, 8, 8, 3, 3, 1, 2), &scratch) == Status::kInfeasible);
+    CHECK(map(ConvProblem({1, 8, 8, 8, 8, 3, 3, 1, 2}), &scratch) ==
+          Status::kInfeasible);
     CHECK(scratch.diagnostic.required_bytes == 6);
     CHECK(scratch.diagnostic.available_bytes == 5);
   }
   SUBCASE("filters too large for the scratchpad are cut") {
     edge.levels[1].capacity_bytes = 200;
     Scratch scratch;
-    CHECK(map(ConvProblem(1, 2, 2, 4, 4, 11, 11, 1, 2), &scratch) == Status::kOk);
+    CHECK(map(ConvProblem({1, 2, 2, 4, 4, 11, 11, 1, 2}), &scratch) == Status::kOk);
   }
   SUBCASE("fanouts of one unit") {
     for (Fanout& fanout : edge.fanouts) fanout.extent = 1;
     Scratch scratch;
-    CHECK(map(ConvProblem(1, 8, 8, 8, 8, 3, 3, 1, 2), &scratch) == Status::kOk);
+    CHECK(map(ConvProblem({1, 8, 8, 8, 8, 3, 3, 1, 2}), &scratch) == Status::kOk);
   }
 }
 

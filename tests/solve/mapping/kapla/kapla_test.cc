@@ -101,7 +101,7 @@ TEST_CASE("kapla: row-stationary nests use the unit tensor and slide along rows"
   Scratch scratch;
   Budget budget;
   MappedNest mapped;
-  const MappingProblem problem = ConvProblem(1, 64, 32, 28, 28, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 64, 32, 28, 28, 3, 3, 1, 2});
   REQUIRE(MapKaplaGreedy({problem, node.hardware, options}, &budget, &mapped,
                          &scratch.diagnostic) == Status::kOk);
   CHECK(mapped.nest.temporal[0][kDimS] == 3);
@@ -110,10 +110,10 @@ TEST_CASE("kapla: row-stationary nests use the unit tensor and slide along rows"
   // One new column per step: the registers are filled with less than a third of what
   // refetching whole windows would take.
   AccessCounts sliding, still;
-  REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, ReuseForm::kReuse, 0,
+  REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, {ReuseForm::kReuse, 0},
                         &sliding, &scratch.diagnostic) == Status::kOk);
   node.levels[0].sliding = false;
-  REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, ReuseForm::kReuse, 0,
+  REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, {ReuseForm::kReuse, 0},
                         &still, &scratch.diagnostic) == Status::kOk);
   CHECK(2 * sliding.writes[0][kInput] < still.writes[0][kInput]);
   // The default mapper is never worse than its greedy.
@@ -134,7 +134,7 @@ TEST_CASE("kapla: a unit tensor that does not fit is reported in bytes") {
   Scratch scratch;
   Budget budget;
   MappedNest mapped;
-  const MappingProblem problem = ConvProblem(1, 8, 8, 16, 16, 31, 31, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 8, 8, 16, 16, 31, 31, 1, 2});
   REQUIRE(MapKaplaGreedy({problem, node.hardware, options}, &budget, &mapped,
                          &scratch.diagnostic) == Status::kInfeasible);
   CHECK(scratch.diagnostic.required_bytes == 2 * (31 + 31 + 1));
@@ -146,7 +146,7 @@ TEST_CASE("kapla: resident operands cost no DRAM") {
   MakeKaplaEdge(&edge);
   Scratch scratch;
   Budget budget;
-  const MappingProblem problem = ConvProblem(1, 64, 64, 28, 28, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 64, 64, 28, 28, 3, 3, 1, 2});
   double previous = 1e300;
   for (uint32_t resident : {0u, 1u, 5u}) {
     KaplaOptions options;
@@ -155,8 +155,9 @@ TEST_CASE("kapla: resident operands cost no DRAM") {
     REQUIRE(MapKapla({problem, edge.hardware, options}, &budget, &scratch.arena,
                      &mapped, &scratch.diagnostic) == Status::kOk);
     AccessCounts counts;
-    REQUIRE(CountAccesses(problem, edge.hardware, mapped.nest, ReuseForm::kReuse,
-                          resident, &counts, &scratch.diagnostic) == Status::kOk);
+    REQUIRE(CountAccesses(problem, edge.hardware, mapped.nest,
+                          {ReuseForm::kReuse, resident}, &counts,
+                          &scratch.diagnostic) == Status::kOk);
     for (uint32_t v = 0; v < kOperands; ++v) {
       const bool stays = (resident >> v & 1) != 0;
       CHECK((counts.reads[2][v] + counts.writes[2][v] == 0) == stays);
@@ -172,7 +173,7 @@ TEST_CASE("kapla: a budget of nothing stops, with the layer named") {
   Scratch scratch;
   const uint32_t cancel = 1;
   Budget budget(0, 0, &cancel);
-  const MappingProblem problem = ConvProblem(1, 64, 64, 28, 28, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({1, 64, 64, 28, 28, 3, 3, 1, 2});
   MappingTable table;
   CHECK(MapLayers(
             {Span<const MappingProblem>(&problem, 1), edge.hardware, KaplaOptions{}},

@@ -63,7 +63,7 @@ struct Brute {
         options.rotated = rotated;
         MeshCost cost;
         Diagnostic diagnostic;
-        if (EvaluateOnMesh(problem, m.hardware, region, split, nest, terms, options,
+        if (EvaluateOnMesh({problem, m.hardware, region, split, terms}, nest, options,
                            &cost, &diagnostic) == Status::kOk) {
           best = std::min(best, cost.layer.energy_pj);
         }
@@ -154,13 +154,13 @@ TEST_CASE("layers on up to 4 nodes: equal to every split and every nest") {
       {GemmProblem(1, 4, 4, 4, 2), 2, 2, 20},
       {GemmProblem(1, 4, 4, 2, 2), 4, 1, 16},
       {GemmProblem(1, 4, 2, 4, 2), 1, 3, 20},
-      {ConvProblem(1, 2, 2, 4, 1, 3, 1, 1, 2), 2, 1, 28},
-      {ConvProblem(2, 4, 2, 2, 1, 1, 1, 1, 2), 2, 2, 16},
+      {ConvProblem({1, 2, 2, 4, 1, 3, 1, 1, 2}), 2, 1, 28},
+      {ConvProblem({2, 4, 2, 2, 1, 1, 1, 1, 2}), 2, 2, 16},
       {GemmProblem(2, 2, 4, 3, 2), 2, 1, 24},
-      {ConvProblem(2, 4, 2, 2, 1, 1, 1, 1, 2), 2, 2, 40, {2, 1, 1, left, {}}, right},
-      {ConvProblem(2, 4, 4, 1, 1, 1, 1, 1, 2), 2, 2, 40, {2, 1, 2, {}, left}, right},
-      {ConvProblem(2, 4, 4, 1, 1, 1, 1, 1, 2), 2, 2, 40, {1, 2, 1, left, {}}, right},
-      {ConvProblem(2, 4, 4, 1, 1, 1, 1, 1, 2), 2, 2, 48, {2, 1, 1, here, here}},
+      {ConvProblem({2, 4, 2, 2, 1, 1, 1, 1, 2}), 2, 2, 40, {2, 1, 1, left, {}}, right},
+      {ConvProblem({2, 4, 4, 1, 1, 1, 1, 1, 2}), 2, 2, 40, {2, 1, 2, {}, left}, right},
+      {ConvProblem({2, 4, 4, 1, 1, 1, 1, 1, 2}), 2, 2, 40, {1, 2, 1, left, {}}, right},
+      {ConvProblem({2, 4, 4, 1, 1, 1, 1, 1, 2}), 2, 2, 48, {2, 1, 1, here, here}},
   };
   double worst = 0, worst_exact = 0;
   for (size_t j = 0; j < 2 * std::size(cases); ++j) {
@@ -197,7 +197,7 @@ TEST_CASE("parts handed round: never below every nest, never above copies for al
   const Case cases[] = {{GemmProblem(1, 4, 4, 4, 2), 2, 2, 20},
                         {GemmProblem(1, 2, 4, 4, 2), 2, 1, 18},
                         {GemmProblem(1, 4, 2, 4, 2), 2, 1, 16},
-                        {ConvProblem(2, 4, 4, 1, 1, 1, 1, 1, 2), 2, 1, 14}};
+                        {ConvProblem({2, 4, 4, 1, 1, 1, 1, 1, 2}), 2, 1, 14}};
   int gains = 0;
   for (const Case& c : cases) {
     Machine m;
@@ -248,8 +248,9 @@ TEST_CASE("one round replaces a delivery to all; every other crosses the links a
     options.rotated = rotated;
     MeshCost cost;
     Diagnostic diagnostic;
-    REQUIRE(EvaluateOnMesh(problem, m.hardware, WholeMesh(m.hardware), split, nest,
-                           LayerTerms(), options, &cost, &diagnostic) == Status::kOk);
+    REQUIRE(EvaluateOnMesh(
+                {problem, m.hardware, WholeMesh(m.hardware), split, LayerTerms()}, nest,
+                options, &cost, &diagnostic) == Status::kOk);
     return cost;
   };
   const uint32_t weights = OperandBit(kWeight);

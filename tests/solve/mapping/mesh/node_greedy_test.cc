@@ -30,12 +30,12 @@ Status Map(const MappingProblem& problem, const Machine& machine,
 }
 
 const MappingProblem kLayers[] = {
-    ConvProblem(64, 128, 48, 27, 27, 5, 5, 1, 2),
-    ConvProblem(64, 192, 256, 13, 13, 3, 3, 1, 2),
-    ConvProblem(64, 64, 3, 112, 112, 7, 7, 2, 2),
-    ConvProblem(64, 4096, 4096, 1, 1, 1, 1, 1, 2),
-    ConvProblem(8, 10, 500, 1, 1, 1, 1, 1, 2),
-    ConvProblem(7, 17, 19, 5, 3, 1, 1, 1, 2),
+    ConvProblem({64, 128, 48, 27, 27, 5, 5, 1, 2}),
+    ConvProblem({64, 192, 256, 13, 13, 3, 3, 1, 2}),
+    ConvProblem({64, 64, 3, 112, 112, 7, 7, 2, 2}),
+    ConvProblem({64, 4096, 4096, 1, 1, 1, 1, 1, 2}),
+    ConvProblem({8, 10, 500, 1, 1, 1, 1, 1, 2}),
+    ConvProblem({7, 17, 19, 5, 3, 1, 1, 1, 2}),
 };
 
 TEST_CASE("nodes: the published greedy deals all nodes out, the exact search wins") {
@@ -54,8 +54,9 @@ TEST_CASE("nodes: the published greedy deals all nodes out, the exact search win
     MeshCost cost;
     CostOptions options;
     options.resident = greedy.kept;
-    REQUIRE(EvaluateOnMesh(problem, machine.hardware, WholeMesh(machine.hardware),
-                           greedy.split, greedy.nest, {}, options, &cost,
+    REQUIRE(EvaluateOnMesh({problem, machine.hardware, WholeMesh(machine.hardware),
+                            greedy.split, LayerTerms()},
+                           greedy.nest, options, &cost,
                            &scratch.diagnostic) == Status::kOk);
     CHECK(cost.layer.energy_pj == greedy.cost.layer.energy_pj);
   }
@@ -88,7 +89,7 @@ TEST_CASE("nodes: the published greedy keeps to what pipelining fixes") {
   terms.top_batch = 16;
   terms.top_ofm = 4;
   terms.ofmap.kind = EndKind::kHere;
-  const MappingProblem problem = ConvProblem(64, 128, 48, 13, 13, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({64, 128, 48, 13, 13, 3, 3, 1, 2});
   NodeMapping greedy, exact;
   REQUIRE(Map(problem, machine, terms, true, &scratch, &greedy) == Status::kOk);
   REQUIRE(Map(problem, machine, terms, false, &scratch, &exact) == Status::kOk);

@@ -32,7 +32,7 @@ TEST_CASE("forwarded fmaps leave only weights to DRAM") {
   Machine m;
   MakeMesh(&m, 4, 4);
   const NodeRegion region = {{2, 0}, {2, 4}};
-  const MappingProblem problem = ConvProblem(8, 32, 16, 14, 14, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({8, 32, 16, 14, 14, 3, 3, 1, 2});
   Scratch scratch;
   NodeMapping mapped;
   LayerTerms terms;
@@ -62,7 +62,7 @@ TEST_CASE("components of a layer's cost add up to its energy") {
     terms.top_batch = slices;
     terms.top_ifm = slices;
     terms.ifmap = FmapEnd{EndKind::kNodes, {{0, 0}, {1, 1}}};
-    REQUIRE(MapIt(ConvProblem(4, 16, 32, 7, 7, 3, 3, 1, 2), m, WholeMesh(m.hardware),
+    REQUIRE(MapIt(ConvProblem({4, 16, 32, 7, 7, 3, 3, 1, 2}), m, WholeMesh(m.hardware),
                   terms, &scratch, &mapped) == Status::kOk);
     const MeshCost& cost = mapped.cost;
     CHECK(cost.layer.operations_pj + cost.registers_pj + cost.scratchpad_pj +
@@ -77,7 +77,7 @@ TEST_CASE("components of a layer's cost add up to its energy") {
 TEST_CASE("a table of terms is what its terms are alone") {
   Machine m;
   MakeMesh(&m, 4, 4);
-  const MappingProblem problem = ConvProblem(16, 32, 16, 14, 14, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({16, 32, 16, 14, 14, 3, 3, 1, 2});
   const NodeRegion region = {{2, 0}, {2, 4}};
   const FmapEnd left = {EndKind::kNodes, {{0, 0}, {2, 4}}};
   const FmapEnd here = {EndKind::kHere, {}};
@@ -113,7 +113,7 @@ TEST_CASE("slices that do not divide, and scratchpads too small for a slice") {
   NodeMapping mapped;
   LayerTerms terms;
   terms.top_batch = 3;
-  const MappingProblem problem = ConvProblem(4, 16, 32, 56, 56, 3, 3, 1, 2);
+  const MappingProblem problem = ConvProblem({4, 16, 32, 56, 56, 3, 3, 1, 2});
   CHECK(MapIt(problem, m, WholeMesh(m.hardware), terms, &scratch, &mapped) ==
         Status::kBadInput);
   terms.top_batch = 1;
