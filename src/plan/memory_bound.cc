@@ -29,13 +29,14 @@ Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
   TileCosts costs(graph, hardware, lowering, request.options, &memory);
   SLUICE_TRY(costs.Init(diagnostic));
   Budget unlimited;
+  const LayerCall call = {graph,          hardware,  lowering, ScratchpadBytes(request),
+                          costs.coster(), &unlimited};
   *steps = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     Arena one(scratch->memory());
     Program program(&one, hardware.node_cols, hardware.node_rows);
-    SLUICE_TRY(AppendLayer(graph, hardware, lowering, l, ScratchpadBytes(request),
-                           costs.coster(), &unlimited, scratch, &program));
+    SLUICE_TRY(AppendLayer(call, l, scratch, &program));
     *steps += program.size();
   }
   return Status::kOk;

@@ -8,10 +8,10 @@
 namespace sluice {
 
 Status SchedulePlain(PlanCall* call) {
-  SLUICE_TRY(ScheduleLayerByLayer(call->graph, call->hardware, call->plain.lowering,
-                                  call->capacity, call->coster, call->clock,
-                                  call->scratch, &call->plain.program, call->diagnostic,
-                                  &call->tilings));
+  SLUICE_TRY(ScheduleLayerByLayer(
+      LayerCall{call->graph, call->hardware, call->plain.lowering, call->capacity,
+                call->coster, call->clock, &call->tilings},
+      call->scratch, &call->plain.program, call->diagnostic));
   return call->costs->status(call->diagnostic);
 }
 

@@ -59,8 +59,8 @@ Found Search(const FusionProblem& problem, const TileModel& model, uint64_t roun
   search.rounds = rounds;
   FusionResult result;
   const double begin = CpuMs();
-  const Status status =
-      SearchFusion(problem, model, search, &budget, &arena, &diagnostic, &result);
+  const Status status = SearchFusion(
+      problem, model, search, sluice::Workspace{&budget, &arena, &diagnostic}, &result);
   found.ms = CpuMs() - begin;
   found.memory_bytes = memory.peak_bytes();
   found.ok = status == Status::kOk && result.score.cost < kAnnealRejected;
@@ -177,9 +177,9 @@ ModelRow RunModel(const std::string& name, const import::Bytes& bytes,
     }
   }
   FusionRun run;
-  if (best == 0 ||
-      MakeFusionRun(graph, hardware, lowering, layers.Slice(best_end - best, best_end),
-                    capacity, &arena, &run) != Status::kOk) {
+  if (best == 0 || MakeFusionRun({graph, hardware, lowering, capacity},
+                                 layers.Slice(best_end - best, best_end), &arena,
+                                 &run) != Status::kOk) {
     return row;
   }
   row.layers = best;

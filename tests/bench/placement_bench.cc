@@ -33,8 +33,9 @@ Json OffsetRow(const std::string& name, const sluice_test::Buffers& buffers,
     options.max_nodes = max_nodes;
     OffsetPlan plan;
     const double start = CpuSeconds();
-    const Status status = PlaceOffsets(buffers.Set(), capacity, options, &budget,
-                                       &ground.arena, &plan, &ground.diagnostic);
+    const Status status = PlaceOffsets(
+        buffers.Set(), capacity, options,
+        sluice::Workspace{&budget, &ground.arena, &ground.diagnostic}, &plan);
     best = std::min(best, CpuSeconds() - start);
     const bool legal =
         !plan.offsets.empty() &&

@@ -92,9 +92,9 @@ class PlainRun {
     sluice::TileCosts costs(graph_, hardware_, c_.lowering, options, &memory);
     SLUICE_TRY(costs.Init(&diagnostic_));
     sluice::Budget unlimited;
-    return ScheduleLayerByLayer(graph_, hardware_, c_.lowering, capacity_,
-                                costs.coster(), &unlimited, &scratch_, &c_.program,
-                                &diagnostic_);
+    return ScheduleLayerByLayer(
+        {graph_, hardware_, c_.lowering, capacity_, costs.coster(), &unlimited},
+        &scratch_, &c_.program, &diagnostic_);
   }
 
   template <typename End>

@@ -86,7 +86,8 @@ Outcome Solve(const PeerNetwork& network, uint32_t solver, uint64_t rounds,
   search.rounds = rounds;
   FusionResult result;
   const double begin = CpuSeconds();
-  if (SearchFusion(network.problem, network.model, search, &budget, &arena, &diagnostic,
+  if (SearchFusion(network.problem, network.model, search,
+                   sluice::Workspace{&budget, &arena, &diagnostic},
                    &result) != Status::kOk ||
       !Judge(network, &arena, result, &out)) {
     out.edp = NAN;
@@ -105,13 +106,15 @@ Outcome Ours(const PeerNetwork& network, double seconds) {
   Budget first(0, 0, &stop_word);
   Diagnostic diagnostic = {};
   FusionResult result;
-  bool ok = SolveFusion(&arena, network.problem, network.model, FusionOptions(), &first,
-                        &diagnostic, &result) == Status::kOk;
+  bool ok = SolveFusion(network.problem, network.model, FusionOptions(),
+                        sluice::Workspace{&first, &arena, &diagnostic},
+                        &result) == Status::kOk;
   StopAfter(0.1 * seconds);
   Budget rest(0, 0, &stop_word);
   PrefetchResult refined;
-  ok = ok && RefineDma(&arena, result.list, network.problem.buffer_bytes,
-                       PrefetchOptions(), &rest, &result.dma, &refined) == Status::kOk;
+  ok = ok && RefineDma(result.list, network.problem.buffer_bytes, PrefetchOptions(),
+                       sluice::Workspace{&rest, &arena, nullptr}, &result.dma,
+                       &refined) == Status::kOk;
   if (!ok || !Judge(network, &arena, result, &out)) out.edp = NAN;
   out.cpu_s = CpuSeconds() - begin;
   return out;
@@ -160,7 +163,8 @@ Speeds MeasureSpeeds(const PeerNetwork& network) {
   options.rounds = 60000;
   FusionResult result;
   begin = CpuSeconds();
-  if (SolveFusion(&arena, network.problem, network.model, options, &budget, &diagnostic,
+  if (SolveFusion(network.problem, network.model, options,
+                  sluice::Workspace{&budget, &arena, &diagnostic},
                   &result) != Status::kOk) {
     return speeds;
   }
@@ -169,8 +173,9 @@ Speeds MeasureSpeeds(const PeerNetwork& network) {
   prefetch.rounds = 600000;
   PrefetchResult refined;
   begin = CpuSeconds();
-  if (RefineDma(&arena, result.list, network.problem.buffer_bytes, prefetch, &budget,
-                &result.dma, &refined) != Status::kOk) {
+  if (RefineDma(result.list, network.problem.buffer_bytes, prefetch,
+                sluice::Workspace{&budget, &arena, nullptr}, &result.dma,
+                &refined) != Status::kOk) {
     return speeds;
   }
   speeds.dram_moves = PerSecond(refined.rounds, begin);

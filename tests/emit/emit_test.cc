@@ -38,9 +38,9 @@ struct Emitted {
     Budget budget;
     REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
             Status::kOk);
-    REQUIRE(ScheduleLayerByLayer(n.graph, n.hardware, lowering, 512, TileCoster{},
-                                 &budget, &n.arena, &program,
-                                 &n.diagnostic) == Status::kOk);
+    REQUIRE(ScheduleLayerByLayer(
+                {n.graph, n.hardware, lowering, 512, TileCoster{}, &budget}, &n.arena,
+                &program, &n.diagnostic) == Status::kOk);
     REQUIRE(DeriveWaits(program, &n.arena, &waits) == Status::kOk);
     REQUIRE(EmitStream({n.graph, n.hardware, lowering, program, waits, 512}, &n.arena,
                        &parts, &n.diagnostic) == Status::kOk);

@@ -67,8 +67,8 @@ Status MakeRun(NotationProblem* p) {
     SLUICE_TRY(CheckLayer(p, run, l));
     layers[count++] = l;
   }
-  SLUICE_TRY(MakeFusionRun(p->graph, p->hardware, p->lowering, layers.Slice(0, count),
-                           p->capacity, p->arena, &p->run));
+  SLUICE_TRY(MakeFusionRun({p->graph, p->hardware, p->lowering, p->capacity},
+                           layers.Slice(0, count), p->arena, &p->run));
   for (uint32_t i = 0; i < p->run.layer.size(); ++i) p->fusion_of[p->run.layer[i]] = i;
   return Status::kOk;
 }

@@ -58,8 +58,7 @@ Status TakeOver(SectionedPlan* plan, Section* section, bool* held) {
 Status Adopt(SectionedPlan* plan, Section* section) {
   const FusedCall& call = plan->call;
   const CarriedSchedule& schedule = *call.carried;
-  SLUICE_TRY(MakeFusionRun(call.graph, call.hardware, call.lowering,
-                           plan->LayersIn(*section), call.scratchpad_bytes, plan->arena,
+  SLUICE_TRY(MakeFusionRun(SettingOf(call), plan->LayersIn(*section), plan->arena,
                            &section->run));
   if (TakeTwin(plan, section)) return Status::kOk;
   SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/fused/cut_sections.h"
 
-#include "plan/fused/fusion_sections.h"
+#include "solve/fusion/repetition.h"
 
 namespace sluice {
 namespace {

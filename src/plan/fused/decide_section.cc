@@ -4,11 +4,11 @@
 #include "base/checked.h"
 #include "plan/carry/carried_section.h"
 #include "plan/fused/cut_sections.h"
-#include "plan/fused/fusion_sections.h"
 #include "plan/fused/keep_fused.h"
 #include "plan/fused/measure_section.h"
 #include "plan/fused/place_section.h"
 #include "plan/objective.h"
+#include "solve/fusion/same_run.h"
 
 namespace sluice {
 namespace {
@@ -37,8 +37,7 @@ uint64_t EvaluationsOf(const CarriedSchedule& carried, const Section& section) {
 
 Status Decide(SectionedPlan* plan, Section* section) {
   const FusedCall& call = plan->call;
-  SLUICE_TRY(MakeFusionRun(call.graph, call.hardware, call.lowering,
-                           plan->LayersIn(*section), call.scratchpad_bytes, plan->arena,
+  SLUICE_TRY(MakeFusionRun(SettingOf(call), plan->LayersIn(*section), plan->arena,
                            &section->run));
   if (TakeTwin(plan, section)) return Status::kOk;
   SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
@@ -167,8 +166,9 @@ Status SolveSection(const SectionedPlan& plan, const FusionSearch& search,
   const uint64_t before = work->memory()->live_bytes();
   section->run.problem.buffer_bytes = BufferOf(plan, *section);
   Diagnostic ignored = {};
-  const Status status = SearchFusion(section->run.problem, ModelOf(&section->run),
-                                     search, budget, work, &ignored, &section->result);
+  const Status status =
+      SearchFusion(section->run.problem, ModelOf(&section->run), search,
+                   Workspace{budget, work, &ignored}, &section->result);
   section->work_bytes = work->memory()->live_bytes() - before;
   return status;
 }

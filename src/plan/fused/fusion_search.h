@@ -15,8 +15,7 @@
 // Errors   as SolveFusion.
 // Cost     FUSION without a limit: construction only. Published: 100 rounds per layer,
 //          1000 per DRAM tensor, times the shares tried.
-// Source   SoMa section V-B, V-C; deviation: the winner is chosen by the objective,
-// where
+// Source   SoMa section V-B, V-C; deviation: the winner is chosen by the objective, where
 //          the published program takes the latency.
 #ifndef SLUICE_PLAN_FUSED_FUSION_SEARCH_H_
 #define SLUICE_PLAN_FUSED_FUSION_SEARCH_H_
@@ -41,8 +40,8 @@ struct FusionSearch {
 };
 
 Status SearchFusion(const FusionProblem& problem, const TileModel& model,
-                    const FusionSearch& search, Budget* budget, Arena* arena,
-                    Diagnostic* diagnostic, FusionResult* out);
+                    const FusionSearch& search, const Workspace& work,
+                    FusionResult* out);
 
 }  // namespace sluice
 

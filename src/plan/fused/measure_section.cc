@@ -53,8 +53,10 @@ Status MeasureFused(SectionedPlan* plan, Section* section) {
   Program fused(&memory);
   const bool timed = plan->arena->memory()->clock() != nullptr;
   const uint64_t begin = timed ? MonotonicNs() : 0;
-  SLUICE_TRY(AppendFused(section->run, plan->call.lowering, section->result,
-                         section->buffers, section->offsets, plan->arena, &fused));
+  SLUICE_TRY(
+      AppendFused(section->run, plan->call.lowering,
+                  PlacedFusion{section->result, section->buffers, section->offsets},
+                  plan->arena, &fused));
   SLUICE_TRY(Measure(*plan, fused, &section->cost));
   plan->measured_ns += timed ? MonotonicNs() - begin : 0;
   plan->measured_steps += fused.size();
@@ -77,9 +79,8 @@ Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* c
   Program alone(&programs);
   Budget unlimited;
   for (uint32_t l : plan.LayersIn(section)) {
-    SLUICE_TRY(AppendLayer(call.graph, call.hardware, call.lowering, l,
-                           call.scratchpad_bytes, call.coster, &unlimited, plan.arena,
-                           &alone, call.tilings));
+    SLUICE_TRY(AppendLayer(PlainLayers(call, call.lowering, &unlimited), l, plan.arena,
+                           &alone));
   }
   return Measure(plan, alone, cost);
 }

@@ -58,8 +58,8 @@ void ParallelStarts::Job(void* argument, uint32_t index) {
   s->status = s->costs.Init(&ignored);
   if (s->status != Status::kOk) return;
   s->run.coster = s->costs.coster();
-  s->status = SearchFusion(s->run.problem, ModelOf(&s->run), s->search, &s->budget,
-                           &s->arena, &ignored, &s->result);
+  s->status = SearchFusion(s->run.problem, ModelOf(&s->run), s->search,
+                           Workspace{&s->budget, &s->arena, &ignored}, &s->result);
   if (s->status == Status::kOk) s->status = s->costs.status(&ignored);
 }
 

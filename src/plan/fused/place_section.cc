@@ -21,7 +21,7 @@ Status PlaceQuickly(const Section& section, int64_t capacity, bool swaps,
   options.swaps = swaps;
   options.explain = false;
   Diagnostic ignored = {};
-  return PlaceOffsets(set, capacity, options, budget, arena, plan, &ignored);
+  return PlaceOffsets(set, capacity, options, Workspace{budget, arena, &ignored}, plan);
 }
 
 // tried: by the quick orders, or nullptr.
@@ -50,7 +50,7 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
   OffsetPlan exact;
   Diagnostic ignored = {};
   const Status again =
-      PlaceOffsets(set, capacity, options, budget, arena, &exact, &ignored);
+      PlaceOffsets(set, capacity, options, Workspace{budget, arena, &ignored}, &exact);
   if (again == Status::kOutOfMemory) return status;
   if (again == Status::kOk) *plan = exact;
   return again;
@@ -109,8 +109,8 @@ Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena*
     if (budget->Exhausted() || plan.offsets.empty()) return Status::kStopped;
     Reserve(section, capacity, budget->left_ns() != UINT64_MAX, plan.offsets);
     Diagnostic ignored = {};
-    SLUICE_TRY(
-        Tighten(section->run.problem, arena, budget, &ignored, &section->result));
+    SLUICE_TRY(Tighten(section->run.problem, Workspace{budget, arena, &ignored},
+                       &section->result));
   }
   return Status::kInfeasible;
 }

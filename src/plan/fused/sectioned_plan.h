@@ -10,6 +10,7 @@
 #include "plan/deadline.h"
 #include "plan/fused/fused_plan.h"
 #include "plan/fused/section.h"
+#include "solve/baseline/layer_by_layer.h"
 
 namespace sluice {
 
@@ -42,6 +43,17 @@ struct SectionedPlan {
 inline bool IsPublished(const FusedCall& call) {
   return call.options.solver == SLUICE_SOLVER_COCCO ||
          call.options.solver == SLUICE_SOLVER_SOMA;
+}
+
+// What is not fused. lowering: the call's, or with other places in DRAM.
+inline LayerCall PlainLayers(const FusedCall& call, const Lowering& lowering,
+                             Budget* budget) {
+  return {call.graph,  call.hardware, lowering,    call.scratchpad_bytes,
+          call.coster, budget,        call.tilings};
+}
+
+inline FusionSetting SettingOf(const FusedCall& call) {
+  return {call.graph, call.hardware, call.lowering, call.scratchpad_bytes};
 }
 
 }  // namespace sluice

@@ -82,14 +82,14 @@ Status WriteSections(const SectionedPlan& plan, const FusedOutput& out,
   Budget unlimited;  // linear work; what was decided is written to the end
   for (const Section& s : plan.all()) {
     if (s.fused) {
-      SLUICE_TRY(AppendFused(s.run, *lowering, s.result, s.buffers, s.offsets,
-                             plan.arena, out.program));
+      SLUICE_TRY(AppendFused(s.run, *lowering,
+                             PlacedFusion{s.result, s.buffers, s.offsets}, plan.arena,
+                             out.program));
       continue;
     }
     for (uint32_t l : plan.LayersIn(s)) {
-      SLUICE_TRY(AppendLayer(call.graph, call.hardware, *lowering, l,
-                             call.scratchpad_bytes, call.coster, &unlimited, plan.arena,
-                             out.program, call.tilings));
+      SLUICE_TRY(AppendLayer(PlainLayers(call, *lowering, &unlimited), l, plan.arena,
+                             out.program));
     }
   }
   return Status::kOk;

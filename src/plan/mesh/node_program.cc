@@ -56,9 +56,9 @@ Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
     }
     if (status != Status::kInfeasible) return status;
   }
-  return AppendLayer(self->graph, self->context.hardware, self->lowering, l,
-                     self->capacity, self->context.coster, self->budget, self->arena,
-                     self->context.program);
+  return AppendLayer(LayerCall{self->graph, self->context.hardware, self->lowering,
+                               self->capacity, self->context.coster, self->budget},
+                     l, self->arena, self->context.program);
 }
 
 Status WriteGroup(NodeSchedule* self, const NodeGroup& group) {

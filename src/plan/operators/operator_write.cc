@@ -159,8 +159,9 @@ Status WriteSections(OperatorSchedule* self, Arena* places, Program* program,
       SLUICE_TRY(WriteSection(self, section, *out, program));
     } else if (self->lowering.is_view[section.first] == 0) {
       const Status status =
-          AppendLayer(self->graph, self->hardware, *out, section.first, self->capacity,
-                      self->coster, &unlimited, self->arena, program);
+          AppendLayer(LayerCall{self->graph, self->hardware, *out, self->capacity,
+                                self->coster, &unlimited},
+                      section.first, self->arena, program);
       if (status == Status::kInfeasible) {
         return Fail(diagnostic, status, kStage)
             .Layer(section.first)

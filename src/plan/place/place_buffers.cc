@@ -92,8 +92,8 @@ Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* ou
   own.max_nodes = options.max_nodes;
   Budget budget(options.deadline_ns, 0, options.cancel);
   OffsetPlan plan;
-  const Status status = PlaceOffsets(set, call.problem.capacity_bytes, own, &budget,
-                                     arena, &plan, diagnostic);
+  const Status status = PlaceOffsets(set, call.problem.capacity_bytes, own,
+                                     Workspace{&budget, arena, diagnostic}, &plan);
   if (status == Status::kOk || status == Status::kInfeasible ||
       status == Status::kStopped) {
     Describe(plan, call.offsets, call.conflict, out);

@@ -509,32 +509,31 @@ Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
 
 }  // namespace
 
-Status AppendLayer(const Graph& graph, const Hardware& hardware,
-                   const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
-                   const TileCoster& coster, Budget* budget, Arena* scratch,
-                   Program* program, TilingMemo* tilings) {
+Status AppendLayer(const LayerCall& call, uint32_t layer, Arena* scratch,
+                   Program* program) {
   SLUICE_TRY(program->BeginBlock());
   Arena memory(scratch->memory());
   TilingMemo own(&memory);
-  if (tilings == nullptr) tilings = &own;
-  const LayerWriter writer = {graph,  hardware, lowering, coster,
-                              budget, program,  tilings,  layer};
+  TilingMemo* tilings = call.tilings == nullptr ? &own : call.tilings;
+  const LayerWriter writer = {call.graph,  call.hardware, call.lowering, call.coster,
+                              call.budget, program,       tilings,       layer};
   int64_t smallest = 0;
-  return WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
+  return WriteLayer(writer, call.scratchpad_bytes, scratch, &smallest);
 }
 
-Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
-                            const Lowering& lowering, int64_t scratchpad_bytes,
-                            const TileCoster& coster, Budget* budget, Arena* scratch,
-                            Program* program, Diagnostic* diagnostic,
-                            TilingMemo* tilings) {
+Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* program,
+                            Diagnostic* diagnostic) {
+  const Graph& graph = call.graph;
+  const Lowering& lowering = call.lowering;
+  const int64_t scratchpad_bytes = call.scratchpad_bytes;
   uint32_t worst_layer = kNone;
   int64_t worst_bytes = 0;
   Arena memory(scratch->memory());
   TilingMemo own(&memory);
-  if (tilings == nullptr) tilings = &own;
+  TilingMemo* tilings = call.tilings == nullptr ? &own : call.tilings;
   const auto writer_of = [&](uint32_t l) {
-    return LayerWriter{graph, hardware, lowering, coster, budget, program, tilings, l};
+    return LayerWriter{graph,       call.hardware, lowering, call.coster,
+                       call.budget, program,       tilings,  l};
   };
   int64_t tiles = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {

@@ -22,18 +22,23 @@
 
 namespace sluice {
 
-Status ScheduleLayerByLayer(const Graph& graph, const Hardware& hardware,
-                            const Lowering& lowering, int64_t scratchpad_bytes,
-                            const TileCoster& coster, Budget* budget, Arena* scratch,
-                            Program* program, Diagnostic* diagnostic,
-                            TilingMemo* tilings = nullptr);
+// A network, where it runs, and what its tiles cost.
+struct LayerCall {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  int64_t scratchpad_bytes;
+  TileCoster coster;
+  Budget* budget;
+  TilingMemo* tilings = nullptr;  // tilings that other calls found; may be NULL
+};
 
-// One layer of it, as a block of its own: for plans that do only some layers this way.
-// kInfeasible without a diagnostic.
-Status AppendLayer(const Graph& graph, const Hardware& hardware,
-                   const Lowering& lowering, uint32_t layer, int64_t scratchpad_bytes,
-                   const TileCoster& coster, Budget* budget, Arena* scratch,
-                   Program* program, TilingMemo* tilings = nullptr);
+Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* program,
+                            Diagnostic* diagnostic);
+
+// One layer, as a block of its own.
+Status AppendLayer(const LayerCall& call, uint32_t layer, Arena* scratch,
+                   Program* program);
 
 }  // namespace sluice
 

@@ -177,12 +177,11 @@ bool IsTouched(const Scheme& s, Span<const uint8_t> touched, uint32_t position) 
 
 // Tries changes at the touched layers and where those behind them start.
 Status ImproveTouched(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
-                      WindowIndex* index, Arena* arena, Budget* budget,
-                      SchemeScore* best) {
+                      WindowIndex* index, const Workspace& work, SchemeScore* best) {
   const uint32_t n = static_cast<uint32_t>(s->layers());
   const bool whole =
       uint64_t{s->list().tiles} * Min<uint64_t>(evaluations, 64) <= kReworkTiles;
-  for (uint32_t i = 0; i < n && evaluations != 0 && !budget->Exhausted(); ++i) {
+  for (uint32_t i = 0; i < n && evaluations != 0 && !work.budget->Exhausted(); ++i) {
     if (!IsTouched(*s, touched, i) && (i == 0 || !IsTouched(*s, touched, i - 1))) {
       continue;
     }
@@ -193,7 +192,7 @@ Status ImproveTouched(Scheme* s, Span<const uint8_t> touched, uint64_t evaluatio
     s->Score(kAnnealRejected);  // so that its list is the whole's as it stands
     uint32_t at = i > kStretch / 4 ? i - kStretch / 4 : 0;
     i = at + kStretch / 2;
-    SLUICE_TRY(ImproveStretch(s, &at, *best, index, arena, budget));
+    SLUICE_TRY(ImproveStretch(s, &at, *best, index, work.arena, work.budget));
     Try(s, best, &evaluations);
   }
   return Status::kOk;
@@ -211,15 +210,18 @@ void SetApart(Scheme* s, Span<const uint8_t> touched) {
 
 }  // namespace
 
-Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
-             Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
+Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& work,
+             SchemeScore* out) {
+  Arena* arena = work.arena;
+  Budget* budget = work.budget;
+  Diagnostic* diagnostic = work.diagnostic;
   ArenaScope scope(arena);
   WindowIndex index;
   SLUICE_TRY(index.Init(arena, scheme->problem()));
   const double ideal = scheme->Bound().cost;
   const uint64_t looks = kFitTiles + kFitTilesOfLayer * scheme->layers();
   bool fits = false;
-  SLUICE_TRY(FitBuffer(scheme, looks, &index, arena, budget, out, &fits));
+  SLUICE_TRY(FitBuffer(scheme, looks, &index, work, out, &fits));
   if (out->parsed == ParseResult::kMapping) {
     return Fail(diagnostic, Status::kInfeasible, "fusion")
         .Text("a layer has no mapping");
@@ -247,8 +249,8 @@ Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
 }
 
 Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
-              Arena* arena, Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
-  ArenaScope scope(arena);
+              const Workspace& work, SchemeScore* out) {
+  ArenaScope scope(work.arena);
   s->Keep();
   if (s->Bound().parsed != ParseResult::kOk) {
     SetApart(s, touched);
@@ -265,11 +267,11 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
   if (out->cost >= kAnnealRejected) {
     // Most of it is new and does not fit: better begun anew than mended.
     if (2 * changed > s->layers()) return Status::kInfeasible;
-    return Refit(s, evaluations, false, arena, budget, diagnostic, out);
+    return Refit(s, evaluations, false, work, out);
   }
   WindowIndex index;
-  SLUICE_TRY(index.Init(arena, s->problem()));
-  SLUICE_TRY(ImproveTouched(s, touched, evaluations, &index, arena, budget, out));
+  SLUICE_TRY(index.Init(work.arena, s->problem()));
+  SLUICE_TRY(ImproveTouched(s, touched, evaluations, &index, work, out));
   s->Save();
   return Status::kOk;
 }
@@ -289,10 +291,10 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
       .Text("the unfused start does not fit the scratchpad");
 }
 
-Status Construct(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
-                 Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
+Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
+                 const Workspace& work, SchemeScore* out) {
   scheme->Reset();
-  return Refit(scheme, evaluations, alone, arena, budget, diagnostic, out);
+  return Refit(scheme, evaluations, alone, work, out);
 }
 
 }  // namespace sluice

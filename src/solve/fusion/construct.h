@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A good fusion scheme without any chance: start, fit, improve.
+// A good fusion scheme without random moves: start, fit, improve.
 //
 // Input    Scheme over a problem; how many evaluations to spend on improving.
 // Output   the scheme, within the buffer, saved as best.
 // Errors   kInfeasible with the smallest buffer met; kStopped when the budget ended
-// before
-//          anything fitted.
+//          before anything fitted.
 // Cost     fitting: O(windows x tiling numbers) parses per step; improving: as asked.
 // Source   own: one group in DRAM terms, everything resident; where that does not fit,
 //          windows around the peak are cut into tiles, or spilled; then one change at a
@@ -13,6 +12,7 @@
 #ifndef SLUICE_SOLVE_FUSION_CONSTRUCT_H_
 #define SLUICE_SOLVE_FUSION_CONSTRUCT_H_
 
+#include "base/workspace.h"
 #include "solve/fusion/scheme.h"
 
 namespace sluice {
@@ -23,18 +23,18 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                       SchemeScore* out);
 
 // alone: where the result is far from ideal, begins with every layer alone as well.
-Status Construct(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
-                 Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
+Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
+                 const Workspace& work, SchemeScore* out);
 
 // The same, from the scheme as it stands instead of from the start.
-Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, Arena* arena,
-             Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
+Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& work,
+             SchemeScore* out);
 
 // The scheme as it stands holds but for some layers: made legal where it is not, then
 // one change at a time around those. touched: by layer, 0 or 1; empty = none.
 // kInfeasible where most are touched and it does not fit: to be constructed instead.
 Status Rework(Scheme* scheme, Span<const uint8_t> touched, uint64_t evaluations,
-              Arena* arena, Budget* budget, Diagnostic* diagnostic, SchemeScore* out);
+              const Workspace& work, SchemeScore* out);
 
 }  // namespace sluice
 

@@ -95,11 +95,19 @@ double Area(const SchemeScore& s) {
   return s.excess * static_cast<double>(s.latency_cycles);
 }
 
+// A fit that was found, to be tried at the next peak.
+struct Hint {
+  Fit fit = {};
+  uint32_t at = 0;
+  double gain = 0;  // 0 = none yet
+};
+
 // The change that helped at another peak, moved to this one: networks repeat
 // themselves.
-bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Fit& model,
-             uint32_t model_at, double gain, Fit* fit) {
-  const int64_t shift = int64_t{at} - model_at;
+bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Hint& hint,
+             Fit* fit) {
+  const Fit& model = hint.fit;
+  const int64_t shift = int64_t{at} - hint.at;
   const int64_t first = model.first + shift;
   const int64_t last = model.last + shift;
   // A DRAM cut stands in front of a layer, the end of a group may be the scheme's end.
@@ -110,15 +118,8 @@ bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Fit& model,
   Apply(*fit, s);
   const SchemeScore score = s->Bound();
   s->Undo();
-  return score.parsed == ParseResult::kOk && Area(now) - Area(score) >= 0.9 * gain;
+  return score.parsed == ParseResult::kOk && Area(now) - Area(score) >= 0.9 * hint.gain;
 }
-
-// A fit that was found, to be tried at the next peak.
-struct Hint {
-  Fit fit = {};
-  uint32_t at = 0;
-  double gain = 0;  // 0 = none yet
-};
 
 // Changes a scheme around its peaks until it fits; false when nothing helps.
 bool FitScheme(Scheme* s, Hint* hint, uint64_t* looks, Budget* budget,
@@ -127,8 +128,7 @@ bool FitScheme(Scheme* s, Hint* hint, uint64_t* looks, Budget* budget,
   while (out->parsed == ParseResult::kOk && out->minimum_bytes > s->target_bytes) {
     const uint32_t at = s->PeakPosition();
     Fit next;
-    if (hint->gain <= 0 ||
-        !SameFit(s, at, *out, hint->fit, hint->at, hint->gain, &next)) {
+    if (hint->gain <= 0 || !SameFit(s, at, *out, *hint, &next)) {
       if (!FitSearch(s, *out, looks).Around(at, budget, &next)) return false;
     }
     Apply(next, s);
@@ -140,17 +140,25 @@ bool FitScheme(Scheme* s, Hint* hint, uint64_t* looks, Budget* budget,
   return out->parsed == ParseResult::kOk;
 }
 
+// What all fits of one call share.
+struct FitCall {
+  Hint hint;
+  uint64_t looks;  // left
+  WindowIndex* index;
+  const Workspace& work;
+};
+
 // FitScheme in the groups around position `at`; *fits says whether it succeeded.
-Status FitAround(Scheme* whole, uint32_t at, const SchemeScore& now, Hint* hint,
-                 uint64_t* looks, WindowIndex* index, Arena* arena, Budget* budget,
+Status FitAround(Scheme* whole, uint32_t at, const SchemeScore& now, FitCall* call,
                  bool* fits) {
-  ArenaScope scope(arena);
+  Hint* hint = &call->hint;
+  ArenaScope scope(call->work.arena);
   const uint32_t n = static_cast<uint32_t>(whole->layers());
   uint32_t first = at > 2 * kWindow ? at - 2 * kWindow : 0;
   uint32_t last = Min(n, at + 2 * kWindow + 1);
   AlignToGroups(*whole, &first, &last);
   Stretch part;
-  SLUICE_TRY(OpenStretch(*whole, first, last, index, arena, &part));
+  SLUICE_TRY(OpenStretch(*whole, first, last, call->index, call->work.arena, &part));
   Scheme* s = &part.scheme;
   s->target_bytes -= whole->problem().buffer_bytes - whole->target_bytes;
   SchemeScore score = s->Bound();
@@ -161,7 +169,7 @@ Status FitAround(Scheme* whole, uint32_t at, const SchemeScore& now, Hint* hint,
     h->fit.last = static_cast<uint32_t>(h->fit.last + by);
   };
   shift(hint, -int64_t{first});
-  *fits = FitScheme(s, hint, looks, budget, &score);
+  *fits = FitScheme(s, hint, &call->looks, call->work.budget, &score);
   shift(hint, first);
   if (*fits) WriteBack(part, whole);
   return Status::kOk;
@@ -231,18 +239,17 @@ Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* 
   return Status::kOk;
 }
 
-Status FitBuffer(Scheme* s, uint64_t looks, WindowIndex* index, Arena* arena,
-                 Budget* budget, SchemeScore* out, bool* fits) {
+Status FitBuffer(Scheme* s, uint64_t looks, WindowIndex* index, const Workspace& work,
+                 SchemeScore* out, bool* fits) {
   *out = s->Bound();
-  Hint hint;
+  FitCall call = {{}, looks, index, work};
   double before = kAnnealRejected;
   *fits = true;
   while (out->parsed == ParseResult::kOk && out->minimum_bytes > s->target_bytes) {
     *fits = false;
     if (Area(*out) >= before) break;
     before = Area(*out);
-    SLUICE_TRY(FitAround(s, s->PeakPosition(), *out, &hint, &looks, index, arena,
-                         budget, fits));
+    SLUICE_TRY(FitAround(s, s->PeakPosition(), *out, &call, fits));
     if (!*fits) break;
     s->Keep();
     *out = s->Bound();

@@ -3,17 +3,16 @@
 //
 // Input    Scheme; its target_bytes.
 // Output   the scheme, changed and kept; its Bound().
-// Errors   FitAlone: kInfeasible with the smallest buffer met, kStopped. FitBuffer:
-// fits
+// Errors   FitAlone: kInfeasible with the smallest buffer met, kStopped. FitBuffer: fits
 //          is false when nothing helps or the looks (tiles evaluated) are spent.
-// Cost     FitAlone: a dozen parses as a rule. FitBuffer: per peak, the windows around
-// it
+// Cost     FitAlone: a dozen parses as a rule. FitBuffer: per peak, the windows around it
 //          times tiling numbers, each a parse of the stretch they lie in.
 // Source   own: windows around the highest peak are cut into tiles, or spilled, by cost
 //          with a price on what still sticks out.
 #ifndef SLUICE_SOLVE_FUSION_FIT_H_
 #define SLUICE_SOLVE_FUSION_FIT_H_
 
+#include "base/workspace.h"
 #include "solve/fusion/stretch.h"
 
 namespace sluice {
@@ -23,8 +22,8 @@ Status FitAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                 SchemeScore* out);
 
 // From the scheme as it stands.
-Status FitBuffer(Scheme* scheme, uint64_t looks, WindowIndex* index, Arena* arena,
-                 Budget* budget, SchemeScore* out, bool* fits);
+Status FitBuffer(Scheme* scheme, uint64_t looks, WindowIndex* index,
+                 const Workspace& work, SchemeScore* out, bool* fits);
 
 }  // namespace sluice
 

@@ -159,262 +159,260 @@ class Collector {
   uint32_t count_ = 0;
 };
 
-class Writer {
- public:
-  Writer(const FusionRun& run, const Lowering& lowering, const FusionResult& fused,
-         const FusedBuffers& buffers, Span<const int64_t> offsets, Program* program)
-      : run_(run),
-        lowering_(lowering),
-        list_(fused.list),
-        dma_(fused.dma),
-        b_(buffers),
-        offsets_(offsets),
-        program_(program) {}
-
-  Status Write(Arena* scratch) {
-    SLUICE_TRY(Prepare(scratch));
-    uint32_t issued = 0;
-    for (uint32_t p = 0; p < list_.tiles; ++p) {
-      if (p == 0 || b_.position_groups[p] != b_.position_groups[p - 1]) {
-        SLUICE_TRY(program_->BeginBlock());
-      }
-      for (; issued < due_[p]; ++issued) {
-        SLUICE_TRY(WriteTransfer(dma_.order[issued], static_cast<int32_t>(p)));
-      }
-      SLUICE_TRY(WriteTile(p));
-    }
-    for (; issued < list_.transfers; ++issued) {
-      SLUICE_TRY(WriteTransfer(dma_.order[issued], static_cast<int32_t>(list_.tiles)));
-    }
-    return Status::kOk;
-  }
-
- private:
-  // due_[p]: transfers (in DMA order) that must stand before tile p. Latest position
-  // of each (layer, tile), loads by source.
-  Status Prepare(Arena* scratch) {
-    const size_t n = run_.problem.layers.size();
-    SLUICE_TRY(scratch->Allocate(list_.tiles + 1, &due_));
-    SLUICE_TRY(scratch->Allocate(n, &latest_));
-    SLUICE_TRY(scratch->Allocate(n, &weights_));
-    SLUICE_TRY(scratch->Allocate(list_.transfers, &weights_after_));
-    SLUICE_TRY(scratch->Allocate(n + run_.problem.externals.size(), &last_load_));
-    SLUICE_TRY(scratch->Allocate(list_.transfers, &load_before_));
-    for (uint32_t i = 0; i < list_.transfers; ++i) {
-      const uint32_t id = dma_.order[i];
-      const DramTensor& t = list_.transfer[id];
-      const int32_t at = t.kind == kStore ? dma_.end[id] : t.use;
-      due_[static_cast<size_t>(at)] = Max(due_[static_cast<size_t>(at)], i + 1);
-    }
-    for (uint32_t p = 1; p < list_.tiles; ++p) due_[p] = Max(due_[p], due_[p - 1]);
-    for (uint32_t& l : last_load_) l = kNone;
-    for (uint32_t& l : latest_) l = kNone;
-    for (uint32_t& w : weights_) w = kNone;
-    for (uint32_t i = list_.transfers; i-- > 0;) {
-      const DramTensor& t = list_.transfer[i];
-      if (t.kind != kLoadWeight) continue;
-      weights_after_[i] = weights_[t.layer];
-      weights_[t.layer] = i;
-    }
-    for (uint32_t i = 0; i < list_.transfers; ++i) {
-      const DramTensor& t = list_.transfer[i];
-      if (t.kind != kLoadInput) continue;
-      load_before_[i] = last_load_[t.source];
-      last_load_[t.source] = i;
-    }
-    return Status::kOk;
-  }
-
-  Status Push(StepKind kind, uint32_t layer, const Transfer& transfer) {
-    return program_->AddTransfer(kind, layer, transfer);
-  }
-
-  // Transfer `id`, written before tile p.
-  Status WriteTransfer(uint32_t id, int32_t p) {
-    const DramTensor& t = list_.transfer[id];
-    // Too early for its buffer, or for the tile it stores.
-    if (t.kind == kStore ? t.use >= p : dma_.start[id] > p) return Status::kInfeasible;
-    if (t.kind == kLoadWeight) return WriteWeights(id);
-    const Box box = ToBox(list_.transfer_box[id]);
-    if (t.kind == kStore) return WriteStore(t, box);
-    Transfer out = {};
-    const uint32_t tensor = SourceTensor(t);
-    out.buffer =
-        BoxInFrame(offsets_[b_.of_transfer[id]], box, box, run_.graph->tensors[tensor]);
-    out.dram = TensorBox(tensor, lowering_.places[tensor], box);
-    return Push(StepKind::kLoad, run_.layer[t.layer], out);
-  }
-
-  // To the ofmap's place, to the state it is appended to, or both.
-  Status WriteStore(const DramTensor& t, const Box& box) {
-    const uint32_t tensor = run_.executed(t.layer).outputs[0];
-    const uint32_t buffer = b_.of_tile[static_cast<size_t>(t.use)];
-    Transfer out = {};
-    out.buffer = BoxInFrame(offsets_[buffer], b_.frame[buffer], box,
-                            run_.graph->tensors[tensor]);
-    if (!StaysOnChip(run_, b_, t.layer)) {
-      out.dram = TensorBox(tensor, lowering_.places[tensor], box);
-      SLUICE_TRY(Push(StepKind::kStore, run_.layer[t.layer], out));
-    }
-    const uint32_t append = run_.append[t.layer];
-    if (append == kNone) return Status::kOk;
-    const Layer& layer = run_.graph->layers[append];
-    const TensorPlace& place = lowering_.places[layer.outputs[0]];
-    out.dram = TensorBox(layer.outputs[0], place, box);
-    out.dram.moves = true;
-    out.dram.parameter =
-        static_cast<uint32_t>(layer.attribute(SLUICE_APPEND_PARAMETER));
-    out.dram.step = place.stride[layer.attribute(SLUICE_APPEND_AXIS)];
-    return Push(StepKind::kStore, append, out);
-  }
-
-  uint32_t SourceTensor(const DramTensor& t) const {
-    const FusionLayer& l = run_.problem.layers[t.layer];
-    uint32_t edge = l.first_input;
-    while (run_.problem.inputs[edge].source != t.source) ++edge;
-    return run_.edge_source[edge];
-  }
-
-  Status WriteWeights(uint32_t id) {
-    const DramTensor& t = list_.transfer[id];
-    const TileOperands operands = OperandsOf(run_.executed(t.layer));
-    const CutBox& channels = list_.transfer_box[id];
-    const TileBoxes boxes =
-        WeightBoxes(run_, t.layer, channels.begin[3], channels.end[3]);
-    uint32_t buffer = b_.of_transfer[id];
-    for (int r : kResident) {
-      const uint32_t tensor = operands.tensor[r];
-      if (tensor == kNone) continue;
-      const Box& box = boxes.box[r];
-      Transfer out = {};
-      out.dram = TensorBox(tensor, lowering_.places[tensor], box);
-      out.buffer =
-          BoxInFrame(offsets_[buffer++], box, box, run_.graph->tensors[tensor]);
-      SLUICE_TRY(Push(StepKind::kLoad, run_.layer[t.layer], out));
-    }
-    return Status::kOk;
-  }
-
-  // The load that holds `box` of the source when tile p runs.
-  uint32_t FindLoad(uint32_t source, const Box& box, int32_t p) const {
-    for (uint32_t i = last_load_[source]; i != kNone; i = load_before_[i]) {
-      const DramTensor& t = list_.transfer[i];
-      if (t.use <= p && p < t.end && Contains(ToBox(list_.transfer_box[i]), box)) {
-        return i;
-      }
-    }
-    return kNone;
-  }
-
-  Status InputOperand(uint32_t edge, const Box& box, uint32_t p, BufferBox* out) const {
-    const uint32_t source = run_.problem.inputs[edge].source;
-    const Box needed = SourceBox(run_, edge, box);
-    const uint32_t layer = list_.layer[p];
-    if (source < run_.problem.layers.size() &&
-        b_.group_of[source] == b_.group_of[layer]) {
-      // Made on chip: by this tile's neighbour, or all tiles in one buffer.
-      const uint32_t buffer = b_.of_tile[latest_[source]];
-      if (!Contains(b_.frame[buffer], needed)) return Status::kInfeasible;
-      return Operand(edge, offsets_[buffer], b_.frame[buffer], box, out);
-    }
-    const uint32_t load = FindLoad(source, needed, static_cast<int32_t>(p));
-    if (load == kNone) return Status::kInfeasible;
-    return Operand(edge, offsets_[b_.of_transfer[load]],
-                   ToBox(list_.transfer_box[load]), box, out);
-  }
-
-  // `box` of the tensor the edge reads, in a buffer that holds `frame` of its source.
-  Status Operand(uint32_t edge, int64_t offset, const Box& frame, const Box& box,
-                 BufferBox* out) const {
-    const Tensor& tensor = run_.graph->tensors[run_.edge_tensor[edge]];
-    if (run_.edge_tensor[edge] == run_.edge_source[edge]) {
-      *out = BoxInFrame(offset, frame, box, tensor);
-      return Status::kOk;
-    }
-    // Whole entries of the first axis: the same bytes in the same order.
-    const Tensor& source = run_.graph->tensors[run_.edge_source[edge]];
-    Box same = WholeBox(tensor);
-    for (int a = 1; a < kAxes; ++a) {
-      if (frame.extent[a] != source.extent[a]) return Status::kInfeasible;
-    }
-    if (tensor.extent[0] == source.extent[0]) {
-      same.begin[0] = frame.begin[0];
-      same.extent[0] = frame.extent[0];
-    } else if (frame.extent[0] != source.extent[0]) {
-      return Status::kInfeasible;
-    }
-    *out = BoxInFrame(offset, same, box, tensor);
-    return Status::kOk;
-  }
-
-  void WeightOperands(const TileOperands& operands, uint32_t layer, uint32_t p,
-                      const TileBoxes& boxes, TileStep* tile) {
-    if (weights_[layer] == kNone) return;
-    while (list_.transfer[weights_[layer]].end <= static_cast<int32_t>(p)) {
-      weights_[layer] = weights_after_[weights_[layer]];
-    }
-    uint32_t buffer = b_.of_transfer[weights_[layer]];
-    // A tile may need fewer channels than the slice holds: nobody reads the others.
-    const CutBox& channels = list_.transfer_box[weights_[layer]];
-    const TileBoxes slice =
-        WeightBoxes(run_, layer, channels.begin[3], channels.end[3]);
-    for (int r : kResident) {
-      const uint32_t tensor = operands.tensor[r];
-      if (tensor == kNone) continue;
-      tile->present[r] = true;
-      tile->operand[r] = BoxInFrame(offsets_[buffer++], slice.box[r], boxes.box[r],
-                                    run_.graph->tensors[tensor]);
-    }
-  }
-
-  Status WriteTile(uint32_t p) {
-    const uint32_t layer = list_.layer[p];
-    const Layer& executed = run_.executed(layer);
-    const int32_t channels = AccumulatedChannels(*run_.graph, executed);
-    const Box output = ToBox(list_.box[p]);
-    const TileBoxes t = BoxesOf(*run_.graph, executed, output, 0, channels);
-    const TileOperands operands = OperandsOf(executed);
-    TileStep tile = {};
-    WeightOperands(operands, layer, p, t, &tile);
-    const FusionLayer& l = run_.problem.layers[layer];
-    for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
-      const int r = run_.role[e];
-      tile.present[r] = true;
-      SLUICE_TRY(InputOperand(e, t.box[r], p, &tile.operand[r]));
-    }
-    const uint32_t buffer = b_.of_tile[p];
-    tile.present[kRoleOutput] = true;
-    tile.operand[kRoleOutput] = BoxInFrame(offsets_[buffer], b_.frame[buffer], output,
-                                           run_.graph->tensors[executed.outputs[0]]);
-    tile.first = tile.last = true;
-    tile.c_end = channels;
-    for (int a = 0; a < kAxes; ++a) tile.origin[a] = output.begin[a];
-    for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
-    tile.macs = t.macs;
-    tile.vector_ops = t.vector_ops;
-    const TileCost cost =
-        DeclaredCost(run_.coster, *run_.hardware, run_.layer[layer], t, channels);
-    tile.cycles = cost.cycles;
-    tile.energy_pj = cost.energy_pj;
-    tile.scratchpad_pj = cost.scratchpad_pj;
-    latest_[layer] = p;
-    return program_->AddTile(run_.layer[layer], tile);
-  }
-
-  const FusionRun& run_;
-  const Lowering& lowering_;
-  const TileList& list_;
-  const DmaNotation& dma_;
-  const FusedBuffers& b_;
-  Span<const int64_t> offsets_;
-  Program* program_;
-  Span<uint32_t> due_;
-  Span<uint32_t> latest_;   // by fusion layer: position of its tile made last
-  Span<uint32_t> weights_;  // by fusion layer: transfer of the slice in use or kNone
-  Span<uint32_t> weights_after_;  // by transfer: of the next slice or kNone
-  Span<uint32_t> last_load_;
-  Span<uint32_t> load_before_;
+// A fused run on its way into a program.
+struct FusedWriter {
+  const FusionRun& run;
+  const Lowering& lowering;
+  const TileList& list;
+  const DmaNotation& dma;
+  const FusedBuffers& buffers;
+  Span<const int64_t> offsets;
+  Program* program;
+  Span<uint32_t> due = {};     // by tile: transfers in DMA order that stand before it
+  Span<uint32_t> latest = {};  // by fusion layer: position of its tile made last
+  Span<uint32_t> weights =
+      {};  // by fusion layer: transfer of the slice in use or kNone
+  Span<uint32_t> weights_after = {};  // by transfer: of the next slice or kNone
+  Span<uint32_t> last_load = {};      // by source: its last load or kNone
+  Span<uint32_t> load_before = {};    // by load: the one before of its source or kNone
 };
+
+// due[p]: transfers (in DMA order) that must stand before tile p. Latest position
+// of each (layer, tile), loads by source.
+Status Prepare(FusedWriter* self, Arena* scratch) {
+  const size_t n = self->run.problem.layers.size();
+  SLUICE_TRY(scratch->Allocate(self->list.tiles + 1, &self->due));
+  SLUICE_TRY(scratch->Allocate(n, &self->latest));
+  SLUICE_TRY(scratch->Allocate(n, &self->weights));
+  SLUICE_TRY(scratch->Allocate(self->list.transfers, &self->weights_after));
+  SLUICE_TRY(
+      scratch->Allocate(n + self->run.problem.externals.size(), &self->last_load));
+  SLUICE_TRY(scratch->Allocate(self->list.transfers, &self->load_before));
+  for (uint32_t i = 0; i < self->list.transfers; ++i) {
+    const uint32_t id = self->dma.order[i];
+    const DramTensor& t = self->list.transfer[id];
+    const int32_t at = t.kind == kStore ? self->dma.end[id] : t.use;
+    self->due[static_cast<size_t>(at)] = Max(self->due[static_cast<size_t>(at)], i + 1);
+  }
+  for (uint32_t p = 1; p < self->list.tiles; ++p)
+    self->due[p] = Max(self->due[p], self->due[p - 1]);
+  for (uint32_t& l : self->last_load) l = kNone;
+  for (uint32_t& l : self->latest) l = kNone;
+  for (uint32_t& w : self->weights) w = kNone;
+  for (uint32_t i = self->list.transfers; i-- > 0;) {
+    const DramTensor& t = self->list.transfer[i];
+    if (t.kind != kLoadWeight) continue;
+    self->weights_after[i] = self->weights[t.layer];
+    self->weights[t.layer] = i;
+  }
+  for (uint32_t i = 0; i < self->list.transfers; ++i) {
+    const DramTensor& t = self->list.transfer[i];
+    if (t.kind != kLoadInput) continue;
+    self->load_before[i] = self->last_load[t.source];
+    self->last_load[t.source] = i;
+  }
+  return Status::kOk;
+}
+
+Status AddTransfer(FusedWriter* self, StepKind kind, uint32_t layer,
+                   const Transfer& transfer) {
+  return self->program->AddTransfer(kind, layer, transfer);
+}
+
+uint32_t SourceTensor(const FusedWriter& self, const DramTensor& t) {
+  const FusionLayer& l = self.run.problem.layers[t.layer];
+  uint32_t edge = l.first_input;
+  while (self.run.problem.inputs[edge].source != t.source) ++edge;
+  return self.run.edge_source[edge];
+}
+
+// To the ofmap's place, to the state it is appended to, or both.
+Status WriteStore(FusedWriter* self, const DramTensor& t, const Box& box) {
+  const uint32_t tensor = self->run.executed(t.layer).outputs[0];
+  const uint32_t buffer = self->buffers.of_tile[static_cast<size_t>(t.use)];
+  Transfer out = {};
+  out.buffer = BoxInFrame(self->offsets[buffer], self->buffers.frame[buffer], box,
+                          self->run.graph->tensors[tensor]);
+  if (!StaysOnChip(self->run, self->buffers, t.layer)) {
+    out.dram = TensorBox(tensor, self->lowering.places[tensor], box);
+    SLUICE_TRY(AddTransfer(self, StepKind::kStore, self->run.layer[t.layer], out));
+  }
+  const uint32_t append = self->run.append[t.layer];
+  if (append == kNone) return Status::kOk;
+  const Layer& layer = self->run.graph->layers[append];
+  const TensorPlace& place = self->lowering.places[layer.outputs[0]];
+  out.dram = TensorBox(layer.outputs[0], place, box);
+  out.dram.moves = true;
+  out.dram.parameter = static_cast<uint32_t>(layer.attribute(SLUICE_APPEND_PARAMETER));
+  out.dram.step = place.stride[layer.attribute(SLUICE_APPEND_AXIS)];
+  return AddTransfer(self, StepKind::kStore, append, out);
+}
+
+Status WriteWeights(FusedWriter* self, uint32_t id) {
+  const DramTensor& t = self->list.transfer[id];
+  const TileOperands operands = OperandsOf(self->run.executed(t.layer));
+  const CutBox& channels = self->list.transfer_box[id];
+  const TileBoxes boxes =
+      WeightBoxes(self->run, t.layer, channels.begin[3], channels.end[3]);
+  uint32_t buffer = self->buffers.of_transfer[id];
+  for (int r : kResident) {
+    const uint32_t tensor = operands.tensor[r];
+    if (tensor == kNone) continue;
+    const Box& box = boxes.box[r];
+    Transfer out = {};
+    out.dram = TensorBox(tensor, self->lowering.places[tensor], box);
+    out.buffer =
+        BoxInFrame(self->offsets[buffer++], box, box, self->run.graph->tensors[tensor]);
+    SLUICE_TRY(AddTransfer(self, StepKind::kLoad, self->run.layer[t.layer], out));
+  }
+  return Status::kOk;
+}
+
+// Transfer `id`, written before tile p.
+Status WriteTransfer(FusedWriter* self, uint32_t id, int32_t p) {
+  const DramTensor& t = self->list.transfer[id];
+  // Too early for its buffer, or for the tile it stores.
+  if (t.kind == kStore ? t.use >= p : self->dma.start[id] > p)
+    return Status::kInfeasible;
+  if (t.kind == kLoadWeight) return WriteWeights(self, id);
+  const Box box = ToBox(self->list.transfer_box[id]);
+  if (t.kind == kStore) return WriteStore(self, t, box);
+  Transfer out = {};
+  const uint32_t tensor = SourceTensor(*self, t);
+  out.buffer = BoxInFrame(self->offsets[self->buffers.of_transfer[id]], box, box,
+                          self->run.graph->tensors[tensor]);
+  out.dram = TensorBox(tensor, self->lowering.places[tensor], box);
+  return AddTransfer(self, StepKind::kLoad, self->run.layer[t.layer], out);
+}
+
+// The load that holds `box` of the source when tile p runs.
+uint32_t FindLoad(const FusedWriter& self, uint32_t source, const Box& box, int32_t p) {
+  for (uint32_t i = self.last_load[source]; i != kNone; i = self.load_before[i]) {
+    const DramTensor& t = self.list.transfer[i];
+    if (t.use <= p && p < t.end && Contains(ToBox(self.list.transfer_box[i]), box)) {
+      return i;
+    }
+  }
+  return kNone;
+}
+
+// `box` of the tensor the edge reads, in a buffer that holds `frame` of its source.
+Status Operand(const FusedWriter& self, uint32_t edge, int64_t offset, const Box& frame,
+               const Box& box, BufferBox* out) {
+  const Tensor& tensor = self.run.graph->tensors[self.run.edge_tensor[edge]];
+  if (self.run.edge_tensor[edge] == self.run.edge_source[edge]) {
+    *out = BoxInFrame(offset, frame, box, tensor);
+    return Status::kOk;
+  }
+  // Whole entries of the first axis: the same bytes in the same order.
+  const Tensor& source = self.run.graph->tensors[self.run.edge_source[edge]];
+  Box same = WholeBox(tensor);
+  for (int a = 1; a < kAxes; ++a) {
+    if (frame.extent[a] != source.extent[a]) return Status::kInfeasible;
+  }
+  if (tensor.extent[0] == source.extent[0]) {
+    same.begin[0] = frame.begin[0];
+    same.extent[0] = frame.extent[0];
+  } else if (frame.extent[0] != source.extent[0]) {
+    return Status::kInfeasible;
+  }
+  *out = BoxInFrame(offset, same, box, tensor);
+  return Status::kOk;
+}
+
+Status InputOperand(const FusedWriter& self, uint32_t edge, const Box& box, uint32_t p,
+                    BufferBox* out) {
+  const uint32_t source = self.run.problem.inputs[edge].source;
+  const Box needed = SourceBox(self.run, edge, box);
+  const uint32_t layer = self.list.layer[p];
+  if (source < self.run.problem.layers.size() &&
+      self.buffers.group_of[source] == self.buffers.group_of[layer]) {
+    // Made on chip: by this tile's neighbour, or all tiles in one buffer.
+    const uint32_t buffer = self.buffers.of_tile[self.latest[source]];
+    if (!Contains(self.buffers.frame[buffer], needed)) return Status::kInfeasible;
+    return Operand(self, edge, self.offsets[buffer], self.buffers.frame[buffer], box,
+                   out);
+  }
+  const uint32_t load = FindLoad(self, source, needed, static_cast<int32_t>(p));
+  if (load == kNone) return Status::kInfeasible;
+  return Operand(self, edge, self.offsets[self.buffers.of_transfer[load]],
+                 ToBox(self.list.transfer_box[load]), box, out);
+}
+
+void WeightOperands(FusedWriter* self, const TileOperands& operands, uint32_t layer,
+                    uint32_t p, const TileBoxes& boxes, TileStep* tile) {
+  if (self->weights[layer] == kNone) return;
+  while (self->list.transfer[self->weights[layer]].end <= static_cast<int32_t>(p)) {
+    self->weights[layer] = self->weights_after[self->weights[layer]];
+  }
+  uint32_t buffer = self->buffers.of_transfer[self->weights[layer]];
+  // A tile may need fewer channels than the slice holds: nobody reads the others.
+  const CutBox& channels = self->list.transfer_box[self->weights[layer]];
+  const TileBoxes slice =
+      WeightBoxes(self->run, layer, channels.begin[3], channels.end[3]);
+  for (int r : kResident) {
+    const uint32_t tensor = operands.tensor[r];
+    if (tensor == kNone) continue;
+    tile->present[r] = true;
+    tile->operand[r] = BoxInFrame(self->offsets[buffer++], slice.box[r], boxes.box[r],
+                                  self->run.graph->tensors[tensor]);
+  }
+}
+
+Status WriteTile(FusedWriter* self, uint32_t p) {
+  const uint32_t layer = self->list.layer[p];
+  const Layer& executed = self->run.executed(layer);
+  const int32_t channels = AccumulatedChannels(*self->run.graph, executed);
+  const Box output = ToBox(self->list.box[p]);
+  const TileBoxes t = BoxesOf(*self->run.graph, executed, output, 0, channels);
+  const TileOperands operands = OperandsOf(executed);
+  TileStep tile = {};
+  WeightOperands(self, operands, layer, p, t, &tile);
+  const FusionLayer& l = self->run.problem.layers[layer];
+  for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
+    const int r = self->run.role[e];
+    tile.present[r] = true;
+    SLUICE_TRY(InputOperand(*self, e, t.box[r], p, &tile.operand[r]));
+  }
+  const uint32_t buffer = self->buffers.of_tile[p];
+  tile.present[kRoleOutput] = true;
+  tile.operand[kRoleOutput] =
+      BoxInFrame(self->offsets[buffer], self->buffers.frame[buffer], output,
+                 self->run.graph->tensors[executed.outputs[0]]);
+  tile.first = tile.last = true;
+  tile.c_end = channels;
+  for (int a = 0; a < kAxes; ++a) tile.origin[a] = output.begin[a];
+  for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
+  tile.macs = t.macs;
+  tile.vector_ops = t.vector_ops;
+  const TileCost cost = DeclaredCost(self->run.coster, *self->run.hardware,
+                                     self->run.layer[layer], t, channels);
+  tile.cycles = cost.cycles;
+  tile.energy_pj = cost.energy_pj;
+  tile.scratchpad_pj = cost.scratchpad_pj;
+  self->latest[layer] = p;
+  return self->program->AddTile(self->run.layer[layer], tile);
+}
+
+Status Write(FusedWriter* self, Arena* scratch) {
+  SLUICE_TRY(Prepare(self, scratch));
+  uint32_t issued = 0;
+  for (uint32_t p = 0; p < self->list.tiles; ++p) {
+    if (p == 0 ||
+        self->buffers.position_groups[p] != self->buffers.position_groups[p - 1]) {
+      SLUICE_TRY(self->program->BeginBlock());
+    }
+    for (; issued < self->due[p]; ++issued) {
+      SLUICE_TRY(WriteTransfer(self, self->dma.order[issued], static_cast<int32_t>(p)));
+    }
+    SLUICE_TRY(WriteTile(self, p));
+  }
+  for (; issued < self->list.transfers; ++issued) {
+    SLUICE_TRY(WriteTransfer(self, self->dma.order[issued],
+                             static_cast<int32_t>(self->list.tiles)));
+  }
+  return Status::kOk;
+}
 
 }  // namespace
 
@@ -451,10 +449,16 @@ bool StaysOnChip(const FusionRun& run, const FusedBuffers& b, uint32_t layer) {
 }
 
 Status AppendFused(const FusionRun& run, const Lowering& lowering,
-                   const FusionResult& fused, const FusedBuffers& buffers,
-                   Span<const int64_t> offsets, Arena* scratch, Program* program) {
+                   const PlacedFusion& placed, Arena* scratch, Program* program) {
   ArenaScope scope(scratch);
-  return Writer(run, lowering, fused, buffers, offsets, program).Write(scratch);
+  FusedWriter writer = {run,
+                        lowering,
+                        placed.fused.list,
+                        placed.fused.dma,
+                        placed.buffers,
+                        placed.offsets,
+                        program};
+  return Write(&writer, scratch);
 }
 
 }  // namespace sluice

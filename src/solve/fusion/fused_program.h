@@ -37,9 +37,15 @@ Status BuffersOfFused(const FusionRun& run, const FusionResult& fused, Arena* ar
 // True when no byte of the layer's ofmap goes through DRAM.
 bool StaysOnChip(const FusionRun& run, const FusedBuffers& buffers, uint32_t layer);
 
+// What was found for a run, with an address for each of its buffers.
+struct PlacedFusion {
+  const FusionResult& fused;
+  const FusedBuffers& buffers;
+  Span<const int64_t> offsets;  // by buffer
+};
+
 Status AppendFused(const FusionRun& run, const Lowering& lowering,
-                   const FusionResult& fused, const FusedBuffers& buffers,
-                   Span<const int64_t> offsets, Arena* scratch, Program* program);
+                   const PlacedFusion& placed, Arena* scratch, Program* program);
 
 }  // namespace sluice
 

@@ -69,25 +69,37 @@ uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options,
   return done;
 }
 
+// Annealing of a scheme stretch by stretch.
+struct StretchAnneal {
+  Scheme* whole;
+  uint64_t last_rounds;
+  Arena* arena;
+  Budget* budget;
+  SchemeScore* best;  // of the whole
+  Rng rng;
+  WindowIndex index;
+  uint64_t done;  // rounds
+};
+
 // One stretch, as if the rest stayed as it is. What it finds is kept when the whole,
 // whose score is *best, gets better by it.
-Status AnnealStretch(Scheme* whole, uint32_t at, uint64_t rounds, uint64_t last_rounds,
-                     WindowIndex* index, Arena* arena, Rng* rng, Budget* budget,
-                     SchemeScore* best, uint64_t* done) {
-  ArenaScope scope(arena);
+Status AnnealStretch(uint32_t at, uint64_t rounds, StretchAnneal* a) {
+  Scheme* whole = a->whole;
+  SchemeScore* best = a->best;
+  ArenaScope scope(a->arena);
   uint32_t first = at;
   uint32_t last = Min(static_cast<uint32_t>(whole->layers()), at + kStretch);
   AlignToGroups(*whole, &first, &last);
   Stretch part;
-  SLUICE_TRY(OpenStretch(*whole, first, last, index, arena, &part));
+  SLUICE_TRY(OpenStretch(*whole, first, last, &a->index, a->arena, &part));
   const SchemeScore score = part.scheme.Score(kAnnealRejected);
   if (score.cost >= kAnnealRejected) return Status::kOk;
   part.scheme.rest = RestOf(*whole, *best, part.scheme, score);
   const double share = ShareOf(part.scheme, score);
-  const AnnealOptions run = {rounds, kTemperature * share, 8, 0.9, last_rounds};
+  const AnnealOptions run = {rounds, kTemperature * share, 8, 0.9, a->last_rounds};
   const AnnealResult result =
-      Anneal(State(&part.scheme, kFusionOurs), run, best->cost, rng, budget);
-  *done += result.rounds;
+      Anneal(State(&part.scheme, kFusionOurs), run, best->cost, &a->rng, a->budget);
+  a->done += result.rounds;
   if (result.cost >= best->cost) return Status::kOk;
   WriteBack(part, whole);
   const SchemeScore next = whole->Score(best->cost);
@@ -105,28 +117,28 @@ Status AnnealStretch(Scheme* whole, uint32_t at, uint64_t rounds, uint64_t last_
 Status AnnealByStretches(Scheme* scheme, const FusionOptions& options, Arena* arena,
                          Budget* budget, SchemeScore* best, uint64_t* done) {
   ArenaScope scope(arena);
-  WindowIndex index;
-  SLUICE_TRY(index.Init(arena, scheme->problem()));
-  Rng rng(options.seed);
+  StretchAnneal a = {scheme, options.last_rounds, arena, budget,
+                     best,   Rng(options.seed),   {},    *done};
+  SLUICE_TRY(a.index.Init(arena, scheme->problem()));
   const uint32_t n = static_cast<uint32_t>(scheme->layers());
   const uint32_t stretches = (n + kStretchStep - 1) / kStretchStep;
   *best = scheme->Score(kAnnealRejected);
   for (uint32_t turn = 0; !budget->Exhausted(); ++turn) {
     uint64_t rounds = 40 * kStretch + 500;
     if (options.rounds != 0) {
-      if (*done >= options.rounds) break;
+      if (a.done >= options.rounds) break;
       // Every stretch gets its turn, however few rounds there are.
       rounds = Min(rounds, Max(options.rounds / stretches, uint64_t{64}));
-      rounds = Min(rounds, options.rounds - *done);
+      rounds = Min(rounds, options.rounds - a.done);
     }
     // Other borders in every sweep.
     const uint32_t shift = turn / stretches * (kStretchStep / 3) % kStretchStep;
     const uint32_t at = turn % stretches * kStretchStep + shift;
     if (at >= n) continue;
-    const uint64_t before = *done;
-    SLUICE_TRY(AnnealStretch(scheme, at, rounds, options.last_rounds, &index, arena,
-                             &rng, budget, best, done));
-    if (*done == before) *done += rounds;  // nothing to do there
+    const uint64_t before = a.done;
+    SLUICE_TRY(AnnealStretch(at, rounds, &a));
+    if (a.done == before) a.done += rounds;  // nothing to do there
+    *done = a.done;
   }
   return Status::kOk;
 }
@@ -171,9 +183,10 @@ uint64_t EvaluationsOf(const FusionOptions& options, uint64_t layers) {
 }
 
 // Construction, and annealing when asked for.
-Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* arena,
-                          Budget* budget, Diagnostic* diagnostic, SchemeScore* score,
-                          uint64_t* rounds) {
+Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options,
+                          const Workspace& work, SchemeScore* score, uint64_t* rounds) {
+  Arena* arena = work.arena;
+  Budget* budget = work.budget;
   const uint64_t n = scheme->layers();
   if (options.start != nullptr && options.touched.empty()) {
     // As it is; where it does not fit, as if there were none.
@@ -181,21 +194,20 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options, Arena* a
       if (!options.anneal) return Status::kOk;
       if (options.sweep) {
         Budget part = budget->Part(kSweepPercent);
-        SLUICE_TRY(Refit(scheme, EvaluationsOf(options, n), false, arena, &part,
-                         diagnostic, score));
+        SLUICE_TRY(Refit(scheme, EvaluationsOf(options, n), false,
+                         Workspace{&part, arena, work.diagnostic}, score));
         budget->Join(part);
       }
       return AnnealOnly(scheme, options, arena, budget, score, rounds);
     }
   } else if (options.start != nullptr) {
     scheme->Load(*options.start);
-    SLUICE_TRY(Rework(scheme, options.touched, options.construct_evaluations, arena,
-                      budget, diagnostic, score));
+    SLUICE_TRY(
+        Rework(scheme, options.touched, options.construct_evaluations, work, score));
     if (!options.anneal) return Status::kOk;
     return AnnealOnly(scheme, options, arena, budget, score, rounds);
   }
-  SLUICE_TRY(Construct(scheme, EvaluationsOf(options, n), !options.quick, arena, budget,
-                       diagnostic, score));
+  SLUICE_TRY(Construct(scheme, EvaluationsOf(options, n), !options.quick, work, score));
   if (!options.anneal) return Status::kOk;
   return AnnealOnly(scheme, options, arena, budget, score, rounds);
 }
@@ -242,8 +254,8 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   FusionOptions construct = options;
   construct.anneal = false;
   Budget part = options.quick ? budget->Part(kSweepPercent) : *budget;
-  Status status = ConstructAndAnneal(&scheme, construct, arena, &part, &ignored, &score,
-                                     &out->rounds);
+  Status status = ConstructAndAnneal(
+      &scheme, construct, Workspace{&part, arena, &ignored}, &score, &out->rounds);
   if (options.quick) {
     budget->Join(part);
   } else {
@@ -295,9 +307,10 @@ void Take(Scheme* scheme, FusionResult* out) {
 
 }  // namespace
 
-Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& model,
-                   const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
+Status SolveFusion(const FusionProblem& problem, const TileModel& model,
+                   const FusionOptions& options, const Workspace& work,
                    FusionResult* out) {
+  Arena* arena = work.arena;
   const uint32_t n = static_cast<uint32_t>(problem.layers.size());
   const bool rework = !options.touched.empty();
   const bool as_is = options.list_transfers != 0;
@@ -330,19 +343,18 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   if (options.solver == kFusionOurs) {
     bool done = false;
     if (options.start == nullptr) {
-      SLUICE_TRY(SolveRepeated(scheme, options, arena, budget, out, &done));
+      SLUICE_TRY(SolveRepeated(scheme, options, arena, work.budget, out, &done));
     }
     if (!done) {
       out->repeats = Repeats();
       out->rounds = 0;
-      SLUICE_TRY(ConstructAndAnneal(scheme, options, arena, budget, diagnostic,
-                                    &out->score, &out->rounds));
+      SLUICE_TRY(ConstructAndAnneal(scheme, options, work, &out->score, &out->rounds));
     }
   } else {
     scheme->double_buffer = true;
-    SLUICE_TRY(ConstructAlone(scheme, budget, diagnostic, &out->score));
+    SLUICE_TRY(ConstructAlone(scheme, work.budget, work.diagnostic, &out->score));
     if (options.anneal) {
-      out->rounds = AnnealPublished(scheme, options, out->score.cost, budget);
+      out->rounds = AnnealPublished(scheme, options, out->score.cost, work.budget);
     }
   }
   out->scheme = scheme;
@@ -350,14 +362,13 @@ Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& 
   return Status::kOk;
 }
 
-Status Tighten(const FusionProblem& problem, Arena* arena, Budget* budget,
-               Diagnostic* diagnostic, FusionResult* out) {
+Status Tighten(const FusionProblem& problem, const Workspace& work, FusionResult* out) {
   Scheme* scheme = out->scheme;
   Take(scheme, out);
   if (out->score.cost < kAnnealRejected) return Status::kOk;
   scheme->target_bytes = problem.buffer_bytes;
   const uint64_t evaluations = 2 * problem.layers.size();
-  SLUICE_TRY(Refit(scheme, evaluations, true, arena, budget, diagnostic, &out->score));
+  SLUICE_TRY(Refit(scheme, evaluations, true, work, &out->score));
   Take(scheme, out);
   return Status::kOk;
 }

@@ -7,12 +7,12 @@
 // Errors   kInfeasible (with numbers), kStopped (nothing fitted in time), kOutOfMemory.
 // Cost     construction: a few thousand evaluations; then one evaluation per round.
 // Source   SoMa section V (the published solvers: its cooling; Cocco's rules as SoMa
-// gives
-//          them); ours: scored with a list schedule instead of double buffering, and
-//          started from a constructed scheme.
+//          gives them); ours: scored with a list schedule instead of double buffering,
+//          and started from a constructed scheme.
 #ifndef SLUICE_SOLVE_FUSION_FUSION_H_
 #define SLUICE_SOLVE_FUSION_FUSION_H_
 
+#include "base/workspace.h"
 #include "solve/fusion/moves.h"
 #include "solve/fusion/repeats.h"
 #include "solve/fusion/scheme.h"
@@ -59,14 +59,13 @@ struct FusionResult {
   Scheme* scheme = nullptr;  // as saved; for Tighten
 };
 
-Status SolveFusion(Arena* arena, const FusionProblem& problem, const TileModel& model,
-                   const FusionOptions& options, Budget* budget, Diagnostic* diagnostic,
+Status SolveFusion(const FusionProblem& problem, const TileModel& model,
+                   const FusionOptions& options, const Workspace& work,
                    FusionResult* out);
 
 // The same scheme in less of the buffer: shorter living durations where they do, else
 // more tiles and cuts. problem.buffer_bytes has been lowered by the caller.
-Status Tighten(const FusionProblem& problem, Arena* arena, Budget* budget,
-               Diagnostic* diagnostic, FusionResult* out);
+Status Tighten(const FusionProblem& problem, const Workspace& work, FusionResult* out);
 
 }  // namespace sluice
 

@@ -351,16 +351,18 @@ bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t
   return made;
 }
 
-Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
-                     const Lowering& lowering, Span<const uint32_t> layers,
-                     int64_t scratchpad_bytes, Arena* arena, FusionRun* run) {
+Status MakeFusionRun(const FusionSetting& setting, Span<const uint32_t> layers,
+                     Arena* arena, FusionRun* run) {
+  const Graph& graph = setting.graph;
+  const Lowering& lowering = setting.lowering;
   size_t n = 0;
   size_t edges = 0;
   for (uint32_t l : layers) {
     edges += lowering.executed[l].inputs.size();
     n += KindOf(lowering.executed[l].op) != LayerKind::kAppend ? 1 : 0;
   }
-  *run = FusionRun{&graph, &hardware, &lowering, {}, {}, {}, {}, {}, {}, {}, {}};
+  *run =
+      FusionRun{&graph, &setting.hardware, &lowering, {}, {}, {}, {}, {}, {}, {}, {}};
   Tables tables;
   Span<uint32_t> fusion_of;
   Span<uint32_t> consumers;
@@ -406,7 +408,7 @@ Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
   run->problem.reserve = run->reserve;
   run->problem.consumers = consumers;
   run->problem.externals = tables.externals.Slice(0, tables.external_count);
-  FillHardware(hardware, scratchpad_bytes, &run->problem);
+  FillHardware(setting.hardware, setting.scratchpad_bytes, &run->problem);
   return Status::kOk;
 }
 

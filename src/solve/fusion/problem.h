@@ -59,10 +59,17 @@ uint32_t WrittenTensor(const Graph& graph, const Lowering& lowering, uint32_t t)
 // The box of the edge's source that holds `box` of the tensor it reads.
 Box SourceBox(const FusionRun& run, uint32_t edge, const Box& box);
 
+// The network that a run is part of, and where it runs.
+struct FusionSetting {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  int64_t scratchpad_bytes;
+};
+
 // layers: also the appends, which are no layers of the problem.
-Status MakeFusionRun(const Graph& graph, const Hardware& hardware,
-                     const Lowering& lowering, Span<const uint32_t> layers,
-                     int64_t scratchpad_bytes, Arena* arena, FusionRun* run);
+Status MakeFusionRun(const FusionSetting& setting, Span<const uint32_t> layers,
+                     Arena* arena, FusionRun* run);
 
 // `run` must outlive the model.
 TileModel ModelOf(FusionRun* run);

@@ -2,6 +2,7 @@
 #include "solve/fusion/repeats.h"
 
 #include "base/checked.h"
+#include "solve/fusion/alike_runs.h"
 
 namespace sluice {
 namespace {
@@ -55,14 +56,14 @@ class Finder {
     Repeat best = {0, 0, 0};
     for (uint32_t period = 1; period <= Min(kLongestPeriod, n / kFewestBlocks);
          ++period) {
-      for (uint32_t i = 0; i + period < n; ++i) {
-        const uint32_t first = i;
-        while (i + period < n && Alike(i, period)) ++i;
-        const Repeat r = {first, period, (i - first) / period + 1};
-        if (r.count < kFewestBlocks || Spared(r) <= Spared(best)) continue;
-        const Repeat aligned = Align(r, i - first);
-        if (Spared(aligned) > Spared(best)) best = aligned;
-      }
+      EachAlikeRun(
+          n, period, [&](uint32_t i) { return Alike(i, period); },
+          [&](uint32_t first, uint32_t alike) {
+            const Repeat r = {first, period, alike / period + 1};
+            if (r.count < kFewestBlocks || Spared(r) <= Spared(best)) return;
+            const Repeat aligned = Align(r, alike);
+            if (Spared(aligned) > Spared(best)) best = aligned;
+          });
     }
     return best;
   }

@@ -26,8 +26,9 @@ Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
   for (uint32_t i = 0; i < n; ++i) index->position[notation.order[i]] = i;
   out->first = first;
   out->last = last;
-  SLUICE_TRY(OpenWindow(whole.problem(), whole.memo(), notation, first, last, index,
-                        arena, &out->window));
+  SLUICE_TRY(
+      OpenWindow(WindowPlace{whole.problem(), whole.memo(), notation, first, last},
+                 index, arena, &out->window));
   const uint32_t length = last - first;
   uint32_t tiles = kTilesPerLayer * length + kTilesBeside;
   for (uint32_t i = first, now = 1; i < last; ++i) {

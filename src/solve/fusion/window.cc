@@ -186,14 +186,14 @@ TileModel WindowModel(SchemeWindow* window) {
   return TileModel{window, Grid, Need, CostOf, window->memo->model().flags};
 }
 
-Status OpenWindow(const FusionProblem& whole, TileMemo* memo,
-                  const GroupNotation& notation, uint32_t first, uint32_t last,
-                  WindowIndex* index, Arena* arena, SchemeWindow* window) {
+Status OpenWindow(const WindowPlace& place, WindowIndex* index, Arena* arena,
+                  SchemeWindow* window) {
   *window = SchemeWindow{};
-  window->whole = &whole;
-  window->memo = memo;
+  window->whole = &place.whole;
+  window->memo = place.memo;
   window->model = WindowModel(window);
-  return Opener(whole, notation, first, last, index, window).Open(arena);
+  return Opener(place.whole, place.notation, place.first, place.last, index, window)
+      .Open(arena);
 }
 
 }  // namespace sluice

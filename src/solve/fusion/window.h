@@ -41,10 +41,17 @@ struct SchemeWindow {
 // The model behind a window's problem; the window must not move.
 TileModel WindowModel(SchemeWindow* window);
 
-// index->position must hold for `notation`.
-Status OpenWindow(const FusionProblem& whole, TileMemo* memo,
-                  const GroupNotation& notation, uint32_t first, uint32_t last,
-                  WindowIndex* index, Arena* arena, SchemeWindow* window);
+// Positions [first, last) of a notation of the whole problem.
+struct WindowPlace {
+  const FusionProblem& whole;
+  TileMemo* memo;  // of the whole problem
+  const GroupNotation& notation;
+  uint32_t first, last;
+};
+
+// index->position must hold for place.notation.
+Status OpenWindow(const WindowPlace& place, WindowIndex* index, Arena* arena,
+                  SchemeWindow* window);
 
 }  // namespace sluice
 

@@ -288,15 +288,16 @@ AnnealState State(Refiner* r, bool balance) {
 
 }  // namespace
 
-Status RefineDma(Arena* arena, const TileList& list, int64_t buffer_bytes,
-                 const PrefetchOptions& options, Budget* budget, DmaNotation* dma,
-                 PrefetchResult* out) {
-  ArenaScope scope(arena);
+Status RefineDma(const TileList& list, int64_t buffer_bytes,
+                 const PrefetchOptions& options, const Workspace& work,
+                 DmaNotation* dma, PrefetchResult* out) {
+  Budget* budget = work.budget;
+  ArenaScope scope(work.arena);
   Refiner r = {};
   r.list = &list;
   r.buffer = buffer_bytes;
   r.ideal = Max(list.compute_cycles, list.dram_cycles);
-  SLUICE_TRY(Prepare(arena, list, &r));
+  SLUICE_TRY(Prepare(work.arena, list, &r));
   if (CheckDma(list, *dma, r.best.start) != DmaFault::kLegal ||
       ProfileBuffer(list, *dma, r.use) > buffer_bytes) {
     return Status::kBadInput;

@@ -13,8 +13,7 @@
 
 #include <stdint.h>
 
-#include "base/budget.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "model/timeline.h"
 
 namespace sluice {
@@ -33,9 +32,9 @@ struct PrefetchResult {
   double average_bytes = 0;  // of buffer in use, weighted by the tiles' cycles
 };
 
-Status RefineDma(Arena* arena, const TileList& list, int64_t buffer_bytes,
-                 const PrefetchOptions& options, Budget* budget, DmaNotation* dma,
-                 PrefetchResult* out);
+Status RefineDma(const TileList& list, int64_t buffer_bytes,
+                 const PrefetchOptions& options, const Workspace& work,
+                 DmaNotation* dma, PrefetchResult* out);
 
 }  // namespace sluice
 

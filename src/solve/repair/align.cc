@@ -55,15 +55,24 @@ class Aligner {
   bool kinds_;
 };
 
-// Pairs [i, i_end) with [j, j_end) of the whole; gaps of hashes are paired by kind.
-void Pair(Span<const PlanLayerHash> before, Span<const PlanLayerHash> after, uint32_t i,
-          uint32_t i_end, uint32_t j, uint32_t j_end, bool kinds, Alignment* out) {
-  const Aligner aligner(Side{before.data(), i_end}, Side{after.data(), j_end}, kinds);
+// Layers [first, end) of a graph.
+struct Stretch {
+  const PlanLayerHash* hash;  // of the whole
+  uint32_t first, end;
+};
+
+// Pairs two stretches by their hashes; what lies between pairs is paired by kind.
+void Pair(const Stretch& before, const Stretch& after, bool kinds, Alignment* out) {
+  uint32_t i = before.first;
+  uint32_t j = after.first;
+  const uint32_t i_end = before.end;
+  const uint32_t j_end = after.end;
+  const Aligner aligner(Side{before.hash, i_end}, Side{after.hash, j_end}, kinds);
   while (i < i_end && j < j_end) {
     if (aligner.Alike(i, j)) {
       out->before_of[j] = i;
       out->after_of[i] = j;
-      out->same[j] = before[i] == after[j];
+      out->same[j] = before.hash[i] == after.hash[j];
       ++i, ++j;
       continue;
     }
@@ -77,7 +86,7 @@ void Pair(Span<const PlanLayerHash> before, Span<const PlanLayerHash> after, uin
         next_j = j_end;
       }
     }
-    if (!kinds) Pair(before, after, i, next_i, j, next_j, true, out);
+    if (!kinds) Pair({before.hash, i, next_i}, {after.hash, j, next_j}, true, out);
     i = next_i;
     j = next_j;
   }
@@ -102,9 +111,11 @@ Status Align(Span<const PlanLayerHash> before, Span<const PlanLayerHash> after,
   while (head < n && head < m && before[head] == after[head]) ++head;
   head = Min(head, Min(n, m));
   tail = Min(tail, Min(n, m) - head);
-  Pair(before, after, 0, head, 0, head, false, out);
-  Pair(before, after, head, n - tail, head, m - tail, false, out);
-  Pair(before, after, n - tail, n, m - tail, m, false, out);
+  const PlanLayerHash* b = before.data();
+  const PlanLayerHash* a = after.data();
+  Pair({b, 0, head}, {a, 0, head}, false, out);
+  Pair({b, head, n - tail}, {a, head, m - tail}, false, out);
+  Pair({b, n - tail, n}, {a, m - tail, m}, false, out);
   for (uint32_t j = 0; j < m; ++j) {
     if (out->before_of[j] == kNone) {
       ++out->inserted;

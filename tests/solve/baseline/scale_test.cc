@@ -33,9 +33,9 @@ struct Scheduled {
     Budget budget;
     REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
             Status::kOk);
-    status =
-        ScheduleLayerByLayer(n.graph, n.hardware, lowering, scratchpad_bytes,
-                             TileCoster{}, &budget, &n.arena, &program, &n.diagnostic);
+    status = ScheduleLayerByLayer(
+        {n.graph, n.hardware, lowering, scratchpad_bytes, TileCoster{}, &budget},
+        &n.arena, &program, &n.diagnostic);
   }
   sluice_test::Nouns n;
   Memory memory;

@@ -146,12 +146,12 @@ TEST_CASE("tiling: a memo gives what would be chosen, and goes on from call to c
   Budget budget;
   for (int round = 0; round < 2; ++round) {
     Program with(&n.arena), without(&n.arena);
-    REQUIRE(ScheduleLayerByLayer(n.graph, n.hardware, lowering, 2000, TileCoster{},
-                                 &budget, &n.arena, &with, &n.diagnostic,
-                                 &memo) == Status::kOk);
+    REQUIRE(ScheduleLayerByLayer(
+                {n.graph, n.hardware, lowering, 2000, TileCoster{}, &budget, &memo},
+                &n.arena, &with, &n.diagnostic) == Status::kOk);
     for (uint32_t l = 0; l < 3; ++l) {
-      REQUIRE(AppendLayer(n.graph, n.hardware, lowering, l, 2000, TileCoster{}, &budget,
-                          &n.arena, &without) == Status::kOk);
+      REQUIRE(AppendLayer({n.graph, n.hardware, lowering, 2000, TileCoster{}, &budget},
+                          l, &n.arena, &without) == Status::kOk);
     }
     REQUIRE(with.size() == without.size());
     REQUIRE(with.tile_count() == without.tile_count());

@@ -27,8 +27,8 @@ Status Run(const PeerNetwork& network, Arena* arena, const FusionOptions& option
            FusionResult* out) {
   Budget budget;
   Diagnostic diagnostic = {};
-  return SolveFusion(arena, network.problem, network.model, options, &budget,
-                     &diagnostic, out);
+  return SolveFusion(network.problem, network.model, options,
+                     Workspace{&budget, arena, &diagnostic}, out);
 }
 
 bool SameNotation(const GroupNotation& a, const GroupNotation& b) {
@@ -213,8 +213,8 @@ TEST_CASE("fusion: less buffer is solved or refused with numbers, never exceeded
     FusionResult r;
     Budget budget;
     Diagnostic diagnostic = {};
-    const Status status = SolveFusion(&b.arena, network->problem, network->model,
-                                      options, &budget, &diagnostic, &r);
+    const Status status = SolveFusion(network->problem, network->model, options,
+                                      Workspace{&budget, &b.arena, &diagnostic}, &r);
     if (status == Status::kOk) {
       ++solved;
       Judge(*network, &b, r);
@@ -242,8 +242,8 @@ TEST_CASE(
   Budget budget(0, 0, &cancel);
   Diagnostic diagnostic = {};
   FusionResult r;
-  const Status status = SolveFusion(&b.arena, network->problem, network->model,
-                                    FusionOptions(), &budget, &diagnostic, &r);
+  const Status status = SolveFusion(network->problem, network->model, FusionOptions(),
+                                    Workspace{&budget, &b.arena, &diagnostic}, &r);
   CHECK((status == Status::kOk || status == Status::kStopped));
   if (status == Status::kOk) Judge(*network, &b, r);
 }
@@ -269,8 +269,8 @@ TEST_CASE(
     Budget budget;
     PrefetchResult refined;
     PrefetchOptions prefetch;
-    REQUIRE(RefineDma(&b.arena, r.list, buffer, prefetch, &budget, &r.dma, &refined) ==
-            Status::kOk);
+    REQUIRE(RefineDma(r.list, buffer, prefetch, Workspace{&budget, &b.arena, nullptr},
+                      &r.dma, &refined) == Status::kOk);
     CHECK(CheckDma(r.list, r.dma, b.seen) == DmaFault::kLegal);
     CHECK(ProfileBuffer(r.list, r.dma, b.profile) <= buffer);
     CHECK(Latency(r.list, r.dma, b.due) == refined.latency_cycles);
@@ -281,8 +281,8 @@ TEST_CASE(
     CHECK(refined.latency_cycles <=
           r.score.latency_cycles + r.score.latency_cycles / 50);
     // A schedule that overfills the buffer is refused.
-    CHECK(RefineDma(&b.arena, r.list, 1 << 20, prefetch, &budget, &r.dma, &refined) ==
-          Status::kBadInput);
+    CHECK(RefineDma(r.list, 1 << 20, prefetch, Workspace{&budget, &b.arena, nullptr},
+                    &r.dma, &refined) == Status::kBadInput);
   }
 }
 
@@ -304,8 +304,8 @@ TEST_CASE(
     Budget budget;
     Diagnostic diagnostic = {};
     FusionResult r;
-    REQUIRE(SearchFusion(network->problem, network->model, search, &budget, &b.arena,
-                         &diagnostic, &r) == Status::kOk);
+    REQUIRE(SearchFusion(network->problem, network->model, search,
+                         Workspace{&budget, &b.arena, &diagnostic}, &r) == Status::kOk);
     Judge(*network, &b, r);
     int64_t bound = 0;
     REQUIRE(BoundDma(network->problem, r.list, network->problem.buffer_bytes, &b.arena,
@@ -315,8 +315,8 @@ TEST_CASE(
     cost[solver] = r.score.cost;
     search.rounds = 0;
     if (solver != SLUICE_SOLVER_FUSION) continue;
-    REQUIRE(SearchFusion(network->problem, network->model, search, &budget, &b.arena,
-                         &diagnostic, &r) == Status::kOk);
+    REQUIRE(SearchFusion(network->problem, network->model, search,
+                         Workspace{&budget, &b.arena, &diagnostic}, &r) == Status::kOk);
     CHECK(r.rounds == 0);
     CHECK(r.score.cost >= cost[solver]);
   }
@@ -341,12 +341,12 @@ TEST_CASE("prefetch: balancing keeps the latency and lowers the average buffer u
   PrefetchResult fast, balanced;
   Budget budget;
   const int64_t buffer = network->problem.buffer_bytes;
-  REQUIRE(RefineDma(&b.arena, r.list, buffer, prefetch, &budget, &r.dma, &fast) ==
-          Status::kOk);
+  REQUIRE(RefineDma(r.list, buffer, prefetch, Workspace{&budget, &b.arena, nullptr},
+                    &r.dma, &fast) == Status::kOk);
   prefetch.rounds = 1;
   prefetch.balance_rounds = 20000;
-  REQUIRE(RefineDma(&b.arena, r.list, buffer, prefetch, &budget, &r.dma, &balanced) ==
-          Status::kOk);
+  REQUIRE(RefineDma(r.list, buffer, prefetch, Workspace{&budget, &b.arena, nullptr},
+                    &r.dma, &balanced) == Status::kOk);
   CHECK(balanced.latency_cycles <= fast.latency_cycles);
   CHECK(balanced.average_bytes < fast.average_bytes);
   CHECK(CheckDma(r.list, r.dma, b.seen) == DmaFault::kLegal);

@@ -116,8 +116,8 @@ TEST_CASE(
     Budget budget;
     Diagnostic diagnostic = {};
     FusionResult r;
-    REQUIRE(SearchFusion(network->problem, network->model, search, &budget, &arena,
-                         &diagnostic, &r) == Status::kOk);
+    REQUIRE(SearchFusion(network->problem, network->model, search,
+                         Workspace{&budget, &arena, &diagnostic}, &r) == Status::kOk);
     REQUIRE(r.repeats.runs == 1);
     const Repeat& run = r.repeats.run[0];
     for (uint32_t block = 2; block + 1 < run.count; ++block) {
@@ -156,8 +156,8 @@ TEST_CASE("fusion: thousands of layers, legal, never past the bound, better anne
       Budget budget;
       Diagnostic diagnostic = {};
       FusionResult r;
-      REQUIRE(SearchFusion(network->problem, network->model, search, &budget, &arena,
-                           &diagnostic, &r) == Status::kOk);
+      REQUIRE(SearchFusion(network->problem, network->model, search,
+                           Workspace{&budget, &arena, &diagnostic}, &r) == Status::kOk);
       Span<int32_t> scratch;
       Span<int64_t> profile;
       const size_t size = r.list.tiles + r.list.transfers + 2;

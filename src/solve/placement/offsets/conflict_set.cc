@@ -34,14 +34,15 @@ struct Filter {
     if (sections.lower_bound > capacity) return Status::kOk;
     Span<int64_t> offsets;
     SLUICE_TRY(arena->Allocate(sections.buffers.size(), &offsets));
+    const Workspace work = {budget, arena, nullptr};
     int64_t peak = 0;
-    SLUICE_TRY(BestFit(sections, capacity, 0, budget, arena, offsets, &peak));
+    SLUICE_TRY(BestFit(sections, capacity, 0, work, offsets, &peak));
     *verdict = Verdict::kFits;
     if (peak <= capacity) return Status::kOk;
     *verdict = Verdict::kUnknown;
     const ExactLimits limits{kNodesPerTest, nodes};
     const Status status =
-        ExactWithGaps(part, sections, capacity, limits, budget, arena, offsets);
+        ExactWithGaps(part, sections, capacity, limits, work, offsets);
     if (status == Status::kOk) *verdict = Verdict::kFits;
     if (status == Status::kInfeasible) *verdict = Verdict::kInfeasible;
     return status == Status::kOutOfMemory ? status : Status::kOk;

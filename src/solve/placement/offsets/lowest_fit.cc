@@ -144,7 +144,9 @@ Status FitAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
 }
 
 Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
-               Budget* budget, Arena* arena, Span<int64_t> offsets, int64_t* peak) {
+               const Workspace& work, Span<int64_t> offsets, int64_t* peak) {
+  Arena* arena = work.arena;
+  Budget* budget = work.budget;
   ArenaScope scope(arena);
   const size_t n = sections.buffers.size();
   Span<uint32_t> order, best_order;

@@ -9,7 +9,7 @@
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_LOWEST_FIT_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_LOWEST_FIT_H_
 
-#include "base/budget.h"
+#include "base/workspace.h"
 #include "solve/placement/offsets/sections.h"
 
 namespace sluice {
@@ -27,7 +27,7 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
 // Tries every FitOrder, then up to `swaps` changes of the best order around the buffer
 // that sets the peak. Stops at a peak <= good_enough.
 Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
-               Budget* budget, Arena* arena, Span<int64_t> offsets, int64_t* peak);
+               const Workspace& work, Span<int64_t> offsets, int64_t* peak);
 
 // Without sections, for few free buffers among many fixed ones, which miss each other:
 // each is compared with all. The order is by bytes, then as given. Ends, with *placed

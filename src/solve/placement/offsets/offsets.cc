@@ -45,13 +45,12 @@ int64_t Granule(const LiveRangeSet& set, const Sections& sections) {
 class Placer {
  public:
   Placer(const LiveRangeSet& set, const Sections& sections, int64_t capacity,
-         const OffsetOptions& options, Budget* budget, Arena* arena, OffsetPlan* plan)
+         const OffsetOptions& options, const Workspace& work, OffsetPlan* plan)
       : set_(set),
         sections_(sections),
         capacity_(capacity),
         options_(options),
-        budget_(budget),
-        arena_(arena),
+        work_(work),
         plan_(plan) {}
 
   Status Run(Span<int64_t> best, Span<int64_t> trial) {
@@ -63,7 +62,7 @@ class Placer {
                                ? 0
                                : Min(kSwaps, static_cast<uint32_t>(affordable));
     SLUICE_TRY(BestFit(sections_, options_.smallest ? bound : Max(bound, capacity_),
-                       swaps, budget_, arena_, best_, &peak_));
+                       swaps, work_, best_, &peak_));
     peak_ = Max(peak_, sections_.fixed_peak);
     if (bound > capacity_) return Status::kInfeasible;
     if (peak_ > capacity_) {
@@ -83,8 +82,7 @@ class Placer {
       const uint64_t left = options_.max_nodes - plan_->nodes;
       limits.max_nodes = max_nodes == 0 ? left : Min(left, max_nodes);
     }
-    SLUICE_TRY(
-        ExactWithGaps(set_, sections_, capacity, limits, budget_, arena_, trial_));
+    SLUICE_TRY(ExactWithGaps(set_, sections_, capacity, limits, work_, trial_));
     std::copy(trial_.begin(), trial_.end(), best_.begin());
     peak_ = sections_.fixed_peak;
     for (size_t u = 0; u < best_.size(); ++u) {
@@ -108,7 +106,7 @@ class Placer {
         const Status status = Exact(probe, allowance);
         if (status == Status::kOutOfMemory) return status;
         if (status == Status::kOk) continue;
-        if (budget_->Exhausted() ||
+        if (work_.budget->Exhausted() ||
             (options_.max_nodes != 0 && plan_->nodes >= options_.max_nodes)) {
           return Status::kOk;  // a fit is in hand, only its proof is missing
         }
@@ -124,8 +122,7 @@ class Placer {
   const Sections& sections_;
   const int64_t capacity_;
   const OffsetOptions& options_;
-  Budget* const budget_;
-  Arena* const arena_;
+  const Workspace& work_;
   OffsetPlan* const plan_;
   Span<int64_t> best_, trial_;  // per free buffer
   int64_t peak_ = 0;
@@ -171,7 +168,8 @@ Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
 
 // Everything but explanations. kUnsupported: too many buffers meet.
 Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& options,
-              Budget* budget, Arena* arena, OffsetPlan* plan) {
+              const Workspace& work, OffsetPlan* plan) {
+  Arena* arena = work.arena;
   ArenaScope scope(arena);
   Sections sections;
   SLUICE_TRY(CutSections(set, arena, &sections));
@@ -179,7 +177,7 @@ Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& op
   Span<int64_t> best, trial;
   SLUICE_TRY(arena->Allocate(sections.buffers.size(), &best));
   SLUICE_TRY(arena->Allocate(sections.buffers.size(), &trial));
-  Placer placer(set, sections, capacity, options, budget, arena, plan);
+  Placer placer(set, sections, capacity, options, work, plan);
   const Status status = placer.Run(best, trial);
   if (status == Status::kOutOfMemory) return status;
   FillOffsets(set, sections, best, plan->offsets);
@@ -200,12 +198,14 @@ Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena
 }
 
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
-                    const OffsetOptions& options, Budget* budget, Arena* arena,
-                    OffsetPlan* plan, Diagnostic* diagnostic) {
+                    const OffsetOptions& options, const Workspace& work,
+                    OffsetPlan* plan) {
+  Arena* arena = work.arena;
+  Diagnostic* diagnostic = work.diagnostic;
   *plan = OffsetPlan();
   SLUICE_TRY(CheckLiveRanges(set, capacity, arena, diagnostic));
   SLUICE_TRY(arena->Allocate(set.buffers.size(), &plan->offsets));
-  const Status status = Search(set, capacity, options, budget, arena, plan);
+  const Status status = Search(set, capacity, options, work, plan);
   switch (status) {
     case Status::kOk:
       plan->proved = plan->peak <= plan->lower_bound;
@@ -215,7 +215,8 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
     case Status::kInfeasible:
       plan->proved = true;
       if (options.explain) {
-        SLUICE_TRY(FindConflict(set, capacity, options.max_nodes, budget, arena, plan));
+        SLUICE_TRY(
+            FindConflict(set, capacity, options.max_nodes, work.budget, arena, plan));
       }
       return Explain(*plan, capacity, diagnostic);
     case Status::kStopped:

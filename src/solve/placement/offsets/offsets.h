@@ -16,9 +16,7 @@
 
 #include <stdint.h>
 
-#include "base/budget.h"
-#include "base/memory.h"
-#include "base/status.h"
+#include "base/workspace.h"
 #include "model/live_range.h"
 
 namespace sluice {
@@ -47,10 +45,10 @@ struct OffsetPlan {
 Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                        Diagnostic* diagnostic);
 
-// The plan's spans live in arena.
+// The plan's spans live in work.arena.
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
-                    const OffsetOptions& options, Budget* budget, Arena* arena,
-                    OffsetPlan* plan, Diagnostic* diagnostic);
+                    const OffsetOptions& options, const Workspace& work,
+                    OffsetPlan* plan);
 
 // Places the buffers that have no fixed offset around those that have: the largest
 // first, of equal ones the first, each at its lowest free address. There is no search:

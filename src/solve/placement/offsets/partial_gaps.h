@@ -12,13 +12,14 @@
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_PARTIAL_GAPS_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_PARTIAL_GAPS_H_
 
+#include "base/workspace.h"
 #include "solve/placement/offsets/exact_offsets.h"
 
 namespace sluice {
 
 Status ExactWithGaps(const LiveRangeSet& set, const Sections& sections,
-                     int64_t capacity, const ExactLimits& limits, Budget* budget,
-                     Arena* arena, Span<int64_t> offsets);
+                     int64_t capacity, const ExactLimits& limits, const Workspace& work,
+                     Span<int64_t> offsets);
 
 }  // namespace sluice
 

@@ -10,16 +10,22 @@
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_REPAIR_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_REPAIR_H_
 
+#include "base/workspace.h"
 #include "solve/placement/spill/spill_plan.h"
 #include "solve/placement/spill/spill_search.h"
 
 namespace sluice {
 
-// Gives up when the decisions come to give_up bytes. plan->states is kept. Not placed:
-// the plan's spans are void.
-Status PlaceWithRepairs(const OperatorGraph& graph, SpillCharge charge,
-                        const AddressOptions& address, int repairs, int64_t give_up,
-                        Budget* budget, Arena* arena, SpillDecisions* decisions,
+struct RepairLimits {
+  SpillCharge charge;
+  AddressOptions address;
+  int repairs;      // tensors that may leave besides
+  int64_t give_up;  // when the decisions come to so many bytes
+};
+
+// plan->states is kept. Not placed: the plan's spans are void.
+Status PlaceWithRepairs(const OperatorGraph& graph, const RepairLimits& limits,
+                        const Workspace& work, SpillDecisions* decisions,
                         SpillPlan* plan);
 
 }  // namespace sluice

@@ -212,11 +212,11 @@ class Search {
 }  // namespace
 
 Status SearchAddresses(const OperatorGraph& graph, const JointOptions& options,
-                       const AddressSearchBounds& bounds, Budget* budget, Arena* arena,
-                       Span<uint32_t> order, Span<uint8_t> fetch, int64_t* reached) {
-  ArenaScope scope(arena);
-  Search search(graph, options, bounds, budget, arena);
-  return search.Run(order, fetch, reached);
+                       const AddressSearchBounds& bounds, const Workspace& work,
+                       AddressedOrder* out) {
+  ArenaScope scope(work.arena);
+  Search search(graph, options, bounds, work.budget, work.arena);
+  return search.Run(out->order, out->fetch, &out->bytes);
 }
 
 }  // namespace sluice

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest plan whose residences also have addresses, when sums alone mislead.
 //
-// Input   checked graph, capacity, bounds on the bytes: at least `floor` (proved),
-// below
+// Input   checked graph, capacity, bounds on the bytes: at least `floor` (proved), below
 //         `give_up`.
 // Output  order and fetch flags of a placeable plan with the fewest bytes; *proved.
 // Errors  kInfeasible (no placeable plan below give_up), kStopped, kOutOfMemory.
@@ -12,7 +11,7 @@
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_
 
-#include "base/budget.h"
+#include "base/workspace.h"
 #include "solve/placement/spill/joint.h"
 
 namespace sluice {
@@ -25,9 +24,16 @@ struct AddressSearchBounds {
   uint64_t max_steps = 0;   // operators run, in total; 0 = no limit
 };
 
+// What is found: the spans have been allocated by the caller, of operators and operands.
+struct AddressedOrder {
+  Span<uint32_t> order;
+  Span<uint8_t> fetch;
+  int64_t bytes = 0;
+};
+
 Status SearchAddresses(const OperatorGraph& graph, const JointOptions& options,
-                       const AddressSearchBounds& bounds, Budget* budget, Arena* arena,
-                       Span<uint32_t> order, Span<uint8_t> fetch, int64_t* reached);
+                       const AddressSearchBounds& bounds, const Workspace& work,
+                       AddressedOrder* out);
 
 }  // namespace sluice
 

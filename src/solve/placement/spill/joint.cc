@@ -7,6 +7,7 @@
 #include "solve/placement/spill/address_repair.h"
 #include "solve/placement/spill/address_search.h"
 #include "solve/placement/spill/break_nodes.h"
+#include "solve/placement/spill/check_joint.h"
 #include "solve/placement/spill/least_peak.h"
 #include "solve/placement/spill/spill_plan.h"
 #include "solve/placement/spill/spill_search.h"
@@ -41,432 +42,384 @@ constexpr uint64_t kEarlyStates = 1 << 11;  // of each segment, before windows
 constexpr size_t kExactFirst = 100;         // operators; above, wide windows come first
 constexpr uint64_t kLastLeaves = 20000;     // plans tried for addresses in the end
 constexpr uint64_t kLastSteps = 1 << 22;
-constexpr int64_t kMaxAlignment = int64_t{1} << 30;
 
-// *at: the first step that is wrong.
-bool FollowsGraph(const OperatorGraph& graph, Span<const uint32_t> order,
-                  Span<uint8_t> written, Span<uint8_t> done, uint32_t* at) {
-  for (size_t a = 0; a < written.size(); ++a) {
-    written[a] = graph.tensors[a].role == TensorRole::kInput;
-  }
-  *at = 0;
-  if (order.size() != graph.operators.size()) return false;
-  for (; *at < order.size(); ++*at) {
-    const uint32_t o = order[*at];
-    if (o >= graph.operators.size() || done[o] != 0) return false;
-    done[o] = 1;
-    for (uint32_t a : graph.InputsOf(graph.operators[o])) {
-      if (written[a] == 0) return false;
-    }
-    for (const OperatorEdge& edge : graph.edges) {
-      if (edge.after == o && done[edge.before] == 0) return false;
-    }
-    for (uint32_t a : graph.OutputsOf(graph.operators[o])) written[a] = 1;
-  }
-  return true;
-}
-
-Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
-                  bool* good, uint32_t* at) {
-  ArenaScope scope(arena);
-  Span<uint8_t> written, done;
-  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &written));
-  SLUICE_TRY(arena->Allocate(graph.operators.size(), &done));
-  *good = FollowsGraph(graph, order, written, done, at);
-  return Status::kOk;
-}
-
-class Joint {
- public:
-  Joint(const OperatorGraph& graph, const JointOptions& options, Budget* budget,
-        Arena* arena, SpillPlan* plan)
-      : g_(graph), options_(options), budget_(budget), arena_(arena), plan_(plan) {}
-
-  Status Run() {
-    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &decisions_.order));
-    SLUICE_TRY(arena_->Allocate(g_.operands.size(), &decisions_.fetch));
-    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &trial_.order));
-    SLUICE_TRY(arena_->Allocate(g_.operands.size(), &trial_.fetch));
-    SLUICE_TRY(Unspilled());
-    if (plan_->placed && plan_->bytes() == 0) return Conclude();
-    SLUICE_TRY(FindSeeds());
-    SLUICE_TRY(Beam());
-    if (Done()) return Conclude();
-    if (options_.exact && options_.fixed_order.empty() && decisions_.found) {
-      bool segmented = false, complete = false, placed = false;
-      SLUICE_TRY(ExactBySegments(kEarlyStates, &segmented, &complete));
-      if (segmented) SLUICE_TRY(Adopt(4 * kPlaceNodes, 0, &placed));
-      if (Done()) return Conclude();
-    }
-    SLUICE_TRY(Improve());
-    if (Done()) return Conclude();
-    const bool wide_first = g_.operators.size() > kExactFirst;
-    if (options_.exact && wide_first) SLUICE_TRY(WideBeam());
-    if (options_.exact && !Done() && !budget_->Exhausted()) {
-      bool complete = false;
-      SLUICE_TRY(Exact(&complete));
-      if (!Done() && !complete && !wide_first) SLUICE_TRY(WideBeam());
-      if (!Done() && (complete || !plan_->placed)) SLUICE_TRY(ByAddresses());
-    }
-    return Conclude();
-  }
-
- private:
-  bool Done() const { return plan_->placed && plan_->bytes() <= bound_; }
-  Status Conclude() {
-    if (!plan_->placed && nothing_fits_) return Status::kInfeasible;
-    plan_->lower_bound = plan_->placed ? Min(bound_, plan_->bytes()) : bound_;
-    plan_->proved = plan_->placed && plan_->bytes() == plan_->lower_bound;
-    return plan_->placed ? Status::kOk : Status::kStopped;
-  }
-
-  SpillSearchOptions SumsOnly() const {
-    SpillSearchOptions search;
-    search.charge = options_.charge;
-    search.capacity = options_.capacity;
-    search.fixed_order = options_.fixed_order;
-    return search;
-  }
-
-  // An order that needs no spills, where there is one that is found soon.
-  Status Unspilled() {
-    if (!options_.fixed_order.empty()) return Status::kOk;
-    bool none = false;
-    SLUICE_TRY(OrderWithin(g_, options_.capacity, kUnspilledNodes, budget_, arena_,
-                           decisions_.order, &decisions_.found, &none));
-    if (!decisions_.found) return Status::kOk;
-    decisions_.bytes = 0;
-    for (uint8_t& fetch : decisions_.fetch) fetch = 0;
-    bool placed = false;
-    SLUICE_TRY(Adopt(4 * kPlaceNodes, 0, &placed));
-    if (!placed) unplaced_ = 0;
-    return Status::kOk;
-  }
-
-  // Orders worth spilling in: the graph's own, and one that holds little.
-  Status FindSeeds() {
-    if (!options_.fixed_order.empty() || g_.operators.size() < kWindowFrom) {
-      return Status::kOk;
-    }
-    Span<uint32_t> order;
-    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &order));
-    for (uint32_t o = 0; o < order.size(); ++o) order[o] = o;
-    bool good = false;
-    uint32_t at = 0;
-    SLUICE_TRY(CheckOrder(g_, order, arena_, &good, &at));
-    if (good) seeds_[seed_count_++] = order;
-    SLUICE_TRY(arena_->Allocate(g_.operators.size(), &order));
-    int64_t peak = 0;
-    bool proved = false;
-    SLUICE_TRY(MinimumPeak(g_, kSeedNodes, budget_, arena_, order, &peak, &proved));
-    seeds_[seed_count_++] = order;
-    return Status::kOk;
-  }
-
-  // What the seeds' orders cost; the best one takes the place of dearer decisions.
-  Status TrySeeds(SpillSearchOptions search) {
-    for (int i = 0; i < seed_count_; ++i) {
-      search.fixed_order = seeds_[i];
-      SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &trial_));
-      plan_->states += trial_.states;
-      if (!trial_.found || (decisions_.found && trial_.bytes >= decisions_.bytes)) {
-        continue;
-      }
-      trial_.lower_bound = decisions_.lower_bound;
-      std::swap(decisions_, trial_);
-    }
-    return Status::kOk;
-  }
-
-  // Turns the decisions at hand into a placed plan if they are better than the plan so
-  // far and have addresses, after at most `repairs` more departures.
-  Status Adopt(uint64_t max_nodes, int repairs, bool* placed) {
-    *placed = false;
-    if (plan_->placed && decisions_.bytes >= plan_->bytes()) return Status::kOk;
-    AddressOptions address;
-    address.capacity = options_.capacity;
-    address.max_nodes = max_nodes;
-    SpillPlan next;
-    next.states = plan_->states;
-    // Without any plan yet, what was begun is finished whatever the budget.
-    Budget* budget = plan_->placed ? budget_ : &unlimited_;
-    SLUICE_TRY(PlaceWithRepairs(g_, options_.charge, address, repairs, best_, budget,
-                                arena_, &decisions_, &next));
-    *placed = next.placed;
-    if (!*placed) return Status::kOk;
-    if (!plan_->placed || next.bytes() < plan_->bytes()) *plan_ = next;
-    best_ = plan_->bytes();
-    return Status::kOk;
-  }
-
-  // Beam and windows at a target of the capacity less some of its parts, then
-  // addresses.
-  Status Try(int reserve, bool windows, int repairs, bool* placed) {
-    *placed = false;
-    SpillSearchOptions search = SumsOnly();
-    search.target = options_.capacity - options_.capacity / kReserveParts * reserve;
-    search.width = kBeamWidth;
-    search.max_evictions = kBeamEvictions;
-    SLUICE_TRY(SearchSpills(g_, search, &unlimited_, arena_, &decisions_));
-    plan_->states += decisions_.states;
-    if (reserve == 0) {
-      bound_ = Max(bound_, decisions_.lower_bound);
-      nothing_fits_ = decisions_.complete && !decisions_.found;
-    }
-    SLUICE_TRY(TrySeeds(search));
-    if (!decisions_.found) return Status::kOk;
-    if (windows) SLUICE_TRY(Windows(search.target, kFirstWindows));
-    if (reserve == 0) unplaced_ = decisions_.bytes;
-    SLUICE_TRY(Adopt(kPlaceNodes, repairs, placed));
-    if (reserve == 0 && *placed && plan_->bytes() == unplaced_) unplaced_ = INT64_MAX;
-    return Status::kOk;
-  }
-
-  // A first plan, whatever the budget: with the whole capacity if it has addresses,
-  // else keeping to a lower target, which leaves room for fragmentation; the last try
-  // drops whatever is in the way.
-  Status Beam() {
-    const bool large = g_.operators.size() >= kWindowFrom;
-    bool placed = false;
-    SLUICE_TRY(Try(0, false, large ? 0 : kFirstRepairs, &placed));
-    if (!decisions_.found) return Status::kOk;
-    for (int reserve = kSafeReserve; !plan_->placed; reserve += kSafeReserve) {
-      const bool last = reserve >= kReserveParts;
-      SLUICE_TRY(Try(reserve, false, last ? kLastRepairs : 0, &placed));
-      if (last) break;
-    }
-    return Status::kOk;
-  }
-
-  // Windows, towards the whole capacity again.
-  Status Improve() {
-    if (g_.operators.size() < kWindowFrom) return Status::kOk;
-    if (unplaced_ < best_) {  // what had no addresses may have them after few repairs
-      bool placed = false;
-      SLUICE_TRY(Try(0, false, kRepairs, &placed));
-      if (Done()) return Status::kOk;
-    }
-    for (int reserve = 0; reserve < kSafeReserve; ++reserve) {
-      if (budget_->Exhausted()) break;
-      const int64_t before = best_;
-      bool placed = false;
-      SLUICE_TRY(Try(reserve, true, kRepairs, &placed));
-      if (best_ < before) break;
-    }
-    return Status::kOk;
-  }
-
-  // When the exact search gave up: a wider beam at several targets, wider windows over
-  // its plans, and more effort on addresses.
-  Status WideBeam() {
-    for (int reserve = 0; reserve <= kWideReserves; ++reserve) {
-      if (budget_->Exhausted()) break;
-      SpillSearchOptions search = SumsOnly();
-      search.target = options_.capacity - options_.capacity / kReserveParts * reserve;
-      search.width = kWideBeam;
-      search.max_evictions = 4 * kBeamEvictions;
-      search.give_up = best_;
-      SLUICE_TRY(SearchSpills(g_, search, budget_, arena_, &decisions_));
-      plan_->states += decisions_.states;
-      if (!decisions_.found) break;
-      SLUICE_TRY(Windows(search.target, kLastWindows));
-      bool placed = false;
-      SLUICE_TRY(Adopt(12 * kPlaceNodes, kRepairs, &placed));
-      if (placed && reserve == 0 && plan_->bytes() == decisions_.bytes) break;
-    }
-    return Status::kOk;
-  }
-
-  // Does the steps [begin, end) of decisions_ anew; keeps what is better.
-  Status Redo(SpillSearchOptions search, uint32_t begin, uint32_t end) {
-    search.window = SpillWindow{begin, end, &decisions_};
-    SLUICE_TRY(SearchSpills(g_, search, budget_, arena_, &trial_));
-    plan_->states += trial_.states;
-    if (!trial_.found) return Status::kOk;
-    trial_.bytes += decisions_.bytes - trial_.window_bytes;
-    const Span<uint32_t> order = decisions_.order;
-    const Span<uint8_t> fetch = decisions_.fetch;
-    decisions_.order = trial_.order;
-    decisions_.fetch = trial_.fetch;
-    decisions_.bytes = trial_.bytes;
-    trial_.order = order;
-    trial_.fetch = fetch;
-    return Status::kOk;
-  }
-
-  // Divide and conquer for graphs without a good cut: windows between the best near
-  // cuts, then windows across those cuts to repair what the cuts cost.
-  Status Windows(int64_t target, const WindowShape& shape) {
-    const uint32_t n = static_cast<uint32_t>(g_.operators.size());
-    if (n < kWindowFrom) return Status::kOk;
-    SpillSearchOptions search = SumsOnly();
-    search.target = target;
-    search.width = shape.width;
-    search.max_evictions = kBeamEvictions;
-    for (int round = 0; round < kWindowRounds; ++round) {
-      const int64_t before = decisions_.bytes;
-      ArenaScope scope(arena_);
-      Vector<uint32_t> cuts(arena_);
-      SLUICE_TRY(NearCuts(shape, &cuts));
-      for (size_t i = 0; i + 1 < cuts.size() && !budget_->Exhausted(); ++i) {
-        SLUICE_TRY(Redo(search, cuts[i], cuts[i + 1]));
-      }
-      for (size_t i = 1; i + 1 < cuts.size() && !budget_->Exhausted(); ++i) {
-        SLUICE_TRY(Redo(search, cuts[i] - (cuts[i] - cuts[i - 1]) / 2,
-                        cuts[i] + (cuts[i + 1] - cuts[i]) / 2));
-      }
-      if (decisions_.bytes == before || budget_->Exhausted()) break;
-    }
-    return Status::kOk;
-  }
-
-  Status NearCuts(const WindowShape& shape, Vector<uint32_t>* cuts) {
-    const uint32_t n = static_cast<uint32_t>(g_.operators.size());
-    Span<BreakNode> nodes;
-    SLUICE_TRY(FindBreakNodes(g_, decisions_.order, arena_, &nodes));
-    SLUICE_TRY(cuts->Push(0));
-    for (uint32_t from = 0; n - from > shape.most;) {
-      uint32_t best = from + shape.least;
-      for (uint32_t step = best; step <= from + shape.most; ++step) {
-        if (nodes[step - 1].incomparable < nodes[best - 1].incomparable) best = step;
-      }
-      SLUICE_TRY(cuts->Push(best));
-      from = best;
-    }
-    return cuts->Push(n);
-  }
-
-  // Segments between independent cuts, each on its own: their optima add up.
-  Status ExactBySegments(uint64_t max_states, bool* segmented, bool* complete) {
-    ArenaScope scope(arena_);
-    Span<BreakNode> nodes;
-    SLUICE_TRY(FindBreakNodes(g_, decisions_.order, arena_, &nodes));
-    *segmented = false;
-    for (const BreakNode& node : nodes) *segmented |= node.independent;
-    if (!*segmented) return Status::kOk;
-    SpillSearchOptions search = SumsOnly();
-    *complete = true;
-    int64_t bound = 0;
-    uint32_t from = 0;
-    for (uint32_t step = 1; step <= g_.operators.size(); ++step) {
-      if (step < g_.operators.size() && !nodes[step - 1].independent) continue;
-      search.max_states = max_states;
-      SLUICE_TRY(Redo(search, from, step));
-      *complete &= trial_.complete;
-      bound += trial_.lower_bound;
-      from = step;
-    }
-    bound_ = Max(bound_, bound);
-    return Status::kOk;
-  }
-
-  // The optimum of the sums; a lower bound whatever becomes of its addresses.
-  Status Exact(bool* complete) {
-    bool placed = false;
-    if (decisions_.found && options_.fixed_order.empty()) {
-      bool segmented = false;
-      SLUICE_TRY(ExactBySegments(options_.max_states, &segmented, complete));
-      if (segmented) return Adopt(16 * kPlaceNodes, 0, &placed);
-    }
-    SpillSearchOptions search = SumsOnly();
-    search.max_states = options_.max_states;
-    search.give_up = Min(best_, unplaced_ == INT64_MAX ? unplaced_ : unplaced_ + 1);
-    SLUICE_TRY(SearchSpills(g_, search, budget_, arena_, &decisions_));
-    plan_->states += decisions_.states;
-    *complete = decisions_.complete;
-    bound_ = Max(bound_, decisions_.lower_bound);
-    if (decisions_.complete && !decisions_.found && best_ == INT64_MAX &&
-        unplaced_ == INT64_MAX) {
-      nothing_fits_ = true;
-    }
-    if (decisions_.found) SLUICE_TRY(Adopt(16 * kPlaceNodes, 0, &placed));
-    return Status::kOk;
-  }
-
-  // Sums allow `bound_`, but the plan found for it has no addresses: look for one that
-  // has, or for the next dearer.
-  Status ByAddresses() {
-    if (nothing_fits_) return Status::kOk;
-    AddressSearchBounds bounds;
-    bounds.floor = bound_;
-    bounds.give_up = best_;
-    bounds.max_leaves = kLastLeaves;
-    bounds.max_nodes = 16 * kPlaceNodes;
-    bounds.max_steps = kLastSteps;
-    int64_t reached = 0;
-    const Status status = SearchAddresses(g_, options_, bounds, budget_, arena_,
-                                          decisions_.order, decisions_.fetch, &reached);
-    if (status == Status::kInfeasible) {
-      bound_ = best_;  // nothing below what we have, or nothing at all
-      nothing_fits_ = !plan_->placed;
-      return Status::kOk;
-    }
-    if (status == Status::kStopped) return Status::kOk;
-    SLUICE_TRY(status);
-    decisions_.bytes = reached;
-    bool placed = false;
-    SLUICE_TRY(Adopt(0, 0, &placed));
-    bound_ = Max(bound_, reached);  // all cheaper ones were excluded on the way
-    return Status::kOk;
-  }
-
-  const OperatorGraph& g_;
-  const JointOptions& options_;
-  Budget* const budget_;
-  Arena* const arena_;
-  SpillPlan* const plan_;
-  Span<uint32_t> seeds_[2];
-  int seed_count_ = 0;
-  Budget unlimited_;  // for steps whose work is bounded anyway
-  SpillDecisions decisions_, trial_;
-  int64_t bound_ = 0;
-  int64_t best_ = INT64_MAX;
-  int64_t unplaced_ = INT64_MAX;  // bytes of a plan that fits in sums only
-  bool nothing_fits_ = false;
+// A plan in the making: decisions, and the best plan that has addresses.
+struct Joint {
+  const OperatorGraph& graph;
+  const JointOptions& options;
+  Budget* budget;
+  Arena* arena;
+  SpillPlan* plan;
+  Span<uint32_t> seeds[2] = {};  // orders worth spilling in
+  int seed_count = 0;
+  Budget unlimited = {};  // for steps whose work is bounded anyway
+  SpillDecisions decisions = {}, trial = {};
+  int64_t bound = 0;             // no plan has fewer bytes
+  int64_t best = INT64_MAX;      // bytes of the plan; none yet
+  int64_t unplaced = INT64_MAX;  // bytes of a plan that fits in sums only
+  bool nothing_fits = false;
 };
 
-Status CheckFixedOrder(const OperatorGraph& graph, Span<const uint32_t> order,
-                       Arena* arena, Diagnostic* diagnostic) {
-  if (order.empty()) return Status::kOk;
-  bool good = false;
-  uint32_t at = 0;
-  SLUICE_TRY(CheckOrder(graph, order, arena, &good, &at));
-  if (good) return Status::kOk;
-  return Fail(diagnostic, Status::kBadInput, "placement")
-      .Text("the fixed order is no order of this graph's operators, at step ")
-      .Number(at);
+bool IsDone(const Joint& self) {
+  return self.plan->placed && self.plan->bytes() <= self.bound;
 }
 
-// Rounds sizes up and the capacity down to the alignment, then counts true bytes again.
-Status RoundSizes(const OperatorGraph& graph, int64_t alignment, Arena* arena,
-                  OperatorGraph* rounded) {
-  *rounded = graph;
-  if (alignment == 1) return Status::kOk;
-  Span<OperatorTensor> tensors;
-  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &tensors));
-  for (size_t a = 0; a < tensors.size(); ++a) {
-    tensors[a] = graph.tensors[a];
-    tensors[a].bytes = RoundUpTo(tensors[a].bytes, alignment);
-  }
-  rounded->tensors = tensors;
+Status Conclude(Joint* self) {
+  if (!self->plan->placed && self->nothing_fits) return Status::kInfeasible;
+  self->plan->lower_bound =
+      self->plan->placed ? Min(self->bound, self->plan->bytes()) : self->bound;
+  self->plan->proved =
+      self->plan->placed && self->plan->bytes() == self->plan->lower_bound;
+  return self->plan->placed ? Status::kOk : Status::kStopped;
+}
+
+Workspace WorkWith(const Joint& self, Budget* budget) {
+  return {budget, self.arena, nullptr};
+}
+
+SpillSearchOptions SumsOnly(const Joint& self) {
+  SpillSearchOptions search;
+  search.charge = self.options.charge;
+  search.capacity = self.options.capacity;
+  search.fixed_order = self.options.fixed_order;
+  return search;
+}
+
+// Turns the decisions at hand into a placed plan if they are better than the plan so
+// far and have addresses, after at most `repairs` more departures.
+Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed) {
+  *placed = false;
+  if (self->plan->placed && self->decisions.bytes >= self->plan->bytes())
+    return Status::kOk;
+  AddressOptions address;
+  address.capacity = self->options.capacity;
+  address.max_nodes = max_nodes;
+  SpillPlan next;
+  next.states = self->plan->states;
+  // Without any plan yet, what was begun is finished whatever the budget.
+  Budget* budget = self->plan->placed ? self->budget : &self->unlimited;
+  SLUICE_TRY(PlaceWithRepairs(self->graph,
+                              {self->options.charge, address, repairs, self->best},
+                              WorkWith(*self, budget), &self->decisions, &next));
+  *placed = next.placed;
+  if (!*placed) return Status::kOk;
+  if (!self->plan->placed || next.bytes() < self->plan->bytes()) *self->plan = next;
+  self->best = self->plan->bytes();
   return Status::kOk;
+}
+
+// An order that needs no spills, where there is one that is found soon.
+Status Unspilled(Joint* self) {
+  if (!self->options.fixed_order.empty()) return Status::kOk;
+  bool none = false;
+  SLUICE_TRY(OrderWithin(self->graph, {self->options.capacity, kUnspilledNodes},
+                         WorkWith(*self, self->budget), self->decisions.order,
+                         &self->decisions.found, &none));
+  if (!self->decisions.found) return Status::kOk;
+  self->decisions.bytes = 0;
+  for (uint8_t& fetch : self->decisions.fetch) fetch = 0;
+  bool placed = false;
+  SLUICE_TRY(AdoptDecisions(self, 4 * kPlaceNodes, 0, &placed));
+  if (!placed) self->unplaced = 0;
+  return Status::kOk;
+}
+
+// Orders worth spilling in: the graph's own, and one that holds little.
+Status FindSeeds(Joint* self) {
+  if (!self->options.fixed_order.empty() ||
+      self->graph.operators.size() < kWindowFrom) {
+    return Status::kOk;
+  }
+  Span<uint32_t> order;
+  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &order));
+  for (uint32_t o = 0; o < order.size(); ++o) order[o] = o;
+  bool good = false;
+  uint32_t at = 0;
+  SLUICE_TRY(CheckOrder(self->graph, order, self->arena, &good, &at));
+  if (good) self->seeds[self->seed_count++] = order;
+  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &order));
+  int64_t peak = 0;
+  bool proved = false;
+  SLUICE_TRY(MinimumPeak(self->graph, kSeedNodes, WorkWith(*self, self->budget), order,
+                         &peak, &proved));
+  self->seeds[self->seed_count++] = order;
+  return Status::kOk;
+}
+
+// What the seeds' orders cost; the best one takes the place of dearer decisions.
+Status TrySeeds(Joint* self, SpillSearchOptions search) {
+  for (int i = 0; i < self->seed_count; ++i) {
+    search.fixed_order = self->seeds[i];
+    SLUICE_TRY(
+        SearchSpills(self->graph, search, &self->unlimited, self->arena, &self->trial));
+    self->plan->states += self->trial.states;
+    if (!self->trial.found ||
+        (self->decisions.found && self->trial.bytes >= self->decisions.bytes)) {
+      continue;
+    }
+    self->trial.lower_bound = self->decisions.lower_bound;
+    std::swap(self->decisions, self->trial);
+  }
+  return Status::kOk;
+}
+
+// Does the steps [begin, end) of decisions anew; keeps what is better.
+Status RedoSteps(Joint* self, SpillSearchOptions search, uint32_t begin, uint32_t end) {
+  search.window = SpillWindow{begin, end, &self->decisions};
+  SLUICE_TRY(
+      SearchSpills(self->graph, search, self->budget, self->arena, &self->trial));
+  self->plan->states += self->trial.states;
+  if (!self->trial.found) return Status::kOk;
+  self->trial.bytes += self->decisions.bytes - self->trial.window_bytes;
+  const Span<uint32_t> order = self->decisions.order;
+  const Span<uint8_t> fetch = self->decisions.fetch;
+  self->decisions.order = self->trial.order;
+  self->decisions.fetch = self->trial.fetch;
+  self->decisions.bytes = self->trial.bytes;
+  self->trial.order = order;
+  self->trial.fetch = fetch;
+  return Status::kOk;
+}
+
+Status NearCuts(Joint* self, const WindowShape& shape, Vector<uint32_t>* cuts) {
+  const uint32_t n = static_cast<uint32_t>(self->graph.operators.size());
+  Span<BreakNode> nodes;
+  SLUICE_TRY(FindBreakNodes(self->graph, self->decisions.order, self->arena, &nodes));
+  SLUICE_TRY(cuts->Push(0));
+  for (uint32_t from = 0; n - from > shape.most;) {
+    uint32_t best = from + shape.least;
+    for (uint32_t step = best; step <= from + shape.most; ++step) {
+      if (nodes[step - 1].incomparable < nodes[best - 1].incomparable) best = step;
+    }
+    SLUICE_TRY(cuts->Push(best));
+    from = best;
+  }
+  return cuts->Push(n);
+}
+
+// Divide and conquer for graphs without a good cut: windows between the best near
+// cuts, then windows across those cuts to repair what the cuts cost.
+Status Windows(Joint* self, int64_t target, const WindowShape& shape) {
+  const uint32_t n = static_cast<uint32_t>(self->graph.operators.size());
+  if (n < kWindowFrom) return Status::kOk;
+  SpillSearchOptions search = SumsOnly(*self);
+  search.target = target;
+  search.width = shape.width;
+  search.max_evictions = kBeamEvictions;
+  for (int round = 0; round < kWindowRounds; ++round) {
+    const int64_t before = self->decisions.bytes;
+    ArenaScope scope(self->arena);
+    Vector<uint32_t> cuts(self->arena);
+    SLUICE_TRY(NearCuts(self, shape, &cuts));
+    for (size_t i = 0; i + 1 < cuts.size() && !self->budget->Exhausted(); ++i) {
+      SLUICE_TRY(RedoSteps(self, search, cuts[i], cuts[i + 1]));
+    }
+    for (size_t i = 1; i + 1 < cuts.size() && !self->budget->Exhausted(); ++i) {
+      SLUICE_TRY(RedoSteps(self, search, cuts[i] - (cuts[i] - cuts[i - 1]) / 2,
+                           cuts[i] + (cuts[i + 1] - cuts[i]) / 2));
+    }
+    if (self->decisions.bytes == before || self->budget->Exhausted()) break;
+  }
+  return Status::kOk;
+}
+
+// Beam and windows at a target of the capacity less some of its parts, then
+// addresses.
+Status TryTarget(Joint* self, int reserve, bool windows, int repairs, bool* placed) {
+  *placed = false;
+  SpillSearchOptions search = SumsOnly(*self);
+  search.target =
+      self->options.capacity - self->options.capacity / kReserveParts * reserve;
+  search.width = kBeamWidth;
+  search.max_evictions = kBeamEvictions;
+  SLUICE_TRY(SearchSpills(self->graph, search, &self->unlimited, self->arena,
+                          &self->decisions));
+  self->plan->states += self->decisions.states;
+  if (reserve == 0) {
+    self->bound = Max(self->bound, self->decisions.lower_bound);
+    self->nothing_fits = self->decisions.complete && !self->decisions.found;
+  }
+  SLUICE_TRY(TrySeeds(self, search));
+  if (!self->decisions.found) return Status::kOk;
+  if (windows) SLUICE_TRY(Windows(self, search.target, kFirstWindows));
+  if (reserve == 0) self->unplaced = self->decisions.bytes;
+  SLUICE_TRY(AdoptDecisions(self, kPlaceNodes, repairs, placed));
+  if (reserve == 0 && *placed && self->plan->bytes() == self->unplaced)
+    self->unplaced = INT64_MAX;
+  return Status::kOk;
+}
+
+// A first plan, whatever the budget: with the whole capacity if it has addresses,
+// else keeping to a lower target, which leaves room for fragmentation; the last try
+// drops whatever is in the way.
+Status FindFirst(Joint* self) {
+  const bool large = self->graph.operators.size() >= kWindowFrom;
+  bool placed = false;
+  SLUICE_TRY(TryTarget(self, 0, false, large ? 0 : kFirstRepairs, &placed));
+  if (!self->decisions.found) return Status::kOk;
+  for (int reserve = kSafeReserve; !self->plan->placed; reserve += kSafeReserve) {
+    const bool last = reserve >= kReserveParts;
+    SLUICE_TRY(TryTarget(self, reserve, false, last ? kLastRepairs : 0, &placed));
+    if (last) break;
+  }
+  return Status::kOk;
+}
+
+// Windows, towards the whole capacity again.
+Status Improve(Joint* self) {
+  if (self->graph.operators.size() < kWindowFrom) return Status::kOk;
+  if (self->unplaced <
+      self->best) {  // what had no addresses may have them after few repairs
+    bool placed = false;
+    SLUICE_TRY(TryTarget(self, 0, false, kRepairs, &placed));
+    if (IsDone(*self)) return Status::kOk;
+  }
+  for (int reserve = 0; reserve < kSafeReserve; ++reserve) {
+    if (self->budget->Exhausted()) break;
+    const int64_t before = self->best;
+    bool placed = false;
+    SLUICE_TRY(TryTarget(self, reserve, true, kRepairs, &placed));
+    if (self->best < before) break;
+  }
+  return Status::kOk;
+}
+
+// When the exact search gave up: a wider beam at several targets, wider windows over
+// its plans, and more effort on addresses.
+Status WideBeam(Joint* self) {
+  for (int reserve = 0; reserve <= kWideReserves; ++reserve) {
+    if (self->budget->Exhausted()) break;
+    SpillSearchOptions search = SumsOnly(*self);
+    search.target =
+        self->options.capacity - self->options.capacity / kReserveParts * reserve;
+    search.width = kWideBeam;
+    search.max_evictions = 4 * kBeamEvictions;
+    search.give_up = self->best;
+    SLUICE_TRY(
+        SearchSpills(self->graph, search, self->budget, self->arena, &self->decisions));
+    self->plan->states += self->decisions.states;
+    if (!self->decisions.found) break;
+    SLUICE_TRY(Windows(self, search.target, kLastWindows));
+    bool placed = false;
+    SLUICE_TRY(AdoptDecisions(self, 12 * kPlaceNodes, kRepairs, &placed));
+    if (placed && reserve == 0 && self->plan->bytes() == self->decisions.bytes) break;
+  }
+  return Status::kOk;
+}
+
+// Segments between independent cuts, each on its own: their optima add up.
+Status ExactBySegments(Joint* self, uint64_t max_states, bool* segmented,
+                       bool* complete) {
+  ArenaScope scope(self->arena);
+  Span<BreakNode> nodes;
+  SLUICE_TRY(FindBreakNodes(self->graph, self->decisions.order, self->arena, &nodes));
+  *segmented = false;
+  for (const BreakNode& node : nodes) *segmented |= node.independent;
+  if (!*segmented) return Status::kOk;
+  SpillSearchOptions search = SumsOnly(*self);
+  *complete = true;
+  int64_t bound = 0;
+  uint32_t from = 0;
+  for (uint32_t step = 1; step <= self->graph.operators.size(); ++step) {
+    if (step < self->graph.operators.size() && !nodes[step - 1].independent) continue;
+    search.max_states = max_states;
+    SLUICE_TRY(RedoSteps(self, search, from, step));
+    *complete &= self->trial.complete;
+    bound += self->trial.lower_bound;
+    from = step;
+  }
+  self->bound = Max(self->bound, bound);
+  return Status::kOk;
+}
+
+// The optimum of the sums; a lower bound whatever becomes of its addresses.
+Status Exact(Joint* self, bool* complete) {
+  bool placed = false;
+  if (self->decisions.found && self->options.fixed_order.empty()) {
+    bool segmented = false;
+    SLUICE_TRY(ExactBySegments(self, self->options.max_states, &segmented, complete));
+    if (segmented) return AdoptDecisions(self, 16 * kPlaceNodes, 0, &placed);
+  }
+  SpillSearchOptions search = SumsOnly(*self);
+  search.max_states = self->options.max_states;
+  search.give_up = Min(
+      self->best, self->unplaced == INT64_MAX ? self->unplaced : self->unplaced + 1);
+  SLUICE_TRY(
+      SearchSpills(self->graph, search, self->budget, self->arena, &self->decisions));
+  self->plan->states += self->decisions.states;
+  *complete = self->decisions.complete;
+  self->bound = Max(self->bound, self->decisions.lower_bound);
+  if (self->decisions.complete && !self->decisions.found && self->best == INT64_MAX &&
+      self->unplaced == INT64_MAX) {
+    self->nothing_fits = true;
+  }
+  if (self->decisions.found)
+    SLUICE_TRY(AdoptDecisions(self, 16 * kPlaceNodes, 0, &placed));
+  return Status::kOk;
+}
+
+// Sums allow `bound`, but the plan found for it has no addresses: look for one that
+// has, or for the next dearer.
+Status ByAddresses(Joint* self) {
+  if (self->nothing_fits) return Status::kOk;
+  AddressSearchBounds bounds;
+  bounds.floor = self->bound;
+  bounds.give_up = self->best;
+  bounds.max_leaves = kLastLeaves;
+  bounds.max_nodes = 16 * kPlaceNodes;
+  bounds.max_steps = kLastSteps;
+  AddressedOrder found = {self->decisions.order, self->decisions.fetch};
+  const Status status = SearchAddresses(self->graph, self->options, bounds,
+                                        WorkWith(*self, self->budget), &found);
+  if (status == Status::kInfeasible) {
+    self->bound = self->best;  // nothing below what we have, or nothing at all
+    self->nothing_fits = !self->plan->placed;
+    return Status::kOk;
+  }
+  if (status == Status::kStopped) return Status::kOk;
+  SLUICE_TRY(status);
+  self->decisions.bytes = found.bytes;
+  bool placed = false;
+  SLUICE_TRY(AdoptDecisions(self, 0, 0, &placed));
+  self->bound =
+      Max(self->bound, found.bytes);  // all cheaper ones were excluded on the way
+  return Status::kOk;
+}
+
+Status Run(Joint* self) {
+  SLUICE_TRY(
+      self->arena->Allocate(self->graph.operators.size(), &self->decisions.order));
+  SLUICE_TRY(
+      self->arena->Allocate(self->graph.operands.size(), &self->decisions.fetch));
+  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &self->trial.order));
+  SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->trial.fetch));
+  SLUICE_TRY(Unspilled(self));
+  if (self->plan->placed && self->plan->bytes() == 0) return Conclude(self);
+  SLUICE_TRY(FindSeeds(self));
+  SLUICE_TRY(FindFirst(self));
+  if (IsDone(*self)) return Conclude(self);
+  if (self->options.exact && self->options.fixed_order.empty() &&
+      self->decisions.found) {
+    bool segmented = false, complete = false, placed = false;
+    SLUICE_TRY(ExactBySegments(self, kEarlyStates, &segmented, &complete));
+    if (segmented) SLUICE_TRY(AdoptDecisions(self, 4 * kPlaceNodes, 0, &placed));
+    if (IsDone(*self)) return Conclude(self);
+  }
+  SLUICE_TRY(Improve(self));
+  if (IsDone(*self)) return Conclude(self);
+  const bool wide_first = self->graph.operators.size() > kExactFirst;
+  if (self->options.exact && wide_first) SLUICE_TRY(WideBeam(self));
+  if (self->options.exact && !IsDone(*self) && !self->budget->Exhausted()) {
+    bool complete = false;
+    SLUICE_TRY(Exact(self, &complete));
+    if (!IsDone(*self) && !complete && !wide_first) SLUICE_TRY(WideBeam(self));
+    if (!IsDone(*self) && (complete || !self->plan->placed))
+      SLUICE_TRY(ByAddresses(self));
+  }
+  return Conclude(self);
 }
 
 }  // namespace
-
-Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena* arena,
-                  OperatorGraph* rounded, int64_t* capacity, Diagnostic* diagnostic) {
-  SLUICE_TRY(CheckOperatorGraph(graph, arena, diagnostic));
-  SLUICE_TRY(CheckFixedOrder(graph, options.fixed_order, arena, diagnostic));
-  if (options.alignment <= 0 || options.capacity < 0 ||
-      options.alignment > kMaxAlignment ||
-      !IsPowerOfTwo(static_cast<uint64_t>(options.alignment))) {
-    return Fail(diagnostic, Status::kBadArgument, "placement")
-        .Text("alignment must be a power of two up to 2^30, capacity not negative");
-  }
-  *capacity = options.capacity / options.alignment * options.alignment;
-  return RoundSizes(graph, options.alignment, arena, rounded);
-}
 
 Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
                  Budget* budget, Arena* arena, SpillPlan* plan,
@@ -475,8 +428,8 @@ Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
   OperatorGraph rounded;
   JointOptions whole = options;
   SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, &whole.capacity, diagnostic));
-  Joint joint(rounded, whole, budget, arena, plan);
-  const Status status = joint.Run();
+  Joint joint = {rounded, whole, budget, arena, plan};
+  const Status status = Run(&joint);
   if (status == Status::kUnsupported) {
     return Fail(diagnostic, status, "placement")
         .Text("more than 1024 operators or tensors");
@@ -499,8 +452,9 @@ Status PlanFootprint(const OperatorGraph& graph, Budget* budget, Arena* arena,
   *plan = FootprintPlan();
   SLUICE_TRY(CheckOperatorGraph(graph, arena, diagnostic));
   SLUICE_TRY(arena->Allocate(graph.operators.size(), &plan->order));
-  const Status status = MinimumPeak(graph, kProofNodes, budget, arena, plan->order,
-                                    &plan->peak_bytes, &plan->proved);
+  const Status status =
+      MinimumPeak(graph, kProofNodes, Workspace{budget, arena, diagnostic}, plan->order,
+                  &plan->peak_bytes, &plan->proved);
   if (status == Status::kUnsupported) {
     return Fail(diagnostic, status, "placement")
         .Text("more than 1024 operators or tensors");

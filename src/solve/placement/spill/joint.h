@@ -32,11 +32,6 @@ struct JointOptions {
 Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
                  Budget* budget, Arena* arena, SpillPlan* plan, Diagnostic* diagnostic);
 
-// Checks graph, order and options; rounds the sizes up and the capacity down to the
-// alignment. *rounded may share the graph's spans.
-Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena* arena,
-                  OperatorGraph* rounded, int64_t* capacity, Diagnostic* diagnostic);
-
 struct FootprintPlan {
   Span<uint32_t> order;
   int64_t peak_bytes = 0;  // largest sum of live bytes; addresses may need more

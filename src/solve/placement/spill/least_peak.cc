@@ -192,16 +192,22 @@ class PeakSearch {
   uint32_t mask_ = 0;
 };
 
+// Which orders are wanted: with the least peak, or any; with a peak up to `within`.
+struct PeakGoal {
+  bool least;
+  int64_t within;
+  uint64_t max_nodes;
+};
+
 // *peak is -1 when no order was found; *proved: then there is none, else none is
 // better.
 template <int W>
-Status Search(const SpillModel<W>& model, bool least, int64_t within,
-              uint64_t max_nodes, Budget* budget, Arena* arena, Span<uint32_t> order,
-              int64_t* peak, bool* proved) {
-  ArenaScope scope(arena);
-  PeakSearch<W> search(model, least, within, max_nodes, arena);
+Status Search(const SpillModel<W>& model, const PeakGoal& goal, const Workspace& work,
+              Span<uint32_t> order, int64_t* peak, bool* proved) {
+  ArenaScope scope(work.arena);
+  PeakSearch<W> search(model, goal.least, goal.within, goal.max_nodes, work.arena);
   uint32_t node = kNoNode;
-  SLUICE_TRY(search.Run(budget, proved, &node));
+  SLUICE_TRY(search.Run(work.budget, proved, &node));
   *peak = node == kNoNode ? -1 : search.Trace(node, order);
   return Status::kOk;
 }
@@ -211,50 +217,52 @@ constexpr int kDescents = 32;
 // Orders found depth first, each below the one before; then the proof, or a better one,
 // best first.
 template <int W>
-Status Descend(const SpillModel<W>& model, uint64_t max_nodes, Budget* budget,
-               Arena* arena, Span<uint32_t> order, int64_t* peak, bool* proved) {
+Status Descend(const SpillModel<W>& model, uint64_t max_nodes, const Workspace& work,
+               Span<uint32_t> order, int64_t* peak, bool* proved) {
   Budget unlimited;  // the first order is found whatever the budget
+  const Workspace first = {&unlimited, work.arena, work.diagnostic};
   int64_t next = 0;
   *peak = INT64_MAX;
   for (int i = 0; i < kDescents && !*proved; ++i) {
-    SLUICE_TRY(Search(model, false, *peak - 1, i == 0 ? 0 : max_nodes,
-                      i == 0 ? &unlimited : budget, arena, order, &next, proved));
+    const PeakGoal below = {false, *peak - 1, i == 0 ? 0 : max_nodes};
+    SLUICE_TRY(Search(model, below, i == 0 ? first : work, order, &next, proved));
     if (next < 0) break;
     *proved = false;
     *peak = next;
   }
   if (*proved) return Status::kOk;
-  SLUICE_TRY(
-      Search(model, true, *peak - 1, max_nodes, budget, arena, order, &next, proved));
+  const PeakGoal least = {true, *peak - 1, max_nodes};
+  SLUICE_TRY(Search(model, least, work, order, &next, proved));
   if (next >= 0) *peak = next;
   return Status::kOk;
 }
 
 }  // namespace
 
-Status MinimumPeak(const OperatorGraph& graph, uint64_t max_nodes, Budget* budget,
-                   Arena* arena, Span<uint32_t> order, int64_t* peak, bool* proved) {
+Status MinimumPeak(const OperatorGraph& graph, uint64_t max_nodes,
+                   const Workspace& work, Span<uint32_t> order, int64_t* peak,
+                   bool* proved) {
   return WithWidth(SpillItems(graph), [&](auto* tag) {
     constexpr int kWords = WordsOf(decltype(tag){});
-    ArenaScope scope(arena);
+    ArenaScope scope(work.arena);
     SpillModel<kWords> model;
-    SLUICE_TRY(model.Init(graph, arena));
+    SLUICE_TRY(model.Init(graph, work.arena));
     *proved = false;
-    return Descend(model, max_nodes, budget, arena, order, peak, proved);
+    return Descend(model, max_nodes, work, order, peak, proved);
   });
 }
 
-Status OrderWithin(const OperatorGraph& graph, int64_t capacity, uint64_t max_nodes,
-                   Budget* budget, Arena* arena, Span<uint32_t> order, bool* found,
+Status OrderWithin(const OperatorGraph& graph, const OrderLimits& limits,
+                   const Workspace& work, Span<uint32_t> order, bool* found,
                    bool* none) {
   return WithWidth(SpillItems(graph), [&](auto* tag) {
     constexpr int kWords = WordsOf(decltype(tag){});
-    ArenaScope scope(arena);
+    ArenaScope scope(work.arena);
     SpillModel<kWords> model;
-    SLUICE_TRY(model.Init(graph, arena));
+    SLUICE_TRY(model.Init(graph, work.arena));
     int64_t peak = 0;
-    SLUICE_TRY(
-        Search(model, false, capacity, max_nodes, budget, arena, order, &peak, none));
+    const PeakGoal goal = {false, limits.capacity, limits.max_nodes};
+    SLUICE_TRY(Search(model, goal, work, order, &peak, none));
     *found = peak >= 0;
     *none = *none && !*found;
     return Status::kOk;

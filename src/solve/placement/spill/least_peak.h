@@ -2,30 +2,35 @@
 // Operator orders that hold little at once, nothing spilled, sums of bytes only.
 //
 // Input   checked graph; a capacity for OrderWithin.
-// Output  MinimumPeak: the order with the least largest sum of live bytes; proved
-// unless
+// Output  MinimumPeak: the order with the least largest sum of live bytes; proved unless
 //         a limit stopped it. OrderWithin: any order that keeps within the capacity.
 // Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. A limit
 //         is no error.
 // Cost    exponential at worst, a node per executed set looked at; an operator that
 //         frees at least what it makes and fits runs at once, without alternatives.
-// Source  COSMA (13)-(15). Depth first below the best known, then best first by peak;
-// the reduction is ours: any
-//         order that runs such an operator later can run it now and holds no more.
+// Source  COSMA (13)-(15). Depth first below the best known, then best first by peak.
+//         The reduction is ours: an order that runs such an operator later can run it now
+//         and holds no more.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_LEAST_PEAK_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_LEAST_PEAK_H_
 
-#include "base/budget.h"
+#include "base/workspace.h"
 #include "solve/placement/spill/operator_graph.h"
 
 namespace sluice {
 
-Status MinimumPeak(const OperatorGraph& graph, uint64_t max_nodes, Budget* budget,
-                   Arena* arena, Span<uint32_t> order, int64_t* peak, bool* proved);
+Status MinimumPeak(const OperatorGraph& graph, uint64_t max_nodes,
+                   const Workspace& work, Span<uint32_t> order, int64_t* peak,
+                   bool* proved);
+
+struct OrderLimits {
+  int64_t capacity;
+  uint64_t max_nodes;
+};
 
 // *found: `order` is one. Otherwise *none says whether that is proved.
-Status OrderWithin(const OperatorGraph& graph, int64_t capacity, uint64_t max_nodes,
-                   Budget* budget, Arena* arena, Span<uint32_t> order, bool* found,
+Status OrderWithin(const OperatorGraph& graph, const OrderLimits& limits,
+                   const Workspace& work, Span<uint32_t> order, bool* found,
                    bool* none);
 
 }  // namespace sluice

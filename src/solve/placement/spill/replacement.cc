@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "solve/placement/spill/address_repair.h"
+#include "solve/placement/spill/check_joint.h"
 
 namespace sluice {
 namespace {
@@ -246,8 +247,9 @@ Status FastPlan(const OperatorGraph& graph, const JointOptions& options, Budget*
     const int repairs = reserve == kReserveParts ? kLastRepairs
                         : reserve == 0 && small  ? kFirstRepairs
                                                  : 0;
-    SLUICE_TRY(PlaceWithRepairs(graph, options.charge, address, repairs, INT64_MAX,
-                                budget, arena, &decisions, plan));
+    SLUICE_TRY(PlaceWithRepairs(
+        graph, RepairLimits{options.charge, address, repairs, INT64_MAX},
+        Workspace{budget, arena, diagnostic}, &decisions, plan));
   }
   if (!plan->placed) {
     return Fail(diagnostic, Status::kStopped, "placement")

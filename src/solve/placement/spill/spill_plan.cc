@@ -122,8 +122,8 @@ Status PlaceResidences(const OperatorGraph& graph, const AddressOptions& options
   offset_options.max_nodes = options.max_nodes;
   OffsetPlan offsets;
   Diagnostic ignored;
-  const Status status = PlaceOffsets(set, options.capacity, offset_options, budget,
-                                     arena, &offsets, &ignored);
+  const Status status = PlaceOffsets(set, options.capacity, offset_options,
+                                     Workspace{budget, arena, &ignored}, &offsets);
   if (status != Status::kOk && offsets.offsets.empty()) return status;
   for (size_t r = 0; r < n && plan->residences[r].begin < options.steps; ++r) {
     if (range_of[r] == kNoOperand) continue;

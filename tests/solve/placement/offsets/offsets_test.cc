@@ -120,8 +120,8 @@ Buffers RandomBuffers(Rng* rng, uint32_t count, bool extras) {
 Status Place(const Buffers& b, int64_t capacity, const OffsetOptions& options,
              Ground* ground, OffsetPlan* plan) {
   Budget budget;
-  return PlaceOffsets(b.Set(), capacity, options, &budget, &ground->arena, plan,
-                      &ground->diagnostic);
+  return PlaceOffsets(b.Set(), capacity, options,
+                      Workspace{&budget, &ground->arena, &ground->diagnostic}, plan);
 }
 
 void CheckAgainstBruteForce(const Buffers& b, int64_t capacity) {
@@ -488,8 +488,8 @@ TEST_CASE("running out of memory at any point is reported, not fatal") {
     Diagnostic diagnostic{};
     Budget budget;
     OffsetPlan plan;
-    const Status status =
-        PlaceOffsets(b.Set(), 30, OffsetOptions(), &budget, &arena, &plan, &diagnostic);
+    const Status status = PlaceOffsets(b.Set(), 30, OffsetOptions(),
+                                       Workspace{&budget, &arena, &diagnostic}, &plan);
     done = status != Status::kOutOfMemory;
     CHECK(memory.peak_bytes() <= cap);
   }

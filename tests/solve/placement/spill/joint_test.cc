@@ -274,11 +274,12 @@ TEST_CASE("2000 tiny graphs: order, spills and addresses equal brute force") {
     // The search that starts where sums mislead must find the same from scratch.
     std::vector<uint32_t> order(net.operators.size());
     std::vector<uint8_t> fetch(net.operands.size());
-    int64_t reached = -1;
-    REQUIRE(SearchAddresses(net.Graph(), options, AddressSearchBounds(), &budget,
-                            &ground.arena, {order.data(), order.size()},
-                            {fetch.data(), fetch.size()}, &reached) == Status::kOk);
-    REQUIRE(reached == brute.best);
+    AddressedOrder found = {
+        {order.data(), order.size()}, {fetch.data(), fetch.size()}, -1};
+    REQUIRE(SearchAddresses(net.Graph(), options, AddressSearchBounds(),
+                            Workspace{&budget, &ground.arena, &ground.diagnostic},
+                            &found) == Status::kOk);
+    REQUIRE(found.bytes == brute.best);
     misled += brute.best != brute.best_sums;
     spilling += brute.best > 0;
   }
@@ -333,8 +334,9 @@ TEST_CASE("where sums fit but addresses do not, the next best plan is found") {
     Ground ground;
     Budget budget;
     OffsetPlan offsets;
-    if (PlaceOffsets(b.Set(), 6, OffsetOptions(), &budget, &ground.arena, &offsets,
-                     &ground.diagnostic) == Status::kOk) {
+    if (PlaceOffsets(b.Set(), 6, OffsetOptions(),
+                     Workspace{&budget, &ground.arena, &ground.diagnostic},
+                     &offsets) == Status::kOk) {
       continue;
     }
     // Step t writes what begins there and reads what ends with it.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fused/fusion_sections.h"
+#include "solve/fusion/repetition.h"
 
 #include "base/checked.h"
 #include "base/hash.h"
+#include "solve/fusion/alike_runs.h"
 
 namespace sluice {
 namespace {
@@ -51,48 +52,6 @@ Status Sign(const Graph& graph, const Lowering& lowering, Span<const uint32_t> l
   return Status::kOk;
 }
 
-// Longest run of layers that equal those `period` later.
-uint32_t LongestRun(Span<const uint64_t> of, uint32_t period, uint32_t* first) {
-  uint32_t longest = 0;
-  uint32_t run = 0;
-  for (uint32_t i = 0; i + period < of.size(); ++i) {
-    run = of[i] == of[i + period] ? run + 1 : 0;
-    if (run <= longest) continue;
-    longest = run;
-    *first = i + 1 - run;
-  }
-  return longest;
-}
-
-template <typename T>
-bool SameBytes(Span<const T> a, Span<const T> b) {
-  return a.size() == b.size() &&
-         (a.empty() || memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
-bool SameLayer(const FusionRun& a, const FusionRun& b, uint32_t i) {
-  const Layer& x = a.executed(i);
-  const Layer& y = b.executed(i);
-  if (x.op != y.op || x.inputs.size() != y.inputs.size() ||
-      !SameBytes<int32_t>(x.attributes, y.attributes) ||
-      (a.append[i] == kNone) != (b.append[i] == kNone) ||
-      a.in_dram[i] != b.in_dram[i]) {
-    return false;
-  }
-  const FusionLayer& l = a.problem.layers[i];
-  const FusionLayer& m = b.problem.layers[i];
-  return memcmp(l.extent, m.extent, sizeof l.extent) == 0 &&
-         l.element_bytes == m.element_bytes && l.weight_bytes == m.weight_bytes &&
-         l.parameter_bytes == m.parameter_bytes && l.axes == m.axes &&
-         l.output == m.output && l.inputs == m.inputs;
-}
-
-bool SameTensor(const Graph& graph, uint32_t a, uint32_t b) {
-  const Tensor& x = graph.tensors[a];
-  const Tensor& y = graph.tensors[b];
-  return memcmp(x.extent, y.extent, sizeof x.extent) == 0 && x.dtype == y.dtype;
-}
-
 }  // namespace
 
 Status FindRepetition(const Graph& graph, const Lowering& lowering,
@@ -107,7 +66,14 @@ Status FindRepetition(const Graph& graph, const Lowering& lowering,
   for (uint32_t period = 2; period <= n / kLeastTimes; ++period) {
     if (period % 16 == 0 && scratch->memory()->Stop()) return Status::kStopped;
     uint32_t first = 0;
-    const uint32_t run = LongestRun(s.of, period, &first);
+    uint32_t run = 0;
+    EachAlikeRun(
+        n, period, [&](uint32_t i) { return s.of[i] == s.of[i + period]; },
+        [&](uint32_t at, uint32_t length) {
+          if (length <= run) return;
+          first = at;
+          run = length;
+        });
     // A multiple of a period repeats less far.
     if (run + period < kLeastTimes * period || run <= longest + period) continue;
     longest = run;
@@ -130,27 +96,6 @@ Status FindRepetition(const Graph& graph, const Lowering& lowering,
   }
   out->times = (from + longest + out->period - out->first) / out->period;
   return Status::kOk;
-}
-
-bool SameRun(const FusionRun& a, const FusionRun& b) {
-  if (a.layer.size() != b.layer.size() || !SameBytes<uint8_t>(a.role, b.role) ||
-      a.problem.inputs.size() != b.problem.inputs.size() ||
-      a.problem.externals.size() != b.problem.externals.size()) {
-    return false;
-  }
-  for (uint32_t i = 0; i < a.layer.size(); ++i) {
-    if (!SameLayer(a, b, i)) return false;
-  }
-  for (size_t e = 0; e < a.problem.inputs.size(); ++e) {
-    const FusionInput& x = a.problem.inputs[e];
-    const FusionInput& y = b.problem.inputs[e];
-    if (x.source != y.source || x.fused_axes != y.fused_axes ||
-        !SameTensor(*a.graph, a.edge_tensor[e], b.edge_tensor[e]) ||
-        !SameTensor(*a.graph, a.edge_source[e], b.edge_source[e])) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace sluice

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one finder of repetition: where a sequence equals itself some places later.
+//
+//   a b c a b c a b d   period 3: the run [0, 5) equals [3, 8), so "a b c" repeats
+//
+// Those who look for repetition differ in what counts as equal and in which run they
+// want: FindRepeats (blocks that spare most, of a fusion problem) and FindRepetition (the
+// longest, of a graph's layers).
+//
+// Input    length of the sequence, period; alike(i): i equals i + period.
+// Output   each longest run [first, first + length) whose places are all alike.
+// Errors   none.
+// Cost     linear.
+#ifndef SLUICE_SOLVE_FUSION_ALIKE_RUNS_H_
+#define SLUICE_SOLVE_FUSION_ALIKE_RUNS_H_
+
+#include <stdint.h>
+
+namespace sluice {
+
+template <typename Alike, typename Visit>
+void EachAlikeRun(uint32_t n, uint32_t period, Alike alike, Visit visit) {
+  for (uint32_t i = 0; i + period < n; ++i) {
+    const uint32_t first = i;
+    while (i + period < n && alike(i)) ++i;
+    if (i != first) visit(first, i - first);
+  }
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_FUSION_ALIKE_RUNS_H_

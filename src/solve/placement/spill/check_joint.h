@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a joint problem can be solved at all, and its sizes as a solver needs them.
+//
+// Input   a graph and options, not checked; an order of operators.
+// Output  the graph with sizes rounded up to the alignment, the capacity rounded down.
+// Errors  kBadInput with what is wrong in the graph or the fixed order, kBadArgument with
+//         the option; kOutOfMemory.
+// Cost    linear; orders with extra edges: operators times edges.
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_
+
+#include "solve/placement/spill/joint.h"
+
+namespace sluice {
+
+// *good: `order` runs every operator once, after what it reads. Otherwise *at is the
+// first step that is wrong.
+Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
+                  bool* good, uint32_t* at);
+
+// Checks graph, order and options; rounds the sizes up and the capacity down to the
+// alignment. *rounded may share the graph's spans.
+Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena* arena,
+                  OperatorGraph* rounded, int64_t* capacity, Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_

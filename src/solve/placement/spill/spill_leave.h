@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tensors leave so that an operator can run.
+//
+// Input    a step in the making: SpillStates::next and the tensors that could leave,
+//          SpillStates::others; bytes that are missing.
+// Output   a state for each set of tensors that frees enough and no more.
+// Errors   kOutOfMemory.
+// Cost     exponential in the tensors that could leave, up to max_evictions sets.
+// Source   COSMA (1)-(8); the bound on what a state still has to pay is ours.
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_LEAVE_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_LEAVE_H_
+
+#include "solve/placement/spill/spill_states.h"
+
+namespace sluice {
+
+// Bytes that any way on from here still has to pay: when the hardest operator to come
+// runs, what is read after it and was resident or made before must share the capacity
+// with its operands, or leave.
+template <int W>
+int64_t Owed(const SpillStates<W>& self, const SpillState<W>& s) {
+  int64_t most = 0;
+  Bits<W> made = s.resident;  // resident, or gone and paid
+  s.executed.ForEach(
+      [&](uint32_t o) { made = made | self.model.inputs[o] | self.model.outputs[o]; });
+  (self.allowed - s.executed).ForEach([&](uint32_t o) {
+    const Bits<W> waiting =
+        (self.model.read_after[o] & s.resident) | (self.model.across[o] - made);
+    int64_t excess = self.model.need[o] - self.options.capacity;
+    if (self.model.in_place[o] != kNoOperand)
+      excess -= self.model.bytes[self.model.in_place[o]];
+    int64_t cheap = 0, least = INT64_MAX;  // cheap: leave without a write
+    waiting.ForEach([&](uint32_t a) {
+      const int64_t write = s.copied.Has(a) ? 0 : WritePrice(self, a);
+      excess += self.model.bytes[a];
+      if (write == 0) cheap += self.model.bytes[a];
+      least = Min(least, self.model.bytes[a] + write);
+    });
+    if (excess <= 0 || least == INT64_MAX) return;
+    const int64_t price = excess + Max<int64_t>(0, excess - cheap);
+    most = Max(most, Max(least, RoundUpTo(price, self.model.granule)));
+  });
+  return most;
+}
+
+template <int W>
+Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t bytes) {
+  ++self->leaves;
+  if (bytes >= self->give_up) return Status::kOk;
+  const SpillState<W>& s = self->states[self->next.parent];
+  self->next.bytes = bytes;
+  self->next.copied = s.copied | gone;
+  self->next.resident = (s.resident - gone) | self->model.inputs[self->next.op] |
+                        self->model.outputs[self->next.op];
+  self->next.held = 0;
+  self->next.resident.ForEach([&](uint32_t a) {
+    if (self->model.readers[a].Within(self->next.executed)) {
+      self->next.resident.Drop(a);
+    } else {
+      self->next.held += self->model.bytes[a];
+    }
+  });
+  if (self->options.width == 0 && bytes + Owed(*self, self->next) >= self->give_up)
+    return Status::kOk;
+  return InsertState(self);
+}
+
+// With a limit on sets, the cheapest ones come first: the best single, and by price.
+template <int W>
+Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
+  uint32_t single = kNoState;
+  for (uint32_t i = 0; i < self->other_count; ++i) {
+    if (self->others[i].bytes < excess) continue;
+    if (single == kNoState || self->others[i].price < self->others[single].price)
+      single = i;
+  }
+  if (single != kNoState) {
+    Bits<W> gone{};
+    gone.Add(self->others[single].tensor);
+    SLUICE_TRY(FinishStep(self, gone, bytes + self->others[single].price));
+  }
+  Bits<W> gone{};
+  while (excess > 0) {  // least price per byte, ties by size
+    uint32_t pick = kNoState;
+    for (uint32_t i = 0; i < self->other_count; ++i) {
+      if (gone.Has(self->others[i].tensor)) continue;
+      if (pick == kNoState ||
+          static_cast<__int128>(self->others[i].price) * self->others[pick].bytes <
+              static_cast<__int128>(self->others[pick].price) * self->others[i].bytes) {
+        pick = i;
+      }
+    }
+    if (pick == kNoState) return Status::kOk;
+    gone.Add(self->others[pick].tensor);
+    excess -= self->others[pick].bytes;
+    bytes += self->others[pick].price;
+  }
+  return FinishStep(self, gone, bytes);
+}
+
+// Sets in order of falling size that free `excess` and stop as soon as they do, which
+// makes them minimal: the last one taken is the smallest.
+template <int W>
+Status Evict(SpillStates<W>* self, uint32_t at, int64_t excess, int64_t rest,
+             const Bits<W>& gone, int64_t bytes) {
+  if (bytes >= self->give_up) return Status::kOk;
+  if (excess <= 0) return FinishStep(self, gone, bytes);
+  if (rest < excess) return Status::kOk;
+  if (self->options.max_evictions != 0 && self->leaves >= self->options.max_evictions) {
+    self->cut = true;
+    self->dropped = Min(self->dropped, bytes);
+    return Status::kOk;
+  }
+  const Leaver& other = self->others[at];
+  Bits<W> with = gone;
+  with.Add(other.tensor);
+  SLUICE_TRY(Evict(self, at + 1, excess - other.bytes, rest - other.bytes, with,
+                   bytes + other.price));
+  return Evict(self, at + 1, excess, rest - other.bytes, gone, bytes);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_LEAVE_H_

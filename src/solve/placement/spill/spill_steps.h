@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of the search for spills: all ways to run one more operator.
+//
+// Input    a state, an operator that may run; a limit on the sets of tensors that leave.
+// Output   the states after it, inserted; SpillStates::cut and dropped when some were
+//          left out.
+// Errors   kOutOfMemory.
+// Cost     per operator, the sets of resident tensors that free enough and no more.
+// Source   COSMA (1)-(8); lazily, only as much leaves as must.
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_STEPS_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_STEPS_H_
+
+#include "base/sort.h"
+#include "solve/placement/spill/spill_leave.h"
+
+namespace sluice {
+
+struct Freedom {
+  bool taken, proved;
+};
+
+// Whether nothing is lost by running o at once: nothing has to leave for it, and its
+// outputs take no more than the operand that is read for the last time. Whatever
+// another order holds of that operand until o runs, this one can hold of the outputs,
+// and when they leave they cost no more. With several such operands that is so but
+// for plans that drop some of them only; a beam takes the chance.
+template <int W>
+Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
+  if (!self.model.inputs[o].Within(s.resident)) return {false, false};
+  Bits<W> with = s.executed;
+  with.Add(o);
+  int64_t written = 0, stays = 0, read_last = 0;
+  int operands = 0;
+  bool cheap = true;
+  self.model.outputs[o].ForEach([&](uint32_t a) {
+    written += self.model.bytes[a];
+    if (!self.model.readers[a].Empty()) stays += self.model.bytes[a];
+  });
+  self.model.inputs[o].ForEach([&](uint32_t a) {
+    if (!self.model.readers[a].Within(with)) return;
+    read_last += self.model.bytes[a];
+    ++operands;
+    cheap = cheap && (s.copied.Has(a) || WritePrice(self, a) == 0);
+  });
+  const int64_t room =
+      self.options.target == 0 ? self.options.capacity : self.options.target;
+  if (s.held + written > room || stays > read_last) return {false, false};
+  const bool proved = stays == 0 || (operands == 1 && !cheap);
+  return {proved || self.options.width != 0, proved};
+}
+
+// All ways to run operator o next: lazily, only as much leaves as must.
+template <int W>
+Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
+  const SpillState<W> s = self->states[from];  // a copy: states may move
+  self->next = SpillState<W>{};
+  self->next.parent = from;
+  self->next.op = o;
+  self->next.executed = s.executed;
+  self->next.executed.Add(o);
+  self->next.ready = s.ready;
+  self->next.ready.Drop(o);
+  (self->model.wakes[o] & self->allowed).ForEach([&](uint32_t p) {
+    if (self->model.waits[p].Within(self->next.executed)) self->next.ready.Add(p);
+  });
+  self->next.copied = s.copied;
+  self->other_count = 0;
+  const int64_t need = self->model.NeedAfter(o, s.executed);
+  if (need > self->options.capacity) return Status::kOk;
+  const int64_t room =
+      self->options.target == 0 ? self->options.capacity : self->options.target;
+  int64_t excess = need - Max(need, room);
+  (s.resident - self->model.inputs[o]).ForEach([&](uint32_t a) {
+    const int64_t write = s.copied.Has(a) ? 0 : WritePrice(*self, a);
+    self->others[self->other_count++] =
+        Leaver{self->model.bytes[a], self->model.bytes[a] + write, a};
+    excess += self->model.bytes[a];
+  });
+  self->leaves = 0;
+  if (excess <= 0) return FinishStep(self, Bits<W>{}, s.bytes);
+  Sort(self->others.begin(), self->others.begin() + self->other_count);
+  int64_t rest = 0;
+  for (uint32_t i = 0; i < self->other_count; ++i) rest += self->others[i].bytes;
+  if (self->options.max_evictions != 0) SLUICE_TRY(Greedy(self, excess, s.bytes));
+  return Evict(self, 0, excess, rest, Bits<W>{}, s.bytes);
+}
+
+template <int W>
+Status ExpandState(SpillStates<W>* self, uint32_t from, uint32_t layer) {
+  if (!self->options.fixed_order.empty()) {
+    return TakeStep(self, from,
+                    self->options.fixed_order[self->options.window.begin + layer]);
+  }
+  const Bits<W> ready = self->states[from].ready;
+  uint32_t free = kNoOperand;
+  ready.ForEach([&](uint32_t o) {
+    if (free == kNoOperand && IsFree(*self, self->states[from], o).taken) free = o;
+  });
+  if (free != kNoOperand) {
+    if (!IsFree(*self, self->states[from], free).proved) {
+      self->cut = true;
+      NoteDropped(self, self->states[from]);
+    }
+    return TakeStep(self, from, free);
+  }
+  Status status = Status::kOk;
+  ready.ForEach([&](uint32_t o) {
+    if (status == Status::kOk) status = TakeStep(self, from, o);
+  });
+  return status;
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_STEPS_H_
