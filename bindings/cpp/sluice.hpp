@@ -73,6 +73,7 @@ class Error {
 
  private:
   friend class Context;
+  friend class Models;  // import.hpp
   template <typename>
   friend class Result;
   Error&& With(sluice_status_t status) && {

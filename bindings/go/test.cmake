@@ -2,7 +2,7 @@
 # The module on the library of this build: vet, tests under the race detector, and the
 # driver example on the simulated device.
 #   cmake -DGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DROOT=<source tree>
-#         -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
+#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
 cmake_path(GET LIBRARY PARENT_PATH library_folder)
@@ -11,6 +11,14 @@ set(ENV{CGO_ENABLED} 1)
 set(ENV{CGO_CFLAGS} "-I${ROOT}/include -I${ROOT}")
 set(ENV{CGO_LDFLAGS} "-L${library_folder} -L${device_folder}")
 set(ENV{LD_LIBRARY_PATH} ${library_folder}:${device_folder})
+set(packages . ./device ./examples/driver)
+if(IMPORT)
+  cmake_path(GET IMPORT PARENT_PATH import_folder)
+  set(ENV{CGO_LDFLAGS} "$ENV{CGO_LDFLAGS} -L${import_folder}")
+  set(ENV{LD_LIBRARY_PATH} $ENV{LD_LIBRARY_PATH}:${import_folder})
+  set(ENV{SLUICE_TEST_MODEL} ${OWN_MODEL})
+  set(packages ./...)
+endif()
 set(ENV{SLUICE_TEST_HARDWARE} ${HARDWARE})
 set(ENV{SLUICE_TEST_GRAPH} ${GRAPH})
 set(ENV{SLUICE_TEST_PLAN} ${PLAN})
@@ -22,8 +30,8 @@ if(no_modules)
   return()
 endif()
 
-run(${in} vet -tags sluice_env ./...)
-run(${in} test -race -count=1 -tags sluice_env ./...)
+run(${in} vet -tags sluice_env ${packages})
+run(${in} test -race -count=1 -tags sluice_env ${packages})
 message("${output}")
 run(${in} run -tags sluice_env ./examples/driver ${HARDWARE} ${GRAPH})
 message("${output}")
@@ -31,4 +39,12 @@ string(REGEX MATCHALL "outputs ${OUTPUT_HASH}" equal "${output}")
 list(LENGTH equal runs)
 if(NOT runs EQUAL 3)
   message(FATAL_ERROR "the driver example does not give ${OUTPUT_HASH} three times")
+endif()
+if(IMPORT)
+  run(${in} build -tags sluice_env -o ${WORK}/import_example ./examples/import)
+  run(${CMAKE_COMMAND} -DSLUICE=${SLUICE} -DPROGRAM=${WORK}/import_example
+      -DMODEL=${OWN_MODEL} -DWORK=${WORK}/import
+      -P ${CMAKE_CURRENT_LIST_DIR}/../import_program.cmake)
+else()
+  message("skipped in part: libsluice_import is not built")
 endif()

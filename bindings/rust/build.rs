@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds the library, or builds it.
 //!
-//! 1. SLUICE_LIB_DIR: a folder with libsluice (and libsluice_device for the feature).
+//! 1. SLUICE_LIB_DIR: a folder with libsluice; for the features SLUICE_DEVICE_LIB_DIR and
+//!    SLUICE_IMPORT_LIB_DIR, with libsluice_device and libsluice_import.
 //! 2. pkg-config: an installed sluice.
 //! 3. The source tree this crate lies in, built with CMake and linked statically.
 use std::env;
@@ -17,13 +18,21 @@ fn main() {
         build();
     }
     if env::var_os("CARGO_FEATURE_DEVICE").is_some() {
-        println!("cargo:rerun-if-env-changed=SLUICE_DEVICE_LIB_DIR");
-        if let Ok(folder) = env::var("SLUICE_DEVICE_LIB_DIR") {
-            println!("cargo:rustc-link-search=native={folder}");
-            println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
-        }
-        println!("cargo:rustc-link-lib=dylib=sluice_device");
+        link("SLUICE_DEVICE_LIB_DIR", "sluice_device");
     }
+    if env::var_os("CARGO_FEATURE_IMPORT").is_some() {
+        link("SLUICE_IMPORT_LIB_DIR", "sluice_import");
+    }
+}
+
+/// From the folder that the variable names, or from where the linker looks.
+fn link(variable: &str, library: &str) {
+    println!("cargo:rerun-if-env-changed={variable}");
+    if let Ok(folder) = env::var(variable) {
+        println!("cargo:rustc-link-search=native={folder}");
+        println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+    }
+    println!("cargo:rustc-link-lib=dylib={library}");
 }
 
 fn build() {

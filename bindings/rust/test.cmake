@@ -2,14 +2,22 @@
 # The crate on the library of this build: tests, documentation examples, clippy, and the
 # driver example on the simulated device.
 #   cmake -DCARGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DCRATE=<folder>
-#         -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
+#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
 cmake_path(GET LIBRARY PARENT_PATH library_folder)
 cmake_path(GET DEVICE PARENT_PATH device_folder)
 set(ENV{SLUICE_LIB_DIR} ${library_folder})
 set(ENV{SLUICE_DEVICE_LIB_DIR} ${device_folder})
-set(ENV{LD_LIBRARY_PATH} ${library_folder}:${device_folder})
+set(features device)
+set(import_folder)
+if(IMPORT)
+  cmake_path(GET IMPORT PARENT_PATH import_folder)
+  set(ENV{SLUICE_IMPORT_LIB_DIR} ${import_folder})
+  set(ENV{SLUICE_TEST_MODEL} ${OWN_MODEL})
+  set(features device,import)
+endif()
+set(ENV{LD_LIBRARY_PATH} ${library_folder}:${device_folder}:${import_folder})
 set(ENV{CARGO_TARGET_DIR} ${WORK}/target)
 set(ENV{SLUICE_TEST_HARDWARE} ${HARDWARE})
 set(ENV{SLUICE_TEST_GRAPH} ${GRAPH})
@@ -20,7 +28,7 @@ if(no_crates)
   message("skipped: cargo cannot fetch the crates that this one needs\n${why}")
   return()
 endif()
-set(at --manifest-path ${CRATE}/Cargo.toml --features device)
+set(at --manifest-path ${CRATE}/Cargo.toml --features ${features})
 
 run(${CARGO} test -q ${at})
 message("${output}")
@@ -37,4 +45,12 @@ string(REGEX MATCHALL "outputs ${OUTPUT_HASH}" equal "${output}")
 list(LENGTH equal runs)
 if(NOT runs EQUAL 3)
   message(FATAL_ERROR "the driver example does not give ${OUTPUT_HASH} three times")
+endif()
+if(IMPORT)
+  run(${CARGO} build -q ${at} --example import)
+  run(${CMAKE_COMMAND} -DSLUICE=${SLUICE} -DPROGRAM=${WORK}/target/debug/examples/import
+      -DMODEL=${OWN_MODEL} -DWORK=${WORK}/import
+      -P ${CMAKE_CURRENT_LIST_DIR}/../import_program.cmake)
+else()
+  message("skipped in part: libsluice_import is not built")
 endif()

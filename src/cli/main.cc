@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
+#include "cli/out_of_memory.h"
 #include "cli/quantities.h"
 #include "cli/solvers.h"
 #include "sluice/sluice.h"
@@ -489,12 +490,13 @@ int Main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ThrowWhenOutOfMemory();
   // Beyond a limit on file sizes a write fails, and is cleaned up, like on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     return Main(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::cerr << "sluice: out of memory\n";
+    std::cerr << kOutOfMemory;
     return kIo;
   } catch (const std::exception& error) {
     std::cerr << "sluice: " << error.what() << "\n";

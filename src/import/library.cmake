@@ -30,6 +30,10 @@ target_link_libraries(sluice_import_rooms PUBLIC sluice_wire sluice_static
                                           PRIVATE ${import_needs})
 set_target_properties(sluice_import_rooms PROPERTIES LINKER_LANGUAGE CXX)
 
+# <sluice/import.hpp>, as it is installed.
+configure_file(${PROJECT_SOURCE_DIR}/bindings/cpp/import.hpp
+               ${PROJECT_BINARY_DIR}/include/sluice/import.hpp COPYONLY)
+
 # The shared library exports what its headers declare.
 set(SLUICE_IMPORT_HEADERS build import presets zoo)
 set(import_exports)

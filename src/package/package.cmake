@@ -18,6 +18,8 @@ install(
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib NAMELINK_COMPONENT dev
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 if(import_targets)
+  install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/import.hpp
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev)
   install(
     TARGETS ${import_targets}
     EXPORT sluiceTargets

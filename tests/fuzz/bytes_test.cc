@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "import/tiny_model.h"
+#include "tests/import/tiny_model.h"
 #include "fuzz/targets.h"
 
 namespace sluice_test {

@@ -8,6 +8,8 @@ namespace {
 [[maybe_unused]] constexpr auto hardware = sluice_test::FuzzHardware;
 [[maybe_unused]] constexpr auto plan = sluice_test::FuzzPlan;
 [[maybe_unused]] constexpr auto tflite = sluice_test::FuzzTflite;
+[[maybe_unused]] constexpr auto onnx = sluice_test::FuzzOnnx;
+[[maybe_unused]] constexpr auto json = sluice_test::FuzzJson;
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "import/tiny_models.h"
+#include "tests/import/tiny_models.h"
 #include "fuzz/targets.h"
 
 namespace {

@@ -3,6 +3,7 @@
 # Runs fuzz targets for a while, from the committed corpus and, when they are there, the
 # small models among the shared files:
 #   run.sh BUILD_FOLDER [SECONDS_EACH] [TARGET]...     targets: graph hardware plan tflite
+#                                                     json onnx
 #   run.sh BUILD_FOLDER --merge [TARGET]...
 # What is found is kept in BUILD_FOLDER/fuzz_found; --merge copies what of it reaches new
 # code into tests/fuzz/corpus. A crash leaves its input in BUILD_FOLDER.
@@ -15,7 +16,7 @@ if [ $# -gt 0 ]; then
   seconds=$1
   shift
 fi
-[ $# -gt 0 ] || set -- graph hardware plan tflite
+[ $# -gt 0 ] || set -- graph hardware plan tflite json onnx
 models=${SLUICE_SHARED:-$here/../../../shared}/models/tflite
 
 for target in "$@"; do

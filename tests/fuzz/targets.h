@@ -12,9 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "import/error.h"
-#include "import/tflite/import_tflite.h"
 #include "firmware-sim/sim.h"
+#include "sluice/import.h"
+#include "sluice/presets.h"
 #include "support/library.h"
 #include "support/random_graph.h"
 
@@ -194,22 +194,49 @@ inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
   return status;
 }
 
-inline sluice_status_t FuzzTflite(const uint8_t* data, size_t size) {
+// Through the C functions, with operators left to the host, and no more than the limit.
+inline sluice_status_t FuzzModel(uint32_t format, const uint8_t* data, size_t size) {
   if (size == 0) return SLUICE_BAD_INPUT;
-  // The importer reads from aligned memory.
-  std::vector<uint64_t> aligned((size + 7) / 8 + 1);
-  std::memcpy(aligned.data(), data, size);
-  Bytes graph;
-  try {
-    sluice::import::TfliteImportOptions options;
-    options.allow_opaque = true;
-    graph = sluice::import::ImportTflite(reinterpret_cast<const uint8_t*>(aligned.data()),
-                                      size, options)
-                .graph;
-  } catch (const sluice::import::Error&) {
-    return SLUICE_BAD_INPUT;
-  }
-  return FuzzGraph(graph.data(), graph.size());
+  sluice_import_options_t options;
+  std::memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.format = format;
+  options.allow_opaque = 1;
+  options.max_constant_bytes = kFuzzMemory;
+  sluice_bytes_t graph = {nullptr, 0};
+  sluice_diagnostic_t why;
+  std::memset(&why, 0, sizeof why);
+  why.struct_size = sizeof why;
+  const sluice_status_t status =
+      sluice_import_model(data, size, &options, &graph, nullptr, &why);
+  RequireAnswer(status, why.message);
+  if (status != SLUICE_OK) return status;
+  const sluice_status_t answer =
+      FuzzGraph(static_cast<const uint8_t*>(graph.data), graph.size);
+  sluice_bytes_release(nullptr, &graph);
+  return answer;
+}
+
+inline sluice_status_t FuzzTflite(const uint8_t* data, size_t size) {
+  return FuzzModel(SLUICE_MODEL_TFLITE, data, size);
+}
+
+inline sluice_status_t FuzzOnnx(const uint8_t* data, size_t size) {
+  return FuzzModel(SLUICE_MODEL_ONNX, data, size);
+}
+
+// A descriptor as text: what it becomes is read and scheduled on.
+inline sluice_status_t FuzzJson(const uint8_t* data, size_t size) {
+  sluice_bytes_t hardware = {nullptr, 0};
+  const char* text = size == 0 ? "" : reinterpret_cast<const char*>(data);
+  const sluice_status_t status =
+      sluice_hardware_from_json(text, size, nullptr, &hardware, nullptr);
+  RequireAnswer(status);
+  if (status != SLUICE_OK) return status;
+  const sluice_status_t answer =
+      FuzzHardware(static_cast<const uint8_t*>(hardware.data), hardware.size);
+  sluice_bytes_release(nullptr, &hardware);
+  return answer;
 }
 
 }  // namespace sluice_test

@@ -36,6 +36,8 @@ mod context;
 pub mod device;
 mod error;
 mod graph_builder;
+#[cfg(feature = "import")]
+pub mod import;
 mod schedule;
 mod stream;
 /// The C interface as it is. `unsafe`, and without lifetimes.

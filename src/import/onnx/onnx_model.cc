@@ -2,7 +2,6 @@
 #include "import/onnx/onnx_model.h"
 
 #include <onnx/onnx_pb.h>
-#include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "import/error.h"
 #include "import/import_result.h"
+#include "import/onnx/onnx_inference.h"
 
 namespace sluice::import {
 namespace {
@@ -227,11 +227,11 @@ class Reader {
     TakeValues(initialised);
     TakeNodes();
     NameDomains();
-    Infer();
+    InferOnnxShapes(proto_);
     TakeShapes();
     FoldIntegers(&model_);
     while (PinIntegers()) {
-      Infer();
+      InferOnnxShapes(proto_);
       TakeShapes();
       FoldIntegers(&model_);
     }
@@ -441,17 +441,6 @@ class Reader {
       }
     }
     return pinned;
-  }
-
-  void Infer() {
-    try {
-      onnx::shape_inference::InferShapes(*proto_, onnx::OpSchemaRegistry::Instance(),
-                                         onnx::ShapeInferenceOptions(false, 0, true));
-    } catch (const std::exception& error) {
-      std::string what = error.what();
-      std::replace(what.begin(), what.end(), '\n', ' ');
-      Bad("shapes contradict each other: " + what);
-    }
   }
 
   void TakeShape(const onnx::ValueInfoProto& info) {

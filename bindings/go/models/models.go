@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package models turns model files, presets and known networks into the bytes that
+// sluice.Context reads. It links libsluice_import; package sluice does not.
+//
+// Build: cgo finds the library by pkg-config (an installed sluice-import), or by
+// CGO_CFLAGS and CGO_LDFLAGS with the build tag sluice_env.
+package models
+
+/*
+#cgo !sluice_env pkg-config: sluice-import
+#cgo sluice_env LDFLAGS: -lsluice_import -lsluice
+#include <stdlib.h>
+#include <string.h>
+#include "sluice/import.h"
+#include "sluice/presets.h"
+#include "sluice/zoo.h"
+
+// Structs are filled here, so that no Go pointer is ever inside of what C reads.
+static void clear_diagnostic(sluice_diagnostic_t* d) {
+  memset(d, 0, sizeof *d);
+  d->struct_size = sizeof *d;
+}
+
+static sluice_status_t import_model(const void* model, size_t size, const char* name,
+                                    uint32_t allow_opaque, uint32_t training,
+                                    sluice_import_dim_t* dims, uint32_t dim_count,
+                                    uint64_t max_constant_bytes, sluice_bytes_t* out,
+                                    sluice_import_report_t** report,
+                                    sluice_diagnostic_t* d) {
+  sluice_import_options_t o;
+  memset(&o, 0, sizeof o);
+  o.struct_size = sizeof o;
+  o.name = name;
+  o.allow_opaque = allow_opaque;
+  o.training = training;
+  o.dims = dims;
+  o.dim_count = dim_count;
+  o.max_constant_bytes = max_constant_bytes;
+  clear_diagnostic(d);
+  return sluice_import_model(model, size, &o, out, report, d);
+}
+
+static void set_dim(sluice_import_dim_t* dims, uint32_t i, char* name, int64_t extent) {
+  dims[i].name = name;
+  dims[i].extent = extent;
+}
+
+static void free_dims(sluice_import_dim_t* dims, uint32_t count) {
+  uint32_t i;
+  for (i = 0; i < count; ++i) free((char*)dims[i].name);
+  free(dims);
+}
+
+static sluice_import_summary_t summary(const sluice_import_report_t* report) {
+  sluice_import_summary_t s;
+  memset(&s, 0, sizeof s);
+  s.struct_size = sizeof s;
+  sluice_import_report_summary(report, &s);
+  return s;
+}
+
+static sluice_import_entry_t entry(const sluice_import_report_t* report, uint32_t list,
+                                   uint32_t index) {
+  sluice_import_entry_t e;
+  memset(&e, 0, sizeof e);
+  e.struct_size = sizeof e;
+  sluice_import_report_entry(report, list, index, &e);
+  return e;
+}
+
+static sluice_status_t zoo_graph(const char* name, int32_t batch, int32_t seq,
+                                 int32_t context, int32_t blocks, uint32_t training,
+                                 sluice_bytes_t* out, sluice_diagnostic_t* d) {
+  sluice_zoo_options_t o;
+  memset(&o, 0, sizeof o);
+  o.struct_size = sizeof o;
+  o.batch = batch;
+  o.seq = seq;
+  o.context = context;
+  o.blocks = blocks;
+  o.training = training;
+  clear_diagnostic(d);
+  return sluice_zoo_graph(name, &o, out, d);
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"sluice"
+)
+
+// Options of an import; all may be left alone.
+type Options struct {
+	Name             string           // of the graph
+	AllowOpaque      bool             // what cannot be expressed runs on the host
+	Training         bool             // the graph of one training step
+	Dims             map[string]int64 // of an ONNX model, by name or as INPUT:AXIS
+	MaxConstantBytes uint64           // that the graph may hold; 0: by the model's size
+}
+
+// Operators of the model that share a fate.
+type Operators struct {
+	Name, Reason string // no reason: the importer does not know the operator
+	Count        uint32
+}
+
+// Imported is a graph and what the import did.
+type Imported struct {
+	Graph           []byte // graph.fbs
+	Exact           bool   // false: plans and costs are the model's, values are not
+	Layers, Tensors uint32
+	ConstantBytes   uint64
+	Opaque          []Operators // left to the host
+	ShapesOnly      []Operators // layers of the same shapes only
+	Folded          []Operators // left no layer: computed at import, or dropped
+}
+
+func failed(status C.sluice_status_t, d *C.sluice_diagnostic_t) error {
+	kind := sluice.ErrBadArgument
+	switch status {
+	case C.SLUICE_OK:
+		return nil
+	case C.SLUICE_BAD_INPUT:
+		kind = sluice.ErrBadInput
+	case C.SLUICE_UNSUPPORTED:
+		kind = sluice.ErrUnsupported
+	case C.SLUICE_OUT_OF_MEMORY:
+		kind = sluice.ErrOutOfMemory
+	case C.SLUICE_INTERNAL:
+		kind = sluice.ErrInternal
+	}
+	return &sluice.Error{Kind: kind, Stage: C.GoString(&d.stage[0]),
+		Message: C.GoString(&d.message[0]), Layer: -1, Tensor: -1, Instruction: -1}
+}
+
+// The library's bytes as Go's; its own are given back.
+func taken(b *C.sluice_bytes_t) []byte {
+	defer C.sluice_bytes_release(nil, b)
+	return C.GoBytes(b.data, C.int(b.size))
+}
+
+func pointer(b []byte) unsafe.Pointer {
+	if len(b) == 0 {
+		return unsafe.Pointer(&[1]byte{})
+	}
+	return unsafe.Pointer(&b[0])
+}
+
+func flag(b bool) C.uint32_t {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func list(r *C.sluice_import_report_t, s *C.sluice_import_summary_t, which C.uint32_t) []Operators {
+	var out []Operators
+	for i := C.uint32_t(0); i < C.uint32_t(s.lists[which]); i++ {
+		e := C.entry(r, which, i)
+		out = append(out, Operators{C.GoString(e.name), C.GoString(e.reason), uint32(e.count)})
+	}
+	return out
+}
+
+// Import a TensorFlow Lite or ONNX file's bytes.
+func Import(model []byte, o Options) (*Imported, error) {
+	name := C.CString(o.Name)
+	defer C.free(unsafe.Pointer(name))
+	count := C.uint32_t(len(o.Dims))
+	dims := (*C.sluice_import_dim_t)(C.calloc(C.size_t(count)+1, C.sizeof_sluice_import_dim_t))
+	defer C.free_dims(dims, count)
+	i := C.uint32_t(0)
+	for dim, extent := range o.Dims {
+		C.set_dim(dims, i, C.CString(dim), C.int64_t(extent))
+		i++
+	}
+	var bytes C.sluice_bytes_t
+	var report *C.sluice_import_report_t
+	var d C.sluice_diagnostic_t
+	status := C.import_model(pointer(model), C.size_t(len(model)), name, flag(o.AllowOpaque),
+		flag(o.Training), dims, count, C.uint64_t(o.MaxConstantBytes), &bytes, &report, &d)
+	defer C.sluice_import_report_destroy(report)
+	if err := failed(status, &d); err != nil {
+		return nil, err
+	}
+	s := C.summary(report)
+	return &Imported{Graph: taken(&bytes), Exact: s.numbers == C.SLUICE_NUMBERS_EXACT,
+		Layers: uint32(s.layers), Tensors: uint32(s.tensors),
+		ConstantBytes: uint64(s.constant_bytes),
+		Opaque:        list(report, &s, C.SLUICE_IMPORT_OPAQUE),
+		ShapesOnly:    list(report, &s, C.SLUICE_IMPORT_SHAPES_ONLY),
+		Folded:        list(report, &s, C.SLUICE_IMPORT_FOLDED)}, nil
+}
+
+// Presets are the names of the machines that come with sluice.
+func Presets() []string {
+	var names []string
+	for i := C.uint32_t(0); i < C.sluice_preset_count(); i++ {
+		names = append(names, C.GoString(C.sluice_preset_name(i)))
+	}
+	return names
+}
+
+// Preset is a machine's descriptor (hardware.fbs).
+func Preset(name string) ([]byte, error) {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	var data unsafe.Pointer
+	var size C.size_t
+	var d C.sluice_diagnostic_t
+	C.clear_diagnostic(&d)
+	if err := failed(C.sluice_preset_find(text, &data, &size, &d), &d); err != nil {
+		return nil, err
+	}
+	return C.GoBytes(data, C.int(size)), nil
+}
+
+// HardwareFromJSON makes a descriptor of JSON with the field names of hardware.fbs.
+func HardwareFromJSON(text []byte) ([]byte, error) {
+	var bytes C.sluice_bytes_t
+	var d C.sluice_diagnostic_t
+	C.clear_diagnostic(&d)
+	status := C.sluice_hardware_from_json((*C.char)(pointer(text)), C.size_t(len(text)), nil,
+		&bytes, &d)
+	if err := failed(status, &d); err != nil {
+		return nil, err
+	}
+	return taken(&bytes), nil
+}
+
+// ZooOptions are the sizes of a known network; zero: as it was published.
+type ZooOptions struct {
+	Batch, Seq, Context, Blocks int32
+	Training                    bool
+}
+
+// Networks are the names of the known networks.
+func Networks() []string {
+	var names []string
+	for i := C.uint32_t(0); i < C.sluice_zoo_count(); i++ {
+		names = append(names, C.GoString(C.sluice_zoo_name(i)))
+	}
+	return names
+}
+
+// Network is the graph of a known network, with seeded weights.
+func Network(name string, o ZooOptions) ([]byte, error) {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	var bytes C.sluice_bytes_t
+	var d C.sluice_diagnostic_t
+	status := C.zoo_graph(text, C.int32_t(o.Batch), C.int32_t(o.Seq), C.int32_t(o.Context),
+		C.int32_t(o.Blocks), flag(o.Training), &bytes, &d)
+	if err := failed(status, &d); err != nil {
+		return nil, err
+	}
+	return taken(&bytes), nil
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program that plans a TensorFlow Lite file for mcu-256k prints what the tool finds, and
+# refuses what is no model with a sentence and an exit code.
+#   cmake -DSLUICE=<tool> -DPROGRAM=<command;list> -DMODEL=<file> -DWORK=<folder>
+#         -P import_program.cmake
+cmake_minimum_required(VERSION 3.25)
+file(MAKE_DIRECTORY ${WORK})
+execute_process(COMMAND ${SLUICE} import ${MODEL} -o ${WORK}/model.slg OUTPUT_QUIET
+                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${SLUICE} schedule ${WORK}/model.slg --hw mcu-256k --json
+                OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
+string(JSON cycles GET "${json}" latency_cycles)
+string(JSON read GET "${json}" dram_read_bytes)
+string(JSON written GET "${json}" dram_write_bytes)
+execute_process(COMMAND ${PROGRAM} ${MODEL} OUTPUT_VARIABLE output
+                COMMAND_ERROR_IS_FATAL ANY)
+message("${output}")
+if(NOT output MATCHES
+   "^${cycles} cycles, [0-9]+ pJ, ${read} bytes from DRAM and ${written} to it\n$")
+  message(FATAL_ERROR "the tool finds ${cycles} cycles, ${read} bytes read, ${written} written")
+endif()
+file(WRITE ${WORK}/no_model.tflite "this is no model")
+execute_process(COMMAND ${PROGRAM} ${WORK}/no_model.tflite OUTPUT_VARIABLE output
+                ERROR_VARIABLE output RESULT_VARIABLE code)
+if(NOT code EQUAL 1 OR NOT output MATCHES "bad input|unsupported")
+  message(FATAL_ERROR "exit code ${code} for no model: ${output}")
+endif()

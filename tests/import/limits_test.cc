@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions that import: limits, memory, reports.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "sluice/import.h"
+#include "support/files.h"
+#include "support/recording_allocator.h"
+#include "tests/import/tiny_model.h"
+
+namespace {
+
+namespace tflite = sluice::tflite;
+
+std::vector<uint8_t> Model() {
+  return sluice_test::ReadFile(SLUICE_TESTS "/models/residual_cnn_int8.tflite");
+}
+
+template <typename T>
+T Sized() {
+  T made;
+  std::memset(static_cast<void*>(&made), 0, sizeof made);
+  made.struct_size = sizeof made;
+  return made;
+}
+
+struct Outcome {
+  sluice_status_t status = SLUICE_OK;
+  sluice_diagnostic_t why = Sized<sluice_diagnostic_t>();
+  sluice_bytes_t graph = {};
+  sluice_import_report_t* report = nullptr;
+  Outcome() = default;
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+  ~Outcome() { sluice_import_report_destroy(report); }
+  void Import(const std::vector<uint8_t>& model,
+              const sluice_import_options_t& options) {
+    status = sluice_import_model(model.data(), model.size(), &options, &graph, &report,
+                                 &why);
+  }
+};
+
+TEST_CASE("import in C: the graph lies in the caller's memory, whatever fails") {
+  sluice_test::RecordingAllocator memory;
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  options.allocator = memory.interface();
+  {
+    Outcome good;
+    good.Import(Model(), options);
+    REQUIRE(good.status == SLUICE_OK);
+    CHECK(memory.live_bytes() == good.graph.size);
+    sluice_bytes_release(memory.interface(), &good.graph);
+    CHECK(memory.live_blocks() == 0);
+    CHECK(memory.sound());
+  }
+  memory.FailAt(1);
+  Outcome refused;
+  refused.Import(Model(), options);
+  CHECK(refused.status == SLUICE_OUT_OF_MEMORY);
+  CHECK(refused.graph.data == nullptr);
+  CHECK(memory.live_blocks() == 0);
+}
+
+TEST_CASE(
+    "import in C: more constants than the limit are out of memory, with a sentence") {
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  Outcome good;
+  good.Import(Model(), options);
+  REQUIRE(good.status == SLUICE_OK);
+  sluice_import_summary_t summary = Sized<sluice_import_summary_t>();
+  REQUIRE(sluice_import_report_summary(good.report, &summary) == SLUICE_OK);
+  CHECK(summary.format == SLUICE_MODEL_TFLITE);
+  CHECK(summary.graph_bytes == good.graph.size);
+  sluice_bytes_release(nullptr, &good.graph);
+  options.max_constant_bytes = summary.constant_bytes;
+  Outcome exact;
+  exact.Import(Model(), options);
+  CHECK(exact.status == SLUICE_OK);
+  sluice_bytes_release(nullptr, &exact.graph);
+  --options.max_constant_bytes;
+  Outcome less;
+  less.Import(Model(), options);
+  CHECK(less.status == SLUICE_OUT_OF_MEMORY);
+  CHECK(std::string(less.why.message).find("exceeds the limit") != std::string::npos);
+}
+
+TEST_CASE("import in C: refused operators are listed, with leave they are the host's") {
+  sluice::import::TinyModel tiny;
+  const auto tensor = [&](const char* name) {
+    return tiny.AddTensor(name, {1, 8}, tflite::TensorType::INT8, 0.5f, 0);
+  };
+  const int a = tensor("a"), b = tensor("b"), c = tensor("c");
+  tiny.AddOperator(tflite::BuiltinOperator::CUSTOM, {a}, {b},
+                   tflite::BuiltinOptions::NONE, 0, "Foo");
+  tiny.AddOperator(tflite::BuiltinOperator::CUSTOM, {b}, {c},
+                   tflite::BuiltinOptions::NONE, 0, "Foo");
+  const std::vector<uint8_t> model = tiny.Finish({a}, {c});
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  Outcome refused;
+  refused.Import(model, options);
+  CHECK(refused.status == SLUICE_UNSUPPORTED);
+  REQUIRE(refused.report != nullptr);
+  sluice_import_entry_t entry = Sized<sluice_import_entry_t>();
+  REQUIRE(sluice_import_report_entry(refused.report, SLUICE_IMPORT_REFUSED, 0,
+                                     &entry) == SLUICE_OK);
+  CHECK(std::string(entry.name) == "CUSTOM:Foo");
+  CHECK(entry.count == 2);
+  CHECK(sluice_import_report_entry(refused.report, SLUICE_IMPORT_REFUSED, 1, &entry) ==
+        SLUICE_BAD_ARGUMENT);
+  CHECK(std::string(sluice_import_report_message(refused.report)).find("2 x CUSTOM") !=
+        std::string::npos);
+  options.allow_opaque = 1;
+  Outcome left;
+  left.Import(model, options);
+  REQUIRE(left.status == SLUICE_OK);
+  REQUIRE(sluice_import_report_entry(left.report, SLUICE_IMPORT_OPAQUE, 0, &entry) ==
+          SLUICE_OK);
+  CHECK(entry.count == 2);
+  sluice_bytes_release(nullptr, &left.graph);
+}
+
+TEST_CASE("import in C: wrong arguments are refused, each with a sentence") {
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  options.format = 77;
+  Outcome format;
+  format.Import(Model(), options);
+  CHECK(format.status == SLUICE_BAD_ARGUMENT);
+  options.format = SLUICE_MODEL_TFLITE;
+  const sluice_import_dim_t dim = {"batch", 1};
+  options.dims = &dim;
+  options.dim_count = 1;
+  Outcome dims;
+  dims.Import(Model(), options);
+  CHECK(dims.status == SLUICE_BAD_ARGUMENT);
+  CHECK(dims.why.message[0] != '\0');
+  sluice_bytes_t graph = {};
+  sluice_diagnostic_t why = Sized<sluice_diagnostic_t>();
+  CHECK(sluice_import_model(nullptr, 0, nullptr, &graph, nullptr, &why) ==
+        SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_import_model("", 0, nullptr, nullptr, nullptr, &why) ==
+        SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_import_model("not a model", 11, nullptr, &graph, nullptr, &why) < 0);
+  CHECK(sluice_import_training_step("damaged bytes", 13, nullptr, &graph, &why) ==
+        SLUICE_BAD_INPUT);
+  CHECK(graph.data == nullptr);
+  CHECK(sluice_import_reads(SLUICE_MODEL_TFLITE) == 1);
+  CHECK(sluice_import_reads(99) == 0);
+  sluice_bytes_release(nullptr, nullptr);
+  sluice_import_report_destroy(nullptr);
+}
+
+TEST_CASE("import in C: a model at any address and its training step are read") {
+  const std::vector<uint8_t> model = Model();
+  std::vector<uint8_t> shifted(1, 0);
+  shifted.insert(shifted.end(), model.begin(), model.end());
+  sluice_bytes_t graph = {}, again = {}, step = {};
+  REQUIRE(sluice_import_model(model.data(), model.size(), nullptr, &graph, nullptr,
+                              nullptr) == SLUICE_OK);
+  REQUIRE(sluice_import_model(shifted.data() + 1, model.size(), nullptr, &again,
+                              nullptr, nullptr) == SLUICE_OK);
+  REQUIRE(graph.size == again.size);
+  CHECK(std::memcmp(graph.data, again.data, graph.size) == 0);
+  REQUIRE(sluice_import_training_step(graph.data, graph.size, nullptr, &step,
+                                      nullptr) == SLUICE_OK);
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  options.training = 1;
+  Outcome trained;
+  trained.Import(model, options);
+  REQUIRE(trained.status == SLUICE_OK);
+  REQUIRE(trained.graph.size == step.size);
+  CHECK(std::memcmp(trained.graph.data, step.data, step.size) == 0);
+  for (sluice_bytes_t* bytes : {&graph, &again, &step, &trained.graph}) {
+    sluice_bytes_release(nullptr, bytes);
+  }
+}
+
+}  // namespace
