@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 file(REMOVE_RECURSE ${WORK})
-foreach(component lib dev)
+foreach(component lib import dev)
   step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first
        --component ${component})
 endforeach()
