@@ -12,9 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "firmware-sim/sim.h"
 #include "import/error.h"
 #include "import/tflite/import_tflite.h"
-#include "firmware-sim/sim.h"
 #include "support/library.h"
 #include "support/random_graph.h"
 
@@ -203,8 +203,8 @@ inline sluice_status_t FuzzTflite(const uint8_t* data, size_t size) {
   try {
     sluice::import::TfliteImportOptions options;
     options.allow_opaque = true;
-    graph = sluice::import::ImportTflite(reinterpret_cast<const uint8_t*>(aligned.data()),
-                                      size, options)
+    graph = sluice::import::ImportTflite(
+                reinterpret_cast<const uint8_t*>(aligned.data()), size, options)
                 .graph;
   } catch (const sluice::import::Error&) {
     return SLUICE_BAD_INPUT;
