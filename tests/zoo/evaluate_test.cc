@@ -8,16 +8,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "presets/presets.h"
-#include "zoo/zoo.h"
 #include "io/read.h"
 #include "model/report.h"
 #include "plan/tile_costs.h"
+#include "presets/presets.h"
 #include "sluice/experimental.h"
 #include "solve/fusion/fused_program.h"
 #include "solve/placement/offsets/offsets.h"
 #include "support/library.h"
 #include "support/read_graph.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {
@@ -365,9 +365,8 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
       if (sluice::MayFuse(graph, hardware, lowering, l, capacity)) layers.push_back(l);
     }
     sluice::FusionRun run = {};
-    REQUIRE(sluice::MakeFusionRun(graph, hardware, lowering,
-                                  {layers.data(), layers.size()}, capacity, &arena,
-                                  &run) == Status::kOk);
+    REQUIRE(sluice::MakeFusionRun({graph, hardware, lowering, capacity},
+                                  {layers.data(), layers.size()}, &arena, &run) == Status::kOk);
     sluice::Arena tile_memory(&memory);
     sluice_schedule_options_t defaults = {};
     sluice::TileCosts costs(graph, hardware, lowering, defaults, &tile_memory);
@@ -378,8 +377,8 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     options.anneal = false;
     sluice::Budget budget;
     sluice::FusionResult result;
-    REQUIRE(sluice::SolveFusion(&arena, run.problem, sluice::ModelOf(&run), options,
-                                &budget, &d, &result) == Status::kOk);
+    REQUIRE(sluice::SolveFusion(run.problem, sluice::ModelOf(&run), options,
+                                {&budget, &arena, &d}, &result) == Status::kOk);
     const Groups g = GroupsOf(run, result, layers, &arena);
     REQUIRE(s.Evaluate(g.Struct()) == SLUICE_OK);
     CHECK(s.e.latency_cycles == result.score.latency_cycles);
@@ -389,11 +388,11 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     sluice::LiveRangeSet set;
     set.buffers = buffers.ranges;
     sluice::OffsetPlan plan;
-    REQUIRE(sluice::PlaceOffsets(set, capacity, sluice::OffsetOptions(), &budget,
-                                 &arena, &plan, &d) == Status::kOk);
+    REQUIRE(sluice::PlaceOffsets(set, capacity, sluice::OffsetOptions(),
+                                 {&budget, &arena, &d}, &plan) == Status::kOk);
     sluice::Arena kept(&memory);
     sluice::Program program(&kept);
-    REQUIRE(sluice::AppendFused(run, lowering, result, buffers, plan.offsets, &arena,
+    REQUIRE(sluice::AppendFused(run, lowering, {result, buffers, plan.offsets}, &arena,
                                 &program) == Status::kOk);
     sluice::ProgramWaits waits(&kept);
     int64_t cycles = 0;
