@@ -40,7 +40,8 @@ build() {
     -DCMAKE_C_COMPILER="$c" -DCMAKE_CXX_COMPILER="$cxx" \
     -DCMAKE_CXX_COMPILER_LAUNCHER="${SLUICE_LAUNCHER:-}" \
     -DCMAKE_CXX_FLAGS="-$level -Wno-error -isystem $work/include" \
-    -DSLUICE_BUILD_CLI=OFF -DSLUICE_BUILD_TESTS=OFF -DSLUICE_FLATC="$flatc" \
+    -DSLUICE_BUILD_CLI=OFF -DSLUICE_BUILD_IMPORT=OFF -DSLUICE_BUILD_TESTS=OFF \
+    -DSLUICE_FLATC="$flatc" \
     -DFlatbuffers_DIR="$work/include" \
     "$@" >"$folder.log" 2>&1 &&
     cmake --build "$folder" --target sluice_static >>"$folder.log" 2>&1 &&
