@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-// Addresses by the quick orders only: kOk, or kInfeasible or kStopped with what they
-// came to.
+// Addresses by the quick orders only: kOk; or kInfeasible or kStopped, with the offsets
+// of the lowest peak that was found.
 struct QuickPlacement {
   Status status = Status::kStopped;
   OffsetPlan plan;
@@ -25,8 +25,8 @@ struct QuickPlacement {
 Status PlaceAtOnce(Section* section, int64_t capacity, bool swaps, Budget* budget,
                    Arena* arena, QuickPlacement* out);
 
-// Tightens what was found until all buffers have addresses. tried: with swaps, of
-// section->buffers as they are, or NULL.
+// Tightens what was found until all buffers have addresses. tried: a quick placement,
+// with swaps, of section->buffers as they are; NULL = not tried yet.
 Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena,
                       const QuickPlacement* tried = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers by themselves will cost about, before anything of them is written.
+// Estimates of what each layer costs by itself, before its program is written.
 //
 // Input    graph, hardware, lowering; what tiles cost, asked once per layer.
 // Output   per layer that does something, in the graph's order: every operand moved

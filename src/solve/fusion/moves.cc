@@ -23,7 +23,7 @@ bool SameSegment(const Scheme& s, uint32_t a, uint32_t b) {
   return s.segment.empty() || s.segment[a] == s.segment[b];
 }
 
-// Swaps a layer to anywhere between its sources and its readers.
+// Moves a layer to a random place between its sources and its readers.
 bool MoveOrder(Scheme* s, Rng* rng) {
   const uint32_t n = Size(*s);
   const Span<uint32_t> order = s->notation().order;
@@ -164,17 +164,24 @@ bool MoveDram(Scheme* s, Rng* rng) {
   return true;
 }
 
+// Whether the draw falls on what has so many percent; if not, the rest is for others.
+bool FallsOn(uint32_t percent, uint32_t* draw) {
+  if (*draw < percent) return true;
+  *draw -= percent;
+  return false;
+}
+
 bool MoveOurs(Scheme* s, Rng* rng) {
-  const uint32_t draw = rng->Below(100);
-  if (draw < 18) return MoveOrder(s, rng);
-  if (draw < 31) return MoveTiles(s, rng);
-  if (draw < 37) return MoveTilesNear(s, rng);
-  if (draw < 56) return MoveFine(s, rng);
-  if (draw < 68) return MoveShift(s, rng);
-  if (draw < 83) return MoveWindow(s, rng);
-  if (draw < 89) return MoveTilesFar(s, rng);
-  if (draw < 91) return MoveApart(s, rng);
-  if (draw < 97) return MoveDram(s, rng);
+  uint32_t draw = rng->Below(100);
+  if (FallsOn(18, &draw)) return MoveOrder(s, rng);
+  if (FallsOn(13, &draw)) return MoveTiles(s, rng);
+  if (FallsOn(6, &draw)) return MoveTilesNear(s, rng);
+  if (FallsOn(19, &draw)) return MoveFine(s, rng);
+  if (FallsOn(12, &draw)) return MoveShift(s, rng);
+  if (FallsOn(15, &draw)) return MoveWindow(s, rng);
+  if (FallsOn(6, &draw)) return MoveTilesFar(s, rng);
+  if (FallsOn(2, &draw)) return MoveApart(s, rng);
+  if (FallsOn(6, &draw)) return MoveDram(s, rng);
   s->SetPolicy(rng->Below(kDmaPolicies));
   return true;
 }
@@ -234,10 +241,10 @@ bool PublishedDram(Scheme* s, Rng* rng, Cut left) {
 }
 
 bool MoveSoma(Scheme* s, Rng* rng) {
-  const uint32_t draw = rng->Below(100);
-  if (draw < 20) return MoveOrder(s, rng);
-  if (draw < 55) return MoveTiles(s, rng);
-  if (draw >= 70) return PublishedDram(s, rng, kCutFine);
+  uint32_t draw = rng->Below(100);
+  if (FallsOn(20, &draw)) return MoveOrder(s, rng);
+  if (FallsOn(35, &draw)) return MoveTiles(s, rng);
+  if (!FallsOn(15, &draw)) return PublishedDram(s, rng, kCutFine);
   if (Size(*s) < 2) return false;
   const uint32_t i = FindCut(*s, kCutFine, rng->Below(Size(*s) - 1));
   if (i == 0) return false;

@@ -6,8 +6,7 @@
 // Errors   none; illegal results are left to the score.
 // Cost     O(positions touched).
 // Source   SoMa section V: computing order, tiling number, FLC, DRAM cut. Our own:
-// shifted
-//          cuts, whole windows as one group, groups taken apart, list policy.
+//          shifted cuts, whole windows as one group, groups taken apart, list policy.
 #ifndef SLUICE_SOLVE_FUSION_MOVES_H_
 #define SLUICE_SOLVE_FUSION_MOVES_H_
 

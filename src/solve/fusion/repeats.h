@@ -2,8 +2,8 @@
 // Repeated blocks of layers, found by what they are: scheduled once, then stamped.
 //
 // Input    FusionProblem whose layers have signatures; a notation of the short network.
-// Output   runs of like blocks, each of which reads itself, the block before, and what
-//          it alone is given from outside; the network with each run shortened to its
+// Output   runs of equal blocks, where a block reads only its own layers, the block
+//          before and inputs from outside; the network with each run shortened to its
 //          first, second and last block; a short notation stamped over the whole.
 // Errors   kOutOfMemory.
 // Cost     O(layers x longest period looked at); shortening and stamping linear.

@@ -6,7 +6,7 @@
 //          groups, its tiling number, whether anything about it has changed. Inserted
 //          layers stand behind what they read, in its groups; groups of removed layers
 //          are closed up.
-// Errors   kBadInput when the notation is none of a graph with these layers;
+// Errors   kBadInput when the notation does not describe a graph with these layers;
 //          kOutOfMemory.
 // Cost     linear.
 #ifndef SLUICE_SOLVE_REPAIR_CARRY_H_

@@ -2,8 +2,8 @@
 // What a layer is, as one number: to find it again in a graph that has changed.
 //
 // Input    graph.
-// Output   per layer: kind, of operator and arity; shape, of that, attributes, shapes,
-//          types, and the operators it reads from.
+// Output   two hashes per layer. kind: its operator and arity; shape: that, and its
+//          attributes, shapes, types and the operators it reads from.
 // Errors   kOutOfMemory.
 // Cost     O(layers + operands), some 100 bytes hashed per layer.
 #ifndef SLUICE_SOLVE_REPAIR_LAYER_HASH_H_

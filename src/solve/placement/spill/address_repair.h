@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses for decisions whose sums fit; where they do not suffice, more leaves.
+// Addresses for decisions whose sums of bytes fit. Where there are none, more tensors
+// leave the scratchpad.
 //
 // Input   checked graph, decisions (order, fetch flags, bytes), limits.
 // Output  the plan, placed if possible; the decisions with what had to leave besides.

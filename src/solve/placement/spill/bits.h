@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of at most 64 * W small integers, as values.
+//
+// Input   integers below 64 * W.
+// Output  unions, differences, tests.
+// Errors  none.
+// Cost    O(W).
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_BITS_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_BITS_H_
 

@@ -3,6 +3,11 @@
 //
 // One operator per step. Between two uses a tensor either stays where it is, or leaves
 // at once and is read again for the later use; a stay is a Residence.
+//
+// Input   operators, their operands, tensors with sizes and roles: from a caller.
+// Output  CheckOperatorGraph: nothing; sums that several solvers ask for.
+// Errors  kBadInput with the operator or tensor; kOutOfMemory.
+// Cost    linear in operands and edges.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_OPERATOR_GRAPH_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_OPERATOR_GRAPH_H_
 

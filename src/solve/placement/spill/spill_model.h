@@ -3,7 +3,8 @@
 //
 // Input   checked graph of at most 64 * W operators and tensors.
 // Output  per operator its operands and what it waits for; per tensor its readers.
-// Errors  kOutOfMemory. Cost O(operands * W).
+// Errors  kOutOfMemory.
+// Cost    O(operands * W).
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
 

@@ -4,8 +4,7 @@
 // Input   checked graph, order, fetch flag per input operand slot.
 // Output  residences in order of begin, spill and retrieve bytes recounted from them;
 //         PlaceResidences sets their offsets.
-// Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie
-// within
+// Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie within
 //         the capacity), kStopped; offsets are then those of the lowest peak found.
 // Cost    O(operands) and one offsets problem.
 // Source  reference write-gap view: a stay ends with its last read, never later.
