@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whoever asks about an operator asks its row in the table of its side.
+
+  operators.py --root .      lists every switch over operator codes, and every comparison
+                             by order, outside the tables; fails when there is one
+  operators.py --self-test   shows that both are found
+
+Codes are only ever appended, so their order means nothing: "op >= SLUICE_OP_ADD" is
+wrong as soon as a row is added. A switch lets a new operator fall into its default.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+from sources import sources, without_noise
+
+# The tables: one for each side that must not share code.
+TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/kernel_rows")
+CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
+ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
+
+
+def complaints_of(path, text):
+    text = without_noise(text).replace("->", "  ").replace("<<", "  ").replace(">>", "  ")
+    for pattern, what in ((CASE, "a case of a switch"), (ORDER, "a comparison by order")):
+        for match in pattern.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            name = next(group for group in match.groups() if group)
+            yield f"{path}:{line}: SLUICE_OP_{name}: {what}"
+
+
+def self_test():
+    expected = (
+        ("switch (op) {\n  case SLUICE_OP_ADD: return 1;\n}\n", 1),
+        ("// case SLUICE_OP_ADD:\nconst char* s = \"case SLUICE_OP_ADD:\";\n", 0),
+        ("if (op >= SLUICE_OP_ADD && op <= SLUICE_OP_MUL) {}\n", 2),
+        ("if (op >= SLUICE_OP_COUNT || SLUICE_OP_ADD == op) {}\n", 0),
+        ("if (SLUICE_OP_ADD < op) {}\n", 1),
+        ("std::vector<Row> rows = {{SLUICE_OP_ADD, 2}, {SLUICE_OP_MUL, 2}};\n", 0),
+    )
+    for text, want in expected:
+        found = list(complaints_of("a.cc", text))
+        if len(found) != want:
+            sys.exit(f"self-test: {want} expected, found {found} in\n{text}")
+    print(f"{len(expected)} sources judged as expected")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", default=".")
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        return self_test()
+    root, seen, bad = pathlib.Path(arguments.root), 0, []
+    for path in sources(root, ("src", "firmware-sim")):
+        seen += 1
+        if not path.startswith(TABLES):
+            bad += complaints_of(path, (root / path).read_text(encoding="utf-8"))
+    if seen < 100 or not all(any(root.glob(t + "*")) for t in TABLES):
+        sys.exit(f"{seen} sources, or a table is not where this rule looks for it")
+    print("\n".join(bad + [f"{seen} sources, {len(bad)} complaints"]))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
