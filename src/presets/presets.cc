@@ -49,9 +49,8 @@ HardwareFacts FactsOf(const Bytes& bytes) {
   HardwareFacts facts = {};
   if (hardware.name() != nullptr) {
     facts.name = hardware.name()->str();
-    facts.name_at =
-        static_cast<size_t>(reinterpret_cast<const uint8_t*>(hardware.name()->c_str()) -
-                            bytes.data());
+    facts.name_at = static_cast<size_t>(
+        reinterpret_cast<const uint8_t*>(hardware.name()->c_str()) - bytes.data());
   }
   facts.nodes = hardware.node_cols() * hardware.node_rows();
   facts.clock_hz = hardware.clock_hz();

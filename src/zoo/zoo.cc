@@ -49,8 +49,7 @@ Bytes MakeZooGraph(const std::string& name, const ZooOptions& options) {
   for (const ZooEntry& entry : ZooEntries()) {
     if (name == entry.name) return entry.make(options);
   }
-  throw import::Error(import::Fault::kBadArgument,
-                      "no network is called " + name + "");
+  throw import::Error(import::Fault::kBadArgument, "no network is called " + name + "");
 }
 
 }  // namespace sluice::zoo

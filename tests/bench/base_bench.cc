@@ -22,13 +22,13 @@
 #include <string>
 #include <vector>
 
-#include "import/error.h"
-#include "support/files.h"
-#include "presets/presets.h"
-#include "import/tflite/import_tflite.h"
-#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
+#include "import/error.h"
+#include "import/tflite/import_tflite.h"
+#include "presets/presets.h"
 #include "sluice/sluice.h"
+#include "support/files.h"
+#include "zoo/zoo.h"
 
 namespace {
 

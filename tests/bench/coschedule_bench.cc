@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "support/files.h"
-#include "presets/presets.h"
 #include "import/tflite/import_tflite.h"
-#include "zoo/zoo.h"
+#include "presets/presets.h"
 #include "support/cohort.h"
+#include "support/files.h"
+#include "zoo/zoo.h"
 
 namespace {
 
@@ -73,7 +73,8 @@ std::vector<Model> Imported() {
     sluice::import::TfliteImportOptions options;
     options.name = name;
     models.push_back(
-        {name, sluice::import::ImportTflite(bytes.data(), bytes.size(), options).graph});
+        {name,
+         sluice::import::ImportTflite(bytes.data(), bytes.size(), options).graph});
   }
   return models;
 }

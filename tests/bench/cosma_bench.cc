@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "zoo/zoo.h"
 #include "solve/placement/spill/replacement.h"
 #include "tests/bench/cosma_networks.h"
 #include "tests/solve/placement/spill/schemes.h"
+#include "zoo/zoo.h"
 
 int RunCosmaBench(bool json);
 

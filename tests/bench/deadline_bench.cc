@@ -41,8 +41,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "zoo/zoo.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace {
 

@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "support/files.h"
 #include "presets/presets.h"
+#include "support/files.h"
 #include "zoo/zoo.h"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "presets/hardware_json.h"
-#include "zoo/zoo.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace {
 

@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "support/files.h"
-#include "presets/presets.h"
 #include "import/tflite/import_tflite.h"
 #include "io/read.h"
 #include "model/dma_bound.h"
 #include "plan/fused/fusion_search.h"
+#include "presets/presets.h"
 #include "solve/fusion/problem.h"
+#include "support/files.h"
 #include "tests/bench/growing_network.h"
 #include "tests/bench/soma_peer.h"
 
@@ -207,7 +207,8 @@ std::vector<ModelRow> RunModels() {
   for (const std::string& path : paths) {
     const import::Bytes file = sluice_test::ReadFile(path);
     const std::string name = std::filesystem::path(path).stem().string();
-    const auto import = import::ImportTflite(file.data(), file.size(), {name, false, 0});
+    const auto import =
+        import::ImportTflite(file.data(), file.size(), {name, false, 0});
     for (const char* preset : {"mcu-256k", "gemmini-like", "soma-edge", "soma-cloud"}) {
       rows.push_back(RunModel(name, import.graph, preset));
     }

@@ -23,15 +23,15 @@
 #include <string>
 #include <vector>
 
-#include "presets/presets.h"
 #include "import/training/training.h"
-#include "zoo/zoo.h"
 #include "io/read.h"
 #include "kapla_random.h"
 #include "plan/mesh/layer_order.h"
 #include "plan/mesh/node_pricer.h"
 #include "plan/mesh/segment_network.h"
+#include "presets/presets.h"
 #include "tests/solve/mapping/scratch.h"
+#include "zoo/zoo.h"
 
 int RunKaplaBench(bool json);
 

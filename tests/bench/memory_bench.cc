@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "zoo/zoo.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace {
 

@@ -13,19 +13,19 @@
 #include <string>
 #include <vector>
 
-#include "presets/presets.h"
-#include "zoo/zoo.h"
 #include "emit/emit.h"
 #include "io/read.h"
 #include "io/write.h"
 #include "model/report.h"
 #include "plan/candidate.h"
 #include "plan/tile_costs.h"
+#include "presets/presets.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/mapping/scratch.h"
 #include "solve/repair/layer_hash.h"
 #include "support/network_plan.h"
 #include "verify/verify.h"
+#include "zoo/zoo.h"
 
 namespace {
 

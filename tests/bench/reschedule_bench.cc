@@ -19,13 +19,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
-#include "presets/presets.h"
-#include "presets/hardware_json.h"
-#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
+#include "presets/hardware_json.h"
+#include "presets/presets.h"
 #include "sluice/experimental.h"
 #include "support/graph_edit.h"
 #include "support/library.h"
+#include "zoo/zoo.h"
 
 namespace {
 
@@ -481,7 +481,8 @@ int RunRescheduleBench(bool json) {
   for (const Network& network : kNetworks) {
     Library library(&block.options);
     const GraphPtr g = library.Graph(sluice::zoo::MakeZooGraph(network.name, {}));
-    const HardwarePtr h = library.Hardware(sluice::presets::LoadPreset(network.hardware));
+    const HardwarePtr h =
+        library.Hardware(sluice::presets::LoadPreset(network.hardware));
     Plan before = FromScratch(&library, g, h, Options(0, kSecond));
     Plan other = FromScratch(&library, g, h, Options(0, 0));
     if (Product(other.plan) < Product(before.plan)) before = std::move(other);

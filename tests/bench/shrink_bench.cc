@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "support/files.h"
-#include "presets/presets.h"
-#include "import/tflite/import_tflite.h"
 #include "firmware-sim/sim.h"
+#include "import/tflite/import_tflite.h"
+#include "presets/presets.h"
+#include "support/files.h"
 #include "support/library.h"
 
 namespace {

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "presets/presets.h"
-#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
+#include "presets/presets.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
 #include "tests/support/library.h"
+#include "zoo/zoo.h"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/rng.h"
-#include "tests/import/tiny_model.h"
 #include "fuzz/targets.h"
+#include "tests/import/tiny_model.h"
 
 namespace sluice_test {
 namespace {
@@ -178,7 +178,8 @@ TEST_CASE("20,000 corrupted plans, with right hashes, get an answer of both judg
 }
 
 TEST_CASE("20,000 corrupted TFLite models give an error or a graph") {
-  CheckFlips("models", {sluice::import::TinyConvolution(), sluice::import::WideModel(64)},
+  CheckFlips("models",
+             {sluice::import::TinyConvolution(), sluice::import::WideModel(64)},
              FuzzTflite);
 }
 

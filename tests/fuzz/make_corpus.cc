@@ -4,8 +4,8 @@
 #include <fstream>
 #include <string>
 
-#include "tests/import/tiny_models.h"
 #include "fuzz/targets.h"
+#include "tests/import/tiny_models.h"
 
 namespace {
 

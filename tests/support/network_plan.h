@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "support/files.h"
-#include "presets/presets.h"
-#include "import/tflite/import_tflite.h"
 #include "firmware-sim/sim.h"
+#include "import/tflite/import_tflite.h"
+#include "presets/presets.h"
 #include "sluice/sluice.h"
+#include "support/files.h"
 
 namespace sluice_test {
 
@@ -38,7 +38,7 @@ inline std::vector<std::string> TfliteModels(const char* otherwise) {
 inline Bytes ImportedGraph(const std::string& path) {
   const Bytes file = sluice_test::ReadFile(path);
   return sluice::import::ImportTflite(file.data(), file.size(),
-                                   {sluice_test::FileStem(path), false, 0})
+                                      {sluice_test::FileStem(path), false, 0})
       .graph;
 }
 

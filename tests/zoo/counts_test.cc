@@ -5,10 +5,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "zoo/zoo.h"
 #include "planned.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

@@ -8,16 +8,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "presets/presets.h"
-#include "zoo/zoo.h"
 #include "io/read.h"
 #include "model/report.h"
 #include "plan/tile_costs.h"
+#include "presets/presets.h"
 #include "sluice/experimental.h"
 #include "solve/fusion/fused_program.h"
 #include "solve/placement/offsets/offsets.h"
 #include "support/library.h"
 #include "support/read_graph.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

@@ -4,8 +4,8 @@
 // sample.
 #include <map>
 
-#include "zoo/zoo.h"
 #include "graph_reader.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "presets/presets.h"
 #include "firmware-sim/sim.h"
+#include "presets/presets.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
 

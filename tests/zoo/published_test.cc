@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "zoo/zoo.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 #include "tests/zoo/planned.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

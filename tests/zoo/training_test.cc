@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "base/rng.h"
+#include "graph_reader.h"
 #include "import/error.h"
 #include "import/graph_writer.h"
 #include "zoo/zoo.h"
-#include "graph_reader.h"
 
 namespace sluice_test {
 namespace {

@@ -6,13 +6,13 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "presets/presets.h"
-#include "presets/hardware_json.h"
-#include "zoo/zoo.h"
 #include "firmware-sim/sim.h"
 #include "io/read.h"
+#include "presets/hardware_json.h"
+#include "presets/presets.h"
 #include "support/graph_edit.h"
 #include "support/library.h"
+#include "zoo/zoo.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/memory.h"
-#include "zoo/zoo.h"
 #include "io/read.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string>
 
-#include "zoo/zoo.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "zoo/zoo.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

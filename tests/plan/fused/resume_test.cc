@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "zoo/zoo.h"
 #include "support/network_plan.h"
+#include "zoo/zoo.h"
 
 namespace sluice_test {
 namespace {

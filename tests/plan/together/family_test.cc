@@ -5,9 +5,9 @@
 #include <ctime>
 
 #include "presets/presets.h"
-#include "zoo/zoo.h"
 #include "sluice/experimental.h"
 #include "support/library.h"
+#include "zoo/zoo.h"
 
 namespace {
 
