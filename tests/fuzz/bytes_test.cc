@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "fuzz/targets.h"
-#include "import/tiny_model.h"
+#include "tests/import/tiny_model.h"
 
 namespace sluice_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/targets.h"
-#include "import/tiny_models.h"
+#include "tests/import/tiny_models.h"
 
 namespace {
 
