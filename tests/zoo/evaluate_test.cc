@@ -366,7 +366,8 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     }
     sluice::FusionRun run = {};
     REQUIRE(sluice::MakeFusionRun({graph, hardware, lowering, capacity},
-                                  {layers.data(), layers.size()}, &arena, &run) == Status::kOk);
+                                  {layers.data(), layers.size()}, &arena,
+                                  &run) == Status::kOk);
     sluice::Arena tile_memory(&memory);
     sluice_schedule_options_t defaults = {};
     sluice::TileCosts costs(graph, hardware, lowering, defaults, &tile_memory);

@@ -146,19 +146,20 @@ int InputAxisOf(const Layer& layer, int a) {
 
 uint32_t FollowingAxes(const Layer& layer, TileRole role) {
   const OpTraits& traits = TraitsOf(layer);
-  constexpr uint32_t kImage = 7, kRows = 1u << 2;
+  constexpr uint32_t kImageAxes = 7, kColumnAxis = 1u << 2;
   switch (traits.axes) {
     case AxisRule::kSame:
       // Rows of the result are rows of the first factor alone.
-      return traits.form == Form::kMatmul && role == kRoleInput1 ? kImage & ~kRows
-                                                                 : kImage;
+      return traits.form == Form::kMatmul && role == kRoleInput1
+                 ? kImageAxes & ~kColumnAxis
+                 : kImageAxes;
     case AxisRule::kPermuted: {
       uint32_t axes = 0;
       for (int a = 0; a < 3; ++a) axes |= (InputAxisOf(layer, a) == a ? 1u : 0u) << a;
       return axes;
     }
     case AxisRule::kReduced:
-      return kImage & ~ReducedAxes(layer);
+      return kImageAxes & ~ReducedAxes(layer);
     case AxisRule::kApart:
       return 0;
   }

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits of a program: who must wait for whom, by the bytes that steps touch.
+#include "base/checked.h"
+#include "model/program.h"
+
+namespace sluice {
+
+namespace {
+
+// How many steps of an engine.
+struct Past {
+  uint32_t engine;
+  uint32_t count;
+  uint32_t next;  // of the same set
+};
+
+// What a step must wait for: the most steps of each engine.
+class Needed {
+ public:
+  explicit Needed(Arena* arena) : touched_(arena) {}
+  Status Init(Arena* arena, uint32_t engines) {
+    return arena->Allocate(engines, &count_);
+  }
+  Status Raise(uint32_t engine, uint32_t count) {
+    if (count == 0) return Status::kOk;
+    if (count_[engine] == 0) {
+      // Ascending: most come so.
+      SLUICE_TRY(touched_.Push(engine));
+      for (size_t i = touched_.size() - 1; i > 0 && touched_[i - 1] > engine; --i) {
+        touched_[i] = touched_[i - 1];
+        touched_[i - 1] = engine;
+      }
+    }
+    count_[engine] = Max(count_[engine], count);
+    return Status::kOk;
+  }
+  void Clear() {
+    for (const uint32_t e : touched_) count_[e] = 0;
+    touched_.Truncate(0);
+  }
+  const Vector<uint32_t>& engines() const { return touched_; }
+  uint32_t operator[](uint32_t engine) const { return count_[engine]; }
+
+ private:
+  Span<uint32_t> count_;
+  Vector<uint32_t> touched_;  // engines with a count
+};
+
+// Scratchpad bytes with one history: the last writers and, since then, readers. Writes
+// that join have in `before` what all of them follow.
+struct Segment {
+  uint32_t begin;
+  uint32_t end;
+  uint32_t writers, readers, before;  // sets
+  uint32_t next;                      // in address order
+  bool joined;                        // its writers are some that join
+};
+
+// Sets of the last accesses of engines, as lists in one table.
+class PastSets {
+ public:
+  explicit PastSets(Arena* arena) : pasts_(arena) {}
+
+  const Past& operator[](uint32_t i) const { return pasts_[i]; }
+  Past& operator[](uint32_t i) { return pasts_[i]; }
+
+  // Joins a set into what is to be waited for.
+  Status Follow(uint32_t set, Needed* needed) {
+    for (; set != kNone; set = pasts_[set].next) {
+      SLUICE_TRY(needed->Raise(pasts_[set].engine, pasts_[set].count));
+    }
+    return Status::kOk;
+  }
+  Status Raise(uint32_t* set, const Past& past) {
+    for (uint32_t i = *set; i != kNone; i = pasts_[i].next) {
+      if (pasts_[i].engine != past.engine) continue;
+      pasts_[i].count = Max(pasts_[i].count, past.count);
+      return Status::kOk;
+    }
+    return Add(set, past);
+  }
+  Status Add(uint32_t* set, const Past& past) {
+    uint32_t at = free_past_;
+    if (at != kNone) {
+      free_past_ = pasts_[at].next;
+    } else {
+      at = static_cast<uint32_t>(pasts_.size());
+      SLUICE_TRY(pasts_.Push(past));
+    }
+    pasts_[at] = Past{past.engine, past.count, *set};
+    *set = at;
+    return Status::kOk;
+  }
+  void Give(uint32_t* set) {
+    while (*set != kNone) {
+      const uint32_t next = pasts_[*set].next;
+      pasts_[*set].next = free_past_;
+      free_past_ = *set;
+      *set = next;
+    }
+  }
+
+  // Joins a set into another.
+  Status Copy(uint32_t set, uint32_t* out) {
+    for (; set != kNone; set = pasts_[set].next) {
+      const Past past = pasts_[set];
+      SLUICE_TRY(Raise(out, past));
+    }
+    return Status::kOk;
+  }
+
+ private:
+  Vector<Past> pasts_;
+  uint32_t free_past_ = kNone;
+};
+
+// The count-th step of an engine reads or writes a range of a node's scratchpad.
+struct RangeAccess {
+  uint32_t node;
+  BufferRange range;
+  bool write, joins;
+  uint32_t engine, count;
+};
+
+// Every scratchpad as a list of disjoint segments in address order. A write makes one
+// segment of all it covers, so a list stays about as long as there are live buffers.
+class Ranges {
+ public:
+  explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
+  Status Init(Arena* arena, uint32_t nodes) {
+    SLUICE_TRY(arena->Allocate(nodes, &heads_));
+    for (uint32_t& head : heads_) head = kNone;
+    return Status::kOk;
+  }
+
+  // Joins what an access must wait for into *needed and records it.
+  Status Access(const RangeAccess& access, Needed* needed) {
+    const BufferRange range = access.range;
+    head_ = &heads_[access.node];
+    me_ = Past{access.engine, access.count, kNone};
+    uint32_t before = kNone;  // last segment in front of the range
+    uint32_t s = *head_;
+    while (s != kNone && segments_[s].end <= range.begin) {
+      before = s;
+      s = segments_[s].next;
+    }
+    if (s != kNone && segments_[s].begin < range.begin) {
+      SLUICE_TRY(Split(s, range.begin));
+      before = s;
+      s = segments_[s].next;
+    }
+    return access.write && !access.joins
+               ? Write(range, before, s, needed)
+               : Touch(range, before, s, access.write, needed);
+  }
+
+ private:
+  // Everything in the range becomes one segment whose only history is this write: it
+  // waits for all earlier accesses, so it stands for them.
+  Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
+    while (s != kNone && segments_[s].begin < range.end) {
+      if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
+      SLUICE_TRY(pasts_.Follow(segments_[s].writers, needed));
+      SLUICE_TRY(pasts_.Follow(segments_[s].readers, needed));
+      const uint32_t next = segments_[s].next;
+      Unlink(before, s);
+      s = next;
+    }
+    uint32_t whole = kNone;
+    SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
+    return pasts_.Raise(&segments_[whole].writers, me_);
+  }
+
+  // Whether a write that joins would be the first of its kind in all of the range, in
+  // more than one segment.
+  bool Starts(BufferRange range, uint32_t s) const {
+    uint32_t n = 0;
+    for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {
+      const Segment& segment = segments_[s];
+      if (segment.end > range.end) return false;
+      if (segment.readers == kNone && segment.joined) return false;
+    }
+    return n > 1;
+  }
+
+  // A read, or a write that joins others.
+  Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
+               Needed* needed) {
+    if (write && Starts(range, s)) {
+      // One segment again, so that lists do not grow with what was there before.
+      uint32_t all = kNone;
+      while (s != kNone && segments_[s].begin < range.end) {
+        SLUICE_TRY(pasts_.Copy(segments_[s].writers, &all));
+        SLUICE_TRY(pasts_.Copy(segments_[s].readers, &all));
+        const uint32_t next = segments_[s].next;
+        Unlink(before, s);
+        s = next;
+      }
+      uint32_t whole = kNone;
+      SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
+      segments_[whole].before = all;
+      segments_[whole].joined = true;
+      SLUICE_TRY(pasts_.Follow(all, needed));
+      return pasts_.Raise(&segments_[whole].writers, me_);
+    }
+    for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
+      if (s == kNone || segments_[s].begin > at) {
+        // Never written: keep the reader, so that a later write waits for it.
+        const uint32_t end =
+            s == kNone ? range.end : Min(segments_[s].begin, range.end);
+        SLUICE_TRY(Insert(before, at, end, &s));
+      } else if (segments_[s].end > range.end) {
+        SLUICE_TRY(Split(s, range.end));
+      }
+      Segment* segment = &segments_[s];
+      if (!write) {
+        SLUICE_TRY(pasts_.Follow(segment->writers, needed));
+        SLUICE_TRY(pasts_.Raise(&segment->readers, me_));
+      } else {
+        bool again = false;
+        SLUICE_TRY(Join(segment, &again));
+        if (!again) SLUICE_TRY(pasts_.Follow(segments_[s].before, needed));
+      }
+      before = s;
+      s = segments_[s].next;
+    }
+    return Status::kOk;
+  }
+
+  // After a read, or a write that did not join, all of that is what is to be followed.
+  // *again: the engine has joined already, and followed it then.
+  Status Join(Segment* segment, bool* again) {
+    if (segment->readers != kNone || !segment->joined) {
+      segment->joined = true;
+      pasts_.Give(&segment->before);
+      segment->before = segment->writers;
+      segment->writers = kNone;
+      for (uint32_t r = segment->readers; r != kNone; r = pasts_[r].next) {
+        const Past past = pasts_[r];
+        SLUICE_TRY(pasts_.Raise(&segment->before, past));
+      }
+      pasts_.Give(&segment->readers);
+    }
+    for (uint32_t w = segment->writers; w != kNone; w = pasts_[w].next) {
+      if (pasts_[w].engine != me_.engine) continue;
+      pasts_[w].count = me_.count;
+      *again = true;
+      return Status::kOk;
+    }
+    return pasts_.Add(&segment->writers, me_);
+  }
+
+  Status Insert(uint32_t before, uint32_t begin, uint32_t end, uint32_t* out) {
+    const uint32_t next = before == kNone ? *head_ : segments_[before].next;
+    const Segment fresh = {begin, end, kNone, kNone, kNone, next, false};
+    if (free_ != kNone) {
+      *out = free_;
+      free_ = segments_[free_].next;
+      segments_[*out] = fresh;
+    } else {
+      *out = static_cast<uint32_t>(segments_.size());
+      SLUICE_TRY(segments_.Push(fresh));
+    }
+    (before == kNone ? *head_ : segments_[before].next) = *out;
+    return Status::kOk;
+  }
+  void Unlink(uint32_t before, uint32_t s) {
+    (before == kNone ? *head_ : segments_[before].next) = segments_[s].next;
+    pasts_.Give(&segments_[s].writers);
+    pasts_.Give(&segments_[s].readers);
+    pasts_.Give(&segments_[s].before);
+    segments_[s].next = free_;
+    free_ = s;
+  }
+  // Cuts segment s at `at`; both parts keep its history.
+  Status Split(uint32_t s, uint32_t at) {
+    uint32_t rest = kNone;
+    SLUICE_TRY(Insert(s, at, segments_[s].end, &rest));
+    SLUICE_TRY(pasts_.Copy(segments_[s].writers, &segments_[rest].writers));
+    SLUICE_TRY(pasts_.Copy(segments_[s].readers, &segments_[rest].readers));
+    SLUICE_TRY(pasts_.Copy(segments_[s].before, &segments_[rest].before));
+    segments_[rest].joined = segments_[s].joined;
+    segments_[s].end = at;
+    return Status::kOk;
+  }
+
+  Vector<Segment> segments_;
+  PastSets pasts_;
+  Span<uint32_t> heads_;  // per node
+  uint32_t* head_ = nullptr;
+  Past me_ = {};
+  uint32_t free_ = kNone;
+};
+
+// What step i needs, from the scratchpad ranges it touches.
+Status NeedsOf(const Program& program, const Step& step, uint32_t engine,
+               uint32_t count, Ranges* ranges, Needed* needed) {
+  const auto access = [&](uint32_t node, uint32_t box, bool write) {
+    if (box == kNoBox) return Status::kOk;
+    const BufferBox& b = program.box(box);
+    return ranges->Access({node, b.range, write, b.joins != 0, engine, count}, needed);
+  };
+  if (step.kind == StepKind::kHost) return Status::kOk;
+  if (step.kind != StepKind::kCompute) {
+    const TransferForm& form = program.transfer_form(step.item);
+    const bool forward = step.kind == StepKind::kForward;
+    if (step.kind != StepKind::kLoad) {
+      SLUICE_TRY(access(step.node, form.buffer, false));
+      if (!forward) return Status::kOk;
+    } else {
+      SLUICE_TRY(access(step.node, form.other, false));
+    }
+    const uint32_t first = forward ? form.to : step.node;
+    for (uint32_t i = 0; i < form.cols * form.rows; ++i) {
+      const uint32_t node = first + i / form.cols * program.cols() + i % form.cols;
+      SLUICE_TRY(access(node, forward ? form.other : form.buffer, true));
+    }
+    return Status::kOk;
+  }
+  const TileForm& form = program.tile_form(step.item);
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (r != kRoleOutput) SLUICE_TRY(access(step.node, form.operand[r], false));
+  }
+  SLUICE_TRY(access(step.node, form.accumulator, true));
+  return access(step.node, form.operand[kRoleOutput], true);
+}
+
+int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& program,
+                   const Step& step) {
+  switch (step.kind) {
+    case StepKind::kCompute:
+      return program.tile_form(step.item).cycles;
+    case StepKind::kHost: {
+      const Layer& layer = graph.layers[step.item];
+      return static_cast<int64_t>(
+          static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)) |
+          uint64_t{static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI))}
+              << 32);
+    }
+    default: {
+      const TransferForm& form = program.transfer_form(step.item);
+      const bool forward = step.kind == StepKind::kForward;
+      const Rational bandwidth =
+          forward ? hardware.link_bandwidth : hardware.dram().bandwidth;
+      int64_t latency = hardware.dma_latency_cycles;
+      if (forward) {
+        latency =
+            hardware.hop_latency_cycles *
+            FarthestHops(program.cols(), step.node, {form.to, form.cols, form.rows});
+      }
+      if (bandwidth.numerator == 0) return Max<int64_t>(latency, 1);  // unlimited
+      return latency + TransferCycles(BoxBytes(program.box(form.buffer)),
+                                      bandwidth.numerator, bandwidth.denominator);
+    }
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Step `count` (1-based) of an engine is number begin[engine] + count - 1.
+Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin) {
+  const uint32_t engines = program.engines();
+  SLUICE_TRY(arena->Allocate(engines + 1, begin));
+  for (size_t i = 0; i < program.size(); ++i) {
+    if (i % 1024 == 1023 && arena->memory()->Stop()) return Status::kStopped;
+    ++(*begin)[EngineOf(program.step(i)) + 1];
+  }
+  for (uint32_t e = 0; e < engines; ++e) (*begin)[e + 1] += (*begin)[e];
+  return Status::kOk;
+}
+
+// Beyond so many counts, what a step knows is not kept in full.
+constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
+// Where it is not, and a step needs more engines than this, none is asked what it
+// implies.
+constexpr size_t kMaxAsked = 16;
+
+// What has completed for sure once a step has.
+class Knowledge {
+ public:
+  Status Init(const Program& program, const ProgramWaits* waits, Arena* arena) {
+    engines_ = program.engines();
+    waits_ = waits;
+    SLUICE_TRY(CountEngines(program, arena, &begin_));
+    const uint64_t all = uint64_t{engines_} * program.size();
+    full_ = engines_ == 3 || all <= kMaxKnown;
+    if (full_) return arena->Allocate(static_cast<size_t>(all), &known_);
+    SLUICE_TRY(arena->Allocate(program.size(), &step_));
+    return arena->Allocate(size_t{engines_} * engines_, &known_);
+  }
+  bool full() const { return full_; }
+  // The step about to be looked at, with what its engine knew before.
+  void Enter(uint32_t engine, uint32_t count, size_t step) {
+    mine_ = Row(engine, count);
+    if (full_ && count > 1) {
+      memcpy(mine_, Row(engine, count - 1), engines_ * sizeof *mine_);
+    }
+    if (!full_) step_[begin_[engine] + count - 1] = static_cast<uint32_t>(step);
+    mine_[engine] = count;
+  }
+  bool Knows(uint32_t engine, uint32_t count) const { return mine_[engine] >= count; }
+  // Does the count-th step of `by` imply as much of `engine`?
+  bool Implies(uint32_t by, uint32_t by_count, uint32_t engine, uint32_t count) const {
+    if (full_) return Row(by, by_count)[engine] >= count;
+    const uint32_t step = step_[begin_[by] + by_count - 1];
+    for (uint32_t w = waits_->begin[step]; w < waits_->begin[step + 1]; ++w) {
+      const ProgramWait& wait = waits_->waits[w];
+      if (wait.engine == engine && wait.count >= count) return true;
+    }
+    return false;
+  }
+  void Learn(uint32_t from, uint32_t count) {
+    if (full_) {
+      const uint32_t* other = Row(from, count);
+      for (uint32_t e = 0; e < engines_; ++e) mine_[e] = Max(mine_[e], other[e]);
+      return;
+    }
+    mine_[from] = Max(mine_[from], count);
+    const uint32_t step = step_[begin_[from] + count - 1];
+    for (uint32_t w = waits_->begin[step]; w < waits_->begin[step + 1]; ++w) {
+      const ProgramWait& wait = waits_->waits[w];
+      mine_[wait.engine] = Max(mine_[wait.engine], wait.count);
+    }
+  }
+
+ private:
+  uint32_t* Row(uint32_t engine, uint32_t count) const {
+    const size_t row = full_ ? begin_[engine] + count - 1 : engine;
+    return known_.data() + row * engines_;
+  }
+  uint32_t engines_ = 0;
+  bool full_ = false;
+  const ProgramWaits* waits_ = nullptr;
+  Span<uint32_t> begin_;
+  Span<uint32_t> known_;  // counts per engine, of every step or of each engine's last
+  Span<uint32_t> step_;   // in program order; only where not full
+  uint32_t* mine_ = nullptr;
+};
+
+}  // namespace
+
+Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
+  Arena memory(scratch->memory());
+  Knowledge known;
+  SLUICE_TRY(known.Init(program, out, &memory));
+  Ranges ranges(&memory);
+  SLUICE_TRY(ranges.Init(&memory, program.nodes()));
+  Needed needed(&memory);
+  SLUICE_TRY(needed.Init(&memory, program.engines()));
+  Span<uint32_t> done;  // steps issued so far per engine
+  SLUICE_TRY(memory.Allocate(program.engines(), &done));
+  for (size_t i = 0; i < program.size(); ++i) {
+    const Step step = program.step(i);
+    const uint32_t engine = EngineOf(step);
+    const uint32_t count = ++done[engine];
+    needed.Clear();
+    SLUICE_TRY(NeedsOf(program, step, engine, count, &ranges, &needed));
+    // DRAM: the one DMA channel keeps its own order; the host reads what was stored
+    // before it and the DMA reads what the host wrote.
+    if (step.kind == StepKind::kHost) {
+      SLUICE_TRY(needed.Raise(kEngineDma, done[kEngineDma]));
+    } else if (engine == kEngineDma) {
+      SLUICE_TRY(needed.Raise(kEngineHost, done[kEngineHost]));
+    }
+    SLUICE_TRY(out->begin.Push(static_cast<uint32_t>(out->waits.size())));
+    known.Enter(engine, count, i);
+    // What another wait already implies is not waited for. The engine whose step
+    // knows most is asked first; with three engines one look back is enough.
+    const bool ask = known.full() || needed.engines().size() <= kMaxAsked;
+    for (int pass = ask ? 0 : 1; pass < 2; ++pass) {
+      for (const uint32_t e : needed.engines()) {
+        if (known.Knows(e, needed[e])) continue;
+        bool implied = false;
+        for (const uint32_t other : needed.engines()) {
+          if (implied || pass != 0) break;
+          if (other == e || known.Knows(other, needed[other])) continue;
+          implied = known.Implies(other, needed[other], e, needed[e]);
+        }
+        if (implied) continue;
+        SLUICE_TRY(out->waits.Push(ProgramWait{e, needed[e]}));
+        known.Learn(e, needed[e]);
+      }
+    }
+  }
+  return out->begin.Push(static_cast<uint32_t>(out->waits.size()));
+}
+
+Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
+                          int64_t max_cycles, Arena* scratch) {
+  Arena memory(scratch->memory());
+  Sequence<uint32_t> cuts(&memory);
+  size_t block = 0;
+  int64_t left = 0;
+  for (size_t i = 0; i < size(); ++i) {
+    if (i % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
+    const int64_t cycles = StepCycles(graph, hardware, *this, step(i));
+    bool begins = false;
+    for (; block < block_count() && block_begin_[block] == i; ++block) begins = true;
+    if (begins || cycles > left) {
+      SLUICE_TRY(cuts.Push(static_cast<uint32_t>(i)));
+      left = max_cycles;
+    }
+    left -= Min(cycles, left);
+  }
+  block_begin_.Truncate(0);
+  for (size_t i = 0; i < cuts.size(); ++i) SLUICE_TRY(block_begin_.Push(cuts[i]));
+  return Status::kOk;
+}
+
+Status PredictCycles(const ProgramRun& run, const ProgramWaits& waits, Arena* scratch,
+                     int64_t* cycles, Span<int64_t> block_cycles) {
+  const auto& [graph, hardware, program] = run;
+  Arena memory(scratch->memory());
+  Span<uint32_t> begin;
+  SLUICE_TRY(CountEngines(program, &memory, &begin));
+  Span<uint32_t> next;  // per engine
+  SLUICE_TRY(memory.Allocate(program.engines(), &next));
+  Span<int64_t> finish;
+  SLUICE_TRY(memory.Allocate(program.size(), &finish));
+  *cycles = 0;
+  size_t block = 0;
+  for (size_t i = 0; i < program.size(); ++i) {
+    if (i % 256 == 255 && memory.memory()->Stop()) return Status::kStopped;
+    while (block < block_cycles.size() && program.block_begin(block + 1) <= i) {
+      block_cycles[block++] = *cycles;
+    }
+    const Step step = program.step(i);
+    const uint32_t engine = EngineOf(step);
+    const uint32_t number = begin[engine] + next[engine]++;
+    int64_t start = number == begin[engine] ? 0 : finish[number - 1];
+    for (uint32_t w = waits.begin[i]; w < waits.begin[i + 1]; ++w) {
+      const ProgramWait& wait = waits.waits[w];
+      start = Max(start, finish[begin[wait.engine] + wait.count - 1]);
+    }
+    int64_t end = 0;
+    if (!CheckedAdd(start, StepCycles(graph, hardware, program, step), &end)) {
+      end = INT64_MAX;
+    }
+    finish[number] = end;
+    *cycles = Max(*cycles, end);
+  }
+  while (block < block_cycles.size()) block_cycles[block++] = *cycles;
+  return Status::kOk;
+}
+
+}  // namespace sluice
