@@ -146,12 +146,12 @@ int InputAxisOf(const Layer& layer, int a) {
 
 uint32_t FollowingAxes(const Layer& layer, TileRole role) {
   const OpTraits& traits = TraitsOf(layer);
-  constexpr uint32_t kImageAxes = 7, kColumnAxis = 1u << 2;
+  constexpr uint32_t kImageAxes = 7, kMatrixRows = 1u << 2;
   switch (traits.axes) {
     case AxisRule::kSame:
       // Rows of the result are rows of the first factor alone.
       return traits.form == Form::kMatmul && role == kRoleInput1
-                 ? kImageAxes & ~kColumnAxis
+                 ? kImageAxes & ~kMatrixRows
                  : kImageAxes;
     case AxisRule::kPermuted: {
       uint32_t axes = 0;
