@@ -110,9 +110,9 @@ int32_t GateOf(const Tile& t, int16_t input) {
       static_cast<int16_t>(t.A(SLUICE_HARD_SWISH_GATE_MULTIPLIER));
   const int shift = t.A(SLUICE_HARD_SWISH_GATE_SHIFT);
   int16_t r = input;
-  if (shift > 0) r = Saturate16(int64_t{r} << (shift - 1));
+  if (shift > 0) r = Saturate16(r * (int64_t{1} << (shift - 1)));
   r = HighMultiply16(r, multiplier);
-  if (shift > 0) r = Saturate16(int64_t{r} << 1);
+  if (shift > 0) r = Saturate16(int64_t{r} * 2);
   if (shift < 0) r = static_cast<int16_t>(RoundingShiftRight(r, -shift));
   return (r + (1 << 15)) >> 1;
 }
