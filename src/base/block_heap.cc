@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-constexpr size_t kBlockGranule = 64;  // every allocation, in bytes
+constexpr size_t kBlockGranule = 64;  // bytes; every allocation is a multiple
 
 size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) & ~(multiple - 1);

@@ -16,7 +16,7 @@ namespace sluice {
 
 class BlockHeap {
  public:
-  // Aligns the start itself. False when the block is too small to hold anything.
+  // Aligns the start of the block itself. False when the block is too small.
   bool Init(void* block, size_t bytes);
   void* Allocate(size_t bytes, size_t alignment);
   void Release(void* pointer, size_t bytes);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says whether to go on: deadline, iterations, cancel word, and the answer of the
-// caller's progress callback.
+// Tells a search when to stop: deadline, iteration limit, cancel word, or the answer of
+// the caller's progress callback.
 //
-// Every loop of every solver polls a budget. Once exhausted it stays so. The limits of
-// a call as the caller gave them are its clock; the Memory of the call carries the
-// clock to work that is passed no budget (Memory::Stop). A search gets a part of the
-// clock.
+// Every loop of every solver polls a budget. An exhausted budget stays exhausted. A
+// call has one budget made from its caller's limits, the clock; each search gets a part
+// of it. Code that is not passed a budget reaches the clock through the call's Memory
+// (Memory::Stop).
 //
 // Input    limits, each optional
 // Output   whether to stop, and why
 // Errors   none
-// Cost     Exhausted reads the clock, some 30 ns; Tick each 16th time only
+// Cost     Exhausted reads the clock, some 30 ns; Tick reads it every 16th time only
 #ifndef SLUICE_BASE_BUDGET_H_
 #define SLUICE_BASE_BUDGET_H_
 
@@ -20,20 +20,21 @@
 
 namespace sluice {
 
-// Monotonic nanoseconds; the library's only look at a clock.
+// Monotonic nanoseconds. The library reads the clock nowhere else.
 uint64_t MonotonicNs();
 
-// Who is told how far a call has come, by whichever of its budgets is polled.
+// The caller's progress callback and what it is told. Any budget of the call may call
+// it.
 struct Progress {
   int32_t (*callback)(void* user, uint64_t iterations, double cost) = nullptr;
   void* user = nullptr;
   uint64_t iterations = 0;
-  double cost = 0;  // of the best plan so far; 0 = there is none
+  double cost = 0;  // of the best plan so far; 0 = no plan yet
   uint64_t told_ns = 0;
-  bool stopped = false;  // the callback said so
+  bool stopped = false;  // the callback asked to stop
 
   void Tell(uint64_t now);
-  // There is a plan, or a better one.
+  // Records that a first or better plan of this cost exists.
   void Reach(double new_cost);
 };
 
@@ -45,32 +46,33 @@ class Budget {
   Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel,
          Progress* progress = nullptr);
 
-  // Looks at cancel word and clock.
+  // Reads the cancel word and the clock, and calls the progress callback when it is
+  // due.
   bool Exhausted();
-  // The same for loops whose turns take less than some microseconds: looks each 16th
-  // time only.
+  // The same for loops whose iterations take less than a few microseconds: reads the
+  // clock every 16th time only.
   bool Tick() {
     return stop_reason_ != SLUICE_STOP_COMPLETE || (++polls_ % 16 == 0 && Exhausted());
   }
-  // Counts one step of improvement; true when no further one is allowed.
+  // Counts one iteration; true when the search must stop.
   bool Spend();
-  // A budget with this share of the time and of the iterations that are left.
+  // A budget with this share of the remaining time and iterations.
   Budget Part(uint32_t percent) const;
-  // A budget that ends this much earlier, if it has a deadline.
+  // A budget that ends reserve_ns earlier, if there is a deadline.
   Budget Before(uint64_t reserve_ns) const;
-  // The same for another thread: nobody is told of its progress.
+  // The same budget for another thread, without progress callback.
   Budget Alone() const;
-  // Counts what a part has spent. That a part ran out ends the whole only when the
-  // whole has run out too.
+  // Adds the iterations of a part. A cancelled part stops the whole; a part that ran
+  // out does not.
   void Join(const Budget& part) {
     iterations_ += part.iterations_;
     if (part.stop_reason_ == SLUICE_STOP_CANCELLED) stop_reason_ = part.stop_reason_;
   }
-  // Until the deadline; UINT64_MAX = there is none.
+  // Nanoseconds until the deadline; UINT64_MAX = no deadline.
   uint64_t left_ns() const;
-  // Since the budget was made, when somebody watches.
+  // Nanoseconds since the budget was made; only valid if watched().
   uint64_t spent_ns() const { return MonotonicNs() - begin_ns_; }
-  // Whether anything outside can end it: time, cancel word or progress callback.
+  // Whether time, the cancel word or the callback can end it (iterations aside).
   bool watched() const {
     return cancel_ != nullptr || deadline_ns_ != 0 || progress_ != nullptr;
   }

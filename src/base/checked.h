@@ -3,7 +3,7 @@
 //
 // Input    integers
 // Output   integers
-// Errors   false on overflow; what says that it saturates does so
+// Errors   false on overflow; functions documented to saturate do so instead
 // Cost     a few instructions
 #ifndef SLUICE_BASE_CHECKED_H_
 #define SLUICE_BASE_CHECKED_H_

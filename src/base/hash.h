@@ -24,7 +24,7 @@ inline uint64_t Fnv1a(const void* bytes, size_t size,
   return hash;
 }
 
-// Little-endian 32-bit words in place of bytes; a tail of less than a word is left out.
+// Hashes little-endian 32-bit words; ignores a tail shorter than a word.
 inline uint64_t Fnv1aWords(const void* bytes, size_t size,
                            uint64_t hash = 0xcbf29ce484222325u) {
   const unsigned char* p = static_cast<const unsigned char*>(bytes);
@@ -36,7 +36,7 @@ inline uint64_t Fnv1aWords(const void* bytes, size_t size,
   return hash;
 }
 
-// The same of whole streams, by which the memory's clock may run out: kStopped.
+// Fnv1aWords for whole streams; kStopped when the memory's clock runs out on the way.
 class Memory;
 Status HashWords(const void* bytes, size_t size, const Memory& memory, uint64_t* hash);
 

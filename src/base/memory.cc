@@ -9,14 +9,15 @@ namespace sluice {
 
 namespace {
 
-// Chunks of an arena: small at first, so that small jobs take little.
+// Chunk sizes of an arena: small at first, so that small jobs take little memory.
 constexpr size_t kFirstChunkBytes = size_t{8} * 1024;
 constexpr size_t kChunkBytes = size_t{64} * 1024;
 constexpr size_t kChunkAlignment = 64;
-// Bytes that are zeroed, copied or hashed between two looks at the clock: some tens of
-// microseconds, most of them for pages that are touched for the first time.
+// Bytes zeroed, copied or hashed between two reads of the clock: some tens of
+// microseconds, most of it page faults.
 constexpr size_t kPieceBytes = size_t{128} * 1024;
-constexpr size_t kLongBytes = size_t{16} * 1024;  // what is shorter is not looked at
+constexpr size_t kLongBytes =
+    size_t{16} * 1024;  // shorter operations do not read the clock
 
 size_t RoundUp(size_t value, size_t multiple) {
   return (value + multiple - 1) & ~(multiple - 1);
@@ -51,7 +52,7 @@ void* Memory::Allocate(size_t bytes, size_t alignment) {
     p = allocator_.allocate(allocator_.user, bytes, alignment);
     if (p == nullptr && kept_bytes_ != 0) {
       GiveBack();
-      in_call_ = false;  // memory is short: nothing is kept any more
+      in_call_ = false;  // memory is short: keep no chunks from now on
       p = allocator_.allocate(allocator_.user, bytes, alignment);
     }
     if (p == nullptr) return nullptr;
@@ -96,7 +97,7 @@ void Memory::Watch(Budget* clock) {
       late_ = Stop();
     } while (!late_ && GiveOne());
   } else if (in_call_) {
-    GiveBack();  // what the call before had no time for
+    GiveBack();  // frees what the previous call had no time to free
     call_peak_bytes_ = live_bytes_;
   }
   clock_ = clock;
@@ -132,7 +133,7 @@ void Memory::Retire(void* owner, size_t bytes) {
   if (live_bytes_ == 0) ReleaseOwner();
 }
 
-// This Memory is gone afterwards.
+// Destroys this Memory too, since the owner contains it.
 void Memory::ReleaseOwner() {
   const sluice_allocator_t allocator = allocator_;
   allocator.release(allocator.user, owner_, owner_bytes_, alignof(max_align_t));
@@ -163,8 +164,8 @@ void* Arena::AllocateBytes(size_t bytes, size_t alignment) {
   const size_t header = RoundUp(sizeof(Chunk), kChunkAlignment);
   if (bytes > SIZE_MAX - header - kChunkAlignment) return nullptr;
   const size_t wanted = RoundUp(header + bytes, kChunkAlignment);
-  // A full-size chunk when it can be had, else just what is needed: a tight cap must
-  // not fail for the sake of comfort.
+  // Try a full-size chunk, then only what is needed: a tight cap must not fail because
+  // of spare room.
   size_t size = kFirstChunkBytes;
   if (last_ != nullptr) {
     size = 2 * last_->bytes < kChunkBytes ? 2 * last_->bytes : kChunkBytes;

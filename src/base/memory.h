@@ -4,9 +4,9 @@
 //   allocator  <-  Memory (counts, cap)  <-  Arena (bump, chunks, mark/rewind)  <-  Vector
 //
 // Input    the caller's allocator, or one over a block (block_heap.h); a cap in bytes
-// Output   zeroed elements; live bytes, the most there were, and that for each phase
+// Output   zeroed elements; live bytes, peak bytes overall and per phase
 // Errors   kOutOfMemory or nullptr when the allocator refuses or the cap would be
-//          exceeded, never an abort; kStopped when the clock of the call has run out
+//          exceeded, never an abort; kStopped when the call's clock has run out
 // Cost     an arena asks for chunks of 8 KiB, then 64 KiB; else a few instructions
 #ifndef SLUICE_BASE_MEMORY_H_
 #define SLUICE_BASE_MEMORY_H_
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// Counts every byte and enforces the cap, whatever lies below.
+// Counts every byte and enforces the cap, whichever allocator is below.
 class Memory {
  public:
   Memory(const sluice_allocator_t& allocator, uint64_t max_bytes)
@@ -29,33 +29,34 @@ class Memory {
   void* Allocate(size_t bytes, size_t alignment);
   void Release(void* pointer, size_t bytes, size_t alignment);
 
-  // Starts a phase (SLUICE_PHASE_), whose high-water mark is counted until the next one
-  // starts. Returns the phase that was under way.
+  // Starts a phase (SLUICE_PHASE_) and counts its peak bytes until the next EnterPhase.
+  // Returns the phase before.
   uint32_t EnterPhase(uint32_t phase);
   void ClearPhases() { memset(phase_peak_bytes_, 0, sizeof phase_peak_bytes_); }
   uint64_t phase_peak_bytes(uint32_t phase) const { return phase_peak_bytes_[phase]; }
 
-  // The limits of the call that uses this memory; NULL = none. All work that may take
-  // long polls Stop() at least every 100 microseconds and then ends with any status:
-  // whoever set the clock looks at it.
+  // Sets the limits of the current call; NULL = none. Long-running code polls Stop() at
+  // least every 100 microseconds and returns any status when it is true: the caller
+  // that set the clock asks the clock why.
   void Watch(Budget* clock);
   Budget* clock() const { return clock_; }
   bool Stop() const;
 
-  // Between these two, released chunks are kept for the next arena, because an allocator
-  // takes longer to return pages and fetch them again than most work on them takes. Kept
-  // chunks never raise the high-water mark. Once the clock has run out everything that is
-  // released is kept, because giving it back could take longer than the call has left.
-  // It is given back by the next call, or by an allocation or release outside of calls.
+  // Between BeginCall and EndCall, released chunks are kept for reuse, because
+  // returning pages to the allocator and fetching them again often takes longer than
+  // the work on them. Kept chunks never raise the peak. After the clock has run out,
+  // every released block is kept, because freeing it could take longer than the call
+  // has left. The next call frees it, or the next allocation or release outside of
+  // calls.
   void BeginCall();
   void EndCall();
   void GiveBack();
 
-  // The owner of this Memory, which holds it, is not used any more: it is released as soon
-  // as nothing else is live, here or by the Release that comes last.
+  // `owner`, the object that contains this Memory, is no longer used. It is released as
+  // soon as no other bytes are live: at once, or by the last Release.
   void Retire(void* owner, size_t bytes);
 
-  // A cap of our own below the caller's, for a search that may do with less; 0 = none.
+  // A cap below the caller's, for a search that can work with less; 0 = none.
   void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
   uint64_t max_bytes() const { return max_bytes_; }
 
@@ -65,7 +66,7 @@ class Memory {
   uint64_t allocations() const { return allocations_; }
 
  private:
-  struct Kept {  // lies in what was released
+  struct Kept {  // list node, written into the released block
     Kept* next;
     size_t bytes;
     size_t alignment;
@@ -75,9 +76,9 @@ class Memory {
 
   sluice_allocator_t allocator_;
   uint64_t max_bytes_;      // 0 = no cap
-  Kept* chunks_ = nullptr;  // of full size: for the next arena
+  Kept* chunks_ = nullptr;  // full-size chunks, for the next arena
   Kept* others_ = nullptr;
-  uint64_t kept_bytes_ = 0;  // beside live_bytes_
+  uint64_t kept_bytes_ = 0;  // not counted in live_bytes_
   uint64_t call_peak_bytes_ = 0;
   bool in_call_ = false;
   bool late_ = false;  // the clock that was watched last has run out
@@ -87,12 +88,12 @@ class Memory {
   uint64_t allocations_ = 0;
   uint32_t phase_ = SLUICE_PHASE_READ;
   Budget* clock_ = nullptr;
-  void* owner_ = nullptr;  // retired; else null
+  void* owner_ = nullptr;  // set by Retire
   size_t owner_bytes_ = 0;
   uint64_t phase_peak_bytes_[SLUICE_PHASE_COUNT] = {};
 };
 
-// Another phase until the end of a scope.
+// Enters a phase until the end of the scope, then returns to the one before.
 class PhaseScope {
  public:
   PhaseScope(Memory* memory, uint32_t phase)
@@ -106,8 +107,8 @@ class PhaseScope {
   uint32_t outer_;
 };
 
-// Bump allocation in chunks of Memory. Nothing is freed but by Rewind or the
-// destructor; objects in it must be trivially destructible.
+// Bump allocation in chunks of Memory. Only Rewind and the destructor free; objects in
+// it must be trivially destructible.
 class Arena {
  public:
   explicit Arena(Memory* memory) : memory_(memory) {}
@@ -122,7 +123,7 @@ class Arena {
   Mark mark() const;
   void Rewind(Mark mark);
   Memory* memory() const { return memory_; }
-  // Of the same memory: each gets what the other held.
+  // Swaps the contents of two arenas of one Memory.
   void Swap(Arena* other) {
     Chunk* const last = last_;
     last_ = other->last_;
@@ -130,11 +131,11 @@ class Arena {
   }
 
   void* AllocateBytes(size_t bytes, size_t alignment);  // nullptr when out of memory
-  // A page of a Sequence; kStopped when the clock has run out.
+  // Allocates a page of a Sequence; kStopped when the clock has run out.
   Status AllocatePage(size_t bytes, size_t alignment, void** out);
 
-  // n zeroed elements; n of 0 gives an empty span. Without memory *out is as it was: a
-  // table that cannot grow is still a table.
+  // n zeroed elements; n = 0 gives an empty span. On failure *out is unchanged, so a
+  // table that cannot grow stays usable.
   template <typename T>
   Status Allocate(size_t n, Span<T>* out) {
     const Items items = AllocateItems(nullptr, 0, n, LayoutOf<T>());
@@ -143,7 +144,7 @@ class Arena {
     return Status::kOk;
   }
 
-  // What is the same for all types is written, and compiled, once.
+  // The part that does not depend on the type, compiled once.
   struct Items {
     void* data;
     size_t count;
@@ -153,7 +154,8 @@ class Arena {
     static_assert(sizeof(T) < (1u << 24) && alignof(T) <= 64, "fits a layout");
     return static_cast<uint32_t>(sizeof(T) << 8 | alignof(T));
   }
-  // n items of zeroed memory that start with a copy of `old`; none when out of memory.
+  // n zeroed items, the first old_items copied from `old`; count is 0 when out of
+  // memory.
   Items AllocateItems(const void* old, size_t old_items, size_t n, uint32_t layout);
 
  private:
@@ -179,12 +181,12 @@ class ArenaScope {
   Arena::Mark mark_;
 };
 
-// The part of Vector that is the same for all types.
+// The part of Vector that does not depend on the type.
 class VectorStorage {
  protected:
   explicit VectorStorage(Arena* arena) : arena_(arena) {}
   Status ReserveItems(size_t n, uint32_t layout);
-  // Room for one more, or for n more; twice what was there.
+  // Makes room for n more items; at least doubles the capacity.
   Status GrowItems(size_t n, uint32_t layout);
 
   Arena* arena_;
@@ -206,7 +208,7 @@ class Vector : VectorStorage {
     data()[size_++] = value;
     return Status::kOk;
   }
-  // n zeroed elements more.
+  // Appends n zeroed elements.
   Status Extend(size_t n) {
     if (n > capacity_ - size_) SLUICE_TRY(GrowItems(n, Arena::LayoutOf<T>()));
     if (n != 0) memset(static_cast<void*>(data() + size_), 0, n * sizeof(T));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SplitMix64: the only source of chance. Same seed, same numbers, everywhere.
+// SplitMix64: the only source of randomness. Same seed, same numbers, on every machine.
 //
 // Input    a seed
 // Output   64-bit numbers

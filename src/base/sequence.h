@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growable array in pages of an arena: nothing moves and nothing is left behind when it
-// grows, so long lists cost their elements and no more.
+// Growable array in pages of an arena. Growing moves no elements and leaves no old
+// copies behind, so a long list costs little more than its elements.
 //
 // Input    an arena; elements
-// Output   elements by index, in runs that lie together
+// Output   elements by index, or as contiguous runs
 // Errors   kOutOfMemory; kStopped when the clock of the memory has run out
 // Cost     constant time per element; 8 bytes per page of at most 1 KiB.
 #ifndef SLUICE_BASE_SEQUENCE_H_
@@ -28,7 +28,7 @@ class Sequence {
   T& operator[](size_t i) { return pages_[i >> kShift][i & kMask]; }
   const T& operator[](size_t i) const { return pages_[i >> kShift][i & kMask]; }
 
-  // Runs of elements that lie together, in order; `visit` gets a Span of each.
+  // Calls `visit` with a Span of each contiguous run, in order.
   template <typename Visit>
   void ForEachRun(Visit visit) const {
     for (size_t at = 0; at < size_; at += kMask + 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts in place: insertion for short runs, a heap for long ones. Each use takes a
-// fifth of the code that std::sort takes, and equal elements end in the same order on
+// Sorts in place: insertion sort for short runs, heap sort for long ones. Each use
+// takes a fifth of the code of std::sort, and equal elements end in the same order on
 // every platform.
 //
 // Input    [begin, end), less: a strict weak order. Not stable.
@@ -26,7 +26,8 @@ void Sort(T* items, T* end, Less less) {
     }
     return;
   }
-  // The first half of the rounds makes a heap, the second takes its largest off.
+  // The first half of the rounds builds the heap, the second removes its largest
+  // element.
   for (size_t root = n / 2;;) {
     T item = items[0];
     if (root != 0) {

@@ -5,7 +5,7 @@
 // Output   the diagnostic of the call
 // Errors   every function that can fail returns Status; infeasible and stopped are
 //          ordinary values
-// Cost     one register is passed on; text is written only when something fails
+// Cost     a call passes one pointer; text is written only when something fails
 #ifndef SLUICE_BASE_STATUS_H_
 #define SLUICE_BASE_STATUS_H_
 
@@ -36,7 +36,8 @@ using Diagnostic = sluice_diagnostic_t;
     if (sluice_try_status != ::sluice::Status::kOk) return sluice_try_status; \
   } while (0)
 
-// Our own mistakes only; input is checked with Status. Nothing in release builds.
+// For programming errors only; input is checked with Status. Compiled out in release
+// builds.
 #ifdef NDEBUG
 #define SLUICE_ASSERT(condition) \
   do {                           \
@@ -53,7 +54,8 @@ void ClearDiagnostic(Diagnostic* diagnostic);
 
 // Writes one sentence into a diagnostic, truncating what does not fit:
 //   return Fail(diag, Status::kBadInput, "graph").Text("layer ").Number(3);
-// All state is in the diagnostic, so that the many places that fail pass one register.
+// All state is in the diagnostic, so each of the many failing sites passes one
+// register.
 class Fail {
  public:
   Fail(Diagnostic* diagnostic, Status status, const char* stage)
@@ -85,13 +87,13 @@ class Fail {
     diagnostic_->smallest_scratchpad_bytes = bytes;
     return *this;
   }
-  operator Status() const {  // so that it can be returned
+  operator Status() const {  // lets a function return it as its Status
     return static_cast<Status>(diagnostic_->status);
   }
 
  private:
   explicit Fail(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
-  // Each returns the diagnostic that it is given.
+  // Each returns the diagnostic it was given.
   static Diagnostic* Begin(Diagnostic* diagnostic, Status status, const char* stage);
   static Diagnostic* Append(Diagnostic* diagnostic, const char* text);
   static Diagnostic* Append(Diagnostic* diagnostic, const char* text, size_t length);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a solver works with, besides its problem.
+// What every solver gets besides its problem: a budget, memory, a diagnostic.
 //
-// Input    nothing: this is data.
-// Output   nothing.
-// Errors   none.
+// Input    filled by the caller of the solver
+// Output   none: plain data
+// Errors   none
+// Cost     none
 #ifndef SLUICE_BASE_WORKSPACE_H_
 #define SLUICE_BASE_WORKSPACE_H_
 
@@ -14,8 +15,8 @@
 namespace sluice {
 
 struct Workspace {
-  Budget* budget;          // when to stop
-  Arena* arena;            // of the result; scratch lies behind it and is given back
+  Budget* budget;  // when to stop
+  Arena* arena;    // holds the result; scratch is allocated above it and rewound
   Diagnostic* diagnostic;  // filled on failure
 };
 
