@@ -32,7 +32,7 @@ bool HasGraphs(const sluice_model_t* models, uint32_t n) {
   return true;
 }
 
-// A plan object for each model, to be filled.
+// Creates an empty plan object for each model.
 Status CreatePlans(sluice_context_t* context, uint32_t n, sluice_cohort_t* out,
                    MemberPlan plans[SLUICE_MODELS_MAX]) {
   for (uint32_t m = 0; m < n; ++m) {

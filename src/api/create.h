@@ -30,8 +30,8 @@ void Destroy(T* object) {
   memory->Release(object, sizeof(T), alignof(T));
 }
 
-// Makes a new object and lets `read` fill it; destroys it on failure. The memory report
-// of the call begins anew.
+// Makes a new object and lets `read` fill it; destroys it on failure. The call's memory
+// report starts again.
 template <typename T, typename Read>
 sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out,
                            sluice_diagnostic_t* diagnostic, Read read) {
@@ -42,7 +42,7 @@ sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out
   }
   context->memory.ClearPhases();
   context->memory.EnterPhase(SLUICE_PHASE_READ);
-  const bool in_place = context->home_bytes == 0;  // where giving back is cheap
+  const bool in_place = context->home_bytes == 0;  // then freeing is cheap
   if (!in_place) context->memory.BeginCall();
   T* object = Create<T>(context);
   const Status status =

@@ -28,7 +28,8 @@ struct FamilyCall {
   sluice_diagnostic_t* diagnostic;
 };
 
-// From the plan that will stand behind the new one, or before it, or from scratch.
+// Starts from the plan of the next larger value, else of the next smaller one, else
+// from scratch.
 Status PlanFromNeighbour(const FamilyCall& call, const sluice_graph_t* graph,
                          uint32_t at, sluice_plan_t** out) {
   const Vector<sluice_plan_t*>& plans = call.family->plans;
@@ -65,8 +66,8 @@ Status PlanValue(void* user, int64_t value, uint32_t at, double* cost) {
   sluice_graph_destroy(graph);
   SLUICE_TRY(status);
   Vector<sluice_plan_t*>* plans = &call.family->plans;
-  // The bucket is added when this returns; its room is taken here, so that a failure is
-  // reported like any other.
+  // The caller adds the bucket after this returns. Its room is reserved here, where a
+  // refused allocation can be reported.
   if (call.family->buckets.Reserve(plans->size() + 1) != Status::kOk ||
       plans->Push(plan) != Status::kOk) {
     sluice_plan_destroy(plan);

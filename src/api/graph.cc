@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs and hardware: made from bytes, and what they say of themselves.
+// Graphs and hardware: made from bytes; tensors and parameters of a graph.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"

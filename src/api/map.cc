@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Mappings that are complete, each as far as the caller's struct_size goes.
+// Writes the complete mappings, each up to the caller's struct_size.
 void WriteMappings(Span<const sluice_layer_mapping_t> done,
                    sluice_layer_mapping_t* mappings) {
   const uint32_t size = mappings->struct_size;

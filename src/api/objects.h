@@ -27,7 +27,7 @@ struct sluice_graph {
   explicit sluice_graph(sluice::Memory* memory) : arena(memory) {}
   sluice::Arena arena;
   sluice::Graph graph = {};
-  uint64_t read_peak_bytes = 0;  // of the context while this was read
+  uint64_t read_peak_bytes = 0;  // peak memory of the context while this was read
 };
 
 struct sluice_hardware {

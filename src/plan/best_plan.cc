@@ -25,7 +25,7 @@ Status Judge(const PlanCall& call, Span<const uint8_t> bytes) {
     status =
         Verify(call.graph, call.hardware, plan, call.scratch, &counts, call.diagnostic);
   }
-  // kUnsupported: the judge's work is limited, so it could not decide.
+  // kUnsupported: the judge reached its own limit of work and could not decide.
   if (status == Status::kOk || status == Status::kOutOfMemory ||
       status == Status::kStopped || status == Status::kUnsupported) {
     return status;
@@ -34,7 +34,7 @@ Status Judge(const PlanCall& call, Span<const uint8_t> bytes) {
   return Status::kInternal;
 }
 
-// This plan is now the best there is.
+// Makes this plan the best one so far.
 void Hold(PlanCall* call, const PlanBytes& image, Arena* written,
           const sluice_report_t& report) {
   call->arena->Swap(written);

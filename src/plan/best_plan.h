@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best plan of a call: written, judged, and kept in place of the one before.
+// Writes and judges a plan and makes it the best one of the call.
 //
 // Input    a candidate with its waits and its report; or a plan that was handed in.
 // Output   call->best and call->best_cost.
 // Errors   kInternal when the judge refuses a plan of ours; kOutOfMemory, kStopped,
-//          kUnsupported: the best plan is what it was. A plan that was handed in and is
-//          wrong: as Verify.
+//          kUnsupported: the best plan stays as it was. A handed-in plan that is wrong:
+//          as Verify.
 // Cost     linear in steps to write; as Verify to judge.
 #ifndef SLUICE_PLAN_BEST_PLAN_H_
 #define SLUICE_PLAN_BEST_PLAN_H_
@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-// Writes and judges; then this plan is the best there is. The candidate is used up: each
-// phase gives back what the next one does not need.
+// Writes and judges the candidate and makes it the best plan. Consumes the candidate:
+// each phase frees what the next does not need.
 Status TakePlan(PlanCall* call, Candidate* candidate);
 
 // The plan layer by layer, call->plain.

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Completes what is written; true when it beats the best there is.
+// Adds waits and report to a written program; true when it beats the best plan.
 bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratch) {
   c->lowering = plan.lowering;
   c->notation = plan.notation;
@@ -23,7 +23,7 @@ bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratc
   return PlanCost(call->options, c->report) < cost;
 }
 
-// A plan that is whole before the search goes on.
+// Receives a complete plan while the search goes on.
 void Offer(void* user, const FusedPlan& plan, Candidate* c, Arena* scratch) {
   PlanCall* call = static_cast<PlanCall*>(user);
   Status status = Status::kOk;
@@ -45,8 +45,8 @@ bool FindFused(PlanCall* call, Candidate* out) {
   return status == Status::kOk && plan.fused && IsBetter(call, plan, out, &memory);
 }
 
-// The schedule of a mesh; empty = layer by layer on all nodes. whole: segments are not
-// cut.
+// Writes a schedule for a mesh; empty = layer by layer on all nodes. whole: segments
+// are not cut.
 bool FindOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole,
                  Candidate* out) {
   Arena memory(call->scratch->memory());
@@ -62,7 +62,7 @@ bool FindOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole,
   return status == Status::kOk && IsBetter(call, plan, out, &memory);
 }
 
-// Takes what was found, if it is better and nothing has ended the call.
+// Takes the plan found, if it is better and nothing has ended the call.
 Status TakeFound(PlanCall* call, bool better, Candidate* found) {
   SLUICE_TRY(call->offered);
   if (call->clock->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;

@@ -30,7 +30,7 @@ void Offer(void* user, const FusedPlan& plan, Candidate* c, Arena* scratch) {
   call->EnterPhase(SLUICE_PHASE_SCHEDULE);
 }
 
-// Which layer was which.
+// Pairs the layers of the earlier graph with those of this one.
 Status AlignLayers(PlanCall* call, Arena* arena, Alignment* alignment) {
   SLUICE_TRY(HashLayers(call->graph, call->scratch, &call->hashes));
   SLUICE_TRY(Align(call->before->layer_hash, call->hashes, arena, alignment));
@@ -42,7 +42,7 @@ Status AlignLayers(PlanCall* call, Arena* arena, Alignment* alignment) {
   return Status::kOk;
 }
 
-// The program that the carried schedule leads to, and the plan from it.
+// Makes the program of the carried schedule, and the plan from it.
 Status FuseCarried(PlanCall* call, const CarriedSchedule& carried, Candidate* found,
                    Arena* memory) {
   const sluice_report_t& report = call->before->report;
@@ -69,7 +69,7 @@ Status TakeCarried(PlanCall* call) {
   CarriedSchedule carried;
   SLUICE_TRY(AlignLayers(call, &memory, &alignment));
   Candidate found(call->scratch->memory(), call->hardware);
-  // Notations are of one node's fused layers.
+  // Only plans for one node carry a notation.
   if (found.program.nodes() > 1 ||
       call->options.granularity != SLUICE_GRANULARITY_TILE) {
     return Status::kOk;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan made from an earlier one: what still holds of it is kept.
+// Makes a plan from an earlier one and keeps the parts that are still valid.
 //
 // Input    call->before, a plan of a similar graph, machine or budget.
-// Output   call->best, when the earlier plan led to one; call->change says how many of
-//          its layers were kept. No plan is not an error: the caller makes one anew.
+// Output   call->best, when the earlier plan leads to one; call->change says how many
+//          of its layers were kept. Finding no plan is kOk: the caller then plans from
+//          scratch.
 // Errors   kOutOfMemory; kInternal when the judge refuses a plan; kBadArgument when the
 //          caller's tile costs are wrong.
 // Cost     linear where little has changed; a search over what was touched.

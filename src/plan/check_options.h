@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schedule can be asked for.
+// Checks what a schedule is asked for.
 //
 // Input    the caller's options; the machine.
-// Output   nothing; which parts that this build lacks would make the plan better.
+// Output   MissingComponents: parts absent from this build that would improve the plan.
 // Errors   kBadArgument names the option. kUnsupported: the scratchpad may not hold every
 //          operand, or the call needs a part that this build lacks (base/components.h).
 // Cost     constant.

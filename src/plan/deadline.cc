@@ -6,17 +6,18 @@
 namespace sluice {
 namespace {
 
-// The plain plan is made first when it takes no more than one part in kPlainShare of the
-// time; nanoseconds by layer, measured over the zoo.
+// The plain plan is made first if it takes at most 1 / kPlainShare of the time.
+// kPlainNs: nanoseconds per layer, measured over the zoo.
 constexpr uint64_t kPlainShare = 4, kPlainNs = 12000;
 constexpr uint32_t kOperatorPercent = 75;
 constexpr uint32_t kCarriedPercent = 75, kTighterPercent = 30;
-// Of the search: for a section at least, and at most; at most where nothing is improved
-// later, which is also the share of improving.
+// Percent of the search: least and most for one section; kImprovePercent for improving,
+// or the most for a section that is not improved later.
 constexpr uint32_t kLeastPercent = 10, kMostPercent = 30, kImprovePercent = 80;
 // Judging a fused plan may take longer than judging the plain one took, by this factor.
 constexpr uint64_t kJudgeMargin = 2;
-// A plan is offered before the search ends where that takes one part in kOfferShare.
+// A plan is offered before the search ends if that takes at most 1 / kOfferShare of the
+// time left.
 constexpr uint64_t kOfferShare = 8;
 
 }  // namespace
@@ -51,13 +52,14 @@ void EstimateFinish(const Budget& clock, const FinishWork& work, FinishTime* fin
   if (work.measured_steps != 0) {
     finish->ns += work.looks * work.measured_ns * work.steps / work.measured_steps;
   }
-  // Where even that is too long, there may be a plan only if much of it gets fused.
+  // Without a plan in hand at most half of the time is kept for writing: if that is too
+  // little, fusing may still make the plan short enough.
   if (finish->most_ns == 0) finish->most_ns = clock.left_ns() / 2;
   if (!work.in_hand) finish->ns = Min(finish->ns, finish->most_ns);
 }
 
 void TightenFinish(uint64_t took_ns, FinishTime* finish) {
-  // The next one may have somewhat more tiles.
+  // The next plan may have a few more tiles.
   finish->ns = Min(finish->ns, took_ns + took_ns / 4);
 }
 

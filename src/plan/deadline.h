@@ -10,7 +10,7 @@
 // Input    the call's clock; how much work there is.
 // Output   the part of the time for one piece of work; no effect without a deadline.
 // Errors   none.
-// Cost     constant; a look at the clock where a Budget is made.
+// Cost     constant; one reading of the clock where a Budget is made.
 #ifndef SLUICE_PLAN_DEADLINE_H_
 #define SLUICE_PLAN_DEADLINE_H_
 
@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-// Nanoseconds to write and judge a step, as long as no plan of the call has told.
+// Nanoseconds to write and judge a step, assumed until a plan of the call is measured.
 constexpr uint64_t kGuessedStepNs = 2000;
 
 // True when the plain plan is likely to take much of the time that is left, but not all
@@ -28,21 +28,21 @@ constexpr uint64_t kGuessedStepNs = 2000;
 // is tried before it.
 bool PlainTakesMuch(const Budget& clock, uint64_t layers);
 
-// Of a search whose layers are not tiled: the rest writes and judges the plan.
+// The time of a search over whole tensors; the rest is for writing and judging.
 Budget TimeForOperators(const Budget& clock);
 
-// Of a search that starts from an earlier plan. fits: that plan fits this scratchpad;
-// where it does not, little is expected and the rest is kept for the plain plan.
+// The time of a search that starts from an earlier plan. fits: that plan fits this
+// scratchpad; if not, the search rarely succeeds and more is left for the plain plan.
 Budget TimeForCarried(const Budget& clock, bool fits);
 
-// Of a search after the plain plan took `plain_ns` to write and judge.
+// The time of a search after the plain plan took `plain_ns` to write and judge.
 Budget TimeForSearch(const Budget& clock, uint64_t plain_ns);
 
 // Percent of the search for finding a scheme for a section of `layers`, when `rest`
 // layers including these are still to be done. once: the section is not improved later.
 uint32_t PercentForSection(uint64_t layers, uint64_t rest, bool once);
 
-// Percent of what is left then for addresses of its buffers.
+// Percent of the time left after that for placing the section's buffers.
 constexpr uint32_t kPercentForPlacing = 60;
 
 // Percent of the time left for improving a section of `layers`, when `rest` layers
@@ -57,12 +57,12 @@ constexpr uint32_t kPercentForFusing = 85;
 struct FinishWork {
   uint64_t steps;           // of the whole plan
   uint64_t step_ns;         // to write and judge one
-  uint64_t looks;           // 0, or kLooksAtWhole: the whole is measured before that
-  uint64_t measured_ns;     // what measuring took so far,
-  uint64_t measured_steps;  // for so many steps; 0 = not known
+  uint64_t looks;           // how often the whole plan is measured before
+  uint64_t measured_ns;     // time of measuring so far,
+  uint64_t measured_steps;  // of that many steps; 0 = not known
   bool in_hand;             // there is a plan already
 };
-// Improving writes and times the whole plan that often.
+// How often improving writes and times the whole plan.
 constexpr uint64_t kLooksAtWhole = 4;
 
 // The time that must be left when the search ends.
@@ -73,7 +73,7 @@ struct FinishTime {
 void EstimateFinish(const Budget& clock, const FinishWork& work, FinishTime* finish);
 // The plan was written and judged once: it will take about that long again.
 void TightenFinish(uint64_t took_ns, FinishTime* finish);
-// Ends the search early enough for that.
+// Ends the search early enough to leave that time.
 void EndSearchBefore(const Budget& clock, const FinishTime& finish, Budget* search);
 // True when writing and judging a plan now leaves most of the time for the search.
 bool TimeForOffer(const Budget& search, const FinishTime& finish);
@@ -81,13 +81,14 @@ bool TimeForOffer(const Budget& search, const FinishTime& finish);
 // Several plans in one call: one of `parts` equal parts of the time, at least a
 // nanosecond.
 uint64_t PartOfTime(uint64_t left_ns, uint64_t parts);
-// Of a curve of which `left` plans are still to be made. The first one must be there, so
-// it has half of the time; the others have equal parts of what is left.
+// Parts to divide the time into for the next plan of a curve with `left` plans to make.
+// The first plan is needed, so it gets half of the time; the others share the rest
+// equally.
 uint64_t PartsForPoint(bool first, uint64_t left);
-// Of `left` models that each need a first plan; half of the time is kept where other
-// sizes are planned after that.
+// The same for `left` models that each need a first plan; half of the time is kept if
+// other sizes are planned after that.
 uint64_t PartsForModel(uint64_t left, bool other_sizes);
-// To choose among the plans that there are, when the time is over.
+// Time to choose among the finished plans after the deadline.
 constexpr uint64_t kLastDivisionNs = 200000;
 
 }  // namespace sluice

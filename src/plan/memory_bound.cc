@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// What a call has taken before a plan is made, at most.
+// The most that a call allocates before it plans.
 constexpr uint64_t kObjectBytes = 1024;
 
 uint64_t NodeCount(const Hardware& hardware) {
@@ -49,17 +49,17 @@ uint64_t PlainBytes(const PlanRequest& request, uint64_t steps) {
   const uint64_t nodes = NodeCount(request.hardware);
   const uint64_t one = uint64_t{160} * 1024 + 4096 * layers + 200 * steps;
   if (nodes == 1) return one;
-  // Each step knows of all engines, and every engine has a list in every block.
+  // Each step has an entry per engine, and each block a list per engine.
   return one + (24 << 20) + 64 * nodes * layers;
 }
 
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
-  // Plans for many nodes are as long as judges take them (node_layer.cc).
+  // Plans for many nodes may be as long as the judges accept (mesh/node_steps.cc).
   if (NodeCount(request.hardware) > 1) return uint64_t{256} << 20;
   if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
   const uint64_t layers = request.graph.layers.size();
   const uint64_t one = uint64_t{2} * 1024 * 1024 + uint64_t{16} * 1024 * layers;
-  // A handed plan or the plain one beside it, and copies of the search.
+  // Each parallel start is a search with memory of its own.
   const bool parallel = request.options.runner != nullptr;
   return one * (parallel ? 2 + 3 * ParallelStarts::kStarts : 1) + 128 * steps +
          (request.resume != nullptr ? 2 * request.resume_bytes : 0);

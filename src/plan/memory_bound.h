@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a plan takes: said before a call, and when there was not enough.
+// How much memory a plan takes: asked before a call, or reported when it was too
+// little.
 //
 // Input    the request; for searches, the steps of the plain plan.
 // Output   bytes.
 // Errors   BoundMemory: as Lower and the plain plan. RefuseMemory: always kOutOfMemory,
 //          with the bytes that are enough in the diagnostic.
-// Cost     the plain plan, layer by layer, so that little memory is used.
+// Cost     that of writing the plain plan, one layer at a time in little memory.
 // Source   own; measured over the zoo, with a quarter to spare.
 #ifndef SLUICE_PLAN_MEMORY_BOUND_H_
 #define SLUICE_PLAN_MEMORY_BOUND_H_
@@ -15,17 +16,17 @@
 
 namespace sluice {
 
-// Of the plain plan, with its lowering, its waits and its judge.
+// For the plain plan, its lowering, its waits and its judge.
 uint64_t PlainBytes(const PlanRequest& request, uint64_t steps);
 
-// Added while better plans are searched for; the search does with that.
+// For a search for better plans, on top; the search keeps to it.
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps);
 
 // The most bytes that MakePlan may take, its plan included.
 Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
                    Diagnostic* diagnostic);
 
-// There was not even room for the plain plan: says how much would be.
+// For a call without room for the plain plan: reports how many bytes are enough.
 Status RefuseMemory(const PlanRequest& request, Arena* scratch, Diagnostic* diagnostic);
 
 }  // namespace sluice

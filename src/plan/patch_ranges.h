@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a stream that a device already holds have to be written again.
+// Which bytes to rewrite in a stream that a device already holds.
 //
 // Input    the stream there, the new stream; ranges closer than gap_bytes become one
 //          (0: 64)

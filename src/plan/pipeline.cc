@@ -35,8 +35,8 @@ Status TakeOperators(PlanCall* call) {
   return TakePlan(call, &whole);
 }
 
-// A search that may take no more memory than was said before the call. steps: of the
-// plain plan.
+// Runs a search within the memory bound that callers are told. steps: of the plain
+// plan.
 Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*)) {
   Memory* memory = call->scratch->memory();
   memory->Limit(call->live_before + PlainBytes(call->request, steps) +
@@ -46,7 +46,7 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Layers are fused before there is a plain plan, against estimates of it.
+// Fuses layers before there is a plain plan; estimates stand for its costs.
 Status TakeHurried(PlanCall* call) {
   SLUICE_TRY(EstimatePlain(call));
   call->step_ns = kGuessedStepNs;
@@ -75,8 +75,8 @@ Status TakeTiled(PlanCall* call) {
   const bool searches =
       call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_BASELINE;
   if (call->clock->watched() && searches) {
-    // Whatever ends the search, there is a plan: this one. How long it took tells how
-    // long the next one will take.
+    // From here on there is a plan, whatever ends the search. Its time predicts that of
+    // the next plan.
     if (!call->has_plan()) SLUICE_TRY(TakePlain(call));
     const uint64_t ns = MonotonicNs() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
@@ -152,7 +152,7 @@ Status MakeWatched(const PlanRequest& request, const PlanRoom& room,
     return status;
   }
   if (room.diagnostic->status == SLUICE_STOPPED) return Status::kStopped;
-  // Whatever failed did so because it was told to stop.
+  // The clock caused the failure, so report the clock.
   return Fail(room.diagnostic, Status::kStopped, "schedule")
       .Text(clock.stop_reason() == SLUICE_STOP_DEADLINE ? "the deadline passed, "
                                                         : "cancelled, ")

@@ -6,8 +6,8 @@
 //               (not with SLUICE_SOLVER_BASELINE)
 //            -> the cheaper of both -> stream -> plan bytes -> verify
 //
-// With an earlier plan (request.before): lowering -> which layer was which -> fusion of
-// what was touched -> placement -> ...; a new plan where nothing of it can be kept.
+// With an earlier plan (request.before): lowering -> pairing of layers -> fusion of the
+// changed ones -> placement -> ...; a new plan if nothing can be kept.
 //
 // Input    graph, hardware, options; plans to start from.
 // Output   the plan's bytes in `arena`.
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// change: what was kept of request.before, counted in layers; may be NULL.
+// change: how many layers of request.before were kept; may be NULL.
 Status MakePlan(const PlanRequest& request, Arena* arena, Arena* scratch,
                 Span<const uint8_t>* bytes, sluice_change_t* change,
                 Diagnostic* diagnostic);

@@ -54,7 +54,7 @@ struct PlanCall {
   const Hardware& hardware;
   const sluice_schedule_options_t& options;
   const int64_t capacity;  // of the scratchpad, bytes
-  const Plan* before;      // to keep what still holds of it; NULL = none
+  const Plan* before;      // its valid parts are kept; NULL = none
   bool minimise;           // keep all that can stay as it was
 
   Arena* arena;

@@ -23,8 +23,8 @@ struct PlanRequest {
   // result is never worse. It is checked like any plan before it is used.
   const Plan* resume = nullptr;
   uint64_t resume_bytes = 0;  // size of its serialised form
-  // A plan of a similar graph, machine or budget: what still holds of it is kept, the
-  // rest is planned again. NULL = plan from scratch.
+  // A plan of a similar graph, machine or budget: its valid parts are kept, the rest is
+  // planned again. NULL = plan from scratch.
   const Plan* before = nullptr;
   bool minimise_changes =
       false;  // with `before`: prefer a similar plan to a cheaper one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the declared cycles and the energy of a plan's tiles come from: the caller's
-// table, the caller's callback, the mapper; the first that knows.
+// table, else the caller's callback, else the mapper.
 //
 // Input    graph, hardware, lowering, the options that name table and callback
 // Output   a TileCoster; status() after scheduling
@@ -34,7 +34,7 @@ class TileCosts {
   Status Init(Diagnostic* diagnostic);
   TileCoster coster() { return TileCoster{this, CostOf}; }
   Status status(Diagnostic* diagnostic) const;
-  // No cost takes longer than some arithmetic.
+  // True when a cost needs neither a callback nor a search.
   bool quick() const {
     return options_.tile_cost == nullptr && index_.size() == 0 && !mapper_.searches();
   }
@@ -43,7 +43,7 @@ class TileCosts {
   static bool CostOf(void* user, uint32_t layer, const int32_t extent[4],
                      int32_t channels, TileCost* out);
 
-  // What the caller says of a tile; cycles 0 = nothing. Failures are kept.
+  // The caller's cost of a tile; cycles 0 = none given. Remembers failures.
   TileCost AskCaller(const sluice_tile_row_t& tile);
   Status GrowIndex();
   size_t SlotOf(const sluice_tile_row_t& tile) const;
@@ -54,7 +54,7 @@ class TileCosts {
   const Lowering& lowering_;
   const sluice_schedule_options_t& options_;
   Arena* arena_;
-  Vector<sluice_tile_row_t> known_;  // by the caller; cycles 0 = not
+  Vector<sluice_tile_row_t> known_;  // costs given by the caller; cycles 0 = none given
   Span<uint32_t> index_;             // open addressing: entry + 1, 0 = free
   TileMapper mapper_;
   Status status_ = Status::kOk;  // the first failure, of this layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A section of a fused plan and the section of an earlier plan that it was.
+// A section of a fused plan and the section of the earlier plan that it comes from.
 //
 // Input    nothing: this is data.
 // Output   nothing.
@@ -12,7 +12,7 @@
 namespace sluice {
 
 struct CarriedCall {
-  const CarriedSchedule& schedule;  // what holds of the earlier plan
+  const CarriedSchedule& schedule;  // valid parts of the earlier plan
   uint32_t section;                 // of the earlier plan
   Span<const uint32_t> local;       // by graph layer: its number in the section's run
   int64_t capacity;                 // of the scratchpad, bytes

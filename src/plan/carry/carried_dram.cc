@@ -7,17 +7,17 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kMostLooks = 1 << 20;  // tiles * transfers, to shorten what is tight
-constexpr int32_t kNearTiles = 16;      // around what is new, at least
+constexpr size_t kMostLooks = 1 << 20;  // most tiles * transfers for Shorten
+constexpr int32_t kNearTiles = 16;      // least number of tiles around the new part
 
-// Compares a section with what it was, position by position.
+// Compares a section with its earlier form, position by position.
 class Matcher {
  public:
   Matcher(const CarriedSchedule& carried, const FusionRun& run, const Positions& before,
           const Positions& now)
       : carried_(carried), run_(run), before_(before), now_(now) {}
 
-  // Positions of whole groups that are alike at the begin, and at the end.
+  // Counts the positions of equal whole groups at the begin and at the end.
   void Match(uint32_t* head, uint32_t* tail) const {
     const size_t n = Min(before_.size(), now_.size());
     size_t h = 0;
@@ -50,7 +50,7 @@ Positions PositionsNow(const FusionResult& result) {
   return {n.order, n.cut, n.tiles};
 }
 
-// False when the notation before is none that a list can be compared with.
+// False when the earlier notation cannot be compared with the list.
 bool FindParts(const CarriedSchedule& carried, const Section& section,
                CarriedParts* parts) {
   const TileList& list = section.result.list;
@@ -79,7 +79,7 @@ bool FindParts(const CarriedSchedule& carried, const Section& section,
                         parts->head_transfers + parts->tail_transfers <= transfers);
 }
 
-// A position of the list, by what it was. Between head and tail as near as there is.
+// Maps an earlier position to one of the list; between head and tail, to the nearest.
 int32_t Moved(const CarriedParts& parts, const TileList& list, int32_t position) {
   if (parts.all || position <= static_cast<int32_t>(parts.head_tiles)) return position;
   const int32_t begin = static_cast<int32_t>(list.tiles - parts.tail_tiles);
@@ -88,15 +88,15 @@ int32_t Moved(const CarriedParts& parts, const TileList& list, int32_t position)
   return position + shift >= begin ? position + shift : Min(position, begin);
 }
 
-// Living durations, and the order of those that had one before.
+// Living durations of all transfers, and the order of the carried ones.
 struct CarriedDram {
   DmaNotation dma;
-  uint32_t carried;     // of dma.order
-  Span<uint8_t> apart;  // by transfer: has its place in the order by its begin
+  uint32_t carried;     // entries of dma.order that are set
+  Span<uint8_t> apart;  // by transfer: ordered by its start time, not as before
 };
 
-// Transfers of head and tail as they were, the others as `listed` has them; false when
-// the plan before says no such thing.
+// Takes transfers of head and tail from the earlier plan, the others from `listed`;
+// false when either lacks them.
 bool CarryDram(const CarriedSchedule& carried, const CarriedParts& parts,
                const TileList& list, const DmaNotation& listed, CarriedDram* out) {
   const PlanSection& s = carried.before->section[parts.section];
@@ -133,15 +133,15 @@ bool CarryDram(const CarriedSchedule& carried, const CarriedParts& parts,
   return true;
 }
 
-// Bytes that must stay free for a while, so that buffers that are new find addresses.
+// Bytes kept free during some tiles, so that new buffers find addresses.
 struct Spare {
   int64_t bytes;
   int32_t begin, end;  // tiles
 };
 
-// Takes from what is on chip before its use, or behind it, until everything fits or there
-// is no more to take; what is used last goes first. bytes: the profile; next: by
-// transfer, of the same stream.
+// Shortens living durations, before a load's use or after a store's tile, until
+// everything fits or none is left to shorten; transfers used last go first. bytes: in
+// use by position; next: scratch, by transfer.
 void Shorten(const TileList& list, int64_t capacity, const Spare& spare,
              Span<const int64_t> bytes, Span<uint32_t> next, CarriedDram* c) {
   DmaNotation* dma = &c->dma;
@@ -172,7 +172,7 @@ void Shorten(const TileList& list, int64_t capacity, const Spare& spare,
   }
 }
 
-// Eighths of the scratchpad, around what is new.
+// Keeps `eighths` of the scratchpad free around the new part.
 Spare SpareOf(const CarriedParts& parts, const TileList& list, int64_t capacity,
               int eighths) {
   const int32_t tiles = static_cast<int32_t>(list.tiles);
@@ -183,7 +183,8 @@ Spare SpareOf(const CarriedParts& parts, const TileList& list, int64_t capacity,
   return {capacity / 8 * eighths, begin - near, end + near};
 }
 
-// What is loaded cannot begin before what it is made of, nor before the tile before.
+// A load starts neither before the store it reads nor before the previous load of its
+// stream.
 void KeepAfterSources(const TileList& list, CarriedDram* c) {
   Span<int32_t> start = c->dma.start;
   for (uint32_t i = 0; i < list.transfers; ++i) {
@@ -198,11 +199,12 @@ void KeepAfterSources(const TileList& list, CarriedDram* c) {
   }
 }
 
-// Puts those apart into the order. scratch, kept, done: as many as transfers; done: 0.
+// Merges the transfers marked `apart` into the order. scratch, kept, done: one entry
+// per transfer; done starts at 0.
 bool MergeDram(const TileList& list, Span<uint32_t> scratch, Span<uint32_t> kept,
                Span<uint8_t> done, CarriedDram* c) {
   DmaNotation* dma = &c->dma;
-  // A store begins behind its tile.
+  // A store starts after its tile.
   const auto key = [&](uint32_t id) {
     return 2 * int64_t{dma->start[id]} + (list.transfer[id].kind == kStore ? 1 : 0);
   };
@@ -219,7 +221,7 @@ bool MergeDram(const TileList& list, Span<uint32_t> scratch, Span<uint32_t> kept
     return key(x) != key(y) ? key(x) < key(y) : x < y;
   });
   uint32_t n = 0;
-  // Behind the tile before, and behind the store it reads.
+  // Puts a transfer after the previous one of its stream and after the store it reads.
   const auto put = [&](uint32_t id) {
     while (done[id] == 0) {
       uint32_t next = id;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // DRAM order and living durations of a section of a carried schedule.
 //
-// The section's leading and trailing fine-grained groups that are as they were, its head
-// and its tail, have the tiles and transfers they had, counted from the section's begin
-// and end. What lies between is new: it has the times of a list schedule and is merged
-// into the order by them. Where all that does not fit, loads begin later.
+// The head and the tail of a section are its leading and trailing fine-grained groups
+// that have not changed. They keep their tiles and transfers, counted from the
+// section's begin and end. Transfers between them are new: a list schedule gives their
+// times and their places in the order. If the result does not fit, loads start later.
 //
-// Input    what holds of the plan before; a section with its list.
+// Input    the valid parts of the earlier plan; a section with its list.
 // Output   a legal DRAM schedule within the scratchpad, or none.
 // Errors   kOutOfMemory.
-// Cost     linear, and n log n of what is new; O(tiles * transfers) where it is tight.
+// Cost     linear, and n log n in new transfers; O(tiles * transfers) if it does not
+//          fit at first.
 #ifndef SLUICE_PLAN_CARRY_CARRIED_DRAM_H_
 #define SLUICE_PLAN_CARRY_CARRIED_DRAM_H_
 
@@ -18,14 +19,14 @@
 
 namespace sluice {
 
-// Of a section as it is now, and as it was.
+// Which parts of a section are as in the earlier plan.
 struct CarriedParts {
   uint32_t section;                         // of the plan before
   uint32_t head, tail;                      // positions of the notation
   uint32_t head_tiles, tail_tiles;          // of the list
   uint32_t head_transfers, tail_transfers;  // likewise
   uint32_t tiles_before;
-  bool all;    // transfer by transfer, tile by tile
+  bool all;    // every tile and transfer is unchanged
   bool tight;  // living durations had to be shortened to fit
 };
 
@@ -51,8 +52,9 @@ struct Positions {
 
 Positions PositionsBefore(const CarriedSchedule& carried, uint32_t section);
 
-// Replaces the DRAM schedule of section->result. listed: of what is new; may be empty
-// where nothing is. eighths: of the scratchpad, spared around what is new.
+// Replaces the DRAM schedule of section->result. listed: schedule of the new transfers;
+// may be empty when there are none. eighths: of the scratchpad, kept free around the
+// new part.
 Status AdoptDram(const CarriedCall& call, const DmaNotation& listed, int eighths,
                  Section* section, CarriedParts* parts, bool* adopted);
 

@@ -7,10 +7,10 @@
 namespace sluice {
 namespace {
 
-// Pairs of a new buffer and any other: more are left to the quick orders of placement.
+// Most pairs of a new buffer and any other; beyond, greedy placement takes over.
 constexpr size_t kMostPairs = 1 << 20;
 
-// Where the buffers of a section begin that have parts.
+// How many buffers a section has, now and before: loads first, then tiles.
 struct BufferCounts {
   uint32_t loads, all;  // now
   uint32_t head_loads, tail_loads;
@@ -43,7 +43,7 @@ void CountBuffers(const CarriedParts& parts, const Section& section,
   }
 }
 
-// The same of the plan before; false when it cannot be.
+// The same for the earlier plan; false when its counts contradict the head and tail.
 bool CountBefore(const CarriedCall& call, const CarriedParts& parts,
                  const Section& section, Span<const uint32_t> made, BufferCounts* c) {
   const CarriedSchedule& carried = call.schedule;
@@ -60,7 +60,7 @@ bool CountBefore(const CarriedCall& call, const CarriedParts& parts,
     return c->all_before == c->all;
   }
   const Positions before = PositionsBefore(carried, parts.section);
-  // Where as many transfers lie between, as many loads do.
+  // With equally many transfers between head and tail there are equally many loads.
   if (carried.before->section[parts.section].transfers ==
       section.result.list.transfers) {
     c->loads_before = c->loads;
@@ -80,7 +80,7 @@ bool CountBefore(const CarriedCall& call, const CarriedParts& parts,
   return loads >= int64_t{c->head_loads} + c->tail_loads;
 }
 
-// The number a buffer had, or kNone.
+// The buffer's number in the earlier plan, or kNone.
 uint32_t BufferBefore(const BufferCounts& c, uint32_t b) {
   if (b < c.loads) {
     if (b < c.head_loads) return b;
@@ -98,13 +98,13 @@ bool Meets(const CarriedParts& parts, const Section& section, const LiveRange& r
 
 // Which buffers keep the address they had.
 enum Keep : int {
-  kAllBuffers,   // every one has one
+  kAllBuffers,   // all keep theirs
   kHeadAndTail,  // those of head and tail
-  kApart,        // of those, what is never on chip together with tiles in between
+  kApart,        // of these, buffers never on chip with tiles in between
   kKeeps,
 };
 
-// Fixes what keeps its address; returns how many buffers do not.
+// Fixes the buffers that keep their address; returns how many are free.
 size_t FixOffsets(const CarriedCall& call, const CarriedParts& parts,
                   const Section& section, const BufferCounts& counts, Keep keep,
                   Span<LiveRange> ranges) {
@@ -148,13 +148,13 @@ Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
        ++keep) {
     const size_t free =
         FixOffsets(call, parts, *section, counts, static_cast<Keep>(keep), ranges);
-    // Many are as well off with the quick orders.
+    // With many free buffers, greedy placement does as well.
     if (keep != kAllBuffers && free > Min(n / 2, kMostPairs / n)) break;
     if (keep == kAllBuffers && free != 0) continue;
     Diagnostic ignored = {};
     const Status status =
         PlaceAround(ranges, call.capacity, arena, section->offsets, held, &ignored);
-    if (status == Status::kBadInput) continue;  // what is fixed overlaps
+    if (status == Status::kBadInput) continue;  // fixed buffers overlap
     SLUICE_TRY(status);
     *crowded = !*held;
   }

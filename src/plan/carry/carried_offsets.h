@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of a section of a carried schedule: those before where they hold, free ones
-// for what is new.
+// Addresses of a section of a carried schedule: earlier ones where they are legal, free
+// ones for new buffers.
 //
-// Input    what holds of the plan before; a section with its list and its buffers; its
-//          head and tail, which are as they were.
+// Input    the valid parts of the earlier plan; a section with its list and its
+//          buffers; its unchanged head and tail.
 // Output   section->offsets, or none.
 // Errors   kOutOfMemory, kStopped.
 // Cost     O(n log n) in buffers; for new ones, O(their number * n).
@@ -16,8 +16,8 @@
 
 namespace sluice {
 
-// *held: section->offsets are set. *crowded: they are not, because what is new finds no
-// room between what stays.
+// *held: section->offsets are set. *crowded: they are not, because new buffers find no
+// room between those that stay.
 Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
                     Section* section, bool* held, bool* crowded);
 

@@ -9,10 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr int kMostEighths = 3;  // of the scratchpad, spared for what is new
-// A latency above another one counts as no slower within 1 / kAllowance of it, as much
-// slower above 1 / kMuchSlower of it; 1 / kSearched where the slower one was searched for
-// and the faster one is only that of a list.
+constexpr int kMostEighths = 3;  // of the scratchpad, kept free for new buffers
+// A latency counts as equal up to 1 / kAllowance above another, and as much slower from
+// 1 / kMuchSlower above it on; from 1 / kSearched if the slower schedule comes from a
+// search and the faster one only from a list.
 constexpr int64_t kAllowance = 50, kMuchSlower = 20, kSearched = 10;
 
 }  // namespace
@@ -70,7 +70,8 @@ Status AdoptTimes(const CarriedCall& call, Budget* budget, Section* section) {
   bool adopted = false;
   bool held = false;
   CarriedParts parts;
-  // What is near the new may be loaded later, so that there is room; not much later.
+  // Loads near the new part may start later to make room, as long as latency hardly
+  // grows.
   int64_t first = 0;
   bool crowded = true;
   for (int eighths = 0; eighths <= kMostEighths && crowded; ++eighths) {
@@ -96,8 +97,9 @@ Status AdoptTimes(const CarriedCall& call, Budget* budget, Section* section) {
   const Section kept = *section;
   r->dma = listed;
   r->score.latency_cycles = listed_cycles;
-  // Much slower than it could be: worth the longer way to addresses. But a list knows
-  // nothing of addresses; what was searched for on this machine need not be near it.
+  // If the carried schedule is much slower than the list, placing the list is worth
+  // more time. A list ignores addresses, so a schedule searched on this machine may be
+  // further from it.
   const bool searched =
       carried.same_machine && carried.touched <= kFewLayers && !parts.tight;
   const int64_t slow =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far two plans differ, for those who patch a stream that a device has.
+// How far two plans differ, for a caller who patches the stream on a device.
 //
 // Input    the plan before (its structure checked, no more) and the one after.
 // Output   what has changed, counted.
-// Errors   none; what cannot be read of the one before counts as changed.
+// Errors   none; unreadable parts of the earlier plan count as changed.
 // Cost     linear in the streams.
 #ifndef SLUICE_PLAN_CARRY_COMPARE_STREAMS_H_
 #define SLUICE_PLAN_CARRY_COMPARE_STREAMS_H_

@@ -5,7 +5,7 @@
 //          transfers of its own and no graph
 // Output   the evaluation, in the caller's arrays as far as they reach
 // Errors   kRejected with rule, layer and tile when the schedule is not legal (the
-//          evaluation then says so too); kBadArgument, kUnsupported as
+//          evaluation then has the fault too); kBadArgument, kUnsupported as
 //          notation_problem.h
 // Cost     one mapping per distinct tile, then ResolveNotation (model/evaluate.h)
 // Source   SoMa's evaluator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sentence for what is wrong with a schedule, with layer and tile.
+// Says in one sentence what is wrong with a schedule, with layer and tile.
 //
 // Input    an evaluation whose fault is not SLUICE_SCHEDULE_LEGAL
 // Output   the diagnostic: rule, layer, bytes, message

@@ -20,7 +20,7 @@ Status CheckLayer(NotationProblem* p, Span<const uint32_t> run, uint32_t l) {
   }
   if (!MayFuse(p->graph, p->hardware, p->lowering, l, p->capacity)) {
     return BadLayer(p, l,
-                    "it does not compute, or on state, or its weights are too large "
+                    "it does not compute, uses a state, or its weights are too large "
                     "for this scratchpad");
   }
   if (ReadsAlias(p->graph, p->lowering, run, l)) {
@@ -80,8 +80,8 @@ uint32_t RootOf(const NotationProblem* p, uint32_t tensor) {
   return tensor;
 }
 
-// The source by which the problem knows an input of a layer: the input reads `tensor`
-// of the graph or a view of it.
+// The problem's source for an input of a layer that reads graph tensor `tensor` or a
+// view of it.
 uint32_t SourceOf(const NotationProblem* p, uint32_t layer, uint32_t tensor) {
   if (tensor >= p->graph.tensors.size()) return kNone;
   const FusionLayer& l = p->run.problem.layers[layer];
@@ -93,7 +93,7 @@ uint32_t SourceOf(const NotationProblem* p, uint32_t layer, uint32_t tensor) {
   return kNone;
 }
 
-// The notation with the layer and source numbers of the problem.
+// Copies the notation with the layer and source numbers of the problem.
 Status Translate(NotationProblem* p) {
   Span<uint32_t> order;
   Span<sluice_dram_tensor_t> dram;

@@ -29,7 +29,7 @@ struct BucketRange {
                                // 0 = 10
 };
 
-// Plans `value`; `at` is the place of its bucket among those that are already there.
+// Plans `value`; `at` is the place of its bucket among the existing ones.
 struct BucketPlanner {
   void* user;
   Status (*plan)(void* user, int64_t value, uint32_t at, double* cost);

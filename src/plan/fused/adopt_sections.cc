@@ -9,12 +9,12 @@
 namespace sluice {
 namespace {
 
-// Number of the section in the plan before.
+// The section's number in the earlier plan.
 uint32_t CarriedOf(const SectionedPlan& plan, const Section& section) {
   return plan.call.carried->layer[plan.order[section.first]].section;
 }
 
-// plan->carried_order: like the order, but each section by the ranks carried over.
+// Fills plan->carried_order: plan->order with each section sorted by the carried ranks.
 Status SortCarried(SectionedPlan* plan) {
   const FusedCall& call = plan->call;
   Span<uint32_t> place, next;  // by layer: section; by section: next free place
@@ -39,8 +39,7 @@ CarriedCall CarriedCallOf(const SectionedPlan& plan, const Section& section) {
           plan.call.scratchpad_bytes, plan.arena};
 }
 
-// A section that nothing has changed about, on the same machine: as it was, without
-// a look at anything else.
+// Takes over an unchanged section on the same machine as it was, without a search.
 Status TakeOver(SectionedPlan* plan, Section* section, bool* held) {
   FusionSearch search = SearchOf(*plan, *section, 0);
   const CarriedCall carried = CarriedCallOf(*plan, *section);

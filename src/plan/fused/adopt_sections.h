@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of an earlier schedule, as they are now.
+// Takes over the sections of an earlier schedule.
 //
 // Input    a plan whose call carries an earlier schedule.
-// Output   sections decided as they were, as far as that holds; what was touched is
-//          reworked, and what does not hold any more is decided anew.
+// Output   sections decided: unchanged ones as before, touched ones reworked, and those
+//          that are no longer legal decided again from the start.
 // Errors   kOutOfMemory; kStopped when the budget ended before all had a decision.
 // Cost     linear where nothing has changed; else a rework, or a new search, of the
 //          sections that were touched.
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// any: one is fused.
+// *any: some section is fused.
 Status AdoptSections(SectionedPlan* plan, bool* any);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting the layers of a graph into sections.
+// Cuts the layers of a graph into sections.
 //
 // Input    the call of a plan; an earlier schedule, whose sections stay apart.
 // Output   plan->order and plan->sections. A section is a run of layers that may fuse,
@@ -18,7 +18,7 @@ Status CutIntoSections(SectionedPlan* plan);
 // Cuts long sections where they repeat themselves.
 Status CutRepetitions(SectionedPlan* plan);
 
-// Cuts section i in two halves; those behind move up by one.
+// Cuts section i in two halves; later sections move up by one.
 void SplitSection(SectionedPlan* plan, uint32_t i);
 
 }  // namespace sluice

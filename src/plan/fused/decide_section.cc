@@ -18,12 +18,13 @@ constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limi
 // its many buffers rarely fit without gaps, and finding that out takes time.
 constexpr uint64_t kManyLayers = 64;
 constexpr int64_t kGaps = 16;
-// Carried over: evaluations where few layers were touched; by layer where many were.
+// To rework a carried section: evaluations in all if few layers were touched,
+// evaluations per layer if many were.
 constexpr uint64_t kReworkEvaluations = 64, kReworkOfLayer = 2;
-// Sections that far before are looked at for an equal one.
+// How many sections back an equal section is looked for.
 constexpr uint32_t kTwinDistance = 4;
 
-// Of the iterations asked for.
+// The section's share of the iterations that the options allow.
 uint64_t Share(const SectionedPlan& plan, const Section& section) {
   return Max<uint64_t>(
       1, plan.call.options.max_iterations / plan.order.size() * LayersOf(section));
@@ -43,7 +44,7 @@ Status Decide(SectionedPlan* plan, Section* section) {
   SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
   section->run.coster = call.coster;
   Arena work(plan->arena->memory());
-  // The published searches count their own rounds, or as many as are asked for.
+  // The published searches choose their own rounds unless the options give a number.
   const bool once = IsPublished(call);
   const uint64_t rounds =
       once && call.options.max_iterations != 0 ? Share(*plan, *section) : 0;
@@ -55,7 +56,7 @@ Status Decide(SectionedPlan* plan, Section* section) {
   search.quick = timed;
   SLUICE_TRY(SolveSection(*plan, search, &part, &work, section));
   JoinPart(plan, part);
-  // What cannot be placed soon is better tried in halves.
+  // A section that cannot be placed soon is better tried in halves.
   part = timed ? plan->budget->Part(kPercentForPlacing) : *plan->budget;
   const Status placed = PlaceOrTighten(section, call.scratchpad_bytes, &part, &work);
   JoinPart(plan, part);
@@ -79,7 +80,7 @@ Status ChooseSections(SectionedPlan* plan, bool* any) {
     Section* section = &plan->sections[i];
     if (MayFuse(call.graph, call.hardware, call.lowering, plan->order[section->first],
                 call.scratchpad_bytes)) {
-      // What does not pay as a whole, or does not fit the memory, may in parts.
+      // A section that does not pay, or needs too much memory, may do so in halves.
       (void)TrySection(plan, section);
       *any = *any || section->fused;
       if (!section->fused && LayersOf(*section) > 1) {

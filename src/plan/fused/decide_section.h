@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and how a section is fused: searched, placed, measured against its layers one
-// by one.
+// Decides whether and how a section is fused: search, place, compare with its layers
+// one by one.
 //
 // Input    a plan in the making, a section of it.
 // Output   section->fused, and then its result, buffers and offsets in plan->arena.
@@ -16,7 +16,7 @@
 namespace sluice {
 
 // Decides all sections, one after the other; those that do not pay as a whole are tried
-// in halves. any: one is fused.
+// in halves. *any: some section is fused.
 Status ChooseSections(SectionedPlan* plan, bool* any);
 
 // Decides one; on failure it is layer by layer.
@@ -42,10 +42,10 @@ int64_t BufferOf(const SectionedPlan& plan, const Section& section);
 Status SolveSection(const SectionedPlan& plan, const FusionSearch& search,
                     Budget* budget, Arena* work, Section* section);
 
-// What was found outlasts the memory it was found in.
+// Copies the result into plan->arena, out of the search's memory.
 Status KeepSection(SectionedPlan* plan, Section* section);
 
-// A part of the search's time was used.
+// Charges what `part` has used to the plan's budget.
 void JoinPart(SectionedPlan* plan, const Budget& part);
 
 }  // namespace sluice

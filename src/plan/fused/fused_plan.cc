@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Puts what was constructed into the caller's hands, where that takes little of the time
-// that is left or there is no plan yet.
+// Offers the constructed plan to the caller if that takes little of the time left or if
+// there is no plan yet.
 Status OfferConstructed(SectionedPlan* plan) {
   const FusedCall& call = plan->call;
   if (call.constructed.offer == nullptr ||

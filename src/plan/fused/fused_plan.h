@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole program in which runs of layers are fused: choose, place, retry, write.
 //
-// The graph is cut into sections: runs of layers that may fuse. What lies between them,
-// and sections that fusing does not make cheaper, stays layer by layer. Every section is
-// constructed, placed and measured first. What is left of the budget is then spent on
-// annealing them; the result replaces what was constructed only when the whole plan gets
-// cheaper.
+// The graph is cut into sections: runs of layers that may fuse. Layers between them,
+// and sections that fusing does not make cheaper, run one by one. Every section is
+// constructed, placed and measured first. The rest of the budget goes into annealing
+// them; the result replaces the constructed plan only when the whole plan gets cheaper.
 //
 // Input    graph, hardware, lowering, scratchpad bytes, options, tile costs; energy and
 //          cycles of the whole graph layer by layer, as the scale of both.
@@ -34,7 +33,7 @@ struct FusedPlan {
   bool fused = false;
 };
 
-// Where a plan goes that is whole before the search is over. The receiver may use up the
+// Receives a complete plan before the search is over. The receiver may consume the
 // candidate, whose program is written, and scratch.
 struct PlanSink {
   void* user;
@@ -50,13 +49,13 @@ struct FusedCall {
   const sluice_schedule_options_t& options;
   const sluice_report_t& baseline;  // the scale of energy and cycles
   const TileCoster& coster;
-  // Of the layers that do something, each by itself; empty = not known.
+  // Costs of the layers that are no views, each by itself; empty = not known.
   Span<const BlockCost> alone;
   uint64_t step_ns;      // to write and judge a step, when there is a deadline
   bool in_hand;          // there is a plan already
   PlanSink constructed;  // offer may be NULL
-  // What still holds of an earlier schedule: its fused sections stay, what was touched
-  // is reworked. NULL = none.
+  // The valid parts of an earlier schedule: fused sections stay, touched ones are
+  // reworked. NULL = none.
   const CarriedSchedule* carried = nullptr;
   TilingMemo* tilings = nullptr;  // layer by layer, of this graph, chip and size
 };
@@ -67,7 +66,7 @@ struct FusedOutput {
   FusedPlan* plan;
 };
 
-// The budget ends early enough for what follows: ScheduleFused keeps track of that.
+// ScheduleFused ends the budget early enough to write and judge the plan.
 Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* scratch,
                      const FusedOutput& out, Diagnostic* diagnostic);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fusion problem from start to finish by one of the named solvers: both stages and
-// the buffer shared between them.
+// Solves a fusion problem with one of the named solvers: both stages, and how they
+// share the buffer.
 //
 //   FUSION  constructed scheme; with rounds or a deadline also annealing of the scheme,
 //           then of DRAM order and durations. Never worse than constructed.
@@ -28,8 +28,8 @@ struct FusionSearch {
   uint32_t solver = SLUICE_SOLVER_FUSION;
   Objective objective;
   uint64_t seed = 0;
-  // Of both stages. FUSION: 0 = construction only, UINT64_MAX = until the budget ends.
-  // Published: 0 = as published.
+  // Annealing rounds of both stages. FUSION: 0 = construction only, UINT64_MAX = until
+  // the budget ends. Published: 0 = as published.
   uint64_t rounds = 0;
   const GroupNotation* start = nullptr;  // FUSION: as FusionOptions
   Span<const uint8_t> touched;

@@ -10,22 +10,24 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kStartBytes =
-    uint64_t{256} * 1024;  // of a parallel start, beyond its search
+    uint64_t{256} * 1024;  // of a parallel start, besides its search
 
-// Whether there is work beyond taking over what a twin got.
+// True when the section is annealed itself, not copied from an equal one.
 bool IsSearched(const SectionedPlan& plan, uint32_t i) {
   const Section& section = plan.sections[i];
   return section.fused && RoundsOf(plan, section) != 0 && TwinOf(plan, i) == plan.count;
 }
 
-// From what was constructed; kept when it costs less than `limit`.
+// Anneals from the constructed scheme; keeps the result when it costs less than
+// `limit`.
 Status Anneal(SectionedPlan* plan, uint32_t percent, double limit, Section* section) {
   const sluice_schedule_options_t& options = plan->call.options;
   Arena work(plan->arena->memory());
   ParallelStarts starts(plan->arena->memory());
   FusionSearch search = SearchOf(*plan, *section, RoundsOf(*plan, *section));
   const GroupNotation start = section->result.notation;
-  // Repeated blocks are better constructed again: annealed short, then stamped.
+  // Repeated blocks start from a new construction: one short network is annealed and
+  // its blocks are copied.
   if (section->result.repeats.runs == 0) {
     search.start = &start;
     search.touched = Span<uint8_t>();
@@ -38,7 +40,7 @@ Status Anneal(SectionedPlan* plan, uint32_t percent, double limit, Section* sect
     status = starts.Run(section->run, options, search,
                         2 * section->work_bytes + kStartBytes, &part, &section->result);
   }
-  // Without room for several starts, one.
+  // Without memory for several starts, run one.
   if (status == Status::kOutOfMemory) {
     status = SolveSection(*plan, search, &part, &work, section);
   }
@@ -49,7 +51,7 @@ Status Anneal(SectionedPlan* plan, uint32_t percent, double limit, Section* sect
   return section->cost < limit ? KeepSection(plan, section) : Status::kOk;
 }
 
-// Anneals a section that is fused already; *better when that has brought something.
+// Anneals a section that is fused already; *better: the section got cheaper.
 Status Improve(SectionedPlan* plan, Section* section, uint32_t percent, bool* better) {
   if (TakeTwin(plan, section)) return Status::kOk;
   const Arena::Mark mark = plan->arena->mark();
@@ -105,7 +107,7 @@ bool ImproveSections(SectionedPlan* plan) {
     if (Improve(plan, section, percent, &better) == Status::kOutOfMemory) break;
     layers -= own;
   }
-  // What was offered stays where this turns out to be no better.
+  // The caller already holds the offered plan: report only a better one.
   if (plan->offered) return better;
   if (better) KeepCheaper(plan, chosen);
   return true;

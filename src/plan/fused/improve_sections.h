@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rest of the budget, spent on annealing the sections that are fused.
+// Spends the rest of the budget on annealing the fused sections.
 //
 // Input    a plan whose sections are all decided.
-// Output   better sections. What was chosen stays unless the whole plan gets better.
-//          False: there is no plan that was not offered already.
+// Output   better sections. The sections stay as they were unless the whole plan gets
+//          better. False: the offered plan has not become better.
 // Errors   none: a section that cannot be improved stays as it is.
 // Cost     until the budget ends.
 #ifndef SLUICE_PLAN_FUSED_IMPROVE_SECTIONS_H_

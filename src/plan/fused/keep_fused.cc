@@ -4,7 +4,7 @@
 namespace sluice {
 namespace {
 
-// The first n elements, elsewhere.
+// Copies the first n elements.
 template <typename T>
 Status Move(Arena* arena, size_t n, Span<T>* span) {
   Span<T> copy;

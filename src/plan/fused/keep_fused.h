@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left of a fusion search when its memory is given back.
+// Copies the result of a fusion search, so that the search's memory can be freed.
 //
 // Input    a result with its buffers and their offsets, wherever they live.
-// Output   the same in `arena`, no longer than they are used; without the scheme, so that
-//          nothing can be tightened any more.
+// Output   the same in `arena`, cut to the used lengths; without the scheme, so that
+//          Tighten is no longer possible.
 // Errors   kOutOfMemory.
 // Cost     linear.
 #ifndef SLUICE_PLAN_FUSED_KEEP_FUSED_H_

@@ -30,7 +30,7 @@ double CostOf(const FusedCall& call, double energy_pj, int64_t cycles) {
              static_cast<double>(call.baseline.latency_cycles);
 }
 
-// What a program costs by itself.
+// Costs a program by itself.
 Status Measure(const SectionedPlan& plan, const Program& program, double* cost) {
   sluice_report_t report = {};
   SLUICE_TRY(Report(plan, program, &report));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sections cost: written as a program and timed.
+// Measures what sections cost: writes them as programs and times these.
 //
 // Input    a plan in the making; a section of it with buffers and offsets.
-// Output   energy and cycles as one number, in shares of the whole graph layer by layer;
-//          of the whole plan, the objective.
+// Output   of a section, energy and cycles as one number, relative to the whole graph
+//          layer by layer; of the whole plan, the objective.
 // Errors   kOutOfMemory, kStopped.
 // Cost     linear in steps.
 #ifndef SLUICE_PLAN_FUSED_MEASURE_SECTION_H_
@@ -16,7 +16,7 @@ namespace sluice {
 // Sets section->cost.
 Status MeasureFused(SectionedPlan* plan, Section* section);
 
-// Of the section's layers one by one.
+// The cost of the section's layers one by one.
 Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* cost);
 
 // The objective of the plan as it stands.

@@ -41,7 +41,7 @@ struct ParallelStarts::Start {
   TileCosts costs;
   FusionSearch search;
   Budget budget;
-  Budget clock;  // of the memory: ends only when the call must
+  Budget clock;  // of the memory: ends only with the call's own limits
   FusionResult result;
   Status status = Status::kStopped;
 };
@@ -73,7 +73,7 @@ Status ParallelStarts::Run(const FusionRun& run,
     if (at == nullptr || block == nullptr) return Status::kOutOfMemory;
     start_[i] = new (at) Start(run, options, search, budget->Alone());
     if (!start_[i]->heap.Init(block, bytes)) return Status::kOutOfMemory;
-    // Far apart, so that no start repeats another's with the next seed.
+    // Far apart, so that no start equals one of a call with the next seed.
     start_[i]->search.seed = search.seed + (uint64_t{i} << 32);
     if (arena_.memory()->clock() != nullptr) {
       start_[i]->clock = arena_.memory()->clock()->Alone();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same fusion problem annealed from several seeds, on the caller's threads.
 //
-// Each start has memory, clock and tile costs of its own, all set up before; what they
-// share they only read. The best by cost wins, of equals the first: which threads ran
-// what is of no account.
+// Each start has memory, clock and tile costs of its own, all set up before; shared
+// data are only read. The cheapest result wins, of equals the first, so the result does
+// not depend on the threads.
 //
 // Input    the run, what to search for, the budget of each start; bytes of memory each.
 // Output   the result of the best; it lives until the object does.

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kPlacementTries = 16;
 constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leave free
-constexpr double kCarriedMost = 1.125;  // of the cost, to tighten what is carried over
-constexpr uint64_t kPlacementNodes = 2000;  // of exact search, where orders fail
+constexpr double kCarriedMost = 1.125;  // cost growth that tightening may bring
+constexpr uint64_t kPlacementNodes = 2000;  // of exact search, after greedy
 constexpr size_t kExactBuffers = 2000;
 
 Status PlaceQuickly(const Section& section, int64_t capacity, bool swaps,
@@ -24,7 +24,7 @@ Status PlaceQuickly(const Section& section, int64_t capacity, bool swaps,
   return PlaceOffsets(set, capacity, options, Workspace{budget, arena, &ignored}, plan);
 }
 
-// tried: by the quick orders, or nullptr.
+// tried: greedy placement done before, or nullptr.
 Status Place(const Section& section, int64_t capacity, const QuickPlacement* tried,
              Budget* budget, Arena* arena, OffsetPlan* plan) {
   const PhaseScope phase(arena->memory(), SLUICE_PHASE_PLACE);
@@ -56,8 +56,8 @@ Status Place(const Section& section, int64_t capacity, const QuickPlacement* tri
   return again;
 }
 
-// Where buffers stick out of the scratchpad, more of it must stay free: living
-// durations become shorter there, and where that is not enough, tiles smaller.
+// Layers whose buffers end above the capacity must leave more of it free: Tighten then
+// shortens living durations there, or makes tiles smaller.
 void Reserve(Section* section, int64_t capacity, bool hurry,
              Span<const int64_t> offsets) {
   const TileList& list = section->result.list;
@@ -86,7 +86,7 @@ void Reserve(Section* section, int64_t capacity, bool hurry,
 
 Status PlaceOrTighten(Section* section, int64_t capacity, Budget* budget, Arena* arena,
                       const QuickPlacement* tried) {
-  // What was carried over and has to be tightened a lot is better begun anew.
+  // A carried scheme that has to be tightened a lot is worse than a new search.
   const double most = section->start.order.empty()
                           ? kAnnealRejected
                           : kCarriedMost * section->result.score.cost;

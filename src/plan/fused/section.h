@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of layers of a fused plan and how it is done.
+// A run of layers of a fused plan and how they run.
 //
 // Input    nothing: this is data, filled by cut_sections.h, decide_section.h and
-//          carry/adopt_section.h.
+//          carry/carried_section.h.
 // Output   nothing.
 // Errors   none.
 #ifndef SLUICE_PLAN_FUSED_SECTION_H_
@@ -19,7 +19,7 @@ struct Section {
   bool repeats;         // a repeated block: worth a longer search
   double cost;          // when fused, by itself; in shares of the whole plan
   uint32_t decision;    // equal for sections that share one result
-  uint64_t work_bytes;  // that finding the result took
+  uint64_t work_bytes;  // memory that the search used
   FusionRun run;
   FusionResult result;
   FusedBuffers buffers;

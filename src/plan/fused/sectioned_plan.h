@@ -19,16 +19,17 @@ struct SectionedPlan {
   Budget* budget;  // of the search
   Arena* arena;    // of everything here
 
-  Span<uint32_t> order = {};    // layers that do something, in graph order
+  Span<uint32_t> order = {};    // layers that are no views, in graph order
   Span<Section> sections = {};  // room for as many as there are layers
   uint32_t count = 0;           // of sections; they cover `order`
-  uint32_t decisions = 0;       // different results among them
+  uint32_t decisions = 0;       // how many different results they have
 
-  // When an earlier schedule is carried over: as `order`, but within each section by
-  // the ranks that were carried; by graph layer, its number in the run of its section.
+  // Only when an earlier schedule is carried over. carried_order: `order` with each
+  // section sorted by carried ranks. local: by graph layer, its number in its section's
+  // run.
   Span<uint32_t> carried_order = {}, local = {};
 
-  FinishTime finish = {};                        // what must follow the search
+  FinishTime finish = {};                        // time to keep for writing and judging
   bool offered = false;                          // the constructed plan was offered
   uint64_t measured_ns = 0, measured_steps = 0;  // by MeasureFused
 
@@ -38,14 +39,15 @@ struct SectionedPlan {
   Span<const Section> all() const { return sections.Slice(0, count); }
 };
 
-// True for the published searches, which count their own rounds and improve nothing
+// True for the published searches, which choose their own rounds and are not improved
 // later.
 inline bool IsPublished(const FusedCall& call) {
   return call.options.solver == SLUICE_SOLVER_COCCO ||
          call.options.solver == SLUICE_SOLVER_SOMA;
 }
 
-// What is not fused. lowering: the call's, or with other places in DRAM.
+// For layers that are not fused. lowering: the call's, or one with other places in
+// DRAM.
 inline LayerCall PlainLayers(const FusedCall& call, const Lowering& lowering,
                              Budget* budget) {
   return {call.graph,  call.hardware, lowering,    call.scratchpad_bytes,

@@ -19,7 +19,7 @@ uint32_t LikeOf(Span<const Section> sections, uint32_t i) {
   return kNone;
 }
 
-// Views do nothing; they stand at the time of what was written before them.
+// A view has no steps: its time is that of its latest producer.
 void FillViewTimes(const Graph& graph, const Lowering& lowering, Span<uint32_t> when) {
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] == 0) continue;
@@ -79,7 +79,7 @@ Status WriteSections(const SectionedPlan& plan, const FusedOutput& out,
   *lowering = call.lowering;
   SLUICE_TRY(out.arena->Allocate(call.graph.tensors.size(), &lowering->places));
   SLUICE_TRY(PlaceTensors(plan, out.plan, diagnostic));
-  Budget unlimited;  // linear work; what was decided is written to the end
+  Budget unlimited;  // the work is linear: decided sections are always written
   for (const Section& s : plan.all()) {
     if (s.fused) {
       SLUICE_TRY(AppendFused(s.run, *lowering,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decided sections as a program and as a notation.
+// Writes decided sections as a program and as a notation.
 //
 // Input    a plan whose sections are all decided.
 // Output   program, lowering and number of groups of the plan; or its notation. Arrays

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kStage[] = "mapping";
 
-// One choice of memories.
+// One call for one choice of memories.
 struct MapCall {
   const GemmShape& shape;
   const GemmMachine& machine;
@@ -48,7 +48,7 @@ void Describe(const GemmMapping& mapping, const GemmCost& cost,
   out->energy_pj_per_mac = cost.energy_pj_per_mac;
 }
 
-// The problem and the mapping in the checker's words; it shares none with the solver.
+// The problem and the mapping in the checker's types; it shares none with the solver.
 ClaimedGemm ClaimOf(const MapCall& call, const GemmExactOptions& exact,
                     const GemmSolution& solution) {
   const GemmMachine& m = call.machine;
@@ -204,7 +204,7 @@ Status MapFactors(const MapCall& call, sluice_gemm_mapping_t* out) {
   GemmMapping mapping = MappingOf(call.machine, solution);
   const GemmForm form =
       call.options.paper_form != 0 ? GemmForm::kPaper : GemmForm::kReuse;
-  // The order of the outer loops is not part of the formulation: the cheapest.
+  // The formulation leaves the order of the outer loops open: take the cheapest.
   GemmCost best = {};
   GemmOrder order = {};
   for (int axis = 0; axis < kGemmAxes; ++axis) {

@@ -43,7 +43,7 @@ MapConstraints ConstraintsOf(const sluice_map_options_t& options) {
   return constraints;
 }
 
-// As plans declare it, unless something else is asked for.
+// True when the options ask for the mapping that plans use.
 bool IsDeclared(const sluice_map_options_t& options) {
   bool plain = options.tile_only != 0 && options.solver == SLUICE_MAP_KAPLA &&
                options.energy_exponent == 0 && options.delay_exponent == 0 &&
@@ -143,7 +143,7 @@ Status DescribeNest(const LayerMaps& maps, const MappingProblem& problem,
   return Status::kOk;
 }
 
-// A core array's answer, parts of the energy by what they are spent in.
+// Maps on a core array, with the energy split by component.
 Status MapOnCores(const LayerMaps& maps, const MappingProblem& problem,
                   sluice_layer_mapping_t* out) {
   CoreCost cost = {};
@@ -235,7 +235,7 @@ bool SameLoops(const MappingProblem& problem, const sluice_layer_mapping_t& b) {
   return same;
 }
 
-// The answer of an equal layer before, or a new one.
+// Copies the answer of an earlier equal layer, or maps the layer.
 Status MapAgain(const LayerMaps& maps, uint32_t layer, uint32_t index,
                 Span<sluice_layer_mapping_t> done, sluice_layer_mapping_t* out) {
   MappingProblem problem;

@@ -5,8 +5,8 @@ namespace sluice {
 
 namespace {
 
-// The layer behind which a layer that does not lead stands: the last of its producers,
-// if that feeds nothing else.
+// The layer that a layer which does not lead follows: the last of its producers, if
+// that feeds nothing else.
 uint32_t LeaderOf(Span<const UnorderedLayer> network, Span<const uint32_t> readers,
                   uint32_t i) {
   const UnorderedLayer& layer = network[i];

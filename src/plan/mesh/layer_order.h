@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which segments want the layers of a network.
 //
-// Depth first from the inputs; a layer that does not lead (a pool, a sum) stands behind
-// the last of its producers, if that feeds nothing else.
+// Depth first from the inputs; a layer that does not lead (a pool, a sum) follows the
+// last of its producers, if that feeds nothing else.
 //
 // Input    layers in any topological order, with their producers
 // Output   SegmentLayers in the new order
 // Errors   kOutOfMemory
 // Cost     O(layers x inputs)
-// Source   reference kapla.md 2c, 1
+// Source   KAPLA's published program
 #ifndef SLUICE_PLAN_MESH_LAYER_ORDER_H_
 #define SLUICE_PLAN_MESH_LAYER_ORDER_H_
 
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// A layer before it has its place in the order.
+// A layer that has no place in the order yet.
 struct UnorderedLayer {
   MappingProblem problem;
   uint32_t layer;

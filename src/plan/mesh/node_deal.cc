@@ -71,8 +71,8 @@ NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) 
 
 NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
                     const NodeRegion& region, int64_t capacity, Arena* scratch) {
-  // A sum over nodes makes the nodes wait for each other: it must promise a quarter less
-  // time.
+  // A sum over nodes makes the nodes wait for each other: its estimate must be a fifth
+  // lower to win.
   constexpr double kChainToll = 1.25;
   TiledLayer tiled = {graph, hardware, layer, OperandsOf(layer),
                       AccumulatedChannels(graph, layer)};

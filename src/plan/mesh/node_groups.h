@@ -29,8 +29,8 @@ struct NodeCall {
   const Lowering& lowering;
   int64_t capacity;                 // of a node's scratchpad
   const SegmentSchedule& schedule;  // empty: layer by layer
-  // Where layers take turns on a region, what one leaves to another is made and sent in
-  // one piece per node, if that fits: fewer instructions, less overlap.
+  // Layers that take turns on a region make and send their outputs to each other in one
+  // piece per node, if that fits: fewer instructions, less overlap.
   bool whole;
   const TileCoster& coster;
   Budget* budget;
@@ -85,8 +85,8 @@ Status AddAlone(NodeSchedule* self, uint32_t at, const Segment* segment);
 // Does anything outside of its group read what layer l makes?
 bool IsStored(const NodeSchedule& self, uint32_t l);
 
-// Is any of tensor t, seen through views, made in this group? With `through`, also t
-// itself counts, else only what it is a view of.
+// Is any part of tensor t, looking through views, made in this group? Without
+// `through`, t itself does not count, only what it is a view of.
 bool ComesFrom(const NodeSchedule& self, uint32_t t, uint32_t group, bool through);
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One layer on a region of nodes: who computes what, in which tiles, what lies where.
+// One layer on a region of nodes: which node computes what, in which tiles, with which
+// buffers.
 //
 // The output (a slice of its batch, when the batch is cut) is dealt out: each node has
 // a box and, where the sum over C is dealt out too, a range of channels. All nodes walk
@@ -18,7 +19,7 @@
 // Output   the state of one layer, and the tile of each node at each time
 // Errors   kOutOfMemory
 // Cost     some 700 bytes per node; TileAt takes constant time
-// Source   design of streams for meshes; KAPLA section II-B for who shares what
+// Source   own; KAPLA section II-B for which nodes share data
 #ifndef SLUICE_PLAN_MESH_NODE_LAYER_H_
 #define SLUICE_PLAN_MESH_NODE_LAYER_H_
 

@@ -27,7 +27,7 @@ Status PriceOnNodes(void* user, const LayerQuery& query, LayerPrice* price,
     int64_t* capacity = &levels[levels.size() - 2].capacity_bytes;
     if (*capacity != 0 && *capacity <= query.reserved_bytes) {
       return Fail(diagnostic, Status::kInfeasible, "segments")
-          .Text("what waits on the chip leaves no room");
+          .Text("tensors that wait on the chip leave no room");
     }
     if (*capacity != 0) *capacity -= query.reserved_bytes;
     hardware.levels = levels;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer costs on a region of nodes, as the choice of segments asks for it.
+// Prices a layer on a region of nodes for the choice of segments.
 //
 // Input    layers in the order of segments; hardware; how nodes are mapped
 // Output   split, nest, kept operands and cost for each query
-// Errors   those of MapOnNodes; kInfeasible when what waits on the chip leaves no room
+// Errors   those of MapOnNodes; kInfeasible when tensors that wait on the chip leave no
+//          room
 // Cost     MapOnNodes (solve/mapping/mesh/node_parallel.h) for each query
 #ifndef SLUICE_PLAN_MESH_NODE_PRICER_H_
 #define SLUICE_PLAN_MESH_NODE_PRICER_H_
@@ -13,7 +14,7 @@
 
 namespace sluice {
 
-// The descriptor's leakage is the chip's; the mesh model's that of one node.
+// The descriptor gives the leakage of the chip; the mesh model wants that of one node.
 Hardware WithNodeLeakage(const Hardware& hardware);
 
 struct NodePricer {

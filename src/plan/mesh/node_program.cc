@@ -10,7 +10,7 @@ namespace sluice {
 
 namespace {
 
-// Segments whose layers fit beside each other stay; the others fall apart.
+// Keeps segments whose layers fit beside each other; splits the others into layers.
 Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
   uint32_t at = 0;
   for (const Segment& segment : segments) {
@@ -65,7 +65,8 @@ Status WriteGroup(NodeSchedule* self, const NodeGroup& group) {
   return group.layers == 1 ? WriteAlone(self, group) : WriteTogether(self, group, true);
 }
 
-// Places in DRAM for layers that overlap in time, and none for what stays on chip.
+// Gives places in DRAM for layers that overlap in time; tensors that stay on chip get
+// none.
 Status PlaceTensors(NodeSchedule* self, Arena* places, NodeProgram* out,
                     Diagnostic* diagnostic) {
   bool overlap = false;
@@ -82,7 +83,7 @@ Status PlaceTensors(NodeSchedule* self, Arena* places, NodeProgram* out,
       on_chip[self->lowering.executed[l].outputs[0]] = IsStored(*self, l) ? 0 : 1;
       continue;
     }
-    // Views do nothing; they stand at the time of what was written before them.
+    // A view has no steps: its time is that of its latest producer.
     for (const uint32_t t : self->lowering.executed[l].inputs) {
       if (t == kNone || self->graph.tensors[t].producer == kNone) continue;
       when[l] = Max(when[l], when[self->graph.tensors[t].producer]);
@@ -112,7 +113,7 @@ Status ScheduleOnNodes(const NodeCall& call, Program* program, NodeProgram* out,
                        Diagnostic* diagnostic) {
   *out = NodeProgram{};
   Arena memory(call.scratch->memory());
-  // Layers by themselves are dealt out to fewer nodes where all make too long a plan.
+  // Single layers use fewer nodes if all nodes would make the plan too long.
   NodeRegion all = WholeMesh(call.hardware);
   Status status = Status::kUnsupported;
   const Program empty = *program;

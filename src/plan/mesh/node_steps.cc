@@ -9,8 +9,8 @@ namespace sluice {
 
 namespace {
 
-// The most steps of a program, and of steps times engines: what the judges can still
-// take in sensible time and memory.
+// The most steps of a program, and of steps times engines, that the judges accept in
+// reasonable time and memory.
 constexpr uint64_t kMaxSteps = 1 << 19, kMaxClocks = 1 << 25;
 
 bool Intersect(const Box& a, const Box& b, Box* out) {
@@ -48,8 +48,8 @@ int64_t FinishedSlices(const NodeLayer& self) {
   return Max<int64_t>(0, self.time - skew - (self.pending ? 1 : 0)) / self.per_slice;
 }
 
-// Covers the nodes that have same(i, i) with few rectangles, each of nodes that are the
-// same, and calls `send` once for each rectangle.
+// Covers the nodes with same(i, i) by few rectangles, each of nodes that are the
+// same as its first, and calls `send` once for each rectangle.
 template <typename Same, typename Send>
 Status ForRectangles(NodeLayer* self, Same same, Send send) {
   memset(self->covered.data(), 0, self->covered.size());
@@ -73,7 +73,7 @@ Status ForRectangles(NodeLayer* self, Same same, Send send) {
   return Status::kOk;
 }
 
-// Loads what the next tiles need of a role and do not have.
+// Loads the boxes of a role that the next tiles need and that are not there yet.
 Status WriteLoads(NodeLayer* self, int r) {
   const NodeRole& role = self->roles[r];
   for (NodeTurn& turn : self->turns) {
@@ -256,7 +256,7 @@ Status WriteStep(NodeLayer* self) {
   return Status::kOk;
 }
 
-// Later links come first: they are one tile behind in the same sum.
+// Compute later links first: they are one tile behind.
 Status WritePending(NodeLayer* self) {
   for (int32_t link = self->links; link-- > 0;) {
     for (uint32_t i = 0; i < self->nodes; ++i) {

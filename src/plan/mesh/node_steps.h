@@ -25,8 +25,8 @@ Status WriteStep(NodeLayer* self);
 // Computes what is loaded and not yet computed.
 Status WritePending(NodeLayer* self);
 
-// Writes the next slice to its end, for layers that drain. Nothing is in the scratchpad
-// from before but what has landed.
+// Writes all of the next slice, for layers that drain. Before it the scratchpad holds
+// only what has landed.
 Status WriteSlice(NodeLayer* self);
 
 }  // namespace sluice

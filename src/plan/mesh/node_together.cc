@@ -94,8 +94,8 @@ Room RoomFor(const NodeSchedule& self, Span<NodeLayer*> layers, uint32_t i, bool
   return room;
 }
 
-// Layers that take turns have what they need only in their turn; others that share nodes
-// lie one behind the other.
+// Layers that take turns may use the same bytes; other layers that share nodes get
+// ranges one after the other.
 Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t slots) {
   Vector<Landing> landings(self->arena);
   SLUICE_TRY(PlaceLandings(self, layers, turns, slots, &landings));
@@ -104,8 +104,8 @@ Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t 
   for (uint32_t i = 0; i < layers.size(); ++i) {
     const Room room = RoomFor(*self, layers, i, turns, landings, end);
     if (room.base >= room.top) return Status::kInfeasible;
-    // Behind the one whose turn it was before, if it fits there in one piece: then
-    // its weights may come early.
+    // After the range of the previous turn, if it fits there in one piece: its weights
+    // can then be loaded early.
     if (turns && self->whole && i > 0) {
       end[i] = end[i - 1];
       const Status status = FitWholeParts(layers[i], room.top, &end[i]);
@@ -119,7 +119,7 @@ Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t 
   return Status::kOk;
 }
 
-// What layer i takes from earlier ones of its segment.
+// Connects layer i to the earlier layers of its segment that it reads.
 Status ConnectLayer(NodeSchedule* self, Span<NodeLayer*> layers, uint32_t i,
                     uint32_t group) {
   for (int r = 0; r < kRoleOutput; ++r) {
@@ -184,7 +184,7 @@ Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write) {
     layers[i]->stores = IsStored(*self, at.layer);
     SLUICE_TRY(ConnectLayer(self, layers, i, self->group_of[at.layer]));
   }
-  // On one region they take turns.
+  // Layers on the same region take turns.
   bool turns = true;
   for (const LayerOnNodes& at : segment.layers) {
     turns = turns && SameRegion(at.region, segment.layers[0].region);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers on several nodes at the same time: where their buffers lie, and their steps.
 //
-// What lands lies at the upper end of the scratchpads, all else at the lower end.
-// Layers on one region take turns, slice after slice; others go on as soon as they can.
+// Landing buffers lie at the upper end of the scratchpads, all others at the lower end.
+// Layers on one region take turns, slice after slice; others run as soon as they can.
 //
 // Input    a group of a NodeSchedule
 // Output   steps in the schedule's program; or only whether the group fits

@@ -75,7 +75,7 @@ bool IsSliced(const Layer& layer) {
          traits.form != Form::kWeightGradient;
 }
 
-// The same, each row from the inputs' rows of the same number.
+// The same, and row i of the output needs only row i of the inputs.
 bool IsRowwise(const Layer& layer) {
   return IsSliced(layer) && TraitsOf(layer).window == WindowRule::kNoWindow;
 }
@@ -116,8 +116,8 @@ Status FillProblem(const NetworkQuery& query, const Layer& layer, UnorderedLayer
   return Status::kOk;
 }
 
-// Who makes what the layer reads: the operands of its nest, then those in the weight's
-// place.
+// Finds the producers of a layer's inputs: the operands of its nest, then those in the
+// weight's place.
 Status FindProducers(Reading* in, const Layer& layer, Arena* memory,
                      UnorderedLayer* made) {
   in->producers.Truncate(0);

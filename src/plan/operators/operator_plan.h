@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole program for accelerators that take whole tensors: order, spills, retrieves.
 //
-// Runs of computing layers become operator graphs; what their scratchpad cannot hold
-// leaves and returns. Copies, gathers, appends and host calls go through DRAM between
-// the runs. A reshape is its input under another name.
+// Runs of computing layers become operator graphs; tensors that the scratchpad cannot
+// hold are spilled and retrieved. Copies, gathers, appends and host calls go through
+// DRAM between the runs. A reshape is its input under another name.
 //
 // Input    graph, hardware, lowering, scratchpad bytes, what tiles cost.
 // Output   the program, its lowering (places for the order chosen).

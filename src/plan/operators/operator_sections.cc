@@ -59,7 +59,7 @@ bool IsRename(const OperatorSchedule& self, uint32_t l) {
       self.lowering.is_view[l] == 0) {
     return false;
   }
-  // What lies inside another tensor is not dense.
+  // A tensor that lies inside another one is not dense.
   return Dense(self, InputOf(self, l)) && Dense(self, self.graph.layers[l].outputs[0]);
 }
 

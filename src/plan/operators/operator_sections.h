@@ -50,7 +50,7 @@ struct OperatorSchedule {
   Budget* const budget;
   Arena* const arena;
   const int64_t alignment;    // of whole tensors in the scratchpad
-  Span<uint32_t> name;        // the tensor whose bytes t is, by tensor
+  Span<uint32_t> name;        // by tensor: the tensor that holds its bytes
   Span<uint32_t> section_of;  // by layer
   Span<uint8_t> needed;       // by name: read outside its section, or by the host
   Vector<OperatorSection> sections;

@@ -153,7 +153,7 @@ Status WriteSections(OperatorSchedule* self, Arena* places, Program* program,
   SLUICE_TRY(places->Allocate(self->graph.tensors.size(), &out->places));
   SLUICE_TRY(PlaceTensors(self, out, diagnostic));
   Budget
-      unlimited;  // the work is linear: what was decided is always written to the end
+      unlimited;  // the work is linear: what was planned is always written to the end
   for (const OperatorSection& section : self->sections) {
     if (section.operators) {
       SLUICE_TRY(WriteSection(self, section, *out, program));

@@ -62,7 +62,7 @@ Status Order(const sluice_replacement_options_t& options, uint32_t operators,
   return Status::kOk;
 }
 
-// tensor_of: what the caller calls each tensor; empty: the same.
+// tensor_of: the caller's number of each tensor; empty: the same numbers.
 Status Export(const OperatorGraph& graph, const SpillPlan& plan,
               Span<const uint32_t> tensor_of, int64_t alignment, Arena* arena,
               Replacement* out) {

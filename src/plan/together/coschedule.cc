@@ -16,7 +16,7 @@ static_assert(SLUICE_MODELS_MAX == kMaxModels, "as many as the header says");
 constexpr char kStage[] = "coschedule";
 constexpr uint32_t kDefaultPoints = 12;
 
-// What came of one way to share the scratchpad.
+// The result of one way to share the scratchpad.
 struct Attempt {
   explicit Attempt(Arena* arena) : arrangement(arena) {}
   Arrangement arrangement;
@@ -97,7 +97,7 @@ Status FillCohort(const CohortProblem& s, const Shares& shares, const Arrangemen
                         s.scratch, s.diagnostic);
 }
 
-// A range for each model. attempt->status: what came of it, where that is no error.
+// A range for each model. attempt->status: the outcome, if it is no error.
 Status TryPartition(const CohortProblem& s, Shares* shares, Attempt* attempt) {
   uint32_t who = 0;
   Arrangement* a = &attempt->arrangement;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency over scratchpad: one plan per point, the best of it and all smaller ones.
+// Latency over scratchpad size: the plan of a point is the best found for its size or a
+// smaller one.
 //
 // Input    how many points, the schedule's options: objective, iterations and seed of
 //          each plan.
 // Output   points ascending in bytes with latency never rising.
-// Errors   what MakePlan says of the whole scratchpad; other points that cannot be
+// Errors   those of MakePlan for the whole scratchpad; other points that cannot be
 //          planned, or come after the deadline, are left out.
 // Cost     a schedule per point: the whole scratchpad has half of the time, the others
 //          equal shares of what is left.
@@ -22,8 +23,8 @@ struct CurvePoint {
   int64_t latency;  // cycles
   double energy_pj;
   Span<const uint8_t> plan;
-  bool cut;         // its search ended because time was over
-  int64_t longest;  // cycles of a block by itself; 0 when blocks are not limited
+  bool cut;         // the deadline ended its search
+  int64_t longest;  // cycles of its longest block; 0 when blocks are not limited
 };
 
 struct CurveRequest {

@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-// Another size is planned when at least one part in so many of a range stays unused.
+// Another size is planned when at least 1 / kLeftoverShare of a range is unused.
 constexpr int64_t kLeftoverShare = 16;
 // The most plans for each point asked for, sizes that are added later included.
 constexpr uint32_t kPlansPerPoint = 6;
@@ -231,7 +231,8 @@ int64_t Shares::Latency(const Model& model, const SharedSize& open, Known known)
   const int64_t bound = BestWithin(model, above->bytes, above->latency);
   if (known == Known::kBounds) return bound;
   if (above->need <= bytes) return bound;
-  // No smaller size is planned: half of the bytes taken away cost their share of time.
+  // No smaller size is planned: guess that latency grows by half the share of bytes
+  // taken away.
   if (below == nullptr) return bound + Scaled(bound, above->need - bytes, 2 * bytes);
   return bound + Scaled(Max<int64_t>(below->latency - bound, 0), above->need - bytes,
                         2 * (above->need - below->need));
@@ -288,7 +289,7 @@ Status Shares::Choose(Known known, Choice* choice) {
     models[n] = PartitionModel{choice->point[n], model.weight};
     choice->model[n++] = m;
   }
-  // When the time is over, the plans made so far are still divided well.
+  // After the deadline, the division among the plans made so far is still searched for.
   Budget last(kLastDivisionNs, 0, nullptr);
   return DividePartition(Span<const PartitionModel>(models, n), request_.ranges,
                          budget_->Exhausted() ? &last : budget_, &choice->partition);
@@ -383,7 +384,8 @@ Status Shares::AddLeftover(const Choice& choice, uint32_t i, int64_t left) {
   return AddSize(model, bytes);
 }
 
-// Adds the size that remains for j when i takes a faster one, where the guess gains.
+// Adds the size that remains for j when i takes a faster one, if the guessed latencies
+// gain.
 Status Shares::AddExchanges(const Choice& choice, uint32_t i, uint32_t j,
                             int64_t left) {
   const Model& gains = models_[choice.model[i]];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which scratchpad sizes each of several models is planned for, and who gets how much.
+// Chooses the scratchpad sizes that each of several models is planned for, and which
+// one it gets.
 //
 // Input    graphs with weights, the free ranges, how many sizes of each to look at, the
 //          options of each plan.
 // Output   a planned size for each model and its place: the least weighted sum of
 //          latencies; proved when no other size that is looked at can lower it.
-// Errors   what MakePlan says of the whole scratchpad; kInfeasible when the models do
+// Errors   those of MakePlan for the whole scratchpad; kInfeasible when the models do
 //          not fit side by side; kStopped when that is not known in time. Other sizes
 //          that cannot be planned are left out.
 // Cost     two schedules for each size that matters: from scratch and from the plan of
@@ -26,7 +27,7 @@ namespace sluice {
 struct SharedSize {
   // kTooLong: planned, and a block of it is longer than a turn may be.
   enum State : uint8_t { kOpen, kPlanned, kTooLong, kUseless };
-  CurvePoint point;  // bytes alone while it is open
+  CurvePoint point;  // while it is open, only its bytes are set
   State state;
   bool known() const { return state == kPlanned || state == kTooLong; }
 };

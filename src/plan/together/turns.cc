@@ -44,7 +44,7 @@ Status EndOfTurn(const CohortProblem& s, const Lane& lane, int64_t limit, uint32
   }
 }
 
-// Reads the plans and says who begins: ascending latency per weight.
+// Reads the plans and sorts models by latency per weight, ascending.
 Status OpenLanes(const CohortProblem& s, Arrangement* a, Lane lanes[kMaxModels],
                  uint32_t order[kMaxModels]) {
   for (uint32_t m = 0; m < s.models.size(); ++m) {

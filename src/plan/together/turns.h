@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns: in which order the blocks of several streams run.
 //
-// The models take turns round and round, the one with the smallest latency per weight
+// The models take turns in a fixed cycle, the one with the smallest latency per weight
 // first. With a limit on the length of a turn, a turn ends at the last block border
 // within the limit where the model has no live byte in the range that it shares.
 //
