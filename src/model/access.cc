@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-// A product or sum that remembers having left int64.
+// An int64 product or sum that remembers whether it overflowed.
 struct Count {
   int64_t value = 1;
   bool over = false;
@@ -15,15 +15,17 @@ struct Count {
   void Plus(int64_t term) { over |= !CheckedAdd(value, term, &value); }
 };
 
-// One way of one operand between two memories, the levels between bypassed.
+// The path of one operand between two memories that hold it; levels between are
+// bypassed.
 struct Interface {
   int child;  // -1: the MACs
   int parent;
   uint32_t operand;
-  bool shared;                  // rule 2
-  bool reduced;                 // rule 4
-  uint32_t reused[kMaxLevels];  // temporal loops of each level that keep the tile; bits
-  int moving_level;             // innermost loop that moves the tile, or -1
+  bool shared;   // the units share one read of the parent, rule 2
+  bool reduced;  // the units' partial sums are added on the way, rule 4
+  // Bit d of level l: its temporal loop over d keeps the tile
+  uint32_t reused[kMaxLevels];
+  int moving_level;  // level of the innermost loop that moves the tile, or -1
   uint32_t moving_dim;
 };
 
@@ -34,7 +36,7 @@ struct Walk {
   ReuseForm form;
 };
 
-// Which loops keep the tile, which one moves it first.
+// Finds the loops that keep the tile and the innermost loop that moves it.
 void FindReuse(const Walk& walk, Interface* way) {
   const LoopNest& nest = walk.nest;
   way->moving_level = -1;
@@ -62,8 +64,9 @@ void FindReuse(const Walk& walk, Interface* way) {
 
 enum Kept { kTime = 1, kInside = 2, kAbove = 4 };  // spatial below and above the parent
 
-// How many combinations of the kept digits of dim have work. Digits: every spatial and
-// temporal factor above the child's tile, mixed radix.
+// How many combinations of the loops over `dim` selected by `kept` have work. The
+// loops, each a digit of a mixed-radix number, are all spatial and temporal factors
+// above the child's tile.
 int64_t Combinations(const Walk& walk, const Interface& way, uint32_t dim, int kept) {
   int64_t factor[kMaxLevels * (kMaxAxes + 1)];
   bool keep[kMaxLevels * (kMaxAxes + 1)];
@@ -107,7 +110,7 @@ int64_t Combinations(const Walk& walk, const Interface& way, uint32_t dim, int k
   return digits == 0 && left > 0 ? count + 1 : count;
 }
 
-// Product over the dims that do not move the operand.
+// Product of Combinations over the dims that do not move the operand.
 int64_t Visits(const Walk& walk, const Interface& way, int kept, bool* over) {
   Count visits;
   for (uint32_t d = 0; d < kDims; ++d) {
@@ -118,11 +121,11 @@ int64_t Visits(const Walk& walk, const Interface& way, int kept, bool* over) {
   return visits.value;
 }
 
-// Tiles of one window axis: all full ones alike, at most one smaller at the end.
+// Tiles of one window axis: full ones, of which the last may be smaller.
 struct Cut {
   int64_t tiles;
   int64_t size;
-  int64_t last;  // size of the last
+  int64_t last;  // size of the last tile
 };
 
 struct WindowCuts {
@@ -135,17 +138,17 @@ Cut CutOf(int64_t extent, int64_t tile) {
   return Cut{tiles, tile, extent - (tiles - 1) * tile};
 }
 
-// Sum of window spans over all pairs of output tiles and tap tiles of an axis; with a
-// step (in output or tap tiles: `trips` of them, `inner` tiles apart), steps after the
-// first bring only what is new.
+// Sum of window spans over all pairs of output tiles and tap tiles of an axis. If `on`,
+// one loop slides (`trips` steps, `inner` tiles apart), and its steps after the first
+// count only the words that the step before did not bring.
 struct Slide {
   bool on;
-  bool taps;  // slides along the taps rather than the outputs
+  bool taps;  // slides along the taps, else along the outputs
   int64_t trips;
   int64_t inner;
 };
 
-// What a step brings that the one before did not, of a tile of `a` outputs and `b` taps.
+// Words of a step that the step before did not bring; tile of `a` outputs and `b` taps.
 int64_t NewSpan(const MappingProblem& problem, int axis, const WindowCuts& cuts,
                 int64_t a, int64_t b, const Slide& slide) {
   const auto [outputs, taps] = cuts;
@@ -170,7 +173,7 @@ int64_t AxisWords(const MappingProblem& problem, int axis, int64_t output_tile,
       const int64_t b = j == 0 ? taps.size : taps.last;
       const int64_t count_a = i == 0 ? outputs.tiles - 1 : 1;
       const int64_t count_b = j == 0 ? taps.tiles - 1 : 1;
-      // How many of the sliding dim's tiles of this size start a run.
+      // The tiles of this size at which the sliding loop starts, so counted in full.
       const Cut& moving = slide.taps ? taps : outputs;
       const bool last = (slide.taps ? j : i) == 1;
       int64_t first = last ? 1 : moving.tiles - 1;
@@ -196,7 +199,7 @@ int64_t AxisWords(const MappingProblem& problem, int axis, int64_t output_tile,
   return sum.value;
 }
 
-// Tile of a window dim below the parent: the units' tiles side by side (rule 2).
+// Tile of a window dim below the parent: all units' tiles side by side (rule 2).
 int64_t UnitedTile(const LoopNest& nest, const Interface& way, int top, uint32_t dim) {
   int64_t tile = 1;
   for (int l = 0; l <= top; ++l) {
@@ -208,7 +211,8 @@ int64_t UnitedTile(const LoopNest& nest, const Interface& way, int top, uint32_t
   return tile;
 }
 
-// Words of all tiles of the operand, once each; `united`: boxes of all units together.
+// Words of all tiles of the operand, each counted once; `united`: of the boxes that all
+// units need together.
 int64_t MovedWords(const Walk& walk, const Interface& way, bool united, bool* over) {
   Count words;
   for (uint32_t d = 0; d < kDims; ++d) {
@@ -241,12 +245,12 @@ int64_t MovedWords(const Walk& walk, const Interface& way, bool united, bool* ov
   return words.value;
 }
 
-// What passes one interface.
+// Words that cross one interface.
 struct Passage {
   int64_t parent_reads;
   int64_t parent_writes;
   int64_t child_fills;
-  int64_t deliveries;  // to (outputs: from) single units
+  int64_t deliveries;  // words received by single units (outputs: sent)
 };
 
 Passage CountPassage(const Walk& walk, const Interface& way, bool* over) {
@@ -278,7 +282,7 @@ Passage CountPassage(const Walk& walk, const Interface& way, bool* over) {
   return passage;
 }
 
-// Do all fanouts between child and parent with more than one unit in use have `flag`?
+// True if all fanouts between child and parent that use several units have `flag`.
 bool AllFanouts(const Walk& walk, const Interface& way, bool Fanout::*flag) {
   for (int l = way.child + 1; l <= way.parent; ++l) {
     for (uint32_t a = 0; a < kMaxAxes; ++a) {

@@ -50,7 +50,8 @@ struct AccessCounts {
 
 struct AccessRules {
   ReuseForm form;
-  uint32_t resident;  // operand bits: what lies in the outermost level for good
+  // Operands (bits) that stay in the level below the outermost: no traffic with it.
+  uint32_t resident;
 };
 
 Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,

@@ -8,7 +8,7 @@ namespace {
 
 enum CoreDim { kB, kC, kK, kH, kW, kCoreDims };
 
-// Which dims the two directions of the core array cut, in the order ties are decided.
+// The dim cut along each direction of the core array. Ties go to the earlier row.
 constexpr uint8_t kPartitions[6][2] = {{kC, kK}, {kC, kB}, {kB, kK},
                                        {kC, kW}, {kH, kK}, {kH, kW}};
 
@@ -16,8 +16,8 @@ struct Work {  // one group of a tile
   int64_t size[kCoreDims];
   int64_t r, s, stride_h, stride_w;
   int64_t ops;
-  int64_t rounds;      // groups done one after another
-  int64_t groups;      // all of them, for energy
+  int64_t rounds;      // groups run one after another
+  int64_t groups;      // all groups, for energy
   int64_t duplicates;  // groups side by side on one core
 };
 
@@ -42,7 +42,7 @@ Work MakeWork(const CoreArray& array, const CoreLayer& layer, const int32_t exte
   w.duplicates = 1;
   w.rounds = w.groups;
   if (w.groups > 1) {
-    // Zero when one group fills the unit; it then costs no scratchpad stall.
+    // Zero when one group fills the unit; then the scratchpad causes no stall.
     w.duplicates = Min(array.vector / w.size[kC], array.lane / w.size[kK]);
     if (w.duplicates > 1) {
       w.duplicates = Min(w.duplicates, w.groups);
@@ -77,7 +77,7 @@ bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Sha
   return true;
 }
 
-// Cost with ofmap pixels cut into h_rounds x w_rounds per core.
+// Cost with the ofmap pixels of each core cut into h_rounds x w_rounds.
 bool Candidate(const CoreArray& a, const Work& w, const Share& s, int64_t h_rounds,
                int64_t w_rounds, CoreCost* out) {
   const int64_t h_chunks = (w_rounds == 1 ? 1 : h_rounds) * s.cut[kH];
@@ -118,7 +118,8 @@ bool Candidate(const CoreArray& a, const Work& w, const Share& s, int64_t h_roun
   return true;
 }
 
-// Tries all pixel tilings of one partitioning; keeps the least energy x time.
+// Tries all pixel tilings of one partitioning; keeps the one with the least energy x
+// time.
 void TryShare(const CoreArray& a, const Work& w, const Share& s, double* best_cost,
               CoreCost* best) {
   const int64_t fit_w = (s.input_fit / w.r - w.s) / w.stride_w + 1;

@@ -7,7 +7,7 @@
 // Errors   false when no mapping fits the core buffers.
 // Cost     O(partitions x tile width) integer steps; remember the result (TileMemo).
 // Source   SoMa section VI-A (core array); weights stay in the cores, K outermost.
-//          Deviation: tilings whose halo would shrink the ifmap below nothing are
+//          Deviation: tilings whose halo would leave no ifmap rows or columns are
 //          skipped.
 #ifndef SLUICE_MODEL_CORE_ARRAY_H_
 #define SLUICE_MODEL_CORE_ARRAY_H_
@@ -21,7 +21,7 @@
 namespace sluice {
 
 struct CoreArray {
-  int32_t rows, columns;         // of cores; a partitioning cuts one dim by each
+  int32_t rows, columns;         // of cores; a partitioning cuts one dim along each
   int32_t vector, lane;          // MACs per core = vector (C) x lane (K)
   int32_t input_bytes;           // core input buffer, per vector element
   int32_t weight_bytes;          // core weight buffer, per lane and vector element
@@ -55,9 +55,10 @@ struct CoreCost {
 bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
                    const int32_t extent[4], CoreCost* out);
 
-// The same from a descriptor: the array of hardware.cores (rows > 0), whole bytes per
-// cycle of its scratchpad; a tile as a mapping problem. Words of one byte; the gaps of
-// a dilated window are not counted. False also when an extent exceeds 2^31.
+// The same from a descriptor: the array of hardware.cores (rows > 0), with scratchpad
+// bandwidth rounded to whole bytes per cycle; a tile as a mapping problem. Words of one
+// byte; rows between the taps of a dilated window are not counted. False also when an
+// extent exceeds 2^31.
 CoreArray CoreArrayOf(const Hardware& hardware);
 bool CoreTileCost(const CoreArray& array, const MappingProblem& tile, CoreCost* out);
 

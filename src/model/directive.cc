@@ -147,7 +147,7 @@ Status ParseDirective(Cursor* cursor, Directive* directive) {
   return cursor->at == cursor->end ? Status::kOk : cursor->Bad("text after )");
 }
 
-// Flat lists while reading; ends are indices into the next finer list.
+// Flat lists while parsing; each `end` indexes into the next finer list.
 struct Reader {
   explicit Reader(Arena* arena)
       : layers(arena),
@@ -243,7 +243,7 @@ void PrintDirective(const Directive& directive, Writer* out) {
   out->Put(")\n");
 }
 
-// Extent that all stacked buffers of the level cover together, for the tensor's images
+// Extent that all stacked buffers of the level cover together, in the tensor's images
 // (N) or channels (C, K and G).
 int64_t Covered(const DirectiveLevel& level, const Directive& tensor, bool channels) {
   int64_t covered = 1;

@@ -73,7 +73,7 @@ struct TensorNames {
 Status ParseDirectives(Text source, Arena* arena, DirectiveProgram* program,
                        Diagnostic* diagnostic);
 
-// Writes no NUL. *size is what is needed; kBufferTooSmall if capacity is less.
+// Writes no NUL. *size is the size needed; kBufferTooSmall if capacity is less.
 Status PrintDirectives(const DirectiveProgram& program, char* buffer, size_t capacity,
                        size_t* size);
 
@@ -81,21 +81,21 @@ Status DirectivesOfNest(const MappingProblem& problem, const Hardware& hardware,
                         const LoopNest& nest, const TensorNames& names, Arena* arena,
                         DirectiveLayer* layer);
 
-// Adds a move along a dim to a stack or update; output and tap dims move the window of
-// the input too.
+// Adds a move along a dim to a stack or update. A move along an output or tap dim also
+// moves the input's window.
 void AddMove(const MappingProblem& problem, Directive* directive, uint32_t dim,
              int64_t step);
-// What a tile of these extents holds of an operand.
+// The part of an operand that a tile of these extents holds.
 Directive TensorDirective(const MappingProblem& problem, uint32_t operand, Text name,
                           const int64_t tile[kDims]);
 
-// Loops of one trip come last in their level's order. The nest passes CheckNest.
+// Loops of trip count 1 come last in their level's order. The nest passes CheckNest.
 Status NestOfDirectives(const MappingProblem& problem, const Hardware& hardware,
                         const DirectiveLayer& layer, const TensorNames& names,
                         LoopNest* nest, Diagnostic* diagnostic);
 
-// Tensors that two layers name alike must cover the same images and channels at each
-// level, so that one can take what the other makes.
+// If two layers name the same tensor, they must cover the same images and channels of
+// it at each level, so that one can take what the other makes.
 Status CheckForwarding(const DirectiveProgram& program, Diagnostic* diagnostic);
 
 inline bool SameText(Text a, Text b) {

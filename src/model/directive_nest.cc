@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directives of a nest, and the nest that directives describe.
+// Conversion between a loop nest and its directives.
 #include "base/checked.h"
 #include "model/directive.h"
 
@@ -188,7 +188,7 @@ Status ReadMoves(Reading* reading, const DirectiveLevel& level, uint32_t above,
       return reading->Bad(level, "a stack beyond the tensor");
     }
   }
-  // What did not update comes behind, in the default order.
+  // Dims without an update come last (outermost), in the default order.
   const LoopNest defaults = EmptyNest(*reading->hardware, *reading->problem);
   for (int i = 0; i < kDims; ++i) {
     const uint8_t d = defaults.order[above][i];
@@ -197,7 +197,7 @@ Status ReadMoves(Reading* reading, const DirectiveLevel& level, uint32_t above,
   return Status::kOk;
 }
 
-// Which operands the level holds, and that their sizes are the tile's.
+// Reads which operands the level holds, and checks their sizes against the tile's.
 Status ReadTensors(const Reading& reading, const DirectiveLevel& level, uint32_t index,
                    const int64_t tile[kDims]) {
   reading.nest->hold[index] = 0;

@@ -6,13 +6,13 @@
 namespace sluice {
 namespace {
 
-// Transfers of one direction, for how many cycles some of them take at most.
+// Transfers of one direction, and how many cycles a subset of them can take at most.
 struct Side {
-  int64_t cycles = 0;  // of all
-  int64_t count = 0;   // of those that hold buffer
+  int64_t cycles = 0;  // of all transfers
+  int64_t count = 0;   // transfers that hold buffer of their own
   int64_t smallest = INT64_MAX;
-  int64_t overhead = 0;  // cycles of one beyond its bytes, at most
-  int64_t loose = 0;     // cycles of those that hold none
+  int64_t overhead = 0;  // largest cycles of one transfer beyond its bytes / bandwidth
+  int64_t loose = 0;     // cycles of transfers that hold no buffer of their own
 
   void Add(const FusionProblem& problem, const DramTensor& t) {
     cycles += t.cycles;
@@ -28,7 +28,7 @@ struct Side {
     return TransferCycles(bytes, problem.dram_bandwidth.numerator,
                           problem.dram_bandwidth.denominator);
   }
-  // Of transfers that together hold no more than `bytes`.
+  // Upper bound for transfers that together hold at most `bytes`.
   int64_t MostCycles(const FusionProblem& problem, int64_t bytes) const {
     if (count == 0 || smallest > bytes) return loose;
     const int64_t most = Min(count, bytes / Max(smallest, int64_t{1}));
@@ -37,13 +37,14 @@ struct Side {
 };
 
 struct Sums {
-  Span<int64_t> profile;  // minimal use, by position + 1
-  Span<int64_t> loads;    // by position: cycles of loads it is the first to use
-  Span<int64_t> made;     // by position: cycles of stores it makes
+  Span<int64_t> profile;  // minimal buffer use, by position + 1
+  Span<int64_t> loads;    // by position: cycles of loads first used there
+  Span<int64_t> made;     // by position: cycles of stores made there
   Span<int64_t> due;     // by position: cycles of stores that end there at the earliest
-  Span<int64_t> finish;  // by position + 1: the tile is not done before
-  Span<uint32_t> reread;  // by position: first load that reads a store; or kNone
-  Span<uint32_t> next;    // by transfer: the next such load of its position
+  Span<int64_t> finish;  // by position + 1: earliest end of the tile
+  // By position: first load of it that rereads a store, or kNone
+  Span<uint32_t> reread;
+  Span<uint32_t> next;  // by transfer: the next such load of the same position
   Side load, store;
 };
 
@@ -84,14 +85,15 @@ Status BoundDma(const FusionProblem& problem, const TileList& list,
   Sums s;
   SLUICE_TRY(SumUp(problem, list, scratch, &s));
   int64_t bound = Max(list.compute_cycles, list.dram_cycles);
-  int64_t loaded = 0;       // cycles of loads first used before position p
-  int64_t stored = 0;       // cycles of stores made before position p - 1
-  int64_t due = 0;          // cycles of stores that end by p
-  int64_t ahead_loads = 0;  // largest (finish - what may have been moved by then)
+  int64_t loaded = 0;  // cycles of loads first used before position p
+  int64_t stored = 0;  // cycles of stores made before position p - 1
+  int64_t due = 0;     // cycles of stores that end by p
+  // Largest (finish - cycles of transfers that may be done by then)
+  int64_t ahead_loads = 0;
   int64_t ahead_all = 0;
   for (uint32_t p = 0; p < list.tiles; ++p) {
     const int64_t before = s.finish[p];
-    // Loads for later that may have begun before tile p - 1 ended.
+    // Loads for later tiles that may have begun before tile p - 1 ended.
     const int64_t early =
         p == 0 ? 0 : s.load.MostCycles(problem, buffer_bytes - s.profile[p]);
     ahead_loads = Max(ahead_loads, before - loaded - early);

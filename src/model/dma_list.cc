@@ -55,7 +55,8 @@ int64_t DmaLister::List(const TileList& list, int64_t buffer_bytes, uint32_t pol
   return Max(compute_, dram_);
 }
 
-// Room from position p to its use? If not, remembers from where on there was.
+// True if the load fits from position p to its use; else records the first position
+// from which it would.
 bool DmaLister::Fits(uint32_t load, int32_t p) {
   if (reserved_[load] != 0) return release_[load] <= p;
   const DramTensor& t = list_->transfer[load];
@@ -89,7 +90,7 @@ void DmaLister::IssueLoad(uint32_t load, int32_t start) {
   ready_[t.use] = Max(ready_[t.use], dram_);
 }
 
-// Sends the oldest finished ofmap.
+// Issues the store of the oldest finished ofmap.
 void DmaLister::IssueStore() {
   const uint32_t store = queue_[first_store_++];
   const DramTensor& t = list_->transfer[store];
@@ -105,7 +106,7 @@ bool DmaLister::Ready(const DramTensor& t) const {
          (t.after == kNone || issued_[t.after] != 0);
 }
 
-// Issues the first load that may start in tile p.
+// Issues the first load that may start during tile p.
 bool DmaLister::PickLoad(int32_t p) {
   uint32_t before = kNone;
   uint32_t load = head_;
@@ -141,7 +142,8 @@ void DmaLister::FreePhase(int32_t p) {
   }
 }
 
-// What must happen before tile q starts: stores without room to wait, loads of q.
+// Issues the transfers that tile q waits for: stores that no longer fit, and loads of
+// q.
 void DmaLister::Boundary(int32_t q) {
   int64_t waiting = 0;
   for (uint32_t i = first_store_; i < last_store_; ++i) {

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kMostTiles = int64_t{1} << 24;  // of a notation that is evaluated
+constexpr int64_t kMostTiles = int64_t{1} << 24;  // largest notation that is evaluated
 
 uint32_t ToFault(DmaFault fault) {
   switch (fault) {
@@ -45,11 +45,12 @@ Status Bad(Diagnostic* diagnostic, const char* text, uint32_t index) {
   return Fail(diagnostic, Status::kBadArgument, "evaluate").Text(text).Number(index);
 }
 
-// Begins of tiles and transfers, each from those before it. The schedule is legal, so
-// that whatever one waits for stands before it.
+// Start cycles of tiles and transfers, in one pass: a legal schedule lists everything
+// behind what it waits for.
 Status Times(const TileList& list, const DmaNotation& dma, Arena* scratch,
              sluice_evaluation_t* out) {
-  Span<uint32_t> due;    // by position: transfers of the order that are done before
+  // By position: transfers that must be done before, a count in DRAM order
+  Span<uint32_t> due;
   Span<int64_t> finish;  // by position + 1
   SLUICE_TRY(scratch->Allocate(list.tiles + 1, &due));
   SLUICE_TRY(scratch->Allocate(list.tiles + 1, &finish));
@@ -93,7 +94,7 @@ void FillProfile(const TileList& list, Span<const int64_t> profile,
   memcpy(out->buffer_bytes, profile.data(), (list.tiles + 1) * sizeof(int64_t));
 }
 
-// Everything but what tells a fault's index.
+// Fills the numbers of the evaluation; without arrays of tiles and transfers.
 Status Judge(const FusionProblem& problem, const TileList& list, const DmaNotation& dma,
              Arena* scratch, sluice_evaluation_t* out) {
   Span<int32_t> seen;
@@ -127,7 +128,7 @@ Status Judge(const FusionProblem& problem, const TileList& list, const DmaNotati
                   scratch, &out->bound_cycles);
 }
 
-// Numbers of an earlier use go; pointers and size stay.
+// Clears the numbers of an earlier use; keeps array pointers and size.
 void Clear(sluice_evaluation_t* out) {
   sluice_evaluation_t blank = {};
   blank.struct_size = out->struct_size;
@@ -150,7 +151,7 @@ Status AllocateDma(size_t transfers, Arena* arena, DmaNotation* dma) {
   return arena->Allocate(transfers, &dma->end);
 }
 
-// Tiles and transfers of a resolved schedule in the form the timeline reads.
+// Converts a resolved schedule to the tiles and transfers that the timeline reads.
 Status ReadTiles(const sluice_timed_schedule_t& s, TileList* list,
                  Diagnostic* diagnostic) {
   for (uint32_t p = 0; p < s.tiles; ++p) {
@@ -223,7 +224,7 @@ bool KindsFit(const sluice_timed_schedule_t& s) {
   return true;
 }
 
-// Transfers by layer, and those of one layer by tile, to find named ones.
+// Transfers grouped by layer, and within a layer by tile, to look up transfers by name.
 struct Index {
   Span<uint32_t> first;  // by layer
   Span<uint32_t> id;
@@ -264,7 +265,7 @@ struct Index {
   }
 };
 
-// DRAM attributes of the notation, by the transfers its groups parse to.
+// Reads the notation's DRAM attributes for the transfers that its groups parse to.
 Status ReadDram(const sluice_notation_t& notation, const TileList& list, Arena* scratch,
                 DmaNotation* dma, sluice_evaluation_t* out, bool* complete) {
   Index index;
@@ -298,7 +299,7 @@ Status ListDram(const FusionProblem& problem, const TileList& list, Arena* scrat
     best = policy;
   }
   if (best == kDmaPolicies) {
-    DoubleBuffer(list, dma);  // does not fit either; the judge says by how much
+    DoubleBuffer(list, dma);  // exceeds the buffer too; the evaluation says by how much
   } else {
     lister.List(list, problem.buffer_bytes, best, dma);
   }
@@ -328,7 +329,8 @@ Status CheckGroups(const FusionProblem& problem, const sluice_notation_t& n,
   return Status::kOk;
 }
 
-// How many tiles and transfers the notation parses to at most; false when too many.
+// Upper bounds on the tiles and transfers that the notation parses to; false if too
+// many.
 bool CountTiles(const FusionProblem& problem, const sluice_notation_t& n,
                 int64_t* tiles, int64_t* transfers) {
   int64_t number = 1;
@@ -343,7 +345,7 @@ bool CountTiles(const FusionProblem& problem, const sluice_notation_t& n,
   return true;
 }
 
-// The first position whose layer stands before one that it reads.
+// The first position whose layer stands before one of its inputs' producers.
 uint32_t FindUnordered(const FusionProblem& problem, const GroupNotation& groups) {
   for (uint32_t i = 0; i < groups.order.size(); ++i) {
     const FusionLayer& l = problem.layers[groups.order[i]];
@@ -356,7 +358,7 @@ uint32_t FindUnordered(const FusionProblem& problem, const GroupNotation& groups
   return kNone;
 }
 
-// The first group that cannot be cut as it says while all others are left whole.
+// The first group that cannot be cut as requested even when all others are left whole.
 uint32_t FindBadGroup(Parser* parser, const GroupNotation& groups, Arena* scratch,
                       TileList* list) {
   GroupNotation probe = groups;
@@ -380,7 +382,7 @@ sluice_dram_tensor_t Named(const DramTensor& t, int32_t start, int32_t end) {
                               end};
 }
 
-// What was evaluated, for callers that gave arrays.
+// Fills the schedule arrays that the caller gave.
 void FillSchedule(const TileList& list, const DmaNotation& dma,
                   sluice_evaluation_t* out) {
   for (uint32_t p = 0; p < list.tiles; ++p) {

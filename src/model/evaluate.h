@@ -7,8 +7,8 @@
 // Errors   kOutOfMemory; kBadArgument with a sentence when an array is missing or an
 //          index is out of range. Illegal schedules are kOk with `fault` set.
 // Cost     O(layers + edges + tiles + transfers); scratch the same.
-// Source   SoMa sections III to IV-C. Written as a recurrence over starts, apart from
-//          the two-pointer walk of timeline.h that searches use; tests hold them equal.
+// Source   SoMa sections III to IV-C. Written as a recurrence over start times, unlike
+//          the two-pointer walk of timeline.h that searches use; tests compare the two.
 #ifndef SLUICE_MODEL_EVALUATE_H_
 #define SLUICE_MODEL_EVALUATE_H_
 
@@ -24,8 +24,8 @@ Status EvaluateNotation(const FusionProblem& problem, const TileModel& model,
                         const sluice_notation_t& notation, Arena* scratch,
                         sluice_evaluation_t* out, Diagnostic* diagnostic);
 
-// The same; tiles and transfers stay in `arena`. list.transfers and dma hold nothing
-// when `fault` is set before they are known.
+// The same; tiles and transfers stay in `arena`. list.transfers and dma are empty if an
+// earlier `fault` leaves them unknown.
 struct ResolvedSchedule {
   TileList list;
   DmaNotation dma;
@@ -39,7 +39,7 @@ Status ResolveNotation(const NotationCall& call, Arena* arena,
                        ResolvedSchedule* resolved, sluice_evaluation_t* out,
                        Diagnostic* diagnostic);
 
-// The notation of a schedule that was found; arrays in `arena`.
+// Writes the notation of a schedule found by a search; arrays in `arena`.
 Status ExportNotation(const GroupNotation& groups, const TileList& list,
                       const DmaNotation& dma, Arena* arena, sluice_notation_t* out);
 

@@ -9,8 +9,8 @@ namespace {
 constexpr char kStage[] = "mapping";
 constexpr const char* kAxisName[kGemmAxes] = {"M", "N", "K"};
 
-// Trip counts along which the datum of axis d stays put: the product of the innermost
-// loops, trip 1 dropped, as long as they run along d. Loops inner to outer.
+// Reuse of the datum of axis d: the product of the trip counts of the innermost loops
+// (trip count 1 skipped) as long as they run along d. Loops from inner to outer.
 struct TemporalLoop {
   int axis;
   int64_t trips;
@@ -59,8 +59,9 @@ Reuse LoopReuse(const int64_t outer_trips[], const int64_t middle_trips[],
 }
 
 // Books the traffic of one datum between the memory that supplies it and its receiver.
-// `sums` words go down (inputs) or come back (P); P's first visit, `first` words, is
-// not read. Multicast and spatial reduction divide what the source sees by `sharers`.
+// Inputs: `words` go down. Sums (P): `words` come back; the old sums go down first,
+// except the `first` words, which have none yet. Multicast and spatial reduction divide
+// the source's traffic by `sharers`.
 struct Transfer {
   int64_t words;
   int64_t first;
@@ -85,7 +86,7 @@ void BookDatum(const GemmShape& shape, const GemmMapping& mapping, const Reuse& 
   const bool in_inner = (mapping.inner_holds >> d & 1) != 0;
   const int source = in_middle ? kGemmMiddle : kGemmOuter;
   const int64_t s = mapping.spatial[d];
-  const int64_t once = macs / shape.extent[d];  // words of the datum, each once
+  const int64_t once = macs / shape.extent[d];  // every word of the datum once
   Transfer fill = {macs / (mapping.middle_tile[d] * reuse.middle[d]), once, 1};
   Transfer feed = {macs / (mapping.inner_tile[d] * reuse.inner[d]), once * s, s};
   Transfer operand = {macs, once * s, in_inner ? 1 : s};

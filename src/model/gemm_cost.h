@@ -20,7 +20,7 @@ namespace sluice {
 
 constexpr int kGemmAxes = 3;
 constexpr int64_t kGemmMaxExtent = int64_t{1} << 31;
-constexpr int64_t kGemmMaxMacs = int64_t{1} << 61;  // so that access counts fit
+constexpr int64_t kGemmMaxMacs = int64_t{1} << 61;  // keeps access counts within int64
 
 struct GemmShape {
   int64_t extent[kGemmAxes];  // 1 .. 2^31; at most 2^61 multiplications
@@ -29,9 +29,9 @@ struct GemmShape {
 // Any three neighbouring memories of a hierarchy; the innermost has one instance per
 // PE.
 struct GemmMachine {
-  int64_t middle_words;             // shared; 0 = absent, all data pass it by
-  int64_t inner_words;              // per PE; 0 = absent
-  int64_t pe_count;                 // PEs of the array
+  int64_t middle_words;  // shared by all PEs; 0 = no such memory, all data bypass it
+  int64_t inner_words;   // per PE; 0 = no such memory
+  int64_t pe_count;      // PEs of the array
   int64_t fanout_limit[kGemmAxes];  // most PEs along one axis; 0 = pe_count
   double outer_read_pj;             // per word
   double outer_write_pj;
@@ -55,7 +55,7 @@ struct GemmMapping {
   int64_t inner_tile[kGemmAxes];   // elements of each axis in one PE
   GemmOrder outer_order;           // of the loops over middle tiles
   GemmOrder middle_order;          // of the loops over array tiles in a middle tile
-  uint8_t middle_holds;            // bit d: the datum of axis d lives there
+  uint8_t middle_holds;            // bit d: the middle memory holds the datum of axis d
   uint8_t inner_holds;
 };
 
@@ -72,7 +72,7 @@ struct GemmCost {
   GemmAccess access;
   int64_t macs;
   int64_t pe_used;
-  int64_t cycles;  // macs / pe_used: memories are taken as fast enough
+  int64_t cycles;  // macs / pe_used; memories are taken as fast enough
   double memory_pj[3];
   double mac_pj;
   double leak_pj;
@@ -80,7 +80,7 @@ struct GemmCost {
   double energy_pj_per_mac;
 };
 
-// Walking axis first, the other two in the order x y z.
+// The walking axis innermost, then the other two in the order x y z.
 GemmOrder GemmOrderFrom(int walking_axis);
 
 // kBadInput with the offending numbers, or kOk.

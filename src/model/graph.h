@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network: tensors, layers, attributes. Immutable once io has read it.
 //
-// Invariants (io checks them): every index is in range, layers are in topological
-// order, each tensor is written at most once, extents are >= 1 and byte sizes fit
-// int64.
+// Input    filled by io/read_graph.cc
+// Output   none: plain data
+// Errors   none. io checks the invariants: every index is in range, layers are in
+//          topological order, each tensor is written at most once, extents are >= 1,
+//          byte sizes fit int64.
+// Cost     none
 #ifndef SLUICE_MODEL_GRAPH_H_
 #define SLUICE_MODEL_GRAPH_H_
 
@@ -26,8 +29,8 @@ enum class TensorKind : uint8_t {
 };
 
 struct Tensor {
-  int32_t extent[kAxes];  // elements, normalised to four axes, leading ones
-  uint8_t rank;           // as written in the graph
+  int32_t extent[kAxes];  // elements, padded to four axes by leading ones
+  uint8_t rank;           // number of axes in the graph file
   uint8_t dtype;          // SLUICE_DTYPE_
   TensorKind kind;
   uint8_t source;          // constants: 1 inline, 2 external, 3 seeded
@@ -57,7 +60,7 @@ struct Text {  // not NUL-terminated
   uint32_t size;
 };
 
-struct Parameter {  // known at run time only, min <= value <= max
+struct Parameter {  // known only at run time, min <= value <= max
   uint32_t name;
   int32_t min;
   int32_t max;
@@ -69,8 +72,8 @@ struct Graph {
   Span<const Tensor> tensors;
   Span<const Layer> layers;
   Span<const Parameter> parameters;
-  uint64_t data_begin;  // byte of the graph's buffer where inline constants start
-  uint64_t hash;        // FNV-1a of the graph's bytes, inline constants left out
+  uint64_t data_begin;  // offset in the graph file at which inline constants start
+  uint64_t hash;        // FNV-1a of the graph file without inline constants
 };
 
 // Lower-case name of an op or dtype as in ops.h; "unknown" for other codes.

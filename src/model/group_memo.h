@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes and costs of the tiles of fine-grained groups that were parsed before.
+// Remembers boxes and costs of the tiles of fine-grained groups parsed before.
 //
-// Input    a group's content as a hash: its layers in order, tiling, what leaves it.
-// Output   its tiles, one after the other as they run, or nothing.
-// Errors   none. A group that does not fit is not stored; old groups are overwritten.
+// Input    hash of a group's content: layers in order, tiling, tensors that leave it.
+// Output   its tiles in execution order, or nullptr.
+// Errors   none. A group that does not fit is not stored; new groups overwrite old
+//          ones.
 // Cost     one probe per look-up.
 #ifndef SLUICE_MODEL_GROUP_MEMO_H_
 #define SLUICE_MODEL_GROUP_MEMO_H_
@@ -26,7 +27,7 @@ class GroupMemo {
     SLUICE_TRY(arena->Allocate(size, &entries_));
     return arena->Allocate(tiles, &ring_);
   }
-  // nullptr when unknown.
+  // nullptr when the group is not known.
   const KnownTile* Find(uint64_t key, uint32_t tiles) const {
     const Entry& e = entries_[key & mask_];
     if (e.key != key || e.tiles != tiles || written_ > e.start + ring_.size()) {
@@ -34,8 +35,8 @@ class GroupMemo {
     }
     return &ring_[e.start % ring_.size()];
   }
-  // Room for that many tiles, which the caller writes; nullptr if there is not enough.
-  // Find() returns the group once Keep() has been called.
+  // Reserves space for `tiles` tiles, which the caller writes; nullptr if there is too
+  // little. Find() returns the group only after Keep().
   KnownTile* Reserve(uint32_t tiles) {
     if (tiles > ring_.size() / 2) return nullptr;
     const size_t at = written_ % ring_.size();
@@ -44,7 +45,7 @@ class GroupMemo {
     written_ += tiles;
     return tile;
   }
-  // Of what was reserved last.
+  // Keeps what was reserved last.
   void Keep(uint64_t key, uint32_t tiles) {
     entries_[key & mask_] = Entry{key, written_ - tiles, tiles};
   }
@@ -52,7 +53,7 @@ class GroupMemo {
  private:
   struct Entry {
     uint64_t key;
-    uint64_t start;  // of all tiles ever written
+    uint64_t start;  // in tiles written since Init; modulo the ring's size: the place
     uint32_t tiles;
   };
   Span<Entry> entries_;

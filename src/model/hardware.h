@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One accelerator, as hardware.fbs describes it. Immutable once io has read it.
 //
-// Invariants (io checks them): at least two levels, DRAM last and unbounded or bounded,
-// the scratchpad below it, peaks and DRAM bandwidth > 0, alignments powers of two.
+// Input    filled by io/read_hardware.cc
+// Output   none: plain data
+// Errors   none. io checks the invariants: at least two levels; DRAM last, bounded or
+//          not; the scratchpad next to it; peaks and DRAM bandwidth > 0; alignments
+//          powers of two.
+// Cost     none
 #ifndef SLUICE_MODEL_HARDWARE_H_
 #define SLUICE_MODEL_HARDWARE_H_
 
@@ -13,7 +17,7 @@
 
 namespace sluice {
 
-struct Rational {  // bytes per cycle; numerator 0 = never limits
+struct Rational {  // bytes per cycle; numerator 0 = unlimited
   int64_t numerator;
   int64_t denominator;
 };
@@ -40,7 +44,7 @@ struct Fanout {
   bool multicast;
   bool reduction;
   bool forwarding;
-  double transfer_pj_per_bit = 0;  // of a word sent through, once per bus
+  double transfer_pj_per_bit = 0;  // of a word sent through, counted once per bus
   double forward_pj_per_bit = 0;   // of a word handed to a neighbour
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware from the scratchpad down, as a hierarchy of its own: what one tile sees
-// whose operands lie in the scratchpad.
+// The hardware from the scratchpad down, as a hierarchy of its own. It serves to map
+// one tile whose operands lie in the scratchpad.
 //
 // Input    hardware with at least one level below the scratchpad
-// Output   the same levels and fanouts; the scratchpad is outermost and unbounded,
-//          since who cut the tile has seen that it fits, and holds every operand
-// Errors   kUnsupported: nothing below the scratchpad, too many levels or fanouts
+// Output   the same levels and fanouts; the scratchpad is outermost, holds every
+//          operand and is unbounded, because the tile's planner has checked that it
+//          fits
+// Errors   kUnsupported: no level below the scratchpad, too many levels or fanouts
 // Cost     O(levels + fanouts); the view holds its own tables and may not be copied
 #ifndef SLUICE_MODEL_HARDWARE_VIEW_H_
 #define SLUICE_MODEL_HARDWARE_VIEW_H_

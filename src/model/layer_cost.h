@@ -7,8 +7,8 @@
 //          bytes of one instance / bandwidth); leakage = rate x latency
 // Errors   those of CheckNest and CountAccesses
 // Cost     O(levels^2 x dims), no memory
-// Source   KAPLA section IV-A cost model, GOMA (25)-(30). Outputs have their final
-//          width only when they enter the outermost level for good.
+// Source   KAPLA section IV-A cost model, GOMA (25)-(30). Outputs have their final width
+//          only when they enter the outermost level as finished results.
 #ifndef SLUICE_MODEL_LAYER_COST_H_
 #define SLUICE_MODEL_LAYER_COST_H_
 
@@ -20,8 +20,9 @@ namespace sluice {
 
 struct CostOptions {
   ReuseForm form = ReuseForm::kReuse;
-  uint32_t resident = 0;  // operand bits: in the level below the outermost already
-  uint32_t rotated = 0;   // on a mesh: see EvaluateOnMesh
+  // Operands (bits) that already lie in the level below the outermost
+  uint32_t resident = 0;
+  uint32_t rotated = 0;  // on a mesh only: see EvaluateOnMesh
 };
 
 struct LayerCost {
@@ -33,10 +34,10 @@ struct LayerCost {
   int64_t cycles;
   int64_t compute_cycles;
   int64_t level_cycles[kMaxLevels];
-  double utilization;  // operations / (cycles x peak); of information only
+  double utilization;  // operations / (cycles x peak); not used by any search
 };
 
-// What one word costs to read or write; the outermost level takes finished outputs.
+// pJ to read or write one word; only the outermost level stores finished outputs.
 double ReadPj(const MemoryLevel& level, int64_t bytes);
 double WritePj(const MemoryLevel& level, int64_t bytes);
 

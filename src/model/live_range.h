@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers with half-open lifetimes, and what limits where they may lie.
+// Buffers with half-open lifetimes, and the constraints on their placement.
 //
-// Time is any int64 scale (steps, cycles); bytes are int64. A buffer occupies
-// [offset, offset + bytes) during [begin, end), except in its gaps.
+// Time is any int64 scale (steps, cycles); bytes are int64. A buffer occupies [offset,
+// offset + bytes) during [begin, end), except in its gaps.
+//
+// Input    filled by whoever needs buffers placed
+// Output   none: plain data
+// Errors   none
+// Cost     none
 #ifndef SLUICE_MODEL_LIVE_RANGE_H_
 #define SLUICE_MODEL_LIVE_RANGE_H_
 
@@ -19,15 +24,16 @@ struct LiveRange {
   int64_t end;
   int64_t bytes;
   int64_t alignment = 1;               // power of two
-  int64_t fixed_offset = kFreeOffset;  // or where the buffer must lie
+  int64_t fixed_offset = kFreeOffset;  // or the required offset
   uint64_t banks = 0;                  // bit i: may touch bank i; 0 = any bank
   bool single_bank = false;            // must not straddle a bank border
   uint32_t first_gap = 0;              // into LiveRangeSet::gaps
   uint32_t gap_count = 0;
 };
 
-// During [begin, end) a buffer uses only its bytes [first_byte, last_byte), relative to
-// its own offset; equal bounds: nothing. Gaps of one buffer are sorted and disjoint.
+// During [begin, end) the buffer uses only its bytes [first_byte, last_byte), relative
+// to its own offset; equal bounds: no bytes. Gaps of one buffer are sorted and
+// disjoint.
 struct LiveGap {
   int64_t begin;
   int64_t end;
@@ -35,7 +41,7 @@ struct LiveGap {
   int64_t last_byte = 0;
 };
 
-// Bytes [offset, offset + bytes) that nobody may use during [begin, end).
+// Bytes [offset, offset + bytes) that no buffer may use during [begin, end).
 struct ReservedRegion {
   int64_t begin;
   int64_t end;

@@ -25,7 +25,7 @@ bool IsPermutation(const uint8_t order[kDims]) {
   return seen == (1u << kDims) - 1;
 }
 
-// Spatial factors within each fanout's extent and permission.
+// Checks spatial factors against each fanout's extent and permitted dims.
 Status CheckSpatial(const Hardware& hardware, const LoopNest& nest, uint32_t level,
                     Diagnostic* diagnostic) {
   for (uint32_t axis = 0; axis < kMaxAxes; ++axis) {
@@ -61,8 +61,8 @@ Status CheckSpatial(const Hardware& hardware, const LoopNest& nest, uint32_t lev
   return Status::kOk;
 }
 
-// Every step of every loop has work, in time and in space, and together they cover the
-// dim: (factor - 1) * step < extent. So sizes stay below levels * axes * extent.
+// Every step of every loop has work, spatial or temporal, and together they cover the
+// dim: (factor - 1) * step < extent. This bounds tile sizes by levels * axes * extent.
 Status CheckCover(const MappingProblem& problem, const LoopNest& nest, uint32_t dim,
                   Diagnostic* diagnostic) {
   int64_t tile = 1;
@@ -159,7 +159,7 @@ Status LevelBytes(const MappingProblem& problem, const LoopNest& nest, uint32_t 
     if ((nest.hold[level] >> v & 1) == 0) continue;
     const bool whole = (resident >> v & 1) != 0 && level + 2 == nest.levels;
     const int64_t words = TileWords(problem, v, whole ? problem.extent : tile);
-    // A resident output is finished elsewhere in its final width; here it accumulates.
+    // A resident output gets its final width elsewhere; here it is a partial sum.
     if (!CheckedMultiply(words, InnerBytes(problem, v), &bytes[v])) {
       return Fail(diagnostic, Status::kInfeasible, "mapping")
           .Text("a tile of ")

@@ -41,17 +41,17 @@ int64_t SpatialFactor(const LoopNest& nest, uint32_t level, uint32_t dim);
 // Extents of the tile of level `level`, not clipped; level -1 is one MAC.
 void TileExtents(const LoopNest& nest, int level, int64_t extent[kDims]);
 
-// Bytes of the operands held in one instance of `level`; operands in `resident` count
-// with their whole tensor at level outermost - 1.
+// Bytes of the operands held in one instance of `level`. An operand in `resident`
+// counts with its whole tensor at level outermost - 1.
 Status LevelBytes(const MappingProblem& problem, const LoopNest& nest, uint32_t level,
                   uint32_t resident, int64_t bytes[kOperands], Diagnostic* diagnostic);
 
 // The j-th fanout below `level`, or nullptr.
 const Fanout* FanoutAt(const Hardware& hardware, uint32_t level, uint32_t axis);
-// May the fanout unroll the dim? G goes where K goes.
+// Whether the fanout may unroll the dim. G counts as K.
 bool MayUnroll(const Fanout& fanout, uint32_t dim);
 
-// Bytes per operand against the level's capacity and shares.
+// Whether bytes per operand fit the level's capacity and shares.
 bool FitsLevel(const MemoryLevel& level, const int64_t bytes[kOperands]);
 
 Status CheckHierarchy(const Hardware& hardware, Diagnostic* diagnostic);

@@ -17,7 +17,7 @@ void DenseStrides(const Tensor& t, uint32_t stride[kAxes]) {
   }
 }
 
-// Decides which tensors are views of which; layers are looked at in topological order,
+// Decides which tensors are views of others. Layers are visited in topological order,
 // so a tensor's parent is final before a later layer builds on it.
 class ViewPlanner {
  public:
@@ -51,7 +51,7 @@ class ViewPlanner {
     return IsRoot(t) && graph_.tensors[t].kind == TensorKind::kIntermediate;
   }
 
-  // True when the tensor's elements lie without holes in row-major order.
+  // True when the tensor's elements are contiguous in row-major order.
   bool IsDense(uint32_t t) const {
     uint32_t stride[kAxes];
     uint32_t dense[kAxes];
@@ -80,8 +80,8 @@ class ViewPlanner {
     for (int a = 0; a < kAxes; ++a) *offset += int64_t{view.begin[a]} * stride[a];
   }
 
-  // A view of a state's memory shows what is appended. Whoever reads the state in front
-  // of its append must get a copy.
+  // A view of a state shows appended rows too. A layer that reads the state before its
+  // append must therefore get a copy.
   bool ShowsOldState(uint32_t t, uint32_t layer) const {
     while (!IsRoot(t)) t = lowering_->views[t].parent;
     const Tensor& root = graph_.tensors[t];
@@ -92,13 +92,13 @@ class ViewPlanner {
   bool TryReshape(uint32_t l, uint32_t in, uint32_t out) {
     if (MayMove(out) && IsDense(in) && !ShowsOldState(in, l)) {
       lowering_->views[out] = View{in, true, {}};
-      // No ancestor may move into a wider tensor from now on.
+      // From now on no ancestor may become a view inside a wider tensor.
       for (uint32_t t = in; t != kNone; t = lowering_->views[t].parent) {
         needs_dense_[t] = 1;
       }
       return true;
     }
-    // The output has its own region: let the producer write there.
+    // The output has a region of its own: let the input's producer write there.
     if (MayMove(in) && CanMoveWriter(in) && needs_dense_[in] == 0) {
       lowering_->views[in] = View{out, true, {}};
       return true;
@@ -138,8 +138,8 @@ class ViewPlanner {
   bool CanMoveWriter(uint32_t t) const {
     const uint32_t producer = graph_.tensors[t].producer;
     if (producer == kNone) return false;
-    // What is written by its parts moves with them; a gather and the host write dense
-    // rows.
+    // CONCAT's inputs, which the tensor consists of, move along with it. Gather and
+    // host layers can only write dense rows.
     const Layer& layer = graph_.layers[producer];
     const OpTraits& traits = TraitsOf(layer);
     return traits.kind == LayerKind::kCompute || traits.view == ViewRule::kConcat ||
@@ -147,7 +147,7 @@ class ViewPlanner {
   }
 
   // Each input that can be written in place becomes a view of the output; the layer is
-  // one when all of them are. An input that appears twice is written in place once.
+  // a view if all inputs are. An input that appears twice is placed once.
   bool TryConcat(const Layer& layer) {
     const uint32_t out = layer.outputs[0];
     const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
@@ -177,7 +177,7 @@ class ViewPlanner {
   const Graph& graph_;
   uint32_t granule_;
   Lowering* lowering_;
-  Span<uint8_t> needs_dense_;  // a reshape relies on the tensor's order
+  Span<uint8_t> needs_dense_;  // a reshape relies on the tensor being dense
 };
 
 uint8_t RegionOf(TensorKind kind) {
@@ -218,7 +218,7 @@ Status FindLifetimes(const Graph& graph, const Lowering& lowering,
   };
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = lowering.executed[l];
-    // A folded PAD's output exists nowhere; its reader reads the PAD's input.
+    // A folded PAD's output has no memory; its reader reads the PAD's input.
     if (IsFolded(layer.op, lowering.is_view[l])) continue;
     for (uint32_t t : layer.inputs) {
       if (t != kNone) touch(t, l);
@@ -249,8 +249,8 @@ int64_t FirstFit(const Graph& graph, const Lowering& lowering,
   return at;
 }
 
-// A weight or fmap too many would overflow 64-bit addresses long after it overflows any
-// machine; 2^48 is checked.
+// Checks against 2^48: far beyond the size of any machine, and far below overflow of
+// 64-bit addresses.
 Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
                   Span<const uint8_t> on_chip, Arena* arena, Lowering* lowering,
                   Diagnostic* diagnostic) {
@@ -269,7 +269,7 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
     DenseStrides(tensor, place->stride);
     uint64_t* size = &lowering->region_bytes[place->region];
     if (tensor.kind == TensorKind::kIntermediate) {
-      // Nobody writes or reads it, or not in DRAM.
+      // No layer writes or reads it, or only on chip.
       if (lives[t].first == kNone || (!on_chip.empty() && on_chip[t] != 0)) {
         *place = TensorPlace{kRegionNowhere, 0, {}};
         DenseStrides(tensor, place->stride);
@@ -293,8 +293,8 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
   return Status::kOk;
 }
 
-// A DRAM of bounded size holds all regions. Inputs, outputs, constants and states must
-// lie there under every plan; the workspace is this lowering's own choice.
+// Checks that all regions fit a DRAM of bounded size. Inputs, outputs, constants and
+// states must lie there in every plan; the workspace is the choice of this lowering.
 Status CheckDramCapacity(const Hardware& hardware, const Lowering& lowering,
                          Diagnostic* diagnostic) {
   const uint64_t capacity = static_cast<uint64_t>(hardware.dram().capacity_bytes);
@@ -333,8 +333,8 @@ void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
   }
 }
 
-// A PAD whose only readers are convolutions that pad with the same value, and whose
-// pads stay shorter than their windows, is done by the convolutions' own padding.
+// True for a PAD that can be folded: its only readers are convolutions that pad with
+// the same value, and the summed pads stay smaller than their windows.
 bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   const Layer& pad = graph.layers[pad_layer];
   const uint32_t out = pad.outputs[0];
@@ -344,14 +344,14 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   }
   const Tensor& padded = graph.tensors[out];
   const Tensor& inner = graph.tensors[pad.inputs[0]];
-  // With no pads to add, the kernel's attributes could not tell which of the two
-  // tensors the convolution reads.
+  // If the PAD adds nothing, a tile's attributes cannot tell which of the two tensors
+  // the convolution reads.
   if (padded.bytes == inner.bytes) return false;
-  // Convolutions have no pads of batch or channels.
+  // Convolutions cannot pad batch or channels.
   if (padded.extent[0] != inner.extent[0] || padded.extent[3] != inner.extent[3]) {
     return false;
   }
-  // Its readers may stand behind an append that the PAD stands in front of.
+  // A reader may come after the state's append, the PAD before it.
   if (inner.kind == TensorKind::kState && inner.producer != kNone) return false;
   bool used = false;
   for (uint32_t l = pad_layer + 1; l < graph.layers.size(); ++l) {
@@ -378,7 +378,7 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   return used;
 }
 
-// `reader` with the PAD's input as its own and the PAD's pads added.
+// `reader` with the PAD's input as its input and the PAD's pads added to its own.
 Status FoldInto(const Graph& graph, const Layer& pad, Arena* arena, Layer* reader) {
   Span<uint32_t> inputs;
   Span<int32_t> attributes;

@@ -2,8 +2,8 @@
 // Where tensors lie in DRAM, and which layers need no work because they are views.
 //
 // CONCAT, SLICE and RESHAPE become views (strided aliases of another tensor's memory)
-// where that is legal; the rest of them become copies. Workspace tensors share memory
-// when their lifetimes do not overlap.
+// where that is legal, and copies elsewhere. Workspace tensors share memory when their
+// lifetimes do not overlap.
 //
 // Input    graph, hardware (dram_granule_bytes).
 // Output   one place per tensor, one action per layer, bytes per DRAM region.
@@ -19,25 +19,25 @@
 
 namespace sluice {
 
-// An alias that is being decided: `tensor` lies inside `parent`.
+// A candidate or final alias: `tensor` lies inside `parent`.
 struct View {
   uint32_t parent;       // kNone: the tensor has memory of its own
   bool reshape;          // same bytes in the same order, other extents
-  int32_t begin[kAxes];  // else: the box at `begin` of the parent
+  int32_t begin[kAxes];  // else: the box of the parent that starts at `begin`
 };
 
 struct Lowering {
   Span<TensorPlace> places;  // per tensor
   Span<View> views;          // per tensor
-  Span<uint8_t> is_view;     // per layer: 1 when nothing has to be done
-  // Per layer, as it is executed: a convolution that takes over a PAD reads the PAD's
-  // input and has its pads added to its own. A folded PAD's layer counts as a view.
+  Span<uint8_t> is_view;     // per layer: 1 when the layer needs no work
+  // Layers as executed: a convolution that takes over a PAD reads the PAD's input and
+  // adds the PAD's pads to its own. The folded PAD itself counts as a view.
   Span<Layer> executed;
   uint64_t region_bytes[SLUICE_REGION_COUNT];
 };
 
-// True for a PAD that the convolutions behind it have taken over: nothing is written,
-// and nobody reads its output.
+// True for a PAD that its convolutions have taken over: it writes nothing, and its
+// output has no readers.
 inline bool IsFolded(uint16_t op, uint8_t is_view) {
   return is_view != 0 && TraitsOf(op).view == ViewRule::kFolds;
 }
@@ -45,10 +45,10 @@ inline bool IsFolded(uint16_t op, uint8_t is_view) {
 Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
              Lowering* lowering, Diagnostic* diagnostic);
 
-// Places all tensors anew (places, region_bytes) for layers that do not run one by one.
-// when: time per layer, equal for layers that overlap; a workspace byte is used again
-// only at a later time. on_chip: per tensor, 1 when it never leaves the scratchpad.
-// Empty spans: layer after layer, all tensors in DRAM.
+// Places all tensors again (places, region_bytes) for layers that may overlap in time.
+// when: time per layer, equal for overlapping layers; workspace bytes are reused only
+// at a later time. on_chip: per tensor, 1 when it never leaves the scratchpad. Empty
+// spans: one layer after the other, all tensors in DRAM.
 Status PlaceInDram(const Graph& graph, Span<const uint32_t> when,
                    Span<const uint8_t> on_chip, Arena* scratch, Lowering* lowering,
                    Diagnostic* diagnostic);

@@ -39,7 +39,7 @@ void SetWindow(const Layer& layer, bool pool, MappingProblem* problem) {
   }
 }
 
-// Output channels are cut in whole groups, or within one.
+// Output channels are cut at group borders, or within one group.
 void SetConv(const Graph& graph, const Layer& layer, int64_t k,
              MappingProblem* problem) {
   const Tensor& in = graph.tensors[layer.input(0)];
@@ -55,10 +55,10 @@ void SetConv(const Graph& graph, const Layer& layer, int64_t k,
   problem->extent[kDimC] = in.extent[3] / groups;
 }
 
-// A transposed convolution by the phases of its stride: outputs that lie a stride apart
-// see the same taps, so each phase is an output channel of a convolution of stride 1.
-// Phases with fewer taps than others count as full: up to ceil(R/stride) * stride / R
-// of the work, along each axis. What no tap reaches is not computed.
+// A transposed convolution by the phases of its stride: outputs a stride apart see the
+// same taps, so each phase is an output channel of a convolution of stride 1. A phase
+// with fewer taps counts as full: up to ceil(R/stride) * stride / R of the work along
+// each axis. Outputs that no tap reaches are not computed.
 void SetTransposed(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
                    MappingProblem* problem) {
   const Tensor& in = graph.tensors[layer.input(0)];
@@ -79,9 +79,9 @@ void SetTransposed(const Graph& graph, const Layer& layer, const int32_t tile[kA
   }
 }
 
-// A convolution of its own: images are channels and channels images, the error is the
-// filter, its rows and columns the taps; so strides become dilations. N, P and Q of the
-// layer are what is summed over: C, R and S.
+// The weight gradient as a convolution: images become channels and channels images; the
+// error is the filter, its rows and columns are the taps, so strides become dilations.
+// The sum runs over the layer's N, P and Q, which become C, R and S.
 void SetWeightGradient(const Graph& graph, const Layer& layer,
                        const int32_t tile[kAxes], int64_t rows,
                        MappingProblem* problem) {
@@ -174,7 +174,7 @@ Status CheckExtents(const MappingProblem& problem, Diagnostic* diagnostic) {
   return Status::kOk;
 }
 
-// The input may be larger than the work when strides skip most of it.
+// The input may be larger than the work where strides skip most of it.
 Status CheckInputSize(const MappingProblem& problem, Diagnostic* diagnostic) {
   int64_t words = problem.extent[kDimN];
   for (int axis = 0; axis < 2; ++axis) {
@@ -260,8 +260,8 @@ void SetMatmul(const Tensor& in, const int32_t tile[kAxes], MappingProblem* prob
   problem->extent[kDimC] = in.extent[3];
 }
 
-// The nest of a form that has one of its own; false for other forms. `summed`: of a
-// weight gradient, rows of the error.
+// Fills the nest of a form that has its own; false for other forms. `summed`: rows of
+// the error to sum over (weight gradient).
 bool SetNest(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
              int64_t summed, MappingProblem* problem) {
   const Tensor& in = graph.tensors[layer.input(0)];
@@ -310,7 +310,7 @@ Status ProblemOfTile(const Graph& graph, const LayerTile& part,
         .Text("no loop nest for op ")
         .Text(OpName(layer.op));
   }
-  // A part of the sum stays as wide as a partial sum.
+  // A tile of a part of the sum outputs partial sums, which keep their width.
   if (traits.sum == SumRule::kErrorRows) {
     if (summed < all) problem->element_bytes[kOutput] = accumulator_bytes;
   } else if (summed > 0 && summed < problem->extent[kDimC]) {

@@ -62,16 +62,15 @@ inline bool Has(const MappingProblem& problem, uint32_t operand) {
   return (problem.operands >> operand & 1) != 0;
 }
 
-// Input rows (axis 0) or columns (axis 1) from one output's window to the next. Where
-// windows leave rows out between them, these are not part of the problem: transfers
-// skip them.
+// Input rows (axis 0) or columns (axis 1) between the starts of neighbouring outputs'
+// windows. Rows that lie between windows are not counted: transfers skip them.
 inline int64_t WindowStep(const MappingProblem& problem, int axis) {
   const int64_t window =
       (problem.extent[kDimR + axis] - 1) * problem.dilation[axis] + 1;
   return problem.stride[axis] < window ? problem.stride[axis] : window;
 }
 
-// Rows or columns of input under `outputs` x `taps`, both >= 1.
+// Input rows or columns under `outputs` x `taps`, both >= 1.
 inline int64_t WindowSpan(const MappingProblem& problem, int axis, int64_t outputs,
                           int64_t taps) {
   return (outputs - 1) * WindowStep(problem, axis) +
@@ -89,8 +88,7 @@ inline int64_t InnerBytes(const MappingProblem& problem, uint32_t operand) {
 
 int64_t OperationCount(const MappingProblem& problem);  // MACs or vector operations
 
-// A convolution of three operands, all of `bytes` wide everywhere, partial sums
-// included.
+// A convolution of three operands; all words, partial sums included, are `bytes` wide.
 struct ConvExtents {
   int64_t n, k, c, p, q, r, s;
   int32_t stride;
@@ -103,9 +101,9 @@ MappingProblem GemmProblem(int64_t g, int64_t m, int64_t k, int64_t c, uint32_t 
 Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic);
 Status ProblemOfLayer(const Graph& graph, uint32_t layer, uint32_t accumulator_bytes,
                       MappingProblem* problem, Diagnostic* diagnostic);
-// A tile of it: output extents N H W K, and of how many channels it sums (0: all). A
-// part of the sum stays as wide as a partial sum. `layer` may be as lowering executes
-// it.
+// A tile of a layer: output extents N H W K, and the number of channels it sums over
+// (0: all). A tile of a part of the sum keeps partial-sum width. `layer` may be one of
+// Lowering::executed.
 struct LayerTile {
   const Layer& layer;
   const int32_t* extent;  // kAxes

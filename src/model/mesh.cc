@@ -35,9 +35,10 @@ MappingProblem PartOf(const MappingProblem& problem, const NodeSplit& split) {
 
 namespace {
 
-constexpr int32_t kMostSharers = 64;  // of a column or row; more are asked one by one
+// Per axis; positions of further ones are computed, not tabulated
+constexpr int32_t kMostSharers = 64;
 
-// Where the i-th sharer of a group sits, from the first.
+// Position of the i-th sharer of a group along the axis, relative to the first.
 int64_t OffsetOf(const int32_t factor[kDims], const uint8_t order[kDims],
                  uint32_t operand, int32_t i) {
   int64_t at = 0, stride = 1;
@@ -52,14 +53,14 @@ int64_t OffsetOf(const int32_t factor[kDims], const uint8_t order[kDims],
   return at;
 }
 
-// Links from the nearest sharer, whose first sits at `low`, to every node of the
-// stretch, summed.
+// Sum over all nodes of the stretch of the links to the nearest sharer; the first
+// sharer sits at `low`.
 struct Sharers {
   const int32_t* factor;  // kDims
   const uint8_t* order;   // kDims
   uint32_t operand;
   int32_t count;
-  const int64_t* offset;  // of the first kMostSharers
+  const int64_t* offset;  // of the first kMostSharers sharers
 };
 int64_t LinksFromStretch(int64_t low, const Sharers& sharers, const AxisEnd& end) {
   int64_t sum = 0;
@@ -83,7 +84,8 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
                    const uint8_t order[kDims], uint32_t operand, const AxisEnd& end) {
   AxisPath path = {};
   path.sharers = 1;
-  int32_t stride = 1, reach = 0;  // reach: from the first sharer to the last so far
+  // reach: distance from the first sharer to the last found so far
+  int32_t stride = 1, reach = 0;
   int64_t all = 1;
   for (uint32_t d = 0; d < kDims; ++d) all *= factor[d];
   for (uint32_t i = 0; i < kDims; ++i) {
@@ -99,7 +101,7 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
     stride *= f;
   }
   if (end.kind == AxisEnd::kNowhere) return path;
-  // Groups start at every position that is no other sharer's; walk them all.
+  // Visit the first sharer of every group of sharers.
   int64_t offsets[kMostSharers];
   for (int32_t i = 0; i < Min(path.sharers, kMostSharers); ++i) {
     offsets[i] = OffsetOf(factor, order, operand, i);
@@ -117,8 +119,8 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
       first = digit == 0 || Moves(d, operand);
     }
     if (!first) continue;
-    // The nearest sharer is the first from the left or the last from the right, or one
-    // between; sharers between are nearer to neither edge.
+    // From an edge the nearest sharer is the first or the last one; from a stretch it
+    // may be any.
     const int64_t low = int64_t{begin} + position;
     const int64_t high = low + reach;
     const bool edges = end.kind == AxisEnd::kEdges;
@@ -153,7 +155,7 @@ double TreeLinks(const AxisPath& columns, const AxisPath& rows) {
 
 Status PassesOf(const MappingProblem& problem, const LayerTerms& terms,
                 int64_t passes[kDims], Diagnostic* diagnostic) {
-  // Channel by channel: slices of the input are slices of the output.
+  // Depthwise: slices of the input are also slices of the output.
   const bool channelwise = problem.extent[kDimG] > 1;
   if (terms.top_ifm > 1 && terms.top_ofm > 1 &&
       (!channelwise || terms.top_ifm != terms.top_ofm)) {
@@ -293,8 +295,8 @@ Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,
 
 namespace {
 
-// One node's nest under the mesh: its DRAM loops become those of its part, passes go
-// round the whole. Factors of `split` lose the nodes without work.
+// The nest of all nodes: one node's DRAM loops become the loops of its part, the passes
+// go outside. Lowers the factors of `split` where nodes have no work.
 LoopNest OnMesh(const MappingProblem& pass, const int64_t passes[kDims],
                 const LoopNest& nest, NodeSplit* split) {
   constexpr uint8_t kPassOrder[kDims] = {kDimC, kDimK, kDimG, kDimP,
@@ -324,7 +326,7 @@ LoopNest OnMesh(const MappingProblem& pass, const int64_t passes[kDims],
   return whole;
 }
 
-// Words of an operand as they travel: halos once for every part that needs them.
+// Words of an operand that travel: halos count once for every part that needs them.
 int64_t WordsOfParts(const MappingProblem& problem, const NodeSplit& split,
                      const int64_t passes[kDims], uint32_t operand) {
   if (operand != kInput) return TileWords(problem, operand, problem.extent);
@@ -342,16 +344,16 @@ int64_t WordsOfParts(const MappingProblem& problem, const NodeSplit& split,
   return words;
 }
 
-// A nest as it runs on the mesh; its split leaves out nodes without work.
+// A nest as it runs on the mesh; `mesh.split` counts only nodes with work.
 struct NestOnMesh {
   MeshCase mesh;
-  const LoopNest& whole;  // all nodes', outermost level included
+  const LoopNest& whole;  // of all nodes, with the added outermost level
   const int64_t* passes;  // kDims
-  uint32_t pad;           // the level of the scratchpads
+  uint32_t pad;           // index of the scratchpads' level
 };
 
-// What a kept operand costs on its way in or out: adds to the counts; returns pJ of
-// links, and of reads of other nodes' scratchpads in *source_pj.
+// Adds the traffic of an operand kept in the scratchpads to the counts. Returns pJ of
+// links; adds pJ of reads of other nodes' scratchpads to *source_pj.
 double MoveKept(const NestOnMesh& run, uint32_t operand, const OperandPath& path,
                 AccessCounts* counts, double* source_pj) {
   const auto& [problem, hardware, region, split, terms] = run.mesh;
@@ -371,7 +373,7 @@ double MoveKept(const NestOnMesh& run, uint32_t operand, const OperandPath& path
     counts->reads[outermost][operand] += once;
     sources = 0;
   } else if (terms.ifmap.kind == EndKind::kHere) {
-    // Some words lie where they are needed already.
+    // A share of the words already lies on the node that needs it.
     const int64_t lie = fills / NodesOf(region);
     fills -= lie;
     if (path.sharers == 1) sources -= lie;
@@ -382,8 +384,8 @@ double MoveKept(const NestOnMesh& run, uint32_t operand, const OperandPath& path
   return links_pj;
 }
 
-// How often the sharers hand their parts of an operand all round: once for each turn of
-// a loop outside those that tell the parts apart.
+// How many rounds the sharers rotate their parts of an operand: one for each iteration
+// of the loops outside those that step through the parts.
 int64_t RoundsOf(const LoopNest& whole, uint32_t pad, uint32_t operand, bool kept,
                  int64_t sharers) {
   int64_t rounds = 1, parts = 1;
@@ -400,8 +402,8 @@ int64_t RoundsOf(const LoopNest& whole, uint32_t pad, uint32_t operand, bool kep
   return rounds;
 }
 
-// Adds the rounds to the counts; the first of every stay replaces a delivery to all.
-// Returns pJ of links.
+// Adds the rounds to the counts. The first round of every stay replaces a delivery of
+// all parts to all sharers. Returns pJ of links.
 double Rotate(const NestOnMesh& run, uint32_t operand, bool kept,
               const OperandPath& path, AccessCounts* counts) {
   if (path.sharers == 1) return 0;
@@ -424,7 +426,7 @@ struct NestOnNode {
   const int64_t* passes;  // kDims
 };
 
-// Bytes in the scratchpad of the node that has most.
+// Bytes in the scratchpad of the node with the largest part.
 Status ScratchpadBytes(const NestOnNode& node, const CostOptions& options,
                        const OperandPath path[kOperands], int64_t* sum,
                        Diagnostic* diagnostic) {
@@ -450,8 +452,8 @@ int64_t BytesOf(const MappingProblem& problem, const int64_t words[kOperands]) {
   return bytes;
 }
 
-// Adds what links and other nodes' scratchpads cost; the rest is in the counts.
-// *source_pj: of reads of other nodes' scratchpads.
+// Adds traffic between nodes to the counts and returns pJ of links. *source_pj: pJ of
+// reads of other nodes' scratchpads.
 double MoveOperands(const NestOnMesh& run, const CostOptions& options,
                     const OperandPath path[kOperands], AccessCounts* counts,
                     double* source_pj) {
@@ -465,8 +467,8 @@ double MoveOperands(const NestOnMesh& run, const CostOptions& options,
       noc_pj += MoveKept(run, v, path[v], counts, source_pj);
       continue;
     }
-    // Words that travel together: outputs once per group (their sum), the others once
-    // per set of sharers.
+    // Copies of words that travel as one: outputs once per group (their sum), inputs
+    // and weights once per set of sharers.
     const double words = v == kOutput
                              ? static_cast<double>(counts->transfers[outermost][v])
                              : static_cast<double>(counts->writes[run.pad][v]) /
@@ -480,7 +482,7 @@ double MoveOperands(const NestOnMesh& run, const CostOptions& options,
   return noc_pj;
 }
 
-// Energy, cycles and bytes by place, from the layer's cost and the counts.
+// Divides energy, cycles and bytes by place, from the layer's cost and the counts.
 void DivideCost(const MappingProblem& problem, uint32_t scratchpad, uint32_t outermost,
                 double source_pj, const AccessCounts& counts, MeshCost* cost) {
   LayerCost& layer = cost->layer;
@@ -531,7 +533,8 @@ Status EvaluateOnMesh(const MeshCase& mesh, const LoopNest& nest,
         .Bytes(static_cast<uint64_t>(cost->scratchpad_bytes),
                static_cast<uint64_t>(capacity));
   }
-  // What is handed round has been checked; the nest's tile is that of all sharers.
+  // The size of rotated parts has been checked; the nest's tile holds all sharers'
+  // parts.
   if (options.rotated != 0) machine.levels[scratchpad].capacity_bytes = 0;
   SLUICE_TRY(CheckNest(problem, machine.hardware, whole, options.resident, diagnostic));
   AccessCounts counts;

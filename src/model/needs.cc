@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// True when the windows along an axis leave no input row out.
+// True when the windows along an axis cover every input row.
 bool CoversAxis(const Window& w, int64_t in, int64_t out) {
   const int64_t window = int64_t{w.filter - 1} * w.dilation + 1;
   const bool dense = w.dilation == 1 || w.filter == 1
@@ -23,7 +23,7 @@ bool WindowsCover(const Graph& graph, const Layer& layer) {
          CoversAxis(WindowOf(graph, layer, 2), in.extent[2], out.extent[2]);
 }
 
-// True when every element of that input is needed for the whole output.
+// True when the whole output needs every element of that input.
 bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
   switch (TraitsOf(layer).needs) {
     case NeedRule::kAll:
@@ -40,12 +40,12 @@ bool ReadsWhole(const Graph& graph, const Layer& layer, size_t input) {
   return false;
 }
 
-// What every plan must do with a tensor. The host reads and writes DRAM by itself, so
-// what only it touches is never moved.
+// What every plan must do with a tensor. The host reads and writes DRAM itself, so the
+// DMA never moves a tensor that only the host touches.
 enum : uint8_t {
-  kWhole = 1,     // an output depends on each element
-  kMoved = 2,     // each element is read by the DMA, or written for an output
-  kHostMade = 4,  // written by the host, or a part of it is
+  kWhole = 1,     // some output depends on each element
+  kMoved = 2,     // each element passes the DMA: loaded, or stored for an output
+  kHostMade = 4,  // the host writes at least a part of it
 };
 
 bool IsOutputOrState(const Tensor& t) {
@@ -59,8 +59,8 @@ bool IsNeededWhole(const Graph& graph, const Layer& layer, Span<const uint8_t> n
   return false;
 }
 
-// True when what the layer reads passes through the DMA: a copy may be a view, unless
-// what it makes has to be moved itself.
+// True when the layer's inputs must pass the DMA. A copy may be a view instead, unless
+// its output has to pass the DMA itself.
 bool MovesInputs(const Graph& graph, const Layer& layer, Span<const uint8_t> needs) {
   const LayerKind kind = KindOf(layer.op);
   if (kind != LayerKind::kCopy) return kind != LayerKind::kHost;
@@ -78,8 +78,8 @@ NeededPositions AllPositions(const Tensor& tensor) {
   return all;
 }
 
-// Input positions along axis a (1 or 2) of windows at the output's. Where windows leave
-// rows out, one row of each: its middle tap.
+// Input positions along axis a (1 or 2) under the windows of the output positions. If
+// the windows skip rows, only the row of each window's middle tap is counted.
 void ThroughWindow(const Window& w, int a, int64_t in, const NeededPositions& out,
                    NeededPositions* needed) {
   int64_t count = out.count[a];
@@ -109,8 +109,7 @@ bool SameExtents(const Tensor& x, const Tensor& y) {
   return true;
 }
 
-// How a needed position of the output reaches into the inputs, as far as this layer's
-// shapes keep channels together.
+// The traits' Reach; kUnknown if this layer's shapes do not keep channels together.
 Reach ReachOf(const Graph& graph, const Layer& layer) {
   const OpTraits& traits = TraitsOf(layer);
   if (traits.view == ViewRule::kConcat && layer.attribute(SLUICE_CONCAT_AXIS) != 3) {
@@ -150,8 +149,8 @@ void NeedPositions(const Graph& graph, const Layer& layer, Reach reach, size_t i
   if (needed.total() > needs.part[t].total()) needs.part[t] = needed;
 }
 
-// Of a layer whose output is needed at `out`; `whole`: at all its positions, and what
-// ReadsWhole is marked already.
+// Marks the inputs of a layer whose output is needed at `out`. `whole`: at all
+// positions; inputs with ReadsWhole are marked already.
 void NeedInputs(const Graph& graph, const Layer& layer, const NeededPositions& out,
                 bool whole, const Needs& needs) {
   const Reach reach = ReachOf(graph, layer);
@@ -207,8 +206,9 @@ Status FindNeeds(const Graph& graph, Arena* arena, Needs* out) {
   return Status::kOk;
 }
 
-// DRAM bytes every plan must move: inputs, constants and states that are needed whole,
-// outputs and appended rows once. Rows that a run appends itself may never be loaded.
+// DRAM bytes every plan must move once: inputs, constants and states that are needed
+// whole, outputs and appended rows. Rows that the run itself appends need not be
+// loaded.
 int64_t CompulsoryBytes(const Graph& graph, const Needs& found) {
   const Span<const uint8_t> needs = found.flags;
   int64_t bytes = 0;
@@ -244,7 +244,7 @@ void CompulsoryWork(const Graph& graph, const Needs& needs, int64_t* macs,
     }
     const TileBoxes boxes =
         BoxesOf(graph, layer, WholeBox(out), 0, AccumulatedChannels(graph, layer));
-    // Every position takes the same work where only some are needed.
+    // All positions take equal work; count the share that is needed.
     *macs +=
         positions == all.total() ? boxes.macs : boxes.macs / all.total() * positions;
     *vector_ops += positions == all.total()

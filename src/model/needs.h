@@ -7,7 +7,7 @@
 // Errors   kOutOfMemory.
 // Cost     linear in layers and edges; scratch some 40 bytes per tensor.
 // Source   own. The walk goes backwards from outputs and states and counts only what is
-//          certain: of two lattices of one tensor it keeps the larger.
+//          certain: if two lattices of one tensor are needed, it counts the larger one.
 #ifndef SLUICE_MODEL_NEEDS_H_
 #define SLUICE_MODEL_NEEDS_H_
 
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// Positions first, first + step, ... along N, H and W, each with all channels.
+// A lattice: positions first, first + step, ... along N, H and W, all channels of each.
 struct NeededPositions {
   int32_t first[3];
   int32_t step[3];

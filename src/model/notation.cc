@@ -41,7 +41,7 @@ void Unite(const CutBox& x, CutBox* out) {
 }
 
 // The k-th of `counts` parts. Uniform parts are rounded up and start at zero; others
-// are balanced, so that none is empty.
+// are balanced, so that every part has elements.
 void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform, int32_t k,
              CutBox* box) {
   int32_t index[4];
@@ -156,8 +156,8 @@ ParseResult Parser::Parse(const GroupNotation& notation, TileList* list) {
   return ParseResult::kOk;
 }
 
-// Boxes and costs come from the memo where the group is known. With uniform tiles, the
-// first stands for all.
+// A known group's boxes and costs come from the memo. With uniform tiles, the first
+// tile's stand for all.
 ParseResult Parser::ParseGroup(const GroupNotation& notation, Group* group,
                                TileList* list) {
   const bool once = (memo_->model().flags & kTileUniform) != 0 || group->tiles == 1;
@@ -202,7 +202,7 @@ ParseResult Parser::ParseGroup(const GroupNotation& notation, Group* group,
   return ParseResult::kOk;
 }
 
-// Everything that boxes and costs of a group's tiles depend on.
+// Hash of everything that boxes and costs of a group's tiles depend on.
 uint64_t Parser::KeyOf(const GroupNotation& notation, const Group& group) const {
   const auto mix = [](uint64_t h, uint64_t v) {
     h = (h << 23 | h >> 41) ^ v;
@@ -220,7 +220,7 @@ uint64_t Parser::KeyOf(const GroupNotation& notation, const Group& group) const 
   return h;
 }
 
-// Tensors that were on chip before the first tile.
+// Adds tensors that are on chip before the first tile.
 void Parser::AddResidents(TileList* list) {
   list->residents = 0;
   for (uint32_t x = 0; x < problem_->externals.size(); ++x) {
@@ -313,8 +313,8 @@ void Parser::FindReach(const GroupNotation& notation, const Group& group) {
   }
 }
 
-// How many of the group's tiles differ in output channels, and so in weights, instead
-// of in the map: what moves the fewest bytes in the buffer there is.
+// Chooses how many of the group's tiles cut output channels, and so weights, rather
+// than the map: the choice that fits the buffer best and then moves the fewest bytes.
 void Parser::ChooseSlices(const GroupNotation& notation, uint32_t axes,
                           Group* group) const {
   const TileModel& model = memo_->model();
@@ -363,7 +363,7 @@ void Parser::ChooseSlices(const GroupNotation& notation, uint32_t axes,
   }
 }
 
-// Into how many parts each layer's own ofmap is cut.
+// Computes into how many parts each layer's ofmap is cut by its own grid.
 ParseResult Parser::CutOwn(const GroupNotation& notation, const Group& group,
                            uint32_t axes) {
   const TileModel& model = memo_->model();
@@ -374,7 +374,7 @@ ParseResult Parser::CutOwn(const GroupNotation& notation, const Group& group,
     const FusionLayer& l = problem_->layers[layer];
     const Reach& reach = reach_[layer];
     const bool leaves = !uniform && (reach.store || reach.later != 0);
-    if (reach.inner != 0 && !leaves) continue;  // cut as its readers need it
+    if (reach.inner != 0 && !leaves) continue;  // its readers' needs cut it
     int32_t* counts = &counts_[4 * size_t{layer}];
     for (int a = 0; a < 4; ++a) counts[a] = 1;
     if (parts > 1 && !model.grid(model.user, l.extent, axes & l.axes & ~kAxisK,
@@ -395,7 +395,8 @@ void Parser::OwnBox(uint32_t layer, const Group& group, int32_t k, CutBox* box) 
           (memo_->model().flags & kTileUniform) != 0, k, box);
 }
 
-// Boxes of tile k of every layer of the group, from the last layer back.
+// Computes the boxes of tile k of every layer of the group, from the last layer
+// backwards.
 void Parser::Boxes(const GroupNotation& notation, const Group& group, int32_t k) {
   const TileModel& model = memo_->model();
   const bool uniform = (model.flags & kTileUniform) != 0;
@@ -407,7 +408,8 @@ void Parser::Boxes(const GroupNotation& notation, const Group& group, int32_t k)
     if (has_box_[layer] == 0) {
       OwnBox(layer, group, k, &box_[layer]);
     } else if (!uniform && leaves) {
-      // Readers outside need all of it, whatever the readers inside need.
+      // Readers outside the group need the whole own box, more than readers inside may
+      // need.
       CutBox own;
       OwnBox(layer, group, k, &own);
       Unite(own, &box_[layer]);
@@ -484,7 +486,7 @@ DramTensor* Parser::Push(const Group& group, const TileAt& at, TransferKind kind
   return t;
 }
 
-// The slice of the tile before serves this one too when it has the same channels.
+// Loads a slice of the weights, unless the tile before loaded the same channels.
 bool Parser::EmitWeights(const Group& group, uint32_t layer, int32_t k, int32_t p,
                          TileList* list) {
   const FusionLayer& l = problem_->layers[layer];
@@ -537,7 +539,8 @@ bool Parser::EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
   return true;
 }
 
-// The box an input edge reads from DRAM for the current tile; bytes per element.
+// The box that an input edge loads from DRAM for the current tile; returns bytes per
+// element.
 uint32_t Parser::LoadBox(uint32_t edge, uint32_t layer, CutBox* box) const {
   const TileModel& model = memo_->model();
   const uint32_t source = problem_->inputs[edge].source;
@@ -551,8 +554,9 @@ uint32_t Parser::LoadBox(uint32_t edge, uint32_t layer, CutBox* box) const {
                     : problem_->externals[source - n].element_bytes;
 }
 
-// True when a load of this tile by an earlier layer, or of the tile before by this one,
-// serves this edge too. The former is widened if that moves fewer bytes than two loads.
+// True if an existing load also serves this edge: an earlier layer's load in this tile,
+// or this layer's in the tile before. The former is widened if that moves fewer bytes
+// than two loads.
 bool Parser::ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32_t p,
                        TileList* list) {
   const uint32_t source = problem_->inputs[edge].source;
@@ -608,8 +612,8 @@ int64_t Parser::Held(int64_t bytes, uint32_t element_bytes) const {
   return unit == 0 ? bytes : RoundUpTo(bytes, Max(unit, int64_t{element_bytes}));
 }
 
-// A whole ofmap is on chip from its first tile to the one before its last; from there
-// on it is held by the last tile, or by that tile's store.
+// With kTileWholeOfmaps, the first tile's buffer holds the whole ofmap until the tile
+// before the last; then the last tile, or its store, holds it.
 bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
                        TileList* list) {
   const Reach& reach = reach_[layer];
@@ -640,7 +644,7 @@ bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
   t->previous = k == 0 ? kNone : last_store_[layer];
   last_store_[layer] = list->transfers - 1;
   list->transfer_box[list->transfers - 1] = box_[layer];
-  // The store holds the buffer from here on, but for what it holds for others.
+  // From here on the store holds the buffer, except where t->held is 0.
   if (t->held != 0) list->ofmap_bytes[p] = 0;
   list->store[p] = list->transfers - 1;
   return true;

@@ -24,30 +24,32 @@
 namespace sluice {
 
 struct FusionInput {
-  uint32_t source;     // layer, or layers.size() + external
-  uint8_t fused_axes;  // axes (bits N H W K) a group holding this edge may be cut along
+  uint32_t source;  // layer, or layers.size() + external
+  // Axes (bits N H W K) along which a group containing this edge may be cut
+  uint8_t fused_axes;
 };
 
 struct FusionLayer {
   int32_t extent[4];  // ofmap
   uint32_t element_bytes;
-  // Constants; 0 = none. Resident while tiles need the same output channels of them.
+  // Constants; 0 = none. On chip as long as tiles use the same output channels of them.
   int64_t weight_bytes;
-  int64_t parameter_bytes;  // of which in a transfer and a buffer of their own
+  // Part of weight_bytes; has a transfer and a buffer of its own
+  int64_t parameter_bytes;
   uint32_t first_input, inputs;
   uint32_t first_consumer, consumers;
-  uint8_t axes;  // axes its ofmap may be cut along; K: with its weights
-  bool output;   // leaves the chip even when it has consumers
-  bool kept;     // read behind this problem: stays on chip, if its group is the last
+  uint8_t axes;  // axes its ofmap may be cut along; K cuts its weights too
+  bool output;   // stored to DRAM even when it has consumers
+  bool kept;     // read after this problem: stays on chip if its group is the last
   uint64_t
-      signature;  // alike for layers that TileModel treats alike; 0 = like no other
+      signature;  // equal for layers that TileModel treats alike; 0 = unlike any other
 };
 
 struct FusionExternal {
   int32_t extent[4];
   uint32_t element_bytes;
-  // On chip when the first group starts and while that needs it; kept: to the end, if
-  // the first group is the last.
+  // resident: on chip when the first group starts, as long as that group needs it.
+  // kept: until the end, if the first group is the last.
   bool resident = false;
   bool kept = false;
 };
@@ -61,24 +63,24 @@ struct FusionProblem {
   int64_t dram_latency_cycles;
   double dram_pj_per_byte;
   int64_t buffer_bytes;
-  int64_t alignment_bytes;  // of buffers; 0 = none
-  // By layer: bytes of buffer that must stay free while it runs; empty = none.
+  int64_t alignment_bytes;  // alignment of buffers; 0 = none
+  // By layer: buffer bytes that must stay free while it runs; empty = none.
   Span<const int64_t> reserve;
 };
 
-// Fills consumers (one entry per input edge that reads a layer) from inputs.
-// consumers: as many elements as such edges.
+// Fills `consumers` from `inputs`, one entry per input edge that reads a layer.
 void LinkConsumers(Span<FusionLayer> layers, Span<const FusionInput> inputs,
                    Span<uint32_t> consumers);
 
 enum Cut : uint8_t {
   kCutNone = 0,
   kCutFine = 1,  // FLC: a new fine-grained group
-  kCutDram = 2,  // a new layer-fusion group: what crosses goes through DRAM
+  kCutDram = 2,  // a new layer-fusion group: tensors across the cut go through DRAM
 };
 
-// Layer-fusion attributes. cut[i] stands before position i; cut[0] is kCutDram.
-// tiles[i] counts where cut[i] != kCutNone and holds for the group that starts there.
+// Layer-fusion attributes. cut[i] is the cut in front of position i; cut[0] is
+// kCutDram. tiles[i] is the tiling number of the group that starts at i; ignored if
+// cut[i] is kCutNone.
 struct GroupNotation {
   Span<uint32_t> order;
   Span<uint8_t> cut;
@@ -89,16 +91,17 @@ enum TransferKind : uint8_t { kLoadWeight = 0, kLoadInput = 1, kStore = 2 };
 
 struct DramTensor {
   int64_t bytes;  // moved
-  int64_t held;   // of buffer; 0 when another's buffer holds it too
+  int64_t held;   // buffer bytes; 0 when another transfer's or tile's buffer holds it
   int64_t cycles;
-  int32_t use;        // load: first tile that needs it; store: tile that makes it
-  int32_t end;        // load: last such tile + 1; store: last reader on chip + 1, > use
+  int32_t use;  // load: first tile that needs it; store: tile that makes it
+  // Load: last tile that needs it + 1; store: last reader on chip + 1, > use
+  int32_t end;
   int32_t group_end;  // first position after its layer-fusion group
-  int32_t tile;       // of its layer
+  int32_t tile;       // number among the layer's tiles
   uint32_t layer;
   uint32_t source;    // kLoadInput: as FusionInput::source
-  uint32_t previous;  // same layer and input, tile before; or kNone
-  uint32_t after;     // store that must have happened before, or kNone
+  uint32_t previous;  // transfer of the tile before, same layer and input; or kNone
+  uint32_t after;     // store that must be done before it starts, or kNone
   TransferKind kind;
 };
 
@@ -110,7 +113,7 @@ struct DmaNotation {
   Span<int32_t> end;    // by transfer; of loads: DramTensor::end
 };
 
-// On chip from before the first tile to tile `end`.
+// A tensor on chip from before the first tile until tile `end` starts.
 struct Resident {
   int64_t bytes;
   int32_t end;
@@ -126,13 +129,13 @@ struct TileList {
   int64_t load_bytes = 0;
   int64_t store_bytes = 0;
   double core_pj = 0;
-  // Capacity is fixed by Parser::Init; entries [0, tiles) and [0, transfers) count.
+  // Capacities are fixed by Parser::Init; only [0, tiles) and [0, transfers) are valid.
   Span<uint32_t> layer;  // by position
   Span<int32_t> tile;    // by position, of the layer
   Span<int64_t> cycles;  // by position
   Span<CutBox> box;      // by position, ofmap elements made there
-  // By position: bytes of buffer that are on chip in [position, ofmap_end), or until
-  // the store there is done. 0 where an earlier tile's buffer holds the whole ofmap.
+  // By position: buffer bytes occupied in [position, ofmap_end), or until the
+  // position's store is done. 0 where an earlier tile's buffer holds the whole ofmap.
   Span<int64_t> ofmap_bytes;
   Span<int32_t> ofmap_end;
   Span<int64_t> reserve;      // by position, as FusionProblem::reserve; empty = none
@@ -140,7 +143,7 @@ struct TileList {
   Span<DramTensor> transfer;  // by position of use
   Span<Resident> resident;    // [0, residents)
   uint32_t residents = 0;
-  // By transfer: elements of the source or ofmap; of weights: the output channels.
+  // By transfer: box in the source or ofmap; for weights: the output channels.
   Span<CutBox> transfer_box;
 };
 
@@ -159,7 +162,7 @@ class Parser {
               uint32_t max_tiles, uint32_t max_transfers, TileList* list);
   ParseResult Parse(const GroupNotation& notation, TileList* list);
   const FusionProblem& problem() const { return *problem_; }
-  // Another problem with the same layers; its buffer may differ.
+  // Switches to another problem with the same layers; its buffer may differ.
   void Rebind(const FusionProblem* problem) { problem_ = problem; }
 
  private:
@@ -169,7 +172,7 @@ class Parser {
     int32_t base;  // position of its first tile
     uint32_t fusion;
     int32_t slices;     // of output channels; divides tiles
-    bool slices_outer;  // all of the map for one slice, then the next
+    bool slices_outer;  // true: all of the map for one slice, then the next slice
   };
   struct Reach {    // of one layer's ofmap
     int32_t inner;  // distance to the last reader in the fine group, or 0
@@ -203,8 +206,8 @@ class Parser {
                  TileList* list);
   struct TileAt {
     uint32_t layer;
-    int32_t k;  // of the layer's tiles
-    int32_t p;  // of all
+    int32_t k;  // number among the layer's tiles
+    int32_t p;  // position among all tiles
   };
   DramTensor* Push(const Group& group, const TileAt& at, TransferKind kind,
                    int64_t bytes, TileList* list);
@@ -233,7 +236,7 @@ class Parser {
   Span<uint32_t> last_load_;    // by input edge: last transfer, or kNone
   Span<uint32_t> last_store_;   // by layer
   Span<uint32_t> last_weight_;  // by layer: transfer of its latest slice
-  Span<uint32_t> sharer_;       // by source: edge that loads it for this tile
+  Span<uint32_t> sharer_;       // by source: edge that loads it in this tile
   Span<uint64_t> shared_at_;    // by source: stamp of that tile
   Span<int32_t> resident_end_;  // by external: last tile on chip that reads it + 1
   uint64_t stamp_ = 0;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan as read from plan.fbs or about to be written to it.
+//
+// Input    filled by io/read_plan.cc, or by plan for io/write_plan.cc
+// Output   none: plain data
+// Errors   none
+// Cost     none
 #ifndef SLUICE_MODEL_PLAN_H_
 #define SLUICE_MODEL_PLAN_H_
 
@@ -22,8 +27,8 @@ struct TensorPlace {
   uint32_t stride[kAxes];  // bytes
 };
 
-// The schedule in SoMa's notation, as plan.fbs has it. When read: sections lie inside
-// `dram` and order, cut and tiling have one length; nothing else is known of them.
+// The schedule in SoMa's notation, as plan.fbs has it. io/read_plan.cc checks only that
+// sections lie inside `dram` and that order, cut and tiling have one length.
 struct PlanSection {
   uint32_t layer;
   uint32_t fused;  // 0 or 1
@@ -31,8 +36,8 @@ struct PlanSection {
 };
 
 struct PlanDramTensor {
-  uint32_t tensor;   // of TileList::transfer
-  int32_t duration;  // start of a load's, end of a store's
+  uint32_t tensor;   // index into TileList::transfer
+  int32_t duration;  // load: its start; store: its end
 };
 
 struct PlanLayerHash {

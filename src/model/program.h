@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A complete schedule, before it is written as a stream: all transfers and tiles, with
-// scratchpad addresses. Executed one by one in the order of this list, they are right.
+// A complete schedule before it is written as a stream: all transfers and tiles with
+// their scratchpad addresses. Executing the steps one by one in list order gives
+// correct results.
 //
-// The order of steps on each engine is the order in this list. Waits are derived, not
-// decided: DeriveWaits finds the fewest that keep every read after its write and every
-// write after the reads of what it overwrites.
+// Each engine executes its steps in list order. DeriveWaits derives the fewest waits
+// that keep every read after its write and every write after the reads of what it
+// overwrites.
 //
-// Steps are stored densely. A form holds what several tiles or transfers have in common
-// and is stored once; each step adds its own numbers. The Add functions take a step in
-// full, tile() and transfer() return it in full.
+// Steps are stored densely: a form, stored once, holds what several tiles or transfers
+// have in common; each step adds its own numbers. The Add functions take a step in
+// full; tile() and transfer() return it in full.
 //
-// Nodes: a tile runs on one node. A STORE or FORWARD names the node that it comes from, a
-// LOAD the top left node of the rectangle that it goes to. Each node has scratchpad
-// addresses of its own.
+// A tile runs on one node. A STORE or FORWARD names its source node; a LOAD names the
+// top left node of its destination rectangle. Each node has its own scratchpad
+// addresses.
 //
-// Cost     some 40 bytes per step and its waits where tiles repeat; DeriveWaits
-//          O(steps * ranges that overlap), PredictCycles O(steps + waits). Waits that
-//          others imply are left out; where nodes times steps exceed 2^22, only those
-//          that two others imply.
+// Input    steps in execution order, added by planners
+// Output   the same steps; DeriveWaits: waits per step; PredictCycles: cycles
+// Errors   kOutOfMemory; kStopped when the memory's clock has run out
+// Cost     some 40 bytes per step and its waits where tiles repeat; DeriveWaits O(steps
+//          * overlapping ranges), PredictCycles O(steps + waits). Waits implied by
+//          other waits are left out; if nodes * steps > 2^22, only those implied within
+//          two waits.
 #ifndef SLUICE_MODEL_PROGRAM_H_
 #define SLUICE_MODEL_PROGRAM_H_
 
@@ -65,9 +69,10 @@ enum class StepKind : uint8_t { kLoad, kStore, kCompute, kHost, kForward };
 
 struct Step {
   StepKind kind;
-  uint32_t node;   // of the tile; where a LOAD begins, a STORE or FORWARD comes from
+  // Of the tile; LOAD: top left of the destination; STORE, FORWARD: source
+  uint32_t node;
   uint32_t layer;  // graph layer
-  uint32_t item;   // number of the transfer or tile, or the layer itself for kHost
+  uint32_t item;   // index of the transfer or tile; for kHost the layer
 };
 
 struct NodeRect {
@@ -76,13 +81,13 @@ struct NodeRect {
 };
 
 struct Transfer {
-  DramBox dram;       // not of a FORWARD
-  BufferBox buffer;   // of a FORWARD: where it comes from
+  DramBox dram;       // not used by FORWARD
+  BufferBox buffer;   // FORWARD: the source
   bool indexed;       // LOAD of rows chosen by `index`
   BufferBox index;    // int32, in the scratchpad
-  uint32_t node;      // STORE, FORWARD: where it comes from
+  uint32_t node;      // STORE, FORWARD: source node
   NodeRect to;        // LOAD, FORWARD
-  BufferBox landing;  // FORWARD: where it goes, on each node of `to`
+  BufferBox landing;  // FORWARD: the destination, at this address on each node of `to`
 };
 
 struct TileStep {
@@ -100,48 +105,51 @@ struct TileStep {
   int64_t cycles;
   int64_t macs;
   int64_t vector_ops;
-  double energy_pj;  // on chip; 0 = count it from bytes and work
+  double energy_pj;  // on chip; 0 = derive it from bytes and work
   double scratchpad_pj;
 };
 
-// At least `count` steps of `engine` (counted over the whole program) have completed.
+// Wait until at least `count` steps of `engine`, counted from the program's start, are
+// done.
 struct ProgramWait {
   uint32_t engine;  // kEngineDma ...
   uint32_t count;
 };
 
-// As in the stream: node i computes on engine kEngineCompute + 2i and sends on the
-// next.
+// As in the stream: node i computes on engine kEngineCompute + 2i and forwards on
+// engine kEngineCompute + 2i + 1.
 enum ProgramEngine { kEngineDma = 0, kEngineHost = 1, kEngineCompute = 2 };
 uint32_t EngineOf(const Step& step);
 
-// Links to the farthest node of a rectangle, and of a tree from `node` that enters it
-// at its nearest and reaches all.
+// FarthestHops: links from `node` to the farthest node of a rectangle. LinksTo: links
+// of a tree from `node` that enters the rectangle at its nearest node and reaches all
+// its nodes.
 int64_t FarthestHops(uint32_t cols, uint32_t node, const NodeRect& to);
 int64_t LinksTo(uint32_t cols, uint32_t node, const NodeRect& to);
 
 constexpr uint32_t kNoBox = 0xffffffffu;
 
-// What transfers have in common: all but where in DRAM.
+// What transfers have in common: everything except their place in DRAM.
 struct TransferForm {
   uint32_t tensor;
   uint32_t moves, parameter, step;  // as in DramBox
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
-  uint32_t buffer;      // box
-  uint32_t other;       // box: of a FORWARD the landing, else the index or kNoBox
-  uint32_t to;          // FORWARD: top left node
+  uint32_t buffer;  // box
+  uint32_t other;   // box: of a FORWARD the destination, of others the index or kNoBox
+  uint32_t to;      // FORWARD: top left node
   uint32_t cols, rows;  // LOAD, FORWARD: of the rectangle, each >= 1
 };
 
-// What tiles have in common: all but where in the layer.
+// What tiles have in common: everything except their place in the layer.
 struct TileForm {
   uint32_t operand[kTileRoles];  // boxes, kNoBox where absent
   uint32_t accumulator;          // box or kNoBox
   uint32_t first, last;
   uint16_t pad[4];
   int64_t cycles, macs, vector_ops;
-  uint64_t energy_bits, scratchpad_bits;  // of doubles: equal forms have equal bytes
+  // Bits of doubles, so that equal forms have equal bytes
+  uint64_t energy_bits, scratchpad_bits;
 
   double energy_pj() const { return FromBits(energy_bits); }
   double scratchpad_pj() const { return FromBits(scratchpad_bits); }
@@ -157,7 +165,7 @@ struct TileForm {
   }
 };
 
-// Where in the layer a tile is.
+// The place of a tile in its layer.
 struct TilePlace {
   int32_t origin[kAxes];
   int32_t c_begin, c_end;
@@ -165,7 +173,7 @@ struct TilePlace {
 
 class Program {
  public:
-  // Columns and rows of the mesh.
+  // cols, rows: of the mesh.
   explicit Program(Arena* arena, uint32_t cols = 1, uint32_t rows = 1)
       : cols_(cols),
         nodes_(cols * rows),
@@ -178,8 +186,8 @@ class Program {
         block_begin_(arena) {}
 
   Status BeginBlock() { return block_begin_.Push(static_cast<uint32_t>(size())); }
-  // Cuts blocks so that the cycles of a block's steps, one after the other, stay within a
-  // limit wherever a block has more than one step. Scratch is given back.
+  // Cuts blocks so that the sum of the steps' cycles of each block is within
+  // max_cycles, except for blocks of one step. Gives scratch back.
   Status CutBlocks(const Graph& graph, const Hardware& hardware, int64_t max_cycles,
                    Arena* scratch);
   Status AddTransfer(StepKind kind, uint32_t layer, const Transfer& transfer);
@@ -188,12 +196,12 @@ class Program {
 
   uint32_t cols() const { return cols_; }
   uint32_t nodes() const { return nodes_; }
-  // A single node sends nothing.
+  // A single node has no forward engine.
   uint32_t engines() const { return nodes_ == 1 ? 3 : kEngineCompute + 2 * nodes_; }
   size_t size() const { return steps_.size(); }
   size_t tile_count() const { return tiles_.size(); }
   size_t block_count() const { return block_begin_.size(); }
-  // First step of a block; block_count() gives the end of the last.
+  // First step of a block; block = block_count() gives the end of the last block.
   uint32_t block_begin(size_t block) const {
     return block < block_begin_.size() ? block_begin_[block]
                                        : static_cast<uint32_t>(size());
@@ -206,7 +214,7 @@ class Program {
   Transfer transfer(uint32_t item) const;
   TileStep tile(uint32_t item) const;
 
-  // The parts, for those who look at all of them.
+  // The stored parts, for code that walks over all of them.
   const TransferForm& transfer_form(uint32_t item) const {
     return transfer_forms_[transfers_[item].form];
   }
@@ -224,8 +232,8 @@ class Program {
  private:
   static constexpr uint32_t kItemBits = 29, kLayerBits = 22;
   struct PackedStep {
-    uint32_t layer;  // node above kLayerBits
-    uint32_t item;   // kind above kItemBits
+    uint32_t layer;  // node in the bits above kLayerBits
+    uint32_t item;   // kind in the bits above kItemBits
   };
   struct PackedTransfer {
     uint32_t form;
@@ -258,12 +266,12 @@ struct ProgramWaits {
 // A box packed without holes at the start of `range`.
 BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dtype,
                       uint32_t element_bytes);
-// Elements [box] of a tensor at its place.
+// The box of a tensor, at its place in DRAM.
 DramBox TensorBox(uint32_t tensor, const TensorPlace& place, const Box& box);
-// Elements of a box in bytes.
+// Bytes of a box's elements, without gaps.
 int64_t BoxBytes(const BufferBox& box);
 
-// Scratch is taken and given back.
+// Scratch is given back.
 Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out);
 
 // A program of a graph on a machine.
@@ -273,8 +281,8 @@ struct ProgramRun {
   const Program& program;
 };
 
-// Cycles until the last step completes, exactly as the stream will execute.
-// block_cycles: of the steps up to the end of each block; empty = not asked for.
+// Cycles until the last step completes, exactly as the stream executes. block_cycles:
+// for each block, cycles until all steps up to its end are done; empty = not wanted.
 Status PredictCycles(const ProgramRun& run, const ProgramWaits& waits, Arena* scratch,
                      int64_t* cycles, Span<int64_t> block_cycles = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits of a program: who must wait for whom, by the bytes that steps touch.
+// Waits of a program, derived from the scratchpad bytes that steps read and write.
 #include "base/checked.h"
 #include "model/program.h"
 
@@ -7,14 +7,14 @@ namespace sluice {
 
 namespace {
 
-// How many steps of an engine.
+// The first `count` steps of an engine.
 struct Past {
   uint32_t engine;
   uint32_t count;
-  uint32_t next;  // of the same set
+  uint32_t next;  // next entry of the same set
 };
 
-// What a step must wait for: the most steps of each engine.
+// What a step must wait for: for each engine, the number of steps that must be done.
 class Needed {
  public:
   explicit Needed(Arena* arena) : touched_(arena) {}
@@ -24,7 +24,7 @@ class Needed {
   Status Raise(uint32_t engine, uint32_t count) {
     if (count == 0) return Status::kOk;
     if (count_[engine] == 0) {
-      // Ascending: most come so.
+      // Ascending: engines mostly arrive in this order.
       SLUICE_TRY(touched_.Push(engine));
       for (size_t i = touched_.size() - 1; i > 0 && touched_[i - 1] > engine; --i) {
         touched_[i] = touched_[i - 1];
@@ -46,17 +46,18 @@ class Needed {
   Vector<uint32_t> touched_;  // engines with a count
 };
 
-// Scratchpad bytes with one history: the last writers and, since then, readers. Writes
-// that join have in `before` what all of them follow.
+// Scratchpad bytes with the same history: the last writers and the readers since. For
+// writes that join (BufferBox::joins), `before` holds the accesses that all of them
+// must follow.
 struct Segment {
   uint32_t begin;
   uint32_t end;
-  uint32_t writers, readers, before;  // sets
+  uint32_t writers, readers, before;  // heads of sets in PastSets
   uint32_t next;                      // in address order
-  bool joined;                        // its writers are some that join
+  bool joined;                        // the writers are writes that join
 };
 
-// Sets of the last accesses of engines, as lists in one table.
+// Sets of (engine, last access), as linked lists in one table.
 class PastSets {
  public:
   explicit PastSets(Arena* arena) : pasts_(arena) {}
@@ -64,7 +65,7 @@ class PastSets {
   const Past& operator[](uint32_t i) const { return pasts_[i]; }
   Past& operator[](uint32_t i) { return pasts_[i]; }
 
-  // Joins a set into what is to be waited for.
+  // Adds a set to the waits of a step.
   Status Follow(uint32_t set, Needed* needed) {
     for (; set != kNone; set = pasts_[set].next) {
       SLUICE_TRY(needed->Raise(pasts_[set].engine, pasts_[set].count));
@@ -100,7 +101,7 @@ class PastSets {
     }
   }
 
-  // Joins a set into another.
+  // Adds a set to another set.
   Status Copy(uint32_t set, uint32_t* out) {
     for (; set != kNone; set = pasts_[set].next) {
       const Past past = pasts_[set];
@@ -114,7 +115,7 @@ class PastSets {
   uint32_t free_past_ = kNone;
 };
 
-// The count-th step of an engine reads or writes a range of a node's scratchpad.
+// The count-th step of an engine reads or writes a range of one node's scratchpad.
 struct RangeAccess {
   uint32_t node;
   BufferRange range;
@@ -122,8 +123,9 @@ struct RangeAccess {
   uint32_t engine, count;
 };
 
-// Every scratchpad as a list of disjoint segments in address order. A write makes one
-// segment of all it covers, so a list stays about as long as there are live buffers.
+// Every scratchpad as a list of disjoint segments in address order. A write replaces
+// all segments it covers by one, so a list stays about as long as the number of live
+// buffers.
 class Ranges {
  public:
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
@@ -133,7 +135,7 @@ class Ranges {
     return Status::kOk;
   }
 
-  // Joins what an access must wait for into *needed and records it.
+  // Adds what the access must wait for to *needed, and records the access.
   Status Access(const RangeAccess& access, Needed* needed) {
     const BufferRange range = access.range;
     head_ = &heads_[access.node];
@@ -155,8 +157,8 @@ class Ranges {
   }
 
  private:
-  // Everything in the range becomes one segment whose only history is this write: it
-  // waits for all earlier accesses, so it stands for them.
+  // Replaces all segments in the range by one whose only history is this write: the
+  // write waits for all earlier accesses, so waiting for it implies waiting for them.
   Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
@@ -171,8 +173,8 @@ class Ranges {
     return pasts_.Raise(&segments_[whole].writers, me_);
   }
 
-  // Whether a write that joins would be the first of its kind in all of the range, in
-  // more than one segment.
+  // True if the range covers several whole segments and a joining write would be the
+  // first to join in each of them.
   bool Starts(BufferRange range, uint32_t s) const {
     uint32_t n = 0;
     for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {
@@ -183,11 +185,11 @@ class Ranges {
     return n > 1;
   }
 
-  // A read, or a write that joins others.
+  // A read, or a write that joins.
   Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
                Needed* needed) {
     if (write && Starts(range, s)) {
-      // One segment again, so that lists do not grow with what was there before.
+      // Merge the segments, so that lists do not grow with the range's former layout.
       uint32_t all = kNone;
       while (s != kNone && segments_[s].begin < range.end) {
         SLUICE_TRY(pasts_.Copy(segments_[s].writers, &all));
@@ -205,7 +207,7 @@ class Ranges {
     }
     for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
       if (s == kNone || segments_[s].begin > at) {
-        // Never written: keep the reader, so that a later write waits for it.
+        // Never written: record the reader, so that a later write waits for it.
         const uint32_t end =
             s == kNone ? range.end : Min(segments_[s].begin, range.end);
         SLUICE_TRY(Insert(before, at, end, &s));
@@ -227,8 +229,9 @@ class Ranges {
     return Status::kOk;
   }
 
-  // After a read, or a write that did not join, all of that is what is to be followed.
-  // *again: the engine has joined already, and followed it then.
+  // Adds a joining write to a segment. The first one makes the earlier readers and
+  // writers the accesses to follow (`before`). *again: an earlier write of the engine
+  // has joined and followed them already.
   Status Join(Segment* segment, bool* again) {
     if (segment->readers != kNone || !segment->joined) {
       segment->joined = true;
@@ -272,7 +275,7 @@ class Ranges {
     segments_[s].next = free_;
     free_ = s;
   }
-  // Cuts segment s at `at`; both parts keep its history.
+  // Splits segment s at `at`; both parts keep its history.
   Status Split(uint32_t s, uint32_t at) {
     uint32_t rest = kNone;
     SLUICE_TRY(Insert(s, at, segments_[s].end, &rest));
@@ -292,7 +295,7 @@ class Ranges {
   uint32_t free_ = kNone;
 };
 
-// What step i needs, from the scratchpad ranges it touches.
+// Collects what step i must wait for, from the scratchpad ranges it touches.
 Status NeedsOf(const Program& program, const Step& step, uint32_t engine,
                uint32_t count, Ranges* ranges, Needed* needed) {
   const auto access = [&](uint32_t node, uint32_t box, bool write) {
@@ -359,7 +362,7 @@ int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& 
 
 namespace {
 
-// Step `count` (1-based) of an engine is number begin[engine] + count - 1.
+// begin[engine] + count - 1 is the index of the engine's step number `count` (from 1).
 Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin) {
   const uint32_t engines = program.engines();
   SLUICE_TRY(arena->Allocate(engines + 1, begin));
@@ -371,13 +374,13 @@ Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin)
   return Status::kOk;
 }
 
-// Beyond so many counts, what a step knows is not kept in full.
+// Above this many counts (engines * steps), Knowledge is not kept in full.
 constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
-// Where it is not, and a step needs more engines than this, none is asked what it
-// implies.
+// If Knowledge is not kept in full, a step that waits for more engines than this keeps
+// all of its waits: finding the implied ones would take too long.
 constexpr size_t kMaxAsked = 16;
 
-// What has completed for sure once a step has.
+// For each step: how many steps of each engine are certainly done when it is done.
 class Knowledge {
  public:
   Status Init(const Program& program, const ProgramWaits* waits, Arena* arena) {
@@ -391,7 +394,7 @@ class Knowledge {
     return arena->Allocate(size_t{engines_} * engines_, &known_);
   }
   bool full() const { return full_; }
-  // The step about to be looked at, with what its engine knew before.
+  // Starts a step; it inherits what is known from its engine's previous step.
   void Enter(uint32_t engine, uint32_t count, size_t step) {
     mine_ = Row(engine, count);
     if (full_ && count > 1) {
@@ -401,7 +404,7 @@ class Knowledge {
     mine_[engine] = count;
   }
   bool Knows(uint32_t engine, uint32_t count) const { return mine_[engine] >= count; }
-  // Does the count-th step of `by` imply as much of `engine`?
+  // True if completion of the count-th step of `by` implies `count` steps of `engine`.
   bool Implies(uint32_t by, uint32_t by_count, uint32_t engine, uint32_t count) const {
     if (full_) return Row(by, by_count)[engine] >= count;
     const uint32_t step = step_[begin_[by] + by_count - 1];
@@ -434,8 +437,9 @@ class Knowledge {
   bool full_ = false;
   const ProgramWaits* waits_ = nullptr;
   Span<uint32_t> begin_;
-  Span<uint32_t> known_;  // counts per engine, of every step or of each engine's last
-  Span<uint32_t> step_;   // in program order; only where not full
+  // Counts per engine, for every step (full) or each engine's last step
+  Span<uint32_t> known_;
+  Span<uint32_t> step_;  // index of each step in the program; only if not full
   uint32_t* mine_ = nullptr;
 };
 
@@ -457,8 +461,8 @@ Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
     const uint32_t count = ++done[engine];
     needed.Clear();
     SLUICE_TRY(NeedsOf(program, step, engine, count, &ranges, &needed));
-    // DRAM: the one DMA channel keeps its own order; the host reads what was stored
-    // before it and the DMA reads what the host wrote.
+    // DRAM order: the single DMA channel orders its own steps; the host waits for all
+    // earlier transfers, and transfers wait for all earlier host steps.
     if (step.kind == StepKind::kHost) {
       SLUICE_TRY(needed.Raise(kEngineDma, done[kEngineDma]));
     } else if (engine == kEngineDma) {
@@ -466,8 +470,8 @@ Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
     }
     SLUICE_TRY(out->begin.Push(static_cast<uint32_t>(out->waits.size())));
     known.Enter(engine, count, i);
-    // What another wait already implies is not waited for. The engine whose step
-    // knows most is asked first; with three engines one look back is enough.
+    // Leave out waits that another wait implies. Ask the engine whose step knows most
+    // first; with three engines one look back is enough.
     const bool ask = known.full() || needed.engines().size() <= kMaxAsked;
     for (int pass = ask ? 0 : 1; pass < 2; ++pass) {
       for (const uint32_t e : needed.engines()) {

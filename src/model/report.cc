@@ -25,12 +25,12 @@ struct Counts {
   int64_t peak = 0;
   double tile_scratchpad_pj = 0;  // of tiles that declare their energy
   double tile_compute_pj = 0;
-  double links = 0;        // times bytes that cross them; exact below 2^53
-  int64_t other_macs = 0;  // of tiles that do not
+  double links = 0;        // links * bytes that cross them; exact below 2^53
+  int64_t other_macs = 0;  // of tiles that do not declare their energy
   int64_t other_vector_ops = 0;
 };
 
-// From the nearest corner of the mesh, where DRAM is.
+// Links from the nearest corner of the mesh, where DRAM is.
 int64_t LinksToCorner(const Program& program, const NodeRect& rect) {
   const uint32_t right = program.cols() - 1, below = program.nodes() - right - 1;
   const uint32_t corners[] = {0u, right, below, below + right};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program costs, and what no plan of the graph can be below.
+// What a program costs, and lower bounds that hold for every plan of the graph.
 //
 // Energy: DRAM and scratchpad by bytes moved, compute by MACs and vector operations,
 // leakage by cycles; summed in this order, from exact counts. Tiles that declare their
-// energy (a loop nest below the scratchpad) count with that, in the order of steps.
+// energy (a loop nest below the scratchpad) add that instead, in step order.
 //
-// Input    a program whose cycles are known.
-// Output   every field of the report but stop reason, iterations and groups.
-// Errors   kOutOfMemory.
-// Cost     linear in steps and layers; scratch one byte per tensor.
+// Input    a program whose cycles are known
+// Output   every field of the report except stop reason, iterations and groups
+// Errors   kOutOfMemory; FillCosts: kStopped when the memory's clock has run out
+// Cost     linear in steps and layers; scratch one byte per tensor
 #ifndef SLUICE_MODEL_REPORT_H_
 #define SLUICE_MODEL_REPORT_H_
 
@@ -20,18 +20,17 @@ namespace sluice {
 Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
                   Arena* scratch, sluice_report_t* report);
 
-// Only what the program itself costs: latency, energy, bytes, peak, work. Linear;
-// kStopped when the memory's clock has run out.
+// Fills what the program itself costs: latency, energy, bytes, peak, work. Linear.
 Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
                  const Memory& memory, sluice_report_t* report);
 
 // What each block of a program adds to its cost.
 struct BlockCost {
   double energy_pj;
-  int64_t cycles;  // later than the end of the block before
+  int64_t cycles;  // beyond the end of the block before
   uint32_t steps;
 };
-// block_cycles: of PredictCycles. costs: one per block.
+// block_cycles: from PredictCycles. costs: one per block.
 Status FillBlockCosts(const Hardware& hardware, const Program& program,
                       Span<const int64_t> block_cycles, const Memory& memory,
                       Span<BlockCost> costs);

@@ -10,7 +10,7 @@ namespace {
 constexpr Text kNode = {"NODE", 4};
 constexpr Text kStep = {"STEP", 4};
 constexpr Text kKinds[] = {{"single", 6}, {"spatial", 7}, {"temporal", 8}};
-constexpr size_t kMostText = 96;  // of a level's name
+constexpr size_t kMostText = 96;  // longest name of a level
 
 // A name put together in the arena.
 struct NameWriter {
@@ -79,7 +79,7 @@ Status PushTensors(const MappingProblem& problem, const Text name[kOperands],
   return Status::kOk;
 }
 
-// A stack along an axis of the mesh, or an update (axis -1).
+// Adds a stack along an axis of the mesh, or an update (axis -1).
 Status PushMove(const MappingProblem& problem, int8_t axis, uint32_t dim, int64_t step,
                 int64_t count, Vector<Directive>* directives) {
   if (count == 1) return Status::kOk;
@@ -91,7 +91,7 @@ Status PushMove(const MappingProblem& problem, int8_t axis, uint32_t dim, int64_
   return directives->Push(directive);
 }
 
-// The three levels of one layer.
+// Writes the three levels of one layer.
 Status WriteLayer(const Segment& segment, uint32_t index, const LayerOnNodes& layer,
                   NameWriter* writer, Vector<Directive>* directives,
                   DirectiveLayer* out) {
@@ -122,7 +122,7 @@ Status WriteLayer(const Segment& segment, uint32_t index, const LayerOnNodes& la
   }
   end[1] = directives->size();
   SLUICE_TRY(PushTensors(problem, outer, step.extent, directives));
-  // Of several inputs the one that is taken on the chip counts.
+  // If there are several inputs, the one taken on chip counts.
   if (layer.producer != kNone && layer.fetches) {
     int64_t taken[kDims];
     for (uint32_t d = 0; d < kDims; ++d) taken[d] = step.extent[d];
@@ -131,7 +131,7 @@ Status WriteLayer(const Segment& segment, uint32_t index, const LayerOnNodes& la
                        made.extent[kDimK] * made.extent[kDimG] / problem.extent[kDimG]);
     (*directives)[end[1]] = TensorDirective(problem, kInput, outer[kInput], taken);
   }
-  for (uint32_t d = kDims; d-- > 0;) {  // the batch last: outermost
+  for (uint32_t d = kDims; d-- > 0;) {  // the batch comes last: outermost
     SLUICE_TRY(PushMove(problem, -1, d, step.extent[d], passes[d], directives));
   }
   end[2] = directives->size();
@@ -189,8 +189,8 @@ Status Bad(Diagnostic* diagnostic, Text layer, const char* what) {
       .Text(what);
 }
 
-// Extents of the operands' dims at a level, 1 where none has the dim. C is the weights':
-// without them it counts operands, of which a step may take one on the chip.
+// Extents of the operands' dims at a level; 1 if no operand has the dim. C is that of
+// the weights. Without weights C counts operands, of which a step may take one on chip.
 void ReadExtents(const DirectiveLevel& level, int64_t extent[kDims]) {
   for (uint32_t d = 0; d < kDims; ++d) extent[d] = 1;
   uint32_t tensors = 0;
@@ -206,7 +206,7 @@ void ReadExtents(const DirectiveLevel& level, int64_t extent[kDims]) {
   if (tensors < kOperands) extent[kDimC] = 1;
 }
 
-// Stacks are the split: the steps of each axis in order, no dim twice.
+// Reads the split from the stacks: the steps of each axis in order, no dim twice.
 Status ReadSplit(Text layer, const DirectiveLevel& level, NodeSplit* split,
                  Diagnostic* diagnostic) {
   *split = WholeOnEach();
@@ -223,7 +223,7 @@ Status ReadSplit(Text layer, const DirectiveLevel& level, NodeSplit* split,
       return Bad(diagnostic, layer, "one dim is stacked twice along one axis");
     }
     split->factor[axis][dim] = static_cast<int32_t>(stack.count);
-    // Keep the order of the text: move the dim to the next place.
+    // Keep the order of the text: this dim comes next.
     uint8_t* order = split->order[axis];
     uint32_t from = placed[axis];
     while (order[from] != dim) ++from;
@@ -299,7 +299,7 @@ Status ReadLayer(const DirectiveLayer& from, Span<const Text> names, Place* plac
   return ReadTerms(from.name, from.levels[1], from.levels[2], out, diagnostic);
 }
 
-// Who makes what a layer takes: the layer of the segment whose name its input has.
+// Finds each layer's producer: the layer of the segment that its input is named after.
 Status Connect(const DirectiveProgram& program, uint32_t begin, Segment* segment,
                Diagnostic* diagnostic) {
   for (uint32_t i = 0; i < segment->layers.size(); ++i) {
@@ -331,7 +331,7 @@ Status Connect(const DirectiveProgram& program, uint32_t begin, Segment* segment
 Status DirectivesOfSegments(const SegmentSchedule& schedule, Span<const Text> names,
                             Arena* arena, DirectiveProgram* program) {
   NameWriter writer = {names, arena, Status::kOk};
-  // Nothing may move while slices of it are handed out: 2 axes, 3 levels at most.
+  // Reserved in full, since slices of it must not move: 2 axes, 3 levels at most.
   Vector<Directive> directives(arena);
   SLUICE_TRY(directives.Reserve(schedule.order.size() *
                                 (3 * kOperands + (kMeshAxes + 1) * kDims)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments in the text form of KAPLA's directives: what layers share, matched.
+// Segments in the text form of KAPLA's directives; shared names and
+// updates match.
 //
 //   conv2:
 //    NODE:                            what one node does in one step
@@ -16,8 +17,8 @@
 //     tensor{conv2.in}(N=64, ...)     all steps
 //
 // Input    a schedule and names of the graph's layers; or a program
-// Output   a DirectiveProgram for PrintDirectives; or a schedule without nests and costs
-// Errors   kBadInput with the layer that says something else; kOutOfMemory
+// Output   a DirectiveProgram for PrintDirectives; or a schedule with no nests or costs
+// Errors   kBadInput with the layer that contradicts the others; kOutOfMemory
 // Cost     O(layers), arena
 // Source   KAPLA section III-B, Listing 1: same names, same sizes, matched updates
 #ifndef SLUICE_MODEL_SEGMENT_DIRECTIVE_H_
@@ -28,12 +29,12 @@
 
 namespace sluice {
 
-// names: of the graph's layers, made of letters, digits and . _ / -, each once.
+// names: one per layer of the graph, of letters, digits and . _ / -, all different.
 Status DirectivesOfSegments(const SegmentSchedule& schedule, Span<const Text> names,
                             Arena* arena, DirectiveProgram* program);
 
-// order holds the layers' places in `names`. Of a layer: stage, producer, consumers,
-// region, terms, split.
+// order: index into `names` for each layer. Reads of each layer: stage, producer,
+// consumers, region, terms, split.
 Status SegmentsOfDirectives(const DirectiveProgram& program, Span<const Text> names,
                             Arena* arena, SegmentSchedule* schedule,
                             Diagnostic* diagnostic);

@@ -8,13 +8,14 @@ namespace sluice {
 
 namespace {
 
-constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;  // of one node
+// Engines of a one-node stream
+constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;
 
 int64_t Join(uint32_t low, uint32_t high) {
   return static_cast<int64_t>(low | uint64_t{high} << 32);
 }
 
-// One instance's tables. The image has been verified: indices are in range.
+// The tables of one instance. The image has been verified: indices are in range.
 struct Window {
   Window(Span<const uint8_t> image, uint32_t instance) : bytes(image.data()) {
     const auto* header = Table<sluice_stream_header_t>(0);
@@ -37,7 +38,7 @@ struct Window {
   const sluice_wait_t* waits;
 };
 
-// Numbers of an instance's instructions in an order that its own waits allow.
+// Sorts an instance's instructions into an order that its waits allow.
 Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
   SLUICE_TRY(scratch->Allocate(w.block->instruction_count, order));
   uint32_t next[kStreamEngines];
@@ -99,7 +100,7 @@ class ByteMap {
       word = value ? word | mask : word & ~mask;
     }
   }
-  // All bytes of an operand, where it lies in the scratchpad.
+  // Marks all bytes of an operand that lies in the scratchpad.
   void Mark(const Window& w, uint32_t operand, bool value) {
     if (operand == SLUICE_NONE) return;
     const auto& o = w.Table<sluice_operand_t>(w.block->operand_offset)[operand];
@@ -109,7 +110,7 @@ class ByteMap {
     int64_t at = Join(slot.base_lo, slot.base_hi) + Join(o.offset_lo, o.offset_hi);
     int64_t run = DtypeBytes(o.dtype);
     int64_t count[kAxes];
-    int inner = kAxes;  // axes from here on are one run of bytes
+    int inner = kAxes;  // axes from here on form one contiguous run of bytes
     for (int a = kAxes; a-- > 0;) {
       count[a] = shape.stride[a] == 0 ? 1 : shape.extent[a];
       if (inner != a + 1 || (count[a] != 1 && shape.stride[a] != run)) continue;
@@ -131,7 +132,7 @@ class ByteMap {
   }
   DeadBytes LongestDead() const {
     DeadBytes best = {};
-    int64_t run = 0;  // where the current dead run starts
+    int64_t run = 0;  // start of the current dead run
     const auto end_run = [&](int64_t at) {
       if (at - run > best.end - best.begin) {
         best.begin = run;
@@ -162,7 +163,8 @@ class ByteMap {
   int64_t size_;
 };
 
-// Backwards: what an instruction writes is dead in front of it, what it reads is live.
+// Steps backwards over one instruction: bytes it writes are dead before it, bytes it
+// reads are live.
 void StepBack(const Window& w, const sluice_instruction_t& i, ByteMap* live) {
   if (i.opcode == SLUICE_OPCODE_HOST) return;
   if (i.opcode != SLUICE_OPCODE_COMPUTE) {
@@ -186,7 +188,7 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end) {
   if (hardware.node_cols * hardware.node_rows != 1) return Status::kUnsupported;
   ArenaScope scope(scratch);
-  Span<uint32_t> begin;  // of each instance's instructions in `done`
+  Span<uint32_t> begin;  // where each instance's instructions start in `done`
   SLUICE_TRY(scratch->Allocate(end.size() - first, &begin));
   Vector<int64_t> done(scratch);
   int64_t free[kStreamEngines] = {};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a stream may be interrupted: between two instances, all engines drained. What
-// the instances take when they start on an idle machine, and which scratchpad bytes
-// nobody behind a border reads before writing them.
+// Where a stream may be interrupted: between two instances, with all engines drained.
+// Cycles of the instances when they start on an idle machine, and dead scratchpad
+// bytes: those that no later instance reads before writing them.
 //
-// Input    the image of a plan that verify has accepted, of one node.
-// Output   cycles of prefixes; dead bytes of every border.
-// Errors   kOutOfMemory; kUnsupported for more than one node.
-// Cost     DrainedCycles linear in instructions and waits; FindDead the bytes that all
-//          operands touch, and an eighth of the scratchpad's bytes as scratch.
+// Input    the image of a plan that verify has accepted, for one node
+// Output   cycles of prefixes; dead bytes at every border between instances
+// Errors   kOutOfMemory; kUnsupported for more than one node
+// Cost     DrainedCycles linear in instructions and waits; FindDead linear in the bytes
+//          that all operands touch, scratch one bit per scratchpad byte
 #ifndef SLUICE_MODEL_STREAM_CUTS_H_
 #define SLUICE_MODEL_STREAM_CUTS_H_
 
@@ -17,23 +17,25 @@
 
 namespace sluice {
 
-// Bytes [begin, end) of the scratchpad; live: bytes that are not dead, anywhere.
+// [begin, end): a run of dead scratchpad bytes; live: number of bytes that are not
+// dead.
 struct DeadBytes {
   int64_t begin, end;
   int64_t live;
 };
 
-// end[i], for i >= first: cycles from the start of instance `first` on an idle machine
-// until it and all up to i have completed; INT64_MAX behind the first beyond the limit.
-// end: one entry per instance that is looked at.
+// end[i], i >= first: cycles from the start of instance `first` on an idle machine
+// until all instances up to i have completed. Entries after the first that exceeds the
+// limit are INT64_MAX. end has one entry per instance to look at.
 Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end);
 
-// Cycles of the instance that takes longest by itself, on an idle machine.
+// Cycles of the slowest instance run alone on an idle machine.
 Status LongestInstance(const Hardware& hardware, Span<const uint8_t> image,
                        Arena* scratch, int64_t* cycles);
 
-// dead[i]: the longest dead run before instance i; one more for the end of the stream.
+// dead[i]: the longest dead run before instance i; the last entry is for the stream's
+// end.
 Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
                 Span<DeadBytes> dead);
 

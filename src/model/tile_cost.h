@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fusion needs to know about tiles it invents: geometry, cycles, energy.
 //
-// Input    filled by the mapper, the caller's callback or a test: function pointers that
-//          are pure in (layer, box) and never fail but by returning false.
+// Input    TileModel, filled by the mapper, the caller's callback or a test: functions
+//          that are pure in (layer, box) and report failure only by returning false.
 // Output   TileCost per (layer, ofmap extents), remembered in a fixed table.
-// Errors   cost and grid return false where no mapping or no such cut exists.
-// Cost     a remembered look-up is one probe of sets of four; a clash recomputes
+// Errors   cost and grid return false if there is no mapping or no such cut.
+// Cost     a remembered look-up probes one set of four; an evicted entry is recomputed
 // Source   SoMa section IV-B (core array scheduler behind a memo).
 #ifndef SLUICE_MODEL_TILE_COST_H_
 #define SLUICE_MODEL_TILE_COST_H_
@@ -27,12 +27,13 @@ struct CutBox {
 struct TileCost {
   int64_t cycles;  // >= 1
   double energy_pj;
-  double scratchpad_pj = 0;  // the part of it that reads and writes the scratchpad
+  // The part of energy_pj spent on reading and writing the scratchpad
+  double scratchpad_pj = 0;
 };
 
-// What computing one tile of a graph layer costs, on chip, from the scratchpad down:
-// output extents N H W K, summing over `channels` (0: the layer sums over none). Where
-// the answer is false, peak rates are declared (tile_cycles.h).
+// Cost of one tile of a graph layer on chip, from the scratchpad down: output extents N
+// H W K, summed over `channels` (0: the layer has no sum). If it returns false, cycles
+// are derived from peak rates (tile_cycles.h).
 struct TileCoster {
   void* user = nullptr;
   bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], int32_t channels,
@@ -43,30 +44,30 @@ enum : uint32_t { kTileUniform = 1, kTileShareLoads = 2, kTileWholeOfmaps = 4 };
 
 struct TileModel {
   void* user;
-  // Cuts an ofmap of the given extents `tiles` ways along the axes in the mask `axes`;
-  // counts per axis, product = tiles. The tiles have ceil(extent / count) elements, the
-  // last ones fewer.
+  // Cuts an ofmap of the given extents `tiles` ways along the axes in the mask `axes`.
+  // Returns counts per axis, product = tiles. Tiles have ceil(extent / count) elements,
+  // the last ones fewer.
   bool (*grid)(void* user, const int32_t extent[4], uint32_t axes, uint32_t tiles,
                int32_t counts[4]);
-  // Which elements of input number `input` the box of `layer`'s ofmap is computed from.
+  // The box of input number `input` that is needed for the box of `layer`'s ofmap.
   void (*need)(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
                CutBox* out);
   // Cost of computing a box of these extents.
   bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], TileCost* out);
-  // kTileUniform     every tile of a layer counts like its first (SoMa's rule).
-  // kTileShareLoads  what two layers or tiles of one group read alike is loaded once.
-  // kTileWholeOfmaps what later fine groups read lies in one buffer, from its first
-  // tile.
+  // kTileUniform     every tile of a layer costs as much as its first (SoMa's rule).
+  // kTileShareLoads  layers or tiles of one group that read the same box load it once.
+  // kTileWholeOfmaps an ofmap read by later fine groups lies in one buffer, allocated
+  //                  with its first tile.
   uint32_t flags;
 };
 
-// SoMa cuts the batch first, then into tiles as square as the divisors allow; this
-// keeps rows whole where it can: counts along N = gcd(N, tiles), then the pair of
+// SoMa cuts the batch first, then into tiles as square as the divisors allow. This
+// function keeps rows whole where it can: counts along N = gcd(N, tiles), then the
 // divisors for H and W with the smallest halo per area, H preferred.
 bool CutGrid(void* user, const int32_t extent[4], uint32_t axes, uint32_t tiles,
              int32_t counts[4]);
 
-// Remembers TileModel::cost in sets of four; a full set forgets one entry.
+// Remembers TileModel::cost in sets of four; a full set evicts one entry.
 class TileMemo {
  public:
   // slots: rounded up to a power of two.
@@ -90,7 +91,7 @@ class TileMemo {
  private:
   static constexpr int kWays = 4;
   struct Slot {
-    uint32_t layer;  // + 1; 0 = empty
+    uint32_t layer;  // layer + 1; 0 = empty
     int32_t extent[4];
     TileCost cost;  // cycles 0 = no mapping
   };

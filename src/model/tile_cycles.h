@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared compute cycles of a tile: what a TileCoster says, never below work / peak;
-// without one peak rates, with the ceiling losses of an array_k x array_c MAC array.
+// Declared compute cycles of a tile: those of a TileCoster, but at least work / peak.
+// Without a TileCoster: peak rates with the ceiling losses of an array_k x array_c MAC
+// array.
 //
 // Input    MACs, vector operations, the tile's output box, channels summed over.
-// Output   cycles, at least 1 and never below work / peak; energy, 0 where unknown.
-// Cost     constant, and one call of the coster.
+// Output   cycles, at least 1 and at least work / peak; energy, 0 if unknown.
+// Errors   none.
+// Cost     constant, plus one call of the TileCoster.
 #ifndef SLUICE_MODEL_TILE_CYCLES_H_
 #define SLUICE_MODEL_TILE_CYCLES_H_
 
@@ -21,7 +23,7 @@ inline int64_t TileCycles(const Hardware& hardware, const TileBoxes& boxes, int6
   }
   int64_t cycles = CeilDivide(boxes.macs, hardware.macs_per_cycle);
   if (hardware.array_k != 0 && hardware.array_c != 0) {
-    // What sums over no channel (depthwise): one column of the array works.
+    // Depthwise: no sum over channels, so one column of the array works.
     const int64_t k = boxes.filters;
     const int64_t summed = Max<int64_t>(c, 1);
     const int64_t passes =
@@ -38,7 +40,7 @@ inline int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes) {
   return Max<int64_t>(1, cycles);
 }
 
-// `index` is the graph layer. energy_pj 0: not known, to be counted from bytes and
+// `index`: graph layer. energy_pj 0: unknown; the report derives it from bytes and
 // work.
 inline TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
                              uint32_t index, const TileBoxes& boxes, int32_t channels) {

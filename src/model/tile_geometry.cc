@@ -9,7 +9,7 @@ namespace {
 
 int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
 
-// Extents along H and W of what a window op or PAD reads for `output`; sets the pads.
+// Range along H and W that a window op or PAD reads for `output`; sets the pads.
 void WindowBoxIn(const Graph& graph, const Layer& layer, const Tensor& in,
                  const Box& output, Box* input, uint16_t* pad) {
   for (int axis = 1; axis <= 2; ++axis) {
@@ -33,9 +33,8 @@ void WindowBox(const Graph& graph, const Layer& layer, const Box& output, Box* i
   WindowBoxIn(graph, layer, graph.tensors[layer.inputs[0]], output, input, pad);
 }
 
-// Extents along H and W of what scatters into `output`: input i reaches output o when
-// 0 <= o + pad - i * stride < filter. Where nothing does, the last input in front of
-// it.
+// Range along H and W of the inputs that scatter into `output`: input i reaches output
+// o if 0 <= o + pad - i * stride < filter. If no input does: the last input before it.
 void ScatterBox(const Graph& graph, const Layer& layer, const Box& output, Box* input) {
   const Tensor& in = graph.tensors[layer.inputs[0]];
   for (int axis = 1; axis <= 2; ++axis) {
@@ -55,7 +54,8 @@ void SetAxis(Box* box, int axis, int32_t begin, int32_t extent) {
   box->extent[axis] = extent;
 }
 
-// `output`'s range where the tensor is as wide, the single element where it broadcasts.
+// `output`'s range on axes the tensor has, a single element on axes it broadcasts
+// along.
 Box BroadcastBox(const Tensor& tensor, const Box& output) {
   Box box = output;
   for (int a = 0; a < kAxes; ++a) {
@@ -86,7 +86,7 @@ void FullyConnectedBoxes(const Graph& graph, const Layer& layer, int32_t c_begin
   t->macs = output.elements() * (c_end - c_begin);
 }
 
-// Channels of ifmap and filter; answers how many each output sums over.
+// Sets channels of ifmap and filter; returns how many channels each output sums over.
 int64_t ConvChannels(const Graph& graph, const Layer& layer, int32_t c_begin,
                      int32_t c_end, TileBoxes* t) {
   const Tensor& in = graph.tensors[layer.inputs[0]];
@@ -135,7 +135,7 @@ void ConvBoxes(const Graph& graph, const Layer& layer, int32_t c_begin, int32_t 
   t->macs = output.elements() * weight.extent[1] * weight.extent[2] * summed;
 }
 
-// Rows of the error are those of one image, or of whole images.
+// The error's rows [c_begin, c_end) lie in one image, or are whole images.
 void WeightGradientBoxes(const Graph& graph, const Layer& layer, int32_t c_begin,
                          int32_t c_end, TileBoxes* t) {
   const Tensor& in = graph.tensors[layer.inputs[0]];
@@ -165,7 +165,8 @@ void WeightGradientBoxes(const Graph& graph, const Layer& layer, int32_t c_begin
   t->macs = output.elements() * (c_end - c_begin) * error.extent[2];
 }
 
-// The ifmap under the windows whose errors reach the box.
+// Boxes of error and ifmap for a box of the input's gradient: errors whose windows
+// reach the box, and the ifmap under those windows.
 void PoolGradientBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Tensor& in = graph.tensors[layer.inputs[1]];
   Box* e = &t->box[kRoleInput0];
@@ -235,7 +236,7 @@ void PoolBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
                   layer.attribute(SLUICE_POOL_WINDOW_W);
 }
 
-// H and W have pads in the tile; N and C are clipped to what there is.
+// H and W get pads in the tile; N and C are clipped to the input.
 void PadBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Tensor& in = graph.tensors[layer.inputs[0]];
   const Box& output = t->box[kRoleOutput];
@@ -252,7 +253,8 @@ void PadBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   WindowBox(graph, layer, t->box[kRoleOutput], &t->box[kRoleInput0], t->pad);
 }
 
-// Activations as far as they broadcast; tables and parameters whole.
+// Activations broadcast where their extents are 1; tables and parameters are read
+// whole.
 void ElementwiseBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Box& output = t->box[kRoleOutput];
   const OpTraits& traits = TraitsOf(layer);
@@ -332,7 +334,7 @@ CutRule CutsOf(const Graph& graph, const Layer& layer) {
       }
       break;
     case CutLimit::kWholeTaps:
-      rule.cuttable[1] = rule.cuttable[2] = false;  // a tap may see padding alone
+      rule.cuttable[1] = rule.cuttable[2] = false;  // a tap may lie in padding alone
       rule.sum_unit = graph.tensors[layer.inputs[1]].extent[1];
       if (groups > 1) {
         rule.cuttable[3] = false;

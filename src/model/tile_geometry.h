@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one tile of one layer reads, writes and costs in work: exact boxes, halo on both
-// sides, smaller at borders.
+// What one tile of one layer reads, writes and computes: exact boxes with the halo on
+// both sides, smaller at borders.
 //
 // Input    a layer of a checked graph, a box of its output, a range of input channels.
 // Output   the box of every operand in its own tensor's coordinates, the tile's pads.
@@ -33,24 +33,24 @@ struct TileOperands {
 };
 TileOperands OperandsOf(const Layer& layer);
 
-// What a tile may sum over in pieces, input channels or a weight gradient's rows of the
-// error (pieces: a divisor of its rows per image, or a multiple); 0 when the op does
-// not accumulate.
+// Extent over which a tile's sum may be split: input channels, or for a weight gradient
+// the rows of the error (pieces: divisors or multiples of its rows per image); 0 if the
+// op does not accumulate.
 int32_t AccumulatedChannels(const Graph& graph, const Layer& layer);
 
-// Along which output axes a tile may be cut, and the unit a cut must be a multiple of
-// (grouped and depthwise convolutions cut channels in whole groups).
+// Which output axes a tile may be cut along, and the unit of each cut (grouped and
+// depthwise convolutions: whole groups of channels).
 struct CutRule {
   bool cuttable[kAxes];
   int32_t unit[kAxes];
-  int32_t sum_unit;  // nodes sum over multiples of it: a weight gradient's whole images
+  int32_t sum_unit;  // nodes sum over multiples of it; weight gradient: whole images
 };
 CutRule CutsOf(const Graph& graph, const Layer& layer);
 
 struct TileBoxes {
   Box box[kTileRoles];  // valid where the role has a tensor
   uint16_t pad[4];      // top, left, bottom, right
-  int32_t filters;      // output channels, or of a weight gradient the error's
+  int32_t filters;      // output channels; weight gradient: the error's channels
   int64_t macs;
   int64_t vector_ops;
 };
@@ -59,8 +59,8 @@ struct TileBoxes {
 TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
                   int32_t c_begin, int32_t c_end);
 
-// Input range [*begin, *end) that outputs [begin, begin + extent) of a window op need
-// before clipping; negative or beyond the input where there is padding.
+// Input range [*begin, *end) that outputs [begin, begin + extent) of a window op need,
+// not clipped: negative or beyond the input where there is padding.
 struct Window {
   int32_t filter, stride, dilation, pad_before;
 };

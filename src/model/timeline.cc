@@ -12,7 +12,7 @@ int64_t Latency(const TileList& list, const DmaNotation& dma, Span<int32_t> due_
   const DramTensor* transfer = list.transfer.data();
   const uint32_t* order = dma.order.data();
   const int32_t* start = dma.start.data();
-  // due[p]: how many transfers of the order must be done before tile p.
+  // due[p]: how many transfers, in DRAM order, must be done before tile p.
   for (int32_t p = 0; p <= n; ++p) due[p] = 0;
   for (int32_t i = 0; i < m; ++i) {
     const DramTensor& t = transfer[order[i]];
@@ -107,7 +107,7 @@ double Energy(const FusionProblem& problem, const TileList& list) {
 
 namespace {
 
-// Start, weights first, end, loads before stores; then the list's order.
+// Order: start, weights first, end, loads before stores, then index.
 bool Before(const TileList& list, const DmaNotation& dma, uint32_t a, uint32_t b) {
   if (dma.start[a] != dma.start[b]) return dma.start[a] < dma.start[b];
   const TransferKind ka = list.transfer[a].kind;
@@ -126,7 +126,7 @@ void DoubleBuffer(const TileList& list, DmaNotation* dma) {
     const bool store = t.kind == kStore;
     dma->start[i] = store ? t.use : t.use - 1;
     dma->end[i] = store ? Max(t.end, Min(t.use + 2, t.group_end)) : t.end;
-    // Nearly sorted already: an insertion moves past its own tile's neighbours only.
+    // The list is nearly sorted: an insertion passes only transfers of the same tile.
     uint32_t at = i;
     for (; at > 0 && Before(list, *dma, i, dma->order[at - 1]); --at) {
       dma->order[at] = dma->order[at - 1];
@@ -137,7 +137,7 @@ void DoubleBuffer(const TileList& list, DmaNotation* dma) {
 
 namespace {
 
-// *at: counts the transfers that are in order.
+// *at: number of transfers that are in order.
 DmaFault FindFault(const TileList& list, const DmaNotation& dma, Span<int32_t> seen,
                    uint32_t* at) {
   const int32_t n = static_cast<int32_t>(list.tiles);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the planners know about each operator: one row per code of ops.h.
 //
-// Whoever asks something about an operator asks its row. Nothing outside this folder
-// compares operator codes. The judges keep tables of their own (verify/op_rules.h,
-// firmware-sim/ops.h) and share no code with this one.
+// Code outside this folder asks an operator's row and never compares operator codes.
+// The judges keep tables of their own (verify/op_rules.h, firmware-sim/ops.h) and share
+// no code with this one.
 //
 // Input    an operator code, or a layer.
 // Output   its row; questions that also depend on a layer's attributes.
-// Errors   an unknown code has the row of Form::kUnknown, which nobody reads, plans or
-//          costs: each switch over the enums below names every value.
+// Errors   an unknown code has the row of Form::kUnknown, which io rejects. Each switch
+//          over the enums below names every value.
 // Cost     constant.
 // Source   ops.h.
 #ifndef SLUICE_MODEL_OPS_TRAITS_H_
@@ -64,7 +64,7 @@ enum class Form : uint8_t {
 // What the work of a tile is counted in.
 enum class Work : uint8_t { kNoWork, kMacs, kVectorOps };
 
-// What an operator may be instead of work.
+// When an operator may be a view instead of work.
 enum class ViewRule : uint8_t {
   kNever,
   kReshape,  // the same bytes with other extents
@@ -73,7 +73,7 @@ enum class ViewRule : uint8_t {
   kFolds,    // pads that convolutions behind it may take over
 };
 
-// Where the window's filter, stride, dilation and pads are written.
+// Which attributes hold the window's filter, stride, dilation and pads.
 enum class WindowRule : uint8_t {
   kNoWindow,
   kFilter,  // CONV's attributes, the filter's extents are input 1's
@@ -82,10 +82,10 @@ enum class WindowRule : uint8_t {
   kPads,    // windows of one element, PAD's attributes
 };
 
-// What tiles may sum over in pieces.
+// Over what a sum may be split into pieces.
 enum class SumRule : uint8_t {
   kNoSum,
-  kWeightChannels,  // input channels as the weight has them; none if channelwise
+  kWeightChannels,  // the weight's input channels; no pieces if channelwise
   kInputChannels,
   kErrorRows,  // rows of input 1, counted over all its images
 };
@@ -93,37 +93,37 @@ enum class SumRule : uint8_t {
 // Along which output axes a tile may be cut.
 enum class CutLimit : uint8_t {
   kAnywhere,
-  kChannelGroups,  // channels in whole groups
+  kChannelGroups,  // channels at group borders
   kWholeRows,      // never along channels
-  kUnpaddedAxes,   // where input and output agree
-  kWholeTaps,      // never along the filter's rows and columns, groups whole
+  kUnpaddedAxes,   // axes where input and output extents agree
+  kWholeTaps,  // never along the filter's rows and columns; channels at group borders
 };
 
-// Which inputs every plan needs in full when it needs the whole output. For bounds:
-// what is not sure is not counted.
+// Which inputs must be read in full for the whole output. For lower bounds: only what
+// is certain counts.
 enum class NeedRule : uint8_t {
   kAll,
   kNothing,
   kFirst,      // input 0 alone
   kSecond,     // input 1 alone
-  kByWindows,  // input 0 if windows leave nothing out; the others always
+  kByWindows,  // input 0 if its windows cover every row; the others always
 };
 
-// Which input positions (along N, H and W) a needed output position needs. For bounds.
+// Which input positions (along N, H and W) one output position needs. For lower bounds.
 enum class Reach : uint8_t {
-  kUnknown,  // nothing is counted
+  kUnknown,  // nothing counts as needed
   kElement,  // the same position of each input that does not broadcast
-  kRow,      // the same position of each input, whatever its channels
+  kRow,      // the same position of each input, all channels
   kWindow,   // the positions under the window
-  kShifted,  // the position further along by SLICE's begins
+  kShifted,  // the position plus SLICE's begins
 };
 
-// How input axes follow the output's: a cut of the output cuts those that follow.
+// How cuts of output axes cut the input's axes.
 enum class AxisRule : uint8_t {
   kSame,      // axis a follows axis a
   kPermuted,  // axis PERM[a] follows axis a
-  kReduced,   // axes in the mask AXES are needed whole
-  kApart,     // none follows
+  kReduced,   // the axes in the mask AXES are read whole
+  kApart,     // no axis follows another
 };
 
 // Which loop nest an operator has on the array.
@@ -151,10 +151,10 @@ struct OpTraits {
   LayerKind kind;
   Form form;
   uint8_t least_inputs, most_inputs;  // most 0: any number
-  uint8_t attributes;                 // how many ops.h defines
+  uint8_t attributes;                 // how many attributes ops.h defines
   TileRole role[kMaxRoles];           // of inputs 0 to 2
   Work work;
-  uint8_t ops_per_output;  // vector operations; 0: counted by the form
+  uint8_t ops_per_output;  // vector operations; 0: the form computes the count
   WindowRule window;
   SumRule sum;
   CutLimit cuts;
@@ -163,12 +163,12 @@ struct OpTraits {
   Reach reach;
   AxisRule axes;
   NestRule nest;
-  bool same_channels;  // each tile of channels needs an operand whole, cut or not
-  bool takes_pads;     // of a PAD in front of it
-  bool in_place;       // its output may lie where an input of the same box lay
+  bool same_channels;  // each tile of channels needs all of an operand
+  bool takes_pads;     // may take over the pads of a PAD in front of it
+  bool in_place;       // its output may overwrite an input with the same box
 };
 
-// The row of a code; of a code this version does not have, the row of Form::kUnknown.
+// The row of a code; unknown codes get the row of Form::kUnknown.
 const OpTraits& TraitsOf(uint16_t op);
 inline const OpTraits& TraitsOf(const Layer& layer) { return TraitsOf(layer.op); }
 
@@ -180,23 +180,23 @@ inline bool IsMacOp(uint16_t op) { return TraitsOf(op).work == Work::kMacs; }
 // Groups of a convolution or of its weight gradient; 1 for other operators.
 int32_t GroupsOf(const Layer& layer);
 
-// Of a TRANSPOSED_CONV its WEIGHT_LAYOUT; SLUICE_WEIGHT_LAYOUT_OWN for the others.
+// WEIGHT_LAYOUT of a TRANSPOSED_CONV; SLUICE_WEIGHT_LAYOUT_OWN for other operators.
 int32_t WeightLayoutOf(const Layer& layer);
 
-// Each output channel reads one of the input.
+// True if each output channel reads one input channel.
 bool IsChannelwise(const Layer& layer);
 
-// The axes that a REDUCE or ARGMAX gathers into one element: bit a = axis a.
+// The axes that a REDUCE or ARGMAX reduces to one element: bit a = axis a.
 uint32_t ReducedAxes(const Layer& layer);
 
-// Input 0's axis that follows output axis a.
+// The axis of input 0 that follows output axis a.
 int InputAxisOf(const Layer& layer, int a);
 
-// Output axes N, H and W (bits 0 to 2) whose cuts cut this input too, on the same axis.
+// Output axes N, H and W (bits 0 to 2) whose cuts also cut this input on the same axis.
 uint32_t FollowingAxes(const Layer& layer, TileRole role);
 
-// True when tiles may take pieces of the layer's sum. Grouped convolutions keep the few
-// channels of a group whole.
+// True if tiles may compute parts of the layer's sum. Grouped convolutions sum the few
+// channels of a group at once.
 bool MaySplitSum(const Layer& layer);
 
 }  // namespace sluice
