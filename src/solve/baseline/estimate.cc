@@ -7,11 +7,11 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kMore = 10;   // percent: halos, what is loaded twice, fill and drain
+constexpr int64_t kMore = 10;   // percent: halos, repeated loads, fill and drain
 constexpr uint32_t kSteps = 8;  // of a layer
 
-// Copies move what they write: of states the new rows, of concatenations what was not
-// written in place.
+// Bytes that a copying layer writes: the new rows of a state, the inputs of a
+// concatenation that are not in place yet.
 int64_t CopiedBytes(const Graph& graph, const Lowering& lowering, uint32_t l) {
   const Layer& layer = graph.layers[l];
   const uint32_t out = layer.outputs[0];

@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "baseline";
-// Steps of a program: what verify takes. More is no sensible plan.
+// The most steps of a program: the limit of verify.
 constexpr int64_t kMaxSteps = 1 << 24;
 
 // One layer being written into the program.
@@ -24,7 +24,7 @@ struct LayerWriter {
   uint32_t layer;
 
   bool TooLong() const { return static_cast<int64_t>(program->size()) > kMaxSteps; }
-  // Of buffers that hold elements of up to `element_bytes`.
+  // Alignment of buffers with elements of up to `element_bytes`.
   uint32_t alignment(uint32_t element_bytes) const {
     return Max(hardware.scratchpad().alignment_bytes, element_bytes);
   }
@@ -39,7 +39,7 @@ struct RoleBuffers {
   BufferBox box = {};  // of what is loaded
 };
 
-// Most tiles cost what the one before does.
+// The cost of the last tile: most tiles cost the same as the one before.
 struct KnownCost {
   int32_t extent[kAxes];
   int32_t channels;
@@ -130,11 +130,11 @@ class ComputeLayer {
     TileStep tiles[2];
     Box boxes[2];
     int at = 0;
-    bool has_pending = false;  // the other one
+    bool has_pending = false;  // tiles[at ^ 1] is loaded, not computed
     for (; loop.Next(); at ^= 1) {
       if (w_.budget->Tick()) return Status::kStopped;
       if (w_.TooLong()) return Status::kUnsupported;
-      // Single buffers: the tile before must be done before anything is loaded anew.
+      // With single buffers the previous tile must be finished before the next loads.
       if (has_pending && !tiling_.doubled) {
         SLUICE_TRY(Finish(&tiles[at ^ 1], boxes[at ^ 1]));
         has_pending = false;

@@ -4,8 +4,8 @@
 // Loads of the next tile are issued before the current one computes (double buffering);
 // an operand whose box does not change stays where it is. One block per layer.
 //
-// Input    graph, hardware, lowering, scratchpad bytes; what tiles cost; tilings of this
-//          graph, chip and size that are known already, or NULL.
+// Input    graph, hardware, lowering, scratchpad bytes; what tiles cost; known tilings
+//          of this graph, chip and size, or NULL.
 // Output   a program, right when executed step by step.
 // Errors   kInfeasible with layer, tensor, required / available bytes and the smallest
 //          scratchpad that works for the whole graph; kStopped when the budget ran out;

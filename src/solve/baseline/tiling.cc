@@ -93,7 +93,7 @@ SpatialList SpatialCuts(const TiledLayer& layer, const CutRule& rule) {
 struct LayerFacts {
   TileBoxes whole;
   bool depends[kTileRoles][kLoops];
-  double least_share;  // of input 0: no cut along H and W makes tiles ask for less
+  double least_share;  // of input 0 that tiles read at least, however H and W are cut
 };
 
 Box RestrictedBox(const Tensor& out, int axis, int32_t begin, int32_t extent) {
@@ -132,7 +132,7 @@ LayerFacts FactsOf(const TiledLayer& layer) {
           !(part.box[r] == facts.whole.box[r]) || !(end.box[r] == facts.whole.box[r]);
     }
     if ((v == 1 || v == 2) && facts.depends[kRoleInput0][v]) {
-      // The finest cut asks for least, where strides skip rows between its tiles.
+      // The finest cut reads least, because strides skip rows between its tiles.
       const int axis = InputAxisOf(layer.layer, v);
       const int64_t least =
           Min(part.box[kRoleInput0].extent[axis], end.box[kRoleInput0].extent[axis]);
@@ -145,8 +145,8 @@ LayerFacts FactsOf(const TiledLayer& layer) {
 }
 
 // Range [begin, begin + chunk) of a cut axis whose input-0 extent is largest, and the
-// sum of those extents over all ranges. Long axes cut fine take long; what was stopped
-// is not complete.
+// sum of those extents over all ranges. Long axes with fine cuts take long; stopped by
+// the clock, the result is incomplete.
 void AxisHalo(const TiledLayer& layer, int axis, int32_t chunk, const Memory* clock,
               int32_t* widest, int64_t* sum) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
@@ -358,8 +358,8 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
   return overlapped * (1 + tiles * kTileToll);
 }
 
-// Cycles that no tiling is estimated below: everything is computed and moved once, of the
-// input the share that tiles ask for (strides may skip rows between them).
+// Cycles that no tiling is estimated below: everything is computed and moved once, and
+// of the input only the share that tiles read (strides may skip rows).
 double LeastCycles(const TiledLayer& layer, const TileBoxes& whole, double share) {
   const Rational bandwidth = layer.hardware.dram().bandwidth;
   double bytes = 0;
@@ -434,7 +434,7 @@ class Search {
   int64_t smallest() const { return smallest_; }
 
  private:
-  // What the next cut costs in halo.
+  // Computes the halo of the next cut.
   void AddHalo(const SpatialList& cuts) {
     const int i = halos_++;
     ratio_[static_cast<size_t>(i)] = 1;
@@ -518,8 +518,8 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(cuts.size), &largest));
   Search search(layer, scratchpad_bytes);
   search.Prepare(scratch->memory(), widest, ratio, largest);
-  // C is cut only where nothing else helps, but a weight gradient's many rows; single
-  // buffers come after double ones.
+  // C is cut only where nothing else helps, except for the many rows of a weight
+  // gradient. Double buffers are tried before single ones.
   for (int doubled = 1; doubled >= 0 && !search.found(); --doubled) {
     for (int c = 0; c < cs.size && (gradient || !search.found()); ++c) {
       for (int k = 0; k < ks.size; ++k) {

@@ -34,8 +34,8 @@ struct TiledLayer {
   Layer layer;            // with folded input and pads already in place of its own
   TileOperands operands;  // tensors by role
   int32_t channels;       // summed over, 0 when none
-  // Parts per loop (N H W K C) that are worked on at once, on as many nodes. Tiles are
-  // then cut from a part; what nodes share is loaded once.
+  // Parts per loop (N H W K C) that as many nodes compute at once. Tiles are then cut
+  // from a part; data that nodes share are loaded once.
   int32_t parts[kAxes + 1] = {1, 1, 1, 1, 1};
 };
 

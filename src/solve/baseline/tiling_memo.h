@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings of layers seen before: networks repeat their layers, and a tiling depends on
-// shapes alone.
+// Remembers the tilings of layers: networks repeat layers, and a tiling depends only on
+// shapes.
 //
 // Input    layers of one graph, on one chip, for one scratchpad size.
-// Output   what ChooseTiling and BuffersOf answer, from memory where an equal layer was
-//          asked before.
+// Output   those of ChooseTiling and BuffersOf, remembered for equal layers.
 // Errors   those of ChooseTiling.
 // Cost     a comparison per different layer; some 230 bytes for each in the arena.
 #ifndef SLUICE_SOLVE_BASELINE_TILING_MEMO_H_

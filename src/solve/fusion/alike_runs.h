@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one finder of repetition: where a sequence equals itself some places later.
+// Finds repetition: where a sequence equals itself some places later.
 //
 //   a b c a b c a b d   period 3: the run [0, 5) equals [3, 8), so "a b c" repeats
 //
-// Those who look for repetition differ in what counts as equal and in which run they
-// want: FindRepeats (blocks that spare most, of a fusion problem) and FindRepetition (the
-// longest, of a graph's layers).
+// Its callers differ in what counts as equal and in the run they choose: FindRepeats
+// takes the blocks of a fusion problem that save most layers, FindRepetition the
+// longest run of a graph's layers.
 //
 // Input    length of the sequence, period; alike(i): i equals i + period.
 // Output   each longest run [first, first + length) whose places are all alike.

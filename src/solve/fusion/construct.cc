@@ -7,11 +7,12 @@
 namespace sluice {
 namespace {
 
-// Improving works on the whole while one look at every layer costs no more tiles.
+// The whole scheme is improved at once if one pass over its layers evaluates at most so
+// many tiles.
 constexpr uint64_t kWholeTiles = 300000;
-constexpr uint32_t kStretch = 24;  // positions that are improved together otherwise
+constexpr uint32_t kStretch = 24;  // positions improved together otherwise
 constexpr uint32_t kStretchStep = 16;
-constexpr uint32_t kBatches = 8;         // of stretches between two looks at the whole
+constexpr uint32_t kBatches = 8;         // of stretches between two scores of the whole
 constexpr int32_t kFinestImprove = 128;  // tiles of a group; streams grow with them
 constexpr int kJoinPasses = 2;
 constexpr uint64_t kReworkTiles = 20000;  // to evaluate at most on the whole
@@ -19,7 +20,8 @@ constexpr size_t kFewTouched = 8;
 // Tiles that fitting may evaluate before it gives up.
 constexpr uint64_t kFitTiles = 400000;
 constexpr uint64_t kFitTilesOfLayer = 2000;
-// Above the cost in an endless buffer by this, the other start is tried as well.
+// If the cost is more than this times that in an unlimited buffer, the other start is
+// tried too.
 constexpr double kFarFromIdeal = 1.1;
 
 // Tries one change; keeps it when it is better.
@@ -100,7 +102,7 @@ Status ImproveStretch(Scheme* whole, uint32_t* at, const SchemeScore& now,
   return Status::kOk;
 }
 
-// Improves stretch by stretch; what the whole does not confirm is taken back.
+// Improves stretch by stretch; changes that do not improve the whole are undone.
 Status ImproveByStretches(Scheme* s, WindowIndex* index, Arena* arena, Budget* budget,
                           SchemeScore* best) {
   const uint32_t n = static_cast<uint32_t>(s->layers());
@@ -148,7 +150,8 @@ Status Improve(Scheme* s, uint64_t evaluations, WindowIndex* index, Arena* arena
   return Status::kOk;
 }
 
-// From every layer alone, joining what is better joined; saved when it is the best.
+// Starts with every layer in a group of its own and joins groups where that is better;
+// saves the scheme if it is the best.
 Status JoinAlone(Scheme* s, WindowIndex* index, Arena* arena, Budget* budget,
                  SchemeScore* best) {
   Diagnostic ignored = {};
@@ -175,7 +178,7 @@ bool IsTouched(const Scheme& s, Span<const uint8_t> touched, uint32_t position) 
   return !touched.empty() && touched[s.notation().order[position]] != 0;
 }
 
-// Tries changes at the touched layers and where those behind them start.
+// Tries changes at the touched layers and at the first layer after them.
 Status ImproveTouched(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
                       WindowIndex* index, const Workspace& work, SchemeScore* best) {
   const uint32_t n = static_cast<uint32_t>(s->layers());
@@ -198,7 +201,7 @@ Status ImproveTouched(Scheme* s, Span<const uint8_t> touched, uint64_t evaluatio
   return Status::kOk;
 }
 
-// Where the scheme cannot be parsed: touched layers are groups of one tile.
+// For a scheme that cannot be parsed: makes each touched layer a group of one tile.
 void SetApart(Scheme* s, Span<const uint8_t> touched) {
   const uint32_t n = static_cast<uint32_t>(s->layers());
   for (uint32_t i = 0; i < n; ++i) {
@@ -258,14 +261,14 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
   }
   size_t changed = 0;
   for (uint8_t t : touched) changed += t;
-  // With the other list policies only where there is much to be won.
+  // Try the other list policies only where much can be gained.
   s->SetPolicy(0);
   s->Keep();
   *out = SchemeScore();
   if (changed <= kFewTouched) *out = s->Score(kAnnealRejected);
   if (out->cost >= kAnnealRejected) ScorePolicies(s, out);
   if (out->cost >= kAnnealRejected) {
-    // Most of it is new and does not fit: better begun anew than mended.
+    // Most layers are new and the scheme does not fit: construct it again.
     if (2 * changed > s->layers()) return Status::kInfeasible;
     return Refit(s, evaluations, false, work, out);
   }

@@ -6,9 +6,9 @@
 // Errors   kInfeasible with the smallest buffer met; kStopped when the budget ended
 //          before anything fitted.
 // Cost     fitting: O(windows x tiling numbers) parses per step; improving: as asked.
-// Source   own: one group in DRAM terms, everything resident; where that does not fit,
-//          windows around the peak are cut into tiles, or spilled; then one change at a
-//          time, from the first layer to the last.
+// Source   own: start with one fusion group that stays on chip; while it does not fit,
+//          cut windows around the peak into tiles, or cut at DRAM; then try one change
+//          at a time, from the first layer to the last.
 #ifndef SLUICE_SOLVE_FUSION_CONSTRUCT_H_
 #define SLUICE_SOLVE_FUSION_CONSTRUCT_H_
 
@@ -22,7 +22,7 @@ namespace sluice {
 Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                       SchemeScore* out);
 
-// alone: where the result is far from ideal, begins with every layer alone as well.
+// alone: if the result is far from ideal, also starts from every layer alone.
 Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
                  const Workspace& work, SchemeScore* out);
 
@@ -30,9 +30,9 @@ Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
 Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& work,
              SchemeScore* out);
 
-// The scheme as it stands holds but for some layers: made legal where it is not, then
-// one change at a time around those. touched: by layer, 0 or 1; empty = none.
-// kInfeasible where most are touched and it does not fit: to be constructed instead.
+// Mends a scheme of which only some layers are wrong: makes it legal, then tries one
+// change at a time around them. touched: by layer, 0 or 1; empty = none. kInfeasible
+// when most are touched and it does not fit: construct it instead.
 Status Rework(Scheme* scheme, Span<const uint8_t> touched, uint64_t evaluations,
               const Workspace& work, SchemeScore* out);
 

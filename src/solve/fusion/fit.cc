@@ -11,7 +11,7 @@ constexpr int32_t kFinestFit = 64;  // tiles a window is cut into at most
 constexpr double kExcessPrice = 16;
 constexpr int32_t kMostTiles = 4096;  // when a layer alone must fit
 
-// Cost with a steep price on bytes over the buffer.
+// Cost plus a steep penalty for bytes over the buffer.
 double Merit(const SchemeScore& s) {
   if (s.parsed != ParseResult::kOk) return kAnnealRejected;
   return s.cost * (1 + kExcessPrice * s.excess);
@@ -58,7 +58,7 @@ class FitSearch {
   }
 
  private:
-  // Finer and finer, until that helps no more.
+  // Cuts finer and finer until that no longer helps.
   void Window(uint32_t first, uint32_t last) {
     double least = now_.excess;
     for (int32_t tiles = 2; tiles <= kFinestFit; tiles *= 2) {
@@ -102,15 +102,14 @@ struct Hint {
   double gain = 0;  // 0 = none yet
 };
 
-// The change that helped at another peak, moved to this one: networks repeat
-// themselves.
+// Tries the change that helped at another peak at this one: networks repeat.
 bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Hint& hint,
              Fit* fit) {
   const Fit& model = hint.fit;
   const int64_t shift = int64_t{at} - hint.at;
   const int64_t first = model.first + shift;
   const int64_t last = model.last + shift;
-  // A DRAM cut stands in front of a layer, the end of a group may be the scheme's end.
+  // A DRAM cut precedes a layer; the end of a group may be the scheme's end.
   const int64_t cut = model.dram ? 1 : 0;
   if (first < cut || last + cut > static_cast<int64_t>(s->layers())) return false;
   *fit = Fit{static_cast<uint32_t>(first), static_cast<uint32_t>(last), model.tiles,
@@ -140,7 +139,7 @@ bool FitScheme(Scheme* s, Hint* hint, uint64_t* looks, Budget* budget,
   return out->parsed == ParseResult::kOk;
 }
 
-// What all fits of one call share.
+// Shared by all fits of one call.
 struct FitCall {
   Hint hint;
   uint64_t looks;  // left
@@ -175,7 +174,8 @@ Status FitAround(Scheme* whole, uint32_t at, const SchemeScore& now, FitCall* ca
   return Status::kOk;
 }
 
-// Cuts every layer finer whose tiles stick out, all at once; false where that ends.
+// Doubles the tiles of every layer that exceeds the buffer, again and again; false when
+// that no longer helps.
 bool CutAllAtOnce(Scheme* s, SchemeScore* out) {
   while (out->parsed == ParseResult::kOk && out->minimum_bytes > s->target_bytes) {
     uint32_t p = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bringing a scheme into the buffer.
+// Makes a scheme fit the buffer.
 //
 // Input    Scheme; its target_bytes.
 // Output   the scheme, changed and kept; its Bound().
@@ -7,8 +7,8 @@
 //          is false when nothing helps or the looks (tiles evaluated) are spent.
 // Cost     FitAlone: a dozen parses as a rule. FitBuffer: per peak, the windows around it
 //          times tiling numbers, each a parse of the stretch they lie in.
-// Source   own: windows around the highest peak are cut into tiles, or spilled, by cost
-//          with a price on what still sticks out.
+// Source   own: windows around the highest peak are cut into tiles, or at DRAM, by cost
+//          plus a penalty for bytes over the buffer.
 #ifndef SLUICE_SOLVE_FUSION_FIT_H_
 #define SLUICE_SOLVE_FUSION_FIT_H_
 

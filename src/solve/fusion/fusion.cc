@@ -17,9 +17,10 @@ constexpr uint32_t kStretch = 64;
 constexpr uint32_t kStretchStep = 48;
 constexpr double kTemperature = 0.01;
 constexpr uint32_t kSweepPercent = 50;  // of the time, when more is to follow
-constexpr uint32_t kFewestSpared = 48;  // layers, for blocks to be stamped
-// A stamped scheme above the cost in an endless buffer by this is not taken: blocks
-// that have to be tiled across their borders are better off one by one.
+constexpr uint32_t kFewestSpared = 48;  // layers, for blocks to be stamped (repeats.h)
+// A stamped scheme that costs more than this times the cost in an unlimited buffer is
+// rejected: blocks that must be tiled across their borders are better scheduled one by
+// one.
 constexpr double kFarFromIdeal = 1.1;
 
 template <MoveSet kMoves>
@@ -42,13 +43,14 @@ AnnealState State(Scheme* scheme, FusionSolver solver) {
   return state;
 }
 
-// What the scheme is of all that its cost counts: its changes are as much smaller.
+// The scheme's share of the latency that its cost counts: its changes weigh that much
+// less.
 double ShareOf(const Scheme& scheme, const SchemeScore& score) {
   const double own = static_cast<double>(Max(score.latency_cycles, int64_t{1}));
   return own / (own + static_cast<double>(Max(scheme.rest.latency_cycles, int64_t{0})));
 }
 
-// Longer and longer runs, each from the best so far, until a limit is reached.
+// Anneals in longer and longer runs, each from the best so far, up to a limit.
 uint64_t AnnealScheme(Scheme* scheme, const FusionOptions& options,
                       const SchemeScore& score, Budget* budget) {
   Rng rng(options.seed);
@@ -81,8 +83,8 @@ struct StretchAnneal {
   uint64_t done;  // rounds
 };
 
-// One stretch, as if the rest stayed as it is. What it finds is kept when the whole,
-// whose score is *best, gets better by it.
+// Anneals one stretch while the rest stays as it is. Keeps the result if it improves
+// the whole, whose score is *best.
 Status AnnealStretch(uint32_t at, uint64_t rounds, StretchAnneal* a) {
   Scheme* whole = a->whole;
   SchemeScore* best = a->best;
@@ -131,7 +133,7 @@ Status AnnealByStretches(Scheme* scheme, const FusionOptions& options, Arena* ar
       rounds = Min(rounds, Max(options.rounds / stretches, uint64_t{64}));
       rounds = Min(rounds, options.rounds - a.done);
     }
-    // Other borders in every sweep.
+    // Every sweep has other borders.
     const uint32_t shift = turn / stretches * (kStretchStep / 3) % kStretchStep;
     const uint32_t at = turn % stretches * kStretchStep + shift;
     if (at >= n) continue;
@@ -161,8 +163,8 @@ Status AnnealOnly(Scheme* scheme, const FusionOptions& options, Arena* arena,
   return Status::kOk;
 }
 
-// The scheme as given, with the list policy that suits it best; false when it does not
-// fit.
+// Loads the given scheme, with the list policy that suits it best; false when it does
+// not fit.
 bool LoadStart(const GroupNotation& start, Scheme* scheme, SchemeScore* score) {
   *score = SchemeScore();
   scheme->Load(start);
@@ -189,7 +191,7 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options,
   Budget* budget = work.budget;
   const uint64_t n = scheme->layers();
   if (options.start != nullptr && options.touched.empty()) {
-    // As it is; where it does not fit, as if there were none.
+    // Starts from it as it is; if it does not fit, as without a start.
     if (LoadStart(*options.start, scheme, score)) {
       if (!options.anneal) return Status::kOk;
       if (options.sweep) {
@@ -212,15 +214,15 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options,
   return AnnealOnly(scheme, options, arena, budget, score, rounds);
 }
 
-// The network with its repeated blocks shortened, stamped over the whole; *done is
-// false when there is little to spare, or what fits short does not fit stamped.
+// Solves the network with its repeated blocks shortened and stamps the result over the
+// whole; *done is false when few layers are saved or the stamped scheme does not fit.
 Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
                      Budget* budget, FusionResult* out, bool* done) {
   ArenaScope scope(arena);
   *done = false;
   SLUICE_TRY(FindRepeats(whole->problem(), arena, &out->repeats));
   const Repeats& repeats = out->repeats;
-  const SchemeScore endless = whole->Bound();  // in an endless buffer
+  const SchemeScore endless = whole->Bound();  // in an unlimited buffer
   const double ideal = endless.cost;
   if (repeats.spared < kFewestSpared) return Status::kOk;
   ShortNetwork network;
@@ -281,7 +283,7 @@ uint32_t RoomFor(const GroupNotation& start, uint64_t times, uint64_t more) {
   return static_cast<uint32_t>(Min(most, times * tiles + more));
 }
 
-// Tiles that schemes may have: the more, the less of the problem the buffer holds.
+// The most tiles of a scheme: more if the buffer holds less of the problem.
 uint32_t MostTiles(const FusionProblem& problem) {
   const uint64_t n = problem.layers.size();
   const uint64_t quarter =
@@ -296,7 +298,7 @@ uint32_t MostTiles(const FusionProblem& problem) {
   return static_cast<uint32_t>(Min(16 * n + 2048, 8 * parts + 512));
 }
 
-// The saved scheme, scored, as the result.
+// Scores the saved scheme and makes it the result.
 void Take(Scheme* scheme, FusionResult* out) {
   scheme->Restore();
   out->score = scheme->Score(kAnnealRejected);

@@ -36,13 +36,13 @@ struct FusionOptions {
   uint64_t construct_evaluations = 0;  // 0 = from the number of layers
   uint32_t max_tiles = 0;              // 0 = from the number of layers
   uint32_t max_transfers = 0;
-  // kFusionOurs: begins here instead of with a construction, and reworks what is
-  // touched (by layer), with construct_evaluations. Need not be legal. touched empty: it
-  // is annealed as it is, with `sweep` after one change at a time everywhere.
+  // kFusionOurs: starts here, not with a construction, and reworks the touched layers
+  // with construct_evaluations. Need not be legal. touched empty: anneals it as it is,
+  // with `sweep` after one change at a time everywhere.
   const GroupNotation* start = nullptr;
   Span<const uint8_t> touched;
-  // Not even that: the list of `start` with at most this many transfers, no DRAM
-  // schedule. 0 = no.
+  // Nonzero: no search, only the list of `start`, of at most so many transfers, without
+  // a DRAM schedule.
   uint32_t list_transfers = 0;
   bool sweep = false;
   bool quick = false;  // the first construction that fits; no second one beside it
@@ -63,8 +63,9 @@ Status SolveFusion(const FusionProblem& problem, const TileModel& model,
                    const FusionOptions& options, const Workspace& work,
                    FusionResult* out);
 
-// The same scheme in less of the buffer: shorter living durations where they do, else
-// more tiles and cuts. problem.buffer_bytes has been lowered by the caller.
+// Makes the scheme fit a smaller buffer: by shorter living durations where they
+// suffice, else by more tiles and cuts. problem.buffer_bytes has been lowered by the
+// caller.
 Status Tighten(const FusionProblem& problem, const Workspace& work, FusionResult* out);
 
 }  // namespace sluice

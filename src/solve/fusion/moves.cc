@@ -47,7 +47,7 @@ bool MoveOrder(Scheme* s, Rng* rng) {
   return true;
 }
 
-// One more or less cut of the map, all batch entries alike.
+// Cuts the map into one part more or less, the same in all batch entries.
 bool MoveTilesNear(Scheme* s, Rng* rng) {
   const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
   const FusionLayer& l = s->problem().layers[s->notation().order[first]];
@@ -67,7 +67,7 @@ bool MoveTiles(Scheme* s, Rng* rng) {
   return true;
 }
 
-// Sets or removes an FLC.
+// Sets or removes a fine-grained cut (SoMa's FLC).
 bool MoveFine(Scheme* s, Rng* rng) {
   const GroupNotation& g = s->notation();
   if (Size(*s) < 2) return false;
@@ -108,7 +108,7 @@ bool MoveShift(Scheme* s, Rng* rng) {
   return true;
 }
 
-// A window becomes one group.
+// Makes a window one group.
 bool MoveWindow(Scheme* s, Rng* rng) {
   const uint32_t n = Size(*s);
   const uint32_t first = rng->Below(n);
@@ -119,7 +119,7 @@ bool MoveWindow(Scheme* s, Rng* rng) {
   return true;
 }
 
-// Any number: powers of two, multiples of the batch, and what lies between.
+// Draws any tiling number: powers of two, multiples of the batch, and others.
 bool MoveTilesFar(Scheme* s, Rng* rng) {
   const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
   const int32_t factor = static_cast<int32_t>(1 + rng->Below(16));
@@ -132,7 +132,7 @@ bool MoveTilesFar(Scheme* s, Rng* rng) {
   return true;
 }
 
-// Every layer of a group alone.
+// Makes every layer of a group a group of its own.
 bool MoveApart(Scheme* s, Rng* rng) {
   const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
   const uint32_t last = s->GroupLast(first);
@@ -164,7 +164,7 @@ bool MoveDram(Scheme* s, Rng* rng) {
   return true;
 }
 
-// Whether the draw falls on what has so many percent; if not, the rest is for others.
+// True with this percentage; else lowers *draw for the alternatives that follow.
 bool FallsOn(uint32_t percent, uint32_t* draw) {
   if (*draw < percent) return true;
   *draw -= percent;

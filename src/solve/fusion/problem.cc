@@ -126,7 +126,7 @@ bool IsPart(const Lowering& lowering, uint32_t t) {
   return lowering.views[t].parent != kNone && !lowering.views[t].reshape;
 }
 
-// Marks, per fusion layer, whether its ofmap must reach DRAM whoever reads it on chip.
+// Marks the fusion layers whose ofmap must reach DRAM even if all readers are on chip.
 void FindOutputs(const Graph& graph, const Lowering& lowering,
                  Span<const uint32_t> fusion_of, Span<const uint32_t> append,
                  Span<uint8_t> in_dram) {
@@ -289,7 +289,7 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
     if (graph.tensors[tensor].kind != TensorKind::kConstant) return false;
     resident += AlignedBytes(graph, hardware, tensor);
   }
-  // Of weights that are cut, at least one channel's must fit with room to spare.
+  // If the weights are cut, those of one channel must fit with room to spare.
   if ((CuttableAxes(graph, layer) & kAxisK) != 0) {
     resident = CeilDivide(resident, graph.tensors[layer.outputs[0]].extent[3]) +
                int64_t{2} * hardware.scratchpad().alignment_bytes;

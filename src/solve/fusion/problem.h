@@ -4,9 +4,8 @@
 // Input    graph, hardware, lowering; the layers of the run, in graph order, all of
 //          which MayFuse and none of which reads memory that another layer of the run
 //          writes under another tensor's name (ReadsAlias).
-// Output   FusionProblem; per layer and per input edge what it stands for in the graph;
-//          a TileModel over tile_geometry, tile_cycles and `coster` (halo on both
-//          sides).
+// Output   FusionProblem; per layer and per input edge its counterpart in the graph; a
+//          TileModel over tile_geometry, tile_cycles and `coster` (halo on both sides).
 // Errors   kOutOfMemory.
 // Cost     O(layers + edges) and one pass over the graph's layers for outside readers.
 #ifndef SLUICE_SOLVE_FUSION_PROBLEM_H_
@@ -37,9 +36,9 @@ struct FusionRun {
   }
 };
 
-// True when the layer computes, its weights are constants of which what a tile needs at
-// least takes at most a quarter of the scratchpad, and its tiles need no padding of
-// their own.
+// True when the layer computes, its weights are constants of which the smallest tile
+// needs at most a quarter of the scratchpad, and its tiles need no padding of their
+// own.
 bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
              uint32_t layer, int64_t scratchpad_bytes);
 
@@ -47,8 +46,8 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                 uint32_t next);
 
-// True when the layer appends to a state what the layers of `run` make, and none of
-// them reads that state.
+// True when the layer appends a tensor made by `run` to a state that no layer of `run`
+// reads.
 bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                uint32_t layer);
 
@@ -67,7 +66,7 @@ struct FusionSetting {
   int64_t scratchpad_bytes;
 };
 
-// layers: also the appends, which are no layers of the problem.
+// layers: the run's layers and its appends; the problem has no appends.
 Status MakeFusionRun(const FusionSetting& setting, Span<const uint32_t> layers,
                      Arena* arena, FusionRun* run);
 

@@ -23,7 +23,7 @@ uint64_t MixExtent(uint64_t h, const int32_t extent[4]) {
   return h;
 }
 
-// What a layer is and, relative to itself, what it reads.
+// Hash of a layer and of the relative positions of its inputs.
 uint64_t HashOf(const FusionProblem& p, uint32_t layer) {
   const FusionLayer& l = p.layers[layer];
   uint64_t h = MixExtent(Mix(0x9e3779b97f4a7c15u, l.signature), l.extent);
@@ -78,7 +78,8 @@ class Finder {
            taken_[i] == 0 && taken_[i + period] == 0;
   }
 
-  // Shifts the start so that the blocks keep to themselves, where that is possible.
+  // Shifts the start so that blocks read only themselves and the block before, if
+  // possible.
   Repeat Align(const Repeat& r, uint32_t alike) const {
     Repeat best = {0, 0, 0};
     for (uint32_t shift = 0; shift < Min(r.period, alike + 1); ++shift) {
@@ -96,7 +97,7 @@ class Finder {
       for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
         const uint32_t source = p_.inputs[e].source;
         if (source >= p_.layers.size()) continue;
-        // Of the block before, or, in the first block, from as far back.
+        // A block may read the block before it; the first block may read anything.
         const uint32_t reach = r.first + (block == 0 ? 0 : (block - 1) * r.period);
         if (block != 0 && source < reach) return false;
       }
@@ -183,7 +184,7 @@ Status Shorten(const FusionProblem& whole, TileMemo* memo, const Repeats& repeat
     out->segment[count] = segment;
     here[layer] = count++;
   });
-  // What the last block reads of the one before, it reads of the second here.
+  // The last block reads the second one here in place of its predecessor.
   for (int i = 0; i < repeats.runs; ++i) {
     const Repeat& r = repeats.run[i];
     for (uint32_t k = 0; k < r.period; ++k) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeated blocks of layers, found by what they are: scheduled once, then stamped.
+// Repeated blocks of equal layers: scheduled once, then stamped (copied) over the
+// whole.
 //
 // Input    FusionProblem whose layers have signatures; a notation of the short network.
 // Output   runs of equal blocks, where a block reads only its own layers, the block
 //          before and inputs from outside; the network with each run shortened to its
-//          first, second and last block; a short notation stamped over the whole.
+//          first, second and last block; a short notation stamped over the whole
+//          network.
 // Errors   kOutOfMemory.
 // Cost     O(layers x longest period looked at); shortening and stamping linear.
 // Source   own.
@@ -25,7 +27,7 @@ struct Repeats {
   static constexpr int kMost = 8;
   Repeat run[kMost];  // by first layer, apart from each other
   int runs = 0;
-  uint32_t spared = 0;  // layers that the short network lacks
+  uint32_t spared = 0;  // layers that the short network saves
 };
 
 Status FindRepeats(const FusionProblem& problem, Arena* scratch, Repeats* out);

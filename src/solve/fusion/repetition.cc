@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kLeastTimes = 3;
 
-// What a layer does and which layers before it it reads, by distance.
+// What a layer does, and the distances to the earlier layers that it reads.
 struct Signatures {
   Span<uint64_t> of;         // by layer given
   Span<uint32_t> last_read;  // by layer given: last of them that reads it, or 0
@@ -74,7 +74,7 @@ Status FindRepetition(const Graph& graph, const Lowering& lowering,
           first = at;
           run = length;
         });
-    // A multiple of a period repeats less far.
+    // A multiple of a period repeats over fewer layers.
     if (run + period < kLeastTimes * period || run <= longest + period) continue;
     longest = run;
     from = first;
@@ -83,7 +83,8 @@ Status FindRepetition(const Graph& graph, const Lowering& lowering,
   if (longest == 0) return Status::kOk;
   int64_t fewest = INT64_MAX;
   for (uint32_t at = from; at < from + out->period; ++at) {
-    // One period on, where what comes before looks as it does everywhere.
+    // Look one period later, where the layers before the cut are already the repeated
+    // ones.
     const uint32_t cut = at + out->period;
     int64_t bytes = 0;
     for (uint32_t i = 0; i < cut; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what was found for one run of layers can be written for another as it is.
+// Whether the schedule found for one run of layers is valid for another one as it is.
 //
 // Input    two fusion runs.
 // Output   true when all that a search or a program depends on is equal: operators,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fusion scheme in the hands of a search: changed in place, undone from a log,
-// scored.
+// A fusion scheme during a search: changed in place, undone from a log, scored.
 //
 // Input    FusionProblem, TileMemo; capacities of tiles and transfers.
 // Output   cost = energy^n * latency^m with list-scheduled DRAM (or double buffering).
@@ -25,7 +24,7 @@ struct Objective {
 };
 double Cost(const Objective& objective, double energy_pj, int64_t cycles);
 
-// What a scheme is only a part of: added before the objective is taken.
+// The part of the network outside the scheme: added before the objective is computed.
 struct SchemeRest {
   double energy_pj = 0;
   int64_t compute_cycles = 0;
@@ -48,7 +47,7 @@ class Scheme {
   Status Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
               const Objective& objective, uint32_t max_tiles, uint32_t max_transfers);
 
-  // Goes on with another problem of the same layers, whose buffer may differ.
+  // Continues with another problem of the same layers, whose buffer may differ.
   void Rebind(const FusionProblem* problem) {
     problem_ = problem;
     parser_.Rebind(problem);

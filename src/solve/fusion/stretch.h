@@ -25,16 +25,15 @@ struct Stretch {
 // Widens [first, last) to where fine-grained groups start and end.
 void AlignToGroups(const Scheme& whole, uint32_t* first, uint32_t* last);
 
-// arena: rewound by the caller when the stretch is done with. The stretch must not
-// move.
+// The caller rewinds the arena after use. The stretch must not move in memory.
 Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
                    WindowIndex* index, Arena* arena, Stretch* out);
 
-// What the whole, scored so, has beside the part, scored so; with their lists.
+// Energy and cycles of the whole outside the part, from the scores and lists of both.
 SchemeRest RestOf(const Scheme& whole, const SchemeScore& whole_score,
                   const Scheme& part, const SchemeScore& part_score);
 
-// What the stretch's scheme says now, into the whole; logged there.
+// Copies the stretch's scheme into the whole, which logs the changes.
 void WriteBack(const Stretch& stretch, Scheme* whole);
 
 }  // namespace sluice

@@ -32,10 +32,10 @@ int64_t Bytes(const FusionProblem& p, const FusionLayer& l) {
              : RoundUpTo(bytes, Max(p.alignment_bytes, int64_t{l.element_bytes}));
 }
 
-// Reads of one layer, from where the window stands.
+// Where a layer is read, relative to the window.
 struct Readers {
   bool inside = false;
-  bool kept = false;    // behind the window, in the fusion group that leaves it
+  bool kept = false;    // after the window, in the fusion group that crosses its end
   bool stored = false;  // in a later fusion group
 };
 
@@ -121,7 +121,7 @@ class Opener {
     }
   }
 
-  // A source of the whole problem as one of the window's.
+  // The window's number of a source of the whole problem.
   uint32_t Source(uint32_t source) {
     const size_t layers = whole_.layers.size();
     const uint32_t n = last_ - first_;
@@ -146,7 +146,7 @@ class Opener {
     return n + index_->external[source];
   }
 
-  // Of tensors that are made before, read behind, and not in between.
+  // Bytes of tensors made before the window and read after it, but not inside.
   int64_t PassingBytes() const {
     if (!through_) return 0;
     int64_t bytes = 0;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stretch of a scheme as a fusion problem of its own, so that searching in it costs
-// what it holds and not what the network has.
+// A stretch of a scheme as a fusion problem of its own, so that the cost of a search in
+// it depends on its length, not on the network's.
 //
 // Input    FusionProblem, its TileMemo, a notation, positions [first, last) that start
 //          and end at cuts.
 // Output   problem, model and notation of the stretch, its layers numbered in their
-//          order. What earlier tiles of the same fusion group left on chip is resident,
-//          what later ones read is kept, what only passes by takes buffer.
+//          order. Tensors that earlier tiles of the same fusion group left on chip are
+//          resident, those that later tiles read are kept, and those that only pass by
+//          take buffer bytes.
 // Errors   kOutOfMemory.
 // Cost     O(layers and edges of the stretch and of its ends' fusion groups).
 // Source   own. Exact in energy and buffer unless the stretch moves a DRAM cut past a
-//          tensor that crosses its border; latency leaves out what overlaps there. The
-//          caller scores the whole before it keeps what a stretch found.
+//          tensor that crosses its border; latency ignores the overlap at the borders.
+//          The caller scores the whole before it keeps a stretch's result.
 #ifndef SLUICE_SOLVE_FUSION_WINDOW_H_
 #define SLUICE_SOLVE_FUSION_WINDOW_H_
 

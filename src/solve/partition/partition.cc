@@ -12,7 +12,7 @@ struct Search {
   Span<const FreeRange> ranges;
   Budget* budget;
   int64_t used[kMaxModels + 1];   // of each range
-  int64_t bound[kMaxModels + 1];  // of models from this one on, each by itself
+  int64_t bound[kMaxModels + 1];  // least cost of models from here on, each alone
   Partition now;
   Partition best;
 };

@@ -20,7 +20,7 @@ struct Refiner {
   DmaNotation now, best;
   Span<uint32_t> place;  // by transfer, in now.order
   Span<uint32_t> next;   // by transfer: next tile of its stream, or kNone
-  Span<int64_t> weight;  // by transfer: bytes up to and with it, for drawing
+  Span<int64_t> weight;  // by transfer: cumulated bytes, for weighted draws
   Span<int64_t> use;     // bytes by position + 1
   Span<int64_t> begin;   // by position: cycles of the tiles before
   double area;           // bytes x cycles in use
@@ -168,7 +168,7 @@ bool MoveEnd(Refiner* r, uint32_t id, Rng* rng) {
   return true;
 }
 
-// Large transfers more often: half of the draws by bytes.
+// Draws a transfer: half of the draws are weighted by bytes.
 uint32_t Draw(const Refiner& r, Rng* rng) {
   const uint32_t n = r.list->transfers;
   if (rng->Below(2) != 0) return rng->Below(n);

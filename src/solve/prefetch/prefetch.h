@@ -6,8 +6,8 @@
 // Errors   kOutOfMemory; kBadInput when the given notation is illegal or too large.
 // Cost     one timeline evaluation per round, no allocation.
 // Source   SoMa section V (second stage): order .1, living duration .4, both .5;
-//          acceptance by the distance to the ideal latency. Balancing is the stage that
-//          its program adds: it only keeps what is as fast.
+//          acceptance by the distance to the ideal latency. Balancing is a stage of the
+//          published program: it keeps only schedules that are as fast.
 #ifndef SLUICE_SOLVE_PREFETCH_PREFETCH_H_
 #define SLUICE_SOLVE_PREFETCH_PREFETCH_H_
 
@@ -23,7 +23,7 @@ struct PrefetchOptions {
   uint64_t rounds = 0;  // 0 = 1000 per transfer
   double start_temperature = 0.1;
   uint64_t last_rounds = 0;     // as AnnealOptions
-  uint64_t balance_rounds = 0;  // then: less buffer on average, as fast as found
+  uint64_t balance_rounds = 0;  // then: less buffer on average, no slower
 };
 
 struct PrefetchResult {

@@ -104,7 +104,8 @@ Status Align(Span<const PlanLayerHash> before, Span<const PlanLayerHash> after,
   for (uint32_t& l : out->after_of) l = kNone;
   uint32_t n = static_cast<uint32_t>(before.size());
   uint32_t m = static_cast<uint32_t>(after.size());
-  // What is behind the last edit is alike, however much lies between.
+  // The layers after the last edit are equal on both sides, however long the edited
+  // part is.
   uint32_t tail = 0;
   while (tail < n && tail < m && before[n - 1 - tail] == after[m - 1 - tail]) ++tail;
   uint32_t head = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layer of a graph became which layer of its edited form.
+// Pairs the layers of a graph with those of its edited form.
 //
 // Input    layer hashes of both, in graph order.
-// Output   a monotone pairing: equal hashes first; in what lies between them, layers of
-//          one kind whose shapes differ. What is left was removed or inserted.
+// Output   a monotone pairing: equal hashes first; between these, layers of one kind
+//          whose shapes differ. Unpaired layers were removed or inserted.
 // Errors   kOutOfMemory.
 // Cost     linear where edits are few and local; a gap is searched for the nearest
 //          place from which both sides agree again, at most kFarthest layers ahead.
@@ -20,9 +20,9 @@
 namespace sluice {
 
 struct Alignment {
-  Span<uint32_t> before_of;  // per layer after the edit: the same one before, or none
+  Span<uint32_t> before_of;  // per layer after the edit: its pair, or none
   Span<uint32_t> after_of;   // per layer before the edit
-  Span<uint8_t> same;        // per layer after the edit: nothing about it has changed
+  Span<uint8_t> same;        // per layer after the edit: it is unchanged
   uint32_t kept = 0, changed = 0, inserted = 0, removed = 0;
 };
 

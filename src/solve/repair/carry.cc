@@ -10,7 +10,7 @@ Status Bad(Diagnostic* diagnostic, const char* what) {
   return Fail(diagnostic, Status::kBadInput, "repair").Text(what);
 }
 
-// The notation before, by layer of the graph before.
+// The earlier notation, by layer of the earlier graph.
 struct Before {
   Span<uint32_t> section;
   Span<uint32_t> position;       // or kNone: a view, or what appends to a state
@@ -68,7 +68,7 @@ Status ReadBefore(const PlanNotation& n, size_t layers, Arena* arena, Before* ou
   return Status::kOk;
 }
 
-// The rank of what a layer reads last: it cannot stand before that.
+// The highest rank of a layer's producers: the layer cannot come before it.
 uint32_t LeastRank(const Graph& graph, const Layer& layer,
                    Span<const CarriedLayer> carried, uint32_t least) {
   for (uint32_t t : layer.inputs) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a schedule holds for the edited graph, layer by layer.
+// Which parts of a schedule are valid for the edited graph, layer by layer.
 //
-// Input    the notation of a plan (untrusted); the graph; which layer was which.
+// Input    the notation of a plan (untrusted); the graph; how its layers pair with the
+//          earlier ones.
 // Output   per layer of the graph: its section, its place in the computing order, its
 //          groups, its tiling number, whether anything about it has changed. Inserted
-//          layers stand behind what they read, in its groups; groups of removed layers
-//          are closed up.
+//          layers follow their producers and join their groups; groups close over
+//          removed layers.
 // Errors   kBadInput when the notation does not describe a graph with these layers;
 //          kOutOfMemory.
 // Cost     linear.
@@ -30,17 +31,17 @@ struct CarriedLayer {
 struct CarriedSchedule {
   Span<const CarriedLayer> layer;  // by graph layer
   Span<const uint32_t> order;      // graph layers by rank, views and all
-  // By section of the plan before: its layers are those it had.
+  // By section of the earlier plan: it has the same layers as before.
   Span<const uint8_t> whole;
   Span<const uint32_t> first;     // by section, and the end: positions of the notation
   Span<const uint32_t> after_of;  // by layer of the graph before: layer now, or none
   const PlanNotation* before = nullptr;
-  bool same_machine = false;  // nothing about it is new, but perhaps more scratchpad
-  bool minimise = false;      // nothing changes that can stay
+  bool same_machine = false;  // as before, perhaps with more scratchpad
+  bool minimise = false;      // change as little as possible
   uint32_t touched = 0;       // layers
 };
 
-// As the notation says it, kept within what searches ask for.
+// The notation's tiling number, within the limits of the searches.
 constexpr int32_t TilesOfGroup(int32_t tiling) {
   constexpr int32_t kMost = 1 << 16;
   return tiling < 1 ? 1 : tiling > kMost ? kMost : tiling;

@@ -11,7 +11,7 @@ uint32_t Fold(uint64_t hash) { return static_cast<uint32_t>(hash ^ hash >> 32); 
 uint64_t HashTensor(const Graph& graph, uint32_t t, uint64_t hash) {
   if (t == kNone) return Fnv1a(&t, sizeof t, hash);
   const Tensor& tensor = graph.tensors[t];
-  // A layer is another one when it reads another kind of layer, wherever that stands.
+  // The kinds of its producers are part of a layer, their positions are not.
   const uint32_t what[] = {
       tensor.dtype, static_cast<uint32_t>(tensor.kind),
       tensor.producer == kNone ? 0u : 1u + graph.layers[tensor.producer].op};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer is, as one number: to find it again in a graph that has changed.
+// Hashes a layer, to find it again in an edited graph.
 //
 // Input    graph.
 // Output   two hashes per layer. kind: its operator and arity; shape: that, and its
