@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One body under construction: its tables, with equal operands and shapes written once.
+// The body of one block under construction: its tables, with equal operands and shapes
+// stored once.
 //
 // Input    an arena for the tables
-// Output   tables in the order in which they are written
+// Output   tables, each in the order of its entries' creation
 // Errors   kOutOfMemory, from the tables
 // Cost     expected constant time per operand
 #ifndef SLUICE_EMIT_BODY_H_
@@ -13,7 +14,7 @@
 
 namespace sluice {
 
-// What a slot is bound to: a tensor's place, moving with a parameter or not.
+// What a slot is bound to: a tensor's place, fixed or moving with a parameter.
 struct Slot {
   uint32_t tensor;
   uint32_t moves;
@@ -40,7 +41,8 @@ struct Body {
   Sequence<sluice_tile_t> tiles;
   Sequence<sluice_transfer_t> transfers;
   Sequence<sluice_host_call_t> host_calls;
-  Sequence<sluice_operand_t> host_operands;  // contiguous lists, behind `operands`
+  // Contiguous lists; numbered after `operands`.
+  Sequence<sluice_operand_t> host_operands;
   InternTable<sluice_operand_t> operands;
   InternTable<sluice_shape_t> shapes;
   Vector<Slot> slots;              // slot 1 + i; slot 0 is the scratchpad

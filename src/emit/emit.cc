@@ -23,7 +23,7 @@ Status CountSteps(Arena* scratch, Emitter* e) {
   return Status::kOk;
 }
 
-// Makes an export of the source block for every wait that crosses blocks.
+// Adds an export to the source block for every wait on a step of another block.
 Status CollectExports(Arena* scratch, Emitter* e) {
   SLUICE_TRY(scratch->Allocate(e->blocks, &e->exports));
   for (ExportList& list : e->exports) list = ExportList{};
@@ -67,8 +67,7 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* p
                          static_cast<uint32_t>(place.offset >> 32), 0}));
   }
   for (uint32_t l : body->kernel_layers) {
-    const Layer& layer =
-        e.lowering.executed[l];  // includes the pads of a PAD that was folded into it
+    const Layer& layer = e.lowering.executed[l];  // includes the pads of a folded PAD
     sluice_kernel_t kernel = {};
     kernel.op = layer.op;
     kernel.attribute_count = static_cast<uint16_t>(layer.attributes.size());
@@ -87,7 +86,7 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* p
 
 size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count, size_t high) {
   if (e.first[high * e.engines + engine] < count) return high;
-  size_t low = 0;  // first[low] < count <= first[high]
+  size_t low = 0;  // loop invariant: first[low] < count <= first[high]
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
     (e.first[middle * e.engines + engine] < count ? low : high) = middle;
@@ -115,7 +114,7 @@ Status EmitStream(const StreamCall& call, Arena* scratch, StreamParts* parts,
   SLUICE_TRY(CollectExports(scratch, &e));
   SLUICE_TRY(scratch->Allocate(program.box_count(), &e.known));
   for (KnownOperand& known : e.known) known.block = kNone;
-  // A body's tables are copied into the parts, so the next body may have their memory.
+  // A body's tables are copied into the parts, so the next body can reuse their memory.
   Arena body_memory(scratch->memory());
   if (body_memory.AllocateBytes(1, 1) == nullptr) return Status::kOutOfMemory;
   for (size_t b = 0; b < e.blocks; ++b) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program -> instruction stream. No decisions left: slots, tables, exports and hashes
-// follow from the program.
+// Program -> instruction stream. Nothing is decided here: slots, tables, exports and
+// hashes follow from the program.
 //
-// A block's DRAM operands name slots that an instance binds to tensors, so two blocks
-// that do the same with different tensors have the same bytes: such bodies are written
-// once and stamped.
+// DRAM operands of a block name slots, and each instance binds the slots to tensors. So
+// blocks that do the same with different tensors have equal bodies, and an equal body
+// is stored once.
 //
 // Input    a program with its waits; places of all tensors.
-// Output   the stream's parts, which need the program no more, and from them the image
-//          (stream.h) where the caller wants it.
+// Output   the stream's parts, which no longer need the program; on request the image
+//          (stream.h) made from them.
 // Errors   kUnsupported when a 16- or 32-bit field of the stream would overflow.
-// Cost     linear in steps and waits; the parts take the stream's size and 4 bytes per
-//          instruction, scratch what the largest body takes.
+// Cost     linear in steps and waits; memory: the parts have the stream's size plus 4
+//          bytes per instruction; scratch for the largest body.
 #ifndef SLUICE_EMIT_EMIT_H_
 #define SLUICE_EMIT_EMIT_H_
 
@@ -34,10 +34,10 @@ struct StreamParts {
         patches(memory),
         debug_layer(memory) {}
   Arena* arena;
-  // A stream that a device has, or empty: what is the same stays where it is in the
-  // image, as far as order allows, and what moves gets room to grow.
+  // The stream that the device holds now, or empty. Unchanged parts keep their place in
+  // the image where the order allows it; parts that move get spare room to grow.
   Span<const uint8_t> before;
-  sluice_stream_header_t header = {};  // complete but for the hash
+  sluice_stream_header_t header = {};  // complete except for the hash
   Sequence<sluice_block_t> entries;
   Sequence<const uint8_t*> bodies;  // per entry
   Sequence<sluice_instance_t> instances;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What emitting a stream needs everywhere, and the steps of it. Private to emit.
+// Shared state and steps of emitting a stream. Private to emit.
 //
 // Input    a program with its waits; places of all tensors
 // Output   Emitter: step counts and exports of each block; bodies of blocks
@@ -24,7 +24,7 @@ struct Export {
 };
 struct ExportLink {
   uint32_t number;  // within the block
-  uint32_t next;    // of the same block, kNone = the last
+  uint32_t next;    // next link of the same block; kNone = last
 };
 
 // Exports of one block: the chain that starts at `first`.
@@ -34,13 +34,13 @@ struct ExportList {
   uint32_t count = 0;
 };
 
-// Index in its body, in the body of block `block`, of a box of the program.
+// Index of a program's box among the operands of the body of `block`.
 struct KnownOperand {
   uint32_t block;
   uint32_t index;
 };
 
-// What emitting needs everywhere.
+// State that all steps of emitting share.
 struct Emitter {
   const Graph& graph;
   const Lowering& lowering;
@@ -49,27 +49,27 @@ struct Emitter {
   Diagnostic* diagnostic;
   size_t blocks;
   uint32_t engines;
-  // first[b * engines + e]: steps of engine e before block b; one more block at the
-  // end.
+  // first[b * engines + e]: number of engine e's steps before block b; `blocks` + 1
+  // rows.
   Span<uint32_t> first;
   Span<ExportList> exports;  // per block
   InternTable<Export> all_exports;
-  Sequence<ExportLink> export_links;  // of each
-  Span<KnownOperand> known;           // per box of the program
+  Sequence<ExportLink> export_links;  // of all export lists
+  Span<KnownOperand> known;           // by box of the program
 };
 
-// Block of the count-th step of an engine, at most `high`.
+// The block that contains the count-th step of an engine, searched up to block `high`.
 size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count, size_t high);
 
-// Writes the tables of one block. The engines' lists lie one behind the other, each in the
-// order of the program.
+// Writes the tables of one block. The engines' instruction lists are contiguous, one
+// after the other, each in program order.
 Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body);
 
-// Finds the entry whose body is the same, or adds one. *block: its index.
+// Finds the entry with an equal body or adds one; sets *block to its index.
 Status PlaceBody(const Emitter& e, const ExportList& exports, const Body& body,
                  StreamParts* parts, uint32_t* block);
 
-// Places header and tables in front, bodies behind.
+// Assigns offsets: header and tables first, then bodies.
 Status LayOutStream(const StreamCall& call, StreamParts* parts, Diagnostic* diagnostic);
 
 }  // namespace sluice

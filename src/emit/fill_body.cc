@@ -67,7 +67,7 @@ Status MakeOperand(const OperandBox& box, Body* body, sluice_operand_t* out) {
   sluice_shape_t shape = {};
   for (int a = 0; a < kAxes; ++a) {
     shape.extent[a] = static_cast<uint32_t>(box.extent[a]);
-    // The stride of a single element has no meaning; setting it to 0 shares more shapes.
+    // The stride of a single element has no meaning; 0 lets more boxes share a shape.
     shape.stride[a] = box.extent[a] == 1 ? 0 : box.stride[a];
   }
   *out = sluice_operand_t{};
@@ -101,7 +101,7 @@ Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
   const TransferForm& t = e->program.transfer_form(step.item);
   const bool load = step.kind == StepKind::kLoad;
   const bool forward = step.kind == StepKind::kForward;
-  uint32_t far = 0;  // in DRAM, or where a FORWARD goes
+  uint32_t far = 0;  // the DRAM side, or the destination of a FORWARD
   uint32_t buffer = 0;
   sluice_transfer_t out = {};
   out.index = SLUICE_NONE;
@@ -204,7 +204,7 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
 Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
   const uint32_t begin = e->program.block_begin(block);
   const uint32_t end = e->program.block_begin(block + 1);
-  // The engines of a stream: it has a list for sends even with one node.
+  // Engines as the stream counts them: a list for forwards exists even with one node.
   SLUICE_TRY(
       arena->Allocate(SLUICE_ENGINE_NODE0 + 2 * e->program.nodes() + 1, &body->list));
   SLUICE_TRY(arena->Allocate(end - begin, &body->instructions));
@@ -236,7 +236,7 @@ Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
     body->instructions[at] = instruction;
     body->layers[at] = step.layer;
   }
-  // Host calls name runs of operands, which lie behind the interned operands.
+  // Host calls use contiguous operands, which follow the interned operands.
   const uint32_t base = static_cast<uint32_t>(body->operands.size());
   for (size_t i = 0; i < body->host_calls.size(); ++i) {
     body->host_calls[i].first_operand += base;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tables and bodies lie in the image of a stream, and the image.
+// Assigns offsets to the tables and bodies of a stream, and writes its image.
 #include <string.h>
 
 #include "base/hash.h"
@@ -26,7 +26,7 @@ void PlaceOffsets(sluice_block_t* entry, uint32_t at) {
   entry->export_offset += at;
 }
 
-// Where tables and bodies lie in the stream that the device has. It is not trusted.
+// Offsets of tables and bodies in the stream that the device has; not trusted.
 class Before {
  public:
   explicit Before(Span<const uint8_t> stream) : stream_(stream) {
@@ -36,7 +36,8 @@ class Before {
   }
   const sluice_stream_header_t& header() const { return header_; }
 
-  // The place for `bytes` that lay at `old` in that stream (0: nowhere).
+  // Offset for `bytes` that had offset `old` in that stream (0: absent), at least
+  // `free`.
   uint64_t Place(uint64_t free, uint32_t old, uint64_t bytes) {
     if (stream_.empty()) return free;
     // Keep the old place unless the gap before it is too large.
@@ -48,7 +49,7 @@ class Before {
     return free + Slack(bytes);
   }
 
-  // Where the body of entry b lay, or 0.
+  // Offset of the body of entry b in that stream, or 0.
   uint32_t BodyOf(uint32_t b, const sluice_block_t& entry) const {
     const uint64_t at = header_.block_offset + uint64_t{b} * sizeof entry;
     if (b >= header_.block_count || at + sizeof entry > stream_.size()) return 0;
@@ -62,7 +63,7 @@ class Before {
 
   Span<const uint8_t> stream_;
   sluice_stream_header_t header_ = {};
-  uint64_t lost_ = 0;  // slack given since something stayed in place
+  uint64_t lost_ = 0;  // slack added since a part last kept its place
 };
 
 }  // namespace

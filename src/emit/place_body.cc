@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-// Offsets in *entry are relative to the body's start until it is placed.
+// Offsets in *entry are relative to the body until the body is placed.
 void WriteBody(const Emitter& e, const ExportList& exports, const Body& body,
                TableWriter* out, sluice_block_t* entry) {
   const auto table = [&](const auto& items, uint32_t* count, uint32_t* offset) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes tables of a stream one behind the other.
+// Writes tables of a stream one after the other.
 //
-// Input    memory, or nullptr to count only
+// Input    memory, or nullptr to count bytes only
 // Output   bytes; size()
-// Errors   none: the caller has counted
+// Errors   none: the caller has reserved enough
 // Cost     one copy
 #ifndef SLUICE_EMIT_TABLE_WRITER_H_
 #define SLUICE_EMIT_TABLE_WRITER_H_
@@ -28,7 +28,7 @@ class TableWriter {
     if (out_ != nullptr && n != 0) memcpy(out_ + size_, items, n * sizeof(T));
     size_ += n * sizeof(T);
   }
-  // Memory is zero where nothing is put.
+  // Skipped bytes keep their value; the memory starts zeroed.
   void Seek(uint64_t at) { size_ = at; }
   void Align() {
     size_ = (size_ + kImageAlignment - 1) / kImageAlignment * kImageAlignment;

@@ -8,7 +8,8 @@ namespace sluice {
 
 namespace {
 
-constexpr int64_t kMaxWindow = 1 << 16;  // strides, dilations, pads, filter extents
+// For strides, dilations, pads, filter extents.
+constexpr int64_t kMaxWindow = 1 << 16;
 
 struct Rule {
   const Graph& graph;
@@ -53,7 +54,7 @@ bool IsEightBit(const Tensor& t) {
   return t.dtype == SLUICE_DTYPE_INT8 || t.dtype == SLUICE_DTYPE_UINT8;
 }
 
-// As many inputs, outputs and attributes as the operator's row says.
+// Checks the numbers of inputs, outputs and attributes against the operator's row.
 Status CheckOperands(const Rule& r) {
   const OpTraits& traits = TraitsOf(r.layer);
   const size_t inputs = r.layer.inputs.size();
@@ -61,7 +62,7 @@ Status CheckOperands(const Rule& r) {
       (traits.most_inputs != 0 && inputs > traits.most_inputs)) {
     return r.Bad("wrong number of inputs");
   }
-  // Where any number may stand, none may be absent.
+  // An operator with any number of inputs has no optional ones.
   const size_t required = traits.most_inputs == 0 ? inputs : traits.least_inputs;
   for (size_t i = 0; i < required; ++i) {
     if (r.layer.inputs[i] == kNone) return r.Bad("a required input is absent");
@@ -80,12 +81,12 @@ struct WindowAxis {
   int64_t filter, stride, dilation, before, after;
 };
 
-// Attributes are in range, and the output's extent is what input and window give.
+// Attributes are in range, and the output's extent follows from input and window.
 bool WindowFits(int64_t in, int64_t out, const WindowAxis& w) {
   const auto [filter, stride, dilation, before, after] = w;
   if (filter < 1 || stride < 1 || dilation < 1 || before < 0 || after < 0) return false;
   if (filter > kMaxWindow || stride > kMaxWindow || dilation > kMaxWindow) return false;
-  // A tile's pads travel as 16 bits, and a window must not lie in padding alone.
+  // The stream stores pads in 16 bits; a window must not lie in padding alone.
   if (before >= kMaxWindow || after >= kMaxWindow) return false;
   const int64_t window = (filter - 1) * dilation + 1;
   if (before >= window || after >= window) return false;
@@ -95,7 +96,7 @@ bool WindowFits(int64_t in, int64_t out, const WindowAxis& w) {
 
 int64_t OneIfZero(int64_t value) { return value == 0 ? 1 : value; }
 
-// Of H (side 0) or W (side 1).
+// The window along H (side 0) or W (side 1).
 WindowAxis ConvAxis(const Rule& r, size_t side, const Tensor& filter) {
   return {filter.extent[1 + side], OneIfZero(r.at(SLUICE_CONV_STRIDE_H + side)),
           OneIfZero(r.at(SLUICE_CONV_DILATION_H + side)),
@@ -116,7 +117,7 @@ Status CheckParameters(const Rule& r, const Tensor& parameters, int64_t channels
   return Status::kOk;
 }
 
-// The window as a convolution from the output to the input.
+// Checks the window as that of the convolution from the output to the input.
 Status CheckTransposedConv(const Rule& r) {
   const Tensor& in = r.in(0);
   const Tensor& weight = r.in(1);
@@ -261,7 +262,7 @@ Status CheckLookup(const Rule& r) {
   return r.in(1).bytes == 256 ? Status::kOk : r.Bad("the table must have 256 bytes");
 }
 
-// True when `tensor` has, along each axis, the box's extent or 1.
+// True when `tensor` has the box's extent or 1 along each axis.
 bool BroadcastsTo(const Tensor& tensor, const Tensor& box) {
   for (int a = 0; a < kAxes; ++a) {
     if (tensor.extent[a] != 1 && tensor.extent[a] != box.extent[a]) return false;
@@ -341,7 +342,7 @@ Status CheckReluGradient(const Rule& r) {
   return Status::kOk;
 }
 
-// The pool is from the output (and input 1) to input 0.
+// Checks the pool from the output (and input 1) to input 0.
 Status CheckMaxPoolGradient(const Rule& r) {
   const Tensor& error = r.in(0);
   const Tensor& out = r.out();
@@ -352,7 +353,7 @@ Status CheckMaxPoolGradient(const Rule& r) {
   return CheckPoolWindow(r, out, error);
 }
 
-// Beyond this many channels sums of squares would leave 64 bits.
+// With more channels, sums of squares could overflow 64 bits.
 constexpr int32_t kMaxNormChannels = 32768;
 
 Status CheckNorm(const Rule& r) {
@@ -412,7 +413,7 @@ Status CheckConcat(const Rule& r) {
   return Status::kOk;
 }
 
-// `inner` lies in `outer`, by the first four attributes.
+// Checks that `inner`, placed by the first four attributes, lies inside `outer`.
 Status CheckInside(const Rule& r, const Tensor& outer, const Tensor& inner,
                    const char* otherwise) {
   if (outer.dtype != inner.dtype) return r.Bad("dtype differs");
@@ -520,7 +521,7 @@ Status CheckOpaque(const Rule& r) {
   return Status::kOk;
 }
 
-// What tiles compute.
+// Checks layers whose output is computed by tiles.
 Status CheckComputed(const Rule& r) {
   switch (TraitsOf(r.layer).form) {
     case Form::kConv:
@@ -584,7 +585,7 @@ Status CheckForm(const Rule& r) {
       return CheckAppend(r);
     case Form::kOpaque:
       return CheckOpaque(r);
-    default:  // computed, or refused there
+    default:  // computed by tiles, or refused by CheckComputed
       return CheckComputed(r);
   }
 }

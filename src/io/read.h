@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes -> Graph, Hardware, Plan. The core's only user of generated wire code.
+// Bytes -> Graph, Hardware, Plan. No other code of the core uses the generated wire
+// code.
 //
-// Input    untrusted bytes, at most 2 GiB - 1; any alignment (copied when not of 8).
-// Output   nouns that live in `arena`; every invariant of model/ headers holds.
-// Errors   kBadInput with what is wrong, where, and what would be right; kUnsupported
-//          for valid features this version does not have, by name; kOutOfMemory.
-// Cost     linear in the number of bytes; nothing is read before it is checked.
+// Input    untrusted bytes, at most 2 GiB - 1; any alignment (copied unless 8-byte
+//          aligned).
+// Output   nouns that live in `arena`; they satisfy all invariants stated in model/
+//          headers.
+// Errors   kBadInput says what is wrong, where, and what would be right; kUnsupported
+//          names the valid feature that this version lacks; kOutOfMemory.
+// Cost     linear in the number of bytes; no byte is used before it is checked.
 #ifndef SLUICE_IO_READ_H_
 #define SLUICE_IO_READ_H_
 
@@ -20,8 +23,9 @@ Status ReadGraph(const void* bytes, size_t size, Arena* arena, Graph* graph,
                  Diagnostic* diagnostic);
 Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hardware,
                     Diagnostic* diagnostic);
-// Structure only; the stream inside stays untrusted until verify has seen it. The
-// plan's spans point into `bytes`, which must be 8-byte aligned and outlive the plan.
+// Checks structure only: the stream inside is untrusted until verify has accepted it.
+// The plan's spans point into `bytes`, which must be 8-byte aligned and outlive the
+// plan.
 Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
                 Diagnostic* diagnostic);
 

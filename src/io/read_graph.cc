@@ -13,7 +13,7 @@ namespace {
 constexpr char kStage[] = "graph";
 constexpr size_t kMaxLayerInputs = 1024;
 
-// One reading of one graph: the wire table, the noun being filled, where errors go.
+// State of reading one graph: the wire table, the graph being filled, the diagnostic.
 struct Reader {
   const wire::Graph* in;
   Arena* arena;
@@ -25,7 +25,7 @@ struct Reader {
   Fail Bad() const { return Fail(diagnostic, Status::kBadInput, kStage); }
 };
 
-// A CSR begin vector of n + 1 ascending entries that ends at `end`.
+// True if `begin` is a CSR index: n + 1 ascending entries, the last one equal to `end`.
 bool IsCsr(Span<const uint32_t> begin, size_t n, size_t end) {
   if (begin.size() != n + 1 || begin[0] != 0 || begin[n] != end) return false;
   for (size_t i = 0; i < n; ++i) {
@@ -78,7 +78,7 @@ Status ReadTensorShape(Reader* r, uint32_t t, Span<const int32_t> dims) {
           .Text(" overflows: more than 2^46 bytes");
     }
   }
-  // Strides inside a tensor travel as 32 bits in the stream.
+  // The stream stores strides in 32 bits.
   if (bytes / tensor->extent[0] > INT64_C(0xffffffff)) {
     return Fail(r->diagnostic, Status::kUnsupported, kStage)
         .Tensor(t)
@@ -175,8 +175,8 @@ Status CopyItems(Reader* r, Span<const T> items, Span<T>* out) {
   return Status::kOk;
 }
 
-// Inputs exist and are already produced (which rules out cycles); outputs are written
-// once and are not constants or inputs.
+// Checks that inputs exist and are already produced (which excludes cycles), and that
+// outputs are written once and are neither constants nor inputs.
 Status ConnectLayer(Reader* r, uint32_t l) {
   const Layer& layer = r->layers[l];
   const auto fail = [&](uint32_t t, const char* what) -> Status {
@@ -300,8 +300,8 @@ Status ReadParameters(Reader* r) {
   return Status::kOk;
 }
 
-// Plans do not depend on the values of constants, so a cache key must not either (and
-// hashing megabytes of weights would cost milliseconds).
+// Plans do not depend on the values of constants, so the hash, a cache key, leaves them
+// out. Hashing megabytes of weights would also cost milliseconds.
 uint64_t HashWithoutData(const uint8_t* bytes, size_t size,
                          const flatbuffers::Vector<uint8_t>* data) {
   if (data == nullptr) return Fnv1a(bytes, size);

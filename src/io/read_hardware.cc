@@ -12,12 +12,13 @@ namespace {
 constexpr char kStage[] = "hardware";
 constexpr uint32_t kMaxLevels = 16;
 constexpr uint32_t kMaxFanouts = 16;
-constexpr uint64_t kMaxCount = uint64_t{1} << 40;  // capacities, peaks, bandwidths
+// Limit of capacities, peaks, bandwidths.
+constexpr uint64_t kMaxCount = uint64_t{1} << 40;
 constexpr uint32_t kMaxNodes = 32 * 32;
 
 Fail Bad(Diagnostic* diagnostic) { return Fail(diagnostic, Status::kBadInput, kStage); }
 
-// Energies must be finite, not negative and not absurd.
+// Energies must be finite, not negative, below 1e12.
 bool IsEnergy(double pj) { return pj >= 0 && pj < 1e12; }
 
 Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,

@@ -36,7 +36,7 @@ void CopyReport(const wire::Report* in, sluice_report_t* out) {
   out->energy_noc_pj = in->energy_noc_pj();
 }
 
-// flatbuffers vector of structs -> the same structs of ours.
+// Copies a flatbuffers vector of structs into the same structs of model/.
 template <typename Ours, typename Wire>
 Span<const Ours> AsStructs(const flatbuffers::Vector<const Wire*>* vector) {
   static_assert(sizeof(Ours) == sizeof(Wire) && alignof(Ours) == alignof(Wire), "");

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all readers share: size, identifier and alignment of an untrusted buffer before
-// the generated verifier sees it, and the verifier's limits.
+// Shared by all readers: checks of an untrusted buffer's size, identifier and alignment
+// before the generated verifier sees it, and the verifier's limits.
+//
+// Input    untrusted bytes; the identifier they should have
+// Output   an aligned buffer; Spans and Text of its vectors and strings
+// Errors   kBadInput with the stage's name; kOutOfMemory
+// Cost     one copy of a misaligned buffer
 #ifndef SLUICE_IO_WIRE_H_
 #define SLUICE_IO_WIRE_H_
 
@@ -15,9 +20,9 @@ namespace sluice {
 
 constexpr size_t kMaxBufferBytes =
     0x7ffffffe;                       // flatbuffers' offsets are signed 32 bit
-constexpr size_t kWireAlignment = 8;  // of the buffer's base
+constexpr size_t kWireAlignment = 8;  // alignment of the buffer's start
 
-// An untrusted buffer, what it should be, and the stage that diagnostics name.
+// An untrusted buffer, its expected identifier, and the stage that diagnostics name.
 struct WireBuffer {
   const void* bytes;
   size_t size;
@@ -25,8 +30,8 @@ struct WireBuffer {
   const char* stage;
 };
 
-// Checks size and identifier; copies the buffer into the arena when it is misaligned.
-// *aligned is what to read.
+// Checks size and identifier. *aligned is the buffer to read: `buffer` itself, or a
+// copy in the arena if it is misaligned.
 inline Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
                        Diagnostic* diagnostic) {
   const auto [bytes, size, identifier, stage] = buffer;
@@ -60,22 +65,22 @@ inline Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** a
   return Status::kOk;
 }
 
-// The verifier proves alignment relative to the base only for vectors' lengths; 8-byte
-// elements need their own look.
+// True if the elements are aligned. The generated verifier checks only that a vector's
+// length is, which does not suffice for 8-byte elements.
 template <typename T>
 bool ElementsAligned(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ||
          reinterpret_cast<uintptr_t>(vector->Data()) % sizeof(T) == 0;
 }
 
-// flatbuffers vector -> Span (nullptr is an empty one).
+// A flatbuffers vector as a Span; nullptr becomes an empty one.
 template <typename T>
 Span<const T> AsSpan(const flatbuffers::Vector<T>* vector) {
   if (vector == nullptr) return Span<const T>();
   return Span<const T>(reinterpret_cast<const T*>(vector->Data()), vector->size());
 }
 
-// A string copied into the arena.
+// Copies a string into the arena.
 inline Status CopyText(const flatbuffers::String* string, Arena* arena, Text* out) {
   *out = Text{"", 0};
   if (string == nullptr || string->size() == 0) return Status::kOk;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan -> bytes of plan.fbs, by our own small writer: the generated builder grows by
-// allocation and has no way to fail.
+// Plan -> bytes of plan.fbs, by a small writer of our own: the generated builder
+// allocates as it grows and cannot report failure.
 //
-// Input    a plan; the sizes of its stream and of its debug map, which the caller
-//          writes in place.
+// Input    a plan; the sizes of its stream and debug map, which the caller writes in
+//          place later.
 // Output   bytes in `arena`, 8-byte aligned; the generated verifier accepts them.
 // Errors   kUnsupported above 2 GiB, kOutOfMemory.
 // Cost     linear, one allocation.
@@ -19,14 +19,14 @@ struct PlanBytes {
   Span<const uint8_t> all;
   Span<uint8_t> stream;        // zeroed, 16-byte aligned
   Span<uint32_t> debug_layer;  // zeroed
-  uint8_t* stop_reason;        // of the report: fields for NoteEnd
+  uint8_t* stop_reason;        // report field that NoteEnd sets
   uint8_t* iterations;
 };
 
-// Puts into the report of a written plan how its search ended.
+// Sets stop reason and iterations in the report of a written plan.
 void NoteEnd(uint32_t stop_reason, uint64_t iterations, PlanBytes* bytes);
 
-// plan.stream and plan.debug_layer are not looked at.
+// Ignores plan.stream and plan.debug_layer.
 Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
                  Arena* arena, PlanBytes* out, Diagnostic* diagnostic);
 

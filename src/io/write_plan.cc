@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout, front to back; every offset points forward but the tables' vtable references:
+// Layout from front to back; all offsets point forward except tables' to their vtables:
 //
 //   root offset | "SLP1" | Plan vtable, table | Report vtable, table | vectors
 #include "io/wire.h"
@@ -41,23 +41,22 @@ class Image {
   size_t at_ = 0;
 };
 
-// A table whose fields all exist, in the order of their ids. Offsets of the fields
-// within the table are chosen so that 8-byte fields are aligned when the table is at 4
-// mod 8.
+// A table in which every field is present, in the order of ids. The table itself lies
+// at 4 mod 8, and field offsets are chosen so that 8-byte fields are aligned.
 struct TableWriter {
   Image* image;
   size_t vtable;
-  size_t table;  // position of the table: what offsets point at
+  size_t table;  // position of the table, the target of offsets to it
 
-  // sizes: bytes of each field by id; the table starts with 4 bytes of vtable offset.
+  // sizes: bytes of each field, by id. The table starts with the 4-byte offset to its
+  // vtable.
   static TableWriter Begin(Image* image, Span<const uint8_t> sizes) {
     image->Align(8);
     const size_t vtable = image->at();
     const size_t vtable_bytes = 4 + 2 * sizes.size();
     image->Skip(vtable_bytes);
     image->Align(8);
-    image->Skip(
-        4);  // so that the fields after the 4-byte vtable offset start at 0 mod 8
+    image->Skip(4);  // then the fields after the 4-byte vtable offset start at 0 mod 8
     const size_t table = image->at();
     image->Put(static_cast<int32_t>(table - vtable));
     uint16_t at = 4;
@@ -114,7 +113,8 @@ void WriteReport(const sluice_report_t& r, const TableWriter& table) {
   table.Set(20, r.energy_noc_pj);
 }
 
-// Points field `id` of `table` at a new vector of n elements, data on `alignment`.
+// Points field `id` of `table` at a new vector of n elements, its data aligned to
+// `alignment`.
 void BeginVector(Image* image, const TableWriter& table, size_t id, size_t n,
                  size_t alignment) {
   image->Skip(4);
@@ -124,7 +124,8 @@ void BeginVector(Image* image, const TableWriter& table, size_t id, size_t n,
   image->Put(static_cast<uint32_t>(n));
 }
 
-// A vector of n elements that lie in memory as they do in the file (little endian).
+// Copies a vector of n elements whose layout in memory equals the file's (little
+// endian).
 void CopyVector(Image* image, const TableWriter& table, size_t id, const void* from,
                 size_t n, size_t element_bytes) {
   BeginVector(image, table, id, n, 4);
@@ -150,7 +151,7 @@ void NoteEnd(uint32_t stop_reason, uint64_t iterations, PlanBytes* bytes) {
 
 namespace {
 
-// Fixed parts and each vector's length word and padding are far below 1 KiB.
+// Upper bound: fixed parts and all vectors' lengths and padding are far below 1 KiB.
 uint64_t BytesAtMost(const Plan& plan, size_t stream_bytes, size_t instructions) {
   return 1024 + uint64_t{stream_bytes} + 25 * uint64_t{plan.tensors.size()} +
          4 * uint64_t{instructions} +
@@ -184,7 +185,7 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
         .Text("the plan exceeds 2 GiB")
         .Bytes(bound, kMaxBufferBytes);
   }
-  constexpr uint32_t kLayout = 1u << 8 | 16;  // bytes, on 16
+  constexpr uint32_t kLayout = 1u << 8 | 16;  // 16-byte alignment, 1-byte elements
   uint8_t* data =
       static_cast<uint8_t*>(arena->AllocateItems(nullptr, 0, bound, kLayout).data);
   if (data == nullptr) {
@@ -211,7 +212,7 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
   out->stop_reason = data + report.Position(12);
   out->iterations = data + report.Position(13);
 
-  // The stream first and on 16 bytes, so that it can be handed on as it is.
+  // The stream comes first and 16-byte aligned, so that it can be used in place.
   BeginVector(&image, table, 4, stream_bytes / 16, 16);
   out->stream = Span<uint8_t>(data + image.at(), stream_bytes);
   image.Skip(stream_bytes);
