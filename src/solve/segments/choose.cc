@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of segments. The best chain by what is known has its segments priced; that is
-// repeated until all of the best chain is priced.
+// Chains of segments. Finds the best chain by known values and prices its segments,
+// until all segments of the best chain are priced.
 #include "base/checked.h"
 #include "solve/segments/value.h"
 
@@ -8,12 +8,12 @@ namespace sluice {
 
 namespace {
 
-constexpr int kWeightRounds = 3;  // of products: weights follow the best so far
-// Machines and networks so small that nothing need be left out.
+constexpr int kWeightRounds = 3;  // for products, whose weights follow the best so far
+// Machines and networks small enough for a complete search.
 constexpr int64_t kFewNodes = 4;
 constexpr size_t kFewLayers = 6;
 constexpr uint64_t kMostPrices = 500;  // unless said otherwise, or two per layer
-constexpr double kEnough = 1e-9;       // relative: what is not a gain
+constexpr double kEnough = 1e-9;       // relative; smaller gains do not count
 
 struct Search {
   Search(Space* s, Values* v, Budget* b, Diagnostic* d)
@@ -59,7 +59,7 @@ void FindBest(Search* search, Run* run) {
   }
 }
 
-// Values grow as prices come in, so the least is looked for again until it no longer
+// Prices raise values, so the least value is looked for again until it no longer
 // changes.
 void Settle(Search* search, Run* run) {
   for (;;) {
@@ -120,7 +120,7 @@ bool MayPrice(const Search& search) {
          (search.limit == 0 || search.values->calls() < search.limit);
 }
 
-// Prices a scheme's layers while it stays below `limit`.
+// Prices a scheme's layers while its value stays below `limit`.
 Status PriceScheme(Search* search, Run* run, uint32_t index, double limit) {
   const Scheme& scheme = search->space->schemes[index];
   bool all = false;
@@ -143,15 +143,16 @@ Status PriceSingles(Search* search) {
   return Status::kOk;
 }
 
-// What the layers of a run cost one by one.
+// The cost of a run's layers one by one.
 double SinglesOf(Span<const double> singles, const Run& run) {
   double sum = 0;
   for (uint32_t i = run.first; i < run.last; ++i) sum += singles[i];
   return sum;
 }
 
-// The chain of the least value, its schemes priced, until none promises to be better
-// than the best that is. Not *complete: the budget or the limit ended it.
+// Prices the schemes of the chain with the least value, again and again, until no chain
+// can be better than the best priced one. *complete is false when the budget or the
+// limit ended it.
 Status PriceChains(Search* search, Span<const double> singles, bool* complete) {
   Space& space = *search->space;
   const double gap = space.options.proof ? 0 : space.options.gap;
@@ -166,7 +167,7 @@ Status PriceChains(Search* search, Span<const double> singles, bool* complete) {
       if (scheme->priced) continue;
       if (!MayPrice(*search)) return Status::kOk;
       const double alone = SinglesOf(singles, *run) * (1 - kEnough);
-      // A segment that is this much dearer is in no chain that beats the best.
+      // A segment above this value is in no chain that beats the best.
       const double limit = Min(alone, scheme->value + (best - promise));
       SLUICE_TRY(PriceScheme(search, run, run->best, limit));
       if (!scheme->priced && scheme->value >= alone) scheme->value = kNoValue;
@@ -228,8 +229,8 @@ Status MarkTopChains(Search* search, uint32_t k, Span<uint8_t> wanted, Arena* ar
   return Status::kOk;
 }
 
-// Every scheme of the marked segments is solved, unless dearer than the best before
-// all of it is.
+// Prices every scheme of the marked segments; stops at a scheme once it exceeds the
+// best.
 Status PriceTop(Search* search, uint32_t k, Arena* arena) {
   Space& space = *search->space;
   Span<uint8_t> wanted;
@@ -345,7 +346,7 @@ Status WriteSchedule(const Search& search, Span<const uint32_t> chain,
   return Status::kOk;
 }
 
-// The best chain of what is priced; remembers it when it beats the best so far.
+// Remembers the best priced chain when it beats the best so far.
 struct Incumbent {
   Span<uint32_t> chain;
   Span<uint32_t> scheme;
@@ -366,7 +367,7 @@ void TakeBest(Search* search, Incumbent* best) {
   }
 }
 
-// Weights whose sum is the objective, or touches it at this cost.
+// Weights whose sum is the objective, or its tangent at this cost.
 Weights WeightsAt(const SegmentOptions& options, const SegmentCost& cost) {
   Weights weights;
   if (options.delay_exponent == 0) return weights;
@@ -377,7 +378,7 @@ Weights WeightsAt(const SegmentOptions& options, const SegmentCost& cost) {
   return weights;
 }
 
-// One look for a better chain under the present weights.
+// Searches once for a better chain under the present weights.
 Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* arena,
                bool* complete) {
   RevalueAll(search);
@@ -398,7 +399,7 @@ Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* are
   return Status::kOk;
 }
 
-// Below every chain: the least energy and the least cycles, each by itself.
+// A lower bound on every chain: the least energy and the least cycles, each by itself.
 double BoundOf(Search* search) {
   const SegmentOptions& options = search->space->options;
   search->ranking = Ranking::kBound;
@@ -444,7 +445,8 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
   const SegmentOptions& asked = request.options;
   *chosen = ChosenSegments{};
   SegmentOptions options = asked;
-  // On small machines and networks the search ends with bounds even if not asked to.
+  // On small machines and networks the search ends with bounds even if no proof is
+  // asked for.
   const bool small = !asked.proof && asked.solver == SegmentSolver::kChain &&
                      NodesOf(WholeMesh(hardware)) <= kFewNodes &&
                      layers.size() <= kFewLayers;

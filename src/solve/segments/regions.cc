@@ -7,10 +7,10 @@ namespace sluice {
 
 namespace {
 
-constexpr double kLeastBalance = 0.4;  // of the nodes at work, when stages are ready
+constexpr double kLeastBalance = 0.4;      // of the nodes at work in a full pipeline
 constexpr uint32_t kMaxAllocations = 512;  // of one run, where all are wanted
 
-// Rectangles for stages [first, last) of a run, cut off `area` one by one.
+// Cuts rectangles for stages [first, last) of a run off `area`, one by one.
 struct Cutter {
   const double* load;
   bool all;

@@ -6,7 +6,7 @@
 //          most work per node; with a proof all of them, up to 512
 // Errors   kOutOfMemory
 // Cost     O(2^stages) cuts without a proof
-// Source   reference kapla.md 2c, 1-5
+// Source   KAPLA's published program
 #ifndef SLUICE_SOLVE_SEGMENTS_REGIONS_H_
 #define SLUICE_SOLVE_SEGMENTS_REGIONS_H_
 
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// The allocations of a run: Space::regions from *first on. None where the best one leaves
+// The allocations of a run: Space::regions from *first on. None if the best one leaves
 // most nodes idle.
 Status AllocateRegions(Space* space, const Run& run, uint32_t* first, uint32_t* count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layers of a scheme are asked to be: regions, slices, where inputs come from.
+// The roles of a scheme's layers: regions, slices, where inputs come from.
 #include "base/checked.h"
 #include "solve/segments/space.h"
 
@@ -61,13 +61,14 @@ void SetProducer(const Space& space, const Run& run, const Scheme& scheme, uint3
     role->query.terms.top_ifm = in;
     if (!IsChannelwise(layer.problem)) role->query.terms.top_ofm = 1;
   }
-  // Layers behind one that works channel by channel work channel by channel too.
+  // Layers that follow a channelwise layer work channel by channel too.
   if (IsChannelwise(layer.problem) && role->query.terms.top_ofm > 1) {
     role->query.terms.top_ifm = role->query.terms.top_ofm;
   }
 }
 
-// Bytes per node of outputs that layer i neither makes nor uses up while it works.
+// Bytes per node of outputs that wait while layer i runs and that it neither makes nor
+// consumes.
 int64_t Reserved(const Space& space, const Run& run, const LayerRole* roles,
                  uint32_t i) {
   int64_t bytes = 0;

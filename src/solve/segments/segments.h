@@ -2,20 +2,18 @@
 // Which layers run together on a mesh, on which nodes, and what stays on the chip.
 //
 // Input    layers in topological order with their loop nests' problems, hardware with a
-//          mesh, a pricer: what one layer costs on one region under given terms
+//          mesh, a pricer, which costs one layer on one region under given terms
 // Output   segments with everything model/segment.h says, the cost by component, a
 //          bound below every schedule of the space, counts
-// Errors   kBadInput; what the pricer says of a layer that runs on no terms at all;
-//          kStopped only if the budget ends before all layers are priced by themselves
+// Errors   kBadInput; the pricer's, for a layer that runs under no terms; kStopped only
+//          if the budget ends before all layers are priced by themselves
 // Cost     candidates: up to 14 runs per vertex, times batch slices and groups, a
 //          microsecond each; only candidates that a chain may want are priced
-// Source   KAPLA sections IV-B, VI; reference kapla.md 2c. Deviations: regions are
-//          rectangles, cut off one after the other; prices are exact where a chain
-//          needs them (a chain of the best cost is asked for its prices until all of it
-//          is priced), the published way (top-k chains of estimates, then solved) is an
-//          option.
+// Source   KAPLA sections IV-B, VI. Deviations: regions are rectangles, cut off one
+//          after the other; prices are exact where the best chain needs them; the
+//          published way (solve the top-k chains of estimates) is an option.
 //
-// A vertex is a layer with MACs and the pools and sums behind it. A run of up to
+// A vertex is a layer with MACs and the pools and sums that follow it. A run of up to
 // max_stages vertices may be a segment if each vertex takes at most one input from the
 // run, each but the first takes one or shares one from outside, and of the consumers of
 // an output taken in the run at most one lies outside.
@@ -39,8 +37,8 @@ struct SegmentLayer {
   Span<const uint32_t> producers;  // positions before this one, ascending, each once
   Span<const int64_t> share;       // input words that each of them makes
   int64_t input_words;             // all of them
-  // Positions of who makes its second operand, where that is no constant: read whole
-  // from DRAM, so in no segment with them.
+  // Positions of the layers that make its second operand, if that is no constant: it is
+  // read whole from DRAM, so they are in no segment with this layer.
   Span<const uint32_t> before;
 };
 
@@ -80,11 +78,11 @@ struct SegmentOptions {
   uint32_t delay_exponent = 0;
   bool spatial = true;
   bool temporal = true;
-  // Ranks what is not priced by bounds, not estimates, and leaves nothing out: the
-  // result is the optimum of the space. For small machines and chains; on up to 4 nodes
-  // and 6 layers as a matter of course.
+  // Ranks unpriced schemes by bounds, not estimates, and leaves none out: the result is
+  // the optimum of the space. For small machines and chains; always done on up to 4
+  // nodes and 6 layers.
   bool proof = false;
-  double gap = 0.01;  // relative: less is not looked for; nothing with proof
+  double gap = 0.01;  // relative; smaller gains are not looked for; 0 with proof
   // Layer prices beyond those of single layers; 0: 500 or two per layer, with proof no
   // limit.
   uint64_t max_priced = 0;

@@ -50,7 +50,7 @@ Status FindVertices(Space* space, Arena* arena) {
   return Status::kOk;
 }
 
-// May the run that starts with layer `first` go on with vertex v?
+// May vertex v join the run that starts with layer `first`?
 bool MayJoin(const Space& space, uint32_t first, const Vertex& v) {
   uint32_t from = kNone;  // vertex of the run that feeds v
   bool shares = false;
@@ -76,7 +76,7 @@ bool MayJoin(const Space& space, uint32_t first, const Vertex& v) {
   return from != kNone || shares;
 }
 
-// Of an output that the run takes, at most one consumer lies outside.
+// At most one consumer of an output that the run takes lies outside.
 bool ConsumersFit(const Space& space, uint32_t first, uint32_t last) {
   uint32_t inside[kMaxRunLayers] = {};
   for (uint32_t i = first; i < last; ++i) {
@@ -109,7 +109,7 @@ bool HasConsumersInRun(const Space& space, const Run& run, uint32_t stage) {
   return false;
 }
 
-// May the output of `stage` leave in g groups of channels, and be taken so?
+// May the output of `stage` be sent, and received, in g groups of channels?
 bool MayGroup(const Space& space, const Run& run, uint32_t stage, int64_t g) {
   const Vertex& v = space.vertices[run.vertex + stage];
   const int64_t channels = OutputChannels(space.layers[v.last - 1].problem);
@@ -130,7 +130,8 @@ bool MayGroup(const Space& space, const Run& run, uint32_t stage, int64_t g) {
     const int64_t sliced = IsChannelwise(head.problem) ? head.problem.extent[kDimG]
                                                        : head.problem.extent[kDimC];
     if (sliced % g != 0) return false;
-    // The rest of that vertex takes whole slices, or channel by channel the same.
+    // The other layers of that vertex take whole slices, or the same groups channel by
+    // channel.
     for (uint32_t i = space.vertices[run.vertex + s].first + 1;
          i < space.vertices[run.vertex + s].last; ++i) {
       for (uint32_t p : space.layers[i].producers) {
@@ -182,7 +183,7 @@ struct Lister {
   bool some_easy;  // fit with room to spare
 };
 
-// Is there one with as coarse groups that fits easily?
+// Is there a scheme with groups as coarse that fits easily?
 bool IsDominated(const Lister& lister) {
   if (!lister.some_easy) return false;
   for (size_t i = lister.from; i < lister.space->schemes.size(); ++i) {
@@ -231,7 +232,7 @@ Status ListGroups(Lister* lister, uint32_t stage) {
   }
   SLUICE_TRY(ListGroups(lister, stage + 1));
   if (!feeds || lister->scheme.kind != SegmentKind::kSpatial) return Status::kOk;
-  // Inputs that arrive whole would have to stay whole.
+  // An input that arrives whole would have to stay whole.
   if (from != kNone && IsChannelwise(head)) return Status::kOk;
   const Vertex& v = space.vertices[run.vertex + stage];
   const int64_t channels = OutputChannels(space.layers[v.last - 1].problem);

@@ -5,9 +5,9 @@
 // Output   Space: runs in the order of their first layer, each with its schemes
 // Errors   kOutOfMemory; kStopped when the budget ends
 // Cost     see segments.h; 64 bytes per scheme
-// Source   reference kapla.md 2c, 1-5. Deviations: the least share of work per node
-//          decides between rectangles; whatever combination of whole and fine
-//          forwarding is legal, not two patterns
+// Source   KAPLA's published program. Deviations: the least work per node decides
+//          between rectangles; all legal combinations of whole and fine forwarding, not
+//          two patterns
 #ifndef SLUICE_SOLVE_SEGMENTS_SPACE_H_
 #define SLUICE_SOLVE_SEGMENTS_SPACE_H_
 
@@ -26,7 +26,7 @@ struct Vertex {
 struct Scheme {
   int32_t top_batch;
   uint32_t regions;             // Space::regions of the stages, spatial only
-  uint16_t groups[kMaxStages];  // that a stage's output leaves in
+  uint16_t groups[kMaxStages];  // in which a stage sends its output
   SegmentKind kind;
   bool priced;
   double value;  // objective as far as known
@@ -71,7 +71,7 @@ inline bool IsChannelwise(const MappingProblem& problem) {
   return problem.extent[kDimG] > 1;
 }
 
-// What a layer of a scheme is asked to be.
+// The role of a layer in a scheme.
 struct LayerRole {
   LayerQuery query;
   uint32_t stage;

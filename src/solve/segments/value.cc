@@ -7,8 +7,8 @@ namespace sluice {
 
 namespace {
 
-// Price over estimate: what is taken while none is known, on a part of the mesh and on
-// all of it; then of the least that was seen, not below kLeastRatio.
+// Ratio of price to estimate: the first guess, on a part of the mesh and on all of it;
+// later the least ratio seen, at least kLeastRatio.
 constexpr double kFirstRatio[2] = {1.1, 0.98};
 constexpr double kNextRatio = 0.99;
 constexpr double kLeastRatio = 0.9;
@@ -41,7 +41,7 @@ double WordsOf(const MappingProblem& problem, uint32_t operand) {
              : 0;
 }
 
-// Links from a node of the region to its nearest corner, mean.
+// Mean number of links from a node of the region to its nearest corner.
 double CornerLinks(const Hardware& hardware, const NodeRegion& region) {
   const uint32_t nodes[kMeshAxes] = {hardware.node_cols, hardware.node_rows};
   double links = 0;
@@ -56,7 +56,7 @@ double CornerLinks(const Hardware& hardware, const NodeRegion& region) {
   return links;
 }
 
-// From the middle of one region to the middle of another.
+// Links from the middle of one region to the middle of another.
 double CentreLinks(const NodeRegion& a, const NodeRegion& b) {
   double links = 0;
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
@@ -68,7 +68,7 @@ double CentreLinks(const NodeRegion& a, const NodeRegion& b) {
   return links;
 }
 
-// How often DRAM must send the weights at least.
+// The least number of times that DRAM must send the weights.
 double WeightPasses(const Hardware& hardware, const MappingProblem& problem,
                     const LayerRole& role) {
   const int64_t capacity = PadOf(hardware).capacity_bytes;
@@ -172,7 +172,8 @@ Status Values::Init() {
   SLUICE_TRY(arena_->Allocate(n, &class_of_));
   SLUICE_TRY(arena_->Allocate(2 * n, &ratio_));
   SLUICE_TRY(arena_->Allocate(n, &single_));
-  // Repeated layers lie near each other or are many: the last of each hash is asked.
+  // Repeated layers are near each other or many: compare with the last layer of the
+  // same hash.
   constexpr uint32_t kBuckets = 1024;
   Span<uint32_t> last;
   SLUICE_TRY(arena_->Allocate(kBuckets, &last));
@@ -200,7 +201,7 @@ void Values::KeyOf(const LayerQuery& query, uint64_t key[6]) const {
   key[2] = static_cast<uint64_t>(terms.top_batch) << 32 |
            static_cast<uint64_t>(terms.top_ifm) << 16 |
            static_cast<uint64_t>(terms.top_ofm);
-  // The consumer pays for the way of an output that stays on the chip.
+  // The consumer pays for the links of an output that stays on the chip.
   key[3] = static_cast<uint64_t>(terms.ifmap.kind) << 2 |
            static_cast<uint64_t>(terms.ofmap.kind != EndKind::kDram) << 1 |
            static_cast<uint64_t>(query.stay || !passes);
@@ -245,8 +246,8 @@ Status Values::Grow() {
   return Status::kOk;
 }
 
-// Below the price of any split and nest: every operation, its registers, each word once
-// through the scratchpads it must pass.
+// A lower bound on the price of any split and nest: every operation, its registers,
+// each word once through the scratchpads it must pass.
 LayerPart Values::Bound(const LayerRole& role) const {
   const MappingProblem& problem = space_.layers[role.query.position].problem;
   const Hardware& hw = space_.hardware;
@@ -288,8 +289,9 @@ double Values::RatioOf(const LayerQuery& query) const {
   return seen == 0 ? kFirstRatio[index & 1] : kNextRatio * Max(kLeastRatio, seen);
 }
 
-// From the price of the layer by itself: what stays on the chip saves its DRAM words
-// and adds links; weights come again for every slice unless they may stay.
+// Estimates from the price of the layer by itself: tensors that stay on the chip save
+// DRAM words and add links; weights are loaded again for every slice unless they may
+// stay.
 LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
   const uint32_t position = role.query.position;
   const MappingProblem& problem = space_.layers[position].problem;
@@ -331,7 +333,7 @@ LayerPart Values::Estimate(const LayerRole& role, Ranking ranking) const {
       space_.options.delay_exponent > 0 ? least : Min(1.5 * least, scaled));
   part.dram_bytes = static_cast<int64_t>(now_bytes);
   if (ranking == Ranking::kPublished) {
-    // Node buffers once, links, DRAM: what the top level alone shows.
+    // Node buffers once, links, DRAM: the part that the top level alone determines.
     for (uint32_t v = 0; v < kOperands; ++v) {
       if (!Has(problem, v)) continue;
       pj += WordsOf(problem, v) * ReadPj(PadOf(hw), InnerBytes(problem, v));
@@ -384,7 +386,8 @@ bool Values::WeightsFit(const Run& run, const LayerRole* role) const {
     const MappingProblem& problem = space_.layers[run.first + i].problem;
     if ((price.kept >> kWeight & 1) == 0) continue;
     const MappingProblem part = sluice::PartOf(problem, price.split);
-    // Slices of channels are cut before the parts: these may be a little larger.
+    // Channels are sliced before they are cut into parts, so these may be a little
+    // larger.
     stays[i] = TileWords(part, kWeight, part.extent) * InnerBytes(problem, kWeight);
     sum[role[i].stage] += stays[i];
   }

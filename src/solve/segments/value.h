@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scheme costs, as far as known: prices where there are any, else bounds or
-// estimates.
+// The value of a scheme: prices where known, else bounds or estimates.
 //
 // Input    the space, a pricer
 // Output   pJ and cycles of a scheme; the prices of its layers
@@ -49,7 +48,7 @@ class Values {
       : space_(space), pricer_(pricer), arena_(arena), entries_(arena) {}
   Status Init();
 
-  // A scheme by what is known of its layers.
+  // Values a scheme by what is known of its layers.
   SchemeValue Of(const Run& run, const Scheme& scheme, Ranking ranking) const;
   // Prices the next layer of the scheme that has no price yet.
   Status PriceNext(const Run& run, const Scheme& scheme, bool* all,

@@ -130,7 +130,7 @@ Status CollectBlocks(const LiveRangeSet& set, Vector<FixedBlock>* blocks) {
   return Status::kOk;
 }
 
-// Fixed buffers must miss each other and the reserved regions.
+// Fixed buffers must overlap neither each other nor the reserved regions.
 Status CheckFixed(const LiveRangeSet& set, Arena* arena, Diagnostic* diagnostic) {
   Vector<FixedBlock> blocks(arena);
   SLUICE_TRY(CollectBlocks(set, &blocks));

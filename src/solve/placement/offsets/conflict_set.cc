@@ -77,7 +77,7 @@ Status OverloadedSection(const Sections& sections, int64_t capacity, Arena* aren
 }
 
 struct Moment {
-  int64_t time, bytes;  // bytes negative: given back
+  int64_t time, bytes;  // negative bytes: freed
 };
 
 }  // namespace
@@ -116,7 +116,8 @@ Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
     const int64_t x = set.buffers[a].bytes, y = set.buffers[b].bytes;
     return x != y ? x > y : a < b;
   });
-  // Largest first: the last one taken is the smallest, so none is superfluous.
+  // Largest first: the last one taken is the smallest, so without any one of them the
+  // rest would fit by size.
   size_t taken = 0;
   for (load = 0; load <= capacity; ++taken) load += set.buffers[chosen[taken]].bytes;
   Sort(chosen.begin(), chosen.begin() + taken);
@@ -144,8 +145,8 @@ Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_node
       SLUICE_TRY(OverloadedSection(sections, capacity, arena, chosen, &count));
     }
   }
-  // An overloaded moment is where to start, not the end: alignment, banks or reserved
-  // bytes may make some of its buffers superfluous.
+  // The buffers of an overloaded moment are only the start: alignment, banks or
+  // reserved bytes may make some of them superfluous.
   if (count == 0) {
     for (uint32_t i = 0; i < n; ++i) chosen[i] = i;
     count = n;

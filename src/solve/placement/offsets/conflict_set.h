@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why buffers do not fit: a set of them that cannot lie together, none superfluous.
+// Why buffers do not fit: a set of them that cannot be placed together, none
+// superfluous.
 //
 // Input   checked LiveRangeSet that has no placement within the capacity.
 // Output  buffer indices, ascending; irreducible unless a limit stopped a test.
@@ -16,8 +17,8 @@ namespace sluice {
 Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_nodes,
                     Budget* budget, Arena* arena, OffsetPlan* plan);
 
-// The moment with the most bytes: plan->lower_bound, and if that is above the capacity
-// a conflict by sizes alone. O(n log n), whatever meets in time.
+// The moment with the most bytes: plan->lower_bound, and, if that is above the
+// capacity, a conflict by sizes alone. O(n log n), however many buffers meet.
 Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                     OffsetPlan* plan);
 

@@ -14,8 +14,8 @@ struct Signature {
   uint64_t a, b;
 };
 
-// Failed states remembered, log2: small problems come by the thousand, so theirs is a
-// small table to clear.
+// log2 of the failed states remembered: small problems are frequent, so their table is
+// small and quick to clear.
 int TableBits(size_t buffers) { return buffers <= 32 ? 10 : buffers <= 64 ? 13 : 17; }
 
 uint64_t Mix(uint64_t z) {
@@ -104,7 +104,7 @@ class Search {
   const int64_t capacity_;
   Arena* const arena_;
   Span<int64_t> offset_;       // per buffer, -1 = unplaced
-  Span<int64_t> least_;        // per buffer: it lies at or above; kNowhere when placed
+  Span<int64_t> least_;        // per buffer: least offset; kNowhere when placed
   Span<int64_t> floor_;        // per section: least least_ of unplaced members
   Span<uint32_t> candidates_;  // per section: members with least_ == floor_
   Span<int64_t> top_;          // per section: top of what was placed
@@ -246,8 +246,8 @@ Status Search::Place(uint32_t u, int64_t at, bool* ok) {
   return RecountDirty(ok);
 }
 
-// Nothing covers the byte `floor` of the section: whoever could have must rest on
-// something else, and that lies at or above its own least offset.
+// Leaves the byte `floor` of the section uncovered: each buffer that could cover it
+// must rest on another one, which lies at or above its own least offset.
 Status Search::Waste(const Frame& frame, bool* ok) {
   ++epoch_;
   const size_t first = choices_.size();
@@ -255,7 +255,7 @@ Status Search::Waste(const Frame& frame, bool* ok) {
     if (least_[u] == frame.floor) SLUICE_TRY(choices_.Push(u));
   }
   const size_t count = choices_.size() - first;
-  for (size_t i = 0; i < count; ++i) {  // raise later: all look at the old offsets
+  for (size_t i = 0; i < count; ++i) {  // raised later: all read the old offsets
     const uint32_t u = choices_[first + i];
     const SectionedBuffer& b = s_.buffers[u];
     int64_t support = kNowhere;
@@ -316,8 +316,8 @@ void Search::UndoTo(size_t mark) {
   }
 }
 
-// In a canonical placement no buffer can sink; one that floats above wasted bytes only
-// repeats a placement of an earlier branch.
+// In a canonical placement no buffer can be moved down. A buffer above wasted bytes
+// would repeat a placement of an earlier branch.
 bool Search::RestsOnSomething(uint32_t u, int64_t at) const {
   const SectionedBuffer& b = s_.buffers[u];
   int64_t top = 0;
@@ -339,8 +339,9 @@ Signature Search::Sign(uint32_t begin, uint32_t end) const {
   return signature;
 }
 
-// All that could cover the floor of this section can be placed now: none of them also
-// needs a section whose floor is still lower. Holds in a valley unless gaps jump out.
+// True when every buffer that could cover the floor of this section can be placed now:
+// none also lies in a section with a lower floor. Always true in a valley without
+// buffers that have gaps.
 bool Search::Ready(uint32_t section) const {
   if (!s_.gapped) return true;
   for (uint32_t u : s_.MembersOf(section)) {
@@ -355,7 +356,7 @@ bool Search::Ready(uint32_t section) const {
 }
 
 // The section to branch on: of all valleys (runs of equal floor between higher ones)
-// the section with the fewest ways on, then the least slack, then the lowest.
+// the section with the fewest choices, then the least slack, then the lowest floor.
 void Search::PickSection(Frame* frame, int64_t* least_slack) const {
   uint32_t fewest = 0xffffffffu;
   frame->floor = kNowhere;
@@ -414,8 +415,8 @@ Status Search::OpenFrame() {
   return frames_.Push(frame);
 }
 
-// Cuts the frame's stretch where no unplaced buffer crosses; tightest pieces would be
-// best first, but left to right is deterministic and as good in practice.
+// Cuts the frame's stretch where no unplaced buffer crosses. The pieces go from left to
+// right; the tightest first was no better.
 Status Search::SplitInto(const Frame& frame, uint32_t self) {
   uint32_t end = frame.end;
   for (uint32_t s = frame.end; s-- > frame.begin;) {
@@ -431,7 +432,7 @@ Status Search::SplitInto(const Frame& frame, uint32_t self) {
   return Status::kOk;
 }
 
-// Applies the frame's next way on; not *opened when there is none left.
+// Applies the frame's next choice; not *opened when none is left.
 Status Search::NextChoice(Frame* frame, bool* opened) {
   *opened = false;
   while (!*opened) {

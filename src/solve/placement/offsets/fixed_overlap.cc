@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kNoBlock = 0xffffffffu;
-constexpr size_t kMostThere = 512;  // at a time on average, to be compared one by one
+constexpr size_t kMostThere = 512;  // alive on average, for comparing one by one
 
 // How often each slot of the address axis is covered; adds and maxima over ranges.
 class Cover {
@@ -77,9 +77,9 @@ Status SortByBegin(Span<const FixedBlock> blocks, Arena* arena, Span<uint32_t>* 
   return Status::kOk;
 }
 
-// Compares with all that are there at the time: the quickest way as long as those are
-// few. *hit: the first block that meets an earlier one, or none. False when this takes
-// too many comparisons.
+// Compares each block with all blocks alive at its time: fastest while these are few.
+// *hit: the first block that overlaps an earlier one, or none. False after too many
+// comparisons.
 bool SweepFew(Span<const FixedBlock> blocks, Span<const uint32_t> order,
               Span<uint32_t> there, uint32_t* hit) {
   size_t count = 0, left = kMostThere * blocks.size();

@@ -12,7 +12,7 @@ namespace {
 
 // Sort keys of one buffer, larger first.
 struct FitKey {
-  double first;  // exact below 2^53, and a tie beyond it is only a tie
+  double first;  // exact below 2^53; rounding above makes ties at worst
   int64_t second;
   uint32_t buffer;
 };
@@ -44,7 +44,7 @@ struct Placed {
   int64_t begin, end;
 };
 
-// Lowest offset of b that misses all of `placed`, which is sorted here.
+// Lowest offset of b that overlaps none of `placed`, which is sorted here.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<Placed> placed) {
   Sort(placed.begin(), placed.end(),
@@ -172,7 +172,7 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
   for (uint32_t i = 0; i < swaps && n > 1; ++i) {
     if (*peak <= good_enough) break;
     if (budget->Exhausted()) break;
-    // Give the buffer that sets the peak, or one that meets it, an earlier turn.
+    // Places the buffer that sets the peak, or one that meets it, earlier.
     uint32_t top = 0;
     for (uint32_t u = 0; u < n; ++u) {
       if (offsets[u] + sections.buffers[u].bytes == *peak) top = u;

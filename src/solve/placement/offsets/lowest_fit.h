@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy placement: one buffer after another, each at the lowest place that is free.
+// Greedy placement: one buffer after another, each at its lowest free offset.
 //
 // Input   sections and an order of the free buffers; or the buffers themselves.
 // Output  offsets of the free buffers and their peak.
@@ -29,9 +29,9 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
 Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
                const Workspace& work, Span<int64_t> offsets, int64_t* peak);
 
-// Without sections, for few free buffers among many fixed ones, which miss each other:
-// each is compared with all. The order is by bytes, then as given. Ends, with *placed
-// false, once a buffer ends above the capacity.
+// Works without sections, for few free buffers among many fixed ones, which do not
+// overlap: each is compared with all. The order is by bytes, then as given. Ends, with
+// *placed false, once a buffer ends above the capacity.
 Status FitAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
                  Span<int64_t> offsets, bool* placed);
 

@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kSwaps = 32;  // when no exact search follows, and not more pairs
-constexpr size_t kSwapPairs = 400000;        // than this looked at in all of them
+constexpr uint32_t kSwaps = 32;        // if no exact search follows, and no more pairs
+constexpr size_t kSwapPairs = 400000;  // than this looked at in all of them
 constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
 
 int64_t Gcd(int64_t a, int64_t b) {
@@ -108,7 +108,7 @@ class Placer {
         if (status == Status::kOk) continue;
         if (work_.budget->Exhausted() ||
             (options_.max_nodes != 0 && plan_->nodes >= options_.max_nodes)) {
-          return Status::kOk;  // a fit is in hand, only its proof is missing
+          return Status::kOk;  // there is a fit; only its proof is missing
         }
         low = probe + granule;
         if (status == Status::kInfeasible) proved = low;
@@ -153,7 +153,7 @@ Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic)
   return fail;
 }
 
-// More pairs than can be looked at; a moment with too many bytes still is a proof.
+// For more pairs than can be compared; a moment with too many bytes is still a proof.
 Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                OffsetPlan* plan, Diagnostic* diagnostic) {
   plan->offsets = Span<int64_t>();

@@ -3,7 +3,7 @@
 //
 // Input   LiveRangeSet (bytes, half-open times), capacity in bytes.
 // Output  offsets (no two bytes shared at one time, all limits of LiveRange kept), peak,
-//         lower bound; on kInfeasible the buffers that cannot lie together.
+//         lower bound; on kInfeasible the buffers that cannot be placed together.
 // Errors  kBadInput (names the buffer), kInfeasible (proved), kStopped (limit reached
 //         before a fit or a proof; the plan then holds the best peak found, which is
 //         above the capacity, or no offsets when not even that exists), kOutOfMemory.
@@ -23,7 +23,7 @@ namespace sluice {
 
 struct OffsetOptions {
   bool exact = true;       // false: heuristics only
-  bool swaps = true;       // among them: other turns for what sets the peak
+  bool swaps = true;       // heuristics: also reorder the buffer at the peak
   bool smallest = false;   // do not stop at a fit: minimise the peak
   bool explain = true;     // name a conflicting set when infeasible
   uint64_t max_nodes = 0;  // of exact search in total; 0 = no limit but the budget
@@ -35,7 +35,7 @@ struct OffsetPlan {
   int64_t lower_bound = 0;  // no placement has a lower peak
   bool proved = false;      // smallest: peak is the least; infeasible: always
   // Infeasible only, ascending. No placement of these alone (with the reserved regions)
-  // exists; irreducible: any of them left out, one exists.
+  // exists; irreducible: if any of them is left out, one exists.
   Span<uint32_t> conflict;
   bool irreducible = false;
   uint64_t nodes = 0;  // of exact search
@@ -50,10 +50,10 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,
                     OffsetPlan* plan);
 
-// Places the buffers that have no fixed offset around those that have: the largest
-// first, of equal ones the first, each at its lowest free address. There is no search:
-// *placed is false as soon as a buffer ends above the capacity. offsets: of all buffers,
-// which have neither gaps nor banks. kBadInput also when two fixed buffers overlap.
+// Places the buffers without a fixed offset around those with one: the largest first,
+// of equal ones the first, each at its lowest free address. There is no search: *placed
+// is false as soon as a buffer ends above the capacity. offsets: of all buffers, which
+// have neither gaps nor banks. kBadInput also when two fixed buffers overlap.
 Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
                    Span<int64_t> offsets, bool* placed, Diagnostic* diagnostic);
 

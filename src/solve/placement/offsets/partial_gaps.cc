@@ -153,7 +153,8 @@ Status CollectForbidden(GapSearch* self) {
   return Status::kOk;
 }
 
-// Bytes the cheaper way out of a forbidden distance costs; 0: not forbidden now.
+// Bytes that the cheaper way out of a forbidden distance costs; 0: it is not forbidden
+// now.
 int64_t Urgency(const GapSearch& self, const Forbidden& f) {
   const int64_t distance = self.offset[f.above] - self.offset[f.below];
   if (distance <= f.low || distance >= f.high) return 0;

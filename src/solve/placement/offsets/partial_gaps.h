@@ -4,11 +4,12 @@
 // Input   live ranges, their sections, capacity, node limit.
 // Output  offsets of the free buffers.
 // Errors  kInfeasible (proved), kStopped, kOutOfMemory.
-// Cost    ExactOffsets with gaps taken as fully used; where that finds nothing and some
+// Cost    ExactOffsets with gaps taken as fully used; if that finds nothing and some
 //         gap keeps bytes, an exponential search whose node costs O(pairs).
-// Source  ours: each two buffers alive together forbid some distances of their offsets;
-//         one forbidden distance after the other is ruled out upwards or downwards, and
-//         the least offsets that obey all choices so far tell what is still forbidden.
+// Source  ours: two buffers alive together forbid some distances between their offsets;
+//         the search excludes one forbidden distance after the other, upwards or
+//         downwards, and the least offsets that obey all choices so far show which is
+//         still violated.
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_PARTIAL_GAPS_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_PARTIAL_GAPS_H_
 

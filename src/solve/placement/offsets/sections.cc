@@ -119,7 +119,8 @@ Status Sweep(Cutter* self) {
     if (a.begins != b.begins) return a.begins < b.begins;
     return a.piece < b.piece;
   });
-  // Alive pieces of free buffers, and of what cannot move: those never meet.
+  // Pieces alive: of free buffers, and of fixed and reserved bytes, which never meet
+  // each other.
   Span<uint32_t> active[2], slot;
   SLUICE_TRY(self->arena->Allocate(self->pieces.size(), &active[0]));
   SLUICE_TRY(self->arena->Allocate(self->pieces.size(), &active[1]));
@@ -265,7 +266,7 @@ Status AddBankHoles(Cutter* self) {
   return Status::kOk;
 }
 
-// Sorts by owner and address and joins what touches.
+// Sorts by owner and address and joins adjacent holes.
 void JoinHoles(Vector<Hole>* list) {
   if (list->size() == 0) return;
   Sort(list->begin(), list->end(), HoleLess);
@@ -341,7 +342,8 @@ int64_t Sections::ClosedAbove(uint32_t section, int64_t from) const {
   return bytes;
 }
 
-// Free bytes of a section poured into the space between its closed bytes.
+// The peak if the section's free buffers filled the space between its closed bytes
+// without waste.
 static int64_t SectionPeak(const Sections& sections, uint32_t s) {
   int64_t left = 0, at = 0;
   for (uint32_t u : sections.MembersOf(s)) left += sections.buffers[u].bytes;

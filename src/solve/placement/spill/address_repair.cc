@@ -34,7 +34,7 @@ Status Build(Repair* self, SpillPlan* plan) {
                          self->limits.charge, self->work.arena, plan);
 }
 
-// Whether the steps [from, to) alone have addresses, as far as can be seen quickly.
+// Whether a limited search finds addresses for the steps [from, to) alone.
 Status HasAddresses(Repair* self, uint32_t from, uint32_t to, SpillPlan* plan,
                     bool* fits) {
   AddressOptions part = self->limits.address;
@@ -51,8 +51,8 @@ bool IsHopeless(const Repair& self) {
   return self.repairs <= 0 || self.decisions->bytes >= self.limits.give_up;
 }
 
-// hot[t]: how many steps before t hold something that sticks out of the capacity in
-// the placement just tried. Where nothing sticks out, nothing needs repair.
+// hot[t]: how many steps before t hold a buffer above the capacity in the last
+// placement. Only such steps need repair.
 Status FindHotSteps(Repair* self) {
   const size_t n = self->decisions->order.size();
   SLUICE_TRY(self->work.arena->Allocate(n + 2, &self->hot));
@@ -73,7 +73,7 @@ Status FindHotSteps(Repair* self) {
   return Status::kOk;
 }
 
-// Narrows [*from, *to), which has no addresses, to a short run that has none either.
+// Narrows [*from, *to), which has no addresses, to a short run without addresses.
 Status Narrow(Repair* self, uint32_t* from, uint32_t* to) {
   uint32_t low = *from + 1, high = *to;
   while (low < high) {
@@ -110,7 +110,7 @@ void SetFetch(Repair* self, const Wait& wait, uint8_t fetch) {
   }
 }
 
-// Tensors kept from a use before the step `to` to a use after the step `from`.
+// Collects tensors kept from a use before the step `to` to a use after the step `from`.
 Status CollectWaits(Repair* self, uint32_t from, uint32_t to, Vector<Wait>* waits) {
   Span<uint32_t> after_use;  // per tensor: first step after its last use; 0 = unused
   Span<uint8_t> has_copy;
@@ -138,8 +138,8 @@ Status CollectWaits(Repair* self, uint32_t from, uint32_t to, Vector<Wait>* wait
   return Status::kOk;
 }
 
-// Drops the cheapest tensor whose absence gives the window addresses; if none does
-// alone and one must leave, the cheapest at all. Otherwise no repair is spent.
+// Drops the cheapest tensor whose absence gives the window addresses. If no single one
+// does: with `must` the cheapest of all, else none.
 Status MakeRoom(Repair* self, uint32_t from, uint32_t to, bool must) {
   SLUICE_TRY(Narrow(self, &from, &to));
   Vector<Wait> waits(self->work.arena);
@@ -173,7 +173,8 @@ Status MakeRoom(Repair* self, uint32_t from, uint32_t to, bool must) {
   return Status::kOk;
 }
 
-// Short runs of steps first: what they need is needed anyway, and they cost little.
+// Short runs of steps first: their repairs are needed in any case, and they cost
+// little.
 Status RepairWindows(Repair* self) {
   const uint32_t n = static_cast<uint32_t>(self->decisions->order.size());
   SLUICE_TRY(FindHotSteps(self));
@@ -206,7 +207,7 @@ Status Run(Repair* self) {
     const int before = self->repairs;
     if (self->repairs > 0) SLUICE_TRY(RepairWindows(self));
     if (self->repairs == before && self->repairs > 0) {
-      SLUICE_TRY(Build(self, self->plan));  // the windows' own is gone
+      SLUICE_TRY(Build(self, self->plan));  // the windows have overwritten it
       SLUICE_TRY(MakeRoom(self, 0, static_cast<uint32_t>(self->decisions->order.size()),
                           true));
     }

@@ -72,7 +72,7 @@ class Search {
       SLUICE_TRY(RunOperator(step, o, bytes, held));
       if (found_ || stopped_) return Status::kOk;
       if (cut_to_ < step) return Status::kOk;
-      cut_to_ = kNoStep;  // this step or none is to blame: try its other operators
+      cut_to_ = kNoStep;  // this step is the cause: try its other operators
     }
     return Status::kOk;
   }
@@ -80,7 +80,7 @@ class Search {
   Status RunOperator(uint32_t step, uint32_t o, int64_t bytes, int64_t held) {
     const Operator& op = g_.operators[o];
     order_[step] = o;
-    uint32_t used[kMaxLeaving];  // live after the step, and used in it
+    uint32_t used[kMaxLeaving];  // used in the step and live after it
     uint8_t was_resident[kMaxLeaving];
     uint32_t used_count = 0;
     int64_t during = held, after = held;
@@ -192,7 +192,7 @@ class Search {
         low = address.steps + 1;
       }
     }
-    cut_to_ = low - 1;  // another operator at this step, or another past, is needed
+    cut_to_ = low - 1;  // this step or an earlier one must change
     return Status::kOk;
   }
 

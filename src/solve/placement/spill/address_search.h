@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest plan whose residences also have addresses, when sums alone mislead.
+// The cheapest plan with addresses, for graphs whose sums of bytes fit but whose
+// buffers do not.
 //
 // Input   checked graph, capacity, bounds on the bytes: at least `floor` (proved), below
 //         `give_up`.
 // Output  order and fetch flags of a placeable plan with the fewest bytes; *proved.
 // Errors  kInfeasible (no placeable plan below give_up), kStopped, kOutOfMemory.
 // Cost    exponential: depth first over orders and all sets that leave after each step,
-//         deepening on bytes; a dead end in addresses cuts back to the step causing it.
-// Source  ours; complete over the write-gap view of COSMA's model.
+//         deepening on bytes; a dead end in addresses backtracks to the step that
+//         causes it.
+// Source  ours; complete over COSMA's model, as in operator_graph.h.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_SEARCH_H_
 
@@ -24,7 +26,7 @@ struct AddressSearchBounds {
   uint64_t max_steps = 0;   // operators run, in total; 0 = no limit
 };
 
-// What is found: the spans have been allocated by the caller, of operators and operands.
+// The result; the caller allocates the spans, of operators and operands.
 struct AddressedOrder {
   Span<uint32_t> order;
   Span<uint8_t> fetch;

@@ -5,8 +5,8 @@
 // Output  cuts: steps, ascending, before which the order may be split, with what each
 //         costs. independent: forced, and nothing but the last operator's outputs lives
 //         across: both sides can be solved apart without loss. forced: every order has
-//         run the same operators by then. Others are near cuts: the operator before is
-//         comparable with most.
+//         run the same operators by then. Others are near cuts: most operators must run
+//         either before or after the operator in front of the cut.
 // Errors  kUnsupported above kMaxSpillItems, kOutOfMemory.
 // Cost    O(operators * operands * W) for ancestor and descendant sets.
 // Source  COSMA's divide and conquer, its break nodes found instead of given.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a joint problem can be solved at all, and its sizes as a solver needs them.
+// Checks a joint problem and rounds its sizes for a solver.
 //
 // Input   a graph and options, not checked; an order of operators.
 // Output  the graph with sizes rounded up to the alignment, the capacity rounded down.

@@ -18,8 +18,8 @@ namespace sluice {
 
 struct GraphOperatorOptions {
   bool parameters = false;  // constants are tensors too
-  // The first output may lie where an operand of equal size lay that nobody reads any
-  // more: elementwise, activations, softmax, norms of equal width, reshape.
+  // The first output may take the place of an operand of equal size that is not read
+  // again: elementwise, activations, softmax, norms of equal width, reshape.
   bool in_place = false;
 };
 

@@ -28,7 +28,7 @@ constexpr WindowShape kFirstWindows = {20, 36, 16};
 constexpr WindowShape kLastWindows = {60, 110, 64};  // when the exact search gave up
 constexpr int kWindowRounds = 3;
 constexpr int kReserveParts =
-    64;                          // the capacity's parts that are kept free, one by one
+    64;                          // parts of the capacity; a reserve is a number of them
 constexpr int kSafeReserve = 8;  // parts that nearly always suffice
 constexpr int kWideReserves = 8;
 constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order without spills
@@ -43,14 +43,14 @@ constexpr size_t kExactFirst = 100;         // operators; above, wide windows co
 constexpr uint64_t kLastLeaves = 20000;     // plans tried for addresses in the end
 constexpr uint64_t kLastSteps = 1 << 22;
 
-// A plan in the making: decisions, and the best plan that has addresses.
+// A search in progress: decisions, and the best plan with addresses.
 struct Joint {
   const OperatorGraph& graph;
   const JointOptions& options;
   Budget* budget;
   Arena* arena;
   SpillPlan* plan;
-  Span<uint32_t> seeds[2] = {};  // orders worth spilling in
+  Span<uint32_t> seeds[2] = {};  // orders to start from
   int seed_count = 0;
   Budget unlimited = {};  // for steps whose work is bounded anyway
   SpillDecisions decisions = {}, trial = {};
@@ -96,7 +96,7 @@ Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed
   address.max_nodes = max_nodes;
   SpillPlan next;
   next.states = self->plan->states;
-  // Without any plan yet, what was begun is finished whatever the budget.
+  // Without any plan yet, this placement ignores the budget.
   Budget* budget = self->plan->placed ? self->budget : &self->unlimited;
   SLUICE_TRY(PlaceWithRepairs(self->graph,
                               {self->options.charge, address, repairs, self->best},
@@ -108,7 +108,7 @@ Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed
   return Status::kOk;
 }
 
-// An order that needs no spills, where there is one that is found soon.
+// Searches briefly for an order that needs no spills.
 Status Unspilled(Joint* self) {
   if (!self->options.fixed_order.empty()) return Status::kOk;
   bool none = false;
@@ -124,7 +124,7 @@ Status Unspilled(Joint* self) {
   return Status::kOk;
 }
 
-// Orders worth spilling in: the graph's own, and one that holds little.
+// Orders to start from: the graph's own, and one of low peak.
 Status FindSeeds(Joint* self) {
   if (!self->options.fixed_order.empty() ||
       self->graph.operators.size() < kWindowFrom) {
@@ -146,7 +146,7 @@ Status FindSeeds(Joint* self) {
   return Status::kOk;
 }
 
-// What the seeds' orders cost; the best one takes the place of dearer decisions.
+// Costs the seeds' orders; the best one replaces more expensive decisions.
 Status TrySeeds(Joint* self, SpillSearchOptions search) {
   for (int i = 0; i < self->seed_count; ++i) {
     search.fixed_order = self->seeds[i];
@@ -163,7 +163,7 @@ Status TrySeeds(Joint* self, SpillSearchOptions search) {
   return Status::kOk;
 }
 
-// Does the steps [begin, end) of decisions anew; keeps what is better.
+// Searches the steps [begin, end) of the decisions again; keeps a better result.
 Status RedoSteps(Joint* self, SpillSearchOptions search, uint32_t begin, uint32_t end) {
   search.window = SpillWindow{begin, end, &self->decisions};
   SLUICE_TRY(
@@ -249,9 +249,9 @@ Status TryTarget(Joint* self, int reserve, bool windows, int repairs, bool* plac
   return Status::kOk;
 }
 
-// A first plan, whatever the budget: with the whole capacity if it has addresses,
-// else keeping to a lower target, which leaves room for fragmentation; the last try
-// drops whatever is in the way.
+// Finds a first plan, whatever the budget: for the whole capacity if it has addresses,
+// else for a lower target, which leaves room for fragmentation; the last try drops as
+// many tensors as needed.
 Status FindFirst(Joint* self) {
   const bool large = self->graph.operators.size() >= kWindowFrom;
   bool placed = false;
@@ -269,7 +269,7 @@ Status FindFirst(Joint* self) {
 Status Improve(Joint* self) {
   if (self->graph.operators.size() < kWindowFrom) return Status::kOk;
   if (self->unplaced <
-      self->best) {  // what had no addresses may have them after few repairs
+      self->best) {  // plans without addresses may get them after a few repairs
     bool placed = false;
     SLUICE_TRY(TryTarget(self, 0, false, kRepairs, &placed));
     if (IsDone(*self)) return Status::kOk;
@@ -332,7 +332,7 @@ Status ExactBySegments(Joint* self, uint64_t max_states, bool* segmented,
   return Status::kOk;
 }
 
-// The optimum of the sums; a lower bound whatever becomes of its addresses.
+// The optimum of the sums: a lower bound even if it has no addresses.
 Status Exact(Joint* self, bool* complete) {
   bool placed = false;
   if (self->decisions.found && self->options.fixed_order.empty()) {
@@ -358,8 +358,8 @@ Status Exact(Joint* self, bool* complete) {
   return Status::kOk;
 }
 
-// Sums allow `bound`, but the plan found for it has no addresses: look for one that
-// has, or for the next dearer.
+// Sums allow `bound`, but the plan found for it has no addresses: look for another one,
+// or for the next more expensive one.
 Status ByAddresses(Joint* self) {
   if (self->nothing_fits) return Status::kOk;
   AddressSearchBounds bounds;
@@ -372,7 +372,7 @@ Status ByAddresses(Joint* self) {
   const Status status = SearchAddresses(self->graph, self->options, bounds,
                                         WorkWith(*self, self->budget), &found);
   if (status == Status::kInfeasible) {
-    self->bound = self->best;  // nothing below what we have, or nothing at all
+    self->bound = self->best;  // no cheaper plan exists, or none at all
     self->nothing_fits = !self->plan->placed;
     return Status::kOk;
   }
@@ -381,8 +381,7 @@ Status ByAddresses(Joint* self) {
   self->decisions.bytes = found.bytes;
   bool placed = false;
   SLUICE_TRY(AdoptDecisions(self, 0, 0, &placed));
-  self->bound =
-      Max(self->bound, found.bytes);  // all cheaper ones were excluded on the way
+  self->bound = Max(self->bound, found.bytes);  // all cheaper ones have been excluded
   return Status::kOk;
 }
 

@@ -2,7 +2,7 @@
 // COSMA: operator order, spills and retrieves, and addresses, together.
 //
 // Input   operator graph, capacity in bytes; options.
-// Output  order, residences with offsets, bytes that go off chip without need, a lower
+// Output  order, residences with offsets, bytes moved by spills and retrieves, a lower
 //         bound on them; proved when they meet.
 // Errors  kBadInput, kInfeasible (no plan at this capacity; the diagnostic has what the
 //         largest operator needs), kStopped (nothing placed before the limit),

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNoNode = 0xffffffffu;
 
-// Outside the template: one heap for all widths.
+// Outside the template, so that all widths share one heap.
 struct Entry {
   int64_t first, second;  // less is better
   uint32_t node;
@@ -26,7 +26,7 @@ template <int W>
 class PeakSearch {
  public:
   using Set = Bits<W>;
-  // gnu::cold: seldom, kept small although the rest is built for speed.
+  // gnu::cold: runs rarely; optimised for size in a build for speed.
   struct Node {
     Set executed, resident, ready;
     int64_t peak, live;  // live: sum of the resident ones
@@ -44,7 +44,7 @@ class PeakSearch {
         nodes_(arena),
         heap_(arena) {}
 
-  // *node is then the last of an order, or kNoNode.
+  // *node: the last node of an order, or kNoNode.
   Status Run(Budget* budget, bool* proved, uint32_t* node) {
     SLUICE_TRY(Rehash(1024));
     Node root{};
@@ -145,7 +145,7 @@ class PeakSearch {
     return status;
   }
 
-  // A set found again with a peak no lower is dropped.
+  // Drops a set found again with an equal or higher peak.
   Status Push(const Node& node) {
     uint32_t slot = static_cast<uint32_t>(node.executed.Hash() >> 32) & mask_;
     while (slots_[slot] != kNoNode &&
@@ -170,7 +170,7 @@ class PeakSearch {
     SLUICE_TRY(arena_->Allocate(size, &slots_));
     mask_ = size - 1;
     for (uint32_t& slot : slots_) slot = kNoNode;
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {  // later ones of a set are better
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {  // later nodes of a set are better
       uint32_t slot = static_cast<uint32_t>(nodes_[i].executed.Hash() >> 32) & mask_;
       while (slots_[slot] != kNoNode &&
              !(nodes_[slots_[slot]].executed == nodes_[i].executed)) {
@@ -199,8 +199,7 @@ struct PeakGoal {
   uint64_t max_nodes;
 };
 
-// *peak is -1 when no order was found; *proved: then there is none, else none is
-// better.
+// *peak is -1 when no order was found. *proved: none exists, or none is better.
 template <int W>
 Status Search(const SpillModel<W>& model, const PeakGoal& goal, const Workspace& work,
               Span<uint32_t> order, int64_t* peak, bool* proved) {
@@ -214,8 +213,8 @@ Status Search(const SpillModel<W>& model, const PeakGoal& goal, const Workspace&
 
 constexpr int kDescents = 32;
 
-// Orders found depth first, each below the one before; then the proof, or a better one,
-// best first.
+// Finds orders depth first, each with a lower peak; then searches best first for a
+// better one or the proof.
 template <int W>
 Status Descend(const SpillModel<W>& model, uint64_t max_nodes, const Workspace& work,
                Span<uint32_t> order, int64_t* peak, bool* proved) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator orders that hold little at once, nothing spilled, sums of bytes only.
+// Operator orders of low peak, without spills; counts sums of bytes only.
 //
 // Input   checked graph; a capacity for OrderWithin.
 // Output  MinimumPeak: the order with the least largest sum of live bytes; proved unless
@@ -9,8 +9,8 @@
 // Cost    exponential at worst, a node per executed set looked at; an operator that
 //         frees at least what it makes and fits runs at once, without alternatives.
 // Source  COSMA (13)-(15). Depth first below the best known, then best first by peak.
-//         The reduction is ours: an order that runs such an operator later can run it now
-//         and holds no more.
+//         The reduction is ours: running such an operator earlier never raises the peak
+//         of an order.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_LEAST_PEAK_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_LEAST_PEAK_H_
 
@@ -28,7 +28,7 @@ struct OrderLimits {
   uint64_t max_nodes;
 };
 
-// *found: `order` is one. Otherwise *none says whether that is proved.
+// *found: `order` is set. Otherwise *none: it is proved that none exists.
 Status OrderWithin(const OperatorGraph& graph, const OrderLimits& limits,
                    const Workspace& work, Span<uint32_t> order, bool* found,
                    bool* none);

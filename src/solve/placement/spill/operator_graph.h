@@ -36,7 +36,7 @@ struct Operator {
   uint32_t in_place = kNoOperand;
 };
 
-// What no tensor says: `after` must not run before `before` has.
+// An order that no tensor implies: `after` runs after `before`.
 struct OperatorEdge {
   uint32_t before, after;
 };
@@ -84,8 +84,9 @@ struct SpillPlan {
   int64_t bytes() const { return spill_bytes + retrieve_bytes; }
 };
 
-// Sizes positive, operands and edges in range, every tensor but inputs written exactly
-// once, inputs never, no cycle. Names the tensor or operator.
+// Checks that sizes are positive, operands and edges in range, inputs never written and
+// all other tensors exactly once, and that there is no cycle. Names the tensor or
+// operator.
 Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
                           Diagnostic* diagnostic);
 

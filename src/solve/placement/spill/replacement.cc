@@ -24,7 +24,7 @@ struct Wait {  // a tensor between two uses, the steps (from, to) exclusive
 
 class Replacement {
  public:
-  // Steps that can keep to `target` bytes do.
+  // Steps whose operands allow it keep to `target` bytes.
   Replacement(const OperatorGraph& graph, const JointOptions& options, int64_t target,
               Arena* arena)
       : g_(graph),
@@ -111,9 +111,9 @@ class Replacement {
     return Status::kOk;
   }
 
-  // The worst single step: its excess must leave, first what leaves without a write.
-  // A write that another wait of the tensor pays was paid too, so only free ones are
-  // cheap in one step's own bill.
+  // A bound from the worst single step: its excess must leave, tensors without a write
+  // first. Only writes that are free count as none: one shared with another wait is
+  // still paid once.
   Status Bound(int64_t* bound) {
     ArenaScope scope(arena_);
     Span<int64_t> all, free;  // waiting bytes, as changes from step to step
@@ -170,7 +170,7 @@ class Replacement {
     }
     return Status::kOk;
   }
-  // Furthest next use; one that leaves without a write counts twice as far.
+  // Distance of the next use, doubled for a tensor that leaves without a write.
   uint64_t Score(uint32_t w, uint32_t t) const {
     const uint32_t a = waits_[w].tensor;
     const uint64_t far = waits_[w].to - t;
@@ -185,7 +185,8 @@ class Replacement {
     return dropped_.Push(w);
   }
 
-  // What left early may have made a later departure needless.
+  // Keeps dropped tensors where room is left: an earlier departure may have made a
+  // later one needless.
   void KeepAgain() {
     Sort(dropped_.begin(), dropped_.end(), [this](uint32_t a, uint32_t b) {
       const int64_t x = g_.tensors[waits_[a].tensor].bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is spilled and retrieved when, for an operator order that is given.
+// Chooses spills and retrieves for a given operator order.
 //
 // Input   checked graph of any size, its order, capacity.
 // Output  a placed plan for that order, with a lower bound.
@@ -7,8 +7,8 @@
 //         kStopped (no addresses within the repairs allowed), kOutOfMemory.
 // Cost    fast: O(operands + steps * waiting) and a few offsets problems; exact: as
 //         PlanJoint with a fixed order.
-// Source  Belady's furthest next use, cheap departures first, kept again where there is
-//         room; exact variant: COSMA (17).
+// Source  Belady's furthest next use, cheap departures first; dropped tensors are kept
+//         where room is left; exact variant: COSMA (17).
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_REPLACEMENT_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_REPLACEMENT_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors leave so that an operator can run.
 //
-// Input    a step in the making: SpillStates::next and the tensors that could leave,
+// Input    a step in progress: SpillStates::next and the tensors that could leave,
 //          SpillStates::others; bytes that are missing.
 // Output   a state for each set of tensors that frees enough and no more.
 // Errors   kOutOfMemory.
@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// Bytes that any way on from here still has to pay: when the hardest operator to come
-// runs, what is read after it and was resident or made before must share the capacity
-// with its operands, or leave.
+// A lower bound on the bytes that any continuation still pays. While the hardest
+// operator to come runs, tensors read after it that are resident or made before must
+// fit beside its operands, or leave.
 template <int W>
 int64_t Owed(const SpillStates<W>& self, const SpillState<W>& s) {
   int64_t most = 0;
@@ -65,7 +65,8 @@ Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t bytes) {
   return InsertState(self);
 }
 
-// With a limit on sets, the cheapest ones come first: the best single, and by price.
+// With a limit on sets: only the cheapest single tensor and one set in order of price
+// per byte.
 template <int W>
 Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
   uint32_t single = kNoState;
@@ -98,8 +99,8 @@ Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
   return FinishStep(self, gone, bytes);
 }
 
-// Sets in order of falling size that free `excess` and stop as soon as they do, which
-// makes them minimal: the last one taken is the smallest.
+// Sets of tensors by falling size, each complete as soon as it frees `excess`: the last
+// one taken is the smallest, so sets are minimal.
 template <int W>
 Status Evict(SpillStates<W>* self, uint32_t at, int64_t excess, int64_t rest,
              const Bits<W>& gone, int64_t bytes) {

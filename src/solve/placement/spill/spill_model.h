@@ -28,7 +28,8 @@ struct SpillModel {
   Span<uint32_t> in_place;    // per operator: tensor or kNoOperand
   Set is_input{};             // tensors
   // Per operator, for bounds: tensors that something after it reads, without its own
-  // operands; and of these the ones that something before it must have made or loaded.
+  // operands; and the ones of these that an operator before it must have made or
+  // loaded.
   Span<Set> read_after, across;
   int64_t granule = 1;  // of all sizes
 
@@ -74,8 +75,8 @@ struct SpillModel {
     return Status::kOk;
   }
 
-  // For Owed; O(operands * W) once more when the graph is in order, else one pass for
-  // each place where it is not.
+  // For Owed. One more pass of O(operands * W) if the graph is in order, else one per
+  // place where it is not.
   [[gnu::cold]] Status InitBounds(Arena* arena) {
     SLUICE_TRY(arena->Allocate(operators, &read_after));
     SLUICE_TRY(arena->Allocate(operators, &across));

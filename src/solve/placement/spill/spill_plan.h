@@ -7,7 +7,7 @@
 // Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie within
 //         the capacity), kStopped; offsets are then those of the lowest peak found.
 // Cost    O(operands) and one offsets problem.
-// Source  reference write-gap view: a stay ends with its last read, never later.
+// Source  COSMA; ours: a stay ends with its last read, never later.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_PLAN_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_PLAN_H_
 
@@ -24,7 +24,7 @@ struct AddressOptions {
   int64_t capacity = 0;
   int64_t alignment = 1;  // of every residence
   uint64_t max_nodes = 0;
-  // Only what lies in the steps [first_step, steps) of the plan counts.
+  // Only the steps [first_step, steps) of the plan count.
   uint32_t first_step = 0;
   uint32_t steps = 0xffffffffu;
 };

@@ -15,8 +15,9 @@ bool HasTooMany(const SpillStates<W>& self) {
          self.states.size() >= kNoState / 2;
 }
 
-// What a has to pay to go on exactly as b can: for leaving at once what b does not
-// hold, and for copies that b has. What only b holds, a has paid the return of.
+// Bytes that `a` must pay to continue exactly as `b`: to drop tensors that b does not
+// hold, and for copies that b has. Returns of tensors that only b holds are already in
+// a's bytes.
 template <int W>
 int64_t Surplus(const SpillStates<W>& self, const SpillState<W>& a,
                 const SpillState<W>& b) {
@@ -30,10 +31,10 @@ int64_t Surplus(const SpillStates<W>& self, const SpillState<W>& a,
   return bytes;
 }
 
-// gnu::cold: once per search or seldom, kept small although the rest is built for speed.
+// gnu::cold: runs once per search or rarely; optimised for size in a build for speed.
 
-// The state of a plan before its step `step`. A tensor used just before is still
-// there; others only if their next use does not fetch them.
+// The state of a plan before its step `step`. A tensor used in the step before is still
+// resident; others only if their next use does not fetch them.
 template <int W>
 [[gnu::cold]] Status StateAt(const SpillStates<W>& self, const SpillDecisions& plan,
                              uint32_t step, SpillState<W>* state) {
@@ -87,8 +88,8 @@ Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
   return Status::kOk;
 }
 
-// What the old plan still held after the window, and the new one does not, must be
-// fetched for its first use there.
+// Tensors that the old plan held after the window, and the new one does not, must be
+// fetched for their first use there.
 template <int W>
 [[gnu::cold]] void FetchAfterWindow(const SpillStates<W>& self, Bits<W> missing,
                                     SpillDecisions* out) {
@@ -150,8 +151,8 @@ template <int W>
   return Status::kOk;
 }
 
-// Runs one more operator after each of the states [begin, end), or notes what those
-// that are left may still hold.
+// Runs one more operator after each of the states [begin, end); notes a bound for
+// states that are not expanded.
 template <int W>
 Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t layer) {
   for (size_t i = begin; i < end && !self->limited; ++i) {
@@ -162,7 +163,7 @@ Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t laye
     }
   }
   if (!self->limited) return Status::kOk;
-  // What was not expanded may hold anything above its own bytes.
+  // A state that was not expanded may lead to any cost from its own bytes on.
   for (size_t i = begin; i < end; ++i) NoteDropped(self, self->states[i]);
   return Status::kOk;
 }

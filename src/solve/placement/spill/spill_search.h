@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator order and what leaves the scratchpad, sums of bytes only (no addresses).
+// Operator order and spills, by sums of bytes only (no addresses).
 //
 // Input   checked graph, capacity, charge; optionally a fixed order.
 // Output  order; per input operand slot whether it is fetched for that read (first load
@@ -22,7 +22,7 @@ constexpr size_t kMaxSpillItems = 1024;
 
 struct SpillDecisions {
   bool found = false;
-  bool complete = false;  // lower_bound proves what was found, or that nothing is below
+  bool complete = false;  // lower_bound proves the result, or that none exists below
   int64_t bytes = 0;
   int64_t lower_bound = 0;
   int64_t window_bytes = 0;  // of the base plan in the window
@@ -31,8 +31,8 @@ struct SpillDecisions {
   Span<uint8_t> fetch;  // per slot of OperatorGraph::operands, inputs only
 };
 
-// Steps [begin, end) of a plan, to be done anew while the rest stays. Bytes then count
-// the window only: what leaves after step begin - 1 up to what leaves before the end.
+// Steps [begin, end) of a plan, searched again while the rest stays. Bytes then count
+// the window only: from departures after step begin - 1 to those before the end.
 struct SpillWindow {
   uint32_t begin = 0, end = 0;           // equal: no window, the whole plan
   const SpillDecisions* base = nullptr;  // spans not shared with the result
@@ -41,7 +41,7 @@ struct SpillWindow {
 struct SpillSearchOptions {
   SpillCharge charge = SpillCharge::kHost;
   int64_t capacity = 0;
-  int64_t target = 0;  // below capacity: what operators that need less should keep to
+  int64_t target = 0;  // below capacity: limit for operators that need less
   Span<const uint32_t> fixed_order;  // empty: free
   int64_t give_up = INT64_MAX;       // only plans below this are wanted
   uint32_t width = 0;                // states kept per layer; 0 = all

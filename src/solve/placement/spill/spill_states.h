@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// States of the search for spills, and which of them need not be looked at.
+// States of the search for spills, and their dominance.
 //
 // A state is what has run, what is resident and what has a copy outside. Of two states
-// with the same executed set one dominates the other when it can go on in the same way
-// for no more bytes.
+// with the same executed set, one dominates the other when it can continue in the same
+// way for no more bytes.
 //
-// Input    a model of the graph; a state in the making (SpillStates::next).
+// Input    a model of the graph; a new state (SpillStates::next).
 // Output   the state among the others of its layer, unless one of them dominates it.
 // Errors   kOutOfMemory.
 // Cost     per state, the states with the same executed set.
@@ -21,7 +21,7 @@ namespace sluice {
 
 constexpr uint32_t kNoState = 0xffffffffu;
 
-// What does not depend on the number of words is outside the templates: one sort of it.
+// Outside the templates, as it does not depend on their width: one sort for all.
 struct Leaver {  // resident, and not needed by the operator at hand
   int64_t bytes, price;
   uint32_t tensor;
@@ -41,7 +41,7 @@ template <int W>
 struct SpillState {
   Bits<W> executed, resident, copied;
   Bits<W> ready;  // operators that may run next
-  int64_t bytes;  // spent, and owed: the return of all that left is already in it
+  int64_t bytes;  // spent and owed: includes the return of all that left
   int64_t held;   // sum of the resident tensors
   uint32_t parent;
   uint32_t next;  // in its group: same executed set
@@ -49,7 +49,7 @@ struct SpillState {
   bool dead;  // dominated
 };
 
-// Executed sets of the layer in the making -> first state of the group.
+// Executed sets of the new layer -> first state of the group.
 template <int W>
 struct GroupTable {
   Span<uint32_t> slots;
@@ -72,10 +72,10 @@ struct SpillStates {
   uint32_t other_count = 0;
   uint32_t leaves = 0;                // sets of tensors tried in this step
   SpillState<W> next = {};            // in the making
-  SpillState<W> goal = {};            // of a window: the old plan after it
+  SpillState<W> goal = {};            // of a window: the old plan's state after it
   Bits<W> allowed = {};               // operators
   int64_t give_up = options.give_up;  // states at or above it are of no use
-  int64_t dropped = INT64_MAX;        // least bytes of what was cut
+  int64_t dropped = INT64_MAX;        // least bytes of a dropped state
   bool cut = false;
   bool limited = false;
 };
@@ -85,7 +85,7 @@ void NoteDropped(SpillStates<W>* self, const SpillState<W>& s) {
   if (!s.dead) self->dropped = Min(self->dropped, s.bytes);
 }
 
-// What the write on leaving costs; the return comes on top.
+// Cost of the write on leaving, without the return.
 template <int W>
 int64_t WritePrice(const SpillStates<W>& self, uint32_t a) {
   if (self.options.charge == SpillCharge::kHost &&
@@ -98,7 +98,7 @@ int64_t WritePrice(const SpillStates<W>& self, uint32_t a) {
 template <int W>
 bool Dominates(const SpillStates<W>& self, const SpillState<W>& a,
                const SpillState<W>& b) {
-  // At least the difference of the sums must leave, so most pairs end here.
+  // At least the difference of the sums must leave; this decides most pairs.
   if (a.bytes + a.held - b.held > b.bytes) return false;
   int64_t slack = b.bytes - a.bytes;
   for (int k = 0; k < W; ++k) {
@@ -151,7 +151,7 @@ Status InsertState(SpillStates<W>* self) {
     SpillState<W>& other = self->states[i];
     if (other.dead) continue;
     if (other.bytes <= self->next.bytes && Dominates(*self, other, self->next)) {
-      // It will dominate more: to the front of the group with it.
+      // It is likely to dominate more states: move it to the front of the group.
       if (before != kNoState) {
         self->states[before].next = other.next;
         other.next = self->table.slots[slot];

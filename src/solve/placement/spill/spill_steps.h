@@ -19,11 +19,11 @@ struct Freedom {
   bool taken, proved;
 };
 
-// Whether nothing is lost by running o at once: nothing has to leave for it, and its
-// outputs take no more than the operand that is read for the last time. Whatever
-// another order holds of that operand until o runs, this one can hold of the outputs,
-// and when they leave they cost no more. With several such operands that is so but
-// for plans that drop some of them only; a beam takes the chance.
+// Whether running o at once loses nothing: no tensor has to leave for it, and its
+// outputs are no larger than the operand that it reads for the last time. An order that
+// runs o later holds that operand meanwhile; this one can hold the outputs in its
+// place, at no higher cost when they leave. With several such operands, plans that drop
+// only some of them may be better: then it is not proved, but a beam takes it.
 template <int W>
 Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
   if (!self.model.inputs[o].Within(s.resident)) return {false, false};
