@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // STATE_APPEND: rows stored through patched slots, proved for every value at once.
 //
-// A patched address moves with the parameter exactly as the rows do in the state's
-// place, so a store that is right for value 0 (which need not be in the range) is right
-// for all values. While some rows are missing, everything within reach of the append
-// counts as lost; when the last one is stored, it counts as the state behind the
-// append.
+// The parameter moves a patched address exactly as it moves the rows within the state.
+// So a store that is right for value 0 (which need not be in the range) is right for all.
+// While rows are missing, everything that the append can reach counts as lost; once the
+// last row is stored, it counts as the state after the append.
 #include <new>
 
 #include "base/checked.h"
@@ -35,7 +34,8 @@ Status Follower::InitAppends() {
   return Status::kOk;
 }
 
-// The append whose state the store goes to, by its patch and the place of the state.
+// Finds the append whose state the store goes to, by the store's patch and the state's
+// place.
 Status Follower::FindAppend(const Access& dst, AppendProgress** out) {
   const Graph& graph = judge_->graph;
   const sluice_patch_t& patch = judge_->stream.patches[dst.patch];
@@ -65,8 +65,8 @@ Status Follower::FindAppend(const Access& dst, AppendProgress** out) {
   return Reject(*judge_, "append").Text("stores to no state that is appended to");
 }
 
-// One part of a store, at frame index `found.at` of the rows; its twin are addresses in
-// the scratchpad `memory`, which must hold just these rows.
+// Takes one part of a store. It lies at frame index `found.at` of the rows; its twin is
+// its address in the scratchpad `memory`, which must hold exactly these rows.
 Status Follower::TakeRows(AppendProgress* progress, const Inside& found,
                           const Frame& frame, uint32_t memory) {
   const Graph& graph = judge_->graph;
@@ -138,7 +138,7 @@ Status Follower::StoreRows(const sluice_transfer_t& transfer, const Access& src,
     const Inside found = inside_[i];
     SLUICE_TRY(TakeRows(progress, found, frame, source));
   }
-  // All that the rows may lie on, whatever the value.
+  // All bytes that the rows may occupy, for any value of the parameter.
   const AppendReach reach = ReachOf(graph, layer);
   Access all = dst;
   int64_t origin[kAxes] = {};

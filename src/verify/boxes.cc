@@ -15,7 +15,8 @@ int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
 struct Unknown {
   int64_t stride;
   int64_t low, high;
-  int64_t reach_low, reach_high;  // of all unknowns behind this one, u included
+  // Sum range of all unknowns after this one, u included.
+  int64_t reach_low, reach_high;
 };
 
 constexpr uint32_t kMaxUnknowns = 2 * kBoxDims;
@@ -41,8 +42,8 @@ void AddUnknown(Equation* equation, int64_t stride, int64_t low, int64_t high) {
   ++equation->count;
 }
 
-// Depth is at most kMaxUnknowns. Behind the last unknown every sum within reach has a
-// solution.
+// Depth-first over the unknowns, at most kMaxUnknowns deep. After the last unknown, u
+// can take every value within reach, so every remaining sum has a solution.
 Status Solve(Judge* judge, const Equation& equation, uint32_t level, int64_t target,
              bool* found) {
   SLUICE_TRY(Spend(judge, 1));
@@ -58,7 +59,7 @@ Status Solve(Judge* judge, const Equation& equation, uint32_t level, int64_t tar
 
 }  // namespace
 
-// True when the box is one run of bytes, its dims in descending strides.
+// True when the box is contiguous bytes, its dims in descending strides.
 static bool IsRun(const Box& box) {
   int64_t reach = box.width;
   for (uint32_t d = box.dims; d-- > 0;) {
@@ -72,14 +73,14 @@ Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
   *overlap = false;
   const int64_t a_end = a.end(), b_end = b.end();
   if (a.base >= b_end || b.base >= a_end) return Status::kOk;
-  // A run that holds the other's first or last byte shares it.
+  // A run that contains the other box's first or last byte overlaps it.
   const bool a_run = IsRun(a), b_run = IsRun(b);
   if ((a_run && b_run) || (b_run && (a.base >= b.base || a_end <= b_end)) ||
       (a_run && (b.base >= a.base || b_end <= a_end))) {
     *overlap = true;
     return Status::kOk;
   }
-  // a.base + sum i * s + r = b.base + sum j * t + q, bytes r and q of an element.
+  // a.base + sum i * s + r = b.base + sum j * t + q; r and q: byte within the element.
   Equation equation;
   for (uint32_t d = 0; d < a.dims; ++d) {
     if (a.dim[d].stride == 0) continue;
@@ -90,7 +91,7 @@ Status Overlap(Judge* judge, const Box& a, const Box& b, bool* overlap) {
     AddUnknown(&equation, b.dim[d].stride, 0, b.dim[d].count - 1);
   }
   int64_t u_low = 1 - a.width, u_high = b.width - 1;
-  // Small strides fill the gaps between elements: what is contiguous is an interval.
+  // A stride no larger than the range of u leaves no gaps: merge the unknown into u.
   while (equation.count != 0) {
     const Unknown& x = equation.unknown[equation.count - 1];
     if (x.stride > u_high - u_low + 1) break;
@@ -132,10 +133,11 @@ Rows RowsOf(const Box& box) {
 
 namespace {
 
-// Does a run of `length` bytes share one with rows that start `distance` behind it?
+// True if a run of `length` bytes shares a byte with rows that start `distance` after
+// it.
 bool RunMeetsRows(int64_t length, int64_t distance, const Rows& rows) {
   if (rows.count == 1) return distance < length && -distance < rows.length;
-  // Row j meets it when -rows.length < distance + j * stride < length.
+  // Row j shares a byte if -rows.length < distance + j * stride < length.
   const int64_t first =
       Max<int64_t>(0, FloorDivide(-rows.length - distance, rows.stride) + 1);
   const int64_t last =
@@ -143,12 +145,12 @@ bool RunMeetsRows(int64_t length, int64_t distance, const Rows& rows) {
   return first <= last;
 }
 
-// Rows of equal stride, b's first `distance` behind a's.
+// True if rows of equal stride share a byte; b's first row is `distance` after a's.
 bool RowsMeet(const Rows& a, const Rows& b, int64_t distance) {
   const int64_t turns = FloorDivide(distance, a.stride);
   const int64_t rest = distance - turns * a.stride;
-  // Row i of a and row i + k of b are apart by rest + (turns + k) * stride, so they can
-  // meet only where turns + k is 0 or -1.
+  // Row i of a and row i + k of b are rest + (turns + k) * stride apart, so they can
+  // overlap only if turns + k is 0 or -1.
   const auto in_range = [&](int64_t k) { return k > -a.count && k < b.count; };
   return (rest < a.length && in_range(-turns)) ||
          (a.stride - rest < b.length && in_range(-1 - turns));
@@ -194,7 +196,7 @@ bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
     frame->stride[i] = stride[a];
     frame->axis[i] = static_cast<uint8_t>(a);
   }
-  int64_t reach = width;  // of one step of the dims behind
+  int64_t reach = width;  // bytes spanned by one step of this dim: all later dims
   for (uint32_t i = frame->dims; i-- > 0;) {
     if (frame->stride[i] < reach) return false;
     reach = (frame->count[i] - 1) * frame->stride[i] + reach;

@@ -79,7 +79,7 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   return writes_[memory]->Insert(piece);
 }
 
-// The part of a piece that was found, as a box of its root.
+// The part of a piece that was found inside it, in the coordinates of its root.
 static Part PartOf(const Piece& piece, const Inside& in) {
   Part part = {piece.root, piece.frame.width, {}, {1, 1, 1, 1}, in.part.twin, {}};
   for (int a = 0; a < kAxes; ++a) part.origin[a] = piece.origin[a];
@@ -94,8 +94,8 @@ static Part PartOf(const Piece& piece, const Inside& in) {
   return part;
 }
 
-// Most reads lie in one piece, along its axes. True when this one does; `part` is then
-// what Cut would find, with nothing left outside.
+// True if the box lies in the piece, along its axes, as most reads do. `part` is then
+// what Cut would find, with nothing outside.
 static bool Within(const Box& box, const Piece& piece, Part* part) {
   const Frame& frame = piece.frame;
   if (box.width != frame.width || box.base < frame.base) return false;
@@ -129,7 +129,8 @@ static bool Within(const Box& box, const Piece& piece, Part* part) {
   return rest == 0 && used == box.dims;
 }
 
-// Whether each dim of the box runs along one of the frame's, so that none is joined.
+// True if each dim of the box runs along a dim of the frame, so that Joined changes
+// nothing.
 static bool RunsAlong(const Box& box, const Frame& frame) {
   for (uint32_t d = 0; d < box.dims; ++d) {
     uint32_t j = 0;
@@ -139,9 +140,9 @@ static bool RunsAlong(const Box& box, const Frame& frame) {
   return true;
 }
 
-// The box with each dim along which the piece does not run made one with the dim behind
-// it, where that continues it in both spaces: rows that follow each other are a run,
-// whatever tensor lies there.
+// Joins each dim that runs along no dim of the frame with the next dim, if that
+// continues it in both spaces. Contiguous rows then become one run, whichever tensor
+// lies there.
 static Box Joined(const Box& box, const Frame& frame) {
   Box out = Box::At(box.base, box.twin, box.width);
   bool may_join = false;  // into the last dim of out
@@ -161,8 +162,8 @@ static Box Joined(const Box& box, const Frame& frame) {
   return out;
 }
 
-// Keeps of found_ what shares a byte with the box, newest first: what lies on top
-// counts.
+// Keeps of found_ only pieces that share a byte with the box, newest first: the newest
+// piece is the visible one.
 Status Contents::KeepOverlapping(const Box& box) {
   const Rows rows = RowsOf(box);
   size_t kept = 0;
@@ -189,7 +190,7 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
   Part part;
   const Piece* top = nullptr;
   for (const Piece* piece : found_) {
-    // Under nothing else, so nothing else matters.
+    // No later write covers this piece, so no other piece matters.
     if (piece->covered || box.base < piece->begin || end > piece->end) continue;
     if (!Within(box, *piece, &part)) continue;
     top = piece;
@@ -222,7 +223,7 @@ Status Contents::Leave(const Box& box) {
   return remaining_rows_.Push(RowsOf(box));
 }
 
-// The box from the pieces found_.
+// Reads the box from the pieces in found_.
 Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
   remaining_.Truncate(0);
   remaining_rows_.Truncate(0);
@@ -266,7 +267,8 @@ Status Contents::Record(uint32_t memory, const Box& box) {
   if (InDmaOrder(memory)) return Status::kOk;
   const int64_t end = box.end();
   SLUICE_TRY(Spend(judge_, 1));
-  // The later read stands for both, where the earlier one still counts in full.
+  // Replaces an earlier read of the same bytes by the same engine: the later one
+  // implies it.
   Piece* piece = reads_[memory]->Find(box.base, end, [&](const Piece& other) {
     return other.engine == step_.engine && SameBytes(other.box, box);
   });
@@ -295,7 +297,7 @@ bool FrameOf(const Box& box, Frame* frame) {
   return MakeFrame(box.base, box.width, extent, stride, frame);
 }
 
-// Every stride of the box with fewer dims is one of the other's.
+// True if every stride of the box with fewer dims is a stride of the other.
 bool Alike(const Box& a, const Box& b) {
   if (a.dims > b.dims) return Alike(b, a);
   for (uint32_t d = 0; d < a.dims; ++d) {
@@ -313,8 +315,8 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   ++sequence_;
   SLUICE_TRY(Spend(judge_, 1));
   const int64_t end = box.end();
-  // Mostly a buffer is written as it was the last time. What lies under that came before
-  // it, and so comes before this.
+  // Most buffers are written with the same box as last time. What that write covered is
+  // ordered before it, and so before this write.
   Piece* const same =
       memory >= judge_->stream.nodes
           ? nullptr
@@ -336,8 +338,8 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   found_.Truncate(0);
   SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
-    // Where one engine keeps the order, a piece may count as covered though it is not:
-    // tensors of other shapes that once lay here would take long to tell apart.
+    // In memories with one engine's order, a piece may count as covered though it is
+    // not: telling apart tensors of other shapes that once lay here would take long.
     if (InDmaOrder(memory) && piece->covered && rows.count != 1) {
       if (Contains(frame, piece->frame)) DropWrite(memory, piece);
       continue;
@@ -352,7 +354,8 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   return OverwriteReads(memory, box, end, in_place, frame, rows);
 }
 
-// Reads of what is overwritten must have come before. `frame`: of the box.
+// Checks that reads of the overwritten bytes are ordered before. `frame`: that of the
+// box.
 Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
                                 bool in_place, const Frame& frame, const Rows& rows) {
   found_.Truncate(0);
@@ -373,7 +376,8 @@ Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
       }
       Frame read;
       if (same && piece->begin == box.base && piece->end == end) {
-        piece->position = 0;  // no read; mostly the next one is of the same bytes
+        // Marks "no read": the next read is mostly of the same bytes.
+        piece->position = 0;
       } else if (rows.count == 1) {
         SLUICE_TRY(reads_[memory]->Clip(judge_, piece, box.base, end, &pool_, &gone));
       } else if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
@@ -386,8 +390,8 @@ Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
   return Status::kOk;
 }
 
-// A frame that lies on top hides a piece, wholly or in part. Whoever overwrites what is
-// hidden comes after what hides it, and so after the piece: it may be forgotten.
+// Drops the part of a piece that a later write with this frame covers. Any write over
+// the covered bytes is ordered after that later write, hence after the piece.
 Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
                            const Rows& rows) {
   if (Contains(frame, piece->frame)) {
@@ -404,7 +408,7 @@ Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
   return Status::kOk;
 }
 
-// Whether a part fills the frame, axis by axis.
+// True if a part fills the frame, axis by axis.
 static bool Fills(const Part& part, const Frame& frame) {
   if (part.twin != frame.base || part.width != frame.width) return false;
   uint32_t dims = 0;
@@ -448,9 +452,9 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   piece->position = step_.position;
   if (again) return Status::kOk;
   if (!InDmaOrder(memory)) return writes_[memory]->Insert(piece);
-  // Tiles that continue each other become one piece, so that a finished tensor is one
-  // box however many tiles it came in. In the scratchpad that would blur who waits for
-  // whom.
+  // Merge tiles that continue each other, so that a finished tensor is one box however
+  // many tiles it came in. Not in the scratchpad, where engine and position of each
+  // piece matter.
   RecentPieces* recent = &recent_[memory];
   bool grown = false;
   for (size_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
@@ -463,7 +467,7 @@ Status Contents::Put(uint32_t memory, const Part& part) {
     grown = true;
     i = 0;
   }
-  // All that grew together was on top. What it hides now can only be older.
+  // All merged parts were on top, so pieces that the merged one covers are older.
   if (grown) {
     found_.Truncate(0);
     SLUICE_TRY(writes_[memory]->Collect(judge_, piece->begin, piece->end, &found_));

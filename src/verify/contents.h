@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows one linear extension: who wrote each byte, and what it means.
+// Follows one linear extension: which instruction wrote each byte, and what the byte
+// means.
 //
 // Input    physical boxes per memory (a node's scratchpad or a DRAM region).
-// Output   reads come back as parts, each an axis-parallel box of one root; writes lay
-//          parts down.
+// Output   a read returns parts, each an axis-parallel box of one root; a write stores
+//          parts.
 // Errors   kRejected "order" when conflicting accesses are not ordered, "content" when
-//          nothing lies where is read; kUnsupported, kOutOfMemory.
-// Cost     about log + pieces touched per access; scratch per live piece and read. What
-//          lies wholly under one later box, or under a run of bytes, is dropped at
+//          bytes that are read were never written; kUnsupported, kOutOfMemory.
+// Cost     about log + pieces touched per access; scratch per live piece and read. A
+//          piece wholly covered by one later box, or by a run of bytes, is dropped at
 //          once, so the number of pieces does not grow with the stream.
-// Roots are graph tensors that are not views of others; with T of them, T + t: state t
-// where an append may have changed it; and partial sums: numbers from first_partial on,
-// one per (layer, set of channel ranges), with the coordinates of the layer's output.
+//
+// Roots are: graph tensors that are not views; with T tensors, T + t for state t where
+// an append may have changed it; and partial sums, numbered from first_partial on, one
+// per (layer, set of channel ranges), with the coordinates of the layer's output.
 #ifndef SLUICE_VERIFY_CONTENTS_H_
 #define SLUICE_VERIFY_CONTENTS_H_
 
@@ -24,9 +26,10 @@ namespace judge {
 struct Part {
   uint32_t root;
   int64_t width;
-  int64_t origin[kAxes];  // in the root's coordinates
+  int64_t origin[kAxes];  // first element, in the root's coordinates
   int64_t extent[kAxes];
-  int64_t twin;  // of its first element, and along each axis of the root
+  // Twin position of the first element, and its step along each axis of the root.
+  int64_t twin;
   int64_t twin_stride[kAxes];
 };
 
@@ -58,21 +61,24 @@ class Contents {
     return region == SLUICE_REGION_GBUF ? node : judge_->stream.nodes + region;
   }
 
-  // What lies there from the start; false in *fresh when something already does.
+  // Content that is there from the start; *fresh is false if the box already has
+  // content.
   Status Preset(uint32_t memory, const Part& part, int64_t base, const int64_t* stride,
                 bool* fresh);
-  // The accesses from here on are this instruction's.
+  // Later accesses belong to this instruction.
   void Enter(const Step& step);
-  // After the last instruction: every access is ordered before what follows.
+  // Ends the stream: every access is ordered before what follows.
   void EnterEnd() { at_end_ = true; }
 
-  // Appends what lies in the box. With record, later writes must come after this read.
+  // Appends the parts that lie in the box. record: later writes must be ordered after
+  // this read.
   Status Read(uint32_t memory, const Box& box, bool record, Vector<Part>* parts);
   Status Record(uint32_t memory, const Box& box);
-  // All of the box gets overwritten: conflicts are checked, hidden pieces dropped. The
-  // box must be nested. in_place: an own read of just this box is no conflict.
+  // Announces a write of the whole box: checks conflicts, drops covered pieces. The box
+  // must be nested. in_place: this instruction's own read of exactly this box is no
+  // conflict.
   Status Overwrite(uint32_t memory, const Box& box, bool in_place);
-  // Lays a part down; its twin space is the memory's addresses.
+  // Stores a part; its twin space is the memory's addresses.
   Status Put(uint32_t memory, const Part& part);
 
   bool IsTensor(uint32_t root) const { return root < judge_->graph.tensors.size(); }
@@ -84,7 +90,7 @@ class Contents {
 
  private:
   bool Before(const Piece& piece) const;
-  // Without a host, only the DMA engine accesses DRAM, and it does so in its own order.
+  // Without host instructions, only the DMA engine accesses DRAM, and in its own order.
   bool InDmaOrder(uint32_t memory) const {
     return memory >= judge_->stream.nodes && !judge_->stream.has_host;
   }
@@ -110,7 +116,7 @@ class Contents {
   Vector<Rows> remaining_rows_;
   Vector<Inside> inside_;
   Vector<PartialSum> partials_;
-  // Just overwritten, in all its bytes; the next Put takes its place.
+  // The piece whose bytes the current write replaces exactly; the next Put reuses it.
   Piece* replaced_ = nullptr;
   uint32_t replaced_in_ = 0;
   uint32_t first_partial_ = 0;

@@ -11,7 +11,7 @@ int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
   return a / b - (a % b < 0);
 }
 
-// The part of `box` whose dim d has index in [from, to).
+// The slab of `box` where the index of dim d is in [from, to).
 Box Slab(const Box& box, uint32_t d, int64_t from, int64_t to) {
   Box slab = box;
   slab.base += from * box.dim[d].stride;
@@ -30,8 +30,8 @@ Status Halve(const Box& box, uint32_t d, Vector<Box>* todo) {
   return todo->Push(Slab(box, d, 0, half));
 }
 
-// A frame with room for dims of count 1 that its boxes run along. real: by dim, the
-// frame's own dim, or kBoxDims.
+// A frame plus dims of count 1, which give boxes further dims to run along. real: by
+// dim, the frame's own dim, or kBoxDims for an added one.
 struct WideFrame {
   int64_t base;
   int64_t end;
@@ -42,7 +42,8 @@ struct WideFrame {
   uint8_t real[kBoxDims];
 };
 
-// Dim d does not run along the frame: keeps what can touch the frame's bytes.
+// Dim d runs along no dim of the frame: keeps the slab that can share bytes with the
+// frame.
 Status Narrow(const Box& box, uint32_t d, const WideFrame& frame, Vector<Box>* todo,
               Vector<Box>* outside) {
   const Dim& dim = box.dim[d];
@@ -60,7 +61,8 @@ Status Narrow(const Box& box, uint32_t d, const WideFrame& frame, Vector<Box>* t
   return todo->Push(Slab(box, d, first, last + 1));
 }
 
-// The box's dim that runs along each dim of the frame; false with the offending dim.
+// Finds the box's dim that runs along each dim of the frame; if false, *offending runs
+// along none.
 bool Assign(const Box& box, const WideFrame& frame, int* dim_of, uint32_t* offending) {
   for (uint32_t j = 0; j < frame.dims; ++j) dim_of[j] = -1;
   for (uint32_t d = 0; d < box.dims; ++d) {
@@ -75,7 +77,7 @@ bool Assign(const Box& box, const WideFrame& frame, int* dim_of, uint32_t* offen
   return true;
 }
 
-// A box whose dims run along dims of the frame, one each.
+// A box with each dim assigned to a frame dim of equal stride.
 struct Assigned {
   Box box;
   int dim_of[kBoxDims];  // by frame dim: the box's dim, or -1
@@ -86,8 +88,8 @@ struct Assigned {
   }
 };
 
-// The dim that runs along frame dim j may run over into frame dim j - 1: takes it apart
-// where it does. *carried tells whether it did.
+// Cuts the box where its dim along frame dim j would carry into frame dim j - 1.
+// *carried: whether it would.
 Status Carry(const Assigned& a, const WideFrame& frame, uint32_t j, Vector<Box>* todo,
              bool* carried) {
   const uint32_t d = static_cast<uint32_t>(a.dim_of[j]);
@@ -109,18 +111,18 @@ Status Carry(const Assigned& a, const WideFrame& frame, uint32_t j, Vector<Box>*
     SLUICE_TRY(todo->Push(Slab(a.box, d, turns * radix, dim.count)));
   }
   Box main = a.box;
-  main.dim[d].count = radix;  // > 1: strides are nested and differ
+  main.dim[d].count = radix;  // > 1: strides are nested and different
   main.Add(turns, dim.stride * radix, dim.twin * radix);
   return todo->Push(main);
 }
 
-// Strides that do not divide each other: an index of dim j plus what lies behind it may
-// reach beyond one step of dim j - 1, where the frame counts on from there. Takes the
-// box apart until no part does; a single element never does.
+// For strides that do not divide each other: the index of dim j and the later dims
+// together may exceed one step of dim j - 1, and then the address has another index in
+// the frame. Cuts the box until no part exceeds it; a single element never does.
 Status KeepWithinStep(const Assigned& a, const WideFrame& frame, uint32_t j,
                       Vector<Box>* todo, bool* apart) {
   int64_t behind = 0;
-  uint32_t split = kBoxDims;  // a dim behind j that can be taken apart
+  uint32_t split = kBoxDims;  // a later dim that can be halved
   for (uint32_t k = j + 1; k < frame.dims; ++k) {
     int64_t last = a.at[k];
     if (a.dim_of[k] >= 0) {
@@ -141,11 +143,12 @@ Status KeepWithinStep(const Assigned& a, const WideFrame& frame, uint32_t j,
   return todo->Push(Slab(a.box, d, 0, cut));
 }
 
-// Steps a found part counts for: bounds the scratch memory along with the time.
+// Steps that a found part counts as, so that the work bound also bounds scratch memory.
 constexpr int64_t kPartCost = 128;
 
-// The frame with a dim of count 1 for each stride of the box that it lacks and that
-// nests, so that boxes reaching beyond it are cut by intervals, not element by element.
+// Adds to the frame a dim of count 1 for each stride of the box that it lacks and that
+// nests. Boxes that reach beyond the frame are then cut by intervals, not element by
+// element.
 void Widen(const Frame& frame, const Box& box, WideFrame* wide) {
   uint8_t* const real = wide->real;
   wide->base = frame.base;
@@ -159,13 +162,13 @@ void Widen(const Frame& frame, const Box& box, WideFrame* wide) {
   for (uint8_t j = 0; j < kBoxDims; ++j) real[j] = j;
   for (uint32_t d = 0; d < box.dims && wide->dims < kBoxDims; ++d) {
     const int64_t stride = box.dim[d].stride;
-    uint32_t at = 0;  // dims before it have larger strides
+    uint32_t at = 0;  // number of dims with larger strides
     while (at < wide->dims && wide->stride[at] > stride) ++at;
     int64_t reach = wide->width;
     for (uint32_t j = at; j < wide->dims; ++j) {
       reach += (wide->count[j] - 1) * wide->stride[j];
     }
-    // The same stride reaches at least as far as itself and is left out here, too.
+    // Skip strides that do not nest, or that the frame has already.
     if (stride < reach || (at < wide->dims && wide->stride[at] == stride)) continue;
     for (uint32_t j = wide->dims++; j > at; --j) {
       wide->count[j] = wide->count[j - 1];
@@ -178,9 +181,9 @@ void Widen(const Frame& frame, const Box& box, WideFrame* wide) {
   }
 }
 
-// An index beyond the frame's count that would run over into the next dim may as well be
-// negative there: either way nothing lies in the frame until the dim starts anew. That
-// holds where all strides from there outwards divide each other.
+// An index beyond the frame's count that would carry into the next dim is made negative
+// there instead: in both forms the elements are outside the frame up to the next start
+// of the dim. Valid where all strides from there outwards divide each other.
 void Rebalance(const WideFrame& frame, Assigned* a) {
   uint32_t j = 1;
   while (j < frame.dims && frame.stride[j - 1] % frame.stride[j] == 0) ++j;
@@ -192,7 +195,7 @@ void Rebalance(const WideFrame& frame, Assigned* a) {
   }
 }
 
-// A box whose first element lies between the frame's: apart from it, or misaligned.
+// A box whose first element lies between elements of the frame: disjoint or misaligned.
 Status CutMisaligned(const Box& box, const WideFrame& frame, const Cutting& to) {
   if (box.dims != 0) return Halve(box, 0, to.todo);
   bool overlap;
@@ -205,7 +208,7 @@ Status CutMisaligned(const Box& box, const WideFrame& frame, const Cutting& to) 
   return to.outside->Push(box);
 }
 
-// No dim carries, so what box and frame have in common is one interval per dim.
+// No dim carries, so box and frame intersect in one interval per dim.
 Status CutIntervals(Assigned* a, const WideFrame& frame, const Cutting& to) {
   Box& box = a->box;
   for (uint32_t j = 0; j < frame.dims; ++j) {
@@ -215,7 +218,7 @@ Status CutIntervals(Assigned* a, const WideFrame& frame, const Cutting& to) {
   }
   for (uint32_t j = 0; j < frame.dims; ++j) {
     if (a->dim_of[j] < 0) continue;
-    // Slab drops a dim that shrinks to one element, so look the dim up each time.
+    // Slab removes a dim that shrinks to one element, so look the dim up each time.
     uint32_t d = 0;
     while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
     const int64_t n = box.dim[d].count;

@@ -12,7 +12,7 @@ int64_t Product(int64_t a, int64_t b) {  // saturating, both >= 0
   return CheckedMultiply(a, b, &out) ? out : INT64_MAX;
 }
 
-// One past the last byte of a box at `offset`, or false beyond kAddressLimit.
+// Computes one past the last byte of a box at `offset`; false beyond kAddressLimit.
 bool EndOf(uint64_t offset, const int64_t* extent, const int64_t* stride, int64_t width,
            uint64_t* end) {
   if (offset > kAddressLimit) return false;
@@ -167,7 +167,7 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
   return Status::kOk;
 }
 
-// The bytes of `box` must be elements of `root`, twins in its element index.
+// Requires the bytes of `box` to be elements of `root`; twins are its element index.
 Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
                             uint32_t tensor, const char* rule, const char* role) {
   const Graph& graph = judge_->graph;
@@ -256,8 +256,8 @@ Status Follower::CheckEnd() {
     }
     const Status status = DemandWhole(t, place);
     if (status == Status::kRejected) {
-      // A missing byte reads as "content"; at the end it is an output that is not
-      // there.
+      // A byte without content is reported as rule "content"; at the end it means that
+      // an output is incomplete.
       return Fail(judge_->diagnostic, status, "verify")
           .Rule("output")
           .Tensor(t)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction after the other: what it reads must be what the dataflow says.
+// Follows one instruction after the other: what it reads must be what the dataflow
+// says.
 //
 // Input    steps in the order of a linear extension.
 // Output   traffic and peak counted on the way; contents after the last step.
@@ -20,7 +21,7 @@ namespace judge {
 // An operand of one instance, in bounds of its region.
 struct Access {
   uint32_t region;
-  uint32_t patch;  // kNone, or the base is the one for value 0
+  uint32_t patch;  // kNone, or the patch; then the base is that for value 0
   uint8_t dtype;
   int64_t base;
   int64_t width;
@@ -28,7 +29,7 @@ struct Access {
   int64_t stride[kAxes];
   int64_t elements;  // saturating
 
-  // Twin strides per axis.
+  // The box with a twin stride for each axis.
   Box BoxWith(int64_t twin, const int64_t* twin_stride) const {
     Box box = Box::At(base, twin, width);
     for (int a = 0; a < kAxes; ++a) box.Add(extent[a], stride[a], twin_stride[a]);
@@ -36,10 +37,10 @@ struct Access {
   }
 };
 
-// How far a STATE_APPEND layer has come: which of its rows are stored.
+// Progress of a STATE_APPEND layer: which of its rows are stored.
 struct AppendProgress {
   struct Part {
-    int64_t begin[kAxes];  // in the rows tensor
+    int64_t begin[kAxes];  // in the coordinates of the rows tensor
     int64_t extent[kAxes];
   };
   explicit AppendProgress(Arena* arena) : parts(arena) {}
@@ -67,17 +68,17 @@ class Follower {
 
  private:
   Status Locate(uint32_t operand, Access* access, bool may_move = false);
-  // What bytes must be: elements of `tensor`, as layer `reader` sees it (kNone: at the
-  // end). rule and role: for the message if they are not.
+  // What bytes must be: elements of `tensor` as layer `reader` sees it (kNone: at the
+  // end). rule, role: for the message otherwise.
   struct Wanted {
     uint32_t tensor;
     uint32_t reader;
     const char* rule;
     const char* role;
   };
-  // The bytes of `box` must be that, twins in the tensor's element index.
+  // Requires the bytes of `box` to be `wanted`; twins are the tensor's element index.
   Status Demand(uint32_t memory, const Box& box, const Wanted& wanted);
-  // The same of an instruction's operand: its engine reads them.
+  // The same for an operand that the instruction's engine reads.
   Status Take(uint32_t memory, const Box& box, const Wanted& wanted);
   Status DemandRoot(uint32_t memory, const Box& box, uint32_t root, uint32_t tensor,
                     const char* rule, const char* role);
@@ -124,7 +125,7 @@ class Follower {
   Vector<Inside> inside_;
   Vector<Box> todo_, outside_;
   Span<AppendProgress*> appends_;
-  uint32_t node_ = 0;  // whose scratchpad the instruction names
+  uint32_t node_ = 0;  // node whose scratchpad the instruction addresses
 };
 
 }  // namespace judge

@@ -15,7 +15,7 @@ bool In(uint8_t holds, int d) { return (holds >> d & 1) != 0; }
 int Members(uint8_t holds) { return In(holds, 0) + In(holds, 1) + In(holds, 2); }
 double Real(int64_t n) { return static_cast<double>(n); }
 
-// Words of the faces that `holds` names; tiles are at most 2^31 long.
+// True if the words of the data in `holds` fit; tile extents are at most 2^31.
 bool Fit(const int64_t tile[3], uint8_t holds, int64_t words) {
   int64_t left = words;
   for (int d = 0; d < 3; ++d) {
@@ -29,7 +29,7 @@ bool Fit(const int64_t tile[3], uint8_t holds, int64_t words) {
 
 // --- Energy per MAC of one datum, equations (10)-(27). ---
 
-// Eq. (25). kept: outer trips over which a fill of the middle memory stays.
+// Eq. (25). kept: outer loop trips during which a fill of the middle memory stays.
 double FillMiddle(const ClaimedGemm& c, int d, int64_t l1, int64_t kept) {
   const double per_mac = 1.0 / (Real(l1) * Real(kept));
   if (d != 2) return per_mac * (c.read_pj[0] + c.write_pj[kMiddle]);
@@ -38,7 +38,7 @@ double FillMiddle(const ClaimedGemm& c, int d, int64_t l1, int64_t kept) {
   return per_mac * (c.write_pj[0] + rho * c.read_pj[0] + rho * c.write_pj[kMiddle]);
 }
 
-// Eq. (26). kept: trips over which a fill of the inner memory stays.
+// Eq. (26). kept: loop trips during which a fill of the inner memory stays.
 double FillInner(const ClaimedGemm& c, int d, int source, int64_t s, int64_t l3,
                  int64_t kept) {
   const double per_mac = 1.0 / (Real(l3) * Real(kept));
@@ -93,7 +93,8 @@ bool IsPermutation(const uint8_t order[3]) {
          order[0] != order[2] && order[1] != order[2];
 }
 
-// Trips kept by the datum of axis d: loops of the orders given, inner first.
+// Loop trips during which the datum of axis d stays; loops in the given orders, inner
+// first.
 int64_t Kept(const int64_t* const trips[], const uint8_t* const orders[], int levels,
              int d) {
   int64_t kept = 1;
@@ -173,19 +174,19 @@ struct Checker {
   int64_t least_pes;
   int64_t most_pes;
   double closed;
-  // Of the branch at hand, by index into unrolls.
+  // Bounds of the current branch, by index into unrolls.
   Span<double> outer_bound;
   Span<double> axis_bound[3];
   size_t next_split;
   size_t next_tile;
 };
 
-struct Way {  // a branch
+struct Way {  // one way to hold data and to walk: a branch of the proof
   bool merged;
   uint8_t middle;
   uint8_t inner;
-  int p;  // walks outer loops; merged: the axis of fact 3
-  int q;  // walks middle loops
+  int p;  // axis along which outer loops walk; merged: the axis of fact 3
+  int q;  // axis along which middle loops walk
 };
 
 Status ListDivisors(int64_t n, Arena* arena, Span<const int64_t>* out) {
@@ -201,8 +202,8 @@ Status ListDivisors(int64_t n, Arena* arena, Span<const int64_t>* out) {
   return Status::kOk;
 }
 
-// Calls visit(i, j, k, PEs) for every admitted split, ascending; stops when it is
-// false.
+// Calls visit(i, j, k, PEs) for every split with least <= PEs <= most, in ascending
+// order, until it returns false.
 template <typename Visit>
 void ForSplits(const Checker& k, int64_t least, int64_t most, const Visit& visit) {
   for (size_t x = 0; x < k.unrolls[0].size(); ++x) {
@@ -218,9 +219,9 @@ void ForSplits(const Checker& k, int64_t least, int64_t most, const Visit& visit
   }
 }
 
-// Least FillMiddle of the data held but not walking, with l1[walk] given. When `queue`
-// is an axis >= 0, its datum's FillInner (inner tile 1, kept over all middle trips)
-// counts too. Lengths are multiples of `step`.
+// Least sum of FillMiddle over the data in the middle memory, for middle tiles that are
+// multiples of `step`. with_walker adds FillInner of the datum along whose axis the
+// middle loops walk (kept over all middle trips).
 double LeastMiddle(const Checker& k, const Way& way, const int64_t step[3],
                    const int64_t spatial[3], bool with_walker) {
   const ClaimedGemm& c = *k.claim;
@@ -266,8 +267,7 @@ double LeastMiddle(const Checker& k, const Way& way, const int64_t step[3],
   return least;
 }
 
-// Least cost below the outer fill of datum d when all other axes are as short as can
-// be.
+// Least cost of datum d below the outer fill, with all other axes as short as possible.
 double LeastAxis(const Checker& k, const Way& way, int d, int64_t s) {
   const ClaimedGemm& c = *k.claim;
   const int source = In(way.middle, d) ? kMiddle : 0;
@@ -282,7 +282,8 @@ double LeastAxis(const Checker& k, const Way& way, int d, int64_t s) {
   for (const int64_t length : k.divisors[d]) {
     int64_t tile[3] = {1, 1, 1};
     tile[d] = length;
-    if (in_inner && !way.merged && d == way.q) {  // length of the middle tile
+    // `length` is that of the middle tile.
+    if (in_inner && !way.merged && d == way.q) {
       if (length % s != 0 || !Fit(tile, way.middle, c.middle_words)) continue;
       least = Min(least, FillInner(c, d, source, s, 1, length / s));
       continue;
@@ -294,7 +295,7 @@ double LeastAxis(const Checker& k, const Way& way, int d, int64_t s) {
   return feed + least;
 }
 
-// Fills the tables of the branch and returns its cheap bound.
+// Fills the branch's tables and returns its cheap bound.
 double PrepareBranch(Checker* k, const Way& way) {
   double sum = 0;
   for (int d = 0; d < 3; ++d) {
@@ -321,7 +322,7 @@ double SplitBoundOf(const Checker& k, const Way& way, const size_t at[3], int64_
   return Objective(*k.claim, sum, pes);
 }
 
-// Cost of a split that does not depend on tiles.
+// The part of a split's cost that does not depend on tiles.
 double FeedOf(const Checker& k, const Way& way, const int64_t s[3]) {
   double sum = 0;
   for (int d = 0; d < 3; ++d) {
@@ -331,7 +332,7 @@ double FeedOf(const Checker& k, const Way& way, const int64_t s[3]) {
   return sum;
 }
 
-// Calls visit(tile, cost) for all inner tiles that fit; axes without a term stay at 1.
+// Calls visit(tile, cost) for all inner tiles that fit; axes in no cost term stay at 1.
 template <typename Visit>
 void ForInnerTiles(const Checker& k, const Way& way, const int64_t s[3],
                    const Visit& visit) {
@@ -362,7 +363,7 @@ void ForInnerTiles(const Checker& k, const Way& way, const int64_t s[3],
   }
 }
 
-// Best mapping of a merged way with this split.
+// Cost of the best mapping of a merged way with this split.
 double BestMerged(const Checker& k, const Way& way, const int64_t s[3]) {
   const ClaimedGemm& c = *k.claim;
   const int e = (way.p + 1) % 3;
@@ -398,12 +399,13 @@ double BestMerged(const Checker& k, const Way& way, const int64_t s[3]) {
 
 // --- The walk over the proof. ---
 
-// A claimed bound holds when it is not above what can be shown.
+// True if a claimed bound is not above the bound shown here.
 bool Shown(double claimed, double shown) {
   return claimed <= shown + kRounding * (shown < 0 ? -shown : shown);
 }
 
-// Of an open split: the least that its middle tiles cost, and what the MACs' feed costs.
+// Of an open split: the least cost of its middle tiles, and the cost of feeding the
+// MACs.
 struct OpenSplit {
   double least_middle;
   double feed;
@@ -440,7 +442,8 @@ Status CheckTiles(Checker* k, const Way& way, const ClaimedSplit& line, int64_t 
     int64_t step[3];
     for (int d = 0; d < 3; ++d) step[d] = line.spatial[d] * tile[d];
     const double middle = LeastMiddle(*k, way, step, line.spatial, true);
-    // The walker's inner tile is 1, so LeastMiddle has its whole fill.
+    // The walker's inner tile is 1 along its axis, so LeastMiddle includes its whole
+    // fill.
     const double shown = Objective(*k->claim, feed + inner + middle, pes);
     if (!Shown(found->bound, shown)) {
       rule = "bound";
@@ -493,7 +496,7 @@ Status CheckOpenBranch(Checker* k, const Way& way, const ClaimedBranch& line,
       *k, k->least_pes, k->most_pes, [&](size_t x, size_t y, size_t z, int64_t pes) {
         const size_t at[3] = {x, y, z};
         if (SplitBoundOf(*k, way, at, pes) >= k->closed) {
-          // May still be listed: bounds differ by rounding.
+          // May be listed all the same, since bounds differ by rounding.
           if (k->next_split == end) return true;
         }
         const ClaimedSplit* next = k->next_split < end ? &all[k->next_split] : nullptr;
@@ -544,7 +547,7 @@ Status CheckBranch(Checker* k, const Way& way, const ClaimedBranch& line,
   return CheckOpenBranch(k, way, line, diagnostic);
 }
 
-// Calls visit(way) for all branches in the order of the proof.
+// Calls visit(way) for all branches, in the order of the proof.
 template <typename Visit>
 Status ForWays(const ClaimedGemm& c, const Visit& visit) {
   const auto walks = [](uint8_t holds, int axis) {
@@ -626,7 +629,7 @@ Status CheckGemmCertificate(const ClaimedGemm& claim, Arena* arena, Budget* budg
   }
   size_t line = 0;
   SLUICE_TRY(ForWays(claim, [&](const Way& way) {
-    if (budget->Tick()) return Status::kOk;  // answered below
+    if (budget->Tick()) return Status::kOk;  // reported after the loop
     if (line == claim.branches.size()) {
       return Reject(diagnostic, "branch", "the last branches are missing");
     }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the proof that a GEMM mapping is optimal, by own arithmetic.
+// Checks the proof that a GEMM mapping is optimal, by its own arithmetic.
 //
 // Input    the problem, the mapping and the proof, all as plain numbers; none trusted.
 // Output   kOk: the mapping is legal, costs what is claimed, and no mapping costs less
 //          (1e-12 relative, for rounding).
-// Errors   kRejected with the rule: "mapping", "value", "branch" (one is missing or not
-//          in order), "split", "tile" (an open one is missing), "bound" (claims more
-//          than can be shown), "excess" (lines left over). kBadInput, kStopped,
+// Errors   kRejected with the rule: "mapping", "value", "branch" (missing or out of
+//          order), "split", "tile" (an open one is missing), "bound" (claims more than
+//          can be shown), "excess" (lines left over). kBadInput, kStopped,
 //          kOutOfMemory.
-// Cost     a few ms: plain loops over divisors, no order of search to trust.
+// Cost     a few ms: plain loops over divisors; the order of the search is not trusted.
 // Source   GOMA equations (10)-(30), one datum at a time, and four facts:
-//   1. Walking along an axis whose datum the level does not hold is never better.
-//   2. Energy falls as a tile grows along an axis that some term contains, and does not
-//      change along others, which therefore stay as short as they can be.
+//   1. Walking along an axis whose datum the level does not hold never costs less.
+//   2. Energy falls as a tile grows along an axis that occurs in some term. It does not
+//      depend on other axes, which therefore stay as short as they can be.
 //   3. Fills of a datum across middle and outer loops merge (reuse form only) when the
 //      other two axes have middle loops of trip 1 and the outer loops walk its axis.
-//      The merged datum then costs its words once from the outer memory, so holding it
-//      in the middle memory too, or any other datum in both, only adds.
-//   4. Energy is a sum over data; least sums of parts bound the least sum.
+//      The merged datum then costs its words once from the outer memory. Holding it in
+//      the middle memory too, or another datum in both, only adds cost.
+//   4. Energy is a sum over data; the sum of the data's least costs is a lower bound.
 #ifndef SLUICE_VERIFY_GEMM_CERTIFICATE_H_
 #define SLUICE_VERIFY_GEMM_CERTIFICATE_H_
 
@@ -31,22 +31,22 @@
 namespace sluice {
 
 // One line of the proof for each way to hold data and to walk, in ascending order of
-// (middle_holds, outer_axis, inner_holds, middle_axis), a level that holds nothing
-// walking axis 0; ways whose single words do not fit are left out. In the reuse form
-// then the merged ways of fact 3: by axis d, then where datum d + 1 lives, then datum d
-// + 2 (0 nowhere, 1 middle, 2 inner).
+// (middle_holds, outer_axis, inner_holds, middle_axis). A level that holds nothing
+// walks axis 0; ways that do not fit even with single words are left out. In the reuse
+// form the merged ways of fact 3 follow: by axis d, then by the memory that holds datum
+// d + 1, then by that of datum d + 2 (0 none, 1 middle, 2 inner).
 struct ClaimedBranch {
   uint8_t kind;  // 1: merged
   uint8_t middle_holds;
   uint8_t inner_holds;
   uint8_t outer_axis;
   uint8_t middle_axis;
-  double bound;          // on the objective of all its mappings
-  uint32_t split_count;  // open splits that follow, ascending in x, then y, then z
+  double bound;          // lower bound on the objective of all its mappings
+  uint32_t split_count;  // listed splits that follow, ascending in x, then y, then z
 };
 struct ClaimedSplit {
   int64_t spatial[3];
-  double bound;         // on all mappings of the branch with this split
+  double bound;         // lower bound for all mappings of the branch with this split
   uint32_t tile_count;  // open inner tiles that follow
 };
 struct ClaimedTile {
@@ -69,7 +69,7 @@ struct ClaimedGemm {
   double middle_leak_pj;
   double inner_leak_pj;
   bool reuse_form;
-  bool at_most;       // PEs
+  bool at_most;       // uses at most pe_count PEs; false: exactly
   uint8_t objective;  // kClaim...
   // Mapping.
   int64_t middle_tile[3];

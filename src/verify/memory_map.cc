@@ -10,7 +10,7 @@ namespace judge {
 
 namespace {
 
-// Extents and strides of a piece by logical axis; stride 0 where the extent is 1.
+// Extents and strides of a piece by logical axis; stride 0 if the extent is 1.
 struct Layout {
   int64_t extent[kAxes] = {1, 1, 1, 1};
   int64_t stride[kAxes] = {};
@@ -23,7 +23,7 @@ struct Layout {
   }
 };
 
-// Steps that one piece more counts for: bounds the scratch memory along with the time.
+// Steps that an additional piece counts as, so that the work bound also bounds memory.
 constexpr int64_t kSplitCost = 128;
 
 // The axis along which b follows a, or -1: same origin and extent on all others.
@@ -159,7 +159,7 @@ Status MemoryMap::Insert(Piece* piece) {
 }
 
 bool MemoryMap::FindPiece(const Piece& piece, size_t* out, uint32_t* index) const {
-  // Equal beginnings may reach back over several chunks.
+  // Pieces with equal begin may start several chunks earlier.
   for (size_t at = Last(piece.begin) + 1; at-- > 0;) {
     const Chunk& chunk = *chunks_[at];
     for (uint32_t i = 0; i < chunk.count; ++i) {
@@ -220,7 +220,8 @@ Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
     SLUICE_TRY(pool->Take(&upper));
     *upper = *piece;
     upper->begin = end;
-    // The chunk may end higher than its pieces do now: it is only looked at more often.
+    // chunk->highest_end may stay too high; Collect then only visits the chunk more
+    // often.
     piece->end = chunk->end[i] = begin;
     return Insert(upper);
   }
@@ -229,7 +230,7 @@ Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
     return Status::kOk;
   }
   piece->begin = Max(piece->begin, end);
-  // Mostly it stays in front of the piece behind it.
+  // Mostly the piece still sorts before the next one.
   const bool last = i + 1 == chunk->count;
   if (last ? at + 1 == chunks_.size() || chunks_[at + 1]->begin[0] >= piece->begin
            : chunk->begin[i + 1] >= piece->begin) {

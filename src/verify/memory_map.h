@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in one memory: boxes of bytes in order of their first byte.
+// The pieces in one memory: boxes of bytes in order of their first byte.
 //
 // Input    pieces from one pool.
-// Output   all pieces that may show in a range.
+// Output   all pieces that may be visible in a range.
 // Errors   kOutOfMemory.
 // Cost     insert, remove, collect: O(pieces / 64 + found); 24 bytes per piece besides
-//          the piece. Removed pieces are used again.
+//          the piece. Removed pieces are reused.
 #ifndef SLUICE_VERIFY_MEMORY_MAP_H_
 #define SLUICE_VERIFY_MEMORY_MAP_H_
 
@@ -14,26 +14,26 @@
 namespace sluice {
 namespace judge {
 
-// A box written or read by one instruction. Of a write, the content: elements
-// [origin, origin + extent) of root, in the coordinates of the root's tensor.
+// A box written or read by one instruction. A write's content: elements [origin, origin
+// + extent) of `root`, in the coordinates of the root's tensor.
 struct Piece {
   Frame frame;
-  Box box;    // same bytes; reads need not be nested, so they have no frame
+  Box box;    // same bytes as frame; a read may be not nested and then has only this
   Rows rows;  // of the box
-  // The bytes that may still be visible lie in here; later writes cover the others. Only
-  // MemoryMap::Clip changes these fields while the piece is in a map.
+  // Range of the bytes that may still be visible; later writes cover the others. Only
+  // MemoryMap::Clip changes begin and end while the piece is in a map.
   int64_t begin, end;
   uint32_t root;  // tensor, or partial sum (contents.h)
   int64_t origin[kAxes];
-  uint32_t sequence;  // later writes lie over earlier ones
-  uint32_t engine;    // column of Order; kNone = there from the start
+  uint32_t sequence;  // later writes have higher numbers
+  uint32_t engine;    // column of Order; kNone = content from the start
   uint32_t position;
-  bool covered;  // a later write may lie over some of it
+  bool covered;  // a later write may cover some of it
   Piece* next_free;
 };
 
-// The last few pieces written to one memory. A new piece may continue one of them.
-// Several nodes store in turn, so more pieces are kept where there are several nodes.
+// The last pieces written to one memory, which a new piece may continue. Several nodes
+// store by turns, so more pieces are kept for more nodes.
 class RecentPieces {
  public:
   Status Init(Arena* arena, size_t size) { return arena->Allocate(size, &piece_); }
@@ -56,8 +56,8 @@ class RecentPieces {
   Span<Piece*> piece_;
 };
 
-// Extends `newer` by `older` when together they are one box of the same root, laid out
-// alike and written by the same engine. Returns whether it did.
+// Extends `newer` by `older` if together they are one box of the same root with the
+// same layout, written by the same engine. Returns whether it did.
 bool TryMerge(const Piece& older, Piece* newer);
 
 class PiecePool {
@@ -79,12 +79,13 @@ class MemoryMap {
   explicit MemoryMap(Arena* arena) : arena_(arena), chunks_(arena) {}
   Status Insert(Piece* piece);
   void Remove(Piece* piece);
-  // Keeps of a piece what is visible outside [begin, end): nothing, one end or both
-  // ends. Of two ends, the upper one becomes a piece of its own. *gone: nothing was left,
-  // and the piece was removed.
+  // Removes [begin, end) from a piece's visible range. If both ends remain, the upper
+  // one becomes a new piece. *gone: nothing remains, and the piece was removed from the
+  // map.
   Status Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end, PiecePool* pool,
               bool* gone);
-  // A piece that shows in just [begin, end) and `is` the one; may miss it.
+  // Finds a piece with visible range exactly [begin, end) for which `is` holds; may
+  // miss it.
   template <typename Is>
   Piece* Find(int64_t begin, int64_t end, Is is) const {
     if (chunks_.size() == 0) return nullptr;
@@ -96,7 +97,7 @@ class MemoryMap {
     }
     return nullptr;
   }
-  // Appends every piece that may show in [begin, end).
+  // Appends every piece that may be visible in [begin, end).
   Status Collect(Judge* judge, int64_t begin, int64_t end, Vector<Piece*>* found) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the static judge knows about each operator: one row per code of ops.h.
 //
-// The rows were derived from ops.h alone, apart from the planners' (model/ops), so that
-// a mistake there is found here.
+// The rows were derived from ops.h alone, independently of the planners' (model/ops),
+// so that the judge finds mistakes there.
 //
 // Input    an operator code.
 // Output   its row.
@@ -17,7 +17,7 @@
 namespace sluice {
 namespace judge {
 
-// How bytes of a layer's output come about.
+// How the bytes of a layer's output are produced.
 enum class Deed : uint8_t {
   kUnknown,
   // Computed, tile by tile:
@@ -28,12 +28,12 @@ enum class Deed : uint8_t {
   kWeightGradient,
   kPool,
   kPoolGradient,
-  kElements,  // from the elements at the same place of one or two inputs
-  kTable,     // from the element at the same place, through a table
-  kSoftmax,   // from the row of channels, with a mask
-  kNorm,      // from the row of channels, with parameters
-  kReduce,    // from whole axes, named by an attribute
-  kArgmax,    // from the row of channels, to one element
+  kElements,  // each element from those at the same place of one or two inputs
+  kTable,     // each element from the one at the same place, through a table
+  kSoftmax,   // each row of channels as a whole, with a mask
+  kNorm,      // each row of channels as a whole, with parameters
+  kReduce,    // each element from whole axes, named by an attribute
+  kArgmax,    // each row of channels to one element
   kPad,
   kTranspose,
   kResize,
@@ -51,13 +51,13 @@ struct OpRule {
   Deed deed;
   uint8_t elements;  // Deed::kElements: inputs read
   bool channelwise;  // an output channel reads one channel of the ifmap
-  bool takes_pads;   // may have taken over the PAD in front of it
+  bool takes_pads;   // may take over the PAD in front of it
 };
 
 const OpRule& RuleOf(const Layer& layer);
 inline Deed DeedOf(const Layer& layer) { return RuleOf(layer).deed; }
 
-// The output shows bytes of the inputs: nothing has to be done for it.
+// True if the output shows bytes of the inputs, so that the layer needs no work.
 bool IsView(const Layer& layer);
 
 }  // namespace judge

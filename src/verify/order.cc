@@ -9,11 +9,11 @@ namespace {
 
 constexpr uint64_t kMaxWaits = uint64_t{1} << 26;
 
-struct Cursor {  // where an engine stands
+struct Cursor {  // position of an engine
   uint32_t engine;
   uint32_t instance;
   uint32_t index;  // in the body
-  uint32_t wait;   // waits of this instruction known to hold
+  uint32_t wait;   // number of this instruction's waits known to be satisfied
   uint32_t completed;
   size_t previous;  // number of the engine's last completed instruction
 };
@@ -23,7 +23,8 @@ struct Walk {
   Order* order;
   Span<Cursor> cursors;
   Span<uint32_t> column;  // of each engine, kNone without work
-  Span<uint32_t> before;  // per instance and column: instructions of earlier instances
+  // Per instance and column: number of instructions in earlier instances.
+  Span<uint32_t> before;
 };
 
 Status TooLarge(Judge* judge, const char* what) {
@@ -33,7 +34,7 @@ Status TooLarge(Judge* judge, const char* what) {
       .Text(what);
 }
 
-// Counts instructions, gives columns to engines with work, numbers the instances.
+// Counts instructions, gives each engine with work a column, numbers the instances.
 Status Prepare(Walk* walk) {
   Judge* judge = walk->judge;
   const StreamView& s = judge->stream;
@@ -101,7 +102,7 @@ bool Settle(const StreamView& s, Cursor* cursor) {
   return false;
 }
 
-struct Target {  // the instruction a wait names
+struct Target {  // the instruction that a wait refers to
   uint32_t column;
   uint32_t position;
   size_t number;
@@ -133,7 +134,8 @@ void JoinClock(uint32_t* clock, const uint32_t* other, uint32_t columns) {
   for (uint32_t c = 0; c < columns; ++c) clock[c] = Max(clock[c], other[c]);
 }
 
-// Completes the instruction under the cursor if its waits hold; *done tells.
+// Completes the instruction under the cursor if all its waits are satisfied; then
+// *done.
 Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
   Judge* judge = walk->judge;
   Order* order = walk->order;
@@ -155,7 +157,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
     const sluice_wait_t& wait = block.waits[instruction.first_wait + cursor.wait];
     SLUICE_TRY(TargetOf(walk, cursor.instance, wait, &target));
     if (walk->cursors[target.column].completed < target.position) return Status::kOk;
-    // A clock that knows this position already knows all that came before it.
+    // A clock that includes this position includes everything before it.
     if (clock[target.column] >= target.position) continue;
     SLUICE_TRY(Spend(judge, 1 + columns / 8));
     JoinClock(clock, order->clocks.data() + target.number * columns, columns);

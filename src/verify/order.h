@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Happens-before: which instructions have completed, for every timing, when one starts.
+// Happens-before: which instructions have completed, in every timing, when one starts.
 //
 // Input    a stream whose structure is sound.
 // Output   one linear extension, and per instruction a vector clock: how many
@@ -28,12 +28,13 @@ struct Order {
   }
 };
 
-// Which of the many extensions; the verdict is the same for all. The strict ones show
-// an unordered read as such more often, instead of as a read of bytes not yet written.
+// Which of the many linear extensions to take; the verdict does not depend on it. The
+// strict ones more often show an unordered read as such, rather than as a read of
+// missing content.
 enum class Preference {
   kAny,          // the fastest to find
-  kFirstEngine,  // always the lowest engine that can go on
-  kLastEngine,   // always the highest
+  kFirstEngine,  // always the lowest-numbered engine that can proceed
+  kLastEngine,   // always the highest-numbered one
 };
 
 Status FindOrder(Judge* judge, Preference preference, Order* order);

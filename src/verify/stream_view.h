@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untrusted image as checked tables, and what all rules of the judge share.
+// The untrusted image as checked tables; the state shared by all rules of the judge.
 //
 // Input    an image that ReadStream has accepted.
-// Output   views into it; nothing is copied but the block directory and positions.
+// Output   views into it; only the block directory and positions are copied.
 // Errors   Reject builds the diagnostic of a refused stream.
 // Cost     plain data.
 #ifndef SLUICE_VERIFY_STREAM_VIEW_H_
@@ -44,11 +44,11 @@ struct StreamView {
   Span<const sluice_patch_t> patches;
   Span<uint32_t>
       patch_of;  // of each binding, or kNone; empty when there are no patches
-  // Of each instance: its instruction i has number first_number + i, as in the debug
-  // map.
+  // First instruction number of each instance: its instruction i has number
+  // first_number + i, as in the debug map.
   Span<uint32_t> first_number;
-  // Of each kernel: its layer, or the layer with a PAD in front taken in
-  // (structure.cc).
+  // Layer of each kernel; if the layer takes over a PAD, the layer with the PAD folded
+  // in (structure.cc).
   Span<Layer> executed;
   uint32_t instructions;  // of all instances
   uint32_t nodes;
@@ -61,7 +61,7 @@ struct StreamView {
 struct Step {
   uint32_t instance;
   uint32_t index;     // in its body
-  uint32_t engine;    // column of engines that have work
+  uint32_t engine;    // column, among the engines with work
   uint32_t position;  // 1-based among all instructions of that engine
 };
 
@@ -72,8 +72,8 @@ struct Judge {
   Arena* arena;
   Diagnostic* diagnostic;
   StreamView stream;
-  int64_t work;  // steps left before the judge gives up: bounds the time on any bytes
-  // The instruction under judgement, for messages.
+  int64_t work;  // work bound: steps left before the judge gives up, on any bytes
+  // The instruction being judged, for messages.
   Step step;
   bool has_step;
 };
@@ -86,7 +86,7 @@ inline const BlockView& BlockOf(const StreamView& stream, uint32_t instance) {
   return stream.blocks[stream.instances[instance].block];
 }
 
-// The sentence goes on with .Text(...).Number(...).
+// Starts the diagnostic; append to the sentence with .Text(...).Number(...).
 inline Fail Reject(const Judge& judge, const char* rule) {
   Fail fail(judge.diagnostic, Status::kRejected, "verify");
   fail.Rule(rule);
@@ -103,7 +103,7 @@ inline Status Spend(Judge* judge, int64_t n) {
   const int64_t before = judge->work;
   judge->work -= n;
   if (judge->work >= 0) {
-    // Looks at the clock once in a while.
+    // Read the clock once every 256 steps.
     const bool look = ((before ^ judge->work) >> 8) != 0;
     return look && judge->arena->memory()->Stop() ? Status::kStopped : Status::kOk;
   }

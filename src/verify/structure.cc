@@ -19,7 +19,7 @@ static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) ==
 
 constexpr uint32_t kMaxNodes = 4096;
 constexpr uint32_t kMaxAttributes = 64;
-constexpr uint32_t kMaxInstructions = 1u << 24;  // all instances together
+constexpr uint32_t kMaxInstructions = 1u << 24;  // of all instances together
 
 bool AllZero(const uint32_t* words, size_t n) {
   uint32_t any = 0;
@@ -27,7 +27,7 @@ bool AllZero(const uint32_t* words, size_t n) {
   return any == 0;
 }
 
-// A table of `count` T at `offset` bytes of the image, inside [begin, end).
+// A table of `count` T at byte `offset` of the image; it must lie inside [begin, end).
 template <typename T>
 bool Table(Span<const uint8_t> image, uint64_t begin, uint64_t end, uint32_t offset,
            uint64_t count, Span<const T>* out) {
@@ -174,7 +174,7 @@ bool RectangleFits(const Judge& judge, const sluice_transfer_t& t) {
          t.dst_node / header.node_cols + t.dst_rows <= header.node_rows;
 }
 
-// What the opcode asks of engine, flags and descriptor.
+// True if engine, flags and descriptor are what the opcode requires.
 bool OpcodeFits(const Judge& judge, const BlockView& block, uint32_t engine,
                 const sluice_instruction_t& instruction) {
   const uint32_t d = instruction.descriptor;
@@ -211,7 +211,7 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
     return Reject(*judge, "structure").Text("lists do not cover the instructions");
   }
   for (uint32_t e = 0; e < engines; ++e) {
-    // Lists are monotone from 0 to the count, hence every entry is in range.
+    // Lists ascend from 0 to the count, so every entry is in range.
     if (block.list[e] > block.list[e + 1]) {
       return Reject(*judge, "structure").Text("lists are not in order");
     }
@@ -289,7 +289,7 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
   return CheckInstructions(judge, *block);
 }
 
-// Do the kernel's attributes equal these?
+// True if the kernel's attributes equal these.
 bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
                     Span<const int32_t> want) {
   const size_t n = Max<size_t>(kernel.attribute_count, want.size());
@@ -301,8 +301,9 @@ bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
   return true;
 }
 
-// A convolution behind a PAD by its own input zero point is the same function as one
-// that pads by as much more and reads the PAD's input. Fills `folded` with that layer.
+// A convolution behind a PAD with the convolution's input zero point equals a
+// convolution that adds the PAD's pads to its own and reads the PAD's input. Fills
+// `folded` with that layer.
 Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) {
   const Graph& graph = judge->graph;
   *possible = false;
@@ -321,7 +322,7 @@ Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) 
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = layer.inputs[i];
   for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = layer.attribute(i);
   inputs[0] = pad.inputs[0];
-  // What the PAD reads in front of an append, the convolution might read behind it.
+  // The PAD may read a state before its append, and the convolution after it.
   const Tensor& inner = graph.tensors[inputs[0]];
   if (inner.kind == TensorKind::kState && inner.producer != kNone) return Status::kOk;
   for (int a = 0; a < kAxes; ++a) {
@@ -454,7 +455,7 @@ Status ReadStream(Judge* judge) {
        !Table(image, begin, image.size(), h.patch_offset, h.patch_count, &s.patches))) {
     return Reject(*judge, "structure").Text("a table lies outside the image");
   }
-  // Bodies may not share bytes: that keeps the pass linear.
+  // Bodies may not share bytes; that keeps the pass linear.
   uint64_t body_bytes = 0;
   for (const sluice_block_t& entry : directory) body_bytes += entry.body_bytes;
   if (body_bytes > image.size()) {

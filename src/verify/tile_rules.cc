@@ -35,7 +35,7 @@ struct Query {
   }
 };
 
-// Adds an operand: input i of the layer, the box to be filled in by the caller.
+// Adds an operand for input i of the layer; the caller fills in its box.
 Need* AddNeed(const Query& q, size_t input, uint32_t operand, const char* role) {
   Need* need = &q.out->need[q.out->count];
   *need =
@@ -53,7 +53,7 @@ void SetAxis(Need* need, int axis, int64_t begin, int64_t end) {
   need->extent[axis] = end - begin;
 }
 
-// The same box, extent 1 where the input broadcasts.
+// The same box; extent 1 where the input broadcasts.
 void SameBox(const Query& q, const Tensor& in, Need* need, int from, int to) {
   for (int a = from; a < to; ++a) {
     if (in.extent[a] == 1) {
@@ -73,7 +73,7 @@ struct Windows {
   int64_t at, count;
 };
 
-// Rows (axis 1) or columns (axis 2) under the windows, and their pads.
+// Input rows (axis 1) or columns (axis 2) under the windows, and the pads beyond them.
 void WindowAxis(const Query& q, const Tensor& in, const Window& w,
                 const Windows& windows, int axis, Need* need) {
   const int64_t first = windows.at * w.stride - w.before;
@@ -112,7 +112,7 @@ bool Sane(const Window& w) {
   return w.filter >= 1 && w.stride >= 1 && w.dilation >= 1 && w.before >= 0;
 }
 
-// Input rows that scatter into the box of a transposed convolution.
+// Input rows that scatter into the box, for a transposed convolution.
 void ScatterAxis(const Query& q, const Tensor& in, const Window& w, int axis,
                  Need* need) {
   const int64_t reach = (w.filter - 1) * w.dilation;
@@ -120,7 +120,7 @@ void ScatterAxis(const Query& q, const Tensor& in, const Window& w, int axis,
   int64_t low = Max<int64_t>(0, -FloorDivide(reach - first, w.stride));
   const int64_t high = Min<int64_t>(
       in.extent[axis], FloorDivide(first + q.extent[axis] - 1, w.stride) + 1);
-  // Between filters: the tile holds one row that adds nothing.
+  // No filter reaches the box: the tile reads one row that contributes nothing.
   if (low >= high) low = high - 1;
   SetAxis(need, axis, low, high);
 }
@@ -225,7 +225,7 @@ void BatchMatmul(const Query& q) {
   q.out->work = Product(q.Outputs(), int64_t{q.tile.c_end} - q.tile.c_begin);
 }
 
-// Sums over rows of the error: of one image, or of whole ones.
+// Boxes of a sum over rows of the error: rows of one image, or whole images.
 void WeightGradient(const Query& q) {
   const Tensor* in = q.Input(0);
   const Tensor* error = q.Input(1);
@@ -356,7 +356,7 @@ void Lookup(const Query& q) {
   SetAxis(table, 3, 0, 256);
 }
 
-// Input0 holds the box with some axes whole.
+// Input 0 is the box with the axes of `mask` whole.
 void WholeAxes(const Query& q, uint32_t mask) {
   const Tensor* in = q.Input(0);
   if (in == nullptr) return q.Wrong("the layer lacks an input");
@@ -387,7 +387,7 @@ void Softmax(const Query& q) {
   SameBox(q, *mask, AddNeed(q, 1, q.tile.input1, "input1"), 0, kAxes);
 }
 
-// A row is normalised by all of itself; the parameters are those of all its channels.
+// Each row is normalised over all its channels, with the parameters of all channels.
 void Norm(const Query& q) {
   const Tensor* in = q.Input(0);
   if (in == nullptr) return q.Wrong("the layer lacks an input");
@@ -412,8 +412,8 @@ void Transpose(const Query& q) {
   q.out->work = q.Outputs();
 }
 
-// First and last input index that a tile holds for output i of a resize. (The nearest
-// neighbour is one of the two that the bilinear kernel takes.)
+// First and last input index that a tile reads for output i of a resize. (Nearest
+// neighbour reads one of the two that the bilinear kernel reads.)
 void ResizeReach(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t* first,
                  int64_t* last) {
   const bool corners = layer.attribute(SLUICE_RESIZE_ALIGN_CORNERS) != 0 && out > 1;

@@ -5,7 +5,7 @@
 // Output   the box of every operand in its tensor's coordinates, pads, work.
 // Errors   a sentence in `wrong` when no tile may look like this.
 // Cost     constant.
-// Source   ops.h and sluice_tile_t; written apart from the solvers' geometry on
+// Source   ops.h and sluice_tile_t; written independently of the planners' geometry on
 //          purpose.
 #ifndef SLUICE_VERIFY_TILE_RULES_H_
 #define SLUICE_VERIFY_TILE_RULES_H_
@@ -20,9 +20,11 @@ struct Need {
   uint32_t tensor;
   int64_t origin[kAxes];
   int64_t extent[kAxes];
-  bool on_last;     // read by tiles with LAST only
-  bool throughout;  // read for every element: no output may lie where it lay
-  bool rows_first;  // axis 2 may stand on the operand's axis 0: [k,1,1,c] for [1,1,k,c]
+  bool on_last;  // only tiles with flag LAST read it
+  // Read until the last element is written: the output may not overwrite it.
+  bool throughout;
+  // Its axis 0 may take the place of axis 2: [k,1,1,c] for [1,1,k,c].
+  bool rows_first;
   const char* role;
 };
 
@@ -33,14 +35,14 @@ struct TileNeeds {
   int64_t pad[4];        // 0 for ops without padding
   int64_t work;          // saturating
   bool macs;             // unit of work: MACs, else vector operations
-  bool elementwise;      // output may lie exactly where an input of its box lay
-  uint16_t used;         // kUses bits of operands the op knows
+  bool elementwise;      // the output may overwrite exactly an input with the same box
+  uint16_t used;         // kUses bits of the operands that the op has
   const char* wrong;
 };
 
 enum { kUsesInput1 = 1, kUsesWeight = 2, kUsesParameters = 4 };
 
-// origin and extent: the output box, inside the output tensor.
+// origin and extent give the output box, which lies inside the output tensor.
 void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
                  const int64_t* origin, const int64_t* extent, TileNeeds* needs);
 

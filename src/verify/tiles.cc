@@ -102,12 +102,13 @@ Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
 
 namespace {
 
-// Adds [begin, end) to a sum's ranges; false when it overlaps one of them or the ranges
-// are too many.
+// Adds [begin, end) to a sum's ranges; false when it overlaps one of them. *too_many:
+// no room for another range.
 bool AddRange(PartialSum* sum, int32_t begin, int32_t end, bool* too_many) {
   uint32_t i = 0;
   while (i < sum->ranges && sum->end[i] < begin) ++i;
-  // sum->end[i] >= begin: touching on the left, apart on the right, or overlapping.
+  // sum->end[i] >= begin: range i touches on the left, lies apart on the right, or
+  // overlaps.
   const bool left = i < sum->ranges && sum->end[i] == begin;
   const uint32_t right = left ? i + 1 : i;
   if (right < sum->ranges && sum->begin[right] < end) return false;
@@ -142,7 +143,7 @@ bool AddRange(PartialSum* sum, int32_t begin, int32_t end, bool* too_many) {
 
 }  // namespace
 
-// What the accumulator holds must be one partial sum of just this box.
+// Requires the accumulator to hold one partial sum of exactly this box.
 Status Follower::ReadAccumulator(const Layer& layer, uint32_t layer_index,
                                  uint32_t memory, const Access& accumulator,
                                  const int64_t* origin, PartialSum* sum) {
@@ -192,7 +193,7 @@ Status Follower::Accumulate(const Layer& layer, uint32_t layer_index,
         .Layer(layer_index)
         .Text("channels are added twice");
   }
-  uint32_t root = kNone;  // a last tile leaves nothing of use in the accumulator
+  uint32_t root = kNone;  // a last tile leaves nothing useful in the accumulator
   if (last) {
     if (sum.ranges != 1 || sum.begin[0] != 0 || sum.end[0] != needs.sum_channels) {
       return Reject(*judge_, "accumulate")

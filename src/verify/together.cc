@@ -10,7 +10,7 @@ namespace sluice {
 namespace judge {
 namespace {
 
-// Whose bytes they are: 0 nobody's, else 1 + the stream that wrote them last.
+// Owner of each byte: 0 = none, else 1 + the stream that wrote it last.
 class Owners {
  public:
   Owners(Judge* judge, uint8_t stream, Span<uint8_t> owner)
@@ -87,7 +87,7 @@ class Owners {
     return Status::kOk;
   }
 
-  // Verify has seen that the bytes are inside the scratchpad.
+  // Verify has checked that the bytes lie inside the scratchpad.
   Status Run(uint64_t at, uint64_t bytes, bool write) {
     for (uint64_t b = at; b < at + bytes; ++b) {
       uint8_t& owner = owner_[static_cast<size_t>(b)];

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The judge of streams that take turns in one scratchpad.
 //
-// Valid: each plan is valid by itself; the turns cover every stream's instances once and
-// in order; and every scratchpad byte that an instruction reads was written last by its
-// own stream. All engines drain between turns, so what one stream does by itself it then
-// does here too.
+// Valid: each plan is valid by itself; the turns cover every stream's instances once
+// and in order; and every scratchpad byte that an instruction reads was last written by
+// its own stream. All engines drain between turns, so each stream then computes what it
+// computes alone.
 //
 // Input    graphs, hardware, untrusted plans and turns.
-// Output   kOk, or kRejected with rule and message; the model at fault in the diagnostic.
+// Output   kOk, or kRejected with rule and message; the model at fault in the
+//          diagnostic.
 // Errors   kUnsupported for several nodes; kOutOfMemory.
-// Cost     Verify of each, and the bytes that all instructions touch; scratch a byte per
-//          byte of scratchpad.
-// Source   shares no code with the scheduler, which looks backwards for what is live.
+// Cost     Verify of each, and the bytes that all instructions touch; scratch one byte
+//          per byte of scratchpad.
+// Source   shares no code with the scheduler, which finds live bytes by a backward
+//          walk.
 #ifndef SLUICE_VERIFY_TOGETHER_H_
 #define SLUICE_VERIFY_TOGETHER_H_
 

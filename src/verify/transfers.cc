@@ -25,7 +25,7 @@ Status Follower::CheckRegions(uint8_t opcode, const Access& src, const Access& d
   return Status::kOk;
 }
 
-// Lays parts_ down at dst, on every node of the rectangle.
+// Stores parts_ at dst on every node of the destination rectangle.
 Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
                         const Access& dst) {
   const int64_t none[kAxes] = {};
@@ -79,11 +79,12 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   return CopyTo(transfer, instruction.opcode, dst);
 }
 
-// Finds the tensor that an indexed LOAD takes its index from, and which of its elements
-// numbers the first row.
+// Finds the tensor that an indexed LOAD takes its index from, and which element of it
+// selects the first row.
 Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& index,
                            uint32_t* root, int64_t* row) {
-  // Row-major position in the index as twin, to see which element numbers which row.
+  // Twin = row-major position in the index box, which tells which element selects which
+  // row.
   int64_t step[kAxes] = {};
   int64_t count = 1;
   for (int a = kAxes - 1; a >= 0; --a) {
@@ -129,7 +130,7 @@ uint32_t Follower::FindGather(uint32_t table, uint32_t index) {
   return kNone;
 }
 
-// An indexed LOAD does a GATHER layer's rows [row, ...) columns [column, ...).
+// Treats an indexed LOAD as rows [row, ...), columns [column, ...) of a GATHER layer.
 Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
                         const Access& dst) {
   Access index;
@@ -167,7 +168,7 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
   return GatherParts(dst, layer, row, table.origin[3]);
 }
 
-// The rows as boxes of the gather's output.
+// Lays out the loaded rows as boxes of the gather's output.
 Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
                              int64_t column) {
   const uint32_t t = judge_->graph.layers[layer].outputs[0];

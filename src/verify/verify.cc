@@ -63,8 +63,8 @@ Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* cou
   return follower.CheckEnd();
 }
 
-// A missing wait may show as a read of bytes that are not there yet. Such a refusal is
-// looked at again in other orders, to name the cause.
+// A missing wait may be reported as a read of missing content. Judges such a stream
+// again in other orders, to name the cause.
 Status NameCause(Judge* judge, Status status, VerifiedCounts* counts) {
   const Diagnostic found = *judge->diagnostic;
   const bool about_content =

@@ -2,13 +2,14 @@
 // The static judge: is this plan valid for this graph on this hardware?
 //
 // Valid: for every timing of the engines that respects the waits, every read sees
-// exactly the bytes that the dataflow says, no live byte is overwritten, every address
-// is in bounds and aligned, every output byte is final at the end, C ranges are
-// disjoint and cover C, and nothing deadlocks.
+// exactly the bytes that the dataflow requires, no live byte is overwritten, every
+// address is in bounds and aligned, every output byte is final at the end, C ranges are
+// disjoint and cover C, and no instruction waits forever.
 //
 // Input    the original graph, the hardware, the untrusted plan.
 // Output   kOk, or kRejected with rule, instruction and message in the diagnostic.
 // Errors   kOutOfMemory when scratch runs out. Never crashes on any plan bytes.
+// Cost     see order.h and contents.h; a work bound limits time and scratch.
 // Source   design, execution model; shares no code with the solver or the simulator.
 #ifndef SLUICE_VERIFY_VERIFY_H_
 #define SLUICE_VERIFY_VERIFY_H_

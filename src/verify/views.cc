@@ -97,7 +97,7 @@ uint32_t Views::BehindReshapes(uint32_t tensor) const {
   }
 }
 
-// Pushes the elements of a concat's or slice's output as elements of its inputs.
+// Adds the elements of a concat's or slice's output as elements of its inputs.
 Status Views::Through(uint32_t index, const Box& box) {
   const Graph& graph = judge_->graph;
   const Layer& layer = graph.layers[index];
@@ -107,7 +107,7 @@ Status Views::Through(uint32_t index, const Box& box) {
   DenseElements(out.extent, out_stride);
   rest_.Truncate(0);
   SLUICE_TRY(rest_.Push(Swapped(box, 1)));
-  int64_t offset = 0;  // of the input along a concat's axis
+  int64_t offset = 0;  // position of the input along a concat's axis
   for (size_t i = 0; i < layer.inputs.size() && rest_.size() != 0; ++i) {
     const Tensor& in = graph.tensors[layer.inputs[i]];
     const int axis = slice ? 0 : layer.attribute(SLUICE_CONCAT_AXIS);
@@ -143,7 +143,7 @@ Status Views::Through(uint32_t index, const Box& box) {
   return Reject(*judge_, "content").Text("reads beyond the end of a tensor");
 }
 
-// What lies within reach of the append is another root behind it.
+// Elements that the append can reach become another root after it.
 Status Views::SplitAppended(const Leaf& state, Vector<Leaf>* leaves) {
   const Graph& graph = judge_->graph;
   const Tensor& tensor = graph.tensors[state.tensor];

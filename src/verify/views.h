@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are other tensors' elements: concat, slice and reshape outputs, and
-// states before and after their append.
+// Tensors that consist of other tensors' elements: outputs of concat, slice and
+// reshape, and states before and after their append.
 //
-// Input    a box of elements: addresses in one space, the tensor's row-major element
-//          index in the twin space; the layer that reads them.
-// Output   the same elements as boxes of roots (contents.h), twins in the roots' indices
-// Errors   kBadInput for view layers whose shapes do not fit; kUnsupported from the work
-//          bound; kOutOfMemory.
+// Input    a box of elements: base space = addresses in one memory, twin space = the
+//          tensor's row-major element index; the layer that reads them.
+// Output   the same elements as boxes of roots (contents.h), twins in the roots'
+//          indices
+// Errors   kBadInput for view layers whose shapes do not fit; kUnsupported from the
+//          work bound; kOutOfMemory.
 // Cost     one cut per view passed through.
 #ifndef SLUICE_VERIFY_VIEWS_H_
 #define SLUICE_VERIFY_VIEWS_H_
@@ -17,20 +18,20 @@ namespace sluice {
 namespace judge {
 
 struct Leaf {
-  uint32_t tensor;  // a root, once resolved
+  uint32_t tensor;  // a root, after Resolve
   Box box;
-  uint32_t reader;  // layer; kNone = whoever looks when all is done
+  uint32_t reader;  // layer; kNone = after the last instruction
 };
 
-// Positions along the state's axis that a STATE_APPEND layer may write, over all values
-// of its parameter: [begin, end).
+// Positions [begin, end) along the state's axis that a STATE_APPEND layer may write,
+// over all values of its parameter.
 struct AppendReach {
   int axis;
   int64_t begin, end;
 };
 AppendReach ReachOf(const Graph& graph, const Layer& append);
 
-// Elements from one index of an axis to the next, row-major.
+// Row-major stride of each axis, in elements.
 inline void DenseElements(const int32_t* extent, int64_t* stride) {
   int64_t step = 1;
   for (int a = kAxes - 1; a >= 0; --a) {
@@ -39,7 +40,7 @@ inline void DenseElements(const int32_t* extent, int64_t* stride) {
   }
 }
 
-// Refuses unknown operators, and view layers whose shapes are not what the op says.
+// Rejects unknown operators, and view layers whose shapes contradict ops.h.
 Status CheckViews(Judge* judge);
 
 class Views {
@@ -54,9 +55,9 @@ class Views {
   // Appends the leaves of `box` of `tensor`, as layer `reader` sees it.
   Status Resolve(uint32_t tensor, const Box& box, uint32_t reader,
                  Vector<Leaf>* leaves);
-  // Resolve would give just the box itself.
+  // True if Resolve would return just the box itself.
   bool IsRoot(uint32_t tensor, uint32_t reader) const;
-  // The tensor behind reshapes alone.
+  // The tensor that remains after following reshapes only.
   uint32_t BehindReshapes(uint32_t tensor) const;
 
  private:
