@@ -25,7 +25,7 @@ struct LocalSearch {
   Status failure;
 };
 
-// Every factor at most what is left of its dim; the outermost level takes the rest.
+// Limits every factor to the rest of its dim; the outermost level takes the remainder.
 void Normalise(const LocalSearch& search, LoopNest* nest) {
   for (uint32_t d = 0; d < kDims; ++d) {
     const int64_t extent = search.problem->extent[d];
@@ -81,7 +81,7 @@ bool Spent(const LocalSearch& search, int64_t until) {
   return search.best->evaluated >= until || search.budget->Tick();
 }
 
-// Sizes of one factor: a prime more or less, all or nothing.
+// Tries other sizes of one factor: a prime more or less, all or nothing.
 bool TryFactors(LocalSearch* search,
                 int64_t* (*at)(LoopNest*, uint32_t, uint32_t, uint32_t), uint32_t l,
                 uint32_t a, uint32_t d) {
@@ -227,7 +227,7 @@ LoopNest StartNest(const LocalSearch& search, const uint8_t dims[kDims]) {
       }
     }
   }
-  // A fixed scratchpad tile is filled below it.
+  // The loops within a fixed scratchpad tile are those of the scratchpad's level.
   for (uint32_t d = 0; d < kDims; ++d) {
     const int64_t top = search.constraints->top_tile[d];
     if (top == 0) continue;
@@ -299,7 +299,7 @@ Status SearchNest(const MappingProblem& problem, const Hardware& hardware,
       return Fail(diagnostic, Status::kInfeasible, "mapping")
           .Text("no nest found with the fixed scratchpad tile");
     }
-    return search.failure;  // of the smallest tile
+    return search.failure;  // why the smallest tile failed
   }
   *mapped = best;
   mapped->evaluated = evaluated;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A good loop nest on any hierarchy, by local search: for hierarchies that the exact
-// mapper does not take.
+// A good loop nest by local search, for hierarchies that the exact mapper does not
+// support.
 //
 // Input    a problem, hardware of 2 to 6 levels with fanouts anywhere, constraints
 //          (top_tile, resident, exponents, bypass)
@@ -26,7 +26,7 @@ Status SearchNest(const MappingProblem& problem, const Hardware& hardware,
                   const MapConstraints& constraints, Budget* budget, MappedNest* mapped,
                   Diagnostic* diagnostic);
 
-// No nest of the problem on this hardware has an objective below.
+// A lower bound on the objective of every nest of the problem on this hardware.
 double NestBound(const MappingProblem& problem, const Hardware& hardware,
                  const MapConstraints& constraints);
 

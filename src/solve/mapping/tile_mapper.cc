@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kGap = 0.05;
 
-// All units are fed by the scratchpad: the exact search's space.
+// True when the scratchpad feeds all units: the hierarchy of the exact search.
 bool IsFlat(const Hardware& below) {
   for (const Fanout& fanout : below.fanouts) {
     if (fanout.extent > 1 && fanout.level != 1) return false;
@@ -17,7 +17,7 @@ bool IsFlat(const Hardware& below) {
   return below.levels.size() == 2;
 }
 
-// The levels below the scratchpad, where the search can map tiles on them.
+// Takes the levels below the scratchpad, if the search can map tiles on them.
 bool ViewOf(const Hardware& hardware, HardwareView* view) {
   Diagnostic ignored = {};
   return hardware.cores.rows == 0 &&

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tile costs whose operands lie in the scratchpad, and the loop nest behind it.
+// The cost of a tile whose operands lie in the scratchpad, and the loop nest that has
+// it.
 //
 // Input    hardware; tiles as mapping problems
 // Output   cycles and energy (without leakage) of a nest from the scratchpad down,
 //          whose energy x cycles is within 5 % of the least; on a core array those of
 //          the best partitioning
-// Errors   Cost returns false where the hardware says nothing below the scratchpad or
-//          no nest was found; Map says why
+// Errors   Cost returns false when the hardware describes no level below the scratchpad
+//          or no nest was found; Map says why
 // Cost     a look-up for a tile that is known. A new tile takes some microseconds on a
 //          core array, else as conv_exact.h says. About 200 bytes of the arena for each
 //          distinct tile

@@ -9,7 +9,7 @@ namespace sluice {
 namespace conv_exact {
 namespace {
 
-// Heap sort; ties by tile, so that the order is one.
+// Heap sort; ties by tile, so that the order is unique.
 bool Before(const Candidate& a, const Candidate& b) {
   if (a.least_pj != b.least_pj) return a.least_pj < b.least_pj;
   return a.tile != b.tile ? a.tile < b.tile : a.inner1 < b.inner1;
@@ -47,7 +47,8 @@ bool Divides(const RegisterTile& tile, const TopTile& top) {
   return true;
 }
 
-// Register tiles and inner groups that could still win above the cheapest DRAM part.
+// Lists register tiles and inner groups that could still win, even with the cheapest
+// DRAM part.
 Status ListCandidates(Search* search, const SpatialChoice& choice) {
   search->candidates.Truncate(0);
   PointCost least[kGroups];
@@ -265,14 +266,15 @@ double MapObjective(const MapConstraints& constraints, double energy_pj,
 namespace conv_exact {
 namespace {
 
-// One set of operands that the registers hold, and what is to be beaten.
+// One set of operands that the registers hold, and the objective to beat.
 struct Holding {
   uint32_t registers;
   double limit;
 };
 
 // The best nest whose registers hold just these operands, if one is below the limit.
-// *bound: no nest of this kind is below. kInfeasible: not even one element fits.
+// *bound: a lower bound on the nests of this kind. kInfeasible: not even one element
+// fits.
 Status SearchHolding(const NestRequest& request, const Holding& holding, Search* search,
                      double* bound, MappedNest* mapped, Diagnostic* diagnostic) {
   Budget* budget = search->budget;
@@ -315,7 +317,7 @@ bool MayHold(const NestRequest& request, uint32_t registers, bool* whole) {
          (must & ~registers) == 0;
 }
 
-// Searches every set of operands; *first: why the largest set did not fit.
+// Searches every set of operands; *first: why the first, largest set did not fit.
 Status SearchHoldings(const NestRequest& request, Budget* budget, Arena* arena,
                       MappedNest* mapped, Diagnostic* first, Diagnostic* diagnostic) {
   Status found = Status::kInfeasible;

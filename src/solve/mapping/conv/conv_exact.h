@@ -20,8 +20,8 @@
 // registers or looped over below the scratchpad, cut above it only if nothing else
 // fits. Groups G: tiles of one pass, because larger ones never help. Operands: held
 // wherever they may be; with `bypass` the registers hold the best set. Outside of the
-// space, so that nothing is proved: sliding register tiles, fanouts elsewhere, more
-// than 10000 ways to fill the array.
+// space, so that a result is not proved: sliding register tiles, fanouts elsewhere,
+// more than 10000 ways to fill the array.
 #ifndef SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_
 #define SLUICE_SOLVE_MAPPING_CONV_CONV_EXACT_H_
 
@@ -33,13 +33,13 @@
 
 namespace sluice {
 
-// What the level above the scratchpad costs when several nodes share it: of one word
-// that one node moves, wires included.
+// The cost of the level above the scratchpad when several nodes share it: per word that
+// one node moves, wires included.
 struct OuterPrice {
   double read_pj[kOperands];
   double write_partial_pj;  // of outputs
   double write_final_pj;
-  double byte_share[kOperands];  // of its bytes, how many count against the bandwidth
+  double byte_share[kOperands];  // share of its bytes that counts against the bandwidth
   double cycles_per_byte;
 };
 
@@ -48,8 +48,8 @@ struct MapConstraints {
   uint32_t resident = 0;         // operand bits that lie whole in the scratchpad
   uint32_t energy_exponent = 1;  // cost = energy^n x cycles^m
   uint32_t delay_exponent = 0;
-  bool wide = false;    // also arrays that leave usable units idle
-  bool bypass = false;  // operands may pass the registers by
+  bool wide = false;    // also tries arrays that leave usable units idle
+  bool bypass = false;  // operands may bypass the registers
   // Few ways to fill the array: a dim goes as far as it can, or by a power of four of
   // the axis's units. For tiles.
   bool quick = false;
@@ -62,12 +62,12 @@ struct MappedNest {
   LoopNest nest;
   LayerCost cost;
   double objective;
-  double bound;  // no nest of the space is below
+  double bound;  // lower bound on all nests of the space
   bool proved;   // objective x (1 - gap) <= bound, and the space is as described
   int64_t evaluated;
 };
 
-// energy^n x cycles^m by multiplication in this order.
+// energy^n x cycles^m, multiplied in this order.
 double MapObjective(const MapConstraints& constraints, double energy_pj, double cycles);
 
 // What is mapped on what.

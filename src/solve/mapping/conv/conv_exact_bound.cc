@@ -7,7 +7,7 @@ namespace sluice::conv_exact {
 
 namespace {
 
-// Passes of each group, and what one operand costs when `tile` of them lie inside the
+// Passes of each group, and the cost of one operand when `tile` of them lie inside the
 // register tile.
 struct ArrayBound {
   const ConvSpace* space;
@@ -34,8 +34,8 @@ struct ArrayBound {
   }
 };
 
-// Two operands move while the third stays. Their register factors, times each other,
-// are at most the third's tile.
+// Two operands move while the third is stationary. The product of their register
+// factors is at most the third's tile.
 void LeastOfThree(const ArrayBound& bound, const Span<const int64_t>* divisors,
                   double least[kGroups]) {
   const double taps = bound.passes[kGroupSum] /

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space of the exact search: what of the problem and the hardware it looks at.
+// Makes the space of the exact search from the problem and the hardware.
 #include "solve/mapping/conv/conv_exact_space.h"
 
 namespace sluice::conv_exact {
@@ -57,7 +57,7 @@ bool SetArray(ConvSpace* space) {
   return space->multicast && space->reduction;
 }
 
-// Nothing tells rows from columns.
+// True when rows and columns are interchangeable.
 bool IsSquare(const ConvSpace& space) {
   const MappingProblem& problem = space.problem;
   const int64_t* top = space.constraints.top_tile;
@@ -75,7 +75,7 @@ bool IsSquare(const ConvSpace& space) {
   return same;
 }
 
-// Says what the exact search cannot take.
+// Refuses what the exact search does not support.
 Status CheckConvSpace(const NestRequest& request, Diagnostic* diagnostic) {
   const Hardware& hardware = request.hardware;
   if (hardware.levels.size() > 3) {
@@ -91,7 +91,7 @@ Status CheckConvSpace(const NestRequest& request, Diagnostic* diagnostic) {
   return Status::kOk;
 }
 
-// What lies outside the space, and the bandwidths above the registers.
+// Sets what lies outside the space, and the bandwidths above the registers.
 void SetLevels(const Hardware& hardware, ConvSpace* space) {
   for (const MemoryLevel& level : hardware.levels) space->loose |= level.sliding;
   space->loose |= hardware.levels[0].bandwidth.numerator > 0;
@@ -104,7 +104,7 @@ void SetLevels(const Hardware& hardware, ConvSpace* space) {
   }
 }
 
-// What every nest pays, and the words of the operands.
+// Sets the costs of every nest, and the words of the operands.
 void SetFixedCosts(const Hardware& hardware, uint32_t registers, ConvSpace* space) {
   const MappingProblem& problem = space->problem;
   space->operations = OperationCount(problem);

@@ -14,8 +14,8 @@
 
 namespace sluice::conv_exact {
 
-// A way to fill the registers, and the least the array can cost above it with each
-// group innermost.
+// A way to fill the registers, and a lower bound on the array's cost above it by
+// innermost group.
 struct RegisterTile {
   int32_t t0[kDims];
   double least_pj[kGroups];
@@ -72,9 +72,9 @@ struct Search {
   int64_t whole[kOperands];     // words
   bool plain[2];                // no shares reserved
   bool sorted;                  // candidates, cheapest first
-  bool cut_taps;                // filters may be cut above the scratchpad
+  bool cut_taps;                // filter taps may be cut above the scratchpad
   double best;
-  double limit;  // best x (1 - gap): what a bound must be below to be worth a look
+  double limit;  // best x (1 - gap): candidates with a bound at or above it are skipped
   size_t best_choice;
   Point best_point;
   int64_t evaluated;

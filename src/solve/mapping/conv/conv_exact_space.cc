@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kWideAxis = 64;      // above, factors are thinned out
 constexpr size_t kMaxChoices = 10000;  // of spatial factors; more are left out
 
-// Smallest factor with the same number of passes: anything between wastes units.
+// True for the smallest factor with its number of passes: larger ones waste units.
 bool IsUseful(int64_t extent, int64_t factor) {
   return CeilDivide(extent, CeilDivide(extent, factor)) == factor;
 }
@@ -42,7 +42,7 @@ int64_t PassesOf(const ConvSpace& space, uint32_t dim, int64_t spread) {
   return CeilDivide(extent, top) * (top / spread);
 }
 
-// Of a choice and its mirror image (P for Q, R for S), the one to leave out.
+// True for the one of a choice and its mirror image (P for Q, R for S) to leave out.
 bool IsMirror(const SpatialChoice& choice) {
   for (uint32_t a = 0; a < kMaxAxes; ++a) {
     for (uint32_t d = kDimP; d <= kDimR; d += kDimR - kDimP) {
@@ -53,8 +53,8 @@ bool IsMirror(const SpatialChoice& choice) {
   return false;
 }
 
-// Could another unit of the axis still save a pass of some dim? Of all dims, or (before
-// the later axes are chosen) only of those no later axis may unroll.
+// Could another unit of the axis still save a pass of some dim? Asks for all dims, or,
+// before the later axes are chosen, only for dims that no later axis may unroll.
 bool LeavesUnits(const ConvSpace& space, const SpatialChoice& choice, uint32_t axis,
                  bool final) {
   const Fanout* fanout = FanoutAt(*space.hardware, 1, axis);
@@ -130,7 +130,7 @@ Status ExtendChoice(const ConvSpace& space, uint32_t axis, uint32_t dim, int64_t
   if (choices->size() >= kMaxChoices) return Status::kOk;
   const int64_t extent = space.problem.extent[dim];
   const int64_t most = MayUnroll(*fanout, dim) ? Min(left, extent) : 1;
-  // The most that saves a pass.
+  // The largest factor that saves a pass.
   const int64_t useful = CeilDivide(extent, CeilDivide(extent, most));
   // Full arrays first: should the list be cut, these are the better part of it.
   for (int64_t f = most; f >= 1; --f) {
@@ -319,7 +319,7 @@ void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
 
 double LatencyOf(const ConvSpace& space, const SpatialChoice& choice,
                  const PointCost& cost) {
-  // Not rounded up, unlike the model: a bound, off by less than a cycle.
+  // Not rounded up, unlike the model: a lower bound, less than a cycle too small.
   return Max(choice.cycles, Max(cost.scratchpad_bytes * space.cycles_per_byte[0],
                                 cost.dram_bytes * space.cycles_per_byte[1]));
 }

@@ -17,7 +17,8 @@
 
 namespace sluice::conv_exact {
 
-// The three groups: the operand a group does not move keeps still when it is innermost.
+// The three groups of loops. The operand that a group does not index is stationary when
+// the group is innermost.
 enum Group : uint8_t { kGroupRows = 0, kGroupK, kGroupSum, kGroups };
 constexpr uint32_t kGroupOf[kDims] = {kGroupRows, kGroupK,   kGroupSum, kGroupRows,
                                       kGroupRows, kGroupSum, kGroupSum, kGroups};
@@ -46,7 +47,7 @@ struct ConvSpace {
   bool held[kOperands];           // in the registers
   bool multicast, reduction;      // of the array
   bool square;                    // rows and columns may be exchanged
-  bool loose;                     // something outside the space could be better
+  bool loose;                     // a nest outside the space could be better
   double cycles_per_byte[2];      // scratchpad, DRAM
   double outer_share[kOperands];  // of DRAM bytes, see OuterPrice; 1 without it
   double words[kOperands];        // whole operand
@@ -86,7 +87,7 @@ struct PointCost {
   double scratchpad_bytes;
 };
 
-// registers: operand bits that the registers hold, of those they may.
+// registers: bits of the operands that the registers hold.
 Status MakeConvSpace(const NestRequest& request, uint32_t registers, ConvSpace* space,
                      Diagnostic* diagnostic);
 
@@ -101,8 +102,8 @@ double SpanSum(const MappingProblem& problem, int axis, int64_t outputs, int64_t
 // Input words summed over all tiles of these extents (window boxes; clipped).
 double InputWords(const ConvSpace& space, const int64_t tile[kDims]);
 
-// The least of it over all tiles between two: the sum is bilinear in the counts of
-// output and tap tiles of an axis, so a corner has it.
+// The least InputWords over all tiles between two: the sum is bilinear in the counts of
+// output and tap tiles of an axis, so the least is at a corner.
 double LeastInputWords(const ConvSpace& space, const int64_t small[kDims],
                        const int64_t large[kDims]);
 
@@ -117,8 +118,9 @@ DramSteps StepsAbove(const ConvSpace& space, const SpatialChoice& choice,
 // DRAM <-> scratchpad with one group innermost. Adds to cost.
 void AddDramCost(const ConvSpace& space, const DramSteps& steps, uint32_t inner2,
                  PointCost* cost);
-// At least this between scratchpad and registers, by innermost group: each word once;
-// with divisors of the passes also what operands that share the registers must move.
+// A lower bound on the traffic between scratchpad and registers, by innermost group:
+// each word once; with divisors of the passes, also the words that operands sharing the
+// registers must move.
 void LeastArrayPj(const ConvSpace& space, const SpatialChoice& choice,
                   const Span<const int64_t>* divisors, double least[kGroups]);
 

@@ -97,8 +97,9 @@ Status PushRegisterTile(Search* search, const SpatialChoice& choice, const Steps
   return search->registers.Push(tile);
 }
 
-// Can no tile with these first i dims win? The other dims get what would fit alone,
-// which only lowers traffic; first updates are counted at their most.
+// True when no tile with these first i dims can win. The other dims get the largest
+// factor that fits alone, which only lowers traffic; most updates are counted as first
+// ones.
 bool Hopeless(const Search& search, const SpatialChoice& choice, int i,
               const Steps& steps, const int64_t t0[kDims]) {
   if (search.limit >= kUnbounded) return false;
@@ -147,9 +148,9 @@ Status ExtendRegisterTile(Search* search, const SpatialChoice& choice, int i,
   return Status::kOk;
 }
 
-// Can the loops of a group run on through DRAM's, above an array that loops over
-// nothing else? Asked without the last dim of the tile order, so that it holds for all
-// its sizes.
+// Can the loops of a group continue into DRAM's, above an array that loops over nothing
+// else? Leaves out the last dim of the tile order, so that the answer holds for all its
+// sizes.
 bool MayCross(const Search& search, const int64_t passes[kDims], uint32_t group) {
   int64_t t0[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
   for (int i = 0; i + 1 < kTileDimCount; ++i) {
@@ -159,7 +160,7 @@ bool MayCross(const Search& search, const int64_t passes[kDims], uint32_t group)
   return TileFits(search, 0, t0, 0);
 }
 
-// What the operand that stands still inside the tile must move on its later visits.
+// The energy of the later visits of the operand that is stationary inside the tile.
 double AgainPj(const Search& search, const DramSteps& steps,
                const int64_t passes[kDims], uint32_t inner1, uint32_t inner2) {
   const ConvSpace& space = search.space;

@@ -32,7 +32,7 @@ struct Kinds {
   size_t factors;
 };
 
-// Largest primes first, then the dims in the order below: what fits worst is placed
+// Largest primes first, then the dims in the order below: the hardest to fit are placed
 // while there is room.
 void ListKinds(const FactorLayer& layer, Kinds* kinds) {
   constexpr int kOrder[] = {kFactorR, kFactorS, kFactorP, kFactorQ,
@@ -63,7 +63,7 @@ struct CaseOf {
   int inner;
 };
 
-// False when the limits cannot hold the load even alone.
+// False when a limit cannot hold the load even alone.
 bool SetLoads(const FactorProblem& problem, const FactorItem& item, const CaseOf& which,
               const FactorCase& limits, FactorChoice* choice) {
   int l = 0;
@@ -195,7 +195,7 @@ struct Case {
   CaseOf which;
   FactorCase problem;
   FactorMultipliers multipliers;
-  double bound;  // nothing in it is cheaper
+  double bound;  // lower bound on its solutions
 };
 
 constexpr int kMaxCases = 16;  // four halos, each once relaxed and once per group
@@ -247,9 +247,8 @@ Status SearchCase(Driver* driver, Case* at, double beat, size_t width,
   return Status::kOk;
 }
 
-// Closes a case or raises its bound to `beat`. When the optimum of the relaxed
-// innermost group is worth more than its price, the three real groups take the case's
-// place.
+// Closes a case or raises its bound to `beat`. When no assignment reaches the relaxed
+// optimum, cases for the three real innermost groups replace the case.
 Status DeepenCase(Driver* driver, int index, double beat) {
   Case& at = driver->cases[index];
   FactorPick pick;
@@ -269,7 +268,7 @@ Status DeepenCase(Driver* driver, int index, double beat) {
   return Status::kOk;
 }
 
-// Some solution, and multipliers tuned towards it.
+// Finds some solution, and tunes multipliers towards it.
 Status FindFirst(Driver* driver) {
   for (int i = 0; i < driver->case_count; ++i) {
     Case& at = driver->cases[i];
@@ -292,8 +291,8 @@ double LeastBound(const Driver& driver) {
   return least;
 }
 
-// What must be kept grows fast with the gap, so the value to beat rises in steps from
-// the least bound; the first solution below it is the optimum of its case.
+// The number of labels to keep grows fast with the gap, so the value to beat rises in
+// steps from the least bound; the first solution below it is the optimum of its case.
 Status Deepen(Driver* driver) {
   double step = kFirstStep;
   while (!driver->stopped && LeastBound(*driver) < driver->best - kGain) {

@@ -27,7 +27,7 @@ double ReducedCost(const FactorChoice& choice, const double multipliers[]) {
   return sum;
 }
 
-// What a label leaves: the factors from `at` on, the room of each limit.
+// The rest of a label's problem: the factors from `at` on, the room of each limit.
 struct Residue {
   size_t at;
   double cost;  // already paid
@@ -129,7 +129,7 @@ struct Label {
   uint8_t flags;
 };
 
-// What is known of the factors from one on.
+// What is known of the factors from a given one on.
 struct Rest {
   double least;               // sum of least reduced costs
   uint32_t most[kMaxLimits];  // product of largest loads, at most the limit
@@ -233,7 +233,8 @@ void Trim(Search* s, size_t begin, size_t width) {
   s->size = Min(s->size, begin + width);
 }
 
-// Bounds of all new labels with these multipliers; those that do not pay are dropped.
+// Bounds all new labels with these multipliers and drops those at or above the value to
+// beat.
 void ApplyMultipliers(Search* s, size_t at, const double multipliers[]) {
   const FactorCase& problem = *s->problem;
   const size_t limits = static_cast<size_t>(problem.limit_count);
@@ -331,7 +332,8 @@ Outcome Run(Search* s, size_t width, Budget* budget, FactorPick* pick) {
     s->layer_end = s->size;
   }
   pick->labels += static_cast<int64_t>(s->size);
-  // All room is normalised away at the end, so at most one label per set of flags.
+  // At the end all rooms are normalised to equal values, so at most one label per set
+  // of flags remains.
   uint32_t best = kEmpty;
   for (size_t i = s->layer_begin; i < s->layer_end; ++i) {
     if (best == kEmpty || s->labels[i].cost < s->labels[best].cost) {

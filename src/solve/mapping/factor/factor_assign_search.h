@@ -58,8 +58,8 @@ void TuneMultipliers(const FactorCase& problem, double target,
                      FactorMultipliers* multipliers);
 
 struct FactorPick {
-  bool found;    // something below `beat`; the optimum unless `width` cut labels off
-  bool stopped;  // by the budget: neither
+  bool found;    // a solution below `beat`; the optimum unless `width` cut labels off
+  bool stopped;  // the budget ended the search
   double cost;
   Span<uint8_t> choices;  // per factor; caller's room
   int64_t labels;         // added to

@@ -15,7 +15,8 @@
 
 namespace sluice {
 
-// As group innermost at the global buffer: every dim gets its best one.
+// In place of an innermost group at the global buffer: a relaxation in which every dim
+// has its best group.
 constexpr int kRelaxedInner = 3;
 
 // Whether the halo of filter rows (P) and columns (Q) is one more row or column per

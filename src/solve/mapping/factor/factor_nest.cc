@@ -66,8 +66,7 @@ int64_t SmallestPrime(int64_t n) {
 }
 
 // The least |traffic - compute|, weighted. If even the least difference is not negative
-// it is the answer, proved; else the weight of compute is halved in on the change of
-// sign.
+// it is the answer, proved; else bisects the weight of compute to the change of sign.
 Status Balance(const FactorRequest& request, Arena* arena, Budget* budget,
                FactorSolution* best, Diagnostic* diagnostic) {
   const FactorWeights& weights = request.weights;
@@ -93,13 +92,13 @@ Status Balance(const FactorRequest& request, Arena* arena, Budget* budget,
       best->value.objective = Magnitude(difference);
       best->lower_bound = 0;
     }
-    if (i == 0 && difference < 0) break;  // compute outweighs traffic whatever is done
+    if (i == 0 && difference < 0) break;  // compute exceeds traffic at any weight
   }
   best->proved = best->value.objective <= best->lower_bound;
   return Status::kOk;
 }
 
-// Spatial factors onto the level's fanouts; what none takes becomes a loop.
+// Puts spatial factors on the level's fanouts; the rest becomes a loop.
 void Spread(const Hardware& hardware, uint32_t level, uint32_t dim, int64_t factor,
             LoopNest* nest) {
   while (factor > 1) {
@@ -145,7 +144,7 @@ LoopNest NestOf(const MappingProblem& problem, const Hardware& hardware,
   return nest;
 }
 
-// One factor of the level's largest operand to the loops of the level above.
+// Moves one factor of the level's largest operand to the loops of the level above.
 bool MoveUp(const MappingProblem& problem, uint32_t level,
             const int64_t bytes[kOperands], LoopNest* nest) {
   uint32_t largest = 0;
@@ -176,7 +175,7 @@ Status Mend(const MappingProblem& problem, const Hardware& hardware, LoopNest* n
       int64_t bytes[kOperands];
       SLUICE_TRY(LevelBytes(problem, *nest, l, 0, bytes, diagnostic));
       if (FitsLevel(hardware.levels[l], bytes)) break;
-      if (!MoveUp(problem, l, bytes, nest)) return Status::kOk;  // CheckNest will tell
+      if (!MoveUp(problem, l, bytes, nest)) return Status::kOk;  // CheckNest reports it
     }
   }
   return Status::kOk;

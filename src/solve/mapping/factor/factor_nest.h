@@ -7,7 +7,7 @@
 //          kUnsupported: resident operands and fixed tiles, which the formulation lacks
 // Cost     that of SolveFactorAssign and some evaluations
 // Source   CoSA III; the outermost level is its DRAM, the next one its global buffer.
-//          What the formulation overlooks is mended afterwards: factors that overflow a
+//          What the formulation ignores is repaired afterwards: factors that overflow a
 //          memory (halo, partial sums) move one level up; spatial factors that no
 //          fanout takes become loops. Groups are looped over outermost; the outermost
 //          order is the cheapest of three

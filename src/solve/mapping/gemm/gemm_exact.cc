@@ -54,7 +54,7 @@ GemmMapping MakeMapping(const GemmSpace& space, const GemmBranch& branch,
     mapping.inner_tile[d] = tiles.inner[d];
     mapping.spatial[d] = space.spatial[d][split.index[d]];
   }
-  // A level that holds nothing may walk along any axis: the other level's then.
+  // A level that holds nothing may walk along any axis: takes that of the other level.
   const int p = branch.middle_holds == 0 ? branch.walk_middle : branch.walk_outer;
   const int q = branch.inner_holds == 0 ? p : branch.walk_middle;
   mapping.outer_order = GemmOrderFrom(p);
@@ -131,7 +131,7 @@ Status RunSearch(GemmSpace* space, Arena* arena, Budget* budget, GemmSolution* s
     if (budget->Exhausted()) search.stopped = true;
     if (!search.stopped) left = VisitBranch(&search, branch);
     if (search.stopped) {
-      // What was not looked into: the rest of this branch and the next, if any.
+      // Not searched: the rest of this branch and the next, if any.
       left = Min(left, branch.bound);
       break;
     }

@@ -57,7 +57,7 @@ Status SolveGemmExact(const GemmRequest& request, Arena* arena, Budget* budget,
 
 // The proof as data. A branch whose bound reaches the objective is closed; an open one
 // lists its open splits; a split whose bound does not reach it lists its open inner
-// tiles. Bounds are in the unit of the objective. Infinity: nothing fits.
+// tiles. Bounds are in the unit of the objective. Infinity means that nothing fits.
 struct GemmProofBranch {
   // 0: walking axes as in the paper. 1: the datum of outer_axis stays in the PEs and
   // the middle loops of the other two axes have trip 1.

@@ -22,7 +22,7 @@ struct GemmTiles {
   uint32_t inner[kGemmAxes];
 };
 
-// The two levels of a node: they share only that inner tiles divide middle tiles.
+// The two levels of a node. Their only link is that inner tiles divide middle tiles.
 struct GemmNode {
   TileProblem middle;
   TileProblem inner;
@@ -93,7 +93,7 @@ double StayingNode(const GemmSpace& space, const GemmBranch& branch,
                    const GemmSplit& split, GemmTiles* tiles);
 
 struct NodeResult {
-  double value;  // best objective found, if below the one to beat; else infinity
+  double value;  // best objective, if it beats the given one; else infinity
   GemmTiles tiles;
   bool complete;
 };

@@ -169,7 +169,7 @@ double Over(double weight, uint32_t length) {
   return weight / static_cast<double>(length);
 }
 
-// The bound of one axis, all others as small as can be.
+// The bound of one axis, with all others as small as possible.
 double AxisBound(const GemmSpace& space, int d, int variant, uint32_t s) {
   const Span<const uint32_t> divisors = space.divisors[d];
   const uint32_t extent = static_cast<uint32_t>(space.shape->extent[d]);
@@ -297,8 +297,9 @@ void AddPaperBranches(GemmSpace* space, size_t* count) {
   }
 }
 
-// Where a datum other than the one that stays may live: keeping it in both memories, or
-// the staying one in the middle memory too, only adds accesses and words.
+// Adds branches by where the two data other than the staying one live. Keeping a datum
+// in both memories, or the staying one also in the middle memory, only adds accesses
+// and words.
 void AddStayingBranches(GemmSpace* space, size_t* count) {
   for (int d = 0; d < kGemmAxes; ++d) {
     const int e = (d + 1) % kGemmAxes;

@@ -30,14 +30,14 @@ struct GemmSplit {
 };
 
 struct GemmBranch {
-  bool stays;  // the extra family: the datum of walk_outer stays over all its loops
+  bool stays;  // the datum of walk_outer stays in the PEs over all its loops
   uint8_t middle_holds;
   uint8_t inner_holds;
   uint8_t walk_outer;
   uint8_t walk_middle;
   uint8_t row;                 // of the outer table; stays: none
   uint8_t variant[kGemmAxes];  // of the axis tables
-  double bound;                // cheap: every part at its own best
+  double bound;                // cheap to compute: every part at its own best
 };
 
 // What one datum costs per MAC, given where it lives.
@@ -59,7 +59,7 @@ struct GemmSpace {
   Span<GemmSplit> splits;
   int64_t most_pes;  // of any split
   Span<GemmBranch> branches;
-  // Lower bounds on the part of one axis that the outer traffic does not contain.
+  // Lower bounds on the energy of one axis without the outer traffic.
   Span<double> axis_bound[kGemmAxes][kGemmVariants];
   double axis_least[kGemmAxes][kGemmVariants];
   // Lower bounds on the traffic of the outer memory by PEs along the walking axis;

@@ -23,7 +23,7 @@ int ListLengths(Span<const uint32_t> divisors, uint32_t step, uint32_t bound,
 struct Sweep {  // two axes move, the third is fixed
   int first;
   int second;
-  double offset;  // what the fixed axis costs
+  double offset;  // cost of the fixed axis
 };
 
 struct LeastTile {

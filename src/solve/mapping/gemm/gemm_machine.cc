@@ -27,8 +27,8 @@ uint32_t AxesOf(const Fanout& fanout) {
 bool IsPower(uint32_t n) { return (n & (n - 1)) == 0; }
 
 // PEs and the most of them along each axis. Fanouts after one another along the same
-// axes multiply; with powers of two and all PEs in use every split of the product can
-// be dealt out to them.
+// axes multiply; with powers of two and all PEs in use, they can take every split of
+// the product.
 Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
                  Diagnostic* diagnostic) {
   machine->pe_count = 1;
@@ -79,7 +79,7 @@ Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
   return Status::kOk;
 }
 
-// A memory that all three data may or may not use, as they like.
+// Checks that all three data may use or bypass the memory.
 Status CheckLevel(const Hardware& hardware, uint32_t index, Diagnostic* diagnostic) {
   const MemoryLevel& level = hardware.levels[index];
   const bool shared = level.share_percent[0] == 0 && level.share_percent[1] == 0 &&
@@ -88,7 +88,9 @@ Status CheckLevel(const Hardware& hardware, uint32_t index, Diagnostic* diagnost
     return Unsupported(diagnostic)
         .Text("level ")
         .Number(index)
-        .Text(": a GEMM's memories hold all operands, none must be held, no shares");
+        .Text(
+            ": a GEMM's memory may hold all operands, must hold none and has no "
+            "shares");
   }
   return Status::kOk;
 }
@@ -131,7 +133,7 @@ Status GemmMachineOf(const Hardware& hardware, const GemmLevels& levels, bool ex
   SLUICE_TRY(ReadArray(hardware, exact, machine, diagnostic));
   for (uint32_t i = 0; i < levels.outer; ++i) {
     const MemoryLevel& level = hardware.levels[i];
-    if (i != levels.middle && i != levels.inner) {  // passed by
+    if (i != levels.middle && i != levels.inner) {  // bypassed
       if (level.must_hold == 0) continue;
       return Unsupported(diagnostic)
           .Text("level ")

@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-// The exact search knows one array, fed by level 1 of two or three.
+// The exact search supports one array, fed by level 1 of two or three levels.
 bool IsFlat(const Hardware& hardware) {
   for (const Fanout& fanout : hardware.fanouts) {
     if (fanout.extent > 1 && fanout.level != 1) return false;
@@ -36,7 +36,7 @@ Status MapKapla(const KaplaRequest& request, Budget* budget, Arena* arena,
   if (exact == Status::kOk && mapped->proved) return exact;
   if (exact != Status::kOk && exact != Status::kUnsupported && flat) return exact;
   // Outside the exact search's space (sliding registers, other hierarchies) the greedy
-  // or the local search may know better.
+  // or the local search may find a better nest.
   const double bound = NestBound(problem, hardware, options.constraints);
   if (exact == Status::kOk) mapped->bound = Min(mapped->bound, bound);
   MappedNest other;
@@ -76,7 +76,7 @@ Status MapLayers(const LayersRequest& request, Budget* budget, Arena* arena,
     }
     if (index[slot] == 0) {
       table->problems[entries] = layers[i];
-      // A layer by itself may be mapped before its search looks at the budget.
+      // A search may finish one layer before it looks at the budget.
       const Status status =
           budget->Exhausted()
               ? Fail(diagnostic, Status::kStopped, "mapping")

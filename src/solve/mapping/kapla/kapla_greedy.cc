@@ -69,12 +69,13 @@ namespace {
 
 // Which schemes on nodes are tried.
 struct Trial {
-  const MappingProblem& pass;  // one of all
+  const MappingProblem& pass;  // problem of one pass
   uint32_t kept;               // operands that lie whole in the scratchpads
   bool idle;                   // nodes may be left idle
 };
 
-// The best of the schemes. *least: of those found before; false: none is better.
+// The best of the schemes. *least: the best objective so far; false: no scheme is
+// better.
 bool TryKept(const NodeRequest& request, const Trial& trial, Budget* budget,
              double* least, NodeMapping* mapped) {
   const Hardware& hardware = request.hardware;
@@ -136,7 +137,7 @@ Status MapGreedyOnNodes(const NodeRequest& request, Budget* budget, NodeMapping*
   const uint32_t kept = KeptOperands(options.terms, passes);
   *mapped = NodeMapping{};
   double least = -1;
-  // A scheme that leaves nodes idle only where there is no other, as published.
+  // Schemes that leave nodes idle only if there is no other, as published.
   for (int idle = 0; idle < 2 && least < 0; ++idle) {
     TryKept(request, {pass, kept, idle != 0}, budget, &least, mapped);
     if (!options.stay || !Has(problem, kWeight) || passes[kDimN] == 1) continue;

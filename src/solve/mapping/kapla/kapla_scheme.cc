@@ -94,7 +94,8 @@ uint32_t StackableDim(const Greedy& greedy, const Fanout& fanout, uint32_t loop,
   return kDims;
 }
 
-// Spare units: one prime at a time to the operand with the largest refetch volume.
+// Gives spare units, one prime at a time, to the operand with the largest refetch
+// volume.
 void Stack(Greedy* greedy, uint32_t innermost) {
   for (uint32_t axis = 0; axis < kMaxAxes; ++axis) {
     const Fanout* fanout = FanoutAt(*greedy->hardware, 1, axis);
@@ -121,7 +122,8 @@ void Stack(Greedy* greedy, uint32_t innermost) {
   }
 }
 
-// The two outer loops by all divisors, first best; then the innermost by primes.
+// Grows the two outer loops by divisors, the first best pair; then the innermost by
+// primes.
 void Cache(Greedy* greedy, uint32_t level, uint32_t innermost) {
   const uint32_t a = (innermost + 1) % kLoops, b = (innermost + 2) % kLoops;
   const Greedy before = *greedy;
@@ -173,7 +175,7 @@ void SetOrder(LoopNest* nest, uint32_t level, const uint32_t loops[kLoops],
   order[n] = kDimG;
 }
 
-// Spreads a dim over an axis as far as it goes.
+// Spreads a dim over as much of an axis as it fills.
 void Spread(Greedy* greedy, uint32_t axis, uint32_t dim) {
   const Fanout* fanout = FanoutAt(*greedy->hardware, 1, axis);
   if (fanout == nullptr || !MayUnroll(*fanout, dim)) return;
@@ -191,7 +193,7 @@ constexpr uint32_t kNodeLoopDims[kLoops][3] = {
 
 void DealDim(Greedy* greedy, Deal* deal, uint32_t axis, uint32_t dim, int64_t factor) {
   uint8_t* order = deal->split.order[axis];
-  if (deal->split.factor[axis][dim] == 1) {  // behind those chosen before
+  if (deal->split.factor[axis][dim] == 1) {  // after the dims chosen before
     uint32_t chosen = 0, at = 0;
     for (uint32_t d = 0; d < kDims; ++d) chosen += deal->split.factor[axis][d] > 1;
     while (order[at] != dim) ++at;
@@ -231,8 +233,8 @@ uint32_t LeastWasteful(const Greedy& greedy, int64_t factor, uint32_t innermost)
   return best;
 }
 
-// Nodes: one prime at a time to the unmoved loop of the operand with the largest
-// refetch volume; where that is done, to the innermost loop.
+// Gives nodes, one prime at a time, to the unmoved loop of the operand with the largest
+// refetch volume; when that loop is used up, to the innermost loop.
 void StackNodes(Greedy* greedy, Deal* deal, uint32_t innermost) {
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     int64_t spare = deal->region.extent[axis];

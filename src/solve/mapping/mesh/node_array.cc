@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to run a part on the array, and what is known about them.
+// Finds and remembers ways to run a part on the array.
 #include "solve/mapping/mesh/node_array.h"
 
 #include "base/checked.h"
@@ -33,8 +33,9 @@ size_t SlotOf(Span<const Divisors> slots, int64_t number) {
   return at;
 }
 
-// No register tile of the choice scores below: two operands move while the third stays,
-// their register factors times each other within what the third may have.
+// A lower bound on the score of the choice's register tiles: two operands move while
+// the third is stationary; the product of their register factors is limited by the
+// third's tile.
 double ScoreBound(const PartSearch& search, const SpatialChoice& choice) {
   const ConvSpace& space = search.space;
   const WordEnergy& word = space.word;

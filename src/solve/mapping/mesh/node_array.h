@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds good nests of one node's part fast. Ways to run it on the array are remembered by
-// the sizes of the part; scratchpad tiles above them depend on what words cost here. Private to
-// node_parallel.
+// Finds good nests of one node's part fast. Ways to run it on the array are remembered
+// by the part's sizes; scratchpad tiles above them depend on the cost of words here.
+// Private to node_parallel.
 //
 // Input    parts of a layer; one node's hardware of three levels whose registers hold
 //          all operands; constraints without fixed tiles (others: kUnsupported)
@@ -9,7 +9,7 @@
 //          innermost; MapPart: the best point above them and its closed form cost
 // Errors   kOutOfMemory; kUnsupported; MapPart: kInfeasible where no way fits or none
 //          is below the limit
-// Cost     some 50 us per size met first, 5-20 us per part after that
+// Cost     some 50 us per new size, 5-20 us per part after that
 // Source   the decomposed search of KAPLA's space: array, scratchpad and links couple
 //          only through the tile sizes, so each is searched by itself, cheapest first
 #ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_H_
@@ -23,10 +23,10 @@ struct ArrayWay {
   uint16_t axis[kMaxAxes][kDims];
   int32_t t0[kDims];  // passes in the registers
   uint32_t inner1;
-  double pj;      // scratchpad and registers; the still operand comes once
+  double pj;      // scratchpad and registers; the stationary operand is moved once
   double bytes;   // of the scratchpad
   double cycles;  // of the array
-  double score;   // objective of these alone
+  double score;   // objective of this part alone
 };
 
 struct ArrayEntry {
@@ -52,7 +52,7 @@ struct ArrayTable {
         divisor_count(0),
         choices(a) {}
   Arena* arena;
-  double leakage_pj_per_cycle;  // of a node, to weigh ways that idle
+  double leakage_pj_per_cycle;  // of a node
   Vector<const ArrayEntry*> entries;
   Span<uint32_t> slots;     // hash of the part -> entry + 1
   Span<Divisors> divisors;  // hash of the number
@@ -94,14 +94,14 @@ struct PartRequest {
   const Sharing& sharing;
 };
 
-// *dram_pj: the least that DRAM's words cost the node, with tiles of any sizes. Below 0:
-// nothing fits, or everything scores above constraints.upper. array_pj: what the array
-// needs. *cycles: those of the array on entry, those of all on return.
+// *dram_pj: the least energy of the node's DRAM words, with tiles of any sizes. Below
+// 0: nothing fits, or everything scores above constraints.upper. array_pj: energy of
+// the array. *cycles: of the array on entry, of all on return.
 Status EstimatePart(const PartRequest& request, double array_pj, ArrayTable* table,
                     double* dram_pj, double* cycles, Diagnostic* diagnostic);
 
 // node, constraints: as for MapConvExact; constraints.upper limits the objective;
-// dram_pj: what DRAM's words cost at least.
+// dram_pj: the least energy of DRAM's words.
 Status MapPart(const PartRequest& request, double dram_pj, ArrayTable* table,
                PartNest* found, LoopNest* nest, Diagnostic* diagnostic);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the searches of a part share: ways below the scratchpad and tiles of it.
-// Private to node_array.
+// Shared by the searches of a part: array ways and scratchpad tiles. Private to
+// node_array.
 //
 // Input    a ConvSpace of one part
 // Output   PartSearch; divisors and array ways out of the table
@@ -22,7 +22,7 @@ inline int64_t RoomOf(const MemoryLevel& level) {
   return level.capacity_bytes == 0 ? INT64_MAX : level.capacity_bytes;
 }
 
-// What every search below one part needs.
+// The inputs of every search for one part.
 struct PartSearch {
   const ConvSpace& space;
   double leakage;
@@ -53,11 +53,11 @@ struct BestWays {
   ArrayWay way[kArrayWays];
 };
 
-// The score from which on a way is not worth keeping.
+// Ways at or above this score are not kept.
 double LimitOf(const BestWays& best);
 
-// All register tiles of a choice that cannot sum over more channels; the best of each
-// group innermost above them go into *best.
+// Tries the register tiles of a choice whose channels cannot grow; adds the best for
+// each innermost group to *best.
 Status SearchRegisters(const PartSearch& part, const conv_exact::SpatialChoice& choice,
                        ArrayTable* table, BestWays* best);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What splits of a layer cost, nearly from below.
+// Estimates of the cost of splits: nearly lower bounds.
 #include "base/checked.h"
 #include "solve/mapping/mesh/node_split.h"
 
@@ -12,7 +12,8 @@ bool IsFromDram(const Search& search, uint32_t operand) {
          AxisEnd::kEdges;
 }
 
-// Links one word of the operand crosses: before its parts are placed, at least.
+// Links that one word of the operand crosses; a lower bound before its parts are
+// placed.
 double LinksOf(const Search& search, const Parts& parts, uint32_t operand) {
   if (parts.stage == kListed) {
     const int64_t sharers = SharersOf(parts, operand);
@@ -40,9 +41,9 @@ double WordsOf(const Search& search, const MappingProblem& part, uint32_t operan
   return Max(words, search.words[operand]);
 }
 
-// What moving words between DRAM and all scratchpads costs at least: of three operands
-// one may stay while the loops it does not have go round; the other two are fetched
-// again for every tile, and the tiles share one scratchpad.
+// The least energy of words between DRAM and all scratchpads: one operand may be
+// stationary during the loops that do not index it; the other two are fetched again for
+// every tile, and all tiles share one scratchpad.
 double LeastDramPj(const Search& search, const Parts& parts) {
   const MappingProblem& problem = search.problem;
   const Hardware& hw = search.hardware;
@@ -92,7 +93,7 @@ double LeastDramPj(const Search& search, const Parts& parts) {
   return Max(all, least);
 }
 
-// What kept operands cost on their way in or out, over all passes.
+// The energy of moving kept operands in or out, over all passes.
 double KeptPj(const Search& search, const Parts& parts) {
   const Hardware& hw = search.hardware;
   const MemoryLevel& dram = hw.dram();
@@ -125,9 +126,9 @@ double KeptPj(const Search& search, const Parts& parts) {
   return pj;
 }
 
-// What arrays and scratchpads of all nodes need in one pass, nearly from below: the
-// layer's on one node, and copies in every sharer's scratchpad. (Tiles of the array's
-// part divide its passes, so that other parts can do a little better.)
+// The energy of all nodes' arrays and scratchpads in one pass, nearly a lower bound:
+// that of the layer on one node, and copies in every sharer's scratchpad. (Array tiles
+// divide the passes of a part, so other parts may be slightly better.)
 double ArrayPj(const Search& search, const Parts& parts, const MappingProblem& part) {
   const MappingProblem& problem = search.problem;
   const Hardware& hw = search.hardware;
@@ -162,8 +163,8 @@ double ArrayCycles(const Search& search, const Parts& parts,
   return Max(cycles, search.least_cycles / static_cast<double>(NodesOfParts(parts)));
 }
 
-// What passes need not fetch again although nothing says so: operands that no slice
-// moves, where a node has room for its part of them.
+// The energy saved when passes do not fetch an operand again, though it is not marked
+// as kept: slices do not index it, and a node has room for its part.
 double ReusedPj(const Search& search, const Parts& parts) {
   const Hardware& hw = search.hardware;
   const MemoryLevel& pad = hw.levels[hw.levels.size() - 2];
@@ -198,7 +199,7 @@ double Whole(const Search& search, const Parts& parts, double pj, double cycles)
   return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
-// Bytes of kept operands in one node, and of these what other passes need.
+// Bytes of kept operands in one node. *others: those of them that other passes need.
 int64_t KeptBytes(const Search& search, const Parts& parts, const MappingProblem& part,
                   int64_t* others) {
   const Sharing sharing = SharingOf(search, parts);
@@ -217,7 +218,7 @@ int64_t KeptBytes(const Search& search, const Parts& parts, const MappingProblem
   return kept + *others;
 }
 
-// The share of its full parts that is work.
+// Work as a share of that of all parts at full size.
 double Fullness(const Search& search, const Parts& parts) {
   double full = 1;
   for (uint32_t d = 0; d < kDims; ++d) {
@@ -321,8 +322,8 @@ OuterPrice PriceOf(const Search& search, const Parts& parts) {
 double UpperOf(const Search& search, const Parts& parts, const Hardware& node) {
   const MapConstraints& constraints = search.options.node.constraints;
   const MappingProblem part = PartOf(search.problem, parts);
-  // The price knows neither smaller parts at the border nor that one read of DRAM may
-  // serve the halos of neighbours.
+  // The price ignores smaller parts at the border, and that one read of DRAM may serve
+  // the halos of neighbours.
   const double halo = (WordsOf(search, part, kInput) - search.words[kInput]) *
                       ReadPj(node.dram(), InnerBytes(part, kInput));
   const double nodes = static_cast<double>(NodesOfParts(parts));

@@ -9,8 +9,8 @@ namespace sluice {
 namespace node_split {
 namespace {
 
-constexpr int kMore = 6;             // parts solved that promise too little
-constexpr int kFruitless = 100;      // parts placed in a row and not worth solving
+constexpr int kMore = 6;         // parts solved beyond the last that promises a gain
+constexpr int kFruitless = 100;  // parts placed in a row that are not worth solving
 constexpr int kFruitlessPiped = 40;  // of a layer in passes, which is asked for often
 constexpr int kMisses = 30;          // splits in a row that gain nothing
 
@@ -25,7 +25,7 @@ Status TakeNest(Search* search, const Parts& parts, const LoopNest& nest,
   const Status status = EvaluateOnMesh(
       {search->layer, search->hardware, search->region, split, search->options.terms},
       nest, options, &cost, diagnostic);
-  // Array steps that reach beyond a pass's slice have no place in the loops over all.
+  // Array steps that exceed a pass's slice cannot be written as loops over all passes.
   if (status == Status::kBadInput && search->all_passes > 1) return Status::kInfeasible;
   SLUICE_TRY(status);
   const double objective =
@@ -79,7 +79,7 @@ Status SolveParts(Search* search, const Parts& parts, Budget* budget, Arena* are
   return TakeNest(search, parts, nest.nest, 0, diagnostic);
 }
 
-// Parts placed are looked at if they promise less.
+// Placed parts are solved if their estimate is below this.
 double WantedOf(const Search& search) {
   if (search.best == 0 || search.options.every) return kNever;
   return search.best * (search.options.exact ? 1 + kEstimateError : 1 - kSlack);
@@ -120,8 +120,7 @@ Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnos
   return Status::kOk;
 }
 
-// Goes on from what has been found: *failure is why the first parts could not be
-// solved.
+// Solves waiting parts. *failure: why the first parts could not be solved.
 Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* failure) {
   int more = 0, misses = 0;
   while (!budget->Exhausted()) {
@@ -130,7 +129,7 @@ Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* fa
     if (next == nullptr) return Status::kOk;
     const double before = search->best;
     if (before > 0 && !search->options.every) {
-      // Estimates may be a little high: some more are looked at.
+      // Estimates may be a little high, so a few more parts are solved.
       if (next->estimate >= before * (1 + kEstimateError)) return Status::kOk;
       const bool patient = search->options.exact;
       if (next->estimate >= WantedOf(*search) && ++more > kMore && !patient) {
@@ -179,7 +178,7 @@ Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
              static_cast<uint64_t>(capacity));
 }
 
-// All parts for one set of kept operands.
+// Searches all parts for one set of kept operands.
 Status SolveSet(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
   search->least_kept = INT64_MAX;
   search->cut = ~0u;
@@ -189,8 +188,8 @@ Status SolveSet(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
   return SolveAll(search, budget, arena, diagnostic);
 }
 
-// Every set of operands that may be kept beyond those that must; then all again with
-// operands handed round, to improve on what is known.
+// Searches every set of operands that may be kept besides those that must be; then all
+// sets again with operands handed round.
 Status SolveSets(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic) {
   const LayerTerms& terms = search->options.terms;
   const uint32_t must = KeptOperands(terms, search->passes);

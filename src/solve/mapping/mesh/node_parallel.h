@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One layer on a region of nodes: which dims are dealt out, where, and the loop nest of
-// each node; what pipelining fixes about the layer holds (LayerTerms).
+// One layer on a region of nodes: which dims are split over which nodes, and the loop
+// nest of each node, under the terms that pipelining sets (LayerTerms).
 //
 // Input    a problem, hardware with a mesh, a region, options
 // Output   the split, the nest of one node's part, cost by model/mesh, a lower bound
@@ -10,16 +10,16 @@
 //          a layer of a pipeline; exact: seconds. Scratch from the arena, rewound
 // Source   KAPLA's node level of a layer (hybrid partitions, buffer sharing with
 //          rotation); the decomposed search of its space: sizes of the parts decide the
-//          cost on a node, where they lie only the links. Deviations: idle nodes and
+//          cost on a node, their positions only the links. Deviations: idle nodes and
 //          uneven parts are tried, at their cost; rotation only where one round per
 //          delivery is enough.
 //
 // Every split of N, K, C, P, Q and G gets an estimate, nearly a lower bound. In the order
 // of their estimates the splits are laid out over columns and rows (every way to divide
 // the factors is tried; the layout whose least traffic crosses the fewest links is taken)
-// and get a better estimate, with tiles that fit. Splits that promise to be half a percent
-// better than the best are solved (node_array.h), until none does or many in a row have
-// gained nothing.
+// and get a better estimate, with tiles that fit. Splits estimated at least half a
+// percent better than the best are solved (node_array.h), until there are none or many
+// in a row have gained nothing.
 #ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
 #define SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
 
@@ -33,7 +33,7 @@ namespace sluice {
 
 struct NodeParallelOptions {
   KaplaOptions node;  // constraints hold for a node's part of one pass
-  LayerTerms terms;   // what pipelining fixes
+  LayerTerms terms;   // set by pipelining
   // Kept by the caller over calls with the same objective and the same node hardware, but
   // for the size of the scratchpad. It makes calls faster and changes nothing else. It
   // needs an arena of its own, because the arena of the calls is rewound.
@@ -53,7 +53,7 @@ struct NodeMapping {
   uint32_t rotated;  // inputs or weights handed round: CostOptions::rotated
   MeshCost cost;     // of all passes
   double objective;
-  double bound;  // no split and nest of the space is below
+  double bound;  // lower bound on all splits and nests of the space
   uint64_t splits;
   uint64_t solved;
 };
@@ -68,21 +68,21 @@ struct NodeRequest {
 Status MapOnNodes(const NodeRequest& request, Budget* budget, Arena* arena,
                   NodeMapping* mapped, Diagnostic* diagnostic);
 
-// As published (KAPLA, Algorithm 1), which is what options.node.greedy asks MapOnNodes
-// for: nodes are stacked behind the array and before the scratchpad's tile is chosen, a
-// prime at a time. Nothing is proved.
+// The published search (KAPLA, Algorithm 1), which MapOnNodes runs for
+// options.node.greedy: nodes are stacked after the array and before the scratchpad's
+// tile, one prime at a time. Proves nothing.
 Status MapGreedyOnNodes(const NodeRequest& request, Budget* budget, NodeMapping* mapped,
                         Diagnostic* diagnostic);
 
-// One of each for each of the terms.
+// Each has one entry for each of the terms.
 struct TermMappings {
   Span<NodeMapping> mapped;
   Span<Status> status;
 };
 
-// The same for several terms of one layer on one region; work that they share is done
-// once. Infeasible terms are reported in out.status; the returned status is kOk unless
-// an error ended the call.
+// Maps one layer on one region under several terms; shared work is done once.
+// Infeasible terms are reported in out.status; the returned status is kOk unless an
+// error ended the call.
 Status MapTableOnNodes(const NodeRequest& request, Span<const LayerTerms> terms,
                        Budget* budget, Arena* arena, const TermMappings& out,
                        Diagnostic* diagnostic);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found out about a layer once, before its splits are estimated.
+// Facts about a layer, computed once before its splits are estimated.
 #include "base/checked.h"
 #include "solve/mapping/mesh/node_split.h"
 
 namespace sluice::node_split {
 
-// Sharers of the heaviest operand are neighbours: the dims it does not have come first.
+// Orders dims so that sharers of the heaviest operand are neighbours: dims that do not
+// index it come first.
 void OrderDims(Search* search) {
   const MappingProblem& problem = search->problem;
   for (const Fanout& fanout : search->hardware.fanouts) {
@@ -98,8 +99,8 @@ Status LeastArray(Search* search, Budget* budget, Arena* arena,
   return Status::kOk;
 }
 
-// Below any split, nest and set of kept operands: operations, each word once through
-// the scratchpad, and through DRAM where it comes from or goes there.
+// A lower bound for any split, nest and set of kept operands: operations, each word
+// once through the scratchpad, and through DRAM if it comes from or goes there.
 double BoundOf(const Search& search) {
   const MappingProblem& problem = search.layer;
   const Hardware& hw = search.hardware;

@@ -46,7 +46,7 @@ void ListTaps(const SpatialChoice& choice, int64_t extent, uint32_t d,
               INT64_MAX, list);
 }
 
-// Takes the way if it is among them.
+// Adds the way if it is among the best.
 void Keep(const ArrayWay& way, BestWays* entry) {
   uint32_t i = entry->count;
   if (i == kArrayWays) {
@@ -129,8 +129,8 @@ void SumSpans(RegisterSearch* search) {
   }
 }
 
-// The inner group that a tile of these factors is best for, and whether that is better
-// than what is known.
+// Finds the best innermost group for a tile of these factors; remembers the tile if it
+// is the group's best.
 inline void ScoreTile(RegisterSearch* search, const Rows& rows, const Factor& k,
                       const Factor& c) {
   const PartSearch& part = search->part;
@@ -177,7 +177,7 @@ inline void ScoreTile(RegisterSearch* search, const Rows& rows, const Factor& k,
   }
 }
 
-// With as much of K, and of the sum, as goes alone: would any tile be of use?
+// Would any tile be of use, with as much of K, and of the sum, as fits alone?
 inline bool MayHelp(const RegisterSearch& search, const Rows& rows, size_t most_k,
                     size_t most_c) {
   const ConvSpace& space = search.part.space;
@@ -204,7 +204,7 @@ inline bool MayHelp(const RegisterSearch& search, const Rows& rows, size_t most_
   return useful;
 }
 
-// All K beside these rows, each with as much of C as fits.
+// Tries all factors of K with these rows, each with as much of C as fits.
 inline void SearchChannels(RegisterSearch* search, const Rows& rows) {
   const PartSearch& part = search->part;
   const int64_t room = part.room[0];
@@ -233,7 +233,7 @@ inline void SearchChannels(RegisterSearch* search, const Rows& rows) {
   }
 }
 
-// All of the batch beside one window.
+// Tries all factors of the batch with one window.
 inline void SearchBatch(RegisterSearch* search, const Window& window) {
   const ConvSpace& space = search->part.space;
   const WordEnergy& word = space.word;
@@ -257,7 +257,7 @@ inline void SearchBatch(RegisterSearch* search, const Window& window) {
   }
 }
 
-// All output positions beside these filter taps.
+// Tries all output positions with these filter taps.
 void SearchWindows(RegisterSearch* search, size_t ir, size_t is) {
   const PartSearch& part = search->part;
   const MappingProblem& problem = part.space.problem;
@@ -286,7 +286,7 @@ void SearchWindows(RegisterSearch* search, size_t ir, size_t is) {
   }
 }
 
-// The best of each group go into the entry.
+// Adds the best of each group to the entry.
 void KeepBest(const SpatialChoice& choice, ArrayWay best[kGroups], BestWays* entry) {
   for (uint32_t g = 0; g < kGroups; ++g) {
     if (best[g].score >= LimitOf(*entry)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits of a layer: which factors, and where their parts lie.
+// Splits of a layer: their factors, and where the parts lie.
 #include "solve/mapping/mesh/node_split.h"
 
 #include "base/checked.h"
@@ -9,7 +9,7 @@ namespace sluice::node_split {
 namespace {
 
 constexpr int64_t kSmallExtent = 16;  // of which every factor is tried, too
-constexpr int64_t kWasteShare = 32;   // others may idle this share of their nodes
+constexpr int64_t kWasteShare = 32;   // larger ones may leave this share of nodes idle
 constexpr size_t kMostFactors = 48;   // of one dim
 constexpr size_t kMostParts = 60000;
 
@@ -67,7 +67,7 @@ double LinksPj(const Search& search, const AxisWay& columns, const AxisWay& rows
   return pj;
 }
 
-// A factor that reaches the same part size with fewer parts wastes nodes.
+// False when fewer parts give the same part size: more would waste nodes.
 bool IsUseful(int64_t extent, int64_t factor) {
   return factor <= extent && CeilDivide(extent, CeilDivide(extent, factor)) == factor;
 }
@@ -116,7 +116,7 @@ Status Place(Search* search, int i, const int64_t free[kMeshAxes], Arena* arena,
   return Status::kOk;
 }
 
-// Heap of estimates, least first; ties by position, so that the order is one.
+// Heap of estimates, least first; ties by position, so that the order is unique.
 bool Before(const Waiting& a, const Waiting& b) {
   return a.estimate != b.estimate ? a.estimate < b.estimate : a.parts < b.parts;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one search for a layer's split over nodes, its list of splits and what they
-// are estimated to cost. Private to node_parallel.
+// State of one search for a layer's split over nodes, its list of splits and their
+// estimated costs. Private to node_parallel.
 //
 // Input    a layer, hardware with a mesh, a region, terms
-// Output   splits by estimate, the layout of one, the price of words for a node's
-//          mapper
+// Output   splits by estimate, the layout of one, the price of words for the mapper of
+//          a node
 // Errors   kOutOfMemory
 // Cost     0.2 us per split listed, 10 us per split placed
 // Source   see node_parallel.h
@@ -92,12 +92,12 @@ struct Search {
   double link_pj[kOperands];   // of one word
   double wire_pj_per_bit = 0;  // of the array
   double summing = 1;          // units of a node that may work on the same output
-  // Below every node's share together, from one node without limits doing it all.
+  // Lower bounds on the sum of all nodes, from one unlimited node that does all work.
   double least_array_pj;  // operations, registers, scratchpad with each word in it once
   double least_cycles;
   double best;
   NodeMapping* mapped;
-  int64_t least_kept;  // bytes, of what was kept in parts that do not fit
+  int64_t least_kept;  // least bytes kept by a part that did not fit
   int fruitless;       // parts placed in a row that are not worth solving
   uint32_t cut;        // parts none of whose tiles holds a whole filter
 };
@@ -127,8 +127,8 @@ MappingProblem PartOf(const MappingProblem& problem, const Parts& parts);
 // Dims along an axis: see Search::order. Words, links and wires.
 void OrderDims(Search* search);
 Status MeasureCorners(Search* search, Arena* arena);
-// What one node with an endless scratchpad and free DRAM needs for the whole layer: the
-// nodes' loops, run one after the other on it, would need no less.
+// The cost of the whole layer on one node with an unlimited scratchpad and free DRAM: a
+// lower bound, as that node could run the loops of all nodes one after the other.
 Status LeastArray(Search* search, Budget* budget, Arena* arena, Diagnostic* diagnostic);
 double BoundOf(const Search& search);
 
@@ -144,7 +144,8 @@ void Sink(Search* search, size_t i);
 Status FindPlace(Search* search, Arena* arena, Parts* parts, bool* found);
 NodeSplit SplitOf(const Search& search, const Parts& parts);
 
-// A node as its part's mapper sees it. Not to be copied: hardware points into it.
+// The hardware of a node as the mapper of its part sees it. Not to be copied: hardware
+// points into it.
 struct NodeView {
   MemoryLevel levels[kMaxLevels];
   Hardware hardware;
@@ -152,14 +153,14 @@ struct NodeView {
 void ViewNode(const Search& search, const Parts& parts, const MappingProblem& part,
               NodeView* view);
 OuterPrice PriceOf(const Search& search, const Parts& parts);
-// Of which operands a node may hold a part only.
+// Which operands a node may hold only a part of.
 Sharing SharingOf(const Search& search, const Parts& parts);
-// Is there room for what parts keep? Remembers the least room asked for.
+// Do the kept operands of these parts fit? Remembers the least bytes that do not.
 bool KeepsFit(Search* search, const Parts& parts);
 
-// What parts of these sizes cost, nearly from below, wherever they lie.
+// The estimated cost of parts of these sizes, nearly a lower bound, wherever they lie.
 double EstimateOf(const Search& search, const Parts& parts);
-// A better estimate of parts that have a place: with tiles that fit.
+// A better estimate for placed parts: with tiles that fit.
 Status EstimatePlaced(Search* search, Parts* parts, bool* fits, Diagnostic* diagnostic);
 // The objective that the mapper of a node's part must stay below to be of use.
 double UpperOf(const Search& search, const Parts& parts, const Hardware& node);

@@ -26,7 +26,7 @@ SpatialChoice ChoiceOf(const ConvSpace& space, const ArrayWay& way) {
   return choice;
 }
 
-// What rows are tried beside: the channels of a tile, its columns, the bytes left.
+// Fixed while rows are tried: the channels of a tile, its columns, the bytes left.
 struct Beside {
   int64_t k, c;
   int64_t wi, wo;  // bytes of an input and of an output word, over all groups
@@ -34,7 +34,8 @@ struct Beside {
   int64_t columns, wide;  // of the output and of the input
 };
 
-// Scratchpad tiles over one way: DRAM's traffic and the still operand's later visits.
+// Scratchpad tiles above one way: DRAM's traffic and the later visits of the stationary
+// operand.
 struct TileSearch {
   TileSearch(const PartSearch& p, const ArrayWay& w, const SpatialChoice& c,
              double limit)
@@ -46,20 +47,20 @@ struct TileSearch {
   int64_t left[kDims];  // passes above the registers
   int64_t base[kDims];  // extents below them
   double still_words = 0;
-  double again_pj = 0;  // of one word of the still operand, each later visit
+  double again_pj = 0;  // of one word of the stationary operand, each later visit
   double moved_pj[kOperands] = {};  // from DRAM, of one word
   double moved_bytes[kOperands] = {};
   double final_pj = 0, final_bytes = 0;
   double width[kOperands];        // bytes
   int64_t fits_width[kOperands];  // 0 for what is kept
   int64_t taken = 0;              // bytes of what is kept
-  // Of operands handed round, a share counts: bytes are all in units of 1 / scale.
+  // Operands handed round count by their share; all bytes are in units of 1 / scale.
   uint32_t rotated = 0;
   int64_t scale = 1;
   int64_t need = 1;  // trips of the group outermost, to tell the parts apart
   uint32_t outer = kGroups;
-  // Input words per output and channel, per output row; output rows of the batch; input
-  // of whole tiles: all at least.
+  // Lower bounds: input words per output and channel, per output row; output rows of
+  // the batch; input of whole tiles.
   int64_t row_words = 1, line_words;
   double all_rows, all_lines, least_input, least_span;
   double spans[2][kMostSpans];  // input rows and columns over all tiles, by divisor
@@ -79,7 +80,7 @@ struct TileSearch {
                double steps[kGroups]);
 };
 
-// Counts in steps of groups; *still: the group that had better be innermost.
+// Counts in steps of groups; *still: the best innermost group.
 double TileSearch::Score(const double steps[kGroups], double input_words, double* pj,
                          double* cycles, uint32_t* still) const {
   const ConvSpace& space = part.space;
@@ -107,7 +108,7 @@ double TileSearch::Score(const double steps[kGroups], double input_words, double
   return ScoreOf(part, *pj, *cycles);
 }
 
-// As many rows of the batch, and as much of the batch, as fit beside the columns chosen.
+// Tries as many rows, and as much of the batch, as fit beside the chosen columns.
 void TileSearch::TryRows(const Beside& beside, size_t iq, int64_t factor[kDims],
                          double steps[kGroups]) {
   const MappingProblem& problem = part.space.problem;
@@ -150,7 +151,7 @@ void TileSearch::TryRows(const Beside& beside, size_t iq, int64_t factor[kDims],
   }
 }
 
-// Columns, rows and the batch as far as they fit beside the weights chosen.
+// Tries columns, rows and the batch as far as they fit beside the chosen weights.
 void TileSearch::TryColumns(int64_t factor[kDims]) {
   const MappingProblem& problem = part.space.problem;
   const int64_t* e = problem.extent;
@@ -166,7 +167,7 @@ void TileSearch::TryColumns(int64_t factor[kDims]) {
   double steps[kGroups];
   steps[kGroupK] = static_cast<double>(left[kDimK] / factor[kDimK]);
   steps[kGroupSum] = static_cast<double>(left[kDimC] / factor[kDimC]);
-  // At least as many steps, were there no halos.
+  // A lower bound on the steps: without halos.
   const double row_bytes = static_cast<double>(c * row_words * wi + k * wo);
   steps[kGroupRows] = Max(1.0, all_rows * row_bytes / static_cast<double>(room));
   double pj, cycles;
@@ -176,7 +177,7 @@ void TileSearch::TryColumns(int64_t factor[kDims]) {
   for (size_t iq = divisors[kDimQ].size(); iq-- > 0;) {
     const int64_t columns = Extent(kDimQ, divisors[kDimQ][iq]);
     const int64_t wide = WindowSpan(problem, 1, columns, e[kDimS]);
-    // At least as many steps, were there no halos between rows.
+    // A lower bound on the steps: without halos between rows.
     const double line_bytes =
         static_cast<double>(c * wide * line_words * wi + k * columns * wo);
     const double lines = static_cast<double>(left[kDimQ] / divisors[kDimQ][iq]) *
@@ -289,15 +290,15 @@ void Share(uint32_t rotated, TileSearch* tiles) {
   }
 }
 
-// The group whose loops go outermost, so that one round of each rotated operand is
-// enough; kGroups: none does for all.
+// The group to loop over outermost, so that one round of each rotated operand is
+// enough; kGroups: no group is right for all.
 uint32_t OuterOf(uint32_t inner1, uint32_t rotated) {
   if (inner1 != kGroupSum) return kGroupSum;
   if (rotated == OperandBit(kWeight)) return kGroupK;
   return rotated == OperandBit(kInput) ? kGroupRows : kGroups;
 }
 
-// What tiles are searched above: a way to run the part on the array.
+// A way to run the part on the array, above which tiles are searched.
 struct Above {
   const ArrayWay& way;
   const SpatialChoice& choice;
@@ -305,7 +306,7 @@ struct Above {
   double limit;      // only objectives below are of interest
 };
 
-// The best tile above a way. *objective: the limit where there is none.
+// The best tile above a way. *objective: the limit if there is none.
 Status SearchAbove(const PartSearch& part, const Above& above, ArrayTable* table,
                    Point* point, double* objective) {
   const ArrayWay& way = above.way;
@@ -376,7 +377,7 @@ bool IsPlainNode(const MappingProblem& problem, const Hardware& node,
                  const MapConstraints& constraints) {
   bool plain = node.levels.size() == 3 && !constraints.bypass;
   for (uint32_t d = 0; d < kDims; ++d) plain &= constraints.top_tile[d] == 0;
-  // What all registers hold at once must fit the scratchpad with room to spare.
+  // All registers together may hold at most twice the scratchpad's bytes.
   double registers = static_cast<double>(node.levels[0].capacity_bytes);
   for (const Fanout& fanout : node.fanouts) {
     plain &= fanout.extent <= UINT16_MAX;
