@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strided box of up to four axes somewhere in memory, and its elements.
+// A strided box of up to four axes somewhere in memory, and access to its elements.
 //
 // Input    data (nullptr = absent), dtype SLUICE_DTYPE_, extents in elements, strides
 //          in bytes
-// Errors   none; whoever makes a box has checked its bounds
+// Output   element values; contiguous runs
+// Errors   none; the maker of a box has checked its bounds
+// Cost     constant per element or run
 #ifndef SLUICE_FIRMWARE_SIM_BOX_H_
 #define SLUICE_FIRMWARE_SIM_BOX_H_
 
@@ -78,7 +80,7 @@ inline int64_t Read(int dtype, const uint8_t* p) {
   }
 }
 
-// Keeps the low bits that fit.
+// Writes the low bits that fit the dtype.
 inline void Write(int dtype, uint8_t* p, int64_t value) {
   std::memcpy(p, &value, static_cast<size_t>(DtypeBytes(dtype)));  // little-endian
 }
@@ -87,11 +89,11 @@ inline int64_t Read(const Box& box, int64_t n, int64_t h, int64_t w, int64_t c) 
   return Read(box.dtype, box.at(n, h, w, c));
 }
 
-// f(pointer, bytes) for every contiguous run of the box, row-major.
+// Calls f(pointer, bytes) for every contiguous run of the box, in row-major order.
 template <typename F>
 void ForEachRun(const Extent& extent, const Extent& stride, int64_t element_bytes,
                 uint8_t* data, F&& f) {
-  int axis = 4;  // axes [axis, 4) are one run
+  int axis = 4;  // axes [axis, 4) form one run
   int64_t run = element_bytes;
   while (axis > 0 && (extent[axis - 1] == 1 || stride[axis - 1] == run)) {
     run *= extent[--axis];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a tile say a sound thing? Extents, dtypes, windows, channel ranges, flags.
+// Checks that a tile is well formed: extents, dtypes, windows, channel ranges, flags.
 #include <algorithm>
 
 #include "kernels.h"
@@ -30,7 +30,7 @@ std::string ExpectDtype(const char* what, const Box& box, int dtype) {
     if (!try_text.empty()) return try_text; \
   } while (0)
 
-// Windows at `at`, `windows` of them, as they lie in the layer.
+// Checks a range of windows, the first one at `at`, against the layer.
 std::string CheckWindowAt(const Tile& t, const Extent& at, const Extent& windows) {
   const Window g = WindowOf(t);
   static const char* const axis_name[2] = {"rows", "columns"};
@@ -71,7 +71,8 @@ std::string CheckParameters(const Tile& t) {
   return Expect("parameters", t.parameters.extent, {1, 1, t.output.extent[3], 3});
 }
 
-// Input channels that one output channel sums over, and how many this tile takes.
+// Checks the tile's range of the `total` input channels that one output channel sums
+// over.
 std::string CheckChannels(const Tile& t, int64_t total) {
   if (t.c_begin >= t.c_end || t.c_end > total) {
     return "channels: [" + std::to_string(t.c_begin) + ", " + std::to_string(t.c_end) +
@@ -83,7 +84,7 @@ std::string CheckChannels(const Tile& t, int64_t total) {
   return "";
 }
 
-// Input 0 holds just the rows and columns that scatter into the box.
+// Checks that input 0 is exactly the rows and columns that scatter into the box.
 std::string CheckScattered(const Tile& t, int64_t channels) {
   const Window g = WindowOf(t);
   Extent want = {t.target().extent[0], 0, 0, channels};
@@ -201,7 +202,8 @@ std::string CheckMatmul(const Tile& t) {
 
 namespace {
 
-// The box itself, or one element on an axis where the whole tensor has one.
+// Checks that an operand has the box's extent, or 1 on axes where the whole tensor has
+// 1.
 std::string CheckBroadcast(const char* what, const Box& box, const Extent& tensor,
                            const Extent& out) {
   Extent want = out;

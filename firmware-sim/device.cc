@@ -43,11 +43,11 @@ Trap CheckWindows(const sluice_device& device, const sluice_device_submission_t&
   return {};
 }
 
-// One submission, with copies of what it may touch.
+// One submission, with copies of the windows it may access.
 struct Job {
   std::vector<uint64_t> stream_words, graph_words;
   Graph graph;
-  Plan plan;  // no places: only the stream counts
+  Plan plan;  // without tensor places: only the stream is used
   sluice_walker_t walker{};
 
   const void* Copy(const void* bytes, size_t size, std::vector<uint64_t>* words) {
@@ -178,7 +178,7 @@ int Control(sluice_device* device, uint32_t request, void* argument) {
   }
 }
 
-// C callers get a code, never an exception.
+// Turns exceptions into a code for C callers.
 template <typename F>
 int Guarded(F&& f) {
   try {

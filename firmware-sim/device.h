@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated accelerator as a driver meets it: device memory and streams, behind one
+/* The simulated accelerator as a driver sees it: device memory and streams, behind one
  * ioctl-like entry. C99.
  *
  * Input    a hardware descriptor; requests below; everything untrusted
- * Output   0, or a negative SLUICE_DEVICE_ code; of a fault where and what
- * Errors   a request that is refused changes nothing; a stream that faults has stopped
- *          there, the device goes on with the next one
+ * Output   0, or a negative SLUICE_DEVICE_ code; for a fault, its place and cause
+ * Errors   a refused request changes nothing; a faulting stream stops at the fault, and
+ *          the device accepts the next request
  * Cost     memory: dram_bytes; a run: the operators' work
  *
- * A stream may reach only the windows that come with it, as behind an IOMMU. Nothing
- * stays in the scratchpads from one run to the next. One thread at a time. */
+ * A stream can access only the windows submitted with it, as behind an IOMMU. The
+ * scratchpads keep nothing from one run to the next. One thread at a time. */
 #ifndef SLUICE_FIRMWARE_SIM_DEVICE_H_
 #define SLUICE_FIRMWARE_SIM_DEVICE_H_
 
@@ -68,21 +68,21 @@ typedef struct { /* [begin, end) */
 } sluice_device_window_t;
 
 typedef struct {
-  const void* stream; /* relocated: its bindings are addresses of the device */
+  const void* stream; /* relocated: its bindings are device addresses */
   size_t stream_bytes;
   const void* graph; /* graph.fbs: the simulator checks every tile against its layer */
   size_t graph_bytes;
-  /* GBUF: of every node's scratchpad; the others: of DRAM. Those that are written must
-   * not overlap any other. */
+  /* GBUF: part of every node's scratchpad; other regions: part of DRAM. Windows that
+   * the stream writes must not overlap any other. */
   sluice_device_window_t window[SLUICE_REGION_COUNT];
   const int32_t* parameters; /* values of the graph's parameters for this run */
   uint32_t parameter_count;
 
-  uint32_t fault_engine; /* out; SLUICE_NONE: not at an instruction */
+  uint32_t fault_engine; /* out; SLUICE_NONE: the fault is not at an instruction */
   uint32_t fault_instance, fault_instruction;
   uint64_t cycles;
   uint64_t instructions;
-  char fault[160]; /* a sentence, "" when there was none */
+  char fault[160]; /* a sentence; "" without a fault */
 } sluice_device_submission_t;
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event loop: starts what may start, completes what ends first, until all lists
-// end.
+// The event loop: starts each instruction that may start, completes the one that ends
+// first, until all engines' lists end.
 //
-// Input    a checked stream, the machine, the plan (names of layers for the trace)
+// Input    a checked stream, the machine, the plan (layer names for the trace)
 // Output   cycles, traffic and trace events in the result
 // Errors   false; code, sentence and instruction in the result
 // Cost     instructions * engines
@@ -22,10 +22,10 @@ class Execution {
  public:
   Execution(const SimulateOptions& options, const sluice_walker_t& walker,
             const Plan& plan, Machine* machine, SimulateResult* result);
-  // Everything, from cycle 0.
+  // Runs the whole stream from cycle 0.
   bool Run() { return RunUntil(walker_.header.instance_count, 0); }
-  // From where it stands, at cycle `now`, until all engines have done what lies in front
-  // of instance `end`. result.cycles: when they had.
+  // Continues at cycle `now` until all engines have completed the instances before
+  // `end`. Sets result.cycles to the cycle in which they have.
   bool RunUntil(uint32_t end, uint64_t now);
 
  private:
@@ -42,12 +42,12 @@ class Execution {
   Machine& machine_;
   SimulateResult& result_;
   Order order_;
-  std::vector<uint32_t> first_debug_;  // per instance, into debug_layer
+  std::vector<uint32_t> first_debug_;  // by instance: its first index in debug_layer
   std::vector<sluice_walk_cursor_t> cursors_;
   std::vector<bool> busy_;
   std::vector<Flight> flights_;
   uint64_t now_ = 0;
-  uint32_t end_ = 0;  // instance in front of which engines stop
+  uint32_t end_ = 0;  // engines stop before this instance
 };
 
 }  // namespace sluice_sim

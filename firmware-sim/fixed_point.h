@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer scaling as ops.h defines it, and the Q-number functions of softmax.
+// Integer scaling as ops.h defines it, and the fixed-point (Q-format) functions of
+// softmax.
 //
+// Input    integers; Qm.n: a 32-bit number with m integer and n fraction bits
+// Output   integers
 // Errors   none: every input gives a value; overflow wraps, as on the target
+// Cost     a few operations each
 // Source   the arithmetic of TFLite's reference kernels (doubling high multiplication
 //          rounds ties upward, division by a power of two away from zero)
 #ifndef SLUICE_FIRMWARE_SIM_FIXED_POINT_H_
@@ -83,8 +87,8 @@ inline int32_t ScaleOnce(int32_t x, int32_t multiplier, int32_t shift) {
 // exp(a) for a <= 0 in Q5.26, result in Q0.31.
 int32_t ExpOfNegative(int32_t a);
 
-// 1 / x for x > 0 with `integer_bits` integer bits: result in Q0.31, to be divided by
-// 2^*bits_over_unit.
+// 1 / x for x > 0 with `integer_bits` integer bits: the result in Q0.31 must still be
+// divided by 2^*bits_over_unit.
 int32_t Reciprocal(int32_t x, int integer_bits, int* bits_over_unit);
 
 }  // namespace sluice_sim

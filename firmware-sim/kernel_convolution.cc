@@ -8,8 +8,8 @@
 namespace sluice_sim {
 namespace {
 
-// Sum of products of 16-bit numbers, wrapping. Chunks of 4096 products of at most
-// 2^9 * 2^9 cannot overflow 32 bits; wider data goes through Dot64.
+// Sum of products of 16-bit numbers, wrapping. 4096 products of numbers below 2^9 in
+// magnitude fit 32 bits; callers with wider data use Dot64.
 int32_t Dot16(const int16_t* a, const int16_t* b, int64_t n) {
   uint32_t total = 0;
   for (int64_t at = 0; at < n; at += 4096) {
@@ -32,7 +32,7 @@ int32_t Dot64(const int64_t* a, const int64_t* b, int64_t n) {
 int32_t Dot(const int16_t* a, const int16_t* b, int64_t n) { return Dot16(a, b, n); }
 int32_t Dot(const int64_t* a, const int64_t* b, int64_t n) { return Dot64(a, b, n); }
 
-// 8-bit data minus an 8-bit zero point fits 9 bits and a sign.
+// 8-bit data minus an 8-bit zero point fits 9 bits plus sign.
 bool IsNarrow(const Box& box, int64_t zero) {
   return DtypeBytes(box.dtype) == 1 && zero >= -128 && zero <= 255;
 }
@@ -51,7 +51,7 @@ void ReadRow(const Box& box, const uint8_t* p, int64_t count, int64_t zero, T* o
   }
 }
 
-// Weights [K,R,S,C] as dense rows of R * S * C numbers minus the zero point.
+// Weights [K,R,S,C] minus the zero point, as dense rows of R * S * C numbers.
 template <typename T>
 std::vector<T> DenseWeights(const Tile& t) {
   const Box& w = t.weight;
@@ -120,8 +120,8 @@ void Convolve(const Tile& t) {
 
 namespace {
 
-// How sums become output elements; of Finish::kParameters multiplier and shift come
-// from the channel.
+// How sums become output elements. With Finish::kParameters, each channel has its own
+// multiplier and shift.
 struct Requantised {
   int64_t zero, low, high;
   int32_t multiplier, shift;
@@ -269,8 +269,8 @@ void RunTransposed(const Tile& tile) {
   }
 }
 
-// Per error element its row of channels times the ifmap's rows under the window; the
-// sums wrap, so their order does not matter.
+// For each error element: its row of channels times the ifmap's rows under its window.
+// Sums wrap, so their order does not matter.
 void RunWeightGradient(const Tile& t) {
   const Window g = WindowOf(t);
   const Box& out = t.target();

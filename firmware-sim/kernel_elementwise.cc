@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT, REQUANTIZE, HARD_SWISH,
-// PRELU, LOOKUP: operators on elements.
+// Element-wise operators: ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT, REQUANTIZE,
+// HARD_SWISH, PRELU, LOOKUP.
 #include <algorithm>
 
 #include "kernels.h"
@@ -8,7 +8,7 @@
 namespace sluice_sim {
 namespace {
 
-// f(output pointer, n, h, w, c) for every element of the output.
+// Calls f(output pointer, n, h, w, c) for every element of the output.
 template <typename F>
 void ForEach(const Box& out, F&& f) {
   for (int64_t n = 0; n < out.extent[0]; ++n) {
@@ -22,7 +22,7 @@ void ForEach(const Box& out, F&& f) {
   }
 }
 
-// Same box, stride 0 where one element serves the whole axis.
+// The same box with stride 0 along axes where one element serves all positions.
 Box Broadcast(Box box) {
   for (int a = 0; a < 4; ++a) {
     if (box.extent[a] == 1) box.stride[a] = 0;
@@ -30,7 +30,7 @@ Box Broadcast(Box box) {
   return box;
 }
 
-// f(value of input 0, value of input 1) for every element of the output.
+// Sets each output element to f(element of input 0, element of input 1).
 template <typename F>
 void Combine(const Tile& t, F&& f) {
   const Box a = Broadcast(t.input0), b = Broadcast(t.input1);
@@ -39,7 +39,7 @@ void Combine(const Tile& t, F&& f) {
   });
 }
 
-// The last step of ADD, SUB, MUL and RELU_GRADIENT.
+// The last step of ADD, SUB, MUL and RELU_GRADIENT: requantises and clamps.
 int64_t Finished(const Tile& t, int32_t raw) {
   const int64_t scaled =
       Scale(raw, t.A(SLUICE_BINARY_OUT_MULTIPLIER), t.A(SLUICE_BINARY_OUT_SHIFT));
@@ -47,7 +47,7 @@ int64_t Finished(const Tile& t, int32_t raw) {
                t.A(SLUICE_BINARY_ACT_MAX));
 }
 
-// The sum when `sign` is 1, the difference when it is -1.
+// The sum if `sign` is 1, the difference if it is -1.
 void RunSum(const Tile& t, int64_t sign) {
   const int left = t.A(SLUICE_BINARY_LEFT_SHIFT);
   Combine(t, [&](int64_t a, int64_t b) {
@@ -104,7 +104,7 @@ void RunRequantize(const Tile& t) {
 
 namespace {
 
-// The gate of HARD_SWISH, in 1/2^15, for an input in 1/2^7 steps.
+// HARD_SWISH's gate in units of 2^-15, for an input in units of 2^-7.
 int32_t GateOf(const Tile& t, int16_t input) {
   const int16_t multiplier =
       static_cast<int16_t>(t.A(SLUICE_HARD_SWISH_GATE_MULTIPLIER));

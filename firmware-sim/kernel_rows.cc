@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSumIntegerBits = 12;
 
-// One row of softmax; `value(c)` is the raw input, `used(c)` false where masked.
+// One row of softmax; value(c): raw input; used(c): false where masked.
 template <typename Value, typename Used>
 void SoftmaxRow(const Tile& t, int64_t channels, Value value, Used used, uint8_t* out) {
   const int64_t smallest = t.output.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
@@ -47,7 +47,7 @@ void SoftmaxRow(const Tile& t, int64_t channels, Value value, Used used, uint8_t
   }
 }
 
-// f(n, h, w, c) for all elements of a box.
+// Calls f(n, h, w, c) for all elements of a box.
 template <typename F>
 void ForEach(const Extent& e, F&& f) {
   for (int64_t n = 0; n < e[0]; ++n) {
@@ -77,8 +77,8 @@ void RunSoftmax(const Tile& t) {
 
 namespace {
 
-// One row of a norm. `sum`: what the channels' values times their number are compared
-// with.
+// Normalises one row. `sum`, which channels * value is compared with: the row's sum for
+// LAYER_NORM, channels * zero point for RMS_NORM.
 void NormRow(const Tile& t, int64_t n, int64_t h, int64_t w, int64_t sum,
              std::vector<int64_t>* deviations) {
   std::vector<int64_t>& d = *deviations;
@@ -135,7 +135,8 @@ void RunReduce(const Tile& t) {
   const bool maximum = t.A(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
   const int64_t zero = t.A(SLUICE_REDUCE_INPUT_ZERO);
   ForEach(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
-    // The box has one element on each reduced axis, so indices add up.
+    // The box has extent 1 on reduced axes, so input index = reduced index + output
+    // index.
     int64_t sum = 0, largest = INT64_MIN;
     ForEach(inner, [&](int64_t i, int64_t j, int64_t k, int64_t l) {
       const int64_t v = Read(t.input0, n + i, h + j, w + k, c + l);

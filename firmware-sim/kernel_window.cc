@@ -28,7 +28,7 @@ int64_t FloorDivide(int64_t a, int64_t b) {
 
 int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
 
-// Input row that RESIZE_NEAREST takes for a position.
+// Input row that RESIZE_NEAREST reads for a position.
 int64_t NearestRow(const Tile& t, int64_t position, int64_t rows) {
   const bool round = t.A(SLUICE_RESIZE_ALIGN_CORNERS) != 0 ||
                      t.A(SLUICE_RESIZE_HALF_PIXEL_CENTERS) != 0;
@@ -75,7 +75,7 @@ Window WindowOf(const Tile& t) {
 
 Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
                     int64_t filter, int64_t rows) {
-  // Output row o gets input row i when 0 <= o + pad - i * stride < filter.
+  // Input row i contributes to output row o if 0 <= o + pad - i * stride < filter.
   const int64_t first = FloorDivide(begin + pad - filter + stride, stride);
   const int64_t last = FloorDivide(begin + count - 1 + pad, stride);
   const int64_t end = std::min(last, rows - 1);
@@ -120,8 +120,8 @@ Rows ResizeRows(const Tile& t, int axis, int64_t begin, int64_t count) {
 
 namespace {
 
-// f(value) for each element of input 0 under the window of output (p, q); answers how
-// many there are.
+// Calls f(value) for each element of input 0 under the window of output (p, q); returns
+// their number.
 template <typename F>
 int64_t ForEachUnder(const Tile& t, const Window& g, const Extent& at, F&& f) {
   const Box& in = t.input0;
@@ -165,7 +165,7 @@ void RunAveragePool(const Tile& t) {
   });
 }
 
-// Element (h, w) of the ifmap's box that a window of the box takes: its first largest.
+// Finds the element (h, w) of the ifmap's box that is the window's first largest one.
 static void Winner(const Box& x, int64_t n, int64_t c, const int64_t from[2],
                    const int64_t size[2], int64_t at[2]) {
   int64_t largest = INT64_MIN;
@@ -186,7 +186,7 @@ void RunMaxPoolGradient(const Tile& t) {
   const Window g = WindowOf(t);
   const Box& e = t.input0;
   const Box& out = t.output;
-  int64_t first[2], base[2];  // first error row; of the ifmap's box
+  int64_t first[2], base[2];  // first error row; first row of the ifmap's box
   for (int i = 0; i < 2; ++i) {
     first[i] = TransposedRows(t.origin[1 + i], out.extent[1 + i], g.stride[i],
                               g.pad_before[i], g.size[i], t.layer.input[1 + i])

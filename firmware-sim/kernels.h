@@ -2,9 +2,9 @@
 // The operators of ops.h on one box of the output: a tile or a whole tensor.
 //
 // Input    Tile: operands as boxes, attributes, where the box lies in its layer
-// Output   RunTile writes `output` (LAST), else `accumulator`. Unless FIRST, the
-//          accumulator must hold the old sums.
-// Errors   CheckTile says in words what is wrong; RunTile needs a tile that passed
+// Output   RunTile writes `output` (LAST), else `accumulator`, which must hold the old
+//          sums unless FIRST.
+// Errors   CheckTile returns a sentence; RunTile needs a tile that passed CheckTile
 // Cost     the operator's work; convolution as inner products of contiguous int16 rows
 // Source   arithmetic of ops.h (TFLite's reference kernels)
 #ifndef SLUICE_FIRMWARE_SIM_KERNELS_H_
@@ -24,7 +24,8 @@ struct LayerExtents {
   Extent input{};   // of input 0
   Extent second{};  // of input 1
   Extent output{};
-  bool padded = false;  // input 0 comes from a PAD, whose rows may count as padding
+  // Input 0 is a PAD's output, whose added rows may count as padding.
+  bool padded = false;
 };
 
 struct Tile {
@@ -61,20 +62,21 @@ struct Window {
 Window WindowOf(const Tile& tile);
 
 // Input rows that scatter into output rows [begin, begin + count) of a transposed
-// convolution; where none does, the one that a tile holds nevertheless.
+// convolution; if none does, the one row that the tile holds all the same.
 struct Rows {
   int64_t first, last;  // inclusive; empty when first > last
 };
 Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
                     int64_t filter, int64_t rows);
 
-// Ifmap rows (axis 1) or columns that a max pool's gradient looks at.
+// Ifmap rows (axis 1) or columns (axis 2) that a max pool's gradient reads.
 Rows PoolGradientRows(const Tile& tile, int axis);
 
-// What a PAD's tile holds of its input along N or C.
+// Rows along N or C of its input that a PAD's tile holds.
 Rows PaddedRows(const Tile& tile, int axis);
 
-// Position of RESIZE in 1/1024, and the first and last input rows of output rows.
+// ResizePosition: RESIZE's input position in 1/1024 rows. ResizeRows: first and last
+// input row that output rows [begin, begin + count) read.
 int64_t ResizePosition(const Tile& tile, int axis, int64_t index);
 Rows ResizeRows(const Tile& tile, int axis, int64_t begin, int64_t count);
 
@@ -87,15 +89,15 @@ inline Box FilterOf(const Box& w) {
              {w.stride[2], 0, 0, w.stride[3]}};
 }
 
-// Empty when the tile is right.
+// CheckTile returns a sentence; empty = the tile is right.
 std::string CheckTile(const Tile& tile);
 void RunTile(const Tile& tile);
 
-// What all tiles must say: flags, an input, a box inside the layer's output, no padding
-// where the operator has none.
+// What every tile must have: consistent flags, an input, a box inside the layer's
+// output, and no padding unless the operator has some.
 std::string CheckFrame(const Tile& tile);
 
-// One operator or a few each: CheckFrame has passed.
+// Each checks a few operators; requires that CheckFrame has passed.
 std::string CheckConvolution(const Tile& tile);
 std::string CheckMatmul(const Tile& tile);
 std::string CheckWeightGradient(const Tile& tile);
@@ -116,7 +118,7 @@ std::string CheckPad(const Tile& tile);
 std::string CheckTranspose(const Tile& tile);
 std::string CheckResize(const Tile& tile);
 
-// The tile's check has passed.
+// Require that CheckTile has passed.
 void RunConvolution(const Tile& tile);
 void RunDepthwise(const Tile& tile);
 void RunTransposed(const Tile& tile);
@@ -149,7 +151,7 @@ inline int64_t Clamp(int64_t v, int64_t low, int64_t high) {
   return v < low ? low : v > high ? high : v;
 }
 
-// A row of channels within a box.
+// Place of a row of channels within a box.
 struct RowAt {
   int64_t n, h, w;
 };

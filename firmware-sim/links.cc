@@ -6,7 +6,7 @@
 namespace sluice_sim {
 namespace {
 
-// The nearest of [first, first + count) to `at`.
+// The position in [first, first + count) nearest to `at`.
 uint32_t Nearest(uint32_t at, uint32_t first, uint32_t count) {
   return std::min(std::max(at, first), first + count - 1);
 }

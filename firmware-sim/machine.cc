@@ -10,7 +10,7 @@ bool SameExtents(const sluice_walk_operand_t& a, const sluice_walk_operand_t& b)
   return std::equal(a.extent, a.extent + 4, b.extent);
 }
 
-// Extents as the kernels see an operand that is not there to be executed.
+// An operand's extents and strides for CheckTile, with no data behind them.
 Box Shadow(const Access& access, uint8_t* somewhere) {
   const sluice_walk_operand_t& o = access.operand;
   Box box;
@@ -49,8 +49,8 @@ Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, boo
 }
 
 Trap Machine::CheckAccesses(Flight* flight) {
-  // All bounds first: what a transfer writes is no larger than its region, and that
-  // bounds the look at what it reads, however often a stride of 0 repeats a byte.
+  // Check all bounds first. Then a write is no larger than its region, and so is the
+  // work of checking its read, even if a stride of 0 repeats bytes.
   for (const Access& access : flight->accesses) {
     if (Trap trap = memory_.Check(access)) return trap;
     if (!access.write) continue;
@@ -108,7 +108,7 @@ uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) co
                          BandwidthCycles(flight.bytes, hardware_.link_numerator,
                                          hardware_.link_denominator));
   }
-  // DRAM's latency comes before the first word of a LOAD; hops count nothing.
+  // DRAM's latency precedes the first word of a LOAD; hops to DRAM take no time.
   const uint64_t cycles = BandwidthCycles(flight.bytes, hardware_.dram_numerator,
                                           hardware_.dram_denominator);
   if (flight.opcode == SLUICE_OPCODE_LOAD) {
@@ -227,7 +227,7 @@ Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* fligh
   return {};
 }
 
-// MACs of a box over the peak, or element operations over the vector peak; at least 1.
+// MACs of a box / peak, or element operations / vector peak; at least 1.
 uint64_t Machine::LeastCycles(const Tile& t) const {
   const Window g = WindowOf(t);
   const uint64_t window = static_cast<uint64_t>(g.size[0] * g.size[1]);
@@ -266,7 +266,7 @@ uint64_t Machine::LeastCycles(const Tile& t) const {
   return BandwidthCycles(times, peak, each);
 }
 
-// One operand of a tile: its index in the block, and the box that stands for it.
+// One operand of a tile: its index in the block, and the tile's box for it.
 struct Machine::TileOperand {
   uint32_t index;
   Box* box;
@@ -314,7 +314,8 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
   return {};
 }
 
-// Results go to a dense copy first; an accumulator's old sums are read in place.
+// Writes results to a dense copy, which lands on completion; an accumulator's old sums
+// are copied there first.
 void Machine::Compute(const TileOperand operands[kTileOperands], Flight* flight,
                       Tile* tile) {
   Access target;

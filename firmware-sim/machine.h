@@ -2,7 +2,7 @@
 // What one instruction does: its accesses, its time, its effect.
 //
 // Input    a checked stream, the graph's extents, the memory
-// Output   Flight: reads sampled at the start, results held back until completion
+// Output   Flight: inputs are read at the start, results written on completion
 // Errors   Trap
 // Cost     the instruction's bytes and operations
 #ifndef SLUICE_FIRMWARE_SIM_MACHINE_H_
@@ -24,7 +24,7 @@ struct Flight {
   uint64_t start = 0, end = 0;
   uint64_t bytes = 0;  // moved
   std::vector<Access> accesses;
-  std::vector<uint8_t> result;  // dense, lands in every written access
+  std::vector<uint8_t> result;  // dense; copied to every written access on completion
 };
 
 class Machine {
@@ -42,11 +42,11 @@ class Machine {
     }
   }
 
-  // Fills accesses, bytes, op, layer, result; end = start + its cycles. engine,
-  // instance, instruction and start are given.
+  // Fills accesses, bytes, op, layer, result and end (start + the instruction's
+  // cycles). The caller has set engine, instance, instruction and start.
   Trap Start(const sluice_instruction_t& instruction, Flight* flight);
   void Complete(const Flight& flight);
-  // Transfers end later where links are taken.
+  // With links, transfers end later while links are busy.
   void set_links(Links* links) { links_ = links; }
 
  private:
@@ -73,7 +73,7 @@ class Machine {
   Memory& memory_;
   bool functional_;
   Links* links_ = nullptr;
-  std::vector<bool> padded_;  // per tensor: a PAD's output
+  std::vector<bool> padded_;  // by tensor: 1 for a PAD's output
 };
 
 // ceil(bytes * denominator / numerator); numerator 0 = unlimited.

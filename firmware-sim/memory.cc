@@ -6,9 +6,9 @@
 namespace sluice_sim {
 namespace {
 
-// Of a byte's shadow; 0: never written.
+// Values of a byte's shadow; 0: undefined.
 constexpr uint8_t kDefined = 1;
-constexpr uint8_t kFresh = 2;  // written since the scratchpad was handed over last
+constexpr uint8_t kFresh = 2;  // written since the scratchpad was last handed over
 
 const char* const kRegionNames[SLUICE_REGION_COUNT] = {"gbuf",   "const", "input",
                                                        "output", "state", "workspace"};
@@ -20,7 +20,7 @@ Extent StrideOf(const sluice_walk_operand_t& o) {
   return {o.stride[0], o.stride[1], o.stride[2], o.stride[3]};
 }
 
-// Every element at an address of its own: each stride steps over all below it.
+// True if strides are nested, so that all elements have different addresses.
 bool IsInjective(const sluice_walk_operand_t& o) {
   int order[4] = {0, 1, 2, 3};
   std::sort(order, order + 4, [&](int a, int b) { return o.stride[a] < o.stride[b]; });
@@ -132,9 +132,9 @@ bool Overlap(const Access& a, const Access& b) {
   const uint64_t end = std::min(x.offset + x.span, y.offset + y.span);
   if (begin >= end) return false;
   if (x.bytes == x.span && IsInjective(x) && y.bytes == y.span && IsInjective(y)) {
-    return true;  // both are solid
+    return true;  // both are contiguous
   }
-  // Bytes of x inside the common range are marked, then looked for by y.
+  // Mark the bytes of x in the common range, then look for marked bytes of y.
   std::vector<uint8_t> mark(static_cast<size_t>(end - begin), 0);
   bool found = false;
   auto visit = [&](const sluice_walk_operand_t& o, bool set) {

@@ -21,7 +21,7 @@ struct Tile;
 // How an untiled run makes a layer's output.
 enum class Means {
   kUnknown,
-  kCompute,  // as one tile
+  kCompute,  // as one tile of the whole output
   kConcat,
   kSlice,
   kReshape,
@@ -31,14 +31,15 @@ enum class Means {
   kHost
 };
 
-// Where stride, window and pads of an operator are written, and which way it slides.
+// Where stride, window and pads of an operator come from, and in which direction it
+// slides.
 enum class Slide {
   kNone,
-  kFilter,         // CONV's attributes, the filter's extents
-  kScatter,        // the same, but the ifmap's elements spread over the output
-  kTaps,           // CONV's attributes, the output's extents; windows at the error
-  kPool,           // POOL's attributes
-  kPoolScatter,    // the same, errors spread over the output
+  kFilter,   // CONV's attributes, the filter's extents
+  kScatter,  // the same, but ifmap elements are spread over the output
+  kTaps,     // CONV's attributes, the output's extents; one window per error element
+  kPool,     // POOL's attributes
+  kPoolScatter,    // the same, but errors are spread over the output
   kPads,           // PAD's attributes, windows of one element
   kInterpolation,  // RESIZE
 };
@@ -51,20 +52,20 @@ enum class Finish {
   kGradient,    // WEIGHT_GRADIENT's attributes
 };
 
-// What the least cycles of a tile are counted in.
+// The unit of a tile's least cycles.
 enum class Count {
   kNothing,
   kMacs,          // outputs * window * channels summed over
-  kMacsOfErrors,  // outputs * rows summed over * columns
+  kMacsOfErrors,  // outputs * error rows summed over * columns
   kWindows,       // outputs * window
   kErrors,        // errors * window
   kInputs,        // elements of input 0
-  kOnce,          // outputs, times 1, 2 or 4
+  kOnce,          // outputs, each counted 1, 2 or 4 times
   kTwice,
   kFourTimes,
 };
 
-// Which operand of a tile an input of the layer is.
+// Which operand of a tile an input of the layer becomes.
 enum class InputAs { kNothing, kInput1, kWeight, kParameters };
 
 struct Op {

@@ -15,7 +15,8 @@ Order::Order(const sluice_walker_t& walker)
       now_(walker.engines),
       ended_(walker.engines, false) {}
 
-// The engine's own past, and what every wait's target had known when it completed.
+// Joins the clocks of the engine's previous instruction and of all wait targets into
+// now_.
 void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) {
   const uint32_t e = flight.engine;
   const uint32_t number = static_cast<uint32_t>(clocks_[e].size() / engines_) + 1;
@@ -33,7 +34,8 @@ void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) 
                             &target);
     join(target.engine, first_[target.engine][target.instance] + target.count);
   }
-  now_[e] = number;  // completed before any that will look at this clock
+  // Completed in the view of all later clocks that include this one.
+  now_[e] = number;
   clocks_[e].insert(clocks_[e].end(), now_.begin(), now_.end());
 }
 
@@ -58,7 +60,7 @@ Trap Order::Compare(const Flight& flight, uint32_t number) {
   return {};
 }
 
-// Drops what every engine that still runs already knows to be complete.
+// Drops accesses that every engine still running already knows to be complete.
 void Order::Forget(std::vector<Past>* list) const {
   std::vector<uint32_t> known(engines_, UINT32_MAX);
   for (uint32_t e = 0; e < engines_; ++e) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which completed instructions an instruction may rely on: those that its waits and its
-// engine's order imply, whatever the timing. Accesses that meet without such an order
-// are races, also when this machine's timing happens to keep them apart.
+// engine's order imply in every timing. Conflicting accesses without such an order are
+// races, even if this machine's timing happens to keep them apart.
 //
 // Input    instructions in the order in which they start
-// Output   Trap "race"
-// Cost     per instruction: waits * engines, and accesses that nothing orders yet
-// Memory   one vector clock of `engines` counts per instruction
+// Output   whether each may access what it accesses
+// Errors   Trap "race"
+// Cost     per instruction: waits * engines, plus the accesses not yet known to be done
+//          by every engine; memory: a vector clock of `engines` counts
 #ifndef SLUICE_FIRMWARE_SIM_ORDER_H_
 #define SLUICE_FIRMWARE_SIM_ORDER_H_
 
@@ -20,16 +21,17 @@ class Order {
  public:
   explicit Order(const sluice_walker_t& walker);
 
-  // The instruction that starts now, its waits holding.
+  // Records an instruction that starts now, its waits satisfied, and checks it for
+  // races.
   Trap Start(const sluice_instruction_t& instruction, const Flight& flight);
-  // The engine has no instruction left: nothing has to be kept for its sake.
+  // The engine has no instructions left, so accesses need not be kept for it.
   void End(uint32_t engine) { ended_[engine] = true; }
 
  private:
   struct Past {
     Access access;
     uint32_t engine;
-    uint32_t number;  // 1-based, of its engine
+    uint32_t number;  // 1-based number in its engine's order
     uint32_t instruction;
   };
   void Join(const sluice_instruction_t& instruction, const Flight& flight);
@@ -38,9 +40,11 @@ class Order {
 
   const sluice_walker_t& walker_;
   const uint32_t engines_;
-  std::vector<std::vector<uint32_t>> first_;   // [engine][instance]: number before it
-  std::vector<std::vector<uint32_t>> clocks_;  // [engine]: engines_ counts each
-  std::vector<uint32_t> now_;                  // the clock being made
+  // [engine][instance]: instructions in earlier instances.
+  std::vector<std::vector<uint32_t>> first_;
+  // [engine]: engines_ counts per instruction.
+  std::vector<std::vector<uint32_t>> clocks_;
+  std::vector<uint32_t> now_;  // clock of the starting instruction
   std::vector<bool> ended_;
   std::vector<std::vector<Past>> past_;  // per space
 };

@@ -19,7 +19,7 @@ int RegionOf(int kind) {
   }
 }
 
-// Where tensor i lies, as an access that has been checked.
+// The place of tensor i as a checked access.
 Trap Locate(const Graph& graph, const Plan& plan, const Memory& memory, uint32_t i,
             Access* access) {
   const Tensor& t = graph.tensors[i];
@@ -37,7 +37,8 @@ Trap Locate(const Graph& graph, const Plan& plan, const Memory& memory, uint32_t
   for (int a = 0; a < 4; ++a) {
     o.extent[a] = static_cast<uint32_t>(t.extent[a]);
     o.stride[a] = static_cast<uint32_t>(p.stride[a]);
-    // Below 2^31 * 2^32 each, so the sum stays inside 64 bits when checked each time.
+    // Each term is below 2^31 * 2^32, so checking after each addition prevents
+    // overflow.
     o.span +=
         static_cast<uint64_t>(t.extent[a] - 1) * static_cast<uint64_t>(o.stride[a]);
     if (o.span > uint64_t{1} << 62) return {"plan", who + ": strides"};
@@ -122,7 +123,7 @@ Trap FillMemory(const PlacedRun& run, Values* values) {
     if (kind != kInput && kind != kConstant && kind != kState) continue;
     Bytes& value = (*values)[i];
     if (kind == kState) value.assign(static_cast<size_t>(graph.tensors[i].bytes), 0);
-    if (run.plan.places[i].region == 255) continue;  // never touched by the stream
+    if (run.plan.places[i].region == 255) continue;  // never in DRAM
     Access access;
     if (Trap trap = Locate(graph, run.plan, *memory, i, &access)) return trap;
     const Box place = memory->At(access);

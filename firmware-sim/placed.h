@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph's tensors in the machine's DRAM: filled in before a run, read back and
-// compared with the untiled run after it.
+// The graph's tensors in the machine's DRAM: filled before a run, read back after it
+// and compared with the untiled run.
 //
 // Input    the plan's places, untrusted; options: seed, inputs, state, data directory
 // Output   memory contents; values of the untiled run; outputs in the result
@@ -21,22 +21,22 @@ struct PlacedRun {
   const SimulateOptions& options;
   const Graph& graph;
   const Plan& plan;
-  const std::vector<int32_t>& parameters;  // values of the graph's
+  const std::vector<int32_t>& parameters;  // values of the graph's parameters
   Memory* memory;
 };
 
-// `values`: one per tensor; constants, inputs and states are set.
+// `values`: one per tensor; sets those of constants, inputs and states.
 Trap FillMemory(const PlacedRun& run, Values* values);
 
-// Outputs and states, as the stream left them, against the untiled run.
+// Compares outputs and states, as the stream left them, with the untiled run.
 Trap JudgeOutputs(const PlacedRun& run, Values* values, SimulateResult* result);
 
-// Parameter values: the given ones, else the minimum. A value outside its range is an
-// error in words.
+// The given parameter values, else the minimum. Returns a sentence if a value is
+// outside its range.
 std::string ParameterValues(const Graph& graph, const SimulateOptions& options,
                             std::vector<int32_t>* values);
 
-// Output tensors, their bytes and hashes into the result.
+// Copies output tensors, their bytes and hashes to the result.
 void CollectOutputs(const Graph& graph, const Values& values, SimulateResult* result);
 
 }  // namespace sluice_sim

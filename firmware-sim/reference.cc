@@ -13,7 +13,7 @@ Box BoxOf(const Tensor& t, Bytes* bytes) {
   return DenseBox(bytes->data(), t.dtype, t.extent);
 }
 
-// Copies `extent` elements from `from_at` of one box to `to_at` of another.
+// Copies `extent` elements from position `from_at` of one box to `to_at` of another.
 std::string CopyPart(const Box& from, const Extent& from_at, const Box& to,
                      const Extent& to_at, const Extent& extent) {
   if (from.dtype != to.dtype) return "inputs and output differ in dtype";
@@ -67,7 +67,7 @@ void CropInterpolated(Tile* t) {
   }
 }
 
-// Leaves out what no window reaches, and sets the padding of the whole output.
+// Crops inputs to what windows reach, and sets the padding of the whole output.
 void Crop(Tile* t) {
   switch (OpOf(t->op).slide) {
     case Slide::kNone:

@@ -16,18 +16,18 @@
 namespace sluice_sim {
 
 using Bytes = std::vector<uint8_t>;
-using Values = std::vector<Bytes>;  // per tensor; empty = not known (yet)
+using Values = std::vector<Bytes>;  // by tensor; empty = not known yet
 
-// SplitMix64 bytes of ops.h.
+// Bytes of SplitMix64, as ops.h defines them.
 Bytes SeededBytes(uint64_t seed, int64_t size);
 
-// Constants (inline, external below data_dir, seeded). Empty string = good.
+// Fills constants (inline, external below data_dir, seeded). Empty string = no error.
 std::string FillConstants(const Graph& graph, const std::string& data_dir,
                           Values* values);
-// Inputs: the given ones, or seeded with seed * 256 + i.
+// Fills inputs: the given ones, else seeded with seed * 256 + i.
 std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
                        Values* values);
-// All layers in order. `parameters`: value of each graph parameter.
+// Runs all layers in order. `parameters`: value of each graph parameter.
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
                       Values* values);
 

@@ -43,17 +43,18 @@ struct SimulateOptions {
   size_t plan_size = 0;
 
   bool functional = false;
-  // Run a second time with links that carry one transfer at a time (links.h).
+  // Runs the stream a second time with links that carry one transfer at a time
+  // (links.h).
   bool contention = false;
   uint64_t seed = 0;  // of inputs, by the rule of ops.h
-  // Instead of seeded inputs: dense bytes of every input tensor, in tensor order.
+  // Dense bytes of every input tensor, in tensor order, instead of seeded ones.
   const std::vector<std::vector<uint8_t>>* inputs = nullptr;
-  std::string data_dir = ".";  // of external constants
-  // Bytes of the STATE region before and after; empty or nullptr: starts zeroed.
+  std::string data_dir = ".";  // directory of external constants
+  // Bytes of the STATE region, in and out; empty or nullptr: starts zeroed.
   std::vector<uint8_t>* state = nullptr;
-  // RunReference: dense bytes of the state tensors, in tensor order, before and after.
+  // For RunReference: dense bytes of the state tensors, in tensor order, in and out.
   std::vector<std::vector<uint8_t>>* state_tensors = nullptr;
-  std::vector<int32_t> parameters;  // of the graph; missing ones take their minimum
+  std::vector<int32_t> parameters;  // of the graph; missing ones are at their minimum
   std::function<void(const TraceEvent&)> trace;
   uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
 };
@@ -64,7 +65,7 @@ struct SimulateOptions {
 struct SimulateResult {
   bool ok = false;
   std::string error_code, error;
-  uint32_t error_instruction = kNowhere;  // index in the body
+  uint32_t error_instruction = kNowhere;  // index in the instance's body
   uint32_t error_instance = kNowhere;
   uint32_t error_engine = kNowhere;
 
@@ -78,7 +79,7 @@ struct SimulateResult {
   uint64_t link_waits = 0, link_wait_cycles = 0;  // delayed transfers, sum of delays
   uint64_t busiest_link_cycles = 0;
 
-  // Functional runs only; states count as outputs here. Mismatches make ok false.
+  // Functional runs only; states count as outputs. Mismatches set ok to false.
   uint64_t compared_bytes = 0, mismatches = 0;
   uint64_t output_fnv1a = 0;  // of all output tensors' dense bytes, in tensor order
   std::vector<uint64_t> output_hashes;         // per output tensor
@@ -89,7 +90,7 @@ struct SimulateResult {
 
 SimulateResult Simulate(const SimulateOptions& options);
 
-// Instances [first, end) of one stream, all engines drained before and after.
+// Instances [first, end) of one stream; all engines are drained before and after.
 struct Turn {
   uint32_t stream = 0;
   uint32_t first_instance = 0, end_instance = 0;
@@ -101,16 +102,18 @@ struct TogetherResult {
   uint32_t error_stream = kNowhere;
   uint64_t cycles = 0;  // from the first turn's start to the last one's end
   std::vector<uint64_t> turn_cycles;  // of each turn
-  // Per stream, as if it ran alone; cycles: when its last turn ended.
+  // Per stream, as if it ran alone; cycles: the end of its last turn.
   std::vector<SimulateResult> streams;
 };
 
-// Several streams on one machine of one node: one scratchpad for all, DRAM regions of
-// each. A byte that another stream has written since is a byte that was never written.
+// Runs several streams by turns on one machine of one node, with one scratchpad for all
+// and DRAM regions for each. A scratchpad byte that another stream wrote last is
+// undefined.
 TogetherResult SimulateTogether(const std::vector<SimulateOptions>& streams,
                                 const std::vector<Turn>& turns);
 
-// The untiled run alone: fills outputs, output_tensors, output_hashes and output_fnv1a.
+// Runs only the untiled graph: fills outputs, output_tensors, output_hashes,
+// output_fnv1a.
 // Needs graph, inputs or seed, data_dir; no hardware, no plan.
 SimulateResult RunReference(const SimulateOptions& options);
 

@@ -16,7 +16,7 @@
 namespace sluice_sim {
 namespace {
 
-// A copy of the caller's bytes at an address that flatbuffers may read from.
+// A copy of the caller's bytes, aligned for flatbuffers.
 class Aligned {
  public:
   Aligned(const void* bytes, size_t size) : words_((size + 7) / 8), size_(size) {
@@ -36,7 +36,8 @@ bool Fail(const Trap& trap, SimulateResult* result) {
   return false;
 }
 
-// Tensors, twice (untiled and placed), and `more` bytes must stay below the cap.
+// Checks that all tensors, twice (untiled and placed), plus `more` bytes stay below the
+// cap.
 Trap CheckMemory(const Graph& graph, uint64_t cap, uint64_t more) {
   uint64_t need = more;
   for (const Tensor& t : graph.tensors) {
@@ -64,7 +65,7 @@ Trap OpenStream(const Plan& plan, const Hardware& hardware, sluice_walker_t* wal
   return {};
 }
 
-// Everything that is read before a cycle is simulated.
+// All inputs, read before a cycle is simulated.
 struct Job {
   Job(const SimulateOptions& options)
       : graph_bytes(options.graph, options.graph_size),
@@ -92,7 +93,7 @@ struct Job {
   sluice_walker_t walker{};
 };
 
-// One stream, its memory and where it stands.
+// One stream, its memory and its progress.
 struct Lane {
   explicit Lane(const SimulateOptions& o) : options(o), job(o) {}
 
@@ -109,10 +110,10 @@ struct Lane {
     }
     return true;
   }
-  // Memory, filled; then nothing has run yet.
+  // Makes and fills the memory; nothing has run yet.
   bool Prepare() {
     const uint32_t nodes = job.hardware.node_cols * job.hardware.node_rows;
-    uint64_t total = 0;  // with shadows; saturates just above the cap
+    uint64_t total = 0;  // includes shadows; saturates just above the cap
     for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
       const uint64_t copies = r == SLUICE_REGION_GBUF ? 2 * uint64_t{nodes} : 2;
       if (region_bytes[r] > options.max_memory_bytes / copies) {
@@ -157,7 +158,7 @@ struct Lane {
   std::unique_ptr<Execution> execution;
 };
 
-// The same once more, in other times: nothing else may change.
+// Runs the stream again with contention on links. Only times may change.
 bool RunContended(SimulateOptions options, SimulateResult* result) {
   options.trace = nullptr;
   SimulateResult contended;
@@ -185,7 +186,7 @@ bool Run(const SimulateOptions& options, SimulateResult* result) {
   return !options.contention || RunContended(options, result);
 }
 
-// Opens all; each has the whole scratchpad in its memory, the largest region of any.
+// Opens all streams; each memory gets the scratchpad size of the largest.
 bool OpenAll(std::vector<std::unique_ptr<Lane>>* lanes, TogetherResult* result) {
   uint64_t scratchpad = 0;
   for (size_t s = 0; s < lanes->size(); ++s) {
@@ -211,7 +212,7 @@ bool RunTurns(const std::vector<Turn>& turns, std::vector<std::unique_ptr<Lane>>
   std::vector<Memory*> memories;
   std::vector<uint32_t> next(lanes->size(), 0);
   for (const auto& lane : *lanes) memories.push_back(lane->memory.get());
-  Memory* holder = memories[0];  // whose scratchpad bytes are the machine's
+  Memory* holder = memories[0];  // memory that holds the machine's scratchpad bytes
   for (const Turn& turn : turns) {
     if (turn.stream >= lanes->size()) {
       result->error = "a turn of no stream";
@@ -261,7 +262,7 @@ bool RunTogether(const std::vector<SimulateOptions>& streams,
   return false;
 }
 
-// The given bytes, or zeros when there are none.
+// The given bytes, or zeros.
 std::string FillStates(const Graph& graph, const Values* given, Values* values) {
   size_t number = 0;
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
@@ -308,7 +309,7 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   return true;
 }
 
-// Running out of memory is an answer, not a crash.
+// Returns running out of memory as an error.
 template <typename F>
 SimulateResult Guarded(const SimulateOptions& options, F&& f) {
   SimulateResult result;

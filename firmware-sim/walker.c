@@ -2,7 +2,7 @@
 /* Walking a checked image: cursors, waits, records. */
 #include "walker.h"
 
-/* All that is needed of libc; freestanding compilers come without string.h. */
+/* All of libc that is needed; freestanding compilers have no string.h. */
 void* memcpy(void* to, const void* from, size_t bytes);
 
 static void read(const sluice_walker_t* w, uint32_t table, uint32_t index, void* record,
@@ -28,7 +28,7 @@ static uint32_t list_at(const sluice_walker_t* w, const sluice_block_t* b, uint3
   return value;
 }
 
-/* Moves a cursor over instances in which the engine has nothing left to do. */
+/* Moves a cursor past instances in which the engine has nothing left to do. */
 static void settle(const sluice_walker_t* w, sluice_walk_cursor_t* cursor,
                    uint32_t engine) {
   while (cursor->instance < w->header.instance_count) {
@@ -67,7 +67,8 @@ int sluice_walk_next(const sluice_walker_t* w, const sluice_walk_cursor_t* curso
   return 1;
 }
 
-/* An engine beyond an instance has completed all of it; one before it, nothing. */
+/* True if the cursor has completed `count` instructions of the instance; an engine has
+ * completed all instances before its own. */
 static int reached(const sluice_walk_cursor_t* cursor, uint32_t instance,
                    uint32_t count) {
   if (cursor->instance != instance) return cursor->instance > instance;
@@ -177,7 +178,7 @@ void sluice_walk_set_parameters(sluice_walker_t* w, const int32_t* values,
   w->parameter_count = count;
 }
 
-/* Bytes that a binding's base moves by in this run. */
+/* Bytes by which this run's parameters move a binding's base. */
 static uint64_t patch_of(const sluice_walker_t* w, uint32_t binding) {
   uint32_t low = 0, high = w->header.patch_count;
   sluice_patch_t patch;

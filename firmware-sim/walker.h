@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads an instruction stream: checks an image, places it, walks its engines' lists.
+/* Reads an instruction stream: checks an image, relocates it, walks its engines' lists.
  *
  * Input    the image of stream.h (little-endian machine, any alignment), untrusted
  * Output   records by value; resolved operands (region, 64-bit offset, box)
- * Errors   sluice_walk_status_t and where; nothing outside the image is ever read
- * Cost     open: one pass over the image. The rest: constant, but waits: their number
+ * Errors   sluice_walk_status_t and its place; nothing outside the image is ever read
+ * Cost     open: one pass over the image. Waits: linear in their number. Else constant
  * Memory   one sluice_walker_t and one sluice_walk_cursor_t per engine, both the
- *          caller's. Freestanding C99: no heap, of libc memcpy and memset only.
+ *          caller's. Freestanding C99: no heap; of libc only memcpy and memset.
  *
- * Use: open, start; then for each engine that is free: next, waits_hold, do it, and
- * complete when it has taken effect. All engines done = the stream has ended. */
+ * Use: open, start; then for each idle engine: next; if waits_hold, execute; complete
+ * once it has taken effect. The stream has ended when all engines have. */
 #ifndef SLUICE_FIRMWARE_SIM_WALKER_H_
 #define SLUICE_FIRMWARE_SIM_WALKER_H_
 
@@ -70,12 +70,12 @@ typedef struct {
   const unsigned char* image;
   sluice_stream_header_t header;
   uint32_t engines;
-  const int32_t* parameters; /* the caller's */
+  const int32_t* parameters; /* owned by the caller */
   uint32_t parameter_count;
 } sluice_walker_t;
 
-/* Where an engine stands: `completed` instructions of its list in `instance` are done;
- * instance == header.instance_count: the engine has ended. */
+/* Position of an engine: it has completed `completed` instructions of its list in
+ * `instance`; instance == header.instance_count: the engine has ended. */
 typedef struct {
   uint32_t instance;
   uint32_t completed;
@@ -96,29 +96,30 @@ typedef struct {
 sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image,
                                       size_t size, sluice_walk_error_t* error);
 
-/* Puts every region where the driver has placed it: adds base[region] to each binding, in
- * one pass over them, and makes the image's hash right again. Offsets are from then
- * on addresses in the driver's spaces. The image must have opened; each base is a
- * multiple of the stream's region_alignment (ALIGNMENT) and at most 2^62 (CAPACITY): the
- * image is then as it was. BINDING: an address beyond 2^62; the image is spoilt. */
+/* Moves every region to where the driver has placed it: adds base[region] to each
+ * binding, in one pass, and updates the image's hash. Offsets are then addresses in the
+ * driver's spaces. The image must have passed sluice_walk_open. Each base is a multiple
+ * of the stream's region_alignment, else ALIGNMENT, and at most 2^62, else CAPACITY;
+ * both leave the image unchanged. BINDING: an address exceeds 2^62; the image is then
+ * unusable. */
 sluice_walk_status_t sluice_walk_relocate(void* image,
                                           const uint64_t base[SLUICE_REGION_COUNT]);
 
-/* Values of the graph's parameters for a run, each >= 0; borrowed. Parameters beyond
- * `count` are 0. */
+/* Sets the values of the graph's parameters for a run, each >= 0; borrowed. Parameters
+ * beyond `count` are 0. */
 void sluice_walk_set_parameters(sluice_walker_t* walker, const int32_t* values,
                                 uint32_t count);
 
-/* cursors: header's engines (walker->engines). */
+/* cursors: walker->engines of them. */
 void sluice_walk_start(const sluice_walker_t* walker, sluice_walk_cursor_t* cursors);
 
-/* 0 when the engine has ended, else 1 and its next instruction. */
+/* 0 if the engine has ended, else 1 and its next instruction. */
 int sluice_walk_next(const sluice_walker_t* walker, const sluice_walk_cursor_t* cursors,
                      uint32_t engine, sluice_instruction_t* instruction);
 
 /* 1: all waits of the engine's next instruction hold. 0: not yet. -1: a wait names an
- * instance before the first or an export that its block lacks. *pending, if not NULL,
- * is the first wait that does not hold. */
+ * instance before the first, or an export that its block lacks. *pending, if not NULL,
+ * is the wait that gave 0 or -1. */
 int sluice_walk_waits_hold(const sluice_walker_t* walker,
                            const sluice_walk_cursor_t* cursors, uint32_t engine,
                            sluice_wait_t* pending);
@@ -133,7 +134,7 @@ typedef struct {
 int sluice_walk_wait_target(const sluice_walker_t* walker, uint32_t instance,
                             uint32_t index, sluice_walk_target_t* target);
 
-/* The engine's next instruction has taken effect. */
+/* Records that the engine's next instruction has taken effect. */
 void sluice_walk_complete(const sluice_walker_t* walker, sluice_walk_cursor_t* cursors,
                           uint32_t engine);
 
@@ -151,8 +152,7 @@ void sluice_walk_kernel(const sluice_walker_t* walker, uint32_t instance,
 /* Attribute i of a kernel; 0 beyond its list. */
 int32_t sluice_walk_attribute(const sluice_walker_t* walker,
                               const sluice_kernel_t* kernel, uint32_t i);
-/* Slot, patch and shape put together; offsets are not yet compared with the region's
- * size. */
+/* Resolves slot, patch and shape. Offsets are not compared with the region's size. */
 void sluice_walk_operand(const sluice_walker_t* walker, uint32_t instance,
                          uint32_t index, sluice_walk_operand_t* operand);
 uint64_t sluice_walk_region_bytes(const sluice_walker_t* walker, uint32_t region);
@@ -160,7 +160,7 @@ uint64_t sluice_walk_region_bytes(const sluice_walker_t* walker, uint32_t region
 uint32_t sluice_walk_position(const sluice_walker_t* walker,
                               const sluice_walk_cursor_t* cursors, uint32_t engine);
 
-/* walker_names.c: may be left out. */
+/* In walker_names.c, which may be left out. */
 const char* sluice_walk_status_name(sluice_walk_status_t status);
 
 #ifdef __cplusplus

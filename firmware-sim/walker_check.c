@@ -2,13 +2,13 @@
 /* sluice_walk_open: the one linear pass over an untrusted image. */
 #include "walker.h"
 
-/* All that is needed of libc; freestanding compilers come without string.h. */
+/* All of libc that is needed; freestanding compilers have no string.h. */
 void* memcpy(void* to, const void* from, size_t bytes);
 void* memset(void* to, int value, size_t bytes);
 
-#define MAX_OFFSET ((uint64_t)1 << 62) /* keeps every sum of offsets inside 64 bits */
+#define MAX_OFFSET ((uint64_t)1 << 62) /* keeps every sum of offsets within 64 bits */
 
-typedef struct { /* what small cores reach with a short offset comes first */
+typedef struct { /* first the fields that small cores reach with a short offset */
   const unsigned char* image;
   uint32_t engines;
   sluice_block_t block; /* the body being checked */
@@ -52,7 +52,7 @@ static int all_zero(const uint32_t* word, uint32_t count) {
 
 static uint64_t words(uint32_t lo, uint32_t hi) { return lo | (uint64_t)hi << 32; }
 
-/* Where a header has (count, offset) of its tables, and how large their records are. */
+/* Per table: the header word at which (count, offset) stands, and the record size. */
 typedef struct {
   uint8_t word;
   uint8_t bytes;
@@ -69,15 +69,15 @@ static const table_t kTables[] = {
     {HEADER(patch_count), sizeof(sluice_patch_t)},
 };
 
-/* Of a body, from instruction_count on. */
+/* Record sizes of a body's tables, in the order of sluice_block_t's counts. */
 static const uint8_t kRecordBytes[] = {
     sizeof(sluice_instruction_t), sizeof(sluice_wait_t),      sizeof(sluice_tile_t),
     sizeof(sluice_transfer_t),    sizeof(sluice_host_call_t), sizeof(sluice_operand_t),
     sizeof(sluice_shape_t),       sizeof(sluice_export_t),
 };
 
-/* table: count, offset. [offset, + count * size) lies in [*from, to) and is 4-byte
- * aligned; *from moves behind it. An empty table may have any offset. */
+/* table: count, offset. True if [offset, + count * size) lies in [*from, to) and is
+ * 4-byte aligned; then moves *from to its end. An empty table may have any offset. */
 static int table_fits(uint64_t* from, uint64_t to, const uint32_t* table,
                       uint32_t size) {
   const uint32_t count = table[0], offset = table[1];

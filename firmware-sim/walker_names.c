@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of what can be wrong. Apart, since firmware may not want the text. */
+/* Names of the errors. A source of its own, since firmware may not want the text. */
 #include "walker.h"
 
 const char* sluice_walk_status_name(sluice_walk_status_t status) {

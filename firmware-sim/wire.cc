@@ -14,14 +14,14 @@ size_t Size(const V* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// The generated verifier proves where a vector lies, not that its 8-byte elements may
-// be read there.
+// True if 8-byte elements may be read. The generated verifier proves only where the
+// vector lies.
 template <typename V>
 bool IsAligned(const V* vector) {
   return vector == nullptr || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
 }
 
-// begin has items + 1 entries, rises from 0 and ends at the size of the list.
+// True if `begin` has items + 1 entries, ascends from 0 and ends at the list's size.
 template <typename V>
 bool IsCsr(const V* begin, size_t items, size_t list) {
   if (items == 0 && Size(begin) == 0) return list == 0;
@@ -140,7 +140,7 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
   }
   graph->data = g.data() == nullptr ? nullptr : g.data()->data();
   graph->data_size = Size(g.data());
-  // Inline constants do not count: plans do not depend on their values.
+  // The hash leaves out inline constants: plans do not depend on their values.
   const uint8_t* end = static_cast<const uint8_t*>(bytes) + size;
   if (g.data() == nullptr) {
     graph->hash = Fnv1a64(bytes, size);
@@ -175,7 +175,7 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
   hardware->macs_per_cycle = h.macs_per_cycle();
   hardware->vector_ops_per_cycle = h.vector_ops_per_cycle();
   hardware->hash = Fnv1a64(bytes, size);
-  const uint64_t limit = uint64_t{1} << 40;  // keeps sums of cycles inside 64 bits
+  const uint64_t limit = uint64_t{1} << 40;  // keeps sums of cycles within 64 bits
   if (h.node_cols() == 0 || h.node_rows() == 0 || h.node_cols() > 1024 ||
       h.node_rows() > 1024) {
     return "node count";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph, hardware and plan out of untrusted flatbuffers.
+// Graph, hardware and plan, read from untrusted flatbuffers.
 //
-// Input    bytes; the flatbuffers verifier runs first
+// Input    bytes; the generated verifier runs first
 // Output   plain structs; Graph::data and Plan::image point into the input
-// Errors   a sentence; empty = good
+// Errors   a sentence; empty = none
 // Cost     linear in the bytes
 #ifndef SLUICE_FIRMWARE_SIM_WIRE_H_
 #define SLUICE_FIRMWARE_SIM_WIRE_H_
@@ -73,7 +73,7 @@ struct Plan {
 
 std::string ReadGraph(const void* bytes, size_t size, Graph* graph);
 std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware);
-// `tensors`: how many places the plan must have.
+// `tensors`: number of places that the plan must have.
 std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan);
 
 uint64_t Fnv1a64(const void* bytes, size_t size, uint64_t hash = 0xcbf29ce484222325u);
