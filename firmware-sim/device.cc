@@ -32,11 +32,12 @@ Trap CheckWindows(const sluice_device& device, const sluice_device_submission_t&
   for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
     const uint64_t size =
         r == SLUICE_REGION_GBUF ? device.hardware.scratchpad_bytes : device.dram.size();
-    if (!IsInside(s.window[r], size)) return {"bounds", "a window leaves the device"};
+    if (!IsInside(s.window[r], size))
+      return {"bounds", "a window lies outside the device's memory"};
     for (uint32_t o = SLUICE_REGION_GBUF + 1; o < r; ++o) {
       if (!IsWritten(r) && !IsWritten(o)) continue;
       if (s.window[r].begin < s.window[o].end && s.window[o].begin < s.window[r].end) {
-        return {"bounds", "windows overlap that are written"};
+        return {"bounds", "a written window overlaps another"};
       }
     }
   }

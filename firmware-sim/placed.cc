@@ -53,7 +53,7 @@ Trap FillState(const SimulateOptions& options, Memory* memory) {
   Bytes* state = memory->storage(space);
   if (options.state != nullptr && !options.state->empty()) {
     if (options.state->size() != state->size()) {
-      return {"input", "the state has another size than the plan's"};
+      return {"input", "the given state differs in size from the plan's"};
     }
     *state = *options.state;
   } else {

@@ -215,7 +215,7 @@ bool RunTurns(const std::vector<Turn>& turns, std::vector<std::unique_ptr<Lane>>
   Memory* holder = memories[0];  // memory that holds the machine's scratchpad bytes
   for (const Turn& turn : turns) {
     if (turn.stream >= lanes->size()) {
-      result->error = "a turn of no stream";
+      result->error = "a turn names a stream that does not exist";
       return false;
     }
     Lane& lane = *(*lanes)[turn.stream];
@@ -223,7 +223,7 @@ bool RunTurns(const std::vector<Turn>& turns, std::vector<std::unique_ptr<Lane>>
     if (turn.first_instance != next[turn.stream] ||
         turn.end_instance < turn.first_instance ||
         turn.end_instance > lane.job.walker.header.instance_count) {
-      return Fail({"input", "a turn does not go on where the stream stands"},
+      return Fail({"input", "a turn does not start at its stream's next instance"},
                   lane.result);
     }
     if (lane.options.functional) holder->HandOver(lane.memory.get(), memories);

@@ -236,7 +236,8 @@ Status CheckBinary(const Rule& r) {
   for (int a = 0; a < kAxes; ++a) {
     int32_t widest = 1;
     for (size_t i = 0; i < 2; ++i) widest = Max(widest, r.in(i).extent[a]);
-    if (r.out().extent[a] != widest) return r.Bad("output extents must be the wider");
+    if (r.out().extent[a] != widest)
+      return r.Bad("output extents must be the wider of the inputs'");
     for (size_t i = 0; i < 2; ++i) {
       if (r.in(i).extent[a] != 1 && r.in(i).extent[a] != widest) {
         return r.Bad("inputs must agree or have extent 1");
@@ -472,7 +473,7 @@ Status CheckGather(const Rule& r) {
     return r.Unsupported("gathers from a state");
   }
   const int64_t rows = r.out().bytes / r.out().element_bytes / r.out().extent[3];
-  if (rows != indices.bytes / 4) return r.Bad("one output row per index");
+  if (rows != indices.bytes / 4) return r.Bad("the output must have one row per index");
   return Status::kOk;
 }
 
@@ -506,7 +507,7 @@ Status CheckAppend(const Rule& r) {
   }
   const int64_t last = r.graph.parameters[static_cast<size_t>(parameter)].max;
   if (last + r.in(1).extent[axis] > r.in(0).extent[axis]) {
-    return r.Bad("the parameter's range leaves the state tensor");
+    return r.Bad("the parameter's maximum puts rows outside the state");
   }
   return Status::kOk;
 }

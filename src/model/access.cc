@@ -359,7 +359,7 @@ Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,
     return Fail(diagnostic, Status::kUnsupported, "mapping")
         .Text("access counts of ")
         .Number(counts->operations)
-        .Text(" operations leave 64 bits");
+        .Text(" operations overflow 64 bits");
   }
   return Status::kOk;
 }

@@ -114,11 +114,11 @@ Status MovedDim(const Reading& reading, const DirectiveLevel& level,
   *dim = kDims;
   for (uint32_t i = 0; i < directive.terms; ++i) {
     if (directive.term[i].dim >= kDims) continue;
-    if (*dim != kDims) return reading.Bad(level, "a move of two dims at once");
+    if (*dim != kDims) return reading.Bad(level, "a stack or update moves two dims");
     *dim = directive.term[i].dim;
     *step = directive.term[i].value;
   }
-  if (*dim == kDims) return reading.Bad(level, "a move of no dim");
+  if (*dim == kDims) return reading.Bad(level, "a stack or update moves no dim");
   if (*step > reading.problem->extent[*dim] * 2) {
     return reading.Bad(level, "a step beyond the tensor");
   }
@@ -129,7 +129,8 @@ Status MovedDim(const Reading& reading, const DirectiveLevel& level,
       found |= directive.term[i].dim == expected.term[j].dim &&
                directive.term[i].value == expected.term[j].value;
     }
-    if (!found) return reading.Bad(level, "input and output move apart");
+    if (!found)
+      return reading.Bad(level, "input rows do not move along with the output");
   }
   return Status::kOk;
 }
@@ -166,7 +167,8 @@ Status ReadMoves(Reading* reading, const DirectiveLevel& level, uint32_t above,
     int64_t by = 0;
     SLUICE_TRY(MovedDim(*reading, level, directive, &d, &by));
     if (updated[d]) return reading->Bad(level, "a dim moves after its update");
-    if (moved[d] && by != step[d]) return reading->Bad(level, "steps do not follow");
+    if (moved[d] && by != step[d])
+      return reading->Bad(level, "a step differs from the extent moved before it");
     if (!moved[d]) tile[d] = step[d] = by;
     moved[d] = true;
     if (directive.kind == DirectiveKind::kUpdate) {
@@ -180,7 +182,7 @@ Status ReadMoves(Reading* reading, const DirectiveLevel& level, uint32_t above,
     // Stacks of one dim must be in the order of their axes, as the nest has them.
     for (uint32_t a = axis; a < kMaxAxes; ++a) {
       if (nest->spatial[above][a][d] != 1) {
-        return reading->Bad(level, "stacks of a dim against the order of their axes");
+        return reading->Bad(level, "a dim's stacks must be in the order of their axes");
       }
     }
     nest->spatial[above][axis][d] = directive.count;
@@ -225,7 +227,8 @@ Status ReadTensors(const Reading& reading, const DirectiveLevel& level, uint32_t
         if (directive.term[i].dim != expected.term[j].dim) continue;
         found = directive.term[i].value == expected.term[j].value;
       }
-      if (!found) return reading.Bad(level, "a tensor's size is not its moves' size");
+      if (!found)
+        return reading.Bad(level, "a tensor's size differs from what its moves cover");
     }
     reading.nest->hold[index] |= static_cast<uint8_t>(OperandBit(operand));
   }

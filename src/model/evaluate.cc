@@ -41,6 +41,10 @@ uint32_t ToFault(ParseResult result) {
   return SLUICE_SCHEDULE_ORDER;
 }
 
+Status Bad(Diagnostic* diagnostic, const char* text) {
+  return Fail(diagnostic, Status::kBadArgument, "evaluate").Text(text);
+}
+
 Status Bad(Diagnostic* diagnostic, const char* text, uint32_t index) {
   return Fail(diagnostic, Status::kBadArgument, "evaluate").Text(text).Number(index);
 }
@@ -157,12 +161,12 @@ Status ReadTiles(const sluice_timed_schedule_t& s, TileList* list,
   for (uint32_t p = 0; p < s.tiles; ++p) {
     const sluice_timed_tile_t& t = s.tile[p];
     if (t.cycles < 1 || t.ofmap_bytes < 0) {
-      return Bad(diagnostic, "cycles or bytes of tile ", p);
+      return Bad(diagnostic, "cycles or bytes out of range in tile ", p);
     }
     if (t.ofmap_end <= static_cast<int32_t>(p) ||
         t.ofmap_end > static_cast<int32_t>(s.tiles) ||
         (t.store != kNone && t.store >= s.transfers)) {
-      return Bad(diagnostic, "indices of tile ", p);
+      return Bad(diagnostic, "indices out of range in tile ", p);
     }
     list->cycles[p] = t.cycles;
     list->ofmap_bytes[p] = t.ofmap_bytes;
@@ -183,7 +187,7 @@ Status ReadTransfers(const sluice_timed_schedule_t& s, TileList* list, DmaNotati
         from.kind > SLUICE_DRAM_STORE || from.use < 0 || from.use >= n ||
         from.start < -1 || from.start > from.use || from.end <= from.use ||
         from.end > n || (from.after != kNone && from.after >= s.transfers)) {
-      return Bad(diagnostic, "DRAM transfer ", i);
+      return Bad(diagnostic, "fields out of range in DRAM transfer ", i);
     }
     DramTensor* t = &list->transfer[i];
     t->bytes = from.bytes;
@@ -313,17 +317,16 @@ Status CheckGroups(const FusionProblem& problem, const sluice_notation_t& n,
   }
   if (n.order == nullptr || n.cuts == nullptr || n.tiles == nullptr ||
       (n.transfers != 0 && n.dram == nullptr)) {
-    return Bad(diagnostic, "an array of the notation is missing", 0);
+    return Bad(diagnostic, "an array of the notation is missing");
   }
   Span<uint8_t> seen;
   SLUICE_TRY(scratch->Allocate(n.layers, &seen));
   for (uint32_t i = 0; i < n.layers; ++i) {
     if (n.order[i] >= n.layers || seen[n.order[i]]++ != 0) {
-      return Bad(diagnostic, "not a layer, or one that was named before, at position ",
-                 i);
+      return Bad(diagnostic, "unknown or repeated layer at position ", i);
     }
     if (n.cuts[i] > SLUICE_CUT_DRAM || (i == 0 && n.cuts[0] != SLUICE_CUT_DRAM)) {
-      return Bad(diagnostic, "no such cut at position ", i);
+      return Bad(diagnostic, "unknown cut at position ", i);
     }
   }
   return Status::kOk;
@@ -413,7 +416,7 @@ Status EvaluateTimed(const sluice_timed_schedule_t& s, Arena* scratch,
       (s.transfers != 0 && s.transfer == nullptr) || s.bandwidth_bytes < 1 ||
       s.bandwidth_cycles < 1 || s.latency_cycles < 0 || s.tiles > kMostTiles ||
       s.transfers > 4 * kMostTiles) {
-    return Bad(diagnostic, "a missing array, or a size out of range", 0);
+    return Bad(diagnostic, "an array is missing, or a size is out of range");
   }
   FusionProblem problem = {};
   problem.dram_bandwidth.numerator = s.bandwidth_bytes;
@@ -433,7 +436,8 @@ Status EvaluateTimed(const sluice_timed_schedule_t& s, Arena* scratch,
   SLUICE_TRY(AllocateDma(s.transfers, scratch, &dma));
   SLUICE_TRY(ReadTiles(s, &list, diagnostic));
   SLUICE_TRY(ReadTransfers(s, &list, &dma, diagnostic));
-  if (!KindsFit(s)) return Bad(diagnostic, "a store that is none: see after, store", 0);
+  if (!KindsFit(s))
+    return Bad(diagnostic, "after or store names a transfer that is not a store");
   return Judge(problem, list, dma, scratch, out);
 }
 
@@ -462,7 +466,7 @@ Status ResolveNotation(const NotationCall& call, Arena* scratch,
   int64_t tiles = 0;
   int64_t transfers = 0;
   if (!CountTiles(problem, n, &tiles, &transfers)) {
-    return Bad(diagnostic, "too many tiles", 0);
+    return Bad(diagnostic, "too many tiles");
   }
   TileMemo memo;
   Parser parser;

@@ -250,13 +250,14 @@ Status ReadTerms(Text layer, const DirectiveLevel& step, const DirectiveLevel& a
     if (update.kind != DirectiveKind::kUpdate) continue;
     const uint32_t dim = update.term[0].dim;
     if (dim >= kDims || update.term[0].value != one[dim] || passes[dim] == 1) {
-      return Bad(diagnostic, layer, "an update that is no step of the layer");
+      return Bad(diagnostic, layer, "an update does not match the sizes of STEP");
     }
     updates /= 2;
   }
   if (updates != 1 ||
       passes[kDimP] * passes[kDimQ] * passes[kDimR] * passes[kDimS] != 1) {
-    return Bad(diagnostic, layer, "steps of other dims than N, K, C, G, or no update");
+    return Bad(diagnostic, layer,
+               "steps need an update each, and only along N, K, C, G");
   }
   out->terms = LayerTerms{};
   out->terms.top_batch = static_cast<int32_t>(passes[kDimN]);
@@ -286,7 +287,7 @@ Status ReadLayer(const DirectiveLayer& from, Span<const Text> names, Place* plac
                  LayerOnNodes* out, Diagnostic* diagnostic) {
   if (from.levels.size() != 3 || !SameText(from.levels[0].name, kNode) ||
       !SameText(from.levels[1].name, kStep) || !ReadPlace(from.levels[2].name, place)) {
-    return Bad(diagnostic, from.name, "needs NODE, STEP and where it lies");
+    return Bad(diagnostic, from.name, "needs levels NODE, STEP and the layer's place");
   }
   out->layer = FindName(names, from.name);
   if (out->layer == kNone) return Bad(diagnostic, from.name, "no such layer");
@@ -313,7 +314,7 @@ Status Connect(const DirectiveProgram& program, uint32_t begin, Segment* segment
       }
     }
     if (layer->terms.top_batch != segment->top_batch) {
-      return Bad(diagnostic, text.name, "other slices than its segment");
+      return Bad(diagnostic, text.name, "has other batch slices than its segment");
     }
     if (layer->producer == kNone) continue;
     LayerOnNodes* from = &segment->layers[layer->producer];

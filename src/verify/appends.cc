@@ -57,12 +57,13 @@ Status Follower::FindAppend(const Access& dst, AppendProgress** out) {
     if (patch.parameter != parameter || patch.step_lo != place.stride[axis]) {
       return Reject(*judge_, "patch")
           .Layer(progress->layer)
-          .Text("moves otherwise than this state's rows");
+          .Text("the patch moves differently from this state's rows");
     }
     *out = progress;
     return Status::kOk;
   }
-  return Reject(*judge_, "append").Text("stores to no state that is appended to");
+  return Reject(*judge_, "append")
+      .Text("stores outside the states that have an append");
 }
 
 // Takes one part of a store. It lies at frame index `found.at` of the rows; its twin is
@@ -131,7 +132,7 @@ Status Follower::StoreRows(const sluice_transfer_t& transfer, const Access& src,
   if (!aligned || outside_.size() != 0) {
     return Reject(*judge_, "append")
         .Layer(progress->layer)
-        .Text("stores where this layer's rows do not lie");
+        .Text("stores outside this layer's rows");
   }
   const uint32_t source = contents_.MemoryOf(src.region, transfer.src_node);
   for (size_t i = 0; i < inside_.size(); ++i) {

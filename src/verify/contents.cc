@@ -213,7 +213,7 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
 
 Status Contents::Missing(const Box& box) {
   return Reject(*judge_, "content")
-      .Text("reads bytes that nothing was written to, from ")
+      .Text("reads bytes that were never written, from ")
       .Number(box.base)
       .Text(" on");
 }
@@ -254,7 +254,7 @@ Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
       }
       if (!aligned) {
         return Reject(*judge_, "content")
-            .Text("reads across the elements of what lies there");
+            .Text("reads across element borders of the content");
       }
       for (const Box& outside : outside_) SLUICE_TRY(Leave(outside));
       for (const Inside& in : inside_) SLUICE_TRY(parts->Push(PartOf(piece, in)));

@@ -78,7 +78,7 @@ Status CheckPlace(Judge* judge, uint32_t t) {
       .Tensor(t)
       .Text("tensor ")
       .Number(t)
-      .Text(" lies at no multiple of its element's size");
+      .Text(" is not aligned to its element size");
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
     return Reject(*judge_, "alignment")
         .Text("operand ")
         .Number(index)
-        .Text(" lies at no multiple of its element's size");
+        .Text(" is not aligned to its element size");
   }
   if (binding.region == SLUICE_REGION_GBUF) {
     counts_->peak_buffer_bytes =
@@ -189,7 +189,7 @@ Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
     if (part.root < graph.tensors.size()) {
       fail.Text("tensor ").Number(part.root).Text(" from element ").Number(index);
     } else {
-      fail.Text("a partial sum or nothing of use");
+      fail.Text("a partial sum or lost data");
     }
     return fail.Text(" lies there");
   }
@@ -252,7 +252,7 @@ Status Follower::CheckEnd() {
       }
       return Reject(*judge_, "output")
           .Tensor(t)
-          .Text("what is left at the end has no place");
+          .Text("an output or state has no place in DRAM");
     }
     const Status status = DemandWhole(t, place);
     if (status == Status::kRejected) {

@@ -211,7 +211,7 @@ Status FindOrder(Judge* judge, Preference preference, Order* order) {
     return Reject(*judge, "deadlock")
         .Text("engine ")
         .Number(cursor.engine)
-        .Text(" waits for what can never complete");
+        .Text(" waits for an instruction that can never complete");
   }
   return Status::kOk;
 }

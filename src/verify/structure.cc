@@ -238,12 +238,14 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
             ? wait.engine == 0
             : wait.instance == 0 && wait.engine < engines && wait.count >= 1 &&
                   wait.count <= block.list[wait.engine + 1] - block.list[wait.engine];
-    if (!fits) return Reject(*judge, "structure").Text("a wait names nothing");
+    if (!fits)
+      return Reject(*judge, "structure").Text("a wait names steps that do not exist");
   }
   for (const sluice_export_t& e : block.exports) {
     if (e.engine >= engines || e.count < 1 ||
         e.count > block.list[e.engine + 1] - block.list[e.engine]) {
-      return Reject(*judge, "structure").Text("an export names nothing");
+      return Reject(*judge, "structure")
+          .Text("an export names steps that do not exist");
     }
   }
   return Status::kOk;

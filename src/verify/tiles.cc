@@ -86,7 +86,7 @@ Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
           .Text(OpName(layer.op))
           .Text(": ")
           .Text(need.role)
-          .Text(" has not the extents or dtype that the tile needs");
+          .Text(" lacks the extents or dtype that the tile needs");
     }
     int64_t dense[kAxes], first = 0;
     DenseElements(tensor.extent, dense);

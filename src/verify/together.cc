@@ -96,7 +96,7 @@ class Owners {
       } else if (owner != id_) {
         Fail fail = Reject(judge_, "foreign");
         fail.Text("reads scratchpad byte ").Number(static_cast<int64_t>(b));
-        if (owner == 0) return fail.Text(", which nobody has written");
+        if (owner == 0) return fail.Text(", which was never written");
         return fail.Text(", which model ").Number(owner - 1).Text(" wrote last");
       }
     }

@@ -20,7 +20,7 @@ Status Follower::CheckRegions(uint8_t opcode, const Access& src, const Access& d
     return Reject(*judge_, "structure").Text("writes a region that is read only");
   }
   if (dst.region == SLUICE_REGION_STATE && dst.patch == kNone) {
-    return Reject(*judge_, "patch").Text("stores to the state at a place of its own");
+    return Reject(*judge_, "patch").Text("stores to the state without a patch");
   }
   return Status::kOk;
 }
@@ -53,7 +53,7 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   SLUICE_TRY(Locate(transfer.dst, &dst, instruction.opcode == SLUICE_OPCODE_STORE));
   SLUICE_TRY(CheckRegions(instruction.opcode, src, dst));
   if (src.dtype != dst.dtype) {
-    return Reject(*judge_, "structure").Text("a transfer between two dtypes");
+    return Reject(*judge_, "structure").Text("source and destination dtypes differ");
   }
   int64_t bytes;
   if (!CheckedMultiply(dst.elements, dst.width, &bytes) ||
@@ -69,8 +69,7 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   }
   for (int a = 0; a < kAxes; ++a) {
     if (src.extent[a] != dst.extent[a]) {
-      return Reject(*judge_, "structure")
-          .Text("a transfer between boxes of two shapes");
+      return Reject(*judge_, "structure").Text("source and destination shapes differ");
     }
   }
   if (dst.patch != kNone) return StoreRows(transfer, src, dst);
@@ -94,7 +93,7 @@ Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& inde
   SLUICE_TRY(contents_.Read(contents_.MemoryOf(SLUICE_REGION_GBUF, transfer.dst_node),
                             index.BoxWith(0, step), true, &parts_));
   if (parts_.size() == 0 || !contents_.IsTensor(parts_[0].root)) {
-    return Reject(*judge_, "content").Text("the index is no tensor");
+    return Reject(*judge_, "content").Text("the index does not hold a tensor");
   }
   *root = parts_[0].root;
   int64_t dense[kAxes];
@@ -109,7 +108,8 @@ Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& inde
     }
     if (i == 0) *row = at;
     if (!same || at != *row) {
-      return Reject(*judge_, "content").Text("the index is not a run of one tensor");
+      return Reject(*judge_, "content")
+          .Text("the index is not contiguous elements of one tensor");
     }
   }
   parts_.Truncate(0);
