@@ -23,7 +23,7 @@ PlanRequest RequestOf(const sluice_graph_t& graph, const sluice_hardware_t& hard
   return request;
 }
 
-// One call of sluice_schedule, or with `before` of sluice_reschedule.
+// One call of sluice_schedule, or of sluice_reschedule if `before` is set.
 struct ScheduleCall {
   const sluice_graph_t& graph;
   const sluice_hardware_t& hardware;

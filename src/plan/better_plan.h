@@ -18,7 +18,7 @@ namespace sluice {
 
 Status TakeBetter(PlanCall* call);
 
-// On one node only.
+// Tries fused layers on one node only.
 Status TakeFused(PlanCall* call);
 
 // What a fused plan is asked for; alone, carried: the caller's to set.

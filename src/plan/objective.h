@@ -17,7 +17,7 @@ struct Exponents {
   uint32_t delay;
 };
 
-// As the caller gave them; both 0 mean 1 and 1.
+// The caller's exponents; if both are 0, 1 and 1.
 Exponents ExponentsOf(const sluice_schedule_options_t& options);
 
 double PlanCost(const sluice_schedule_options_t& options,

@@ -25,7 +25,7 @@ class NotationWriter {
         section_buffer_(arena),
         buffer_(arena) {}
 
-  // Exact room, so that growing leaves no copies behind.
+  // Exact room, so that growing leaves no old copies in the arena.
   Status Reserve(size_t sections, size_t layers, size_t dram, size_t buffers);
   Status AddPlain(Span<const uint32_t> layers);
   // offsets: of its buffers. like: the section with the same DRAM tensors and offsets,

@@ -31,7 +31,7 @@ Status CheckLayer(NotationProblem* p, Span<const uint32_t> run, uint32_t l) {
   return Status::kOk;
 }
 
-// Marks the layers that the order names; each may stand there once.
+// Marks the layers that the order names; each may occur once.
 Status MarkLayers(NotationProblem* p) {
   const sluice_notation_t& n = p->notation;
   if (n.layers == 0 || n.order == nullptr || n.cuts == nullptr || n.tiles == nullptr ||

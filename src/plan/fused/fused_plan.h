@@ -49,7 +49,7 @@ struct FusedCall {
   const sluice_schedule_options_t& options;
   const sluice_report_t& baseline;  // the scale of energy and cycles
   const TileCoster& coster;
-  // Costs of the layers that are no views, each by itself; empty = not known.
+  // Costs of the layers that are not views, each by itself; empty = not known.
   Span<const BlockCost> alone;
   uint64_t step_ns;      // to write and judge a step, when there is a deadline
   bool in_hand;          // there is a plan already

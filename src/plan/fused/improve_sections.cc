@@ -74,7 +74,7 @@ void Swap(SectionedPlan* plan, Span<Section> other) {
   }
 }
 
-// Goes back to `chosen` unless the plan as it stands is cheaper.
+// Restores `chosen` unless the present plan is cheaper.
 void KeepCheaper(SectionedPlan* plan, Span<Section> chosen) {
   double before = 0;
   double after = 0;

@@ -19,10 +19,10 @@ Status MeasureFused(SectionedPlan* plan, Section* section);
 // The cost of the section's layers one by one.
 Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* cost);
 
-// The objective of the plan as it stands.
+// The objective of the plan with its present sections.
 Status CostOfAll(const SectionedPlan& plan, double* cost);
 
-// Lets the search end early enough to write and judge the plan as it stands. looks: as
+// Lets the search end early enough to write and judge the present plan. looks: as
 // FinishWork.
 void LeaveTime(SectionedPlan* plan, uint64_t looks);
 

@@ -19,7 +19,7 @@ struct SectionedPlan {
   Budget* budget;  // of the search
   Arena* arena;    // of everything here
 
-  Span<uint32_t> order = {};    // layers that are no views, in graph order
+  Span<uint32_t> order = {};    // layers that are not views, in graph order
   Span<Section> sections = {};  // room for as many as there are layers
   uint32_t count = 0;           // of sections; they cover `order`
   uint32_t decisions = 0;       // how many different results they have

@@ -18,7 +18,7 @@ static_assert(int{SLUICE_MAP_DIMS} == kDims && int{SLUICE_MAP_AXES} == kMaxAxes 
                   int{SLUICE_MAP_LEVELS} == kMaxLevels,
               "as in experimental.h");
 
-// One call: the hardware it maps on, and what is known of layers already mapped.
+// One call: the hardware it maps on, and the layers mapped so far.
 struct LayerMaps {
   const Graph& graph;
   const Hardware& hardware;   // as described

@@ -2,7 +2,7 @@
 // The segments of a plan for several nodes, for the objective of its options.
 //
 // Input    graph, hardware, lowering; bytes of each node's scratchpad; options
-// Output   segments of all layers that are no views
+// Output   segments of all layers that are not views
 // Errors   kUnsupported: some layer is in no segment, or the readers of a state must
 //          keep their order; else those of ChooseSegments
 // Cost     ChooseSegments (solve/segments)

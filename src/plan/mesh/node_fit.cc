@@ -108,7 +108,7 @@ bool Shrink(NodeLayer* self, int axes) {
   return true;
 }
 
-// One tile for each node's part, cut along C as little as possible.
+// Takes one tile for each node's part, cut along C as little as possible.
 Status TakeWholeParts(NodeLayer* self, int64_t room) {
   for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
   const bool can_split = CanSplitC(*self->layer, self->channels);
@@ -139,7 +139,7 @@ Status ShrinkTo(NodeLayer* self, int64_t room, int axes) {
   }
 }
 
-// Gives addresses from *base on and moves *base behind the last buffer.
+// Gives addresses from *base on and moves *base past the last buffer.
 void SetAddresses(NodeLayer* self, int64_t* base) {
   for (NodeRole& role : self->roles) {
     if (role.producer != nullptr) continue;

@@ -18,8 +18,8 @@ namespace sluice {
 // more than the same slice of the producer.
 int64_t SetSlots(NodeLayer* self, int role, int32_t slots);
 
-// Chooses tiles and addresses of all that does not land, from `base` up to `end`; moves
-// *base behind the last.
+// Chooses tiles, and addresses of all buffers but landing ones, from `base` up to
+// `end`; moves *base past the last.
 Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base);
 
 // The same with one tile for each node's part, or kInfeasible.

@@ -45,7 +45,7 @@ bool IsStored(const NodeSchedule& self, uint32_t l) {
   const TensorKind kind = self.graph.tensors[out].kind;
   if (kind != TensorKind::kIntermediate) return true;
   for (uint32_t m = 0; m < self.graph.layers.size(); ++m) {
-    // A PAD that is folded away is read by nobody.
+    // Nothing reads the output of a PAD that is folded away.
     if (IsFolded(self.graph.layers[m].op, self.lowering.is_view[m])) continue;
     if (self.group_of[m] == self.group_of[l] && self.lowering.is_view[m] == 0) continue;
     for (const uint32_t t : self.lowering.executed[m].inputs) {

@@ -51,7 +51,7 @@ struct NodeShare {
   Box box;
   int32_t c_begin, c_end;
   int32_t link;   // position in the chain that sums over C
-  uint32_t next;  // node that goes on with the sum, kNone: the last
+  uint32_t next;  // node that continues the sum, kNone: the last
   bool used;
 };
 
@@ -70,8 +70,8 @@ struct NodeTurn {
   bool comes;  // there is a next tile
   NodeTile next;
   TileBoxes boxes;  // of `next`
-  bool pending;     // there is a tile at hand
-  NodeTile tile;    // the tile at hand
+  bool pending;     // there is a current tile
+  NodeTile tile;    // the current tile
   TileStep step;
   bool loads, lands;  // for ForRectangles
   Box landing;

@@ -33,7 +33,7 @@ Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
   return Status::kOk;
 }
 
-// One layer on all nodes, or on the first where it cannot be dealt out.
+// Writes one layer on all nodes, or on the first if it cannot be dealt out.
 Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
   const uint32_t l = self->order[group.first];
   const Layer& layer = self->lowering.executed[l];

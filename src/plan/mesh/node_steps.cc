@@ -101,7 +101,7 @@ Status WriteLoads(NodeLayer* self, int r) {
       });
 }
 
-// Makes the next tile of a node its tile at hand and describes its step.
+// Makes the next tile of a node its current tile and describes its step.
 Status Describe(NodeLayer* self, uint32_t i) {
   NodeTurn* turn = &self->turns[i];
   const NodeTile& tile = turn->next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a program that compute one layer on a region of nodes.
 //
-// Loads of the next tiles are written before the tiles at hand compute, where there are
+// Loads of the next tiles are written before the current tiles compute, where there are
 // buffers for both.
 //
 // Input    a NodeLayer with tiles and addresses

@@ -7,7 +7,7 @@
 // Input    a group of a NodeSchedule
 // Output   steps in the schedule's program; or only whether the group fits
 // Errors   kInfeasible when the layers do not fit beside each other; kStopped,
-//          kUnsupported, kOutOfMemory; kInternal when none of the layers can go on
+//          kUnsupported, kOutOfMemory; kInternal when no layer can take its next step
 // Cost     see node_fit.h and node_steps.h
 #ifndef SLUICE_PLAN_MESH_NODE_TOGETHER_H_
 #define SLUICE_PLAN_MESH_NODE_TOGETHER_H_
@@ -19,7 +19,7 @@ namespace sluice {
 // The layers of a segment. write false: only whether they fit.
 Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write);
 
-// Writes layers that are fitted; each goes on as soon as it can.
+// Writes layers that are fitted; each takes its next step as soon as it can.
 Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers);
 
 }  // namespace sluice

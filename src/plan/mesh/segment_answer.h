@@ -6,7 +6,7 @@
 //          the caller has room for them
 // Errors   kBadArgument for options out of range; those of Lower and ChooseSegments
 // Cost     lowering and ChooseSegments (solve/segments); linear in the layers
-//          otherwise, but for names, which are compared pairwise
+//          otherwise, except that names are compared pairwise
 #ifndef SLUICE_PLAN_MESH_SEGMENT_ANSWER_H_
 #define SLUICE_PLAN_MESH_SEGMENT_ANSWER_H_
 

@@ -2,8 +2,8 @@
 // A graph's layers as the choice of segments sees them.
 //
 // Views (reshape, concat, ... without copies) are looked through. Layers that have no
-// loop nest count as one vector operation per output word and are never sliced. Rows of
-// matrices are the batch, where there is no other.
+// loop nest count as one vector operation per output word and are never sliced. The
+// rows of matrices are the batch if there is no other.
 //
 // Input    graph, hardware, lowering
 // Output   SegmentLayers in the order of layer_order.h

@@ -64,8 +64,8 @@ Status BuildOperators(OperatorSchedule* self, OperatorSection* section);
 
 // The layer is a reshape that moves nothing.
 bool IsRename(const OperatorSchedule& self, uint32_t l);
-// The layer is a PAD that another layer has taken over: it does nothing, and nobody reads
-// its output.
+// The layer is a PAD that another layer has taken over: it has no work, and nothing
+// reads its output.
 bool IsFolded(const OperatorSchedule& self, uint32_t l);
 // The layer is an operator of a section.
 bool Runs(const OperatorSchedule& self, uint32_t l);

@@ -88,7 +88,7 @@ Status WriteTile(OperatorSchedule* self, const OperatorSection& section, uint32_
       BoxesOf(self->graph, layer,
               WholeBox(self->graph.tensors[roles.tensor[kRoleOutput]]), 0, channels);
   const Operator& op = section.graph.operators[o];
-  uint32_t slot = op.first_input;  // operands stand in the order of the roles
+  uint32_t slot = op.first_input;  // operands are in the order of the roles
   TileStep tile = {};
   for (int r = 0; r < kTileRoles; ++r) {
     if (roles.tensor[r] == kNone) continue;

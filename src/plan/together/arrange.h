@@ -6,7 +6,7 @@
 // Errors   FindFreeRanges: kBadArgument for a reservation outside the scratchpad, not
 //          aligned, or overlapping another one. ArrangePartition: those of
 //          Shares::Divide
-// Cost     linear in the models, but for ArrangePartition, which plans (shares.h)
+// Cost     linear in the models; ArrangePartition also plans (shares.h)
 #ifndef SLUICE_PLAN_TOGETHER_ARRANGE_H_
 #define SLUICE_PLAN_TOGETHER_ARRANGE_H_
 
@@ -22,7 +22,7 @@ Status FindFreeRanges(CohortProblem* problem);
 int64_t EqualShare(const CohortProblem& problem);
 
 // Each model without a reservation gets a range of its own. *proved: no other division
-// of the sizes looked at has a smaller weighted sum of latencies.
+// of the considered sizes has a smaller weighted sum of latencies.
 Status ArrangePartition(const CohortProblem& problem, Shares* shares,
                         Arrangement* arrangement, bool* proved);
 

@@ -93,7 +93,7 @@ int64_t RangeAlignment(const Hardware& hardware) {
   return Max<int64_t>(64, hardware.scratchpad().alignment_bytes);
 }
 
-// By bisection with plain products, so that it is the same on every machine.
+// Bisects with plain products, so that the result is the same on every machine.
 double GeometricRatio(double from, double to, uint32_t n) {
   double low = 1, high = to / from;
   for (int i = 0; n > 1 && i < 60; ++i) {

@@ -8,7 +8,7 @@
 // Errors   those of MakePlan for the whole scratchpad; other points that cannot be
 //          planned, or come after the deadline, are left out.
 // Cost     a schedule per point: the whole scratchpad has half of the time, the others
-//          equal shares of what is left.
+//          equal shares of the rest.
 #ifndef SLUICE_PLAN_TOGETHER_CURVE_H_
 #define SLUICE_PLAN_TOGETHER_CURVE_H_
 

@@ -60,7 +60,7 @@ Status Shares::AddSize(Model* model, int64_t bytes) {
 Status Shares::AddSizes(Model* model) {
   SLUICE_TRY(AddSize(model, request_.equal));
   const int64_t alignment = RangeAlignment(request_.hardware);
-  // Less than an eighth of a fair share helps nobody.
+  // Sizes below an eighth of a fair share are not tried.
   const int64_t first = RoundUpTo(Max<int64_t>(request_.equal / 8, 1), alignment);
   if (first >= request_.whole) return Status::kOk;
   SLUICE_TRY(AddSize(model, first));
@@ -86,7 +86,7 @@ Span<const uint8_t> Shares::LargerPlan(const Model& model, int64_t bytes) {
   return best == nullptr ? Span<const uint8_t>() : best->plan;
 }
 
-// One more plan of a size, in a part of the time that is left.
+// Makes one more plan of a size, in a part of the time left.
 Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   Model* model = &models_[m];
   SharedSize* size = &model->sizes[i];

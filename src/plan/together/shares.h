@@ -5,7 +5,7 @@
 // Input    graphs with weights, the free ranges, how many sizes of each to look at, the
 //          options of each plan.
 // Output   a planned size for each model and its place: the least weighted sum of
-//          latencies; proved when no other size that is looked at can lower it.
+//          latencies; proved when no other considered size can lower it.
 // Errors   those of MakePlan for the whole scratchpad; kInfeasible when the models do
 //          not fit side by side; kStopped when that is not known in time. Other sizes
 //          that cannot be planned are left out.

@@ -7,8 +7,8 @@
 //
 // Input    an arrangement with its plans; options.max_turn_cycles, 0 = no limit
 // Output   turns, finish and wait of each model, total; TakeTimeTurns may replace plans
-// Errors   those of reading and planning; a limit that cannot be kept is no error: the
-//          smallest limit found to be enough for that turn is returned
+// Errors   those of reading and planning; a limit that is too short is not an error:
+//          the smallest limit found to be enough for that turn is returned
 // Cost     linear in the streams for each turn; TakeTimeTurns may plan a few times more
 #ifndef SLUICE_PLAN_TOGETHER_TURNS_H_
 #define SLUICE_PLAN_TOGETHER_TURNS_H_

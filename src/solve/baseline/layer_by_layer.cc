@@ -445,8 +445,8 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
   }
 }
 
-// Adds the layer's tiles to *tiles: looked at before anything is written, so that a
-// plan of absurd length is refused at once. A layer that does not fit adds none.
+// Adds the layer's tiles to *tiles: counted before anything is written, so that a plan
+// of absurd length is refused at once. A layer that does not fit adds none.
 Status CountTiles(const LayerWriter& w, int64_t capacity, Arena* scratch,
                   int64_t* tiles) {
   if (KindOf(w.graph.layers[w.layer].op) != LayerKind::kCompute) return Status::kOk;

@@ -36,7 +36,7 @@ struct LayerCall {
 Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* program,
                             Diagnostic* diagnostic);
 
-// One layer, as a block of its own.
+// Appends one layer as a block of its own.
 Status AppendLayer(const LayerCall& call, uint32_t layer, Arena* scratch,
                    Program* program);
 

@@ -208,7 +208,7 @@ int64_t LoadsOf(const LayerFacts& facts, const Tiling& tiling,
   return loads;
 }
 
-// Buffers lie one behind the other, so each ends where the next may start: at the
+// Buffers lie one after the other, so each ends where the next may start: at the
 // scratchpad's alignment and at a multiple of every element's size.
 int64_t BufferAlignment(const TiledLayer& layer, bool accumulates) {
   int64_t alignment = layer.hardware.scratchpad().alignment_bytes;

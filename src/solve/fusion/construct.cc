@@ -77,8 +77,8 @@ bool ImproveAt(Scheme* s, uint32_t i, SchemeScore* best, uint64_t* left) {
   return better;
 }
 
-// One change at a time in every layer of the stretches from `first` on; false at the
-// end of the scheme.
+// Tries one change at a time in every layer of the stretch at *at; moves *at to the next
+// stretch.
 Status ImproveStretch(Scheme* whole, uint32_t* at, const SchemeScore& now,
                       WindowIndex* index, Arena* arena, Budget* budget) {
   ArenaScope scope(arena);
@@ -132,7 +132,7 @@ void ScorePolicies(Scheme* s, SchemeScore* out) {
   }
 }
 
-// One change at a time, on the whole or, where that takes long, in stretches.
+// Tries one change at a time, on the whole or, where that takes long, in stretches.
 Status Improve(Scheme* s, uint64_t evaluations, WindowIndex* index, Arena* arena,
                Budget* budget, SchemeScore* best) {
   const uint64_t whole = kWholeTiles / Max(s->list().tiles, 1u);

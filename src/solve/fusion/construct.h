@@ -26,7 +26,7 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
 Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
                  const Workspace& work, SchemeScore* out);
 
-// The same, from the scheme as it stands instead of from the start.
+// The same, starting from the present scheme.
 Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& work,
              SchemeScore* out);
 

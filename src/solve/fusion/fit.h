@@ -17,11 +17,11 @@
 
 namespace sluice {
 
-// From nothing: every layer in a fusion group of its own, as few tiles as fit.
+// Starts afresh: every layer in a fusion group of its own, with as few tiles as fit.
 Status FitAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
                 SchemeScore* out);
 
-// From the scheme as it stands.
+// Starts from the present scheme.
 Status FitBuffer(Scheme* scheme, uint64_t looks, WindowIndex* index,
                  const Workspace& work, SchemeScore* out, bool* fits);
 

@@ -168,17 +168,17 @@ struct FusedWriter {
   const FusedBuffers& buffers;
   Span<const int64_t> offsets;
   Program* program;
-  Span<uint32_t> due = {};     // by tile: transfers in DMA order that stand before it
+  Span<uint32_t> due = {};     // by tile: transfers in DMA order that come before it
   Span<uint32_t> latest = {};  // by fusion layer: position of its tile made last
   Span<uint32_t> weights =
       {};  // by fusion layer: transfer of the slice in use or kNone
   Span<uint32_t> weights_after = {};  // by transfer: of the next slice or kNone
   Span<uint32_t> last_load = {};      // by source: its last load or kNone
-  Span<uint32_t> load_before = {};    // by load: the one before of its source or kNone
+  Span<uint32_t> load_before = {};    // by load: previous load of its source or kNone
 };
 
-// due[p]: transfers (in DMA order) that must stand before tile p. Latest position
-// of each (layer, tile), loads by source.
+// due[p]: transfers (in DMA order) that must come before tile p. Also sets the latest
+// position of each (layer, tile) and the loads by source.
 Status Prepare(FusedWriter* self, Arena* scratch) {
   const size_t n = self->run.problem.layers.size();
   SLUICE_TRY(scratch->Allocate(self->list.tiles + 1, &self->due));
@@ -226,7 +226,7 @@ uint32_t SourceTensor(const FusedWriter& self, const DramTensor& t) {
   return self.run.edge_source[edge];
 }
 
-// To the ofmap's place, to the state it is appended to, or both.
+// Stores to the ofmap's place, to the state it is appended to, or both.
 Status WriteStore(FusedWriter* self, const DramTensor& t, const Box& box) {
   const uint32_t tensor = self->run.executed(t.layer).outputs[0];
   const uint32_t buffer = self->buffers.of_tile[static_cast<size_t>(t.use)];
@@ -304,7 +304,7 @@ Status Operand(const FusedWriter& self, uint32_t edge, int64_t offset, const Box
     *out = BoxInFrame(offset, frame, box, tensor);
     return Status::kOk;
   }
-  // Whole entries of the first axis: the same bytes in the same order.
+  // Whole entries of the first axis are the same bytes in the same order.
   const Tensor& source = self.run.graph->tensors[self.run.edge_source[edge]];
   Box same = WholeBox(tensor);
   for (int a = 1; a < kAxes; ++a) {
@@ -346,7 +346,7 @@ void WeightOperands(FusedWriter* self, const TileOperands& operands, uint32_t la
     self->weights[layer] = self->weights_after[self->weights[layer]];
   }
   uint32_t buffer = self->buffers.of_transfer[self->weights[layer]];
-  // A tile may need fewer channels than the slice holds: nobody reads the others.
+  // A tile may need fewer channels than the slice holds: the others are not read.
   const CutBox& channels = self->list.transfer_box[self->weights[layer]];
   const TileBoxes slice =
       WeightBoxes(self->run, layer, channels.begin[3], channels.end[3]);

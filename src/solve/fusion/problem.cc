@@ -121,7 +121,7 @@ bool CostOf(void* user, uint32_t layer, const int32_t extent[4], TileCost* out) 
   return true;
 }
 
-// True when the tensor shares memory with another one that is no RESHAPE of it.
+// True when the tensor shares memory with another one that is not a RESHAPE of it.
 bool IsPart(const Lowering& lowering, uint32_t t) {
   return lowering.views[t].parent != kNone && !lowering.views[t].reshape;
 }

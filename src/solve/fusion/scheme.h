@@ -75,7 +75,8 @@ class Scheme {
   bool double_buffer = false;  // score as the published first stage does
   int64_t target_bytes = 0;    // what Bound() measures the excess against
   SchemeRest rest;
-  // By layer: order changes within one, fine groups end at its end; empty = all one.
+  // Segment by layer: order changes stay within a segment, and fine groups end with it;
+  // empty = one segment.
   Span<const uint32_t> segment;
 
   // Logged changes.

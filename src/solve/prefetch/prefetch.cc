@@ -34,7 +34,7 @@ bool IsStore(const Refiner& r, uint32_t id) {
   return r.list->transfer[id].kind == kStore;
 }
 
-// May `a` stand before `b` in the order?
+// May `a` come before `b` in the order?
 bool MayPrecede(const Refiner& r, uint32_t a, uint32_t b) {
   const DramTensor& ta = r.list->transfer[a];
   const DramTensor& tb = r.list->transfer[b];

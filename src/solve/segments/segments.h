@@ -37,8 +37,8 @@ struct SegmentLayer {
   Span<const uint32_t> producers;  // positions before this one, ascending, each once
   Span<const int64_t> share;       // input words that each of them makes
   int64_t input_words;             // all of them
-  // Positions of the layers that make its second operand, if that is no constant: it is
-  // read whole from DRAM, so they are in no segment with this layer.
+  // Positions of the layers that make its second operand, if that is not a constant: it
+  // is read whole from DRAM, so they are in no segment with this layer.
   Span<const uint32_t> before;
 };
 

@@ -31,7 +31,7 @@ struct SchemeValue {
 
 enum class Ranking : uint8_t { kBound = 0, kEstimate, kPublished };
 
-// Of the objective: cost = per_pj x pJ + per_cycle x cycles.
+// Weights of the objective: cost = per_pj x pJ + per_cycle x cycles.
 struct Weights {
   double per_pj = 1;
   double per_cycle = 0;

@@ -73,7 +73,7 @@ Status ListCandidates(Search* search, const SpatialChoice& choice) {
   return Status::kOk;
 }
 
-// All candidates below one scratchpad tile.
+// Tries all candidates below one scratchpad tile.
 void DescendTop(Search* search, size_t choice_index, const TopTile& top) {
   const SpatialChoice& choice = search->choices[choice_index];
   for (const Candidate& candidate : search->candidates) {

@@ -284,7 +284,7 @@ void AddArrayCost(const ConvSpace& space, const SpatialChoice& choice,
   const bool held = space.held[operand];
   Visits visits = VisitsOf(space, choice, point, operand, held && still);
   double group = space.words[operand], units = space.words[operand];
-  if (!held) {  // every step reads anew
+  if (!held) {  // every step reads again
     for (uint32_t d = 0; d < kDims; ++d) {
       if (kGroupOf[d] == kMovesNot[operand]) {
         visits.group *= static_cast<double>(point.t0[d]);

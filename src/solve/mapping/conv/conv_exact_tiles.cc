@@ -24,7 +24,7 @@ void Extend(Steps* steps, const SpatialChoice& choice, int64_t extent, uint32_t 
   steps->inner[g] *= static_cast<double>(t0);
 }
 
-// Array costs by operand: moving with every step, and the least while it stands still.
+// Array costs by operand: moved with every step, and the least while stationary.
 struct ArrayCost {
   double pj[kOperands];
   double still_pj[kOperands];
@@ -195,7 +195,7 @@ Status PushTopTiles(Search* search, const SpatialChoice& choice,
   bool tried = false;
   *least = kUnbounded;
   for (uint32_t g = 0; g < kGroups; ++g) {
-    // Without steps, any group is as good as the others.
+    // Groups with one step are equivalent: try one of them.
     if (steps.count[g] == 1 && (tried || g + 1 < kGroups)) continue;
     tried = true;
     tile.inner2 = g;

@@ -145,7 +145,7 @@ struct Search {
   Span<uint32_t> room;        // per label and limit: what is left of the limit
   Span<uint32_t> table;       // of the layer being made, by hash
   size_t table_mask;          // the part of it in use
-  FactorMultipliers retuned;  // to the labels at hand
+  FactorMultipliers retuned;  // to the labels of the layer
   size_t size;
   size_t layer_begin;  // labels being extended
   size_t layer_end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labelled search behind factor_assign: one linear case of the formulation.
+// The label search of factor_assign: solves one linear case of the formulation.
 //
 // Input    items (prime factors) with priced choices, limits on products of loads.
 // Output   the cheapest choice for each item within all limits, if below `beat`.
@@ -38,7 +38,7 @@ struct FactorItem {
   FactorChoice choice[kMaxChoices];
 };
 
-// Items of one kind stand together; `kind_of` repeats them as often as they occur.
+// Items of one kind are listed once; `kind_of` repeats a kind as often as it occurs.
 struct FactorCase {
   Span<const FactorItem> kinds;
   Span<const uint8_t> kind_of;  // per factor, in the order they are assigned

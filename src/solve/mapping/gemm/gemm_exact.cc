@@ -91,7 +91,7 @@ void VisitNode(Search* search, const GemmBranch& branch, uint32_t index) {
   }
 }
 
-// Best bound first. Returns the bound of what is left.
+// Visits splits, best bound first. Returns the bound of those not visited.
 double VisitBranch(Search* search, const GemmBranch& branch) {
   GemmSpace* space = search->space;
   size_t count = 0;

@@ -5,7 +5,7 @@
 // Input    a ConvSpace of one part
 // Output   PartSearch; divisors and array ways out of the table
 // Errors   kOutOfMemory
-// Cost     20 ns for what is known
+// Cost     20 ns for a remembered size
 // Source   see node_array.h
 #ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_SEARCH_H_
 #define SLUICE_SOLVE_MAPPING_MESH_NODE_ARRAY_SEARCH_H_

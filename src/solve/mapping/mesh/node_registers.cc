@@ -10,7 +10,7 @@ using namespace conv_exact;
 namespace {
 
 constexpr size_t kMostFactors = 24;  // of one dim in the registers
-constexpr double kWorthwhile = 1.1;  // ways this much dearer than the best are dropped
+constexpr double kWorthwhile = 1.1;  // ways this many times the best score are dropped
 
 // One divisor of a dim's passes, taken into the registers.
 struct Factor {

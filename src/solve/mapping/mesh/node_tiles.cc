@@ -91,7 +91,7 @@ double TileSearch::Score(const double steps[kGroups], double input_words, double
   *pj = final_pj;
   for (uint32_t v = 0; v < kOperands; ++v) {
     const uint32_t g = kMovesNot[v];
-    // Outputs come and go on every visit but the last.
+    // Partial sums move between visits; final_pj has the last write.
     const double visits = v == kOutput ? steps[g] - 1 : steps[g];
     *pj += words[v] * visits * moved_pj[v];
     dram_bytes += words[v] * visits * moved_bytes[v];

@@ -194,7 +194,7 @@ Status Search::RaiseLeast(uint32_t u, int64_t to) {
 }
 
 // Brings floor_ and candidates_ of the touched sections up to date; not *ok when one of
-// them cannot hold what is left.
+// them cannot hold its unplaced bytes.
 Status Search::RecountDirty(bool* ok) {
   for (uint32_t s : dirty_) {
     int64_t floor = kNowhere;

@@ -77,7 +77,7 @@ bool IsWithin(const GapSearch& self, uint32_t i) {
           self.offset[i] + self.set.buffers[i].bytes <= self.capacity);
 }
 
-// Lowest offset >= from that alignment and banks allow.
+// Lowest offset >= `from` that alignment and banks allow.
 int64_t AllowedOffset(const GapSearch& self, uint32_t i, int64_t from) {
   const LiveRange& r = self.set.buffers[i];
   int64_t at = RoundUpTo(from, r.alignment);

@@ -106,7 +106,7 @@ Status Meet(Cutter* self, const Piece& a, const Piece& b) {
   return self->pairs.Push(Pair{a.owner, b.owner});
 }
 
-// One sweep over time: sections, pairs, holes and the load bound.
+// Makes sections, pairs, holes and the load bound in one sweep over time.
 Status Sweep(Cutter* self) {
   Span<Event> events;
   SLUICE_TRY(self->arena->Allocate(2 * self->pieces.size(), &events));

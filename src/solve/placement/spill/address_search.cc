@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kNoStep = 0xffffffffu;
-constexpr uint32_t kMaxLeaving = 20;  // tensors one step may leave behind or drop
+constexpr uint32_t kMaxLeaving = 20;  // most tensors used in a step and live after it
 
 class Search {
  public:

@@ -19,11 +19,11 @@ namespace sluice {
 
 struct BreakNode {
   uint32_t step;          // the order is cut before this step
-  uint32_t incomparable;  // operators that may run on either side of the one before
+  uint32_t incomparable;  // operators that may run before or after the one at the cut
   bool independent;       // implies incomparable == 0 (forced)
 };
 
-// One per step 1 .. operators - 1, in order.
+// Finds one cut per step 1 .. operators - 1, in order.
 Status FindBreakNodes(const OperatorGraph& graph, Span<const uint32_t> order,
                       Arena* arena, Span<BreakNode>* out);
 

@@ -85,8 +85,8 @@ SpillSearchOptions SumsOnly(const Joint& self) {
   return search;
 }
 
-// Turns the decisions at hand into a placed plan if they are better than the plan so
-// far and have addresses, after at most `repairs` more departures.
+// Turns self->decisions into a placed plan if they are better than the plan so far and
+// have addresses, after at most `repairs` more departures.
 Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed) {
   *placed = false;
   if (self->plan->placed && self->decisions.bytes >= self->plan->bytes())

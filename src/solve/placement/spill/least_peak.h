@@ -5,9 +5,9 @@
 // Output  MinimumPeak: the order with the least largest sum of live bytes; proved unless
 //         a limit stopped it. OrderWithin: any order that keeps within the capacity.
 // Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. A limit
-//         is no error.
-// Cost    exponential at worst, a node per executed set looked at; an operator that
-//         frees at least what it makes and fits runs at once, without alternatives.
+//         is not an error.
+// Cost    exponential at worst, a node per executed set; an operator that frees at
+//         least what it makes and fits runs at once, without alternatives.
 // Source  COSMA (13)-(15). Depth first below the best known, then best first by peak.
 //         The reduction is ours: running such an operator earlier never raises the peak
 //         of an order.

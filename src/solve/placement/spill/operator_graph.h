@@ -79,7 +79,7 @@ struct SpillPlan {
   bool proved = false;      // spill + retrieve bytes == lower_bound
   bool placed = false;      // offsets are set and within the capacity
   int64_t peak_bytes = 0;   // highest byte used, when placed
-  uint64_t states = 0;      // looked at
+  uint64_t states = 0;      // searched
 
   int64_t bytes() const { return spill_bytes + retrieve_bytes; }
 };

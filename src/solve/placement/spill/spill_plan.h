@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From decisions (order, which reads fetch) to residences with bytes and addresses.
+// Turns decisions (order, which reads fetch) into residences with bytes and addresses.
 //
 // Input   checked graph, order, fetch flag per input operand slot.
 // Output  residences in order of begin, spill and retrieve bytes recounted from them;

@@ -5,7 +5,7 @@
 // Output  order; per input operand slot whether it is fetched for that read (first load
 //         or retrieve); bytes; a lower bound on the bytes of any plan.
 // Errors  kInfeasible (an operator exceeds the capacity), kUnsupported above
-//         kMaxSpillItems operators or tensors, kOutOfMemory. A limit is no error:
+//         kMaxSpillItems operators or tensors, kOutOfMemory. A limit is not an error:
 //         `complete` is then false.
 // Cost    layers of states (executed, resident, copied); a state is expanded once.
 //         Exact without width, exponential at worst; width w: O(ops * w * ready).

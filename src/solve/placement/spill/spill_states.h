@@ -22,7 +22,7 @@ namespace sluice {
 constexpr uint32_t kNoState = 0xffffffffu;
 
 // Outside the templates, as it does not depend on their width: one sort for all.
-struct Leaver {  // resident, and not needed by the operator at hand
+struct Leaver {  // resident, and not used by the next operator
   int64_t bytes, price;
   uint32_t tensor;
   bool operator<(const Leaver& b) const {  // large ones first
@@ -74,7 +74,7 @@ struct SpillStates {
   SpillState<W> next = {};            // in the making
   SpillState<W> goal = {};            // of a window: the old plan's state after it
   Bits<W> allowed = {};               // operators
-  int64_t give_up = options.give_up;  // states at or above it are of no use
+  int64_t give_up = options.give_up;  // states at or above it are dropped
   int64_t dropped = INT64_MAX;        // least bytes of a dropped state
   bool cut = false;
   bool limited = false;
@@ -166,7 +166,7 @@ Status InsertState(SpillStates<W>* self) {
   self->next.next = is_new ? kNoState : self->states[self->table.slots[slot]].next;
   const uint32_t index = static_cast<uint32_t>(self->states.size());
   SLUICE_TRY(self->states.Push(self->next));
-  if (!is_new) {  // behind the head, which names the group
+  if (!is_new) {  // after the head, which names the group
     self->states[self->table.slots[slot]].next = index;
     return Status::kOk;
   }

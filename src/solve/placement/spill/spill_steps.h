@@ -49,7 +49,7 @@ Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
   return {proved || self.options.width != 0, proved};
 }
 
-// All ways to run operator o next: lazily, only as much leaves as must.
+// Tries all ways to run operator o next. Only as many tensors leave as must (lazily).
 template <int W>
 Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
   const SpillState<W> s = self->states[from];  // a copy: states may move
