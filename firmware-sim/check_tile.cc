@@ -71,8 +71,7 @@ std::string CheckParameters(const Tile& t) {
   return Expect("parameters", t.parameters.extent, {1, 1, t.output.extent[3], 3});
 }
 
-// Checks the tile's range of the `total` input channels that one output channel sums
-// over.
+// Checks the tile's range of the `total` channels that one output channel sums over.
 std::string CheckChannels(const Tile& t, int64_t total) {
   if (t.c_begin >= t.c_end || t.c_end > total) {
     return "channels: [" + std::to_string(t.c_begin) + ", " + std::to_string(t.c_end) +
@@ -202,8 +201,7 @@ std::string CheckMatmul(const Tile& t) {
 
 namespace {
 
-// Checks that an operand has the box's extent, or 1 on axes where the whole tensor has
-// 1.
+// Checks that an operand has the box's extent, or 1 where the whole tensor has 1.
 std::string CheckBroadcast(const char* what, const Box& box, const Extent& tensor,
                            const Extent& out) {
   Extent want = out;

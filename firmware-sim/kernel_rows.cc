@@ -135,8 +135,7 @@ void RunReduce(const Tile& t) {
   const bool maximum = t.A(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
   const int64_t zero = t.A(SLUICE_REDUCE_INPUT_ZERO);
   ForEach(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
-    // The box has extent 1 on reduced axes, so input index = reduced index + output
-    // index.
+    // The box has extent 1 on reduced axes, so indices of both loops add up.
     int64_t sum = 0, largest = INT64_MIN;
     ForEach(inner, [&](int64_t i, int64_t j, int64_t k, int64_t l) {
       const int64_t v = Read(t.input0, n + i, h + j, w + k, c + l);

@@ -55,8 +55,7 @@ class Memory {
   // Checks bounds, element alignment, read-only regions, and writes that overlap
   // themselves.
   Trap Check(const Access& access) const;
-  // Checks that all bytes are defined. This and the functions below: functional
-  // memories only.
+  // Checks that all bytes are defined. From here on: functional memories only.
   Trap CheckDefined(const Access& access);
   Box At(const Access& access);
   void Define(uint32_t space, uint64_t begin, uint64_t end);

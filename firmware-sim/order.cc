@@ -15,8 +15,7 @@ Order::Order(const sluice_walker_t& walker)
       now_(walker.engines),
       ended_(walker.engines, false) {}
 
-// Joins the clocks of the engine's previous instruction and of all wait targets into
-// now_.
+// Sets now_ to the joined clocks of the engine's last instruction and all wait targets.
 void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) {
   const uint32_t e = flight.engine;
   const uint32_t number = static_cast<uint32_t>(clocks_[e].size() / engines_) + 1;

@@ -41,7 +41,7 @@ class InternTable {
   const Sequence<T>& items() const { return items_; }
 
  private:
-  // Where an item lies never shows, so any good hash does.
+  // Slots are never visible outside, so any good hash will do.
   static size_t Hash(const T& item) {
     const char* bytes = reinterpret_cast<const char*>(&item);
     uint64_t hash = sizeof item;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by all readers: checks of an untrusted buffer's size, identifier and alignment
-// before the generated verifier sees it, and the verifier's limits.
+// Shared by all readers: checks of a buffer's size, identifier and alignment before the
+// generated verifier sees it, and the verifier's limits.
 //
 // Input    untrusted bytes; the identifier they should have
 // Output   an aligned buffer; Spans and Text of its vectors and strings
@@ -65,8 +65,8 @@ inline Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** a
   return Status::kOk;
 }
 
-// True if the elements are aligned. The generated verifier checks only that a vector's
-// length is, which does not suffice for 8-byte elements.
+// True if the elements are aligned. The verifier checks only that the vector's length
+// is, which does not suffice for 8-byte elements.
 template <typename T>
 bool ElementsAligned(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ||

@@ -23,7 +23,7 @@ struct Interface {
   uint32_t operand;
   bool shared;   // the units share one read of the parent, rule 2
   bool reduced;  // the units' partial sums are added on the way, rule 4
-  // Bit d of level l: its temporal loop over d keeps the tile
+  // Bit d of level l: its temporal loop over d keeps the tile.
   uint32_t reused[kMaxLevels];
   int moving_level;  // level of the innermost loop that moves the tile, or -1
   uint32_t moving_dim;
@@ -64,9 +64,8 @@ void FindReuse(const Walk& walk, Interface* way) {
 
 enum Kept { kTime = 1, kInside = 2, kAbove = 4 };  // spatial below and above the parent
 
-// How many combinations of the loops over `dim` selected by `kept` have work. The
-// loops, each a digit of a mixed-radix number, are all spatial and temporal factors
-// above the child's tile.
+// How many combinations of the `kept` loops over dim have work. Loops (the digits of a
+// mixed-radix number): all spatial and temporal factors above the child's tile.
 int64_t Combinations(const Walk& walk, const Interface& way, uint32_t dim, int kept) {
   int64_t factor[kMaxLevels * (kMaxAxes + 1)];
   bool keep[kMaxLevels * (kMaxAxes + 1)];
@@ -139,8 +138,7 @@ Cut CutOf(int64_t extent, int64_t tile) {
 }
 
 // Sum of window spans over all pairs of output tiles and tap tiles of an axis. If `on`,
-// one loop slides (`trips` steps, `inner` tiles apart), and its steps after the first
-// count only the words that the step before did not bring.
+// one loop slides (`trips` steps, `inner` tiles apart): later steps count new words only.
 struct Slide {
   bool on;
   bool taps;  // slides along the taps, else along the outputs
@@ -173,7 +171,7 @@ int64_t AxisWords(const MappingProblem& problem, int axis, int64_t output_tile,
       const int64_t b = j == 0 ? taps.size : taps.last;
       const int64_t count_a = i == 0 ? outputs.tiles - 1 : 1;
       const int64_t count_b = j == 0 ? taps.tiles - 1 : 1;
-      // The tiles of this size at which the sliding loop starts, so counted in full.
+      // Tiles of this size at which the sliding loop starts: counted in full.
       const Cut& moving = slide.taps ? taps : outputs;
       const bool last = (slide.taps ? j : i) == 1;
       int64_t first = last ? 1 : moving.tiles - 1;

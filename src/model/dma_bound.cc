@@ -42,7 +42,7 @@ struct Sums {
   Span<int64_t> made;     // by position: cycles of stores made there
   Span<int64_t> due;     // by position: cycles of stores that end there at the earliest
   Span<int64_t> finish;  // by position + 1: earliest end of the tile
-  // By position: first load of it that rereads a store, or kNone
+  // By position: first load of it that rereads a store, or kNone.
   Span<uint32_t> reread;
   Span<uint32_t> next;  // by transfer: the next such load of the same position
   Side load, store;
@@ -88,7 +88,7 @@ Status BoundDma(const FusionProblem& problem, const TileList& list,
   int64_t loaded = 0;  // cycles of loads first used before position p
   int64_t stored = 0;  // cycles of stores made before position p - 1
   int64_t due = 0;     // cycles of stores that end by p
-  // Largest (finish - cycles of transfers that may be done by then)
+  // Largest (finish - cycles of transfers that may be done by then).
   int64_t ahead_loads = 0;
   int64_t ahead_all = 0;
   for (uint32_t p = 0; p < list.tiles; ++p) {

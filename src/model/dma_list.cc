@@ -142,8 +142,7 @@ void DmaLister::FreePhase(int32_t p) {
   }
 }
 
-// Issues the transfers that tile q waits for: stores that no longer fit, and loads of
-// q.
+// Issues what tile q waits for: stores that no longer fit, and loads of q.
 void DmaLister::Boundary(int32_t q) {
   int64_t waiting = 0;
   for (uint32_t i = first_store_; i < last_store_; ++i) {

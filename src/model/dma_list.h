@@ -52,7 +52,7 @@ class DmaLister {
   uint32_t policy_ = 0;
   int32_t tiles_ = 0;
   uint32_t issued_count_ = 0;
-  // Cycle from which the channel is free; >= compute_ at tile boundaries
+  // Cycle from which the channel is free; >= compute_ at tile boundaries.
   int64_t dram_ = 0;
   int64_t compute_ = 0;  // cycle in which the current tile ends
   uint32_t head_ = kNone;

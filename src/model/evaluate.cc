@@ -53,7 +53,7 @@ Status Bad(Diagnostic* diagnostic, const char* text, uint32_t index) {
 // behind what it waits for.
 Status Times(const TileList& list, const DmaNotation& dma, Arena* scratch,
              sluice_evaluation_t* out) {
-  // By position: transfers that must be done before, a count in DRAM order
+  // By position: transfers that must be done before, a count in DRAM order.
   Span<uint32_t> due;
   Span<int64_t> finish;  // by position + 1
   SLUICE_TRY(scratch->Allocate(list.tiles + 1, &due));

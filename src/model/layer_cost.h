@@ -20,7 +20,7 @@ namespace sluice {
 
 struct CostOptions {
   ReuseForm form = ReuseForm::kReuse;
-  // Operands (bits) that already lie in the level below the outermost
+  // Operands (bits) that already lie in the level below the outermost.
   uint32_t resident = 0;
   uint32_t rotated = 0;  // on a mesh only: see EvaluateOnMesh
 };

@@ -35,7 +35,7 @@ MappingProblem PartOf(const MappingProblem& problem, const NodeSplit& split) {
 
 namespace {
 
-// Per axis; positions of further ones are computed, not tabulated
+// Per axis; positions of further ones are computed, not tabulated.
 constexpr int32_t kMostSharers = 64;
 
 // Position of the i-th sharer of a group along the axis, relative to the first.
@@ -84,7 +84,7 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
                    const uint8_t order[kDims], uint32_t operand, const AxisEnd& end) {
   AxisPath path = {};
   path.sharers = 1;
-  // reach: distance from the first sharer to the last found so far
+  // reach: distance from the first sharer to the last found so far.
   int32_t stride = 1, reach = 0;
   int64_t all = 1;
   for (uint32_t d = 0; d < kDims; ++d) all *= factor[d];

@@ -100,8 +100,7 @@ struct LayerTerms {
   FmapEnd ofmap;
 };
 
-// Number of slices of every dim; kBadInput if they do not divide it or exclude each
-// other.
+// Slices of every dim; kBadInput if they do not divide it or exclude each other.
 Status PassesOf(const MappingProblem& problem, const LayerTerms& terms,
                 int64_t passes[kDims], Diagnostic* diagnostic);
 MappingProblem PassOf(const MappingProblem& problem, const int64_t passes[kDims]);

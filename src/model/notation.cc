@@ -408,8 +408,7 @@ void Parser::Boxes(const GroupNotation& notation, const Group& group, int32_t k)
     if (has_box_[layer] == 0) {
       OwnBox(layer, group, k, &box_[layer]);
     } else if (!uniform && leaves) {
-      // Readers outside the group need the whole own box, more than readers inside may
-      // need.
+      // Readers outside the group need the whole own box.
       CutBox own;
       OwnBox(layer, group, k, &own);
       Unite(own, &box_[layer]);

@@ -25,7 +25,7 @@ namespace sluice {
 
 struct FusionInput {
   uint32_t source;  // layer, or layers.size() + external
-  // Axes (bits N H W K) along which a group containing this edge may be cut
+  // Axes (bits N H W K) along which a group containing this edge may be cut.
   uint8_t fused_axes;
 };
 
@@ -34,7 +34,7 @@ struct FusionLayer {
   uint32_t element_bytes;
   // Constants; 0 = none. On chip as long as tiles use the same output channels of them.
   int64_t weight_bytes;
-  // Part of weight_bytes; has a transfer and a buffer of its own
+  // Part of weight_bytes; has a transfer and a buffer of its own.
   int64_t parameter_bytes;
   uint32_t first_input, inputs;
   uint32_t first_consumer, consumers;
@@ -94,7 +94,7 @@ struct DramTensor {
   int64_t held;   // buffer bytes; 0 when another transfer's or tile's buffer holds it
   int64_t cycles;
   int32_t use;  // load: first tile that needs it; store: tile that makes it
-  // Load: last tile that needs it + 1; store: last reader on chip + 1, > use
+  // Load: last tile that needs it + 1; store: last reader on chip + 1, > use.
   int32_t end;
   int32_t group_end;  // first position after its layer-fusion group
   int32_t tile;       // number among the layer's tiles

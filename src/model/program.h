@@ -69,7 +69,7 @@ enum class StepKind : uint8_t { kLoad, kStore, kCompute, kHost, kForward };
 
 struct Step {
   StepKind kind;
-  // Of the tile; LOAD: top left of the destination; STORE, FORWARD: source
+  // Of the tile; LOAD: top left of the destination; STORE, FORWARD: source.
   uint32_t node;
   uint32_t layer;  // graph layer
   uint32_t item;   // index of the transfer or tile; for kHost the layer
@@ -148,7 +148,7 @@ struct TileForm {
   uint32_t first, last;
   uint16_t pad[4];
   int64_t cycles, macs, vector_ops;
-  // Bits of doubles, so that equal forms have equal bytes
+  // Bits of doubles, so that equal forms have equal bytes.
   uint64_t energy_bits, scratchpad_bits;
 
   double energy_pj() const { return FromBits(energy_bits); }

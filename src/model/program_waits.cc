@@ -11,10 +11,10 @@ namespace {
 struct Past {
   uint32_t engine;
   uint32_t count;
-  uint32_t next;  // next entry of the same set
+  uint32_t next;  // entry of the same set
 };
 
-// What a step must wait for: for each engine, the number of steps that must be done.
+// What a step must wait for: the number of steps of each engine.
 class Needed {
  public:
   explicit Needed(Arena* arena) : touched_(arena) {}
@@ -124,8 +124,7 @@ struct RangeAccess {
 };
 
 // Every scratchpad as a list of disjoint segments in address order. A write replaces
-// all segments it covers by one, so a list stays about as long as the number of live
-// buffers.
+// all it covers by one, so a list has about as many segments as there are live buffers.
 class Ranges {
  public:
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
@@ -157,8 +156,8 @@ class Ranges {
   }
 
  private:
-  // Replaces all segments in the range by one whose only history is this write: the
-  // write waits for all earlier accesses, so waiting for it implies waiting for them.
+  // Replaces all segments in the range by one whose only history is this write: it
+  // waits for all earlier accesses, so waiting for it implies them.
   Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
@@ -229,9 +228,8 @@ class Ranges {
     return Status::kOk;
   }
 
-  // Adds a joining write to a segment. The first one makes the earlier readers and
-  // writers the accesses to follow (`before`). *again: an earlier write of the engine
-  // has joined and followed them already.
+  // Adds a joining write to a segment. The first one moves earlier readers and writers
+  // to `before`. *again: an earlier write of the engine has already followed those.
   Status Join(Segment* segment, bool* again) {
     if (segment->readers != kNone || !segment->joined) {
       segment->joined = true;
@@ -376,8 +374,8 @@ Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin)
 
 // Above this many counts (engines * steps), Knowledge is not kept in full.
 constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
-// If Knowledge is not kept in full, a step that waits for more engines than this keeps
-// all of its waits: finding the implied ones would take too long.
+// If it is not, a step that waits for more engines than this keeps all of its waits:
+// finding the implied ones would take too long.
 constexpr size_t kMaxAsked = 16;
 
 // For each step: how many steps of each engine are certainly done when it is done.
@@ -437,7 +435,7 @@ class Knowledge {
   bool full_ = false;
   const ProgramWaits* waits_ = nullptr;
   Span<uint32_t> begin_;
-  // Counts per engine, for every step (full) or each engine's last step
+  // Counts per engine, for every step (full) or each engine's last step.
   Span<uint32_t> known_;
   Span<uint32_t> step_;  // index of each step in the program; only if not full
   uint32_t* mine_ = nullptr;

@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-// Engines of a one-node stream
+// Engines of a one-node stream.
 constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;
 
 int64_t Join(uint32_t low, uint32_t high) {

@@ -17,8 +17,7 @@
 
 namespace sluice {
 
-// [begin, end): a run of dead scratchpad bytes; live: number of bytes that are not
-// dead.
+// [begin, end): a run of dead scratchpad bytes; live: number of other bytes.
 struct DeadBytes {
   int64_t begin, end;
   int64_t live;
@@ -34,8 +33,7 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
 Status LongestInstance(const Hardware& hardware, Span<const uint8_t> image,
                        Arena* scratch, int64_t* cycles);
 
-// dead[i]: the longest dead run before instance i; the last entry is for the stream's
-// end.
+// dead[i]: the longest dead run before instance i; last entry: at the stream's end.
 Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
                 Span<DeadBytes> dead);
 

@@ -27,7 +27,7 @@ struct CutBox {
 struct TileCost {
   int64_t cycles;  // >= 1
   double energy_pj;
-  // The part of energy_pj spent on reading and writing the scratchpad
+  // The part of energy_pj spent on reading and writing the scratchpad.
   double scratchpad_pj = 0;
 };
 

@@ -165,8 +165,7 @@ void WeightGradientBoxes(const Graph& graph, const Layer& layer, int32_t c_begin
   t->macs = output.elements() * (c_end - c_begin) * error.extent[2];
 }
 
-// Boxes of error and ifmap for a box of the input's gradient: errors whose windows
-// reach the box, and the ifmap under those windows.
+// The errors whose windows reach the box, and the ifmap under those windows.
 void PoolGradientBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Tensor& in = graph.tensors[layer.inputs[1]];
   Box* e = &t->box[kRoleInput0];
@@ -253,8 +252,7 @@ void PadBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   WindowBox(graph, layer, t->box[kRoleOutput], &t->box[kRoleInput0], t->pad);
 }
 
-// Activations broadcast where their extents are 1; tables and parameters are read
-// whole.
+// Activations broadcast where their extents are 1; tables and parameters are whole.
 void ElementwiseBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   const Box& output = t->box[kRoleOutput];
   const OpTraits& traits = TraitsOf(layer);

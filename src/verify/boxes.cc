@@ -42,8 +42,8 @@ void AddUnknown(Equation* equation, int64_t stride, int64_t low, int64_t high) {
   ++equation->count;
 }
 
-// Depth-first over the unknowns, at most kMaxUnknowns deep. After the last unknown, u
-// can take every value within reach, so every remaining sum has a solution.
+// At most kMaxUnknowns deep. After the last unknown, u can take every value within
+// reach, so every remaining sum has a solution.
 Status Solve(Judge* judge, const Equation& equation, uint32_t level, int64_t target,
              bool* found) {
   SLUICE_TRY(Spend(judge, 1));
@@ -196,7 +196,7 @@ bool MakeFrame(int64_t base, int64_t width, const int64_t* extent,
     frame->stride[i] = stride[a];
     frame->axis[i] = static_cast<uint8_t>(a);
   }
-  int64_t reach = width;  // bytes spanned by one step of this dim: all later dims
+  int64_t reach = width;  // bytes spanned by all later dims
   for (uint32_t i = frame->dims; i-- > 0;) {
     if (frame->stride[i] < reach) return false;
     reach = (frame->count[i] - 1) * frame->stride[i] + reach;

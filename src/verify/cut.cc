@@ -42,8 +42,7 @@ struct WideFrame {
   uint8_t real[kBoxDims];
 };
 
-// Dim d runs along no dim of the frame: keeps the slab that can share bytes with the
-// frame.
+// Dim d runs along no dim of the frame: keeps the slab that can share its bytes.
 Status Narrow(const Box& box, uint32_t d, const WideFrame& frame, Vector<Box>* todo,
               Vector<Box>* outside) {
   const Dim& dim = box.dim[d];
@@ -61,8 +60,8 @@ Status Narrow(const Box& box, uint32_t d, const WideFrame& frame, Vector<Box>* t
   return todo->Push(Slab(box, d, first, last + 1));
 }
 
-// Finds the box's dim that runs along each dim of the frame; if false, *offending runs
-// along none.
+// Finds the box's dim along each dim of the frame; false: *offending has none of its
+// own.
 bool Assign(const Box& box, const WideFrame& frame, int* dim_of, uint32_t* offending) {
   for (uint32_t j = 0; j < frame.dims; ++j) dim_of[j] = -1;
   for (uint32_t d = 0; d < box.dims; ++d) {
@@ -147,8 +146,7 @@ Status KeepWithinStep(const Assigned& a, const WideFrame& frame, uint32_t j,
 constexpr int64_t kPartCost = 128;
 
 // Adds to the frame a dim of count 1 for each stride of the box that it lacks and that
-// nests. Boxes that reach beyond the frame are then cut by intervals, not element by
-// element.
+// nests, so that boxes reaching beyond it are cut by intervals, not by elements.
 void Widen(const Frame& frame, const Box& box, WideFrame* wide) {
   uint8_t* const real = wide->real;
   wide->base = frame.base;

@@ -256,8 +256,7 @@ Status Follower::CheckEnd() {
     }
     const Status status = DemandWhole(t, place);
     if (status == Status::kRejected) {
-      // A byte without content is reported as rule "content"; at the end it means that
-      // an output is incomplete.
+      // Rule "content" found a byte without content: at the end, an incomplete output.
       return Fail(judge_->diagnostic, status, "verify")
           .Rule("output")
           .Tensor(t)

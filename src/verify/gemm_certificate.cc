@@ -93,8 +93,7 @@ bool IsPermutation(const uint8_t order[3]) {
          order[0] != order[2] && order[1] != order[2];
 }
 
-// Loop trips during which the datum of axis d stays; loops in the given orders, inner
-// first.
+// Loop trips during which the datum of axis d stays; loops in `orders`, inner first.
 int64_t Kept(const int64_t* const trips[], const uint8_t* const orders[], int levels,
              int d) {
   int64_t kept = 1;
@@ -404,8 +403,7 @@ bool Shown(double claimed, double shown) {
   return claimed <= shown + kRounding * (shown < 0 ? -shown : shown);
 }
 
-// Of an open split: the least cost of its middle tiles, and the cost of feeding the
-// MACs.
+// Of an open split: the least cost of its middle tiles, and of feeding the MACs.
 struct OpenSplit {
   double least_middle;
   double feed;
@@ -442,8 +440,7 @@ Status CheckTiles(Checker* k, const Way& way, const ClaimedSplit& line, int64_t 
     int64_t step[3];
     for (int d = 0; d < 3; ++d) step[d] = line.spatial[d] * tile[d];
     const double middle = LeastMiddle(*k, way, step, line.spatial, true);
-    // The walker's inner tile is 1 along its axis, so LeastMiddle includes its whole
-    // fill.
+    // The walker's inner tile is 1 along its axis: LeastMiddle has its whole fill.
     const double shown = Objective(*k->claim, feed + inner + middle, pes);
     if (!Shown(found->bound, shown)) {
       rule = "bound";

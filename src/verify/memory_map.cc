@@ -220,8 +220,7 @@ Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
     SLUICE_TRY(pool->Take(&upper));
     *upper = *piece;
     upper->begin = end;
-    // chunk->highest_end may stay too high; Collect then only visits the chunk more
-    // often.
+    // chunk->highest_end may stay too high: Collect then visits it more often.
     piece->end = chunk->end[i] = begin;
     return Insert(upper);
   }
