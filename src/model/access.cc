@@ -138,7 +138,8 @@ Cut CutOf(int64_t extent, int64_t tile) {
 }
 
 // Sum of window spans over all pairs of output tiles and tap tiles of an axis. If `on`,
-// one loop slides (`trips` steps, `inner` tiles apart): later steps count new words only.
+// one loop slides (`trips` steps, `inner` tiles apart): its later steps count new
+// words only.
 struct Slide {
   bool on;
   bool taps;  // slides along the taps, else along the outputs

@@ -50,7 +50,7 @@ struct AccessCounts {
 
 struct AccessRules {
   ReuseForm form;
-  // Operands (bits) that stay in the level below the outermost: no traffic with it.
+  // Operands (bits) kept in the level below the outermost: no traffic between the two.
   uint32_t resident;
 };
 

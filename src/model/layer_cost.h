@@ -7,8 +7,8 @@
 //          bytes of one instance / bandwidth); leakage = rate x latency
 // Errors   those of CheckNest and CountAccesses
 // Cost     O(levels^2 x dims), no memory
-// Source   KAPLA section IV-A cost model, GOMA (25)-(30). Outputs have their final width
-//          only when they enter the outermost level as finished results.
+// Source   KAPLA section IV-A cost model, GOMA (25)-(30). Outputs have their final
+//          width only when they enter the outermost level as finished results.
 #ifndef SLUICE_MODEL_LAYER_COST_H_
 #define SLUICE_MODEL_LAYER_COST_H_
 
