@@ -25,7 +25,7 @@
 
 namespace sluice {
 
-// Bytes of libsluice_import; given back with the owner.
+// Bytes of libsluice_import; freed with the owner.
 class OwnedBytes {
  public:
   explicit OwnedBytes(sluice_bytes_t bytes) : bytes_(bytes) {}
@@ -44,7 +44,7 @@ class OwnedBytes {
   sluice_bytes_t bytes_;
 };
 
-// Options of Models::Import; all may be left alone. Texts and lists must outlive the
+// Options of Models::Import; each has a default. Texts and lists must outlive the
 // call; bytes always come from malloc.
 struct ImportOptions : sluice_import_options_t {
   ImportOptions() : sluice_import_options_t{} {
@@ -58,7 +58,7 @@ struct ImportOptions : sluice_import_options_t {
     name = text;
     return *this;
   }
-  // What cannot be expressed is left to the host; cycles of each, 0: one per element.
+  // Inexpressible operators run on the host; cycles of each, 0: one per element.
   ImportOptions& AllowOpaque(uint64_t cycles = 0) {
     allow_opaque = 1;
     opaque_cycles = cycles;
@@ -102,7 +102,7 @@ struct Imported {
   std::vector<std::string> interface;
 };
 
-// What libsluice_import does, as functions of one name.
+// The functions of libsluice_import.
 class Models {
  public:
   // A model file's bytes.

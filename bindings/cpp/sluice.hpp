@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice for C++17: owners that cannot leak or outlive what they need, results instead
+// sluice for C++17: owners that keep alive the objects they depend on, results instead
 // of status codes, builders for graphs and descriptors. One header; nothing to link but
 // the C library, and no flatbuffers: the builders write the few bytes themselves.
 //
@@ -39,7 +39,7 @@
 
 namespace sluice {
 
-// Bytes that belong to somebody else.
+// A view of bytes that it does not own.
 class View {
  public:
   View() = default;
@@ -130,7 +130,7 @@ class [[nodiscard]] Result {
 
 struct Done {};  // the value of a result that has none
 
-// Options of Context::Create; all may be left alone.
+// Options of Context::Create; each has a default.
 struct ContextOptions : sluice_context_options_t {
   ContextOptions() : sluice_context_options_t{} {
     struct_size = sizeof(sluice_context_options_t);
@@ -195,7 +195,7 @@ struct ScheduleOptions : sluice_schedule_options_t {
 
 namespace detail {
 
-// An object of the C library with what it must not outlive.
+// An object of the C library; keeps the objects it depends on alive.
 template <typename T, void (*Destroy)(T*)>
 class Owned {
  public:
@@ -262,7 +262,7 @@ class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
   }
 };
 
-// A plan made from another one, and what became of that.
+// A plan made from another one, and what it kept of that.
 struct Rescheduled {
   Plan plan;
   sluice_change_t change;
@@ -295,7 +295,7 @@ class Context {
     return Make<Plan, sluice_plan_t>(sluice_schedule, graph.get(), hardware.get(),
                                      &options);
   }
-  // For what graph, hardware or scratchpad have become since `previous` was made.
+  // Plans a changed graph, machine or scratchpad from `previous`.
   Result<Rescheduled> Reschedule(const Plan& previous, const Graph& graph,
                                  const Hardware& hardware,
                                  const ScheduleOptions& options = ScheduleOptions(),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First fit over a sorted list of extents: addresses of a memory nobody can look into.
+/* First fit over a sorted list of extents: addresses of memory that the host cannot read.
  *
  * Cost     linear in the extents in use; at most kMaxExtents of them */
 #ifndef SLUICE_BINDINGS_DRIVER_DEVICE_MEMORY_H_

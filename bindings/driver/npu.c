@@ -222,7 +222,7 @@ static npu_status_t fill_constants(npu_t* npu, model_t* m, npu_read_fn read,
   return NPU_OK;
 }
 
-/* From the plan before, when there is one: only what changed is worked out again. */
+/* Reschedules from the earlier plan, if any: searches only the changed parts. */
 static npu_status_t schedule(npu_t* npu, model_t* m, uint64_t deadline_ns,
                              sluice_plan_t** plan) {
   sluice_reschedule_options_t again;
@@ -252,7 +252,7 @@ static uint64_t bytes_of(const uint32_t words[2]) {
 }
 
 /* A window in device memory for every region of the stream that has none of that size
- * yet. What is only of one run moves; weights and states stay. */
+ * yet. Regions that one run uses move; weights and states stay. */
 static npu_status_t place(npu_t* npu, model_t* m, const sluice_stream_header_t* h) {
   uint32_t r;
   for (r = SLUICE_REGION_GBUF + 1; r < SLUICE_REGION_COUNT; ++r) {
@@ -434,7 +434,7 @@ npu_status_t npu_run(npu_t* npu, npu_model_t model, npu_run_t* run) {
   return move_all(npu, m, SLUICE_TENSOR_OUTPUT, run->outputs, run->output_count, 0);
 }
 
-/* Weights and states lie in the new plan where they lay in the old one? */
+/* Do weights and states have the same places in the new plan as in the old one? */
 static int same_places(const model_t* m, const sluice_plan_t* plan) {
   uint32_t i;
   for (i = 0; i < m->counts.tensors; ++i) {

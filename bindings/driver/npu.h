@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A user-space driver that schedules what it is given: models arrive at run time, are
  * scheduled with a deadline in the driver's own memory, placed, patched and submitted;
- * when the driver's share of the scratchpad changes they are rescheduled. C99.
+ * when the driver's share of the scratchpad changes, they are rescheduled. C99.
  *
  * It is small on purpose: a device (firmware-sim/device.h in place of an ioctl), a list of
- * extents for device memory, one sluice context in a block. Clients are not trusted: what
- * they hand in is checked before it is used, and nothing they do takes others down.
+ * extents for device memory, one sluice context in a block. Clients are not trusted:
+ * their data are checked before use, and no client can harm another one.
  *
  * Input    graph.fbs buffers, dense tensors; deadlines in nanoseconds
  * Output   dense output tensors; cycles
@@ -74,11 +74,11 @@ typedef struct {
   uint64_t cycles; /* out */
 } npu_run_t;
 
-/* States (KV caches) keep what earlier runs left. */
+/* States (KV caches) keep their values from run to run. */
 npu_status_t npu_run(npu_t* npu, npu_model_t model, npu_run_t* run);
 
 /* Another share of the scratchpads: every model is rescheduled into it. A model that does
- * not fit stays loaded and says NPU_DOES_NOT_FIT until a share comes in which it does;
+ * not fit stays loaded and returns NPU_DOES_NOT_FIT until a share is large enough;
  * *unfit counts them. Weights and states stay where they are. */
 npu_status_t npu_set_share(npu_t* npu, uint64_t begin, uint64_t end,
                            uint64_t deadline_ns, uint32_t* unfit);

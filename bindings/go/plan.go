@@ -33,7 +33,7 @@ func (p *Plan) free() {
 	p.raw = nil
 }
 
-// Close may be called twice, and after the context's.
+// Close may be called twice, and after the context's Close.
 func (p *Plan) Close() { shut(p.context, p) }
 
 // Bytes is a copy of the plan.fbs bytes; nil when the plan is closed.
@@ -48,7 +48,7 @@ func (p *Plan) Bytes() []byte {
 	return C.GoBytes(data, C.int(size))
 }
 
-// Stream is a copy of the instruction stream: what to hand to firmware.
+// Stream is a copy of the instruction stream: the bytes for the firmware.
 func (p *Plan) Stream() []byte {
 	p.context.mutex.Lock()
 	defer p.context.mutex.Unlock()

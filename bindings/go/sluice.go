@@ -10,11 +10,11 @@
 // Build: cgo finds the library by pkg-config (an installed sluice), or by CGO_CFLAGS and
 // CGO_LDFLAGS with the build tag sluice_env.
 //
-// Memory: objects are C's; Close frees them, in any order, and a context frees what was
+// Memory: objects are C's; Close frees them, in any order, and a context frees the objects
 // left open. The library keeps no pointer into Go memory beyond a call.
 //
-// Threads: calls on one context, and on what was made from it, take turns by its lock;
-// different contexts work side by side.
+// Threads: a lock serialises the calls on one context and on the objects made from it;
+// different contexts run in parallel.
 package sluice
 
 /*
@@ -44,7 +44,7 @@ typedef struct {
   uint32_t energy_exponent, delay_exponent, minimise_changes;
 } settings_t;
 
-// With a plan before: rescheduled from it.
+// With an earlier plan: reschedules from it.
 static sluice_status_t schedule(sluice_context_t* c, sluice_plan_t* previous,
                                 sluice_graph_t* g, sluice_hardware_t* h, settings_t s,
                                 uint32_t* cancel, sluice_plan_t** out,
@@ -91,8 +91,8 @@ import (
 // Version of the library, "0.1.0".
 func Version() string { return C.GoString(C.sluice_version()) }
 
-// What a failed call says; every error of this package is an *Error of one of these
-// kinds, or wraps the context's.
+// Kinds of errors: every error of this package is an *Error of one of these kinds, or
+// wraps the context's error.
 var (
 	ErrInfeasible  = errors.New("infeasible")     // proved: no legal plan exists
 	ErrStopped     = errors.New("stopped")        // before any legal plan existed
@@ -104,7 +104,7 @@ var (
 	ErrInternal    = errors.New("internal error") // a defect of the library
 )
 
-// Error is a status with the library's words and numbers. Indices are -1 and bytes 0
+// Error is a status with the library's message and numbers. Indices are -1 and bytes 0
 // where they do not apply.
 type Error struct {
 	Kind                          error
@@ -208,7 +208,7 @@ func create(maxBytes uint64, block unsafe.Pointer, bytes uint64) (*Context, erro
 	return c, nil
 }
 
-// Close frees the context and whatever made from it is still open. It may be called
+// Close frees the context and all open objects made from it. It may be called
 // twice.
 func (c *Context) Close() {
 	c.mutex.Lock()
@@ -348,15 +348,14 @@ type Options struct {
 	DelayExponent   uint32
 }
 
-// Schedule stops at the deadline of ctx and when ctx is cancelled: with a plan if there
-// was one by then, with ErrStopped and ctx's error if not. The plan has passed
-// verification.
+// Schedule stops at the deadline of ctx and when ctx is cancelled. It returns the best
+// verified plan so far; if there is none, ErrStopped with ctx's error.
 func (c *Context) Schedule(ctx context.Context, g *Graph, h *Hardware, o Options) (*Plan, error) {
 	plan, _, err := c.schedule(ctx, nil, g, h, o, false)
 	return plan, err
 }
 
-// Change is what a rescheduled plan kept of the one before. PatchBytes of the new
+// Change is what a rescheduled plan kept of the earlier one. PatchBytes of the new
 // stream's StreamBytes differ from the old one's.
 type Change struct {
 	Graph, Hardware, Scratchpad                              bool // what is another
@@ -366,9 +365,9 @@ type Change struct {
 	StreamBytes, PatchBytes                                  uint64
 }
 
-// Reschedule makes a plan for what graph, hardware or scratchpad have become since
-// previous was made, in a fraction of the time. With minimiseChanges addresses, orders and
-// blocks stay wherever they hold, so that a device can patch its stream.
+// Reschedule makes a plan for a changed graph, machine or scratchpad from previous, in a
+// fraction of the time. With minimiseChanges addresses, orders and blocks stay wherever
+// they are still valid, so that a device can patch its stream.
 func (c *Context) Reschedule(ctx context.Context, previous *Plan, g *Graph, h *Hardware, o Options, minimiseChanges bool) (*Plan, Change, error) {
 	if previous == nil {
 		return nil, Change{}, closed("the previous plan")

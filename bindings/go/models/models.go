@@ -92,7 +92,7 @@ import (
 	"sluice"
 )
 
-// Options of an import; all may be left alone.
+// Options of an import; zero values are the defaults.
 type Options struct {
 	Name             string           // of the graph
 	AllowOpaque      bool             // what cannot be expressed runs on the host
@@ -101,7 +101,7 @@ type Options struct {
 	MaxConstantBytes uint64           // that the graph may hold; 0: by the model's size
 }
 
-// Operators of the model that share a fate.
+// Operators of the model that were imported in the same way.
 type Operators struct {
 	Name, Reason string // no reason: the importer does not know the operator
 	Count        uint32
@@ -136,7 +136,7 @@ func failed(status C.sluice_status_t, d *C.sluice_diagnostic_t) error {
 		Message: C.GoString(&d.message[0]), Layer: -1, Tensor: -1, Instruction: -1}
 }
 
-// The library's bytes as Go's; its own are given back.
+// Copies the library's bytes into Go memory and frees the library's.
 func taken(b *C.sluice_bytes_t) []byte {
 	defer C.sluice_bytes_release(nil, b)
 	return C.GoBytes(b.data, C.int(b.size))

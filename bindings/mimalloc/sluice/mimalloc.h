@@ -3,7 +3,7 @@
  *
  * mimalloc's shared library, where a program is linked with it, replaces the program's
  * malloc. Nothing here is linked with it: it is loaded by name, apart from the program's
- * own symbols, and only its heap functions are used. The host's malloc stays what it is.
+ * own symbols, and only its heap functions are used. The host's malloc does not change.
  *
  * Input    a library's name, or NULL for libmimalloc.so.2, then libmimalloc.so.
  * Output   an allocator for sluice_context_options_t.
@@ -33,7 +33,7 @@ typedef struct sluice_mimalloc {
 
 /* 1, or 0 with *out all zero. */
 int sluice_mimalloc_create(const char* library, sluice_mimalloc_t* out);
-/* After the context: gives everything back at once, also what was leaked. */
+/* Call it after the context's destroy: frees all memory at once, leaked memory too. */
 void sluice_mimalloc_destroy(sluice_mimalloc_t* heap);
 
 #ifdef __cplusplus

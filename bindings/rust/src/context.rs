@@ -11,8 +11,9 @@ use std::time::Duration;
 /// Owns all memory of the objects made from it.
 ///
 /// A context may move to another thread while nothing borrows it (`Send`), but two threads
-/// never share one, nor what was made from it: neither is `Sync`, and objects borrow their
-/// context, so a plan that outlives it, or crosses to a thread without it, does not compile.
+/// never share a context or an object made from it: neither is `Sync`, and objects borrow
+/// their context, so a plan that outlives it, or moves to another thread without it, does
+/// not compile.
 ///
 /// ```compile_fail
 /// let context = sluice::Context::new().unwrap();
@@ -58,7 +59,7 @@ impl Context {
         Context::create(&options, None)
     }
 
-    /// In one block of `bytes` that is allocated here; afterwards nothing is.
+    /// In one block of `bytes` that is allocated here; no call allocates after that.
     pub fn in_block(bytes: usize) -> Result<Context> {
         let mut block = vec![0u128; bytes.div_ceil(16)].into_boxed_slice();
         let options = sys::sluice_context_options_t {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, with the library's own words and numbers.
+//! Errors, with the library's messages and numbers.
 use crate::sys;
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Diagnostic {
     pub instruction: Option<u32>,
     pub required_bytes: Option<u64>,
     pub available_bytes: Option<u64>,
-    /// The smallest scratchpad that would do, of [`Error::Infeasible`].
+    /// The smallest scratchpad that has a plan, of [`Error::Infeasible`].
     pub smallest_scratchpad_bytes: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ pub enum Error {
     BadArgument(Box<Diagnostic>),
     /// The buffer is not a valid graph, hardware or plan.
     BadInput(Box<Diagnostic>),
-    /// Valid, but this version does not do it.
+    /// Valid, but this version or build does not support it.
     Unsupported(Box<Diagnostic>),
     /// The allocator refused, or the cap would be exceeded.
     OutOfMemory(Box<Diagnostic>),
@@ -114,7 +114,7 @@ fn nonzero(value: u64) -> Option<u64> {
     (value != 0).then_some(value)
 }
 
-/// A diagnostic to hand to C, and the check of what came back.
+/// A diagnostic for a C call, and the check of its result.
 pub(crate) fn call(f: impl FnOnce(*mut sys::sluice_diagnostic_t) -> sys::sluice_status_t) -> Result<()> {
     let mut diagnostic = sys::sluice_diagnostic_t {
         struct_size: std::mem::size_of::<sys::sluice_diagnostic_t>() as u32,

@@ -102,7 +102,7 @@ impl GraphBuilder {
         self.source_file[id.0 as usize] = file;
         id
     }
-    /// A value that runs give; index of the parameter.
+    /// A value that each run supplies; returns the parameter's index.
     pub fn parameter(&mut self, name: &str, min: i32, max: i32) -> u32 {
         let name = self.intern(name);
         self.parameter_name.push(name);

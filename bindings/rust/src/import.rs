@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models as people have them, presets and known networks: bytes for
+//! Model files, presets and known networks: bytes for
 //! [`Context::graph`](crate::Context::graph) and [`Context::hardware`](crate::Context::hardware).
 //! Feature `import`; links libsluice_import.
 //!
@@ -129,7 +129,7 @@ mod raw {
     }
 }
 
-/// Operators of the model that share a fate.
+/// Operators of the model that were imported in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operators {
     /// "CONV_2D", "CUSTOM:Foo", "Conv"
@@ -317,7 +317,7 @@ impl Report {
     }
 }
 
-/// The library's bytes as ours; its own are given back.
+/// Copies the library's bytes and frees its own.
 fn taken(
     f: impl FnOnce(*mut raw::Bytes, *mut sys::sluice_diagnostic_t) -> sys::sluice_status_t,
 ) -> Result<Vec<u8>> {
