@@ -90,9 +90,9 @@ Status RefuseMemory(const PlanRequest& request, Arena* scratch,
   const uint64_t required = live + PlainBytes(request, steps);
   Fail fail(diagnostic, Status::kOutOfMemory, "memory");
   fail.Text(counted ? "the plain plan needs a context of "
-                    : "to know what the plain plan needs takes a context of ");
+                    : "counting the plain plan's steps needs a context of ");
   fail.Number(static_cast<int64_t>(required)).Text(" bytes");
-  if (cap != 0) fail.Text(", it may have ").Number(static_cast<int64_t>(cap));
+  if (cap != 0) fail.Text("; its cap is ").Number(static_cast<int64_t>(cap));
   return fail.Bytes(required, cap);
 }
 
