@@ -213,6 +213,41 @@ void Print(const sluice_layer_mapping_t& m, const std::string& name,
   std::cout << report.Text() << directives;
 }
 
+// Of all layers that were asked for.
+struct Totals {
+  double energy = 0, cycles = 0;
+  size_t distinct = 0, unsupported = 0;
+  double solve_us = 0;
+};
+
+Totals TotalsOf(const std::vector<sluice_layer_mapping_t>& mappings) {
+  Totals totals;
+  for (size_t i = 0; i < mappings.size(); ++i) {
+    const sluice_layer_mapping_t& m = mappings[i];
+    totals.energy += m.energy_pj;
+    totals.cycles += static_cast<double>(m.cycles);
+    totals.distinct += m.status == SLUICE_OK && m.same_as == i ? 1 : 0;
+    totals.unsupported += m.status != SLUICE_OK ? 1 : 0;
+  }
+  return totals;
+}
+
+void PrintTotals(const Totals& totals, size_t layers) {
+  Report report(std::to_string(layers) + " layers");
+  report.Line("energy", EnergyText(totals.energy));
+  report.Line("cycles", Grouped(static_cast<uint64_t>(totals.cycles)));
+  report.Line("distinct", std::to_string(totals.distinct));
+  report.Line("not mapped", std::to_string(totals.unsupported));
+  report.Line("solved in", TimeText(totals.solve_us * 1e-6));
+  std::cout << report.Text();
+}
+
+// Of several layers each has a folder, by its number.
+std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t layer) {
+  if (layers == 1) return command.timeloop;
+  return (std::filesystem::path(command.timeloop) / std::to_string(layer)).string();
+}
+
 }  // namespace
 
 void RunMapLayers(const MapCommand& command) {
@@ -227,13 +262,11 @@ void RunMapLayers(const MapCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<sluice_layer_mapping_t> mappings =
       session.MapLayers(layers, options);
-  const double solve_us = std::chrono::duration<double, std::micro>(
-                              std::chrono::steady_clock::now() - start)
-                              .count();
+  const auto end = std::chrono::steady_clock::now();
+  Totals totals = TotalsOf(mappings);
+  totals.solve_us = std::chrono::duration<double, std::micro>(end - start).count();
   const std::vector<std::string> names = LevelNames(hardware);
   Json list = Json::array();
-  double energy = 0, cycles = 0;
-  size_t distinct = 0, unsupported = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     const sluice_layer_mapping_t& m = mappings[i];
     const std::string name = LayerName(graph, layers[i]);
@@ -242,17 +275,9 @@ void RunMapLayers(const MapCommand& command) {
       directives = session.Directives(m, options.tile_only != 0, plain[layers[i]]);
     }
     if (!command.timeloop.empty() && m.status == SLUICE_OK && m.same_as == i) {
-      const std::string folder =
-          layers.size() == 1
-              ? command.timeloop
-              : (std::filesystem::path(command.timeloop) / std::to_string(layers[i]))
-                    .string();
-      WriteTimeloopLayer(folder, hardware, m);
+      WriteTimeloopLayer(TimeloopFolder(command, layers.size(), layers[i]), hardware,
+                         m);
     }
-    energy += m.energy_pj;
-    cycles += static_cast<double>(m.cycles);
-    distinct += m.status == SLUICE_OK && m.same_as == i ? 1 : 0;
-    unsupported += m.status != SLUICE_OK ? 1 : 0;
     if (command.json) {
       list.push_back(AsJson(m, name, names, directives));
     } else if (m.status != SLUICE_OK) {
@@ -264,18 +289,15 @@ void RunMapLayers(const MapCommand& command) {
     }
   }
   if (command.json) {
-    const Json json = {{"layers", list},          {"energy_pj", energy},
-                       {"cycles", cycles},        {"distinct", distinct},
-                       {"unmapped", unsupported}, {"solve_us", solve_us}};
+    const Json json = {{"layers", list},
+                       {"energy_pj", totals.energy},
+                       {"cycles", totals.cycles},
+                       {"distinct", totals.distinct},
+                       {"unmapped", totals.unsupported},
+                       {"solve_us", totals.solve_us}};
     std::cout << json.dump(1) << "\n";
   } else if (layers.size() > 1) {
-    Report report(std::to_string(layers.size()) + " layers");
-    report.Line("energy", EnergyText(energy));
-    report.Line("cycles", Grouped(static_cast<uint64_t>(cycles)));
-    report.Line("distinct", std::to_string(distinct));
-    report.Line("not mapped", std::to_string(unsupported));
-    report.Line("solved in", TimeText(solve_us * 1e-6));
-    std::cout << report.Text();
+    PrintTotals(totals, layers.size());
   }
 }
 

@@ -37,15 +37,20 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-void Rectangle(const Frame& f, int64_t begin, int64_t end, int64_t low, int64_t high,
-               size_t index, const std::string& title, std::string* out) {
-  if (begin >= end || low >= high) return;
+// Bytes [low, high) in moments [begin, end).
+struct Area {
+  int64_t begin, end, low, high;
+};
+
+void Rectangle(const Frame& f, const Area& a, size_t index, const std::string& title,
+               std::string* out) {
+  if (a.begin >= a.end || a.low >= a.high) return;
   char text[256];
   std::snprintf(text, sizeof text,
                 "<rect x='%.2f' y='%.2f' width='%.2f' height='%.2f' "
                 "fill='hsl(%u,55%%,70%%)'><title>",
-                f.X(begin), f.Y(high), f.X(end) - f.X(begin), f.Y(low) - f.Y(high),
-                static_cast<unsigned>(index * 137 % 360));
+                f.X(a.begin), f.Y(a.high), f.X(a.end) - f.X(a.begin),
+                f.Y(a.low) - f.Y(a.high), static_cast<unsigned>(index * 137 % 360));
   *out += text;
   *out += title + "</title></rect>\n";
 }
@@ -83,12 +88,13 @@ std::string PlacementSvg(const PlacementTable& table,
     int64_t from = b.begin;
     for (uint32_t g = 0; g < b.gap_count; ++g) {
       const sluice_buffer_gap_t& gap = table.gaps[b.gap_begin + g];
-      Rectangle(f, from, gap.begin, at, at + b.bytes, i, title, &out);
-      Rectangle(f, gap.begin, gap.end, at + gap.first_byte, at + gap.last_byte, i,
-                title, &out);
+      const Area before = {from, gap.begin, at, at + b.bytes};
+      const Area within = {gap.begin, gap.end, at + gap.first_byte, at + gap.last_byte};
+      Rectangle(f, before, i, title, &out);
+      Rectangle(f, within, i, title, &out);
       from = gap.end;
     }
-    Rectangle(f, from, b.end, at, at + b.bytes, i, title, &out);
+    Rectangle(f, {from, b.end, at, at + b.bytes}, i, title, &out);
   }
   out += "</g>\n";
   if (capacity > 0) Line(f, capacity, "#c00", &out);

@@ -163,12 +163,94 @@ void GraphWriter::Rewind(const Mark& mark) {
   data_.resize(mark.data);
 }
 
+namespace {
+
+// Vectors of a graph file while it is written. The builder lays them out in the order in
+// which they are made, and a graph's bytes are part of what users compare: whoever adds
+// a column appends it to its function.
+template <typename Item>
+using VectorAt = flatbuffers::Offset<flatbuffers::Vector<Item>>;
+using Builder = flatbuffers::FlatBufferBuilder;
+
+struct TensorColumns {
+  VectorAt<uint32_t> name;
+  VectorAt<uint8_t> dtype, kind;
+  VectorAt<int32_t> zero_point;
+  VectorAt<float> scale;
+  VectorAt<uint8_t> source;
+  VectorAt<uint64_t> offset;
+  VectorAt<uint32_t> file;
+};
+TensorColumns WriteTensors(const std::vector<TensorRow>& tensors, Builder* builder) {
+  const auto column = [&](auto item, auto get) {
+    return builder->CreateVector(Column<decltype(item)>(tensors, get));
+  };
+  TensorColumns at;
+  at.name = column(uint32_t{}, [](auto& t) { return t.name; });
+  at.dtype = column(uint8_t{}, [](auto& t) { return t.dtype; });
+  at.kind = column(uint8_t{}, [](auto& t) { return t.kind; });
+  at.zero_point = column(int32_t{}, [](auto& t) { return t.zero_point; });
+  at.scale = column(float{}, [](auto& t) { return t.scale; });
+  at.source = column(uint8_t{}, [](auto& t) { return t.source; });
+  at.offset = column(uint64_t{}, [](auto& t) { return t.source_offset; });
+  at.file = column(uint32_t{}, [](auto& t) { return t.source_file; });
+  return at;
+}
+
+template <typename Item>
+struct ListColumn {
+  VectorAt<uint32_t> begin;
+  VectorAt<Item> items;
+};
+template <typename Item, typename Row>
+ListColumn<Item> WriteLists(const std::vector<Row>& rows,
+                            const std::vector<Item> Row::*list, Builder* builder) {
+  const auto [begin, items] = Csr(rows, list);
+  ListColumn<Item> at;
+  at.begin = builder->CreateVector(begin);
+  at.items = builder->CreateVector(items);
+  return at;
+}
+
+struct LayerColumns {
+  VectorAt<uint32_t> name;
+  VectorAt<uint16_t> op;
+};
+LayerColumns WriteLayers(const std::vector<LayerRow>& layers, Builder* builder) {
+  LayerColumns at;
+  at.name = builder->CreateVector(
+      Column<uint32_t>(layers, [](const LayerRow& l) { return l.name; }));
+  at.op = builder->CreateVector(
+      Column<uint16_t>(layers, [](const LayerRow& l) { return l.op; }));
+  return at;
+}
+
+// Null where there are none: most graphs have no parameters, and no bytes for them.
+struct ParameterColumns {
+  VectorAt<uint32_t> name;
+  VectorAt<int32_t> min, max;
+};
+ParameterColumns WriteParameters(const std::vector<ParameterRow>& parameters,
+                                 Builder* builder) {
+  ParameterColumns at;
+  if (parameters.empty()) return at;
+  const auto column = [&](auto item, auto get) {
+    return builder->CreateVector(Column<decltype(item)>(parameters, get));
+  };
+  at.name = column(uint32_t{}, [](auto& p) { return p.name; });
+  at.min = column(int32_t{}, [](auto& p) { return p.min; });
+  at.max = column(int32_t{}, [](auto& p) { return p.max; });
+  return at;
+}
+
+}  // namespace
+
 Bytes GraphWriter::Finish() const {
   if (data_.size() > kLargestBuffer) {
     throw Error(Fault::kBadInput, "the constants need " + std::to_string(data_.size()) +
                                       " bytes; one graph file holds less than 2 GiB");
   }
-  flatbuffers::FlatBufferBuilder builder(data_.size() + 65536);
+  Builder builder(data_.size() + 65536);
   builder.ForceVectorAlignment(data_.size(), 1, kConstantAlignment);
   const auto data = builder.CreateVector(data_);
   const auto name = builder.CreateString(name_);
@@ -177,73 +259,39 @@ Bytes GraphWriter::Finish() const {
     name_offsets.push_back(builder.CreateString(text));
   }
   const auto names = builder.CreateVector(name_offsets);
-
-  const auto [dim_begin, dims] = Csr(tensors_, &TensorRow::dims);
-  const auto [input_begin, inputs] = Csr(layers_, &LayerRow::inputs);
-  const auto [output_begin, outputs] = Csr(layers_, &LayerRow::outputs);
-  const auto [attribute_begin, attributes] = Csr(layers_, &LayerRow::attributes);
-  const auto tensor_column = [&](auto item, auto get) {
-    return builder.CreateVector(Column<decltype(item)>(tensors_, get));
-  };
-  const auto tensor_name = tensor_column(uint32_t{}, [](auto& t) { return t.name; });
-  const auto dtype = tensor_column(uint8_t{}, [](auto& t) { return t.dtype; });
-  const auto kind = tensor_column(uint8_t{}, [](auto& t) { return t.kind; });
-  const auto zero = tensor_column(int32_t{}, [](auto& t) { return t.zero_point; });
-  const auto scale = tensor_column(float{}, [](auto& t) { return t.scale; });
-  const auto source = tensor_column(uint8_t{}, [](auto& t) { return t.source; });
-  const auto offset =
-      tensor_column(uint64_t{}, [](auto& t) { return t.source_offset; });
-  const auto file = tensor_column(uint32_t{}, [](auto& t) { return t.source_file; });
-  const auto layer_name = builder.CreateVector(
-      Column<uint32_t>(layers_, [](const LayerRow& l) { return l.name; }));
-  const auto layer_op = builder.CreateVector(
-      Column<uint16_t>(layers_, [](const LayerRow& l) { return l.op; }));
-  const auto dim_begin_at = builder.CreateVector(dim_begin);
-  const auto dims_at = builder.CreateVector(dims);
-  const auto input_begin_at = builder.CreateVector(input_begin);
-  const auto inputs_at = builder.CreateVector(inputs);
-  const auto output_begin_at = builder.CreateVector(output_begin);
-  const auto outputs_at = builder.CreateVector(outputs);
-  const auto attribute_begin_at = builder.CreateVector(attribute_begin);
-  const auto attributes_at = builder.CreateVector(attributes);
-  const auto parameter_column = [&](auto item, auto get) {
-    return builder.CreateVector(Column<decltype(item)>(parameters_, get));
-  };
-  flatbuffers::Offset<flatbuffers::Vector<uint32_t>> parameter_name;
-  flatbuffers::Offset<flatbuffers::Vector<int32_t>> parameter_min, parameter_max;
-  if (!parameters_.empty()) {
-    parameter_name = parameter_column(uint32_t{}, [](auto& p) { return p.name; });
-    parameter_min = parameter_column(int32_t{}, [](auto& p) { return p.min; });
-    parameter_max = parameter_column(int32_t{}, [](auto& p) { return p.max; });
-  }
+  const TensorColumns tensors = WriteTensors(tensors_, &builder);
+  const LayerColumns layers = WriteLayers(layers_, &builder);
+  const auto dims = WriteLists(tensors_, &TensorRow::dims, &builder);
+  const auto inputs = WriteLists(layers_, &LayerRow::inputs, &builder);
+  const auto outputs = WriteLists(layers_, &LayerRow::outputs, &builder);
+  const auto attributes = WriteLists(layers_, &LayerRow::attributes, &builder);
+  const ParameterColumns parameters = WriteParameters(parameters_, &builder);
 
   wire::GraphBuilder graph(builder);
   graph.add_name(name);
   graph.add_names(names);
-  graph.add_tensor_name(tensor_name);
-  graph.add_tensor_dtype(dtype);
-  graph.add_tensor_kind(kind);
-  graph.add_tensor_dim_begin(dim_begin_at);
-  graph.add_tensor_dims(dims_at);
-  graph.add_tensor_zero_point(zero);
-  graph.add_tensor_scale(scale);
-  graph.add_tensor_source(source);
-  graph.add_tensor_source_offset(offset);
-  graph.add_tensor_source_file(file);
+  graph.add_tensor_name(tensors.name);
+  graph.add_tensor_dtype(tensors.dtype);
+  graph.add_tensor_kind(tensors.kind);
+  graph.add_tensor_dim_begin(dims.begin);
+  graph.add_tensor_dims(dims.items);
+  graph.add_tensor_zero_point(tensors.zero_point);
+  graph.add_tensor_scale(tensors.scale);
+  graph.add_tensor_source(tensors.source);
+  graph.add_tensor_source_offset(tensors.offset);
+  graph.add_tensor_source_file(tensors.file);
   graph.add_data(data);
-  graph.add_layer_name(layer_name);
-  graph.add_layer_op(layer_op);
-  graph.add_layer_input_begin(input_begin_at);
-  graph.add_layer_inputs(inputs_at);
-  graph.add_layer_output_begin(output_begin_at);
-  graph.add_layer_outputs(outputs_at);
-  graph.add_layer_attribute_begin(attribute_begin_at);
-  graph.add_layer_attributes(attributes_at);
-  if (!parameters_.empty()) {
-    graph.add_parameter_name(parameter_name);
-    graph.add_parameter_min(parameter_min);
-    graph.add_parameter_max(parameter_max);
-  }
+  graph.add_layer_name(layers.name);
+  graph.add_layer_op(layers.op);
+  graph.add_layer_input_begin(inputs.begin);
+  graph.add_layer_inputs(inputs.items);
+  graph.add_layer_output_begin(outputs.begin);
+  graph.add_layer_outputs(outputs.items);
+  graph.add_layer_attribute_begin(attributes.begin);
+  graph.add_layer_attributes(attributes.items);
+  graph.add_parameter_name(parameters.name);
+  graph.add_parameter_min(parameters.min);
+  graph.add_parameter_max(parameters.max);
   wire::FinishGraphBuffer(builder, graph.Finish());
   return Bytes(builder.GetBufferPointer(),
                builder.GetBufferPointer() + builder.GetSize());

@@ -144,14 +144,13 @@ class Gpt2 {
         Cached(name + ".v",
                ByHead(name + ".v", net_.FullyConnected(name + ".v", x, width_, false)));
     const double spread = std::sqrt(1.0 * kHead) * q.rms * k.rms;
-    const Fmap scores = net_.Matmul(name + ".scores", q, 0, k, true,
-                                    {batch_, heads_, tokens_, k.dims[2]},
-                                    kLogitSteps / spread, kLogitSteps);
+    const Product logits = {q, k, true, 0, kLogitSteps / spread};
+    const Fmap scores = net_.Matmul(name + ".scores", logits,
+                                    {batch_, heads_, tokens_, k.dims[2]}, kLogitSteps);
     const Fmap p = Softmax(name + ".softmax", scores);
     // Probabilities are in 1/256; an average over tokens is narrower than the values.
-    const Fmap mixed =
-        net_.Matmul(name + ".mix", p, -128, v, false, {batch_, heads_, tokens_, kHead},
-                    2.0 / 256, v.rms * 0.6);
+    const Fmap mixed = net_.Matmul(name + ".mix", {p, v, false, -128, 2.0 / 256},
+                                   {batch_, heads_, tokens_, kHead}, v.rms * 0.6);
     return net_.FullyConnected(name + ".out", ByToken(name + ".mix", mixed), width_,
                                false);
   }

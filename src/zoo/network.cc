@@ -80,8 +80,8 @@ uint32_t Network::Parameters(int32_t channels, double factor, double bias_spread
 }
 
 Fmap Network::Windowed(const std::string& name, uint16_t op, const Fmap& in,
-                       int32_t channels, Window w, uint32_t weight, double sum_spread,
-                       bool relu) {
+                       const Filter& filter, bool relu) {
+  const Window& w = filter.window;
   const auto [h, top, bottom] = AxisOf(in.dims[1], w.size, w);
   const auto [q, left, right] = AxisOf(in.dims[2], w.width, w);
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
@@ -92,10 +92,11 @@ Fmap Network::Windowed(const std::string& name, uint16_t op, const Fmap& in,
   a[SLUICE_CONV_PAD_RIGHT] = right;
   a[SLUICE_CONV_ACT_MIN] = relu ? 0 : -128;
   a[SLUICE_CONV_ACT_MAX] = 127;
+  const double spread = filter.sum_spread;
   const uint32_t parameters =
-      Parameters(channels, kSpread / sum_spread, sum_spread / 4, 0);
-  return Layer(name, op, {in.tensor, weight, parameters}, a,
-               {in.dims[0], h, q, channels}, AfterRelu(kSpread, relu));
+      Parameters(filter.channels, kSpread / spread, spread / 4, 0);
+  return Layer(name, op, {in.tensor, filter.weight, parameters}, a,
+               {in.dims[0], h, q, filter.channels}, AfterRelu(kSpread, relu));
 }
 
 Fmap Network::Convolution(const std::string& name, const Fmap& in, int32_t channels,
@@ -103,14 +104,14 @@ Fmap Network::Convolution(const std::string& name, const Fmap& in, int32_t chann
   const int32_t c = in.dims[3];
   const uint32_t weight = Weight(name + ".weight", {channels, w.size, w.width, c});
   const double spread = std::sqrt(1.0 * w.size * w.width * c) * kWeightSpread * in.rms;
-  return Windowed(name, SLUICE_OP_CONV, in, channels, w, weight, spread, relu);
+  return Windowed(name, SLUICE_OP_CONV, in, {w, weight, channels, spread}, relu);
 }
 
 Fmap Network::Depthwise(const std::string& name, const Fmap& in, Window w, bool relu) {
   const int32_t c = in.dims[3];
   const uint32_t weight = Weight(name + ".weight", {1, w.size, w.width, c});
   const double spread = std::sqrt(1.0 * w.size * w.width) * kWeightSpread * in.rms;
-  return Windowed(name, SLUICE_OP_DEPTHWISE_CONV, in, c, w, weight, spread, relu);
+  return Windowed(name, SLUICE_OP_DEPTHWISE_CONV, in, {w, weight, c, spread}, relu);
 }
 
 Fmap Network::FullyConnected(const std::string& name, const Fmap& in, int32_t channels,
@@ -184,12 +185,12 @@ Fmap Network::Concat(const std::string& name, const std::vector<Fmap>& parts) {
                std::sqrt(squares / dims[3]));
 }
 
-Fmap Network::Matmul(const std::string& name, const Fmap& a, int32_t a_zero,
-                     const Fmap& b, bool transpose_b, Dims dims, double factor,
+Fmap Network::Matmul(const std::string& name, const Product& product, Dims dims,
                      double rms) {
-  const Factor f = QuantiseFactor(factor);
-  return Layer(name, SLUICE_OP_BATCH_MATMUL, {a.tensor, b.tensor},
-               {transpose_b ? 1 : 0, a_zero, 0, 0, f.multiplier, f.shift, -128, 127},
+  const Factor f = QuantiseFactor(product.factor);
+  return Layer(name, SLUICE_OP_BATCH_MATMUL, {product.a.tensor, product.b.tensor},
+               {product.transpose_b ? 1 : 0, product.a_zero, 0, 0, f.multiplier,
+                f.shift, -128, 127},
                std::move(dims), rms);
 }
 

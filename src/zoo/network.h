@@ -48,6 +48,14 @@ struct Window {
   int32_t width = size;
 };
 
+// factor times the sum over C of a [B,G,M,C] and b [B,G,C,K], or [B,G,K,C] transposed.
+struct Product {
+  Fmap a, b;
+  bool transpose_b;
+  int32_t a_zero;
+  double factor;
+};
+
 class Network {
  public:
   static constexpr double kSpread = 32;        // of outputs, in steps
@@ -75,9 +83,7 @@ class Network {
            bool relu);
   // Along channels.
   Fmap Concat(const std::string& name, const std::vector<Fmap>& parts);
-  // Sum over C of a [B,G,M,C] and b [B,G,C,K] or [B,G,K,C], times factor.
-  Fmap Matmul(const std::string& name, const Fmap& a, int32_t a_zero, const Fmap& b,
-              bool transpose_b, Dims dims, double factor, double rms);
+  Fmap Matmul(const std::string& name, const Product& product, Dims dims, double rms);
   Fmap LayerNorm(const std::string& name, const Fmap& in);
   Fmap Reshape(const std::string& name, const Fmap& in, Dims dims);
 
@@ -89,8 +95,14 @@ class Network {
   Bytes Finish(const Fmap& output);
 
  private:
-  Fmap Windowed(const std::string& name, uint16_t op, const Fmap& in, int32_t channels,
-                Window w, uint32_t weight, double sum_spread, bool relu);
+  struct Filter {
+    Window window;
+    uint32_t weight;
+    int32_t channels;   // of the output
+    double sum_spread;  // to expect, before the multiplier
+  };
+  Fmap Windowed(const std::string& name, uint16_t op, const Fmap& in,
+                const Filter& filter, bool relu);
 
   GraphWriter writer_;
   // Equal parameters are one tensor.

@@ -14,17 +14,22 @@ struct ResNetShape {
   bool dilated = false;  // the last two stages dilate instead of striding
 };
 
-Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in, int32_t planes,
-                const ResNetShape& shape, int32_t stride, int32_t dilation,
-                bool project) {
-  const int32_t width = planes * shape.group_width / 64 * shape.groups;
+struct Block {
+  int32_t planes, stride, dilation;
+  bool project;  // the shortcut, too, is a convolution
+};
+
+Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in,
+                const ResNetShape& shape, const Block& block) {
+  const int32_t width = block.planes * shape.group_width / 64 * shape.groups;
+  const int32_t channels = 4 * block.planes;
   const Fmap a = Conv(net, name + ".a", in, width, {}, true);
-  const Fmap b = Conv(net, name + ".b", a, width,
-                      Grouped(Square(3, stride, dilation), shape.groups), true);
-  const Fmap c = Conv(net, name + ".c", b, 4 * planes, {}, false);
-  const Fmap shortcut =
-      project ? Conv(net, name + ".shortcut", in, 4 * planes, Square(1, stride), false)
-              : in;
+  const Kernel square = Square(3, block.stride, block.dilation);
+  const Fmap b = Conv(net, name + ".b", a, width, Grouped(square, shape.groups), true);
+  const Fmap c = Conv(net, name + ".c", b, channels, {}, false);
+  const Fmap shortcut = block.project ? Conv(net, name + ".shortcut", in, channels,
+                                             Square(1, block.stride), false)
+                                      : in;
   return net->Add(name + ".add", shortcut, c, 0.5, true);
 }
 
@@ -40,8 +45,8 @@ Fmap ResNet50(Network* net, const Fmap& image, const ResNetShape& shape) {
       const std::string name =
           "stage" + std::to_string(stage + 1) + "." + std::to_string(i);
       // The first block of a stage keeps the dilation of the stage before.
-      x = Bottleneck(net, name, x, 64 << stage, shape, i == 0 ? stride : 1, dilation,
-                     i == 0);
+      const Block block = {64 << stage, i == 0 ? stride : 1, dilation, i == 0};
+      x = Bottleneck(net, name, x, shape, block);
       if (i == 0 && dilate) dilation *= 2;
     }
   }

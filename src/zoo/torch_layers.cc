@@ -22,9 +22,16 @@ Dims OutputDims(const Fmap& in, const Kernel& k, int32_t channels) {
           OutputExtent(in.dims[2], k.w, k.stride_w, k.pad_w, k.dilation), channels};
 }
 
+struct Filter {
+  Kernel kernel;
+  uint32_t weight;
+  int32_t channels;  // of the output
+  int32_t terms;     // that an element of it is the sum of
+};
+
 Fmap Windowed(Network* net, const std::string& name, uint16_t op, const Fmap& in,
-              int32_t channels, const Kernel& k, uint32_t weight, int32_t terms,
-              bool relu) {
+              const Filter& filter, bool relu) {
+  const Kernel& k = filter.kernel;
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
   a[SLUICE_CONV_STRIDE_H] = k.stride_h;
   a[SLUICE_CONV_STRIDE_W] = k.stride_w;
@@ -36,11 +43,11 @@ Fmap Windowed(Network* net, const std::string& name, uint16_t op, const Fmap& in
   a[SLUICE_CONV_GROUPS] = op == SLUICE_OP_CONV ? k.groups : 0;
   a[SLUICE_CONV_ACT_MIN] = relu ? 0 : -128;
   a[SLUICE_CONV_ACT_MAX] = 127;
-  const double spread = std::sqrt(1.0 * terms) * Network::kWeightSpread * in.rms;
+  const double spread = std::sqrt(1.0 * filter.terms) * Network::kWeightSpread * in.rms;
   const uint32_t parameters =
-      net->Parameters(channels, Network::kSpread / spread, spread / 4, 0);
-  return net->Layer(name, op, {in.tensor, weight, parameters}, a,
-                    OutputDims(in, k, channels),
+      net->Parameters(filter.channels, Network::kSpread / spread, spread / 4, 0);
+  return net->Layer(name, op, {in.tensor, filter.weight, parameters}, a,
+                    OutputDims(in, k, filter.channels),
                     relu ? Network::kSpread / std::sqrt(2.0) : Network::kSpread);
 }
 
@@ -69,15 +76,15 @@ Fmap Conv(Network* net, const std::string& name, const Fmap& in, int32_t channel
   const int32_t per_group = in.dims[3] / k.groups;
   const uint32_t weight =
       net->Weight(name + ".weight", {channels, k.h, k.w, per_group});
-  return Windowed(net, name, SLUICE_OP_CONV, in, channels, k, weight,
-                  k.h * k.w * per_group, relu);
+  return Windowed(net, name, SLUICE_OP_CONV, in,
+                  {k, weight, channels, k.h * k.w * per_group}, relu);
 }
 
 Fmap DepthwiseConv(Network* net, const std::string& name, const Fmap& in,
                    const Kernel& k, bool relu) {
   const uint32_t weight = net->Weight(name + ".weight", {1, k.h, k.w, in.dims[3]});
-  return Windowed(net, name, SLUICE_OP_DEPTHWISE_CONV, in, in.dims[3], k, weight,
-                  k.h * k.w, relu);
+  return Windowed(net, name, SLUICE_OP_DEPTHWISE_CONV, in,
+                  {k, weight, in.dims[3], k.h * k.w}, relu);
 }
 
 Fmap MaxPool(Network* net, const std::string& name, const Fmap& in,
@@ -173,15 +180,15 @@ Fmap Attention(Network* net, const std::string& name, const Fmap& tokens,
   };
   const Fmap q = project("q", tokens), k = project("k", memory);
   const double spread = std::sqrt(1.0 * width / heads) * q.rms * k.rms;
-  const Fmap scores = net->Matmul(name + ".scores", q, 0, k, true,
-                                  {q.dims[0], heads, q.dims[2], k.dims[2]},
-                                  Network::kSpread / spread, Network::kSpread);
+  const Product logits = {q, k, true, 0, Network::kSpread / spread};
+  const Fmap scores =
+      net->Matmul(name + ".scores", logits, {q.dims[0], heads, q.dims[2], k.dims[2]},
+                  Network::kSpread);
   const Fmap v = project("v", memory);
   const Fmap p = Softmax(net, name + ".softmax", scores);
   // Probabilities are in 1/256; an average over tokens is narrower than the values.
-  const Fmap mixed =
-      net->Matmul(name + ".mix", p, -128, v, false,
-                  {q.dims[0], heads, q.dims[2], q.dims[3]}, 2.0 / 256, v.rms * 0.6);
+  const Fmap mixed = net->Matmul(name + ".mix", {p, v, false, -128, 2.0 / 256},
+                                 {q.dims[0], heads, q.dims[2], q.dims[3]}, v.rms * 0.6);
   const Fmap back = Transpose(net, name + ".tokens", mixed, {0, 2, 1, 3});
   const Fmap whole =
       net->Reshape(name + ".whole", back, {q.dims[0], 1, q.dims[2], width});

@@ -27,19 +27,27 @@ Fmap AlongTime(Network* net, const std::string& name, const Fmap& in, F f) {
   return net->Reshape(name + ".frames", y, {y.dims[1], d[1], d[2], y.dims[3]});
 }
 
+struct Frames {
+  int32_t size, stride;
+};
+
 Fmap TimeConv(Network* net, const std::string& name, const Fmap& in, int32_t channels,
-              int32_t size, int32_t stride, bool relu) {
+              const Frames& f, bool relu) {
   return AlongTime(net, name, in, [&](const Fmap& x) {
-    return Conv(net, name, x, channels, {size, 1, stride, 1, size / 2, 0}, relu);
+    return Conv(net, name, x, channels, {f.size, 1, f.stride, 1, f.size / 2, 0}, relu);
   });
 }
 
 // ---- R(2+1)D
 
-Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in, int32_t middle,
-                int32_t channels, int32_t stride, bool relu) {
-  const Fmap x = Conv(net, name + ".space", in, middle, Square(3, stride), true);
-  return TimeConv(net, name + ".time", x, channels, 3, stride, relu);
+struct Widths {
+  int32_t middle, out;  // channels between the two, and behind them
+};
+
+Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in,
+                const Widths& widths, int32_t stride, bool relu) {
+  const Fmap x = Conv(net, name + ".space", in, widths.middle, Square(3, stride), true);
+  return TimeConv(net, name + ".time", x, widths.out, {3, stride}, relu);
 }
 
 // 1x1x1 with stride 2 along time, too: of two frames that stand above each other, the
@@ -58,7 +66,7 @@ Fmap Shortcut(Network* net, const std::string& name, const Fmap& in, int32_t cha
 Fmap SeparableConv(Network* net, const std::string& name, const Fmap& in,
                    int32_t channels, int32_t size, int32_t stride) {
   const Fmap x = Conv(net, name + ".space", in, channels, Square(size, stride), true);
-  return TimeConv(net, name + ".time", x, channels, size, stride, true);
+  return TimeConv(net, name + ".time", x, channels, {size, stride}, true);
 }
 
 // The largest of a cube is the largest along time of the largest of each square.
@@ -96,7 +104,7 @@ Fmap Classifier(Network* net, const Fmap& x) {
 Bytes MakeR2Plus1D18(const ZooOptions& options) {
   Network net("r2plus1d_18");
   Fmap x = Conv(&net, "stem.space", Input(&net, options), 45, Square(7, 2), true);
-  x = TimeConv(&net, "stem.time", x, 64, 3, 1, true);
+  x = TimeConv(&net, "stem.time", x, 64, {3, 1}, true);
   for (int stage = 0; stage < 4; ++stage) {
     for (int i = 0; i < 2; ++i) {
       const std::string name =
@@ -104,10 +112,10 @@ Bytes MakeR2Plus1D18(const ZooOptions& options) {
       const bool shrink = stage > 0 && i == 0;
       const int32_t planes = 64 << stage;
       // As many weights as 3x3x3 would have; of the first pair, for both of a block.
-      const int32_t c = x.dims[3], middle = c * planes * 27 / (c * 9 + 3 * planes);
-      const Fmap a =
-          Conv2Plus1(&net, name + ".a", x, middle, planes, shrink ? 2 : 1, true);
-      const Fmap b = Conv2Plus1(&net, name + ".b", a, middle, planes, 1, false);
+      const int32_t c = x.dims[3];
+      const Widths widths = {c * planes * 27 / (c * 9 + 3 * planes), planes};
+      const Fmap a = Conv2Plus1(&net, name + ".a", x, widths, shrink ? 2 : 1, true);
+      const Fmap b = Conv2Plus1(&net, name + ".b", a, widths, 1, false);
       const Fmap s = shrink ? Shortcut(&net, name + ".shortcut", x, planes) : x;
       x = net.Add(name + ".add", s, b, 0.5, true);
     }

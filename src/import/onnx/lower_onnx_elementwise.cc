@@ -162,25 +162,46 @@ struct Operand {
   Numbers numbers;
 };
 
-// Of ADD, SUB, MUL and PRELU; MINIMUM and MAXIMUM have none.
-std::vector<int32_t> BinaryAttributes(uint16_t code, const Affine& a, const Affine& b,
-                                      const Affine& out, const Range& range) {
-  switch (code) {
-    case SLUICE_OP_MINIMUM:
-    case SLUICE_OP_MAXIMUM:
-      return {};
-    case SLUICE_OP_MUL:
-      return ProductAttributes(a, b, out, range);
-    case SLUICE_OP_PRELU:
-      return PreluAttributes(a, b, out, range);
-    default:
-      return SumAttributes(a, b, out, range);
+// What is to know of an operator on two operands. Those that choose one of them have no
+// attributes and clamp nothing.
+struct BinaryRow {
+  uint16_t op;
+  std::vector<int32_t> (*attributes)(const Affine&, const Affine&, const Affine&,
+                                     const Range&);
+  int act_min;  // index of ACT_MIN among the attributes
+  bool adds;    // the result of two values of one spread is wider than they are
+};
+constexpr BinaryRow kAdd = {SLUICE_OP_ADD, SumAttributes, SLUICE_BINARY_ACT_MIN, true};
+constexpr BinaryRow kSub = {SLUICE_OP_SUB, SumAttributes, SLUICE_BINARY_ACT_MIN, true};
+constexpr BinaryRow kMul = {SLUICE_OP_MUL, ProductAttributes, SLUICE_BINARY_ACT_MIN,
+                            false};
+constexpr BinaryRow kPrelu = {SLUICE_OP_PRELU, PreluAttributes, SLUICE_PRELU_ACT_MIN,
+                              false};
+constexpr BinaryRow kMinimum = {SLUICE_OP_MINIMUM, nullptr, 0, false};
+constexpr BinaryRow kMaximum = {SLUICE_OP_MAXIMUM, nullptr, 0, false};
+
+struct BinaryLayer {
+  BinaryRow row;
+  Operand a, b;
+  Numbers out;
+  bool exact;  // the model's numbers; else some that suit the expected spreads
+};
+
+std::vector<int32_t> BinaryAttributes(const BinaryLayer& layer) {
+  if (layer.row.attributes == nullptr) return {};
+  const Range range = DtypeRange(layer.out.dtype);
+  if (layer.exact) {
+    return layer.row.attributes(layer.a.numbers.affine, layer.b.numbers.affine,
+                                layer.out.affine, range);
   }
+  const Affine wide = {static_cast<float>(1.0 / 32), 0};
+  const Affine unit = {static_cast<float>(1.41 / 32), 0};
+  return layer.row.attributes(wide, wide, layer.row.adds ? unit : wide, range);
 }
 
 // One layer of two operands; the output's place is set.
-void AddBinary(OnnxLowering* to, const OnnxNode& node, uint16_t code, const Operand& a,
-               const Operand& b, const Numbers& out, bool exact) {
+void AddBinary(OnnxLowering* to, const OnnxNode& node, const BinaryLayer& binary) {
+  const Operand &a = binary.a, &b = binary.b;
   const std::vector<int64_t>& shape = ShapeOf(to->Out(node));
   const std::vector<int64_t>& sa = ShapeOf(to->Value(a.value));
   const std::vector<int64_t>& sb = ShapeOf(to->Value(b.value));
@@ -199,33 +220,23 @@ void AddBinary(OnnxLowering* to, const OnnxNode& node, uint16_t code, const Oper
   }
   const uint32_t first = to->As(a.value, Own(order, sa.size()), da);
   const uint32_t second = to->As(b.value, Own(order, sb.size()), db);
-  const Range range = DtypeRange(out.dtype);
-  const Affine wide = {static_cast<float>(1.0 / 32), 0};
-  const Affine unit = {static_cast<float>(1.41 / 32), 0};
-  const bool sum = code == SLUICE_OP_ADD || code == SLUICE_OP_SUB;
-  std::vector<int32_t> attributes =
-      exact ? BinaryAttributes(code, a.numbers.affine, b.numbers.affine, out.affine,
-                               range)
-            : BinaryAttributes(code, wide, wide, sum ? unit : wide, range);
-  const bool clamps = !attributes.empty();
-  const uint32_t ofmap = to->NewOutput(node, 0, order, dims, out);
+  const std::vector<int32_t> attributes = BinaryAttributes(binary);
+  const uint32_t ofmap = to->NewOutput(node, 0, order, dims, binary.out);
   const int layer =
-      to->AddLayer(node.name, code, {first, second}, ofmap, std::move(attributes));
-  if (!clamps) return;
+      to->AddLayer(node.name, binary.row.op, {first, second}, ofmap, attributes);
+  if (attributes.empty()) return;
   OnnxPlace place = to->Place(node.outputs[0]);
   place.layer = layer;
-  place.act_min =
-      code == SLUICE_OP_PRELU ? int{SLUICE_PRELU_ACT_MIN} : int{SLUICE_BINARY_ACT_MIN};
+  place.act_min = binary.row.act_min;
   to->SetPlace(node.outputs[0], place);
 }
 
-uint16_t BinaryCode(const std::string& op) {
-  if (op == "Add" || op == "Sum" || op == "com.microsoft.QLinearAdd")
-    return SLUICE_OP_ADD;
-  if (op == "Sub") return SLUICE_OP_SUB;
-  if (op == "Min") return SLUICE_OP_MINIMUM;
-  if (op == "Max") return SLUICE_OP_MAXIMUM;
-  return SLUICE_OP_MUL;  // Div: by the reciprocal
+const BinaryRow& BinaryRowOf(const std::string& op) {
+  if (op == "Add" || op == "Sum" || op == "com.microsoft.QLinearAdd") return kAdd;
+  if (op == "Sub") return kSub;
+  if (op == "Min") return kMinimum;
+  if (op == "Max") return kMaximum;
+  return kMul;  // Div: by the reciprocal
 }
 
 // Factors and biases of channels disappear in the convolution in front, whose numbers
@@ -271,7 +282,7 @@ bool ByScalar(OnnxLowering* to, const OnnxNode& node, int x, int c, bool swapped
 void QLinearBinary(OnnxLowering* to, const OnnxNode& node) {
   const Operand a = {to->InputIndex(node, 0), to->ScaleAndZero(node, 1, 2)};
   const Operand b = {to->InputIndex(node, 3), to->ScaleAndZero(node, 4, 5)};
-  AddBinary(to, node, BinaryCode(node.op), a, b, to->ScaleAndZero(node, 6, 7), true);
+  AddBinary(to, node, {BinaryRowOf(node.op), a, b, to->ScaleAndZero(node, 6, 7), true});
 }
 
 }  // namespace
@@ -292,15 +303,15 @@ void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node) {
   const Numbers na = to->Place(a).numbers;
   const bool b_known = to->Value(b).constant ? to->ConstantOf(b).stored != nullptr
                                              : to->Place(b).numbers.known;
-  const uint16_t code = BinaryCode(node.op);
-  const bool extreme = code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM;
+  const BinaryRow& row = BinaryRowOf(node.op);
+  const bool chooses = row.attributes == nullptr;
   const Numbers target = to->TargetOf(node.outputs[0]);
   const bool exact = na.known && b_known && target.known && node.op != "Div";
   if (!exact) to->ShapesOnly(node);
   Numbers out = target.known ? target : Numbers();
   if (exact && to->Value(b).constant) to->Plain(b);  // with its numbers
   Numbers nb = exact ? to->Place(b).numbers : Numbers();
-  if (extreme) {
+  if (chooses) {
     Require(!exact || (na.affine.scale == out.affine.scale &&
                        nb.affine.scale == out.affine.scale &&
                        na.affine.zero == out.affine.zero &&
@@ -308,8 +319,8 @@ void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node) {
             "operands quantised differently");
   }
   Operand first = {a, na}, second = {b, nb};
-  if (swapped && code == SLUICE_OP_SUB) std::swap(first, second);
-  AddBinary(to, node, code, first, second, out, exact);
+  if (swapped && row.op == SLUICE_OP_SUB) std::swap(first, second);
+  AddBinary(to, node, {row, first, second, out, exact});
 }
 
 void LowerOnnxPrelu(OnnxLowering* to, const OnnxNode& node) {
@@ -330,8 +341,8 @@ void LowerOnnxPrelu(OnnxLowering* to, const OnnxNode& node) {
   if (!exact) to->ShapesOnly(node);
   if (exact && to->Value(slopes).constant) to->Plain(slopes);  // with its numbers
   const Numbers by = exact ? to->Place(slopes).numbers : Numbers();
-  AddBinary(to, node, SLUICE_OP_PRELU, {x, in}, {slopes, by},
-            target.known ? target : Numbers(), exact);
+  const Numbers out = target.known ? target : Numbers();
+  AddBinary(to, node, {kPrelu, {x, in}, {slopes, by}, out, exact});
 }
 
 void LowerOnnxBatchNorm(OnnxLowering* to, const OnnxNode& node) {
@@ -444,25 +455,50 @@ void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
   to->SetPlace(node.outputs[0], place);
 }
 
+namespace {
+
+bool IsGlobal(const OnnxNode& node) { return node.op.rfind("Global", 0) == 0; }
+
+// By axis of the input: whether it is reduced.
+std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
+  const OnnxValue& input = to.In(node, 0);
+  const size_t rank = ShapeOf(input).size();
+  const bool global = IsGlobal(node);
+  std::vector<int64_t> axes = node.Ints("axes", {});
+  if (!global && to.HasInput(node, 1)) axes = to.Integers(node, 1);
+  if (axes.empty()) {
+    Require(node.Int("noop_with_empty_axes", 0) == 0, "no axis to reduce");
+    for (size_t i = global ? 2 : 0; i < rank; ++i) {
+      axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  std::vector<bool> gone(rank, false);
+  for (const int64_t axis : axes) {
+    gone[static_cast<size_t>(AxisOf(input, axis))] = true;
+  }
+  return gone;
+}
+
+// The order of the axes that are left, by their new numbers.
+AxisOrder WithoutAxes(const AxisOrder& order, const std::vector<bool>& gone) {
+  AxisOrder left;
+  for (const int axis : order) {
+    if (gone[static_cast<size_t>(axis)]) continue;
+    const auto before = gone.begin() + axis;
+    left.push_back(axis - static_cast<int>(std::count(gone.begin(), before, true)));
+  }
+  return left;
+}
+
+}  // namespace
+
 void LowerOnnxReduce(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
   Require(shape.size() <= 4, "more than four axes");
   const bool max = node.op == "ReduceMax" || node.op == "GlobalMaxPool";
   const bool sum = node.op == "ReduceSum";
-  const bool global = node.op.rfind("Global", 0) == 0;
-  std::vector<int64_t> axes = node.Ints("axes", {});
-  if (!global && to->HasInput(node, 1)) axes = to->Integers(node, 1);
-  if (axes.empty()) {
-    Require(node.Int("noop_with_empty_axes", 0) == 0, "no axis to reduce");
-    for (size_t i = global ? 2 : 0; i < shape.size(); ++i) {
-      axes.push_back(static_cast<int64_t>(i));
-    }
-  }
-  std::vector<bool> gone(shape.size(), false);
-  for (const int64_t axis : axes) {
-    gone[static_cast<size_t>(AxisOf(to->Value(input), axis))] = true;
-  }
+  const std::vector<bool> gone = ReducedAxes(*to, node);
   const OnnxPlace place = to->Place(input);
   int64_t count = 1;
   int32_t mask = 0;
@@ -490,16 +526,8 @@ void LowerOnnxReduce(OnnxLowering* to, const OnnxNode& node) {
   const Factor f = QuantiseFactor(factor);
   const Range range = DtypeRange(out.dtype);
   const uint32_t ifmap = to->As(input, place.order, dims);
-  AxisOrder order;
-  const bool keep = global || node.Int("keepdims", 1) != 0;
-  for (const int axis : place.order) {
-    if (keep) {
-      order.push_back(axis);
-    } else if (!gone[static_cast<size_t>(axis)]) {
-      const auto before = gone.begin() + axis;
-      order.push_back(axis - static_cast<int>(std::count(gone.begin(), before, true)));
-    }
-  }
+  const bool keep = IsGlobal(node) || node.Int("keepdims", 1) != 0;
+  const AxisOrder order = keep ? place.order : WithoutAxes(place.order, gone);
   const uint32_t ofmap = to->NewOutput(node, 0, order, kept, out);
   to->AddLayer(node.name, SLUICE_OP_REDUCE, {ifmap}, ofmap,
                {mask, max ? SLUICE_REDUCE_KIND_MAX : SLUICE_REDUCE_KIND_SUM,

@@ -206,294 +206,304 @@ void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* exte
 
 // ---- the graph
 
-class Reader {
- public:
-  Reader(onnx::ModelProto* proto, const sluice_external_files_t* external)
-      : proto_(proto), graph_(*proto->mutable_graph()), external_(external) {}
-
-  OnnxModel Run(const OnnxDims& dims) {
-    if (graph_.node_size() == 0) Bad("the model has no nodes");
-    for (const auto& opset : proto_->opset_import()) {
-      if (opset.domain().empty() || opset.domain() == "ai.onnx") {
-        model_.opset = opset.version();
-      }
-    }
-    if (model_.opset == 0 && proto_->ir_version() < 3) model_.opset = 1;
-    std::set<std::string> initialised;
-    for (const auto& tensor : graph_.initializer()) initialised.insert(tensor.name());
-    if (graph_.sparse_initializer_size() != 0) Bad("sparse constants");
-    FixDims(&graph_, dims, initialised);
-    ForgetSymbols();
-    TakeValues(initialised);
-    TakeNodes();
-    NameDomains();
-    InferOnnxShapes(proto_);
-    TakeShapes();
-    FoldIntegers(&model_);
-    while (PinIntegers()) {
-      InferOnnxShapes(proto_);
-      TakeShapes();
-      FoldIntegers(&model_);
-    }
-    for (const auto& info : graph_.output()) {
-      const auto found = index_.find(info.name());
-      if (found == index_.end()) Bad("output " + info.name() + ": nobody writes it");
-      model_.values[static_cast<size_t>(found->second)].is_output = true;
-      model_.outputs.push_back(found->second);
-    }
-    if (model_.outputs.empty()) Bad("the model has no outputs");
-    SpreadConstants();
-    return std::move(model_);
-  }
-
- private:
-  // Shapes with names left would contradict the fixed ones.
-  void ForgetSymbols() {
-    const auto symbolic = [](const onnx::ValueInfoProto& info) {
-      for (const auto& dim : info.type().tensor_type().shape().dim()) {
-        if (!dim.has_dim_value()) return true;
-      }
-      return false;
-    };
-    auto* infos = graph_.mutable_value_info();
-    for (int i = infos->size(); i-- > 0;) {
-      if (symbolic(infos->Get(i))) infos->DeleteSubrange(i, 1);
-    }
-    for (auto& info : *graph_.mutable_output()) {
-      if (info.type().has_tensor_type() && symbolic(info)) {
-        info.mutable_type()->mutable_tensor_type()->clear_shape();
-      }
-    }
-  }
-
-  int ValueOf(const std::string& name) {
-    const auto [entry, added] =
-        index_.emplace(name, static_cast<int>(model_.values.size()));
-    if (added) {
-      if (model_.values.size() >= kMostValues) Bad("too many tensors");
-      model_.values.emplace_back();
-      model_.values.back().name = name;
-    }
-    return entry->second;
-  }
-
-  void TakeValues(const std::set<std::string>& initialised) {
-    for (const auto& info : graph_.input()) {
-      if (initialised.count(info.name()) != 0) continue;
-      if (index_.count(info.name()) != 0)
-        Bad("input " + info.name() + " appears twice");
-      const int type = info.type().tensor_type().elem_type();
-      if (OnnxTypeBytes(type) == 0) {
-        Bad("input " + info.name() + " has elements of type " + OnnxTypeName(type) +
-            ", which this importer does not hold");
-      }
-      model_.inputs.push_back(ValueOf(info.name()));
-    }
-    for (const auto& tensor : graph_.initializer()) {
-      if (index_.count(tensor.name()) != 0)
-        Bad("tensor " + tensor.name() + " appears twice");
-      const int value = ValueOf(tensor.name());
-      TakeConstant(tensor, external_, &model_.values[static_cast<size_t>(value)]);
-    }
-  }
-
-  static std::string NameOf(const onnx::NodeProto& node, int number) {
-    std::string name = node.name();
-    if (name.empty() && node.output_size() != 0) name = node.output(0);
-    if (name.empty()) name = "number " + std::to_string(number);
-    return name;
-  }
-
-  // Nodes in an order in which everything is written before it is read; the protobuf's
-  // own order need not be one.
-  void TakeNodes() {
-    std::unordered_map<std::string, int> writer;
-    for (int n = 0; n < graph_.node_size(); ++n) {
-      for (const std::string& output : graph_.node(n).output()) {
-        if (output.empty()) continue;
-        if (!writer.emplace(output, n).second || index_.count(output) != 0) {
-          Bad("tensor " + output + " is written twice, the second time by node " +
-              NameOf(graph_.node(n), n));
-        }
-      }
-    }
-    const size_t count = static_cast<size_t>(graph_.node_size());
-    std::vector<int> waits(count, 0);
-    std::vector<std::vector<int>> wakes(count);
-    for (int n = 0; n < graph_.node_size(); ++n) {
-      for (const std::string& input : graph_.node(n).input()) {
-        if (input.empty() || index_.count(input) != 0) continue;
-        const auto from = writer.find(input);
-        if (from == writer.end()) {
-          Bad("node " + NameOf(graph_.node(n), n) + " reads " + input +
-              ", which nobody writes");
-        }
-        ++waits[static_cast<size_t>(n)];
-        wakes[static_cast<size_t>(from->second)].push_back(n);
-      }
-    }
-    std::set<int> ready;
-    for (int n = 0; n < graph_.node_size(); ++n) {
-      if (waits[static_cast<size_t>(n)] == 0) ready.insert(n);
-    }
-    onnx::GraphProto sorted;
-    while (!ready.empty()) {
-      const int n = *ready.begin();
-      ready.erase(ready.begin());
-      *sorted.add_node() = graph_.node(n);
-      for (const int next : wakes[static_cast<size_t>(n)]) {
-        if (--waits[static_cast<size_t>(next)] == 0) ready.insert(next);
-      }
-    }
-    if (sorted.node_size() != graph_.node_size()) {
-      for (int n = 0; n < graph_.node_size(); ++n) {
-        if (waits[static_cast<size_t>(n)] > 0) {
-          Bad("a cycle of nodes, " + NameOf(graph_.node(n), n) + " among them");
-        }
-      }
-    }
-    graph_.mutable_node()->Swap(sorted.mutable_node());
-    for (int n = 0; n < graph_.node_size(); ++n) TakeNode(n);
-  }
-
-  void TakeNode(int n) {
-    const onnx::NodeProto& proto = graph_.node(n);
-    OnnxNode node;
-    node.name = NameOf(proto, n);
-    const bool plain = proto.domain().empty() || proto.domain() == "ai.onnx";
-    node.op = plain ? proto.op_type() : proto.domain() + "." + proto.op_type();
-    for (const std::string& input : proto.input()) {
-      node.inputs.push_back(input.empty() ? -1 : ValueOf(input));
-      if (input.empty()) continue;
-      auto& readers = model_.values[static_cast<size_t>(node.inputs.back())].readers;
-      if (readers.empty() || readers.back() != n) readers.push_back(n);
-    }
-    for (const std::string& output : proto.output()) {
-      node.outputs.push_back(output.empty() ? -1 : ValueOf(output));
-      if (output.empty()) continue;
-      model_.values[static_cast<size_t>(node.outputs.back())].producer = n;
-    }
-    if (node.outputs.empty() || node.outputs[0] < 0) {
-      Bad("node " + node.name + " has no output");
-    }
-    for (const auto& a : proto.attribute()) {
-      OnnxAttribute& to = node.attributes[a.name()];
-      to.i = a.i();
-      to.f = a.f();
-      to.s = a.s();
-      to.ints.assign(a.ints().begin(), a.ints().end());
-      to.floats.assign(a.floats().begin(), a.floats().end());
-      OnnxValue& out = model_.values[static_cast<size_t>(node.outputs[0])];
-      if (node.op == "Constant" && a.name() == "value")
-        TakeConstant(a.t(), external_, &out);
-      if (node.op == "Constant" &&
-          (a.name() == "value_int" || a.name() == "value_ints")) {
-        out.constant = out.has_integers = true;
-        out.integers = a.name() == "value_int" ? std::vector<int64_t>{a.i()} : to.ints;
-      }
-    }
-    model_.nodes.push_back(std::move(node));
-  }
-
-  // Inference wants a version even for domains it knows nothing of.
-  void NameDomains() {
-    std::set<std::string> known;
-    for (const auto& opset : proto_->opset_import()) known.insert(opset.domain());
-    for (const auto& node : graph_.node()) {
-      if (node.domain() == "ai.onnx" || !known.insert(node.domain()).second) continue;
-      onnx::OperatorSetIdProto* opset = proto_->add_opset_import();
-      opset->set_domain(node.domain());
-      opset->set_version(1);
-    }
-  }
-
-  // Shapes that were computed from shapes become constants for nodes that still lack
-  // theirs, so that inference gets further. False: nothing new.
-  bool PinIntegers() {
-    bool pinned = false;
-    for (size_t n = 0; n < model_.nodes.size(); ++n) {
-      const OnnxNode& node = model_.nodes[n];
-      if (model_.values[static_cast<size_t>(node.outputs[0])].has_shape) continue;
-      for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (node.inputs[i] < 0) continue;
-        const OnnxValue& value = model_.values[static_cast<size_t>(node.inputs[i])];
-        const std::string name = value.name + "/known";
-        if (!value.has_integers || value.has_data || value.name.empty()) continue;
-        std::string* input = graph_.mutable_node(static_cast<int>(n))
-                                 ->mutable_input(static_cast<int>(i));
-        if (*input == name) continue;
-        *input = name;
-        pinned = true;
-        if (!pinned_.insert(name).second) continue;
-        TensorProto* tensor = graph_.add_initializer();
-        tensor->set_name(name);
-        tensor->set_data_type(value.type == kOnnxInt32 ? kOnnxInt32 : kOnnxInt64);
-        if (!value.has_shape || !value.dims.empty()) {
-          tensor->add_dims(static_cast<int64_t>(value.integers.size()));
-        }
-        for (const int64_t number : value.integers) {
-          if (value.type == kOnnxInt32) {
-            tensor->add_int32_data(static_cast<int32_t>(number));
-          } else {
-            tensor->add_int64_data(number);
-          }
-        }
-      }
-    }
-    return pinned;
-  }
-
-  void TakeShape(const onnx::ValueInfoProto& info) {
-    const auto found = index_.find(info.name());
-    if (found == index_.end() || !info.type().has_tensor_type()) return;
-    OnnxValue& value = model_.values[static_cast<size_t>(found->second)];
-    if (value.has_data) return;
-    const auto& tensor = info.type().tensor_type();
-    value.type = tensor.elem_type();
-    if (!tensor.has_shape()) return;
-    value.dims.clear();
-    int64_t elements = 1;
-    for (const auto& dim : tensor.shape().dim()) {
-      if (!dim.has_dim_value()) return;
-      const int64_t extent = dim.dim_value();
-      if (extent < 0 || (extent != 0 && elements > kMostElements / extent)) {
-        Bad("tensor " + value.name + " has the impossible extent " +
-            std::to_string(extent));
-      }
-      elements *= extent;
-      value.dims.push_back(extent);
-    }
-    value.has_shape = true;
-  }
-
-  void TakeShapes() {
-    for (const auto& info : graph_.input()) TakeShape(info);
-    for (const auto& info : graph_.value_info()) TakeShape(info);
-    for (const auto& info : graph_.output()) TakeShape(info);
-  }
-
-  void SpreadConstants() {
-    for (const OnnxNode& node : model_.nodes) {
-      bool constant = true;
-      for (const int input : node.inputs) {
-        if (input >= 0) constant &= model_.values[static_cast<size_t>(input)].constant;
-      }
-      if (node.inputs.empty() && node.op != "Constant") constant = false;  // random
-      for (const int output : node.outputs) {
-        if (output >= 0 && constant) {
-          model_.values[static_cast<size_t>(output)].constant = true;
-        }
-      }
-    }
-  }
-
-  onnx::ModelProto* proto_;
-  onnx::GraphProto& graph_;
-  const sluice_external_files_t* external_;
-  std::set<std::string> pinned_;
-  std::unordered_map<std::string, int> index_;
-  OnnxModel model_;
+// A file that is being taken apart.
+struct Reading {
+  onnx::ModelProto* proto;
+  onnx::GraphProto* graph;  // of the model
+  const sluice_external_files_t* external;
+  std::set<std::string> pinned;                // names of constants that were added
+  std::unordered_map<std::string, int> index;  // of values, by name
+  OnnxModel model;
 };
+
+OnnxValue& ValueAt(Reading* reading, int value) {
+  return reading->model.values[static_cast<size_t>(value)];
+}
+
+// Shapes with names left would contradict the fixed ones.
+void ForgetSymbols(onnx::GraphProto* graph) {
+  const auto symbolic = [](const onnx::ValueInfoProto& info) {
+    for (const auto& dim : info.type().tensor_type().shape().dim()) {
+      if (!dim.has_dim_value()) return true;
+    }
+    return false;
+  };
+  auto* infos = graph->mutable_value_info();
+  for (int i = infos->size(); i-- > 0;) {
+    if (symbolic(infos->Get(i))) infos->DeleteSubrange(i, 1);
+  }
+  for (auto& info : *graph->mutable_output()) {
+    if (info.type().has_tensor_type() && symbolic(info)) {
+      info.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+  }
+}
+
+int ValueOf(Reading* reading, const std::string& name) {
+  const auto [entry, added] =
+      reading->index.emplace(name, static_cast<int>(reading->model.values.size()));
+  if (added) {
+    if (reading->model.values.size() >= kMostValues) Bad("too many tensors");
+    reading->model.values.emplace_back();
+    reading->model.values.back().name = name;
+  }
+  return entry->second;
+}
+
+void TakeValues(Reading* reading, const std::set<std::string>& initialised) {
+  for (const auto& info : reading->graph->input()) {
+    if (initialised.count(info.name()) != 0) continue;
+    if (reading->index.count(info.name()) != 0)
+      Bad("input " + info.name() + " appears twice");
+    const int type = info.type().tensor_type().elem_type();
+    if (OnnxTypeBytes(type) == 0) {
+      Bad("input " + info.name() + " has elements of type " + OnnxTypeName(type) +
+          ", which this importer does not hold");
+    }
+    reading->model.inputs.push_back(ValueOf(reading, info.name()));
+  }
+  for (const auto& tensor : reading->graph->initializer()) {
+    if (reading->index.count(tensor.name()) != 0)
+      Bad("tensor " + tensor.name() + " appears twice");
+    const int value = ValueOf(reading, tensor.name());
+    TakeConstant(tensor, reading->external, &ValueAt(reading, value));
+  }
+}
+
+std::string NameOf(const onnx::NodeProto& node, int number) {
+  std::string name = node.name();
+  if (name.empty() && node.output_size() != 0) name = node.output(0);
+  if (name.empty()) name = "number " + std::to_string(number);
+  return name;
+}
+
+// The node that writes each tensor.
+std::unordered_map<std::string, int> WritersIn(const Reading& reading) {
+  std::unordered_map<std::string, int> writers;
+  for (int n = 0; n < reading.graph->node_size(); ++n) {
+    for (const std::string& output : reading.graph->node(n).output()) {
+      if (output.empty()) continue;
+      if (!writers.emplace(output, n).second || reading.index.count(output) != 0) {
+        Bad("tensor " + output + " is written twice, the second time by node " +
+            NameOf(reading.graph->node(n), n));
+      }
+    }
+  }
+  return writers;
+}
+
+// Nodes in an order in which everything is written before it is read; the protobuf's
+// own order need not be one.
+void SortNodes(Reading* reading) {
+  const std::unordered_map<std::string, int> writers = WritersIn(*reading);
+  onnx::GraphProto* graph = reading->graph;
+  const size_t count = static_cast<size_t>(graph->node_size());
+  std::vector<int> waits(count, 0);
+  std::vector<std::vector<int>> wakes(count);
+  for (int n = 0; n < graph->node_size(); ++n) {
+    for (const std::string& input : graph->node(n).input()) {
+      if (input.empty() || reading->index.count(input) != 0) continue;
+      const auto from = writers.find(input);
+      if (from == writers.end()) {
+        Bad("node " + NameOf(graph->node(n), n) + " reads " + input +
+            ", which nobody writes");
+      }
+      ++waits[static_cast<size_t>(n)];
+      wakes[static_cast<size_t>(from->second)].push_back(n);
+    }
+  }
+  std::set<int> ready;
+  for (int n = 0; n < graph->node_size(); ++n) {
+    if (waits[static_cast<size_t>(n)] == 0) ready.insert(n);
+  }
+  onnx::GraphProto sorted;
+  while (!ready.empty()) {
+    const int n = *ready.begin();
+    ready.erase(ready.begin());
+    *sorted.add_node() = graph->node(n);
+    for (const int next : wakes[static_cast<size_t>(n)]) {
+      if (--waits[static_cast<size_t>(next)] == 0) ready.insert(next);
+    }
+  }
+  if (sorted.node_size() != graph->node_size()) {
+    for (int n = 0; n < graph->node_size(); ++n) {
+      if (waits[static_cast<size_t>(n)] > 0) {
+        Bad("a cycle of nodes, " + NameOf(graph->node(n), n) + " among them");
+      }
+    }
+  }
+  graph->mutable_node()->Swap(sorted.mutable_node());
+}
+
+void TakeNode(Reading* reading, int n) {
+  const onnx::NodeProto& proto = reading->graph->node(n);
+  OnnxNode node;
+  node.name = NameOf(proto, n);
+  const bool plain = proto.domain().empty() || proto.domain() == "ai.onnx";
+  node.op = plain ? proto.op_type() : proto.domain() + "." + proto.op_type();
+  for (const std::string& input : proto.input()) {
+    node.inputs.push_back(input.empty() ? -1 : ValueOf(reading, input));
+    if (input.empty()) continue;
+    auto& readers = ValueAt(reading, node.inputs.back()).readers;
+    if (readers.empty() || readers.back() != n) readers.push_back(n);
+  }
+  for (const std::string& output : proto.output()) {
+    node.outputs.push_back(output.empty() ? -1 : ValueOf(reading, output));
+    if (output.empty()) continue;
+    ValueAt(reading, node.outputs.back()).producer = n;
+  }
+  if (node.outputs.empty() || node.outputs[0] < 0) {
+    Bad("node " + node.name + " has no output");
+  }
+  for (const auto& a : proto.attribute()) {
+    OnnxAttribute& to = node.attributes[a.name()];
+    to.i = a.i();
+    to.f = a.f();
+    to.s = a.s();
+    to.ints.assign(a.ints().begin(), a.ints().end());
+    to.floats.assign(a.floats().begin(), a.floats().end());
+    OnnxValue& out = ValueAt(reading, node.outputs[0]);
+    if (node.op == "Constant" && a.name() == "value")
+      TakeConstant(a.t(), reading->external, &out);
+    if (node.op == "Constant" &&
+        (a.name() == "value_int" || a.name() == "value_ints")) {
+      out.constant = out.has_integers = true;
+      out.integers = a.name() == "value_int" ? std::vector<int64_t>{a.i()} : to.ints;
+    }
+  }
+  reading->model.nodes.push_back(std::move(node));
+}
+
+// Inference wants a version even for domains it knows nothing of.
+void NameDomains(onnx::ModelProto* proto) {
+  std::set<std::string> known;
+  for (const auto& opset : proto->opset_import()) known.insert(opset.domain());
+  for (const auto& node : proto->graph().node()) {
+    if (node.domain() == "ai.onnx" || !known.insert(node.domain()).second) continue;
+    onnx::OperatorSetIdProto* opset = proto->add_opset_import();
+    opset->set_domain(node.domain());
+    opset->set_version(1);
+  }
+}
+
+// Shapes that were computed from shapes become constants for nodes that still lack
+// theirs, so that inference gets further. False: nothing new.
+bool PinIntegers(Reading* reading) {
+  bool pinned = false;
+  for (size_t n = 0; n < reading->model.nodes.size(); ++n) {
+    const OnnxNode& node = reading->model.nodes[n];
+    if (ValueAt(reading, node.outputs[0]).has_shape) continue;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] < 0) continue;
+      const OnnxValue& value = ValueAt(reading, node.inputs[i]);
+      const std::string name = value.name + "/known";
+      if (!value.has_integers || value.has_data || value.name.empty()) continue;
+      std::string* input = reading->graph->mutable_node(static_cast<int>(n))
+                               ->mutable_input(static_cast<int>(i));
+      if (*input == name) continue;
+      *input = name;
+      pinned = true;
+      if (!reading->pinned.insert(name).second) continue;
+      TensorProto* tensor = reading->graph->add_initializer();
+      tensor->set_name(name);
+      tensor->set_data_type(value.type == kOnnxInt32 ? kOnnxInt32 : kOnnxInt64);
+      if (!value.has_shape || !value.dims.empty()) {
+        tensor->add_dims(static_cast<int64_t>(value.integers.size()));
+      }
+      for (const int64_t number : value.integers) {
+        if (value.type == kOnnxInt32) {
+          tensor->add_int32_data(static_cast<int32_t>(number));
+        } else {
+          tensor->add_int64_data(number);
+        }
+      }
+    }
+  }
+  return pinned;
+}
+
+void TakeShape(Reading* reading, const onnx::ValueInfoProto& info) {
+  const auto found = reading->index.find(info.name());
+  if (found == reading->index.end() || !info.type().has_tensor_type()) return;
+  OnnxValue& value = ValueAt(reading, found->second);
+  if (value.has_data) return;
+  const auto& tensor = info.type().tensor_type();
+  value.type = tensor.elem_type();
+  if (!tensor.has_shape()) return;
+  value.dims.clear();
+  int64_t elements = 1;
+  for (const auto& dim : tensor.shape().dim()) {
+    if (!dim.has_dim_value()) return;
+    const int64_t extent = dim.dim_value();
+    if (extent < 0 || (extent != 0 && elements > kMostElements / extent)) {
+      Bad("tensor " + value.name + " has the impossible extent " +
+          std::to_string(extent));
+    }
+    elements *= extent;
+    value.dims.push_back(extent);
+  }
+  value.has_shape = true;
+}
+
+void TakeShapes(Reading* reading) {
+  for (const auto& info : reading->graph->input()) TakeShape(reading, info);
+  for (const auto& info : reading->graph->value_info()) TakeShape(reading, info);
+  for (const auto& info : reading->graph->output()) TakeShape(reading, info);
+}
+
+void SpreadConstants(OnnxModel* model) {
+  for (const OnnxNode& node : model->nodes) {
+    bool constant = true;
+    for (const int input : node.inputs) {
+      if (input >= 0) constant &= model->values[static_cast<size_t>(input)].constant;
+    }
+    if (node.inputs.empty() && node.op != "Constant") constant = false;  // random
+    for (const int output : node.outputs) {
+      if (output >= 0 && constant) {
+        model->values[static_cast<size_t>(output)].constant = true;
+      }
+    }
+  }
+}
+
+OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
+  if (reading->graph->node_size() == 0) Bad("the model has no nodes");
+  for (const auto& opset : reading->proto->opset_import()) {
+    if (opset.domain().empty() || opset.domain() == "ai.onnx") {
+      reading->model.opset = opset.version();
+    }
+  }
+  if (reading->model.opset == 0 && reading->proto->ir_version() < 3)
+    reading->model.opset = 1;
+  std::set<std::string> initialised;
+  for (const auto& tensor : reading->graph->initializer())
+    initialised.insert(tensor.name());
+  if (reading->graph->sparse_initializer_size() != 0) Bad("sparse constants");
+  FixDims(reading->graph, dims, initialised);
+  ForgetSymbols(reading->graph);
+  TakeValues(reading, initialised);
+  SortNodes(reading);
+  for (int n = 0; n < reading->graph->node_size(); ++n) TakeNode(reading, n);
+  NameDomains(reading->proto);
+  InferOnnxShapes(reading->proto);
+  TakeShapes(reading);
+  FoldIntegers(&reading->model);
+  while (PinIntegers(reading)) {
+    InferOnnxShapes(reading->proto);
+    TakeShapes(reading);
+    FoldIntegers(&reading->model);
+  }
+  for (const auto& info : reading->graph->output()) {
+    const auto found = reading->index.find(info.name());
+    if (found == reading->index.end())
+      Bad("output " + info.name() + ": nobody writes it");
+    ValueAt(reading, found->second).is_output = true;
+    reading->model.outputs.push_back(found->second);
+  }
+  if (reading->model.outputs.empty()) Bad("the model has no outputs");
+  SpreadConstants(&reading->model);
+  return std::move(reading->model);
+}
 
 }  // namespace
 
@@ -561,7 +571,8 @@ OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
   if (!proto.ParseFromArray(bytes, static_cast<int>(size)) || !proto.has_graph()) {
     Bad("this is not an ONNX model, or a damaged or truncated one");
   }
-  return Reader(&proto, external).Run(dims);
+  Reading reading = {&proto, proto.mutable_graph(), external, {}, {}, {}};
+  return ReadGraph(&reading, dims);
 }
 
 }  // namespace sluice::import

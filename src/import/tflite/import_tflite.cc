@@ -13,77 +13,62 @@ namespace {
 
 using LowerFunction = void (*)(Lowering*, const TfliteOperator&);
 
+struct LowerRow {
+  tflite::BuiltinOperator op;
+  LowerFunction lower;
+};
+using Op = tflite::BuiltinOperator;
+constexpr LowerRow kRows[] = {
+    {Op::CONV_2D, LowerConvolution},
+    {Op::DEPTHWISE_CONV_2D, LowerConvolution},
+    {Op::TRANSPOSE_CONV, LowerTransposedConvolution},
+    {Op::FULLY_CONNECTED, LowerFullyConnected},
+    {Op::BATCH_MATMUL, LowerMatmul},
+    {Op::AVERAGE_POOL_2D, LowerPool},
+    {Op::MAX_POOL_2D, LowerPool},
+    {Op::ADD, LowerBinary},
+    {Op::SUB, LowerBinary},
+    {Op::MUL, LowerBinary},
+    {Op::MINIMUM, LowerBinary},
+    {Op::MAXIMUM, LowerBinary},
+    {Op::QUANTIZE, LowerQuantise},
+    {Op::LOGISTIC, LowerActivation},
+    {Op::TANH, LowerActivation},
+    {Op::RELU, LowerActivation},
+    {Op::RELU6, LowerActivation},
+    {Op::RELU_N1_TO_1, LowerActivation},
+    {Op::LEAKY_RELU, LowerActivation},
+    {Op::HARD_SWISH, LowerHardSwish},
+    {Op::PRELU, LowerPrelu},
+    {Op::SOFTMAX, LowerSoftmax},
+    {Op::MEAN, LowerReduce},
+    {Op::SUM, LowerReduce},
+    {Op::REDUCE_MAX, LowerReduce},
+    {Op::ARG_MAX, LowerArgmax},
+    {Op::CONCATENATION, LowerConcat},
+    {Op::PACK, LowerPack},
+    {Op::SPLIT, LowerSplit},
+    {Op::SPLIT_V, LowerSplit},
+    {Op::SLICE, LowerSlice},
+    {Op::STRIDED_SLICE, LowerSlice},
+    {Op::PAD, LowerPad},
+    {Op::PADV2, LowerPad},
+    {Op::RESHAPE, LowerReshape},
+    {Op::SQUEEZE, LowerReshape},
+    {Op::EXPAND_DIMS, LowerReshape},
+    {Op::TRANSPOSE, LowerTranspose},
+    {Op::GATHER, LowerGather},
+    {Op::EMBEDDING_LOOKUP, LowerGather},
+    {Op::RESIZE_BILINEAR, LowerResize},
+    {Op::RESIZE_NEAREST_NEIGHBOR, LowerResize},
+};
+
 // nullptr for operators the importer does not know.
 LowerFunction FunctionFor(int code) {
-  using tflite::BuiltinOperator;
-  switch (static_cast<BuiltinOperator>(code)) {
-    case BuiltinOperator::CONV_2D:
-    case BuiltinOperator::DEPTHWISE_CONV_2D:
-      return LowerConvolution;
-    case BuiltinOperator::TRANSPOSE_CONV:
-      return LowerTransposedConvolution;
-    case BuiltinOperator::FULLY_CONNECTED:
-      return LowerFullyConnected;
-    case BuiltinOperator::BATCH_MATMUL:
-      return LowerMatmul;
-    case BuiltinOperator::AVERAGE_POOL_2D:
-    case BuiltinOperator::MAX_POOL_2D:
-      return LowerPool;
-    case BuiltinOperator::ADD:
-    case BuiltinOperator::SUB:
-    case BuiltinOperator::MUL:
-    case BuiltinOperator::MINIMUM:
-    case BuiltinOperator::MAXIMUM:
-      return LowerBinary;
-    case BuiltinOperator::QUANTIZE:
-      return LowerQuantise;
-    case BuiltinOperator::LOGISTIC:
-    case BuiltinOperator::TANH:
-    case BuiltinOperator::RELU:
-    case BuiltinOperator::RELU6:
-    case BuiltinOperator::RELU_N1_TO_1:
-    case BuiltinOperator::LEAKY_RELU:
-      return LowerActivation;
-    case BuiltinOperator::HARD_SWISH:
-      return LowerHardSwish;
-    case BuiltinOperator::PRELU:
-      return LowerPrelu;
-    case BuiltinOperator::SOFTMAX:
-      return LowerSoftmax;
-    case BuiltinOperator::MEAN:
-    case BuiltinOperator::SUM:
-    case BuiltinOperator::REDUCE_MAX:
-      return LowerReduce;
-    case BuiltinOperator::ARG_MAX:
-      return LowerArgmax;
-    case BuiltinOperator::CONCATENATION:
-      return LowerConcat;
-    case BuiltinOperator::PACK:
-      return LowerPack;
-    case BuiltinOperator::SPLIT:
-    case BuiltinOperator::SPLIT_V:
-      return LowerSplit;
-    case BuiltinOperator::SLICE:
-    case BuiltinOperator::STRIDED_SLICE:
-      return LowerSlice;
-    case BuiltinOperator::PAD:
-    case BuiltinOperator::PADV2:
-      return LowerPad;
-    case BuiltinOperator::RESHAPE:
-    case BuiltinOperator::SQUEEZE:
-    case BuiltinOperator::EXPAND_DIMS:
-      return LowerReshape;
-    case BuiltinOperator::TRANSPOSE:
-      return LowerTranspose;
-    case BuiltinOperator::GATHER:
-    case BuiltinOperator::EMBEDDING_LOOKUP:
-      return LowerGather;
-    case BuiltinOperator::RESIZE_BILINEAR:
-    case BuiltinOperator::RESIZE_NEAREST_NEIGHBOR:
-      return LowerResize;
-    default:
-      return nullptr;
+  for (const LowerRow& row : kRows) {
+    if (row.op == static_cast<Op>(code)) return row.lower;
   }
+  return nullptr;
 }
 
 // Lowers one operator; when it cannot be expressed, says so in `list` and, if allowed,

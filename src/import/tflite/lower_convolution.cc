@@ -84,25 +84,34 @@ Geometry GeometryOf(const Options& o) {
           o.dilation_h(), o.dilation_w(), o.activation()};
 }
 
-std::vector<int32_t> ConvAttributes(const Geometry& g, const Pads& vertical,
-                                    const Pads& horizontal, int32_t groups,
-                                    int32_t input_zero, int32_t weight_zero,
-                                    int32_t output_zero, const Range& range) {
+// Of a product of matrices all of it is 0.
+struct ConvWindow {
+  Geometry geometry;
+  Pads vertical, horizontal;
+  int32_t groups;
+};
+struct ConvNumbers {
+  int32_t input_zero, weight_zero, output_zero;
+  Range range;  // of the output
+};
+
+std::vector<int32_t> ConvAttributes(const ConvWindow& w, const ConvNumbers& numbers) {
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  const Geometry& g = w.geometry;
   a[SLUICE_CONV_STRIDE_H] = g.stride_h;
   a[SLUICE_CONV_STRIDE_W] = g.stride_w;
   a[SLUICE_CONV_DILATION_H] = g.dilation_h;
   a[SLUICE_CONV_DILATION_W] = g.dilation_w;
-  a[SLUICE_CONV_PAD_TOP] = vertical.before;
-  a[SLUICE_CONV_PAD_LEFT] = horizontal.before;
-  a[SLUICE_CONV_PAD_BOTTOM] = vertical.after;
-  a[SLUICE_CONV_PAD_RIGHT] = horizontal.after;
-  a[SLUICE_CONV_GROUPS] = groups;
-  a[SLUICE_CONV_INPUT_ZERO] = input_zero;
-  a[SLUICE_CONV_WEIGHT_ZERO] = weight_zero;
-  a[SLUICE_CONV_OUTPUT_ZERO] = output_zero;
-  a[SLUICE_CONV_ACT_MIN] = range.min;
-  a[SLUICE_CONV_ACT_MAX] = range.max;
+  a[SLUICE_CONV_PAD_TOP] = w.vertical.before;
+  a[SLUICE_CONV_PAD_LEFT] = w.horizontal.before;
+  a[SLUICE_CONV_PAD_BOTTOM] = w.vertical.after;
+  a[SLUICE_CONV_PAD_RIGHT] = w.horizontal.after;
+  a[SLUICE_CONV_GROUPS] = w.groups;
+  a[SLUICE_CONV_INPUT_ZERO] = numbers.input_zero;
+  a[SLUICE_CONV_WEIGHT_ZERO] = numbers.weight_zero;
+  a[SLUICE_CONV_OUTPUT_ZERO] = numbers.output_zero;
+  a[SLUICE_CONV_ACT_MIN] = numbers.range.min;
+  a[SLUICE_CONV_ACT_MAX] = numbers.range.max;
   return a;
 }
 
@@ -151,11 +160,11 @@ void LowerConvolution(Lowering* to, const TfliteOperator& op) {
   const uint32_t ifmap = to->Input(op, 0);
   const uint32_t filter = to->Input(op, 1);
   const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
-  to->AddLayer(
-      op, depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
-      {ifmap, filter, parameters}, to->Output(op),
-      ConvAttributes(g, vertical, horizontal, groups, AffineOf(input).zero, weight_zero,
-                     AffineOf(out).zero, Clamped(out, static_cast<int>(g.activation))));
+  const ConvNumbers numbers = {AffineOf(input).zero, weight_zero, AffineOf(out).zero,
+                               Clamped(out, static_cast<int>(g.activation))};
+  to->AddLayer(op, depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
+               {ifmap, filter, parameters}, to->Output(op),
+               ConvAttributes({g, vertical, horizontal, groups}, numbers));
 }
 
 void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
@@ -184,10 +193,10 @@ void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
   const uint32_t ifmap = to->Input(op, 2);
   const uint32_t filter = to->Input(op, 1);
   const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
-  to->AddLayer(
-      op, SLUICE_OP_TRANSPOSED_CONV, {ifmap, filter, parameters}, to->Output(op),
-      ConvAttributes(g, vertical, horizontal, 0, AffineOf(input).zero, weight_zero,
-                     AffineOf(out).zero, Clamped(out, static_cast<int>(g.activation))));
+  const ConvNumbers numbers = {AffineOf(input).zero, weight_zero, AffineOf(out).zero,
+                               Clamped(out, static_cast<int>(g.activation))};
+  to->AddLayer(op, SLUICE_OP_TRANSPOSED_CONV, {ifmap, filter, parameters},
+               to->Output(op), ConvAttributes({g, vertical, horizontal, 0}, numbers));
 }
 
 void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
@@ -219,9 +228,9 @@ void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
   const uint32_t parameters =
       AddParameters(to, op, input, weight, bias, Scaling::kReal);
   const uint32_t ofmap = to->OpenOutput(op, out_dims);
-  const Range range = Clamped(out, static_cast<int>(options->activation()));
-  std::vector<int32_t> attributes = ConvAttributes(
-      {}, {}, {}, 0, AffineOf(input).zero, weight_zero, AffineOf(out).zero, range);
+  const ConvNumbers numbers = {AffineOf(input).zero, weight_zero, AffineOf(out).zero,
+                               Clamped(out, static_cast<int>(options->activation()))};
+  std::vector<int32_t> attributes = ConvAttributes({}, numbers);
   attributes[SLUICE_CONV_ROUNDING] = 1;
   to->AddLayer(op, SLUICE_OP_FULLY_CONNECTED, {ifmap, filter, parameters}, ofmap,
                attributes);
