@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/graph_writer.h"
+
+#include <doctest/doctest.h>
+
+#include "import/error.h"
+#include "sluice/graph_generated.h"
+
+namespace sluice::import {
+namespace {
+
+GraphWriter Sample() {
+  GraphWriter graph("sample");
+  const uint32_t x = graph.AddTensor("x", SLUICE_DTYPE_INT8, Kind::kInput, {2, 3}, -4);
+  const uint8_t bytes[5] = {1, 2, 3, 4, 5};
+  graph.AddConstant("c", SLUICE_DTYPE_INT8, {5}, bytes, 5);
+  graph.AddConstant("d", SLUICE_DTYPE_INT8, {3}, bytes, 3);
+  const uint32_t y = graph.AddTensor("y", SLUICE_DTYPE_INT8, Kind::kOutput, {6});
+  graph.AddLayer("reshape", SLUICE_OP_RESHAPE, {x}, {y}, {});
+  return graph;
+}
+
+TEST_CASE("graph writer: what is written is read again, to the same bytes") {
+  GraphWriter graph = Sample();
+  for (const bool parameters : {false, true}) {
+    CAPTURE(parameters);
+    if (parameters) graph.AddParameter("seq", 1, 16);
+    const Bytes bytes = graph.Finish();
+    flatbuffers::Verifier verifier(bytes.data(), bytes.size());
+    REQUIRE(wire::VerifyGraphBuffer(verifier));
+    const wire::Graph& wire = *wire::GetGraph(bytes.data());
+    CHECK((wire.parameter_min() != nullptr) == parameters);
+    CHECK(wire.tensor_zero_point()->Get(0) == -4);
+    CHECK(wire.tensor_source_offset()->Get(2) == 16);  // constants are aligned
+    CHECK(reinterpret_cast<uintptr_t>(wire.data()->data()) % 16 ==
+          reinterpret_cast<uintptr_t>(bytes.data()) % 16);
+    CHECK(GraphWriter(bytes).Finish() == bytes);
+  }
+}
+
+TEST_CASE("graph writer: what is rewound is not in the file, its names are") {
+  GraphWriter graph = Sample();
+  const GraphWriter::Mark mark = graph.Now();
+  graph.AddSeeded("later", SLUICE_DTYPE_INT8, {7}, 1);
+  graph.AddLayer("later still", SLUICE_OP_RESHAPE, {0}, {1}, {});
+  graph.Rewind(mark);
+  CHECK(graph.tensors().size() == 4);
+  CHECK(graph.layers().size() == 1);
+  const uint32_t names = graph.AddName("later still");
+  CHECK(graph.name(names) == "later still");
+  CHECK(graph.AddName("another") == names + 1);
+}
+
+TEST_CASE("graph writer: constants beyond the limit are refused before they are made") {
+  GraphWriter graph = Sample();
+  graph.LimitConstants(100);
+  CHECK_NOTHROW(graph.NeedRoom(81));
+  CHECK_THROWS_AS(graph.NeedRoom(82), Error);
+  CHECK_THROWS_AS(graph.NeedRows(7), Error);
+}
+
+}  // namespace
+}  // namespace sluice::import

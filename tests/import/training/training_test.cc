@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What whole steps compute is tested with the zoo: tests/zoo/training_test.cc.
+#include "import/training/training.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "import/error.h"
+#include "import/graph_writer.h"
+
+namespace sluice::import {
+namespace {
+
+constexpr uint8_t kInt8 = SLUICE_DTYPE_INT8;
+
+// A fully connected layer, then a layer of one operand.
+Bytes Behind(uint16_t op, const std::vector<int32_t>& attributes) {
+  GraphWriter graph("two layers");
+  const uint32_t x = graph.AddTensor("x", kInt8, Kind::kInput, {3, 20});
+  const uint32_t w = graph.AddSeeded("w", kInt8, {8, 20}, 7);
+  const std::vector<int32_t> rows(24, 1);
+  const uint32_t parameters =
+      graph.AddConstant("p", SLUICE_DTYPE_INT32, {8, 3}, rows.data(), 96);
+  const uint32_t h = graph.AddTensor("h", kInt8, Kind::kIntermediate, {3, 8});
+  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  a[SLUICE_CONV_ACT_MIN] = -128;
+  graph.AddLayer("fc", SLUICE_OP_FULLY_CONNECTED, {x, w, parameters}, {h}, a);
+  const uint32_t y = graph.AddTensor("y", kInt8, Kind::kOutput, {3, 8});
+  graph.AddLayer("last", op, {h}, {y}, attributes);
+  return graph.Finish();
+}
+
+std::vector<uint16_t> OpsOf(const Bytes& bytes) {
+  const GraphWriter graph(bytes);
+  std::vector<uint16_t> ops;
+  for (const LayerRow& l : graph.layers()) ops.push_back(l.op);
+  return ops;
+}
+
+TEST_CASE("training: a step goes on behind the layers of the inference graph") {
+  const Bytes bytes = MakeTrainingGraph(Behind(SLUICE_OP_RESHAPE, {}));
+  const GraphWriter graph(bytes);
+  CHECK(OpsOf(bytes) == std::vector<uint16_t>{SLUICE_OP_FULLY_CONNECTED,
+                                              SLUICE_OP_RESHAPE, SLUICE_OP_SUB,
+                                              SLUICE_OP_RESHAPE, SLUICE_OP_RESHAPE,
+                                              SLUICE_OP_WEIGHT_GRADIENT});
+  CHECK(graph.name(graph.layers()[2].name) == "y.loss");
+}
+
+// output - target is the error of what goes into the softmax: the host has no part in it.
+TEST_CASE("training: the loss of a softmax lies in front of it") {
+  const auto ops = OpsOf(MakeTrainingGraph(Behind(SLUICE_OP_SOFTMAX, {1, 1, -1})));
+  CHECK(std::count(ops.begin(), ops.end(), uint16_t{SLUICE_OP_OPAQUE}) == 0);
+}
+
+TEST_CASE("training: operators without a rule of their own are the host's") {
+  for (const int op : {SLUICE_OP_SUB, SLUICE_OP_LAYER_NORM, SLUICE_OP_REDUCE,
+                       SLUICE_OP_GATHER, SLUICE_OP_HARD_SWISH, SLUICE_OP_PRELU}) {
+    CAPTURE(op);
+    const auto ops = OpsOf(MakeTrainingGraph(Behind(static_cast<uint16_t>(op), {})));
+    CHECK(std::count(ops.begin(), ops.end(), uint16_t{SLUICE_OP_OPAQUE}) == 1);
+  }
+}
+
+TEST_CASE("training: no error passes what has no derivative") {
+  CHECK_THROWS_AS(MakeTrainingGraph(Behind(SLUICE_OP_ARGMAX, {})), Error);
+}
+
+TEST_CASE("training: constants beyond the limit are refused") {
+  const std::vector<int32_t> pool = {2, 2, 1, 1, 0, 0, 0, 0, -128, 127};
+  const Bytes graph = Behind(SLUICE_OP_AVERAGE_POOL, pool);
+  CHECK_NOTHROW(MakeTrainingGraph(graph));
+  CHECK_THROWS_AS(MakeTrainingGraph(graph, 97), Error);
+}
+
+}  // namespace
+}  // namespace sluice::import
