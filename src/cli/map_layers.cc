@@ -213,7 +213,7 @@ void Print(const sluice_layer_mapping_t& m, const std::string& name,
   std::cout << report.Text() << directives;
 }
 
-// Of all layers that were asked for.
+// Sums over the requested layers.
 struct Totals {
   double energy = 0, cycles = 0;
   size_t distinct = 0, unsupported = 0;
@@ -242,7 +242,7 @@ void PrintTotals(const Totals& totals, size_t layers) {
   std::cout << report.Text();
 }
 
-// Of several layers each has a folder, by its number.
+// Each of several layers has a folder of its own, named by its number.
 std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t layer) {
   if (layers == 1) return command.timeloop;
   return (std::filesystem::path(command.timeloop) / std::to_string(layer)).string();

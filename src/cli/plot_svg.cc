@@ -67,7 +67,7 @@ uint64_t RoundStep(double least) {
   }
 }
 
-// A picture half drawn: what is shown, and the elements so far.
+// A picture under construction: what it shows, and its elements so far.
 struct Drawing {
   Drawing(const Plot& shown, const PlotView& view)
       : plot(shown),
@@ -79,7 +79,7 @@ struct Drawing {
   const Plot& plot;
   const uint64_t from, to;    // cycles
   const double width, scale;  // pixels; pixels of a cycle
-  double y = kTop;            // of what is drawn next
+  double y = kTop;            // upper edge of the next element
   double chart_bottom = 0;
   std::string body;
 };
@@ -121,7 +121,7 @@ struct Box {
   double x, y, width, height;  // from the upper left corner
 };
 
-// The layer's name in the middle of a filled box, in ink that shows on it.
+// Writes the layer's name in the middle of a filled box, in a contrasting colour.
 void Inscribe(Drawing* d, const Box& box, uint32_t layer, const std::string& fill) {
   const std::string text = FittingName(*d, layer, box.width);
   if (text.empty()) return;
@@ -137,7 +137,7 @@ std::string Interval(uint64_t start, uint64_t end) {
   return "cycles " + Grouped(start) + " to " + Grouped(end);
 }
 
-// `more`: further attributes of the rectangle; `tip`: what a pointer over it shows.
+// `more`: further attributes of the rectangle; `tip`: the text shown under the pointer.
 void DrawBox(Drawing* d, const Box& box, const std::string& fill,
              const std::string& more, const std::string& tip) {
   d->body += "<rect x=\"" + Fixed(box.x, 2) + "\" y=\"" + Fixed(box.y, 2) +

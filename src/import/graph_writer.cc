@@ -165,9 +165,9 @@ void GraphWriter::Rewind(const Mark& mark) {
 
 namespace {
 
-// Vectors of a graph file while it is written. The builder lays them out in the order in
-// which they are made, and a graph's bytes are part of what users compare: whoever adds
-// a column appends it to its function.
+// Offsets of the vectors that are written already. The builder lays vectors out in the
+// order in which they are created, and equal graphs must have equal bytes in every
+// version: a new column is created last in its function.
 template <typename Item>
 using VectorAt = flatbuffers::Offset<flatbuffers::Vector<Item>>;
 using Builder = flatbuffers::FlatBufferBuilder;
@@ -225,7 +225,7 @@ LayerColumns WriteLayers(const std::vector<LayerRow>& layers, Builder* builder) 
   return at;
 }
 
-// Null where there are none: most graphs have no parameters, and no bytes for them.
+// All null if the graph has no parameters: then the file has no such fields.
 struct ParameterColumns {
   VectorAt<uint32_t> name;
   VectorAt<int32_t> min, max;

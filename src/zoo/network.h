@@ -99,7 +99,7 @@ class Network {
     Window window;
     uint32_t weight;
     int32_t channels;   // of the output
-    double sum_spread;  // to expect, before the multiplier
+    double sum_spread;  // expected root mean square of the sums
   };
   Fmap Windowed(const std::string& name, uint16_t op, const Fmap& in,
                 const Filter& filter, bool relu);

@@ -16,7 +16,7 @@ struct ResNetShape {
 
 struct Block {
   int32_t planes, stride, dilation;
-  bool project;  // the shortcut, too, is a convolution
+  bool project;  // the shortcut is a convolution
 };
 
 Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in,

@@ -26,7 +26,7 @@ struct Filter {
   Kernel kernel;
   uint32_t weight;
   int32_t channels;  // of the output
-  int32_t terms;     // that an element of it is the sum of
+  int32_t terms;     // products per output element
 };
 
 Fmap Windowed(Network* net, const std::string& name, uint16_t op, const Fmap& in,

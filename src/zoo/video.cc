@@ -27,6 +27,7 @@ Fmap AlongTime(Network* net, const std::string& name, const Fmap& in, F f) {
   return net->Reshape(name + ".frames", y, {y.dims[1], d[1], d[2], y.dims[3]});
 }
 
+// A window along time.
 struct Frames {
   int32_t size, stride;
 };
@@ -41,7 +42,7 @@ Fmap TimeConv(Network* net, const std::string& name, const Fmap& in, int32_t cha
 // ---- R(2+1)D
 
 struct Widths {
-  int32_t middle, out;  // channels between the two, and behind them
+  int32_t middle, out;  // channels after the spatial and the temporal convolution
 };
 
 Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in,

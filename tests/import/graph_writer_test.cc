@@ -20,7 +20,7 @@ GraphWriter Sample() {
   return graph;
 }
 
-TEST_CASE("graph writer: what is written is read again, to the same bytes") {
+TEST_CASE("graph writer: a graph that is read and written again has the same bytes") {
   GraphWriter graph = Sample();
   for (const bool parameters : {false, true}) {
     CAPTURE(parameters);
@@ -38,7 +38,7 @@ TEST_CASE("graph writer: what is written is read again, to the same bytes") {
   }
 }
 
-TEST_CASE("graph writer: what is rewound is not in the file, its names are") {
+TEST_CASE("graph writer: rewinding forgets tensors and layers, names stay") {
   GraphWriter graph = Sample();
   const GraphWriter::Mark mark = graph.Now();
   graph.AddSeeded("later", SLUICE_DTYPE_INT8, {7}, 1);

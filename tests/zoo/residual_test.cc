@@ -18,7 +18,8 @@ Dims ShapeOf(const GraphWriter& graph, const std::string& name) {
   return {};
 }
 
-TEST_CASE("residual: ResNeXt's groups, and a shortcut only where a stage begins") {
+TEST_CASE(
+    "residual: ResNeXt has groups, and a convolution as shortcut once per stage") {
   const GraphWriter graph(MakeZooGraph("resnext50", ZooOptions()));
   int grouped = 0, shortcuts = 0;
   for (const auto& layer : graph.layers()) {
@@ -33,7 +34,7 @@ TEST_CASE("residual: ResNeXt's groups, and a shortcut only where a stage begins"
   CHECK(ShapeOf(graph, "stage4.2.add") == Dims{1, 7, 7, 2048});
 }
 
-TEST_CASE("residual: under FCN the last stages dilate, the first block less") {
+TEST_CASE("residual: the last two stages of FCN dilate, their first blocks less") {
   const GraphWriter graph(MakeZooGraph("fcn", ZooOptions()));
   CHECK(ShapeOf(graph, "stage4.2.add") == Dims{1, 28, 28, 2048});
   const auto dilation = [&](const std::string& name) {

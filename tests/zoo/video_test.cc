@@ -10,8 +10,7 @@
 namespace sluice::zoo {
 namespace {
 
-TEST_CASE(
-    "video: stages halve frames, height and width, with (2+1)D's widths between") {
+TEST_CASE("video: R(2+1)D's stages halve frames, height and width") {
   const GraphWriter graph(MakeZooGraph("r2plus1d_18", ZooOptions()));
   const auto shape = [&](const std::string& name) {
     for (const auto& layer : graph.layers()) {
@@ -22,7 +21,8 @@ TEST_CASE(
   CHECK(shape("stem.space") == Dims{16, 112, 112, 45});
   CHECK(shape("stage1.0.a.space") == Dims{16, 112, 112, 144});
   CHECK(shape("stage2.0.a.space") == Dims{16, 56, 56, 230});
-  CHECK(shape("stage2.0.b.space") == Dims{8, 56, 56, 230});  // the pair shares a width
+  CHECK(shape("stage2.0.b.space") ==
+        Dims{8, 56, 56, 230});  // one width for both convolutions of a block
   CHECK(shape("stage2.0.add") == Dims{8, 56, 56, 128});
   CHECK(shape("stage4.1.add") == Dims{2, 14, 14, 512});
 }

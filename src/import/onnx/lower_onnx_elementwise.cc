@@ -162,14 +162,15 @@ struct Operand {
   Numbers numbers;
 };
 
-// What is to know of an operator on two operands. Those that choose one of them have no
-// attributes and clamp nothing.
+// An operator with two operands. MINIMUM and MAXIMUM have no attributes: they output one
+// of their operands unchanged.
 struct BinaryRow {
   uint16_t op;
+  // Computes the attributes; nullptr = there are none.
   std::vector<int32_t> (*attributes)(const Affine&, const Affine&, const Affine&,
                                      const Range&);
   int act_min;  // index of ACT_MIN among the attributes
-  bool adds;    // the result of two values of one spread is wider than they are
+  bool adds;    // the output is wider than operands of equal spread
 };
 constexpr BinaryRow kAdd = {SLUICE_OP_ADD, SumAttributes, SLUICE_BINARY_ACT_MIN, true};
 constexpr BinaryRow kSub = {SLUICE_OP_SUB, SumAttributes, SLUICE_BINARY_ACT_MIN, true};
@@ -184,7 +185,7 @@ struct BinaryLayer {
   BinaryRow row;
   Operand a, b;
   Numbers out;
-  bool exact;  // the model's numbers; else some that suit the expected spreads
+  bool exact;  // as the model quantises; else multipliers for the expected spreads
 };
 
 std::vector<int32_t> BinaryAttributes(const BinaryLayer& layer) {
@@ -459,7 +460,7 @@ namespace {
 
 bool IsGlobal(const OnnxNode& node) { return node.op.rfind("Global", 0) == 0; }
 
-// By axis of the input: whether it is reduced.
+// Returns for each axis of the input whether it is reduced.
 std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
   const OnnxValue& input = to.In(node, 0);
   const size_t rank = ShapeOf(input).size();
@@ -479,7 +480,7 @@ std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
   return gone;
 }
 
-// The order of the axes that are left, by their new numbers.
+// Returns the order of the remaining axes, renumbered.
 AxisOrder WithoutAxes(const AxisOrder& order, const std::vector<bool>& gone) {
   AxisOrder left;
   for (const int axis : order) {

@@ -206,10 +206,10 @@ void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* exte
 
 // ---- the graph
 
-// A file that is being taken apart.
+// The state of reading one file.
 struct Reading {
   onnx::ModelProto* proto;
-  onnx::GraphProto* graph;  // of the model
+  onnx::GraphProto* graph;  // in proto
   const sluice_external_files_t* external;
   std::set<std::string> pinned;                // names of constants that were added
   std::unordered_map<std::string, int> index;  // of values, by name
@@ -277,7 +277,7 @@ std::string NameOf(const onnx::NodeProto& node, int number) {
   return name;
 }
 
-// The node that writes each tensor.
+// Returns the number of the node that writes each tensor.
 std::unordered_map<std::string, int> WritersIn(const Reading& reading) {
   std::unordered_map<std::string, int> writers;
   for (int n = 0; n < reading.graph->node_size(); ++n) {

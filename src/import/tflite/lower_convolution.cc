@@ -84,7 +84,7 @@ Geometry GeometryOf(const Options& o) {
           o.dilation_h(), o.dilation_w(), o.activation()};
 }
 
-// Of a product of matrices all of it is 0.
+// All members are 0 for a matrix product.
 struct ConvWindow {
   Geometry geometry;
   Pads vertical, horizontal;

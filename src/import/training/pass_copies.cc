@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that only say where a number goes: its error goes back the same way.
+// Layers that move elements: RESHAPE, CONCAT, SLICE, PAD and TRANSPOSE. The error of an
+// element moves back to where the element came from.
 #include <algorithm>
 
 #include "import/training/training_step.h"
@@ -30,7 +31,7 @@ void PassConcat(TrainingStep* step, const LayerRow& l) {
   }
 }
 
-// Of a slice a PAD, of a PAD a slice.
+// The error of a slice is padded, that of a PAD is sliced.
 void PassSliceOrPad(TrainingStep* step, const LayerRow& l) {
   const uint32_t x = l.inputs[0], e = ErrorOf(step, l);
   if (e == kNoTensor || !IsTrained(*step, x)) return;

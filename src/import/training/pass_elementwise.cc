@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and products of two tensors, requantised ones, and functions by table.
+// ADD, MUL, REQUANTIZE and LOOKUP.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,8 @@
 namespace sluice::import {
 namespace {
 
-// What an operand that broadcast gets of an error: the sum over those axes.
+// Passes an error to an operand that may have been broadcast: the error is summed over
+// the axes in which the operand is 1 wide.
 void PassNarrowed(TrainingStep* step, const std::string& name, uint32_t t,
                   uint32_t error) {
   const Extents want = ShapeIn(*step, t), have = ShapeIn(*step, error);
@@ -27,8 +28,9 @@ void PassNarrowed(TrainingStep* step, const std::string& name, uint32_t t,
   PassError(step, t, error);
 }
 
-// By the bits of the input: 32 times the slope of a table, which neighbours in it tell.
-constexpr int kUnit = 32;  // a slope of 1
+// Returns the slope of a table at each entry, half the difference of its neighbours, in
+// units of 1 / kUnit.
+constexpr int kUnit = 32;
 std::vector<uint8_t> SlopesOf(const uint8_t* table, bool in_signed, bool out_signed) {
   const auto at = [&](int value) {
     const int first = in_signed ? -128 : 0;
@@ -48,7 +50,7 @@ std::vector<uint8_t> SlopesOf(const uint8_t* table, bool in_signed, bool out_sig
 }  // namespace
 
 void PassBinary(TrainingStep* step, const LayerRow& l) {
-  const uint32_t e = ErrorBehindRelu(step, l, AttributeOf(l, SLUICE_BINARY_OUTPUT_ZERO),
+  const uint32_t e = ErrorBeforeRelu(step, l, AttributeOf(l, SLUICE_BINARY_OUTPUT_ZERO),
                                      AttributeOf(l, SLUICE_BINARY_ACT_MIN));
   if (e == kNoTensor) return;
   for (size_t i = 0; i < 2; ++i) {
@@ -73,7 +75,7 @@ void PassBinary(TrainingStep* step, const LayerRow& l) {
 
 void PassRequantise(TrainingStep* step, const LayerRow& l) {
   const uint32_t e =
-      ErrorBehindRelu(step, l, AttributeOf(l, SLUICE_REQUANTIZE_OUTPUT_ZERO),
+      ErrorBeforeRelu(step, l, AttributeOf(l, SLUICE_REQUANTIZE_OUTPUT_ZERO),
                       AttributeOf(l, SLUICE_REQUANTIZE_ACT_MIN));
   if (e != kNoTensor && IsTrained(*step, l.inputs[0])) PassError(step, l.inputs[0], e);
 }

@@ -9,8 +9,8 @@ void PassOnHost(TrainingStep* step, const LayerRow& l) {
   PassErrorOnHost(step, l, ErrorOf(step, l));
 }
 
-// One OPAQUE layer reads the error and all that the layer read and wrote; it writes the
-// error of every input that is trained.
+// Adds one OPAQUE layer. It reads the error, the layer's output and its inputs, and
+// writes the error of every trained input.
 void PassErrorOnHost(TrainingStep* step, const LayerRow& l, uint32_t error) {
   if (error == kNoTensor) return;
   const std::string name = step->graph.name(l.name) + ".back";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools: the largest of a window gets its error alone, of an average each its share.
+// Pools. The largest element of a window gets the whole error of a max pool; each
+// element of a window gets an equal part of the error of an average pool.
 #include <cmath>
 
 #include "import/training/training_step.h"
@@ -22,8 +23,8 @@ void PassMaxPool(TrainingStep* step, const LayerRow& l) {
   PassError(step, x, back);
 }
 
-// Every element of a window gets an equal share; how large a share of 1 is, is left
-// to the scale of the errors.
+// The error is copied to every element of its window without division: errors have no
+// fixed scale.
 void PassAveragePool(TrainingStep* step, const LayerRow& l) {
   const uint32_t x = l.inputs[0], e = ErrorOf(step, l);
   if (e == kNoTensor || !IsTrained(*step, x)) return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that multiply and add up: convolutions, and products of matrices. Their
-// weights' gradients are made here, too.
+// Convolutions and matrix products, and the gradients of their weights.
 #include <algorithm>
 #include <cmath>
 
@@ -21,8 +20,7 @@ std::vector<int32_t> GradientAttributes(const TrainingStep& step, const LayerRow
   return a;
 }
 
-// Of the weight that the layer reads; what is stored in the model is trained, what is
-// computed is not.
+// A weight gets a gradient if the model stores it, not if a layer computes it.
 bool HasGradient(const TrainingStep& step, const LayerRow& l) {
   return step.graph.tensors()[l.inputs[1]].kind == Kind::kConstant;
 }
@@ -43,11 +41,11 @@ void AddGradient(TrainingStep* step, const LayerRow& l, const Gradient& gradient
 }
 
 uint32_t ErrorOfSums(TrainingStep* step, const LayerRow& l) {
-  return ErrorBehindRelu(step, l, AttributeOf(l, SLUICE_CONV_OUTPUT_ZERO),
+  return ErrorBeforeRelu(step, l, AttributeOf(l, SLUICE_CONV_OUTPUT_ZERO),
                          AttributeOf(l, SLUICE_CONV_ACT_MIN));
 }
 
-// Strides, dilations and pads.
+// Copies strides, dilations and pads.
 void CopyWindow(const LayerRow& l, std::vector<int32_t>* attributes) {
   for (size_t i = 0; i <= SLUICE_CONV_PAD_RIGHT; ++i) {
     (*attributes)[i] = AttributeOf(l, i);
@@ -124,7 +122,7 @@ uint32_t AddProduct(TrainingStep* step, const std::string& name, const Factors& 
                          shape});
 }
 
-// Rows and columns change places.
+// Transposes the matrices.
 uint32_t Turned(TrainingStep* step, uint32_t t) {
   const Extents s = ShapeIn(*step, t);
   const TensorRow row = step->graph.tensors()[t];
@@ -162,7 +160,7 @@ void PassFullyConnected(TrainingStep* step, const LayerRow& l) {
 }
 
 void PassMatmul(TrainingStep* step, const LayerRow& l) {
-  const uint32_t e = ErrorBehindRelu(step, l, AttributeOf(l, SLUICE_MATMUL_OUTPUT_ZERO),
+  const uint32_t e = ErrorBeforeRelu(step, l, AttributeOf(l, SLUICE_MATMUL_OUTPUT_ZERO),
                                      AttributeOf(l, SLUICE_MATMUL_ACT_MIN));
   if (e == kNoTensor) return;
   const uint32_t a = l.inputs[0], b = l.inputs[1];

@@ -13,7 +13,7 @@ struct Row {
   PassRule pass;
 };
 
-// How a layer's error reaches its inputs, in the order of codes.
+// The rule of each operator, in the order of codes.
 constexpr Row kRows[] = {
     {0, PassOnHost},
     {SLUICE_OP_CONV, PassConvolution},

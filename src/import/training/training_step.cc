@@ -64,7 +64,7 @@ void PassError(TrainingStep* step, uint32_t tensor, uint32_t error) {
   step->errors[tensor].push_back(shaped);
 }
 
-uint32_t ErrorBehindRelu(TrainingStep* step, const LayerRow& l, int32_t zero,
+uint32_t ErrorBeforeRelu(TrainingStep* step, const LayerRow& l, int32_t zero,
                          int32_t least) {
   const uint32_t t = l.outputs[0];
   const std::string name = step->graph.name(l.name) + ".error";
@@ -96,7 +96,7 @@ uint32_t ErrorBehindRelu(TrainingStep* step, const LayerRow& l, int32_t zero,
 }
 
 uint32_t ErrorOf(TrainingStep* step, const LayerRow& l) {
-  return ErrorBehindRelu(step, l, 0, 1);
+  return ErrorBeforeRelu(step, l, 0, 1);
 }
 
 }  // namespace sluice::import

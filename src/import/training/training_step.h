@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step while it is made: the graph so far, and how errors reach a tensor.
+// A training step under construction: the graph, and the errors known so far. The error
+// of a tensor is the derivative of the loss by it. Each layer that reads the tensor
+// contributes a share; the error is the sum of the shares.
 //
-// Input    a layer of the inference graph whose readers have all been visited: then
-//          every share of its output's error is there
-// Output   layers behind those of the inference graph; shares of the errors of the
-//          layer's inputs, and gradients of its weights
-// Errors   Error(kTooLarge) where constants exceed the graph's limit
-// Source   training.h; errors are int8 with zero 0, and every function that makes one
-//          chooses its multiplier so that numbers of the expected spread stay in range
+// Input    a layer of the inference graph, after all layers that read its output: then
+//          every share of its output's error is known
+// Output   new layers at the end of the graph: they compute shares of the errors of the
+//          layer's inputs, and the gradients of its weights
+// Errors   Error(kTooLarge) when constants exceed the graph's limit
+// Source   training.h. Errors are int8 with zero point 0; each multiplier is such
+//          that an error of the expected spread (root mean square) stays in range
 #ifndef SLUICE_IMPORT_TRAINING_TRAINING_STEP_H_
 #define SLUICE_IMPORT_TRAINING_TRAINING_STEP_H_
 
@@ -30,9 +32,9 @@ struct TrainingStep {
 
   GraphWriter graph;
   std::vector<bool> trained;                  // by tensor of the inference graph
-  std::vector<std::vector<uint32_t>> errors;  // likewise: shares of its error
-  std::map<uint32_t, double> spread;          // of errors, where it is not kErrorSpread
-  // Of equal channels: (channels, (multiplier, shift)) -> the constant.
+  std::vector<std::vector<uint32_t>> errors;  // likewise: the shares of its error
+  std::map<uint32_t, double> spread;          // of an error; missing = kErrorSpread
+  // Constants by (channels, (multiplier, shift)); all channels have the same.
   std::map<std::pair<int32_t, std::pair<int32_t, int32_t>>, uint32_t> parameters;
 };
 
@@ -41,10 +43,10 @@ Dims DimsFrom(const Extents& e);
 Extents ShapeIn(const TrainingStep& step, uint32_t tensor);
 // 0 for attributes that the layer leaves out.
 int32_t AttributeOf(const LayerRow& layer, size_t i);
-// Whether a weight decides about the tensor, so that somebody waits for its error.
+// Whether the tensor depends on a weight. Only then is its error needed.
 bool IsTrained(const TrainingStep& step, uint32_t tensor);
 
-// A layer of one int8 output, which is returned. Its name is the output's.
+// A layer with one int8 output, which has the layer's name.
 struct StepLayer {
   std::string name;
   uint16_t op;
@@ -52,29 +54,33 @@ struct StepLayer {
   std::vector<int32_t> attributes;
   Extents shape;
 };
+// Returns the output.
 uint32_t AddLayer(TrainingStep* step, const StepLayer& layer);
-// The tensor itself where it has that shape.
+// Returns the tensor itself if it has that shape, else the output of a new RESHAPE.
 uint32_t ReshapedTo(TrainingStep* step, uint32_t tensor, const Extents& shape);
-// int32 [channels, 3] for sums of `terms` products of an error and a weight.
+// Each channel's value is a sum of `terms` products of an error and a weight.
 struct ErrorSums {
   int32_t channels;
   double terms, weight_spread;
 };
+// Returns the layer's parameters, int32 [channels, 3]; equal ones are one tensor.
 uint32_t AddErrorParameters(TrainingStep* step, const ErrorSums& sums, uint32_t error);
 
 // The root mean square to expect of an error's numbers.
 double SpreadOf(const TrainingStep& step, uint32_t error);
-// `error` is one consumer's share of the error of `tensor`.
+// Records `error` as one reader's share of the error of `tensor`.
 void PassError(TrainingStep* step, uint32_t tensor, uint32_t error);
-// The whole error of a layer's output, in front of the ReLU inside the layer: there is
-// one where the least number that the layer lets through stands for 0. kNoTensor
-// without an error.
-uint32_t ErrorBehindRelu(TrainingStep* step, const LayerRow& l, int32_t zero,
+// Returns the error of the layer's sums, before they are clamped: the sum of the shares
+// of its output's error, masked where the layer contains a ReLU. It contains one if
+// `least`, the smallest number it outputs, is `zero`, its output's zero point. Returns
+// kNoTensor if the output has no error.
+uint32_t ErrorBeforeRelu(TrainingStep* step, const LayerRow& l, int32_t zero,
                          int32_t least);
-// Of layers that clamp nothing.
+// The same for layers that do not clamp.
 uint32_t ErrorOf(TrainingStep* step, const LayerRow& l);
 
-// By the kind of layer: what its output's error says of its inputs and weights.
+// One function per kind of layer: each passes the error of the layer's output to its
+// inputs, and adds the gradients of its weights.
 void PassConvolution(TrainingStep* step, const LayerRow& l);
 void PassFullyConnected(TrainingStep* step, const LayerRow& l);
 void PassMatmul(TrainingStep* step, const LayerRow& l);
@@ -87,8 +93,9 @@ void PassReshape(TrainingStep* step, const LayerRow& l);
 void PassConcat(TrainingStep* step, const LayerRow& l);
 void PassSliceOrPad(TrainingStep* step, const LayerRow& l);
 void PassTranspose(TrainingStep* step, const LayerRow& l);
-// What has no integer meaning here is left to the host, given the layer's error.
+// For layers without integer gradients here: the host computes the inputs' errors.
 void PassOnHost(TrainingStep* step, const LayerRow& l);
+// The same, given the error.
 void PassErrorOnHost(TrainingStep* step, const LayerRow& l, uint32_t error);
 
 }  // namespace sluice::import

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values are compared with the reference kernels': tests/import/golden_test.cc.
+// tests/import/golden_test.cc compares values with the reference kernels.
 #include <doctest/doctest.h>
 
 #include "import/graph_writer.h"
@@ -9,7 +9,7 @@
 namespace sluice::import {
 namespace {
 
-// The layer with the operator; a reshape may stand behind it.
+// Returns the first layer with the operator.
 LayerRow LayerOf(const Bytes& model, uint16_t op) {
   TfliteImportOptions options;
   const GraphWriter graph(ImportTflite(model.data(), model.size(), options).graph);
@@ -20,7 +20,7 @@ LayerRow LayerOf(const Bytes& model, uint16_t op) {
   return {};
 }
 
-TEST_CASE("import: a transposed convolution's pads are those of the way back") {
+TEST_CASE("import: a transposed convolution has the pads of its forward convolution") {
   const auto spec = [](tflite::Padding padding, int32_t out) {
     return TransposedSpec{tflite::TensorType::INT8,
                           padding,
@@ -32,7 +32,7 @@ TEST_CASE("import: a transposed convolution's pads are those of the way back") {
   };
   const LayerRow same = LayerOf(TransposedModel(spec(tflite::Padding::SAME, 6)),
                                 SLUICE_OP_TRANSPOSED_CONV);
-  // Six rows in steps of two are seen by three windows of three: one row too few.
+  // Three windows of three rows in steps of two cover seven rows, one more than six.
   CHECK(same.attributes[SLUICE_CONV_PAD_TOP] == 0);
   CHECK(same.attributes[SLUICE_CONV_PAD_BOTTOM] == 1);
   CHECK(same.attributes[SLUICE_CONV_STRIDE_H] == 2);

@@ -45,7 +45,7 @@ TEST_CASE("training: errors go back through a transposition, and through a resha
   CHECK(ShapeIn(shaped.step, shaped.ShareOf(u)) == Extents{1, 2, 3, 4});
 }
 
-TEST_CASE("training: nobody's error is made") {
+TEST_CASE("training: no layer is added without an error, nor for untrained inputs") {
   HalfStep half;
   const uint32_t x = half.Tensor("x", {8}), y = half.Tensor("y", {8});
   const LayerRow layer = half.Layer(SLUICE_OP_TRANSPOSE, {x}, y, {0, 1, 2, 3});

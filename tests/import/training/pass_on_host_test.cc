@@ -4,7 +4,7 @@
 namespace sluice::import {
 namespace {
 
-TEST_CASE("training: the host reads what the layer saw, once each, and its error") {
+TEST_CASE("training: the host reads the error and each input and output once") {
   HalfStep half;
   const uint32_t x = half.Tensor("x", {2, 8}), y = half.Tensor("y", {2, 8});
   const uint32_t table = half.Weight("t", {8});
@@ -19,7 +19,7 @@ TEST_CASE("training: the host reads what the layer saw, once each, and its error
   CHECK(half.step.graph.name(what) == "gradient");
 }
 
-TEST_CASE("training: a layer behind which nothing is trained is no work for the host") {
+TEST_CASE("training: the host has no work without an error or a trained input") {
   HalfStep half;
   const uint32_t x = half.Tensor("x", {2, 8}), y = half.Tensor("y", {2, 8});
   const LayerRow layer = half.Layer(SLUICE_OP_SOFTMAX, {x}, y, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// That these layers are adjoint to what they are gradients of is shown in exact integers
-// by tests/zoo/training_test.cc; here: which layers, of which tensors.
+// tests/zoo/training_test.cc checks in exact integers that these layers are adjoint to
+// those whose gradients they compute. Here: which layers are added, on which tensors.
 #include "half_step.h"
 
 namespace sluice::import {
@@ -49,7 +49,7 @@ TEST_CASE("training: the input of a grouped convolution is the host's") {
   CHECK(half.AddedLayer(0).attributes[SLUICE_CONV_GROUPS] == 2);
 }
 
-TEST_CASE("training: of a matrix product's rows the error is reshaped first") {
+TEST_CASE("training: a fully connected layer's error is reshaped before its input") {
   HalfStep half;
   const uint32_t x = half.Tensor("x", {2, 5, 6}), y = half.Tensor("y", {2, 5, 3});
   const uint32_t w = half.Weight("w", {3, 6});

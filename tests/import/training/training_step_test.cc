@@ -29,8 +29,8 @@ TEST_CASE("training: a ReLU inside a layer stops errors, other clamps do not") {
   HalfStep half;
   const uint32_t x = half.Tensor("x", {8}), y = half.Tensor("y", {8});
   const LayerRow layer = half.Layer(SLUICE_OP_REQUANTIZE, {x}, y, {});
-  CHECK(ErrorBehindRelu(&half.step, layer, -5, -128) == half.error);
-  const uint32_t passed = ErrorBehindRelu(&half.step, layer, -5, -5);
+  CHECK(ErrorBeforeRelu(&half.step, layer, -5, -128) == half.error);
+  const uint32_t passed = ErrorBeforeRelu(&half.step, layer, -5, -5);
   CHECK(half.Added() == Ops{SLUICE_OP_RELU_GRADIENT});
   CHECK(half.AddedLayer(0).inputs == TensorList{half.error, y});
   CHECK(half.AddedLayer(0).attributes[SLUICE_BINARY_ZERO1] == -5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whole steps compute is tested with the zoo: tests/zoo/training_test.cc.
+// tests/zoo/training_test.cc checks what whole steps compute.
 #include "import/training/training.h"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ std::vector<uint16_t> OpsOf(const Bytes& bytes) {
   return ops;
 }
 
-TEST_CASE("training: a step goes on behind the layers of the inference graph") {
+TEST_CASE("training: the layers of the inference graph come first") {
   const Bytes bytes = MakeTrainingGraph(Behind(SLUICE_OP_RESHAPE, {}));
   const GraphWriter graph(bytes);
   CHECK(OpsOf(bytes) == std::vector<uint16_t>{SLUICE_OP_FULLY_CONNECTED,
@@ -49,13 +49,13 @@ TEST_CASE("training: a step goes on behind the layers of the inference graph") {
   CHECK(graph.name(graph.layers()[2].name) == "y.loss");
 }
 
-// output - target is the error of what goes into the softmax: the host has no part in it.
-TEST_CASE("training: the loss of a softmax lies in front of it") {
+// With the cross entropy as loss, output - target is the error of the softmax's input.
+TEST_CASE("training: a softmax's loss is passed to its input") {
   const auto ops = OpsOf(MakeTrainingGraph(Behind(SLUICE_OP_SOFTMAX, {1, 1, -1})));
   CHECK(std::count(ops.begin(), ops.end(), uint16_t{SLUICE_OP_OPAQUE}) == 0);
 }
 
-TEST_CASE("training: operators without a rule of their own are the host's") {
+TEST_CASE("training: operators without a rule of their own run on the host") {
   for (const int op : {SLUICE_OP_SUB, SLUICE_OP_LAYER_NORM, SLUICE_OP_REDUCE,
                        SLUICE_OP_GATHER, SLUICE_OP_HARD_SWISH, SLUICE_OP_PRELU}) {
     CAPTURE(op);
@@ -64,7 +64,7 @@ TEST_CASE("training: operators without a rule of their own are the host's") {
   }
 }
 
-TEST_CASE("training: no error passes what has no derivative") {
+TEST_CASE("training: ARGMAX has no gradient") {
   CHECK_THROWS_AS(MakeTrainingGraph(Behind(SLUICE_OP_ARGMAX, {})), Error);
 }
 
