@@ -9,8 +9,11 @@ namespace {
 
 constexpr size_t kBlockGranule = 64;  // bytes; every allocation is a multiple
 
-size_t RoundUp(size_t value, size_t multiple) {
-  return (value + multiple - 1) & ~(multiple - 1);
+// What a piece takes. One of no bytes has a place of its own too: where it shared that of
+// a hole, giving it back would make the list of holes a circle.
+size_t WholeGranules(size_t bytes) {
+  if (bytes == 0) return kBlockGranule;
+  return (bytes + kBlockGranule - 1) & ~(kBlockGranule - 1);
 }
 
 }  // namespace
@@ -28,7 +31,7 @@ bool BlockHeap::Init(void* block, size_t bytes) {
 
 void* BlockHeap::Allocate(size_t bytes, size_t alignment) {
   if (alignment > kBlockGranule || bytes > SIZE_MAX - kBlockGranule) return nullptr;
-  bytes = RoundUp(bytes, kBlockGranule);
+  bytes = WholeGranules(bytes);
   for (Hole** link = &holes_; *link != nullptr; link = &(*link)->next) {
     Hole* hole = *link;
     if (hole->bytes < bytes) continue;
@@ -46,7 +49,7 @@ void* BlockHeap::Allocate(size_t bytes, size_t alignment) {
 }
 
 void BlockHeap::Release(void* pointer, size_t bytes) {
-  bytes = RoundUp(bytes, kBlockGranule);
+  bytes = WholeGranules(bytes);
   Hole* freed = static_cast<Hole*>(pointer);
   Hole* before = nullptr;
   Hole* after = holes_;

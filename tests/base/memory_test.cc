@@ -176,36 +176,5 @@ TEST_CASE("memory: what is kept for comfort is there when the allocator is dry")
   memory.EndCall();
 }
 
-TEST_CASE("block heap: random allocations never overlap, all space comes back") {
-  std::vector<char> block(1 << 16);
-  BlockHeap heap;
-  REQUIRE(heap.Init(block.data() + 1, block.size() - 1));
-  struct Piece {
-    char* at;
-    size_t bytes;
-  };
-  std::vector<Piece> live;
-  Rng rng(1);
-  for (int i = 0; i < 5000; ++i) {
-    if (rng.Below(2) == 0 || live.empty()) {
-      const size_t bytes = 1 + rng.Below(3000);
-      char* p = static_cast<char*>(heap.Allocate(bytes, 64));
-      if (p == nullptr) continue;
-      for (const Piece& other : live) {
-        REQUIRE((p + bytes <= other.at || other.at + other.bytes <= p));
-      }
-      REQUIRE(p >= block.data());
-      REQUIRE(p + bytes <= block.data() + block.size());
-      live.push_back({p, bytes});
-    } else {
-      const size_t i_th = rng.Below(static_cast<uint32_t>(live.size()));
-      heap.Release(live[i_th].at, live[i_th].bytes);
-      live.erase(live.begin() + static_cast<long>(i_th));
-    }
-  }
-  for (const Piece& piece : live) heap.Release(piece.at, piece.bytes);
-  CHECK(heap.Allocate(block.size() - 128, 64) != nullptr);
-}
-
 }  // namespace
 }  // namespace sluice

@@ -3,32 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <string>
 
-#include "base/rng.h"
-#include "solve/mapping/kapla/kapla.h"
-#include "tests/solve/mapping/machines.h"
-#include "tests/solve/mapping/networks.h"
-#include "tests/solve/mapping/random_nest.h"
+#include "tests/model/directive_text.h"
 #include "tests/solve/mapping/scratch.h"
 
 namespace sluice {
 namespace {
-
-Text T(const char* text) { return Text{text, static_cast<uint32_t>(strlen(text))}; }
-
-std::string Print(const DirectiveProgram& program) {
-  size_t size = 0;
-  char none;
-  const Status status = PrintDirectives(program, &none, 0, &size);
-  CHECK(status == (size == 0 ? Status::kOk : Status::kBufferTooSmall));
-  std::string text(size, '?');
-  REQUIRE(PrintDirectives(program, &text[0], size, &size) == Status::kOk);
-  return text;
-}
-
-const TensorNames kNames = {T("layer"), {T("x"), T("w"), T("y")}};
 
 TEST_CASE("directives: the published example parses and prints itself") {
   const char* text =
@@ -124,77 +105,6 @@ TEST_CASE("directives: bad text names the line") {
         Status::kBadInput);
   CHECK(ParseDirectives(T("a:\n update(N+=1)\n"), &scratch.arena, &program,
                         &scratch.diagnostic) == Status::kBadInput);
-}
-
-// nest -> directives -> text -> directives -> nest, with equal access counts.
-void RoundTrip(const MappingProblem& problem, const Hardware& hardware,
-               const LoopNest& nest) {
-  Scratch scratch;
-  DirectiveLayer layer;
-  REQUIRE(DirectivesOfNest(problem, hardware, nest, kNames, &scratch.arena, &layer) ==
-          Status::kOk);
-  DirectiveProgram program = {Span<const DirectiveLayer>(&layer, 1)};
-  const std::string text = Print(program);
-  INFO(text);
-  DirectiveProgram parsed;
-  const Status read =
-      ParseDirectives(T(text.c_str()), &scratch.arena, &parsed, &scratch.diagnostic);
-  INFO(scratch.diagnostic.message);
-  REQUIRE(read == Status::kOk);
-  CHECK(Print(parsed) == text);
-  LoopNest back;
-  const Status built = NestOfDirectives(problem, hardware, parsed.layers[0], kNames,
-                                        &back, &scratch.diagnostic);
-  INFO(scratch.diagnostic.message);
-  REQUIRE(built == Status::kOk);
-  for (uint32_t l = 0; l < nest.levels; ++l) {
-    CHECK(back.hold[l] == nest.hold[l]);
-    for (uint32_t d = 0; d < kDims; ++d) {
-      CHECK(back.temporal[l][d] == nest.temporal[l][d]);
-      for (uint32_t a = 0; a < kMaxAxes; ++a) {
-        CHECK(back.spatial[l][a][d] == nest.spatial[l][a][d]);
-      }
-    }
-  }
-  AccessCounts before, after;
-  REQUIRE(CountAccesses(problem, hardware, nest, {ReuseForm::kReuse, 0}, &before,
-                        &scratch.diagnostic) == Status::kOk);
-  REQUIRE(CountAccesses(problem, hardware, back, {ReuseForm::kReuse, 0}, &after,
-                        &scratch.diagnostic) == Status::kOk);
-  CHECK(memcmp(&before, &after, sizeof before) == 0);
-}
-
-TEST_CASE("directives: random nests come back from their text with equal counts") {
-  Rng rng(15);
-  for (int i = 0; i < 2000; ++i) {
-    const MappingProblem problem = RandomProblem(&rng);
-    Machine machine;
-    RandomMachine(&rng, &machine);
-    machine.Finish();
-    LoopNest nest;
-    RandomNest(&rng, problem, machine.hardware, &nest);
-    RoundTrip(problem, machine.hardware, nest);
-  }
-}
-
-TEST_CASE("directives: mapped layers come back from their text") {
-  Machine edge;
-  MakeKaplaEdge(&edge);
-  const char* names[] = {"REGF", "GBUF", "DRAM"};
-  for (int l = 0; l < 3; ++l) edge.levels[l].name = T(names[l]);
-  const std::vector<NetworkLayer> layers = ReadNetwork("mobilenet", 1);
-  if (layers.empty()) {
-    MESSAGE("skipped: no mobilenet.json");
-    return;
-  }
-  for (const NetworkLayer& layer : layers) {
-    Scratch scratch;
-    Budget budget;
-    MappedNest mapped;
-    REQUIRE(MapKapla({layer.problem, edge.hardware, KaplaOptions{}}, &budget,
-                     &scratch.arena, &mapped, &scratch.diagnostic) == Status::kOk);
-    RoundTrip(layer.problem, edge.hardware, mapped.nest);
-  }
 }
 
 }  // namespace

@@ -353,56 +353,5 @@ TEST_CASE("prefetch: balancing keeps the latency and lowers the average buffer u
   MESSAGE("average use " << fast.average_bytes << " -> " << balanced.average_bytes);
 }
 
-// A state whose costs fall and rise at random; counts what is kept when.
-struct Walk {
-  double cost = 1000;
-  int rounds = 0, kept_worse_after = 0;
-  double now = 1000;
-};
-
-TEST_CASE("anneal: after the deadline as many rounds as asked, improvements only") {
-  Walk walk;
-  AnnealState state;
-  state.user = &walk;
-  state.propose = [](void* user, Rng* rng, double) {
-    Walk* w = static_cast<Walk*>(user);
-    ++w->rounds;
-    w->now = w->cost + (rng->Below(2) != 0 ? 1 : -1) * 0.001;
-    return w->now;
-  };
-  state.keep = [](void* user) {
-    Walk* w = static_cast<Walk*>(user);
-    w->kept_worse_after += w->now >= w->cost;
-    w->cost = w->now;
-  };
-  state.undo = state.save = state.restore = [](void*) {};
-  Rng rng(1);
-  Budget over(1, 0, nullptr);
-  while (!over.Exhausted()) {
-  }
-  AnnealOptions options = {1000, 0.5, 8, 2};
-  CHECK(Anneal(state, options, 1000, &rng, &over).rounds == 0);
-  options.last_rounds = 50;
-  CHECK(Anneal(state, options, 1000, &rng, &over).rounds == 50);
-  CHECK(walk.rounds == 50);
-  CHECK(walk.kept_worse_after == 0);
-  CHECK(walk.cost < 1000);
-}
-
-TEST_CASE("anneal: exponential draws have mean one and no libm") {
-  Rng rng(1);
-  double sum = 0;
-  double worst = 0;
-  for (int i = 0; i < 200000; ++i) {
-    Rng copy = rng;
-    const double x = ExponentialDraw(&rng);
-    const double u = static_cast<double>((copy.Next() >> 11) + 1) / 9007199254740992.0;
-    worst = std::max(worst, std::fabs(x + std::log(u)));
-    sum += x;
-  }
-  CHECK(std::fabs(sum / 200000 - 1) < 0.01);
-  CHECK(worst < 1e-12);
-}
-
 }  // namespace
 }  // namespace sluice

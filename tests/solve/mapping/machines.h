@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/hardware.h"
+#include "model/mapping_problem.h"
 
 namespace sluice {
 

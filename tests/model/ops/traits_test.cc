@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+#include <vector>
+
 #include "support/read_graph.h"
 
 namespace sluice {
@@ -48,6 +51,68 @@ TEST_CASE("traits: unknown codes have no kind, no work and no name") {
     CHECK(TraitsOf(op).nest == NestRule::kNoNest);
     CHECK(std::string(OpName(op)) == "unknown");
   }
+}
+
+// A layer of nothing but an operator and attributes.
+struct Bare {
+  Bare(uint16_t op, std::vector<int32_t> values) : attributes(std::move(values)) {
+    layer.op = op;
+    layer.attributes = {attributes.data(), attributes.size()};
+  }
+  std::vector<int32_t> attributes;
+  Layer layer = {};
+};
+
+std::vector<int32_t> At(size_t index, int32_t value) {
+  std::vector<int32_t> attributes(index + 1);
+  attributes[index] = value;
+  return attributes;
+}
+
+TEST_CASE("traits: groups, layouts and channelwise layers by their attributes") {
+  const auto groups = [](uint16_t op, int32_t value) {
+    return GroupsOf(Bare(op, At(SLUICE_CONV_GROUPS, value)).layer);
+  };
+  CHECK(groups(SLUICE_OP_CONV, 4) == 4);
+  CHECK(groups(SLUICE_OP_CONV, 0) == 1);
+  CHECK(groups(SLUICE_OP_WEIGHT_GRADIENT, 3) == 3);
+  CHECK(groups(SLUICE_OP_DEPTHWISE_CONV, 4) == 1);
+  CHECK(GroupsOf(Bare(SLUICE_OP_ADD, {}).layer) == 1);
+  const Bare layout(SLUICE_OP_TRANSPOSED_CONV,
+                    At(SLUICE_CONV_WEIGHT_LAYOUT, SLUICE_WEIGHT_LAYOUT_DEPTHWISE));
+  CHECK(WeightLayoutOf(layout.layer) == SLUICE_WEIGHT_LAYOUT_DEPTHWISE);
+  CHECK(IsChannelwise(layout.layer));
+  CHECK_FALSE(IsChannelwise(Bare(SLUICE_OP_TRANSPOSED_CONV, {}).layer));
+  CHECK(IsChannelwise(Bare(SLUICE_OP_DEPTHWISE_CONV, {}).layer));
+  const Bare other(SLUICE_OP_CONV, layout.attributes);
+  CHECK(WeightLayoutOf(other.layer) == SLUICE_WEIGHT_LAYOUT_OWN);
+  CHECK_FALSE(IsChannelwise(other.layer));
+}
+
+TEST_CASE("traits: which cuts of the output cut the inputs") {
+  const Bare transpose(SLUICE_OP_TRANSPOSE, {0, 2, 1, 3});
+  CHECK(InputAxisOf(transpose.layer, 1) == 2);
+  CHECK(FollowingAxes(transpose.layer, kRoleInput0) == 1);  // N alone stays in place
+  const Bare matmul(SLUICE_OP_BATCH_MATMUL, {});
+  CHECK(InputAxisOf(matmul.layer, 2) == 2);
+  CHECK(FollowingAxes(matmul.layer, kRoleInput0) == 7);
+  CHECK(FollowingAxes(matmul.layer, kRoleInput1) == 3);  // not by rows of the result
+  const Bare reduce(SLUICE_OP_REDUCE, {6});
+  CHECK(ReducedAxes(reduce.layer) == 6);
+  CHECK(FollowingAxes(reduce.layer, kRoleInput0) == 1);
+  const Bare argmax(SLUICE_OP_ARGMAX, {});
+  CHECK(ReducedAxes(argmax.layer) == 8);
+  CHECK(FollowingAxes(argmax.layer, kRoleInput0) == 7);
+  const Bare gradient(SLUICE_OP_WEIGHT_GRADIENT, {});
+  CHECK(ReducedAxes(gradient.layer) == 0);
+  CHECK(FollowingAxes(gradient.layer, kRoleInput0) == 0);
+}
+
+TEST_CASE("traits: the sums of grouped convolutions stay whole") {
+  CHECK(MaySplitSum(Bare(SLUICE_OP_CONV, {}).layer));
+  CHECK_FALSE(MaySplitSum(Bare(SLUICE_OP_CONV, At(SLUICE_CONV_GROUPS, 2)).layer));
+  CHECK(MaySplitSum(Bare(SLUICE_OP_WEIGHT_GRADIENT, At(SLUICE_CONV_GROUPS, 2)).layer));
+  CHECK(MaySplitSum(Bare(SLUICE_OP_FULLY_CONNECTED, {}).layer));
 }
 
 TEST_CASE("traits: a reader refuses unknown codes and more attributes than there are") {

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of hand-made blocks, record by record.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "emit/emitter.h"
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+constexpr int32_t kFour[kAxes] = {1, 1, 1, 4};
+
+BufferBox Buffer(uint32_t begin) {
+  return DenseBuffer(BufferRange{begin, begin + 4}, kFour, SLUICE_DTYPE_INT8, 1);
+}
+
+Transfer Move(uint32_t tensor, int64_t offset, uint32_t buffer) {
+  Transfer t = {};
+  t.dram.tensor = tensor;
+  t.dram.offset = offset;
+  for (int a = 0; a < kAxes; ++a) {
+    t.dram.extent[a] = kFour[a];
+    t.dram.stride[a] = a == 3 ? 1 : 64;
+  }
+  t.buffer = Buffer(buffer);
+  return t;
+}
+
+sluice_test::GraphSpec OneLayer(uint16_t op, const std::vector<int32_t>& attributes) {
+  sluice_test::GraphSpec g;
+  g.tensors.push_back({{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 1});
+  g.tensors.push_back({{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 2});
+  g.layers.push_back({op, {0}, {1}, attributes});
+  return g;
+}
+
+// A program of one layer, and an emitter made ready as EmitStream does it.
+struct Blocks {
+  explicit Blocks(uint16_t op = SLUICE_OP_REQUANTIZE,
+                  const std::vector<int32_t>& attributes = {})
+      : n(OneLayer(op, attributes)), places(2) {
+    lowering.places = Span<TensorPlace>(places.data(), places.size());
+    for (TensorPlace& place : places) place.stride[3] = 1;
+  }
+  // waits[i]: of step i.
+  void Ready(const std::vector<std::vector<ProgramWait>>& step_waits) {
+    for (const auto& of_step : step_waits) {
+      REQUIRE(waits.begin.Push(static_cast<uint32_t>(waits.waits.size())) ==
+              Status::kOk);
+      for (const ProgramWait& w : of_step) REQUIRE(waits.waits.Push(w) == Status::kOk);
+    }
+    REQUIRE(waits.begin.Push(static_cast<uint32_t>(waits.waits.size())) == Status::kOk);
+    first.assign((program.block_count() + 1) * 3, 0);
+    for (size_t b = 0; b < program.block_count(); ++b) {
+      for (size_t k = 0; k < 3; ++k) first[3 * b + 3 + k] = first[3 * b + k];
+      for (uint32_t i = program.block_begin(b); i < program.block_begin(b + 1); ++i) {
+        ++first[3 * b + 3 + EngineOf(program.step(i))];
+      }
+    }
+    known.assign(program.box_count(), KnownOperand{kNone, 0});
+    e.blocks = program.block_count();
+    e.first = Span<uint32_t>(first.data(), first.size());
+    e.known = Span<KnownOperand>(known.data(), known.size());
+  }
+  Status Fill(size_t block, Body* body) { return FillBody(&e, block, &n.arena, body); }
+
+  sluice_test::Nouns n;
+  std::vector<TensorPlace> places;
+  Lowering lowering = {};
+  Program program{&n.arena};
+  ProgramWaits waits{&n.arena};
+  std::vector<uint32_t> first;
+  std::vector<KnownOperand> known;
+  Emitter e = {n.graph,
+               lowering,
+               program,
+               waits,
+               &n.diagnostic,
+               0,
+               3,
+               {},
+               {},
+               InternTable<Export>(&n.arena),
+               Sequence<ExportLink>(&n.arena),
+               {}};
+};
+
+void CheckList(const Body& body, const std::vector<uint32_t>& want) {
+  CHECK(std::vector<uint32_t>(body.list.begin(), body.list.end()) == want);
+}
+
+TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
+  Blocks b;
+  TileStep tile = {};
+  tile.present[kRoleInput0] = tile.present[kRoleOutput] = true;
+  tile.operand[kRoleInput0] = Buffer(0);
+  tile.operand[kRoleOutput] = Buffer(8);
+  tile.first = true;
+  tile.origin[2] = 3;
+  tile.pad[1] = 2;
+  tile.cycles = 10;
+  REQUIRE(b.program.BeginBlock() == Status::kOk);
+  REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, Move(0, 16, 0)) == Status::kOk);
+  REQUIRE(b.program.AddTile(0, tile) == Status::kOk);
+  REQUIRE(b.program.BeginBlock() == Status::kOk);
+  REQUIRE(b.program.AddTransfer(StepKind::kStore, 0, Move(1, 0, 8)) == Status::kOk);
+  b.Ready({{}, {{kEngineDma, 1}}, {{kEngineCompute, 1}}});
+  // What the second block waits for is the first one's export of this number.
+  uint32_t number = 0;
+  REQUIRE(b.e.all_exports.Intern(Export{0, kEngineCompute, 1}, &number) == Status::kOk);
+  REQUIRE(b.e.export_links.Push(ExportLink{7, kNone}) == Status::kOk);
+
+  Body body(&b.n.arena);
+  REQUIRE(b.Fill(0, &body) == Status::kOk);
+  CheckList(body, {0, 1, 1, 2, 2});  // DMA, host, compute, send
+  CHECK(body.instructions[0].opcode == SLUICE_OPCODE_LOAD);
+  CHECK(body.instructions[0].wait_count == 0);
+  CHECK(body.instructions[1].opcode == SLUICE_OPCODE_COMPUTE);
+  CHECK(body.instructions[1].flags == SLUICE_FLAG_FIRST);
+  CHECK(body.instructions[1].wait_count == 1);
+  CHECK(body.waits[0].engine == SLUICE_ENGINE_DMA);
+  CHECK(body.waits[0].instance == 0);
+  CHECK(body.waits[0].count == 1);
+  REQUIRE(body.slots.size() == 1);
+  CHECK(body.slots[0].tensor == 0);
+  REQUIRE(body.operands.size() == 3);  // in DRAM, at 0, at 8
+  CHECK(body.operands[0].slot == 1);
+  CHECK(body.operands[0].offset_lo == 16);
+  CHECK(body.operands[1].slot == 0);
+  CHECK(body.operands[2].offset_lo == 8);
+  // Strides of one element count as 0, so all three have one shape.
+  REQUIRE(body.shapes.size() == 1);
+  CHECK(body.shapes[0].extent[3] == 4);
+  CHECK(body.shapes[0].stride[2] == 0);
+  CHECK(body.shapes[0].stride[3] == 1);
+  CHECK(body.transfers[0].src == 0);
+  CHECK(body.transfers[0].dst == 1);
+  CHECK(body.transfers[0].index == SLUICE_NONE);
+  CHECK(body.transfers[0].dst_cols == 1);
+  CHECK(body.tiles[0].cycles == 10);
+  CHECK(body.tiles[0].input0 == 1);
+  CHECK(body.tiles[0].weight == SLUICE_NONE);
+  CHECK(body.tiles[0].accumulator == SLUICE_NONE);
+  CHECK(body.tiles[0].output == 2);
+  CHECK(body.tiles[0].origin[2] == 3);
+  CHECK(body.tiles[0].pad[1] == 2);
+  REQUIRE(body.kernel_layers.size() == 1);
+  CHECK(body.kernel_layers[0] == 0);
+
+  Body second(&b.n.arena);
+  REQUIRE(b.Fill(1, &second) == Status::kOk);
+  CheckList(second, {0, 1, 1, 1, 1});
+  CHECK(second.instructions[0].opcode == SLUICE_OPCODE_STORE);
+  CHECK(second.waits[0].instance == -1);
+  CHECK(second.waits[0].count == 7);
+  CHECK(second.transfers[0].src == 1);
+  CHECK(second.transfers[0].dst == 0);
+  CHECK(second.slots[0].tensor == 1);
+  CHECK(second.kernel_layers.size() == 0);
+}
+
+TEST_CASE("fill body: a slot per tensor and way of moving, an operand per place") {
+  Blocks b;
+  REQUIRE(b.program.BeginBlock() == Status::kOk);
+  Transfer moves = Move(0, 0, 0);
+  moves.dram.moves = true;
+  moves.dram.step = 4;
+  for (const Transfer& t : {Move(0, 0, 0), Move(0, 4, 8), moves, Move(0, 0, 0)}) {
+    REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, t) == Status::kOk);
+  }
+  b.Ready({{}, {}, {}, {}});
+  Body body(&b.n.arena);
+  REQUIRE(b.Fill(0, &body) == Status::kOk);
+  REQUIRE(body.slots.size() == 2);
+  CHECK(body.slots[1].moves == 1);
+  CHECK(body.slots[1].step == 4);
+  // In DRAM: at 0, at 4, moving; in the scratchpad: at 0 and at 8.
+  CHECK(body.operands.size() == 5);
+  CHECK(body.operands[body.transfers[2].src].slot == 2);
+  CHECK(body.transfers[3].src == body.transfers[0].src);
+  CHECK(body.transfers[3].dst == body.transfers[2].dst);
+}
+
+TEST_CASE("fill body: a host call's operands are whole tensors behind the others") {
+  Blocks b(SLUICE_OP_OPAQUE, {5, 1, 0});
+  REQUIRE(b.program.BeginBlock() == Status::kOk);
+  REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, Move(0, 0, 0)) == Status::kOk);
+  REQUIRE(b.program.AddHost(0) == Status::kOk);
+  b.Ready({{}, {}});
+  Body body(&b.n.arena);
+  REQUIRE(b.Fill(0, &body) == Status::kOk);
+  CheckList(body, {0, 1, 2, 2, 2});
+  CHECK(body.instructions[1].opcode == SLUICE_OPCODE_HOST);
+  const sluice_host_call_t& call = body.host_calls[0];
+  CHECK(call.first_operand == 2);
+  CHECK(call.inputs == 1);
+  CHECK(call.outputs == 1);
+  CHECK(call.cycles_lo == 5);
+  CHECK(call.cycles_hi == 1);
+  REQUIRE(body.host_operands.size() == 2);
+  CHECK(body.host_operands[0].slot == 1);  // as the load's
+  CHECK(body.host_operands[1].slot == 2);
+}
+
+TEST_CASE("fill body: a wait that reaches back 32768 blocks is refused") {
+  for (const size_t back : {32767, 32768}) {
+    Blocks b;
+    REQUIRE(b.program.BeginBlock() == Status::kOk);
+    REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, Move(0, 0, 0)) == Status::kOk);
+    for (size_t i = 0; i < back; ++i) REQUIRE(b.program.BeginBlock() == Status::kOk);
+    REQUIRE(b.program.AddTransfer(StepKind::kStore, 0, Move(1, 0, 0)) == Status::kOk);
+    b.Ready({{}, {{kEngineDma, 1}}});
+    uint32_t number = 0;
+    REQUIRE(b.e.all_exports.Intern(Export{0, kEngineDma, 1}, &number) == Status::kOk);
+    REQUIRE(b.e.export_links.Push(ExportLink{0, kNone}) == Status::kOk);
+    Body body(&b.n.arena);
+    const Status status = b.Fill(back, &body);
+    if (back == 32767) {
+      REQUIRE(status == Status::kOk);
+      CHECK(body.waits[0].instance == -32767);
+    } else {
+      CHECK(status == Status::kUnsupported);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice
