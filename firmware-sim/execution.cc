@@ -12,7 +12,7 @@ Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walk
       plan_(plan),
       machine_(*machine),
       result_(*result),
-      order_(walker),
+      order_(walker, machine->engines()),
       cursors_(walker.engines),
       busy_(walker.engines, false) {
   uint32_t first = 0;
@@ -77,11 +77,32 @@ bool Execution::StartReady(bool* any_left) {
   return true;
 }
 
+// Transfers that have come to the DRAM port get it one after the other: first come, first
+// served, the lower engine before the higher.
+void Execution::ServePort() {
+  while (true) {
+    Flight* first = nullptr;
+    for (Flight& f : flights_) {
+      if (!f.at_port || f.arrival > now_) continue;
+      if (first == nullptr || f.arrival < first->arrival ||
+          (f.arrival == first->arrival && f.engine < first->engine)) {
+        first = &f;
+      }
+    }
+    if (first == nullptr) return;
+    const uint64_t at = std::max(first->arrival, port_free_);
+    port_free_ = at + first->hold;
+    machine_.Serve(at, first);
+  }
+}
+
+// Goes on to the next cycle in which a transfer comes to the port or something ends.
 void Execution::CompleteEarliest() {
-  now_ = flights_[0].end;
-  for (const Flight& f : flights_) now_ = std::min(now_, f.end);
+  const auto next = [](const Flight& f) { return f.at_port ? f.arrival : f.end; };
+  now_ = next(flights_[0]);
+  for (const Flight& f : flights_) now_ = std::min(now_, next(f));
   for (size_t i = 0; i < flights_.size();) {
-    if (flights_[i].end != now_) {
+    if (flights_[i].at_port || flights_[i].end != now_) {
       ++i;
       continue;
     }
@@ -100,8 +121,19 @@ void Execution::Count(const Flight& f) {
   if (f.opcode == SLUICE_OPCODE_STORE) result_.dram_write_bytes += f.bytes;
   if (f.opcode == SLUICE_OPCODE_FORWARD) result_.forward_bytes += f.bytes;
   if (!options_.trace) return;
-  TraceEvent event{f.engine, f.instance, f.instruction, f.opcode, f.op,
-                   f.layer,  f.start,    f.end,         f.bytes};
+  const bool of_node =
+      f.opcode == SLUICE_OPCODE_COMPUTE || f.opcode == SLUICE_OPCODE_FORWARD;
+  TraceEvent event;
+  event.engine = f.engine;
+  if (of_node) event.node = machine_.engines()[f.engine].record.node;
+  event.instance = f.instance;
+  event.instruction = f.instruction;
+  event.opcode = f.opcode;
+  event.op = f.op;
+  event.layer = f.layer;
+  event.start = f.start;
+  event.end = f.end;
+  event.bytes = f.bytes;
   const size_t debug = size_t{first_debug_[f.instance]} + f.instruction;
   if (event.layer == kNowhere && debug < plan_.debug_layer.size()) {
     event.layer = plan_.debug_layer[debug];
@@ -111,10 +143,12 @@ void Execution::Count(const Flight& f) {
 
 bool Execution::RunUntil(uint32_t end, uint64_t now) {
   now_ = now;
+  port_free_ = 0;
   end_ = end;
   while (true) {
     bool any_left = false;
     if (!StartReady(&any_left)) return false;
+    ServePort();
     result_.cycles = now_;
     if (flights_.empty()) return any_left ? Deadlock() : true;
     CompleteEarliest();
@@ -136,14 +170,14 @@ bool Execution::Deadlock() {
     } else {
       result_.error += "; ";
     }
-    result_.error += EngineName(e) + " stands at instruction " + std::to_string(at) +
+    result_.error += machine_.name(e) + " stands at instruction " + std::to_string(at) +
                      " of instance " + std::to_string(cursors_[e].instance) +
                      ", waits for ";
     const int64_t other = int64_t{cursors_[e].instance} + wait.instance;
-    result_.error += wait.instance == 0
-                         ? std::to_string(wait.count) + " of " + EngineName(wait.engine)
-                         : "export " + std::to_string(wait.count) + " of instance " +
-                               std::to_string(other);
+    result_.error += wait.instance == 0 ? std::to_string(wait.count) + " of " +
+                                              machine_.name(wait.engine)
+                                        : "export " + std::to_string(wait.count) +
+                                              " of instance " + std::to_string(other);
   }
   return false;
 }

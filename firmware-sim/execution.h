@@ -32,6 +32,7 @@ class Execution {
   bool FailAt(const Trap& trap, const Flight& flight);
   bool StartReady(bool* any_left);
   bool StartOne(uint32_t engine, const sluice_instruction_t& instruction);
+  void ServePort();
   void CompleteEarliest();
   void Count(const Flight& flight);
   bool Deadlock();
@@ -47,7 +48,8 @@ class Execution {
   std::vector<bool> busy_;
   std::vector<Flight> flights_;
   uint64_t now_ = 0;
-  uint32_t end_ = 0;  // engines stop before this instance
+  uint64_t port_free_ = 0;  // when the DRAM port is
+  uint32_t end_ = 0;        // engines stop before this instance
 };
 
 }  // namespace sluice_sim

@@ -23,10 +23,6 @@ Box Shadow(const Access& access, uint8_t* somewhere) {
   return box;
 }
 
-uint32_t NodeOf(const Flight& flight) {
-  return (flight.engine - SLUICE_ENGINE_NODE0) / 2;
-}
-
 }  // namespace
 
 uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominator) {
@@ -78,27 +74,52 @@ Trap Machine::Start(const sluice_instruction_t& instruction, Flight* flight) {
   }
 }
 
-uint64_t Machine::TransferCycles(const sluice_transfer_t& t,
-                                 const Flight& flight) const {
-  uint64_t cycles;
-  if (flight.opcode == SLUICE_OPCODE_FORWARD) {
-    const int64_t cols = hardware_.node_cols;
-    int64_t farthest = 0;
-    for (int corner = 0; corner < 4; ++corner) {
-      const int64_t col = t.dst_node % cols + (corner & 1 ? t.dst_cols - 1 : 0);
-      const int64_t row = t.dst_node / cols + (corner & 2 ? t.dst_rows - 1 : 0);
-      farthest = std::max(farthest, std::abs(col - t.src_node % cols) +
-                                        std::abs(row - t.src_node / cols));
-    }
-    cycles = hardware_.hop_latency_cycles * static_cast<uint64_t>(farthest) +
-             BandwidthCycles(flight.bytes, hardware_.link_numerator,
-                             hardware_.link_denominator);
-  } else {
-    cycles = hardware_.dma_latency_cycles + BandwidthCycles(flight.bytes,
-                                                            hardware_.dram_numerator,
-                                                            hardware_.dram_denominator);
+uint64_t Machine::ForwardCycles(const sluice_transfer_t& t,
+                                const Flight& flight) const {
+  const int64_t cols = hardware_.node_cols;
+  int64_t farthest = 0;
+  for (int corner = 0; corner < 4; ++corner) {
+    const int64_t col = t.dst_node % cols + (corner & 1 ? t.dst_cols - 1 : 0);
+    const int64_t row = t.dst_node / cols + (corner & 2 ? t.dst_rows - 1 : 0);
+    farthest = std::max(farthest, std::abs(col - t.src_node % cols) +
+                                      std::abs(row - t.src_node / cols));
   }
+  const uint64_t cycles =
+      hardware_.hop_latency_cycles * static_cast<uint64_t>(farthest) +
+      BandwidthCycles(flight.bytes, hardware_.link_numerator,
+                      hardware_.link_denominator);
   return std::max<uint64_t>(1, cycles);
+}
+
+Trap Machine::TimeTransfer(const sluice_transfer_t& t, const Access& src,
+                           const Access& dst, Flight* flight) const {
+  if (flight->opcode == SLUICE_OPCODE_FORWARD) {
+    flight->end = flight->start + ForwardCycles(t, *flight);
+    if (links_ != nullptr) flight->end += LinkDelay(t, *flight);
+    return {};
+  }
+  const Engine& engine = EngineOf(*flight);
+  const QueueLoad load =
+      LoadOf(engine, src.operand, dst.operand, t.index != SLUICE_NONE);
+  if (load.descriptors != t.descriptors) {
+    return {"transfer", "takes " + std::to_string(load.descriptors) +
+                            " descriptors of its queue, says " +
+                            std::to_string(t.descriptors)};
+  }
+  flight->at_port = true;
+  flight->arrival = flight->start + engine.latency_cycles +
+                    (load.descriptors - 1) * engine.descriptor_cycles;
+  flight->hold =
+      std::max<uint64_t>(1, BandwidthCycles(load.bytes, hardware_.dram_numerator,
+                                            hardware_.dram_denominator));
+  flight->transfer = t;
+  return {};
+}
+
+void Machine::Serve(uint64_t at, Flight* flight) const {
+  flight->at_port = false;
+  flight->end = at + flight->hold;
+  if (links_ != nullptr) flight->end += LinkDelay(flight->transfer, *flight);
 }
 
 uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) const {
@@ -109,11 +130,9 @@ uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) co
                                          hardware_.link_denominator));
   }
   // DRAM's latency precedes the first word of a LOAD; hops to DRAM take no time.
-  const uint64_t cycles = BandwidthCycles(flight.bytes, hardware_.dram_numerator,
-                                          hardware_.dram_denominator);
+  const uint64_t cycles = flight.hold;
   if (flight.opcode == SLUICE_OPCODE_LOAD) {
-    return links_->Delay(links_->CornerOf(to), to,
-                         flight.start + hardware_.dma_latency_cycles, 0, cycles);
+    return links_->Delay(links_->CornerOf(to), to, flight.end - flight.hold, 0, cycles);
   }
   const uint32_t corner = links_->CornerOf({t.src_node, 1, 1});
   return links_->Delay(t.src_node, {corner, 1, 1}, flight.start, 0, cycles);
@@ -161,8 +180,7 @@ Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* fli
       return {"overlap", "a copy whose source and destination overlap"};
     }
   }
-  flight->end = flight->start + TransferCycles(t, *flight);
-  if (links_ != nullptr) flight->end += LinkDelay(t, *flight);
+  if (Trap trap = TimeTransfer(t, src, dst, flight)) return trap;
   if (Trap trap = CheckAccesses(flight)) return trap;
   if (!functional_) return {};
   return Copy(src, dst, t.index == SLUICE_NONE ? nullptr : &index, flight);
@@ -291,7 +309,8 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
   uint8_t nothing = 0;
   for (const TileOperand& o : operands) {
     if (o.index == SLUICE_NONE) continue;
-    const Access access = Reach(*flight, o.index, NodeOf(*flight), o.write, o.role);
+    const Access access =
+        Reach(*flight, o.index, EngineOf(*flight).record.node, o.write, o.role);
     if (access.operand.region != SLUICE_REGION_GBUF) {
       return {"region", std::string(o.role) + " is not in the scratchpad"};
     }
@@ -322,7 +341,8 @@ void Machine::Compute(const TileOperand operands[kTileOperands], Flight* flight,
   for (int i = 0; i < kTileOperands; ++i) {
     const TileOperand& o = operands[i];
     if (o.index == SLUICE_NONE) continue;
-    const Access access = Reach(*flight, o.index, NodeOf(*flight), o.write, o.role);
+    const Access access =
+        Reach(*flight, o.index, EngineOf(*flight).record.node, o.write, o.role);
     const Box box = memory_.At(access);
     *o.box = o.box == &tile->weight && OpOf(tile->op).matrix ? FilterOf(box) : box;
     if (o.write) target = access;

@@ -23,6 +23,11 @@ struct Flight {
   uint32_t opcode = 0, op = 0, layer = kAbsent;
   uint64_t start = 0, end = 0;
   uint64_t bytes = 0;  // moved
+  // A LOAD or STORE asks for the DRAM port at `arrival` and ends once it has had it for
+  // `hold` cycles; `end` is not known before.
+  bool at_port = false;
+  uint64_t arrival = 0, hold = 0;
+  sluice_transfer_t transfer{};
   std::vector<Access> accesses;
   std::vector<uint8_t> result;  // dense; copied to every written access on completion
 };
@@ -46,6 +51,12 @@ class Machine {
   // cycles). The caller has set engine, instance, instruction and start.
   Trap Start(const sluice_instruction_t& instruction, Flight* flight);
   void Complete(const Flight& flight);
+  // The DRAM port is the transfer's from cycle `at` on.
+  void Serve(uint64_t at, Flight* flight) const;
+  const std::vector<Engine>& engines() const { return hardware_.engines; }
+  const std::string& name(uint32_t engine) const {
+    return hardware_.engines[engine].name;
+  }
   // With links, transfers end later while links are busy.
   void set_links(Links* links) { links_ = links; }
 
@@ -62,8 +73,12 @@ class Machine {
   Trap Copy(const Access& src, const Access& dst, const Access* index, Flight* flight);
   Trap FillTile(const sluice_tile_t& record, uint8_t flags, Flight* flight, Tile* tile);
   Trap CheckAccesses(Flight* flight);
-  uint64_t TransferCycles(const sluice_transfer_t& transfer,
-                          const Flight& flight) const;
+  Trap TimeTransfer(const sluice_transfer_t& transfer, const Access& src,
+                    const Access& dst, Flight* flight) const;
+  uint64_t ForwardCycles(const sluice_transfer_t& transfer, const Flight& flight) const;
+  const Engine& EngineOf(const Flight& flight) const {
+    return hardware_.engines[flight.engine];
+  }
   uint64_t LinkDelay(const sluice_transfer_t& transfer, const Flight& flight) const;
   uint64_t LeastCycles(const Tile& tile) const;
 

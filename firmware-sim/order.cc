@@ -7,8 +7,9 @@
 
 namespace sluice_sim {
 
-Order::Order(const sluice_walker_t& walker)
+Order::Order(const sluice_walker_t& walker, const std::vector<Engine>& engines)
     : walker_(walker),
+      table_(engines),
       engines_(walker.engines),
       first_(walker.engines),
       clocks_(walker.engines),
@@ -47,7 +48,7 @@ Trap Order::Compare(const Flight& flight, uint32_t number) {
       if (!Overlap(mine, other.access)) continue;
       return {"race", std::string(mine.role) + " meets " + other.access.role +
                           " of instruction " + std::to_string(other.instruction) +
-                          " of " + EngineName(other.engine) +
+                          " of " + table_[other.engine].name +
                           ", and no wait orders the two"};
     }
   }

@@ -19,7 +19,7 @@ namespace sluice_sim {
 
 class Order {
  public:
-  explicit Order(const sluice_walker_t& walker);
+  Order(const sluice_walker_t& walker, const std::vector<Engine>& engines);
 
   // Records an instruction that starts now, its waits satisfied, and checks it for
   // races.
@@ -39,6 +39,7 @@ class Order {
   void Forget(std::vector<Past>* list) const;
 
   const sluice_walker_t& walker_;
+  const std::vector<Engine>& table_;
   const uint32_t engines_;
   // [engine][instance]: instructions in earlier instances.
   std::vector<std::vector<uint32_t>> first_;

@@ -25,6 +25,7 @@ constexpr uint32_t kNowhere = 0xffffffffu;
 // One executed instruction. Times in cycles, [start, end).
 struct TraceEvent {
   uint32_t engine = 0;
+  uint32_t node = kNowhere;  // of a tile or a FORWARD
   uint32_t instance = 0;
   uint32_t instruction = 0;   // index in the instance's body
   uint32_t opcode = 0;        // SLUICE_OPCODE_
@@ -68,6 +69,10 @@ struct SimulateResult {
   uint32_t error_instruction = kNowhere;  // index in the instance's body
   uint32_t error_instance = kNowhere;
   uint32_t error_engine = kNowhere;
+
+  // Of all engines of the machine: "dma" or the queues' names, "host", "compute 0",
+  // "send 0", ...
+  std::vector<std::string> engine_names;
 
   uint64_t cycles = 0, predicted_cycles = 0;
   uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
@@ -117,11 +122,9 @@ TogetherResult SimulateTogether(const std::vector<SimulateOptions>& streams,
 // Needs graph, inputs or seed, data_dir; no hardware, no plan.
 SimulateResult RunReference(const SimulateOptions& options);
 
-// "dma", "host", "compute 0", "send 0", ...
-std::string EngineName(uint32_t engine);
-
 // Chrome / Perfetto trace JSON, one track per engine; one cycle is shown as 1 us.
-void WriteTrace(const std::vector<TraceEvent>& events, std::ostream& out);
+void WriteTrace(const std::vector<TraceEvent>& events,
+                const std::vector<std::string>& engine_names, std::ostream& out);
 
 }  // namespace sluice_sim
 

@@ -58,6 +58,19 @@ Trap OpenStream(const Plan& plan, const Hardware& hardware, sluice_walker_t* wal
       walker->header.node_rows != hardware.node_rows) {
     return {"stream", "another number of nodes than the hardware's"};
   }
+  if (walker->engines != hardware.engines.size()) {
+    return {"stream", "another number of engines than the hardware's"};
+  }
+  for (uint32_t e = 0; e < walker->engines; ++e) {
+    sluice_engine_t record;
+    sluice_walk_engine(walker, e, &record);
+    const sluice_engine_t& own = hardware.engines[e].record;
+    if (record.does != own.does || record.node != own.node ||
+        record.queue != own.queue || record.roles != own.roles) {
+      return {"stream", "engine " + std::to_string(e) + " is not the hardware's " +
+                            hardware.engines[e].name};
+    }
+  }
   if (sluice_walk_region_bytes(walker, SLUICE_REGION_GBUF) >
       hardware.scratchpad_bytes) {
     return {"stream", "needs more scratchpad than there is"};
@@ -101,6 +114,9 @@ struct Lane {
     result = out;
     if (const Trap trap = job.Open()) return Fail(trap, result);
     result->predicted_cycles = job.plan.predicted_cycles;
+    for (const Engine& engine : job.hardware.engines) {
+      result->engine_names.push_back(engine.name);
+    }
     const std::string out_of_range = ParameterValues(job.graph, options, &parameters);
     if (!out_of_range.empty()) return Fail({"input", out_of_range}, result);
     sluice_walk_set_parameters(&job.walker, parameters.data(),

@@ -33,21 +33,15 @@ const char* EventName(const TraceEvent& event) {
 
 }  // namespace
 
-std::string EngineName(uint32_t engine) {
-  if (engine == SLUICE_ENGINE_DMA) return "dma";
-  if (engine == SLUICE_ENGINE_HOST) return "host";
-  const uint32_t node = (engine - SLUICE_ENGINE_NODE0) / 2;
-  return (engine % 2 == 0 ? "compute " : "send ") + std::to_string(node);
-}
-
-void WriteTrace(const std::vector<TraceEvent>& events, std::ostream& out) {
+void WriteTrace(const std::vector<TraceEvent>& events,
+                const std::vector<std::string>& names, std::ostream& out) {
   std::set<uint32_t> engines;
   for (const TraceEvent& e : events) engines.insert(e.engine);
   out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   const char* separator = "\n";
   for (uint32_t engine : engines) {
     out << separator << "{\"ph\":\"M\",\"pid\":1,\"tid\":" << engine
-        << ",\"name\":\"thread_name\",\"args\":{\"name\":\"" << EngineName(engine)
+        << ",\"name\":\"thread_name\",\"args\":{\"name\":\"" << names.at(engine)
         << "\"}}";
     separator = ",\n";
   }

@@ -135,6 +135,11 @@ void sluice_walk_complete(const sluice_walker_t* w, sluice_walk_cursor_t* cursor
   settle(w, &cursors[engine], engine);
 }
 
+void sluice_walk_engine(const sluice_walker_t* w, uint32_t engine,
+                        sluice_engine_t* record) {
+  read(w, w->header.engine_offset, engine, record, sizeof *record);
+}
+
 void sluice_walk_tile(const sluice_walker_t* w, uint32_t instance, uint32_t index,
                       sluice_tile_t* tile) {
   sluice_block_t b;

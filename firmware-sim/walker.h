@@ -35,6 +35,7 @@ extern "C" {
   X(ALIGNMENT, "alignment")              \
   X(CAPACITY, "capacity")                \
   X(SECTION, "section") /* bounds */     \
+  X(ENGINE, "engine")                    \
   X(BODY, "body")                        \
   X(LIST, "list")                        \
   X(OPCODE, "opcode")                    \
@@ -137,6 +138,10 @@ int sluice_walk_wait_target(const sluice_walker_t* walker, uint32_t instance,
 /* Records that the engine's next instruction has taken effect. */
 void sluice_walk_complete(const sluice_walker_t* walker, sluice_walk_cursor_t* cursors,
                           uint32_t engine);
+
+/* An engine of the stream's table; engine < walker->engines. */
+void sluice_walk_engine(const sluice_walker_t* walker, uint32_t engine,
+                        sluice_engine_t* record);
 
 /* Records of the body that an instance uses; indices as in a checked stream. */
 void sluice_walk_block(const sluice_walker_t* walker, uint32_t instance,

@@ -61,6 +61,7 @@ typedef struct {
 #define HEADER(field) ((uint8_t)(offsetof(sluice_stream_header_t, field) / 4))
 
 static const table_t kTables[] = {
+    {HEADER(engine_count), sizeof(sluice_engine_t)},
     {HEADER(block_count), sizeof(sluice_block_t)},
     {HEADER(instance_count), sizeof(sluice_instance_t)},
     {HEADER(binding_count), sizeof(sluice_binding_t)},
@@ -97,12 +98,15 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
   if (h->version != SLUICE_STREAM_VERSION) return fail(c, SLUICE_WALK_VERSION, 0);
   if (h->size_bytes != size || size % 16 != 0) return fail(c, SLUICE_WALK_SIZE, 0);
   if (h->flags != 0 || h->reserved0 != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
-  if (!all_zero(h->reserved, 8)) return fail(c, SLUICE_WALK_RESERVED, 0);
+  if (!all_zero(h->reserved, 6)) return fail(c, SLUICE_WALK_RESERVED, 0);
   if (h->node_cols == 0 || h->node_rows == 0 || h->node_cols > 0x7ffe ||
       h->node_rows > 0x7ffe || h->node_cols * h->node_rows > 0x7ffe) {
     return fail(c, SLUICE_WALK_NODES, 0);
   }
-  c->engines = 2 + 2 * h->node_cols * h->node_rows;
+  if (h->engine_count == 0 || h->engine_count > 0xffff) {
+    return fail(c, SLUICE_WALK_ENGINE, 0);
+  }
+  c->engines = h->engine_count;
   if (h->region_alignment == 0 || (h->region_alignment & (h->region_alignment - 1))) {
     return fail(c, SLUICE_WALK_ALIGNMENT, 0);
   }
@@ -112,7 +116,7 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
       return fail(c, SLUICE_WALK_CAPACITY, i);
     }
   }
-  for (i = 0; i < 6; ++i) {
+  for (i = 0; i < sizeof kTables / sizeof kTables[0]; ++i) {
     if (!table_fits(&at, size, (const uint32_t*)h + kTables[i].word,
                     kTables[i].bytes)) {
       return fail(c, SLUICE_WALK_SECTION, i);
@@ -122,6 +126,24 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
     return fail(c, SLUICE_WALK_HASH, 0);
   }
   *bodies = at;
+  return SLUICE_WALK_OK;
+}
+
+/* Transfers may serve all nodes; a tile or a FORWARD belongs to one. */
+static sluice_walk_status_t check_engines(check_t* c) {
+  const uint32_t nodes = c->header.node_cols * c->header.node_rows;
+  uint32_t i;
+  for (i = 0; i < c->engines; ++i) {
+    sluice_engine_t e;
+    read(c, c->header.engine_offset, i, &e, sizeof e);
+    if (e.does == 0 || e.does > 31 || e.roles > SLUICE_ROLES ||
+        (e.node >= nodes &&
+         (e.node != SLUICE_ALL_NODES ||
+          (e.does & (SLUICE_DOES_FORWARD | SLUICE_DOES_COMPUTE)) != 0))) {
+      return fail(c, SLUICE_WALK_ENGINE, i);
+    }
+    if (e.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+  }
   return SLUICE_WALK_OK;
 }
 
@@ -265,10 +287,10 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
     sluice_transfer_t t;
     read(c, b->transfer_offset, i, &t, sizeof t);
     if (t.src >= b->operand_count || t.dst >= b->operand_count ||
-        !operand_or_none(c, t.index)) {
+        !operand_or_none(c, t.index) || t.kernel >= b->kernel_count) {
       return fail(c, SLUICE_WALK_TRANSFER, i);
     }
-    if (!all_zero(t.reserved, 3)) {
+    if (t.reserved0 != 0 || t.reserved1 != 0) {
       return fail(c, SLUICE_WALK_RESERVED, i);
     }
   }
@@ -315,12 +337,42 @@ static int rectangle_fits(const check_t* c, const sluice_transfer_t* t) {
          t->dst_node / cols + t->dst_rows <= rows;
 }
 
+/* A transfer of a role that the engine moves, for nodes that it serves. */
+static int transfer_fits(const check_t* c, const sluice_engine_t* e, uint8_t opcode,
+                         const sluice_transfer_t* t) {
+  const uint32_t nodes = c->header.node_cols * c->header.node_rows;
+  const int forward = opcode == SLUICE_OPCODE_FORWARD;
+  const uint32_t roles = opcode == SLUICE_OPCODE_LOAD
+                             ? SLUICE_ROLE_INPUT | SLUICE_ROLE_WEIGHT |
+                                   SLUICE_ROLE_PARAMETERS | SLUICE_ROLE_PARTIAL_SUM
+                             : SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM;
+  if ((t->role & roles) == 0 || (t->role & (t->role - 1)) != 0) return 0;
+  if (!forward && (t->role & e->roles) == 0) return 0;
+  if (forward ? t->descriptors != 0 : t->descriptors == 0) return 0;
+  if (opcode != SLUICE_OPCODE_STORE && !rectangle_fits(c, t)) return 0;
+  if (opcode != SLUICE_OPCODE_LOAD &&
+      (t->src_node >= nodes || t->index != SLUICE_NONE)) {
+    return 0;
+  }
+  if (e->node == SLUICE_ALL_NODES) return 1;
+  return opcode == SLUICE_OPCODE_LOAD
+             ? t->dst_node == e->node && t->dst_cols == 1 && t->dst_rows == 1
+             : t->src_node == e->node;
+}
+
 static sluice_walk_status_t check_instruction(check_t* c, uint32_t engine,
                                               uint32_t index) {
   const sluice_block_t* b = &c->block;
-  const uint32_t nodes = c->header.node_cols * c->header.node_rows;
+  static const uint8_t does[] = {0,
+                                 SLUICE_DOES_LOAD,
+                                 SLUICE_DOES_STORE,
+                                 SLUICE_DOES_FORWARD,
+                                 SLUICE_DOES_COMPUTE,
+                                 SLUICE_DOES_HOST};
   sluice_instruction_t n;
   sluice_transfer_t t;
+  sluice_engine_t e;
+  read(c, c->header.engine_offset, engine, &e, sizeof e);
   read(c, b->instruction_offset, index, &n, sizeof n);
   if (n.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, index);
   if (n.first_wait > b->wait_count || n.wait_count > b->wait_count - n.first_wait) {
@@ -330,35 +382,25 @@ static sluice_walk_status_t check_instruction(check_t* c, uint32_t engine,
                        (n.flags & ~(SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST)))) {
     return fail(c, SLUICE_WALK_FLAGS, index);
   }
+  if (n.opcode >= sizeof does || (does[n.opcode] & e.does) == 0) {
+    return fail(c, SLUICE_WALK_OPCODE, index);
+  }
   switch (n.opcode) {
-    case SLUICE_OPCODE_LOAD:
-    case SLUICE_OPCODE_STORE:
-    case SLUICE_OPCODE_FORWARD:
-      if (n.opcode == SLUICE_OPCODE_FORWARD ? engine < 3 || engine % 2 == 0
-                                            : engine != SLUICE_ENGINE_DMA)
-        return fail(c, SLUICE_WALK_OPCODE, index);
-      if (n.descriptor >= b->transfer_count)
-        return fail(c, SLUICE_WALK_DESCRIPTOR, index);
-      read(c, b->transfer_offset, n.descriptor, &t, sizeof t);
-      if ((n.opcode != SLUICE_OPCODE_STORE && !rectangle_fits(c, &t)) ||
-          (n.opcode != SLUICE_OPCODE_LOAD &&
-           (t.src_node >= nodes || t.index != SLUICE_NONE)) ||
-          (n.opcode == SLUICE_OPCODE_FORWARD &&
-           SLUICE_ENGINE_SEND(t.src_node) != engine))
-        return fail(c, SLUICE_WALK_TRANSFER, index);
-      return SLUICE_WALK_OK;
     case SLUICE_OPCODE_COMPUTE:
-      if (engine < SLUICE_ENGINE_NODE0 || engine % 2 != 0)
-        return fail(c, SLUICE_WALK_OPCODE, index);
       if (n.descriptor >= b->tile_count) return fail(c, SLUICE_WALK_DESCRIPTOR, index);
       return SLUICE_WALK_OK;
     case SLUICE_OPCODE_HOST:
-      if (engine != SLUICE_ENGINE_HOST) return fail(c, SLUICE_WALK_OPCODE, index);
       if (n.descriptor >= b->host_call_count)
         return fail(c, SLUICE_WALK_DESCRIPTOR, index);
       return SLUICE_WALK_OK;
     default:
-      return fail(c, SLUICE_WALK_OPCODE, index);
+      if (n.descriptor >= b->transfer_count)
+        return fail(c, SLUICE_WALK_DESCRIPTOR, index);
+      read(c, b->transfer_offset, n.descriptor, &t, sizeof t);
+      if (!transfer_fits(c, &e, n.opcode, &t)) {
+        return fail(c, SLUICE_WALK_TRANSFER, index);
+      }
+      return SLUICE_WALK_OK;
   }
 }
 
@@ -381,6 +423,7 @@ static sluice_walk_status_t check_image(check_t* c, size_t size) {
   uint64_t bodies = 0;
   uint32_t i;
   TRY(check_header(c, size, &bodies));
+  TRY(check_engines(c));
   TRY(check_tables(c));
   for (i = 0; i < c->header.block_count; ++i) {
     c->error.block = i;

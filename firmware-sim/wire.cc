@@ -166,7 +166,6 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
   hardware->scratchpad_bytes = h.levels()->Get(h.scratchpad_level())->capacity_bytes();
   hardware->dram_numerator = dram->bytes_per_cycle_numerator();
   hardware->dram_denominator = dram->bytes_per_cycle_denominator();
-  hardware->dma_latency_cycles = h.dma_latency_cycles();
   hardware->node_cols = h.node_cols();
   hardware->node_rows = h.node_rows();
   hardware->hop_latency_cycles = h.hop_latency_cycles();
@@ -181,11 +180,11 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
     return "node count";
   }
   if (h.macs_per_cycle() == 0 || h.vector_ops_per_cycle() == 0) return "a peak of 0";
-  if (hardware->dma_latency_cycles > limit || hardware->hop_latency_cycles > limit ||
+  if (h.dma_latency_cycles() > limit || hardware->hop_latency_cycles > limit ||
       hardware->dram_denominator > limit || hardware->link_denominator > limit) {
     return "a latency or bandwidth out of range";
   }
-  return "";
+  return ReadEngines(h, &hardware->engines);
 }
 
 std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "box.h"
+#include "engines.h"
 
 namespace sluice_sim {
 
@@ -48,7 +49,7 @@ struct Graph {
 struct Hardware {
   uint64_t scratchpad_bytes = 0;
   uint64_t dram_numerator = 0, dram_denominator = 1;
-  uint64_t dma_latency_cycles = 0;
+  std::vector<Engine> engines;
   uint32_t node_cols = 1, node_rows = 1;
   uint64_t hop_latency_cycles = 0;
   uint64_t link_numerator = 0, link_denominator = 1;

@@ -606,6 +606,17 @@ struct HardwareBuilder {
     double transfer_pj_per_bit = 0, forward_pj_per_bit = 0;
   };
 
+  struct Queue {
+    std::string name;
+    uint32_t operations = 3;  // bits 1 load, 2 store, 4 forward, 8 compute
+    uint32_t roles = 31;      // SLUICE_ROLE_ bits that it loads and stores
+    bool per_node = false;
+    uint64_t latency_cycles = 0;
+    uint32_t burst_bytes = 1;
+    uint32_t max_row_bytes = 0, max_rows = 0, max_axes = 4;  // of one descriptor
+    uint32_t descriptor_cycles = 0;
+  };
+
   std::string name;
   uint64_t clock_hz = 1000000000;
   std::vector<Level> levels;  // nearest the MACs first, DRAM last
@@ -614,13 +625,14 @@ struct HardwareBuilder {
   uint64_t macs_per_cycle = 0, vector_ops_per_cycle = 0;
   double mac_pj = 0, vector_op_pj = 0, leakage_pj_per_cycle = 0;
   uint32_t array_k = 0, array_c = 0;
-  uint64_t dma_latency_cycles = 0;
-  uint32_t dma_burst_bytes = 1, dram_granule_bytes = 1;
+  uint64_t dma_latency_cycles = 0;  // 0 where there are queues
+  uint32_t dram_granule_bytes = 1;
   uint32_t node_cols = 1, node_rows = 1;
   double hop_pj_per_bit = 0;
   uint64_t hop_latency_cycles = 1;
   uint64_t link_bytes_per_cycle_numerator = 0, link_bytes_per_cycle_denominator = 1;
   uint32_t accumulator_bytes = 4;
+  std::vector<Queue> queues;  // empty: one that loads and stores everything
 
   // hardware.fbs.
   std::vector<uint8_t> Bytes() const {
@@ -629,20 +641,33 @@ struct HardwareBuilder {
     fields.U32(0).Reference().U64(clock_hz).Reference().U32(scratchpad_level);
     fields.Reference().U64(macs_per_cycle).F64(mac_pj).U64(vector_ops_per_cycle);
     fields.F64(vector_op_pj).F64(leakage_pj_per_cycle).U32(array_k).U32(array_c);
-    fields.U32(1).U64(dma_latency_cycles).U32(dma_burst_bytes).U32(dram_granule_bytes);
+    fields.U64(dma_latency_cycles).U32(dram_granule_bytes);
     fields.U32(node_cols).U32(node_rows).F64(hop_pj_per_bit).U64(hop_latency_cycles);
     fields.U64(link_bytes_per_cycle_numerator).U64(link_bytes_per_cycle_denominator);
     fields.U32(accumulator_bytes);
+    if (!queues.empty()) fields.Absent().Reference();
     const std::vector<size_t> at = w.Table(detail::FlatWriter::kNowhere, fields);
     w.String(at[1], name);
     const std::vector<size_t> level_at = w.References(at[3], levels.size());
     for (size_t i = 0; i < levels.size(); ++i) Write(levels[i], level_at[i], &w);
     const std::vector<size_t> fanout_at = w.References(at[5], fanouts.size());
     for (size_t i = 0; i < fanouts.size(); ++i) Write(fanouts[i], fanout_at[i], &w);
+    if (!queues.empty()) {
+      const std::vector<size_t> queue_at = w.References(at[23], queues.size());
+      for (size_t i = 0; i < queues.size(); ++i) Write(queues[i], queue_at[i], &w);
+    }
     return std::move(w).Take();
   }
 
  private:
+  static void Write(const Queue& queue, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.Reference().U32(queue.operations).U32(queue.roles);
+    fields.U8(queue.per_node ? 1 : 0).U64(queue.latency_cycles).U32(queue.burst_bytes);
+    fields.U32(queue.max_row_bytes).U32(queue.max_rows).U32(queue.max_axes);
+    fields.U32(queue.descriptor_cycles);
+    w->String(w->Table(from, fields)[0], queue.name);
+  }
   static void Write(const Level& level, size_t from, detail::FlatWriter* w) {
     detail::FlatWriter::Fields fields;
     fields.Reference().U64(level.capacity_bytes).U32(level.instances);

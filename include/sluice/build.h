@@ -137,7 +137,24 @@ typedef struct sluice_core_array {
   double slice_read_pj_per_bit, slice_write_pj_per_bit;
 } sluice_core_array_t;
 
-/* All but levels, fanouts and cores. */
+/* Transfers that start in order and run one at a time. A machine without any has one that
+ * loads and stores everything. */
+typedef struct sluice_queue {
+  uint32_t struct_size;
+  uint32_t operations;        /* bits 1 load, 2 store, 4 forward, 8 compute; 0: 3 */
+  const char* name;           /* copied; NULL: none */
+  uint32_t roles;             /* SLUICE_ROLE_ bits that it loads and stores; 0: all */
+  uint32_t per_node;          /* 1: one such queue per node */
+  uint64_t latency_cycles;    /* of each transfer, before it asks for DRAM */
+  uint32_t burst_bytes;       /* rows count as multiples of these; a power of two; 0: 1 */
+  uint32_t max_row_bytes;     /* of one descriptor; 0: any */
+  uint32_t max_rows;          /* of one descriptor; 0: any */
+  uint32_t max_axes;          /* of one descriptor, its row included; 0: 4 */
+  uint32_t descriptor_cycles; /* of each descriptor of a transfer but the first */
+  uint32_t reserved;
+} sluice_queue_t;
+
+/* All but levels, fanouts, cores and queues. */
 typedef struct sluice_machine {
   uint32_t struct_size;
   uint32_t scratchpad_level;     /* index of the level that the stream addresses */
@@ -148,9 +165,7 @@ typedef struct sluice_machine {
   double mac_pj, vector_op_pj;   /* energy of one operation */
   double leakage_pj_per_cycle;   /* of the whole machine */
   uint32_t array_k, array_c;     /* channels that the MAC array takes at once; 0: any */
-  uint32_t dma_channels;         /* 0: 1 */
-  uint32_t dma_burst_bytes;      /* 0: 1 */
-  uint64_t dma_latency_cycles;   /* of each transfer */
+  uint64_t dma_latency_cycles;   /* of each transfer; 0 where queues are added */
   uint32_t dram_granule_bytes;   /* views start and step at multiples of it; 0: 1 */
   uint32_t accumulator_bytes;    /* of one partial sum in the scratchpad; 0: 4 */
   uint32_t node_cols, node_rows; /* 0: 1 */
@@ -181,6 +196,10 @@ SLUICE_API uint32_t sluice_hardware_builder_fanout(sluice_hardware_builder_t* bu
 /* The machine's cores; a second call replaces the first. */
 SLUICE_API void sluice_hardware_builder_cores(sluice_hardware_builder_t* builder,
                                               const sluice_core_array_t* cores);
+
+/* The next queue; its index. */
+SLUICE_API uint32_t sluice_hardware_builder_queue(sluice_hardware_builder_t* builder,
+                                                  const sluice_queue_t* queue);
 
 /* The descriptor as hardware.fbs bytes. SLUICE_BAD_ARGUMENT: an argument of an earlier
  * call was wrong. Else as sluice_hardware_create. */

@@ -187,7 +187,7 @@ SLUICE_API sluice_status_t sluice_place(sluice_context_t* context,
  * scratchpad and return, and where everything lies, so that the fewest bytes move off chip.
  *
  * sluice_operator_graph_t.tensor_role: */
-enum { SLUICE_ROLE_INTERMEDIATE = 0, SLUICE_ROLE_INPUT = 1, SLUICE_ROLE_OUTPUT = 2 };
+enum { SLUICE_PLACED_INTERMEDIATE = 0, SLUICE_PLACED_INPUT = 1, SLUICE_PLACED_OUTPUT = 2 };
 enum { /* sluice_replacement_options_t.charge: what a tensor's first spill costs */
   SLUICE_CHARGE_HOST = 0, /* a write of an intermediate; inputs and outputs are in DRAM */
   SLUICE_CHARGE_PAPER = 1 /* a write of every tensor */

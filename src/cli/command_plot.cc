@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "cli/commands.h"
 #include "cli/failure.h"
@@ -61,30 +62,44 @@ PlotBar BarOf(const TraceEvent& e, const PlotMove& move) {
   return bar;
 }
 
-// DRAM with a lane for each direction, then every engine that did anything.
-std::vector<PlotRow> RowsOf(const std::vector<TraceEvent>& events,
-                            const BufferHistory& history) {
+bool MovesDram(const TraceEvent& e) {
+  return e.opcode == SLUICE_OPCODE_LOAD || e.opcode == SLUICE_OPCODE_STORE;
+}
+
+std::string RowName(const TraceEvent& e, bool one_queue, const std::string& engine) {
+  if (MovesDram(e)) return one_queue ? "DRAM" : "DRAM " + engine;
+  if (e.opcode == SLUICE_OPCODE_HOST) return "HOST";
+  return e.opcode == SLUICE_OPCODE_COMPUTE ? "COMPUTE" : "SEND";
+}
+
+// DRAM with a lane for each direction, a row for each queue, then every engine that did
+// anything else.
+std::vector<PlotRow> RowsOf(const Executed& run, const BufferHistory& history) {
   const bool many = history.nodes.size() > 1;
-  std::vector<PlotRow> rows = {{"DRAM", {{"load", {}}, {"store", {}}}}};
-  std::vector<uint32_t> engines;
-  for (const TraceEvent& e : events) engines.push_back(e.engine);
-  std::sort(engines.begin(), engines.end());
-  engines.erase(std::unique(engines.begin(), engines.end()), engines.end());
-  std::vector<size_t> row_of(engines.empty() ? 1 : engines.back() + 1, 0);
-  for (const uint32_t engine : engines) {
-    if (engine == SLUICE_ENGINE_DMA) continue;
-    row_of[engine] = rows.size();
-    const std::string node = std::to_string((engine - SLUICE_ENGINE_NODE0) / 2);
-    const std::string name = engine == SLUICE_ENGINE_HOST ? "HOST"
-                             : engine % 2 == 0            ? "COMPUTE"
-                                                          : "SEND";
-    const bool numbered = many && engine != SLUICE_ENGINE_HOST;
-    rows.push_back({name, {{numbered ? "node " + node : "", {}}}});
+  std::map<std::pair<bool, uint32_t>, const TraceEvent*> kinds;  // others, engine
+  for (const TraceEvent& e : run.events) kinds[{!MovesDram(e), e.engine}] = &e;
+  const auto queues = std::count_if(kinds.begin(), kinds.end(),
+                                    [](const auto& k) { return !k.first.first; });
+  std::vector<PlotRow> rows;
+  if (queues == 0) rows.push_back({"DRAM", {{"load", {}}, {"store", {}}}});
+  std::map<std::pair<bool, uint32_t>, size_t> row_of;
+  for (const auto& [key, event] : kinds) {
+    row_of[key] = rows.size();
+    const std::string name =
+        RowName(*event, queues == 1, run.result.engine_names.at(key.second));
+    if (!key.first) {
+      rows.push_back({name, {{"load", {}}, {"store", {}}}});
+      continue;
+    }
+    const bool numbered = many && event->node != sluice_sim::kNowhere;
+    rows.push_back(
+        {name, {{numbered ? "node " + std::to_string(event->node) : "", {}}}});
   }
-  for (size_t i = 0; i < events.size(); ++i) {
-    const TraceEvent& e = events[i];
+  for (size_t i = 0; i < run.events.size(); ++i) {
+    const TraceEvent& e = run.events[i];
     const size_t lane = e.opcode == SLUICE_OPCODE_STORE ? 1 : 0;
-    rows[row_of[e.engine]].lanes[lane].bars.push_back(BarOf(e, history.moves[i]));
+    PlotRow& row = rows[row_of[{!MovesDram(e), e.engine}]];
+    row.lanes[lane].bars.push_back(BarOf(e, history.moves[i]));
   }
   return rows;
 }
@@ -107,7 +122,7 @@ Plot PlotOf(const PlotCommand& command, const Bytes& plan, const Bytes& graph,
   }
   const BufferHistory history = FollowBuffers(stream, size, run.events);
   Plot plot;
-  plot.rows = RowsOf(run.events, history);
+  plot.rows = RowsOf(run, history);
   plot.cycles = run.result.cycles;
   uint32_t layers = 0;
   uint64_t tiles = 0;

@@ -77,8 +77,8 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
       text += " of block instance " + std::to_string(result.error_instance);
     }
     if (result.error_engine != sluice_sim::kNowhere) {
-      error["engine"] = sluice_sim::EngineName(result.error_engine);
-      text += " on engine " + sluice_sim::EngineName(result.error_engine);
+      error["engine"] = result.engine_names.at(result.error_engine);
+      text += " on engine " + result.engine_names.at(result.error_engine);
     }
   }
   error["detail"] = result.error;
@@ -110,7 +110,7 @@ void Run(const SimulateCommand& command) {
   const sluice_sim::SimulateResult result = sluice_sim::Simulate(options);
   if (!command.trace.empty()) {
     std::ostringstream text;
-    sluice_sim::WriteTrace(events, text);
+    sluice_sim::WriteTrace(events, result.engine_names, text);
     const std::string trace = text.str();
     WriteFile(command.trace, trace.data(), trace.size());
   }

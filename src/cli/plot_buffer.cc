@@ -197,7 +197,7 @@ class Follower {
   }
 
   void Compute(const TraceEvent& e, const sluice_tile_t& tile, uint8_t flags) {
-    Pad& pad = PadOf((e.engine - SLUICE_ENGINE_NODE0) / 2);
+    Pad& pad = PadOf(e.node);
     for (const uint32_t operand :
          {tile.input0, tile.input1, tile.weight, tile.parameters}) {
       if (operand != SLUICE_NONE) pad.Read(RangeOf(operand), e.end);

@@ -17,7 +17,7 @@ Status CountSteps(Arena* scratch, Emitter* e) {
     memcpy(first + e->engines, first, e->engines * sizeof *first);
     for (uint32_t i = e->program.block_begin(b); i < e->program.block_begin(b + 1);
          ++i) {
-      ++first[e->engines + EngineOf(e->program.step(i))];
+      ++first[e->engines + e->program.EngineOf(e->program.step(i))];
     }
   }
   return Status::kOk;
@@ -104,12 +104,15 @@ Status EmitStream(const StreamCall& call, Arena* scratch, StreamParts* parts,
                call.waits,
                diagnostic,
                program.block_count(),
-               program.engines(),
+               program.engines().count(),
                {},
                {},
                InternTable<Export>(scratch),
                Sequence<ExportLink>(scratch),
                {}};
+  for (uint32_t engine = 0; engine < e.engines; ++engine) {
+    SLUICE_TRY(parts->engines.Push(program.engines().Describe(engine)));
+  }
   SLUICE_TRY(CountSteps(scratch, &e));
   SLUICE_TRY(CollectExports(scratch, &e));
   SLUICE_TRY(scratch->Allocate(program.box_count(), &e.known));

@@ -25,6 +25,7 @@ namespace sluice {
 struct StreamParts {
   explicit StreamParts(Arena* memory)
       : arena(memory),
+        engines(memory),
         entries(memory),
         bodies(memory),
         instances(memory),
@@ -38,6 +39,7 @@ struct StreamParts {
   // the image where the order allows it; parts that move get spare room to grow.
   Span<const uint8_t> before;
   sluice_stream_header_t header = {};  // complete except for the hash
+  Sequence<sluice_engine_t> engines;
   Sequence<sluice_block_t> entries;
   Sequence<const uint8_t*> bodies;  // per entry
   Sequence<sluice_instance_t> instances;

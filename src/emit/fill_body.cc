@@ -96,6 +96,34 @@ Status BufferOperand(Emitter* e, size_t block, uint32_t box_index, Body* body,
   return Status::kOk;
 }
 
+Status KernelOf(uint32_t layer, Body* body, uint32_t* kernel) {
+  for (size_t i = body->kernel_layers.size(); i-- > 0;) {
+    if (body->kernel_layers[i] == layer) {
+      *kernel = static_cast<uint32_t>(i);
+      return Status::kOk;
+    }
+  }
+  *kernel = static_cast<uint32_t>(body->kernel_layers.size());
+  return body->kernel_layers.Push(layer);
+}
+
+// Descriptors that the transfer's queue takes.
+Status CountDescriptors(const Emitter& e, const TransferForm& t, uint16_t* count) {
+  const BufferBox& box = e.program.box(t.buffer);
+  const QueueWork work =
+      WorkOf(e.program.engines().queue(t.queue),
+             {box.extent, t.stride, box.stride,
+              static_cast<uint32_t>(DtypeBytes(box.dtype)), t.other != kNoBox});
+  if (work.descriptors > UINT16_MAX) {
+    return Fail(e.diagnostic, Status::kUnsupported, kStage)
+        .Text("a transfer takes ")
+        .Number(work.descriptors)
+        .Text(" descriptors of its queue; 65535 are the most");
+  }
+  *count = static_cast<uint16_t>(work.descriptors);
+  return Status::kOk;
+}
+
 Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
                     sluice_instruction_t* instruction) {
   const TransferForm& t = e->program.transfer_form(step.item);
@@ -126,22 +154,14 @@ Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
     out.dst_rows = static_cast<uint16_t>(t.rows);
   }
   if (!load) out.src_node = static_cast<uint16_t>(step.node);
+  out.role = static_cast<uint8_t>(t.role);
+  SLUICE_TRY(KernelOf(step.layer, body, &out.kernel));
+  if (!forward) SLUICE_TRY(CountDescriptors(*e, t, &out.descriptors));
   instruction->opcode = load      ? SLUICE_OPCODE_LOAD
                         : forward ? SLUICE_OPCODE_FORWARD
                                   : SLUICE_OPCODE_STORE;
   instruction->descriptor = static_cast<uint32_t>(body->transfers.size());
   return body->transfers.Push(out);
-}
-
-Status KernelOf(uint32_t layer, Body* body, uint32_t* kernel) {
-  for (size_t i = body->kernel_layers.size(); i-- > 0;) {
-    if (body->kernel_layers[i] == layer) {
-      *kernel = static_cast<uint32_t>(i);
-      return Status::kOk;
-    }
-  }
-  *kernel = static_cast<uint32_t>(body->kernel_layers.size());
-  return body->kernel_layers.Push(layer);
 }
 
 Status EmitTile(Emitter* e, size_t block, const Step& step, Body* body,
@@ -204,18 +224,15 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
 Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
   const uint32_t begin = e->program.block_begin(block);
   const uint32_t end = e->program.block_begin(block + 1);
-  // Engines as the stream counts them: a list for forwards exists even with one node.
-  SLUICE_TRY(
-      arena->Allocate(SLUICE_ENGINE_NODE0 + 2 * e->program.nodes() + 1, &body->list));
+  SLUICE_TRY(arena->Allocate(e->engines + 1, &body->list));
   SLUICE_TRY(arena->Allocate(end - begin, &body->instructions));
   SLUICE_TRY(arena->Allocate(end - begin, &body->layers));
   Span<uint32_t> next;
   SLUICE_TRY(arena->Allocate(e->engines, &next));
   const uint32_t* first = e->first.data() + block * e->engines;
-  for (uint32_t k = 0; k + 1 < body->list.size(); ++k) {
-    if (k < e->engines) next[k] = body->list[k];
-    body->list[k + 1] =
-        body->list[k] + (k < e->engines ? first[e->engines + k] - first[k] : 0);
+  for (uint32_t k = 0; k < e->engines; ++k) {
+    next[k] = body->list[k];
+    body->list[k + 1] = body->list[k] + first[e->engines + k] - first[k];
   }
   for (uint32_t i = begin; i < end; ++i) {
     const Step step = e->program.step(i);
@@ -232,7 +249,7 @@ Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
         break;
     }
     SLUICE_TRY(EmitWaits(e, block, i, body, &instruction));
-    const uint32_t at = next[EngineOf(step)]++;
+    const uint32_t at = next[e->program.EngineOf(step)]++;
     body->instructions[at] = instruction;
     body->layers[at] = step.layer;
   }

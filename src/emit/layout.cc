@@ -88,6 +88,7 @@ Status LayOutStream(const StreamCall& call, StreamParts* parts,
   header.version = SLUICE_STREAM_VERSION;
   header.node_cols = hardware.node_cols;
   header.node_rows = hardware.node_rows;
+  place(parts->engines, &header.engine_count, &header.engine_offset, old.engine_offset);
   place(parts->entries, &header.block_count, &header.block_offset, old.block_offset);
   place(parts->instances, &header.instance_count, &header.instance_offset,
         old.instance_offset);
@@ -130,6 +131,7 @@ Status WriteStream(const StreamParts& parts, uint8_t* image) {
     out.Align();
   };
   out.Put(&parts.header, 1);
+  put(parts.engines, parts.header.engine_offset);
   put(parts.entries, parts.header.block_offset);
   put(parts.instances, parts.header.instance_offset);
   put(parts.bindings, parts.header.binding_offset);

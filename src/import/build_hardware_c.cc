@@ -33,6 +33,7 @@ struct sluice_hardware_builder {
   sluice::import::Named<sluice_machine_t> machine;
   std::vector<sluice::import::Named<sluice_level_t>> levels;
   std::vector<sluice::import::Named<sluice_fanout_t>> fanouts;
+  std::vector<sluice::import::Named<sluice_queue_t>> queues;
   sluice_core_array_t cores;
   bool has_cores;
   sluice::import::FirstFault fault;
@@ -89,6 +90,23 @@ Offset<wire::Fanout> Write(const Named<sluice_fanout_t>& from,
   return to.Finish();
 }
 
+Offset<wire::Queue> Write(const Named<sluice_queue_t>& from, FlatBufferBuilder* flat) {
+  const auto name = flat->CreateString(from.name);
+  const sluice_queue_t& q = from.given;
+  wire::QueueBuilder to(*flat);
+  to.add_name(name);
+  to.add_operations(Or(q.operations, 3u));
+  to.add_roles(Or(q.roles, 31u));
+  to.add_per_node(q.per_node != 0);
+  to.add_latency_cycles(q.latency_cycles);
+  to.add_burst_bytes(Or(q.burst_bytes, 1u));
+  to.add_max_row_bytes(q.max_row_bytes);
+  to.add_max_rows(q.max_rows);
+  to.add_max_axes(Or(q.max_axes, 4u));
+  to.add_descriptor_cycles(q.descriptor_cycles);
+  return to.Finish();
+}
+
 Offset<wire::CoreArray> Write(const sluice_core_array_t& c, FlatBufferBuilder* flat) {
   wire::CoreArrayBuilder to(*flat);
   to.add_rows(Or(c.rows, 1u));
@@ -117,9 +135,7 @@ void AddRates(const sluice_machine_t& m, wire::HardwareBuilder* to) {
 }
 
 void AddTransfers(const sluice_machine_t& m, wire::HardwareBuilder* to) {
-  to->add_dma_channels(Or(m.dma_channels, 1u));
   to->add_dma_latency_cycles(m.dma_latency_cycles);
-  to->add_dma_burst_bytes(Or(m.dma_burst_bytes, 1u));
   to->add_dram_granule_bytes(Or(m.dram_granule_bytes, 1u));
   to->add_node_cols(Or(m.node_cols, 1u));
   to->add_node_rows(Or(m.node_rows, 1u));
@@ -137,15 +153,20 @@ Bytes Written(const sluice_hardware_builder& from) {
   for (const auto& level : from.levels) levels.push_back(Write(level, &flat));
   std::vector<Offset<wire::Fanout>> fanouts;
   for (const auto& fanout : from.fanouts) fanouts.push_back(Write(fanout, &flat));
+  std::vector<Offset<wire::Queue>> queues;
+  for (const auto& queue : from.queues) queues.push_back(Write(queue, &flat));
   Offset<wire::CoreArray> cores;
   if (from.has_cores) cores = Write(from.cores, &flat);
   const auto level_list = flat.CreateVector(levels);
   const auto fanout_list = flat.CreateVector(fanouts);
+  Offset<flatbuffers::Vector<Offset<wire::Queue>>> queue_list;
+  if (!queues.empty()) queue_list = flat.CreateVector(queues);
   wire::HardwareBuilder to(flat);
   to.add_name(name);
   to.add_levels(level_list);
   to.add_fanouts(fanout_list);
   if (from.has_cores) to.add_core_array(cores);
+  if (!queues.empty()) to.add_queues(queue_list);
   AddRates(from.machine.given, &to);
   AddTransfers(from.machine.given, &to);
   wire::FinishHardwareBuffer(flat, to.Finish());
@@ -189,6 +210,15 @@ uint32_t sluice_hardware_builder_fanout(sluice_hardware_builder_t* builder,
   return builder->fault.Watch([&] {
     builder->fanouts.push_back(sluice::import::Copied(fanout, "fanout"));
     return static_cast<uint32_t>(builder->fanouts.size() - 1);
+  });
+}
+
+uint32_t sluice_hardware_builder_queue(sluice_hardware_builder_t* builder,
+                                       const sluice_queue_t* queue) {
+  if (builder == nullptr) return SLUICE_NO_INDEX;
+  return builder->fault.Watch([&] {
+    builder->queues.push_back(sluice::import::Copied(queue, "queue"));
+    return static_cast<uint32_t>(builder->queues.size() - 1);
   });
 }
 

@@ -15,6 +15,7 @@ constexpr uint32_t kMaxFanouts = 16;
 // Limit of capacities, peaks, bandwidths.
 constexpr uint64_t kMaxCount = uint64_t{1} << 40;
 constexpr uint32_t kMaxNodes = 32 * 32;
+constexpr uint32_t kMaxLatency = 1u << 30;
 
 Fail Bad(Diagnostic* diagnostic) { return Fail(diagnostic, Status::kBadInput, kStage); }
 
@@ -233,20 +234,120 @@ Status ReadCores(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagn
   return Status::kOk;
 }
 
+Status ReadQueue(const wire::Queue* in, uint32_t index, Queue* out,
+                 Diagnostic* diagnostic) {
+  const auto bad = [&](const char* what) -> Status {
+    return Bad(diagnostic).Text("queue ").Number(index).Text(": ").Text(what);
+  };
+  constexpr uint32_t kKnown =
+      SLUICE_DOES_LOAD | SLUICE_DOES_STORE | SLUICE_DOES_FORWARD | SLUICE_DOES_COMPUTE;
+  if (in->operations() == 0 || (in->operations() & ~kKnown) != 0) {
+    return bad("operations must be bits 1 load, 2 store, 4 forward and 8 compute");
+  }
+  if ((in->roles() & ~SLUICE_ROLES) != 0) {
+    return bad("roles must be bits 1, 2, 4, 8 and 16");
+  }
+  if ((in->operations() & (SLUICE_DOES_FORWARD | SLUICE_DOES_COMPUTE)) != 0 &&
+      !in->per_node()) {
+    return bad("a queue that forwards or computes needs per_node");
+  }
+  if (in->latency_cycles() > kMaxLatency || in->descriptor_cycles() > kMaxLatency) {
+    return bad("latency_cycles and descriptor_cycles must be at most 2^30");
+  }
+  if (!IsPowerOfTwo(in->burst_bytes()) || in->burst_bytes() > 4096) {
+    return bad("burst_bytes must be a power of two up to 4096");
+  }
+  if (in->max_axes() == 0 || in->max_axes() > kAxes) {
+    return bad("max_axes must be 1 to 4");
+  }
+  out->does = in->operations();
+  out->roles = in->roles();
+  out->per_node = in->per_node();
+  out->latency_cycles = static_cast<int64_t>(in->latency_cycles());
+  out->burst_bytes = in->burst_bytes();
+  out->max_row_bytes = in->max_row_bytes();
+  out->max_rows = in->max_rows();
+  out->max_axes = in->max_axes();
+  out->descriptor_cycles = in->descriptor_cycles();
+  return Status::kOk;
+}
+
+// Every transfer that a plan may have finds a queue: inputs, weights, parameters and
+// partial sums are loaded, outputs and partial sums stored.
+Status CheckQueues(Span<const Queue> queues, Diagnostic* diagnostic) {
+  struct Need {
+    uint32_t does, role;
+    const char* what;
+  };
+  constexpr Need kNeeds[] = {
+      {SLUICE_DOES_LOAD, SLUICE_ROLE_INPUT, "loads inputs"},
+      {SLUICE_DOES_LOAD, SLUICE_ROLE_WEIGHT, "loads weights"},
+      {SLUICE_DOES_LOAD, SLUICE_ROLE_PARAMETERS, "loads parameters"},
+      {SLUICE_DOES_STORE, SLUICE_ROLE_OUTPUT, "stores outputs"},
+  };
+  for (const Need& need : kNeeds) {
+    bool found = false;
+    for (const Queue& queue : queues) {
+      found =
+          found || ((queue.does & need.does) != 0 && (queue.roles & need.role) != 0);
+    }
+    if (!found) return Bad(diagnostic).Text("no queue ").Text(need.what);
+  }
+  for (const uint32_t does : {SLUICE_DOES_FORWARD, SLUICE_DOES_COMPUTE}) {
+    uint32_t count = 0;
+    for (const Queue& queue : queues) count += (queue.does & does) != 0 ? 1 : 0;
+    if (count > 1) {
+      return Bad(diagnostic)
+          .Number(count)
+          .Text(does == SLUICE_DOES_COMPUTE ? " queues compute" : " queues forward")
+          .Text("; a node has one such engine");
+    }
+  }
+  return Status::kOk;
+}
+
+Status ReadQueues(const wire::Hardware* in, Arena* arena, Hardware* hardware,
+                  Diagnostic* diagnostic) {
+  const uint32_t n = in->queues() == nullptr ? 0 : in->queues()->size();
+  hardware->queues = Span<const Queue>();
+  if (in->queues() == nullptr) return Status::kOk;
+  if (n == 0 || n > kMaxQueues) {
+    return Bad(diagnostic)
+        .Text("there are ")
+        .Number(n)
+        .Text(
+            " queues; 1 to 8 are allowed, or no list for the one of "
+            "dma_latency_cycles");
+  }
+  if (in->dma_latency_cycles() != 0) {
+    return Bad(diagnostic)
+        .Text("dma_latency_cycles and queues exclude each other: each queue has its ")
+        .Text("latency_cycles");
+  }
+  Span<Queue> queues;
+  SLUICE_TRY(arena->Allocate(n, &queues));
+  for (uint32_t i = 0; i < n; ++i) {
+    SLUICE_TRY(ReadQueue(in->queues()->Get(i), i, &queues[i], diagnostic));
+  }
+  SLUICE_TRY(CheckQueues(queues, diagnostic));
+  hardware->queues = queues;
+  hardware->dma_latency_cycles = queues[0].latency_cycles;
+  for (const Queue& queue : queues) {
+    if ((queue.does & (SLUICE_DOES_LOAD | SLUICE_DOES_STORE)) == 0) continue;
+    hardware->dma_latency_cycles =
+        Min(hardware->dma_latency_cycles, queue.latency_cycles);
+  }
+  return Status::kOk;
+}
+
 Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
                      Diagnostic* diagnostic) {
-  if (in->dma_channels() != 1) {
-    return Fail(diagnostic, Status::kUnsupported, kStage)
-        .Text("dma_channels must be 1 in this version");
-  }
-  if (in->dma_latency_cycles() > (1u << 30) || in->hop_latency_cycles() > (1u << 30)) {
+  if (in->dma_latency_cycles() > kMaxLatency ||
+      in->hop_latency_cycles() > kMaxLatency) {
     return Bad(diagnostic).Text("latencies must be at most 2^30 cycles");
   }
-  if (!IsPowerOfTwo(in->dram_granule_bytes()) || in->dram_granule_bytes() > 4096 ||
-      !IsPowerOfTwo(in->dma_burst_bytes()) || in->dma_burst_bytes() > 4096) {
-    return Bad(diagnostic)
-        .Text(
-            "dram_granule_bytes and dma_burst_bytes must be powers of two up to 4096");
+  if (!IsPowerOfTwo(in->dram_granule_bytes()) || in->dram_granule_bytes() > 4096) {
+    return Bad(diagnostic).Text("dram_granule_bytes must be a power of two up to 4096");
   }
   const uint64_t nodes = uint64_t{in->node_cols()} * in->node_rows();
   if (nodes == 0 || nodes > kMaxNodes) {
@@ -257,9 +358,7 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
         .Number(static_cast<int64_t>(nodes))
         .Text(" nodes need links of more than 0 bytes per cycle");
   }
-  hardware->dma_channels = in->dma_channels();
   hardware->dma_latency_cycles = static_cast<int64_t>(in->dma_latency_cycles());
-  hardware->dma_burst_bytes = in->dma_burst_bytes();
   hardware->dram_granule_bytes = in->dram_granule_bytes();
   hardware->node_cols = in->node_cols();
   hardware->node_rows = in->node_rows();
@@ -277,7 +376,8 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   const uint8_t* data = nullptr;
   SLUICE_TRY(OpenWire({bytes, size, wire::HardwareIdentifier(), kStage}, arena, &data,
                       diagnostic));
-  flatbuffers::Verifier verifier(data, size, 8, 2 + kMaxLevels + kMaxFanouts);
+  flatbuffers::Verifier verifier(data, size, 8,
+                                 2 + kMaxLevels + kMaxFanouts + kMaxQueues);
   if (!wire::VerifyHardwareBuffer(verifier)) {
     return Bad(diagnostic)
         .Text(
@@ -296,6 +396,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   SLUICE_TRY(ReadCompute(in, hardware, diagnostic));
   SLUICE_TRY(ReadCores(in, hardware, diagnostic));
   SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
+  SLUICE_TRY(ReadQueues(in, arena, hardware, diagnostic));
   hardware->hash = Fnv1a(data, size);
   return Status::kOk;
 }

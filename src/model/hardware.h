@@ -56,6 +56,21 @@ struct CoreGrid {
   double slice_read_pj_per_bit, slice_write_pj_per_bit;
 };
 
+constexpr uint32_t kMaxQueues = 8;
+
+// A queue of transfers; see hardware.fbs. The defaults are the simplest machine's queue.
+struct Queue {
+  uint32_t does = 3;    // SLUICE_DOES_ bits
+  uint32_t roles = 31;  // SLUICE_ROLE_ bits of what it loads and stores
+  bool per_node = false;
+  int64_t latency_cycles = 0;
+  uint32_t burst_bytes = 1;
+  uint32_t max_row_bytes = 0;  // of one descriptor; 0 = any
+  uint32_t max_rows = 0;       // of one descriptor; 0 = any
+  uint32_t max_axes = 4;       // of one descriptor, the row included
+  int64_t descriptor_cycles = 0;
+};
+
 struct Hardware {
   Text name;
   int64_t clock_hz;
@@ -69,9 +84,8 @@ struct Hardware {
   double leakage_pj_per_cycle;
   uint32_t array_k;
   uint32_t array_c;
-  uint32_t dma_channels;
+  // Of each transfer. Where there are queues, the least of theirs: what estimates take.
   int64_t dma_latency_cycles;
-  uint32_t dma_burst_bytes;
   uint32_t dram_granule_bytes;
   uint32_t node_cols;
   uint32_t node_rows;
@@ -80,7 +94,8 @@ struct Hardware {
   Rational link_bandwidth;
   uint32_t accumulator_bytes;
   CoreGrid cores;
-  uint64_t hash;  // FNV-1a of the descriptor's bytes
+  Span<const Queue> queues;  // empty: one, as model/engines.h says
+  uint64_t hash;             // FNV-1a of the descriptor's bytes
 
   const MemoryLevel& dram() const { return levels[levels.size() - 1]; }
   const MemoryLevel& scratchpad() const { return levels[scratchpad_level]; }

@@ -5,16 +5,16 @@
 
 namespace sluice {
 
-uint32_t EngineOf(const Step& step) {
+uint32_t Program::EngineOf(const Step& step) const {
   switch (step.kind) {
     case StepKind::kCompute:
-      return kEngineCompute + 2 * step.node;
+      return engines_.compute(step.node);
     case StepKind::kForward:
-      return kEngineCompute + 1 + 2 * step.node;
+      return engines_.send(step.node);
     case StepKind::kHost:
-      return kEngineHost;
+      return engines_.host();
     default:
-      return kEngineDma;
+      return engines_.of_queue(transfer_form(step.item).queue, step.node);
   }
 }
 
@@ -38,6 +38,19 @@ int64_t LinksTo(uint32_t cols, uint32_t node, const NodeRect& to) {
     links += Max<int64_t>(0, Max(first - from, from - last));
   }
   return links;
+}
+
+uint8_t WireRole(int tile_role) {
+  switch (tile_role) {
+    case kRoleWeight:
+      return SLUICE_ROLE_WEIGHT;
+    case kRoleParameters:
+      return SLUICE_ROLE_PARAMETERS;
+    case kRoleOutput:
+      return SLUICE_ROLE_OUTPUT;
+    default:
+      return SLUICE_ROLE_INPUT;
+  }
 }
 
 BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dtype,
@@ -82,7 +95,38 @@ Status Program::Push(StepKind kind, uint32_t node, uint32_t layer, size_t item) 
       static_cast<uint32_t>(item) | static_cast<uint32_t>(kind) << kItemBits});
 }
 
+// The queue that may run the transfer and was given the fewest bytes so far.
+uint32_t Program::ChooseQueue(StepKind kind, const Transfer& t) const {
+  const uint32_t does = kind == StepKind::kLoad ? SLUICE_DOES_LOAD : SLUICE_DOES_STORE;
+  uint32_t best = kNone;
+  for (uint32_t q = 0; q < engines_.queues(); ++q) {
+    const Queue& queue = engines_.queue(q);
+    if ((queue.does & does) == 0 || (queue.roles & t.role) == 0) continue;
+    if (best == kNone || queue_bytes_[q] < queue_bytes_[best]) best = q;
+  }
+  return best;
+}
+
 Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
+  if (kind == StepKind::kForward) return PushTransfer(kind, layer, t, 0);
+  const uint32_t queue = ChooseQueue(kind, t);
+  if (queue == kNone) return Status::kUnsupported;
+  queue_bytes_[queue] += BoxBytes(t.buffer);
+  if (kind == StepKind::kStore || !engines_.queue(queue).per_node) {
+    return PushTransfer(kind, layer, t, queue);
+  }
+  // A queue of a node loads for that node alone.
+  for (uint32_t i = 0; i < Max(t.to.cols, 1u) * Max(t.to.rows, 1u); ++i) {
+    Transfer one = t;
+    one.to.node = t.to.node + i / Max(t.to.cols, 1u) * cols_ + i % Max(t.to.cols, 1u);
+    one.to.cols = one.to.rows = 1;
+    SLUICE_TRY(PushTransfer(kind, layer, one, queue));
+  }
+  return Status::kOk;
+}
+
+Status Program::PushTransfer(StepKind kind, uint32_t layer, const Transfer& t,
+                             uint32_t queue) {
   TransferForm form = {t.dram.tensor,
                        t.dram.moves,
                        t.dram.parameter,
@@ -93,7 +137,9 @@ Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
                        kNoBox,
                        0,
                        Max(t.to.cols, 1u),
-                       Max(t.to.rows, 1u)};
+                       Max(t.to.rows, 1u),
+                       t.role,
+                       queue};
   const bool forward = kind == StepKind::kForward;
   for (int a = 0; a < kAxes; ++a) {
     form.extent[a] = t.dram.extent[a];
@@ -152,6 +198,7 @@ Transfer Program::transfer(uint32_t item) const {
   t.buffer = boxes_[form.buffer];
   t.indexed = form.other != kNoBox;
   if (t.indexed) t.index = boxes_[form.other];
+  t.role = static_cast<uint8_t>(form.role);
   return t;
 }
 

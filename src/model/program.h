@@ -25,10 +25,11 @@
 #ifndef SLUICE_MODEL_PROGRAM_H_
 #define SLUICE_MODEL_PROGRAM_H_
 
+#include "base/checked.h"
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/sequence.h"
-#include "model/hardware.h"
+#include "model/engines.h"
 #include "model/plan.h"
 #include "model/tile_geometry.h"
 
@@ -88,6 +89,7 @@ struct Transfer {
   uint32_t node;      // STORE, FORWARD: source node
   NodeRect to;        // LOAD, FORWARD
   BufferBox landing;  // FORWARD: the destination, at this address on each node of `to`
+  uint8_t role;       // SLUICE_ROLE_: what the tensor is for the step's layer
 };
 
 struct TileStep {
@@ -112,14 +114,9 @@ struct TileStep {
 // Wait until at least `count` steps of `engine`, counted from the program's start, are
 // done.
 struct ProgramWait {
-  uint32_t engine;  // kEngineDma ...
+  uint32_t engine;  // model/engines.h
   uint32_t count;
 };
-
-// As in the stream: node i computes on engine kEngineCompute + 2i and forwards on
-// engine kEngineCompute + 2i + 1.
-enum ProgramEngine { kEngineDma = 0, kEngineHost = 1, kEngineCompute = 2 };
-uint32_t EngineOf(const Step& step);
 
 // FarthestHops: links from `node` to the farthest node of a rectangle. LinksTo: links
 // of a tree from `node` that enters the rectangle at its nearest node and reaches all
@@ -139,6 +136,8 @@ struct TransferForm {
   uint32_t other;   // box: of a FORWARD the destination, of others the index or kNoBox
   uint32_t to;      // FORWARD: top left node
   uint32_t cols, rows;  // LOAD, FORWARD: of the rectangle, each >= 1
+  uint32_t role;        // SLUICE_ROLE_
+  uint32_t queue;       // LOAD, STORE: that runs it
 };
 
 // What tiles have in common: everything except their place in the layer.
@@ -173,10 +172,11 @@ struct TilePlace {
 
 class Program {
  public:
-  // cols, rows: of the mesh.
-  explicit Program(Arena* arena, uint32_t cols = 1, uint32_t rows = 1)
-      : cols_(cols),
-        nodes_(cols * rows),
+  // Needs the descriptor's mesh and queues only, and not beyond the call.
+  Program(Arena* arena, const Hardware& hardware)
+      : cols_(Max(hardware.node_cols, 1u)),
+        nodes_(cols_ * Max(hardware.node_rows, 1u)),
+        engines_(hardware),
         boxes_(arena),
         transfer_forms_(arena),
         tile_forms_(arena),
@@ -196,8 +196,8 @@ class Program {
 
   uint32_t cols() const { return cols_; }
   uint32_t nodes() const { return nodes_; }
-  // A single node has no forward engine.
-  uint32_t engines() const { return nodes_ == 1 ? 3 : kEngineCompute + 2 * nodes_; }
+  const Engines& engines() const { return engines_; }
+  uint32_t EngineOf(const Step& step) const;
   size_t size() const { return steps_.size(); }
   size_t tile_count() const { return tiles_.size(); }
   size_t block_count() const { return block_begin_.size(); }
@@ -244,9 +244,14 @@ class Program {
     TilePlace place;
   };
   Status Push(StepKind kind, uint32_t node, uint32_t layer, size_t item);
+  uint32_t ChooseQueue(StepKind kind, const Transfer& transfer) const;
+  Status PushTransfer(StepKind kind, uint32_t layer, const Transfer& transfer,
+                      uint32_t queue);
 
   uint32_t cols_;
   uint32_t nodes_;
+  Engines engines_;
+  int64_t queue_bytes_[kMaxQueues] = {};  // given to each queue so far
   InternTable<BufferBox> boxes_;
   InternTable<TransferForm> transfer_forms_;
   InternTable<TileForm> tile_forms_;
@@ -263,6 +268,9 @@ struct ProgramWaits {
   Sequence<ProgramWait> waits;
 };
 
+// The role of what a tile reads or writes, as transfers say it (SLUICE_ROLE_).
+uint8_t WireRole(int tile_role);
+
 // A box packed without holes at the start of `range`.
 BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dtype,
                       uint32_t element_bytes);
@@ -271,15 +279,20 @@ DramBox TensorBox(uint32_t tensor, const TensorPlace& place, const Box& box);
 // Bytes of a box's elements, without gaps.
 int64_t BoxBytes(const BufferBox& box);
 
-// Scratch is given back.
-Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out);
-
 // A program of a graph on a machine.
 struct ProgramRun {
   const Graph& graph;
   const Hardware& hardware;
   const Program& program;
 };
+
+// Step `count` (1-based) of an engine is number (*begin)[engine] + count - 1.
+Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin);
+
+// places: of the graph's tensors in DRAM; only read where the machine has several queues,
+// which wait for each other there. Scratch is taken and given back.
+Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
+                   Arena* scratch, ProgramWaits* out);
 
 // Cycles until the last step completes, exactly as the stream executes. block_cycles:
 // for each block, cycles until all steps up to its end are done; empty = not wanted.

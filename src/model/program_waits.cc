@@ -46,13 +46,18 @@ class Needed {
   Vector<uint32_t> touched_;  // engines with a count
 };
 
-// Scratchpad bytes with the same history: the last writers and the readers since. For
-// writes that join (BufferBox::joins), `before` holds the accesses that all of them
-// must follow.
+// Bytes [begin, end) of a memory.
+struct ByteRange {
+  int64_t begin;
+  int64_t end;
+};
+
+// Bytes with the same history: the last writers and the readers since. For writes that
+// join (BufferBox::joins), `before` holds the accesses that all of them must follow.
 struct Segment {
-  uint32_t begin;
-  uint32_t end;
-  uint32_t writers, readers, before;  // heads of sets in PastSets
+  int64_t begin;
+  int64_t end;
+  uint32_t writers, readers, before;  // sets
   uint32_t next;                      // in address order
   bool joined;                        // the writers are writes that join
 };
@@ -115,32 +120,38 @@ class PastSets {
   uint32_t free_past_ = kNone;
 };
 
-// The count-th step of an engine reads or writes a range of one node's scratchpad.
+// The count-th step of an engine reads or writes a range of a memory.
 struct RangeAccess {
-  uint32_t node;
-  BufferRange range;
+  uint32_t memory;  // a node's scratchpad; behind these, the regions of DRAM
+  ByteRange range;
   bool write, joins;
   uint32_t engine, count;
 };
 
-// Every scratchpad as a list of disjoint segments in address order. A write replaces
-// all it covers by one, so a list has about as many segments as there are live buffers.
+// Every memory as a list of disjoint segments in address order. A write makes one segment
+// of all it covers, so a scratchpad's list stays about as long as there are live buffers.
+// A region of DRAM has as many segments as tiles were stored: a list is searched from
+// where it was last touched.
 class Ranges {
  public:
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
-  Status Init(Arena* arena, uint32_t nodes) {
-    SLUICE_TRY(arena->Allocate(nodes, &heads_));
+  Status Init(Arena* arena, uint32_t memories) {
+    SLUICE_TRY(arena->Allocate(memories, &heads_));
+    SLUICE_TRY(arena->Allocate(memories, &hints_));
     for (uint32_t& head : heads_) head = kNone;
+    for (uint32_t& hint : hints_) hint = kNone;
     return Status::kOk;
   }
 
   // Adds what the access must wait for to *needed, and records the access.
   Status Access(const RangeAccess& access, Needed* needed) {
-    const BufferRange range = access.range;
-    head_ = &heads_[access.node];
+    const ByteRange range = access.range;
+    head_ = &heads_[access.memory];
+    hint_ = &hints_[access.memory];
     me_ = Past{access.engine, access.count, kNone};
     uint32_t before = kNone;  // last segment in front of the range
-    uint32_t s = *head_;
+    if (*hint_ != kNone && segments_[*hint_].end <= range.begin) before = *hint_;
+    uint32_t s = before == kNone ? *head_ : segments_[before].next;
     while (s != kNone && segments_[s].end <= range.begin) {
       before = s;
       s = segments_[s].next;
@@ -150,15 +161,16 @@ class Ranges {
       before = s;
       s = segments_[s].next;
     }
+    *hint_ = before;
     return access.write && !access.joins
                ? Write(range, before, s, needed)
                : Touch(range, before, s, access.write, needed);
   }
 
  private:
-  // Replaces all segments in the range by one whose only history is this write: it
-  // waits for all earlier accesses, so waiting for it implies them.
-  Status Write(BufferRange range, uint32_t before, uint32_t s, Needed* needed) {
+  // Everything in the range becomes one segment whose only history is this write: it
+  // waits for all earlier accesses, so it stands for them.
+  Status Write(ByteRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
       SLUICE_TRY(pasts_.Follow(segments_[s].writers, needed));
@@ -172,9 +184,9 @@ class Ranges {
     return pasts_.Raise(&segments_[whole].writers, me_);
   }
 
-  // True if the range covers several whole segments and a joining write would be the
-  // first to join in each of them.
-  bool Starts(BufferRange range, uint32_t s) const {
+  // Whether a write that joins would be the first of its kind in all of the range, in
+  // more than one segment.
+  bool Starts(ByteRange range, uint32_t s) const {
     uint32_t n = 0;
     for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {
       const Segment& segment = segments_[s];
@@ -184,8 +196,8 @@ class Ranges {
     return n > 1;
   }
 
-  // A read, or a write that joins.
-  Status Touch(BufferRange range, uint32_t before, uint32_t s, bool write,
+  // A read, or a write that joins others.
+  Status Touch(ByteRange range, uint32_t before, uint32_t s, bool write,
                Needed* needed) {
     if (write && Starts(range, s)) {
       // Merge the segments, so that lists do not grow with the range's former layout.
@@ -204,11 +216,10 @@ class Ranges {
       SLUICE_TRY(pasts_.Follow(all, needed));
       return pasts_.Raise(&segments_[whole].writers, me_);
     }
-    for (uint32_t at = range.begin; at < range.end; at = segments_[before].end) {
+    for (int64_t at = range.begin; at < range.end; at = segments_[before].end) {
       if (s == kNone || segments_[s].begin > at) {
-        // Never written: record the reader, so that a later write waits for it.
-        const uint32_t end =
-            s == kNone ? range.end : Min(segments_[s].begin, range.end);
+        // Never written: keep the reader, so that a later write waits for it.
+        const int64_t end = s == kNone ? range.end : Min(segments_[s].begin, range.end);
         SLUICE_TRY(Insert(before, at, end, &s));
       } else if (segments_[s].end > range.end) {
         SLUICE_TRY(Split(s, range.end));
@@ -251,7 +262,7 @@ class Ranges {
     return pasts_.Add(&segment->writers, me_);
   }
 
-  Status Insert(uint32_t before, uint32_t begin, uint32_t end, uint32_t* out) {
+  Status Insert(uint32_t before, int64_t begin, int64_t end, uint32_t* out) {
     const uint32_t next = before == kNone ? *head_ : segments_[before].next;
     const Segment fresh = {begin, end, kNone, kNone, kNone, next, false};
     if (free_ != kNone) {
@@ -267,14 +278,15 @@ class Ranges {
   }
   void Unlink(uint32_t before, uint32_t s) {
     (before == kNone ? *head_ : segments_[before].next) = segments_[s].next;
+    if (*hint_ == s) *hint_ = before;
     pasts_.Give(&segments_[s].writers);
     pasts_.Give(&segments_[s].readers);
     pasts_.Give(&segments_[s].before);
     segments_[s].next = free_;
     free_ = s;
   }
-  // Splits segment s at `at`; both parts keep its history.
-  Status Split(uint32_t s, uint32_t at) {
+  // Cuts segment s at `at`; both parts keep its history.
+  Status Split(uint32_t s, int64_t at) {
     uint32_t rest = kNone;
     SLUICE_TRY(Insert(s, at, segments_[s].end, &rest));
     SLUICE_TRY(pasts_.Copy(segments_[s].writers, &segments_[rest].writers));
@@ -287,25 +299,70 @@ class Ranges {
 
   Vector<Segment> segments_;
   PastSets pasts_;
-  Span<uint32_t> heads_;  // per node
+  Span<uint32_t> heads_;  // per memory
+  Span<uint32_t> hints_;  // per memory: a segment in front of the last access, or kNone
   uint32_t* head_ = nullptr;
+  uint32_t* hint_ = nullptr;
   Past me_ = {};
   uint32_t free_ = kNone;
 };
 
-// Collects what step i must wait for, from the scratchpad ranges it touches.
-Status NeedsOf(const Program& program, const Step& step, uint32_t engine,
-               uint32_t count, Ranges* ranges, Needed* needed) {
+// Looks for what steps must wait for.
+struct Search {
+  const ProgramRun& run;
+  Span<const TensorPlace> places;
+  Ranges* ranges;
+  Needed* needed;
+};
+
+// Bytes of DRAM that a transfer reaches: from the first to behind the last of its box. A
+// box that moves with a parameter may lie anywhere in its tensor.
+ByteRange DramRange(const Search& search, const TransferForm& form, int64_t offset) {
+  const TensorPlace& place = search.places[form.tensor];
+  const int64_t base = static_cast<int64_t>(place.offset);
+  const Tensor& tensor = search.run.graph.tensors[form.tensor];
+  int64_t last = 0;
+  for (int a = 0; a < kAxes; ++a) {
+    last += form.moves != 0 ? int64_t{tensor.extent[a] - 1} * place.stride[a]
+                            : int64_t{form.extent[a] - 1} * form.stride[a];
+  }
+  const int64_t begin = form.moves != 0 ? base : base + offset;
+  return {begin, begin + last + DtypeBytes(tensor.dtype)};
+}
+
+// Regions that a run writes: what is only read needs no order.
+bool IsWritten(uint8_t region) {
+  return region == SLUICE_REGION_OUTPUT || region == SLUICE_REGION_STATE ||
+         region == SLUICE_REGION_WORKSPACE;
+}
+
+// What step i needs, from the bytes it touches.
+Status NeedsOf(const Search& search, const Step& step, uint32_t engine,
+               uint32_t count) {
+  const Program& program = search.run.program;
   const auto access = [&](uint32_t node, uint32_t box, bool write) {
     if (box == kNoBox) return Status::kOk;
     const BufferBox& b = program.box(box);
-    return ranges->Access({node, b.range, write, b.joins != 0, engine, count}, needed);
+    return search.ranges->Access(
+        {node, {b.range.begin, b.range.end}, write, b.joins != 0, engine, count},
+        search.needed);
   };
   if (step.kind == StepKind::kHost) return Status::kOk;
   if (step.kind != StepKind::kCompute) {
     const TransferForm& form = program.transfer_form(step.item);
     const bool forward = step.kind == StepKind::kForward;
-    if (step.kind != StepKind::kLoad) {
+    const bool load = step.kind == StepKind::kLoad;
+    if (!forward && !program.engines().one_queue()) {
+      const uint8_t region = search.places[form.tensor].region;
+      if (IsWritten(region)) {
+        SLUICE_TRY(search.ranges->Access(
+            {program.nodes() + region,
+             DramRange(search, form, program.dram_offset(step.item)), !load, false,
+             engine, count},
+            search.needed));
+      }
+    }
+    if (!load) {
       SLUICE_TRY(access(step.node, form.buffer, false));
       if (!forward) return Status::kOk;
     } else {
@@ -326,53 +383,7 @@ Status NeedsOf(const Program& program, const Step& step, uint32_t engine,
   return access(step.node, form.operand[kRoleOutput], true);
 }
 
-int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& program,
-                   const Step& step) {
-  switch (step.kind) {
-    case StepKind::kCompute:
-      return program.tile_form(step.item).cycles;
-    case StepKind::kHost: {
-      const Layer& layer = graph.layers[step.item];
-      return static_cast<int64_t>(
-          static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)) |
-          uint64_t{static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI))}
-              << 32);
-    }
-    default: {
-      const TransferForm& form = program.transfer_form(step.item);
-      const bool forward = step.kind == StepKind::kForward;
-      const Rational bandwidth =
-          forward ? hardware.link_bandwidth : hardware.dram().bandwidth;
-      int64_t latency = hardware.dma_latency_cycles;
-      if (forward) {
-        latency =
-            hardware.hop_latency_cycles *
-            FarthestHops(program.cols(), step.node, {form.to, form.cols, form.rows});
-      }
-      if (bandwidth.numerator == 0) return Max<int64_t>(latency, 1);  // unlimited
-      return latency + TransferCycles(BoxBytes(program.box(form.buffer)),
-                                      bandwidth.numerator, bandwidth.denominator);
-    }
-  }
-}
-
-}  // namespace
-
-namespace {
-
-// begin[engine] + count - 1 is the index of the engine's step number `count` (from 1).
-Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin) {
-  const uint32_t engines = program.engines();
-  SLUICE_TRY(arena->Allocate(engines + 1, begin));
-  for (size_t i = 0; i < program.size(); ++i) {
-    if (i % 1024 == 1023 && arena->memory()->Stop()) return Status::kStopped;
-    ++(*begin)[EngineOf(program.step(i)) + 1];
-  }
-  for (uint32_t e = 0; e < engines; ++e) (*begin)[e + 1] += (*begin)[e];
-  return Status::kOk;
-}
-
-// Above this many counts (engines * steps), Knowledge is not kept in full.
+// Beyond so many counts, what a step knows is not kept in full.
 constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
 // If it is not, a step that waits for more engines than this keeps all of its waits:
 // finding the implied ones would take too long.
@@ -382,11 +393,11 @@ constexpr size_t kMaxAsked = 16;
 class Knowledge {
  public:
   Status Init(const Program& program, const ProgramWaits* waits, Arena* arena) {
-    engines_ = program.engines();
+    engines_ = program.engines().count();
     waits_ = waits;
     SLUICE_TRY(CountEngines(program, arena, &begin_));
     const uint64_t all = uint64_t{engines_} * program.size();
-    full_ = engines_ == 3 || all <= kMaxKnown;
+    full_ = program.nodes() == 1 || all <= kMaxKnown;
     if (full_) return arena->Allocate(static_cast<size_t>(all), &known_);
     SLUICE_TRY(arena->Allocate(program.size(), &step_));
     return arena->Allocate(size_t{engines_} * engines_, &known_);
@@ -443,28 +454,34 @@ class Knowledge {
 
 }  // namespace
 
-Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
+Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
+                   Arena* scratch, ProgramWaits* out) {
+  const Program& program = run.program;
+  const Engines& engines = program.engines();
   Arena memory(scratch->memory());
   Knowledge known;
   SLUICE_TRY(known.Init(program, out, &memory));
   Ranges ranges(&memory);
-  SLUICE_TRY(ranges.Init(&memory, program.nodes()));
+  SLUICE_TRY(ranges.Init(&memory, program.nodes() + SLUICE_REGION_COUNT));
   Needed needed(&memory);
-  SLUICE_TRY(needed.Init(&memory, program.engines()));
+  SLUICE_TRY(needed.Init(&memory, engines.count()));
+  const Search search = {run, places, &ranges, &needed};
   Span<uint32_t> done;  // steps issued so far per engine
-  SLUICE_TRY(memory.Allocate(program.engines(), &done));
+  SLUICE_TRY(memory.Allocate(engines.count(), &done));
   for (size_t i = 0; i < program.size(); ++i) {
     const Step step = program.step(i);
-    const uint32_t engine = EngineOf(step);
+    const uint32_t engine = program.EngineOf(step);
     const uint32_t count = ++done[engine];
     needed.Clear();
-    SLUICE_TRY(NeedsOf(program, step, engine, count, &ranges, &needed));
-    // DRAM order: the single DMA channel orders its own steps; the host waits for all
-    // earlier transfers, and transfers wait for all earlier host steps.
+    SLUICE_TRY(NeedsOf(search, step, engine, count));
+    // DRAM: one queue keeps its own order; the host reads what was stored before it and
+    // queues read what the host wrote.
     if (step.kind == StepKind::kHost) {
-      SLUICE_TRY(needed.Raise(kEngineDma, done[kEngineDma]));
-    } else if (engine == kEngineDma) {
-      SLUICE_TRY(needed.Raise(kEngineHost, done[kEngineHost]));
+      for (uint32_t e = 0; e < engines.host(); ++e) {
+        SLUICE_TRY(needed.Raise(e, done[e]));
+      }
+    } else if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
+      SLUICE_TRY(needed.Raise(engines.host(), done[engines.host()]));
     }
     SLUICE_TRY(out->begin.Push(static_cast<uint32_t>(out->waits.size())));
     known.Enter(engine, count, i);
@@ -487,64 +504,6 @@ Status DeriveWaits(const Program& program, Arena* scratch, ProgramWaits* out) {
     }
   }
   return out->begin.Push(static_cast<uint32_t>(out->waits.size()));
-}
-
-Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
-                          int64_t max_cycles, Arena* scratch) {
-  Arena memory(scratch->memory());
-  Sequence<uint32_t> cuts(&memory);
-  size_t block = 0;
-  int64_t left = 0;
-  for (size_t i = 0; i < size(); ++i) {
-    if (i % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
-    const int64_t cycles = StepCycles(graph, hardware, *this, step(i));
-    bool begins = false;
-    for (; block < block_count() && block_begin_[block] == i; ++block) begins = true;
-    if (begins || cycles > left) {
-      SLUICE_TRY(cuts.Push(static_cast<uint32_t>(i)));
-      left = max_cycles;
-    }
-    left -= Min(cycles, left);
-  }
-  block_begin_.Truncate(0);
-  for (size_t i = 0; i < cuts.size(); ++i) SLUICE_TRY(block_begin_.Push(cuts[i]));
-  return Status::kOk;
-}
-
-Status PredictCycles(const ProgramRun& run, const ProgramWaits& waits, Arena* scratch,
-                     int64_t* cycles, Span<int64_t> block_cycles) {
-  const auto& [graph, hardware, program] = run;
-  Arena memory(scratch->memory());
-  Span<uint32_t> begin;
-  SLUICE_TRY(CountEngines(program, &memory, &begin));
-  Span<uint32_t> next;  // per engine
-  SLUICE_TRY(memory.Allocate(program.engines(), &next));
-  Span<int64_t> finish;
-  SLUICE_TRY(memory.Allocate(program.size(), &finish));
-  *cycles = 0;
-  size_t block = 0;
-  for (size_t i = 0; i < program.size(); ++i) {
-    if (i % 256 == 255 && memory.memory()->Stop()) return Status::kStopped;
-    while (block < block_cycles.size() && program.block_begin(block + 1) <= i) {
-      block_cycles[block++] = *cycles;
-    }
-    const Step step = program.step(i);
-    const uint32_t engine = EngineOf(step);
-    const uint32_t number = begin[engine] + next[engine]++;
-    int64_t start = number == begin[engine] ? 0 : finish[number - 1];
-    for (uint32_t w = waits.begin[i]; w < waits.begin[i + 1]; ++w) {
-      const ProgramWait& wait = waits.waits[w];
-      start = Max(start, finish[begin[wait.engine] + wait.count - 1]);
-    }
-    int64_t end = 0;
-    if (!CheckedAdd(start, StepCycles(graph, hardware, program, step), &end)) {
-      end = INT64_MAX;
-    }
-    finish[number] = end;
-    *cycles = Max(*cycles, end);
-  }
-  while (block < block_cycles.size()) block_cycles[block++] = *cycles;
-  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -2,14 +2,14 @@
 #include "model/stream_cuts.h"
 
 #include "base/checked.h"
+#include "model/engines.h"
 #include "model/graph.h"
 
 namespace sluice {
 
 namespace {
 
-// Engines of a one-node stream.
-constexpr uint32_t kStreamEngines = SLUICE_ENGINE_NODE0 + 2;
+constexpr uint32_t kMostEngines = kMaxQueues + 2;  // of one node: host and compute
 
 int64_t Join(uint32_t low, uint32_t high) {
   return static_cast<int64_t>(low | uint64_t{high} << 32);
@@ -19,6 +19,7 @@ int64_t Join(uint32_t low, uint32_t high) {
 struct Window {
   Window(Span<const uint8_t> image, uint32_t instance) : bytes(image.data()) {
     const auto* header = Table<sluice_stream_header_t>(0);
+    engines = header->engine_count;
     const auto& use = Table<sluice_instance_t>(header->instance_offset)[instance];
     block = Table<sluice_block_t>(header->block_offset) + use.block;
     binding = Table<sluice_binding_t>(header->binding_offset) + use.first_binding;
@@ -36,13 +37,15 @@ struct Window {
   const uint32_t* lists;
   const sluice_instruction_t* instructions;
   const sluice_wait_t* waits;
+  uint32_t engines;
 };
 
 // Sorts an instance's instructions into an order that its waits allow.
 Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
   SLUICE_TRY(scratch->Allocate(w.block->instruction_count, order));
-  uint32_t next[kStreamEngines];
-  for (uint32_t e = 0; e < kStreamEngines; ++e) next[e] = w.lists[e];
+  uint32_t next[kMostEngines];
+  SLUICE_ASSERT(w.engines <= kMostEngines);
+  for (uint32_t e = 0; e < w.engines; ++e) next[e] = w.lists[e];
   const auto holds = [&](uint32_t i) {
     const sluice_wait_t* wait = w.waits + w.instructions[i].first_wait;
     for (uint32_t n = w.instructions[i].wait_count; n-- > 0; ++wait) {
@@ -54,22 +57,28 @@ Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
     return true;
   };
   for (uint32_t n = 0; n < order->size();) {
-    for (uint32_t e = 0; e < kStreamEngines; ++e) {
+    for (uint32_t e = 0; e < w.engines; ++e) {
       while (next[e] < w.lists[e + 1] && holds(next[e])) (*order)[n++] = next[e]++;
     }
   }
   return Status::kOk;
 }
 
-int64_t OperandBytes(const Window& w, uint32_t operand) {
-  const auto& o = w.Table<sluice_operand_t>(w.block->operand_offset)[operand];
-  const auto& shape = w.Table<sluice_shape_t>(w.block->shape_offset)[o.shape];
-  int64_t bytes = DtypeBytes(o.dtype);
-  for (uint32_t extent : shape.extent) bytes *= extent;
-  return bytes;
+// Bytes that a transfer counts for on its queue.
+int64_t MovedBytes(const Queue& queue, const Window& w, const sluice_transfer_t& t) {
+  const auto* operands = w.Table<sluice_operand_t>(w.block->operand_offset);
+  const auto* shapes = w.Table<sluice_shape_t>(w.block->shape_offset);
+  const sluice_shape_t& to = shapes[operands[t.dst].shape];
+  const sluice_shape_t& from = shapes[operands[t.src].shape];
+  int32_t extent[kAxes];
+  for (int a = 0; a < kAxes; ++a) extent[a] = static_cast<int32_t>(to.extent[a]);
+  return WorkOf(queue, {extent, from.stride, to.stride,
+                        static_cast<uint32_t>(DtypeBytes(operands[t.dst].dtype)),
+                        t.index != SLUICE_NONE})
+      .bytes;
 }
 
-int64_t Cycles(const Hardware& hardware, const Window& w,
+int64_t Cycles(const Hardware& hardware, const Queue& queue, const Window& w,
                const sluice_instruction_t& i) {
   if (i.opcode == SLUICE_OPCODE_COMPUTE) {
     return w.Table<sluice_tile_t>(w.block->tile_offset)[i.descriptor].cycles;
@@ -81,9 +90,9 @@ int64_t Cycles(const Hardware& hardware, const Window& w,
   }
   const auto& t = w.Table<sluice_transfer_t>(w.block->transfer_offset)[i.descriptor];
   const Rational bandwidth = hardware.dram().bandwidth;
-  return hardware.dma_latency_cycles + TransferCycles(OperandBytes(w, t.dst),
-                                                      bandwidth.numerator,
-                                                      bandwidth.denominator);
+  return CyclesToPort(queue, t.descriptors) + TransferCycles(MovedBytes(queue, w, t),
+                                                             bandwidth.numerator,
+                                                             bandwidth.denominator);
 }
 
 // A bit per scratchpad byte.
@@ -186,12 +195,15 @@ void StepBack(const Window& w, const sluice_instruction_t& i, ByteMap* live) {
 
 Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end) {
-  if (hardware.node_cols * hardware.node_rows != 1) return Status::kUnsupported;
+  const Engines engines(hardware);
+  if (hardware.node_cols * hardware.node_rows != 1 || !engines.one_queue()) {
+    return Status::kUnsupported;
+  }
   ArenaScope scope(scratch);
   Span<uint32_t> begin;  // where each instance's instructions start in `done`
   SLUICE_TRY(scratch->Allocate(end.size() - first, &begin));
   Vector<int64_t> done(scratch);
-  int64_t free[kStreamEngines] = {};
+  int64_t free[kMostEngines] = {};
   int64_t latest = 0;
   for (uint32_t i = first; i < end.size(); ++i) {
     if (latest > limit) {
@@ -221,7 +233,7 @@ Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
         start = Max(start, done[begin[source - first] + other.lists[target.engine] +
                                 target.count - 1]);
       }
-      free[engine] = start + Cycles(hardware, w, instruction);
+      free[engine] = start + Cycles(hardware, engines.queue(0), w, instruction);
       done[begin[i - first] + index] = free[engine];
       latest = Max(latest, free[engine]);
     }

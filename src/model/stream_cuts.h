@@ -3,11 +3,11 @@
 // Cycles of the instances when they start on an idle machine, and dead scratchpad
 // bytes: those that no later instance reads before writing them.
 //
-// Input    the image of a plan that verify has accepted, for one node
-// Output   cycles of prefixes; dead bytes at every border between instances
-// Errors   kOutOfMemory; kUnsupported for more than one node
-// Cost     DrainedCycles linear in instructions and waits; FindDead linear in the bytes
-//          that all operands touch, scratch one bit per scratchpad byte
+// Input    the image of a plan that verify has accepted, of one node.
+// Output   cycles of prefixes; dead bytes of every border.
+// Errors   kOutOfMemory; DrainedCycles: kUnsupported for more than one node or queue.
+// Cost     DrainedCycles linear in instructions and waits; FindDead the bytes that all
+//          operands touch, and an eighth of the scratchpad's bytes as scratch.
 #ifndef SLUICE_MODEL_STREAM_CUTS_H_
 #define SLUICE_MODEL_STREAM_CUTS_H_
 

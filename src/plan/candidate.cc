@@ -9,7 +9,8 @@ Status CompleteCandidate(const Graph& graph, const Hardware& hardware, Arena* sc
                          Candidate* candidate, Span<int64_t> block_cycles) {
   Candidate* c = candidate;
   int64_t cycles = 0;
-  SLUICE_TRY(DeriveWaits(c->program, scratch, &c->waits));
+  SLUICE_TRY(DeriveWaits({graph, hardware, c->program}, c->lowering.places, scratch,
+                         &c->waits));
   SLUICE_TRY(PredictCycles({graph, hardware, c->program}, c->waits, scratch, &cycles,
                            block_cycles));
   return FillReport({graph, hardware, c->program}, c->lowering, cycles, scratch,

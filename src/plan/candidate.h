@@ -18,7 +18,7 @@ struct Candidate {
   Candidate(Memory* memory, const Hardware& hardware)
       : places(memory),
         arena(memory),
-        program(&arena, hardware.node_cols, hardware.node_rows),
+        program(&arena, hardware),
         waits(&arena) {}
 
   Arena places;  // of the lowering, where it is this candidate's own

@@ -35,7 +35,7 @@ Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     Arena one(scratch->memory());
-    Program program(&one, hardware.node_cols, hardware.node_rows);
+    Program program(&one, hardware);
     SLUICE_TRY(AppendLayer(call, l, scratch, &program));
     *steps += program.size();
   }

@@ -264,7 +264,7 @@ Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
 }
 
 Status Contents::Record(uint32_t memory, const Box& box) {
-  if (InDmaOrder(memory)) return Status::kOk;
+  if (InDmaOrder(memory) || IsReadOnly(memory)) return Status::kOk;
   const int64_t end = box.end();
   SLUICE_TRY(Spend(judge_, 1));
   // Replaces an earlier read of the same bytes by the same engine: the later one

@@ -90,9 +90,13 @@ class Contents {
 
  private:
   bool Before(const Piece& piece) const;
-  // Without host instructions, only the DMA engine accesses DRAM, and in its own order.
+  // One engine alone accesses DRAM, in the order of its list.
   bool InDmaOrder(uint32_t memory) const {
-    return memory >= judge_->stream.nodes && !judge_->stream.has_host;
+    return memory >= judge_->stream.nodes && judge_->stream.dram_engines <= 1;
+  }
+  bool IsReadOnly(uint32_t memory) const {
+    return memory == MemoryOf(SLUICE_REGION_CONST, 0) ||
+           memory == MemoryOf(SLUICE_REGION_INPUT, 0);
   }
   Status KeepOverlapping(const Box& box);
   Status Leave(const Box& box);

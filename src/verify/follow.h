@@ -88,6 +88,8 @@ class Follower {
 
   Status Transfer(const sluice_instruction_t& instruction);
   Status CheckRegions(uint8_t opcode, const Access& src, const Access& dst);
+  Status CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
+                          const Access& dst);
   Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,
                    uint32_t* root, int64_t* row);
   uint32_t FindGather(uint32_t table, uint32_t index);

@@ -36,6 +36,7 @@ struct BlockView {
 
 struct StreamView {
   const sluice_stream_header_t* header;
+  Span<const sluice_engine_t> engine;
   Span<BlockView> blocks;
   Span<const sluice_instance_t> instances;
   Span<const sluice_binding_t> bindings;
@@ -54,7 +55,8 @@ struct StreamView {
   uint32_t nodes;
   uint32_t engines;
   uint64_t region_limit[SLUICE_REGION_COUNT];  // bytes that may be addressed
-  bool has_host;
+  Span<uint8_t> reaches_dram;                  // per engine: has a LOAD, STORE or HOST
+  uint32_t dram_engines;                       // how many do
 };
 
 // One instruction of one instance.

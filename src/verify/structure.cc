@@ -14,7 +14,8 @@ static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) ==
                   sizeof(sluice_wait_t) == 8 && sizeof(sluice_export_t) == 8 &&
                   sizeof(sluice_shape_t) == 32 && sizeof(sluice_operand_t) == 16 &&
                   sizeof(sluice_transfer_t) == 32 && sizeof(sluice_tile_t) == 64 &&
-                  sizeof(sluice_host_call_t) == 32 && sizeof(sluice_patch_t) == 16,
+                  sizeof(sluice_host_call_t) == 32 && sizeof(sluice_patch_t) == 16 &&
+                  sizeof(sluice_engine_t) == 8,
               "layout of stream.h");
 
 constexpr uint32_t kMaxNodes = 4096;
@@ -57,7 +58,7 @@ Status CheckHeader(Judge* judge) {
   if (header->size_bytes != image.size() || header->size_bytes % 16 != 0) {
     return Reject(*judge, "structure").Text("size_bytes is not the image's size");
   }
-  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 8)) {
+  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 6)) {
     return Reject(*judge, "structure").Text("a reserved field of the header is not 0");
   }
   uint64_t hash = 0;
@@ -73,8 +74,70 @@ Status CheckHeader(Judge* judge) {
     return Reject(*judge, "structure").Text("nodes differ from the hardware's");
   }
   judge->stream.nodes = header->node_cols * header->node_rows;
-  judge->stream.engines = 2 + 2 * judge->stream.nodes;
   return Status::kOk;
+}
+
+// One engine more of the machine: must be the next one of the stream.
+Status ExpectEngine(Judge* judge, const sluice_engine_t& expected) {
+  StreamView& s = judge->stream;
+  if (s.engines == s.engine.size()) {
+    return Reject(*judge, "structure").Text("the hardware has more engines");
+  }
+  const sluice_engine_t& found = s.engine[s.engines];
+  if (found.does != expected.does || found.node != expected.node ||
+      found.queue != expected.queue || found.roles != expected.roles ||
+      found.reserved != 0) {
+    return Reject(*judge, "structure")
+        .Text("engine ")
+        .Number(s.engines)
+        .Text(" is not what the hardware has there");
+  }
+  ++s.engines;
+  return Status::kOk;
+}
+
+// Engines are the machine's: its queues, the host, and what nodes have besides.
+Status CheckEngines(Judge* judge) {
+  StreamView& s = judge->stream;
+  const sluice_stream_header_t& h = *s.header;
+  if (!Table(judge->plan.stream, sizeof h, judge->plan.stream.size(), h.engine_offset,
+             h.engine_count, &s.engine)) {
+    return Reject(*judge, "structure").Text("a table lies outside the image");
+  }
+  s.engines = 0;
+  uint32_t done = 0;  // by queues
+  const auto node_of = [](bool each, uint32_t node) {
+    return static_cast<uint16_t>(each ? node : SLUICE_ALL_NODES);
+  };
+  if (judge->hardware.queues.empty()) {
+    constexpr uint16_t kBoth = SLUICE_DOES_LOAD | SLUICE_DOES_STORE;
+    SLUICE_TRY(ExpectEngine(judge, {kBoth, SLUICE_ALL_NODES, 0, SLUICE_ROLES, 0}));
+  }
+  for (uint32_t q = 0; q < judge->hardware.queues.size(); ++q) {
+    const Queue& queue = judge->hardware.queues[q];
+    const bool moves = (queue.does & (SLUICE_DOES_LOAD | SLUICE_DOES_STORE)) != 0;
+    for (uint32_t node = 0; node < (queue.per_node ? s.nodes : 1); ++node) {
+      SLUICE_TRY(
+          ExpectEngine(judge, {static_cast<uint16_t>(queue.does),
+                               node_of(queue.per_node, node), static_cast<uint16_t>(q),
+                               static_cast<uint8_t>(moves ? queue.roles : 0), 0}));
+    }
+    done |= queue.does;
+  }
+  SLUICE_TRY(
+      ExpectEngine(judge, {SLUICE_DOES_HOST, SLUICE_ALL_NODES, SLUICE_NO_QUEUE, 0, 0}));
+  for (uint32_t node = 0; node < s.nodes; ++node) {
+    if ((done & SLUICE_DOES_COMPUTE) == 0) {
+      SLUICE_TRY(ExpectEngine(
+          judge, {SLUICE_DOES_COMPUTE, node_of(true, node), SLUICE_NO_QUEUE, 0, 0}));
+    }
+    if ((done & SLUICE_DOES_FORWARD) == 0 && s.nodes > 1) {
+      SLUICE_TRY(ExpectEngine(
+          judge, {SLUICE_DOES_FORWARD, node_of(true, node), SLUICE_NO_QUEUE, 0, 0}));
+    }
+  }
+  if (s.engines == s.engine.size()) return Status::kOk;
+  return Reject(*judge, "structure").Text("the hardware has fewer engines");
 }
 
 Status CheckRegions(Judge* judge) {
@@ -152,7 +215,8 @@ Status CheckDescriptors(Judge* judge, const BlockView& block) {
     const bool fits =
         OperandFits(block, t.src, false) && OperandFits(block, t.dst, false) &&
         OperandFits(block, t.index, true) && t.src_node < judge->stream.nodes &&
-        t.dst_node < judge->stream.nodes && AllZero(t.reserved, 3);
+        t.dst_node < judge->stream.nodes && t.kernel < block.kernel_count &&
+        t.reserved0 == 0 && t.reserved1 == 0;
     if (!fits) {
       return Reject(*judge, "structure").Text("a transfer's field is out of range");
     }
@@ -174,7 +238,25 @@ bool RectangleFits(const Judge& judge, const sluice_transfer_t& t) {
          t.dst_node / header.node_cols + t.dst_rows <= header.node_rows;
 }
 
-// True if engine, flags and descriptor are what the opcode requires.
+// A LOAD or STORE of a role that the engine moves, for a node that it serves.
+bool MoveFits(const sluice_engine_t& engine, const sluice_transfer_t& t, bool load) {
+  const uint32_t possible = load ? SLUICE_ROLE_INPUT | SLUICE_ROLE_WEIGHT |
+                                       SLUICE_ROLE_PARAMETERS | SLUICE_ROLE_PARTIAL_SUM
+                                 : SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM;
+  if (!IsPowerOfTwo(t.role) || (t.role & possible & engine.roles) == 0) return false;
+  if (t.descriptors == 0) return false;
+  if (engine.node == SLUICE_ALL_NODES) return true;
+  return load ? engine.node == t.dst_node && t.dst_cols == 1 && t.dst_rows == 1
+              : engine.node == t.src_node;
+}
+
+bool ForwardFits(const sluice_engine_t& engine, const sluice_transfer_t& t) {
+  return t.index == SLUICE_NONE && t.src_node == engine.node && t.descriptors == 0 &&
+         IsPowerOfTwo(t.role) &&
+         (t.role & (SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM)) != 0;
+}
+
+// What the opcode asks of engine, flags and descriptor.
 bool OpcodeFits(const Judge& judge, const BlockView& block, uint32_t engine,
                 const sluice_instruction_t& instruction) {
   const uint32_t d = instruction.descriptor;
@@ -182,24 +264,25 @@ bool OpcodeFits(const Judge& judge, const BlockView& block, uint32_t engine,
   if (instruction.reserved != 0) return false;
   if (instruction.opcode != SLUICE_OPCODE_COMPUTE && instruction.flags != 0)
     return false;
+  const sluice_engine_t& e = judge.stream.engine[engine];
   switch (instruction.opcode) {
     case SLUICE_OPCODE_LOAD:
-      return engine == SLUICE_ENGINE_DMA && d < block.transfers.size() &&
-             RectangleFits(judge, block.transfers[d]);
+      return (e.does & SLUICE_DOES_LOAD) != 0 && d < block.transfers.size() &&
+             RectangleFits(judge, block.transfers[d]) &&
+             MoveFits(e, block.transfers[d], true);
     case SLUICE_OPCODE_STORE:
-      return engine == SLUICE_ENGINE_DMA && d < block.transfers.size() &&
-             block.transfers[d].index == SLUICE_NONE;
-    case SLUICE_OPCODE_FORWARD:
-      return judge.stream.nodes > 1 && engine >= SLUICE_ENGINE_NODE0 &&
-             engine % 2 == 1 && d < block.transfers.size() &&
+      return (e.does & SLUICE_DOES_STORE) != 0 && d < block.transfers.size() &&
              block.transfers[d].index == SLUICE_NONE &&
-             SLUICE_ENGINE_SEND(block.transfers[d].src_node) == engine &&
+             MoveFits(e, block.transfers[d], false);
+    case SLUICE_OPCODE_FORWARD:
+      return (e.does & SLUICE_DOES_FORWARD) != 0 && d < block.transfers.size() &&
+             ForwardFits(e, block.transfers[d]) &&
              RectangleFits(judge, block.transfers[d]);
     case SLUICE_OPCODE_COMPUTE:
-      return engine >= SLUICE_ENGINE_NODE0 && engine % 2 == 0 &&
-             d < block.tiles.size() && (instruction.flags & ~known) == 0;
+      return (e.does & SLUICE_DOES_COMPUTE) != 0 && d < block.tiles.size() &&
+             (instruction.flags & ~known) == 0;
     case SLUICE_OPCODE_HOST:
-      return engine == SLUICE_ENGINE_HOST && d < block.host_calls.size();
+      return (e.does & SLUICE_DOES_HOST) != 0 && d < block.host_calls.size();
     default:
       return false;
   }
@@ -229,7 +312,11 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
             .Number(e)
             .Text(": opcode, flags, descriptor or waits out of range");
       }
-      if (instruction.opcode == SLUICE_OPCODE_HOST) judge->stream.has_host = true;
+      const uint8_t opcode = instruction.opcode;
+      if (opcode == SLUICE_OPCODE_LOAD || opcode == SLUICE_OPCODE_STORE ||
+          opcode == SLUICE_OPCODE_HOST) {
+        judge->stream.reaches_dram[e] = 1;
+      }
     }
   }
   for (const sluice_wait_t& wait : block.waits) {
@@ -439,6 +526,7 @@ Status CheckInstances(Judge* judge) {
 
 Status ReadStream(Judge* judge) {
   SLUICE_TRY(CheckHeader(judge));
+  SLUICE_TRY(CheckEngines(judge));
   SLUICE_TRY(CheckRegions(judge));
   StreamView& s = judge->stream;
   const sluice_stream_header_t& h = *s.header;
@@ -464,10 +552,12 @@ Status ReadStream(Judge* judge) {
     return Reject(*judge, "structure").Text("bodies overlap");
   }
   SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
+  SLUICE_TRY(judge->arena->Allocate(s.engines, &s.reaches_dram));
   for (size_t b = 0; b < directory.size(); ++b) {
     SLUICE_TRY(Look(*judge));
     SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
   }
+  for (const uint8_t reaches : s.reaches_dram) s.dram_engines += reaches;
   SLUICE_TRY(CheckKernels(judge));
   SLUICE_TRY(CheckPatches(judge));
   SLUICE_TRY(Look(*judge));

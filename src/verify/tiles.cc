@@ -214,7 +214,7 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
   const uint32_t kernel = instance.first_kernel + tile.kernel;
   const uint32_t layer_index = s.kernels[kernel].layer;
   const Layer& layer = s.executed[kernel];
-  node_ = (order_->engine[judge_->step.engine] - SLUICE_ENGINE_NODE0) / 2;
+  node_ = s.engine[order_->engine[judge_->step.engine]].node;
   const bool last = instruction.flags & SLUICE_FLAG_LAST;
   const uint32_t result_operand = last ? tile.output : tile.accumulator;
   if (result_operand == SLUICE_NONE || layer.outputs.size() != 1) {

@@ -45,6 +45,37 @@ Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
   return Status::kOk;
 }
 
+// As many descriptors as its queue needs: rows that neither side interrupts, cut at the
+// queue's longest row; at most so many rows and axes in each.
+Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
+                                  const Access& dst) {
+  const uint32_t number =
+      judge_->stream.engine[order_->engine[judge_->step.engine]].queue;
+  const Queue queue =
+      judge_->hardware.queues.empty() ? Queue{} : judge_->hardware.queues[number];
+  int64_t row = dst.width, inner = 1, outer = 1;
+  uint32_t axes = 1;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    if (dst.extent[a] == 1) continue;
+    const bool scattered = transfer.index != SLUICE_NONE && a == 2;
+    if (axes == 1 && !scattered && src.stride[a] == row && dst.stride[a] == row) {
+      row *= dst.extent[a];
+      continue;
+    }
+    ++axes;
+    (axes <= queue.max_axes ? inner : outer) *= dst.extent[a];
+  }
+  int64_t needed = outer;
+  if (queue.max_rows != 0) needed *= CeilDivide(inner, int64_t{queue.max_rows});
+  if (queue.max_row_bytes != 0) needed *= CeilDivide(row, int64_t{queue.max_row_bytes});
+  if (needed == transfer.descriptors) return Status::kOk;
+  return Reject(*judge_, "tile")
+      .Text("a transfer of ")
+      .Number(transfer.descriptors)
+      .Text(" descriptors that takes ")
+      .Number(needed);
+}
+
 Status Follower::Transfer(const sluice_instruction_t& instruction) {
   const BlockView& block = BlockOf(judge_->stream, judge_->step.instance);
   const sluice_transfer_t& transfer = block.transfers[instruction.descriptor];
@@ -62,6 +93,9 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   }
   if (instruction.opcode == SLUICE_OPCODE_LOAD) counts_->dram_read_bytes += bytes;
   if (instruction.opcode == SLUICE_OPCODE_STORE) counts_->dram_write_bytes += bytes;
+  if (instruction.opcode != SLUICE_OPCODE_FORWARD) {
+    SLUICE_TRY(CheckDescriptors(transfer, src, dst));
+  }
   parts_.Truncate(0);
   if (transfer.index != SLUICE_NONE) {
     SLUICE_TRY(Gather(transfer, src, dst));

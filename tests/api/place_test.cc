@@ -45,8 +45,8 @@ struct Place {
 // An input read by two operators in a chain of three.
 struct Operators {
   int64_t bytes[4] = {10, 20, 30, 10};
-  uint8_t role[4] = {SLUICE_ROLE_INPUT, SLUICE_ROLE_INTERMEDIATE,
-                     SLUICE_ROLE_INTERMEDIATE, SLUICE_ROLE_OUTPUT};
+  uint8_t role[4] = {SLUICE_PLACED_INPUT, SLUICE_PLACED_INTERMEDIATE,
+                     SLUICE_PLACED_INTERMEDIATE, SLUICE_PLACED_OUTPUT};
   uint32_t input_begin[4] = {0, 1, 2, 4};
   uint32_t inputs[4] = {0, 1, 0, 2};
   uint32_t output_begin[4] = {0, 1, 2, 3};
@@ -186,7 +186,7 @@ TEST_CASE("replacing in C: edges order operators, bad lists are named") {
   net.role[0] = 9;
   CHECK(r.Run(net.graph) == SLUICE_BAD_INPUT);
   CHECK(r.diagnostic.tensor == 0);
-  net.role[0] = SLUICE_ROLE_INPUT;
+  net.role[0] = SLUICE_PLACED_INPUT;
   uint32_t order[3] = {};
   int64_t peak = 0;
   uint32_t proved = 0;

@@ -10,14 +10,14 @@ namespace sluice {
 namespace {
 
 Status Report(const SectionedPlan& plan, const Program& program,
-              sluice_report_t* report) {
+              Span<const TensorPlace> places, sluice_report_t* report) {
   const FusedCall& call = plan.call;
   Arena arena(plan.arena->memory());
   ProgramWaits waits(&arena);
   int64_t cycles = 0;
-  SLUICE_TRY(DeriveWaits(program, &arena, &waits));
-  SLUICE_TRY(
-      PredictCycles({call.graph, call.hardware, program}, waits, &arena, &cycles));
+  const ProgramRun run = {call.graph, call.hardware, program};
+  SLUICE_TRY(DeriveWaits(run, places, &arena, &waits));
+  SLUICE_TRY(PredictCycles(run, waits, &arena, &cycles));
   SLUICE_TRY(FillCosts(call.hardware, program, cycles, *arena.memory(), report));
   report->latency_cycles = cycles;
   return Status::kOk;
@@ -33,7 +33,7 @@ double CostOf(const FusedCall& call, double energy_pj, int64_t cycles) {
 // Costs a program by itself.
 Status Measure(const SectionedPlan& plan, const Program& program, double* cost) {
   sluice_report_t report = {};
-  SLUICE_TRY(Report(plan, program, &report));
+  SLUICE_TRY(Report(plan, program, plan.call.lowering.places, &report));
   *cost =
       CostOf(plan.call, report.energy_pj, static_cast<int64_t>(report.latency_cycles));
   return Status::kOk;
@@ -51,7 +51,7 @@ uint64_t StepsOf(const FusedCall& call, const Section& s) {
 
 Status MeasureFused(SectionedPlan* plan, Section* section) {
   Arena memory(plan->arena->memory());
-  Program fused(&memory);
+  Program fused(&memory, plan->call.hardware);
   const bool timed = plan->arena->memory()->clock() != nullptr;
   const uint64_t begin = timed ? MonotonicNs() : 0;
   SLUICE_TRY(
@@ -77,7 +77,7 @@ Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* c
     return Status::kOk;
   }
   Arena programs(plan.arena->memory());
-  Program alone(&programs);
+  Program alone(&programs, call.hardware);
   Budget unlimited;
   for (uint32_t l : plan.LayersIn(section)) {
     SLUICE_TRY(AppendLayer(PlainLayers(call, call.lowering, &unlimited), l, plan.arena,
@@ -88,12 +88,12 @@ Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* c
 
 Status CostOfAll(const SectionedPlan& plan, double* cost) {
   Arena memory(plan.arena->memory());
-  Program program(&memory);
+  Program program(&memory, plan.call.hardware);
   FusedPlan written;
   Diagnostic ignored = {};
   sluice_report_t report = {};
   SLUICE_TRY(WriteSections(plan, FusedOutput{&memory, &program, &written}, &ignored));
-  SLUICE_TRY(Report(plan, program, &report));
+  SLUICE_TRY(Report(plan, program, written.lowering.places, &report));
   *cost = PlanCost(plan.call.options, report);
   return Status::kOk;
 }

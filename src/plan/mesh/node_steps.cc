@@ -92,6 +92,7 @@ Status WriteLoads(NodeLayer* self, int r) {
       },
       [&](uint32_t i, const NodeRect& rect) {
         Transfer load = {};
+        load.role = WireRole(r);
         load.dram = TensorBox(role.tensor, self->context->lowering.places[role.tensor],
                               self->turns[i].loaded[r]);
         load.buffer =
@@ -158,6 +159,7 @@ Status Land(NodeLayer* self, int role, const NodeTile& tile, uint32_t from,
       [&](uint32_t i, const NodeRect& rect) {
         Intersect(tile.box, self->turns[i].landing, &part);
         Transfer forward = {};
+        forward.role = SLUICE_ROLE_OUTPUT;
         forward.buffer = PartOfBuffer(out, tile.box, part);
         forward.landing = InLanding(*self, i, role, tile.slice, part);
         forward.landing.joins = 1;
@@ -172,6 +174,7 @@ Status Deliver(NodeLayer* self, uint32_t i) {
   if (self->stores) {
     const uint32_t out = self->layer->outputs[0];
     Transfer store = {};
+    store.role = SLUICE_ROLE_OUTPUT;
     store.dram = TensorBox(out, self->context->lowering.places[out], turn.tile.box);
     store.buffer = turn.step.operand[kRoleOutput];
     store.node = NodeAt(*self, i);
@@ -199,6 +202,7 @@ Status WriteTile(NodeLayer* self, uint32_t i) {
   if (turn->step.last) return Deliver(self, i);
   if (!turn->tile.ends) return Status::kOk;
   Transfer sum = {};
+  sum.role = SLUICE_ROLE_PARTIAL_SUM;
   sum.buffer = sum.landing = turn->step.accumulator;
   sum.node = NodeAt(*self, i);
   sum.to.node = NodeAt(*self, self->shares[i].next);

@@ -53,11 +53,24 @@ Status PlaceTensors(OperatorSchedule* self, Lowering* out, Diagnostic* diagnosti
   return PlaceInDram(self->graph, when, on_chip, self->arena, out, diagnostic);
 }
 
-Transfer WholeTensor(const OperatorSchedule& self, uint32_t t, BufferRange range,
-                     const Lowering& lowering) {
+// What a tensor is for the layer that it is loaded for.
+uint8_t RoleFor(const OperatorSchedule& self, const OperatorSection& section,
+                uint32_t o, uint32_t tensor, const Lowering& lowering) {
+  const TileOperands roles = OperandsOf(lowering.executed[section.layer_of[o]]);
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (roles.tensor[r] != kNone && self.name[roles.tensor[r]] == self.name[tensor]) {
+      return WireRole(r);
+    }
+  }
+  return SLUICE_ROLE_INPUT;
+}
+
+Transfer WholeTensor(const OperatorSchedule& self, uint32_t t, uint8_t role,
+                     BufferRange range, const Lowering& lowering) {
   const Tensor& tensor = self.graph.tensors[t];
   const Box box = WholeBox(tensor);
   Transfer transfer = {};
+  transfer.role = role;
   transfer.dram = TensorBox(t, lowering.places[t], box);
   transfer.buffer = DenseBuffer(range, box.extent, tensor.dtype, tensor.element_bytes);
   return transfer;
@@ -131,15 +144,18 @@ Status WriteSection(OperatorSchedule* self, const OperatorSection& section,
       at[stay.tensor] = BufferRange{static_cast<uint32_t>(stay.offset),
                                     static_cast<uint32_t>(stay.offset + bytes)};
       if (stay.tensor == made) continue;
-      SLUICE_TRY(program->AddTransfer(StepKind::kLoad, layer,
-                                      WholeTensor(*self, section.tensor_of[stay.tensor],
-                                                  at[stay.tensor], lowering)));
+      const uint32_t tensor = section.tensor_of[stay.tensor];
+      SLUICE_TRY(program->AddTransfer(
+          StepKind::kLoad, layer,
+          WholeTensor(*self, tensor, RoleFor(*self, section, o, tensor, lowering),
+                      at[stay.tensor], lowering)));
     }
     SLUICE_TRY(WriteTile(self, section, o, at, lowering, program));
     if (stored[made] != 0) {
-      SLUICE_TRY(program->AddTransfer(
-          StepKind::kStore, layer,
-          WholeTensor(*self, section.tensor_of[made], at[made], lowering)));
+      SLUICE_TRY(
+          program->AddTransfer(StepKind::kStore, layer,
+                               WholeTensor(*self, section.tensor_of[made],
+                                           SLUICE_ROLE_OUTPUT, at[made], lowering)));
     }
   }
   return Status::kOk;

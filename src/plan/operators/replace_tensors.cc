@@ -37,7 +37,7 @@ Status ReadTensors(const sluice_operator_graph_t& in, Arena* arena,
                    Span<OperatorTensor>* tensors, Diagnostic* diagnostic) {
   SLUICE_TRY(arena->Allocate(in.tensor_count, tensors));
   for (uint32_t a = 0; a < in.tensor_count; ++a) {
-    if (in.tensor_role[a] > SLUICE_ROLE_OUTPUT) {
+    if (in.tensor_role[a] > SLUICE_PLACED_OUTPUT) {
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Tensor(a)
           .Text("tensor ")

@@ -160,6 +160,7 @@ class ComputeLayer {
         role->current = (role->current + 1) % role->count;
         role->loaded = t.box[r];
         Transfer load = {};
+        load.role = WireRole(r);
         load.dram = TensorBox(tensor, w_.lowering.places[tensor], t.box[r]);
         load.buffer = role->box =
             BoxIn(role->range[role->current], t.box[r], layer_.graph.tensors[tensor]);
@@ -218,6 +219,7 @@ class ComputeLayer {
     SLUICE_TRY(w_.program->AddTile(w_.layer, tile));
     if (!tile.last) return Status::kOk;
     Transfer store = {};
+    store.role = SLUICE_ROLE_OUTPUT;
     store.dram = TensorBox(out, w_.lowering.places[out], box);
     store.buffer = tile.operand[kRoleOutput];
     return PushTransfer(w_, StepKind::kStore, store);
@@ -297,7 +299,9 @@ Status WriteCopy(const LayerWriter& w, const Copy& copy, int64_t capacity,
     if (w.TooLong()) return Status::kUnsupported;
     Box box;
     Transfer load = {};
+    load.role = SLUICE_ROLE_INPUT;
     Transfer store = {};
+    store.role = SLUICE_ROLE_OUTPUT;
     store.dram.tensor = copy.to;
     store.dram.offset = copy.to_offset;
     store.dram.moves = copy.parameter != kNone;
@@ -408,10 +412,12 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
     TensorPlace row_place = place;
     row_place.stride[2] = static_cast<uint32_t>(row_bytes);
     Transfer load = {};
+    load.role = SLUICE_ROLE_INPUT;
     load.dram = TensorBox(layer.inputs[1], index_place, index_box);
     load.buffer = BoxIn(index_range, index_box, indices);
     SLUICE_TRY(PushTransfer(w, StepKind::kLoad, load));
     Transfer rows_load = {};
+    rows_load.role = SLUICE_ROLE_INPUT;
     rows_load.dram =
         TensorBox(layer.inputs[0], w.lowering.places[layer.inputs[0]], WholeBox(table));
     rows_load.buffer = BoxIn(row_range, row_box, out);
@@ -419,6 +425,7 @@ Status WriteGather(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
     rows_load.index = load.buffer;
     SLUICE_TRY(PushTransfer(w, StepKind::kLoad, rows_load));
     Transfer store = {};
+    store.role = SLUICE_ROLE_OUTPUT;
     store.dram = TensorBox(layer.outputs[0], row_place, row_box);
     store.buffer = rows_load.buffer;
     SLUICE_TRY(PushTransfer(w, StepKind::kStore, store));

@@ -231,6 +231,7 @@ Status WriteStore(FusedWriter* self, const DramTensor& t, const Box& box) {
   const uint32_t tensor = self->run.executed(t.layer).outputs[0];
   const uint32_t buffer = self->buffers.of_tile[static_cast<size_t>(t.use)];
   Transfer out = {};
+  out.role = SLUICE_ROLE_OUTPUT;
   out.buffer = BoxInFrame(self->offsets[buffer], self->buffers.frame[buffer], box,
                           self->run.graph->tensors[tensor]);
   if (!StaysOnChip(self->run, self->buffers, t.layer)) {
@@ -260,6 +261,7 @@ Status WriteWeights(FusedWriter* self, uint32_t id) {
     if (tensor == kNone) continue;
     const Box& box = boxes.box[r];
     Transfer out = {};
+    out.role = WireRole(r);
     out.dram = TensorBox(tensor, self->lowering.places[tensor], box);
     out.buffer =
         BoxInFrame(self->offsets[buffer++], box, box, self->run.graph->tensors[tensor]);
@@ -278,6 +280,7 @@ Status WriteTransfer(FusedWriter* self, uint32_t id, int32_t p) {
   const Box box = ToBox(self->list.transfer_box[id]);
   if (t.kind == kStore) return WriteStore(self, t, box);
   Transfer out = {};
+  out.role = SLUICE_ROLE_INPUT;
   const uint32_t tensor = SourceTensor(*self, t);
   out.buffer = BoxInFrame(self->offsets[self->buffers.of_transfer[id]], box, box,
                           self->run.graph->tensors[tensor]);

@@ -20,7 +20,6 @@ struct Machine {
     hardware.clock_hz = 500000000;
     hardware.macs_per_cycle = int64_t{1} << 40;
     hardware.vector_ops_per_cycle = int64_t{1} << 40;
-    hardware.dma_channels = 1;
     hardware.node_cols = hardware.node_rows = 1;
   }
   // Nearest the MACs first. Energies per bit; capacity 0 = unbounded.
