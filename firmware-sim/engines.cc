@@ -19,7 +19,7 @@ Engine Own(uint32_t does, uint32_t node, const std::string& name) {
 std::string ReadQueue(const sluice::wire::Queue& q, uint32_t index, Engine* engine) {
   const uint64_t limit = uint64_t{1} << 30;
   if (q.operations() == 0 || q.operations() > 15 || q.roles() > SLUICE_ROLES ||
-      q.max_axes() == 0 || q.max_axes() > 4 || q.burst_bytes() == 0 ||
+      q.max_axes() > 4 || q.burst_bytes() == 0 ||
       q.burst_bytes() > 4096 || q.latency_cycles() > limit ||
       q.descriptor_cycles() > limit) {
     return "queue " + std::to_string(index) + " has a field out of range";
@@ -114,7 +114,7 @@ QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
   uint64_t rows = 1, together = 1;
   for (size_t i = 0; i < outer.size(); ++i) {
     rows *= outer[i];
-    if (i + 1 < engine.max_axes) together *= outer[i];
+    if (engine.max_axes == 0 || i + 1 < engine.max_axes) together *= outer[i];
   }
   QueueLoad load;
   load.bytes = rows * Up(row, engine.burst_bytes) * engine.burst_bytes;

@@ -23,7 +23,7 @@ struct Engine {
   // Of a queue:
   uint64_t latency_cycles = 0, descriptor_cycles = 0;
   uint64_t burst_bytes = 1, max_row_bytes = 0, max_rows = 0;
-  uint32_t max_axes = 4;
+  uint32_t max_axes = 0;
 
   bool does(uint32_t what) const { return (record.does & what) != 0; }
 };

@@ -613,7 +613,7 @@ struct HardwareBuilder {
     bool per_node = false;
     uint64_t latency_cycles = 0;
     uint32_t burst_bytes = 1;
-    uint32_t max_row_bytes = 0, max_rows = 0, max_axes = 4;  // of one descriptor
+    uint32_t max_row_bytes = 0, max_rows = 0, max_axes = 0;  // of one descriptor
     uint32_t descriptor_cycles = 0;
   };
 

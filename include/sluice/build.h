@@ -149,7 +149,7 @@ typedef struct sluice_queue {
   uint32_t burst_bytes;       /* rows count as multiples of these; a power of two; 0: 1 */
   uint32_t max_row_bytes;     /* of one descriptor; 0: any */
   uint32_t max_rows;          /* of one descriptor; 0: any */
-  uint32_t max_axes;          /* of one descriptor, its row included; 0: 4 */
+  uint32_t max_axes;          /* of one descriptor, its row included; 0: any */
   uint32_t descriptor_cycles; /* of each descriptor of a transfer but the first */
   uint32_t reserved;
 } sluice_queue_t;

@@ -102,7 +102,7 @@ Offset<wire::Queue> Write(const Named<sluice_queue_t>& from, FlatBufferBuilder* 
   to.add_burst_bytes(Or(q.burst_bytes, 1u));
   to.add_max_row_bytes(q.max_row_bytes);
   to.add_max_rows(q.max_rows);
-  to.add_max_axes(Or(q.max_axes, 4u));
+  to.add_max_axes(q.max_axes);
   to.add_descriptor_cycles(q.descriptor_cycles);
   return to.Finish();
 }

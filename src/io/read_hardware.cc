@@ -257,8 +257,8 @@ Status ReadQueue(const wire::Queue* in, uint32_t index, Queue* out,
   if (!IsPowerOfTwo(in->burst_bytes()) || in->burst_bytes() > 4096) {
     return bad("burst_bytes must be a power of two up to 4096");
   }
-  if (in->max_axes() == 0 || in->max_axes() > kAxes) {
-    return bad("max_axes must be 1 to 4");
+  if (in->max_axes() > kAxes) {
+    return bad("max_axes must be at most 4");
   }
   out->does = in->operations();
   out->roles = in->roles();

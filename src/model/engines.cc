@@ -82,7 +82,7 @@ QueueWork WorkOf(const Queue& queue, const MovedBox& box) {
   for (; a >= 0; --a) {
     if (box.extent[a] == 1) continue;
     rows *= box.extent[a];
-    if (++axes <= queue.max_axes) of_descriptor *= box.extent[a];
+    if (++axes <= queue.max_axes || queue.max_axes == 0) of_descriptor *= box.extent[a];
   }
   const int64_t pieces =
       queue.max_row_bytes == 0 ? 1 : CeilDivide(row, int64_t{queue.max_row_bytes});

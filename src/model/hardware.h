@@ -67,7 +67,7 @@ struct Queue {
   uint32_t burst_bytes = 1;
   uint32_t max_row_bytes = 0;  // of one descriptor; 0 = any
   uint32_t max_rows = 0;       // of one descriptor; 0 = any
-  uint32_t max_axes = 4;       // of one descriptor, the row included
+  uint32_t max_axes = 0;       // of one descriptor, the row included; 0 = any
   int64_t descriptor_cycles = 0;
 };
 

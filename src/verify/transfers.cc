@@ -63,7 +63,7 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
       continue;
     }
     ++axes;
-    (axes <= queue.max_axes ? inner : outer) *= dst.extent[a];
+    (axes <= queue.max_axes || queue.max_axes == 0 ? inner : outer) *= dst.extent[a];
   }
   int64_t needed = outer;
   if (queue.max_rows != 0) needed *= CeilDivide(inner, int64_t{queue.max_rows});

@@ -12,8 +12,7 @@
 
 namespace sluice_test {
 
-constexpr uint32_t kDmaEngine = SLUICE_ENGINE_DMA;
-constexpr uint32_t kComputeEngine = SLUICE_ENGINE_COMPUTE(0);
+constexpr uint32_t kComputeEngine = ComputeEngine(0);
 
 struct Mutant {
   StreamBuilder stream;
@@ -548,8 +547,8 @@ inline bool WrongPlace(Chance* c, Mutant* m) {
 
 // Of meshes: the work of a node is waited for elsewhere, or not at all.
 inline uint32_t NodeOf(uint32_t engine) {
-  return engine < SLUICE_ENGINE_NODE0 ? SLUICE_NONE
-                                      : (engine - SLUICE_ENGINE_NODE0) / 2;
+  return engine < kFirstNodeEngine ? SLUICE_NONE
+                                      : (engine - kFirstNodeEngine) / 2;
 }
 inline bool DropNodeWait(Chance* c, Mutant* m) {
   Site s;
@@ -574,10 +573,10 @@ inline bool WaitOnOtherNode(Chance* c, Mutant* m) {
   const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
   if (nodes == 1 || !c->Pick(m, &s, HasWait)) return false;
   sluice_wait_t& w = SomeWait(c, s);
-  if (w.instance != 0 || w.engine < SLUICE_ENGINE_NODE0) return false;
+  if (w.instance != 0 || w.engine < kFirstNodeEngine) return false;
   const uint32_t node = (NodeOf(w.engine) + 1 + c->Below(nodes - 1)) % nodes;
-  w.engine = static_cast<uint16_t>(w.engine % 2 == 0 ? SLUICE_ENGINE_COMPUTE(node)
-                                                     : SLUICE_ENGINE_SEND(node));
+  w.engine = static_cast<uint16_t>(w.engine % 2 == 0 ? ComputeEngine(node)
+                                                     : SendEngine(node));
   return true;
 }
 inline bool WrongNode(Chance* c, Mutant* m) {
@@ -618,8 +617,8 @@ inline bool SwapNodes(Chance* c, Mutant* m) {
   const uint32_t from = c->Below(nodes);
   const uint32_t to = (from + 1 + c->Below(nodes - 1)) % nodes;
   const bool send = c->Half();
-  const uint32_t one = send ? SLUICE_ENGINE_SEND(from) : SLUICE_ENGINE_COMPUTE(from);
-  const uint32_t two = send ? SLUICE_ENGINE_SEND(to) : SLUICE_ENGINE_COMPUTE(to);
+  const uint32_t one = send ? SendEngine(from) : ComputeEngine(from);
+  const uint32_t two = send ? SendEngine(to) : ComputeEngine(to);
   if (std::max(one, two) >= b.lists.size()) return false;
   if (b.lists[one].empty() && b.lists[two].empty()) return false;
   std::swap(b.lists[one], b.lists[two]);

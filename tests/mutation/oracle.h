@@ -217,7 +217,7 @@ class Oracle {
         (dst.region == SLUICE_REGION_GBUF) == store || src.width != dst.width) {
       return Fail("transfer");
     }
-    if (forward && e.engine != SLUICE_ENGINE_SEND(t.src_node)) return Fail("engine");
+    if (forward && e.engine != SendEngine(t.src_node)) return Fail("engine");
     std::vector<uint64_t> values;
     if (!Read(src, &values)) return false;
     if (t.index != SLUICE_NONE) {
@@ -274,7 +274,7 @@ class Oracle {
   }
   // Of a compute engine, else 0.
   static uint32_t NodeOf(const Event& e) {
-    return e.engine < SLUICE_ENGINE_NODE0 ? 0 : (e.engine - SLUICE_ENGINE_NODE0) / 2;
+    return e.engine < kFirstNodeEngine ? 0 : (e.engine - kFirstNodeEngine) / 2;
   }
   bool ReadInto(const Event& e, uint32_t operand, uint64_t* sum) {
     const BlockBuilder& b = s_.blocks[s_.instances[e.instance].block];
@@ -449,16 +449,16 @@ class Oracle {
     switch (entry.record.opcode) {
       case SLUICE_OPCODE_LOAD:
       case SLUICE_OPCODE_STORE:
-        if (e.engine != SLUICE_ENGINE_DMA || d >= b.transfers.size()) break;
+        if (e.engine != kDmaEngine || d >= b.transfers.size()) break;
         return Copy(e, b.transfers[d], entry.record.opcode);
       case SLUICE_OPCODE_FORWARD:
         if (d >= b.transfers.size()) break;
         return Copy(e, b.transfers[d], entry.record.opcode);
       case SLUICE_OPCODE_COMPUTE:
-        if (e.engine != SLUICE_ENGINE_COMPUTE(NodeOf(e)) || d >= b.tiles.size()) break;
+        if (e.engine != ComputeEngine(NodeOf(e)) || d >= b.tiles.size()) break;
         return Tile(e, b.tiles[d], entry.record.flags);
       case SLUICE_OPCODE_HOST:
-        if (e.engine != SLUICE_ENGINE_HOST || d >= b.host_calls.size()) break;
+        if (e.engine != kHostEngine || d >= b.host_calls.size()) break;
         return Host(e, b.host_calls[d]);
     }
     return Fail("instruction");

@@ -12,7 +12,7 @@
 namespace sluice_test {
 namespace {
 
-constexpr uint32_t kCompute = SLUICE_ENGINE_COMPUTE(0);
+constexpr uint32_t kCompute = ComputeEngine(0);
 
 BlockBuilder& Block(Case* c) { return c->stream.blocks[0]; }
 
@@ -24,13 +24,13 @@ ListedInstruction& At(Case* c, uint32_t engine,
 sluice_operand_t& DestinationOf(Case* c, uint32_t dma_place) {
   BlockBuilder& b = Block(c);
   return b
-      .operands[b.transfers[At(c, SLUICE_ENGINE_DMA, dma_place).record.descriptor].dst];
+      .operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].dst];
 }
 
 sluice_operand_t& SourceOf(Case* c, uint32_t dma_place) {
   BlockBuilder& b = Block(c);
   return b
-      .operands[b.transfers[At(c, SLUICE_ENGINE_DMA, dma_place).record.descriptor].src];
+      .operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].src];
 }
 
 TEST_CASE(
@@ -79,11 +79,11 @@ TEST_CASE("a dropped wait of a tile on its input is caught, wherever it is dropp
 
 TEST_CASE("a dropped wait of a store on its tile is caught") {
   Case c = ConvCase();
-  At(&c, SLUICE_ENGINE_DMA, 10).waits.clear();
+  At(&c, kDmaEngine, 10).waits.clear();
   const auto r = Judge(c);
   CHECK_FALSE(r.ok);
   CHECK(r.error_code == "race");
-  CHECK(r.error_engine == SLUICE_ENGINE_DMA);
+  CHECK(r.error_engine == kDmaEngine);
   CHECK(r.error_instruction == 9);
 }
 
@@ -138,16 +138,16 @@ TEST_CASE("a wrong slice of the input or the weights is caught") {
 TEST_CASE("early reuse of a buffer is caught") {
   Case c = ConvCase();
   // The load of in2 goes before the store that waits for tile 0.
-  std::swap(At(&c, SLUICE_ENGINE_DMA, 5), At(&c, SLUICE_ENGINE_DMA, 6));
+  std::swap(At(&c, kDmaEngine, 5), At(&c, kDmaEngine, 6));
   const auto r = Judge(c);
   CHECK_FALSE(r.ok);
   CHECK(r.error_code == "race");
-  CHECK(r.error_engine == SLUICE_ENGINE_DMA);
+  CHECK(r.error_engine == kDmaEngine);
 }
 
 TEST_CASE("a lost store leaves output bytes undefined") {
   Case c = ConvCase();
-  Block(&c).lists[SLUICE_ENGINE_DMA].pop_back();
+  Block(&c).lists[kDmaEngine].pop_back();
   const auto r = Judge(c);
   CHECK_FALSE(r.ok);
   CHECK(r.error_code == "output");
@@ -191,7 +191,7 @@ TEST_CASE("a channel range that is not summed over is caught") {
 TEST_CASE("a deadlock is named") {
   Case c = ConvCase();
   // Tile 0 waits for the store of its own result.
-  At(&c, kCompute, 1).waits = {After(SLUICE_ENGINE_DMA, 5)};
+  At(&c, kCompute, 1).waits = {After(kDmaEngine, 5)};
   const auto r = Judge(c, false);
   CHECK_FALSE(r.ok);
   CHECK(r.error_code == "deadlock");
@@ -276,8 +276,8 @@ TEST_CASE("the host executes opaque layers alone") {
   b.host_calls.push_back(call);
   ListedInstruction host;
   host.record.opcode = SLUICE_OPCODE_HOST;
-  b.lists.resize(std::max<size_t>(b.lists.size(), SLUICE_ENGINE_HOST + 1));
-  b.lists[SLUICE_ENGINE_HOST].push_back(host);
+  b.lists.resize(std::max<size_t>(b.lists.size(), kHostEngine + 1));
+  b.lists[kHostEngine].push_back(host);
   const auto r = Judge(c, false);
   CHECK_FALSE(r.ok);
   CHECK(r.error == "the host executes opaque layers alone");

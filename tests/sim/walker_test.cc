@@ -236,22 +236,22 @@ TEST_CASE("the walker steps an engine's list over instances and their exports") 
   sluice_walk_cursor_t at[4];
   sluice_walk_start(&w, at);
   sluice_instruction_t n;
-  CHECK(sluice_walk_next(&w, at, SLUICE_ENGINE_HOST, &n) == 0);
-  CHECK(sluice_walk_next(&w, at, SLUICE_ENGINE_DMA, &n) == 1);
+  CHECK(sluice_walk_next(&w, at, kHostEngine, &n) == 0);
+  CHECK(sluice_walk_next(&w, at, kDmaEngine, &n) == 1);
   CHECK(n.opcode == SLUICE_OPCODE_LOAD);
-  const uint32_t compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t compute = ComputeEngine(0);
   sluice_wait_t pending;
   CHECK(sluice_walk_waits_hold(&w, at, compute, &pending) == 0);
   CHECK(pending.count == 2);
-  sluice_walk_complete(&w, at, SLUICE_ENGINE_DMA);
+  sluice_walk_complete(&w, at, kDmaEngine);
   CHECK(sluice_walk_waits_hold(&w, at, compute, nullptr) == 0);
-  sluice_walk_complete(&w, at, SLUICE_ENGINE_DMA);
+  sluice_walk_complete(&w, at, kDmaEngine);
   CHECK(sluice_walk_waits_hold(&w, at, compute, nullptr) == 1);
-  CHECK(sluice_walk_waits_hold(&w, at, SLUICE_ENGINE_DMA, nullptr) == 0);
+  CHECK(sluice_walk_waits_hold(&w, at, kDmaEngine, nullptr) == 0);
   sluice_walk_complete(&w, at, compute);
   CHECK(at[compute].instance == 1);
   CHECK(sluice_walk_waits_hold(&w, at, compute, &pending) == 0);
-  sluice_walk_complete(&w, at, SLUICE_ENGINE_DMA);  // the store: export 0 holds now
+  sluice_walk_complete(&w, at, kDmaEngine);  // the store: export 0 holds now
   CHECK(sluice_walk_waits_hold(&w, at, compute, &pending) == 0);
   CHECK(pending.instance == 0);
   sluice_walk_operand_t operand;

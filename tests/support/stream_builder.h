@@ -17,6 +17,7 @@
 
 #include "sluice/ops.h"
 #include "sluice/stream.h"
+#include "support/engines.h"
 #include "support/wire_builder.h"
 
 namespace sluice_test {
@@ -88,6 +89,8 @@ struct BlockBuilder {
     transfer.dst = dst;
     transfer.index = SLUICE_NONE;
     transfer.dst_cols = transfer.dst_rows = 1;
+    transfer.role = SLUICE_ROLE_OUTPUT;
+    transfer.descriptors = 1;
     transfers.push_back(transfer);
     return static_cast<uint32_t>(transfers.size() - 1);
   }
@@ -98,12 +101,13 @@ struct BlockBuilder {
     transfers[t].dst_cols = cols;
     transfers[t].dst_rows = rows;
     transfers[t].index = index;
-    return Append(SLUICE_ENGINE_DMA, SLUICE_OPCODE_LOAD, 0, t, std::move(waits));
+    transfers[t].role = SLUICE_ROLE_INPUT;
+    return Append(kDmaEngine, SLUICE_OPCODE_LOAD, 0, t, std::move(waits));
   }
   uint32_t Store(uint32_t src, uint32_t dst, Waits waits = {}, uint16_t src_node = 0) {
     const uint32_t t = AddTransfer(src, dst);
     transfers[t].src_node = src_node;
-    return Append(SLUICE_ENGINE_DMA, SLUICE_OPCODE_STORE, 0, t, std::move(waits));
+    return Append(kDmaEngine, SLUICE_OPCODE_STORE, 0, t, std::move(waits));
   }
   uint32_t Forward(uint32_t src, uint32_t dst, uint16_t src_node, uint16_t dst_node,
                    Waits waits = {}, uint16_t cols = 1, uint16_t rows = 1) {
@@ -112,14 +116,15 @@ struct BlockBuilder {
     transfers[t].dst_node = dst_node;
     transfers[t].dst_cols = cols;
     transfers[t].dst_rows = rows;
-    return Append(SLUICE_ENGINE_SEND(src_node), SLUICE_OPCODE_FORWARD, 0, t,
+    transfers[t].descriptors = 0;
+    return Append(SendEngine(src_node), SLUICE_OPCODE_FORWARD, 0, t,
                   std::move(waits));
   }
   uint32_t Compute(const sluice_tile_t& tile, Waits waits = {},
                    uint8_t flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST,
                    uint16_t node = 0) {
     tiles.push_back(tile);
-    return Append(SLUICE_ENGINE_COMPUTE(node), SLUICE_OPCODE_COMPUTE, flags,
+    return Append(ComputeEngine(node), SLUICE_OPCODE_COMPUTE, flags,
                   static_cast<uint32_t>(tiles.size() - 1), std::move(waits));
   }
 };
@@ -146,7 +151,13 @@ struct StreamBuilder {
   std::vector<int32_t> attributes;
   std::vector<sluice_patch_t> patches;
 
-  uint32_t engines() const { return 2 + 2 * node_cols * node_rows; }
+  // Empty: the simplest machine's.
+  std::vector<sluice_engine_t> engine_table;
+
+  std::vector<sluice_engine_t> Engines() const {
+    return engine_table.empty() ? SimplestEngines(node_cols * node_rows) : engine_table;
+  }
+  uint32_t engines() const { return static_cast<uint32_t>(Engines().size()); }
   uint32_t AddKernel(uint16_t op, uint32_t layer, const std::vector<int32_t>& values) {
     sluice_kernel_t kernel{};
     kernel.op = op;
@@ -254,6 +265,7 @@ inline Bytes StreamBuilder::Image() const {
     *count = static_cast<uint32_t>(table.size());
     *offset = AppendTable(&image, table);
   };
+  put(Engines(), &header.engine_count, &header.engine_offset);
   put(directory, &header.block_count, &header.block_offset);
   put(instances, &header.instance_count, &header.instance_offset);
   put(bindings, &header.binding_count, &header.binding_offset);
@@ -342,7 +354,7 @@ inline Case ConvCase() {
   BlockBuilder& b = s.blocks[0];
   b.slot_count = 4;
   b.kernel_count = 1;
-  const uint32_t compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t compute = ComputeEngine(0);
   const uint32_t weight = b.Dense(0, i8, {8, 3, 3, 8}, 0);
   const uint32_t parameters = b.Dense(0, i32, {1, 1, 8, 3}, 576);
   b.Load(b.Dense(1, i8, {8, 3, 3, 8}, 0), weight);
@@ -374,7 +386,7 @@ inline Case ConvCase() {
     tile.pad[0] = t == 0;
     tile.pad[2] = t == 3;
     tile.pad[1] = tile.pad[3] = 1;
-    b.Compute(tile, {After(SLUICE_ENGINE_DMA, needs[t])});
+    b.Compute(tile, {After(kDmaEngine, needs[t])});
   }
   // DMA: 1 0-154, 2 -188, 3 -222, 4 -264; tile 0 222-294, tile 1 294-366; 5 294-320,
   // 6 -362, 7 366-392, 8 392-426; tile 2 366-438, tile 3 438-510; 9 438-464, 10
@@ -416,7 +428,7 @@ inline Case AccumulateCase() {
   BlockBuilder& b = s.blocks[0];
   b.slot_count = 4;
   b.kernel_count = 1;
-  const uint32_t compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t compute = ComputeEngine(0);
   const uint32_t parameters = b.Dense(0, i32, {1, 1, 8, 3}, 0);
   const uint32_t accumulator = b.Dense(0, i32, {1, 2, 2, 8}, 288);
   const uint32_t output = b.Dense(0, i8, {1, 2, 2, 8}, 416);
@@ -434,7 +446,7 @@ inline Case AccumulateCase() {
     tile.output = t == 1 ? output : SLUICE_NONE;
     tile.c_begin = 8 * t;
     tile.c_end = 8 * t + 8;
-    b.Compute(tile, {After(SLUICE_ENGINE_DMA, 3 + 2 * t)},
+    b.Compute(tile, {After(kDmaEngine, 3 + 2 * t)},
               t == 0 ? SLUICE_FLAG_FIRST : SLUICE_FLAG_LAST);
   }
   b.Store(output, b.Dense(3, i8, {1, 2, 2, 8}, 0), {After(compute, 2)});
@@ -495,11 +507,11 @@ inline Case AddCase() {
     tile.input1 = in1;
     tile.output = out;
     tile.origin[1] = 2 * i;
-    Waits waits = {After(SLUICE_ENGINE_DMA, 2)};
+    Waits waits = {After(kDmaEngine, 2)};
     if (i == 1) waits.push_back(AfterExport(1, 0));
     b.Compute(tile, waits);
-    b.Store(out, b.Dense(5, i8, box, 0), {After(SLUICE_ENGINE_COMPUTE(0), 1)});
-    b.exports.push_back({SLUICE_ENGINE_DMA, 3});
+    b.Store(out, b.Dense(5, i8, box, 0), {After(ComputeEngine(0), 1)});
+    b.exports.push_back({kDmaEngine, 3});
   }
   // Instance 0: 0-26, 26-52, compute 52-60, store 60-86; instance 1: 86-112, 112-138,
   // compute 138-146, store 146-172.

@@ -22,6 +22,7 @@ inline StreamBuilder TakeApart(const uint8_t* image) {
   StreamBuilder s;
   s.node_cols = h.node_cols;
   s.node_rows = h.node_rows;
+  s.engine_table = TableAt<sluice_engine_t>(image, h.engine_offset, h.engine_count);
   s.region_alignment = h.region_alignment;
   s.gbuf_bytes = h.gbuf_bytes_lo | uint64_t{h.gbuf_bytes_hi} << 32;
   for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {

@@ -70,7 +70,7 @@ inline Case ConcatCase() {
     in[i] = b.Dense(0, i8, half, 128 * i);
     b.Load(b.Dense(2, i8, half, 128 * i), in[i]);
   }
-  const uint32_t dma = SLUICE_ENGINE_DMA, compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t dma = kDmaEngine, compute = ComputeEngine(0);
   for (uint32_t i = 0; i < 2; ++i) {
     out[i] = b.Dense(0, i8, half, 384 + 128 * i);
     sluice_tile_t tile = EmptyTile(i, 16);
@@ -120,7 +120,7 @@ inline Case GatherHostCase() {
   call.inputs = call.outputs = 1;
   call.cycles_lo = 100;
   b.host_calls.push_back(call);
-  b.Append(SLUICE_ENGINE_HOST, SLUICE_OPCODE_HOST, 0, 0, {After(SLUICE_ENGINE_DMA, 3)});
+  b.Append(kHostEngine, SLUICE_OPCODE_HOST, 0, 0, {After(kDmaEngine, 3)});
   c.report = {0, 12 + 24, 24};
   return c;
 }
@@ -145,14 +145,14 @@ inline Case NodesCase() {
   const uint32_t x = b.Dense(0, i8, box, 0), y = b.Dense(0, i8, box, 64);
   b.Load(b.Dense(2, i8, box, 0), x);
   b.Load(b.Dense(2, i8, box, 64), y, {}, 0, 2, 1);
-  b.Forward(x, x, 0, 1, {After(SLUICE_ENGINE_DMA, 1)});
+  b.Forward(x, x, 0, 1, {After(kDmaEngine, 1)});
   sluice_tile_t tile = EmptyTile(0, 8);
   tile.input0 = x;
   tile.input1 = y;
   tile.output = x;
-  b.Compute(tile, {After(SLUICE_ENGINE_DMA, 2), After(SLUICE_ENGINE_SEND(0), 1)},
+  b.Compute(tile, {After(kDmaEngine, 2), After(SendEngine(0), 1)},
             SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST, 1);
-  b.Store(x, b.Dense(3, i8, box, 0), {After(SLUICE_ENGINE_COMPUTE(1), 1)}, 1);
+  b.Store(x, b.Dense(3, i8, box, 0), {After(ComputeEngine(1), 1)}, 1);
   c.report = {0, 128, 64};
   return c;
 }

@@ -35,7 +35,7 @@ Case RowsCase(uint32_t rows) {
   BlockBuilder& b = s.blocks[0];
   b.slot_count = 3;
   b.kernel_count = 1;
-  const uint32_t compute = SLUICE_ENGINE_COMPUTE(0);
+  const uint32_t compute = ComputeEngine(0);
   std::vector<uint32_t> loaded(rows), stored(rows);
   auto load = [&](uint32_t t) {
     Waits waits;
@@ -52,8 +52,8 @@ Case RowsCase(uint32_t rows) {
     tile.input0 = b.Dense(0, i8, row, 32 * (t % 2));
     tile.output = b.Dense(0, i8, row, 64 + 32 * (t % 2));
     tile.origin[1] = t;
-    Waits waits = {After(SLUICE_ENGINE_DMA, loaded[t])};
-    if (t >= 2) waits.push_back(After(SLUICE_ENGINE_DMA, stored[t - 2]));
+    Waits waits = {After(kDmaEngine, loaded[t])};
+    if (t >= 2) waits.push_back(After(kDmaEngine, stored[t - 2]));
     b.Compute(tile, waits);
   }
   c.report = {0, 32 * uint64_t{rows}, 32 * uint64_t{rows}};
@@ -101,9 +101,9 @@ TEST_CASE("verify: a dropped wait deep in a long stream is caught") {
   Case c = RowsCase(2000);
   // The wait on the store is implied: the load that is waited for comes after it.
   auto& lists = c.stream.blocks[0].lists;
-  lists[SLUICE_ENGINE_COMPUTE(0)][1234].waits.pop_back();
+  lists[ComputeEngine(0)][1234].waits.pop_back();
   CheckAccepted(c);
-  lists[SLUICE_ENGINE_COMPUTE(0)][1234].waits.clear();
+  lists[ComputeEngine(0)][1234].waits.clear();
   CheckRejected(c, "order");
 }
 

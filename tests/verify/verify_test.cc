@@ -9,9 +9,9 @@
 namespace sluice_test {
 namespace {
 
-constexpr uint32_t kDma = SLUICE_ENGINE_DMA;
-constexpr uint32_t kHost = SLUICE_ENGINE_HOST;
-constexpr uint32_t kCompute = SLUICE_ENGINE_COMPUTE(0);
+constexpr uint32_t kDma = kDmaEngine;
+constexpr uint32_t kHost = kHostEngine;
+constexpr uint32_t kCompute = ComputeEngine(0);
 
 ListedInstruction& At(Case* c, uint32_t engine, size_t number, size_t block = 0) {
   return c->stream.blocks[block].lists[engine][number - 1];  // 1-based, as in waits
