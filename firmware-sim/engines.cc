@@ -19,9 +19,8 @@ Engine Own(uint32_t does, uint32_t node, const std::string& name) {
 std::string ReadQueue(const sluice::wire::Queue& q, uint32_t index, Engine* engine) {
   const uint64_t limit = uint64_t{1} << 30;
   if (q.operations() == 0 || q.operations() > 15 || q.roles() > SLUICE_ROLES ||
-      q.max_axes() > 4 || q.burst_bytes() == 0 ||
-      q.burst_bytes() > 4096 || q.latency_cycles() > limit ||
-      q.descriptor_cycles() > limit) {
+      q.max_axes() > 4 || q.burst_bytes() == 0 || q.burst_bytes() > 4096 ||
+      q.latency_cycles() > limit || q.descriptor_cycles() > limit) {
     return "queue " + std::to_string(index) + " has a field out of range";
   }
   if ((q.operations() & (kCompute | kForward)) != 0 && !q.per_node()) {

@@ -62,7 +62,8 @@ class PlainRun {
     end();
     SLUICE_TRY(Tile());
     end();
-    SLUICE_TRY(DeriveWaits(c_.program, &scratch_, &c_.waits));
+    SLUICE_TRY(DeriveWaits({graph_, hardware_, c_.program}, c_.lowering.places,
+                           &scratch_, &c_.waits));
     end();
     int64_t cycles = 0;
     SLUICE_TRY(

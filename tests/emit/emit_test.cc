@@ -29,7 +29,7 @@ GraphSpec Chain(uint32_t layers) {
 struct Emitted {
   explicit Emitted(const GraphSpec& spec) : n(spec), out(&n.memory) {
     Lowering lowering = {};
-    Program program(&n.arena);
+    Program program(&n.arena, n.hardware);
     ProgramWaits waits(&n.arena);
     StreamParts parts(&out);
     Budget budget;
@@ -38,7 +38,8 @@ struct Emitted {
     REQUIRE(ScheduleLayerByLayer(
                 {n.graph, n.hardware, lowering, 512, TileCoster{}, &budget}, &n.arena,
                 &program, &n.diagnostic) == Status::kOk);
-    REQUIRE(DeriveWaits(program, &n.arena, &waits) == Status::kOk);
+    REQUIRE(DeriveWaits({n.graph, n.hardware, program}, lowering.places, &n.arena,
+                        &waits) == Status::kOk);
     REQUIRE(EmitStream({n.graph, n.hardware, lowering, program, waits, 512}, &n.arena,
                        &parts, &n.diagnostic) == Status::kOk);
     header = parts.header;

@@ -23,8 +23,9 @@ TEST_CASE("program: cycles are those of engines that wait and run in order") {
   Span<MemoryLevel> levels(const_cast<MemoryLevel*>(n.hardware.levels.data()),
                            n.hardware.levels.size());
   levels[levels.size() - 1].bandwidth = Rational{2, 1};
-  Program p(&n.arena);
+  Program p(&n.arena, n.hardware);
   Transfer t = {};
+  t.role = SLUICE_ROLE_INPUT;
   t.buffer = Buffer(0, 5);  // 3 + ceil(5 / 2) = 6 cycles
   REQUIRE(p.AddTransfer(StepKind::kLoad, 0, t) == Status::kOk);
   TileStep tile = {};
@@ -34,10 +35,11 @@ TEST_CASE("program: cycles are those of engines that wait and run in order") {
   tile.cycles = 10;
   REQUIRE(p.AddTile(0, tile) == Status::kOk);
   Transfer s = {};
+  s.role = SLUICE_ROLE_OUTPUT;
   s.buffer = Buffer(8, 12);  // 5 cycles
   REQUIRE(p.AddTransfer(StepKind::kStore, 0, s) == Status::kOk);
   ProgramWaits w(&n.arena);
-  REQUIRE(DeriveWaits(p, &n.arena, &w) == Status::kOk);
+  REQUIRE(DeriveWaits({n.graph, n.hardware, p}, {}, &n.arena, &w) == Status::kOk);
   CHECK(w.waits.size() == 2);
   int64_t cycles = 0;
   REQUIRE(PredictCycles({n.graph, n.hardware, p}, w, &n.arena, &cycles) == Status::kOk);

@@ -14,6 +14,7 @@ namespace {
 struct Access {
   uint32_t begin, end;
   bool write;
+  bool dram = false;
 };
 
 BufferBox Buffer(uint32_t begin, uint32_t end) {
@@ -33,15 +34,23 @@ std::vector<Access> AccessesOf(const Program& p, const Step& step) {
     }
     return list;
   }
-  const BufferRange range = p.transfer(step.item).buffer.range;
-  list.push_back({range.begin, range.end, step.kind == StepKind::kLoad});
+  const Transfer t = p.transfer(step.item);
+  const BufferRange range = t.buffer.range;
+  const bool load = step.kind == StepKind::kLoad;
+  list.push_back({range.begin, range.end, load});
+  if (t.dram.tensor == 1) {
+    const uint32_t begin = static_cast<uint32_t>(t.dram.offset);
+    list.push_back(
+        {begin, begin + static_cast<uint32_t>(t.dram.extent[3]), !load, true});
+  }
   return list;
 }
 
 bool Conflict(const Program& p, const Step& a, const Step& b) {
   for (const Access& x : AccessesOf(p, a)) {
     for (const Access& y : AccessesOf(p, b)) {
-      if ((x.write || y.write) && x.begin < y.end && y.begin < x.end) return true;
+      if (x.dram != y.dram || !(x.write || y.write)) continue;
+      if (x.begin < y.end && y.begin < x.end) return true;
     }
   }
   return false;
@@ -58,6 +67,14 @@ void RandomProgram(Rng* rng, Program* p) {
       Transfer t = {};
       t.buffer = range();
       const StepKind kind = rng->Below(2) == 0 ? StepKind::kLoad : StepKind::kStore;
+      t.role = kind == StepKind::kStore ? SLUICE_ROLE_OUTPUT
+               : rng->Below(2) == 0     ? SLUICE_ROLE_INPUT
+                                        : SLUICE_ROLE_WEIGHT;
+      t.dram.tensor = rng->Below(2);  // 0 is read only, 1 is written
+      if (kind == StepKind::kStore) t.dram.tensor = 1;
+      t.dram.offset = rng->Below(12);
+      for (int a = 0; a < kAxes; ++a) t.dram.extent[a] = t.buffer.extent[a];
+      t.dram.stride[3] = 1;
       REQUIRE(p->AddTransfer(kind, 0, t) == Status::kOk);
     } else {
       TileStep t = {};
@@ -84,13 +101,13 @@ std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWait
       }
     };
     for (size_t j = 0; j < i; ++j) {
-      if (EngineOf(p.step(j)) == EngineOf(p.step(i))) add(j);
+      if (p.EngineOf(p.step(j)) == p.EngineOf(p.step(i))) add(j);
     }
     for (uint32_t x = w.begin[i]; x < w.begin[i + 1]; ++x) {
       if (x == dropped) continue;
       uint32_t count = 0;
       for (size_t j = 0; j < i; ++j) {
-        if (EngineOf(p.step(j)) != w.waits[x].engine) continue;
+        if (p.EngineOf(p.step(j)) != w.waits[x].engine) continue;
         if (++count == w.waits[x].count) add(j);
       }
     }
@@ -108,21 +125,49 @@ bool AllOrdered(const Program& p, const ProgramWaits& w, size_t dropped) {
   return true;
 }
 
-TEST_CASE("program: derived waits order every conflict and none can be spared") {
+// A tensor that is only read and one that is written; one queue, or several.
+void CheckWaits(const std::vector<sluice_test::QueueSpec>& queues, int rounds,
+                size_t* waits_seen) {
+  sluice_test::GraphSpec spec;
+  spec.tensors.push_back({{1, 1, 1, 32}, SLUICE_DTYPE_INT8, 1});
+  spec.tensors.push_back({{1, 1, 1, 32}, SLUICE_DTYPE_INT8, 2});
+  spec.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, {}});
+  sluice_test::HardwareSpec machine;
+  machine.queues = queues;
+  sluice_test::Nouns n(spec, machine);
+  TensorPlace places[2] = {};
+  places[0].region = SLUICE_REGION_INPUT;
+  places[1].region = SLUICE_REGION_OUTPUT;
   Rng rng(3);
-  Memory memory(sluice_test::Nouns::Allocator(), 0);
-  size_t waits_seen = 0;
-  for (int round = 0; round < 1000; ++round) {
-    Arena arena(&memory);
-    Program p(&arena);
+  for (int round = 0; round < rounds; ++round) {
+    Arena arena(&n.memory);
+    Program p(&arena, n.hardware);
     RandomProgram(&rng, &p);
     ProgramWaits w(&arena);
-    REQUIRE(DeriveWaits(p, &arena, &w) == Status::kOk);
+    REQUIRE(DeriveWaits({n.graph, n.hardware, p}, Span<const TensorPlace>(places, 2),
+                        &arena, &w) == Status::kOk);
     CHECK(AllOrdered(p, w, SIZE_MAX));
-    waits_seen += w.waits.size();
+    *waits_seen += w.waits.size();
     for (size_t x = 0; x < w.waits.size(); ++x) CHECK_FALSE(AllOrdered(p, w, x));
   }
+}
+
+TEST_CASE("program: derived waits order every conflict and none can be spared") {
+  size_t waits_seen = 0;
+  CheckWaits({}, 1000, &waits_seen);
   CHECK(waits_seen > 5000);
+}
+
+TEST_CASE("program: what several queues share in DRAM is ordered by waits") {
+  size_t one = 0, two = 0, three = 0, alike = 0;
+  CheckWaits({}, 300, &one);
+  CheckWaits(sluice_test::LoadAndStore(), 300, &two);
+  CheckWaits(sluice_test::ParametersByCompute(), 300, &three);
+  CheckWaits({sluice_test::QueueSpec(), sluice_test::QueueSpec()}, 300, &alike);
+  MESSAGE(one << " waits with one queue, " << two << " with load and store, " << three
+              << " with parameters on the compute engine, " << alike
+              << " with two that do the same");
+  CHECK(two > one);
 }
 
 }  // namespace

@@ -547,8 +547,7 @@ inline bool WrongPlace(Chance* c, Mutant* m) {
 
 // Of meshes: the work of a node is waited for elsewhere, or not at all.
 inline uint32_t NodeOf(uint32_t engine) {
-  return engine < kFirstNodeEngine ? SLUICE_NONE
-                                      : (engine - kFirstNodeEngine) / 2;
+  return engine < kFirstNodeEngine ? SLUICE_NONE : (engine - kFirstNodeEngine) / 2;
 }
 inline bool DropNodeWait(Chance* c, Mutant* m) {
   Site s;
@@ -575,8 +574,8 @@ inline bool WaitOnOtherNode(Chance* c, Mutant* m) {
   sluice_wait_t& w = SomeWait(c, s);
   if (w.instance != 0 || w.engine < kFirstNodeEngine) return false;
   const uint32_t node = (NodeOf(w.engine) + 1 + c->Below(nodes - 1)) % nodes;
-  w.engine = static_cast<uint16_t>(w.engine % 2 == 0 ? ComputeEngine(node)
-                                                     : SendEngine(node));
+  w.engine =
+      static_cast<uint16_t>(w.engine % 2 == 0 ? ComputeEngine(node) : SendEngine(node));
   return true;
 }
 inline bool WrongNode(Chance* c, Mutant* m) {

@@ -23,14 +23,12 @@ ListedInstruction& At(Case* c, uint32_t engine,
 
 sluice_operand_t& DestinationOf(Case* c, uint32_t dma_place) {
   BlockBuilder& b = Block(c);
-  return b
-      .operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].dst];
+  return b.operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].dst];
 }
 
 sluice_operand_t& SourceOf(Case* c, uint32_t dma_place) {
   BlockBuilder& b = Block(c);
-  return b
-      .operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].src];
+  return b.operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].src];
 }
 
 TEST_CASE(
@@ -338,7 +336,7 @@ TEST_CASE(
   CHECK(busy == 4 * 72);
   CHECK(last == r.cycles);
   std::ostringstream text;
-  sluice_sim::WriteTrace(events, text);
+  sluice_sim::WriteTrace(events, r.engine_names, text);
   CHECK(text.str().find("\"name\":\"compute 0\"") != std::string::npos);
   CHECK(text.str().find("\"ts\":222,\"dur\":72,\"name\":\"conv\"") !=
         std::string::npos);

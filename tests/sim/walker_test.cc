@@ -57,7 +57,7 @@ TEST_CASE("each wrong header field is named") {
   CHECK(OpenWith(right, HEADER(size_bytes), 16u) == SLUICE_WALK_SIZE);
   CHECK(OpenWith(right, HEADER(flags), 1u) == SLUICE_WALK_RESERVED);
   CHECK(OpenWith(right, HEADER(reserved0), 1u) == SLUICE_WALK_RESERVED);
-  CHECK(OpenWith(right, HEADER(reserved) + 28, 1u) == SLUICE_WALK_RESERVED);
+  CHECK(OpenWith(right, HEADER(reserved) + 20, 1u) == SLUICE_WALK_RESERVED);
   CHECK(OpenWith(right, HEADER(node_cols), 0u) == SLUICE_WALK_NODES);
   CHECK(OpenWith(right, HEADER(node_rows), 0u) == SLUICE_WALK_NODES);
   CHECK(OpenWith(right, HEADER(node_cols), 0x10000u) == SLUICE_WALK_NODES);
@@ -160,7 +160,23 @@ TEST_CASE("each wrong record field is named") {
   EXPECT(b.transfer_offset, sluice_transfer_t, dst_node, uint16_t{1}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, dst_cols, uint16_t{2}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, dst_rows, uint16_t{0}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, reserved, 1u, RESERVED);
+  EXPECT(b.transfer_offset, sluice_transfer_t, kernel, 1u, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{0}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{3}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{SLUICE_ROLE_OUTPUT},
+         TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{32}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, descriptors, uint16_t{0}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, reserved0, uint8_t{1}, RESERVED);
+  EXPECT(b.transfer_offset, sluice_transfer_t, reserved1, 1u, RESERVED);
+  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{0}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{33}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{SLUICE_DOES_LOAD}, OPCODE);
+  EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{32}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{SLUICE_ROLE_OUTPUT},
+         TRANSFER);
+  EXPECT(h.engine_offset, sluice_engine_t, node, uint16_t{1}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, reserved, uint8_t{1}, RESERVED);
   EXPECT(b.operand_offset, sluice_operand_t, slot, uint16_t{4}, OPERAND);
   EXPECT(b.operand_offset, sluice_operand_t, dtype, uint8_t{0}, OPERAND);
   EXPECT(b.operand_offset, sluice_operand_t, dtype, uint8_t{6}, OPERAND);
@@ -171,7 +187,7 @@ TEST_CASE("each wrong record field is named") {
   EXPECT(b.shape_offset, sluice_shape_t, extent, 0xffffffffu, SHAPE);
   CHECK(OpenWith(right, b.list_offset, 1u) == SLUICE_WALK_LIST);
   CHECK(OpenWith(right, b.list_offset + 4, 11u) == SLUICE_WALK_LIST);
-  CHECK(OpenWith(right, b.list_offset + 16, 15u) == SLUICE_WALK_LIST);
+  CHECK(OpenWith(right, b.list_offset + 12, 15u) == SLUICE_WALK_LIST);
   const Bytes add = AddCase().stream.Image();
   const sluice_block_t e = BlockOf(add);
   CHECK(OpenWith(add, e.export_offset, 4u) == SLUICE_WALK_EXPORT);
@@ -232,7 +248,7 @@ TEST_CASE("the walker steps an engine's list over instances and their exports") 
   const Bytes image = AddCase().stream.Image();
   sluice_walker_t w;
   REQUIRE(sluice_walk_open(&w, image.data(), image.size(), nullptr) == SLUICE_WALK_OK);
-  REQUIRE(w.engines == 4);
+  REQUIRE(w.engines == 3);
   sluice_walk_cursor_t at[4];
   sluice_walk_start(&w, at);
   sluice_instruction_t n;

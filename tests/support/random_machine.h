@@ -25,6 +25,37 @@ struct MachineSpec {
   double gbuf_pj = 0.1, dram_pj = 10;  // per bit
 };
 
+// One to four queues, together able to move everything.
+inline std::vector<QueueSpec> RandomQueues(sluice::Rng* rng) {
+  std::vector<QueueSpec> queues;
+  switch (rng->Below(4)) {
+    case 0:
+      queues.resize(1 + rng->Below(3));
+      break;
+    case 1:
+      queues = LoadAndStore();
+      break;
+    case 2:
+      queues = ParametersByCompute();
+      break;
+    default:
+      queues = LoadAndStore();
+      queues.push_back(queues[0]);
+      queues[0].roles = SLUICE_ROLE_INPUT | SLUICE_ROLE_PARTIAL_SUM;
+      queues[2].roles = SLUICE_ROLE_WEIGHT | SLUICE_ROLE_PARAMETERS;
+      break;
+  }
+  for (QueueSpec& q : queues) {
+    q.latency_cycles = rng->Below(3) == 0 ? 0 : rng->Below(100);
+    q.burst_bytes = 1u << rng->Below(6);
+    if (rng->Below(2) == 0) q.max_row_bytes = 1 + rng->Below(64);
+    if (rng->Below(2) == 0) q.max_rows = 1 + rng->Below(16);
+    q.max_axes = rng->Below(5);
+    q.descriptor_cycles = rng->Below(8);
+  }
+  return queues;
+}
+
 inline MachineSpec MakeRandomMachine(uint64_t seed) {
   sluice::Rng rng(seed ^ 0x6d61636821u);
   const auto one_of = [&](uint32_t logs) { return 1u << rng.Below(logs); };
@@ -43,6 +74,7 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   }
   m.dram_granule_bytes = rng.Below(2) == 0 ? 1 : one_of(7);
   m.leakage_pj = rng.Below(3);
+  if (rng.Below(2) == 0) m.base.queues = RandomQueues(&rng);
   m.mac_pj = 0.1 * rng.Below(10);
   m.gbuf_pj = 0.01 * rng.Below(30);
   m.dram_pj = 0.5 * rng.Below(30);
@@ -66,6 +98,7 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   const auto level1 = dram.Finish();
   const auto levels = b.CreateVector(
       std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
+  const auto queues = QueueList(m.base.queues, &b);
   sluice::wire::HardwareBuilder h(b);
   h.add_levels(levels);
   h.add_macs_per_cycle(m.base.macs_per_cycle);
@@ -75,7 +108,11 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   h.add_leakage_pj_per_cycle(m.leakage_pj);
   h.add_array_k(m.array_k);
   h.add_array_c(m.array_c);
-  h.add_dma_latency_cycles(m.base.dma_latency_cycles);
+  if (m.base.queues.empty()) {
+    h.add_dma_latency_cycles(m.base.dma_latency_cycles);
+  } else {
+    h.add_queues(queues);
+  }
   h.add_dram_granule_bytes(m.dram_granule_bytes);
   b.Finish(h.Finish(), sluice::wire::HardwareIdentifier());
   return Finished(b);

@@ -117,8 +117,7 @@ struct BlockBuilder {
     transfers[t].dst_cols = cols;
     transfers[t].dst_rows = rows;
     transfers[t].descriptors = 0;
-    return Append(SendEngine(src_node), SLUICE_OPCODE_FORWARD, 0, t,
-                  std::move(waits));
+    return Append(SendEngine(src_node), SLUICE_OPCODE_FORWARD, 0, t, std::move(waits));
   }
   uint32_t Compute(const sluice_tile_t& tile, Waits waits = {},
                    uint8_t flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST,

@@ -197,6 +197,14 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
   return Finished(b);
 }
 
+struct QueueSpec {
+  uint32_t operations = 3, roles = 31;
+  bool per_node = false;
+  uint64_t latency_cycles = 10;
+  uint32_t burst_bytes = 1, max_row_bytes = 0, max_rows = 0, max_axes = 0;
+  uint32_t descriptor_cycles = 0;
+};
+
 struct HardwareSpec {
   uint64_t scratchpad_bytes = 4096;
   uint32_t alignment_bytes = 16;
@@ -206,7 +214,48 @@ struct HardwareSpec {
   uint32_t node_cols = 1, node_rows = 1;
   uint64_t hop_latency_cycles = 3;
   uint64_t link_numerator = 8, link_denominator = 1;
+  std::vector<QueueSpec> queues;  // empty: one that loads and stores everything
 };
+
+// One queue loads, another stores.
+inline std::vector<QueueSpec> LoadAndStore() {
+  QueueSpec load, store;
+  load.operations = SLUICE_DOES_LOAD;
+  store.operations = SLUICE_DOES_STORE;
+  return {load, store};
+}
+
+// Three as VTA's: parameters are loaded by the engine that computes.
+inline std::vector<QueueSpec> ParametersByCompute() {
+  std::vector<QueueSpec> queues = LoadAndStore();
+  queues[0].roles = SLUICE_ROLES & ~SLUICE_ROLE_PARAMETERS;
+  QueueSpec compute;
+  compute.operations = SLUICE_DOES_LOAD | SLUICE_DOES_COMPUTE;
+  compute.roles = SLUICE_ROLE_PARAMETERS;
+  compute.per_node = true;
+  queues.push_back(compute);
+  return queues;
+}
+
+inline ::flatbuffers::Offset<
+    ::flatbuffers::Vector<::flatbuffers::Offset<sluice::wire::Queue>>>
+QueueList(const std::vector<QueueSpec>& queues, ::flatbuffers::FlatBufferBuilder* b) {
+  std::vector<::flatbuffers::Offset<sluice::wire::Queue>> list;
+  for (const QueueSpec& q : queues) {
+    sluice::wire::QueueBuilder to(*b);
+    to.add_operations(q.operations);
+    to.add_roles(q.roles);
+    to.add_per_node(q.per_node);
+    to.add_latency_cycles(q.latency_cycles);
+    to.add_burst_bytes(q.burst_bytes);
+    to.add_max_row_bytes(q.max_row_bytes);
+    to.add_max_rows(q.max_rows);
+    to.add_max_axes(q.max_axes);
+    to.add_descriptor_cycles(q.descriptor_cycles);
+    list.push_back(to.Finish());
+  }
+  return b->CreateVector(list);
+}
 
 inline Bytes HardwareBytes(const HardwareSpec& spec) {
   ::flatbuffers::FlatBufferBuilder b;
@@ -230,6 +279,7 @@ inline Bytes HardwareBytes(const HardwareSpec& spec) {
   const auto levels = b.CreateVector(
       std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
   const auto name = b.CreateString("hand-made");
+  const auto queues = QueueList(spec.queues, &b);
   sluice::wire::HardwareBuilder h(b);
   h.add_name(name);
   h.add_levels(levels);
@@ -238,7 +288,11 @@ inline Bytes HardwareBytes(const HardwareSpec& spec) {
   h.add_mac_pj(0.2);
   h.add_vector_ops_per_cycle(spec.vector_ops_per_cycle);
   h.add_vector_op_pj(0.1);
-  h.add_dma_latency_cycles(spec.dma_latency_cycles);
+  if (spec.queues.empty()) {
+    h.add_dma_latency_cycles(spec.dma_latency_cycles);
+  } else {
+    h.add_queues(queues);
+  }
   h.add_node_cols(spec.node_cols);
   h.add_node_rows(spec.node_rows);
   h.add_hop_latency_cycles(spec.hop_latency_cycles);

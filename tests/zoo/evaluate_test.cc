@@ -392,12 +392,13 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     REQUIRE(sluice::PlaceOffsets(set, capacity, sluice::OffsetOptions(),
                                  {&budget, &arena, &d}, &plan) == Status::kOk);
     sluice::Arena kept(&memory);
-    sluice::Program program(&kept);
+    sluice::Program program(&kept, hardware);
     REQUIRE(sluice::AppendFused(run, lowering, {result, buffers, plan.offsets}, &arena,
                                 &program) == Status::kOk);
     sluice::ProgramWaits waits(&kept);
     int64_t cycles = 0;
-    REQUIRE(sluice::DeriveWaits(program, &arena, &waits) == Status::kOk);
+    REQUIRE(sluice::DeriveWaits({graph, hardware, program}, lowering.places, &arena,
+                                &waits) == Status::kOk);
     REQUIRE(sluice::PredictCycles({graph, hardware, program}, waits, &arena, &cycles) ==
             Status::kOk);
     sluice_report_t report = {};

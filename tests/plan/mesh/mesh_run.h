@@ -93,7 +93,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   }
   const int64_t capacity = n.hardware.scratchpad().capacity_bytes;
   sluice::Budget budget;
-  sluice::Program program(&memory, machine.node_cols, machine.node_rows);
+  sluice::Program program(&memory, n.hardware);
   sluice::SegmentSchedule schedule = {};
   schedule.segments = sluice::Span<sluice::Segment>(segments.data(), segments.size());
   schedule.order = sluice::Span<uint32_t>(order.data(), order.size());
@@ -104,7 +104,8 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;
-  REQUIRE(DeriveWaits(program, &scratch, &waits) == Status::kOk);
+  REQUIRE(DeriveWaits({n.graph, n.hardware, program}, run.nodes.lowering.places,
+                      &scratch, &waits) == Status::kOk);
   REQUIRE(PredictCycles({n.graph, n.hardware, program}, waits, &scratch, &cycles) ==
           Status::kOk);
   REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles,

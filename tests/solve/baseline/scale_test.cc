@@ -28,7 +28,7 @@ struct Scheduled {
       : n(spec),
         memory(sluice_test::Nouns::Allocator(), 0),
         arena(&memory),
-        program(&arena),
+        program(&arena, n.hardware),
         waits(&arena) {
     Budget budget;
     REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
@@ -50,7 +50,8 @@ TEST_CASE("baseline: a long program takes tens of bytes per step, its stream as 
   Scheduled s(Pointwise(32, 64), 400);
   REQUIRE(s.status == Status::kOk);
   REQUIRE(s.program.size() > 20000);
-  REQUIRE(DeriveWaits(s.program, &s.n.arena, &s.waits) == Status::kOk);
+  REQUIRE(DeriveWaits({s.n.graph, s.n.hardware, s.program}, s.lowering.places,
+                      &s.n.arena, &s.waits) == Status::kOk);
   MESSAGE(s.program.size() << " steps, program and waits " << s.memory.peak_bytes()
                            << " bytes");
   CHECK(s.memory.peak_bytes() < 48 * s.program.size());

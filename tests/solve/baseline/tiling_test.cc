@@ -171,7 +171,7 @@ TEST_CASE("tiling: a memo gives what would be chosen, and goes on from call to c
   TilingMemo memo(&n.arena);
   Budget budget;
   for (int round = 0; round < 2; ++round) {
-    Program with(&n.arena), without(&n.arena);
+    Program with(&n.arena, n.hardware), without(&n.arena, n.hardware);
     REQUIRE(ScheduleLayerByLayer(
                 {n.graph, n.hardware, lowering, 2000, TileCoster{}, &budget, &memo},
                 &n.arena, &with, &n.diagnostic) == Status::kOk);
