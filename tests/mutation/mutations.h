@@ -12,8 +12,6 @@
 
 namespace sluice_test {
 
-constexpr uint32_t kComputeEngine = ComputeEngine(0);
-
 struct Mutant {
   StreamBuilder stream;
   std::vector<Place> places;
@@ -146,7 +144,7 @@ inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
     if (!b.exports.empty()) return false;
     BlockBuilder first = b, second = b;
     std::vector<uint32_t> cut(b.lists.size(), 0);
-    cut[kDmaEngine] = static_cast<uint32_t>(b.lists[kDmaEngine].size() * percent / 100);
+    cut[0] = static_cast<uint32_t>(b.lists[0].size() * percent / 100);
     for (bool grown = true; grown;) {
       grown = false;
       for (size_t e = 0; e < cut.size(); ++e) {
@@ -215,12 +213,22 @@ inline bool WeakenWait(Chance* c, Mutant* m) {
   w.count -= c->Half() ? 1 : 1 + c->Below(w.count - 1);
   return true;
 }
+// An engine other than `engine` that may have work: any but the host.
+inline uint16_t OtherEngine(Chance* c, const Mutant& m, uint32_t engine) {
+  const std::vector<sluice_engine_t> table = m.stream.Engines();
+  while (true) {
+    const uint32_t other = c->Below(table.size());
+    if (other != engine && table[other].does != SLUICE_DOES_HOST) {
+      return static_cast<uint16_t>(other);
+    }
+  }
+}
 inline bool WaitElsewhere(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, HasWait)) return false;
   sluice_wait_t& w = SomeWait(c, s);
   if (w.instance != 0) return false;
-  w.engine = w.engine == kDmaEngine ? kComputeEngine : kDmaEngine;
+  w.engine = OtherEngine(c, *m, w.engine);
   return true;
 }
 inline bool WrongExport(Chance* c, Mutant* m) {
@@ -233,8 +241,53 @@ inline bool WrongExport(Chance* c, Mutant* m) {
   if (c->Half() && e.count > 1) {
     e.count -= 1 + c->Below(e.count - 1);
   } else {
-    e.engine = e.engine == kDmaEngine ? kComputeEngine : kDmaEngine;
+    e.engine = OtherEngine(c, *m, e.engine);
   }
+  return true;
+}
+// A transfer in the list of another engine, at the place that it had.
+inline bool OtherQueue(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTransfer)) return false;
+  const uint32_t other = OtherEngine(c, *m, s.engine);
+  if (s.block->lists.size() <= other) s.block->lists.resize(other + 1);
+  auto& from = s.block->lists[s.engine];
+  auto& to = s.block->lists[other];
+  const size_t at = std::min(s.index, to.size());
+  to.insert(to.begin() + static_cast<long>(at), from[s.index]);
+  from.erase(from.begin() + static_cast<long>(s.index));
+  return true;
+}
+inline bool WrongRole(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTransfer)) return false;
+  s.transfer().role = static_cast<uint8_t>(1u << c->Below(6));
+  return true;
+}
+inline bool WrongDescriptors(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsTransfer)) return false;
+  s.transfer().descriptors = static_cast<uint16_t>(c->Below(4));
+  return true;
+}
+inline bool WrongEngines(Chance* c, Mutant* m) {
+  std::vector<sluice_engine_t> table = m->stream.Engines();
+  sluice_engine_t& e = table[c->Below(table.size())];
+  switch (c->Below(4)) {
+    case 0:
+      e.does = static_cast<uint16_t>(1 + c->Below(40));
+      break;
+    case 1:
+      e.roles = static_cast<uint8_t>(c->Below(64));
+      break;
+    case 2:
+      e.node = static_cast<uint16_t>(e.node == 0 ? SLUICE_ALL_NODES : c->Below(3));
+      break;
+    default:
+      e.queue = static_cast<uint16_t>(c->Below(3));
+      break;
+  }
+  m->stream.engine_table = table;
   return true;
 }
 inline bool SwapNeighbours(Chance* c, Mutant* m) {
@@ -634,6 +687,10 @@ inline const std::vector<Mutation>& Mutations() {
       {"weakened wait", WeakenWait},
       {"wait on another engine", WaitElsewhere},
       {"wrong export", WrongExport},
+      {"another queue", OtherQueue},
+      {"wrong role", WrongRole},
+      {"wrong descriptors", WrongDescriptors},
+      {"wrong engines", WrongEngines},
       {"swapped neighbours", SwapNeighbours},
       {"swapped descriptors", SwapDescriptors},
       {"shifted buffer", ShiftBuffer},

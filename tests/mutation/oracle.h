@@ -27,7 +27,11 @@ class Oracle {
  public:
   Oracle(const GraphSpec& graph, const std::vector<Place>& places,
          const StreamBuilder& stream, const std::vector<int32_t>& parameters)
-      : graph_(graph), places_(places), s_(stream), parameters_(parameters) {}
+      : graph_(graph),
+        places_(places),
+        s_(stream),
+        table_(stream.Engines()),
+        parameters_(parameters) {}
 
   Meaning Follow() {
     if (Prepare() && Run()) Finish();
@@ -209,7 +213,6 @@ class Oracle {
   bool Copy(const Event& e, const sluice_transfer_t& t, uint8_t opcode) {
     const bool load = opcode == SLUICE_OPCODE_LOAD;
     const bool store = opcode == SLUICE_OPCODE_STORE;
-    const bool forward = opcode == SLUICE_OPCODE_FORWARD;
     Access src, dst, index;
     if (!Operand(e, t.src, load ? 0 : t.src_node, &src)) return false;
     if (!Operand(e, t.dst, store ? 0 : t.dst_node, &dst)) return false;
@@ -217,7 +220,7 @@ class Oracle {
         (dst.region == SLUICE_REGION_GBUF) == store || src.width != dst.width) {
       return Fail("transfer");
     }
-    if (forward && e.engine != SendEngine(t.src_node)) return Fail("engine");
+    if (!Serves(e.engine, t, opcode)) return Fail("engine");
     std::vector<uint64_t> values;
     if (!Read(src, &values)) return false;
     if (t.index != SLUICE_NONE) {
@@ -272,9 +275,23 @@ class Oracle {
     *sum = Mix(*sum, kernel.layer);
     return true;
   }
-  // Of a compute engine, else 0.
-  static uint32_t NodeOf(const Event& e) {
-    return e.engine < kFirstNodeEngine ? 0 : (e.engine - kFirstNodeEngine) / 2;
+  // Of an engine that serves one, else 0.
+  uint32_t NodeOf(const Event& e) const {
+    const uint32_t node = table_[e.engine].node;
+    return node == SLUICE_ALL_NODES ? 0 : node;
+  }
+  bool Does(const Event& e, uint32_t what) const {
+    return (table_[e.engine].does & what) != 0;
+  }
+  // Roles and nodes of a queue; a forward leaves from its engine's node.
+  bool Serves(uint32_t engine, const sluice_transfer_t& t, uint8_t opcode) const {
+    const sluice_engine_t& e = table_[engine];
+    if (opcode == SLUICE_OPCODE_FORWARD) return e.node == t.src_node;
+    if ((e.roles & t.role) == 0) return false;
+    if (e.node == SLUICE_ALL_NODES) return true;
+    return opcode == SLUICE_OPCODE_STORE
+               ? e.node == t.src_node
+               : e.node == t.dst_node && t.dst_cols * t.dst_rows == 1;
   }
   bool ReadInto(const Event& e, uint32_t operand, uint64_t* sum) {
     const BlockBuilder& b = s_.blocks[s_.instances[e.instance].block];
@@ -449,16 +466,20 @@ class Oracle {
     switch (entry.record.opcode) {
       case SLUICE_OPCODE_LOAD:
       case SLUICE_OPCODE_STORE:
-        if (e.engine != kDmaEngine || d >= b.transfers.size()) break;
+        if (!Does(e, entry.record.opcode == SLUICE_OPCODE_LOAD ? SLUICE_DOES_LOAD
+                                                               : SLUICE_DOES_STORE) ||
+            d >= b.transfers.size()) {
+          break;
+        }
         return Copy(e, b.transfers[d], entry.record.opcode);
       case SLUICE_OPCODE_FORWARD:
-        if (d >= b.transfers.size()) break;
+        if (!Does(e, SLUICE_DOES_FORWARD) || d >= b.transfers.size()) break;
         return Copy(e, b.transfers[d], entry.record.opcode);
       case SLUICE_OPCODE_COMPUTE:
-        if (e.engine != ComputeEngine(NodeOf(e)) || d >= b.tiles.size()) break;
+        if (!Does(e, SLUICE_DOES_COMPUTE) || d >= b.tiles.size()) break;
         return Tile(e, b.tiles[d], entry.record.flags);
       case SLUICE_OPCODE_HOST:
-        if (e.engine != kHostEngine || d >= b.host_calls.size()) break;
+        if (!Does(e, SLUICE_DOES_HOST) || d >= b.host_calls.size()) break;
         return Host(e, b.host_calls[d]);
     }
     return Fail("instruction");
@@ -490,6 +511,7 @@ class Oracle {
   const GraphSpec& graph_;
   const std::vector<Place>& places_;
   const StreamBuilder& s_;
+  const std::vector<sluice_engine_t> table_;
   const std::vector<int32_t>& parameters_;
   Meaning meaning_;
   std::vector<std::vector<Cell>> cells_;  // by space

@@ -8,7 +8,7 @@ use crate::sys;
 pub struct Instruction {
     /// Use of a body, in the order all engines visit them.
     pub instance: u32,
-    /// 0 DMA, 1 host, 2 + 2i compute and 3 + 2i send engine of node i.
+    /// Index in the stream's table of engines.
     pub engine: u32,
     /// Within its body.
     pub index: u32,
@@ -47,13 +47,13 @@ pub struct Instructions<'a> {
 }
 
 const HEADER_INSTANCES: usize = 40;
+const HEADER_ENGINES: usize = 144;
 
 impl<'a> Instructions<'a> {
     pub(crate) fn new(image: &'a [u8]) -> Instructions<'a> {
         let mut new = Instructions { image, engines: 0, instance: 0, engine: 0, next: 0 };
-        let nodes = |at| new.word(at).unwrap_or(0);
-        if nodes(0) == sys::SLUICE_STREAM_MAGIC {
-            new.engines = 2u32.saturating_add(2u32.saturating_mul(nodes(24).saturating_mul(nodes(28))));
+        if new.word(0) == Some(sys::SLUICE_STREAM_MAGIC) {
+            new.engines = new.word(HEADER_ENGINES).unwrap_or(0);
         }
         new
     }

@@ -7,6 +7,9 @@
 pub const SLUICE_STREAM_MAGIC: u32 = 827542611;
 pub const SLUICE_STREAM_VERSION: u32 = 0;
 pub const SLUICE_NONE: u32 = 4294967295;
+pub const SLUICE_ALL_NODES: u32 = 65535;
+pub const SLUICE_NO_QUEUE: u32 = 65535;
+pub const SLUICE_ROLES: u32 = 31;
 pub const SLUICE_ABI_VERSION: u32 = 1;
 pub const SLUICE_NO_INDEX: u32 = 4294967295;
 pub type __uint8_t = ::std::os::raw::c_uchar;
@@ -16,24 +19,32 @@ pub type __int32_t = ::std::os::raw::c_int;
 pub type __uint32_t = ::std::os::raw::c_uint;
 pub type __int64_t = ::std::os::raw::c_long;
 pub type __uint64_t = ::std::os::raw::c_ulong;
-pub const SLUICE_ENGINE_DMA: _bindgen_ty_1 = 0;
-pub const SLUICE_ENGINE_HOST: _bindgen_ty_1 = 1;
-pub const SLUICE_ENGINE_NODE0: _bindgen_ty_1 = 2;
+pub const SLUICE_DOES_LOAD: _bindgen_ty_1 = 1;
+pub const SLUICE_DOES_STORE: _bindgen_ty_1 = 2;
+pub const SLUICE_DOES_FORWARD: _bindgen_ty_1 = 4;
+pub const SLUICE_DOES_COMPUTE: _bindgen_ty_1 = 8;
+pub const SLUICE_DOES_HOST: _bindgen_ty_1 = 16;
 pub type _bindgen_ty_1 = ::std::os::raw::c_uint;
-pub const SLUICE_REGION_GBUF: _bindgen_ty_2 = 0;
-pub const SLUICE_REGION_CONST: _bindgen_ty_2 = 1;
-pub const SLUICE_REGION_INPUT: _bindgen_ty_2 = 2;
-pub const SLUICE_REGION_OUTPUT: _bindgen_ty_2 = 3;
-pub const SLUICE_REGION_STATE: _bindgen_ty_2 = 4;
-pub const SLUICE_REGION_WORKSPACE: _bindgen_ty_2 = 5;
-pub const SLUICE_REGION_COUNT: _bindgen_ty_2 = 6;
+pub const SLUICE_ROLE_INPUT: _bindgen_ty_2 = 1;
+pub const SLUICE_ROLE_WEIGHT: _bindgen_ty_2 = 2;
+pub const SLUICE_ROLE_OUTPUT: _bindgen_ty_2 = 4;
+pub const SLUICE_ROLE_PARTIAL_SUM: _bindgen_ty_2 = 8;
+pub const SLUICE_ROLE_PARAMETERS: _bindgen_ty_2 = 16;
 pub type _bindgen_ty_2 = ::std::os::raw::c_uint;
-pub const SLUICE_OPCODE_LOAD: _bindgen_ty_3 = 1;
-pub const SLUICE_OPCODE_STORE: _bindgen_ty_3 = 2;
-pub const SLUICE_OPCODE_FORWARD: _bindgen_ty_3 = 3;
-pub const SLUICE_OPCODE_COMPUTE: _bindgen_ty_3 = 4;
-pub const SLUICE_OPCODE_HOST: _bindgen_ty_3 = 5;
+pub const SLUICE_REGION_GBUF: _bindgen_ty_3 = 0;
+pub const SLUICE_REGION_CONST: _bindgen_ty_3 = 1;
+pub const SLUICE_REGION_INPUT: _bindgen_ty_3 = 2;
+pub const SLUICE_REGION_OUTPUT: _bindgen_ty_3 = 3;
+pub const SLUICE_REGION_STATE: _bindgen_ty_3 = 4;
+pub const SLUICE_REGION_WORKSPACE: _bindgen_ty_3 = 5;
+pub const SLUICE_REGION_COUNT: _bindgen_ty_3 = 6;
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
+pub const SLUICE_OPCODE_LOAD: _bindgen_ty_4 = 1;
+pub const SLUICE_OPCODE_STORE: _bindgen_ty_4 = 2;
+pub const SLUICE_OPCODE_FORWARD: _bindgen_ty_4 = 3;
+pub const SLUICE_OPCODE_COMPUTE: _bindgen_ty_4 = 4;
+pub const SLUICE_OPCODE_HOST: _bindgen_ty_4 = 5;
+pub type _bindgen_ty_4 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_stream_header_t {
@@ -62,7 +73,18 @@ pub struct sluice_stream_header_t {
     pub region_bytes: [[u32; 2usize]; 6usize],
     pub patch_count: u32,
     pub patch_offset: u32,
-    pub reserved: [u32; 8usize],
+    pub engine_count: u32,
+    pub engine_offset: u32,
+    pub reserved: [u32; 6usize],
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sluice_engine_t {
+    pub does: u16,
+    pub node: u16,
+    pub queue: u16,
+    pub roles: u8,
+    pub reserved: u8,
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -136,9 +158,9 @@ pub struct sluice_instruction_t {
     pub first_wait: u32,
     pub reserved: u32,
 }
-pub const SLUICE_FLAG_FIRST: _bindgen_ty_4 = 1;
-pub const SLUICE_FLAG_LAST: _bindgen_ty_4 = 2;
-pub type _bindgen_ty_4 = ::std::os::raw::c_uint;
+pub const SLUICE_FLAG_FIRST: _bindgen_ty_5 = 1;
+pub const SLUICE_FLAG_LAST: _bindgen_ty_5 = 2;
+pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_wait_t {
@@ -178,7 +200,11 @@ pub struct sluice_transfer_t {
     pub dst_node: u16,
     pub dst_cols: u16,
     pub dst_rows: u16,
-    pub reserved: [u32; 3usize],
+    pub kernel: u32,
+    pub role: u8,
+    pub reserved0: u8,
+    pub descriptors: u16,
+    pub reserved1: u32,
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -207,220 +233,220 @@ pub struct sluice_host_call_t {
     pub cycles_hi: u32,
     pub reserved: [u32; 2usize],
 }
-pub const SLUICE_OP_CONV: _bindgen_ty_5 = 1;
-pub const SLUICE_OP_DEPTHWISE_CONV: _bindgen_ty_5 = 2;
-pub const SLUICE_OP_TRANSPOSED_CONV: _bindgen_ty_5 = 3;
-pub const SLUICE_OP_FULLY_CONNECTED: _bindgen_ty_5 = 4;
-pub const SLUICE_OP_BATCH_MATMUL: _bindgen_ty_5 = 5;
-pub const SLUICE_OP_MAX_POOL: _bindgen_ty_5 = 6;
-pub const SLUICE_OP_AVERAGE_POOL: _bindgen_ty_5 = 7;
-pub const SLUICE_OP_ADD: _bindgen_ty_5 = 8;
-pub const SLUICE_OP_SUB: _bindgen_ty_5 = 9;
-pub const SLUICE_OP_MUL: _bindgen_ty_5 = 10;
-pub const SLUICE_OP_MINIMUM: _bindgen_ty_5 = 11;
-pub const SLUICE_OP_MAXIMUM: _bindgen_ty_5 = 12;
-pub const SLUICE_OP_REQUANTIZE: _bindgen_ty_5 = 13;
-pub const SLUICE_OP_LOOKUP: _bindgen_ty_5 = 14;
-pub const SLUICE_OP_SOFTMAX: _bindgen_ty_5 = 15;
-pub const SLUICE_OP_LAYER_NORM: _bindgen_ty_5 = 16;
-pub const SLUICE_OP_RMS_NORM: _bindgen_ty_5 = 17;
-pub const SLUICE_OP_REDUCE: _bindgen_ty_5 = 18;
-pub const SLUICE_OP_ARGMAX: _bindgen_ty_5 = 19;
-pub const SLUICE_OP_CONCAT: _bindgen_ty_5 = 20;
-pub const SLUICE_OP_SLICE: _bindgen_ty_5 = 21;
-pub const SLUICE_OP_PAD: _bindgen_ty_5 = 22;
-pub const SLUICE_OP_RESHAPE: _bindgen_ty_5 = 23;
-pub const SLUICE_OP_TRANSPOSE: _bindgen_ty_5 = 24;
-pub const SLUICE_OP_GATHER: _bindgen_ty_5 = 25;
-pub const SLUICE_OP_RESIZE_BILINEAR: _bindgen_ty_5 = 26;
-pub const SLUICE_OP_RESIZE_NEAREST: _bindgen_ty_5 = 27;
-pub const SLUICE_OP_STATE_APPEND: _bindgen_ty_5 = 28;
-pub const SLUICE_OP_OPAQUE: _bindgen_ty_5 = 29;
-pub const SLUICE_OP_WEIGHT_GRADIENT: _bindgen_ty_5 = 30;
-pub const SLUICE_OP_RELU_GRADIENT: _bindgen_ty_5 = 31;
-pub const SLUICE_OP_MAX_POOL_GRADIENT: _bindgen_ty_5 = 32;
-pub const SLUICE_OP_HARD_SWISH: _bindgen_ty_5 = 33;
-pub const SLUICE_OP_PRELU: _bindgen_ty_5 = 34;
-pub const SLUICE_OP_COUNT: _bindgen_ty_5 = 35;
-pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
-pub const SLUICE_DTYPE_INT8: _bindgen_ty_6 = 1;
-pub const SLUICE_DTYPE_UINT8: _bindgen_ty_6 = 2;
-pub const SLUICE_DTYPE_INT16: _bindgen_ty_6 = 3;
-pub const SLUICE_DTYPE_INT32: _bindgen_ty_6 = 4;
-pub const SLUICE_DTYPE_INT64: _bindgen_ty_6 = 5;
-pub const SLUICE_DTYPE_COUNT: _bindgen_ty_6 = 6;
+pub const SLUICE_OP_CONV: _bindgen_ty_6 = 1;
+pub const SLUICE_OP_DEPTHWISE_CONV: _bindgen_ty_6 = 2;
+pub const SLUICE_OP_TRANSPOSED_CONV: _bindgen_ty_6 = 3;
+pub const SLUICE_OP_FULLY_CONNECTED: _bindgen_ty_6 = 4;
+pub const SLUICE_OP_BATCH_MATMUL: _bindgen_ty_6 = 5;
+pub const SLUICE_OP_MAX_POOL: _bindgen_ty_6 = 6;
+pub const SLUICE_OP_AVERAGE_POOL: _bindgen_ty_6 = 7;
+pub const SLUICE_OP_ADD: _bindgen_ty_6 = 8;
+pub const SLUICE_OP_SUB: _bindgen_ty_6 = 9;
+pub const SLUICE_OP_MUL: _bindgen_ty_6 = 10;
+pub const SLUICE_OP_MINIMUM: _bindgen_ty_6 = 11;
+pub const SLUICE_OP_MAXIMUM: _bindgen_ty_6 = 12;
+pub const SLUICE_OP_REQUANTIZE: _bindgen_ty_6 = 13;
+pub const SLUICE_OP_LOOKUP: _bindgen_ty_6 = 14;
+pub const SLUICE_OP_SOFTMAX: _bindgen_ty_6 = 15;
+pub const SLUICE_OP_LAYER_NORM: _bindgen_ty_6 = 16;
+pub const SLUICE_OP_RMS_NORM: _bindgen_ty_6 = 17;
+pub const SLUICE_OP_REDUCE: _bindgen_ty_6 = 18;
+pub const SLUICE_OP_ARGMAX: _bindgen_ty_6 = 19;
+pub const SLUICE_OP_CONCAT: _bindgen_ty_6 = 20;
+pub const SLUICE_OP_SLICE: _bindgen_ty_6 = 21;
+pub const SLUICE_OP_PAD: _bindgen_ty_6 = 22;
+pub const SLUICE_OP_RESHAPE: _bindgen_ty_6 = 23;
+pub const SLUICE_OP_TRANSPOSE: _bindgen_ty_6 = 24;
+pub const SLUICE_OP_GATHER: _bindgen_ty_6 = 25;
+pub const SLUICE_OP_RESIZE_BILINEAR: _bindgen_ty_6 = 26;
+pub const SLUICE_OP_RESIZE_NEAREST: _bindgen_ty_6 = 27;
+pub const SLUICE_OP_STATE_APPEND: _bindgen_ty_6 = 28;
+pub const SLUICE_OP_OPAQUE: _bindgen_ty_6 = 29;
+pub const SLUICE_OP_WEIGHT_GRADIENT: _bindgen_ty_6 = 30;
+pub const SLUICE_OP_RELU_GRADIENT: _bindgen_ty_6 = 31;
+pub const SLUICE_OP_MAX_POOL_GRADIENT: _bindgen_ty_6 = 32;
+pub const SLUICE_OP_HARD_SWISH: _bindgen_ty_6 = 33;
+pub const SLUICE_OP_PRELU: _bindgen_ty_6 = 34;
+pub const SLUICE_OP_COUNT: _bindgen_ty_6 = 35;
 pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
-pub const SLUICE_CONV_STRIDE_H: _bindgen_ty_7 = 0;
-pub const SLUICE_CONV_STRIDE_W: _bindgen_ty_7 = 1;
-pub const SLUICE_CONV_DILATION_H: _bindgen_ty_7 = 2;
-pub const SLUICE_CONV_DILATION_W: _bindgen_ty_7 = 3;
-pub const SLUICE_CONV_PAD_TOP: _bindgen_ty_7 = 4;
-pub const SLUICE_CONV_PAD_LEFT: _bindgen_ty_7 = 5;
-pub const SLUICE_CONV_PAD_BOTTOM: _bindgen_ty_7 = 6;
-pub const SLUICE_CONV_PAD_RIGHT: _bindgen_ty_7 = 7;
-pub const SLUICE_CONV_GROUPS: _bindgen_ty_7 = 8;
-pub const SLUICE_CONV_INPUT_ZERO: _bindgen_ty_7 = 9;
-pub const SLUICE_CONV_WEIGHT_ZERO: _bindgen_ty_7 = 10;
-pub const SLUICE_CONV_OUTPUT_ZERO: _bindgen_ty_7 = 11;
-pub const SLUICE_CONV_ACT_MIN: _bindgen_ty_7 = 12;
-pub const SLUICE_CONV_ACT_MAX: _bindgen_ty_7 = 13;
-pub const SLUICE_CONV_ROUNDING: _bindgen_ty_7 = 14;
-pub const SLUICE_CONV_ATTRIBUTES: _bindgen_ty_7 = 15;
-pub const SLUICE_CONV_WEIGHT_LAYOUT: _bindgen_ty_7 = 15;
-pub const SLUICE_TRANSPOSED_CONV_ATTRIBUTES: _bindgen_ty_7 = 16;
+pub const SLUICE_DTYPE_INT8: _bindgen_ty_7 = 1;
+pub const SLUICE_DTYPE_UINT8: _bindgen_ty_7 = 2;
+pub const SLUICE_DTYPE_INT16: _bindgen_ty_7 = 3;
+pub const SLUICE_DTYPE_INT32: _bindgen_ty_7 = 4;
+pub const SLUICE_DTYPE_INT64: _bindgen_ty_7 = 5;
+pub const SLUICE_DTYPE_COUNT: _bindgen_ty_7 = 6;
 pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
-pub const SLUICE_WEIGHT_LAYOUT_OWN: _bindgen_ty_8 = 0;
-pub const SLUICE_WEIGHT_LAYOUT_CONV: _bindgen_ty_8 = 1;
-pub const SLUICE_WEIGHT_LAYOUT_DEPTHWISE: _bindgen_ty_8 = 2;
+pub const SLUICE_CONV_STRIDE_H: _bindgen_ty_8 = 0;
+pub const SLUICE_CONV_STRIDE_W: _bindgen_ty_8 = 1;
+pub const SLUICE_CONV_DILATION_H: _bindgen_ty_8 = 2;
+pub const SLUICE_CONV_DILATION_W: _bindgen_ty_8 = 3;
+pub const SLUICE_CONV_PAD_TOP: _bindgen_ty_8 = 4;
+pub const SLUICE_CONV_PAD_LEFT: _bindgen_ty_8 = 5;
+pub const SLUICE_CONV_PAD_BOTTOM: _bindgen_ty_8 = 6;
+pub const SLUICE_CONV_PAD_RIGHT: _bindgen_ty_8 = 7;
+pub const SLUICE_CONV_GROUPS: _bindgen_ty_8 = 8;
+pub const SLUICE_CONV_INPUT_ZERO: _bindgen_ty_8 = 9;
+pub const SLUICE_CONV_WEIGHT_ZERO: _bindgen_ty_8 = 10;
+pub const SLUICE_CONV_OUTPUT_ZERO: _bindgen_ty_8 = 11;
+pub const SLUICE_CONV_ACT_MIN: _bindgen_ty_8 = 12;
+pub const SLUICE_CONV_ACT_MAX: _bindgen_ty_8 = 13;
+pub const SLUICE_CONV_ROUNDING: _bindgen_ty_8 = 14;
+pub const SLUICE_CONV_ATTRIBUTES: _bindgen_ty_8 = 15;
+pub const SLUICE_CONV_WEIGHT_LAYOUT: _bindgen_ty_8 = 15;
+pub const SLUICE_TRANSPOSED_CONV_ATTRIBUTES: _bindgen_ty_8 = 16;
 pub type _bindgen_ty_8 = ::std::os::raw::c_uint;
-pub const SLUICE_WEIGHT_GRADIENT_ERROR_ZERO: _bindgen_ty_9 = 10;
-pub const SLUICE_WEIGHT_GRADIENT_MULTIPLIER: _bindgen_ty_9 = 14;
-pub const SLUICE_WEIGHT_GRADIENT_SHIFT: _bindgen_ty_9 = 15;
-pub const SLUICE_WEIGHT_GRADIENT_ATTRIBUTES: _bindgen_ty_9 = 16;
+pub const SLUICE_WEIGHT_LAYOUT_OWN: _bindgen_ty_9 = 0;
+pub const SLUICE_WEIGHT_LAYOUT_CONV: _bindgen_ty_9 = 1;
+pub const SLUICE_WEIGHT_LAYOUT_DEPTHWISE: _bindgen_ty_9 = 2;
 pub type _bindgen_ty_9 = ::std::os::raw::c_uint;
-pub const SLUICE_MATMUL_TRANSPOSE_B: _bindgen_ty_10 = 0;
-pub const SLUICE_MATMUL_A_ZERO: _bindgen_ty_10 = 1;
-pub const SLUICE_MATMUL_B_ZERO: _bindgen_ty_10 = 2;
-pub const SLUICE_MATMUL_OUTPUT_ZERO: _bindgen_ty_10 = 3;
-pub const SLUICE_MATMUL_MULTIPLIER: _bindgen_ty_10 = 4;
-pub const SLUICE_MATMUL_SHIFT: _bindgen_ty_10 = 5;
-pub const SLUICE_MATMUL_ACT_MIN: _bindgen_ty_10 = 6;
-pub const SLUICE_MATMUL_ACT_MAX: _bindgen_ty_10 = 7;
-pub const SLUICE_MATMUL_ATTRIBUTES: _bindgen_ty_10 = 8;
+pub const SLUICE_WEIGHT_GRADIENT_ERROR_ZERO: _bindgen_ty_10 = 10;
+pub const SLUICE_WEIGHT_GRADIENT_MULTIPLIER: _bindgen_ty_10 = 14;
+pub const SLUICE_WEIGHT_GRADIENT_SHIFT: _bindgen_ty_10 = 15;
+pub const SLUICE_WEIGHT_GRADIENT_ATTRIBUTES: _bindgen_ty_10 = 16;
 pub type _bindgen_ty_10 = ::std::os::raw::c_uint;
-pub const SLUICE_POOL_WINDOW_H: _bindgen_ty_11 = 0;
-pub const SLUICE_POOL_WINDOW_W: _bindgen_ty_11 = 1;
-pub const SLUICE_POOL_STRIDE_H: _bindgen_ty_11 = 2;
-pub const SLUICE_POOL_STRIDE_W: _bindgen_ty_11 = 3;
-pub const SLUICE_POOL_PAD_TOP: _bindgen_ty_11 = 4;
-pub const SLUICE_POOL_PAD_LEFT: _bindgen_ty_11 = 5;
-pub const SLUICE_POOL_PAD_BOTTOM: _bindgen_ty_11 = 6;
-pub const SLUICE_POOL_PAD_RIGHT: _bindgen_ty_11 = 7;
-pub const SLUICE_POOL_ACT_MIN: _bindgen_ty_11 = 8;
-pub const SLUICE_POOL_ACT_MAX: _bindgen_ty_11 = 9;
-pub const SLUICE_POOL_ATTRIBUTES: _bindgen_ty_11 = 10;
-pub const SLUICE_POOL_ERROR_ZERO: _bindgen_ty_11 = 10;
-pub const SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES: _bindgen_ty_11 = 11;
+pub const SLUICE_MATMUL_TRANSPOSE_B: _bindgen_ty_11 = 0;
+pub const SLUICE_MATMUL_A_ZERO: _bindgen_ty_11 = 1;
+pub const SLUICE_MATMUL_B_ZERO: _bindgen_ty_11 = 2;
+pub const SLUICE_MATMUL_OUTPUT_ZERO: _bindgen_ty_11 = 3;
+pub const SLUICE_MATMUL_MULTIPLIER: _bindgen_ty_11 = 4;
+pub const SLUICE_MATMUL_SHIFT: _bindgen_ty_11 = 5;
+pub const SLUICE_MATMUL_ACT_MIN: _bindgen_ty_11 = 6;
+pub const SLUICE_MATMUL_ACT_MAX: _bindgen_ty_11 = 7;
+pub const SLUICE_MATMUL_ATTRIBUTES: _bindgen_ty_11 = 8;
 pub type _bindgen_ty_11 = ::std::os::raw::c_uint;
-pub const SLUICE_BINARY_LEFT_SHIFT: _bindgen_ty_12 = 0;
-pub const SLUICE_BINARY_ZERO0: _bindgen_ty_12 = 1;
-pub const SLUICE_BINARY_MULTIPLIER0: _bindgen_ty_12 = 2;
-pub const SLUICE_BINARY_SHIFT0: _bindgen_ty_12 = 3;
-pub const SLUICE_BINARY_ZERO1: _bindgen_ty_12 = 4;
-pub const SLUICE_BINARY_MULTIPLIER1: _bindgen_ty_12 = 5;
-pub const SLUICE_BINARY_SHIFT1: _bindgen_ty_12 = 6;
-pub const SLUICE_BINARY_OUTPUT_ZERO: _bindgen_ty_12 = 7;
-pub const SLUICE_BINARY_OUT_MULTIPLIER: _bindgen_ty_12 = 8;
-pub const SLUICE_BINARY_OUT_SHIFT: _bindgen_ty_12 = 9;
-pub const SLUICE_BINARY_ACT_MIN: _bindgen_ty_12 = 10;
-pub const SLUICE_BINARY_ACT_MAX: _bindgen_ty_12 = 11;
-pub const SLUICE_BINARY_ATTRIBUTES: _bindgen_ty_12 = 12;
+pub const SLUICE_POOL_WINDOW_H: _bindgen_ty_12 = 0;
+pub const SLUICE_POOL_WINDOW_W: _bindgen_ty_12 = 1;
+pub const SLUICE_POOL_STRIDE_H: _bindgen_ty_12 = 2;
+pub const SLUICE_POOL_STRIDE_W: _bindgen_ty_12 = 3;
+pub const SLUICE_POOL_PAD_TOP: _bindgen_ty_12 = 4;
+pub const SLUICE_POOL_PAD_LEFT: _bindgen_ty_12 = 5;
+pub const SLUICE_POOL_PAD_BOTTOM: _bindgen_ty_12 = 6;
+pub const SLUICE_POOL_PAD_RIGHT: _bindgen_ty_12 = 7;
+pub const SLUICE_POOL_ACT_MIN: _bindgen_ty_12 = 8;
+pub const SLUICE_POOL_ACT_MAX: _bindgen_ty_12 = 9;
+pub const SLUICE_POOL_ATTRIBUTES: _bindgen_ty_12 = 10;
+pub const SLUICE_POOL_ERROR_ZERO: _bindgen_ty_12 = 10;
+pub const SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES: _bindgen_ty_12 = 11;
 pub type _bindgen_ty_12 = ::std::os::raw::c_uint;
-pub const SLUICE_REQUANTIZE_INPUT_ZERO: _bindgen_ty_13 = 0;
-pub const SLUICE_REQUANTIZE_MULTIPLIER: _bindgen_ty_13 = 1;
-pub const SLUICE_REQUANTIZE_SHIFT: _bindgen_ty_13 = 2;
-pub const SLUICE_REQUANTIZE_OUTPUT_ZERO: _bindgen_ty_13 = 3;
-pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_13 = 4;
-pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_13 = 5;
-pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_13 = 6;
+pub const SLUICE_BINARY_LEFT_SHIFT: _bindgen_ty_13 = 0;
+pub const SLUICE_BINARY_ZERO0: _bindgen_ty_13 = 1;
+pub const SLUICE_BINARY_MULTIPLIER0: _bindgen_ty_13 = 2;
+pub const SLUICE_BINARY_SHIFT0: _bindgen_ty_13 = 3;
+pub const SLUICE_BINARY_ZERO1: _bindgen_ty_13 = 4;
+pub const SLUICE_BINARY_MULTIPLIER1: _bindgen_ty_13 = 5;
+pub const SLUICE_BINARY_SHIFT1: _bindgen_ty_13 = 6;
+pub const SLUICE_BINARY_OUTPUT_ZERO: _bindgen_ty_13 = 7;
+pub const SLUICE_BINARY_OUT_MULTIPLIER: _bindgen_ty_13 = 8;
+pub const SLUICE_BINARY_OUT_SHIFT: _bindgen_ty_13 = 9;
+pub const SLUICE_BINARY_ACT_MIN: _bindgen_ty_13 = 10;
+pub const SLUICE_BINARY_ACT_MAX: _bindgen_ty_13 = 11;
+pub const SLUICE_BINARY_ATTRIBUTES: _bindgen_ty_13 = 12;
 pub type _bindgen_ty_13 = ::std::os::raw::c_uint;
-pub const SLUICE_HARD_SWISH_INPUT_ZERO: _bindgen_ty_14 = 0;
-pub const SLUICE_HARD_SWISH_OUTPUT_ZERO: _bindgen_ty_14 = 1;
-pub const SLUICE_HARD_SWISH_MULTIPLIER: _bindgen_ty_14 = 2;
-pub const SLUICE_HARD_SWISH_SHIFT: _bindgen_ty_14 = 3;
-pub const SLUICE_HARD_SWISH_GATE_MULTIPLIER: _bindgen_ty_14 = 4;
-pub const SLUICE_HARD_SWISH_GATE_SHIFT: _bindgen_ty_14 = 5;
-pub const SLUICE_HARD_SWISH_ATTRIBUTES: _bindgen_ty_14 = 6;
+pub const SLUICE_REQUANTIZE_INPUT_ZERO: _bindgen_ty_14 = 0;
+pub const SLUICE_REQUANTIZE_MULTIPLIER: _bindgen_ty_14 = 1;
+pub const SLUICE_REQUANTIZE_SHIFT: _bindgen_ty_14 = 2;
+pub const SLUICE_REQUANTIZE_OUTPUT_ZERO: _bindgen_ty_14 = 3;
+pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_14 = 4;
+pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_14 = 5;
+pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_14 = 6;
 pub type _bindgen_ty_14 = ::std::os::raw::c_uint;
-pub const SLUICE_PRELU_INPUT_ZERO: _bindgen_ty_15 = 0;
-pub const SLUICE_PRELU_SLOPE_ZERO: _bindgen_ty_15 = 1;
-pub const SLUICE_PRELU_OUTPUT_ZERO: _bindgen_ty_15 = 2;
-pub const SLUICE_PRELU_MULTIPLIER: _bindgen_ty_15 = 3;
-pub const SLUICE_PRELU_SHIFT: _bindgen_ty_15 = 4;
-pub const SLUICE_PRELU_SLOPE_MULTIPLIER: _bindgen_ty_15 = 5;
-pub const SLUICE_PRELU_SLOPE_SHIFT: _bindgen_ty_15 = 6;
-pub const SLUICE_PRELU_ACT_MIN: _bindgen_ty_15 = 7;
-pub const SLUICE_PRELU_ACT_MAX: _bindgen_ty_15 = 8;
-pub const SLUICE_PRELU_ATTRIBUTES: _bindgen_ty_15 = 9;
+pub const SLUICE_HARD_SWISH_INPUT_ZERO: _bindgen_ty_15 = 0;
+pub const SLUICE_HARD_SWISH_OUTPUT_ZERO: _bindgen_ty_15 = 1;
+pub const SLUICE_HARD_SWISH_MULTIPLIER: _bindgen_ty_15 = 2;
+pub const SLUICE_HARD_SWISH_SHIFT: _bindgen_ty_15 = 3;
+pub const SLUICE_HARD_SWISH_GATE_MULTIPLIER: _bindgen_ty_15 = 4;
+pub const SLUICE_HARD_SWISH_GATE_SHIFT: _bindgen_ty_15 = 5;
+pub const SLUICE_HARD_SWISH_ATTRIBUTES: _bindgen_ty_15 = 6;
 pub type _bindgen_ty_15 = ::std::os::raw::c_uint;
-pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_16 = 0;
-pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_16 = 1;
-pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_16 = 2;
-pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_16 = 3;
+pub const SLUICE_PRELU_INPUT_ZERO: _bindgen_ty_16 = 0;
+pub const SLUICE_PRELU_SLOPE_ZERO: _bindgen_ty_16 = 1;
+pub const SLUICE_PRELU_OUTPUT_ZERO: _bindgen_ty_16 = 2;
+pub const SLUICE_PRELU_MULTIPLIER: _bindgen_ty_16 = 3;
+pub const SLUICE_PRELU_SHIFT: _bindgen_ty_16 = 4;
+pub const SLUICE_PRELU_SLOPE_MULTIPLIER: _bindgen_ty_16 = 5;
+pub const SLUICE_PRELU_SLOPE_SHIFT: _bindgen_ty_16 = 6;
+pub const SLUICE_PRELU_ACT_MIN: _bindgen_ty_16 = 7;
+pub const SLUICE_PRELU_ACT_MAX: _bindgen_ty_16 = 8;
+pub const SLUICE_PRELU_ATTRIBUTES: _bindgen_ty_16 = 9;
 pub type _bindgen_ty_16 = ::std::os::raw::c_uint;
-pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_17 = 0;
-pub const SLUICE_NORM_EPSILON: _bindgen_ty_17 = 1;
-pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_17 = 2;
-pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_17 = 3;
-pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_17 = 4;
-pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_17 = 5;
+pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_17 = 0;
+pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_17 = 1;
+pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_17 = 2;
+pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_17 = 3;
 pub type _bindgen_ty_17 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_AXES: _bindgen_ty_18 = 0;
-pub const SLUICE_REDUCE_KIND: _bindgen_ty_18 = 1;
-pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_18 = 2;
-pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_18 = 3;
-pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_18 = 4;
-pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_18 = 5;
-pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_18 = 6;
-pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_18 = 7;
-pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_18 = 8;
+pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_18 = 0;
+pub const SLUICE_NORM_EPSILON: _bindgen_ty_18 = 1;
+pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_18 = 2;
+pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_18 = 3;
+pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_18 = 4;
+pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_18 = 5;
 pub type _bindgen_ty_18 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_19 = 0;
-pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_19 = 1;
+pub const SLUICE_REDUCE_AXES: _bindgen_ty_19 = 0;
+pub const SLUICE_REDUCE_KIND: _bindgen_ty_19 = 1;
+pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_19 = 2;
+pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_19 = 3;
+pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_19 = 4;
+pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_19 = 5;
+pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_19 = 6;
+pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_19 = 7;
+pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_19 = 8;
 pub type _bindgen_ty_19 = ::std::os::raw::c_uint;
-pub const SLUICE_CONCAT_AXIS: _bindgen_ty_20 = 0;
-pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_20 = 1;
+pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_20 = 0;
+pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_20 = 1;
 pub type _bindgen_ty_20 = ::std::os::raw::c_uint;
-pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_21 = 0;
-pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_21 = 1;
-pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_21 = 2;
-pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_21 = 3;
-pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_21 = 4;
+pub const SLUICE_CONCAT_AXIS: _bindgen_ty_21 = 0;
+pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_21 = 1;
 pub type _bindgen_ty_21 = ::std::os::raw::c_uint;
-pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_22 = 0;
-pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_22 = 1;
-pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_22 = 2;
-pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_22 = 3;
-pub const SLUICE_PAD_VALUE: _bindgen_ty_22 = 4;
-pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_22 = 5;
+pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_22 = 0;
+pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_22 = 1;
+pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_22 = 2;
+pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_22 = 3;
+pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_22 = 4;
 pub type _bindgen_ty_22 = ::std::os::raw::c_uint;
-pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_23 = 0;
-pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_23 = 1;
-pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_23 = 2;
-pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_23 = 3;
-pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_23 = 4;
+pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_23 = 0;
+pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_23 = 1;
+pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_23 = 2;
+pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_23 = 3;
+pub const SLUICE_PAD_VALUE: _bindgen_ty_23 = 4;
+pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_23 = 5;
 pub type _bindgen_ty_23 = ::std::os::raw::c_uint;
-pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_24 = 0;
-pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_24 = 1;
-pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_24 = 2;
+pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_24 = 0;
+pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_24 = 1;
+pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_24 = 2;
+pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_24 = 3;
+pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_24 = 4;
 pub type _bindgen_ty_24 = ::std::os::raw::c_uint;
-pub const SLUICE_APPEND_AXIS: _bindgen_ty_25 = 0;
-pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_25 = 1;
-pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_25 = 2;
+pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_25 = 0;
+pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_25 = 1;
+pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_25 = 2;
 pub type _bindgen_ty_25 = ::std::os::raw::c_uint;
-pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_26 = 0;
-pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_26 = 1;
-pub const SLUICE_OPAQUE_NAME: _bindgen_ty_26 = 2;
-pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_26 = 3;
+pub const SLUICE_APPEND_AXIS: _bindgen_ty_26 = 0;
+pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_26 = 1;
+pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_26 = 2;
 pub type _bindgen_ty_26 = ::std::os::raw::c_uint;
+pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_27 = 0;
+pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_27 = 1;
+pub const SLUICE_OPAQUE_NAME: _bindgen_ty_27 = 2;
+pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_27 = 3;
+pub type _bindgen_ty_27 = ::std::os::raw::c_uint;
 pub type sluice_status_t = i32;
-pub const SLUICE_OK: _bindgen_ty_27 = 0;
-pub const SLUICE_INFEASIBLE: _bindgen_ty_27 = 1;
-pub const SLUICE_STOPPED: _bindgen_ty_27 = 2;
-pub const SLUICE_REJECTED: _bindgen_ty_27 = 3;
-pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_27 = -1;
-pub const SLUICE_BAD_INPUT: _bindgen_ty_27 = -2;
-pub const SLUICE_UNSUPPORTED: _bindgen_ty_27 = -3;
-pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_27 = -4;
-pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_27 = -5;
-pub const SLUICE_INTERNAL: _bindgen_ty_27 = -6;
-pub type _bindgen_ty_27 = ::std::os::raw::c_int;
-pub const SLUICE_STOP_COMPLETE: _bindgen_ty_28 = 0;
-pub const SLUICE_STOP_DEADLINE: _bindgen_ty_28 = 1;
-pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_28 = 2;
-pub const SLUICE_STOP_CANCELLED: _bindgen_ty_28 = 3;
-pub const SLUICE_STOP_PROVED: _bindgen_ty_28 = 4;
-pub type _bindgen_ty_28 = ::std::os::raw::c_uint;
+pub const SLUICE_OK: _bindgen_ty_28 = 0;
+pub const SLUICE_INFEASIBLE: _bindgen_ty_28 = 1;
+pub const SLUICE_STOPPED: _bindgen_ty_28 = 2;
+pub const SLUICE_REJECTED: _bindgen_ty_28 = 3;
+pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_28 = -1;
+pub const SLUICE_BAD_INPUT: _bindgen_ty_28 = -2;
+pub const SLUICE_UNSUPPORTED: _bindgen_ty_28 = -3;
+pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_28 = -4;
+pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_28 = -5;
+pub const SLUICE_INTERNAL: _bindgen_ty_28 = -6;
+pub type _bindgen_ty_28 = ::std::os::raw::c_int;
+pub const SLUICE_STOP_COMPLETE: _bindgen_ty_29 = 0;
+pub const SLUICE_STOP_DEADLINE: _bindgen_ty_29 = 1;
+pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_29 = 2;
+pub const SLUICE_STOP_CANCELLED: _bindgen_ty_29 = 3;
+pub const SLUICE_STOP_PROVED: _bindgen_ty_29 = 4;
+pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_diagnostic {
@@ -526,6 +552,14 @@ pub type sluice_plan_t = sluice_plan;
 extern "C" {
     pub fn sluice_version() -> *const ::std::os::raw::c_char;
 }
+pub const SLUICE_COMPONENT_MESH: _bindgen_ty_30 = 1;
+pub const SLUICE_COMPONENT_MAPPERS: _bindgen_ty_30 = 2;
+pub const SLUICE_COMPONENT_OPERATORS: _bindgen_ty_30 = 4;
+pub const SLUICE_COMPONENT_COSCHEDULE: _bindgen_ty_30 = 8;
+pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
+extern "C" {
+    pub fn sluice_components() -> u32;
+}
 extern "C" {
     pub fn sluice_status_name(status: sluice_status_t) -> *const ::std::os::raw::c_char;
 }
@@ -579,17 +613,17 @@ extern "C" {
 extern "C" {
     pub fn sluice_hardware_destroy(hardware: *mut sluice_hardware_t);
 }
-pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_29 = 0;
-pub const SLUICE_TENSOR_INPUT: _bindgen_ty_29 = 1;
-pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_29 = 2;
-pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_29 = 3;
-pub const SLUICE_TENSOR_STATE: _bindgen_ty_29 = 4;
-pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
-pub const SLUICE_SOURCE_NONE: _bindgen_ty_30 = 0;
-pub const SLUICE_SOURCE_INLINE: _bindgen_ty_30 = 1;
-pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_30 = 2;
-pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_30 = 3;
-pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
+pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_31 = 0;
+pub const SLUICE_TENSOR_INPUT: _bindgen_ty_31 = 1;
+pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_31 = 2;
+pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_31 = 3;
+pub const SLUICE_TENSOR_STATE: _bindgen_ty_31 = 4;
+pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
+pub const SLUICE_SOURCE_NONE: _bindgen_ty_32 = 0;
+pub const SLUICE_SOURCE_INLINE: _bindgen_ty_32 = 1;
+pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_32 = 2;
+pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_32 = 3;
+pub type _bindgen_ty_32 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_graph_counts {
@@ -665,12 +699,12 @@ extern "C" {
         out_parameter: *mut sluice_parameter_info_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_31 = 0;
-pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_31 = 1;
-pub const SLUICE_SOLVER_FUSION: _bindgen_ty_31 = 2;
-pub const SLUICE_SOLVER_COCCO: _bindgen_ty_31 = 3;
-pub const SLUICE_SOLVER_SOMA: _bindgen_ty_31 = 4;
-pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
+pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_33 = 0;
+pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_33 = 1;
+pub const SLUICE_SOLVER_FUSION: _bindgen_ty_33 = 2;
+pub const SLUICE_SOLVER_COCCO: _bindgen_ty_33 = 3;
+pub const SLUICE_SOLVER_SOMA: _bindgen_ty_33 = 4;
+pub type _bindgen_ty_33 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_tile_cost {
@@ -760,9 +794,9 @@ impl Default for sluice_schedule_options {
     }
 }
 pub type sluice_schedule_options_t = sluice_schedule_options;
-pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_32 = 0;
-pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_32 = 1;
-pub type _bindgen_ty_32 = ::std::os::raw::c_uint;
+pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_34 = 0;
+pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_34 = 1;
+pub type _bindgen_ty_34 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_schedule(
         context: *mut sluice_context_t,
@@ -790,10 +824,10 @@ pub struct sluice_change {
     pub patch_bytes: u64,
 }
 pub type sluice_change_t = sluice_change;
-pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_33 = 1;
-pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_33 = 2;
-pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_33 = 4;
-pub type _bindgen_ty_33 = ::std::os::raw::c_uint;
+pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_35 = 1;
+pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_35 = 2;
+pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_35 = 4;
+pub type _bindgen_ty_35 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_reschedule_options {
@@ -921,14 +955,14 @@ extern "C" {
         out_place: *mut sluice_tensor_place_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_PHASE_READ: _bindgen_ty_34 = 0;
-pub const SLUICE_PHASE_LOWER: _bindgen_ty_34 = 1;
-pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_34 = 2;
-pub const SLUICE_PHASE_PLACE: _bindgen_ty_34 = 3;
-pub const SLUICE_PHASE_EMIT: _bindgen_ty_34 = 4;
-pub const SLUICE_PHASE_VERIFY: _bindgen_ty_34 = 5;
-pub const SLUICE_PHASE_COUNT: _bindgen_ty_34 = 6;
-pub type _bindgen_ty_34 = ::std::os::raw::c_uint;
+pub const SLUICE_PHASE_READ: _bindgen_ty_36 = 0;
+pub const SLUICE_PHASE_LOWER: _bindgen_ty_36 = 1;
+pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_36 = 2;
+pub const SLUICE_PHASE_PLACE: _bindgen_ty_36 = 3;
+pub const SLUICE_PHASE_EMIT: _bindgen_ty_36 = 4;
+pub const SLUICE_PHASE_VERIFY: _bindgen_ty_36 = 5;
+pub const SLUICE_PHASE_COUNT: _bindgen_ty_36 = 6;
+pub type _bindgen_ty_36 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_report {
@@ -955,6 +989,8 @@ pub struct sluice_report {
     pub instructions: u32,
     pub phase_peak_bytes: [u64; 8usize],
     pub energy_noc_pj: f64,
+    pub missing_components: u32,
+    pub reserved: u32,
 }
 pub type sluice_report_t = sluice_report;
 extern "C" {

@@ -3,12 +3,19 @@
  *
  * A stream is one contiguous, relocatable image, little-endian, 4-byte aligned:
  *
- *   header | directory | instances | bindings | kernels | attributes | patches | bodies
+ *   header | engines | directory | instances | bindings | kernels | attributes | patches |
+ *   bodies
  *
- * Engines. Each engine runs its own list of instructions strictly in order. An
- *   instruction starts when its engine is free and all its waits hold; nothing else
- *   synchronises. Engine 0 is the DMA channel, engine 1 the host; node i has compute
- *   engine 2 + 2i and send engine 3 + 2i. A stream with N nodes has 2 + 2N engines.
+ * Engines. The header's table lists them: what each does, for which node, and which roles
+ *   of tensors its transfers have. Which engines a machine has comes from its descriptor
+ *   (Queue in hardware.fbs), in this order: the queues, one per node where the queue says
+ *   so; the host; then of each node its compute engine, unless a queue computes, and with
+ *   several nodes its send engine, unless a queue forwards. The simplest machine of one
+ *   node has three: 0 loads and stores, 1 is the host, 2 computes.
+ *   Each engine runs its own list of instructions strictly in order. An instruction starts
+ *   when its engine is free and all its waits hold; nothing else synchronises. Two
+ *   transfers on different queues are ordered by waits alone, in the scratchpad and in
+ *   DRAM; on one queue the order of the list holds.
  * Blocks. A block is a window of every engine's list. A body (instructions and side
  *   tables, all indices relative to the body) is described by its directory entry and
  *   may be used by many instances. All engines visit the instances in one order.
@@ -20,10 +27,15 @@
  *   all stores to that region go through patched slots.
  * Waits hold on completion only; completion of an instruction implies that its effects
  *   are visible and that all earlier ones on that engine have completed.
- * Timing, in cycles: COMPUTE and HOST take what they declare. LOAD and STORE take
- *   dma_latency_cycles + ceil(bytes / DRAM bytes per cycle). FORWARD takes
- *   hop_latency_cycles * hops to the farthest node + ceil(bytes / link bytes per cycle).
- *   The bandwidths are rationals of hardware.fbs. An instruction
+ * Timing, in cycles: COMPUTE and HOST take what they declare. A LOAD or STORE that starts
+ *   at t asks for the DRAM port at t + latency_cycles of its queue + descriptor_cycles for
+ *   each descriptor but the first, and holds it for ceil(bytes / DRAM bytes per cycle).
+ *   The port serves one transfer at a time, first come, first served; of two that come in
+ *   one cycle the lower engine is first. FORWARD takes hop_latency_cycles * hops to the
+ *   farthest node + ceil(bytes / link bytes per cycle).
+ *   The bandwidths are rationals of hardware.fbs. Bytes count as the bursts that they
+ *   fill: each row, a run without a gap in DRAM and in the scratchpad, is rounded up to
+ *   burst_bytes. An instruction
  *   whose engine is free and whose waits hold at t starts at t; completions at t come
  *   before starts at t. No instruction takes zero cycles or moves zero bytes.
  * Regions. Addresses are (region, offset in bytes). The driver places each region
@@ -53,13 +65,25 @@
 #define SLUICE_STREAM_VERSION 0u /* of this layout; the second word */
 #define SLUICE_NONE 0xffffffffu /* no operand, no index */
 
-enum { /* engines: the DMA channel, the host, the first of the nodes' */
-  SLUICE_ENGINE_DMA = 0,
-  SLUICE_ENGINE_HOST = 1,
-  SLUICE_ENGINE_NODE0 = 2
+#define SLUICE_ALL_NODES 0xffffu /* node of an engine: it serves all of them */
+#define SLUICE_NO_QUEUE 0xffffu  /* queue of an engine that is none of the descriptor's */
+
+enum { /* what an engine does: the opcodes that its list may have */
+  SLUICE_DOES_LOAD = 1,
+  SLUICE_DOES_STORE = 2,
+  SLUICE_DOES_FORWARD = 4,
+  SLUICE_DOES_COMPUTE = 8,
+  SLUICE_DOES_HOST = 16
 };
-#define SLUICE_ENGINE_COMPUTE(node) (2u + 2u * (uint32_t)(node)) /* a node's compute engine */
-#define SLUICE_ENGINE_SEND(node) (3u + 2u * (uint32_t)(node))    /* a node's send engine */
+
+enum { /* roles: what the moved tensor is for the layer of a transfer's kernel */
+  SLUICE_ROLE_INPUT = 1,       /* an activation that the layer reads */
+  SLUICE_ROLE_WEIGHT = 2,      /* a filter or a table */
+  SLUICE_ROLE_OUTPUT = 4,      /* what the layer writes */
+  SLUICE_ROLE_PARTIAL_SUM = 8, /* an accumulator that is not finished */
+  SLUICE_ROLE_PARAMETERS = 16  /* bias, multiplier and shift per channel */
+};
+#define SLUICE_ROLES 31u /* all of them */
 
 enum { /* regions: where a slot may lie */
   SLUICE_REGION_GBUF = 0,      /* scratchpad of the node that the instruction names */
@@ -72,11 +96,11 @@ enum { /* regions: where a slot may lie */
 };
 
 enum { /* opcodes */
-  SLUICE_OPCODE_LOAD = 1,    /* DRAM -> GBUF of a rectangle of nodes; engine DMA */
-  SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM; engine DMA */
-  SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle; engine send */
-  SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer; engine compute */
-  SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM; engine host */
+  SLUICE_OPCODE_LOAD = 1,    /* DRAM -> GBUF of a rectangle of nodes */
+  SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM */
+  SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle */
+  SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer */
+  SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM */
 };
 
 /* The first bytes of a stream. 176 bytes. */
@@ -99,8 +123,20 @@ typedef struct {
   uint32_t reserved0;
   uint32_t region_bytes[SLUICE_REGION_COUNT][2]; /* bytes needed of each, low and high word */
   uint32_t patch_count, patch_offset;            /* sluice_patch_t[] */
-  uint32_t reserved[8];
+  uint32_t engine_count, engine_offset;          /* sluice_engine_t[] */
+  uint32_t reserved[6];
 } sluice_stream_header_t;
+
+/* One engine. 8 bytes. */
+typedef struct {
+  uint16_t does;    /* SLUICE_DOES_ bits, at least one */
+  uint16_t node;    /* whose instructions it runs: row * node_cols + column, or
+                       SLUICE_ALL_NODES */
+  uint16_t queue;   /* index in the descriptor's queues (the simplest machine's one queue
+                       is 0), or SLUICE_NO_QUEUE */
+  uint8_t roles;    /* SLUICE_ROLE_ bits that its LOADs and STOREs may have; 0 without them */
+  uint8_t reserved;
+} sluice_engine_t;
 
 /* The directory entry of one body. All offsets are from the start of the image. 112 bytes. */
 typedef struct {
@@ -108,7 +144,7 @@ typedef struct {
   uint32_t hash_lo, hash_hi;        /* of the body's words */
   uint32_t slot_count;              /* bindings per instance */
   uint32_t kernel_count;            /* kernels per instance */
-  uint32_t list_offset; /* uint32[engines + 1]: engine e runs instructions list[e] up
+  uint32_t list_offset; /* uint32[engine_count + 1]: engine e runs instructions list[e] up
                            to, not including, list[e + 1] */
   uint32_t flags;       /* 0 */
   uint32_t instruction_count, instruction_offset; /* sluice_instruction_t[] */
@@ -185,7 +221,7 @@ typedef struct {
 /* Holds when at least `count` of the instance's instructions on `engine` have completed.
  * 8 bytes. */
 typedef struct {
-  uint32_t engine; /* SLUICE_ENGINE_ */
+  uint32_t engine; /* index in the table of engines */
   uint32_t count;  /* >= 1 */
 } sluice_export_t;
 
@@ -215,7 +251,12 @@ typedef struct {
   uint16_t src_node; /* STORE, FORWARD: row * node_cols + column */
   uint16_t dst_node; /* LOAD, FORWARD: the rectangle's top left node, alike */
   uint16_t dst_cols, dst_rows; /* LOAD, FORWARD: nodes of the rectangle, each >= 1 */
-  uint32_t reserved[3];
+  uint32_t kernel;     /* relative to the instance's first_kernel: its layer needs this */
+  uint8_t role;        /* SLUICE_ROLE_: what the moved tensor is for that layer */
+  uint8_t reserved0;
+  uint16_t descriptors; /* LOAD, STORE: that the queue takes for it, >= 1; see Queue in
+                           hardware.fbs. FORWARD: 0 */
+  uint32_t reserved1;
 } sluice_transfer_t;
 
 /* One tile of one layer; all operands in the GBUF of the engine's node. 64 bytes.
