@@ -2,6 +2,7 @@
 #include "execution.h"
 
 #include <algorithm>
+#include <random>
 
 namespace sluice_sim {
 
@@ -55,7 +56,9 @@ bool Execution::StartOne(uint32_t e, const sluice_instruction_t& instruction) {
                   flight);
   }
   if (Trap trap = machine_.Start(instruction, &flight)) return FailAt(trap, flight);
-  if (Trap trap = order_.Start(instruction, flight)) return FailAt(trap, flight);
+  if (options_.check_races) {
+    if (Trap trap = order_.Start(instruction, flight)) return FailAt(trap, flight);
+  }
   busy_[e] = true;
   flights_.push_back(std::move(flight));
   return true;
@@ -106,12 +109,48 @@ void Execution::CompleteEarliest() {
       ++i;
       continue;
     }
-    const Flight& f = flights_[i];
-    machine_.Complete(f);
-    sluice_walk_complete(&walker_, cursors_.data(), f.engine);
-    busy_[f.engine] = false;
-    Count(f);
-    flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(i));
+    Complete(i);
+  }
+}
+
+void Execution::Complete(size_t flight) {
+  const Flight& f = flights_[flight];
+  machine_.Complete(f);
+  sluice_walk_complete(&walker_, cursors_.data(), f.engine);
+  busy_[f.engine] = false;
+  Count(f);
+  flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(flight));
+}
+
+bool Execution::RunInAnyOrder(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  end_ = walker_.header.instance_count;
+  while (true) {
+    // What may happen next: an engine starts, or an instruction completes.
+    std::vector<uint32_t> ready;
+    std::vector<sluice_instruction_t> next(walker_.engines);
+    bool any_left = false;
+    for (uint32_t e = 0; e < walker_.engines; ++e) {
+      if (busy_[e]) continue;
+      if (!sluice_walk_next(&walker_, cursors_.data(), e, &next[e])) {
+        order_.End(e);
+        continue;
+      }
+      any_left = true;
+      if (sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr) != 0) {
+        ready.push_back(e);
+      }
+    }
+    result_.cycles = now_++;
+    const size_t choices = ready.size() + flights_.size();
+    if (choices == 0) return any_left ? Deadlock() : true;
+    const size_t choice = static_cast<size_t>(random() % choices);
+    if (choice < ready.size()) {
+      if (!StartOne(ready[choice], next[ready[choice]])) return false;
+    } else {
+      flights_[choice - ready.size()].end = now_;
+      Complete(choice - ready.size());
+    }
   }
 }
 

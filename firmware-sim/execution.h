@@ -23,17 +23,24 @@ class Execution {
   Execution(const SimulateOptions& options, const sluice_walker_t& walker,
             const Plan& plan, Machine* machine, SimulateResult* result);
   // Runs the whole stream from cycle 0.
-  bool Run() { return RunUntil(walker_.header.instance_count, 0); }
+  bool Run() {
+    return options_.interleaving != 0 ? RunInAnyOrder(options_.interleaving)
+                                      : RunUntil(walker_.header.instance_count, 0);
+  }
   // Continues at cycle `now` until all engines have completed the instances before
   // `end`. Sets result.cycles to the cycle in which they have.
   bool RunUntil(uint32_t end, uint64_t now);
 
  private:
+  // One of all orders that the waits allow, by seed: what is ready starts, and what runs
+  // completes, at random. Cycles count these events.
+  bool RunInAnyOrder(uint64_t seed);
   bool FailAt(const Trap& trap, const Flight& flight);
   bool StartReady(bool* any_left);
   bool StartOne(uint32_t engine, const sluice_instruction_t& instruction);
   void ServePort();
   void CompleteEarliest();
+  void Complete(size_t flight);
   void Count(const Flight& flight);
   bool Deadlock();
 

@@ -45,6 +45,12 @@ struct SimulateOptions {
 
   bool functional = false;
   // Runs the stream a second time with links that carry one transfer at a time
+  // Not 0: the seed of an order that obeys nothing but lists and waits. Cycles mean nothing
+  // then.
+  uint64_t interleaving = 0;
+  // Accesses of the same bytes that no wait orders end the run. Without, they have their
+  // effect.
+  bool check_races = true;
   // (links.h).
   bool contention = false;
   uint64_t seed = 0;  // of inputs, by the rule of ops.h

@@ -105,6 +105,14 @@ sluice_status_t sluice_coschedule(sluice_context_t* context,
         sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)
             .Text("models share machines of one node only"));
   }
+  // Turns have the cycles that each takes on an idle machine; where two queues compete for
+  // DRAM these depend on what comes after the turn.
+  if (chip.queues.size() > 1) {
+    return report.Done(
+        sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)
+            .Text("models share machines of one queue only; this one has ")
+            .Number(static_cast<int64_t>(chip.queues.size())));
+  }
   sluice_cohort_t* cohort = sluice::Create<sluice_cohort_t>(context);
   if (cohort == nullptr) return report.Done(sluice::Status::kOutOfMemory);
   const sluice::Status status = sluice::ScheduleCohort(

@@ -21,7 +21,7 @@ ExitCode ExitCodeOf(const std::string& error_code) {
 
 Json AsJson(const SimulateCommand& command, const sluice_sim::SimulateResult& result) {
   Json json = {{"ok", result.ok},
-               {"cycles", result.cycles},
+               {"cycles", command.interleaving != 0 ? 0 : result.cycles},
                {"predicted_cycles", result.predicted_cycles},
                {"dram_bytes", result.dram_read_bytes + result.dram_write_bytes}};
   if (command.contention) {
@@ -40,10 +40,15 @@ Json AsJson(const SimulateCommand& command, const sluice_sim::SimulateResult& re
 
 void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& result) {
   Report report(command.plan + " simulated");
-  report.Line("cycles", Grouped(result.cycles),
-              result.cycles == result.predicted_cycles
-                  ? "as predicted"
-                  : "predicted " + Grouped(result.predicted_cycles));
+  if (command.interleaving != 0) {
+    report.Line("order", "seed " + std::to_string(command.interleaving),
+                "what the waits allow, whatever it takes");
+  } else {
+    report.Line("cycles", Grouped(result.cycles),
+                result.cycles == result.predicted_cycles
+                    ? "as predicted"
+                    : "predicted " + Grouped(result.predicted_cycles));
+  }
   if (command.contention) {
     report.Line("with busy links", Grouped(result.contended_cycles) + " cycles",
                 Grouped(result.link_waits) + " transfers wait " +
@@ -102,6 +107,7 @@ void Run(const SimulateCommand& command) {
   options.plan_size = plan.size();
   options.functional = command.functional;
   options.contention = command.contention;
+  options.interleaving = command.interleaving;
   options.seed = command.seed;
   options.parameters = command.parameters;
   if (!command.trace.empty()) {

@@ -92,6 +92,7 @@ struct SimulateCommand {
   std::string plan, graph, hardware, trace;
   bool functional = false;
   bool contention = false;
+  uint64_t interleaving = 0;
   uint64_t seed = 0;
   std::vector<int32_t> parameters;
   bool json = false;

@@ -184,6 +184,8 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
   AddHw(sub, &command->hardware);
   sub->add_flag("--contention", command->contention,
                 "run it once more with links that carry one transfer at a time");
+  sub->add_option("--interleave", command->interleaving,
+                  "seed of an order that obeys nothing but the waits, instead of time");
   sub->add_flag("--functional", command->functional,
                 "compute with real bytes and compare with an untiled run");
   sub->add_option("--seed", command->seed,

@@ -81,6 +81,13 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   return m;
 }
 
+// The same with the one queue that loads and stores everything.
+inline MachineSpec OneQueueMachine(uint64_t seed) {
+  MachineSpec m = MakeRandomMachine(seed);
+  m.base.queues.clear();
+  return m;
+}
+
 inline Bytes MachineBytes(const MachineSpec& m) {
   ::flatbuffers::FlatBufferBuilder b;
   sluice::wire::LevelBuilder gbuf(b);

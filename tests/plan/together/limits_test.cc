@@ -16,7 +16,7 @@ namespace {
 struct Setting {
   explicit Setting(const sluice_context_options_t* context = nullptr)
       : library(context) {
-    MachineSpec machine = MakeRandomMachine(2);
+    MachineSpec machine = OneQueueMachine(2);
     machine.base.scratchpad_bytes = 4000;
     hardware = library.Hardware(MachineBytes(machine));
     for (uint64_t seed : {2, 3, 4}) {
@@ -94,6 +94,16 @@ TEST_CASE("deadlines and cancel words end a cohort with plans or with a word") {
   s.options.cancel = &cancelled;
   const sluice_status_t status = s.Schedule();
   CHECK((status == SLUICE_OK || status == SLUICE_STOPPED));
+}
+
+TEST_CASE("a cohort on a machine of several queues is refused by name") {
+  Setting s;
+  MachineSpec machine = OneQueueMachine(2);
+  machine.base.queues = LoadAndStore();
+  s.hardware = s.library.Hardware(MachineBytes(machine));
+  CHECK(s.Schedule() == SLUICE_UNSUPPORTED);
+  CHECK(std::string(s.library.diagnostic.message) ==
+        "models share machines of one queue only; this one has 2");
 }
 
 TEST_CASE("wrong arguments of a cohort are named") {

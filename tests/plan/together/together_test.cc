@@ -76,7 +76,7 @@ TEST_CASE(
   int answers = 0, partitions = 0, shared = 0, refused = 0, many = 0, gains = 0;
   for (uint64_t seed = 1; seed <= 14; ++seed) {
     CAPTURE(seed);
-    MachineSpec machine = MakeRandomMachine(seed);
+    MachineSpec machine = OneQueueMachine(seed);
     machine.base.scratchpad_bytes += 500 * seed;
     Cohort c(Graphs(seed, 2 + seed % 3), MachineBytes(machine));
     REQUIRE(c.ok);
@@ -147,7 +147,7 @@ TEST_CASE("dividing finds what tracing whole curves finds") {
   uint64_t found = 0, traced = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     CAPTURE(seed);
-    MachineSpec machine = MakeRandomMachine(seed);
+    MachineSpec machine = OneQueueMachine(seed);
     machine.base.scratchpad_bytes += 400 * seed;
     const uint64_t bytes = machine.base.scratchpad_bytes;
     Cohort c(Graphs(seed + 20, 2), MachineBytes(machine));
@@ -183,7 +183,7 @@ TEST_CASE("any turns: the static judge and the machine say the same") {
   int accepted = 0, rejected = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     CAPTURE(seed);
-    Cohort c(Graphs(seed + 50, 2), MachineBytes(MakeRandomMachine(seed)));
+    Cohort c(Graphs(seed + 50, 2), MachineBytes(OneQueueMachine(seed)));
     REQUIRE(c.ok);
     if (!c.ScheduleApart(1000)) continue;
     sluice::Rng rng(seed);
@@ -223,7 +223,7 @@ TEST_CASE(
   int empty = 0, partly = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     CAPTURE(seed);
-    Cohort c(Graphs(seed + 80, 2), MachineBytes(MakeRandomMachine(seed)));
+    Cohort c(Graphs(seed + 80, 2), MachineBytes(OneQueueMachine(seed)));
     REQUIRE(c.ok);
     if (!c.ScheduleApart(1000)) continue;
     const auto points = c.Points(0);
@@ -252,7 +252,7 @@ TEST_CASE("a reservation is one model's alone; bad ones are refused by name") {
   int answers = 0;
   for (uint64_t seed = 1; seed <= 20 && answers < 4; ++seed) {
     CAPTURE(seed);
-    const MachineSpec machine = MakeRandomMachine(seed);
+    const MachineSpec machine = OneQueueMachine(seed);
     Cohort c(Graphs(seed + 7, 3), MachineBytes(machine));
     REQUIRE(c.ok);
     c.options.points = 3;
@@ -282,11 +282,11 @@ TEST_CASE("a reservation is one model's alone; bad ones are refused by name") {
 
 TEST_CASE("turns that are no run of the streams are rejected by name") {
   uint64_t seed = 1;  // of the first that has room
-  while (!Cohort(Graphs(seed, 2), MachineBytes(MakeRandomMachine(seed)))
+  while (!Cohort(Graphs(seed, 2), MachineBytes(OneQueueMachine(seed)))
               .ScheduleApart(0)) {
     ++seed;
   }
-  Cohort c(Graphs(seed, 2), MachineBytes(MakeRandomMachine(seed)));
+  Cohort c(Graphs(seed, 2), MachineBytes(OneQueueMachine(seed)));
   c.options.share = SLUICE_SHARE_TIME;
   REQUIRE(c.Schedule() == SLUICE_OK);
   std::vector<sluice_turn_t> turns = c.turns;
@@ -312,7 +312,7 @@ TEST_CASE("curves never rise, and a smaller plan is a plan for more") {
     CAPTURE(seed);
     Library library;
     const auto graph = library.Graph(Graphs(seed + 30, 1)[0]);
-    const auto hardware = library.Hardware(MachineBytes(MakeRandomMachine(seed)));
+    const auto hardware = library.Hardware(MachineBytes(OneQueueMachine(seed)));
     sluice_curve_point_t points[8];
     uint32_t count = 8;
     sluice_schedule_options_t options = {};
