@@ -16,10 +16,7 @@ namespace sluice {
 
 struct Candidate {
   Candidate(Memory* memory, const Hardware& hardware)
-      : places(memory),
-        arena(memory),
-        program(&arena, hardware),
-        waits(&arena) {}
+      : places(memory), arena(memory), program(&arena, hardware), waits(&arena) {}
 
   Arena places;  // of the lowering, where it is this candidate's own
   Arena arena;   // of the program and its waits

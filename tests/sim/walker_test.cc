@@ -112,14 +112,37 @@ TEST_CASE("each wrong directory field is refused") {
 #undef BLOCK
 }
 
+#define EXPECT(table, type, field, value, code)                          \
+  CHECK(OpenWith(right, size_t{table} + offsetof(type, field), value) == \
+        SLUICE_WALK_##code)
+
+TEST_CASE("each wrong field of a transfer or an engine is named") {
+  const Bytes right = ConvCase().stream.Image();
+  const sluice_stream_header_t h = HeaderOf(right);
+  const sluice_block_t b = BlockOf(right);
+  EXPECT(b.transfer_offset, sluice_transfer_t, kernel, 1u, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{0}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{3}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{SLUICE_ROLE_OUTPUT},
+         TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{32}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, descriptors, uint16_t{0}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, reserved0, uint8_t{1}, RESERVED);
+  EXPECT(b.transfer_offset, sluice_transfer_t, reserved1, 1u, RESERVED);
+  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{0}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{33}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{SLUICE_DOES_LOAD}, OPCODE);
+  EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{32}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{SLUICE_ROLE_OUTPUT},
+         TRANSFER);
+  EXPECT(h.engine_offset, sluice_engine_t, node, uint16_t{1}, ENGINE);
+  EXPECT(h.engine_offset, sluice_engine_t, reserved, uint8_t{1}, RESERVED);
+}
+
 TEST_CASE("each wrong record field is named") {
   const Bytes right = ConvCase().stream.Image();
   const sluice_stream_header_t h = HeaderOf(right);
   const sluice_block_t b = BlockOf(right);
-  const auto at = [](size_t table, size_t field) { return table + field; };
-#define FIELD(type, name) offsetof(type, name)
-#define EXPECT(table, type, field, value, code) \
-  CHECK(OpenWith(right, at(table, FIELD(type, field)), value) == SLUICE_WALK_##code)
   EXPECT(h.instance_offset, sluice_instance_t, block, 1u, INSTANCE);
   EXPECT(h.instance_offset, sluice_instance_t, first_binding, 1u, INSTANCE);
   EXPECT(h.instance_offset, sluice_instance_t, first_kernel, 1u, INSTANCE);
@@ -160,23 +183,6 @@ TEST_CASE("each wrong record field is named") {
   EXPECT(b.transfer_offset, sluice_transfer_t, dst_node, uint16_t{1}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, dst_cols, uint16_t{2}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, dst_rows, uint16_t{0}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, kernel, 1u, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{0}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{3}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{SLUICE_ROLE_OUTPUT},
-         TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{32}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, descriptors, uint16_t{0}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, reserved0, uint8_t{1}, RESERVED);
-  EXPECT(b.transfer_offset, sluice_transfer_t, reserved1, 1u, RESERVED);
-  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{0}, ENGINE);
-  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{33}, ENGINE);
-  EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{SLUICE_DOES_LOAD}, OPCODE);
-  EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{32}, ENGINE);
-  EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{SLUICE_ROLE_OUTPUT},
-         TRANSFER);
-  EXPECT(h.engine_offset, sluice_engine_t, node, uint16_t{1}, ENGINE);
-  EXPECT(h.engine_offset, sluice_engine_t, reserved, uint8_t{1}, RESERVED);
   EXPECT(b.operand_offset, sluice_operand_t, slot, uint16_t{4}, OPERAND);
   EXPECT(b.operand_offset, sluice_operand_t, dtype, uint8_t{0}, OPERAND);
   EXPECT(b.operand_offset, sluice_operand_t, dtype, uint8_t{6}, OPERAND);
@@ -194,7 +200,6 @@ TEST_CASE("each wrong record field is named") {
   CHECK(OpenWith(add, e.export_offset + 4, 0u) == SLUICE_WALK_EXPORT);
   CHECK(OpenWith(add, e.export_offset + 4, 4u) == SLUICE_WALK_EXPORT);
 #undef EXPECT
-#undef FIELD
 }
 
 TEST_CASE("images of chance with right hashes give an answer, never a crash") {

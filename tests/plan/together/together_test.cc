@@ -282,8 +282,8 @@ TEST_CASE("a reservation is one model's alone; bad ones are refused by name") {
 
 TEST_CASE("turns that are no run of the streams are rejected by name") {
   uint64_t seed = 1;  // of the first that has room
-  while (!Cohort(Graphs(seed, 2), MachineBytes(OneQueueMachine(seed)))
-              .ScheduleApart(0)) {
+  while (
+      !Cohort(Graphs(seed, 2), MachineBytes(OneQueueMachine(seed))).ScheduleApart(0)) {
     ++seed;
   }
   Cohort c(Graphs(seed, 2), MachineBytes(OneQueueMachine(seed)));
