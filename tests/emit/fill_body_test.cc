@@ -18,6 +18,7 @@ BufferBox Buffer(uint32_t begin) {
 
 Transfer Move(uint32_t tensor, int64_t offset, uint32_t buffer) {
   Transfer t = {};
+  t.role = SLUICE_ROLE_INPUT;
   t.dram.tensor = tensor;
   t.dram.offset = offset;
   for (int a = 0; a < kAxes; ++a) {
@@ -56,7 +57,7 @@ struct Blocks {
     for (size_t b = 0; b < program.block_count(); ++b) {
       for (size_t k = 0; k < 3; ++k) first[3 * b + 3 + k] = first[3 * b + k];
       for (uint32_t i = program.block_begin(b); i < program.block_begin(b + 1); ++i) {
-        ++first[3 * b + 3 + EngineOf(program.step(i))];
+        ++first[3 * b + 3 + program.EngineOf(program.step(i))];
       }
     }
     known.assign(program.box_count(), KnownOperand{kNone, 0});
@@ -69,7 +70,7 @@ struct Blocks {
   sluice_test::Nouns n;
   std::vector<TensorPlace> places;
   Lowering lowering = {};
-  Program program{&n.arena};
+  Program program{&n.arena, n.hardware};
   ProgramWaits waits{&n.arena};
   std::vector<uint32_t> first;
   std::vector<KnownOperand> known;
@@ -106,21 +107,21 @@ TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
   REQUIRE(b.program.AddTile(0, tile) == Status::kOk);
   REQUIRE(b.program.BeginBlock() == Status::kOk);
   REQUIRE(b.program.AddTransfer(StepKind::kStore, 0, Move(1, 0, 8)) == Status::kOk);
-  b.Ready({{}, {{kEngineDma, 1}}, {{kEngineCompute, 1}}});
+  b.Ready({{}, {{0, 1}}, {{2, 1}}});
   // What the second block waits for is the first one's export of this number.
   uint32_t number = 0;
-  REQUIRE(b.e.all_exports.Intern(Export{0, kEngineCompute, 1}, &number) == Status::kOk);
+  REQUIRE(b.e.all_exports.Intern(Export{0, 2, 1}, &number) == Status::kOk);
   REQUIRE(b.e.export_links.Push(ExportLink{7, kNone}) == Status::kOk);
 
   Body body(&b.n.arena);
   REQUIRE(b.Fill(0, &body) == Status::kOk);
-  CheckList(body, {0, 1, 1, 2, 2});  // DMA, host, compute, send
+  CheckList(body, {0, 1, 1, 2});  // DMA, host, compute
   CHECK(body.instructions[0].opcode == SLUICE_OPCODE_LOAD);
   CHECK(body.instructions[0].wait_count == 0);
   CHECK(body.instructions[1].opcode == SLUICE_OPCODE_COMPUTE);
   CHECK(body.instructions[1].flags == SLUICE_FLAG_FIRST);
   CHECK(body.instructions[1].wait_count == 1);
-  CHECK(body.waits[0].engine == SLUICE_ENGINE_DMA);
+  CHECK(body.waits[0].engine == 0);
   CHECK(body.waits[0].instance == 0);
   CHECK(body.waits[0].count == 1);
   REQUIRE(body.slots.size() == 1);
@@ -151,14 +152,14 @@ TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
 
   Body second(&b.n.arena);
   REQUIRE(b.Fill(1, &second) == Status::kOk);
-  CheckList(second, {0, 1, 1, 1, 1});
+  CheckList(second, {0, 1, 1, 1});
   CHECK(second.instructions[0].opcode == SLUICE_OPCODE_STORE);
   CHECK(second.waits[0].instance == -1);
   CHECK(second.waits[0].count == 7);
   CHECK(second.transfers[0].src == 1);
   CHECK(second.transfers[0].dst == 0);
   CHECK(second.slots[0].tensor == 1);
-  CHECK(second.kernel_layers.size() == 0);
+  CHECK(second.kernel_layers.size() == 1);  // the layer of the store
 }
 
 TEST_CASE("fill body: a slot per tensor and way of moving, an operand per place") {
@@ -191,7 +192,7 @@ TEST_CASE("fill body: a host call's operands are whole tensors behind the others
   b.Ready({{}, {}});
   Body body(&b.n.arena);
   REQUIRE(b.Fill(0, &body) == Status::kOk);
-  CheckList(body, {0, 1, 2, 2, 2});
+  CheckList(body, {0, 1, 2, 2});
   CHECK(body.instructions[1].opcode == SLUICE_OPCODE_HOST);
   const sluice_host_call_t& call = body.host_calls[0];
   CHECK(call.first_operand == 2);
@@ -211,9 +212,9 @@ TEST_CASE("fill body: a wait that reaches back 32768 blocks is refused") {
     REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, Move(0, 0, 0)) == Status::kOk);
     for (size_t i = 0; i < back; ++i) REQUIRE(b.program.BeginBlock() == Status::kOk);
     REQUIRE(b.program.AddTransfer(StepKind::kStore, 0, Move(1, 0, 0)) == Status::kOk);
-    b.Ready({{}, {{kEngineDma, 1}}});
+    b.Ready({{}, {{0, 1}}});
     uint32_t number = 0;
-    REQUIRE(b.e.all_exports.Intern(Export{0, kEngineDma, 1}, &number) == Status::kOk);
+    REQUIRE(b.e.all_exports.Intern(Export{0, 0, 1}, &number) == Status::kOk);
     REQUIRE(b.e.export_links.Push(ExportLink{0, kNone}) == Status::kOk);
     Body body(&b.n.arena);
     const Status status = b.Fill(back, &body);

@@ -55,7 +55,7 @@ struct Parts {
   Graph graph = {};
   Hardware hardware = {};
   Lowering lowering = {};
-  Program program{&arena};
+  Program program{&arena, hardware};
   ProgramWaits waits{&arena};
   Diagnostic diagnostic = {};
   StreamParts parts{&arena};
@@ -132,7 +132,7 @@ TEST_CASE("layout: what the device has stays in place as far as there is room") 
   const uint8_t none[10] = {};
   Parts garbage(2, Span<const uint8_t>(none, sizeof none));
   REQUIRE(garbage.LayOut() == Status::kOk);
-  CHECK(garbage.parts.header.block_offset == 176 + 64);
+  CHECK(garbage.parts.header.block_offset == 176 + 2 * 64);
 }
 
 TEST_CASE("layout: streams of 2 GiB are refused with their bytes") {

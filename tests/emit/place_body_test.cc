@@ -16,8 +16,9 @@ struct Placing {
   Arena arena{&memory};
   Arena out{&memory};
   Graph graph = {};
+  Hardware hardware = {};
   Lowering lowering = {};
-  Program program{&arena};
+  Program program{&arena, hardware};
   ProgramWaits waits{&arena};
   Diagnostic diagnostic = {};
   Emitter e = {graph,

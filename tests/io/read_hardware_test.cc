@@ -42,11 +42,10 @@ TEST_CASE("each kind of bad machine gets its own sentence") {
       {"energy that is no number", [](MachineSpec* m) { m->dram_pj = -1; },
        SLUICE_BAD_INPUT, "level 1: energies must be finite and not negative"},
       {"a granule of three", [](MachineSpec* m) { m->dram_granule_bytes = 3; },
-       SLUICE_BAD_INPUT,
-       "dram_granule_bytes and dma_burst_bytes must be powers of two up to 4096"},
+       SLUICE_BAD_INPUT, "dram_granule_bytes must be a power of two up to 4096"},
   };
   for (const BadMachine& c : cases) {
-    MachineSpec spec = MakeRandomMachine(1);
+    MachineSpec spec = OneQueueMachine(1);
     c.spoil(&spec);
     Library library;
     const HardwarePtr hardware = library.Hardware(MachineBytes(spec));
@@ -58,6 +57,54 @@ TEST_CASE("each kind of bad machine gets its own sentence") {
   }
 }
 
+TEST_CASE("each kind of bad queue gets its own sentence") {
+  struct BadQueues {
+    std::function<void(std::vector<QueueSpec>*)> spoil;
+    const char* message;
+  };
+  using Queues = std::vector<QueueSpec>;
+  const char* exclude =
+      "there are 9 queues; 1 to 8 are allowed, or no list for the one of "
+      "dma_latency_cycles";
+  const std::vector<BadQueues> cases = {
+      {[](Queues* q) { q->resize(9); }, exclude},
+      {[](Queues* q) { (*q)[0].operations = 0; },
+       "queue 0: operations must be bits 1 load, 2 store, 4 forward and 8 compute"},
+      {[](Queues* q) { (*q)[1].operations = 18; },
+       "queue 1: operations must be bits 1 load, 2 store, 4 forward and 8 compute"},
+      {[](Queues* q) { (*q)[1].roles = 32; },
+       "queue 1: roles must be bits 1, 2, 4, 8 and 16"},
+      {[](Queues* q) { (*q)[0].operations = 9; },
+       "queue 0: a queue that forwards or computes needs per_node"},
+      {[](Queues* q) { (*q)[0].latency_cycles = uint64_t{1} << 31; },
+       "queue 0: latency_cycles and descriptor_cycles must be at most 2^30"},
+      {[](Queues* q) { (*q)[0].burst_bytes = 24; },
+       "queue 0: burst_bytes must be a power of two up to 4096"},
+      {[](Queues* q) { (*q)[0].max_axes = 5; }, "queue 0: max_axes must be at most 4"},
+      {[](Queues* q) { (*q)[0].roles = 30; }, "no queue loads inputs"},
+      {[](Queues* q) { (*q)[0].roles = 29; }, "no queue loads weights"},
+      {[](Queues* q) { (*q)[0].roles = 15; }, "no queue loads parameters"},
+      {[](Queues* q) { q->pop_back(); }, "no queue stores outputs"},
+      {[](Queues* q) {
+         for (QueueSpec& queue : *q) {
+           queue.operations |= SLUICE_DOES_COMPUTE;
+           queue.per_node = true;
+         }
+       },
+       "2 queues compute; a node has one such engine"},
+  };
+  for (const BadQueues& c : cases) {
+    MachineSpec spec = MakeRandomMachine(1);
+    spec.base.queues = LoadAndStore();
+    c.spoil(&spec.base.queues);
+    Library library;
+    const HardwarePtr hardware = library.Hardware(MachineBytes(spec));
+    CHECK(library.status == SLUICE_BAD_INPUT);
+    CHECK(std::string(library.diagnostic.message) == c.message);
+    CHECK(hardware == nullptr);
+  }
+}
+
 // Buffer, scratchpad and DRAM, a fanout and an array of cores.
 struct CoreMachine {
   uint32_t rows = 1, columns = 2, vector = 4, lane = 8;
@@ -65,7 +112,7 @@ struct CoreMachine {
   uint32_t may_hold = 7, must_hold = 0;
   uint64_t buffer_bytes = 64, macs = 64;
   uint32_t fanout_level = 0, fanout_extent = 4, fanout_dims = 3;
-  uint32_t accumulator_bytes = 4, dma_channels = 1, scratchpad_level = 1;
+  uint32_t accumulator_bytes = 4, scratchpad_level = 1;
   uint32_t node_cols = 1, link = 0;
 
   Bytes Descriptor() const {
@@ -111,7 +158,6 @@ struct CoreMachine {
     h.add_macs_per_cycle(macs);
     h.add_vector_ops_per_cycle(5);
     h.add_accumulator_bytes(accumulator_bytes);
-    h.add_dma_channels(dma_channels);
     h.add_node_cols(node_cols);
     h.add_link_bytes_per_cycle_numerator(link);
     b.Finish(h.Finish(), sluice::wire::HardwareIdentifier());
@@ -194,8 +240,6 @@ TEST_CASE("read hardware: levels, fanouts, cores and nodes out of range are name
        "than 2 GiB"},
       {[](CoreMachine* m) { m->accumulator_bytes = 2; },
        "accumulator_bytes must be 4 in this version"},
-      {[](CoreMachine* m) { m->dma_channels = 2; },
-       "dma_channels must be 1 in this version"},
       {[](CoreMachine* m) { m->node_cols = 1025; },
        "node_cols x node_rows must be 1 to 1024"},
       {[](CoreMachine* m) { m->node_cols = 4; },

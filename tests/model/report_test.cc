@@ -20,6 +20,7 @@ BufferBox Buffer(uint32_t begin, int32_t elements, uint8_t dtype = SLUICE_DTYPE_
 
 Transfer Move(const BufferBox& box) {
   Transfer t = {};
+  t.role = SLUICE_ROLE_INPUT;
   t.buffer = box;
   return t;
 }
@@ -71,7 +72,7 @@ void LoadTileStore(Program* p) {
 
 TEST_CASE("report: bytes, work and energy of a load, a tile and a store") {
   Costed c;
-  Program p(&c.arena);
+  Program p(&c.arena, c.machine.hardware);
   LoadTileStore(&p);
   c.Fill(p, 21);
   CHECK(c.report.latency_cycles == 21);
@@ -91,7 +92,7 @@ TEST_CASE("report: bytes, work and energy of a load, a tile and a store") {
 
 TEST_CASE("report: sums are written until the last tile, read from the second on") {
   Costed c;
-  Program p(&c.arena);
+  Program p(&c.arena, c.machine.hardware);
   TileStep t = Tile();
   t.present[kRoleOutput] = t.present[kRoleInput0] = false;
   t.has_accumulator = true;
@@ -110,7 +111,7 @@ TEST_CASE("report: sums are written until the last tile, read from the second on
 
 TEST_CASE("report: a tile that declares its energy is not counted by bytes and work") {
   Costed c;
-  Program p(&c.arena);
+  Program p(&c.arena, c.machine.hardware);
   TileStep t = Tile();
   t.energy_pj = 50;
   t.scratchpad_pj = 20;
@@ -124,7 +125,8 @@ TEST_CASE("report: a tile that declares its energy is not counted by bytes and w
 
 TEST_CASE("report: on a mesh each link that bytes cross, from the nearest corner") {
   Costed c;
-  Program p(&c.arena, 3, 3);
+  c.machine.hardware.node_cols = c.machine.hardware.node_rows = 3;
+  Program p(&c.arena, c.machine.hardware);
   Transfer load = Move(Buffer(0, 8));
   load.to = NodeRect{4, 1, 1};  // the middle: two links from any corner
   REQUIRE(p.AddTransfer(StepKind::kLoad, 0, load) == Status::kOk);
@@ -149,7 +151,7 @@ TEST_CASE("report: on a mesh each link that bytes cross, from the nearest corner
 
 TEST_CASE("report: blocks cost their own steps and the cycles they add") {
   Costed c;
-  Program p(&c.arena);
+  Program p(&c.arena, c.machine.hardware);
   LoadTileStore(&p);
   const int64_t cycles[2] = {10, 21};
   BlockCost costs[2] = {};
@@ -172,7 +174,7 @@ TEST_CASE("report: bounds of the graph, and what the program moves beyond it") {
   g.layers.push_back({SLUICE_OP_RESHAPE, {1}, {2}, {}});
   sluice_test::Nouns n(g);
   Costed c;
-  Program p(&c.arena);
+  Program p(&c.arena, c.machine.hardware);
   LoadTileStore(&p);
   uint8_t is_view[2] = {0, 1};
   Lowering lowering = {};

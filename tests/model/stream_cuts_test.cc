@@ -16,7 +16,9 @@ using sluice_test::After;
 using sluice_test::AfterExport;
 using sluice_test::BlockBuilder;
 using sluice_test::Bytes;
+using sluice_test::ComputeEngine;
 using sluice_test::EmptyTile;
+using sluice_test::kDmaEngine;
 using sluice_test::StreamBuilder;
 
 constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
@@ -43,14 +45,14 @@ Bytes TwoInstances() {
   Stream s;
   BlockBuilder* b = s.AddBlock();
   b->Load(b->Dense(1, kI8, {1, 1, 1, 8}, 0), b->Dense(0, kI8, {1, 1, 1, 8}, 0));
-  b->exports.push_back({SLUICE_ENGINE_DMA, 1});
+  b->exports.push_back({kDmaEngine, 1});
   b = s.AddBlock();
   sluice_tile_t tile = EmptyTile(0, 5);
   tile.input0 = b->Dense(0, kI8, {1, 1, 1, 8}, 0);
   tile.output = b->Dense(0, kI8, {1, 1, 1, 4}, 16);
   b->Compute(tile, {AfterExport(1, 0)});
   b->Store(tile.output, b->Dense(2, kI8, {1, 1, 1, 4}, 0),
-           {After(SLUICE_ENGINE_COMPUTE(0), 1)});
+           {After(ComputeEngine(0), 1)});
   return s.Image();
 }
 
