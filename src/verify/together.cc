@@ -108,6 +108,12 @@ class Owners {
   Span<uint8_t> owner_;
 };
 
+// A refusal empties the diagnostic, so the model is named behind it.
+Status OfModel(Diagnostic* diagnostic, uint32_t model, Status status) {
+  diagnostic->model = model;
+  return status;
+}
+
 Status TakeTurns(Span<Judge*> judges, int64_t capacity, Span<const sluice_turn_t> turns,
                  Arena* scratch, Diagnostic* diagnostic) {
   Span<uint8_t> owner;
@@ -117,27 +123,29 @@ Status TakeTurns(Span<Judge*> judges, int64_t capacity, Span<const sluice_turn_t
   for (size_t n = 0; n <= turns.size(); ++n) {
     const bool end = n == turns.size();
     for (uint32_t m = 0; end && m < judges.size(); ++m) {
-      diagnostic->model = m;
       if (next[m] == judges[m]->stream.instances.size()) continue;
-      return Reject(*judges[m], "turns").Text("the last turn ends before the stream");
+      judges[m]->has_step = false;
+      return OfModel(
+          diagnostic, m,
+          Reject(*judges[m], "turns").Text("the last turn ends before the stream"));
     }
     if (end) break;
     const sluice_turn_t& turn = turns[n];
     const uint32_t m = turn.model < judges.size() ? turn.model : 0;
     Judge* judge = judges[m];
-    diagnostic->model = m;
     judge->has_step = false;
     if (turn.model != m || turn.first_instance != next[m] ||
         turn.end_instance <= turn.first_instance ||
         turn.end_instance > judge->stream.instances.size()) {
-      return Reject(*judge, "turns")
-          .Text("turn ")
-          .Number(static_cast<int64_t>(n))
-          .Text(" is not the next run of a stream's instances");
+      return OfModel(diagnostic, m,
+                     Reject(*judge, "turns")
+                         .Text("turn ")
+                         .Number(static_cast<int64_t>(n))
+                         .Text(" is not the next run of a stream's instances"));
     }
     Owners owners(judge, static_cast<uint8_t>(m), owner);
     for (; next[m] < turn.end_instance; ++next[m]) {
-      SLUICE_TRY(owners.FollowInstance(next[m], scratch));
+      SLUICE_TRY(OfModel(diagnostic, m, owners.FollowInstance(next[m], scratch)));
     }
   }
   diagnostic->model = 0;

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// More hand-made cases for the static judge: views, gather, host, in place, nodes.
+// More hand-made cases for the static judge: views, gather, host, in place, nodes, append;
+// and how a test changes one field of a case.
 #ifndef SLUICE_TESTS_VERIFY_CASES_H_
 #define SLUICE_TESTS_VERIFY_CASES_H_
 
 #include "support/stream_builder.h"
 
 namespace sluice_test {
+
+constexpr uint32_t kDma = kDmaEngine;
+constexpr uint32_t kHost = kHostEngine;
+constexpr uint32_t kCompute = ComputeEngine(0);
+
+inline ListedInstruction& At(Case* c, uint32_t engine, size_t number,
+                             size_t block = 0) {
+  return c->stream.blocks[block].lists[engine][number - 1];  // 1-based, as in waits
+}
+inline sluice_tile_t& Tile(Case* c, size_t i) { return c->stream.blocks[0].tiles[i]; }
+inline sluice_transfer_t& Transfer(Case* c, size_t i) {
+  return c->stream.blocks[0].transfers[i];
+}
+inline sluice_operand_t& Operand(Case* c, uint32_t i) {
+  return c->stream.blocks[0].operands[i];
+}
+inline sluice_shape_t& Shape(Case* c, uint32_t operand) {
+  return c->stream.blocks[0].shapes[Operand(c, operand).shape];
+}
+// Takes an engine's instruction out of its list.
+inline void Drop(Case* c, uint32_t engine, size_t number) {
+  auto& list = c->stream.blocks[0].lists[engine];
+  list.erase(list.begin() + static_cast<long>(number) - 1);
+}
 
 // Slots 0..5 bound to the start of the regions of the same number, one block, one
 // instance.
@@ -154,6 +179,43 @@ inline Case NodesCase() {
             SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST, 1);
   b.Store(x, b.Dense(3, i8, box, 0), {After(ComputeEngine(1), 1)}, 1);
   c.report = {0, 128, 64};
+  return c;
+}
+
+// Two rows of [1,1,2,4] appended to a state of [1,1,8,4] at a position of 1 to 6, row by
+// row through a patched slot; slot 4 is the state as it stands. The rows are requantised,
+// too, for an output.
+// DMA list: 1 both rows into the scratchpad, 2 and 3 a row each into the state, 4 output.
+inline Case AppendCase() {
+  Case c;
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const Four row = {1, 1, 1, 4}, rows = {1, 1, 2, 4}, state = {1, 1, 8, 4};
+  const std::vector<int32_t> requantize = {1, 1 << 30, 1, 2, -128, 127};
+  c.graph.tensors.push_back({{1, 1, 8, 4}, i8, 4, 0, 0});
+  c.graph.tensors.push_back({{1, 1, 2, 4}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{1, 1, 2, 4}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_STATE_APPEND, {0, 1}, {0}, {2, 0}});
+  c.graph.layers.push_back({SLUICE_OP_REQUANTIZE, {1}, {2}, requantize});
+  c.graph.parameters.push_back({1, 6});
+  c.places = {PlaceAt(SLUICE_REGION_STATE, 0, state, i8),
+              PlaceAt(SLUICE_REGION_INPUT, 0, rows, i8),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, rows, i8)};
+  BlockBuilder& b = OneBlock(&c, 16, 0, 8, 8, 0);
+  c.stream.region_bytes[SLUICE_REGION_STATE] = 32;
+  c.stream.AddKernel(SLUICE_OP_REQUANTIZE, 1, requantize);
+  b.slot_count = 7;
+  const uint32_t patched = c.stream.AddBinding(SLUICE_REGION_STATE, 0);
+  c.stream.patches.push_back({patched, 0, 4, 0});  // a position is four bytes
+  sluice_tile_t tile = EmptyTile(0, 1);
+  tile.input0 = b.Dense(0, i8, rows, 0);
+  tile.output = b.Dense(0, i8, rows, 8);
+  b.Load(b.Dense(2, i8, rows, 0), tile.input0);
+  for (uint32_t r = 0; r < 2; ++r) {
+    b.Store(b.Dense(0, i8, row, 4 * r), b.Dense(6, i8, row, 4 * r));
+  }
+  b.Compute(tile, {After(kDma, 1)});
+  b.Store(tile.output, b.Dense(3, i8, rows, 0), {After(kCompute, 1)});
+  c.report = {0, 8, 16};
   return c;
 }
 

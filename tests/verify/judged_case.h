@@ -10,6 +10,7 @@
 
 #include "io/read.h"
 #include "support/stream_builder.h"
+#include "verify/stream_view.h"
 #include "verify/verify.h"
 
 namespace sluice_test {
@@ -42,7 +43,8 @@ class Judged {
         graph_bytes_(c.Graph()),
         hardware_bytes_(c.Hardware()),
         plan_bytes_(c.Plan()) {
-    sluice::Diagnostic d;
+    sluice::Diagnostic d = {};
+    CAPTURE(d.message);
     REQUIRE(sluice::ReadGraph(graph_bytes_.data(), graph_bytes_.size(), &arena_, &graph,
                               &d) == sluice::Status::kOk);
     REQUIRE(sluice::ReadHardware(hardware_bytes_.data(), hardware_bytes_.size(),
@@ -93,6 +95,28 @@ inline void CheckRejected(const Case& c, const std::string& rule) {
   CHECK(v.status == sluice::Status::kRejected);
   CHECK(v.rule == rule);
 }
+
+// The same with the whole message.
+inline void CheckRejected(const Case& c, const std::string& rule,
+                          const std::string& message) {
+  const Verdict v = Judge(c);
+  CHECK(v.status == sluice::Status::kRejected);
+  CHECK(v.rule == rule);
+  CHECK(v.message == message);
+}
+
+// The judge's own parts, to be asked directly: no stream has been read yet.
+struct OwnJudge {
+  explicit OwnJudge(const Case& c = ConvCase())
+      : judged(c), memory(Malloc(), 0), arena(&memory) {}
+
+  Judged judged;
+  sluice::Memory memory;
+  sluice::Arena arena;
+  sluice::Diagnostic d = {};
+  sluice::judge::Judge judge = {judged.graph, judged.hardware,  judged.plan, &arena, &d,
+                                {},           int64_t{1} << 40, {},          false};
+};
 
 }  // namespace sluice_test
 

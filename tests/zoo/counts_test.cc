@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers, MACs and weights of the zoo against SoMa's network files and against what the
-// networks' authors published.
+// Layers, MACs and weights of the zoo against SoMa's network files. What the networks'
+// authors published is in the test of each network's source.
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -178,19 +178,6 @@ void CheckTransformer(const std::string& size, int32_t blocks, int32_t width,
 TEST_CASE("GPT-2 has SoMa's blocks as often as published, and the head") {
   CheckTransformer("gpt2_small", 12, 768, 513);
   CheckTransformer("gpt2_xl", 48, 1600, 1024);
-}
-
-// Parameters as published, in weight matrices alone (no biases, norms or positions).
-TEST_CASE("weights are those of the published sizes") {
-  const Counts resnet = CountsOf("resnet50", ZooOptions());
-  CHECK(resnet.weights == doctest::Approx(25.5e6).epsilon(0.01));
-  CHECK(resnet.macs == doctest::Approx(3.8e9).epsilon(0.03));
-  CHECK(CountsOf("resnet101", ZooOptions()).weights ==
-        doctest::Approx(44.5e6).epsilon(0.01));
-  CHECK(CountsOf("gpt2_small_decode", ZooOptions()).weights ==
-        doctest::Approx(124e6).epsilon(0.01));
-  CHECK(CountsOf("gpt2_xl_decode", ZooOptions()).weights ==
-        doctest::Approx(1557e6).epsilon(0.01));
 }
 
 TEST_CASE("a graph holds no weight bytes") {

@@ -263,51 +263,6 @@ TEST_CASE("bad arguments are named, nothing is written") {
         SLUICE_BAD_ARGUMENT);
 }
 
-TEST_CASE("resolved tiles and transfers of any machine are evaluated the same way") {
-  Library library;
-  // Two tiles of 10 cycles; a load of 8 bytes for each, a store of 4 from the second.
-  const sluice_timed_tile_t tiles[] = {{10, 1.5, 4, 2, 0xffffffffu},
-                                       {10, 2.5, 0, 2, 2}};
-  sluice_timed_transfer_t transfers[] = {
-      {8, 8, 0, SLUICE_DRAM_INPUT, 0xffffffffu, 0, -1, 1, 0},
-      {8, 8, 0, SLUICE_DRAM_INPUT, 0xffffffffu, 1, 0, 2, 0},
-      {4, 4, 0, SLUICE_DRAM_STORE, 0xffffffffu, 1, 1, 2, 0}};
-  sluice_timed_schedule_t schedule = {};
-  schedule.struct_size = sizeof schedule;
-  schedule.tiles = 2;
-  schedule.transfers = 3;
-  schedule.tile = tiles;
-  schedule.transfer = transfers;
-  schedule.bandwidth_bytes = 2;
-  schedule.bandwidth_cycles = 1;
-  schedule.latency_cycles = 1;
-  schedule.dram_pj_per_byte = 10;
-  schedule.buffer_bytes = 20;
-  sluice_evaluation_t e = {};
-  e.struct_size = sizeof e;
-  int64_t begin[2] = {}, profile[3] = {};
-  e.tile_begin = begin;
-  e.buffer_bytes = profile;
-  sluice_diagnostic_t d = EmptyDiagnostic();
-  const auto evaluate = [&] {
-    return sluice_evaluate_timed(library.context.get(), &schedule, &e, &d);
-  };
-  REQUIRE(evaluate() == SLUICE_OK);
-  // Loads of 5 cycles each, the second during the first tile; the store of 3 at the
-  // end.
-  CHECK(e.latency_cycles == 5 + 10 + 10 + 3);
-  CHECK(begin[1] == 15);
-  CHECK(profile[1] == 20);
-  CHECK(profile[2] == 16);
-  CHECK(e.energy_pj == 4.0 + 10 * 20);
-  schedule.buffer_bytes = 19;
-  CHECK(evaluate() == SLUICE_REJECTED);
-  CHECK(std::string(d.rule) == "buffer");
-  schedule.buffer_bytes = 20;
-  transfers[1].start = 2;
-  CHECK(evaluate() == SLUICE_BAD_ARGUMENT);
-}
-
 // What the search found, in the graph's numbers.
 Groups GroupsOf(const sluice::FusionRun& run, const sluice::FusionResult& result,
                 const std::vector<uint32_t>& layers, sluice::Arena* arena) {

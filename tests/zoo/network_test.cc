@@ -51,5 +51,69 @@ TEST_CASE("network: equal parameters are one tensor, weights are seeded by name"
   CHECK(tensors[a].source_offset != tensors[b].source_offset);
 }
 
+int32_t Last(Network* net, int attribute) {
+  return net->writer().layers().back().attributes[static_cast<size_t>(attribute)];
+}
+
+TEST_CASE("network: same padding gives ceil(in / stride), the odd pad behind") {
+  Network net("n");
+  const Fmap x = net.Input("x", {1, 7, 10, 3});
+  const Fmap y = net.Convolution("y", x, 5, {3, 2}, true);
+  CHECK(y.dims == Dims{1, 4, 5, 5});
+  // 7 rows: (4 - 1) * 2 + 3 - 7 = 2 pads; 10 columns: (5 - 1) * 2 + 3 - 10 = 1.
+  CHECK(Last(&net, SLUICE_CONV_PAD_TOP) == 1);
+  CHECK(Last(&net, SLUICE_CONV_PAD_BOTTOM) == 1);
+  CHECK(Last(&net, SLUICE_CONV_PAD_LEFT) == 0);
+  CHECK(Last(&net, SLUICE_CONV_PAD_RIGHT) == 1);
+  CHECK(net.MaxPool("p", x, {2, 2}).dims == Dims{1, 4, 5, 3});
+  CHECK(net.GlobalAveragePool("g", x).dims == Dims{1, 1, 1, 3});
+}
+
+TEST_CASE("network: a ReLU takes half of the mean square") {
+  Network net("n");
+  const Fmap x = net.Input("x", {1, 4, 4, 8});
+  CHECK(x.rms == 74);
+  CHECK(net.Convolution("a", x, 8, {1, 1}, false).rms == 32);
+  CHECK(net.Convolution("b", x, 8, {1, 1}, true).rms ==
+        doctest::Approx(32 / std::sqrt(2.0)));
+  CHECK(net.MaxPool("c", x, {2, 2}).rms == doctest::Approx(1.4 * 74));
+}
+
+TEST_CASE("network: a concat weighs the spreads of its parts by their channels") {
+  Network net("n");
+  Fmap a = net.Input("a", {1, 2, 2, 3}), b = net.Input("b", {1, 2, 2, 1});
+  a.rms = 10;
+  b.rms = 30;
+  const Fmap both = net.Concat("c", {a, b});
+  CHECK(both.dims == Dims{1, 2, 2, 4});
+  CHECK(both.rms == doctest::Approx(std::sqrt((3 * 100 + 900) / 4.0)));
+  CHECK(net.writer().layers().back().attributes == std::vector<int32_t>{3});
+}
+
+TEST_CASE("network: a sum broadcasts, and tells whether it can be negative") {
+  Network net("n");
+  const Fmap a = net.Input("a", {2, 3, 3, 4}), b = net.Input("b", {1, 1, 1, 4});
+  const Fmap plain = net.Add("plain", a, b, 0.5, false);
+  CHECK(plain.dims == Dims{2, 3, 3, 4});
+  CHECK(!plain.positive);
+  CHECK(plain.rms == 32);
+  // Equal shares of equal spreads: both operands are scaled alike, by a half of 2^31.
+  CHECK(Last(&net, SLUICE_BINARY_MULTIPLIER0) == 1 << 30);
+  CHECK(Last(&net, SLUICE_BINARY_MULTIPLIER1) == 1 << 30);
+  const Fmap cut = net.Add("cut", a, b, 0.5, true);
+  CHECK(cut.positive);
+  CHECK(net.Add("again", cut, b, 0.5, true).rms == doctest::Approx(0.93 * 32));
+}
+
+TEST_CASE("network: the last layer's output is the graph's") {
+  Network net("n");
+  const Fmap x = net.Input("x", {1, 8});
+  const Fmap y = net.FullyConnected("y", x, 4, false);
+  CHECK(y.dims == Dims{1, 4});
+  CHECK(net.writer().tensors()[y.tensor].kind == Kind::kIntermediate);
+  net.Finish(y);
+  CHECK(net.writer().tensors()[y.tensor].kind == Kind::kOutput);
+}
+
 }  // namespace
 }  // namespace sluice::zoo

@@ -118,21 +118,3 @@ TEST_CASE("batches 1 to 8: buckets where the cost grows, none above the most") {
   CHECK(count >= 3);
   CHECK(count <= 5);
 }
-
-TEST_CASE("what a family needs is checked; a graph that cannot be given ends it") {
-  Library library;
-  const auto hardware = library.Hardware(sluice::presets::LoadPreset("soma-edge"));
-  Graphs graphs = {"mobilenet_v1", false, {}};
-  CHECK(Family(&library, hardware, Options(&graphs, 4, 2)) == nullptr);
-  CHECK(library.status == SLUICE_BAD_ARGUMENT);
-  const int64_t falling[] = {4, 2};
-  sluice_family_options_t options = Options(&graphs, 1, 2);
-  options.top = falling;
-  options.tops = 2;
-  CHECK(Family(&library, hardware, options) == nullptr);
-  CHECK(library.status == SLUICE_BAD_ARGUMENT);
-  options = Options(&graphs, 1, 2);
-  options.graph = [](void*, int64_t, const void**, size_t*) -> int32_t { return 1; };
-  CHECK(Family(&library, hardware, options) == nullptr);
-  CHECK(library.status == SLUICE_BAD_ARGUMENT);
-}

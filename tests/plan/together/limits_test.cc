@@ -106,37 +106,5 @@ TEST_CASE("a cohort on a machine of several queues is refused by name") {
         "models share machines of one queue only; this one has 2");
 }
 
-TEST_CASE("wrong arguments of a cohort are named") {
-  Setting s;
-  sluice_cohort_t* cohort = nullptr;
-  const auto call = [&](const sluice_model_t* models, uint32_t n) {
-    return sluice_coschedule(s.library.context.get(), s.hardware.get(), models, n,
-                             &s.options, &cohort, &s.library.diagnostic);
-  };
-  CHECK(call(nullptr, 2) == SLUICE_BAD_ARGUMENT);
-  CHECK(call(s.models.data(), 0) == SLUICE_BAD_ARGUMENT);
-  CHECK(call(s.models.data(), SLUICE_MODELS_MAX + 1) == SLUICE_BAD_ARGUMENT);
-  s.options.share = 3;
-  CHECK(s.Schedule() == SLUICE_BAD_ARGUMENT);
-  s.options.share = 0;
-  s.options.points = 257;
-  CHECK(s.Schedule() == SLUICE_BAD_ARGUMENT);
-  s.options.points = 3;
-  s.models[1].graph = nullptr;
-  CHECK(s.Schedule() == SLUICE_BAD_ARGUMENT);
-  s.models[1].graph = s.graphs[1].get();
-  s.options.scratchpad_bytes = 8;  // too little for any
-  CHECK(s.Schedule() == SLUICE_INFEASIBLE);
-  CHECK(s.library.diagnostic.required_bytes > s.library.diagnostic.available_bytes);
-  s.options.scratchpad_bytes = 0;
-  s.options.max_turn_cycles = 1;
-  CHECK(s.Schedule() == SLUICE_INFEASIBLE);
-  MESSAGE(s.library.diagnostic.message);
-  CHECK(sluice_cohort_report(nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
-  CHECK(sluice_cohort_member(nullptr, 0, nullptr) == SLUICE_BAD_ARGUMENT);
-  CHECK(sluice_cohort_turns(nullptr, nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
-  sluice_cohort_destroy(nullptr);
-}
-
 }  // namespace
 }  // namespace sluice_test

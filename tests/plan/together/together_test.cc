@@ -306,49 +306,5 @@ TEST_CASE("turns that are no run of the streams are rejected by name") {
   CHECK(c.Verify(c.turns) == SLUICE_OK);
 }
 
-TEST_CASE("curves never rise, and a smaller plan is a plan for more") {
-  int curves = 0;
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
-    CAPTURE(seed);
-    Library library;
-    const auto graph = library.Graph(Graphs(seed + 30, 1)[0]);
-    const auto hardware = library.Hardware(MachineBytes(OneQueueMachine(seed)));
-    sluice_curve_point_t points[8];
-    uint32_t count = 8;
-    sluice_schedule_options_t options = {};
-    options.struct_size = sizeof options;
-    options.max_iterations = 200;
-    const auto trace = [&] {
-      return sluice_curve(library.context.get(), graph.get(), hardware.get(), &options,
-                          points, &count, &library.diagnostic);
-    };
-    if (trace() != SLUICE_OK) continue;
-    ++curves;
-    REQUIRE(count >= 1);
-    for (uint32_t i = 0; i < count; ++i) {
-      CHECK(points[i].plan_bytes <= points[i].scratchpad_bytes);
-      CHECK(points[i].latency_cycles > 0);
-      if (i == 0) continue;
-      CHECK(points[i].scratchpad_bytes > points[i - 1].scratchpad_bytes);
-      CHECK(points[i].latency_cycles <= points[i - 1].latency_cycles);
-    }
-    // One byte below the smallest (rounded to 64) nothing works.
-    options.scratchpad_bytes = points[0].scratchpad_bytes;
-    sluice_plan_t* plan = nullptr;
-    options.delay_exponent = 1;
-    CHECK(sluice_schedule(library.context.get(), graph.get(), hardware.get(), &options,
-                          &plan, &library.diagnostic) == SLUICE_OK);
-    sluice_plan_destroy(plan);
-    if (points[0].scratchpad_bytes > 64 && count > 1) {
-      options.scratchpad_bytes = points[0].scratchpad_bytes - 64;
-      CHECK(sluice_schedule(library.context.get(), graph.get(), hardware.get(),
-                            &options, &plan, &library.diagnostic) != SLUICE_OK);
-    }
-    count = 1;
-    CHECK(trace() == SLUICE_BAD_ARGUMENT);
-  }
-  CHECK(curves > 5);
-}
-
 }  // namespace
 }  // namespace sluice_test

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduling and planning again, by the C functions.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "objects.h"
+#include "support/library.h"
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("schedule: the same inputs give the same bytes") {
+  Objects one, two;
+  sluice_plan_t *a = nullptr, *b = nullptr;
+  REQUIRE(one.Schedule(nullptr, &a) == SLUICE_OK);
+  REQUIRE(two.Schedule(nullptr, &b) == SLUICE_OK);
+  CHECK(PlanBytesOf(a) == PlanBytesOf(b));
+  sluice_plan_destroy(a);
+  sluice_plan_destroy(b);
+}
+
+TEST_CASE(
+    "schedule: infeasible names layer, tensor, bytes and the scratchpad that works") {
+  Objects o;
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.scratchpad_bytes = 1;
+  sluice_plan_t* plan = nullptr;
+  REQUIRE(o.Schedule(&options, &plan) == SLUICE_INFEASIBLE);
+  CHECK(plan == nullptr);
+  CHECK(o.diagnostic.layer == 0);
+  CHECK(o.diagnostic.tensor != SLUICE_NO_INDEX);
+  CHECK(o.diagnostic.available_bytes == 1);
+  CHECK(o.diagnostic.required_bytes > 1);
+  CHECK(std::string(o.diagnostic.message).find("bytes of scratchpad") !=
+        std::string::npos);
+  options.scratchpad_bytes = o.diagnostic.smallest_scratchpad_bytes;
+  REQUIRE(o.Schedule(&options, &plan) == SLUICE_OK);
+  sluice_plan_destroy(plan);
+  options.scratchpad_bytes -= 1;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_INFEASIBLE);
+}
+
+TEST_CASE("schedule: every object gives its memory back") {
+  Objects o;
+  const uint64_t before = o.LiveBytes();
+  sluice_plan_t* plan = nullptr;
+  REQUIRE(o.Schedule(nullptr, &plan) == SLUICE_OK);
+  CHECK(o.LiveBytes() > before);
+  sluice_plan_destroy(plan);
+  CHECK(o.LiveBytes() == before);
+}
+
+TEST_CASE(
+    "schedule: null pointers, short structs and unknown tails are bad arguments") {
+  Objects o;
+  sluice_plan_t* plan = nullptr;
+  CHECK(sluice_schedule(o.context, nullptr, o.hardware, nullptr, &plan,
+                        &o.diagnostic) == SLUICE_BAD_ARGUMENT);
+  CHECK(std::string(o.diagnostic.message) ==
+        "graph and hardware must not be null, options must be of a known version");
+  CHECK(sluice_schedule(o.context, o.graph, o.hardware, nullptr, nullptr,
+                        &o.diagnostic) == SLUICE_BAD_ARGUMENT);
+  CHECK(std::string(o.diagnostic.message) ==
+        "context, bytes and output pointer must not be null");
+  sluice_schedule_options_t zero = {};  // struct_size 0
+  CHECK(o.Schedule(&zero, &plan) == SLUICE_BAD_ARGUMENT);
+
+  struct Newer {  // of a library to come
+    sluice_schedule_options_t known;
+    uint64_t unknown;
+  } newer = {};
+  newer.known.struct_size = sizeof newer;
+  CHECK(o.Schedule(&newer.known, &plan) == SLUICE_OK);
+  sluice_plan_destroy(plan);
+  newer.unknown = 1;
+  CHECK(o.Schedule(&newer.known, &plan) == SLUICE_BAD_ARGUMENT);
+
+  sluice_schedule_options_t solver = {};
+  solver.struct_size = sizeof solver;
+  solver.solver = 99;
+  CHECK(o.Schedule(&solver, &plan) == SLUICE_BAD_ARGUMENT);
+  CHECK(std::string(o.diagnostic.message).find("99") != std::string::npos);
+  sluice_schedule_options_t progress = {};
+  progress.struct_size = sizeof progress;
+  progress.progress = [](void*, uint64_t, double) { return int32_t{0}; };
+  CHECK(o.Schedule(&progress, &plan) == SLUICE_OK);
+  sluice_plan_destroy(plan);
+}
+
+TEST_CASE(
+    "schedule: a cancelled or expired call before the first plan is stopped, not "
+    "infeasible") {
+  Objects o;
+  const uint32_t cancel = 1;
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.cancel = &cancel;
+  sluice_plan_t* plan = nullptr;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_STOPPED);
+  options.cancel = nullptr;
+  options.deadline_ns = 1;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_STOPPED);
+}
+
+TEST_CASE("schedule: planning again for the same graph and machine changes nothing") {
+  Objects o;
+  sluice_plan_t *plan = nullptr, *next = nullptr;
+  REQUIRE(o.Schedule(nullptr, &plan) == SLUICE_OK);
+  sluice_change_t change = {};
+  change.struct_size = sizeof change;
+  change.patch_bytes = 99;
+  REQUIRE(sluice_reschedule(o.context, plan, o.graph, o.hardware, nullptr, &next,
+                            &change, &o.diagnostic) == SLUICE_OK);
+  CHECK(change.changed == 0);
+  CHECK(change.layers_kept == 1);
+  CHECK(change.layers_changed + change.layers_inserted + change.layers_removed == 0);
+  CHECK(change.blocks_changed == 0);
+  CHECK(change.patch_bytes == 0);
+  sluice_plan_destroy(next);
+  CHECK(sluice_reschedule(o.context, nullptr, o.graph, o.hardware, nullptr, &next,
+                          &change, &o.diagnostic) == SLUICE_BAD_ARGUMENT);
+  CHECK(next == nullptr);
+  CHECK(
+      std::string(o.diagnostic.message) ==
+      "plan, graph and hardware must not be null, options must be of a known version");
+  sluice_plan_destroy(plan);
+}
+
+TEST_CASE("schedule: a cap of the bound is enough, and the bound is not exceeded") {
+  uint64_t bound = 0, before = 0;
+  {
+    Objects o;
+    REQUIRE(sluice_schedule_memory_bound(o.context, o.graph, o.hardware, nullptr,
+                                         &bound, &o.diagnostic) == SLUICE_OK);
+    before = o.LiveBytes();
+    CHECK(sluice_schedule_memory_bound(o.context, o.graph, o.hardware, nullptr, nullptr,
+                                       &o.diagnostic) == SLUICE_BAD_ARGUMENT);
+    CHECK(
+        std::string(o.diagnostic.message) ==
+        "context, graph, hardware and out_bytes must not be null, options must be of a "
+        "known version");
+  }
+  sluice_context_options_t options = {};
+  options.struct_size = sizeof options;
+  options.max_bytes = before + bound;
+  Objects o(&options);
+  sluice_plan_t* plan = nullptr;
+  CHECK(o.Schedule(nullptr, &plan) == SLUICE_OK);
+  sluice_memory_stats_t stats = {};
+  stats.struct_size = sizeof stats;
+  REQUIRE(sluice_context_memory(o.context, &stats) == SLUICE_OK);
+  CHECK(stats.peak_bytes <= before + bound);
+  sluice_plan_destroy(plan);
+}
+
+}  // namespace
+}  // namespace sluice_test

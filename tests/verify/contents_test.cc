@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who wrote each byte of a memory, and in what order.
+#include "verify/contents.h"
+
+#include <set>
+#include <tuple>
+
+#include "judged_case.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::Status;
+using sluice::judge::Box;
+using sluice::judge::Contents;
+using sluice::judge::Part;
+using sluice::judge::PartialSum;
+
+// `bytes` elements of one byte at `at`; elements of `root` from `origin` on.
+Part Run(uint32_t root, int64_t origin, int64_t bytes, int64_t at) {
+  Part part = {root, 1, {0, 0, 0, origin}, {1, 1, 1, bytes}, at, {0, 0, 0, 1}};
+  return part;
+}
+
+Box Span(int64_t from, int64_t count) {
+  Box box = Box::At(from, 0, 1);
+  box.Add(count, 1, 1);
+  return box;
+}
+
+// One instance of a node whose engines are column 0 (the DMA) and 1 (compute). clocks: two
+// numbers for each instruction.
+struct Setting {
+  explicit Setting(std::vector<uint32_t> known) : clocks(std::move(known)) {
+    own.judge.stream.nodes = 1;
+    own.judge.stream.first_number = {&number, 1};
+    order = {{}, {clocks.data(), clocks.size()}, {&number, 1}, {}, 2};
+  }
+  OwnJudge own;
+  uint32_t number = 0;
+  std::vector<uint32_t> clocks;
+  sluice::judge::Order order = {};
+};
+
+void Write(Contents* contents, const Part& part) {
+  const Box box = Span(part.twin, part.extent[3]);
+  REQUIRE(contents->Overwrite(0, box, false) == Status::kOk);
+  REQUIRE(contents->Put(0, part) == Status::kOk);
+}
+
+TEST_CASE("contents: a read finds what was written last, part by part") {
+  Setting s({0, 0, 1, 0, 2, 0});
+  Contents contents(&s.own.judge, &s.order);
+  REQUIRE(contents.Init() == Status::kOk);
+  contents.Enter({0, 0, 0, 1});
+  Write(&contents, Run(0, 100, 64, 0));
+  contents.Enter({0, 1, 0, 2});
+  Write(&contents, Run(1, 5, 16, 16));
+  contents.Enter({0, 2, 0, 3});
+  sluice::Vector<Part> parts(&s.own.arena);
+  REQUIRE(contents.Read(0, Span(8, 48), false, &parts) == Status::kOk);
+  std::set<std::tuple<uint32_t, int64_t, int64_t, int64_t>> found;
+  for (const Part& part : parts) {
+    found.insert({part.root, part.origin[3], part.extent[3], part.twin});
+  }
+  // Bytes 8 to 16 and 32 to 56 are of root 0, those between of root 1; twins count from
+  // the read's first byte.
+  CHECK(found == decltype(found){{0, 108, 8, 0}, {1, 5, 16, 8}, {0, 132, 24, 24}});
+}
+
+TEST_CASE("contents: bytes that nobody wrote, and elements that are cut in two") {
+  Setting s({0, 0, 1, 0});
+  Contents contents(&s.own.judge, &s.order);
+  REQUIRE(contents.Init() == Status::kOk);
+  contents.Enter({0, 0, 0, 1});
+  Box words = Box::At(0, 0, 4);
+  words.Add(8, 4, 4);
+  REQUIRE(contents.Overwrite(0, words, false) == Status::kOk);
+  REQUIRE(contents.Put(0, {0, 4, {}, {1, 1, 1, 8}, 0, {0, 0, 0, 4}}) == Status::kOk);
+  contents.Enter({0, 1, 0, 2});
+  sluice::Vector<Part> parts(&s.own.arena);
+  CHECK(contents.Read(0, Span(64, 4), false, &parts) == Status::kRejected);
+  CHECK(std::string(s.own.d.rule) == "content");
+  CHECK(
+      std::string(s.own.d.message) ==
+      "instance 0, instruction 1: reads bytes that nothing was written to, from 64 on");
+  CHECK(contents.Read(0, Span(2, 4), false, &parts) == Status::kRejected);
+  CHECK(std::string(s.own.d.message) ==
+        "instance 0, instruction 1: reads across the elements of what lies there");
+}
+
+TEST_CASE("contents: a read must know that the write is done") {
+  for (const uint32_t known : {0u, 1u}) {
+    CAPTURE(known);
+    Setting s({0, 0, known, 0});  // of the compute engine's instruction
+    Contents contents(&s.own.judge, &s.order);
+    REQUIRE(contents.Init() == Status::kOk);
+    contents.Enter({0, 0, 0, 1});
+    Write(&contents, Run(0, 0, 16, 0));
+    contents.Enter({0, 1, 1, 1});
+    sluice::Vector<Part> parts(&s.own.arena);
+    const Status status = contents.Read(0, Span(0, 16), false, &parts);
+    CHECK(status == (known == 1 ? Status::kOk : Status::kRejected));
+    if (known == 1) continue;
+    CHECK(std::string(s.own.d.rule) == "order");
+    CHECK(std::string(s.own.d.message) ==
+          "instance 0, instruction 1: reads not ordered after instruction 1 of engine "
+          "column 0, which touches the same bytes");
+  }
+}
+
+TEST_CASE("contents: a read counts in full again after a part was overwritten") {
+  OwnJudge own;
+  sluice::judge::Judge& judge = own.judge;
+  judge.stream.nodes = 1;
+  uint32_t numbers[] = {0};
+  judge.stream.first_number = {numbers, 1};
+  // Two tiles read 64 bytes; between them, and after the second, a load replaces the first
+  // 32. It knows of both tiles or of the first alone.
+  const auto last_load = [&](uint32_t tiles_known) {
+    uint32_t clocks[] = {0, 0, 0, 1, 1, 1, 1, tiles_known};
+    sluice::judge::Order order = {{}, {clocks, 8}, {numbers, 1}, {}, 2};
+    sluice::judge::Contents contents(&judge, &order);
+    REQUIRE(contents.Init() == sluice::Status::kOk);
+    const Box whole = Box::At(0, 0, 64), half = Box::At(0, 0, 32);
+    for (uint32_t turn = 0; turn < 2; ++turn) {
+      contents.Enter({0, 2 * turn, 1, turn + 1});
+      REQUIRE(contents.Record(0, whole) == sluice::Status::kOk);
+      contents.Enter({0, 2 * turn + 1, 0, turn + 1});
+      const sluice::Status status = contents.Overwrite(0, half, false);
+      if (turn == 1) return status;
+      REQUIRE(status == sluice::Status::kOk);
+    }
+    return sluice::Status::kInternal;
+  };
+  CHECK(last_load(2) == sluice::Status::kOk);
+  CHECK(last_load(1) == sluice::Status::kRejected);
+  CHECK(std::string(own.d.rule) == "order");
+}
+
+TEST_CASE("contents: what is there from the start may overlap nothing, nor itself") {
+  Setting s({0, 0});
+  Contents contents(&s.own.judge, &s.order);
+  REQUIRE(contents.Init() == Status::kOk);
+  const int64_t stride[4] = {0, 0, 0, 1}, standing[4] = {0, 0, 0, 0};
+  const auto fresh = [&](int64_t at, const int64_t* step) {
+    bool is_fresh = false;
+    REQUIRE(contents.Preset(0, Run(0, 0, 16, 0), at, step, &is_fresh) == Status::kOk);
+    return is_fresh;
+  };
+  CHECK(fresh(0, stride));
+  CHECK(fresh(16, stride));
+  CHECK(!fresh(31, stride));
+  CHECK(!fresh(100, standing));
+}
+
+TEST_CASE("contents: a partial sum of the same ranges is the same root") {
+  Setting s({0, 0});
+  Contents contents(&s.own.judge, &s.order);
+  REQUIRE(contents.Init() == Status::kOk);
+  const auto root = [&](uint32_t layer, int32_t begin, int32_t end) {
+    const PartialSum sum = {layer, 1, {begin}, {end}};
+    uint32_t number = 0;
+    REQUIRE(contents.RootOf(sum, &number) == Status::kOk);
+    return number;
+  };
+  // Four tensors, each with a root before and one behind an append.
+  CHECK(root(0, 0, 8) == 8);
+  CHECK(root(0, 8, 16) == 9);
+  CHECK(root(1, 0, 8) == 10);
+  CHECK(root(0, 0, 8) == 8);
+  CHECK(contents.IsPartial(8));
+  CHECK(!contents.IsPartial(7));
+  CHECK(contents.IsTensor(3));
+  CHECK(!contents.IsTensor(4));
+  CHECK(contents.Partial(9).begin[0] == 8);
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places, operands and what must lie where at the end.
+#include "cases.h"
+#include "judged_case.h"
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("follow: addresses beyond a region or the scratchpad are caught") {
+  Case c = ConvCase();
+  c.stream.region_bytes[SLUICE_REGION_GBUF] -= 1;
+  CheckRejected(c, "bounds");
+  c = ConvCase();
+  c.stream.region_bytes[SLUICE_REGION_OUTPUT] -= 1;
+  CheckRejected(c, "bounds");
+  c = ConvCase();
+  c.hardware.scratchpad_bytes = 1040;
+  CheckRejected(c, "bounds");
+  c = ConvCase();
+  c.stream.gbuf_bytes = 1040;
+  CheckRejected(c, "bounds");
+  c = ConvCase();
+  Operand(&c, Tile(&c, 0).input0).offset_hi = 0xffffffff;
+  CheckRejected(c, "bounds");
+  c = ConvCase();
+  Shape(&c, Tile(&c, 0).input0).stride[1] = 0xffffffff;
+  CheckRejected(c, "bounds");
+}
+
+TEST_CASE("follow: a lost or misplaced store is caught") {
+  Case c = ConvCase();
+  Drop(&c, kDma, 10);
+  c.report.dram_write_bytes -= 64;
+  CheckRejected(c, "output");
+  c = ConvCase();
+  Operand(&c, Transfer(&c, 9).dst).offset_lo = 0;  // tile 3 over tile 0
+  CheckRejected(c, "output");
+  c = ConcatCase();
+  std::swap(Transfer(&c, 3).dst, Transfer(&c, 4).dst);  // halves of the concat
+  CheckRejected(c, "content");
+}
+
+TEST_CASE("follow: an operand's refusal says which one, and how many bytes it lacks") {
+  Case c = ConvCase();
+  c.stream.region_bytes[SLUICE_REGION_OUTPUT] -= 1;
+  // The tensor's own place is looked at first.
+  CheckRejected(c, "bounds", "tensor 3 ends beyond its region");
+  c = ConvCase();
+  Operand(&c, Transfer(&c, 0).dst).offset_lo = 1;
+  CheckRejected(c, "content");  // the weight, a byte further on
+  c = ConvCase();
+  const uint32_t parameters = Transfer(&c, 1).dst;
+  Operand(&c, parameters).offset_lo = 578;
+  CheckRejected(c, "alignment",
+                "instance 0, instruction 1: operand " + std::to_string(parameters) +
+                    " lies at no multiple of its element's size");
+  c = ConvCase();
+  Operand(&c, parameters).offset_lo = 1056 - 92;
+  CheckRejected(c, "bounds",
+                "instance 0, instruction 1: operand " + std::to_string(parameters) +
+                    " ends beyond region 0");
+}
+
+TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
+  Case c = ConvCase();
+  c.places[0].region = SLUICE_REGION_GBUF;
+  CheckRejected(c, "structure", "a tensor's place has no region");
+  c = ConvCase();
+  c.places[0].region = SLUICE_REGION_CONST;
+  CheckRejected(c, "structure", "tensor 0 lies in a region of another kind");
+  c = ConvCase();
+  c.places[2].offset += 2;
+  c.stream.region_bytes[SLUICE_REGION_CONST] += 2;
+  CheckRejected(c, "alignment", "tensor 2 lies at no multiple of its element's size");
+  c = ConvCase();
+  c.places[2].offset -= 4;  // into the weight
+  CheckRejected(c, "content",
+                "the place of tensor 2 overlaps itself or another tensor that is there "
+                "from the start");
+}
+
+TEST_CASE("follow: outputs have a place, and are all there at the end") {
+  Case c = ConvCase();
+  c.places[3].region = 255;
+  CheckRejected(c, "output", "what is left at the end has no place");
+  c = ConvCase();
+  c.places[3].stride[1] += 1;  // not as the stores have it
+  c.stream.region_bytes[SLUICE_REGION_OUTPUT] += 7;
+  CheckRejected(c, "output", "tensor 3 is not complete at its place at the end");
+}
+
+}  // namespace
+}  // namespace sluice_test

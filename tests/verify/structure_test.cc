@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The untrusted image as checked tables: every field out of range by its sentence.
+#include <functional>
+
+#include "cases.h"
+#include "judged_case.h"
+#include "support/changed_image.h"
+
+namespace sluice_test {
+namespace {
+
+// What the judge says of ConvCase's image after a change, with all hashes right again.
+void CheckImage(const std::function<void(Bytes*)>& change, const std::string& rule,
+                const std::string& message) {
+  const Case c = ConvCase();
+  Judged judged(c);
+  Bytes image = c.stream.Image();
+  change(&image);
+  RehashAll(&image);
+  const Verdict v = judged.OfImage(image);
+  CHECK(v.status == sluice::Status::kRejected);
+  CHECK(v.rule == rule);
+  CHECK(v.message == message);
+}
+
+void CheckHeader(const std::function<void(sluice_stream_header_t*)>& change,
+                 const std::string& message, const std::string& rule = "structure") {
+  CheckImage(
+      [&](Bytes* image) {
+        sluice_stream_header_t h = HeaderOf(*image);
+        change(&h);
+        Put(image, 0, h);
+      },
+      rule, message);
+}
+
+void CheckBlock(const std::function<void(sluice_block_t*)>& change,
+                const std::string& message) {
+  CheckImage(
+      [&](Bytes* image) {
+        sluice_block_t b = BlockOf(*image);
+        change(&b);
+        Put(image, HeaderOf(*image).block_offset, b);
+      },
+      "structure", message);
+}
+
+using Header = sluice_stream_header_t;
+
+TEST_CASE("structure: a header that is none, or of another size or machine") {
+  Judged judged(ConvCase());
+  CHECK(judged.OfImage({}).message == "image shorter than a header or misaligned");
+  CheckHeader([](Header* h) { h->magic ^= 1; }, "wrong magic or version");
+  CheckHeader([](Header* h) { ++h->version; }, "wrong magic or version");
+  CheckHeader([](Header* h) { h->size_bytes += 16; },
+              "size_bytes is not the image's size");
+  CheckHeader([](Header* h) { h->flags = 1; },
+              "a reserved field of the header is not 0");
+  CheckHeader([](Header* h) { h->reserved[5] = 1; },
+              "a reserved field of the header is not 0");
+  CheckHeader([](Header* h) { h->node_cols = 2; }, "nodes differ from the hardware's");
+}
+
+TEST_CASE("structure: hashes are of the bytes that are there") {
+  const Case c = ConvCase();
+  Judged judged(c);
+  Bytes image = c.stream.Image();
+  image.back() ^= 1;
+  CHECK(judged.OfImage(image).message == "the image's hash does not fit its bytes");
+  Rehash(&image);  // the image's own, not that of the body the byte lies in
+  CHECK(judged.OfImage(image).message == "a body's hash does not fit its bytes");
+}
+
+TEST_CASE("structure: regions fit the machine") {
+  CheckHeader([](Header* h) { h->region_alignment = 3; },
+              "region_alignment is not a power of two", "alignment");
+  CheckHeader([](Header* h) { h->gbuf_bytes_lo = 4097; },
+              "made for a larger scratchpad than the hardware's", "bounds");
+  CheckHeader([](Header* h) { h->region_bytes[SLUICE_REGION_GBUF][0] = 4097; },
+              "needs more scratchpad than it was made for", "bounds");
+  CheckHeader([](Header* h) { h->region_bytes[SLUICE_REGION_CONST][1] = 1u << 17; },
+              "a region larger than 2^48 bytes", "bounds");
+}
+
+TEST_CASE("structure: tables lie inside the image, and inside their body") {
+  CheckHeader([](Header* h) { h->kernel_offset = h->size_bytes; },
+              "a table lies outside the image");
+  CheckHeader([](Header* h) { h->binding_count = 1u << 30; },
+              "a table lies outside the image");
+  CheckBlock([](sluice_block_t* b) { b->tile_offset = b->body_offset - 4; },
+             "a table lies outside its body");
+  CheckBlock([](sluice_block_t* b) { b->shape_count = 1u << 20; },
+             "a table lies outside its body");
+  CheckBlock([](sluice_block_t* b) { b->flags = 1; },
+             "a block's entry is out of range");
+}
+
+// The same of records that the builder writes.
+void CheckRecord(const std::function<void(Case*)>& change, const std::string& message,
+                 const std::string& rule = "structure") {
+  Case c = ConvCase();
+  change(&c);
+  CheckRejected(c, rule, message);
+}
+
+TEST_CASE("structure: descriptors name what is there") {
+  CheckRecord([](Case* c) { Shape(c, 0).extent[2] = 0; },
+              "a shape with an extent of 0");
+  CheckRecord([](Case* c) { Operand(c, 3).slot = 4; },
+              "an operand with a field out of range");
+  CheckRecord([](Case* c) { Operand(c, 3).dtype = 0; },
+              "an operand with a field out of range");
+  CheckRecord([](Case* c) { Tile(c, 2).cycles = 0; }, "a tile's field is out of range");
+  CheckRecord([](Case* c) { Tile(c, 2).kernel = 1; }, "a tile's field is out of range");
+  CheckRecord([](Case* c) { Transfer(c, 1).dst_node = 1; },
+              "a transfer's field is out of range");
+  CheckRecord([](Case* c) { Transfer(c, 1).src = 1000; },
+              "a transfer's field is out of range");
+  Case host = GatherHostCase();
+  host.stream.blocks[0].host_calls[0].inputs = 9;
+  CheckRejected(host, "structure", "a host call's field is out of range");
+}
+
+TEST_CASE("structure: instructions run on their engine, waits name instructions") {
+  const std::string first =
+      "instruction 0 of engine 0: opcode, flags, descriptor or waits out of range";
+  CheckRecord([](Case* c) { At(c, kDma, 1).record.opcode = 77; }, first);
+  CheckRecord([](Case* c) { At(c, kDma, 1).record.opcode = SLUICE_OPCODE_COMPUTE; },
+              first);
+  CheckRecord([](Case* c) { At(c, kDma, 1).record.flags = SLUICE_FLAG_FIRST; }, first);
+  CheckRecord([](Case* c) { At(c, kDma, 1).record.descriptor = 10; }, first);
+  CheckRecord([](Case* c) { At(c, kCompute, 1).waits[0].count = 11; },
+              "a wait names nothing");
+  CheckRecord([](Case* c) { At(c, kCompute, 1).waits[0].count = 0; },
+              "a wait names nothing");
+  Case c = AddCase();
+  c.stream.blocks[0].exports[0].count = 4;
+  CheckRejected(c, "structure", "an export names nothing");
+}
+
+TEST_CASE("structure: instances have their block, slots and kernels") {
+  CheckRecord([](Case* c) { c->stream.instances[0].block = 1; },
+              "an instance of no block");
+  CheckRecord([](Case* c) { c->stream.instances[0].first_binding = 1; },
+              "an instance's slots or kernels are missing");
+  CheckRecord([](Case* c) { c->stream.bindings[2].region = SLUICE_REGION_COUNT; },
+              "a binding's field is out of range");
+  CheckRecord([](Case* c) { c->stream.bindings[2].base_hi = 1u << 17; },
+              "a slot's base is beyond its region", "bounds");
+  CheckRecord([](Case* c) { c->stream.bindings[0].base_lo = 8; },
+              "a scratchpad slot's base is not aligned", "alignment");
+  CheckRecord([](Case* c) { c->stream.kernels[0].layer = 1; },
+              "a kernel's field is out of range");
+  CheckRecord(
+      [](Case* c) {
+        c->stream.patches.push_back({0, 0, 4, 0});
+      },
+      "a patch's field is out of range");  // the graph has no parameter
+  Case c = AppendCase();
+  c.stream.patches[0].binding = 2;
+  CheckRejected(c, "patch", "a patched slot outside the state region");
+}
+
+TEST_CASE(
+    "structure: a first wait beyond the waits is refused even where none is waited "
+    "for") {
+  const Case c = ConvCase();
+  Bytes image = c.stream.Image();
+  const sluice_block_t block = BlockOf(image);
+  const size_t first = block.instruction_offset;
+  sluice_instruction_t instruction;
+  std::memcpy(&instruction, image.data() + first, sizeof instruction);
+  REQUIRE(instruction.wait_count == 0);
+  const size_t field = first + offsetof(sluice_instruction_t, first_wait);
+  Judged judged(c);
+  Put(&image, field, block.wait_count);
+  RehashAll(&image);
+  CHECK(judged.OfImage(image).status == sluice::Status::kOk);
+  Put(&image, field, block.wait_count + 1);
+  RehashAll(&image);
+  const Verdict v = judged.OfImage(image);
+  CHECK(v.status == sluice::Status::kRejected);
+  CHECK(v.rule == "structure");
+}
+
+TEST_CASE("structure: a kernel of an unknown operator is refused") {
+  const Case c = AddCase();
+  Judged judged(c);
+  for (const int code : {0, int{SLUICE_OP_COUNT}, 0xffff}) {
+    CAPTURE(code);
+    Bytes image = c.stream.Image();
+    Put(&image, HeaderOf(image).kernel_offset + offsetof(sluice_kernel_t, op),
+        static_cast<uint16_t>(code));
+    RehashAll(&image);
+    CHECK(judged.OfImage(image).message ==
+          "kernel 0 differs from its layer in op or attributes");
+  }
+}
+
+// ConvCase's stream for a graph that pads first and then convolves without pads.
+TEST_CASE("structure: a convolution may take in the PAD in front of it") {
+  Case c = ConvCase();
+  std::vector<int32_t> bare = c.graph.layers[0].attributes;
+  for (int i = SLUICE_CONV_PAD_TOP; i <= SLUICE_CONV_PAD_RIGHT; ++i) {
+    bare[static_cast<size_t>(i)] = 0;
+  }
+  c.graph.tensors.push_back({{1, 10, 6, 8}, SLUICE_DTYPE_INT8, 0, 0, 0});
+  c.places.push_back({});
+  c.graph.layers = {{SLUICE_OP_PAD, {0}, {4}, {0, 1, 1, 0, 3}},
+                    {SLUICE_OP_CONV, {4, 1, 2}, {3}, bare}};
+  c.stream.kernels[0].layer = 1;
+  CheckAccepted(c);
+  c.graph.layers[0].attributes[SLUICE_PAD_VALUE] = 4;  // not the input's zero point
+  CheckRejected(c, "tile", "kernel 0 differs from its layer in op or attributes");
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// COMPUTE: a tile against its layer, and what its accumulator holds.
+#include "cases.h"
+#include "judged_case.h"
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("tiles: a tile that disagrees with its layer is caught") {
+  Case c = ConvCase();
+  Tile(&c, 0).pad[0] = 0;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  std::swap(Tile(&c, 0).pad[0], Tile(&c, 0).pad[2]);
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  c.stream.attributes[SLUICE_CONV_STRIDE_H] = 2;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  c.stream.attributes[SLUICE_CONV_OUTPUT_ZERO] += 1;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  c.stream.kernels[0].op = SLUICE_OP_DEPTHWISE_CONV;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  Tile(&c, 1).origin[1] = 4;  // pads fit, input and output do not
+  CheckRejected(c, "content");
+  c = ConvCase();
+  Tile(&c, 3).origin[1] = 7;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  Tile(&c, 1).c_end = 7;
+  CheckRejected(c, "accumulate");
+  c = ConvCase();
+  Tile(&c, 1).weight = SLUICE_NONE;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  Operand(&c, Tile(&c, 1).input0).dtype = SLUICE_DTYPE_UINT8;
+  CheckRejected(c, "tile");
+  c = ConvCase();
+  Shape(&c, Tile(&c, 1).input0).extent[1] = 3;
+  CheckRejected(c, "tile");
+  c = ConcatCase();
+  Tile(&c, 0).kernel = 1;
+  CheckRejected(c, "content");
+}
+
+TEST_CASE("tiles: wrong first and last flags are caught") {
+  Case c = AccumulateCase();
+  At(&c, kCompute, 1).record.flags = 0;
+  CheckRejected(c, "content");  // adds to what was never written
+  c = AccumulateCase();
+  At(&c, kCompute, 2).record.flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
+  CheckRejected(c, "accumulate");
+  c = AccumulateCase();
+  At(&c, kCompute, 2).record.flags = 0;
+  CheckRejected(c, "content");
+  c = AccumulateCase();
+  At(&c, kCompute, 2).record.flags = SLUICE_FLAG_FIRST;
+  CheckRejected(c, "content");
+  c = ConvCase();
+  At(&c, kCompute, 1).record.flags = SLUICE_FLAG_FIRST;
+  CheckRejected(c, "tile");
+  c = AddCase();
+  At(&c, kCompute, 1).record.flags = SLUICE_FLAG_LAST;
+  CheckRejected(c, "accumulate");
+}
+
+TEST_CASE("tiles: gaps and overlaps of C ranges are caught") {
+  Case c = AccumulateCase();
+  c.stream.blocks[0].lists[kCompute].erase(c.stream.blocks[0].lists[kCompute].begin());
+  At(&c, kCompute, 1).record.flags = SLUICE_FLAG_LAST;
+  At(&c, kDma, 6).waits[0].count = 1;
+  CheckRejected(c, "content");
+  // The first piece twice, then last: channels twice, others missing.
+  c = AccumulateCase();
+  Tile(&c, 1).c_begin = 0;
+  Tile(&c, 1).c_end = 8;
+  Tile(&c, 1).input0 = Tile(&c, 0).input0;
+  Tile(&c, 1).weight = Tile(&c, 0).weight;
+  CheckRejected(c, "accumulate");
+  // A last tile that finds only half.
+  c = AccumulateCase();
+  Tile(&c, 0).c_end = 7;
+  CheckRejected(c, "tile");
+}
+
+TEST_CASE("tiles: an accumulator of another box is caught") {
+  Case c = AccumulateCase();
+  // The second tile takes [1,1,2,8] of the output only.
+  Four small = {1, 1, 2, 8};
+  BlockBuilder& b = c.stream.blocks[0];
+  Tile(&c, 1).origin[1] = 1;
+  Tile(&c, 1).output = b.Dense(0, SLUICE_DTYPE_INT8, small, 416);
+  Tile(&c, 1).accumulator = b.Dense(0, SLUICE_DTYPE_INT32, small, 288);
+  Tile(&c, 1).input0 = b.Dense(0, SLUICE_DTYPE_INT8, small, 128 + 16);
+  CheckRejected(c, "accumulate");
+}
+
+TEST_CASE("tiles: too few cycles are caught") {
+  Case c = ConvCase();
+  Tile(&c, 2).cycles = 71;  // 2*4*8 outputs * 9 * 8 MACs / 64 = 72
+  CheckRejected(c, "cycles");
+  c = AddCase();
+  Tile(&c, 0).cycles = 7;
+  CheckRejected(c, "cycles");
+}
+
+TEST_CASE("tiles: an in-place result is legal only just over an input") {
+  Case c = NodesCase();
+  CheckAccepted(c);
+  BlockBuilder& b = c.stream.blocks[0];
+  Tile(&c, 0).output = b.Dense(0, SLUICE_DTYPE_INT8, {1, 2, 4, 8}, 32);
+  Transfer(&c, 3).src = Tile(&c, 0).output;
+  CheckRejected(c, "order");
+}
+
+TEST_CASE("tiles: a refusal says what the layer needs") {
+  Case c = ConvCase();
+  Tile(&c, 0).pad[0] = 0;
+  CheckRejected(
+      c, "tile",
+      "instance 0, instruction 10: conv: pad 0 is 0, the window at this box needs 1");
+  c = ConvCase();
+  Tile(&c, 2).cycles = 71;
+  CheckRejected(
+      c, "cycles",
+      "instance 0, instruction 12: conv: declares 71 cycles, needs at least 72");
+  c = ConvCase();
+  Tile(&c, 1).weight = SLUICE_NONE;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 11: conv: an operand too many or too few");
+  c = ConvCase();
+  Tile(&c, 1).parameters = SLUICE_NONE;
+  CheckRejected(c, "tile", "instance 0, instruction 11: parameters is missing");
+  c = ConvCase();
+  Tile(&c, 1).output = SLUICE_NONE;
+  CheckRejected(c, "tile", "instance 0, instruction 11: a tile without a result");
+  c = ConvCase();
+  Tile(&c, 3).origin[1] = 7;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 13: output or accumulator is no box of the "
+                "output, or of the wrong dtype");
+}
+
+TEST_CASE("tiles: sums say which channels are missing, or come twice") {
+  Case c = AccumulateCase();
+  Tile(&c, 1).c_end = 17;
+  CheckRejected(c, "tile");
+  c = AccumulateCase();
+  At(&c, kCompute, 2).record.flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
+  Tile(&c, 1).accumulator = SLUICE_NONE;
+  CheckRejected(c, "accumulate",
+                "instance 0, instruction 7: conv: first and last with a part of C");
+  c = AccumulateCase();  // the last tile forgets what the first one has summed
+  Tile(&c, 1).c_begin = 0;
+  Tile(&c, 1).c_end = 8;
+  Tile(&c, 1).input0 = Tile(&c, 0).input0;
+  Tile(&c, 1).weight = Tile(&c, 0).weight;
+  CheckRejected(c, "accumulate", "instance 0, instruction 7: channels are added twice");
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams that take turns in one scratchpad, made by hand.
+#include "verify/together.h"
+
+#include <string>
+#include <vector>
+
+#include "cases.h"
+#include "judged_case.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::JudgedStream;
+using sluice::Status;
+
+// A requantisation in two instances: the first loads, the second computes and stores. What
+// lies in the scratchpad between them must not be touched.
+Case InTwoInstances() {
+  Case c;
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const Four box = {1, 2, 4, 8};
+  const std::vector<int32_t> attributes = {1, 1 << 30, 1, 2, -128, 127};
+  c.graph.tensors.push_back({{1, 2, 4, 8}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{1, 2, 4, 8}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, box, i8),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, box, i8)};
+  OneBlock(&c, 128, 0, 64, 64, 0);
+  c.stream.AddKernel(SLUICE_OP_REQUANTIZE, 0, attributes);
+  c.stream.blocks.emplace_back();
+  c.stream.AddInstance(1, 0, 0);
+  BlockBuilder& load = c.stream.blocks[0];
+  load.Load(load.Dense(2, i8, box, 0), load.Dense(0, i8, box, 0));
+  load.exports.push_back({kDma, 1});
+  BlockBuilder& work = c.stream.blocks[1];
+  work.slot_count = 6;
+  work.kernel_count = 1;
+  sluice_tile_t tile = EmptyTile(0, 4);
+  tile.input0 = work.Dense(0, i8, box, 0);
+  tile.output = work.Dense(0, i8, box, 64);
+  work.Compute(tile, {AfterExport(1, 0)});
+  work.Store(tile.output, work.Dense(3, i8, box, 0), {After(kCompute, 1)});
+  c.report = {0, 64, 64};
+  return c;
+}
+
+struct Pair {
+  explicit Pair(bool swapped = false)
+      : first(swapped ? ConvCase() : InTwoInstances()),
+        second(swapped ? InTwoInstances() : ConvCase()) {}
+  Status Of(const std::vector<sluice_turn_t>& turns) {
+    sluice::Memory memory(Malloc(), 0);
+    sluice::Arena scratch(&memory);
+    const JudgedStream streams[] = {{&first.graph, &first.plan},
+                                    {&second.graph, &second.plan}};
+    return VerifyTogether({streams, 2}, first.hardware, {turns.data(), turns.size()},
+                          &scratch, &d);
+  }
+  void CheckRefused(const std::vector<sluice_turn_t>& turns, const char* rule,
+                    uint32_t model, const char* message) {
+    CHECK(Of(turns) == Status::kRejected);
+    CHECK(std::string(d.rule) == rule);
+    CHECK(d.model == model);
+    CHECK(std::string(d.message) == message);
+  }
+
+  Judged first, second;
+  sluice::Diagnostic d = {};
+};
+
+TEST_CASE("together: each stream to its end, in either order") {
+  Pair pair;
+  CHECK(pair.Of({{0, 0, 2, 0, 0}, {1, 0, 1, 0, 0}}) == Status::kOk);
+  CHECK(pair.Of({{1, 0, 1, 0, 0}, {0, 0, 1, 0, 0}, {0, 1, 2, 0, 0}}) == Status::kOk);
+}
+
+TEST_CASE("together: what another stream has overwritten is not read") {
+  Pair pair;
+  // The convolution's weight covers bytes 0 to 576, and so the loaded input.
+  pair.CheckRefused({{0, 0, 1, 0, 0}, {1, 0, 1, 0, 0}, {0, 1, 2, 0, 0}}, "foreign", 0,
+                    "instance 1, instruction 1: reads scratchpad byte 0, which model 1 "
+                    "wrote last");
+  Pair swapped(true);
+  swapped.CheckRefused(
+      {{1, 0, 1, 0, 0}, {0, 0, 1, 0, 0}, {1, 1, 2, 0, 0}}, "foreign", 1,
+      "instance 1, instruction 1: reads scratchpad byte 0, which model 0 "
+      "wrote last");
+}
+
+TEST_CASE("together: turns are the streams' instances, once and in order") {
+  Pair pair;
+  const char* not_next = "turn 0 is not the next run of a stream's instances";
+  pair.CheckRefused({{0, 1, 2, 0, 0}}, "turns", 0, not_next);
+  pair.CheckRefused({{0, 0, 3, 0, 0}}, "turns", 0, not_next);
+  pair.CheckRefused({{0, 0, 0, 0, 0}}, "turns", 0, not_next);
+  pair.CheckRefused({{2, 0, 1, 0, 0}}, "turns", 0, not_next);
+  pair.CheckRefused({{0, 0, 2, 0, 0}}, "turns", 1,
+                    "the last turn ends before the stream");
+  pair.CheckRefused({{0, 0, 1, 0, 0}, {1, 0, 1, 0, 0}}, "turns", 0,
+                    "the last turn ends before the stream");
+  pair.CheckRefused({{0, 0, 2, 0, 0}, {1, 0, 1, 0, 0}, {1, 0, 1, 0, 0}}, "turns", 1,
+                    "turn 2 is not the next run of a stream's instances");
+}
+
+TEST_CASE("together: a plan that is wrong by itself is its model's fault") {
+  Pair pair;
+  pair.second.plan.graph_hash ^= 1;
+  pair.CheckRefused({{0, 0, 2, 0, 0}, {1, 0, 1, 0, 0}}, "structure", 1,
+                    "made for another graph");
+}
+
+TEST_CASE("together: several nodes are not judged") {
+  Pair pair;
+  pair.first.hardware.node_cols = 2;
+  CHECK(pair.Of({}) == Status::kUnsupported);
+  CHECK(std::string(pair.d.message) ==
+        "streams that take turns are judged on one node only");
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// LOAD, STORE, FORWARD and HOST: memories, shapes, gathered rows.
+#include "cases.h"
+#include "judged_case.h"
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("transfers: a wrong slice or stride of DRAM is caught") {
+  Case c = ConvCase();
+  Operand(&c, Transfer(&c, 3).src).offset_lo += 32;  // input 1 from one row further on
+  CheckRejected(c, "content");
+  c = AccumulateCase();
+  Operand(&c, Transfer(&c, 3).src).offset_lo -= 8;  // the first half of C once more
+  CheckRejected(c, "content");
+  c = AccumulateCase();
+  Shape(&c, Transfer(&c, 2).src).stride[0] = 8;  // of the weight's output channels
+  CheckRejected(c, "content");
+  c = ConcatCase();
+  Operand(&c, Transfer(&c, 5).src).offset_lo -= 1;
+  CheckRejected(c, "content");
+  c = ConcatCase();
+  Shape(&c, Transfer(&c, 3).dst).stride[2] = 8;
+  CheckRejected(c, "content");
+}
+
+TEST_CASE("transfers: an index that is not the layer's is caught") {
+  Case c = GatherHostCase();
+  Transfer(&c, 1).index =
+      c.stream.blocks[0].Dense(0, SLUICE_DTYPE_INT32, {1, 1, 1, 2}, 0);
+  CheckRejected(c, "tile");
+  c = GatherHostCase();
+  Transfer(&c, 1).src = c.stream.blocks[0].Dense(1, SLUICE_DTYPE_INT8, {1, 1, 9, 8}, 8);
+  CheckRejected(c, "tile");  // not the whole table
+  c = GatherHostCase();
+  At(&c, kHost, 1).waits[0].count = 2;
+  CheckRejected(c, "order");
+}
+
+TEST_CASE("transfers: wrong regions and bindings are caught") {
+  Case c = ConvCase();
+  c.stream.bindings[3].region = SLUICE_REGION_INPUT;  // stores over the input
+  CheckRejected(c, "structure");
+  c = ConvCase();
+  c.stream.bindings[2].region = SLUICE_REGION_CONST;
+  CheckRejected(c, "content");
+  c = ConvCase();
+  c.stream.bindings[0].region = SLUICE_REGION_WORKSPACE;
+  c.stream.region_bytes[SLUICE_REGION_WORKSPACE] = 4096;
+  CheckRejected(c, "structure");
+  c = AddCase();
+  c.stream.bindings[6 + 5].base_lo = 0;  // tile 1 stored over tile 0
+  CheckRejected(c, "output");
+  c = AddCase();
+  c.stream.bindings[6 + 4].base_lo = 128;  // b of tile 0 once more
+  CheckRejected(c, "content");
+  c = AddCase();
+  c.stream.bindings[6].base_lo += 8;
+  CheckRejected(c, "alignment");
+  c = AddCase();
+  c.stream.bindings[6 + 2].base_lo += 64;
+  CheckRejected(c, "bounds");
+}
+
+TEST_CASE("transfers: each opcode moves between its memories") {
+  const std::string wrong =
+      "instance 0, instruction 0: a transfer between the wrong memories";
+  Case c = ConvCase();
+  At(&c, kDma, 1).record.opcode = SLUICE_OPCODE_STORE;
+  CheckRejected(c, "structure", wrong);
+  c = ConvCase();
+  std::swap(Transfer(&c, 0).src, Transfer(&c, 0).dst);
+  CheckRejected(c, "structure", wrong);
+  c = NodesCase();  // a forward out of the input
+  Transfer(&c, 2).src = Transfer(&c, 0).src;
+  CheckRejected(c, "structure");
+  c = ConvCase();
+  Operand(&c, Transfer(&c, 9).dst).slot = 2;
+  Operand(&c, Transfer(&c, 9).dst).offset_lo = 0;
+  CheckRejected(c, "structure",
+                "instance 0, instruction 9: writes a region that is read only");
+}
+
+TEST_CASE("transfers: both sides have one dtype and one shape") {
+  Case c = ConvCase();
+  Operand(&c, Transfer(&c, 0).src).dtype = SLUICE_DTYPE_UINT8;
+  CheckRejected(c, "structure",
+                "instance 0, instruction 0: a transfer between two dtypes");
+  c = ConvCase();
+  Shape(&c, Transfer(&c, 0).src).extent[0] = 7;
+  CheckRejected(c, "structure",
+                "instance 0, instruction 0: a transfer between boxes of two shapes");
+}
+
+TEST_CASE("transfers: gathered rows are a layer's, whole and of its output") {
+  Case c = GatherHostCase();
+  c.graph.tensors.push_back({{10, 8}, SLUICE_DTYPE_INT8, 3, 3, 6});
+  c.places.push_back(
+      PlaceAt(SLUICE_REGION_CONST, 80, {1, 1, 10, 8}, SLUICE_DTYPE_INT8));
+  c.stream.region_bytes[SLUICE_REGION_CONST] = 160;
+  CheckAccepted(c);
+  Operand(&c, Transfer(&c, 1).src).offset_lo = 80;  // a table that no layer reads
+  CheckRejected(c, "tile",
+                "instance 0, instruction 1: no layer gathers this table by this index");
+  c = GatherHostCase();
+  Shape(&c, Transfer(&c, 1).index).extent[3] = 2;  // of what is loaded, too
+  Shape(&c, Transfer(&c, 0).src).extent[3] = 2;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 1: an indexed load of the wrong shape");
+}
+
+TEST_CASE("transfers: the host reads and writes whole tensors, as long as it says") {
+  Case c = GatherHostCase();
+  c.stream.blocks[0].host_calls[0].cycles_lo = 99;
+  CheckRejected(c, "cycles", "instance 0, instruction 3: fewer than the layer takes");
+  c = GatherHostCase();
+  c.stream.blocks[0].host_calls[0].inputs = 0;
+  CheckRejected(c, "tile", "instance 0, instruction 3: a host call of another layer");
+  c = GatherHostCase();
+  const uint32_t first = c.stream.blocks[0].host_calls[0].first_operand;
+  Shape(&c, first).extent[2] = 2;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 3: a host call's operand is not the whole "
+                "tensor in DRAM");
+  c = GatherHostCase();
+  Operand(&c, first + 1).slot = 5;  // over its own input
+  CheckRejected(
+      c, "order",
+      "instance 0, instruction 3: overwrites not ordered after instruction 1 of "
+      "engine column 1, which touches the same bytes");
+}
+
+}  // namespace
+}  // namespace sluice_test

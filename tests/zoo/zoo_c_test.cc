@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of zoo.h.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+
+#include "sluice/zoo.h"
+#include "support/recording_allocator.h"
+#include "zoo/zoo.h"
+
+namespace sluice_test {
+namespace {
+
+sluice_zoo_options_t Options() {
+  sluice_zoo_options_t options;
+  std::memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  return options;
+}
+
+struct Answer {
+  sluice_status_t status;
+  std::string why;
+  std::vector<uint8_t> graph;
+};
+
+Answer Ask(const char* name, const sluice_zoo_options_t* options) {
+  sluice_diagnostic_t why = {};
+  why.struct_size = sizeof why;
+  sluice_bytes_t bytes = {};
+  Answer answer = {sluice_zoo_graph(name, options, &bytes, &why), why.message, {}};
+  if (answer.status != SLUICE_OK) {
+    CHECK(bytes.data == nullptr);
+    CHECK(std::string(why.stage) == "zoo");
+    return answer;
+  }
+  const auto* first = static_cast<const uint8_t*>(bytes.data);
+  answer.graph.assign(first, first + bytes.size);
+  const sluice_allocator_t* allocator =
+      options == nullptr ? nullptr : options->allocator;
+  sluice_bytes_release(allocator, &bytes);
+  return answer;
+}
+
+TEST_CASE(
+    "zoo in C: names are in order, each with a line about it, then there are none") {
+  const uint32_t count = sluice_zoo_count();
+  REQUIRE(count == 27);
+  for (uint32_t i = 0; i < count; ++i) {
+    CAPTURE(i);
+    if (i > 0) {
+      CHECK(std::strcmp(sluice_zoo_name(i - 1), sluice_zoo_name(i)) < 0);
+    }
+    CHECK(std::strlen(sluice_zoo_text(i)) > 10);
+  }
+  CHECK(std::string(sluice_zoo_name(0)) == "alexnet");
+  CHECK(sluice_zoo_name(count) == nullptr);
+  CHECK(sluice_zoo_text(count) == nullptr);
+}
+
+TEST_CASE("zoo in C: sizes reach the network, zero is what was published") {
+  sluice::zoo::ZooOptions sizes;
+  CHECK(Ask("mlp_l", nullptr).graph == sluice::zoo::MakeZooGraph("mlp_l", sizes));
+  sluice_zoo_options_t options = Options();
+  CHECK(Ask("mlp_l", &options).graph == sluice::zoo::MakeZooGraph("mlp_l", sizes));
+  options.batch = sizes.batch = 3;
+  options.seq = sizes.seq = 4;
+  options.context = sizes.context = 8;
+  options.blocks = sizes.blocks = 1;
+  const Answer answer = Ask("gpt2_small_prefill", &options);
+  CHECK(answer.graph == sluice::zoo::MakeZooGraph("gpt2_small_prefill", sizes));
+  options = Options();
+  options.training = 1;
+  const Answer trained = Ask("mlp_l", &options);
+  CHECK(trained.status == SLUICE_OK);
+  CHECK(trained.graph.size() > Ask("mlp_l", nullptr).graph.size());
+}
+
+TEST_CASE("zoo in C: what there is not is refused with a sentence") {
+  CHECK(Ask("nonesuch", nullptr).status == SLUICE_BAD_ARGUMENT);
+  CHECK(Ask("nonesuch", nullptr).why == "no network is called nonesuch");
+  CHECK(Ask(nullptr, nullptr).why == "name is NULL");
+  sluice_zoo_options_t options = Options();
+  for (const int32_t batch : {-1, 4097}) {
+    options.batch = batch;
+    CHECK(Ask("mlp_l", &options).status == SLUICE_BAD_ARGUMENT);
+    CHECK(Ask("mlp_l", &options).why == "the batch must be 1 to 4096");
+  }
+  options.struct_size = 2;
+  CHECK(Ask("mlp_l", &options).why ==
+        "options.struct_size is not that of a known version");
+  sluice_diagnostic_t why = {};
+  why.struct_size = sizeof why;
+  CHECK(sluice_zoo_graph("mlp_l", nullptr, nullptr, &why) == SLUICE_BAD_ARGUMENT);
+  CHECK(std::string(why.message) == "out_graph is NULL");
+}
+
+TEST_CASE("zoo in C: the graph lies in the caller's memory") {
+  RecordingAllocator memory;
+  sluice_zoo_options_t options = Options();
+  options.allocator = memory.interface();
+  CHECK(Ask("mlp_l", &options).status == SLUICE_OK);
+  CHECK(memory.allocations() == 1);
+  CHECK(memory.live_blocks() == 0);
+  memory.FailAt(1);
+  CHECK(Ask("mlp_l", &options).status == SLUICE_OUT_OF_MEMORY);
+  CHECK(memory.sound());
+}
+
+}  // namespace
+}  // namespace sluice_test
