@@ -1,72 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/presets.h"
+// Machines that come with sluice, and what a descriptor says in short.
+#include "presets/presets.h"
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <string>
-#include <vector>
 
+#include "import/error.h"
+
+namespace sluice::presets {
 namespace {
 
-sluice_diagnostic_t Diagnostic() {
-  sluice_diagnostic_t diagnostic = {};
-  diagnostic.struct_size = sizeof diagnostic;
-  return diagnostic;
+TEST_CASE("presets: facts of a machine are those of its file") {
+  const Bytes bytes = LoadPreset("mcu-256k");
+  const HardwareFacts facts = FactsOf(bytes);
+  CHECK(facts.name == "mcu-256k");
+  CHECK(std::strcmp(reinterpret_cast<const char*>(bytes.data()) + facts.name_at,
+                    "mcu-256k") == 0);
+  CHECK(facts.nodes == 1);
+  CHECK(facts.clock_hz == 400000000);
+  CHECK(facts.macs_per_cycle == 128);
+  CHECK(facts.vector_ops_per_cycle == 16);
+  CHECK(facts.scratchpad_bytes == 256 * 1024);
+  CHECK(facts.dram_bytes_per_cycle == 1);
+  const HardwareFacts mesh = FactsOf(LoadPreset("kapla-4x4"));
+  CHECK(mesh.nodes == 16);
+  CHECK(mesh.scratchpad_bytes == 65536);
+  CHECK(mesh.dram_bytes_per_cycle == doctest::Approx(256.0 / 5));
 }
 
-std::vector<uint8_t> Taken(sluice_bytes_t bytes) {
-  const auto* first = static_cast<const uint8_t*>(bytes.data);
-  std::vector<uint8_t> copy(first, first + bytes.size);
-  sluice_bytes_release(nullptr, &bytes);
-  CHECK(bytes.data == nullptr);
-  return copy;
-}
-
-TEST_CASE("presets: each survives the way to JSON and back, and says its name") {
-  REQUIRE(sluice_preset_count() == 11);
-  for (uint32_t i = 0; i < sluice_preset_count(); ++i) {
-    const std::string name = sluice_preset_name(i);
-    CAPTURE(name);
-    if (i > 0) CHECK(name > sluice_preset_name(i - 1));
-    const void* bytes = nullptr;
-    size_t size = 0;
-    REQUIRE(sluice_preset_find(name.c_str(), &bytes, &size, nullptr) == SLUICE_OK);
-    sluice_bytes_t text = {}, back = {};
-    REQUIRE(sluice_hardware_to_json(bytes, size, nullptr, &text, nullptr) == SLUICE_OK);
-    REQUIRE(sluice_hardware_from_json(static_cast<const char*>(text.data), text.size,
-                                      nullptr, &back, nullptr) == SLUICE_OK);
-    const auto* first = static_cast<const uint8_t*>(bytes);
-    CHECK(Taken(back) == std::vector<uint8_t>(first, first + size));
-    Taken(text);
-    sluice_hardware_facts_t facts = {};
-    facts.struct_size = sizeof facts;
-    REQUIRE(sluice_hardware_describe(bytes, size, &facts, nullptr) == SLUICE_OK);
-    CHECK(name == facts.name);
-    CHECK(facts.macs_per_cycle > 0);
-    CHECK(facts.scratchpad_bytes > 0);
+TEST_CASE("presets: bytes are aligned for a reader, and found by name alone") {
+  for (const EmbeddedFile& preset : HardwarePresets()) {
+    CAPTURE(std::string(preset.name));
+    CHECK(FindPreset(preset.name).data == preset.data);
+    CHECK(reinterpret_cast<uintptr_t>(preset.data) % 16 == 0);
   }
-  CHECK(sluice_preset_name(11) == nullptr);
 }
 
-TEST_CASE("presets: what does not exist or is damaged is refused with a sentence") {
-  sluice_diagnostic_t why = Diagnostic();
-  const void* bytes = nullptr;
-  size_t size = 0;
-  CHECK(sluice_preset_find("nonesuch", &bytes, &size, &why) == SLUICE_BAD_ARGUMENT);
-  CHECK(why.status == SLUICE_BAD_ARGUMENT);
-  CHECK(std::string(why.message).find("soma-edge") != std::string::npos);
-  CHECK(bytes == nullptr);
-  const std::string text = "{ \"macs_per_cycles\": 1 }";
-  sluice_bytes_t out = {};
-  CHECK(sluice_hardware_from_json(text.data(), text.size(), nullptr, &out, &why) ==
-        SLUICE_BAD_INPUT);
-  CHECK(std::string(why.message).find("macs_per_cycles") != std::string::npos);
-  CHECK(out.data == nullptr);
-  CHECK(sluice_hardware_from_json(nullptr, 0, nullptr, &out, &why) ==
-        SLUICE_BAD_ARGUMENT);
-  CHECK(sluice_hardware_to_json("damaged", 7, nullptr, &out, &why) == SLUICE_BAD_INPUT);
-  sluice_hardware_facts_t facts = {};
-  CHECK(sluice_hardware_describe("damaged", 7, &facts, &why) == SLUICE_BAD_INPUT);
+TEST_CASE("presets: an unknown name is answered with those there are") {
+  try {
+    FindPreset("soma");
+    FAIL("it was found");
+  } catch (const import::Error& error) {
+    CHECK(error.fault() == import::Fault::kBadArgument);
+    CHECK(std::string(error.what()) ==
+          "no hardware preset is called soma; presets: a100-like eyeriss-like "
+          "gemmini-like kapla-16x16 kapla-4x4 kapla-edge mcu-256k simba soma-cloud "
+          "soma-edge tpuv1-like");
+  }
+}
+
+TEST_CASE("presets: damaged bytes are no machine") {
+  Bytes bytes = LoadPreset("simba");
+  bytes.resize(bytes.size() / 2);
+  CHECK_THROWS_WITH(FactsOf(bytes), "not a hardware descriptor, or a damaged one");
+  CHECK_THROWS_WITH(HardwareAsJson({}), "not a hardware descriptor, or a damaged one");
 }
 
 }  // namespace
+}  // namespace sluice::presets

@@ -5,39 +5,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "import/error.h"
-#include "import/onnx/import_onnx.h"
-#include "sluice/graph_generated.h"
-#include "sluice/ops.h"
 #include "support/files.h"
-#include "tests/onnx/tiny_onnx.h"
+#include "tests/import/onnx/hostile.h"
+#include "tests/import/onnx/imported.h"
+#include "tests/import/onnx/tiny_onnx.h"
 #include "tests/solve/placement/judge.h"
 #include "tests/zoo/planned.h"
 
 namespace sluice_test {
 namespace {
-
-using sluice::import::Error;
-using sluice::import::Fault;
-using sluice::import::ImportResult;
-using sluice::import::OnnxImportOptions;
-namespace wire = sluice::wire;
-
-ImportResult Import(const Bytes& bytes, OnnxImportOptions options = {}) {
-  options.name = "test";
-  return sluice::import::ImportOnnx(bytes.data(), bytes.size(), options);
-}
-
-// What the import says is wrong; "" when nothing is.
-std::string Complaint(const Bytes& bytes, const OnnxImportOptions& options = {}) {
-  try {
-    Import(bytes, options);
-  } catch (const Error& failure) {
-    CHECK(failure.fault() != Fault::kTooLarge);
-    return failure.what();
-  }
-  return "";
-}
 
 // The caller's functions for constants in other files of a folder.
 sluice_external_files_t FilesIn(const std::filesystem::path* folder) {
@@ -58,18 +34,6 @@ sluice_external_files_t FilesIn(const std::filesystem::path* folder) {
     return in ? 0 : 1;
   };
   return files;
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
-}
-
-int Count(const ImportResult& import, uint16_t op) {
-  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
-  int count = 0;
-  for (const uint16_t layer : *graph.layer_op()) count += layer == op ? 1 : 0;
-  return count;
 }
 
 TEST_CASE("onnx: quantised models compute what ONNX's reference computes") {
@@ -186,34 +150,6 @@ TEST_CASE("onnx: dynamic dimensions are fixed by name or place, or named") {
   CHECK(Complaint(model.Finish(), options) == "");
 }
 
-TEST_CASE("onnx: attention's transpositions are read in place where they can be") {
-  TinyOnnx model;
-  model.Input("x", {1, 5, 8});
-  for (const char* name : {"q", "k"}) {
-    const std::string n = name;
-    model.Floats("w" + n, {8, 8});
-    model.Node("MatMul", {"x", "w" + n}, {n});
-    model.Integers("s" + n, {1, 5, 2, 4});
-    model.Node("Reshape", {n, "s" + n}, {n + "4"});
-  }
-  TinyOnnx::Ints(model.Node("Transpose", {"q4"}, {"qh"}), "perm", {0, 2, 1, 3});
-  TinyOnnx::Ints(model.Node("Transpose", {"k4"}, {"kh"}), "perm", {0, 2, 3, 1});
-  model.Node("MatMul", {"qh", "kh"}, {"scores"});
-  model.Node("Softmax", {"scores"}, {"y"});
-  model.Output("y", {1, 2, 5, 5});
-  const ImportResult import = Import(model.Finish());
-  CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 2);
-  CHECK(Count(import, SLUICE_OP_TRANSPOSE) == 2);  // heads; none for the keys
-  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
-  for (uint32_t l = 0; l < graph.layer_op()->size(); ++l) {
-    if (graph.layer_op()->Get(l) != SLUICE_OP_BATCH_MATMUL) continue;
-    CHECK(graph.layer_attributes()->Get(graph.layer_attribute_begin()->Get(l)) == 1);
-  }
-  Planned p(import.graph, "mcu-256k");
-  CHECK(p.RefusedBy(p.plan) == "");
-  CHECK(p.Run(p.Options()).outputs.at(0).size() == 50);
-}
-
 TEST_CASE("onnx: models that lie are refused by naming the node or tensor") {
   const Bytes garbage = {1, 2, 3, 4, 5, 6, 7};
   CHECK(Says(Complaint(garbage), "not an ONNX model"));
@@ -324,6 +260,23 @@ TEST_CASE("onnx: every truncation and many corruptions are refused or sound") {
     bytes[at] = static_cast<uint8_t>(rng.Below(256));
     feed(bytes);
   }
+}
+
+TEST_CASE(
+    "onnx: sizes that the file does not hold are refused before memory is taken") {
+  const auto wide_weight = [](TinyOnnx* m) {
+    m->Integers("shape", {kHuge, 4});
+    m->Node("ConstantOfShape", {"shape"}, {"w"});
+    m->Input("x", {1, 4});
+    TinyOnnx::Int(m->Node("Gemm", {"x", "w"}, {"y"}), "transB", 1);
+  };
+  const auto wide_norm = [](TinyOnnx* m) {
+    m->Input("x", {1, kHuge, 1, 1});
+    m->Floats("s", {1});
+    m->Node("BatchNormalization", {"x", "s", "s", "s", "s"}, {"y"});
+  };
+  CheckEach({{"a weight whose shape is computed", wide_weight, SLUICE_OUT_OF_MEMORY},
+             {"factors of many channels", wide_norm, SLUICE_OUT_OF_MEMORY}});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX models made node by node, as exporters and as liars would.
-#ifndef SLUICE_TESTS_ONNX_TINY_ONNX_H_
-#define SLUICE_TESTS_ONNX_TINY_ONNX_H_
+#ifndef SLUICE_TESTS_IMPORT_ONNX_TINY_ONNX_H_
+#define SLUICE_TESTS_IMPORT_ONNX_TINY_ONNX_H_
 
 #include <onnx/onnx_pb.h>
 
@@ -54,6 +54,38 @@ class TinyOnnx {
     tensor->add_dims(static_cast<int64_t>(values.size()));
     for (const int64_t value : values) tensor->add_int64_data(value);
   }
+  void Reals(const std::string& name, const std::vector<int64_t>& dims,
+             const std::vector<float>& values) {
+    onnx::TensorProto* tensor = graph->add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(onnx::TensorProto::FLOAT);
+    for (const int64_t dim : dims) tensor->add_dims(dim);
+    for (const float value : values) tensor->add_float_data(value);
+  }
+  void Int8s(const std::string& name, const std::vector<int64_t>& dims,
+             const std::vector<int8_t>& values) {
+    onnx::TensorProto* tensor = graph->add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(onnx::TensorProto::INT8);
+    for (const int64_t dim : dims) tensor->add_dims(dim);
+    tensor->set_raw_data(values.data(), values.size());
+  }
+  // `to`, as `from` is behind quantisation to int8 and back.
+  void Quantised(const std::string& from, const std::string& to, float scale,
+                 int8_t zero) {
+    Reals(to + ".s", {}, {scale});
+    Int8s(to + ".z", {}, {zero});
+    Node("QuantizeLinear", {from, to + ".s", to + ".z"}, {to + ".q"});
+    Node("DequantizeLinear", {to + ".q", to + ".s", to + ".z"}, {to});
+  }
+  // A constant of quantised numbers.
+  void Stored(const std::string& name, const std::vector<int64_t>& dims,
+              const std::vector<int8_t>& values, float scale, int8_t zero) {
+    Reals(name + ".s", {}, {scale});
+    Int8s(name + ".z", {}, {zero});
+    Int8s(name + ".q", dims, values);
+    Node("DequantizeLinear", {name + ".q", name + ".s", name + ".z"}, {name});
+  }
   onnx::NodeProto* Node(const std::string& op, const std::vector<std::string>& inputs,
                         const std::vector<std::string>& outputs) {
     onnx::NodeProto* node = graph->add_node();
@@ -104,4 +136,4 @@ class TinyOnnx {
 
 }  // namespace sluice_test
 
-#endif  // SLUICE_TESTS_ONNX_TINY_ONNX_H_
+#endif  // SLUICE_TESTS_IMPORT_ONNX_TINY_ONNX_H_

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in place of the ONNX importer where its libraries were not found.
+#include <doctest/doctest.h>
+
+#include "import/error.h"
+#include "import/onnx/import_onnx.h"
+
+// Its functions by names of their own, next to the importer's.
+#define HasOnnx HasOnnxWithoutLibraries
+#define ImportOnnx ImportOnnxWithoutLibraries
+#include "import/onnx/import_onnx_absent.cc"
+#undef HasOnnx
+#undef ImportOnnx
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("onnx absent: a build without the libraries says which ones it needs") {
+  CHECK(!sluice::import::HasOnnxWithoutLibraries());
+  CHECK(sluice::import::HasOnnx());  // this build has them
+  const uint8_t bytes[] = {1, 2, 3};
+  try {
+    sluice::import::ImportOnnxWithoutLibraries(bytes, sizeof bytes, {});
+    FAIL("it was imported");
+  } catch (const sluice::import::Error& error) {
+    CHECK(error.fault() == sluice::import::Fault::kBadArgument);
+    CHECK(std::string(error.what()) ==
+          "this tool was built without ONNX; it needs libonnx-dev and libprotobuf-dev "
+          "when it is configured");
+  }
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's convolutions, products and pools: pads, orders of weights, factors.
+#include <cstring>
+
+#include "tests/import/onnx/imported.h"
+#include "tests/import/onnx/tiny_onnx.h"
+
+namespace sluice_test {
+namespace {
+
+ImportResult ConvWith(const char* mode, int64_t extent, int64_t stride) {
+  TinyOnnx model;
+  model.Input("x", {1, 3, extent, extent});
+  model.Floats("w", {6, 3, 3, 3});
+  onnx::NodeProto* node = model.Node("Conv", {"x", "w"}, {"y"});
+  TinyOnnx::Ints(node, "strides", {stride, stride});
+  onnx::AttributeProto* pad = node->add_attribute();
+  pad->set_name("auto_pad");
+  pad->set_type(onnx::AttributeProto::STRING);
+  pad->set_s(mode);
+  model.Output("y");
+  return Import(model.Finish());
+}
+
+TEST_CASE(
+    "onnx convolution: an odd pad stands behind, or in front where that is asked") {
+  // 8 by 2 gives 4: (4 - 1) * 2 + 3 - 8 is one row of padding.
+  const auto upper = AttributesOf(ConvWith("SAME_UPPER", 8, 2), SLUICE_OP_CONV);
+  CHECK(upper.at(SLUICE_CONV_PAD_TOP) == 0);
+  CHECK(upper.at(SLUICE_CONV_PAD_BOTTOM) == 1);
+  const auto lower = AttributesOf(ConvWith("SAME_LOWER", 8, 2), SLUICE_OP_CONV);
+  CHECK(lower.at(SLUICE_CONV_PAD_LEFT) == 1);
+  CHECK(lower.at(SLUICE_CONV_PAD_RIGHT) == 0);
+  const auto valid = AttributesOf(ConvWith("VALID", 8, 2), SLUICE_OP_CONV);
+  CHECK(valid.at(SLUICE_CONV_PAD_BOTTOM) == 0);
+  CHECK(valid.at(SLUICE_CONV_STRIDE_H) == 2);
+}
+
+// x [1,2,1,2], weight [2,2,1,1], both in steps of 1/2, y in steps of 1/4.
+TinyOnnx Pointwise() {
+  TinyOnnx model;
+  model.Input("x", {1, 2, 1, 2});
+  model.Quantised("x", "xq", 0.5f, 1);
+  model.Stored("w", {2, 2, 1, 1}, {1, 2, 3, -4}, 0.5f, 0);
+  model.Reals("b", {2}, {1.0f, -0.5f});
+  model.Node("Conv", {"xq", "w", "b"}, {"c"});
+  model.Quantised("c", "y", 0.25f, -3);
+  model.Output("y");
+  return model;
+}
+
+TEST_CASE("onnx convolution: a quantised one computes the model's integers") {
+  const ImportResult import = Import(Pointwise().Finish());
+  CHECK(import.shapes_only.empty());
+  const uint32_t parameters = InputOf(import, SLUICE_OP_CONV, 2);
+  int32_t rows[6];
+  std::memcpy(rows, DataOf(import, parameters), sizeof rows);
+  // Biases in steps of 1/4; 1/2 * 1/2 / (1/4) is one: 2^30 and a shift of 1.
+  CHECK(rows[0] == 4);
+  CHECK(rows[1] == 1 << 30);
+  CHECK(rows[2] == 1);
+  CHECK(rows[3] == -2);
+  // Channels last: (x - 1) are (1, 2) and (3, -1). 1 + 4 + 4 - 3, 3 - 8 - 2 - 3; 3 - 2 +
+  // 4 - 3, 9 + 4 - 2 - 3.
+  const Bytes want = {6, static_cast<uint8_t>(-10), 2, 8};
+  CHECK(OutputFor(import, {2, 3, 4, 0}) == want);
+}
+
+TEST_CASE("onnx convolution: weights lie as the layer reads them") {
+  TinyOnnx model;
+  model.Input("x", {1, 2, 1, 2});
+  model.Quantised("x", "xq", 0.5f, 0);
+  model.Stored("w", {2, 1, 1, 2}, {1, 2, 3, 4}, 0.5f, 0);  // by channel, then column
+  TinyOnnx::Int(model.Node("Conv", {"xq", "w"}, {"c"}), "group", 2);
+  model.Quantised("c", "y", 0.25f, 0);
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(Count(import, SLUICE_OP_DEPTHWISE_CONV) == 1);
+  const uint32_t weight = InputOf(import, SLUICE_OP_DEPTHWISE_CONV, 1);
+  CHECK(DimsOfTensor(import, weight) == std::vector<int32_t>{1, 1, 2, 2});
+  const uint8_t* taps = DataOf(import, weight);
+  CHECK(Bytes(taps, taps + 4) == Bytes{1, 3, 2, 4});  // by column, then channel
+  // Channel 0: 5 + 2 * 7, channel 1: 3 * 6 + 4 * 8.
+  CHECK(OutputFor(import, {5, 6, 7, 8}) == Bytes{19, 50});
+}
+
+TEST_CASE(
+    "onnx convolution: a matrix is transposed at import, and rows keep their axes") {
+  TinyOnnx model;
+  model.Input("x", {2, 3});
+  model.Quantised("x", "xq", 0.5f, 0);
+  model.Stored("w", {3, 2}, {1, 2, 3, 4, 5, 6}, 0.5f, 0);
+  model.Node("MatMul", {"xq", "w"}, {"c"});
+  model.Quantised("c", "y", 0.25f, 0);
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  const uint32_t weight = InputOf(import, SLUICE_OP_FULLY_CONNECTED, 1);
+  CHECK(DimsOfTensor(import, weight) == std::vector<int32_t>{2, 3});
+  CHECK(OutputFor(import, {1, 0, 0, 1, 2, 3}) == Bytes{1, 2, 1 + 6 + 15, 2 + 8 + 18});
+}
+
+TEST_CASE("onnx convolution: a pool that rounds up reads beyond its end") {
+  TinyOnnx model;
+  model.Input("x", {1, 1, 1, 5});
+  model.Quantised("x", "xq", 0.5f, 0);
+  onnx::NodeProto* node = model.Node("MaxPool", {"xq"}, {"p"});
+  TinyOnnx::Ints(node, "kernel_shape", {1, 2});
+  TinyOnnx::Ints(node, "strides", {1, 2});
+  TinyOnnx::Int(node, "ceil_mode", 1);
+  model.Quantised("p", "y", 0.5f, 0);
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(AttributesOf(import, SLUICE_OP_MAX_POOL).at(SLUICE_POOL_PAD_RIGHT) == 1);
+  CHECK(OutputFor(import, {1, 4, 3, 2, 9}) == Bytes{4, 3, 9});
+}
+
+TEST_CASE("onnx convolution: what cannot be expressed is named") {
+  const auto complaint = [](const char* op, const std::vector<int64_t>& weight,
+                            const char* attribute, const std::vector<int64_t>& values) {
+    TinyOnnx model;
+    model.Input("x", {1, 4, 8, 8});
+    model.Floats("w", weight);
+    const bool pool = std::string(op) == "MaxPool";
+    onnx::NodeProto* node =
+        pool ? model.Node(op, {"x"}, {"y"}) : model.Node(op, {"x", "w"}, {"y"});
+    if (pool) TinyOnnx::Ints(node, "kernel_shape", {3, 3});
+    if (values.size() == 1) {
+      TinyOnnx::Int(node, attribute, values[0]);
+    } else {
+      TinyOnnx::Ints(node, attribute, values);
+    }
+    model.Output("y");
+    return Complaint(model.Finish());
+  };
+  CHECK(Says(complaint("Conv", {6, 4, 3, 3}, "pads", {3, 0, 3, 0}),
+             "1 x Conv (pads as wide as the window, or negative ones)"));
+  CHECK(Says(complaint("MaxPool", {1}, "dilations", {2, 2}),
+             "1 x MaxPool (dilated windows)"));
+  CHECK(Says(complaint("ConvTranspose", {4, 3, 3, 3}, "group", {2}),
+             "1 x ConvTranspose (groups)"));
+  CHECK(Says(complaint("Conv", {6, 4, 3, 3}, "strides", {70000, 70000}),
+             "1 x Conv (a window, stride or dilation out of range)"));
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's operators that move data, where the data lie channels last.
+#include "tests/import/onnx/imported.h"
+#include "tests/import/onnx/tiny_onnx.h"
+
+namespace sluice_test {
+namespace {
+
+// x [1,2,3,4] quantised; it lies [1,3,4,2].
+TinyOnnx Image() {
+  TinyOnnx model;
+  model.Input("x", {1, 2, 3, 4});
+  model.Quantised("x", "xq", 0.5f, 0);
+  return model;
+}
+
+// 0 to 23 in ONNX's order, as the bytes lie.
+Bytes Counted() {
+  Bytes bytes;
+  for (int h = 0; h < 3; ++h) {
+    for (int w = 0; w < 4; ++w) {
+      for (int c = 0; c < 2; ++c)
+        bytes.push_back(static_cast<uint8_t>(c * 12 + h * 4 + w));
+    }
+  }
+  return bytes;
+}
+
+ImportResult Closed(TinyOnnx* model) {
+  model->Quantised("r", "y", 0.5f, 0);
+  model->Output("y");
+  const ImportResult import = Import(model->Finish());
+  CHECK(import.shapes_only.empty());
+  return import;
+}
+
+TEST_CASE("onnx shapes: a slice begins where its axes lie") {
+  TinyOnnx model = Image();
+  model.Integers("from", {1, -2});
+  model.Integers("to", {2, 100});
+  model.Integers("axes", {1, 3});
+  model.Node("Slice", {"xq", "from", "to", "axes"}, {"r"});
+  const ImportResult import = Closed(&model);
+  CHECK(AttributesOf(import, SLUICE_OP_SLICE) == std::vector<int32_t>{0, 0, 2, 1});
+  CHECK(OutputFor(import, Counted()) == Bytes{14, 15, 18, 19, 22, 23});
+}
+
+TEST_CASE("onnx shapes: a split cuts one part behind the other") {
+  TinyOnnx model = Image();
+  TinyOnnx::Int(model.Node("Split", {"xq"}, {"a", "r"}), "axis", 1);
+  const ImportResult import = Closed(&model);
+  CHECK(OutputFor(import, Counted()) ==
+        Bytes{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
+}
+
+TEST_CASE("onnx shapes: a constant index takes one slice, and its axis goes") {
+  TinyOnnx model = Image();
+  model.Integers("last", {-1});
+  model.graph->mutable_initializer(model.graph->initializer_size() - 1)->clear_dims();
+  TinyOnnx::Int(model.Node("Gather", {"xq", "last"}, {"r"}), "axis", 2);
+  const ImportResult import = Closed(&model);
+  // Row 2 of both channels, channels last: 8 and 20, 9 and 21 ...
+  CHECK(OutputFor(import, Counted()) == Bytes{8, 20, 9, 21, 10, 22, 11, 23});
+}
+
+TEST_CASE("onnx shapes: a concat's axis is where it lies") {
+  TinyOnnx model = Image();
+  TinyOnnx::Int(model.Node("Concat", {"xq", "xq"}, {"r"}), "axis", 1);
+  const ImportResult import = Closed(&model);
+  CHECK(AttributesOf(import, SLUICE_OP_CONCAT) == std::vector<int32_t>{3});
+  const Bytes twice = OutputFor(import, Counted());
+  CHECK(Bytes(twice.begin(), twice.begin() + 8) == Bytes{0, 12, 0, 12, 1, 13, 1, 13});
+}
+
+TEST_CASE("onnx shapes: what splits an axis where it lies moves nothing") {
+  TinyOnnx model = Image();
+  model.Integers("shape", {1, 2, 12});
+  model.Node("Reshape", {"xq", "shape"}, {"r"});  // rows and columns merge
+  const ImportResult merged = Closed(&model);
+  CHECK(Count(merged, SLUICE_OP_TRANSPOSE) == 0);
+  TinyOnnx flat = Image();
+  flat.Integers("shape", {1, 24});
+  flat.Node("Reshape", {"xq", "shape"}, {"r"});  // channels come first
+  const ImportResult moved = Closed(&flat);
+  CHECK(Count(moved, SLUICE_OP_TRANSPOSE) == 1);
+  Bytes counted(24);
+  for (size_t i = 0; i < 24; ++i) counted[i] = static_cast<uint8_t>(i);
+  CHECK(OutputFor(moved, Counted()) == counted);
+}
+
+TEST_CASE("onnx shapes: pads are of rows and columns, by the zero point") {
+  TinyOnnx model;
+  model.Input("x", {1, 1, 1, 2});
+  model.Quantised("x", "xq", 0.5f, 7);
+  model.Integers("pads", {0, 0, 0, 1, 0, 0, 1, 0});
+  model.Node("Pad", {"xq", "pads"}, {"r"});
+  model.Quantised("r", "y", 0.5f, 7);
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(OutputFor(import, {1, 2}) == Bytes{7, 1, 2, 7, 7, 7});
+}
+
+TEST_CASE("onnx shapes: positions of a resize are those of its opset") {
+  const auto attributes = [](int64_t opset, const char* positions) {
+    TinyOnnx model(opset);
+    model.Input("x", {1, 2, 3, 4});
+    model.Reals("none", {0}, {});
+    model.Reals("scales", {4}, {1, 1, 2, 2});
+    onnx::NodeProto* node = opset < 11
+                                ? model.Node("Resize", {"x", "scales"}, {"y"})
+                                : model.Node("Resize", {"x", "none", "scales"}, {"y"});
+    const auto text = [&](const char* name, const char* value) {
+      onnx::AttributeProto* attribute = node->add_attribute();
+      attribute->set_name(name);
+      attribute->set_type(onnx::AttributeProto::STRING);
+      attribute->set_s(value);
+    };
+    text("mode", "linear");
+    if (positions != nullptr) text("coordinate_transformation_mode", positions);
+    model.Output("y");
+    return AttributesOf(Import(model.Finish()), SLUICE_OP_RESIZE_BILINEAR);
+  };
+  // ALIGN_CORNERS, HALF_PIXEL_CENTERS
+  CHECK(attributes(10, nullptr) == std::vector<int32_t>{0, 0});
+  CHECK(attributes(13, nullptr) == std::vector<int32_t>{0, 1});
+  CHECK(attributes(13, "align_corners") == std::vector<int32_t>{1, 0});
+  CHECK(attributes(13, "asymmetric") == std::vector<int32_t>{0, 0});
+}
+
+TEST_CASE("onnx shapes: what cannot be expressed is named") {
+  TinyOnnx steps = Image();
+  steps.Integers("from", {0});
+  steps.Integers("to", {4});
+  steps.Integers("axes", {3});
+  steps.Integers("steps", {2});
+  steps.Node("Slice", {"xq", "from", "to", "axes", "steps"}, {"y"});
+  steps.Output("y");
+  CHECK(Says(Complaint(steps.Finish()), "1 x Slice (steps other than 1)"));
+  TinyOnnx channels = Image();
+  channels.Integers("pads", {0, 1, 0, 0, 0, 0, 0, 0});
+  channels.Node("Pad", {"xq", "pads"}, {"y"});
+  channels.Output("y");
+  CHECK(Says(Complaint(channels.Finish()), "1 x Pad (pads of batch or channels)"));
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on shapes, done at import.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "import/onnx/onnx_model.h"
+
+namespace sluice_test {
+namespace {
+
+using sluice::import::OnnxModel;
+using sluice::import::OnnxNode;
+using sluice::import::OnnxValue;
+using Integers = std::vector<int64_t>;
+
+// Values by their number, nodes behind each other.
+struct Arithmetic {
+  int Stored(const Integers& numbers) {
+    OnnxValue value;
+    value.type = sluice::import::kOnnxInt64;
+    value.has_data = value.constant = true;
+    value.data.resize(numbers.size() * 8);
+    if (!numbers.empty()) {
+      std::memcpy(value.data.data(), numbers.data(), value.data.size());
+    }
+    return Add(value);
+  }
+  int Shaped(const Integers& dims) {
+    OnnxValue value;
+    value.has_shape = true;
+    value.dims = dims;
+    return Add(value);
+  }
+  int Node(const char* op, const std::vector<int>& inputs,
+           const std::vector<std::pair<const char*, int64_t>>& attributes = {}) {
+    OnnxNode node;
+    node.op = op;
+    node.inputs = inputs;
+    for (const auto& [name, i] : attributes) node.attributes[name].i = i;
+    const int out = Add(OnnxValue());
+    node.outputs = {out};
+    model.nodes.push_back(node);
+    return out;
+  }
+  // What the value holds; {-99} where nothing is known.
+  Integers Of(int value) {
+    FoldIntegers(&model);
+    const OnnxValue& v = model.values[static_cast<size_t>(value)];
+    return v.has_integers ? v.integers : Integers{-99};
+  }
+  OnnxModel model;
+
+ private:
+  int Add(const OnnxValue& value) {
+    model.values.push_back(value);
+    return static_cast<int>(model.values.size()) - 1;
+  }
+};
+
+const Integers kUnknown = {-99};
+
+TEST_CASE("onnx integers: a shape that is taken apart and put together again") {
+  Arithmetic a;
+  const int shape = a.Node("Shape", {a.Shaped({2, 3, 5, 7})});
+  const int batch = a.Node("Gather", {shape, a.Stored({0})});
+  const int last = a.Node("Gather", {shape, a.Stored({-1})});
+  const int area = a.Node("Mul", {last, a.Node("Gather", {shape, a.Stored({2})})});
+  const int whole = a.Node("Concat", {batch, a.Stored({-1}), area});
+  CHECK(a.Of(whole) == Integers{2, -1, 35});
+}
+
+TEST_CASE("onnx integers: shapes from one axis to another, slices and copies") {
+  Arithmetic a;
+  const int value = a.Shaped({2, 3, 5, 7});
+  CHECK(a.Of(a.Node("Shape", {value}, {{"start", 1}, {"end", -1}})) == Integers{3, 5});
+  CHECK(a.Of(a.Node("Shape", {value}, {{"start", 3}, {"end", 1}})) == Integers{});
+  const int list = a.Stored({4, 5, 6, 7});
+  const int slice = a.Node("Slice", {list, a.Stored({-3}), a.Stored({99})});
+  CHECK(a.Of(slice) == Integers{5, 6, 7});
+  CHECK(a.Of(a.Node("Unsqueeze", {slice})) == Integers{5, 6, 7});
+  CHECK(a.Of(a.Node("Slice", {list, a.Stored({0}), a.Stored({4}), a.Stored({0}),
+                              a.Stored({2})})) == kUnknown);  // steps
+}
+
+TEST_CASE("onnx integers: one number meets many, and nothing overflows") {
+  Arithmetic a;
+  const int list = a.Stored({8, -9, 10});
+  CHECK(a.Of(a.Node("Add", {list, a.Stored({2})})) == Integers{10, -7, 12});
+  CHECK(a.Of(a.Node("Sub", {a.Stored({1}), list})) == Integers{-7, 10, -9});
+  CHECK(a.Of(a.Node("Div", {list, a.Stored({2})})) == Integers{4, -4, 5});
+  CHECK(a.Of(a.Node("Div", {list, a.Stored({0})})) == kUnknown);
+  CHECK(a.Of(a.Node("Div", {list, a.Stored({-1})})) ==
+        kUnknown);  // of the least number
+  CHECK(a.Of(a.Node("Add", {list, a.Stored({1, 2})})) == kUnknown);
+  const int most = a.Stored({std::numeric_limits<int64_t>::max()});
+  CHECK(a.Of(a.Node("Add", {most, a.Stored({1})})) == kUnknown);
+  CHECK(a.Of(a.Node("Mul", {most, a.Stored({2})})) == kUnknown);
+}
+
+TEST_CASE("onnx integers: what is not known leaves what follows unknown") {
+  Arithmetic a;
+  const int list = a.Stored({4, 5});
+  CHECK(a.Of(a.Node("Gather", {list, a.Stored({2})})) == kUnknown);  // beyond the end
+  CHECK(a.Of(a.Node("Gather", {list, a.Stored({0})}, {{"axis", 1}})) == kUnknown);
+  const int lost = a.Node("NonZero", {list});
+  CHECK(a.Of(lost) == kUnknown);
+  CHECK(a.Of(a.Node("Concat", {list, lost})) == kUnknown);
+  CHECK(a.model.values[static_cast<size_t>(lost)].constant == false);
+  CHECK(a.model.values[static_cast<size_t>(a.Node("Cast", {list}))].constant == false);
+  FoldIntegers(&a.model);
+  CHECK(a.model.values.back().constant);  // computed from constants alone
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "base/rng.h"
+#include "tests/import/tflite/imported.h"
+
+namespace sluice::import {
+namespace {
+
+void CheckFlips(const Bytes& whole, int flips, uint64_t seed) {
+  Rng rng(seed);
+  for (int i = 0; i < flips; ++i) {
+    Bytes damaged = whole;
+    const uint32_t at = rng.Below(static_cast<uint32_t>(whole.size()));
+    damaged[at] = static_cast<uint8_t>(damaged[at] ^ (1 + rng.Below(255)));
+    const int outcome = Outcome(damaged);
+    const bool refused = outcome == kBadInput || outcome == kUnsupported;
+    REQUIRE_MESSAGE((outcome == kDone || refused), "byte " << at);
+  }
+}
+
+TEST_CASE("import: damaged bytes are an error or another model, never a crash") {
+  CheckFlips(TinyConvolution(), 4000, 1);
+  for (const char* name : {"kws_ref_model_int8", "micro_speech_int8"}) {
+    const std::string path = Shared(std::string("models/tflite/") + name + ".tflite");
+    if (!Absent(path)) CheckFlips(ReadFile(path), 1000, 2);
+  }
+}
+
+Bytes UnknownOperators() {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto real = tflite::TensorType::FLOAT32;
+  const int x = model.AddTensor("x", {1, 8}, int8, 0.5f, 0);
+  const int a = model.AddTensor("a", {1, 8}, int8, 0.5f, 0);
+  const int b = model.AddTensor("b", {1, 8}, int8, 0.5f, 0);
+  const int c = model.AddTensor("c", {1, 8}, real, 0, 0);
+  const int d = model.AddTensor("d", {1, 8}, real, 0, 0);
+  using tflite::BuiltinOperator;
+  const auto none = tflite::BuiltinOptions::NONE;
+  model.AddOperator(BuiltinOperator::CUSTOM, {x}, {a}, none, 0, "Wobble");
+  model.AddOperator(BuiltinOperator::CUSTOM, {a}, {b}, none, 0, "Wobble");
+  model.AddOperator(BuiltinOperator::DEQUANTIZE, {b}, {c});
+  model.AddOperator(BuiltinOperator::RELU, {c}, {d});
+  return model.Finish({x}, {d});
+}
+
+TEST_CASE("import: every unknown operator is listed with its count") {
+  const std::string message = MessageOf(UnknownOperators());
+  CHECK(message.find("2 x CUSTOM:Wobble (unknown)") != std::string::npos);
+  CHECK(message.find("1 x DEQUANTIZE (unknown)") != std::string::npos);
+  CHECK(message.find("1 x RELU (float32 operands)") != std::string::npos);
+}
+
+TEST_CASE("import: unknown operators may be left to the host") {
+  const ImportResult import = Import(UnknownOperators(), true);
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  REQUIRE(graph.layer_op()->size() == 4);
+  for (uint16_t op : *graph.layer_op()) CHECK(op == SLUICE_OP_OPAQUE);
+  CHECK(graph.layer_attributes()->Get(SLUICE_OPAQUE_CYCLES_LO) == 16);
+  const int32_t name = graph.layer_attributes()->Get(SLUICE_OPAQUE_NAME);
+  CHECK(graph.names()->Get(static_cast<uint32_t>(name))->str() == "CUSTOM:Wobble");
+  CHECK(import.opaque.size() == 3);
+}
+
+}  // namespace
+}  // namespace sluice::import
