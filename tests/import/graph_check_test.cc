@@ -49,8 +49,8 @@ TEST_CASE("graph check: a refusal is an error with the reader's sentence") {
   CHECK(thrown(bad).first == Fault::kBadInput);
   CHECK(thrown(bad).second == why.message);
   const Bytes unknown = GraphOf(SLUICE_OP_COUNT, {1, 8});
-  CHECK(TryGraph(unknown, &why) == SLUICE_UNSUPPORTED);
-  CHECK(thrown(unknown).first == Fault::kUnsupported);
+  CHECK(TryGraph(unknown, &why) == SLUICE_BAD_INPUT);
+  CHECK(thrown(unknown).first == Fault::kBadInput);
   CHECK(thrown(unknown).second == why.message);
 }
 
