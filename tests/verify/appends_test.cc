@@ -32,11 +32,12 @@ TEST_CASE("appends: rows elsewhere than at the position are refused") {
   Case c = AppendCase();
   c.stream.bindings[6].base_lo = 8;  // two positions too far, whatever the value
   CheckRejected(c, "append",
-                "instance 0, instruction 1: stores where this layer's rows do not lie");
+                "instance 0, instruction 1: stores outside this layer's rows");
   c = AppendCase();
   c.stream.patches[0].step_lo = 8;
-  CheckRejected(c, "patch",
-                "instance 0, instruction 1: moves otherwise than this state's rows");
+  CheckRejected(
+      c, "patch",
+      "instance 0, instruction 1: the patch moves differently from this state's rows");
 }
 
 TEST_CASE("appends: a state that nothing appends to stays as it is") {
@@ -46,8 +47,9 @@ TEST_CASE("appends: a state that nothing appends to stays as it is") {
   c.stream.region_bytes[SLUICE_REGION_STATE] = 36;
   CheckAccepted(c);
   Operand(&c, Transfer(&c, 2).dst).offset_lo = 32;
-  CheckRejected(c, "append",
-                "instance 0, instruction 2: stores to no state that is appended to");
+  CheckRejected(
+      c, "append",
+      "instance 0, instruction 2: stores outside the states that have an append");
 }
 
 TEST_CASE(
@@ -59,7 +61,7 @@ TEST_CASE(
   c = AppendCase();
   Operand(&c, Transfer(&c, 1).dst).slot = 4;
   CheckRejected(c, "patch",
-                "instance 0, instruction 1: stores to the state at a place of its own");
+                "instance 0, instruction 1: stores to the state without a patch");
 }
 
 }  // namespace

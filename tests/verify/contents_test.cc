@@ -81,12 +81,11 @@ TEST_CASE("contents: bytes that nobody wrote, and elements that are cut in two")
   sluice::Vector<Part> parts(&s.own.arena);
   CHECK(contents.Read(0, Span(64, 4), false, &parts) == Status::kRejected);
   CHECK(std::string(s.own.d.rule) == "content");
-  CHECK(
-      std::string(s.own.d.message) ==
-      "instance 0, instruction 1: reads bytes that nothing was written to, from 64 on");
+  CHECK(std::string(s.own.d.message) ==
+        "instance 0, instruction 1: reads bytes that were never written, from 64 on");
   CHECK(contents.Read(0, Span(2, 4), false, &parts) == Status::kRejected);
   CHECK(std::string(s.own.d.message) ==
-        "instance 0, instruction 1: reads across the elements of what lies there");
+        "instance 0, instruction 1: reads across element borders of the content");
 }
 
 TEST_CASE("contents: a read must know that the write is done") {

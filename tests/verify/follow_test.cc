@@ -53,7 +53,7 @@ TEST_CASE("follow: an operand's refusal says which one, and how many bytes it la
   Operand(&c, parameters).offset_lo = 578;
   CheckRejected(c, "alignment",
                 "instance 0, instruction 1: operand " + std::to_string(parameters) +
-                    " lies at no multiple of its element's size");
+                    " is not aligned to its element size");
   c = ConvCase();
   Operand(&c, parameters).offset_lo = 1056 - 92;
   CheckRejected(c, "bounds",
@@ -71,7 +71,7 @@ TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
   c = ConvCase();
   c.places[2].offset += 2;
   c.stream.region_bytes[SLUICE_REGION_CONST] += 2;
-  CheckRejected(c, "alignment", "tensor 2 lies at no multiple of its element's size");
+  CheckRejected(c, "alignment", "tensor 2 is not aligned to its element size");
   c = ConvCase();
   c.places[2].offset -= 4;  // into the weight
   CheckRejected(c, "content",
@@ -82,7 +82,7 @@ TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
 TEST_CASE("follow: outputs have a place, and are all there at the end") {
   Case c = ConvCase();
   c.places[3].region = 255;
-  CheckRejected(c, "output", "what is left at the end has no place");
+  CheckRejected(c, "output", "an output or state has no place in DRAM");
   c = ConvCase();
   c.places[3].stride[1] += 1;  // not as the stores have it
   c.stream.region_bytes[SLUICE_REGION_OUTPUT] += 7;

@@ -66,9 +66,9 @@ TEST_CASE("order: an export is known in the instance that waits for it") {
 TEST_CASE("order: engines that wait for each other are a deadlock") {
   Case c = ConvCase();
   At(&c, kDma, 1).waits.push_back(After(kCompute, 1));
-  CheckRejected(
-      c, "deadlock",
-      "instance 0, instruction 0: engine 0 waits for what can never complete");
+  CheckRejected(c, "deadlock",
+                "instance 0, instruction 0: engine 0 waits for an instruction that can "
+                "never complete");
   c = ConvCase();
   At(&c, kDma, 2).waits.push_back(After(kDma, 2));
   CheckRejected(c, "deadlock");

@@ -130,12 +130,12 @@ TEST_CASE("structure: instructions run on their engine, waits name instructions"
   CheckRecord([](Case* c) { At(c, kDma, 1).record.flags = SLUICE_FLAG_FIRST; }, first);
   CheckRecord([](Case* c) { At(c, kDma, 1).record.descriptor = 10; }, first);
   CheckRecord([](Case* c) { At(c, kCompute, 1).waits[0].count = 11; },
-              "a wait names nothing");
+              "a wait names steps that do not exist");
   CheckRecord([](Case* c) { At(c, kCompute, 1).waits[0].count = 0; },
-              "a wait names nothing");
+              "a wait names steps that do not exist");
   Case c = AddCase();
   c.stream.blocks[0].exports[0].count = 4;
-  CheckRejected(c, "structure", "an export names nothing");
+  CheckRejected(c, "structure", "an export names steps that do not exist");
 }
 
 TEST_CASE("structure: instances have their block, slots and kernels") {

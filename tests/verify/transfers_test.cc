@@ -85,11 +85,11 @@ TEST_CASE("transfers: both sides have one dtype and one shape") {
   Case c = ConvCase();
   Operand(&c, Transfer(&c, 0).src).dtype = SLUICE_DTYPE_UINT8;
   CheckRejected(c, "structure",
-                "instance 0, instruction 0: a transfer between two dtypes");
+                "instance 0, instruction 0: source and destination dtypes differ");
   c = ConvCase();
   Shape(&c, Transfer(&c, 0).src).extent[0] = 7;
   CheckRejected(c, "structure",
-                "instance 0, instruction 0: a transfer between boxes of two shapes");
+                "instance 0, instruction 0: source and destination shapes differ");
 }
 
 TEST_CASE("transfers: gathered rows are a layer's, whole and of its output") {
