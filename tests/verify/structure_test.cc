@@ -138,6 +138,27 @@ TEST_CASE("structure: instructions run on their engine, waits name instructions"
   CheckRejected(c, "structure", "an export names steps that do not exist");
 }
 
+TEST_CASE("structure: engines are the machine's, in its order, and move their roles") {
+  const auto table = [](auto change) {
+    Case c = ConvCase();
+    c.stream.engine_table = SimplestEngines(1);
+    change(&c.stream.engine_table);
+    return Judge(c).message;
+  };
+  using Engines = std::vector<sluice_engine_t>;
+  CHECK(table([](Engines*) {}) == "");
+  CHECK(table([](Engines* e) { e->at(0).does = SLUICE_DOES_LOAD; }) ==
+        "engine 0 is not what the hardware has there");
+  CHECK(table([](Engines* e) { e->at(2).node = 1; }) ==
+        "engine 2 is not what the hardware has there");
+  CHECK(table([](Engines* e) { e->pop_back(); }) == "the hardware has more engines");
+  CHECK(table([](Engines* e) { e->push_back(e->back()); }) ==
+        "the hardware has fewer engines");
+  CheckRecord(
+      [](Case* c) { Transfer(c, 0).role = SLUICE_ROLE_OUTPUT; },
+      "instruction 0 of engine 0: opcode, flags, descriptor or waits out of range");
+}
+
 TEST_CASE("structure: instances have their block, slots and kernels") {
   CheckRecord([](Case* c) { c->stream.instances[0].block = 1; },
               "an instance of no block");

@@ -67,6 +67,7 @@ TEST_CASE("transfers: each opcode moves between its memories") {
       "instance 0, instruction 0: a transfer between the wrong memories";
   Case c = ConvCase();
   At(&c, kDma, 1).record.opcode = SLUICE_OPCODE_STORE;
+  Transfer(&c, 0).role = SLUICE_ROLE_OUTPUT;
   CheckRejected(c, "structure", wrong);
   c = ConvCase();
   std::swap(Transfer(&c, 0).src, Transfer(&c, 0).dst);
@@ -90,6 +91,20 @@ TEST_CASE("transfers: both sides have one dtype and one shape") {
   Shape(&c, Transfer(&c, 0).src).extent[0] = 7;
   CheckRejected(c, "structure",
                 "instance 0, instruction 0: source and destination shapes differ");
+}
+
+TEST_CASE("transfers: as many descriptors as the queue's longest row asks for") {
+  Case c = ConvCase();
+  Transfer(&c, 0).descriptors = 2;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 0: a transfer of 2 descriptors that takes 1");
+  QueueSpec queue;            // one that loads and stores everything
+  queue.max_row_bytes = 288;  // half of the weight
+  c.hardware.queues = {queue};
+  CheckAccepted(c);
+  Transfer(&c, 0).descriptors = 1;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 0: a transfer of 1 descriptors that takes 2");
 }
 
 TEST_CASE("transfers: gathered rows are a layer's, whole and of its output") {
