@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs and hardware: made from bytes; tensors and parameters of a graph.
+// Graphs and hardware: made from bytes; tensors, layers and parameters of a graph.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"
@@ -87,6 +87,25 @@ sluice_status_t sluice_graph_tensor(const sluice_graph_t* graph, uint32_t index,
   sluice::Put(graph->graph, t.name, &info.name, &info.name_size);
   sluice::Put(graph->graph, t.file, &info.file, &info.file_size);
   return sluice::WriteStruct(info, out_tensor);
+}
+
+sluice_status_t sluice_graph_layer(const sluice_graph_t* graph, uint32_t index,
+                                   sluice_layer_info_t* out_layer) {
+  if (graph == nullptr || index >= graph->graph.layers.size()) {
+    return SLUICE_BAD_ARGUMENT;
+  }
+  const sluice::Layer& l = graph->graph.layers[index];
+  sluice_layer_info_t info = {};
+  info.struct_size = sizeof info;
+  info.op = l.op;
+  info.input_count = static_cast<uint32_t>(l.inputs.size());
+  info.output_count = static_cast<uint32_t>(l.outputs.size());
+  info.attribute_count = static_cast<uint32_t>(l.attributes.size());
+  info.inputs = l.inputs.data();
+  info.outputs = l.outputs.data();
+  info.attributes = l.attributes.data();
+  sluice::Put(graph->graph, l.name, &info.name, &info.name_size);
+  return sluice::WriteStruct(info, out_layer);
 }
 
 sluice_status_t sluice_graph_parameter(const sluice_graph_t* graph, uint32_t index,

@@ -3,6 +3,7 @@
 #include "sluice/build.h"
 #include "sluice/experimental.h"
 #include "sluice/import.h"
+#include "sluice/lowering.h"
 #include "sluice/ops.h"
 #include "sluice/presets.h"
 #include "sluice/schedule.h"

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// For those who lower streams: waits as tokens, the hash of outputs.
+#include "sluice/lowering.h"
+
+#include "api/arguments.h"
+#include "api/create.h"
+#include "api/objects.h"
+#include "base/hash.h"
+#include "lower/tokens.h"
+
+struct sluice_token_lists {
+  explicit sluice_token_lists(sluice::Memory* memory) : arena(memory) {}
+  sluice::Arena arena;
+  sluice::TokenLists lists;
+};
+
+sluice_status_t sluice_tokens(sluice_context_t* context, const void* stream,
+                              size_t stream_size,
+                              const sluice_token_channel_t* channels,
+                              uint32_t channel_count, sluice_token_lists_t** out_lists,
+                              sluice_diagnostic_t* diagnostic) {
+  sluice::CallReport report(diagnostic);
+  if (out_lists != nullptr) *out_lists = nullptr;
+  if (context == nullptr || stream == nullptr || out_lists == nullptr ||
+      (channels == nullptr && channel_count != 0) ||
+      channel_count > SLUICE_TOKEN_CHANNELS_MAX) {
+    return report.BadArgument(
+        "context, stream and output pointer must not be null, channels at most 64");
+  }
+  auto* object = sluice::Create<sluice_token_lists_t>(context);
+  if (object == nullptr) return report.Done(sluice::Status::kOutOfMemory);
+  const sluice::TokenCall call = {{static_cast<const uint8_t*>(stream), stream_size},
+                                  {channels, channel_count}};
+  const sluice::Status status =
+      sluice::MakeTokens(call, &object->arena, &object->lists, report.get());
+  if (status == sluice::Status::kOk) {
+    *out_lists = object;
+  } else {
+    sluice::Destroy(object);
+  }
+  return report.Done(status);
+}
+
+void sluice_token_lists_destroy(sluice_token_lists_t* lists) { sluice::Destroy(lists); }
+
+sluice_status_t sluice_token_lists_view(const sluice_token_lists_t* lists,
+                                        sluice_token_view_t* out_view) {
+  if (lists == nullptr) return SLUICE_BAD_ARGUMENT;
+  const sluice::TokenLists& from = lists->lists;
+  sluice_token_view_t view = {};
+  view.struct_size = sizeof view;
+  view.instructions = static_cast<uint32_t>(from.instruction.size());
+  view.relays = static_cast<uint32_t>(from.relay.size());
+  view.channels = static_cast<uint32_t>(from.channel.size());
+  view.common_depth = from.common_depth;
+  view.instruction = from.instruction.data();
+  view.relay = from.relay.data();
+  view.channel = from.channel.data();
+  return sluice::WriteStruct(view, out_view);
+}
+
+uint64_t sluice_output_hash(uint64_t hash, const void* bytes, size_t size) {
+  return sluice::Fnv1a(bytes, size, hash);
+}

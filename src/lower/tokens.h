@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits become counting tokens: which instruction pops and pushes which channel, and
+// which relays pass tokens on where no channel leads directly.
+//
+// One linear extension P of the stream is walked with vector clocks. Of an instruction's
+// waits those stay that neither the list nor another wait implies, at most one for each
+// engine. Counts that stay strictly increase from one instruction of an engine to the next
+// for each awaited engine. So push j and pop j of a channel belong together, and a channel
+// need only count.
+// Where no channel leads from the awaited engine, the channels on the shortest way do. On
+// each engine on the way, the first instruction that already implies the wait pushes; where
+// there is none, a relay is inserted at the place that P has reached.
+//
+// Input    a stream's lists; channels between its engines
+// Output   the graph of instructions and relays, in P; per engine its list of them
+// Errors   kBadInput: the waits form a cycle. kInfeasible, rule "path": no channels lead.
+//          kUnsupported: too many instructions for so many engines; kOutOfMemory
+// Cost     time O((instructions + waits) * engines); memory 56 bytes and 4 per engine with
+//          work or channels, for each instruction and relay
+// Source   the walker's rule for starting; vector clocks (Mattern 1988)
+#ifndef SLUICE_LOWER_TOKENS_H_
+#define SLUICE_LOWER_TOKENS_H_
+
+#include "base/sequence.h"
+#include "lower/stream_lists.h"
+#include "sluice/lowering.h"
+
+namespace sluice {
+
+// A node: an instruction of the stream or a relay.
+struct TokenNode {
+  uint32_t column;
+  uint32_t number;        // of the instruction; SLUICE_NONE: a relay
+  uint32_t before;        // of a relay: the instruction that comes after it
+  const uint32_t* clock;  // by column: nodes completed, in every timing, when it starts
+  sluice_token_step_t step;
+};
+
+struct TokenChannel {
+  uint32_t from, to;  // columns
+};
+
+struct TokenGraph {
+  explicit TokenGraph(Arena* arena) : nodes(arena) {}
+  Sequence<TokenNode> nodes;
+  Span<uint32_t> engine;            // of each column: engines with work or a channel
+  Span<Sequence<uint32_t>*> lists;  // by column: nodes
+  Span<TokenChannel> channels;
+  uint32_t relays = 0;
+};
+
+// What the caller gets.
+struct TokenLists {
+  Span<sluice_token_step_t> instruction;
+  Span<sluice_token_relay_t> relay;
+  Span<sluice_token_use_t> channel;
+  uint32_t common_depth = 0;
+};
+
+struct TokenCall {
+  Span<const uint8_t> stream;
+  Span<const sluice_token_channel_t> channels;
+};
+
+// The graph lies in `arena`.
+Status BuildTokenGraph(const StreamLists& lists,
+                       Span<const sluice_token_channel_t> channels, Arena* arena,
+                       TokenGraph* graph, Diagnostic* diagnostic);
+
+// All of it, depths included (token_depth.h). The lists lie in `out_arena`.
+Status MakeTokens(const TokenCall& call, Arena* out_arena, TokenLists* out,
+                  Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_LOWER_TOKENS_H_
