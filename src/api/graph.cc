@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs and hardware: made from bytes; tensors, layers and parameters of a graph.
+// Graphs and hardware: made from bytes; tensors, layers and parameters of a graph;
+// hashes.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"
+#include "base/hash.h"
 #include "io/read.h"
+#include "sluice/lowering.h"
 
 namespace sluice {
 namespace {
@@ -53,6 +56,10 @@ uint64_t sluice_graph_hash(const sluice_graph_t* graph) {
 
 uint64_t sluice_hardware_hash(const sluice_hardware_t* hardware) {
   return hardware == nullptr ? 0 : hardware->hardware.hash;
+}
+
+uint64_t sluice_output_hash(uint64_t hash, const void* bytes, size_t size) {
+  return sluice::Fnv1a(bytes, size, hash);
 }
 
 sluice_status_t sluice_graph_count(const sluice_graph_t* graph,

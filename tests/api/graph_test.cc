@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "objects.h"
 #include "support/library.h"
+#include "support/random_graph.h"
 
 namespace sluice_test {
 namespace {
@@ -101,6 +103,40 @@ TEST_CASE("graph: what is not there is a bad argument") {
         "context, bytes and output pointer must not be null");
   CHECK(library.Graph(o.hardware_bytes) == nullptr);
   CHECK(library.status == SLUICE_BAD_INPUT);
+}
+
+TEST_CASE("sluice_graph_layer gives the layers as they were written") {
+  Library library;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const GraphSpec spec = MakeRandomGraph(seed);
+    const GraphPtr graph = library.Graph(GraphBytes(spec));
+    REQUIRE(graph);
+    sluice_graph_counts_t counts = {};
+    counts.struct_size = sizeof counts;
+    REQUIRE(sluice_graph_count(graph.get(), &counts) == SLUICE_OK);
+    REQUIRE(counts.layers == spec.layers.size());
+    for (uint32_t i = 0; i < counts.layers; ++i) {
+      sluice_layer_info_t layer = {};
+      layer.struct_size = sizeof layer;
+      REQUIRE(sluice_graph_layer(graph.get(), i, &layer) == SLUICE_OK);
+      const LayerSpec& want = spec.layers[i];
+      CHECK(layer.op == want.op);
+      CHECK(std::vector<uint32_t>(layer.inputs, layer.inputs + layer.input_count) ==
+            want.inputs);
+      CHECK(std::vector<uint32_t>(layer.outputs, layer.outputs + layer.output_count) ==
+            want.outputs);
+      CHECK(std::vector<int32_t>(layer.attributes,
+                                 layer.attributes + layer.attribute_count) ==
+            want.attributes);
+      CHECK(layer.name == nullptr);
+      CHECK(layer.name_size == 0);
+    }
+    sluice_layer_info_t none = {};
+    none.struct_size = sizeof none;
+    CHECK(sluice_graph_layer(graph.get(), counts.layers, &none) == SLUICE_BAD_ARGUMENT);
+    CHECK(sluice_graph_layer(nullptr, 0, &none) == SLUICE_BAD_ARGUMENT);
+    CHECK(sluice_graph_layer(graph.get(), 0, nullptr) == SLUICE_BAD_ARGUMENT);
+  }
 }
 
 }  // namespace

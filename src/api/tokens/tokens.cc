@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For those who lower streams: waits as tokens, the hash of outputs.
-#include "sluice/lowering.h"
+// A stream's waits as tokens. A build without them has src/absent/tokens.cc instead.
+#include "lower/tokens.h"
 
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"
-#include "base/hash.h"
-#include "lower/tokens.h"
+#include "sluice/lowering.h"
 
 struct sluice_token_lists {
   explicit sluice_token_lists(sluice::Memory* memory) : arena(memory) {}
@@ -57,8 +56,4 @@ sluice_status_t sluice_token_lists_view(const sluice_token_lists_t* lists,
   view.relay = from.relay.data();
   view.channel = from.channel.data();
   return sluice::WriteStruct(view, out_view);
-}
-
-uint64_t sluice_output_hash(uint64_t hash, const void* bytes, size_t size) {
-  return sluice::Fnv1a(bytes, size, hash);
 }
