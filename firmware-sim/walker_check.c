@@ -10,8 +10,9 @@ void* memset(void* to, int value, size_t bytes);
 
 typedef struct { /* first the fields that small cores reach with a short offset */
   const unsigned char* image;
-  uint32_t engines;
-  sluice_block_t block; /* the body being checked */
+  uint32_t engines, nodes;
+  sluice_engine_t engine; /* whose list is being checked */
+  sluice_block_t block;   /* the body being checked */
   sluice_walk_error_t error;
   sluice_stream_header_t header;
 } check_t;
@@ -107,6 +108,7 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
     return fail(c, SLUICE_WALK_ENGINE, 0);
   }
   c->engines = h->engine_count;
+  c->nodes = h->node_cols * h->node_rows;
   if (h->region_alignment == 0 || (h->region_alignment & (h->region_alignment - 1))) {
     return fail(c, SLUICE_WALK_ALIGNMENT, 0);
   }
@@ -131,18 +133,18 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
 
 /* Transfers may serve all nodes; a tile or a FORWARD belongs to one. */
 static sluice_walk_status_t check_engines(check_t* c) {
-  const uint32_t nodes = c->header.node_cols * c->header.node_rows;
+  const sluice_engine_t* e = &c->engine;
   uint32_t i;
   for (i = 0; i < c->engines; ++i) {
-    sluice_engine_t e;
-    read(c, c->header.engine_offset, i, &e, sizeof e);
-    if (e.does == 0 || e.does > 31 || e.roles > SLUICE_ROLES ||
-        (e.node >= nodes &&
-         (e.node != SLUICE_ALL_NODES ||
-          (e.does & (SLUICE_DOES_FORWARD | SLUICE_DOES_COMPUTE)) != 0))) {
+    read(c, c->header.engine_offset, i, &c->engine, sizeof c->engine);
+    if (e->does - 1u > 30 || e->roles > SLUICE_ROLES || e->reserved != 0) {
       return fail(c, SLUICE_WALK_ENGINE, i);
     }
-    if (e.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+    if (e->node < c->nodes) continue;
+    if (e->node != SLUICE_ALL_NODES ||
+        (e->does & (SLUICE_DOES_FORWARD | SLUICE_DOES_COMPUTE)) != 0) {
+      return fail(c, SLUICE_WALK_ENGINE, i);
+    }
   }
   return SLUICE_WALK_OK;
 }
@@ -271,14 +273,17 @@ static int operand_or_none(const check_t* c, uint32_t operand) {
 
 static sluice_walk_status_t check_descriptors(check_t* c) {
   const sluice_block_t* b = &c->block;
-  uint32_t i;
+  uint32_t i, k;
   for (i = 0; i < b->tile_count; ++i) {
     sluice_tile_t t;
     read(c, b->tile_offset, i, &t, sizeof t);
-    if (t.kernel >= b->kernel_count || t.input0 >= b->operand_count ||
-        !operand_or_none(c, t.input1) || !operand_or_none(c, t.weight) ||
-        !operand_or_none(c, t.parameters) || !operand_or_none(c, t.accumulator) ||
-        !operand_or_none(c, t.output) || t.c_begin > t.c_end) {
+    /* input0 must be there; input1 to output may. */
+    for (k = 0; k < 6; ++k) {
+      const uint32_t* operands =
+          (const uint32_t*)&t + offsetof(sluice_tile_t, input0) / 4;
+      if (!operand_or_none(c, operands[k])) return fail(c, SLUICE_WALK_TILE, i);
+    }
+    if (t.kernel >= b->kernel_count || t.input0 == SLUICE_NONE || t.c_begin > t.c_end) {
       return fail(c, SLUICE_WALK_TILE, i);
     }
     if (t.cycles == 0) return fail(c, SLUICE_WALK_CYCLES, i);
@@ -287,11 +292,9 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
     sluice_transfer_t t;
     read(c, b->transfer_offset, i, &t, sizeof t);
     if (t.src >= b->operand_count || t.dst >= b->operand_count ||
-        !operand_or_none(c, t.index) || t.kernel >= b->kernel_count) {
+        !operand_or_none(c, t.index) || t.kernel >= b->kernel_count ||
+        (t.reserved0 | t.reserved1) != 0) {
       return fail(c, SLUICE_WALK_TRANSFER, i);
-    }
-    if (t.reserved0 != 0 || t.reserved1 != 0) {
-      return fail(c, SLUICE_WALK_RESERVED, i);
     }
   }
   for (i = 0; i < b->host_call_count; ++i) {
@@ -301,10 +304,16 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
         (uint64_t)h.first_operand + h.inputs + h.outputs > b->operand_count) {
       return fail(c, SLUICE_WALK_HOST_CALL, i);
     }
-    if (h.cycles_lo == 0 && h.cycles_hi == 0) return fail(c, SLUICE_WALK_CYCLES, i);
-    if (!all_zero(h.reserved, 2)) return fail(c, SLUICE_WALK_RESERVED, i);
+    if ((h.cycles_lo | h.cycles_hi) == 0) return fail(c, SLUICE_WALK_CYCLES, i);
+    if ((h.reserved[0] | h.reserved[1]) != 0) return fail(c, SLUICE_WALK_RESERVED, i);
   }
   return SLUICE_WALK_OK;
+}
+
+/* Are there so many instructions in an engine's list? */
+static int count_fits(const check_t* c, uint32_t engine, uint32_t count) {
+  return engine < c->engines && count != 0 &&
+         count <= list_at(c, engine + 1) - list_at(c, engine);
 }
 
 static sluice_walk_status_t check_counts(check_t* c) {
@@ -313,66 +322,51 @@ static sluice_walk_status_t check_counts(check_t* c) {
   for (i = 0; i < b->wait_count; ++i) {
     sluice_wait_t w;
     read(c, b->wait_offset, i, &w, sizeof w);
-    if (w.instance > 0 || (w.instance < 0 && w.engine != 0) || w.engine >= c->engines ||
-        (w.instance == 0 && (w.count == 0 || w.count > list_at(c, w.engine + 1u) -
-                                                           list_at(c, w.engine)))) {
+    if (w.instance < 0 ? w.engine != 0
+                       : w.instance > 0 || !count_fits(c, w.engine, w.count)) {
       return fail(c, SLUICE_WALK_WAIT, i);
     }
   }
   for (i = 0; i < b->export_count; ++i) {
     sluice_export_t e;
     read(c, b->export_offset, i, &e, sizeof e);
-    if (e.engine >= c->engines || e.count == 0 ||
-        e.count > list_at(c, e.engine + 1) - list_at(c, e.engine)) {
-      return fail(c, SLUICE_WALK_EXPORT, i);
-    }
+    if (!count_fits(c, e.engine, e.count)) return fail(c, SLUICE_WALK_EXPORT, i);
   }
   return SLUICE_WALK_OK;
 }
 
 static int rectangle_fits(const check_t* c, const sluice_transfer_t* t) {
   const uint32_t cols = c->header.node_cols, rows = c->header.node_rows;
-  return t->dst_node < cols * rows && t->dst_cols >= 1 && t->dst_rows >= 1 &&
+  return t->dst_node < c->nodes && t->dst_cols >= 1 && t->dst_rows >= 1 &&
          t->dst_node % cols + t->dst_cols <= cols &&
          t->dst_node / cols + t->dst_rows <= rows;
 }
 
 /* A transfer of a role that the engine moves, for nodes that it serves. */
-static int transfer_fits(const check_t* c, const sluice_engine_t* e, uint8_t opcode,
-                         const sluice_transfer_t* t) {
-  const uint32_t nodes = c->header.node_cols * c->header.node_rows;
+static int transfer_fits(const check_t* c, uint8_t opcode, const sluice_transfer_t* t) {
+  const uint32_t node = c->engine.node;
+  const int load = opcode == SLUICE_OPCODE_LOAD;
   const int forward = opcode == SLUICE_OPCODE_FORWARD;
-  const uint32_t roles = opcode == SLUICE_OPCODE_LOAD
-                             ? SLUICE_ROLE_INPUT | SLUICE_ROLE_WEIGHT |
-                                   SLUICE_ROLE_PARAMETERS | SLUICE_ROLE_PARTIAL_SUM
-                             : SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM;
-  if ((t->role & roles) == 0 || (t->role & (t->role - 1)) != 0) return 0;
-  if (!forward && (t->role & e->roles) == 0) return 0;
-  if (forward ? t->descriptors != 0 : t->descriptors == 0) return 0;
-  if (opcode != SLUICE_OPCODE_STORE && !rectangle_fits(c, t)) return 0;
-  if (opcode != SLUICE_OPCODE_LOAD &&
-      (t->src_node >= nodes || t->index != SLUICE_NONE)) {
+  uint32_t roles = SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM;
+  if (load) roles = SLUICE_ROLES & ~SLUICE_ROLE_OUTPUT;
+  if (!forward) roles &= c->engine.roles;
+  if ((t->role & roles) == 0 || (t->role & (t->role - 1)) != 0 ||
+      forward == (t->descriptors != 0)) {
     return 0;
   }
-  if (e->node == SLUICE_ALL_NODES) return 1;
-  return opcode == SLUICE_OPCODE_LOAD
-             ? t->dst_node == e->node && t->dst_cols == 1 && t->dst_rows == 1
-             : t->src_node == e->node;
+  if (opcode != SLUICE_OPCODE_STORE && !rectangle_fits(c, t)) return 0;
+  if (load) {
+    return node == SLUICE_ALL_NODES ||
+           (t->dst_node == node && t->dst_cols * t->dst_rows == 1);
+  }
+  return t->index == SLUICE_NONE &&
+         (node == SLUICE_ALL_NODES ? t->src_node < c->nodes : t->src_node == node);
 }
 
-static sluice_walk_status_t check_instruction(check_t* c, uint32_t engine,
-                                              uint32_t index) {
+static sluice_walk_status_t check_instruction(check_t* c, uint32_t index) {
   const sluice_block_t* b = &c->block;
-  static const uint8_t does[] = {0,
-                                 SLUICE_DOES_LOAD,
-                                 SLUICE_DOES_STORE,
-                                 SLUICE_DOES_FORWARD,
-                                 SLUICE_DOES_COMPUTE,
-                                 SLUICE_DOES_HOST};
   sluice_instruction_t n;
   sluice_transfer_t t;
-  sluice_engine_t e;
-  read(c, c->header.engine_offset, engine, &e, sizeof e);
   read(c, b->instruction_offset, index, &n, sizeof n);
   if (n.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, index);
   if (n.first_wait > b->wait_count || n.wait_count > b->wait_count - n.first_wait) {
@@ -382,29 +376,28 @@ static sluice_walk_status_t check_instruction(check_t* c, uint32_t engine,
                        (n.flags & ~(SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST)))) {
     return fail(c, SLUICE_WALK_FLAGS, index);
   }
-  if (n.opcode >= sizeof does || (does[n.opcode] & e.does) == 0) {
+  /* Opcode n is bit n - 1 of what an engine does. */
+  if (n.opcode == 0 || n.opcode > SLUICE_OPCODE_HOST ||
+      !(c->engine.does >> (n.opcode - 1) & 1)) {
     return fail(c, SLUICE_WALK_OPCODE, index);
   }
-  switch (n.opcode) {
-    case SLUICE_OPCODE_COMPUTE:
-      if (n.descriptor >= b->tile_count) return fail(c, SLUICE_WALK_DESCRIPTOR, index);
-      return SLUICE_WALK_OK;
-    case SLUICE_OPCODE_HOST:
-      if (n.descriptor >= b->host_call_count)
-        return fail(c, SLUICE_WALK_DESCRIPTOR, index);
-      return SLUICE_WALK_OK;
-    default:
-      if (n.descriptor >= b->transfer_count)
-        return fail(c, SLUICE_WALK_DESCRIPTOR, index);
-      read(c, b->transfer_offset, n.descriptor, &t, sizeof t);
-      if (!transfer_fits(c, &e, n.opcode, &t)) {
-        return fail(c, SLUICE_WALK_TRANSFER, index);
-      }
-      return SLUICE_WALK_OK;
+  if (n.descriptor >= (n.opcode == SLUICE_OPCODE_COMPUTE ? b->tile_count
+                       : n.opcode == SLUICE_OPCODE_HOST  ? b->host_call_count
+                                                         : b->transfer_count)) {
+    return fail(c, SLUICE_WALK_DESCRIPTOR, index);
   }
+  if (n.opcode >= SLUICE_OPCODE_COMPUTE) return SLUICE_WALK_OK;
+  read(c, b->transfer_offset, n.descriptor, &t, sizeof t);
+  if (!transfer_fits(c, n.opcode, &t)) return fail(c, SLUICE_WALK_TRANSFER, index);
+  return SLUICE_WALK_OK;
 }
 
-static sluice_walk_status_t check_lists(check_t* c) {
+/* Not inlined: with it, small cores run out of registers for all of the pass. */
+#ifdef __GNUC__
+__attribute__((noinline))
+#endif
+static sluice_walk_status_t
+check_lists(check_t* c) {
   uint32_t e, i;
   if (list_at(c, 0) != 0) return fail(c, SLUICE_WALK_LIST, 0);
   for (e = 0; e < c->engines; ++e) {
@@ -414,7 +407,8 @@ static sluice_walk_status_t check_lists(check_t* c) {
     return fail(c, SLUICE_WALK_LIST, c->engines);
   }
   for (e = 0; e < c->engines; ++e) {
-    for (i = list_at(c, e); i < list_at(c, e + 1); ++i) TRY(check_instruction(c, e, i));
+    read(c, c->header.engine_offset, e, &c->engine, sizeof c->engine);
+    for (i = list_at(c, e); i < list_at(c, e + 1); ++i) TRY(check_instruction(c, i));
   }
   return SLUICE_WALK_OK;
 }

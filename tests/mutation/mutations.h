@@ -7,61 +7,9 @@
 #ifndef SLUICE_TESTS_MUTATION_MUTATIONS_H_
 #define SLUICE_TESTS_MUTATION_MUTATIONS_H_
 
-#include "base/rng.h"
-#include "support/stream_builder.h"
+#include "mutation/queue_mutations.h"
 
 namespace sluice_test {
-
-struct Mutant {
-  StreamBuilder stream;
-  std::vector<Place> places;
-};
-
-struct Site {  // an instruction of a body
-  BlockBuilder* block = nullptr;
-  uint32_t engine = 0;
-  size_t index = 0;
-  ListedInstruction& entry() const { return block->lists[engine][index]; }
-  sluice_tile_t& tile() const { return block->tiles[entry().record.descriptor]; }
-  sluice_transfer_t& transfer() const {
-    return block->transfers[entry().record.descriptor];
-  }
-};
-
-class Chance {
- public:
-  explicit Chance(uint64_t seed) : rng_(seed) {}
-  uint32_t Below(size_t n) { return rng_.Below(static_cast<uint32_t>(n)); }
-  bool Half() { return Below(2) == 0; }
-
-  // A random instruction for which `fits`.
-  template <typename F>
-  bool Pick(Mutant* m, Site* site, F&& fits) {
-    std::vector<Site> all;
-    for (BlockBuilder& b : m->stream.blocks) {
-      for (uint32_t e = 0; e < b.lists.size(); ++e) {
-        for (size_t i = 0; i < b.lists[e].size(); ++i) {
-          const Site s = {&b, e, i};
-          if (fits(s)) all.push_back(s);
-        }
-      }
-    }
-    if (all.empty()) return false;
-    *site = all[Below(all.size())];
-    return true;
-  }
-
- private:
-  sluice::Rng rng_;
-};
-
-inline bool Is(const Site& s, uint8_t opcode) {
-  return s.entry().record.opcode == opcode;
-}
-inline bool IsTransfer(const Site& s) {
-  return Is(s, SLUICE_OPCODE_LOAD) || Is(s, SLUICE_OPCODE_STORE) ||
-         Is(s, SLUICE_OPCODE_FORWARD);
-}
 
 inline bool IsHost(const Site& s) { return Is(s, SLUICE_OPCODE_HOST); }
 // A host call's operands stand in a row, not in fields.
@@ -213,16 +161,6 @@ inline bool WeakenWait(Chance* c, Mutant* m) {
   w.count -= c->Half() ? 1 : 1 + c->Below(w.count - 1);
   return true;
 }
-// An engine other than `engine` that may have work: any but the host.
-inline uint16_t OtherEngine(Chance* c, const Mutant& m, uint32_t engine) {
-  const std::vector<sluice_engine_t> table = m.stream.Engines();
-  while (true) {
-    const uint32_t other = c->Below(table.size());
-    if (other != engine && table[other].does != SLUICE_DOES_HOST) {
-      return static_cast<uint16_t>(other);
-    }
-  }
-}
 inline bool WaitElsewhere(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, HasWait)) return false;
@@ -243,51 +181,6 @@ inline bool WrongExport(Chance* c, Mutant* m) {
   } else {
     e.engine = OtherEngine(c, *m, e.engine);
   }
-  return true;
-}
-// A transfer in the list of another engine, at the place that it had.
-inline bool OtherQueue(Chance* c, Mutant* m) {
-  Site s;
-  if (!c->Pick(m, &s, IsTransfer)) return false;
-  const uint32_t other = OtherEngine(c, *m, s.engine);
-  if (s.block->lists.size() <= other) s.block->lists.resize(other + 1);
-  auto& from = s.block->lists[s.engine];
-  auto& to = s.block->lists[other];
-  const size_t at = std::min(s.index, to.size());
-  to.insert(to.begin() + static_cast<long>(at), from[s.index]);
-  from.erase(from.begin() + static_cast<long>(s.index));
-  return true;
-}
-inline bool WrongRole(Chance* c, Mutant* m) {
-  Site s;
-  if (!c->Pick(m, &s, IsTransfer)) return false;
-  s.transfer().role = static_cast<uint8_t>(1u << c->Below(6));
-  return true;
-}
-inline bool WrongDescriptors(Chance* c, Mutant* m) {
-  Site s;
-  if (!c->Pick(m, &s, IsTransfer)) return false;
-  s.transfer().descriptors = static_cast<uint16_t>(c->Below(4));
-  return true;
-}
-inline bool WrongEngines(Chance* c, Mutant* m) {
-  std::vector<sluice_engine_t> table = m->stream.Engines();
-  sluice_engine_t& e = table[c->Below(table.size())];
-  switch (c->Below(4)) {
-    case 0:
-      e.does = static_cast<uint16_t>(1 + c->Below(40));
-      break;
-    case 1:
-      e.roles = static_cast<uint8_t>(c->Below(64));
-      break;
-    case 2:
-      e.node = static_cast<uint16_t>(e.node == 0 ? SLUICE_ALL_NODES : c->Below(3));
-      break;
-    default:
-      e.queue = static_cast<uint16_t>(c->Below(3));
-      break;
-  }
-  m->stream.engine_table = table;
   return true;
 }
 inline bool SwapNeighbours(Chance* c, Mutant* m) {
@@ -487,7 +380,11 @@ inline bool OtherBindings(Chance* c, Mutant* m) {
   auto& all = m->stream.instances;
   sluice_instance_t& a = all[c->Below(all.size())];
   sluice_instance_t& b = all[c->Below(all.size())];
-  if (a.block != b.block || &a == &b) return false;
+  const BlockBuilder &one = m->stream.blocks[a.block], &two = m->stream.blocks[b.block];
+  if (&a == &b || one.slot_count != two.slot_count ||
+      one.kernel_count != two.kernel_count) {
+    return false;
+  }
   c->Half() ? std::swap(a.first_binding, b.first_binding)
             : std::swap(a.first_kernel, b.first_kernel);
   return true;

@@ -127,8 +127,8 @@ TEST_CASE("each wrong field of a transfer or an engine is named") {
          TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{32}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, descriptors, uint16_t{0}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, reserved0, uint8_t{1}, RESERVED);
-  EXPECT(b.transfer_offset, sluice_transfer_t, reserved1, 1u, RESERVED);
+  EXPECT(b.transfer_offset, sluice_transfer_t, reserved0, uint8_t{1}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, reserved1, 1u, TRANSFER);
   EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{0}, ENGINE);
   EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{33}, ENGINE);
   EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{SLUICE_DOES_LOAD}, OPCODE);
@@ -136,7 +136,7 @@ TEST_CASE("each wrong field of a transfer or an engine is named") {
   EXPECT(h.engine_offset, sluice_engine_t, roles, uint8_t{SLUICE_ROLE_OUTPUT},
          TRANSFER);
   EXPECT(h.engine_offset, sluice_engine_t, node, uint16_t{1}, ENGINE);
-  EXPECT(h.engine_offset, sluice_engine_t, reserved, uint8_t{1}, RESERVED);
+  EXPECT(h.engine_offset, sluice_engine_t, reserved, uint8_t{1}, ENGINE);
 }
 
 TEST_CASE("each wrong record field is named") {
