@@ -84,6 +84,16 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
   const TileBoxes boxes = BoxesIn(run, layer, ToBox(ofmap));
   const uint32_t edge = run.problem.layers[layer].first_input + input;
   *out = ToCut(SourceBox(run, edge, boxes.box[run.role[edge]]));
+  // Windows may leave rows or columns out. A producer that is not cut along them makes
+  // them all the same.
+  const uint32_t source = run.problem.inputs[edge].source;
+  if (source >= run.problem.layers.size()) return;
+  const FusionLayer& made = run.problem.layers[source];
+  for (int a = 1; a <= 2; ++a) {
+    if ((made.axes >> a & 1) != 0) continue;
+    out->begin[a] = 0;
+    out->end[a] = made.extent[a];
+  }
 }
 
 TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
