@@ -4,6 +4,7 @@
  * keep their values. */
 #include <stddef.h>
 
+#include "sluice/lowering.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
 
@@ -54,6 +55,17 @@ OFFSET(sluice_graph_counts_t, struct_size, 0);
 OFFSET(sluice_graph_counts_t, tensors, 4);
 OFFSET(sluice_graph_counts_t, layers, 8);
 OFFSET(sluice_graph_counts_t, parameters, 12);
+SIZE(sluice_layer_info_t, 56);
+OFFSET(sluice_layer_info_t, struct_size, 0);
+OFFSET(sluice_layer_info_t, op, 4);
+OFFSET(sluice_layer_info_t, input_count, 8);
+OFFSET(sluice_layer_info_t, output_count, 12);
+OFFSET(sluice_layer_info_t, attribute_count, 16);
+OFFSET(sluice_layer_info_t, name_size, 20);
+OFFSET(sluice_layer_info_t, inputs, 24);
+OFFSET(sluice_layer_info_t, outputs, 32);
+OFFSET(sluice_layer_info_t, attributes, 40);
+OFFSET(sluice_layer_info_t, name, 48);
 SIZE(sluice_memory_stats_t, 32);
 OFFSET(sluice_memory_stats_t, struct_size, 0);
 OFFSET(sluice_memory_stats_t, live_bytes, 8);
@@ -154,6 +166,30 @@ OFFSET(sluice_tile_row_t, layer, 0);
 OFFSET(sluice_tile_row_t, extent, 4);
 OFFSET(sluice_tile_row_t, channels, 20);
 OFFSET(sluice_tile_row_t, cost, 24);
+SIZE(sluice_token_channel_t, 16);
+OFFSET(sluice_token_channel_t, producer, 0);
+OFFSET(sluice_token_channel_t, consumer, 4);
+OFFSET(sluice_token_channel_t, depth, 8);
+SIZE(sluice_token_relay_t, 24);
+OFFSET(sluice_token_relay_t, engine, 0);
+OFFSET(sluice_token_relay_t, before, 4);
+OFFSET(sluice_token_relay_t, step, 8);
+SIZE(sluice_token_step_t, 16);
+OFFSET(sluice_token_step_t, pops, 0);
+OFFSET(sluice_token_step_t, pushes, 8);
+SIZE(sluice_token_use_t, 16);
+OFFSET(sluice_token_use_t, tokens, 0);
+OFFSET(sluice_token_use_t, outstanding, 8);
+OFFSET(sluice_token_use_t, least_depth, 12);
+SIZE(sluice_token_view_t, 48);
+OFFSET(sluice_token_view_t, struct_size, 0);
+OFFSET(sluice_token_view_t, instructions, 4);
+OFFSET(sluice_token_view_t, relays, 8);
+OFFSET(sluice_token_view_t, channels, 12);
+OFFSET(sluice_token_view_t, common_depth, 16);
+OFFSET(sluice_token_view_t, instruction, 24);
+OFFSET(sluice_token_view_t, relay, 32);
+OFFSET(sluice_token_view_t, channel, 40);
 ASSERT(value_of_SLUICE_OK, SLUICE_OK == 0);
 ASSERT(value_of_SLUICE_INFEASIBLE, SLUICE_INFEASIBLE == 1);
 ASSERT(value_of_SLUICE_STOPPED, SLUICE_STOPPED == 2);
@@ -173,6 +209,7 @@ ASSERT(value_of_SLUICE_COMPONENT_MESH, SLUICE_COMPONENT_MESH == 1);
 ASSERT(value_of_SLUICE_COMPONENT_MAPPERS, SLUICE_COMPONENT_MAPPERS == 2);
 ASSERT(value_of_SLUICE_COMPONENT_OPERATORS, SLUICE_COMPONENT_OPERATORS == 4);
 ASSERT(value_of_SLUICE_COMPONENT_COSCHEDULE, SLUICE_COMPONENT_COSCHEDULE == 8);
+ASSERT(value_of_SLUICE_COMPONENT_TOKENS, SLUICE_COMPONENT_TOKENS == 16);
 ASSERT(value_of_SLUICE_TENSOR_INTERMEDIATE, SLUICE_TENSOR_INTERMEDIATE == 0);
 ASSERT(value_of_SLUICE_TENSOR_INPUT, SLUICE_TENSOR_INPUT == 1);
 ASSERT(value_of_SLUICE_TENSOR_OUTPUT, SLUICE_TENSOR_OUTPUT == 2);

@@ -16,7 +16,7 @@ import xml.etree.ElementTree as ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = HERE.parent.parent / "include" / "sluice"
-STABLE = ["ops.h", "sluice.h", "stream.h"]
+STABLE = ["lowering.h", "ops.h", "sluice.h", "stream.h"]
 
 
 def freeze_headers():

@@ -556,6 +556,7 @@ pub const SLUICE_COMPONENT_MESH: _bindgen_ty_30 = 1;
 pub const SLUICE_COMPONENT_MAPPERS: _bindgen_ty_30 = 2;
 pub const SLUICE_COMPONENT_OPERATORS: _bindgen_ty_30 = 4;
 pub const SLUICE_COMPONENT_COSCHEDULE: _bindgen_ty_30 = 8;
+pub const SLUICE_COMPONENT_TOKENS: _bindgen_ty_30 = 16;
 pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_components() -> u32;
@@ -662,6 +663,30 @@ impl Default for sluice_tensor_info {
 pub type sluice_tensor_info_t = sluice_tensor_info;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct sluice_layer_info {
+    pub struct_size: u32,
+    pub op: u32,
+    pub input_count: u32,
+    pub output_count: u32,
+    pub attribute_count: u32,
+    pub name_size: u32,
+    pub inputs: *const u32,
+    pub outputs: *const u32,
+    pub attributes: *const i32,
+    pub name: *const ::std::os::raw::c_char,
+}
+impl Default for sluice_layer_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub type sluice_layer_info_t = sluice_layer_info;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct sluice_parameter_info {
     pub struct_size: u32,
     pub min: i32,
@@ -690,6 +715,13 @@ extern "C" {
         graph: *const sluice_graph_t,
         index: u32,
         out_tensor: *mut sluice_tensor_info_t,
+    ) -> sluice_status_t;
+}
+extern "C" {
+    pub fn sluice_graph_layer(
+        graph: *const sluice_graph_t,
+        index: u32,
+        out_layer: *mut sluice_layer_info_t,
     ) -> sluice_status_t;
 }
 extern "C" {

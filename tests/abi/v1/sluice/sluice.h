@@ -136,8 +136,9 @@ enum { /* sluice_components: bits */
   SLUICE_COMPONENT_MAPPERS = 2,   /* loop nests of tiles and layers: exact GEMM and
                                      convolution, CoSA, KAPLA */
   SLUICE_COMPONENT_OPERATORS = 4, /* SLUICE_GRANULARITY_OPERATOR; sluice_replace */
-  SLUICE_COMPONENT_COSCHEDULE = 8 /* sluice_curve, sluice_coschedule,
-                                     sluice_preemption_points */
+  SLUICE_COMPONENT_COSCHEDULE = 8, /* sluice_curve, sluice_coschedule,
+                                      sluice_preemption_points */
+  SLUICE_COMPONENT_TOKENS = 16    /* sluice_tokens (lowering.h) */
 };
 /* The SLUICE_COMPONENT_ bits of this build. Any thread may call it at any time. */
 SLUICE_API uint32_t sluice_components(void);
@@ -219,6 +220,21 @@ typedef struct sluice_tensor_info {
   const char* file; /* borrowed alike; of SLUICE_SOURCE_EXTERNAL alone */
 } sluice_tensor_info_t;
 
+/* One layer. Indices of tensors; the lists are borrowed from the graph. */
+typedef struct sluice_layer_info {
+  uint32_t struct_size;
+  uint32_t op;              /* SLUICE_OP_ of ops.h */
+  uint32_t input_count;     /* entries of inputs */
+  uint32_t output_count;    /* entries of outputs */
+  uint32_t attribute_count; /* entries of attributes; those behind them are zero */
+  uint32_t name_size;       /* bytes of name */
+  const uint32_t* inputs;   /* tensors in the order of ops.h; SLUICE_NO_INDEX: an optional
+                               one that is absent */
+  const uint32_t* outputs;  /* tensors */
+  const int32_t* attributes; /* in the order of ops.h */
+  const char* name;         /* UTF-8, without a NUL; NULL: none */
+} sluice_layer_info_t;
+
 /* A value that each run gives: min <= value <= max (the position in a KV cache). */
 typedef struct sluice_parameter_info {
   uint32_t struct_size;
@@ -234,6 +250,9 @@ SLUICE_API sluice_status_t sluice_graph_count(const sluice_graph_t* graph,
 SLUICE_API sluice_status_t sluice_graph_tensor(const sluice_graph_t* graph,
                                                uint32_t index,
                                                sluice_tensor_info_t* out_tensor);
+/* Layer `index`. SLUICE_BAD_ARGUMENT: there is no such layer. */
+SLUICE_API sluice_status_t sluice_graph_layer(const sluice_graph_t* graph, uint32_t index,
+                                              sluice_layer_info_t* out_layer);
 /* Parameter `index`. SLUICE_BAD_ARGUMENT: there is no such parameter. */
 SLUICE_API sluice_status_t sluice_graph_parameter(
     const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
