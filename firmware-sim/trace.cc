@@ -31,6 +31,16 @@ const char* EventName(const TraceEvent& event) {
   }
 }
 
+// A text between the quotes of JSON.
+std::string Escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
 }  // namespace
 
 void WriteTrace(const std::vector<TraceEvent>& events,
@@ -41,8 +51,8 @@ void WriteTrace(const std::vector<TraceEvent>& events,
   const char* separator = "\n";
   for (uint32_t engine : engines) {
     out << separator << "{\"ph\":\"M\",\"pid\":1,\"tid\":" << engine
-        << ",\"name\":\"thread_name\",\"args\":{\"name\":\"" << names.at(engine)
-        << "\"}}";
+        << ",\"name\":\"thread_name\",\"args\":{\"name\":\""
+        << Escaped(names.at(engine)) << "\"}}";
     separator = ",\n";
   }
   for (const TraceEvent& e : events) {

@@ -118,7 +118,9 @@ Status CountDescriptors(const Emitter& e, const TransferForm& t, uint16_t* count
     return Fail(e.diagnostic, Status::kUnsupported, kStage)
         .Text("a transfer takes ")
         .Number(work.descriptors)
-        .Text(" descriptors of its queue; 65535 are the most");
+        .Text(" descriptors of queue ")
+        .Number(t.queue)
+        .Text("; 65535 are the most");
   }
   *count = static_cast<uint16_t>(work.descriptors);
   return Status::kOk;

@@ -33,7 +33,7 @@ bool ListsAreSound(const ListBlock& block) {
 
 // Whether the first `count` instructions of an engine are in the block.
 bool InList(const ListBlock& block, uint32_t engine, uint32_t count) {
-  return engine + 1 < block.list.size() && count != 0 &&
+  return engine < block.list.size() - 1 && count != 0 &&
          count <= block.list[engine + 1] - block.list[engine];
 }
 

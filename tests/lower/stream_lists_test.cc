@@ -65,6 +65,9 @@ TEST_CASE("waits that form a cycle, and waits on what is not there, are refused"
   CHECK(library.diagnostic.instruction == 1);
   s.blocks[0].lists[1][0].waits.clear();
   CHECK(StatusOf(&library, s.Image()) == SLUICE_OK);
+  s.blocks[0].exports.push_back({0xffffffffu, 1});
+  CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
+  s.blocks[0].exports.clear();
   s.blocks[0].lists[0][0].waits[0] = After(1, 2);
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
 }

@@ -340,6 +340,10 @@ TEST_CASE(
   CHECK(text.str().find("\"name\":\"compute 0\"") != std::string::npos);
   CHECK(text.str().find("\"ts\":222,\"dur\":72,\"name\":\"conv\"") !=
         std::string::npos);
+  std::ostringstream quoted;
+  sluice_sim::WriteTrace(events, {"my \"dma\"\n", "host", "a\\b"}, quoted);
+  CHECK(quoted.str().find(R"("name":"my \"dma\" ")") != std::string::npos);
+  CHECK(quoted.str().find(R"("name":"a\\b")") != std::string::npos);
 }
 
 }  // namespace
