@@ -272,8 +272,8 @@ Status ReadQueue(const wire::Queue* in, uint32_t index, Queue* out,
   return Status::kOk;
 }
 
-// Every transfer that a plan may have finds a queue: inputs, weights, parameters and
-// partial sums are loaded, outputs and partial sums stored.
+// Every transfer that plans have today finds a queue: inputs, weights and parameters are
+// loaded, outputs stored. Partial sums stay in the scratchpad.
 Status CheckQueues(Span<const Queue> queues, Diagnostic* diagnostic) {
   struct Need {
     uint32_t does, role;
