@@ -44,15 +44,21 @@ bool IsStored(const NodeSchedule& self, uint32_t l) {
   const uint32_t out = self.lowering.executed[l].outputs[0];
   const TensorKind kind = self.graph.tensors[out].kind;
   if (kind != TensorKind::kIntermediate) return true;
+  bool read = false;
   for (uint32_t m = 0; m < self.graph.layers.size(); ++m) {
     // Nothing reads the output of a PAD that is folded away.
     if (IsFolded(self.graph.layers[m].op, self.lowering.is_view[m])) continue;
-    if (self.group_of[m] == self.group_of[l] && self.lowering.is_view[m] == 0) continue;
+    const bool together =
+        self.group_of[m] == self.group_of[l] && self.lowering.is_view[m] == 0;
     for (const uint32_t t : self.lowering.executed[m].inputs) {
-      if (t == out) return true;
+      if (t != out) continue;
+      if (!together) return true;
+      read = true;
     }
   }
-  return false;
+  // A result that nobody reads is stored too: who makes it alone (a copy, the host) works
+  // in DRAM.
+  return !read;
 }
 
 bool ComesFrom(const NodeSchedule& self, uint32_t t, uint32_t group, bool through) {

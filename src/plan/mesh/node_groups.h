@@ -82,7 +82,7 @@ void MarkGroup(NodeSchedule* self, const NodeGroup& group);
 // Adds a group of one layer.
 Status AddAlone(NodeSchedule* self, uint32_t at, const Segment* segment);
 
-// Does anything outside of its group read what layer l makes?
+// Does what layer l makes go to DRAM? Not if its readers are all in its group.
 bool IsStored(const NodeSchedule& self, uint32_t l);
 
 // Is any part of tensor t, looking through views, made in this group? Without

@@ -228,6 +228,11 @@ class Chain {
   Chain& MinimumWith(uint32_t tensor) {
     return Layer(SLUICE_OP_MINIMUM, {last_, tensor}, {});
   }
+  // A result that no layer reads: the chain goes on from in front of it.
+  Chain& Unread() {
+    last_ = before_;
+    return *this;
+  }
   uint32_t last() const { return last_; }
   GraphSpec Done() {
     spec.tensors[last_].kind = 2;
@@ -252,6 +257,7 @@ class Chain {
   }
   Chain& Layer(uint16_t op, const std::vector<uint32_t>& inputs,
                const std::vector<int32_t>& a) {
+    before_ = last_;
     spec.tensors.push_back({shape_, SLUICE_DTYPE_INT8, 0, 0, 0});
     last_ = static_cast<uint32_t>(spec.tensors.size() - 1);
     spec.layers.push_back({op, inputs, {last_}, a});
@@ -260,7 +266,7 @@ class Chain {
 
   GraphSpec spec;
   std::vector<int32_t> shape_;
-  uint32_t last_ = 0;
+  uint32_t last_ = 0, before_ = 0;
 };
 
 }  // namespace sluice_test

@@ -106,6 +106,30 @@ TEST_CASE("mesh: what stays on its nodes takes no DRAM between layers") {
   CHECK(run.report.dram_write_bytes == 4 * 6 * 6 * 8);
 }
 
+TEST_CASE("mesh: a result that nobody reads has a place in DRAM beside a pipeline") {
+  const GraphSpec g =
+      Chain(4, 8, 8, 8).Conv(8, 3).Conv(8, 3).Conv(8, 3).Unread().Conv(8, 1).Done();
+  const HardwareSpec h = Mesh(2, 2, 16384);
+  const auto column = [](uint32_t c) { return NodeRegion{{c, 0}, {1, 2}}; };
+  const MeshSegment pipeline = {
+      2,
+      {OnNodes(0, column(0), SplitOf(0, 1, sluice::kDimK, 2)),
+       OnNodes(1, column(1), SplitOf(0, 1, sluice::kDimK, 2))}};
+  const MeshSegment unread = {1, {OnNodes(2, All(h), SplitOf(sluice::kDimK, 2))}};
+  const MeshSegment end = {1, {OnNodes(3, All(h), SplitOf(sluice::kDimK, 2))}};
+  const MeshRun run = RunOnMesh(g, h, {pipeline, unread, end});
+  INFO(run.Why());
+  CHECK(run.Good());
+  CHECK(run.nodes.pipelined == 1);
+  // Beside a reader of its input, in one pipeline.
+  MeshSegment both = pipeline;
+  both.layers.push_back(OnNodes(2, column(0), SplitOf(0, 1, sluice::kDimK, 2)));
+  both.layers.push_back(OnNodes(3, column(1), SplitOf(0, 1, sluice::kDimK, 2)));
+  const MeshRun together = RunOnMesh(g, h, {both});
+  INFO(together.Why());
+  CHECK(together.Good());
+}
+
 TEST_CASE("mesh: a sum of two branches of one segment, and a sum over nodes in it") {
   Chain chain(4, 6, 6, 8);
   chain.Conv(8, 3);
