@@ -94,7 +94,7 @@ struct BruteForce : PricedNetwork {
     }
   }
 
-  double CostOf(const Scheme& scheme) { return SchemeCost(this, scheme).Of(); }
+  double CostOf(const GivenScheme& scheme) { return SchemeCost(this, scheme).Of(); }
 
   // Groups of every stage of a run, all that the rules allow.
   void TryGroups(const std::vector<Stage>& run, const std::vector<NodeRegion>& regions,

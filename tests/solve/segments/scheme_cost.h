@@ -84,7 +84,7 @@ struct PricedNetwork {
 };
 
 // One segment: its stages, and every number that the solver would choose.
-struct Scheme {
+struct GivenScheme {
   std::vector<LayerRun> run;
   bool spatial = false;
   std::vector<NodeRegion> regions;  // of each stage, when spatial
@@ -94,7 +94,7 @@ struct Scheme {
 
 class SchemeCost {
  public:
-  SchemeCost(PricedNetwork* network, const Scheme& scheme)
+  SchemeCost(PricedNetwork* network, const GivenScheme& scheme)
       : net_(*network),
         scheme_(scheme),
         first_(scheme.run.front().first),
@@ -275,7 +275,7 @@ class SchemeCost {
   }
 
   PricedNetwork& net_;
-  const Scheme& scheme_;
+  const GivenScheme& scheme_;
   const size_t first_, last_;
   const bool single_;
   std::vector<LayerQuery> query_;
