@@ -172,8 +172,8 @@ Status Search::Init() {
   for (uint32_t s = 0; s <= s_.count; ++s) first_in_[s + 1] += first_in_[s];
   for (uint32_t u = 0; u < n; ++u) {
     const SectionedBuffer& b = s_.buffers[u];
-    offset_[u] = -1;
     least_[u] = s_.Lowest(b, 0);
+    offset_[u] = b.range_count == 0 ? least_[u] : -1;  // no bytes: in no section
     if (least_[u] + b.bytes > capacity_) return Status::kInfeasible;
     for (const SectionRange& r : s_.RangesOf(b)) {
       for (uint32_t s = r.begin; s < r.end; ++s) load_[s] += b.bytes;

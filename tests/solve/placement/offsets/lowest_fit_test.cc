@@ -90,29 +90,3 @@ TEST_CASE("placing around: the largest first, each at its lowest free address") 
   CHECK(failed_some > 100);
   CHECK(overlaps > 100);
 }
-
-TEST_CASE(
-    "placing around: an overlap is found among thousands that are alive together") {
-  constexpr uint32_t kMany = 3000;
-  std::vector<LiveRange> ranges(kMany + 1);
-  for (uint32_t i = 0; i < kMany; ++i) {
-    ranges[i].begin = 0;
-    ranges[i].end = 2 + i % 5;
-    ranges[i].bytes = 8;
-    ranges[i].fixed_offset = 8 * ((i * 7) % kMany);
-  }
-  ranges[kMany] = {1, 3, 8};
-  const int64_t capacity = 8 * (kMany + 1);
-  std::vector<int64_t> offsets(kMany + 1);
-  for (const bool overlap : {false, true}) {
-    sluice_test::Ground ground;
-    if (overlap) ranges[kMany].fixed_offset = 8 * 1234;
-    bool placed = false;
-    const Status status = PlaceAround(
-        Span<const LiveRange>(ranges.data(), ranges.size()), capacity, &ground.arena,
-        Span<int64_t>(offsets.data(), offsets.size()), &placed, &ground.diagnostic);
-    CHECK(status == (overlap ? Status::kBadInput : Status::kOk));
-    CHECK(placed == !overlap);
-    if (!overlap) CHECK(offsets[kMany] == 8 * kMany);
-  }
-}
