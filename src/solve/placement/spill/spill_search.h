@@ -4,8 +4,8 @@
 // Input   checked graph, capacity, charge; optionally a fixed order.
 // Output  order; per input operand slot whether it is fetched for that read (first load
 //         or retrieve); bytes; a lower bound on the bytes of any plan.
-// Errors  kInfeasible (an operator exceeds the capacity), kUnsupported above
-//         kMaxSpillItems operators or tensors, kOutOfMemory. A limit is not an error:
+// Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. An
+//         operator that exceeds the capacity is none: nothing is `found`. Nor is a limit:
 //         `complete` is then false.
 // Cost    layers of states (executed, resident, copied); a state is expanded once.
 //         Exact without width, exponential at worst; width w: O(ops * w * ready).
