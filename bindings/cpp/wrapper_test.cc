@@ -114,7 +114,7 @@ TEST_CASE("a plan for less scratchpad comes from the one before") {
   CHECK(context->Verify(*graph, *hardware, smaller->plan));
 }
 
-TEST_CASE("errors say what, where and how much; nothing is left behind") {
+TEST_CASE("errors say what, where and how much, and nothing is left behind") {
   Heap heap;
   {
     auto context =
@@ -173,7 +173,7 @@ TEST_CASE("a plan outlives the names of its context, graph and hardware") {
   CHECK(heap.live == 0);
 }
 
-TEST_CASE("all memory lies in a given block; a block too small is an error") {
+TEST_CASE("all memory lies in a given block, and a block too small is an error") {
   alignas(64) static uint8_t block[1 << 20];
   auto context =
       sluice::Context::Create(sluice::ContextOptions().Block(block, sizeof block));

@@ -25,7 +25,7 @@ TEST_CASE("coschedule: curves and cohorts are refused") {
   CHECK(cohort == nullptr);
 }
 
-TEST_CASE("coschedule: points between instances are refused; turns are still judged") {
+TEST_CASE("coschedule: points between instances are refused, turns are still judged") {
   Bare bare;
   const PlanPtr plan = bare.library.Schedule(bare.graph, bare.plain);
   REQUIRE(plan != nullptr);

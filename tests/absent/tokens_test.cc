@@ -6,7 +6,7 @@
 namespace sluice_test {
 namespace {
 
-TEST_CASE("tokens: they are refused by name; the stream is there") {
+TEST_CASE("tokens: they are refused by name, and the stream is there") {
   Bare bare;
   const PlanPtr plan = bare.library.Schedule(bare.graph, bare.plain);
   REQUIRE(plan != nullptr);

@@ -116,7 +116,7 @@ TEST_CASE("segments: on 16 x 16 nodes they save what pipelining saves") {
   CHECK(chain["peak_memory_bytes"] < 64 << 20);
 }
 
-TEST_CASE("segments: meshes of any form; what cannot be says so with numbers") {
+TEST_CASE("segments: meshes of any form, and what cannot be says so with numbers") {
   const Scrap network(".slg"), mesh(".json");
   MakeNetwork("mlp_l --batch 8", network);
   const std::string where = network.path + " --hw " + mesh.path;

@@ -22,7 +22,7 @@ TEST_CASE("import result: equal operators are counted, others listed in their or
 }
 
 TEST_CASE(
-    "import result: a refusal says how many of each, and why; it keeps the list") {
+    "import result: a refusal says how many of each and why, and keeps the list") {
   try {
     FailUnsupported({{"LRN", "", 2}, {"Conv", "groups", 1}});
     FAIL("it came back");

@@ -99,7 +99,7 @@ TEST_CASE("core array: groups share a core, or take turns") {
   CHECK(cost.scratchpad_pj == (12 + 4) * 1000 + 12 * 100);
 }
 
-TEST_CASE("core array: what fits no core buffer has no cost; vectors need none") {
+TEST_CASE("core array: what fits no core buffer has no cost, and vectors need none") {
   CoreArray a = OneCore();
   a.weight_bytes = 8;
   CoreLayer window = Pointwise(2, 2);

@@ -91,7 +91,7 @@ TEST_CASE("anneal: the limit that a proposal hears follows the cooling") {
   CHECK(r.kept == 0);
 }
 
-TEST_CASE("anneal: no heat keeps what is rejected; iterations bound the rounds") {
+TEST_CASE("anneal: no heat keeps what is rejected, and iterations bound the rounds") {
   Rng rng(1);
   Budget budget;
   Script s;

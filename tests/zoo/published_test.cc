@@ -11,7 +11,7 @@
 namespace sluice_test {
 namespace {
 
-TEST_CASE("zoo: COSMA's networks are scheduled and verified; short ones run") {
+TEST_CASE("zoo: COSMA's networks are scheduled and verified, and short ones run") {
   for (const char* name :
        {"densenet121", "resnext50", "r2plus1d_18", "s3d", "fcn", "lraspp", "deeplabv3",
         "transformer", "vit_b_16", "pnasnet5", "amoebanet_d", "nasnet_a", "darts"}) {

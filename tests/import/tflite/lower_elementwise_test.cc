@@ -66,7 +66,8 @@ ImportResult Binary(BuiltinOperator code, BuiltinOptions type, float second_scal
   return Import(model.Finish({a}, {y}));
 }
 
-TEST_CASE("tflite elementwise: differences, products, extremes; one number for all") {
+TEST_CASE(
+    "tflite elementwise: differences, products, extremes, and one number for all") {
   const Bytes a = Stored({10, 10, 10, -10});
   // b in quarters: 1/2, 1, -3/2, 2.
   CHECK(OutputFor(Binary(BuiltinOperator::SUB, BuiltinOptions::SubOptions, 0.25f, 4),

@@ -356,7 +356,8 @@ uint64_t CheckPatch(const PlanPtr& before, const PlanPtr& after) {
 
 }  // namespace
 
-TEST_CASE("a device that copies the patch has the new stream; blocks that hold stay") {
+TEST_CASE(
+    "a device that copies the patch has the new stream, and blocks that hold stay") {
   const Bytes graph = sluice::zoo::MakeZooGraph("densenet121", {});
   const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
   Library library;

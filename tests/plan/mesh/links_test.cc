@@ -7,7 +7,8 @@
 namespace sluice_sim {
 namespace {
 
-TEST_CASE("links: alone, nothing waits; on one link, the second waits for the first") {
+TEST_CASE(
+    "links: alone nothing waits, and on one link the second waits for the first") {
   Links links(4, 4);
   CHECK(links.Delay(0, {3, 1, 1}, 100, 2, 10) == 0);  // along row 0
   CHECK(links.busiest() == 10);

@@ -248,7 +248,7 @@ TEST_CASE(
   CHECK(partly > 5);
 }
 
-TEST_CASE("a reservation is one model's alone; bad ones are refused by name") {
+TEST_CASE("a reservation is one model's alone, and bad ones are refused by name") {
   int answers = 0;
   for (uint64_t seed = 1; seed <= 20 && answers < 4; ++seed) {
     CAPTURE(seed);

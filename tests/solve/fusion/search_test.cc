@@ -130,7 +130,7 @@ TEST_CASE("fusion: undo brings back order, cuts, tiles and policy") {
   }
 }
 
-TEST_CASE("fusion: same seed and rounds, same scheme; other seeds stay legal") {
+TEST_CASE("fusion: same seed and rounds, same scheme, and other seeds stay legal") {
   const std::string folder = PeerFolder();
   if (folder.empty()) {
     MESSAGE("skipped: no reference folder");

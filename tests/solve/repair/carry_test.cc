@@ -97,7 +97,7 @@ TEST_CASE("an inserted layer joins the groups of its producer, a changed one its
   CHECK(Edited::All(e.carried.first) == Vec<int64_t>{0, 2, 4});
 }
 
-TEST_CASE("a removed layer opens its section; a producer is computed first") {
+TEST_CASE("a removed layer opens its section, and a producer is computed first") {
   Edited e;  // layers 2 and 3 were computed the other way round; layer 1 is gone
   e.order = {0, 1, 3, 2};
   e.reads = {{}, {0}, {1}};

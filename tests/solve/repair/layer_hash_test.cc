@@ -71,7 +71,7 @@ TEST_CASE("a layer keeps its hash wherever it and its tensors stand") {
   CHECK(moved.Hash(1) == TwoLayers().Hash(1));
 }
 
-TEST_CASE("a changed shape keeps the kind; another operator or arity does not") {
+TEST_CASE("a changed shape keeps the kind, another operator or arity does not") {
   const PlanLayerHash before = TwoLayers().Hash();
   const Edit shapes[] = {
       [](TwoLayers* t) { t->attributes[1] = 3; },

@@ -82,7 +82,7 @@ TEST_CASE("roles: stages hand fmaps to their neighbours, in groups where asked t
   CHECK(row.role[2].stores);
 }
 
-TEST_CASE("roles: a mixed input comes from DRAM in part; what waits is reserved") {
+TEST_CASE("roles: a mixed input comes from DRAM in part, and what waits is reserved") {
   Row row;
   row.Assign(SegmentKind::kTemporal, 1, 4, 1);
   // The sum reads 4 x 8 words of c here, and as many of a from DRAM.

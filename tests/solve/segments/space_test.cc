@@ -61,7 +61,8 @@ TEST_CASE("space: as many vertices and schemes as all rules, tried one by one, a
   CHECK(multi > 100);
 }
 
-TEST_CASE("space: what options and budgets leave out; single layers are always there") {
+TEST_CASE(
+    "space: what options and budgets leave out, and single layers are always there") {
   SmallCase small(2, 1, 256);
   small.network.Add("a", Dense(2, 8, 6), {-1});
   small.network.Add("b", Dense(2, 4, 8), {0});

@@ -226,7 +226,8 @@ TEST_CASE("parts handed round: never below every nest, never above copies for al
   CHECK(gains > 0);
 }
 
-TEST_CASE("one round replaces a delivery to all; every other crosses the links again") {
+TEST_CASE(
+    "one round replaces a delivery to all, and every other crosses the links again") {
   Machine m;
   MakeSmallMesh(&m, 2, 1, 64, 64);
   const MappingProblem problem = GemmProblem(1, 4, 2, 4, 2);

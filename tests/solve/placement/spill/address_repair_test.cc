@@ -12,7 +12,7 @@ using sluice_test::Ground;
 using sluice_test::Net;
 
 TEST_CASE(
-    "address repair: sums that fit without addresses; a tensor more has to leave") {
+    "address repair: sums that fit without addresses, and a tensor more has to leave") {
   Rng rng(17);
   int found = 0;
   for (int i = 0; i < 20000 && found < 4; ++i) {

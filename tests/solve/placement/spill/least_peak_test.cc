@@ -39,7 +39,7 @@ int64_t PeakOf(const Net& net, const std::vector<uint32_t>& order) {
 
 }  // namespace
 
-TEST_CASE("least peak: proved, equal to that of all orders; none keeps below it") {
+TEST_CASE("least peak: proved, equal to that of all orders, and none keeps below it") {
   Rng rng(71);
   int gains = 0;
   for (int i = 0; i < 600; ++i) {

@@ -53,7 +53,7 @@ struct Three {
 
 }  // namespace
 
-TEST_CASE("spill plan: stays end with their last read; what leaves is read again") {
+TEST_CASE("spill plan: stays end with their last read, and what leaves is read again") {
   Three t;
   t.Build(SpillCharge::kHost, false);
   REQUIRE(t.plan.residences.size() == 4);
