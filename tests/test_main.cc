@@ -2,7 +2,8 @@
 // The main program of all doctest tests. A test case that cannot run says so with
 // MESSAGE("skipped: why"). When every case that was asked for has said so without
 // checking anything, the program ends with 77, which ctest shows as "Skipped".
-// A failure is always a failure, whatever was skipped beside it.
+// A failure is always a failure, whatever was skipped beside it. A run that selects no
+// case is a failure too: a misspelt name must not look like a test that passes.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 namespace {
 
 constexpr int kSkipped = 77;
+bool has_run = false;  // stays false where names are only listed
 int cases = 0;
 int skipped_cases = 0;
 
@@ -37,7 +39,7 @@ class SkipListener : public doctest::IReporter {
   }
 
   void report_query(const doctest::QueryData&) override {}
-  void test_run_start() override {}
+  void test_run_start() override { has_run = true; }
   void test_run_end(const doctest::TestRunStats&) override {}
   void test_case_reenter(const doctest::TestCaseData&) override {}
   void test_case_exception(const doctest::TestCaseException&) override {}
@@ -58,6 +60,12 @@ REGISTER_LISTENER("skips", 1, SkipListener);
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   const int result = context.run();
-  if (context.shouldExit() || result != 0 || cases == 0) return result;
+  if (result != 0 || !has_run) return result;
+  if (cases == 0) {
+    std::printf("no test case was selected by:");
+    for (int i = 1; i < argc; ++i) std::printf(" '%s'", argv[i]);
+    std::printf("\n");
+    return 1;
+  }
   return skipped_cases == cases ? kSkipped : 0;
 }

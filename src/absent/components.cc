@@ -17,7 +17,7 @@ constexpr Component kComponents[] = {
      "SLUICE_WITH_OPERATORS"},
     {SLUICE_COMPONENT_COSCHEDULE, "curves and several models together",
      "SLUICE_WITH_COSCHEDULE"},
-    {SLUICE_COMPONENT_TOKENS, "waits as tokens", "SLUICE_WITH_TOKENS"},
+    {SLUICE_COMPONENT_TOKENS, "tokens in place of waits", "SLUICE_WITH_TOKENS"},
 };
 
 }  // namespace
