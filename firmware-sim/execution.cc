@@ -36,7 +36,7 @@ Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walk
 
 bool Execution::FailAt(const Trap& trap, const Flight& flight) {
   result_.error_engine = flight.engine;
-  result_.error_instance = flight.instance;
+  result_.error_instance = flight.visit.instance;
   result_.error_instruction = flight.instruction;
   result_.error_code = trap.code;
   result_.error = trap.text;
@@ -46,15 +46,10 @@ bool Execution::FailAt(const Trap& trap, const Flight& flight) {
 bool Execution::StartOne(uint32_t e, const sluice_instruction_t& instruction) {
   Flight flight;
   flight.engine = e;
-  flight.instance = cursors_[e].instance;
+  flight.visit = cursors_[e].visit;
   flight.instruction = sluice_walk_position(&walker_, cursors_.data(), e);
   flight.start = now_;
-  const int holds = sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr);
-  if (holds == 0) return true;
-  if (holds < 0) {
-    return FailAt({"wait", "names an instance or an export that does not exist"},
-                  flight);
-  }
+  if (!sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr)) return true;
   if (Trap trap = machine_.Start(instruction, &flight)) return FailAt(trap, flight);
   if (options_.check_races) {
     if (Trap trap = order_.Start(instruction, flight)) return FailAt(trap, flight);
@@ -73,7 +68,7 @@ bool Execution::StartReady(bool* any_left) {
       order_.End(e);
       continue;
     }
-    if (cursors_[e].instance >= end_) continue;
+    if (cursors_[e].visit.number >= end_) continue;
     *any_left = true;
     if (!StartOne(e, instruction)) return false;
   }
@@ -124,7 +119,7 @@ void Execution::Complete(size_t flight) {
 
 bool Execution::RunInAnyOrder(uint64_t seed) {
   std::mt19937_64 random(seed);
-  end_ = walker_.header.instance_count;
+  end_ = walker_.visits;
   while (true) {
     // What may happen next: an engine starts, or an instruction completes.
     std::vector<uint32_t> ready;
@@ -137,7 +132,7 @@ bool Execution::RunInAnyOrder(uint64_t seed) {
         continue;
       }
       any_left = true;
-      if (sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr) != 0) {
+      if (sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr)) {
         ready.push_back(e);
       }
     }
@@ -165,7 +160,8 @@ void Execution::Count(const Flight& f) {
   TraceEvent event;
   event.engine = f.engine;
   if (of_node) event.node = machine_.engines()[f.engine].record.node;
-  event.instance = f.instance;
+  event.instance = f.visit.instance;
+  event.visit = f.visit.number;
   event.instruction = f.instruction;
   event.opcode = f.opcode;
   event.op = f.op;
@@ -173,7 +169,7 @@ void Execution::Count(const Flight& f) {
   event.start = f.start;
   event.end = f.end;
   event.bytes = f.bytes;
-  const size_t debug = size_t{first_debug_[f.instance]} + f.instruction;
+  const size_t debug = size_t{first_debug_[f.visit.instance]} + f.instruction;
   if (event.layer == kNowhere && debug < plan_.debug_layer.size()) {
     event.layer = plan_.debug_layer[debug];
   }
@@ -204,19 +200,18 @@ bool Execution::Deadlock() {
     const uint32_t at = sluice_walk_position(&walker_, cursors_.data(), e);
     if (result_.error.empty()) {
       result_.error_engine = e;
-      result_.error_instance = cursors_[e].instance;
+      result_.error_instance = cursors_[e].visit.instance;
       result_.error_instruction = at;
     } else {
       result_.error += "; ";
     }
-    result_.error += machine_.name(e) + " stands at instruction " + std::to_string(at) +
-                     " of instance " + std::to_string(cursors_[e].instance) +
-                     ", waits for ";
-    const int64_t other = int64_t{cursors_[e].instance} + wait.instance;
-    result_.error += wait.instance == 0 ? std::to_string(wait.count) + " of " +
-                                              machine_.name(wait.engine)
-                                        : "export " + std::to_string(wait.count) +
-                                              " of instance " + std::to_string(other);
+    result_.error +=
+        machine_.name(e) + " stands at instruction " + std::to_string(at) +
+        " of instance " + std::to_string(cursors_[e].visit.instance) + ", visit " +
+        std::to_string(cursors_[e].visit.number) + ", waits for " +
+        (wait.before == 0 ? std::to_string(wait.count) + " of "
+                          : "all before but " + std::to_string(wait.count) + " of ") +
+        machine_.name(wait.engine);
   }
   return false;
 }

@@ -25,10 +25,10 @@ class Execution {
   // Runs the whole stream from cycle 0.
   bool Run() {
     return options_.interleaving != 0 ? RunInAnyOrder(options_.interleaving)
-                                      : RunUntil(walker_.header.instance_count, 0);
+                                      : RunUntil(walker_.visits, 0);
   }
-  // Continues at cycle `now` until all engines have completed the instances before
-  // `end`. Sets result.cycles to the cycle in which they have.
+  // Continues at cycle `now` until all engines have completed the visits before `end`.
+  // Sets result.cycles to the cycle in which they have.
   bool RunUntil(uint32_t end, uint64_t now);
 
  private:
@@ -56,7 +56,7 @@ class Execution {
   std::vector<Flight> flights_;
   uint64_t now_ = 0;
   uint64_t port_free_ = 0;  // when the DRAM port is
-  uint32_t end_ = 0;        // engines stop before this instance
+  uint32_t end_ = 0;        // engines stop before this visit
 };
 
 }  // namespace sluice_sim

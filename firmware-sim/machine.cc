@@ -36,7 +36,7 @@ uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominato
 Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
                       const char* role) const {
   Access access;
-  sluice_walk_operand(&walker_, flight.instance, operand, &access.operand);
+  sluice_walk_operand(&walker_, &flight.visit, operand, &access.operand);
   access.operand.offset = memory_.Offset(access.operand.region, access.operand.offset);
   access.space = memory_.Space(access.operand.region, node);
   access.write = write;
@@ -140,7 +140,7 @@ uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) co
 
 Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* flight) {
   sluice_transfer_t t;
-  sluice_walk_transfer(&walker_, flight->instance, instruction.descriptor, &t);
+  sluice_walk_transfer(&walker_, flight->visit.instance, instruction.descriptor, &t);
   const uint32_t opcode = instruction.opcode;
   const Access src = Reach(*flight, t.src, t.src_node, false, "source");
   const Access dst = Reach(*flight, t.dst, t.dst_node, true, "destination");
@@ -218,7 +218,7 @@ Trap Machine::Copy(const Access& src, const Access& dst, const Access* index,
 Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* flight,
                        Tile* tile) {
   sluice_kernel_t kernel;
-  sluice_walk_kernel(&walker_, flight->instance, record.kernel, &kernel);
+  sluice_walk_kernel(&walker_, flight->visit.instance, record.kernel, &kernel);
   flight->op = kernel.op;
   flight->layer = kernel.layer;
   if (kernel.layer >= graph_.layers.size()) return {"tile", "no such layer"};
@@ -294,7 +294,7 @@ struct Machine::TileOperand {
 
 Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight) {
   sluice_tile_t record;
-  sluice_walk_tile(&walker_, flight->instance, instruction.descriptor, &record);
+  sluice_walk_tile(&walker_, &flight->visit, instruction.descriptor, &record);
   Tile tile;
   if (Trap trap = FillTile(record, instruction.flags, flight, &tile)) return trap;
   flight->end = flight->start + record.cycles;
@@ -357,9 +357,10 @@ void Machine::Compute(const TileOperand operands[kTileOperands], Flight* flight,
 
 Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight) {
   sluice_host_call_t call;
-  sluice_walk_host_call(&walker_, flight->instance, instruction.descriptor, &call);
+  sluice_walk_host_call(&walker_, flight->visit.instance, instruction.descriptor,
+                        &call);
   sluice_kernel_t kernel;
-  sluice_walk_kernel(&walker_, flight->instance, call.kernel, &kernel);
+  sluice_walk_kernel(&walker_, flight->visit.instance, call.kernel, &kernel);
   flight->op = kernel.op;
   flight->layer = kernel.layer;
   if (OpOf(kernel.op).means != Means::kHost) {

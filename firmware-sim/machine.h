@@ -19,7 +19,9 @@ namespace sluice_sim {
 
 // An instruction between its start and its completion.
 struct Flight {
-  uint32_t engine = 0, instance = 0, instruction = 0;
+  uint32_t engine = 0;
+  sluice_walk_visit_t visit{};
+  uint32_t instruction = 0;  // index in the body
   uint32_t opcode = 0, op = 0, layer = kAbsent;
   uint64_t start = 0, end = 0;
   uint64_t bytes = 0;  // moved
@@ -48,7 +50,7 @@ class Machine {
   }
 
   // Fills accesses, bytes, op, layer, result and end (start + the instruction's
-  // cycles). The caller has set engine, instance, instruction and start.
+  // cycles). The caller has set engine, visit, instruction and start.
   Trap Start(const sluice_instruction_t& instruction, Flight* flight);
   void Complete(const Flight& flight);
   // The DRAM port is the transfer's from cycle `at` on.

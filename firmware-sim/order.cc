@@ -2,6 +2,7 @@
 #include "order.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "sim.h"
 
@@ -11,17 +12,30 @@ Order::Order(const sluice_walker_t& walker, const std::vector<Engine>& engines)
     : walker_(walker),
       table_(engines),
       engines_(walker.engines),
-      first_(walker.engines),
+      before_(walker.engines, 0),
       clocks_(walker.engines),
       now_(walker.engines),
       ended_(walker.engines, false) {}
+
+const uint32_t* Order::Before(uint32_t visit) {
+  while (ahead_.number < visit) {
+    sluice_block_t block;
+    sluice_walk_block(&walker_, ahead_.instance, &block);
+    std::vector<uint32_t> list(engines_ + 1);
+    std::memcpy(list.data(), walker_.image + block.list_offset, 4 * list.size());
+    for (uint32_t e = 0; e < engines_; ++e) {
+      before_.push_back(before_[before_.size() - engines_] + list[e + 1] - list[e]);
+    }
+    sluice_walk_next_visit(&walker_, &ahead_);
+  }
+  return before_.data() + size_t{visit} * engines_;
+}
 
 // Sets now_ to the joined clocks of the engine's last instruction and all wait targets.
 void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) {
   const uint32_t e = flight.engine;
   const uint32_t number = static_cast<uint32_t>(clocks_[e].size() / engines_) + 1;
-  std::vector<uint32_t>& first = first_[e];
-  if (first.size() <= flight.instance) first.resize(flight.instance + 1, number - 1);
+  const uint32_t* before = Before(flight.visit.number);
   std::fill(now_.begin(), now_.end(), 0);
   const auto join = [&](uint32_t engine, uint32_t count) {
     const uint32_t* clock = clocks_[engine].data() + size_t{count - 1} * engines_;
@@ -29,10 +43,15 @@ void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) 
   };
   if (number > 1) join(e, number - 1);
   for (uint32_t w = 0; w < instruction.wait_count; ++w) {
-    sluice_walk_target_t target;
-    sluice_walk_wait_target(&walker_, flight.instance, instruction.first_wait + w,
-                            &target);
-    join(target.engine, first_[target.engine][target.instance] + target.count);
+    sluice_wait_t wait;
+    sluice_walk_wait(&walker_, flight.visit.instance, instruction.first_wait + w,
+                     &wait);
+    const uint32_t there = before[wait.engine];
+    if (wait.before == 0) {
+      join(wait.engine, there + wait.count);
+    } else if (wait.count < there) {
+      join(wait.engine, there - wait.count);
+    }
   }
   // Completed in the view of all later clocks that include this one.
   now_[e] = number;

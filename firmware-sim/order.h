@@ -37,12 +37,14 @@ class Order {
   void Join(const sluice_instruction_t& instruction, const Flight& flight);
   Trap Compare(const Flight& flight, uint32_t number);
   void Forget(std::vector<Past>* list) const;
+  // [engine]: its instructions in the visits before this one.
+  const uint32_t* Before(uint32_t visit);
 
   const sluice_walker_t& walker_;
   const std::vector<Engine>& table_;
   const uint32_t engines_;
-  // [engine][instance]: instructions in earlier instances.
-  std::vector<std::vector<uint32_t>> first_;
+  std::vector<uint32_t> before_;  // engines_ counts per visit up to ahead_
+  sluice_walk_visit_t ahead_{};
   // [engine]: engines_ counts per instruction.
   std::vector<std::vector<uint32_t>> clocks_;
   std::vector<uint32_t> now_;  // clock of the starting instruction

@@ -27,6 +27,7 @@ struct TraceEvent {
   uint32_t engine = 0;
   uint32_t node = kNowhere;  // of a tile or a FORWARD
   uint32_t instance = 0;
+  uint32_t visit = 0;         // visits of instances before this one
   uint32_t instruction = 0;   // index in the instance's body
   uint32_t opcode = 0;        // SLUICE_OPCODE_
   uint32_t op = 0;            // SLUICE_OP_ of a tile, else 0
@@ -101,10 +102,10 @@ struct SimulateResult {
 
 SimulateResult Simulate(const SimulateOptions& options);
 
-// Instances [first, end) of one stream; all engines are drained before and after.
+// Visits [first, end) of one stream; all engines are drained before and after.
 struct Turn {
   uint32_t stream = 0;
-  uint32_t first_instance = 0, end_instance = 0;
+  uint32_t first_visit = 0, end_visit = 0;
 };
 
 struct TogetherResult {

@@ -236,23 +236,22 @@ bool RunTurns(const std::vector<Turn>& turns, std::vector<std::unique_ptr<Lane>>
     }
     Lane& lane = *(*lanes)[turn.stream];
     result->error_stream = turn.stream;
-    if (turn.first_instance != next[turn.stream] ||
-        turn.end_instance < turn.first_instance ||
-        turn.end_instance > lane.job.walker.header.instance_count) {
-      return Fail({"input", "a turn does not start at its stream's next instance"},
+    if (turn.first_visit != next[turn.stream] || turn.end_visit < turn.first_visit ||
+        turn.end_visit > lane.job.walker.visits) {
+      return Fail({"input", "a turn does not start at its stream's next visit"},
                   lane.result);
     }
     if (lane.options.functional) holder->HandOver(lane.memory.get(), memories);
     holder = lane.memory.get();
-    if (!lane.execution->RunUntil(turn.end_instance, result->cycles)) return false;
+    if (!lane.execution->RunUntil(turn.end_visit, result->cycles)) return false;
     result->turn_cycles.push_back(lane.result->cycles - result->cycles);
     result->cycles = lane.result->cycles;
-    next[turn.stream] = turn.end_instance;
+    next[turn.stream] = turn.end_visit;
   }
   for (size_t s = 0; s < lanes->size(); ++s) {
     Lane& lane = *(*lanes)[s];
     result->error_stream = static_cast<uint32_t>(s);
-    if (next[s] != lane.job.walker.header.instance_count) {
+    if (next[s] != lane.job.walker.visits) {
       return Fail({"input", "the turns end before the stream"}, lane.result);
     }
     if (!lane.JudgeEnd()) return false;

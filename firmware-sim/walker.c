@@ -4,6 +4,7 @@
 
 /* All of libc that is needed; freestanding compilers have no string.h. */
 void* memcpy(void* to, const void* from, size_t bytes);
+void* memset(void* to, int value, size_t bytes);
 
 static void read(const sluice_walker_t* w, uint32_t table, uint32_t index, void* record,
                  uint32_t size) {
@@ -28,14 +29,53 @@ static uint32_t list_at(const sluice_walker_t* w, const sluice_block_t* b, uint3
   return value;
 }
 
-/* Moves a cursor past instances in which the engine has nothing left to do. */
+static uint32_t list_length(const sluice_walker_t* w, const sluice_block_t* b,
+                            uint32_t e) {
+  return list_at(w, b, e + 1) - list_at(w, b, e);
+}
+
+static uint32_t step_at(const sluice_walker_t* w, uint32_t index) {
+  uint32_t word;
+  read(w, w->header.step_offset, index, &word, sizeof word);
+  return word;
+}
+
+static void read_loop(const sluice_walker_t* w, uint32_t index, sluice_loop_t* loop) {
+  read(w, w->header.loop_offset, index, loop, sizeof *loop);
+}
+
+void sluice_walk_next_visit(const sluice_walker_t* w, sluice_walk_visit_t* visit) {
+  sluice_instance_t use;
+  sluice_loop_t loop;
+  uint32_t depth = 0, inner, at;
+  read_instance(w, visit->instance, &use);
+  ++visit->number;
+  if (use.first_step != SLUICE_NONE) {
+    inner = step_at(w, use.first_step);
+    for (at = inner; at != SLUICE_NONE; at = loop.parent, ++depth) {
+      read_loop(w, at, &loop);
+    }
+    for (at = inner; at != SLUICE_NONE; at = loop.parent) {
+      read_loop(w, at, &loop);
+      if (loop.last != visit->instance) break;
+      if (++visit->index[--depth] < loop.count) {
+        visit->instance = loop.first;
+        return;
+      }
+      visit->index[depth] = 0;
+    }
+  }
+  ++visit->instance;
+}
+
+/* Moves a cursor past visits in which the engine has nothing left to do. */
 static void settle(const sluice_walker_t* w, sluice_walk_cursor_t* cursor,
                    uint32_t engine) {
-  while (cursor->instance < w->header.instance_count) {
+  while (cursor->visit.instance < w->header.instance_count) {
     sluice_block_t b;
-    sluice_walk_block(w, cursor->instance, &b);
-    if (cursor->completed < list_at(w, &b, engine + 1) - list_at(w, &b, engine)) return;
-    ++cursor->instance;
+    sluice_walk_block(w, cursor->visit.instance, &b);
+    if (cursor->completed < list_length(w, &b, engine)) return;
+    sluice_walk_next_visit(w, &cursor->visit);
     cursor->completed = 0;
   }
 }
@@ -43,8 +83,7 @@ static void settle(const sluice_walker_t* w, sluice_walk_cursor_t* cursor,
 void sluice_walk_start(const sluice_walker_t* w, sluice_walk_cursor_t* cursors) {
   uint32_t e;
   for (e = 0; e < w->engines; ++e) {
-    cursors[e].instance = 0;
-    cursors[e].completed = 0;
+    memset(&cursors[e], 0, sizeof cursors[e]);
     settle(w, &cursors[e], e);
   }
 }
@@ -52,79 +91,62 @@ void sluice_walk_start(const sluice_walker_t* w, sluice_walk_cursor_t* cursors) 
 uint32_t sluice_walk_position(const sluice_walker_t* w,
                               const sluice_walk_cursor_t* cursors, uint32_t engine) {
   sluice_block_t b;
-  sluice_walk_block(w, cursors[engine].instance, &b);
+  sluice_walk_block(w, cursors[engine].visit.instance, &b);
   return list_at(w, &b, engine) + cursors[engine].completed;
 }
 
 int sluice_walk_next(const sluice_walker_t* w, const sluice_walk_cursor_t* cursors,
                      uint32_t engine, sluice_instruction_t* instruction) {
   sluice_block_t b;
-  const sluice_walk_cursor_t at = cursors[engine];
-  if (at.instance >= w->header.instance_count) return 0;
-  sluice_walk_block(w, at.instance, &b);
-  read(w, b.instruction_offset, list_at(w, &b, engine) + at.completed, instruction,
+  const sluice_walk_cursor_t* at = &cursors[engine];
+  if (at->visit.instance >= w->header.instance_count) return 0;
+  sluice_walk_block(w, at->visit.instance, &b);
+  read(w, b.instruction_offset, list_at(w, &b, engine) + at->completed, instruction,
        sizeof *instruction);
   return 1;
 }
 
-/* True if the cursor has completed `count` instructions of the instance; an engine has
- * completed all instances before its own. */
-static int reached(const sluice_walk_cursor_t* cursor, uint32_t instance,
-                   uint32_t count) {
-  if (cursor->instance != instance) return cursor->instance > instance;
-  return cursor->completed >= count;
-}
-
-static int target_of(const sluice_walker_t* w, uint32_t instance,
-                     const sluice_wait_t* wait, sluice_walk_target_t* target) {
-  const uint32_t back = (uint32_t) - (int32_t)wait->instance;
-  sluice_block_t b;
-  sluice_export_t e;
-  target->instance = instance;
-  target->engine = wait->engine;
-  target->count = wait->count;
-  if (wait->instance == 0) return 1;
-  if (back > instance) return -1;
-  target->instance = instance - back;
-  sluice_walk_block(w, target->instance, &b);
-  if (wait->count >= b.export_count) return -1;
-  read(w, b.export_offset, wait->count, &e, sizeof e);
-  target->engine = e.engine;
-  target->count = e.count;
+/* Does a wait of that visit hold? `from` is where the engine stands that it names. */
+static int holds(const sluice_walker_t* w, const sluice_walk_cursor_t* from,
+                 const sluice_walk_visit_t* visit, const sluice_wait_t* wait) {
+  sluice_walk_visit_t at = from->visit;
+  uint32_t done = from->completed;
+  uint64_t left = 0;
+  if (!wait->before) {
+    return at.number > visit->number ||
+           (at.number == visit->number && done >= wait->count);
+  }
+  while (at.number < visit->number) {
+    sluice_block_t b;
+    sluice_walk_block(w, at.instance, &b);
+    left += list_length(w, &b, wait->engine) - done;
+    if (left > wait->count) return 0;
+    done = 0;
+    sluice_walk_next_visit(w, &at);
+  }
   return 1;
 }
 
-int sluice_walk_wait_target(const sluice_walker_t* w, uint32_t instance, uint32_t index,
-                            sluice_walk_target_t* target) {
+void sluice_walk_wait(const sluice_walker_t* w, uint32_t instance, uint32_t index,
+                      sluice_wait_t* wait) {
   sluice_block_t b;
-  sluice_wait_t wait;
   sluice_walk_block(w, instance, &b);
-  read(w, b.wait_offset, index, &wait, sizeof wait);
-  return target_of(w, instance, &wait, target);
+  read(w, b.wait_offset, index, wait, sizeof *wait);
 }
 
 int sluice_walk_waits_hold(const sluice_walker_t* w,
                            const sluice_walk_cursor_t* cursors, uint32_t engine,
                            sluice_wait_t* pending) {
-  const uint32_t instance = cursors[engine].instance;
+  const sluice_walk_visit_t* visit = &cursors[engine].visit;
   sluice_instruction_t n;
-  sluice_block_t b;
   uint32_t i;
   if (!sluice_walk_next(w, cursors, engine, &n)) return 0;
-  sluice_walk_block(w, instance, &b);
   for (i = 0; i < n.wait_count; ++i) {
-    sluice_walk_target_t target;
     sluice_wait_t wait;
-    int holds;
-    read(w, b.wait_offset, n.first_wait + i, &wait, sizeof wait);
-    holds = target_of(w, instance, &wait, &target);
-    if (holds == 1) {
-      holds = reached(&cursors[target.engine], target.instance, target.count);
-    }
-    if (holds != 1) {
-      if (pending != NULL) *pending = wait;
-      return holds;
-    }
+    sluice_walk_wait(w, visit->instance, n.first_wait + i, &wait);
+    if (holds(w, &cursors[wait.engine], visit, &wait)) continue;
+    if (pending != NULL) *pending = wait;
+    return 0;
   }
   return 1;
 }
@@ -140,11 +162,42 @@ void sluice_walk_engine(const sluice_walker_t* w, uint32_t engine,
   read(w, w->header.engine_offset, engine, record, sizeof *record);
 }
 
-void sluice_walk_tile(const sluice_walker_t* w, uint32_t instance, uint32_t index,
-                      sluice_tile_t* tile) {
+/* Where the steps of the visit's outermost loop start, how many words further those of
+ * the next inner one do, and how many loops there are. */
+typedef struct {
+  uint32_t first, stride, depth;
+} steps_t;
+
+static void steps_of(const sluice_walker_t* w, const sluice_instance_t* use,
+                     const sluice_block_t* b, steps_t* steps) {
+  uint32_t at;
+  memset(steps, 0, sizeof *steps);
+  if (use->first_step == SLUICE_NONE) return;
+  steps->first = use->first_step + 1;
+  steps->stride = 2 * b->slot_count + 5 * b->kernel_count;
+  for (at = step_at(w, use->first_step); at != SLUICE_NONE; ++steps->depth) {
+    sluice_loop_t loop;
+    read_loop(w, at, &loop);
+    at = loop.parent;
+  }
+}
+
+void sluice_walk_tile(const sluice_walker_t* w, const sluice_walk_visit_t* visit,
+                      uint32_t index, sluice_tile_t* tile) {
+  sluice_instance_t use;
   sluice_block_t b;
-  sluice_walk_block(w, instance, &b);
+  steps_t s;
+  uint32_t d, i, at;
+  read_instance(w, visit->instance, &use);
+  read(w, w->header.block_offset, use.block, &b, sizeof b);
   read(w, b.tile_offset, index, tile, sizeof *tile);
+  steps_of(w, &use, &b, &s);
+  at = s.first + 2 * b.slot_count + 5 * tile->kernel;
+  for (d = 0; d < s.depth; ++d, at += s.stride) {
+    for (i = 0; i < 4; ++i) tile->origin[i] += visit->index[d] * step_at(w, at + i);
+    tile->c_begin += visit->index[d] * step_at(w, at + 4);
+    tile->c_end += visit->index[d] * step_at(w, at + 4);
+  }
 }
 
 void sluice_walk_transfer(const sluice_walker_t* w, uint32_t instance, uint32_t index,
@@ -203,16 +256,18 @@ static uint64_t patch_of(const sluice_walker_t* w, uint32_t binding) {
   return 0;
 }
 
-void sluice_walk_operand(const sluice_walker_t* w, uint32_t instance, uint32_t index,
-                         sluice_walk_operand_t* out) {
+void sluice_walk_operand(const sluice_walker_t* w, const sluice_walk_visit_t* visit,
+                         uint32_t index, sluice_walk_operand_t* out) {
   static const uint32_t sizes[SLUICE_DTYPE_COUNT] = {0, 1, 1, 2, 4, 8};
   sluice_instance_t use;
   sluice_block_t b;
   sluice_operand_t o;
   sluice_shape_t s;
   sluice_binding_t at;
+  steps_t steps;
+  uint32_t d, word;
   int a;
-  read_instance(w, instance, &use);
+  read_instance(w, visit->instance, &use);
   read(w, w->header.block_offset, use.block, &b, sizeof b);
   read(w, b.operand_offset, index, &o, sizeof o);
   read(w, b.shape_offset, o.shape, &s, sizeof s);
@@ -222,6 +277,12 @@ void sluice_walk_operand(const sluice_walker_t* w, uint32_t instance, uint32_t i
   out->offset = patch_of(w, use.first_binding + o.slot) +
                 (at.base_lo | (uint64_t)at.base_hi << 32) +
                 (o.offset_lo | (uint64_t)o.offset_hi << 32);
+  steps_of(w, &use, &b, &steps);
+  word = steps.first + 2 * (uint32_t)o.slot;
+  for (d = 0; d < steps.depth; ++d, word += steps.stride) {
+    out->offset +=
+        visit->index[d] * (step_at(w, word) | (uint64_t)step_at(w, word + 1) << 32);
+  }
   out->bytes = out->span = sizes[o.dtype];
   for (a = 0; a < 4; ++a) {
     out->extent[a] = s.extent[a];

@@ -4,7 +4,8 @@
  * Input    the image of stream.h (little-endian machine, any alignment), untrusted
  * Output   records by value; resolved operands (region, 64-bit offset, box)
  * Errors   sluice_walk_status_t and its place; nothing outside the image is ever read
- * Cost     open: one pass over the image. Waits: linear in their number. Else constant
+ * Cost     open: one pass over the image. Waits: linear in their number and, for those on
+ *          earlier visits, in the visits that lie between. Else constant
  * Memory   one sluice_walker_t and one sluice_walk_cursor_t per engine, both the
  *          caller's. Freestanding C99: no heap; of libc only memcpy and memset.
  *
@@ -42,7 +43,6 @@ extern "C" {
   X(FLAGS, "flags")                      \
   X(DESCRIPTOR, "descriptor")            \
   X(WAIT, "wait")                        \
-  X(EXPORT, "export")                    \
   X(TILE, "tile")                        \
   X(TRANSFER, "transfer")                \
   X(HOST_CALL, "host_call")              \
@@ -50,6 +50,8 @@ extern "C" {
   X(SHAPE, "shape")                      \
   X(KERNEL, "kernel")                    \
   X(INSTANCE, "instance")                \
+  X(LOOP, "loop")                        \
+  X(STEP, "step")                        \
   X(BINDING, "binding")                  \
   X(PATCH, "patch")                      \
   X(CYCLES, "cycles")
@@ -71,14 +73,23 @@ typedef struct {
   const unsigned char* image;
   sluice_stream_header_t header;
   uint32_t engines;
+  uint32_t visits;           /* of all instances together */
   const int32_t* parameters; /* owned by the caller */
   uint32_t parameter_count;
 } sluice_walker_t;
 
-/* Position of an engine: it has completed `completed` instructions of its list in
- * `instance`; instance == header.instance_count: the engine has ended. */
+/* One visit of an instance. All zero: the stream's first. */
 typedef struct {
-  uint32_t instance;
+  uint32_t number;   /* visits before it; walker->visits: behind the last one */
+  uint32_t instance; /* header.instance_count: behind the last one */
+  uint32_t index[SLUICE_MAX_LOOPS]; /* iterations of the loops around it, the outermost
+                                       first */
+} sluice_walk_visit_t;
+
+/* Position of an engine: it has completed `completed` instructions of its list in
+ * `visit`, and all before. Behind the last visit: the engine has ended. */
+typedef struct {
+  sluice_walk_visit_t visit;
   uint32_t completed;
 } sluice_walk_cursor_t;
 
@@ -118,22 +129,14 @@ void sluice_walk_start(const sluice_walker_t* walker, sluice_walk_cursor_t* curs
 int sluice_walk_next(const sluice_walker_t* walker, const sluice_walk_cursor_t* cursors,
                      uint32_t engine, sluice_instruction_t* instruction);
 
-/* 1: all waits of the engine's next instruction hold. 0: not yet. -1: a wait names an
- * instance before the first, or an export that its block lacks. *pending, if not NULL,
- * is the wait that gave 0 or -1. */
+/* 1 if all waits of the engine's next instruction hold, else 0. *pending, if not NULL, is
+ * a wait that does not. */
 int sluice_walk_waits_hold(const sluice_walker_t* walker,
                            const sluice_walk_cursor_t* cursors, uint32_t engine,
                            sluice_wait_t* pending);
 
-/* Wait number `index` of the body that `instance` uses, as "engine has completed count
- * instructions of instance". 1 = done, -1 = as above. */
-typedef struct {
-  uint32_t instance;
-  uint32_t engine;
-  uint32_t count;
-} sluice_walk_target_t;
-int sluice_walk_wait_target(const sluice_walker_t* walker, uint32_t instance,
-                            uint32_t index, sluice_walk_target_t* target);
+/* Goes on to the visit behind this one, which is not the end. */
+void sluice_walk_next_visit(const sluice_walker_t* walker, sluice_walk_visit_t* visit);
 
 /* Records that the engine's next instruction has taken effect. */
 void sluice_walk_complete(const sluice_walker_t* walker, sluice_walk_cursor_t* cursors,
@@ -146,8 +149,11 @@ void sluice_walk_engine(const sluice_walker_t* walker, uint32_t engine,
 /* Records of the body that an instance uses; indices as in a checked stream. */
 void sluice_walk_block(const sluice_walker_t* walker, uint32_t instance,
                        sluice_block_t* block);
-void sluice_walk_tile(const sluice_walker_t* walker, uint32_t instance, uint32_t index,
-                      sluice_tile_t* tile);
+void sluice_walk_wait(const sluice_walker_t* walker, uint32_t instance, uint32_t index,
+                      sluice_wait_t* wait);
+/* Where the tile lies in its layer is that of the visit. */
+void sluice_walk_tile(const sluice_walker_t* walker, const sluice_walk_visit_t* visit,
+                      uint32_t index, sluice_tile_t* tile);
 void sluice_walk_transfer(const sluice_walker_t* walker, uint32_t instance,
                           uint32_t index, sluice_transfer_t* transfer);
 void sluice_walk_host_call(const sluice_walker_t* walker, uint32_t instance,
@@ -157,9 +163,11 @@ void sluice_walk_kernel(const sluice_walker_t* walker, uint32_t instance,
 /* Attribute i of a kernel; 0 beyond its list. */
 int32_t sluice_walk_attribute(const sluice_walker_t* walker,
                               const sluice_kernel_t* kernel, uint32_t i);
-/* Resolves slot, patch and shape. Offsets are not compared with the region's size. */
-void sluice_walk_operand(const sluice_walker_t* walker, uint32_t instance,
-                         uint32_t index, sluice_walk_operand_t* operand);
+/* Resolves slot, loops, patch and shape. Offsets are not compared with the region's
+ * size. */
+void sluice_walk_operand(const sluice_walker_t* walker,
+                         const sluice_walk_visit_t* visit, uint32_t index,
+                         sluice_walk_operand_t* operand);
 uint64_t sluice_walk_region_bytes(const sluice_walker_t* walker, uint32_t region);
 /* Index of an engine's next instruction within its body. */
 uint32_t sluice_walk_position(const sluice_walker_t* walker,

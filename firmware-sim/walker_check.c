@@ -10,9 +10,11 @@ void* memset(void* to, int value, size_t bytes);
 
 typedef struct { /* first the fields that small cores reach with a short offset */
   const unsigned char* image;
-  uint32_t engines, nodes;
-  sluice_engine_t engine; /* whose list is being checked */
-  sluice_block_t block;   /* the body being checked */
+  uint32_t engines, nodes, visits;
+  uint32_t next_first;       /* where the next loop may start */
+  uint32_t next_loop, inner; /* of the instance being checked */
+  sluice_engine_t engine;    /* whose list is being checked */
+  sluice_block_t block;      /* the body being checked */
   sluice_walk_error_t error;
   sluice_stream_header_t header;
 } check_t;
@@ -65,6 +67,8 @@ static const table_t kTables[] = {
     {HEADER(engine_count), sizeof(sluice_engine_t)},
     {HEADER(block_count), sizeof(sluice_block_t)},
     {HEADER(instance_count), sizeof(sluice_instance_t)},
+    {HEADER(loop_count), sizeof(sluice_loop_t)},
+    {HEADER(step_count), 4},
     {HEADER(binding_count), sizeof(sluice_binding_t)},
     {HEADER(kernel_count), sizeof(sluice_kernel_t)},
     {HEADER(attribute_count), 4},
@@ -75,7 +79,7 @@ static const table_t kTables[] = {
 static const uint8_t kRecordBytes[] = {
     sizeof(sluice_instruction_t), sizeof(sluice_wait_t),      sizeof(sluice_tile_t),
     sizeof(sluice_transfer_t),    sizeof(sluice_host_call_t), sizeof(sluice_operand_t),
-    sizeof(sluice_shape_t),       sizeof(sluice_export_t),
+    sizeof(sluice_shape_t),
 };
 
 /* table: count, offset. True if [offset, + count * size) lies in [*from, to) and is
@@ -99,7 +103,7 @@ static sluice_walk_status_t check_header(check_t* c, size_t size, uint64_t* bodi
   if (h->version != SLUICE_STREAM_VERSION) return fail(c, SLUICE_WALK_VERSION, 0);
   if (h->size_bytes != size || size % 16 != 0) return fail(c, SLUICE_WALK_SIZE, 0);
   if (h->flags != 0 || h->reserved0 != 0) return fail(c, SLUICE_WALK_RESERVED, 0);
-  if (!all_zero(h->reserved, 6)) return fail(c, SLUICE_WALK_RESERVED, 0);
+  if (!all_zero(h->reserved, 2)) return fail(c, SLUICE_WALK_RESERVED, 0);
   if (h->node_cols == 0 || h->node_rows == 0 || h->node_cols > 0x7ffe ||
       h->node_rows > 0x7ffe || h->node_cols * h->node_rows > 0x7ffe) {
     return fail(c, SLUICE_WALK_NODES, 0);
@@ -149,6 +153,80 @@ static sluice_walk_status_t check_engines(check_t* c) {
   return SLUICE_WALK_OK;
 }
 
+/* Loops ascend, are nested or apart, and name the loop around them. */
+static sluice_walk_status_t check_loops(check_t* c) {
+  const sluice_stream_header_t* h = &c->header;
+  uint32_t i, around = SLUICE_NONE, depth = 0;
+  sluice_loop_t loop, outer;
+  for (i = 0; i < h->loop_count; ++i) {
+    read(c, h->loop_offset, i, &loop, sizeof loop);
+    /* Out of the loops that end before this one. */
+    for (; around != SLUICE_NONE; around = outer.parent, --depth) {
+      read(c, h->loop_offset, around, &outer, sizeof outer);
+      if (loop.first <= outer.last) break;
+    }
+    if (loop.first > loop.last || loop.last >= h->instance_count || loop.count < 2 ||
+        loop.parent != around || depth == SLUICE_MAX_LOOPS ||
+        loop.first < c->next_first ||
+        (around != SLUICE_NONE && loop.last > outer.last)) {
+      return fail(c, SLUICE_WALK_LOOP, i);
+    }
+    c->next_first = loop.first;
+    around = i;
+    ++depth;
+  }
+  return SLUICE_WALK_OK;
+}
+
+/* Steps of an instance: there if and only if it is in a loop; none of the scratchpad. */
+static sluice_walk_status_t check_steps(check_t* c, uint32_t instance,
+                                        const sluice_instance_t* n,
+                                        const sluice_block_t* b) {
+  const sluice_stream_header_t* h = &c->header;
+  const uint64_t stride = 2 * (uint64_t)b->slot_count + 5 * (uint64_t)b->kernel_count;
+  uint64_t visits = 1, at;
+  uint32_t inner, i, s, word[2];
+  sluice_binding_t slot;
+  sluice_loop_t loop;
+  /* The innermost loop around it is the last one that starts at or before it and has not
+   * ended, or one around that. */
+  while (c->next_loop < h->loop_count) {
+    read(c, h->loop_offset, c->next_loop, &loop, sizeof loop);
+    if (loop.first > instance) break;
+    c->inner = c->next_loop++;
+  }
+  while (c->inner != SLUICE_NONE) {
+    read(c, h->loop_offset, c->inner, &loop, sizeof loop);
+    if (loop.last >= instance) break;
+    c->inner = loop.parent;
+  }
+  at = (uint64_t)n->first_step + 1;
+  if (c->inner == SLUICE_NONE) {
+    if (n->first_step != SLUICE_NONE) return fail(c, SLUICE_WALK_STEP, instance);
+  } else {
+    if (n->first_step >= h->step_count) return fail(c, SLUICE_WALK_STEP, instance);
+    read(c, h->step_offset, n->first_step, &inner, sizeof inner);
+    if (inner != c->inner) return fail(c, SLUICE_WALK_STEP, instance);
+  }
+  for (i = c->inner; i != SLUICE_NONE; i = loop.parent, at += stride) {
+    read(c, h->loop_offset, i, &loop, sizeof loop);
+    visits *= loop.count;
+    if (visits > 0x7fffffffu || at + stride > h->step_count) {
+      return fail(c, SLUICE_WALK_STEP, instance);
+    }
+    for (s = 0; s < b->slot_count; ++s) {
+      read(c, h->binding_offset, n->first_binding + s, &slot, sizeof slot);
+      if (slot.region != SLUICE_REGION_GBUF) continue;
+      read(c, h->step_offset + (uint32_t)(4 * at), s, word, sizeof word);
+      if ((word[0] | word[1]) != 0) return fail(c, SLUICE_WALK_STEP, instance);
+    }
+  }
+  visits += c->visits;
+  if (visits > 0x7fffffffu) return fail(c, SLUICE_WALK_LOOP, instance);
+  c->visits = (uint32_t)visits;
+  return SLUICE_WALK_OK;
+}
+
 static sluice_walk_status_t check_tables(check_t* c) {
   const sluice_stream_header_t* h = &c->header;
   uint32_t i, last = 0;
@@ -180,12 +258,13 @@ static sluice_walk_status_t check_tables(check_t* c) {
     if (b.region != SLUICE_REGION_STATE) return fail(c, SLUICE_WALK_PATCH, i);
     last = p.binding;
   }
+  TRY(check_loops(c));
+  c->inner = SLUICE_NONE;
   for (i = 0; i < h->instance_count; ++i) {
     sluice_instance_t n;
     sluice_block_t b;
     read(c, h->instance_offset, i, &n, sizeof n);
     if (n.block >= h->block_count) return fail(c, SLUICE_WALK_INSTANCE, i);
-    if (n.reserved != 0) return fail(c, SLUICE_WALK_RESERVED, i);
     read(c, h->block_offset, n.block, &b, sizeof b);
     if (n.first_binding > h->binding_count ||
         b.slot_count > h->binding_count - n.first_binding ||
@@ -193,6 +272,7 @@ static sluice_walk_status_t check_tables(check_t* c) {
         b.kernel_count > h->kernel_count - n.first_kernel) {
       return fail(c, SLUICE_WALK_INSTANCE, i);
     }
+    TRY(check_steps(c, i, &n, &b));
   }
   return SLUICE_WALK_OK;
 }
@@ -209,7 +289,7 @@ static sluice_walk_status_t check_body_layout(check_t* c, uint64_t* bodies) {
     return fail(c, SLUICE_WALK_BODY, 0);
   }
   *bodies = end;
-  if (b->flags != 0 || !all_zero(b->reserved, 4)) {
+  if (b->flags != 0 || !all_zero(b->reserved, 2)) {
     return fail(c, SLUICE_WALK_RESERVED, 0);
   }
   list[0] = c->engines + 1;
@@ -312,8 +392,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
 
 /* Are there so many instructions in an engine's list? */
 static int count_fits(const check_t* c, uint32_t engine, uint32_t count) {
-  return engine < c->engines && count != 0 &&
-         count <= list_at(c, engine + 1) - list_at(c, engine);
+  return count != 0 && count <= list_at(c, engine + 1) - list_at(c, engine);
 }
 
 static sluice_walk_status_t check_counts(check_t* c) {
@@ -322,15 +401,10 @@ static sluice_walk_status_t check_counts(check_t* c) {
   for (i = 0; i < b->wait_count; ++i) {
     sluice_wait_t w;
     read(c, b->wait_offset, i, &w, sizeof w);
-    if (w.instance < 0 ? w.engine != 0
-                       : w.instance > 0 || !count_fits(c, w.engine, w.count)) {
+    if (w.engine >= c->engines || w.before > 1 ||
+        (w.before == 0 && !count_fits(c, w.engine, w.count))) {
       return fail(c, SLUICE_WALK_WAIT, i);
     }
-  }
-  for (i = 0; i < b->export_count; ++i) {
-    sluice_export_t e;
-    read(c, b->export_offset, i, &e, sizeof e);
-    if (!count_fits(c, e.engine, e.count)) return fail(c, SLUICE_WALK_EXPORT, i);
   }
   return SLUICE_WALK_OK;
 }
@@ -450,6 +524,7 @@ sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image
   walker->image = c.image;
   walker->header = c.header;
   walker->engines = c.engines;
+  walker->visits = c.visits;
   return status;
 }
 

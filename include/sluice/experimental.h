@@ -501,10 +501,10 @@ typedef struct sluice_coschedule_options {
   uint32_t reserved;
 } sluice_coschedule_options_t;
 
-/* A run of block instances of one stream. */
+/* A run of visits of one stream's instances. */
 typedef struct sluice_turn {
   uint32_t model; /* index */
-  uint32_t first_instance, end_instance; /* [first, end) */
+  uint32_t first_visit, end_visit; /* [first, end) */
   uint32_t reserved;
   uint64_t cycles; /* from drained to drained */
 } sluice_turn_t;

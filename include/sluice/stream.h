@@ -3,8 +3,8 @@
  *
  * A stream is one contiguous, relocatable image, little-endian, 4-byte aligned:
  *
- *   header | engines | directory | instances | bindings | kernels | attributes | patches |
- *   bodies
+ *   header | engines | directory | instances | loops | steps | bindings | kernels |
+ *   attributes | patches | bodies
  *
  * Engines. The header's table lists them: what each does, for which node, and which roles
  *   of tensors its transfers have. Which engines a machine has comes from its descriptor
@@ -21,12 +21,18 @@
  *   may be used by many instances. All engines visit the instances in one order.
  *   Operands name slots; an instance binds each slot to (region, 64-bit base) and the
  *   body's kernels to a run of the kernel table. Only bindings are ever patched.
+ * Loops. Instances are visited in the order of their table, those of a loop `count` times
+ *   over before the next. Loops nest, three deep at most. With each iteration of a loop
+ *   the bases of an instance's slots, and where its tiles lie in their layers, move by
+ *   constant steps: a visit is an instance with an iteration of each loop around it.
  * Parameters (KV position) are values known when a run starts. They change addresses and
  *   nothing else: for each patch, the driver or the walker takes base + value * step as
  *   the binding's base. A patched slot lies in region STATE and is stored to, never read;
  *   all stores to that region go through patched slots.
  * Waits hold on completion only; completion of an instruction implies that its effects
- *   are visible and that all earlier ones on that engine have completed.
+ *   are visible and that all earlier ones on that engine have completed. They count an
+ *   engine's instructions from the start of the visit, onwards or back, so that neither
+ *   the visits before nor the iteration change a body.
  * Timing, in cycles: COMPUTE and HOST take what they declare. A LOAD or STORE that starts
  *   at t asks for the DRAM port at t + latency_cycles of its queue + descriptor_cycles for
  *   each descriptor but the first, and holds it for ceil(bytes / DRAM bytes per cycle).
@@ -47,6 +53,7 @@
  *   slices of a layer        along K: boxes; along C: FIRST, LAST and an accumulator
  *   KV caches                region STATE with patches
  *   repeated layers          one body with many instances
+ *   tiles of one layer       one instance in loops
  *   rescheduling             a body, its directory entry, its bindings and two hashes are
  *                            replaced, the rest stays
  *   several models           each stream's GBUF slots are bound to a range of its own
@@ -124,7 +131,9 @@ typedef struct {
   uint32_t region_bytes[SLUICE_REGION_COUNT][2]; /* bytes needed of each, low and high word */
   uint32_t patch_count, patch_offset;            /* sluice_patch_t[] */
   uint32_t engine_count, engine_offset;          /* sluice_engine_t[] */
-  uint32_t reserved[6];
+  uint32_t loop_count, loop_offset;              /* sluice_loop_t[] */
+  uint32_t step_count, step_offset;              /* int32[], of the instances in loops */
+  uint32_t reserved[2];
 } sluice_stream_header_t;
 
 /* One engine. 8 bytes. */
@@ -138,7 +147,7 @@ typedef struct {
   uint8_t reserved;
 } sluice_engine_t;
 
-/* The directory entry of one body. All offsets are from the start of the image. 112 bytes. */
+/* The directory entry of one body. All offsets are from the start of the image. 96 bytes. */
 typedef struct {
   uint32_t body_offset, body_bytes; /* multiples of 16 */
   uint32_t hash_lo, hash_hi;        /* of the body's words */
@@ -154,8 +163,7 @@ typedef struct {
   uint32_t host_call_count, host_call_offset;     /* sluice_host_call_t[] */
   uint32_t operand_count, operand_offset;         /* sluice_operand_t[] */
   uint32_t shape_count, shape_offset;             /* sluice_shape_t[] */
-  uint32_t export_count, export_offset;           /* sluice_export_t[] */
-  uint32_t reserved[4];
+  uint32_t reserved[2];
 } sluice_block_t;
 
 /* One use of a body. 16 bytes. */
@@ -163,8 +171,26 @@ typedef struct {
   uint32_t block;         /* index in the directory */
   uint32_t first_binding; /* slot s is binding[first_binding + s] */
   uint32_t first_kernel;  /* tile.kernel k is kernel[first_kernel + k] */
-  uint32_t reserved;
+  uint32_t first_step;    /* index in the table of steps; SLUICE_NONE outside of loops */
 } sluice_instance_t;
+
+#define SLUICE_MAX_LOOPS 3u /* around an instance */
+
+/* Instances first up to and with last are visited `count` times over, all of them before
+ * the first again. Loops are in ascending order of `first`, an outer one before those in
+ * it; two of them are nested or apart. 16 bytes.
+ * Steps of an instance in loops start with the index of the innermost loop around it.
+ * Behind it stand, for each of these loops, the outermost first, what each of its
+ * iterations but the first adds:
+ *   per slot     two words, low and high, of a signed number of bytes: to the base of its
+ *                binding. 0 for slots in GBUF and for patched ones
+ *   per kernel   five words: to origin[0..3] of the kernel's tiles, and to c_begin and
+ *                c_end */
+typedef struct {
+  uint32_t first, last; /* instances */
+  uint32_t count;       /* iterations, >= 2 */
+  uint32_t parent;      /* the innermost loop around this one, or SLUICE_NONE */
+} sluice_loop_t;
 
 /* Where a slot lies. 16 bytes. */
 typedef struct {
@@ -208,22 +234,15 @@ enum { /* flags of COMPUTE */
 };
 
 /* What must hold before an instruction starts. 8 bytes.
- *   instance == 0: at least `count` (>= 1) of this instance's instructions on `engine` have
+ *   before == 0: at least `count` (>= 1) of this visit's instructions on `engine` have
  *     completed.
- *   instance < 0: export number `count` holds of the block of the instance that stands
- *     -instance places before this one. */
+ *   before == 1: of the engine's instructions in all visits before this one, at most
+ *     `count` have not completed. */
 typedef struct {
-  uint16_t engine;  /* 0 where instance < 0 */
-  int16_t instance; /* <= 0, relative to this instance */
-  uint32_t count;   /* of instructions, or number of an export */
+  uint16_t engine;  /* index in the table of engines */
+  uint16_t before;  /* 0 or 1 */
+  uint32_t count;   /* of instructions */
 } sluice_wait_t;
-
-/* Holds when at least `count` of the instance's instructions on `engine` have completed.
- * 8 bytes. */
-typedef struct {
-  uint32_t engine; /* index in the table of engines */
-  uint32_t count;  /* >= 1 */
-} sluice_export_t;
 
 /* A box of four axes, outermost first. 32 bytes. */
 typedef struct {

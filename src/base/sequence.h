@@ -19,12 +19,14 @@ class Sequence {
   explicit Sequence(Arena* arena) : arena_(arena), pages_(arena) {}
 
   Status Push(const T& value) {
-    if ((size_ & kMask) == 0) SLUICE_TRY(AddPage());
+    if (size_ >> kShift == pages_.size()) SLUICE_TRY(AddPage());
     pages_[size_ >> kShift][size_ & kMask] = value;
     ++size_;
     return Status::kOk;
   }
   size_t size() const { return size_; }
+  // Keeps the pages for what is pushed next.
+  void Truncate(size_t n) { size_ = n; }
   T& operator[](size_t i) { return pages_[i >> kShift][i & kMask]; }
   const T& operator[](size_t i) const { return pages_[i >> kShift][i & kMask]; }
 

@@ -94,7 +94,7 @@ sluice_sim::TogetherResult Simulate(const CoscheduleCommand& command,
   }
   std::vector<sluice_sim::Turn> turns;
   for (const sluice_turn_t& t : answer.turns) {
-    turns.push_back({t.model, t.first_instance, t.end_instance});
+    turns.push_back({t.model, t.first_visit, t.end_visit});
   }
   const auto run = sluice_sim::SimulateTogether(streams, turns);
   if (run.ok) return run;
@@ -131,8 +131,8 @@ Json AsJson(const Answer& answer, const sluice_sim::TogetherResult* run,
   }
   for (const sluice_turn_t& t : answer.turns) {
     turns.push_back({{"model", t.model},
-                     {"first_instance", t.first_instance},
-                     {"end_instance", t.end_instance},
+                     {"first_visit", t.first_visit},
+                     {"end_visit", t.end_visit},
                      {"cycles", t.cycles}});
   }
   Json json = {{"share", ShareName(s.share)},

@@ -10,16 +10,26 @@
 #define SLUICE_EMIT_BODY_H_
 
 #include "base/intern.h"
+#include "model/tile_geometry.h"
 #include "sluice/stream.h"
 
 namespace sluice {
 
-// What a slot is bound to: a tensor's place, fixed or moving with a parameter.
+// What a slot is bound to: a tensor's place, fixed or moving with a parameter; and how
+// far each loop around the piece moves it, the outermost first.
 struct Slot {
   uint32_t tensor;
   uint32_t moves;
   uint32_t parameter;
   uint32_t step;
+  int64_t by[SLUICE_MAX_LOOPS];
+};
+
+// A layer, and how far each loop moves its tiles. `placed`: a tile has set that.
+struct KernelUse {
+  uint32_t layer;
+  bool placed;
+  int32_t by[SLUICE_MAX_LOOPS][kAxes + 1];
 };
 
 struct Body {
@@ -32,7 +42,7 @@ struct Body {
         operands(arena),
         shapes(arena),
         slots(arena),
-        kernel_layers(arena) {}
+        kernels(arena) {}
 
   Span<uint32_t> list;  // engine e runs instructions list[e] up to list[e + 1]
   Span<sluice_instruction_t> instructions;
@@ -45,8 +55,8 @@ struct Body {
   Sequence<sluice_operand_t> host_operands;
   InternTable<sluice_operand_t> operands;
   InternTable<sluice_shape_t> shapes;
-  Vector<Slot> slots;              // slot 1 + i; slot 0 is the scratchpad
-  Vector<uint32_t> kernel_layers;  // graph layer of kernel i
+  Vector<Slot> slots;  // slot 1 + i; slot 0 is the scratchpad
+  Vector<KernelUse> kernels;
 };
 
 }  // namespace sluice

@@ -9,53 +9,69 @@ namespace sluice {
 
 namespace {
 
-Status CountSteps(Arena* scratch, Emitter* e) {
-  SLUICE_TRY(scratch->Allocate((e->blocks + 1) * e->engines, &e->first));
-  uint32_t* first = e->first.data();
-  for (size_t b = 0; b < e->blocks; ++b, first += e->engines) {
-    if (b % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
-    memcpy(first + e->engines, first, e->engines * sizeof *first);
-    for (uint32_t i = e->program.block_begin(b); i < e->program.block_begin(b + 1);
-         ++i) {
-      ++first[e->engines + e->program.EngineOf(e->program.step(i))];
-    }
-  }
-  return Status::kOk;
-}
-
-// Adds an export to the source block for every wait on a step of another block.
-Status CollectExports(Arena* scratch, Emitter* e) {
-  SLUICE_TRY(scratch->Allocate(e->blocks, &e->exports));
-  for (ExportList& list : e->exports) list = ExportList{};
-  for (size_t b = 0; b < e->blocks; ++b) {
-    for (uint32_t w = e->waits.begin[e->program.block_begin(b)];
-         w < e->waits.begin[e->program.block_begin(b + 1)]; ++w) {
-      if (w % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
+Status CountBack(Arena* scratch, Emitter* e) {
+  Span<uint32_t> before;  // of each engine: steps so far
+  SLUICE_TRY(scratch->Allocate(e->engines, &before));
+  for (uint32_t i = 0; i < e->program.size(); ++i) {
+    if (i % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
+    for (uint32_t w = e->waits.begin[i]; w < e->waits.begin[i + 1]; ++w) {
       const ProgramWait& wait = e->waits.waits[w];
-      const size_t source = BlockOf(*e, wait.engine, wait.count, b);
-      if (source == b) continue;
-      const uint32_t count = wait.count - e->first[source * e->engines + wait.engine];
-      const Export wanted = {static_cast<uint32_t>(source), wait.engine, count};
-      uint32_t x = 0;
-      SLUICE_TRY(e->all_exports.Intern(wanted, &x));
-      if (x < e->export_links.size()) continue;
-      ExportList* list = &e->exports[source];
-      SLUICE_TRY(e->export_links.Push(ExportLink{list->count++, kNone}));
-      (list->first == kNone ? list->first : e->export_links[list->last].next) = x;
-      list->last = x;
+      SLUICE_TRY(e->back.Push(before[wait.engine] - wait.count));
+    }
+    ++before[e->program.EngineOf(e->program.step(i))];
+  }
+  return Status::kOk;
+}
+
+// Finds what becomes an instance each: parts of blocks that repeat, or whole blocks.
+Status FindPieces(const StreamCall& call, Arena* scratch, Emitter* e) {
+  for (size_t b = 0; b < e->program.block_count(); ++b) {
+    const uint32_t begin = e->program.block_begin(b);
+    const uint32_t end = e->program.block_begin(b + 1);
+    if (call.loops) {
+      SLUICE_TRY(FindLoops({e->program, e->waits, e->back}, b, scratch, &e->pieces));
+    } else {
+      SLUICE_TRY(e->pieces.pieces.Push(Piece{begin, end, kNone}));
     }
   }
   return Status::kOk;
 }
 
-Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* parts) {
+Status PushStep(int64_t by, StreamParts* parts) {
+  SLUICE_TRY(parts->steps.Push(static_cast<int32_t>(by)));
+  return parts->steps.Push(static_cast<int32_t>(by >> 32));
+}
+
+// What the loops around an instance move.
+Status EmitSteps(const Emitter& e, uint32_t inner, const Body& body,
+                 StreamParts* parts) {
+  uint32_t depth = 0;
+  for (uint32_t l = inner; l != kNone; l = e.pieces.loops[l].parent) ++depth;
+  SLUICE_TRY(parts->steps.Push(static_cast<int32_t>(inner)));
+  for (uint32_t d = 0; d < depth; ++d) {
+    SLUICE_TRY(PushStep(0, parts));  // the scratchpad
+    for (const Slot& slot : body.slots) SLUICE_TRY(PushStep(slot.by[d], parts));
+    for (const KernelUse& kernel : body.kernels) {
+      for (const int32_t by : kernel.by[d]) SLUICE_TRY(parts->steps.Push(by));
+    }
+  }
+  return Status::kOk;
+}
+
+Status EmitInstance(const Emitter& e, uint32_t loop, const Body& body, uint32_t block,
+                    StreamParts* parts) {
   sluice_instance_t instance = {};
   instance.block = block;
   instance.first_binding = static_cast<uint32_t>(parts->bindings.size());
   instance.first_kernel = static_cast<uint32_t>(parts->kernels.size());
+  instance.first_step = SLUICE_NONE;
+  if (loop != kNone) {
+    instance.first_step = static_cast<uint32_t>(parts->steps.size());
+    SLUICE_TRY(EmitSteps(e, loop, body, parts));
+  }
   SLUICE_TRY(parts->instances.Push(instance));
   SLUICE_TRY(parts->bindings.Push(sluice_binding_t{SLUICE_REGION_GBUF, 0, 0, 0}));
-  for (const Slot& slot : body->slots) {
+  for (const Slot& slot : body.slots) {
     const TensorPlace& place = e.lowering.places[slot.tensor];
     if (slot.moves != 0) {
       SLUICE_TRY(parts->patches.Push(
@@ -66,7 +82,8 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* p
         sluice_binding_t{place.region, static_cast<uint32_t>(place.offset),
                          static_cast<uint32_t>(place.offset >> 32), 0}));
   }
-  for (uint32_t l : body->kernel_layers) {
+  for (const KernelUse& use : body.kernels) {
+    const uint32_t l = use.layer;
     const Layer& layer = e.lowering.executed[l];  // includes the pads of a folded PAD
     sluice_kernel_t kernel = {};
     kernel.op = layer.op;
@@ -76,23 +93,13 @@ Status EmitInstance(const Emitter& e, Body* body, uint32_t block, StreamParts* p
     SLUICE_TRY(parts->kernels.Push(kernel));
     for (int32_t value : layer.attributes) SLUICE_TRY(parts->attributes.Push(value));
   }
-  for (const uint32_t layer : body->layers) {
+  for (const uint32_t layer : body.layers) {
     SLUICE_TRY(parts->debug_layer.Push(layer));
   }
   return Status::kOk;
 }
 
 }  // namespace
-
-size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count, size_t high) {
-  if (e.first[high * e.engines + engine] < count) return high;
-  size_t low = 0;  // loop invariant: first[low] < count <= first[high]
-  while (high - low > 1) {
-    const size_t middle = (low + high) / 2;
-    (e.first[middle * e.engines + engine] < count ? low : high) = middle;
-  }
-  return low;
-}
 
 Status EmitStream(const StreamCall& call, Arena* scratch, StreamParts* parts,
                   Diagnostic* diagnostic) {
@@ -103,30 +110,33 @@ Status EmitStream(const StreamCall& call, Arena* scratch, StreamParts* parts,
                program,
                call.waits,
                diagnostic,
-               program.block_count(),
                program.engines().count(),
-               {},
-               {},
-               InternTable<Export>(scratch),
-               Sequence<ExportLink>(scratch),
+               Sequence<uint32_t>(scratch),
+               Pieces(scratch),
                {}};
   for (uint32_t engine = 0; engine < e.engines; ++engine) {
     SLUICE_TRY(parts->engines.Push(program.engines().Describe(engine)));
   }
-  SLUICE_TRY(CountSteps(scratch, &e));
-  SLUICE_TRY(CollectExports(scratch, &e));
+  SLUICE_TRY(CountBack(scratch, &e));
+  Arena search(scratch->memory());
+  SLUICE_TRY(FindPieces(call, &search, &e));
+  for (size_t l = 0; l < e.pieces.loops.size(); ++l) {
+    const PieceLoop& loop = e.pieces.loops[l];
+    SLUICE_TRY(parts->loops.Push(
+        sluice_loop_t{loop.first, loop.last, loop.count, loop.parent}));
+  }
   SLUICE_TRY(scratch->Allocate(program.box_count(), &e.known));
-  for (KnownOperand& known : e.known) known.block = kNone;
+  for (KnownOperand& known : e.known) known.piece = kNone;
   // A body's tables are copied into the parts, so the next body can reuse their memory.
   Arena body_memory(scratch->memory());
   if (body_memory.AllocateBytes(1, 1) == nullptr) return Status::kOutOfMemory;
-  for (size_t b = 0; b < e.blocks; ++b) {
+  for (size_t p = 0; p < e.pieces.pieces.size(); ++p) {
     ArenaScope body_scope(&body_memory);
     Body body(&body_memory);
-    SLUICE_TRY(FillBody(&e, b, &body_memory, &body));
+    SLUICE_TRY(FillBody(&e, p, &body_memory, &body));
     uint32_t block = 0;
-    SLUICE_TRY(PlaceBody(e, e.exports[b], body, parts, &block));
-    SLUICE_TRY(EmitInstance(e, &body, block, parts));
+    SLUICE_TRY(PlaceBody(body, parts, &block));
+    SLUICE_TRY(EmitInstance(e, e.pieces.pieces[p].loop, body, block, parts));
   }
   return LayOutStream(call, parts, diagnostic);
 }

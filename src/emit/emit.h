@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program -> instruction stream. Nothing is decided here: slots, tables, exports and
-// hashes follow from the program.
+// Program -> instruction stream. Nothing is decided here: slots, tables, loops and hashes
+// follow from the program.
 //
+// Steps that repeat become one instance in a loop (find_loops.h).
 // DRAM operands of a block name slots, and each instance binds the slots to tensors. So
 // blocks that do the same with different tensors have equal bodies, and an equal body
 // is stored once.
@@ -29,6 +30,8 @@ struct StreamParts {
         entries(memory),
         bodies(memory),
         instances(memory),
+        loops(memory),
+        steps(memory),
         bindings(memory),
         kernels(memory),
         attributes(memory),
@@ -43,6 +46,8 @@ struct StreamParts {
   Sequence<sluice_block_t> entries;
   Sequence<const uint8_t*> bodies;  // per entry
   Sequence<sluice_instance_t> instances;
+  Sequence<sluice_loop_t> loops;
+  Sequence<int32_t> steps;
   Sequence<sluice_binding_t> bindings;
   Sequence<sluice_kernel_t> kernels;
   Sequence<int32_t> attributes;
@@ -58,6 +63,7 @@ struct StreamCall {
   const Program& program;
   const ProgramWaits& waits;
   int64_t scratchpad_bytes;
+  bool loops = true;  // false: one instance for each block of the program
 };
 
 Status EmitStream(const StreamCall& call, Arena* scratch, StreamParts* parts,

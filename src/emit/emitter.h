@@ -2,7 +2,7 @@
 // Shared state and steps of emitting a stream. Private to emit.
 //
 // Input    a program with its waits; places of all tensors
-// Output   Emitter: step counts and exports of each block; bodies of blocks
+// Output   Emitter: how far back waits reach; pieces of the program; bodies of pieces
 // Errors   kUnsupported when a 16- or 32-bit field of the stream would overflow;
 //          kStopped, kOutOfMemory
 // Cost     linear in steps and waits
@@ -11,32 +11,16 @@
 
 #include "emit/body.h"
 #include "emit/emit.h"
+#include "emit/find_loops.h"
 
 namespace sluice {
 
 constexpr uint32_t kImageAlignment = 16;
 constexpr uint32_t kMaxImage = 0x7fffff00u;
 
-struct Export {
-  uint32_t block;
-  uint32_t engine;
-  uint32_t count;  // within the block
-};
-struct ExportLink {
-  uint32_t number;  // within the block
-  uint32_t next;    // next link of the same block; kNone = last
-};
-
-// Exports of one block: the chain that starts at `first`.
-struct ExportList {
-  uint32_t first = kNone;
-  uint32_t last = kNone;
-  uint32_t count = 0;
-};
-
-// Index of a program's box among the operands of the body of `block`.
+// Index of a program's box among the operands of the body of a piece.
 struct KnownOperand {
-  uint32_t block;
+  uint32_t piece;
   uint32_t index;
 };
 
@@ -47,27 +31,20 @@ struct Emitter {
   const Program& program;
   const ProgramWaits& waits;
   Diagnostic* diagnostic;
-  size_t blocks;
   uint32_t engines;
-  // first[b * engines + e]: number of engine e's steps before block b; `blocks` + 1
-  // rows.
-  Span<uint32_t> first;
-  Span<ExportList> exports;  // per block
-  InternTable<Export> all_exports;
-  Sequence<ExportLink> export_links;  // of all export lists
-  Span<KnownOperand> known;           // by box of the program
+  // Per wait: how many steps of the engine that it names come behind the one that it
+  // waits for and before its own step.
+  Sequence<uint32_t> back;
+  Pieces pieces;
+  Span<KnownOperand> known;  // by box of the program
 };
 
-// The block that contains the count-th step of an engine, searched up to block `high`.
-size_t BlockOf(const Emitter& e, uint32_t engine, uint32_t count, size_t high);
-
-// Writes the tables of one block. The engines' instruction lists are contiguous, one
+// Writes the tables of one piece. The engines' instruction lists are contiguous, one
 // after the other, each in program order.
-Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body);
+Status FillBody(Emitter* e, size_t piece, Arena* arena, Body* body);
 
 // Finds the entry with an equal body or adds one; sets *block to its index.
-Status PlaceBody(const Emitter& e, const ExportList& exports, const Body& body,
-                 StreamParts* parts, uint32_t* block);
+Status PlaceBody(const Body& body, StreamParts* parts, uint32_t* block);
 
 // Assigns offsets: header and tables first, then bodies.
 Status LayOutStream(const StreamCall& call, StreamParts* parts, Diagnostic* diagnostic);

@@ -8,30 +8,28 @@ namespace {
 
 constexpr char kStage[] = "emit";
 
-Status EmitWaits(Emitter* emitter, size_t block, uint32_t step, Body* body,
-                 sluice_instruction_t* instruction) {
-  const Emitter& e = *emitter;
+// The piece that is being written.
+struct Writing {
+  Emitter* e;
+  size_t piece;
+  Body* body;
+  uint32_t depth;  // loops around it
+  uint32_t period[SLUICE_MAX_LOOPS] =
+      {};               // steps of an iteration, the outermost's first
+  Span<uint32_t> done;  // of each engine: steps of the piece so far
+};
+
+Status EmitWaits(const Writing& w, uint32_t step, sluice_instruction_t* instruction) {
+  const Emitter& e = *w.e;
+  Body* body = w.body;
   instruction->first_wait = static_cast<uint32_t>(body->waits.size());
-  for (uint32_t w = e.waits.begin[step]; w < e.waits.begin[step + 1]; ++w) {
-    const ProgramWait& wait = e.waits.waits[w];
-    const size_t source = BlockOf(e, wait.engine, wait.count, block);
-    const uint32_t count = wait.count - e.first[source * e.engines + wait.engine];
+  for (uint32_t i = e.waits.begin[step]; i < e.waits.begin[step + 1]; ++i) {
+    const uint32_t engine = e.waits.waits[i].engine;
     sluice_wait_t out = {};
-    if (source == block) {
-      out.engine = static_cast<uint16_t>(wait.engine);
-      out.count = count;
-    } else {
-      if (block - source > 32767) {
-        return Fail(e.diagnostic, Status::kUnsupported, kStage)
-            .Text("a wait reaches back more than 32767 blocks");
-      }
-      out.instance = static_cast<int16_t>(-static_cast<int>(block - source));
-      const Export wanted = {static_cast<uint32_t>(source), wait.engine, count};
-      uint32_t x = 0;
-      SLUICE_TRY(emitter->all_exports.Intern(wanted,
-                                             &x));  // it was interned by CollectExports
-      out.count = e.export_links[x].number;
-    }
+    out.engine = static_cast<uint16_t>(engine);
+    out.before = e.back[i] >= w.done[engine];
+    out.count =
+        out.before != 0 ? e.back[i] - w.done[engine] : w.done[engine] - e.back[i];
     SLUICE_TRY(body->waits.Push(out));
   }
   instruction->wait_count =
@@ -40,11 +38,14 @@ Status EmitWaits(Emitter* emitter, size_t block, uint32_t step, Body* body,
   return Status::kOk;
 }
 
-Status SlotOf(const Slot& wanted, Body* body, uint16_t* slot) {
+Status SlotOf(const Writing& w, const Slot& wanted, uint16_t* slot) {
+  Body* body = w.body;
   for (size_t i = 0; i < body->slots.size(); ++i) {
     const Slot& known = body->slots[i];
-    if (known.tensor == wanted.tensor && known.moves == wanted.moves &&
-        known.parameter == wanted.parameter && known.step == wanted.step) {
+    bool same = known.tensor == wanted.tensor && known.moves == wanted.moves &&
+                known.parameter == wanted.parameter && known.step == wanted.step;
+    for (uint32_t d = 0; d < w.depth; ++d) same = same && known.by[d] == wanted.by[d];
+    if (same) {
       *slot = static_cast<uint16_t>(i + 1);
       return Status::kOk;
     }
@@ -79,32 +80,40 @@ Status MakeOperand(const OperandBox& box, Body* body, sluice_operand_t* out) {
   return Status::kOk;
 }
 
-Status BufferOperand(Emitter* e, size_t block, uint32_t box_index, Body* body,
-                     uint32_t* index) {
+Status BufferOperand(const Writing& w, uint32_t box_index, uint32_t* index) {
   *index = SLUICE_NONE;
   if (box_index == kNoBox) return Status::kOk;
-  KnownOperand* known = &e->known[box_index];
-  if (known->block != block) {
-    const BufferBox& box = e->program.box(box_index);
+  KnownOperand* known = &w.e->known[box_index];
+  if (known->piece != w.piece) {
+    const BufferBox& box = w.e->program.box(box_index);
     sluice_operand_t operand;
-    SLUICE_TRY(MakeOperand({0, box.dtype, box.offset, box.extent, box.stride}, body,
+    SLUICE_TRY(MakeOperand({0, box.dtype, box.offset, box.extent, box.stride}, w.body,
                            &operand));
-    SLUICE_TRY(body->operands.Intern(operand, &known->index));
-    known->block = static_cast<uint32_t>(block);
+    SLUICE_TRY(w.body->operands.Intern(operand, &known->index));
+    known->piece = static_cast<uint32_t>(w.piece);
   }
   *index = known->index;
   return Status::kOk;
 }
 
-Status KernelOf(uint32_t layer, Body* body, uint32_t* kernel) {
-  for (size_t i = body->kernel_layers.size(); i-- > 0;) {
-    if (body->kernel_layers[i] == layer) {
-      *kernel = static_cast<uint32_t>(i);
-      return Status::kOk;
-    }
+// `tile`: the loops move it as they move this step. A transfer needs the layer alone.
+Status KernelOf(const Writing& w, uint32_t layer, bool tile, uint32_t step,
+                uint32_t* kernel) {
+  KernelUse use = {layer, tile, {}};
+  for (uint32_t d = 0; tile && d < w.depth; ++d) {
+    const StepMove move = MoveBetween(w.e->program, step, step + w.period[d]);
+    for (int i = 0; i <= kAxes; ++i) use.by[d][i] = move.place[i];
   }
-  *kernel = static_cast<uint32_t>(body->kernel_layers.size());
-  return body->kernel_layers.Push(layer);
+  for (size_t i = w.body->kernels.size(); i-- > 0;) {
+    KernelUse& known = w.body->kernels[i];
+    if (known.layer != layer) continue;
+    if (tile && !known.placed) known = use;
+    if (tile && memcmp(known.by, use.by, sizeof use.by) != 0) continue;
+    *kernel = static_cast<uint32_t>(i);
+    return Status::kOk;
+  }
+  *kernel = static_cast<uint32_t>(w.body->kernels.size());
+  return w.body->kernels.Push(use);
 }
 
 // Descriptors that the transfer's queue takes.
@@ -126,8 +135,10 @@ Status CountDescriptors(const Emitter& e, const TransferForm& t, uint16_t* count
   return Status::kOk;
 }
 
-Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
-                    sluice_instruction_t* instruction) {
+Status EmitTransfer(const Writing& w, uint32_t i, sluice_instruction_t* instruction) {
+  Emitter* e = w.e;
+  Body* body = w.body;
+  const Step step = e->program.step(i);
   const TransferForm& t = e->program.transfer_form(step.item);
   const bool load = step.kind == StepKind::kLoad;
   const bool forward = step.kind == StepKind::kForward;
@@ -136,20 +147,24 @@ Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
   sluice_transfer_t out = {};
   out.index = SLUICE_NONE;
   if (forward) {
-    SLUICE_TRY(BufferOperand(e, block, t.other, body, &far));
+    SLUICE_TRY(BufferOperand(w, t.other, &far));
   } else {
     uint16_t slot = 0;
-    SLUICE_TRY(SlotOf(Slot{t.tensor, t.moves, t.parameter, t.step}, body, &slot));
+    Slot wanted = {t.tensor, t.moves, t.parameter, t.step, {}};
+    for (uint32_t d = 0; d < w.depth; ++d) {
+      wanted.by[d] = MoveBetween(e->program, i, i + w.period[d]).bytes;
+    }
+    SLUICE_TRY(SlotOf(w, wanted, &slot));
     sluice_operand_t operand;
     SLUICE_TRY(MakeOperand({slot, e->program.box(t.buffer).dtype,
                             e->program.dram_offset(step.item), t.extent, t.stride},
                            body, &operand));
     SLUICE_TRY(body->operands.Intern(operand, &far));
   }
-  SLUICE_TRY(BufferOperand(e, block, t.buffer, body, &buffer));
+  SLUICE_TRY(BufferOperand(w, t.buffer, &buffer));
   out.src = load ? far : buffer;
   out.dst = load ? buffer : far;
-  if (load) SLUICE_TRY(BufferOperand(e, block, t.other, body, &out.index));
+  if (load) SLUICE_TRY(BufferOperand(w, t.other, &out.index));
   if (load || forward) {
     out.dst_node = static_cast<uint16_t>(forward ? t.to : step.node);
     out.dst_cols = static_cast<uint16_t>(t.cols);
@@ -157,7 +172,7 @@ Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
   }
   if (!load) out.src_node = static_cast<uint16_t>(step.node);
   out.role = static_cast<uint8_t>(t.role);
-  SLUICE_TRY(KernelOf(step.layer, body, &out.kernel));
+  SLUICE_TRY(KernelOf(w, step.layer, false, i, &out.kernel));
   if (!forward) SLUICE_TRY(CountDescriptors(*e, t, &out.descriptors));
   instruction->opcode = load      ? SLUICE_OPCODE_LOAD
                         : forward ? SLUICE_OPCODE_FORWARD
@@ -166,25 +181,27 @@ Status EmitTransfer(Emitter* e, size_t block, const Step& step, Body* body,
   return body->transfers.Push(out);
 }
 
-Status EmitTile(Emitter* e, size_t block, const Step& step, Body* body,
-                sluice_instruction_t* instruction) {
+Status EmitTile(const Writing& w, uint32_t i, sluice_instruction_t* instruction) {
+  Emitter* e = w.e;
+  Body* body = w.body;
+  const Step step = e->program.step(i);
   const TileForm& form = e->program.tile_form(step.item);
   const TilePlace& place = e->program.tile_place(step.item);
   sluice_tile_t out = {};
-  SLUICE_TRY(KernelOf(step.layer, body, &out.kernel));
+  SLUICE_TRY(KernelOf(w, step.layer, true, i, &out.kernel));
   out.cycles = static_cast<uint32_t>(form.cycles);
   uint32_t* role[kTileRoles] = {&out.input0, &out.input1, &out.weight, &out.parameters,
                                 &out.output};
   for (int r = 0; r < kTileRoles; ++r) {
-    SLUICE_TRY(BufferOperand(e, block, form.operand[r], body, role[r]));
+    SLUICE_TRY(BufferOperand(w, form.operand[r], role[r]));
   }
-  SLUICE_TRY(BufferOperand(e, block, form.accumulator, body, &out.accumulator));
+  SLUICE_TRY(BufferOperand(w, form.accumulator, &out.accumulator));
   for (int a = 0; a < kAxes; ++a) {
     out.origin[a] = static_cast<uint32_t>(place.origin[a]);
   }
   out.c_begin = static_cast<uint32_t>(place.c_begin);
   out.c_end = static_cast<uint32_t>(place.c_end);
-  for (int i = 0; i < 4; ++i) out.pad[i] = form.pad[i];
+  for (int p = 0; p < 4; ++p) out.pad[p] = form.pad[p];
   instruction->opcode = SLUICE_OPCODE_COMPUTE;
   instruction->flags = static_cast<uint8_t>((form.first != 0 ? SLUICE_FLAG_FIRST : 0) |
                                             (form.last != 0 ? SLUICE_FLAG_LAST : 0));
@@ -192,11 +209,13 @@ Status EmitTile(Emitter* e, size_t block, const Step& step, Body* body,
   return body->tiles.Push(out);
 }
 
-Status EmitHost(const Emitter& e, const Step& step, Body* body,
-                sluice_instruction_t* instruction) {
+Status EmitHost(const Writing& w, uint32_t at, sluice_instruction_t* instruction) {
+  const Emitter& e = *w.e;
+  Body* body = w.body;
+  const Step step = e.program.step(at);
   const Layer& layer = e.graph.layers[step.layer];
   sluice_host_call_t call = {};
-  SLUICE_TRY(KernelOf(step.layer, body, &call.kernel));
+  SLUICE_TRY(KernelOf(w, step.layer, false, at, &call.kernel));
   call.first_operand = static_cast<uint32_t>(body->host_operands.size());
   call.inputs = static_cast<uint32_t>(layer.inputs.size());
   call.outputs = static_cast<uint32_t>(layer.outputs.size());
@@ -209,7 +228,7 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
     const DramBox box =
         TensorBox(tensor, e.lowering.places[tensor], WholeBox(e.graph.tensors[tensor]));
     uint16_t slot = 0;
-    SLUICE_TRY(SlotOf(Slot{tensor, 0, 0, 0}, body, &slot));
+    SLUICE_TRY(SlotOf(w, Slot{tensor, 0, 0, 0, {}}, &slot));
     sluice_operand_t operand;
     SLUICE_TRY(MakeOperand(
         {slot, e.graph.tensors[tensor].dtype, box.offset, box.extent, box.stride}, body,
@@ -223,37 +242,41 @@ Status EmitHost(const Emitter& e, const Step& step, Body* body,
 
 }  // namespace
 
-Status FillBody(Emitter* e, size_t block, Arena* arena, Body* body) {
-  const uint32_t begin = e->program.block_begin(block);
-  const uint32_t end = e->program.block_begin(block + 1);
-  SLUICE_TRY(arena->Allocate(e->engines + 1, &body->list));
-  SLUICE_TRY(arena->Allocate(end - begin, &body->instructions));
-  SLUICE_TRY(arena->Allocate(end - begin, &body->layers));
-  Span<uint32_t> next;
-  SLUICE_TRY(arena->Allocate(e->engines, &next));
-  const uint32_t* first = e->first.data() + block * e->engines;
-  for (uint32_t k = 0; k < e->engines; ++k) {
-    next[k] = body->list[k];
-    body->list[k + 1] = body->list[k] + first[e->engines + k] - first[k];
+Status FillBody(Emitter* e, size_t piece, Arena* arena, Body* body) {
+  const Piece& at = e->pieces.pieces[piece];
+  Writing w = {e, piece, body, 0, {}, {}};
+  for (uint32_t l = at.loop; l != kNone; l = e->pieces.loops[l].parent) ++w.depth;
+  uint32_t d = w.depth;
+  for (uint32_t l = at.loop; l != kNone; l = e->pieces.loops[l].parent) {
+    w.period[--d] = e->pieces.loops[l].period;
   }
-  for (uint32_t i = begin; i < end; ++i) {
+  SLUICE_TRY(arena->Allocate(e->engines + 1, &body->list));
+  SLUICE_TRY(arena->Allocate(at.end - at.begin, &body->instructions));
+  SLUICE_TRY(arena->Allocate(at.end - at.begin, &body->layers));
+  SLUICE_TRY(arena->Allocate(e->engines, &w.done));
+  for (uint32_t i = at.begin; i < at.end; ++i) {
+    ++body->list[e->program.EngineOf(e->program.step(i)) + 1];
+  }
+  for (uint32_t k = 0; k < e->engines; ++k) body->list[k + 1] += body->list[k];
+  for (uint32_t i = at.begin; i < at.end; ++i) {
     const Step step = e->program.step(i);
     sluice_instruction_t instruction = {};
     switch (step.kind) {
       case StepKind::kCompute:
-        SLUICE_TRY(EmitTile(e, block, step, body, &instruction));
+        SLUICE_TRY(EmitTile(w, i, &instruction));
         break;
       case StepKind::kHost:
-        SLUICE_TRY(EmitHost(*e, step, body, &instruction));
+        SLUICE_TRY(EmitHost(w, i, &instruction));
         break;
       default:
-        SLUICE_TRY(EmitTransfer(e, block, step, body, &instruction));
+        SLUICE_TRY(EmitTransfer(w, i, &instruction));
         break;
     }
-    SLUICE_TRY(EmitWaits(e, block, i, body, &instruction));
-    const uint32_t at = next[e->program.EngineOf(step)]++;
-    body->instructions[at] = instruction;
-    body->layers[at] = step.layer;
+    SLUICE_TRY(EmitWaits(w, i, &instruction));
+    const uint32_t engine = e->program.EngineOf(step);
+    const uint32_t place = body->list[engine] + w.done[engine]++;
+    body->instructions[place] = instruction;
+    body->layers[place] = step.layer;
   }
   // Host calls use contiguous operands, which follow the interned operands.
   const uint32_t base = static_cast<uint32_t>(body->operands.size());

@@ -23,7 +23,6 @@ void PlaceOffsets(sluice_block_t* entry, uint32_t at) {
   entry->host_call_offset += at;
   entry->operand_offset += at;
   entry->shape_offset += at;
-  entry->export_offset += at;
 }
 
 // Offsets of tables and bodies in the stream that the device has; not trusted.
@@ -79,7 +78,7 @@ Status LayOutStream(const StreamCall& call, StreamParts* parts,
   const auto place = [&](const auto& items, uint32_t* count, uint32_t* offset,
                          uint32_t was) {
     const uint64_t bytes = (items.size() * sizeof(items[0]) + 15) / 16 * 16;
-    size = before.Place(size, was, bytes);
+    if (bytes != 0) size = before.Place(size, was, bytes);
     *count = static_cast<uint32_t>(items.size());
     *offset = static_cast<uint32_t>(size);
     size += bytes;
@@ -92,6 +91,8 @@ Status LayOutStream(const StreamCall& call, StreamParts* parts,
   place(parts->entries, &header.block_count, &header.block_offset, old.block_offset);
   place(parts->instances, &header.instance_count, &header.instance_offset,
         old.instance_offset);
+  place(parts->loops, &header.loop_count, &header.loop_offset, old.loop_offset);
+  place(parts->steps, &header.step_count, &header.step_offset, old.step_offset);
   place(parts->bindings, &header.binding_count, &header.binding_offset,
         old.binding_offset);
   place(parts->kernels, &header.kernel_count, &header.kernel_offset, old.kernel_offset);
@@ -134,6 +135,8 @@ Status WriteStream(const StreamParts& parts, uint8_t* image) {
   put(parts.engines, parts.header.engine_offset);
   put(parts.entries, parts.header.block_offset);
   put(parts.instances, parts.header.instance_offset);
+  put(parts.loops, parts.header.loop_offset);
+  put(parts.steps, parts.header.step_offset);
   put(parts.bindings, parts.header.binding_offset);
   put(parts.kernels, parts.header.kernel_offset);
   put(parts.attributes, parts.header.attribute_offset);

@@ -9,8 +9,7 @@ namespace sluice {
 namespace {
 
 // Offsets in *entry are relative to the body until the body is placed.
-void WriteBody(const Emitter& e, const ExportList& exports, const Body& body,
-               TableWriter* out, sluice_block_t* entry) {
+void WriteBody(const Body& body, TableWriter* out, sluice_block_t* entry) {
   const auto table = [&](const auto& items, uint32_t* count, uint32_t* offset) {
     *count = static_cast<uint32_t>(items.size());
     *offset = static_cast<uint32_t>(out->size());
@@ -28,32 +27,25 @@ void WriteBody(const Emitter& e, const ExportList& exports, const Body& body,
   out->Put(body.host_operands);
   entry->operand_count += static_cast<uint32_t>(body.host_operands.size());
   table(body.shapes.items(), &entry->shape_count, &entry->shape_offset);
-  entry->export_count = exports.count;
-  entry->export_offset = static_cast<uint32_t>(out->size());
-  for (uint32_t x = exports.first; x != kNone; x = e.export_links[x].next) {
-    const sluice_export_t item = {e.all_exports[x].engine, e.all_exports[x].count};
-    out->Put(&item, 1);
-  }
   out->Align();
   entry->body_bytes = static_cast<uint32_t>(out->size());
   entry->slot_count = static_cast<uint32_t>(1 + body.slots.size());
-  entry->kernel_count = static_cast<uint32_t>(body.kernel_layers.size());
+  entry->kernel_count = static_cast<uint32_t>(body.kernels.size());
 }
 
 }  // namespace
 
-Status PlaceBody(const Emitter& e, const ExportList& exports, const Body& body,
-                 StreamParts* parts, uint32_t* block) {
+Status PlaceBody(const Body& body, StreamParts* parts, uint32_t* block) {
   sluice_block_t entry = {};
   TableWriter count(nullptr);
-  WriteBody(e, exports, body, &count, &entry);
+  WriteBody(body, &count, &entry);
   if (count.size() > kMaxImage) return Status::kUnsupported;
   const Arena::Mark before = parts->arena->mark();
   Span<uint32_t> words;  // zeroed
   SLUICE_TRY(parts->arena->Allocate(count.size() / 4, &words));
   uint8_t* bytes = reinterpret_cast<uint8_t*>(words.data());
   TableWriter out(bytes);
-  WriteBody(e, exports, body, &out, &entry);
+  WriteBody(body, &out, &entry);
   uint64_t hash = 0;
   SLUICE_TRY(HashWords(bytes, out.size(), *parts->arena->memory(), &hash));
   entry.hash_lo = static_cast<uint32_t>(hash);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lower/stream_lists.h"
 
+#include "base/stream_visits.h"
+
 namespace sluice {
 namespace {
 
-constexpr uint32_t kMaxInstructions = 1u
-                                      << 24;  // of all instances, as the judge has it
+// Of all visits, as the judge has it.
+constexpr uint32_t kMaxInstructions = 1u << 24;
 
 Status Bad(Diagnostic* diagnostic, const char* what) {
   return Fail(diagnostic, Status::kBadInput, "tokens").Text(what);
@@ -33,8 +35,7 @@ bool ListsAreSound(const ListBlock& block) {
 
 // Whether the first `count` instructions of an engine are in the block.
 bool InList(const ListBlock& block, uint32_t engine, uint32_t count) {
-  return engine < block.list.size() - 1 && count != 0 &&
-         count <= block.list[engine + 1] - block.list[engine];
+  return count != 0 && count <= block.list[engine + 1] - block.list[engine];
 }
 
 bool WaitsAreSound(const ListBlock& block) {
@@ -45,11 +46,8 @@ bool WaitsAreSound(const ListBlock& block) {
     }
   }
   for (const sluice_wait_t& w : block.waits) {
-    if (w.instance > 0) return false;
-    if (w.instance == 0 && !InList(block, w.engine, w.count)) return false;
-  }
-  for (const sluice_export_t& e : block.exports) {
-    if (!InList(block, e.engine, e.count)) return false;
+    if (w.before > 1 || w.engine >= block.list.size() - 1) return false;
+    if (w.before == 0 && !InList(block, w.engine, w.count)) return false;
   }
   return true;
 }
@@ -62,27 +60,33 @@ Status ReadBlocks(Span<const uint8_t> image, Span<const sluice_block_t> director
     if (!Table(image, from.list_offset, uint64_t{lists->engines} + 1, &to.list) ||
         !Table(image, from.instruction_offset, from.instruction_count,
                &to.instructions) ||
-        !Table(image, from.wait_offset, from.wait_count, &to.waits) ||
-        !Table(image, from.export_offset, from.export_count, &to.exports)) {
+        !Table(image, from.wait_offset, from.wait_count, &to.waits)) {
       return Bad(diagnostic, "a table of the stream lies outside the image");
     }
     if (!ListsAreSound(to)) {
       return Bad(diagnostic, "the lists of a body are not its instructions");
     }
     if (!WaitsAreSound(to)) {
-      return Bad(diagnostic, "a wait or an export names what its body does not have");
+      return Bad(diagnostic, "a wait names what its body does not have");
     }
   }
   return Status::kOk;
 }
 
-Status NumberInstructions(Arena* arena, StreamLists* lists, Diagnostic* diagnostic) {
-  SLUICE_TRY(arena->Allocate(lists->instances.size(), &lists->first_number));
-  lists->instructions = 0;
-  for (uint32_t i = 0; i < lists->instances.size(); ++i) {
-    if (lists->instances[i].block >= lists->blocks.size()) {
+Status NumberInstructions(Span<const uint8_t> image, Arena* arena, StreamLists* lists,
+                          Diagnostic* diagnostic) {
+  for (const sluice_instance_t& instance : lists->instances) {
+    if (instance.block >= lists->blocks.size()) {
       return Bad(diagnostic, "an instance names a body that is not there");
     }
+  }
+  const char* what = nullptr;
+  const Status status =
+      ListVisits(image, kMaxInstructions, arena, &lists->visits, &what);
+  if (status != Status::kOk) return Fail(diagnostic, status, "tokens").Text(what);
+  SLUICE_TRY(arena->Allocate(lists->visits.size(), &lists->first_number));
+  lists->instructions = 0;
+  for (uint32_t i = 0; i < lists->visits.size(); ++i) {
     lists->first_number[i] = lists->instructions;
     const size_t more = lists->BlockOf(i).instructions.size();
     if (more > kMaxInstructions - lists->instructions) {
@@ -92,23 +96,6 @@ Status NumberInstructions(Arena* arena, StreamLists* lists, Diagnostic* diagnost
     lists->instructions += static_cast<uint32_t>(more);
   }
   return Status::kOk;
-}
-
-struct Target {
-  uint32_t instance, engine, count;
-};
-
-bool TargetOf(const StreamLists& lists, uint32_t instance, const sluice_wait_t& wait,
-              Target* out) {
-  *out = {instance, wait.engine, wait.count};
-  if (wait.instance == 0) return true;
-  const uint32_t back = static_cast<uint32_t>(-int32_t{wait.instance});
-  if (back > instance) return false;
-  const ListBlock& block = lists.BlockOf(instance - back);
-  if (wait.count >= block.exports.size()) return false;
-  const sluice_export_t& e = block.exports[wait.count];
-  *out = {instance - back, e.engine, e.count};
-  return true;
 }
 
 }  // namespace
@@ -135,22 +122,7 @@ Status ReadStreamLists(Span<const uint8_t> image, Arena* arena, StreamLists* lis
   lists->engines = h->engine_count;
   SLUICE_TRY(arena->Allocate(directory.size(), &lists->blocks));
   SLUICE_TRY(ReadBlocks(image, directory, lists, diagnostic));
-  return NumberInstructions(arena, lists, diagnostic);
-}
-
-uint32_t NumberOf(const StreamLists& lists, uint32_t instance,
-                  const sluice_wait_t& wait) {
-  Target t = {};
-  if (!TargetOf(lists, instance, wait, &t)) return SLUICE_NONE;
-  return lists.first_number[t.instance] + lists.BlockOf(t.instance).list[t.engine] +
-         t.count - 1;
-}
-
-uint32_t EngineOf(const StreamLists& lists, uint32_t instance,
-                  const sluice_wait_t& wait) {
-  Target t = {};
-  (void)TargetOf(lists, instance, wait, &t);
-  return t.engine;
+  return NumberInstructions(image, arena, lists, diagnostic);
 }
 
 }  // namespace sluice

@@ -13,8 +13,8 @@ constexpr uint32_t kNothing = SLUICE_NONE;
 constexpr uint64_t kMostCells = uint64_t{1} << 30;  // of all clocks together
 
 struct Cursor {  // position of an engine in its list
-  uint32_t instance;
-  uint32_t index;  // in the body; kNothing: at the start of the instance
+  uint32_t visit;
+  uint32_t index;  // in the body; kNothing: at the start of the visit
   uint32_t wait;   // waits of the instruction that are known to hold
 };
 
@@ -29,6 +29,9 @@ struct Build {
   Span<uint32_t> node_of;      // by number; kNothing: not in P yet
   Span<uint32_t> position_of;  // by number: 1-based place in its column's list
   Span<uint32_t> need;         // by column, of the instruction at hand: positions
+  Span<uint32_t> before;       // by visit and column: instructions in earlier visits
+  Span<uint32_t> own;          // numbers, column by column, each in its engine's order
+  Span<size_t> first_own;      // of each column
   uint32_t at;                 // its number, for messages
 };
 
@@ -148,18 +151,18 @@ uint32_t FirstCovering(const TokenGraph& g, uint32_t v, Span<const uint32_t> nee
 
 // Moves a cursor to its engine's next instruction; false at the end of the list.
 bool Settle(const StreamLists& s, uint32_t engine, Cursor* cursor) {
-  while (cursor->instance < s.instances.size()) {
-    const ListBlock& block = s.BlockOf(cursor->instance);
+  while (cursor->visit < s.visits.size()) {
+    const ListBlock& block = s.BlockOf(cursor->visit);
     if (cursor->index == kNothing) cursor->index = block.list[engine];
     if (cursor->index < block.list[engine + 1]) return true;
-    ++cursor->instance;
+    ++cursor->visit;
     cursor->index = kNothing;
   }
   return false;
 }
 
 uint32_t NumberAt(const StreamLists& s, const Cursor& cursor) {
-  return s.first_number[cursor.instance] + cursor.index;
+  return s.first_number[cursor.visit] + cursor.index;
 }
 
 // Appends a node to the list of column q: waits for `need`, all of which has a channel to
@@ -250,29 +253,62 @@ Status AddNode(Build* b, uint32_t q, Span<uint32_t> need, uint32_t number) {
 
 // ---- The walk
 
+// Numbers each engine's instructions in the order of its list.
+Status CountOwn(Build* b) {
+  const StreamLists& s = b->lists;
+  const Span<uint32_t> engine = b->graph->engine;
+  const size_t columns = engine.size();
+  if (uint64_t{s.visits.size()} * columns > kMostCells) {
+    return Fail(b->diagnostic, Status::kUnsupported, "tokens")
+        .Text("too many visits for so many engines");
+  }
+  SLUICE_TRY(b->scratch->Allocate((s.visits.size() + 1) * columns, &b->before));
+  SLUICE_TRY(b->scratch->Allocate(s.instructions, &b->own));
+  SLUICE_TRY(b->scratch->Allocate(columns, &b->first_own));
+  size_t at = 0;
+  for (size_t c = 0; c < columns; ++c) {
+    b->first_own[c] = at;
+    for (uint32_t v = 0; v < s.visits.size(); ++v) {
+      const ListBlock& block = s.BlockOf(v);
+      const uint32_t begin = block.list[engine[c]], end = block.list[engine[c] + 1];
+      for (uint32_t i = begin; i < end; ++i) b->own[at++] = s.first_number[v] + i;
+      b->before[(v + size_t{1}) * columns + c] =
+          b->before[v * columns + c] + end - begin;
+    }
+  }
+  return Status::kOk;
+}
+
+// The number of the last instruction that a wait of a visit needs, or kNothing.
+uint32_t NumberOf(const Build& b, uint32_t visit, const sluice_wait_t& wait) {
+  const uint32_t c = b.column[wait.engine];
+  if (c == kNothing) return kNothing;
+  const uint32_t before = b.before[size_t{visit} * b.graph->engine.size() + c];
+  uint32_t needed = before + wait.count;
+  if (wait.before != 0) needed = before > wait.count ? before - wait.count : 0;
+  return needed == 0 ? kNothing : b.own[b.first_own[c] + needed - 1];
+}
+
 // Adds the instruction at column q's cursor if all its waits are in P; then *done.
 Status TryStart(Build* b, uint32_t q, bool* done) {
   const StreamLists& s = b->lists;
   Cursor* cursor = &b->cursors[q];
-  const ListBlock& block = s.BlockOf(cursor->instance);
+  const ListBlock& block = s.BlockOf(cursor->visit);
   const sluice_instruction_t& instruction = block.instructions[cursor->index];
   *done = false;
   b->at = NumberAt(s, *cursor);
   for (; cursor->wait < instruction.wait_count; ++cursor->wait) {
-    const uint32_t target = NumberOf(
-        s, cursor->instance, block.waits[instruction.first_wait + cursor->wait]);
-    if (target == kNothing) {
-      return Fail(b->diagnostic, Status::kBadInput, "tokens")
-          .Instruction(b->at)
-          .Text("a wait names an instance or an export that is not there");
-    }
+    const uint32_t target =
+        NumberOf(*b, cursor->visit, block.waits[instruction.first_wait + cursor->wait]);
+    if (target == kNothing) continue;
     if (b->node_of[target] == kNothing) return Status::kOk;
   }
   for (uint32_t& n : b->need) n = 0;
   for (uint32_t w = 0; w < instruction.wait_count; ++w) {
     const sluice_wait_t& wait = block.waits[instruction.first_wait + w];
-    const uint32_t target = NumberOf(s, cursor->instance, wait);
-    const uint32_t e = b->column[EngineOf(s, cursor->instance, wait)];
+    const uint32_t target = NumberOf(*b, cursor->visit, wait);
+    if (target == kNothing) continue;
+    const uint32_t e = b->column[wait.engine];
     b->need[e] = Max(b->need[e], b->position_of[target]);
   }
   SLUICE_TRY(AddNode(b, q, b->need, b->at));
@@ -328,8 +364,10 @@ Status BuildTokenGraph(const StreamLists& lists,
                        Span<const sluice_token_channel_t> channels, Arena* arena,
                        TokenGraph* graph, Diagnostic* diagnostic) {
   Arena scratch(arena->memory());
-  Build b = {lists, arena, &scratch, graph, diagnostic, {}, {}, {}, {}, {}, 0};
+  Build b = {lists, arena, &scratch, graph, diagnostic, {}, {},
+             {},    {},    {},       {},    {},         {}, 0};
   SLUICE_TRY(AddColumns(channels, &b));
+  SLUICE_TRY(CountOwn(&b));
   SLUICE_TRY(scratch.Allocate(graph->engine.size(), &b.cursors));
   SLUICE_TRY(scratch.Allocate(graph->engine.size(), &b.need));
   SLUICE_TRY(scratch.Allocate(lists.instructions, &b.node_of));
@@ -364,6 +402,8 @@ Status MakeTokens(const TokenCall& call, Arena* out_arena, TokenLists* out,
   TokenGraph graph(&scratch);
   SLUICE_TRY(BuildTokenGraph(lists, call.channels, &scratch, &graph, diagnostic));
   SLUICE_TRY(out_arena->Allocate(call.channels.size(), &out->channel));
+  SLUICE_TRY(out_arena->Allocate(lists.visits.size(), &out->visit));
+  for (size_t v = 0; v < lists.visits.size(); ++v) out->visit[v] = lists.visits[v];
   SLUICE_TRY(FindDepths(graph, call.channels, &scratch, out, diagnostic));
   return CopyNodes(graph, lists.instructions, out_arena, out);
 }

@@ -54,6 +54,7 @@ struct TokenLists {
   Span<sluice_token_step_t> instruction;
   Span<sluice_token_relay_t> relay;
   Span<sluice_token_use_t> channel;
+  Span<sluice_visit_t> visit;
   uint32_t common_depth = 0;
 };
 

@@ -218,6 +218,8 @@ class Program {
   const TransferForm& transfer_form(uint32_t item) const {
     return transfer_forms_[transfers_[item].form];
   }
+  uint32_t form_of_transfer(uint32_t item) const { return transfers_[item].form; }
+  uint32_t form_of_tile(uint32_t item) const { return tiles_[item].form; }
   int64_t dram_offset(uint32_t item) const {
     const PackedTransfer& t = transfers_[item];
     return static_cast<int64_t>(t.offset_lo | uint64_t{t.offset_hi} << 32);

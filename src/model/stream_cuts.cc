@@ -2,6 +2,7 @@
 #include "model/stream_cuts.h"
 
 #include "base/checked.h"
+#include "base/sequence.h"
 #include "model/engines.h"
 #include "model/graph.h"
 
@@ -15,12 +16,15 @@ int64_t Join(uint32_t low, uint32_t high) {
   return static_cast<int64_t>(low | uint64_t{high} << 32);
 }
 
-// The tables of one instance. The image has been verified: indices are in range.
+// The tables of one visit. The image has been verified: indices are in range. Loops move
+// nothing in the scratchpad, and no transfer's bytes, so the visit's place in them does
+// not matter here.
 struct Window {
-  Window(Span<const uint8_t> image, uint32_t instance) : bytes(image.data()) {
+  Window(const StreamVisits& visits, uint32_t visit) : bytes(visits.image.data()) {
     const auto* header = Table<sluice_stream_header_t>(0);
     engines = header->engine_count;
-    const auto& use = Table<sluice_instance_t>(header->instance_offset)[instance];
+    const auto& use = Table<sluice_instance_t>(
+        header->instance_offset)[visits.visits[visit].instance];
     block = Table<sluice_block_t>(header->block_offset) + use.block;
     binding = Table<sluice_binding_t>(header->binding_offset) + use.first_binding;
     lists = Table<uint32_t>(block->list_offset);
@@ -40,7 +44,7 @@ struct Window {
   uint32_t engines;
 };
 
-// Sorts an instance's instructions into an order that its waits allow.
+// Sorts a visit's instructions into an order that its waits allow.
 Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
   SLUICE_TRY(scratch->Allocate(w.block->instruction_count, order));
   uint32_t next[kMostEngines];
@@ -49,7 +53,7 @@ Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
   const auto holds = [&](uint32_t i) {
     const sluice_wait_t* wait = w.waits + w.instructions[i].first_wait;
     for (uint32_t n = w.instructions[i].wait_count; n-- > 0; ++wait) {
-      if (wait->instance == 0 &&
+      if (wait->before == 0 &&
           next[wait->engine] < w.lists[wait->engine] + wait->count) {
         return false;
       }
@@ -193,84 +197,88 @@ void StepBack(const Window& w, const sluice_instruction_t& i, ByteMap* live) {
 
 }  // namespace
 
-Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
+Status FindVisits(Span<const uint8_t> image, Arena* arena, StreamVisits* visits) {
+  visits->image = image;
+  const char* what;
+  return ListVisits(image, UINT32_MAX, arena, &visits->visits, &what);
+}
+
+Status DrainedCycles(const Hardware& hardware, const StreamVisits& visits,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end) {
   const Engines engines(hardware);
   if (hardware.node_cols * hardware.node_rows != 1 || !engines.one_queue()) {
     return Status::kUnsupported;
   }
   ArenaScope scope(scratch);
-  Span<uint32_t> begin;  // where each instance's instructions start in `done`
-  SLUICE_TRY(scratch->Allocate(end.size() - first, &begin));
-  Vector<int64_t> done(scratch);
-  int64_t free[kMostEngines] = {};
+  // Of each engine: when each of its instructions since `first` is done.
+  constexpr uint32_t kEngines = 3;  // one queue, the host, one node's compute
+  Sequence<int64_t> done[kEngines] = {Sequence<int64_t>(scratch),
+                                      Sequence<int64_t>(scratch),
+                                      Sequence<int64_t>(scratch)};
   int64_t latest = 0;
-  for (uint32_t i = first; i < end.size(); ++i) {
+  for (uint32_t v = first; v < end.size(); ++v) {
     if (latest > limit) {
-      end[i] = INT64_MAX;
+      end[v] = INT64_MAX;
       continue;
     }
-    const Window w(image, i);
-    begin[i - first] = static_cast<uint32_t>(done.size());
-    SLUICE_TRY(done.Extend(w.block->instruction_count));
-    ArenaScope inner(scratch);
+    const Window w(visits, v);
+    SLUICE_ASSERT(w.engines <= kEngines);
+    size_t before[kEngines] = {};
+    for (uint32_t e = 0; e < w.engines; ++e) before[e] = done[e].size();
     Span<uint32_t> order;
     SLUICE_TRY(PutInOrder(w, scratch, &order));
     for (uint32_t index : order) {
       const sluice_instruction_t& instruction = w.instructions[index];
       uint32_t engine = 0;
       while (index >= w.lists[engine + 1]) ++engine;
-      int64_t start = free[engine];
+      const size_t own = done[engine].size();
+      int64_t start = own == 0 ? 0 : done[engine][own - 1];
       for (uint32_t n = 0; n < instruction.wait_count; ++n) {
         const sluice_wait_t& wait = w.waits[instruction.first_wait + n];
-        const uint32_t source = i + static_cast<uint32_t>(int32_t{wait.instance});
-        if (wait.instance < 0 && (source < first || source > i)) continue;
-        const Window other(image, source);
-        sluice_export_t target = {wait.engine, wait.count};
-        if (wait.instance < 0) {
-          target = w.Table<sluice_export_t>(other.block->export_offset)[wait.count];
+        size_t needed = before[wait.engine] + wait.count;
+        if (wait.before != 0) {
+          needed =
+              before[wait.engine] > wait.count ? before[wait.engine] - wait.count : 0;
         }
-        start = Max(start, done[begin[source - first] + other.lists[target.engine] +
-                                target.count - 1]);
+        if (needed != 0) start = Max(start, done[wait.engine][needed - 1]);
       }
-      free[engine] = start + Cycles(hardware, engines.queue(0), w, instruction);
-      done[begin[i - first] + index] = free[engine];
-      latest = Max(latest, free[engine]);
+      const int64_t ends = start + Cycles(hardware, engines.queue(0), w, instruction);
+      SLUICE_TRY(done[engine].Push(ends));
+      latest = Max(latest, ends);
     }
-    end[i] = latest;
+    end[v] = latest;
   }
   return Status::kOk;
 }
 
-Status LongestInstance(const Hardware& hardware, Span<const uint8_t> image,
-                       Arena* scratch, int64_t* cycles) {
+Status LongestVisit(const Hardware& hardware, const StreamVisits& visits,
+                    Arena* scratch, int64_t* cycles) {
   ArenaScope scope(scratch);
   Span<int64_t> end;
-  SLUICE_TRY(scratch->Allocate(InstanceCount(image), &end));
+  SLUICE_TRY(scratch->Allocate(visits.count(), &end));
   *cycles = 0;
-  for (uint32_t i = 0; i < end.size(); ++i) {
-    SLUICE_TRY(DrainedCycles(hardware, image, i, 0, scratch, end.Slice(0, i + 1)));
-    *cycles = Max(*cycles, end[i]);
+  for (uint32_t v = 0; v < end.size(); ++v) {
+    SLUICE_TRY(DrainedCycles(hardware, visits, v, 0, scratch, end.Slice(0, v + 1)));
+    *cycles = Max(*cycles, end[v]);
   }
   return Status::kOk;
 }
 
-Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
+Status FindDead(const StreamVisits& visits, int64_t capacity, Arena* scratch,
                 Span<DeadBytes> dead) {
   ArenaScope scope(scratch);
   Span<uint64_t> words;
   SLUICE_TRY(scratch->Allocate(static_cast<size_t>(CeilDivide(capacity, 64)), &words));
   ByteMap live(words, capacity);
-  const uint32_t instances = InstanceCount(image);
-  dead[instances] = DeadBytes{0, capacity, 0};
-  for (uint32_t i = instances; i-- > 0;) {
-    const Window w(image, i);
+  dead[visits.count()] = DeadBytes{0, capacity, 0};
+  for (uint32_t v = visits.count(); v-- > 0;) {
+    const Window w(visits, v);
     ArenaScope inner(scratch);
     Span<uint32_t> order;
     SLUICE_TRY(PutInOrder(w, scratch, &order));
     for (size_t n = order.size(); n-- > 0;)
       StepBack(w, w.instructions[order[n]], &live);
-    dead[i] = live.LongestDead();
+    dead[v] = live.LongestDead();
   }
   return Status::kOk;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a stream may be interrupted: between two instances, with all engines drained.
-// Cycles of the instances when they start on an idle machine, and dead scratchpad
-// bytes: those that no later instance reads before writing them.
+// Where a stream may be interrupted: between two visits, with all engines drained.
+// Cycles of the visits when they start on an idle machine, and dead scratchpad
+// bytes: those that no later visit reads before writing them.
 //
 // Input    the image of a plan that verify has accepted, of one node.
 // Output   cycles of prefixes; dead bytes of every border.
@@ -12,6 +12,7 @@
 #define SLUICE_MODEL_STREAM_CUTS_H_
 
 #include "base/memory.h"
+#include "base/stream_visits.h"
 #include "model/hardware.h"
 #include "sluice/stream.h"
 
@@ -23,23 +24,29 @@ struct DeadBytes {
   int64_t live;
 };
 
-// end[i], i >= first: cycles from the start of instance `first` on an idle machine
-// until all instances up to i have completed. Entries after the first that exceeds the
-// limit are INT64_MAX. end has one entry per instance to look at.
-Status DrainedCycles(const Hardware& hardware, Span<const uint8_t> image,
+// A verified stream and its visits.
+struct StreamVisits {
+  Span<const uint8_t> image;
+  Span<sluice_visit_t> visits;
+
+  uint32_t count() const { return static_cast<uint32_t>(visits.size()); }
+};
+
+Status FindVisits(Span<const uint8_t> image, Arena* arena, StreamVisits* visits);
+
+// end[v], v >= first: cycles from the start of visit `first` on an idle machine until all
+// visits up to v have completed. Entries after the first that exceeds the limit are
+// INT64_MAX. end has one entry per visit to look at.
+Status DrainedCycles(const Hardware& hardware, const StreamVisits& visits,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end);
 
-// Cycles of the slowest instance run alone on an idle machine.
-Status LongestInstance(const Hardware& hardware, Span<const uint8_t> image,
-                       Arena* scratch, int64_t* cycles);
+// Cycles of the slowest visit run alone on an idle machine.
+Status LongestVisit(const Hardware& hardware, const StreamVisits& visits,
+                    Arena* scratch, int64_t* cycles);
 
-// dead[i]: the longest dead run before instance i; last entry: at the stream's end.
-Status FindDead(Span<const uint8_t> image, int64_t capacity, Arena* scratch,
+// dead[v]: the longest dead run before visit v; last entry: at the stream's end.
+Status FindDead(const StreamVisits& visits, int64_t capacity, Arena* scratch,
                 Span<DeadBytes> dead);
-
-inline uint32_t InstanceCount(Span<const uint8_t> image) {
-  return reinterpret_cast<const sluice_stream_header_t*>(image.data())->instance_count;
-}
 
 }  // namespace sluice
 

@@ -119,9 +119,9 @@ Status Follower::Init() {
 Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
   const StreamView& s = judge_->stream;
   const Step& step = judge_->step;
-  const BlockView& block = BlockOf(s, step.instance);
+  const BlockView& block = BlockOf(s, step.visit);
   const sluice_operand_t& operand = block.operands[index];
-  const uint32_t number = s.instances[step.instance].first_binding + operand.slot;
+  const uint32_t number = InstanceOf(s, step.visit).first_binding + operand.slot;
   const sluice_binding_t& binding = s.bindings[number];
   access->patch = s.patch_of.size() == 0 ? kNone : s.patch_of[number];
   if (access->patch != kNone && !may_move) {
@@ -142,9 +142,13 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
     aligned = aligned && (shape.extent[a] == 1 || (shape.stride[a] & low_bits) == 0);
   }
   uint64_t end = 0;
-  const uint64_t base = Join(binding.base_lo, binding.base_hi);  // <= kAddressLimit
-  if (offset > kAddressLimit ||
-      !EndOf(base + offset, access->extent, access->stride, access->width, &end) ||
+  // Base, loops and offset are each within a few kAddressLimit. Loops may move downwards.
+  const int64_t begin = static_cast<int64_t>(Join(binding.base_lo, binding.base_hi)) +
+                        MoveOfSlot(s, step.visit, operand.slot) +
+                        static_cast<int64_t>(Min<uint64_t>(offset, 2 * kAddressLimit));
+  if (begin < 0 ||
+      !EndOf(static_cast<uint64_t>(begin), access->extent, access->stride,
+             access->width, &end) ||
       end > s.region_limit[binding.region]) {
     return Reject(*judge_, "bounds")
         .Bytes(end, s.region_limit[binding.region])
@@ -153,7 +157,7 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
         .Text(" ends beyond region ")
         .Number(binding.region);
   }
-  access->base = static_cast<int64_t>(base + offset);
+  access->base = begin;
   if (!aligned || (access->base & low_bits) != 0) {
     return Reject(*judge_, "alignment")
         .Text("operand ")
@@ -271,7 +275,7 @@ Status Follower::CheckEnd() {
 
 Status Follower::Follow(const Step& step) {
   contents_.Enter(step);
-  const BlockView& block = BlockOf(judge_->stream, step.instance);
+  const BlockView& block = BlockOf(judge_->stream, step.visit);
   const sluice_instruction_t& instruction = block.instructions[step.index];
   switch (instruction.opcode) {
     case SLUICE_OPCODE_COMPUTE:

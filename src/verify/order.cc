@@ -11,7 +11,7 @@ constexpr uint64_t kMaxWaits = uint64_t{1} << 26;
 
 struct Cursor {  // position of an engine
   uint32_t engine;
-  uint32_t instance;
+  uint32_t visit;
   uint32_t index;  // in the body
   uint32_t wait;   // number of this instruction's waits known to be satisfied
   uint32_t completed;
@@ -23,8 +23,12 @@ struct Walk {
   Order* order;
   Span<Cursor> cursors;
   Span<uint32_t> column;  // of each engine, kNone without work
-  // Per instance and column: number of instructions in earlier instances.
+  // Per visit and column: number of instructions in earlier visits.
   Span<uint32_t> before;
+  // Per column: numbers of the completed instructions, in order. Column c starts at
+  // first_of[c].
+  Span<uint32_t> numbers;
+  Span<size_t> first_of;
 };
 
 Status TooLarge(Judge* judge, const char* what) {
@@ -34,7 +38,7 @@ Status TooLarge(Judge* judge, const char* what) {
       .Text(what);
 }
 
-// Counts instructions, gives each engine with work a column, numbers the instances.
+// Counts instructions, gives each engine with work a column.
 Status Prepare(Walk* walk) {
   Judge* judge = walk->judge;
   const StreamView& s = judge->stream;
@@ -47,13 +51,13 @@ Status Prepare(Walk* walk) {
     if (sum > kMaxWaits) return TooLarge(judge, "waits");
     waits[b] = static_cast<uint32_t>(sum);
   }
-  order->first_number = s.first_number;
+  order->visits = Span<const Visit>(s.visits.data(), s.visits.size());
   SLUICE_TRY(judge->arena->Allocate(s.engines, &walk->column));
   for (uint32_t& c : walk->column) c = kNone;
   const uint64_t instructions = s.instructions;
   uint64_t wait_sum = 0;
-  for (size_t i = 0; i < s.instances.size(); ++i) {
-    wait_sum += waits[s.instances[i].block];
+  for (uint32_t v = 0; v < s.visits.size(); ++v) {
+    wait_sum += waits[InstanceOf(s, v).block];
     if (wait_sum > kMaxWaits) return TooLarge(judge, "waits");
   }
   if (uint64_t{s.engines} * s.blocks.size() > kMaxWaits)
@@ -64,12 +68,14 @@ Status Prepare(Walk* walk) {
     }
     if (walk->column[e] == 0) walk->column[e] = order->columns++;
   }
-  const uint64_t cells = (s.instances.size() + 1) * uint64_t{order->columns};
+  const uint64_t cells = (s.visits.size() + 1) * uint64_t{order->columns};
   if (cells > kMaxWaits || instructions * order->columns > (uint64_t{1} << 30)) {
-    return TooLarge(judge, "instances or instructions for so many engines");
+    return TooLarge(judge, "visits or instructions for so many engines");
   }
   SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(cells), &walk->before));
   SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->steps));
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &walk->numbers));
+  SLUICE_TRY(judge->arena->Allocate(order->columns, &walk->first_of));
   return judge->arena->Allocate(static_cast<size_t>(instructions) * order->columns,
                                 &order->clocks);
 }
@@ -77,26 +83,29 @@ Status Prepare(Walk* walk) {
 void NumberPositions(Walk* walk) {
   const StreamView& s = walk->judge->stream;
   const uint32_t columns = walk->order->columns;
+  size_t numbered = 0;
   for (uint32_t e = 0; e < s.engines; ++e) {
     const uint32_t c = walk->column[e];
     if (c == kNone) continue;
     walk->cursors[c].engine = e;
     walk->order->engine[c] = e;
-    for (size_t i = 0; i < s.instances.size(); ++i) {
-      const BlockView& block = s.blocks[s.instances[i].block];
-      walk->before[(i + 1) * columns + c] =
-          walk->before[i * columns + c] + block.list[e + 1] - block.list[e];
+    for (uint32_t v = 0; v < s.visits.size(); ++v) {
+      const BlockView& block = BlockOf(s, v);
+      walk->before[(v + size_t{1}) * columns + c] =
+          walk->before[size_t{v} * columns + c] + block.list[e + 1] - block.list[e];
     }
+    walk->first_of[c] = numbered;
+    numbered += walk->before[s.visits.size() * columns + c];
   }
 }
 
 // Moves a cursor to the next instruction; false at the end of the engine's list.
 bool Settle(const StreamView& s, Cursor* cursor) {
-  while (cursor->instance < s.instances.size()) {
-    const BlockView& block = BlockOf(s, cursor->instance);
+  while (cursor->visit < s.visits.size()) {
+    const BlockView& block = BlockOf(s, cursor->visit);
     if (cursor->index == kNone) cursor->index = block.list[cursor->engine];
     if (cursor->index < block.list[cursor->engine + 1]) return true;
-    ++cursor->instance;
+    ++cursor->visit;
     cursor->index = kNone;
   }
   return false;
@@ -104,30 +113,15 @@ bool Settle(const StreamView& s, Cursor* cursor) {
 
 struct Target {  // the instruction that a wait refers to
   uint32_t column;
-  uint32_t position;
-  size_t number;
+  uint32_t position;  // 1-based; 0: there is none, the wait always holds
 };
 
-Status TargetOf(Walk* walk, uint32_t instance, const sluice_wait_t& wait, Target* out) {
-  const StreamView& s = walk->judge->stream;
-  uint32_t engine = wait.engine, count = wait.count, target = instance;
-  if (wait.instance < 0) {
-    const uint32_t back = static_cast<uint32_t>(-int32_t{wait.instance});
-    if (back > instance || wait.count >= BlockOf(s, instance - back).exports.size()) {
-      return Reject(*walk->judge, "structure")
-          .Text("a wait on an export that is not there");
-    }
-    target = instance - back;
-    const sluice_export_t& e = BlockOf(s, target).exports[wait.count];
-    engine = e.engine;
-    count = e.count;
-  }
-  out->column = walk->column[engine];
-  out->position =
-      walk->before[size_t{target} * walk->order->columns + out->column] + count;
-  out->number = size_t{walk->order->first_number[target]} +
-                BlockOf(s, target).list[engine] + count - 1;
-  return Status::kOk;
+Target TargetOf(const Walk& walk, uint32_t visit, const sluice_wait_t& wait) {
+  const uint32_t column = walk.column[wait.engine];
+  if (column == kNone) return {0, 0};
+  const uint32_t before = walk.before[size_t{visit} * walk.order->columns + column];
+  if (wait.before == 0) return {column, before + wait.count};
+  return {column, before > wait.count ? before - wait.count : 0};
 }
 
 void JoinClock(uint32_t* clock, const uint32_t* other, uint32_t columns) {
@@ -141,33 +135,35 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
   Order* order = walk->order;
   const StreamView& s = judge->stream;
   Cursor& cursor = walk->cursors[column];
-  const BlockView& block = BlockOf(s, cursor.instance);
+  const BlockView& block = BlockOf(s, cursor.visit);
   const sluice_instruction_t& instruction = block.instructions[cursor.index];
   const uint32_t columns = order->columns;
-  const Step step = {cursor.instance, cursor.index, column, cursor.completed + 1};
-  uint32_t* clock =
-      order->clocks.data() +
-      (size_t{order->first_number[cursor.instance]} + cursor.index) * columns;
+  const Step step = {cursor.visit, cursor.index, column, cursor.completed + 1};
+  const size_t number = size_t{s.visits[cursor.visit].first_number} + cursor.index;
+  uint32_t* clock = order->clocks.data() + number * columns;
   judge->step = step;
   judge->has_step = true;
   *done = false;
   if (*emitted % 64 == 0 && judge->arena->memory()->Stop()) return Status::kStopped;
   for (; cursor.wait < instruction.wait_count; ++cursor.wait) {
-    Target target = {};
     const sluice_wait_t& wait = block.waits[instruction.first_wait + cursor.wait];
-    SLUICE_TRY(TargetOf(walk, cursor.instance, wait, &target));
+    const Target target = TargetOf(*walk, cursor.visit, wait);
     if (walk->cursors[target.column].completed < target.position) return Status::kOk;
     // A clock that includes this position includes everything before it.
     if (clock[target.column] >= target.position) continue;
     SLUICE_TRY(Spend(judge, 1 + columns / 8));
-    JoinClock(clock, order->clocks.data() + target.number * columns, columns);
+    const uint32_t there =
+        walk->numbers[walk->first_of[target.column] + target.position - 1];
+    JoinClock(clock, order->clocks.data() + size_t{there} * columns, columns);
     clock[target.column] = target.position;
   }
   if (cursor.completed != 0) {
     JoinClock(clock, order->clocks.data() + cursor.previous * columns, columns);
     clock[column] = cursor.completed;
   }
-  cursor.previous = size_t{order->first_number[cursor.instance]} + cursor.index;
+  cursor.previous = number;
+  walk->numbers[walk->first_of[column] + cursor.completed] =
+      static_cast<uint32_t>(number);
   order->steps[(*emitted)++] = step;
   ++cursor.completed;
   ++cursor.index;
@@ -180,7 +176,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
 
 Status FindOrder(Judge* judge, Preference preference, Order* order) {
   order->columns = 0;
-  Walk walk = {judge, order, {}, {}, {}};
+  Walk walk = {judge, order, {}, {}, {}, {}, {}};
   SLUICE_TRY(Prepare(&walk));
   SLUICE_TRY(judge->arena->Allocate(order->columns, &walk.cursors));
   SLUICE_TRY(judge->arena->Allocate(order->columns, &order->engine));
@@ -206,7 +202,7 @@ Status FindOrder(Judge* judge, Preference preference, Order* order) {
   if (emitted == order->steps.size()) return Status::kOk;
   for (Cursor& cursor : walk.cursors) {
     if (!Settle(s, &cursor)) continue;
-    judge->step = {cursor.instance, cursor.index, 0, 0};
+    judge->step = {cursor.visit, cursor.index, 0, 0};
     judge->has_step = true;
     return Reject(*judge, "deadlock")
         .Text("engine ")

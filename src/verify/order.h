@@ -16,14 +16,14 @@ namespace sluice {
 namespace judge {
 
 struct Order {
-  Span<Step> steps;                   // a linear extension
-  Span<uint32_t> clocks;              // columns per instruction, by number
-  Span<const uint32_t> first_number;  // of each instance
-  Span<uint32_t> engine;              // of each column
-  uint32_t columns;                   // engines that have any instruction
+  Span<Step> steps;       // a linear extension
+  Span<uint32_t> clocks;  // columns per instruction, by number
+  Span<const Visit> visits;
+  Span<uint32_t> engine;  // of each column
+  uint32_t columns;       // engines that have any instruction
 
   const uint32_t* ClockOf(const Step& step) const {
-    const size_t number = size_t{first_number[step.instance]} + step.index;
+    const size_t number = size_t{visits[step.visit].first_number} + step.index;
     return clocks.data() + number * columns;
   }
 };

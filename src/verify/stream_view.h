@@ -29,9 +29,15 @@ struct BlockView {
   Span<const sluice_host_call_t> host_calls;
   Span<const sluice_operand_t> operands;
   Span<const sluice_shape_t> shapes;
-  Span<const sluice_export_t> exports;
   uint32_t slot_count;
   uint32_t kernel_count;
+};
+
+// One visit of an instance: an iteration of each of the loops around it.
+struct Visit {
+  uint32_t instance;
+  uint32_t first_number;             // its instruction i has number first_number + i
+  uint32_t index[SLUICE_MAX_LOOPS];  // iterations, the outermost loop's first
 };
 
 struct StreamView {
@@ -39,19 +45,22 @@ struct StreamView {
   Span<const sluice_engine_t> engine;
   Span<BlockView> blocks;
   Span<const sluice_instance_t> instances;
+  Span<const sluice_loop_t> loops;
+  Span<const int32_t> steps;
+  Span<Visit> visits;  // all of them, in order: loops are judged unrolled
   Span<const sluice_binding_t> bindings;
   Span<const sluice_kernel_t> kernels;
   Span<const int32_t> attributes;
   Span<const sluice_patch_t> patches;
   Span<uint32_t>
       patch_of;  // of each binding, or kNone; empty when there are no patches
-  // First instruction number of each instance: its instruction i has number
-  // first_number + i, as in the debug map.
-  Span<uint32_t> first_number;
+  // Of each instance: index of its first instruction in the debug map.
+  Span<uint32_t> first_debug;
   // Layer of each kernel; if the layer takes over a PAD, the layer with the PAD folded
   // in (structure.cc).
   Span<Layer> executed;
-  uint32_t instructions;  // of all instances
+  uint32_t stored;        // instructions of all instances
+  uint32_t instructions;  // of all visits
   uint32_t nodes;
   uint32_t engines;
   uint64_t region_limit[SLUICE_REGION_COUNT];  // bytes that may be addressed
@@ -59,9 +68,9 @@ struct StreamView {
   uint32_t dram_engines;                       // how many do
 };
 
-// One instruction of one instance.
+// One instruction of one visit.
 struct Step {
-  uint32_t instance;
+  uint32_t visit;
   uint32_t index;     // in its body
   uint32_t engine;    // column, among the engines with work
   uint32_t position;  // 1-based among all instructions of that engine
@@ -84,8 +93,17 @@ inline uint64_t Join(uint32_t low, uint32_t high) {
   return uint64_t{low} | uint64_t{high} << 32;
 }
 
-inline const BlockView& BlockOf(const StreamView& stream, uint32_t instance) {
-  return stream.blocks[stream.instances[instance].block];
+inline const sluice_instance_t& InstanceOf(const StreamView& stream, uint32_t visit) {
+  return stream.instances[stream.visits[visit].instance];
+}
+
+inline const BlockView& BlockOf(const StreamView& stream, uint32_t visit) {
+  return stream.blocks[InstanceOf(stream, visit).block];
+}
+
+// The instruction's index in the debug map.
+inline uint32_t DebugIndex(const StreamView& stream, const Step& step) {
+  return stream.first_debug[stream.visits[step.visit].instance] + step.index;
 }
 
 // Starts the diagnostic; append to the sentence with .Text(...).Number(...).
@@ -93,9 +111,11 @@ inline Fail Reject(const Judge& judge, const char* rule) {
   Fail fail(judge.diagnostic, Status::kRejected, "verify");
   fail.Rule(rule);
   if (judge.has_step) {
-    fail.Instruction(judge.stream.first_number[judge.step.instance] + judge.step.index);
-    fail.Text("instance ").Number(judge.step.instance);
-    fail.Text(", instruction ").Number(judge.step.index).Text(": ");
+    fail.Instruction(DebugIndex(judge.stream, judge.step));
+    fail.Text("instance ").Number(judge.stream.visits[judge.step.visit].instance);
+    fail.Text(", instruction ").Number(judge.step.index);
+    if (judge.stream.loops.size() != 0) fail.Text(", visit ").Number(judge.step.visit);
+    fail.Text(": ");
   }
   return fail;
 }
@@ -112,14 +132,22 @@ inline Status Spend(Judge* judge, int64_t n) {
   Fail fail(judge->diagnostic, Status::kUnsupported, "verify");
   fail.Rule("work").Text("the stream's boxes are too intricate to be followed");
   if (judge->has_step) {
-    fail.Instruction(judge->stream.first_number[judge->step.instance] +
-                     judge->step.index);
+    fail.Instruction(DebugIndex(judge->stream, judge->step));
   }
   return fail;
 }
 
 // Checks the whole image in one linear pass and fills judge->stream.
 Status ReadStream(Judge* judge);
+
+// ReadStream's part for loops: checks loops and steps, and lists the visits.
+Status ReadLoops(Judge* judge);
+
+// Bytes that the loops move the base of a slot by.
+int64_t MoveOfSlot(const StreamView& stream, uint32_t visit, uint32_t slot);
+
+// The tile where it lies in its layer in this visit; false: before its first element.
+bool MoveTile(const StreamView& stream, uint32_t visit, sluice_tile_t* tile);
 
 }  // namespace judge
 }  // namespace sluice

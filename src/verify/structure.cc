@@ -8,10 +8,10 @@ namespace sluice {
 namespace judge {
 namespace {
 
-static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) == 112 &&
+static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) == 96 &&
                   sizeof(sluice_instance_t) == 16 && sizeof(sluice_binding_t) == 16 &&
                   sizeof(sluice_kernel_t) == 16 && sizeof(sluice_instruction_t) == 16 &&
-                  sizeof(sluice_wait_t) == 8 && sizeof(sluice_export_t) == 8 &&
+                  sizeof(sluice_wait_t) == 8 && sizeof(sluice_loop_t) == 16 &&
                   sizeof(sluice_shape_t) == 32 && sizeof(sluice_operand_t) == 16 &&
                   sizeof(sluice_transfer_t) == 32 && sizeof(sluice_tile_t) == 64 &&
                   sizeof(sluice_host_call_t) == 32 && sizeof(sluice_patch_t) == 16 &&
@@ -20,7 +20,6 @@ static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) ==
 
 constexpr uint32_t kMaxNodes = 4096;
 constexpr uint32_t kMaxAttributes = 64;
-constexpr uint32_t kMaxInstructions = 1u << 24;  // of all instances together
 
 bool AllZero(const uint32_t* words, size_t n) {
   uint32_t any = 0;
@@ -58,7 +57,7 @@ Status CheckHeader(Judge* judge) {
   if (header->size_bytes != image.size() || header->size_bytes % 16 != 0) {
     return Reject(*judge, "structure").Text("size_bytes is not the image's size");
   }
-  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 6)) {
+  if (header->flags != 0 || header->reserved0 != 0 || !AllZero(header->reserved, 2)) {
     return Reject(*judge, "structure").Text("a reserved field of the header is not 0");
   }
   uint64_t hash = 0;
@@ -320,20 +319,12 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
     }
   }
   for (const sluice_wait_t& wait : block.waits) {
-    const bool fits =
-        wait.instance < 0
-            ? wait.engine == 0
-            : wait.instance == 0 && wait.engine < engines && wait.count >= 1 &&
-                  wait.count <= block.list[wait.engine + 1] - block.list[wait.engine];
+    const bool fits = wait.engine < engines && wait.before <= 1 &&
+                      (wait.before == 1 ||
+                       (wait.count >= 1 && wait.count <= block.list[wait.engine + 1] -
+                                                             block.list[wait.engine]));
     if (!fits)
       return Reject(*judge, "structure").Text("a wait names steps that do not exist");
-  }
-  for (const sluice_export_t& e : block.exports) {
-    if (e.engine >= engines || e.count < 1 ||
-        e.count > block.list[e.engine + 1] - block.list[e.engine]) {
-      return Reject(*judge, "structure")
-          .Text("an export names steps that do not exist");
-    }
   }
   return Status::kOk;
 }
@@ -343,7 +334,7 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
   const uint64_t begin = entry.body_offset;
   const uint64_t end = begin + entry.body_bytes;
   if (begin % 4 != 0 || entry.body_bytes % 16 != 0 || end > image.size() ||
-      entry.flags != 0 || !AllZero(entry.reserved, 4)) {
+      entry.flags != 0 || !AllZero(entry.reserved, 2)) {
     return Reject(*judge, "structure").Text("a block's entry is out of range");
   }
   const bool fits =
@@ -359,9 +350,7 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
             &block->host_calls) &&
       Table(image, begin, end, entry.operand_offset, entry.operand_count,
             &block->operands) &&
-      Table(image, begin, end, entry.shape_offset, entry.shape_count, &block->shapes) &&
-      Table(image, begin, end, entry.export_offset, entry.export_count,
-            &block->exports);
+      Table(image, begin, end, entry.shape_offset, entry.shape_count, &block->shapes);
   if (!fits) return Reject(*judge, "structure").Text("a table lies outside its body");
   uint64_t hash = 0;
   SLUICE_TRY(HashWords(image.data() + begin, entry.body_bytes, *judge->arena->memory(),
@@ -499,10 +488,11 @@ Status CheckInstances(Judge* judge) {
           .Text("a scratchpad slot's base is not aligned");
     }
   }
-  SLUICE_TRY(judge->arena->Allocate(s.instances.size(), &s.first_number));
+  SLUICE_TRY(judge->arena->Allocate(s.instances.size(), &s.first_debug));
+  uint64_t stored = 0;
   for (size_t i = 0; i < s.instances.size(); ++i) {
     const sluice_instance_t& instance = s.instances[i];
-    if (instance.block >= s.blocks.size() || instance.reserved != 0) {
+    if (instance.block >= s.blocks.size()) {
       return Reject(*judge, "structure").Text("an instance of no block");
     }
     const BlockView& block = s.blocks[instance.block];
@@ -511,14 +501,11 @@ Status CheckInstances(Judge* judge) {
       return Reject(*judge, "structure")
           .Text("an instance's slots or kernels are missing");
     }
-    s.first_number[i] = s.instructions;
-    if (block.instructions.size() > kMaxInstructions - s.instructions) {
-      return Fail(judge->diagnostic, Status::kUnsupported, "verify")
-          .Rule("work")
-          .Text("more than 2^24 instructions");
-    }
-    s.instructions += static_cast<uint32_t>(block.instructions.size());
+    s.first_debug[i] = static_cast<uint32_t>(stored);
+    stored += block.instructions.size();
+    if (stored > UINT32_MAX) return Status::kUnsupported;
   }
+  s.stored = static_cast<uint32_t>(stored);
   return Status::kOk;
 }
 
@@ -536,6 +523,10 @@ Status ReadStream(Judge* judge) {
   if (!Table(image, begin, image.size(), h.block_offset, h.block_count, &directory) ||
       !Table(image, begin, image.size(), h.instance_offset, h.instance_count,
              &s.instances) ||
+      (h.loop_count != 0 &&
+       !Table(image, begin, image.size(), h.loop_offset, h.loop_count, &s.loops)) ||
+      (h.step_count != 0 &&
+       !Table(image, begin, image.size(), h.step_offset, h.step_count, &s.steps)) ||
       !Table(image, begin, image.size(), h.binding_offset, h.binding_count,
              &s.bindings) ||
       !Table(image, begin, image.size(), h.kernel_offset, h.kernel_count, &s.kernels) ||
@@ -562,8 +553,9 @@ Status ReadStream(Judge* judge) {
   SLUICE_TRY(CheckPatches(judge));
   SLUICE_TRY(Look(*judge));
   SLUICE_TRY(CheckInstances(judge));
+  SLUICE_TRY(ReadLoops(judge));
   if (judge->plan.debug_layer.size() != 0 &&
-      judge->plan.debug_layer.size() != s.instructions) {
+      judge->plan.debug_layer.size() != s.stored) {
     return Reject(*judge, "structure").Text("debug map of another length");
   }
   return Status::kOk;

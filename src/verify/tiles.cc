@@ -208,9 +208,10 @@ Status Follower::Accumulate(const Layer& layer, uint32_t layer_index,
 
 Status Follower::Compute(const sluice_instruction_t& instruction) {
   const StreamView& s = judge_->stream;
-  const BlockView& block = BlockOf(s, judge_->step.instance);
-  const sluice_tile_t& tile = block.tiles[instruction.descriptor];
-  const sluice_instance_t& instance = s.instances[judge_->step.instance];
+  const BlockView& block = BlockOf(s, judge_->step.visit);
+  sluice_tile_t tile = block.tiles[instruction.descriptor];
+  const bool inside = MoveTile(s, judge_->step.visit, &tile);
+  const sluice_instance_t& instance = InstanceOf(s, judge_->step.visit);
   const uint32_t kernel = instance.first_kernel + tile.kernel;
   const uint32_t layer_index = s.kernels[kernel].layer;
   const Layer& layer = s.executed[kernel];
@@ -227,7 +228,7 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
   const uint32_t t = layer.outputs[0];
   const Tensor& out = judge_->graph.tensors[t];
   int64_t origin[kAxes];
-  bool fits = result.region == SLUICE_REGION_GBUF;
+  bool fits = inside && result.region == SLUICE_REGION_GBUF;
   for (int a = 0; a < kAxes; ++a) {
     origin[a] = tile.origin[a];
     fits = fits && origin[a] + result.extent[a] <= out.extent[a];

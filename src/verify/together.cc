@@ -16,8 +16,8 @@ class Owners {
   Owners(Judge* judge, uint8_t stream, Span<uint8_t> owner)
       : judge_(*judge), id_(static_cast<uint8_t>(stream + 1)), owner_(owner) {}
 
-  Status FollowInstance(uint32_t instance, Arena* scratch) {
-    const BlockView& block = BlockOf(judge_.stream, instance);
+  Status FollowVisit(uint32_t visit, Arena* scratch) {
+    const BlockView& block = BlockOf(judge_.stream, visit);
     ArenaScope scope(scratch);
     Span<uint32_t> next;
     SLUICE_TRY(scratch->Allocate(judge_.stream.engines, &next));
@@ -29,10 +29,10 @@ class Owners {
         bool ready = true;
         for (uint32_t w = 0; w < instruction.wait_count; ++w) {
           const sluice_wait_t& wait = block.waits[instruction.first_wait + w];
-          ready = ready && (wait.instance != 0 || next[wait.engine] >= wait.count);
+          ready = ready && (wait.before != 0 || next[wait.engine] >= wait.count);
         }
         if (!ready) continue;
-        judge_.step = Step{instance, at, 0, 0};
+        judge_.step = Step{visit, at, 0, 0};
         judge_.has_step = true;
         SLUICE_TRY(FollowOne(block, instruction));
         ++next[e];
@@ -65,7 +65,7 @@ class Owners {
   Status Touch(const BlockView& block, uint32_t operand, bool write) {
     if (operand == SLUICE_NONE) return Status::kOk;
     const sluice_operand_t& o = block.operands[operand];
-    const uint32_t first = judge_.stream.instances[judge_.step.instance].first_binding;
+    const uint32_t first = InstanceOf(judge_.stream, judge_.step.visit).first_binding;
     const sluice_binding_t& slot = judge_.stream.bindings[first + o.slot];
     if (slot.region != SLUICE_REGION_GBUF) return Status::kOk;
     return Box(block.shapes[o.shape], 0, DtypeBytes(o.dtype),
@@ -123,7 +123,7 @@ Status TakeTurns(Span<Judge*> judges, int64_t capacity, Span<const sluice_turn_t
   for (size_t n = 0; n <= turns.size(); ++n) {
     const bool end = n == turns.size();
     for (uint32_t m = 0; end && m < judges.size(); ++m) {
-      if (next[m] == judges[m]->stream.instances.size()) continue;
+      if (next[m] == judges[m]->stream.visits.size()) continue;
       judges[m]->has_step = false;
       return OfModel(
           diagnostic, m,
@@ -134,18 +134,18 @@ Status TakeTurns(Span<Judge*> judges, int64_t capacity, Span<const sluice_turn_t
     const uint32_t m = turn.model < judges.size() ? turn.model : 0;
     Judge* judge = judges[m];
     judge->has_step = false;
-    if (turn.model != m || turn.first_instance != next[m] ||
-        turn.end_instance <= turn.first_instance ||
-        turn.end_instance > judge->stream.instances.size()) {
+    if (turn.model != m || turn.first_visit != next[m] ||
+        turn.end_visit <= turn.first_visit ||
+        turn.end_visit > judge->stream.visits.size()) {
       return OfModel(diagnostic, m,
                      Reject(*judge, "turns")
                          .Text("turn ")
                          .Number(static_cast<int64_t>(n))
-                         .Text(" is not the next run of a stream's instances"));
+                         .Text(" is not the next run of a stream's visits"));
     }
     Owners owners(judge, static_cast<uint8_t>(m), owner);
-    for (; next[m] < turn.end_instance; ++next[m]) {
-      SLUICE_TRY(OfModel(diagnostic, m, owners.FollowInstance(next[m], scratch)));
+    for (; next[m] < turn.end_visit; ++next[m]) {
+      SLUICE_TRY(OfModel(diagnostic, m, owners.FollowVisit(next[m], scratch)));
     }
   }
   diagnostic->model = 0;

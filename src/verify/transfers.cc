@@ -77,7 +77,7 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
 }
 
 Status Follower::Transfer(const sluice_instruction_t& instruction) {
-  const BlockView& block = BlockOf(judge_->stream, judge_->step.instance);
+  const BlockView& block = BlockOf(judge_->stream, judge_->step.visit);
   const sluice_transfer_t& transfer = block.transfers[instruction.descriptor];
   Access src, dst;
   SLUICE_TRY(Locate(transfer.src, &src));
@@ -237,7 +237,7 @@ Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
 Status Follower::Host(const sluice_host_call_t& call) {
   const StreamView& s = judge_->stream;
   const Graph& graph = judge_->graph;
-  const sluice_instance_t& instance = s.instances[judge_->step.instance];
+  const sluice_instance_t& instance = InstanceOf(s, judge_->step.visit);
   const sluice_kernel_t& kernel = s.kernels[instance.first_kernel + call.kernel];
   const Layer& layer = graph.layers[kernel.layer];
   if (DeedOf(layer) != Deed::kHost || call.inputs != layer.inputs.size() ||

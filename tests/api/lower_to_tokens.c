@@ -34,10 +34,11 @@ static void put_lists(const unsigned char* image, const sluice_token_view_t* tok
   uint32_t e, r = 0;
   memcpy(&header, image, sizeof header);
   for (e = 0; e < header.engine_count; ++e) {
-    uint32_t n, first = 0; /* number of the instance's first instruction */
-    for (n = 0; n < header.instance_count; ++n) {
+    uint32_t v, first = 0; /* number of the visit's first instruction */
+    for (v = 0; v < tokens->visits; ++v) {
       const sluice_instance_t* instance =
-          (const sluice_instance_t*)(image + header.instance_offset) + n;
+          (const sluice_instance_t*)(image + header.instance_offset) +
+          tokens->visit[v].instance;
       const sluice_block_t* block =
           (const sluice_block_t*)(image + header.block_offset) + instance->block;
       const uint32_t* list = (const uint32_t*)(image + block->list_offset);

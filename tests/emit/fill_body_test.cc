@@ -53,16 +53,18 @@ struct Blocks {
       for (const ProgramWait& w : of_step) REQUIRE(waits.waits.Push(w) == Status::kOk);
     }
     REQUIRE(waits.begin.Push(static_cast<uint32_t>(waits.waits.size())) == Status::kOk);
-    first.assign((program.block_count() + 1) * 3, 0);
-    for (size_t b = 0; b < program.block_count(); ++b) {
-      for (size_t k = 0; k < 3; ++k) first[3 * b + 3 + k] = first[3 * b + k];
-      for (uint32_t i = program.block_begin(b); i < program.block_begin(b + 1); ++i) {
-        ++first[3 * b + 3 + program.EngineOf(program.step(i))];
+    uint32_t before[3] = {};
+    for (uint32_t i = 0; i < program.size(); ++i) {
+      for (const ProgramWait& w : step_waits[i]) {
+        REQUIRE(e.back.Push(before[w.engine] - w.count) == Status::kOk);
       }
+      ++before[program.EngineOf(program.step(i))];
     }
+    for (size_t b = 0; b < program.block_count() && e.pieces.pieces.size() == 0; ++b) {
+      all.push_back({program.block_begin(b), program.block_begin(b + 1), kNone});
+    }
+    for (const Piece& p : all) REQUIRE(e.pieces.pieces.Push(p) == Status::kOk);
     known.assign(program.box_count(), KnownOperand{kNone, 0});
-    e.blocks = program.block_count();
-    e.first = Span<uint32_t>(first.data(), first.size());
     e.known = Span<KnownOperand>(known.data(), known.size());
   }
   Status Fill(size_t block, Body* body) { return FillBody(&e, block, &n.arena, body); }
@@ -72,19 +74,16 @@ struct Blocks {
   Lowering lowering = {};
   Program program{&n.arena, n.hardware};
   ProgramWaits waits{&n.arena};
-  std::vector<uint32_t> first;
+  std::vector<Piece> all;
   std::vector<KnownOperand> known;
   Emitter e = {n.graph,
                lowering,
                program,
                waits,
                &n.diagnostic,
-               0,
                3,
-               {},
-               {},
-               InternTable<Export>(&n.arena),
-               Sequence<ExportLink>(&n.arena),
+               Sequence<uint32_t>(&n.arena),
+               Pieces(&n.arena),
                {}};
 };
 
@@ -108,10 +107,6 @@ TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
   REQUIRE(b.program.BeginBlock() == Status::kOk);
   REQUIRE(b.program.AddTransfer(StepKind::kStore, 0, Move(1, 0, 8)) == Status::kOk);
   b.Ready({{}, {{0, 1}}, {{2, 1}}});
-  // What the second block waits for is the first one's export of this number.
-  uint32_t number = 0;
-  REQUIRE(b.e.all_exports.Intern(Export{0, 2, 1}, &number) == Status::kOk);
-  REQUIRE(b.e.export_links.Push(ExportLink{7, kNone}) == Status::kOk);
 
   Body body(&b.n.arena);
   REQUIRE(b.Fill(0, &body) == Status::kOk);
@@ -122,7 +117,7 @@ TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
   CHECK(body.instructions[1].flags == SLUICE_FLAG_FIRST);
   CHECK(body.instructions[1].wait_count == 1);
   CHECK(body.waits[0].engine == 0);
-  CHECK(body.waits[0].instance == 0);
+  CHECK(body.waits[0].before == 0);
   CHECK(body.waits[0].count == 1);
   REQUIRE(body.slots.size() == 1);
   CHECK(body.slots[0].tensor == 0);
@@ -147,19 +142,20 @@ TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
   CHECK(body.tiles[0].output == 2);
   CHECK(body.tiles[0].origin[2] == 3);
   CHECK(body.tiles[0].pad[1] == 2);
-  REQUIRE(body.kernel_layers.size() == 1);
-  CHECK(body.kernel_layers[0] == 0);
+  REQUIRE(body.kernels.size() == 1);
+  CHECK(body.kernels[0].layer == 0);
 
   Body second(&b.n.arena);
   REQUIRE(b.Fill(1, &second) == Status::kOk);
   CheckList(second, {0, 1, 1, 1});
   CHECK(second.instructions[0].opcode == SLUICE_OPCODE_STORE);
-  CHECK(second.waits[0].instance == -1);
-  CHECK(second.waits[0].count == 7);
+  CHECK(second.waits[0].engine == 2);  // for all tiles of the block before
+  CHECK(second.waits[0].before == 1);
+  CHECK(second.waits[0].count == 0);
   CHECK(second.transfers[0].src == 1);
   CHECK(second.transfers[0].dst == 0);
   CHECK(second.slots[0].tensor == 1);
-  CHECK(second.kernel_layers.size() == 1);  // the layer of the store
+  CHECK(second.kernels.size() == 1);  // the layer of the store
 }
 
 TEST_CASE("fill body: a slot per tensor and way of moving, an operand per place") {
@@ -205,26 +201,45 @@ TEST_CASE("fill body: a host call's operands are whole tensors behind the others
   CHECK(body.host_operands[1].slot == 2);
 }
 
-TEST_CASE("fill body: a wait that reaches back 32768 blocks is refused") {
-  for (const size_t back : {32767, 32768}) {
-    Blocks b;
-    REQUIRE(b.program.BeginBlock() == Status::kOk);
-    REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, Move(0, 0, 0)) == Status::kOk);
-    for (size_t i = 0; i < back; ++i) REQUIRE(b.program.BeginBlock() == Status::kOk);
-    REQUIRE(b.program.AddTransfer(StepKind::kStore, 0, Move(1, 0, 0)) == Status::kOk);
-    b.Ready({{}, {{0, 1}}});
-    uint32_t number = 0;
-    REQUIRE(b.e.all_exports.Intern(Export{0, 0, 1}, &number) == Status::kOk);
-    REQUIRE(b.e.export_links.Push(ExportLink{0, kNone}) == Status::kOk);
-    Body body(&b.n.arena);
-    const Status status = b.Fill(back, &body);
-    if (back == 32767) {
-      REQUIRE(status == Status::kOk);
-      CHECK(body.waits[0].instance == -32767);
-    } else {
-      CHECK(status == Status::kUnsupported);
+TEST_CASE("fill body: in a loop, slots and kernels tell how far each iteration goes") {
+  Blocks b;
+  REQUIRE(b.program.BeginBlock() == Status::kOk);
+  TileStep tile = {};
+  tile.present[kRoleInput0] = tile.present[kRoleOutput] = true;
+  tile.operand[kRoleInput0] = Buffer(0);
+  tile.operand[kRoleOutput] = Buffer(8);
+  tile.cycles = 1;
+  // Two rows of three: 4 bytes and one element further, 64 bytes and one row further.
+  std::vector<std::vector<ProgramWait>> waits;
+  for (int32_t row = 0; row < 2; ++row) {
+    for (int32_t i = 0; i < 3; ++i) {
+      REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, Move(0, 64 * row + 4 * i, 0)) ==
+              Status::kOk);
+      tile.origin[1] = row;
+      tile.origin[3] = 2 * i;
+      REQUIRE(b.program.AddTile(0, tile) == Status::kOk);
+      const uint32_t done = static_cast<uint32_t>(3 * row + i);
+      waits.push_back(done == 0 ? std::vector<ProgramWait>{}
+                                : std::vector<ProgramWait>{{2, done}});
+      waits.push_back({{0, done + 1}});
     }
   }
+  b.all = {{0, 2, 1}};
+  REQUIRE(b.e.pieces.loops.Push(PieceLoop{0, 0, 2, kNone, 6}) == Status::kOk);
+  REQUIRE(b.e.pieces.loops.Push(PieceLoop{0, 0, 3, 0, 2}) == Status::kOk);
+  REQUIRE(b.e.pieces.pieces.Push(b.all[0]) == Status::kOk);
+  b.all.clear();
+  b.Ready(waits);
+  Body body(&b.n.arena);
+  REQUIRE(b.Fill(0, &body) == Status::kOk);
+  REQUIRE(body.slots.size() == 1);
+  CHECK(body.slots[0].by[0] == 64);
+  CHECK(body.slots[0].by[1] == 4);
+  REQUIRE(body.kernels.size() == 1);  // the load has no other than the tile's
+  CHECK(body.kernels[0].by[0][1] == 1);
+  CHECK(body.kernels[0].by[0][3] == 0);
+  CHECK(body.kernels[0].by[1][1] == 0);
+  CHECK(body.kernels[0].by[1][3] == 2);
 }
 
 }  // namespace

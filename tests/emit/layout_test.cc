@@ -23,7 +23,8 @@ struct Parts {
     REQUIRE(parts.entries.Push(entry) == Status::kOk);
     REQUIRE(parts.bodies.Push(reinterpret_cast<const uint8_t*>(body)) == Status::kOk);
     for (size_t i = 0; i < instances; ++i) {
-      REQUIRE(parts.instances.Push(sluice_instance_t{0, 0, 0, 0}) == Status::kOk);
+      REQUIRE(parts.instances.Push(sluice_instance_t{0, 0, 0, SLUICE_NONE}) ==
+              Status::kOk);
     }
     for (uint32_t i = 0; i < 3; ++i) {
       REQUIRE(parts.bindings.Push(sluice_binding_t{i, 0, 0, 0}) == Status::kOk);
@@ -71,18 +72,18 @@ TEST_CASE("layout: tables behind the header, each on 16 bytes, then the bodies")
   CHECK(h.node_cols == 2);
   CHECK(h.node_rows == 3);
   CHECK(h.block_offset == 176);
-  CHECK(h.instance_offset == 288);
+  CHECK(h.instance_offset == 272);
   CHECK(h.instance_count == 2);
-  CHECK(h.binding_offset == 320);
-  CHECK(h.kernel_offset == 368);
-  CHECK(h.attribute_offset == 384);  // 20 bytes
+  CHECK(h.binding_offset == 304);
+  CHECK(h.kernel_offset == 352);
+  CHECK(h.attribute_offset == 368);  // 20 bytes
   CHECK(h.attribute_count == 5);
-  CHECK(h.patch_offset == 416);
+  CHECK(h.patch_offset == 400);
   CHECK(h.patch_count == 0);
-  CHECK(p.parts.entries[0].body_offset == 416);
-  CHECK(p.parts.entries[0].list_offset == 416);
-  CHECK(p.parts.entries[0].instruction_offset == 436);
-  CHECK(h.size_bytes == 448);
+  CHECK(p.parts.entries[0].body_offset == 400);
+  CHECK(p.parts.entries[0].list_offset == 400);
+  CHECK(p.parts.entries[0].instruction_offset == 420);
+  CHECK(h.size_bytes == 432);
   CHECK(h.gbuf_bytes_lo == 5);
   CHECK(h.gbuf_bytes_hi == 1);
   CHECK(h.region_bytes[SLUICE_REGION_GBUF][0] == 5);
@@ -94,18 +95,18 @@ TEST_CASE("layout: tables behind the header, each on 16 bytes, then the bodies")
 TEST_CASE("layout: the image holds header, tables and bodies, and its own hash") {
   Parts p(2);
   const Span<const uint8_t> image = p.Image();
-  REQUIRE(image.size() == 448);
+  REQUIRE(image.size() == 432);
   sluice_stream_header_t h;
   memcpy(&h, image.data(), sizeof h);
   const uint64_t hash = Fnv1aWords(image.data() + sizeof h, image.size() - sizeof h);
   CHECK(h.hash_lo == static_cast<uint32_t>(hash));
   CHECK(h.hash_hi == static_cast<uint32_t>(hash >> 32));
-  CHECK(memcmp(image.data() + 416, p.body, sizeof p.body) == 0);
+  CHECK(memcmp(image.data() + 400, p.body, sizeof p.body) == 0);
   sluice_binding_t bindings[3];
-  memcpy(bindings, image.data() + 320, sizeof bindings);
+  memcpy(bindings, image.data() + 304, sizeof bindings);
   CHECK(bindings[2].region == 2);
   int32_t attributes[5];
-  memcpy(attributes, image.data() + 384, sizeof attributes);
+  memcpy(attributes, image.data() + 368, sizeof attributes);
   CHECK(attributes[4] == 4);
 }
 
@@ -114,25 +115,25 @@ TEST_CASE("layout: what the device has stays in place as far as there is room") 
   // One instance more: all behind the instances moves, with room to grow in front.
   Parts second(3, first.Image());
   const Span<const uint8_t> image = second.Image();
-  CHECK(second.parts.header.instance_offset == 288);
-  CHECK(second.parts.header.binding_offset == 336 + 64);
-  CHECK(second.parts.header.kernel_offset == 448 + 64);
-  CHECK(second.parts.header.attribute_offset == 528 + 64);
-  CHECK(second.parts.entries[0].body_offset == 688 + 64);
-  CHECK(second.parts.header.size_bytes == 784);
+  CHECK(second.parts.header.instance_offset == 272);
+  CHECK(second.parts.header.binding_offset == 320 + 64);
+  CHECK(second.parts.header.kernel_offset == 432 + 64);
+  CHECK(second.parts.header.attribute_offset == 512 + 64);
+  CHECK(second.parts.entries[0].body_offset == 608 + 64);
+  CHECK(second.parts.header.size_bytes == 704);
   // The next one finds that room.
   Parts third(4, image);
   const Span<const uint8_t> grown = third.Image();
   CHECK(third.parts.header.instance_count == 4);
-  CHECK(third.parts.header.binding_offset == 400);
-  CHECK(third.parts.entries[0].body_offset == 752);
+  CHECK(third.parts.header.binding_offset == 384);
+  CHECK(third.parts.entries[0].body_offset == 672);
   REQUIRE(grown.size() == image.size());
-  CHECK(memcmp(grown.data() + 400, image.data() + 400, image.size() - 400) == 0);
+  CHECK(memcmp(grown.data() + 384, image.data() + 384, image.size() - 384) == 0);
   // An image that is none gives no places.
   const uint8_t none[10] = {};
   Parts garbage(2, Span<const uint8_t>(none, sizeof none));
   REQUIRE(garbage.LayOut() == Status::kOk);
-  CHECK(garbage.parts.header.block_offset == 176 + 2 * 64);
+  CHECK(garbage.parts.header.block_offset == 176 + 64);
 }
 
 TEST_CASE("layout: streams of 2 GiB are refused with their bytes") {
@@ -141,7 +142,7 @@ TEST_CASE("layout: streams of 2 GiB are refused with their bytes") {
   CHECK(p.LayOut() == Status::kUnsupported);
   CHECK(std::string(p.diagnostic.message) == "the stream exceeds 2 GiB");
   CHECK(p.diagnostic.available_bytes == kMaxImage);
-  CHECK(p.diagnostic.required_bytes == 400 + uint64_t{kMaxImage});
+  CHECK(p.diagnostic.required_bytes == 384 + uint64_t{kMaxImage});
 }
 
 }  // namespace

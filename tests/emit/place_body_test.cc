@@ -15,24 +15,6 @@ struct Placing {
   Memory memory{sluice_test::Nouns::Allocator(), 0};
   Arena arena{&memory};
   Arena out{&memory};
-  Graph graph = {};
-  Hardware hardware = {};
-  Lowering lowering = {};
-  Program program{&arena, hardware};
-  ProgramWaits waits{&arena};
-  Diagnostic diagnostic = {};
-  Emitter e = {graph,
-               lowering,
-               program,
-               waits,
-               &diagnostic,
-               1,
-               3,
-               {},
-               {},
-               InternTable<Export>(&arena),
-               Sequence<ExportLink>(&arena),
-               {}};
   StreamParts parts{&out};
 
   // One instruction, an operand of each sort, a shape.
@@ -55,27 +37,18 @@ struct Placing {
     sluice_instruction_t instruction = {};
     Body body;
   };
-  uint32_t Place(const Body& body, const ExportList& exports = {}) {
+  uint32_t Place(const Body& body) {
     uint32_t block = 99;
-    REQUIRE(PlaceBody(e, exports, body, &parts, &block) == Status::kOk);
+    REQUIRE(PlaceBody(body, &parts, &block) == Status::kOk);
     return block;
   }
 };
 
 TEST_CASE("place body: tables one behind the other, the whole on 16 bytes") {
   Placing p;
-  uint32_t index = 0;
-  // Three exports, of which the first and the last are this block's.
-  for (const Export& x : {Export{0, 2, 7}, Export{1, 0, 1}, Export{0, 0, 3}}) {
-    REQUIRE(p.e.all_exports.Intern(x, &index) == Status::kOk);
-  }
-  for (const ExportLink& link :
-       {ExportLink{0, 2}, ExportLink{0, kNone}, ExportLink{1, kNone}}) {
-    REQUIRE(p.e.export_links.Push(link) == Status::kOk);
-  }
   Placing::Filled filled(&p.arena);
-  REQUIRE(filled.body.kernel_layers.Push(0) == Status::kOk);
-  CHECK(p.Place(filled.body, ExportList{0, 2, 2}) == 0);
+  REQUIRE(filled.body.kernels.Push(KernelUse{}) == Status::kOk);
+  CHECK(p.Place(filled.body) == 0);
   REQUIRE(p.parts.entries.size() == 1);
   const sluice_block_t& entry = p.parts.entries[0];
   CHECK(entry.list_offset == 0);
@@ -88,9 +61,7 @@ TEST_CASE("place body: tables one behind the other, the whole on 16 bytes") {
   CHECK(entry.operand_count == 2);
   CHECK(entry.shape_offset == 68);
   CHECK(entry.shape_count == 1);
-  CHECK(entry.export_offset == 100);
-  CHECK(entry.export_count == 2);
-  CHECK(entry.body_bytes == 128);
+  CHECK(entry.body_bytes == 112);
   CHECK(entry.slot_count == 1);
   CHECK(entry.kernel_count == 1);
   const uint8_t* bytes = p.parts.bodies[0];
@@ -98,13 +69,7 @@ TEST_CASE("place body: tables one behind the other, the whole on 16 bytes") {
   memcpy(operands, bytes + 36, sizeof operands);
   CHECK(operands[0].offset_lo == 9);
   CHECK(operands[1].offset_lo == 10);
-  sluice_export_t exports[2];
-  memcpy(exports, bytes + 100, sizeof exports);
-  CHECK(exports[0].engine == 2);
-  CHECK(exports[0].count == 7);
-  CHECK(exports[1].engine == 0);
-  CHECK(exports[1].count == 3);
-  const uint64_t hash = Fnv1aWords(bytes, 128);
+  const uint64_t hash = Fnv1aWords(bytes, 112);
   CHECK(entry.hash_lo == static_cast<uint32_t>(hash));
   CHECK(entry.hash_hi == static_cast<uint32_t>(hash >> 32));
 }
@@ -114,8 +79,8 @@ TEST_CASE("place body: what is the same is there once, bytes and counts both tol
   Placing::Filled same(&p.arena), again(&p.arena), other(&p.arena), slots(&p.arena),
       kernels(&p.arena);
   other.list[4] = other.list[3] = other.list[2] = 0;
-  REQUIRE(slots.body.slots.Push(Slot{0, 0, 0, 0}) == Status::kOk);
-  REQUIRE(kernels.body.kernel_layers.Push(3) == Status::kOk);
+  REQUIRE(slots.body.slots.Push(Slot{}) == Status::kOk);
+  REQUIRE(kernels.body.kernels.Push(KernelUse{}) == Status::kOk);
   CHECK(p.Place(same.body) == 0);
   const Arena::Mark before = p.out.mark();
   CHECK(p.Place(again.body) == 0);

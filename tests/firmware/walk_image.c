@@ -67,11 +67,11 @@ static sluice_walk_cursor_t cursors[kEngines];
 static uint64_t digest = 0xcbf29ce484222325u;
 static void note(uint64_t value) { digest = (digest ^ value) * 0x100000001b3u; }
 
-static void note_operand(uint32_t instance, uint32_t index) {
+static void note_operand(const sluice_walk_visit_t* visit, uint32_t index) {
   sluice_walk_operand_t o;
   int a;
   if (index == SLUICE_NONE) return;
-  sluice_walk_operand(&walker, instance, index, &o);
+  sluice_walk_operand(&walker, visit, index, &o);
   note(o.region);
   note(o.offset);
   note(o.span);
@@ -79,23 +79,23 @@ static void note_operand(uint32_t instance, uint32_t index) {
 }
 
 /* A device would do it; here it is noted. */
-static void execute(uint32_t instance, const sluice_instruction_t* n) {
+static void execute(const sluice_walk_visit_t* visit, const sluice_instruction_t* n) {
   note(n->opcode);
   if (n->opcode == SLUICE_OPCODE_COMPUTE) {
     sluice_tile_t t;
     sluice_kernel_t k;
-    sluice_walk_tile(&walker, instance, n->descriptor, &t);
-    sluice_walk_kernel(&walker, instance, t.kernel, &k);
+    sluice_walk_tile(&walker, visit, n->descriptor, &t);
+    sluice_walk_kernel(&walker, visit->instance, t.kernel, &k);
     note(k.op);
     note((uint32_t)sluice_walk_attribute(&walker, &k, 0));
-    note_operand(instance, t.input0);
-    note_operand(instance, t.weight);
-    note_operand(instance, t.output);
+    note_operand(visit, t.input0);
+    note_operand(visit, t.weight);
+    note_operand(visit, t.output);
   } else if (n->opcode != SLUICE_OPCODE_HOST) {
     sluice_transfer_t t;
-    sluice_walk_transfer(&walker, instance, n->descriptor, &t);
-    note_operand(instance, t.src);
-    note_operand(instance, t.dst);
+    sluice_walk_transfer(&walker, visit->instance, n->descriptor, &t);
+    note_operand(visit, t.src);
+    note_operand(visit, t.dst);
   }
 }
 
@@ -107,8 +107,8 @@ static uint32_t walk(void) {
     for (e = 0; e < walker.engines; ++e) {
       sluice_instruction_t n;
       if (!sluice_walk_next(&walker, cursors, e, &n)) continue;
-      if (sluice_walk_waits_hold(&walker, cursors, e, NULL) != 1) continue;
-      execute(cursors[e].instance, &n);
+      if (!sluice_walk_waits_hold(&walker, cursors, e, NULL)) continue;
+      execute(&cursors[e].visit, &n);
       sluice_walk_complete(&walker, cursors, e);
       ++done;
     }

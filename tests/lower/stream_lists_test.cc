@@ -60,14 +60,18 @@ TEST_CASE("waits that form a cycle, and waits on what is not there, are refused"
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
   CHECK(std::string(library.diagnostic.message) ==
         "the waits of the stream form a cycle");
-  s.blocks[0].lists[1][0].waits[0] = AfterExport(1, 0);
+  s.blocks[0].lists[1][0].waits[0] = AfterAllBut(0, 2);
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
-  CHECK(library.diagnostic.instruction == 1);
+  s.blocks[0].lists[1][0].waits[0] = AfterAllBut(0, 0);
+  CHECK(StatusOf(&library, s.Image()) == SLUICE_OK);  // there is nothing before
+  s.blocks[0].lists[1][0].waits[0].before = 2;
+  CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
   s.blocks[0].lists[1][0].waits.clear();
-  CHECK(StatusOf(&library, s.Image()) == SLUICE_OK);
-  s.blocks[0].exports.push_back({0xffffffffu, 1});
+  s.loops = {{0, 1, 2, SLUICE_NONE}};
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
-  s.blocks[0].exports.clear();
+  s.loops = {{0, 0, 1u << 30, SLUICE_NONE}};
+  CHECK(StatusOf(&library, s.Image()) == SLUICE_UNSUPPORTED);
+  s.loops.clear();
   s.blocks[0].lists[0][0].waits[0] = After(1, 2);
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
 }

@@ -182,7 +182,7 @@ struct TokenRun {
       REQUIRE(sluice_walk_next(&walker, cursors, e, &instruction) == 1);
       flight[e] = Flight();
       flight[e].engine = e;
-      flight[e].instance = cursors[e].instance;
+      flight[e].visit = cursors[e].visit;
       flight[e].instruction = sluice_walk_position(&walker, cursors, e);
       const sluice_sim::Trap trap = device.Start(instruction, &flight[e]);
       CHECK_MESSAGE(!trap, trap.code, ": ", trap.text);

@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 using sluice_test::After;
-using sluice_test::AfterExport;
+using sluice_test::AfterAllBut;
 using sluice_test::BlockBuilder;
 using sluice_test::Bytes;
 using sluice_test::ComputeEngine;
@@ -45,12 +45,11 @@ Bytes TwoInstances() {
   Stream s;
   BlockBuilder* b = s.AddBlock();
   b->Load(b->Dense(1, kI8, {1, 1, 1, 8}, 0), b->Dense(0, kI8, {1, 1, 1, 8}, 0));
-  b->exports.push_back({kDmaEngine, 1});
   b = s.AddBlock();
   sluice_tile_t tile = EmptyTile(0, 5);
   tile.input0 = b->Dense(0, kI8, {1, 1, 1, 8}, 0);
   tile.output = b->Dense(0, kI8, {1, 1, 1, 4}, 16);
-  b->Compute(tile, {AfterExport(1, 0)});
+  b->Compute(tile, {AfterAllBut(0, kDmaEngine)});
   b->Store(tile.output, b->Dense(2, kI8, {1, 1, 1, 4}, 0),
            {After(ComputeEngine(0), 1)});
   return s.Image();
@@ -67,23 +66,24 @@ struct Cuts {
         }()),
         words((bytes.size() + 7) / 8) {
     memcpy(words.data(), bytes.data(), bytes.size());
-    image = {reinterpret_cast<const uint8_t*>(words.data()), bytes.size()};
+    REQUIRE(FindVisits({reinterpret_cast<const uint8_t*>(words.data()), bytes.size()},
+                       &n.arena, &visits) == Status::kOk);
   }
   std::vector<int64_t> Drained(uint32_t first, int64_t limit = INT64_MAX) {
-    std::vector<int64_t> end(InstanceCount(image), -1);
-    REQUIRE(DrainedCycles(n.hardware, image, first, limit, &n.arena,
+    std::vector<int64_t> end(visits.count(), -1);
+    REQUIRE(DrainedCycles(n.hardware, visits, first, limit, &n.arena,
                           {end.data(), end.size()}) == Status::kOk);
     return end;
   }
   std::vector<DeadBytes> Dead(int64_t capacity) {
-    std::vector<DeadBytes> dead(InstanceCount(image) + 1);
-    REQUIRE(FindDead(image, capacity, &n.arena, {dead.data(), dead.size()}) ==
+    std::vector<DeadBytes> dead(visits.count() + 1);
+    REQUIRE(FindDead(visits, capacity, &n.arena, {dead.data(), dead.size()}) ==
             Status::kOk);
     return dead;
   }
   sluice_test::Nouns n;
   std::vector<uint64_t> words;
-  Span<const uint8_t> image;
+  StreamVisits visits;
 };
 
 void CheckDead(const DeadBytes& dead, int64_t begin, int64_t end, int64_t live) {
@@ -100,7 +100,7 @@ TEST_CASE("stream cuts: instances in a row, and from any of them on an idle mach
   CHECK(c.Drained(0, 12) == std::vector<int64_t>{12, 28});
   CHECK(c.Drained(0, 11) == std::vector<int64_t>{12, INT64_MAX});
   int64_t longest = 0;
-  REQUIRE(LongestInstance(c.n.hardware, c.image, &c.n.arena, &longest) == Status::kOk);
+  REQUIRE(LongestVisit(c.n.hardware, c.visits, &c.n.arena, &longest) == Status::kOk);
   CHECK(longest == 16);
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("stream cuts: meshes are refused") {
   Cuts c(TwoInstances());
   c.n.hardware.node_cols = 2;
   int64_t end[2];
-  CHECK(DrainedCycles(c.n.hardware, c.image, 0, INT64_MAX, &c.n.arena, {end, 2}) ==
+  CHECK(DrainedCycles(c.n.hardware, c.visits, 0, INT64_MAX, &c.n.arena, {end, 2}) ==
         Status::kUnsupported);
 }
 

@@ -185,10 +185,25 @@ void CheckSeen(const std::string& name, const Row& row, bool enough) {
   }
 }
 
+// Waits across visits, and tiles with an accumulator.
+void Count(const StreamBuilder& stream, int* across, int* accumulating) {
+  for (const BlockBuilder& b : stream.blocks) {
+    for (const auto& list : b.lists) {
+      for (const ListedInstruction& entry : list) {
+        for (const sluice_wait_t& w : entry.waits) *across += w.before;
+      }
+    }
+    for (const sluice_tile_t& t : b.tiles) {
+      *accumulating += t.accumulator != SLUICE_NONE ? 1 : 0;
+    }
+  }
+}
+
 // Makes mutants of plans of one node, or of many.
 void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
   std::vector<Row> rows(mutations.size());
-  int made = 0, subjects = 0, fused = 0, blocks = 0, exports = 0, accumulating = 0;
+  int made = 0, subjects = 0, fused = 0, blocks = 0, across = 0, accumulating = 0;
+  int looped = 0;
   for (uint64_t seed = 1; made < want; ++seed) {
     Subject subject;
     if (!(mesh ? subject.MakeMesh(seed) : subject.Make(seed))) continue;
@@ -199,11 +214,8 @@ void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
     REQUIRE_FALSE(whole.verify);
     REQUIRE_FALSE(whole.simulate);
     blocks += static_cast<int>(subject.valid.stream.blocks.size());
-    for (const BlockBuilder& b : subject.valid.stream.blocks) {
-      exports += b.exports.empty() ? 0 : 1;
-      for (const sluice_tile_t& t : b.tiles)
-        accumulating += t.accumulator != SLUICE_NONE;
-    }
+    Count(subject.valid.stream, &across, &accumulating);
+    looped += subject.valid.stream.loops.empty() ? 0 : 1;
     Chance chance(seed);
     for (size_t kind = 0; kind < mutations.size(); ++kind) {
       for (int repeat = 0; repeat < 2 && made < want; ++repeat) {
@@ -255,12 +267,14 @@ void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
   std::printf("%-26s %6d %8d %8d %8d %9d %7d\n", "all", sum.made, sum.harmless,
               sum.meaning, sum.by_verify, sum.by_simulate, sum.missed);
   std::printf(
-      "%d streams of %d blocks, %d with exports, %d accumulating tiles; of the "
-      "harmless mutants verify refuses %d, simulate %d\n",
-      subjects, blocks, exports, accumulating, sum.strict_verify, sum.strict_simulate);
+      "%d streams of %d blocks, %d with loops, %d waits across visits, %d accumulating "
+      "tiles; of the harmless mutants verify refuses %d, simulate %d\n",
+      subjects, blocks, looped, across, accumulating, sum.strict_verify,
+      sum.strict_simulate);
   if (mesh) CHECK(sum.by_verify == sum.meaning);
   CHECK(sum.missed == 0);
-  CHECK(exports > 0);
+  CHECK(across > 0);
+  if (!mesh && want >= 2000) CHECK(looped > 0);
   CHECK(fused > 0);
   if (want >= 2000) CHECK(accumulating > 0);
   if (want >= 20000) CHECK(sum.meaning >= 15000);

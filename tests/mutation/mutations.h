@@ -62,7 +62,7 @@ inline void ShiftBy(Chance* c, uint32_t width, sluice_operand_t* o) {
   o->offset_lo = static_cast<uint32_t>(at < 0 ? o->offset_lo - step : at);
 }
 
-// Takes an instruction out; waits and exports that count beyond it follow, so that only
+// Takes an instruction out; waits of its visit that count beyond it follow, so that only
 // the work itself is missing.
 inline void Remove(const Site& s) {
   auto& list = s.block->lists[s.engine];
@@ -71,25 +71,19 @@ inline void Remove(const Site& s) {
   for (auto& engine : s.block->lists) {
     for (ListedInstruction& entry : engine) {
       for (sluice_wait_t& w : entry.waits) {
-        if (w.instance == 0 && w.engine == s.engine && w.count >= place &&
-            w.count > 1) {
+        if (w.before == 0 && w.engine == s.engine && w.count >= place && w.count > 1) {
           --w.count;
         }
       }
     }
   }
-  for (sluice_export_t& e : s.block->exports) {
-    if (e.engine == s.engine && e.count >= place && e.count > 1) --e.count;
-  }
 }
 
 // Cuts every body in two, so that each instance becomes two and waits go across: what
-// the first `percent` of the DMA's list needs comes before the cut. False when the
-// stream has waits across instances already.
-inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
+// the first `percent` of the DMA's list needs comes before the cut.
+inline void CutBlocks(uint32_t percent, StreamBuilder* s) {
   std::vector<BlockBuilder> blocks;
   for (const BlockBuilder& b : s->blocks) {
-    if (!b.exports.empty()) return false;
     BlockBuilder first = b, second = b;
     std::vector<uint32_t> cut(b.lists.size(), 0);
     cut[0] = static_cast<uint32_t>(b.lists[0].size() * percent / 100);
@@ -98,6 +92,7 @@ inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
       for (size_t e = 0; e < cut.size(); ++e) {
         for (uint32_t i = 0; i < cut[e]; ++i) {
           for (const sluice_wait_t& w : b.lists[e][i].waits) {
+            if (w.before != 0) continue;
             grown = grown || cut[w.engine] < w.count;
             cut[w.engine] = std::max(cut[w.engine], w.count);
           }
@@ -110,11 +105,12 @@ inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
                             second.lists[e].begin() + static_cast<long>(cut[e]));
       for (ListedInstruction& entry : second.lists[e]) {
         for (sluice_wait_t& w : entry.waits) {
-          if (w.count > cut[w.engine]) {
+          if (w.before != 0) {
+            w.count += cut[w.engine];
+          } else if (w.count > cut[w.engine]) {
             w.count -= cut[w.engine];
           } else {
-            first.exports.push_back({w.engine, w.count});
-            w = AfterExport(1, static_cast<uint32_t>(first.exports.size() - 1));
+            w = AfterAllBut(cut[w.engine] - w.count, w.engine);
           }
         }
       }
@@ -129,9 +125,12 @@ inline bool CutBlocks(uint32_t percent, StreamBuilder* s) {
     ++i.block;
     instances.push_back(i);
   }
+  for (sluice_loop_t& loop : s->loops) {
+    loop.first *= 2;
+    loop.last = 2 * loop.last + 1;
+  }
   s->blocks = blocks;
   s->instances = instances;
-  return true;
 }
 
 inline bool HasWait(const Site& s) { return !s.entry().waits.empty(); }
@@ -149,12 +148,8 @@ inline bool WeakenWait(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, HasWait)) return false;
   sluice_wait_t& w = SomeWait(c, s);
-  if (w.instance < 0) {
-    if (w.count > 0 && c->Half()) {
-      --w.count;
-    } else {
-      --w.instance;
-    }
+  if (w.before != 0) {
+    w.count += 1 + c->Below(2);
     return true;
   }
   if (w.count < 2) return false;
@@ -165,22 +160,44 @@ inline bool WaitElsewhere(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, HasWait)) return false;
   sluice_wait_t& w = SomeWait(c, s);
-  if (w.instance != 0) return false;
   w.engine = OtherEngine(c, *m, w.engine);
   return true;
 }
-inline bool WrongExport(Chance* c, Mutant* m) {
-  std::vector<sluice_export_t*> all;
-  for (BlockBuilder& b : m->stream.blocks) {
-    for (sluice_export_t& e : b.exports) all.push_back(&e);
+// Counts from the other side of the visit's start.
+inline bool WrongSide(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, HasWait)) return false;
+  sluice_wait_t& w = SomeWait(c, s);
+  w.before ^= 1;
+  return true;
+}
+inline bool WrongLoop(Chance* c, Mutant* m) {
+  auto& loops = m->stream.loops;
+  if (loops.empty()) return false;
+  sluice_loop_t& l = loops[c->Below(loops.size())];
+  switch (c->Below(5)) {
+    case 0:
+      ++l.count;
+      return true;
+    case 1:
+      --l.count;
+      return true;
+    case 2:
+      l.first += 1;
+      return true;
+    case 3:
+      l.last = l.last > 0 && c->Half() ? l.last - 1 : l.last + 1;
+      return true;
+    default:
+      l.parent = c->Half() ? SLUICE_NONE : c->Below(loops.size());
+      return true;
   }
-  if (all.empty()) return false;
-  sluice_export_t& e = *all[c->Below(all.size())];
-  if (c->Half() && e.count > 1) {
-    e.count -= 1 + c->Below(e.count - 1);
-  } else {
-    e.engine = OtherEngine(c, *m, e.engine);
-  }
+}
+inline bool WrongStep(Chance* c, Mutant* m) {
+  if (m->stream.steps.empty()) return false;
+  int32_t& step = m->stream.steps[c->Below(m->stream.steps.size())];
+  static const int32_t by[] = {1, -1, 2, 4, -4, 16, -16};
+  step += by[c->Below(7)];
   return true;
 }
 inline bool SwapNeighbours(Chance* c, Mutant* m) {
@@ -503,14 +520,14 @@ inline bool DropNodeWait(Chance* c, Mutant* m) {
   Site s;
   const auto crosses = [](const Site& x) {
     for (const sluice_wait_t& w : x.entry().waits) {
-      if (w.instance == 0 && NodeOf(w.engine) != NodeOf(x.engine)) return true;
+      if (NodeOf(w.engine) != NodeOf(x.engine)) return true;
     }
     return false;
   };
   if (!c->Pick(m, &s, crosses)) return false;
   auto& waits = s.entry().waits;
   for (size_t i = 0; i < waits.size(); ++i) {
-    if (waits[i].instance != 0 || NodeOf(waits[i].engine) == NodeOf(s.engine)) continue;
+    if (NodeOf(waits[i].engine) == NodeOf(s.engine)) continue;
     if (i + 1 < waits.size() && c->Half()) continue;
     waits.erase(waits.begin() + static_cast<long>(i));
     return true;
@@ -522,7 +539,7 @@ inline bool WaitOnOtherNode(Chance* c, Mutant* m) {
   const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
   if (nodes == 1 || !c->Pick(m, &s, HasWait)) return false;
   sluice_wait_t& w = SomeWait(c, s);
-  if (w.instance != 0 || w.engine < kFirstNodeEngine) return false;
+  if (w.engine < kFirstNodeEngine) return false;
   const uint32_t node = (NodeOf(w.engine) + 1 + c->Below(nodes - 1)) % nodes;
   w.engine =
       static_cast<uint16_t>(w.engine % 2 == 0 ? ComputeEngine(node) : SendEngine(node));
@@ -583,7 +600,9 @@ inline const std::vector<Mutation>& Mutations() {
       {"dropped wait", DropWait},
       {"weakened wait", WeakenWait},
       {"wait on another engine", WaitElsewhere},
-      {"wrong export", WrongExport},
+      {"wrong side of a visit", WrongSide},
+      {"wrong loop", WrongLoop},
+      {"wrong step of a loop", WrongStep},
       {"another queue", OtherQueue},
       {"wrong role", WrongRole},
       {"wrong descriptors", WrongDescriptors},

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "support/stream_builder.h"
+#include "support/unroll.h"
 
 namespace sluice_test {
 
@@ -29,7 +29,8 @@ class Oracle {
          const StreamBuilder& stream, const std::vector<int32_t>& parameters)
       : graph_(graph),
         places_(places),
-        s_(stream),
+        unrolled_(stream),
+        s_(unrolled_.to),
         table_(stream.Engines()),
         parameters_(parameters) {}
 
@@ -67,6 +68,7 @@ class Oracle {
   }
 
   bool Prepare() {
+    if (!unrolled_.fault.empty()) return Fail("loops");
     const size_t nodes = size_t{s_.node_cols} * s_.node_rows;
     cells_.resize(SLUICE_REGION_COUNT + nodes - 1);
     for (size_t r = 0; r < cells_.size(); ++r) {
@@ -394,24 +396,19 @@ class Oracle {
     return true;
   }
 
-  // Position on its engine that a wait asks for; false when it names nothing.
+  // Position on its engine that a wait asks for, 0: none; false when it names nothing.
   bool Target(const Event& e, const sluice_wait_t& w, uint32_t* engine,
               uint32_t* position) {
-    if (w.instance == 0) {
-      if (w.engine >= s_.engines() || w.count == 0) return Fail("wait");
-      *engine = w.engine;
-      *position = before_[e.instance][w.engine] + w.count;
-      return *position <= before_[e.instance + 1][w.engine] || Fail("wait");
+    if (w.engine >= s_.engines() || w.before > 1) return Fail("wait");
+    const uint32_t before = before_[e.instance][w.engine];
+    *engine = w.engine;
+    if (w.before == 1) {
+      *position = before > w.count ? before - w.count : 0;
+      return true;
     }
-    const int64_t other = int64_t{e.instance} + w.instance;
-    if (other < 0 || w.instance > 0) return Fail("wait");
-    const BlockBuilder& b = s_.blocks[s_.instances[static_cast<size_t>(other)].block];
-    if (w.count >= b.exports.size()) return Fail("wait");
-    *engine = b.exports[w.count].engine;
-    if (*engine >= s_.engines()) return Fail("wait");
-    *position = before_[static_cast<size_t>(other)][*engine] + b.exports[w.count].count;
-    return *position <= before_[static_cast<size_t>(other) + 1][*engine] ||
-           Fail("wait");
+    if (w.count == 0) return Fail("wait");
+    *position = before + w.count;
+    return *position <= before_[e.instance + 1][w.engine] || Fail("wait");
   }
 
   bool Run() {
@@ -441,7 +438,7 @@ class Oracle {
             holds = false;
             break;
           }
-          for (uint32_t x = 0; x < engines; ++x) {
+          for (uint32_t x = 0; position != 0 && x < engines; ++x) {
             clock_[x] = std::max(clock_[x], clocks[engine][position - 1][x]);
           }
         }
@@ -510,7 +507,8 @@ class Oracle {
 
   const GraphSpec& graph_;
   const std::vector<Place>& places_;
-  const StreamBuilder& s_;
+  const Unroller unrolled_;
+  const StreamBuilder& s_;  // without loops
   const std::vector<sluice_engine_t> table_;
   const std::vector<int32_t>& parameters_;
   Meaning meaning_;

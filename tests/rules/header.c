@@ -19,13 +19,13 @@
 #endif
 
 SLUICE_ASSERT_SIZE(sluice_stream_header_t, 176);
-SLUICE_ASSERT_SIZE(sluice_block_t, 112);
+SLUICE_ASSERT_SIZE(sluice_block_t, 96);
 SLUICE_ASSERT_SIZE(sluice_instance_t, 16);
 SLUICE_ASSERT_SIZE(sluice_binding_t, 16);
 SLUICE_ASSERT_SIZE(sluice_kernel_t, 16);
 SLUICE_ASSERT_SIZE(sluice_instruction_t, 16);
 SLUICE_ASSERT_SIZE(sluice_wait_t, 8);
-SLUICE_ASSERT_SIZE(sluice_export_t, 8);
+SLUICE_ASSERT_SIZE(sluice_loop_t, 16);
 SLUICE_ASSERT_SIZE(sluice_shape_t, 32);
 SLUICE_ASSERT_SIZE(sluice_operand_t, 16);
 SLUICE_ASSERT_SIZE(sluice_transfer_t, 32);

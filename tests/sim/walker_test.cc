@@ -57,7 +57,7 @@ TEST_CASE("each wrong header field is named") {
   CHECK(OpenWith(right, HEADER(size_bytes), 16u) == SLUICE_WALK_SIZE);
   CHECK(OpenWith(right, HEADER(flags), 1u) == SLUICE_WALK_RESERVED);
   CHECK(OpenWith(right, HEADER(reserved0), 1u) == SLUICE_WALK_RESERVED);
-  CHECK(OpenWith(right, HEADER(reserved) + 20, 1u) == SLUICE_WALK_RESERVED);
+  CHECK(OpenWith(right, HEADER(reserved) + 4, 1u) == SLUICE_WALK_RESERVED);
   CHECK(OpenWith(right, HEADER(node_cols), 0u) == SLUICE_WALK_NODES);
   CHECK(OpenWith(right, HEADER(node_rows), 0u) == SLUICE_WALK_NODES);
   CHECK(OpenWith(right, HEADER(node_cols), 0x10000u) == SLUICE_WALK_NODES);
@@ -87,7 +87,7 @@ TEST_CASE("each wrong directory field is refused") {
   const size_t entry = HeaderOf(right).block_offset;
 #define BLOCK(field) (entry + offsetof(sluice_block_t, field))
   CHECK(OpenWith(right, BLOCK(flags), 1u) == SLUICE_WALK_RESERVED);
-  CHECK(OpenWith(right, BLOCK(reserved) + 12, 1u) == SLUICE_WALK_RESERVED);
+  CHECK(OpenWith(right, BLOCK(reserved) + 4, 1u) == SLUICE_WALK_RESERVED);
   CHECK(OpenWith(right, BLOCK(body_offset), 4u) == SLUICE_WALK_BODY);
   CHECK(OpenWith(right, BLOCK(body_offset), 16u) == SLUICE_WALK_BODY);
   CHECK(OpenWith(right, BLOCK(body_bytes), 0xfffffff0u) == SLUICE_WALK_BODY);
@@ -146,7 +146,7 @@ TEST_CASE("each wrong record field is named") {
   EXPECT(h.instance_offset, sluice_instance_t, block, 1u, INSTANCE);
   EXPECT(h.instance_offset, sluice_instance_t, first_binding, 1u, INSTANCE);
   EXPECT(h.instance_offset, sluice_instance_t, first_kernel, 1u, INSTANCE);
-  EXPECT(h.instance_offset, sluice_instance_t, reserved, 1u, RESERVED);
+  EXPECT(h.instance_offset, sluice_instance_t, first_step, 0u, STEP);
   EXPECT(h.binding_offset, sluice_binding_t, region, 6u, BINDING);
   EXPECT(h.binding_offset, sluice_binding_t, base_hi, 0xffffffffu, BINDING);
   EXPECT(h.binding_offset, sluice_binding_t, reserved, 1u, RESERVED);
@@ -168,8 +168,7 @@ TEST_CASE("each wrong record field is named") {
   EXPECT(tile_instruction, sluice_instruction_t, opcode, uint8_t{1}, FLAGS);
   EXPECT(tile_instruction, sluice_instruction_t, descriptor, 4u, DESCRIPTOR);
   EXPECT(b.wait_offset, sluice_wait_t, engine, uint16_t{4}, WAIT);
-  EXPECT(b.wait_offset, sluice_wait_t, instance, int16_t{1}, WAIT);
-  EXPECT(b.wait_offset, sluice_wait_t, instance, int16_t{-1}, WAIT);  // engine not 0
+  EXPECT(b.wait_offset, sluice_wait_t, before, uint16_t{2}, WAIT);
   EXPECT(b.wait_offset, sluice_wait_t, count, 0u, WAIT);
   EXPECT(b.wait_offset, sluice_wait_t, count, 5u, WAIT);
   EXPECT(b.tile_offset, sluice_tile_t, kernel, 1u, TILE);
@@ -194,11 +193,6 @@ TEST_CASE("each wrong record field is named") {
   CHECK(OpenWith(right, b.list_offset, 1u) == SLUICE_WALK_LIST);
   CHECK(OpenWith(right, b.list_offset + 4, 11u) == SLUICE_WALK_LIST);
   CHECK(OpenWith(right, b.list_offset + 12, 15u) == SLUICE_WALK_LIST);
-  const Bytes add = AddCase().stream.Image();
-  const sluice_block_t e = BlockOf(add);
-  CHECK(OpenWith(add, e.export_offset, 4u) == SLUICE_WALK_EXPORT);
-  CHECK(OpenWith(add, e.export_offset + 4, 0u) == SLUICE_WALK_EXPORT);
-  CHECK(OpenWith(add, e.export_offset + 4, 4u) == SLUICE_WALK_EXPORT);
 #undef EXPECT
 }
 
@@ -249,7 +243,7 @@ TEST_CASE("plans, graphs and descriptors cut short are refused") {
   }
 }
 
-TEST_CASE("the walker steps an engine's list over instances and their exports") {
+TEST_CASE("the walker steps an engine's list over visits") {
   const Bytes image = AddCase().stream.Image();
   sluice_walker_t w;
   REQUIRE(sluice_walk_open(&w, image.data(), image.size(), nullptr) == SLUICE_WALK_OK);
@@ -270,17 +264,68 @@ TEST_CASE("the walker steps an engine's list over instances and their exports") 
   CHECK(sluice_walk_waits_hold(&w, at, compute, nullptr) == 1);
   CHECK(sluice_walk_waits_hold(&w, at, kDmaEngine, nullptr) == 0);
   sluice_walk_complete(&w, at, compute);
-  CHECK(at[compute].instance == 1);
+  CHECK(at[compute].visit.instance == 1);
+  CHECK(at[compute].visit.number == 1);
   CHECK(sluice_walk_waits_hold(&w, at, compute, &pending) == 0);
-  sluice_walk_complete(&w, at, kDmaEngine);  // the store: export 0 holds now
-  CHECK(sluice_walk_waits_hold(&w, at, compute, &pending) == 0);
-  CHECK(pending.instance == 0);
+  CHECK(pending.before == 0);
+  sluice_walk_complete(&w, at, kDmaEngine);  // the store: all of the first visit
+  sluice_walk_complete(&w, at, kDmaEngine);
+  sluice_walk_complete(&w, at, kDmaEngine);
+  CHECK(sluice_walk_waits_hold(&w, at, compute, nullptr) == 1);
   sluice_walk_operand_t operand;
-  sluice_walk_operand(&w, 1, 0, &operand);
+  sluice_walk_operand(&w, &at[compute].visit, 0, &operand);
   CHECK(operand.region == SLUICE_REGION_GBUF);
   CHECK(operand.offset == 64);
   CHECK(operand.bytes == 64);
   CHECK(operand.span == 64);
+}
+
+TEST_CASE("the walker visits an instance in loops, further on each time") {
+  const Bytes image = LoopCase().stream.Image();
+  sluice_walker_t w;
+  REQUIRE(sluice_walk_open(&w, image.data(), image.size(), nullptr) == SLUICE_WALK_OK);
+  CHECK(w.visits == 6);
+  sluice_walk_visit_t visit = {};
+  for (uint32_t v = 0; v < 6; ++v, sluice_walk_next_visit(&w, &visit)) {
+    CHECK(visit.number == v);
+    CHECK(visit.instance == 0);
+    CHECK(visit.index[0] == v / 3);
+    CHECK(visit.index[1] == v % 3);
+    sluice_walk_operand_t from;
+    sluice_walk_operand(&w, &visit, 2, &from);  // the load's, in DRAM
+    CHECK(from.region == SLUICE_REGION_INPUT);
+    CHECK(from.offset == 32 * v);
+    sluice_tile_t tile;
+    sluice_walk_tile(&w, &visit, 0, &tile);
+    CHECK(tile.origin[0] == v / 3);
+    CHECK(tile.origin[1] == v % 3);
+  }
+  CHECK(visit.instance == 1);
+  CHECK(visit.number == 6);
+}
+
+TEST_CASE("streams with loops execute, and wrong loops do not") {
+  const auto r = Judge(LoopCase());
+  CHECK(r.error == "");
+  CHECK(r.ok);
+  CHECK(r.instructions == 18);
+  const auto code = [](auto change) {
+    Case c = LoopCase();
+    change(&c.stream);
+    return Judge(c).error_code;
+  };
+  CHECK(code([](StreamBuilder* s) { s->loops[1].count = 2; }) == "output");
+  CHECK(code([](StreamBuilder* s) { s->loops[0].count = 3; }) == "bounds");
+  CHECK(code([](StreamBuilder* s) { s->steps[3] = 64; }) == "mismatch");
+  CHECK(code([](StreamBuilder* s) { s->steps[19] = 2; }) == "tile");
+  CHECK(code([](StreamBuilder* s) { s->loops[1].parent = 1; }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->loops[1].last = 1; }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->loops[1].count = 1; }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->loops[0].count = 1u << 30; }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->steps[0] = 0; }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->steps[1] = 16; }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->steps.pop_back(); }) == "stream");
+  CHECK(code([](StreamBuilder* s) { s->loops.pop_back(); }) == "stream");
 }
 
 TEST_CASE("relocation moves every operand by its region's base and keeps the hash") {
@@ -293,13 +338,14 @@ TEST_CASE("relocation moves every operand by its region's base and keeps the has
   REQUIRE(sluice_walk_relocate(image.data(), base) == SLUICE_WALK_OK);
   REQUIRE(sluice_walk_open(&after, image.data(), image.size(), nullptr) == 0);
   uint32_t operands = 0;
-  for (uint32_t i = 0; i < before.header.instance_count; ++i) {
+  sluice_walk_visit_t i = {};
+  for (; i.number < before.visits; sluice_walk_next_visit(&before, &i)) {
     sluice_block_t b;
-    sluice_walk_block(&before, i, &b);
+    sluice_walk_block(&before, i.instance, &b);
     for (uint32_t o = 0; o < b.operand_count; ++o, ++operands) {
       sluice_walk_operand_t x, y;
-      sluice_walk_operand(&before, i, o, &x);
-      sluice_walk_operand(&after, i, o, &y);
+      sluice_walk_operand(&before, &i, o, &x);
+      sluice_walk_operand(&after, &i, o, &y);
       CHECK(y.region == x.region);
       CHECK(y.offset == x.offset + base[x.region]);
     }

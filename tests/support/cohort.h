@@ -108,7 +108,7 @@ class Cohort {
     }
     std::vector<sluice_sim::Turn> all;
     for (const sluice_turn_t& t : which) {
-      all.push_back({t.model, t.first_instance, t.end_instance});
+      all.push_back({t.model, t.first_visit, t.end_visit});
     }
     return sluice_sim::SimulateTogether(streams, all);
   }

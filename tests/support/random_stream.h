@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random streams of waits alone: lists, exports and instances by seed. What the
+// Small random streams of waits alone: lists, instances and loops by seed. What the
 // instructions do is left out, so only readers of lists and waits take them.
 //
 // Input   a seed
@@ -29,9 +29,8 @@ inline void AppendExchange(sluice::Rng* rng, uint32_t engines, BlockBuilder* b) 
   for (uint32_t i = 1; i <= m; ++i) append(one, {After(other, of_other + i)});
 }
 
-// One body. Instances before the one that uses it: at least `back`, each with `exports`.
-inline BlockBuilder RandomBody(sluice::Rng* rng, uint32_t engines, uint32_t back,
-                               uint32_t exports) {
+// One body; `back`: some of its waits reach to the visits before it.
+inline BlockBuilder RandomBody(sluice::Rng* rng, uint32_t engines, bool back) {
   BlockBuilder b;
   b.lists.resize(engines);
   const uint32_t n = 1 + rng->Below(14);
@@ -41,39 +40,39 @@ inline BlockBuilder RandomBody(sluice::Rng* rng, uint32_t engines, uint32_t back
     for (uint32_t w = rng->Below(4); w > 0; --w) {
       const uint32_t e = rng->Below(engines);
       const uint32_t done = static_cast<uint32_t>(b.lists[e].size());
-      if (back != 0 && rng->Below(4) == 0) {
-        waits.push_back(AfterExport(static_cast<int16_t>(1 + rng->Below(back)),
-                                    rng->Below(exports)));
+      if (back && rng->Below(4) == 0) {
+        waits.push_back(AfterAllBut(rng->Below(6), e));
       } else if (done != 0) {
         waits.push_back(After(e, 1 + rng->Below(done)));
       }
     }
     b.Append(rng->Below(engines), SLUICE_OPCODE_COMPUTE, 0, 0, waits);
   }
-  while (b.exports.size() < exports) {
-    const uint32_t e = rng->Below(engines);
-    const uint32_t done = static_cast<uint32_t>(b.lists[e].size());
-    if (done != 0) b.exports.push_back({e, 1 + rng->Below(done)});
-  }
   return b;
 }
 
 inline StreamBuilder MakeRandomStream(uint64_t seed) {
   sluice::Rng rng(seed ^ 0x746f6b656eu);
-  constexpr uint32_t kExports = 3;
   StreamBuilder s;
   const uint32_t engines = 2 + rng.Below(4);
   for (uint32_t e = 0; e < engines; ++e) {
     s.engine_table.push_back({SLUICE_DOES_COMPUTE, 0, SLUICE_NO_QUEUE, 0, 0});
   }
-  // Body b looks back at most min(b, 2) instances and is first used by instance b.
   const uint32_t bodies = 1 + rng.Below(3);
   for (uint32_t b = 0; b < bodies; ++b) {
-    s.blocks.push_back(RandomBody(&rng, engines, b, kExports));
+    s.blocks.push_back(RandomBody(&rng, engines, b != 0));
   }
   const uint32_t instances = bodies + rng.Below(4);
   for (uint32_t i = 0; i < instances; ++i) {
     s.AddInstance(i < bodies ? i : rng.Below(bodies), 0, 0);
+  }
+  if (rng.Below(2) == 0) {
+    // Bodies have neither slots nor kernels: of steps they need the loop's index alone.
+    const uint32_t first = rng.Below(instances);
+    s.loops.push_back(
+        {first, first + rng.Below(instances - first), 2 + rng.Below(3), SLUICE_NONE});
+    s.steps.push_back(0);
+    for (uint32_t i = first; i <= s.loops[0].last; ++i) s.instances[i].first_step = 0;
   }
   return s;
 }

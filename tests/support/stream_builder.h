@@ -22,13 +22,13 @@
 
 namespace sluice_test {
 
-// A wait of this instance: at least `count` instructions of `engine` completed.
+// A wait of this visit: at least `count` of its instructions on `engine` completed.
 inline sluice_wait_t After(uint32_t engine, uint32_t count) {
   return sluice_wait_t{static_cast<uint16_t>(engine), 0, count};
 }
-// A wait on export `number` of the instance that lies `back` before this one.
-inline sluice_wait_t AfterExport(int16_t back, uint32_t number) {
-  return sluice_wait_t{0, static_cast<int16_t>(-back), number};
+// A wait on the visits before this one: all of the engine's instructions but `left`.
+inline sluice_wait_t AfterAllBut(uint32_t left, uint32_t engine) {
+  return sluice_wait_t{static_cast<uint16_t>(engine), 1, left};
 }
 
 using Waits = std::vector<sluice_wait_t>;
@@ -45,7 +45,6 @@ struct BlockBuilder {
   std::vector<sluice_host_call_t> host_calls;
   std::vector<sluice_operand_t> operands;
   std::vector<sluice_shape_t> shapes;
-  std::vector<sluice_export_t> exports;
   uint32_t slot_count = 0;
   uint32_t kernel_count = 0;
 
@@ -145,6 +144,8 @@ struct StreamBuilder {
   uint64_t region_bytes[SLUICE_REGION_COUNT] = {};
   std::vector<BlockBuilder> blocks;
   std::vector<sluice_instance_t> instances;
+  std::vector<sluice_loop_t> loops;
+  std::vector<int32_t> steps;
   std::vector<sluice_binding_t> bindings;
   std::vector<sluice_kernel_t> kernels;
   std::vector<int32_t> attributes;
@@ -173,7 +174,7 @@ struct StreamBuilder {
     return static_cast<uint32_t>(bindings.size() - 1);
   }
   void AddInstance(uint32_t block, uint32_t first_binding, uint32_t first_kernel) {
-    instances.push_back({block, first_binding, first_kernel, 0});
+    instances.push_back({block, first_binding, first_kernel, SLUICE_NONE});
   }
 
   // The relocatable image, all hashes filled in.
@@ -224,7 +225,6 @@ inline sluice_block_t AppendBody(const BlockBuilder& from, uint32_t engines,
   put(from.host_calls, &block.host_call_count, &block.host_call_offset);
   put(from.operands, &block.operand_count, &block.operand_offset);
   put(from.shapes, &block.shape_count, &block.shape_offset);
-  put(from.exports, &block.export_count, &block.export_offset);
   PadTo16(image);
   block.body_bytes = static_cast<uint32_t>(image->size()) - block.body_offset;
   const uint64_t hash = StreamHash(image->data() + block.body_offset, block.body_bytes);
@@ -267,6 +267,8 @@ inline Bytes StreamBuilder::Image() const {
   put(Engines(), &header.engine_count, &header.engine_offset);
   put(directory, &header.block_count, &header.block_offset);
   put(instances, &header.instance_count, &header.instance_offset);
+  put(loops, &header.loop_count, &header.loop_offset);
+  put(steps, &header.step_count, &header.step_offset);
   put(bindings, &header.binding_count, &header.binding_offset);
   put(kernels, &header.kernel_count, &header.kernel_offset);
   put(attributes, &header.attribute_count, &header.attribute_offset);
@@ -454,6 +456,50 @@ inline Case AccumulateCase() {
   return c;
 }
 
+// A requantisation of [2,3,4,8], row by row: one instance in two loops, over images and
+// over rows. GBUF: a row of input at 0, one of output at 32.
+//
+// Slots: 0 gbuf, 1 input, 2 output. DMA list: load, store; compute list: the tile.
+inline Case LoopCase() {
+  Case c;
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const Four whole = {2, 3, 4, 8}, row = {1, 1, 4, 8};
+  const std::vector<int32_t> attributes = {1, 1 << 30, 1, 2, -128, 127};
+  c.graph.tensors.push_back({{2, 3, 4, 8}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{2, 3, 4, 8}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, whole, i8),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, whole, i8)};
+  StreamBuilder& s = c.stream;
+  s.gbuf_bytes = c.hardware.scratchpad_bytes;
+  s.region_bytes[SLUICE_REGION_GBUF] = 64;
+  s.region_bytes[SLUICE_REGION_INPUT] = 192;
+  s.region_bytes[SLUICE_REGION_OUTPUT] = 192;
+  s.AddKernel(SLUICE_OP_REQUANTIZE, 0, attributes);
+  s.AddBinding(SLUICE_REGION_GBUF, 0);
+  s.AddBinding(SLUICE_REGION_INPUT, 0);
+  s.AddBinding(SLUICE_REGION_OUTPUT, 0);
+  s.blocks.emplace_back();
+  s.AddInstance(0, 0, 0);
+  s.instances[0].first_step = 0;
+  s.loops = {{0, 0, 2, SLUICE_NONE}, {0, 0, 3, 0}};
+  s.steps = {1,                                   // the inner loop
+             0, 0, 96, 0, 96, 0, 1, 0, 0, 0, 0,   // an image
+             0, 0, 32, 0, 32, 0, 0, 1, 0, 0, 0};  // a row
+  BlockBuilder& b = s.blocks[0];
+  b.slot_count = 3;
+  b.kernel_count = 1;
+  sluice_tile_t tile = EmptyTile(0, 4);
+  tile.input0 = b.Dense(0, i8, row, 0);
+  tile.output = b.Dense(0, i8, row, 32);
+  // The store before this load, on the same queue, waited for the tile before.
+  b.Load(b.Dense(1, i8, row, 0), tile.input0);
+  b.Compute(tile, {After(kDmaEngine, 1)});
+  b.Store(tile.output, b.Dense(2, i8, row, 0), {After(ComputeEngine(0), 1)});
+  c.report = {0, 192, 192};
+  return c;
+}
+
 // One addition [1,4,4,8] + [1,4,4,8], two tiles of two rows, all buffers apart, and the
 // block used as two instances with waits across: instance i does tile i by its
 // bindings. GBUF: a 0 and 64, b 128 and 192, output 256 and 320, end 384.
@@ -507,10 +553,9 @@ inline Case AddCase() {
     tile.output = out;
     tile.origin[1] = 2 * i;
     Waits waits = {After(kDmaEngine, 2)};
-    if (i == 1) waits.push_back(AfterExport(1, 0));
+    if (i == 1) waits.push_back(AfterAllBut(0, kDmaEngine));
     b.Compute(tile, waits);
     b.Store(out, b.Dense(5, i8, box, 0), {After(ComputeEngine(0), 1)});
-    b.exports.push_back({kDmaEngine, 3});
   }
   // Instance 0: 0-26, 26-52, compute 52-60, store 60-86; instance 1: 86-112, 112-138,
   // compute 138-146, store 146-172.

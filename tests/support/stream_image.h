@@ -29,6 +29,8 @@ inline StreamBuilder TakeApart(const uint8_t* image) {
     s.region_bytes[r] = h.region_bytes[r][0] | uint64_t{h.region_bytes[r][1]} << 32;
   }
   s.instances = TableAt<sluice_instance_t>(image, h.instance_offset, h.instance_count);
+  s.loops = TableAt<sluice_loop_t>(image, h.loop_offset, h.loop_count);
+  s.steps = TableAt<int32_t>(image, h.step_offset, h.step_count);
   s.bindings = TableAt<sluice_binding_t>(image, h.binding_offset, h.binding_count);
   s.kernels = TableAt<sluice_kernel_t>(image, h.kernel_offset, h.kernel_count);
   s.attributes = TableAt<int32_t>(image, h.attribute_offset, h.attribute_count);
@@ -46,7 +48,6 @@ inline StreamBuilder TakeApart(const uint8_t* image) {
         TableAt<sluice_host_call_t>(image, b.host_call_offset, b.host_call_count);
     to.operands = TableAt<sluice_operand_t>(image, b.operand_offset, b.operand_count);
     to.shapes = TableAt<sluice_shape_t>(image, b.shape_offset, b.shape_count);
-    to.exports = TableAt<sluice_export_t>(image, b.export_offset, b.export_count);
     const auto list = TableAt<uint32_t>(image, b.list_offset, s.engines() + 1);
     const auto instructions =
         TableAt<sluice_instruction_t>(image, b.instruction_offset, b.instruction_count);

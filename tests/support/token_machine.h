@@ -80,9 +80,10 @@ class TokenMachine {
     std::vector<std::vector<sluice_token_relay_t>> relays(walker_.engines);
     for (const auto& r : tokens.relay) relays[r.engine].push_back(r);
     uint32_t first = 0;
-    for (uint32_t n = 0; n < walker_.header.instance_count; ++n) {
+    for (sluice_walk_visit_t visit = {}; visit.instance < walker_.header.instance_count;
+         sluice_walk_next_visit(&walker_, &visit)) {
       sluice_block_t block;
-      sluice_walk_block(&walker_, n, &block);
+      sluice_walk_block(&walker_, visit.instance, &block);
       for (uint32_t e = 0; e < walker_.engines; ++e) {
         uint32_t list[2];
         std::memcpy(list, image.data() + block.list_offset + 4 * size_t{e},
@@ -136,7 +137,7 @@ class TokenMachine {
         Move(entry.step.pops, -1, &held, &out.outstanding);
         if (!entry.relay) {
           const bool holds =
-              sluice_walk_waits_hold(&walker_, cursors.data(), e, nullptr) == 1;
+              sluice_walk_waits_hold(&walker_, cursors.data(), e, nullptr) != 0;
           out.waits_held = out.waits_held && holds;
         }
       }

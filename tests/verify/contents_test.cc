@@ -33,11 +33,13 @@ Box Span(int64_t from, int64_t count) {
 struct Setting {
   explicit Setting(std::vector<uint32_t> known) : clocks(std::move(known)) {
     own.judge.stream.nodes = 1;
-    own.judge.stream.first_number = {&number, 1};
-    order = {{}, {clocks.data(), clocks.size()}, {&number, 1}, {}, 2};
+    own.judge.stream.visits = {&visit, 1};
+    own.judge.stream.first_debug = {&first, 1};
+    order = {{}, {clocks.data(), clocks.size()}, {&visit, 1}, {}, 2};
   }
   OwnJudge own;
-  uint32_t number = 0;
+  sluice::judge::Visit visit = {};
+  uint32_t first = 0;
   std::vector<uint32_t> clocks;
   sluice::judge::Order order = {};
 };
@@ -112,13 +114,15 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   OwnJudge own;
   sluice::judge::Judge& judge = own.judge;
   judge.stream.nodes = 1;
-  uint32_t numbers[] = {0};
-  judge.stream.first_number = {numbers, 1};
+  sluice::judge::Visit visit = {};
+  judge.stream.visits = {&visit, 1};
+  uint32_t first = 0;
+  judge.stream.first_debug = {&first, 1};
   // Two tiles read 64 bytes; between them, and after the second, a load replaces the first
   // 32. It knows of both tiles or of the first alone.
   const auto last_load = [&](uint32_t tiles_known) {
     uint32_t clocks[] = {0, 0, 0, 1, 1, 1, 1, tiles_known};
-    sluice::judge::Order order = {{}, {clocks, 8}, {numbers, 1}, {}, 2};
+    sluice::judge::Order order = {{}, {clocks, 8}, {&visit, 1}, {}, 2};
     sluice::judge::Contents contents(&judge, &order);
     REQUIRE(contents.Init() == sluice::Status::kOk);
     const Box whole = Box::At(0, 0, 64), half = Box::At(0, 0, 32);

@@ -32,14 +32,13 @@ Case InTwoInstances() {
   c.stream.AddInstance(1, 0, 0);
   BlockBuilder& load = c.stream.blocks[0];
   load.Load(load.Dense(2, i8, box, 0), load.Dense(0, i8, box, 0));
-  load.exports.push_back({kDma, 1});
   BlockBuilder& work = c.stream.blocks[1];
   work.slot_count = 6;
   work.kernel_count = 1;
   sluice_tile_t tile = EmptyTile(0, 4);
   tile.input0 = work.Dense(0, i8, box, 0);
   tile.output = work.Dense(0, i8, box, 64);
-  work.Compute(tile, {AfterExport(1, 0)});
+  work.Compute(tile, {AfterAllBut(0, kDma)});
   work.Store(tile.output, work.Dense(3, i8, box, 0), {After(kCompute, 1)});
   c.report = {0, 64, 64};
   return c;
@@ -88,9 +87,9 @@ TEST_CASE("together: what another stream has overwritten is not read") {
       "wrote last");
 }
 
-TEST_CASE("together: turns are the streams' instances, once and in order") {
+TEST_CASE("together: turns are the streams' visits, once and in order") {
   Pair pair;
-  const char* not_next = "turn 0 is not the next run of a stream's instances";
+  const char* not_next = "turn 0 is not the next run of a stream's visits";
   pair.CheckRefused({{0, 1, 2, 0, 0}}, "turns", 0, not_next);
   pair.CheckRefused({{0, 0, 3, 0, 0}}, "turns", 0, not_next);
   pair.CheckRefused({{0, 0, 0, 0, 0}}, "turns", 0, not_next);
@@ -100,7 +99,7 @@ TEST_CASE("together: turns are the streams' instances, once and in order") {
   pair.CheckRefused({{0, 0, 1, 0, 0}, {1, 0, 1, 0, 0}}, "turns", 0,
                     "the last turn ends before the stream");
   pair.CheckRefused({{0, 0, 2, 0, 0}, {1, 0, 1, 0, 0}, {1, 0, 1, 0, 0}}, "turns", 1,
-                    "turn 2 is not the next run of a stream's instances");
+                    "turn 2 is not the next run of a stream's visits");
 }
 
 TEST_CASE("together: a plan that is wrong by itself is its model's fault") {

@@ -10,10 +10,10 @@ pub const SLUICE_NONE: u32 = 4294967295;
 pub const SLUICE_ALL_NODES: u32 = 65535;
 pub const SLUICE_NO_QUEUE: u32 = 65535;
 pub const SLUICE_ROLES: u32 = 31;
+pub const SLUICE_MAX_LOOPS: u32 = 3;
 pub const SLUICE_ABI_VERSION: u32 = 1;
 pub const SLUICE_NO_INDEX: u32 = 4294967295;
 pub type __uint8_t = ::std::os::raw::c_uchar;
-pub type __int16_t = ::std::os::raw::c_short;
 pub type __uint16_t = ::std::os::raw::c_ushort;
 pub type __int32_t = ::std::os::raw::c_int;
 pub type __uint32_t = ::std::os::raw::c_uint;
@@ -75,7 +75,11 @@ pub struct sluice_stream_header_t {
     pub patch_offset: u32,
     pub engine_count: u32,
     pub engine_offset: u32,
-    pub reserved: [u32; 6usize],
+    pub loop_count: u32,
+    pub loop_offset: u32,
+    pub step_count: u32,
+    pub step_offset: u32,
+    pub reserved: [u32; 2usize],
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -111,9 +115,7 @@ pub struct sluice_block_t {
     pub operand_offset: u32,
     pub shape_count: u32,
     pub shape_offset: u32,
-    pub export_count: u32,
-    pub export_offset: u32,
-    pub reserved: [u32; 4usize],
+    pub reserved: [u32; 2usize],
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -121,7 +123,15 @@ pub struct sluice_instance_t {
     pub block: u32,
     pub first_binding: u32,
     pub first_kernel: u32,
-    pub reserved: u32,
+    pub first_step: u32,
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sluice_loop_t {
+    pub first: u32,
+    pub last: u32,
+    pub count: u32,
+    pub parent: u32,
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -165,13 +175,7 @@ pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_wait_t {
     pub engine: u16,
-    pub instance: i16,
-    pub count: u32,
-}
-#[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct sluice_export_t {
-    pub engine: u32,
+    pub before: u16,
     pub count: u32,
 }
 #[repr(C)]

@@ -54,6 +54,8 @@ sluice_status_t sluice_token_lists_view(const sluice_token_lists_t* lists,
   view.common_depth = from.common_depth;
   view.instruction = from.instruction.data();
   view.relay = from.relay.data();
+  view.visits = static_cast<uint32_t>(from.visit.size());
+  view.visit = from.visit.data();
   view.channel = from.channel.data();
   return sluice::WriteStruct(view, out_view);
 }

@@ -123,7 +123,9 @@ Status PlanPoint(const PlanRequest& request, Span<const uint8_t> before, Arena* 
   point->latency = static_cast<int64_t>(read.report.latency_cycles);
   point->energy_pj = read.report.energy_pj;
   if (request.options.max_block_cycles != 0) {
-    SLUICE_TRY(LongestInstance(hardware, read.stream, scratch, &point->longest));
+    StreamVisits visits;
+    SLUICE_TRY(FindVisits(read.stream, scratch, &visits));
+    SLUICE_TRY(LongestVisit(hardware, visits, scratch, &point->longest));
   }
   point->cut = read.report.stop_reason == SLUICE_STOP_DEADLINE;
   point->need = RoundUpTo(static_cast<int64_t>(read.report.peak_buffer_bytes),

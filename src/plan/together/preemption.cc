@@ -17,8 +17,9 @@ Status FindPreemptionPoints(const PreemptionQuery& query, Arena* scratch,
                             Diagnostic* diagnostic) {
   const Hardware& hardware = query.hardware;
   SLUICE_TRY(Verify(query.graph, hardware, query.plan, scratch, nullptr, diagnostic));
-  const Span<const uint8_t> image = query.plan.stream;
-  const uint32_t n = InstanceCount(image);
+  StreamVisits visits;
+  SLUICE_TRY(FindVisits(query.plan.stream, scratch, &visits));
+  const uint32_t n = visits.count();
   const uint32_t room = points == nullptr ? 0 : *count;
   *count = n + 1;
   if (room <= n) {
@@ -36,11 +37,11 @@ Status FindPreemptionPoints(const PreemptionQuery& query, Arena* scratch,
   for (uint32_t k = 0; k <= n; ++k) {
     points[k] = sluice_preemption_point_t{};
     if (k == 0) continue;
-    SLUICE_TRY(DrainedCycles(hardware, image, k - 1, 0, scratch, after));
+    SLUICE_TRY(DrainedCycles(hardware, visits, k - 1, 0, scratch, after));
     points[k].cycles = static_cast<uint64_t>(after[k - 1]);
   }
   const int64_t capacity = hardware.scratchpad().capacity_bytes;
-  SLUICE_TRY(FindDead(image, capacity, scratch, dead));
+  SLUICE_TRY(FindDead(visits, capacity, scratch, dead));
   for (uint32_t k = 0; k <= n; ++k) {
     points[k].dead_offset = static_cast<uint64_t>(dead[k].begin);
     points[k].dead_bytes = static_cast<uint64_t>(dead[k].end - dead[k].begin);

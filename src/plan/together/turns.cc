@@ -10,9 +10,8 @@ namespace sluice {
 namespace {
 
 struct Lane {
-  Span<const uint8_t> image;
+  StreamVisits visits;
   Span<DeadBytes> dead;  // empty: the stream may be left at any border
-  uint32_t instances;
   uint32_t next;
 };
 
@@ -22,14 +21,14 @@ Status EndOfTurn(const CohortProblem& s, const Lane& lane, int64_t limit, uint32
                  int64_t* cycles, int64_t* least) {
   ArenaScope scope(s.scratch);
   Span<int64_t> after;
-  SLUICE_TRY(s.scratch->Allocate(lane.instances, &after));
+  SLUICE_TRY(s.scratch->Allocate(lane.visits.count(), &after));
   *end = 0;
   for (int64_t within = limit;; within = INT64_MAX) {
     SLUICE_TRY(
-        DrainedCycles(s.hardware, lane.image, lane.next, within, s.scratch, after));
-    for (uint32_t i = lane.next; i < lane.instances; ++i) {
+        DrainedCycles(s.hardware, lane.visits, lane.next, within, s.scratch, after));
+    for (uint32_t i = lane.next; i < lane.visits.count(); ++i) {
       if (lane.dead.size() != 0 && lane.dead[i + 1].live != 0) continue;
-      if (limit == INT64_MAX && i + 1 < lane.instances) continue;
+      if (limit == INT64_MAX && i + 1 < lane.visits.count()) continue;
       if (after[i] > limit) {
         if (*end != 0) break;
         *least = after[i];
@@ -52,11 +51,12 @@ Status OpenLanes(const CohortProblem& s, Arrangement* a, Lane lanes[kMaxModels],
     SLUICE_TRY(
         ReadPlan(a->plan[m].data(), a->plan[m].size(), s.arena, &plan, s.diagnostic));
     Lane& lane = lanes[m];
-    lane = Lane{plan.stream, {}, InstanceCount(plan.stream), 0};
+    lane = Lane{{}, {}, 0};
+    SLUICE_TRY(FindVisits(plan.stream, s.arena, &lane.visits));
     a->finish[m] = a->wait[m] = 0;
     if (a->shares[m] && s.options.max_turn_cycles != 0) {
-      SLUICE_TRY(s.arena->Allocate(lane.instances + 1, &lane.dead));
-      SLUICE_TRY(FindDead(lane.image, s.capacity, s.scratch, lane.dead));
+      SLUICE_TRY(s.arena->Allocate(lane.visits.count() + 1, &lane.dead));
+      SLUICE_TRY(FindDead(lane.visits, s.capacity, s.scratch, lane.dead));
     }
     uint32_t at = m;
     const auto later = [&](uint32_t other) {
@@ -93,12 +93,12 @@ Status MakeTurns(const CohortProblem& s, Arrangement* a, int64_t* least,
   a->total = 0;
   SLUICE_TRY(OpenLanes(s, a, lanes, order));
   uint32_t left = 0;
-  for (uint32_t m = 0; m < n; ++m) left += lanes[m].instances != 0 ? 1 : 0;
+  for (uint32_t m = 0; m < n; ++m) left += lanes[m].visits.count() != 0 ? 1 : 0;
   while (left != 0) {
     for (uint32_t i = 0; i < n; ++i) {
       const uint32_t m = order[i];
       Lane& lane = lanes[m];
-      if (lane.next == lane.instances) continue;
+      if (lane.next == lane.visits.count()) continue;
       const bool alone = left == 1 || s.options.max_turn_cycles == 0;
       const int64_t limit = alone ? INT64_MAX
                                   : static_cast<int64_t>(Min<uint64_t>(
@@ -114,7 +114,7 @@ Status MakeTurns(const CohortProblem& s, Arrangement* a, int64_t* least,
       a->total += static_cast<uint64_t>(cycles);
       seen[m] = a->finish[m] = a->total;
       lane.next = end;
-      if (end == lane.instances) --left;
+      if (end == lane.visits.count()) --left;
     }
   }
   *least = 0;

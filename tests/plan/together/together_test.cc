@@ -192,7 +192,7 @@ TEST_CASE("any turns: the static judge and the machine say the same") {
       uint32_t next[2] = {0, 0};
       uint32_t end[2] = {0, 0};
       for (const sluice_turn_t& t : c.turns) {
-        end[t.model] = std::max(end[t.model], t.end_instance);
+        end[t.model] = std::max(end[t.model], t.end_visit);
       }
       while (next[0] < end[0] || next[1] < end[1]) {
         uint32_t m = static_cast<uint32_t>(rng.Below(2));
@@ -298,10 +298,10 @@ TEST_CASE("turns that are no run of the streams are rejected by name") {
   turns[0].model = 9;
   CHECK(c.Verify(turns) == SLUICE_REJECTED);
   turns = c.turns;
-  turns[0].first_instance += 1;
+  turns[0].first_visit += 1;
   CHECK(c.Verify(turns) == SLUICE_REJECTED);
   turns = c.turns;
-  turns.back().end_instance += 1;
+  turns.back().end_visit += 1;
   CHECK(c.Verify(turns) == SLUICE_REJECTED);
   CHECK(c.Verify(c.turns) == SLUICE_OK);
 }

@@ -46,7 +46,9 @@ struct Scheduled {
   Status status = Status::kOk;
 };
 
-TEST_CASE("baseline: a long program takes tens of bytes per step, its stream as many") {
+TEST_CASE(
+    "baseline: a long program takes tens of bytes per step, its stream a fraction of "
+    "one") {
   Scheduled s(Pointwise(32, 64), 400);
   REQUIRE(s.status == Status::kOk);
   REQUIRE(s.program.size() > 20000);
@@ -65,7 +67,9 @@ TEST_CASE("baseline: a long program takes tens of bytes per step, its stream as 
     MESSAGE("stream of " << parts.header.size_bytes << " bytes, emitted in "
                          << memory.peak_bytes());
     // The parts, and the one body under construction.
-    CHECK(memory.peak_bytes() < 3 * uint64_t{parts.header.size_bytes});
+    // Its tiles repeat: the stream has loops of them.
+    CHECK(parts.header.size_bytes < s.program.size());
+    CHECK(memory.peak_bytes() < 48 * s.program.size());
   }
   CHECK(memory.live_bytes() == 0);
 }

@@ -12,6 +12,7 @@
 #define SLUICE_LOWERING_H_
 
 #include "sluice/sluice.h"
+#include "sluice/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,24 +53,31 @@ typedef struct sluice_token_use {
                            as given; 0: it is not used */
 } sluice_token_use_t;
 
+/* One visit of an instance of the stream. */
+typedef struct sluice_visit {
+  uint32_t instance; /* index in the stream's table */
+  uint32_t index[SLUICE_MAX_LOOPS]; /* iterations of the loops around it, the outermost
+                                       first; 0 where there are fewer loops */
+} sluice_visit_t;
+
 /* The tokens of a stream. */
 typedef struct sluice_token_lists sluice_token_lists_t;
 
 /* What sluice_token_lists_t holds; the pointers are borrowed from it. Instructions are
- * numbered instance by instance, within one engine by engine, as in a plan's debug map: that
- * of index i in the body of instance n has number i + the sum of instruction_count of the
- * bodies of the instances before n. */
+ * numbered visit by visit, within one engine by engine: that of index i in the body of visit
+ * v has number i + the sum of instruction_count of the bodies of the visits before v. */
 typedef struct sluice_token_view {
   uint32_t struct_size;
-  uint32_t instructions; /* entries of `instruction`: of all instances of the stream */
+  uint32_t instructions; /* entries of `instruction`: of all visits */
   uint32_t relays;       /* entries of `relay` */
   uint32_t channels;     /* entries of `channel`, as given */
   uint32_t common_depth; /* the least with which the stream ends when all channels have it;
                             0: no channel is used */
-  uint32_t reserved;
+  uint32_t visits;       /* entries of `visit` */
   const sluice_token_step_t* instruction; /* by number */
   const sluice_token_relay_t* relay;      /* engine by engine, in the order of their lists */
   const sluice_token_use_t* channel;      /* by index of the channel */
+  const sluice_visit_t* visit;            /* in the order in which all engines make them */
 } sluice_token_view_t;
 
 /* Derives the tokens of a stream: lists with these pops, pushes and relays, and without the
