@@ -45,22 +45,6 @@ inline double ScoreOf(const PartSearch& search, double pj, double cycles) {
 
 Status FindDivisors(ArrayTable* table, int64_t number, Span<const int64_t>* out);
 
-constexpr uint32_t kArrayWays = 20;  // kept of one part
-
-// The best ways so far, by score.
-struct BestWays {
-  uint32_t count = 0;
-  ArrayWay way[kArrayWays];
-};
-
-// Ways at or above this score are not kept.
-double LimitOf(const BestWays& best);
-
-// Tries the register tiles of a choice whose channels cannot grow; adds the best for
-// each innermost group to *best.
-Status SearchRegisters(const PartSearch& part, const conv_exact::SpatialChoice& choice,
-                       ArrayTable* table, BestWays* best);
-
 // The cheapest ways between scratchpad and array.
 Status FindArrayWays(const PartSearch& search, ConvSpace* space, ArrayTable* table,
                      const ArrayEntry** found);

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "solve/mapping/gemm/arena_memory.h"
+#include "solve/mapping/gemm/random_gemm.h"
 #include "solve/mapping/gemm/reference.h"
 
 namespace sluice {
@@ -200,31 +201,13 @@ struct BruteForce {
 
 TEST_CASE("gemm_exact equals brute force over all mappings of random tiny problems") {
   Rng rng(11);
-  const int64_t extents[] = {1, 2, 3, 4, 5, 6, 8};
   int infeasible = 0;
   int limited = 0;
   for (int i = 0; i < 300; ++i) {
     GemmShape shape;
     GemmMachine machine = {};
-    for (int d = 0; d < 3; ++d) {
-      shape.extent[d] = extents[rng.Below(7)];
-      machine.fanout_limit[d] = rng.Below(3) == 0 ? 1 + rng.Below(3) : 0;
-      limited += machine.fanout_limit[d] != 0 ? 1 : 0;
-    }
-    machine.middle_words = rng.Below(60);
-    machine.inner_words = rng.Below(10);
-    machine.pe_count = int64_t{1} << rng.Below(4);
-    if (rng.Below(4) == 0) machine.pe_count = 1 + rng.Below(12);
-    double* const energies[] = {&machine.outer_read_pj,  &machine.outer_write_pj,
-                                &machine.middle_read_pj, &machine.middle_write_pj,
-                                &machine.inner_read_pj,  &machine.inner_write_pj};
-    const uint32_t scale[] = {100, 100, 20, 20, 10, 10};
-    for (int k = 0; k < 6; ++k) *energies[k] = 0.25 * rng.Below(scale[k]);
-    machine.mac_pj = 0.25;
-    if (rng.Below(2) == 0) {
-      machine.middle_leak_pj = rng.Below(10);
-      machine.inner_leak_pj = 0.5 * rng.Below(4);
-    }
+    RandomGemm(&rng, &shape, &machine);
+    for (const int64_t limit : machine.fanout_limit) limited += limit != 0 ? 1 : 0;
     GemmExactOptions options;
     options.form = i % 2 == 0 ? GemmForm::kReuse : GemmForm::kPaper;
     options.pe_use = rng.Below(2) == 0 ? GemmPeUse::kExact : GemmPeUse::kAtMost;
@@ -247,6 +230,51 @@ TEST_CASE("gemm_exact equals brute force over all mappings of random tiny proble
   }
   CHECK(infeasible > 10);
   CHECK(limited > 100);
+}
+
+TEST_CASE("gemm_exact certifies what it has proved: open lines below closed ones") {
+  Rng rng(12);
+  int open_splits = 0;
+  for (int i = 0; i < 100; ++i) {
+    GemmShape shape;
+    GemmMachine machine = {};
+    RandomGemm(&rng, &shape, &machine);
+    GemmExactOptions options;
+    options.form = i % 2 == 0 ? GemmForm::kReuse : GemmForm::kPaper;
+    options.pe_use = GemmPeUse::kAtMost;
+    GemmSolution solution;
+    REQUIRE(Solve(shape, machine, options, &solution) == Status::kOk);
+    ArenaMemory memory;
+    Budget budget;
+    Diagnostic diagnostic = {};
+    GemmCertificate proof;
+    REQUIRE(CertifyGemm({shape, machine, options}, solution, &memory.arena, &budget,
+                        &proof, &diagnostic) == Status::kOk);
+    CHECK(proof.objective == solution.objective);
+    CHECK(proof.branches.size() > 0);
+    const double closed = solution.objective * (1 - 1e-12);
+    size_t splits = 0, tiles = 0;
+    for (const GemmProofBranch& branch : proof.branches) {
+      CHECK((branch.bound < closed) == (branch.split_count > 0));
+      for (uint32_t k = 0; k < branch.split_count; ++k) {
+        REQUIRE(splits < proof.splits.size());
+        const GemmProofSplit& split = proof.splits[splits++];
+        CHECK((branch.kind == 0 || split.tile_count == 0));
+        CHECK((split.bound >= closed || split.tile_count > 0));
+        for (uint32_t t = 0; t < split.tile_count; ++t) {
+          REQUIRE(tiles < proof.tiles.size());
+          CHECK(proof.tiles[tiles++].bound >= closed);
+        }
+      }
+    }
+    CHECK(splits == proof.splits.size());
+    CHECK(tiles == proof.tiles.size());
+    open_splits += splits > 0;
+    solution.proved = false;
+    CHECK(CertifyGemm({shape, machine, options}, solution, &memory.arena, &budget,
+                      &proof, &diagnostic) == Status::kBadArgument);
+  }
+  CHECK(open_splits > 10);
 }
 
 TEST_CASE("gemm_exact answers bad, extreme and infeasible problems with the numbers") {

@@ -92,55 +92,6 @@ TEST_CASE("kapla: within 1 % per network and 5 % per layer of the whole space") 
   }
 }
 
-TEST_CASE("kapla: row-stationary nests use the unit tensor and slide along rows") {
-  Machine node;
-  MakeKaplaNode(&node);
-  KaplaOptions options;
-  options.dataflow = Dataflow::kRowStationary;
-  options.greedy = true;
-  Scratch scratch;
-  Budget budget;
-  MappedNest mapped;
-  const MappingProblem problem = ConvProblem({1, 64, 32, 28, 28, 3, 3, 1, 2});
-  REQUIRE(MapKaplaGreedy({problem, node.hardware, options}, &budget, &mapped,
-                         &scratch.diagnostic) == Status::kOk);
-  CHECK(mapped.nest.temporal[0][kDimS] == 3);
-  CHECK(SpatialFactor(mapped.nest, 1, kDimR) == 3);
-  CHECK(mapped.nest.order[1][0] == kDimQ);
-  // One new column per step: the registers are filled with less than a third of what
-  // refetching whole windows would take.
-  AccessCounts sliding, still;
-  REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, {ReuseForm::kReuse, 0},
-                        &sliding, &scratch.diagnostic) == Status::kOk);
-  node.levels[0].sliding = false;
-  REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, {ReuseForm::kReuse, 0},
-                        &still, &scratch.diagnostic) == Status::kOk);
-  CHECK(2 * sliding.writes[0][kInput] < still.writes[0][kInput]);
-  // The default mapper is never worse than its greedy.
-  node.levels[0].sliding = true;
-  options.greedy = false;
-  MappedNest best;
-  REQUIRE(MapKapla({problem, node.hardware, options}, &budget, &scratch.arena, &best,
-                   &scratch.diagnostic) == Status::kOk);
-  CHECK(best.cost.energy_pj <= mapped.cost.energy_pj);
-}
-
-TEST_CASE("kapla: a unit tensor that does not fit is reported in bytes") {
-  Machine node;
-  MakeKaplaNode(&node);
-  KaplaOptions options;
-  options.dataflow = Dataflow::kRowStationary;
-  options.greedy = true;
-  Scratch scratch;
-  Budget budget;
-  MappedNest mapped;
-  const MappingProblem problem = ConvProblem({1, 8, 8, 16, 16, 31, 31, 1, 2});
-  REQUIRE(MapKaplaGreedy({problem, node.hardware, options}, &budget, &mapped,
-                         &scratch.diagnostic) == Status::kInfeasible);
-  CHECK(scratch.diagnostic.required_bytes == 2 * (31 + 31 + 1));
-  CHECK(scratch.diagnostic.available_bytes == 64);
-}
-
 TEST_CASE("kapla: resident operands cost no DRAM") {
   Machine edge;
   MakeKaplaEdge(&edge);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers on small meshes against every split and every nest of a part, one by one.
+#include "solve/mapping/mesh/node_parallel.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
-#include "solve/mapping/mesh/node_parallel.h"
 #include "tests/solve/mapping/machines.h"
 #include "tests/solve/mapping/scratch.h"
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/factor/factor_nest.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/solve/mapping/machines.h"
+#include "tests/solve/mapping/scratch.h"
+
+namespace sluice {
+namespace {
+
+// The nest that was found costs what it says.
+void CheckCost(const MappingProblem& problem, const Hardware& hardware,
+               const MappedNest& mapped) {
+  LayerCost cost;
+  Diagnostic diagnostic = {};
+  REQUIRE(EvaluateNest(problem, hardware, mapped.nest, CostOptions{}, &cost,
+                       &diagnostic) == Status::kOk);
+  CHECK(cost.energy_pj == mapped.cost.energy_pj);
+  CHECK(cost.cycles == mapped.cost.cycles);
+}
+
+Status Map(const MappingProblem& problem, const Hardware& hardware,
+           const MapConstraints& constraints, Scratch* scratch, MappedNest* mapped) {
+  Budget budget;
+  return MapFactorNest({problem, hardware, constraints}, FactorObjective{}, &budget,
+                       &scratch->arena, mapped, &scratch->diagnostic);
+}
+
+TEST_CASE("cosa: the balanced objective is nearer to balance than the sum's optimum") {
+  Machine edge;
+  MakeKaplaEdge(&edge);
+  for (const int64_t k : {32, 64, 256}) {
+    const MappingProblem problem = ConvProblem({1, k, 64, 28, 28, 3, 3, 1, 2});
+    for (const double compute : {0.5, 3.0, 10.0}) {
+      Scratch scratch;
+      Budget budget;
+      MappedNest balanced;
+      FactorObjective objective;
+      objective.compute = compute;
+      objective.balance = true;
+      REQUIRE(MapFactorNest({problem, edge.hardware, MapConstraints{}}, objective,
+                            &budget, &scratch.arena, &balanced,
+                            &scratch.diagnostic) == Status::kOk);
+      CHECK(balanced.objective >= 0);
+      CHECK(balanced.bound <= balanced.objective);
+      // Of one sign whatever is done: the extreme is the proved answer.
+      if (compute == 0.5) CHECK(balanced.proved);
+    }
+  }
+}
+
+TEST_CASE("cosa: factors that overflow a memory move up, on a deep hierarchy") {
+  Machine deep;
+  deep.AddLevel(16, 0.01, 0.01);
+  deep.AddLevel(256, 0.05, 0.05);
+  deep.AddLevel(8192, 0.2, 0.2);
+  deep.AddLevel(1 << 18, 1, 1);
+  deep.AddLevel(0, 20, 20);
+  deep.AddFanout(3, 4, 127);
+  deep.AddFanout(2, 8, DimBit(kDimK));
+  deep.AddFanout(1, 8, DimBit(kDimC));
+  deep.Finish();
+  for (const int64_t registers : {16, 3}) {
+    deep.levels[0].capacity_bytes = registers;  // 3: one word of each operand
+    const MappingProblem problem = ConvProblem({1, 64, 64, 14, 14, 3, 3, 1, 1});
+    Scratch scratch;
+    MappedNest mapped;
+    REQUIRE(Map(problem, deep.hardware, {}, &scratch, &mapped) == Status::kOk);
+    CheckCost(problem, deep.hardware, mapped);
+    CHECK(SpatialFactor(mapped.nest, 2, kDimK) > 1);
+    CHECK(mapped.bound <= mapped.objective * (1 + 1e-12));
+  }
+}
+
+TEST_CASE(
+    "cosa: fixed tiles and resident operands are refused, small memories passed by") {
+  Machine edge;
+  MakeKaplaEdge(&edge);
+  const MappingProblem problem = ConvProblem({1, 32, 64, 28, 28, 3, 3, 1, 2});
+  Scratch scratch;
+  MappedNest mapped;
+  MapConstraints constraints;
+  constraints.resident = 1;
+  CHECK(Map(problem, edge.hardware, constraints, &scratch, &mapped) ==
+        Status::kUnsupported);
+  constraints.resident = 0;
+  constraints.top_tile[kDimK] = 8;
+  CHECK(Map(problem, edge.hardware, constraints, &scratch, &mapped) ==
+        Status::kUnsupported);
+  edge.levels[1].capacity_bytes = 4;
+  // What does not hold a word is passed by.
+  REQUIRE(Map(problem, edge.hardware, {}, &scratch, &mapped) == Status::kOk);
+  CheckCost(problem, edge.hardware, mapped);
+}
+
+}  // namespace
+}  // namespace sluice
