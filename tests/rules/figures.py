@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the house, to be set beside those of another commit.
 
-  figures.py --root . [--operator COMMIT...] [--build build/release] [--strip strip]
+  figures.py --root . [--operator COMMIT...] [--build build/release] [--strip strip] [--time]
 
 Prints lines per room, the longest functions and classes, parameters, sources with a test of
-their own. --operator names the commits that added operators, whose files it lists;
---build adds the sizes of the libraries, stripped, in bytes. Another commit of the project
-is measured by giving its folder as the root.
+their own, blocks of code that stand twice (--duplicates lists them). --operator names the
+commits that added operators, whose files it lists; --build adds the sizes of the libraries,
+stripped, in bytes; --time adds how long it takes to change one source of src/model, build
+test_model and run one of its tests. Another commit of the project is measured by giving its
+folder as the root.
 """
 import argparse
 import collections
+import os
 import pathlib
 import subprocess
 import tempfile
+import time
 
+from duplicates import WINDOW, duplicates
 from mirrors import without_test
 from sources import measure, sources
 
@@ -68,6 +73,15 @@ def tests_of_their_own(root):
     print(f"{both - lone} of {both} library sources have their own test")
 
 
+def twice(root, listed):
+    texts = {p: (root / p).read_text(encoding="utf-8") for p in sources(root, ("src",))}
+    blocks = duplicates(texts)
+    print(f"{len(blocks)} blocks of {WINDOW} tokens or more stand in src a second time, "
+          f"{sum(b.tokens for b in blocks)} tokens in all")
+    for b in blocks if listed else ():
+        print(f"  {b.file}:{b.line}: {b.tokens} tokens of {b.earlier_file}:{b.earlier_line}")
+
+
 def files_for(root, commits):
     for commit in commits:
         listed = subprocess.check_output(
@@ -87,19 +101,48 @@ def sizes(build, strip):
             print(f"{copy.stat().st_size:8} bytes  {library.name}, stripped")
 
 
+def edit_and_test(root, build):
+    """What one waits for after an edit. The file is only touched, so ccache stays out."""
+    environment = dict(os.environ, CCACHE_DISABLE="1")
+
+    def seconds(*command):
+        start = time.monotonic()
+        done = subprocess.run([str(c) for c in command], env=environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            raise SystemExit(f"{command} ended with {done.returncode}:\n{done.stdout}")
+        return time.monotonic() - start
+
+    make = ("cmake", "--build", build, "--target", "test_model")
+    seconds(*make)
+    source = sorted((root / "src/model").glob("*.cc"))[0]
+    os.utime(source)
+    built = seconds(*make)
+    ran = seconds(build / "tests/test_model", "--test-case=traits*", "--last=1")
+    print(f"{built:8.1f} s to build test_model after an edit of {source.relative_to(root)}, "
+          f"{ran:.2f} s to run one test")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--operator", nargs="*", default=[])
     parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--strip", default="strip")
+    parser.add_argument("--duplicates", action="store_true")
+    parser.add_argument("--time", action="store_true")
     arguments = parser.parse_args()
+    if arguments.time and not arguments.build:
+        parser.error("--time needs --build")
     lines_per_room(arguments.root)
     largest(arguments.root)
     tests_of_their_own(arguments.root)
+    twice(arguments.root, arguments.duplicates)
     files_for(arguments.root, arguments.operator)
     if arguments.build:
         sizes(arguments.build, arguments.strip)
+    if arguments.time:
+        edit_and_test(arguments.root, arguments.build)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever asks about an operator asks its row in the table of its side.
 
-  operators.py --root .      lists every switch over operator codes, and every comparison
-                             by order, outside the tables; fails when there is one
-  operators.py --self-test   shows that both are found
+  operators.py --root .      lists every switch over operator codes, every comparison by
+                             order and every chain of comparisons outside the tables;
+                             fails when there is one
+  operators.py --self-test   shows that each of the three is found
 
 Codes are only ever appended, so their order means nothing: "op >= SLUICE_OP_ADD" is
-wrong as soon as a row is added. A switch lets a new operator fall into its default.
+wrong as soon as a row is added. A switch lets a new operator fall into its default, and
+so does a chain: two or more comparisons with codes in one expression list the operators
+that share a property, which is a column of a table. One comparison alone may stand:
+it asks for that very operator.
 """
 import argparse
 import pathlib
@@ -17,9 +21,22 @@ import sys
 from sources import sources, without_noise
 
 # The tables: one for each side that must not share code.
-TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/kernel_rows")
+TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/ops.")
 CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
 ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
+EQUAL = re.compile(
+    r"[=!]=\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[=!]="
+)
+EXPRESSION = re.compile(r"[^;{}]+")
+
+
+def chains_of(path, text):
+    for expression in EXPRESSION.finditer(text):
+        matches = list(EQUAL.finditer(expression.group(0)))
+        if len(matches) > 1:
+            first = expression.start() + matches[0].start()
+            names = ", ".join("SLUICE_OP_" + (m.group(1) or m.group(2)) for m in matches)
+            yield f"{path}:{text.count(chr(10), 0, first) + 1}: {names}: a chain"
 
 
 def complaints_of(path, text):
@@ -29,6 +46,7 @@ def complaints_of(path, text):
             line = text.count("\n", 0, match.start()) + 1
             name = next(group for group in match.groups() if group)
             yield f"{path}:{line}: SLUICE_OP_{name}: {what}"
+    yield from chains_of(path, text)
 
 
 def self_test():
@@ -38,6 +56,11 @@ def self_test():
         ("if (op >= SLUICE_OP_ADD && op <= SLUICE_OP_MUL) {}\n", 2),
         ("if (op >= SLUICE_OP_COUNT || SLUICE_OP_ADD == op) {}\n", 0),
         ("if (SLUICE_OP_ADD < op) {}\n", 1),
+        ("return op == SLUICE_OP_ADD ||\n       SLUICE_OP_MUL == op;\n", 1),
+        ("pass = op != SLUICE_OP_ADD && op != SLUICE_OP_MUL;\n", 1),
+        ("x = op == SLUICE_OP_ADD ? 1 : op == SLUICE_OP_SUB ? 2 : 3;\n", 1),
+        ("if (op == SLUICE_OP_ADD) return a;\nif (op == SLUICE_OP_MUL) return b;\n", 0),
+        ("bool known = op != SLUICE_OP_COUNT && op == SLUICE_OP_ADD;\n", 0),
         ("std::vector<Row> rows = {{SLUICE_OP_ADD, 2}, {SLUICE_OP_MUL, 2}};\n", 0),
     )
     for text, want in expected:

@@ -55,19 +55,28 @@ std::vector<uint8_t> LeakyTable(const TfliteTensor& input, const TfliteTensor& o
   return table;
 }
 
-uint16_t BinaryCode(const TfliteOperator& op) {
-  switch (static_cast<BuiltinOperator>(op.code)) {
-    case BuiltinOperator::ADD:
-      return SLUICE_OP_ADD;
-    case BuiltinOperator::SUB:
-      return SLUICE_OP_SUB;
-    case BuiltinOperator::MUL:
-      return SLUICE_OP_MUL;
-    case BuiltinOperator::MINIMUM:
-      return SLUICE_OP_MINIMUM;
-    default:
-      return SLUICE_OP_MAXIMUM;
+// An operator on two operands: what it becomes, and the attributes that it then has.
+// Without any it only chooses between its operands, whose numbers must be the output's.
+struct BinaryRow {
+  BuiltinOperator from;
+  uint16_t op;
+  std::vector<int32_t> (*attributes)(const Affine&, const Affine&, const Affine&,
+                                     const Range&);
+};
+
+constexpr BinaryRow kBinaryRows[] = {
+    {BuiltinOperator::ADD, SLUICE_OP_ADD, SumAttributes},
+    {BuiltinOperator::SUB, SLUICE_OP_SUB, SumAttributes},
+    {BuiltinOperator::MUL, SLUICE_OP_MUL, ProductAttributes},
+    {BuiltinOperator::MINIMUM, SLUICE_OP_MINIMUM, nullptr},
+    {BuiltinOperator::MAXIMUM, SLUICE_OP_MAXIMUM, nullptr},
+};
+
+const BinaryRow& BinaryRowOf(const TfliteOperator& op) {
+  for (const BinaryRow& row : kBinaryRows) {
+    if (Is(op, row.from)) return row;
   }
+  throw Unsupported("this operator on two operands");
 }
 
 int FusedActivation(const TfliteOperator& op) {
@@ -123,19 +132,18 @@ void LowerBinary(Lowering* to, const TfliteOperator& op) {
                 (e1[a] == o[a] || e1[a] == 1),
             "extents that do not broadcast");
   }
-  const uint16_t code = BinaryCode(op);
+  const BinaryRow& row = BinaryRowOf(op);
   std::vector<int32_t> attributes;
-  if (code == SLUICE_OP_MINIMUM || code == SLUICE_OP_MAXIMUM) {
+  if (row.attributes == nullptr) {
     Require(SameAffine(x0, out) && SameAffine(x1, out),
             "operands quantised differently");
   } else {
     const Range range = Clamped(out, FusedActivation(op));
-    const auto make = code == SLUICE_OP_MUL ? ProductAttributes : SumAttributes;
-    attributes = make(AffineOf(x0), AffineOf(x1), AffineOf(out), range);
+    attributes = row.attributes(AffineOf(x0), AffineOf(x1), AffineOf(out), range);
   }
   const uint32_t first = to->Input(op, 0);
   const uint32_t second = to->Input(op, 1);
-  to->AddLayer(op, code, {first, second}, to->Output(op), attributes);
+  to->AddLayer(op, row.op, {first, second}, to->Output(op), attributes);
 }
 
 void LowerQuantise(Lowering* to, const TfliteOperator& op) {

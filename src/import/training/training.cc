@@ -8,18 +8,25 @@ namespace sluice::import {
 namespace {
 
 using PassRule = void (*)(TrainingStep*, const LayerRow&);
+// Whether training decides about what an operator computes.
+enum class Trained : uint8_t {
+  kByInputs,   // where it decides about an input
+  kByWeights,  // always: the operator has weights of its own
+  kNever,      // nothing passes it backwards
+};
 struct Row {
   uint16_t op;
   PassRule pass;
+  Trained trained = Trained::kByInputs;
 };
 
 // The rule of each operator, in the order of codes.
 constexpr Row kRows[] = {
     {0, PassOnHost},
-    {SLUICE_OP_CONV, PassConvolution},
-    {SLUICE_OP_DEPTHWISE_CONV, PassConvolution},
+    {SLUICE_OP_CONV, PassConvolution, Trained::kByWeights},
+    {SLUICE_OP_DEPTHWISE_CONV, PassConvolution, Trained::kByWeights},
     {SLUICE_OP_TRANSPOSED_CONV, PassOnHost},
-    {SLUICE_OP_FULLY_CONNECTED, PassFullyConnected},
+    {SLUICE_OP_FULLY_CONNECTED, PassFullyConnected, Trained::kByWeights},
     {SLUICE_OP_BATCH_MATMUL, PassMatmul},
     {SLUICE_OP_MAX_POOL, PassMaxPool},
     {SLUICE_OP_AVERAGE_POOL, PassAveragePool},
@@ -34,7 +41,7 @@ constexpr Row kRows[] = {
     {SLUICE_OP_LAYER_NORM, PassOnHost},
     {SLUICE_OP_RMS_NORM, PassOnHost},
     {SLUICE_OP_REDUCE, PassOnHost},
-    {SLUICE_OP_ARGMAX, PassOnHost},
+    {SLUICE_OP_ARGMAX, PassOnHost, Trained::kNever},
     {SLUICE_OP_CONCAT, PassConcat},
     {SLUICE_OP_SLICE, PassSliceOrPad},
     {SLUICE_OP_PAD, PassSliceOrPad},
@@ -43,7 +50,7 @@ constexpr Row kRows[] = {
     {SLUICE_OP_GATHER, PassOnHost},
     {SLUICE_OP_RESIZE_BILINEAR, PassOnHost},
     {SLUICE_OP_RESIZE_NEAREST, PassOnHost},
-    {SLUICE_OP_STATE_APPEND, PassOnHost},
+    {SLUICE_OP_STATE_APPEND, PassOnHost, Trained::kNever},
     {SLUICE_OP_OPAQUE, PassOnHost},
     {SLUICE_OP_WEIGHT_GRADIENT, PassOnHost},
     {SLUICE_OP_RELU_GRADIENT, PassOnHost},
@@ -62,10 +69,7 @@ static_assert(sizeof kRows / sizeof *kRows == SLUICE_OP_COUNT,
               "each operator of ops.h has one row");
 static_assert(RowsStandAtTheirCodes(), "rows stand in the order of codes");
 
-bool HasWeights(const LayerRow& l) {
-  return l.op == SLUICE_OP_CONV || l.op == SLUICE_OP_DEPTHWISE_CONV ||
-         l.op == SLUICE_OP_FULLY_CONNECTED;
-}
+const Row& RowOf(const LayerRow& l) { return kRows[l.op < SLUICE_OP_COUNT ? l.op : 0]; }
 
 bool IsEightBit(const TensorRow& t) {
   return t.dtype == SLUICE_DTYPE_INT8 || t.dtype == SLUICE_DTYPE_UINT8;
@@ -76,11 +80,12 @@ void FindTrained(TrainingStep* step) {
   const std::vector<TensorRow>& tensors = step->graph.tensors();
   step->trained.assign(tensors.size(), false);
   for (const LayerRow& l : step->graph.layers()) {
-    bool any = HasWeights(l);
+    const Trained rule = RowOf(l).trained;
+    bool any = rule == Trained::kByWeights;
     for (const uint32_t t : l.inputs) any = any || IsTrained(*step, t);
-    const bool passes = l.op != SLUICE_OP_ARGMAX && l.op != SLUICE_OP_STATE_APPEND;
+    any = any && rule != Trained::kNever;
     for (const uint32_t t : l.outputs) {
-      step->trained[t] = step->trained[t] || (any && passes && IsEightBit(tensors[t]));
+      step->trained[t] = step->trained[t] || (any && IsEightBit(tensors[t]));
     }
   }
 }
@@ -136,7 +141,7 @@ Bytes MakeTrainingGraph(const Bytes& inference, uint64_t max_constant_bytes) {
   for (size_t l = layers; l-- > 0;) {
     const LayerRow layer = step.graph.layers()[l];  // a copy: the list of layers grows
     if (layer.outputs.size() != 1 || !IsTrained(step, layer.outputs[0])) continue;
-    kRows[layer.op < SLUICE_OP_COUNT ? layer.op : 0].pass(&step, layer);
+    RowOf(layer).pass(&step, layer);
   }
   return step.graph.Finish();
 }

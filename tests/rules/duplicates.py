@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds pieces of code that stand twice.
+
+Input    sources with their text
+Output   blocks of at least WINDOW equal tokens; comments, directives and the layout do not
+         count, names and literals do
+Cost     linear in the tokens, but for very common windows
+
+Every token belongs to one block at most: a piece that stands three times makes two blocks.
+"""
+import re
+from dataclasses import dataclass
+
+WINDOW = 60
+NOISE = re.compile(
+    r'(?P<literal>R"(?P<tag>[^\s()\\]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*")'
+    r"|//(?:\\\n|[^\n])*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*",
+    re.S | re.M,
+)
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|[A-Za-z_]\w*|::|->|\d[\w.]*|\S')
+
+
+@dataclass
+class Block:
+    file: str
+    line: int
+    earlier_file: str
+    earlier_line: int
+    tokens: int
+
+
+def tokens_of(text):
+    """([token], [line of each])."""
+
+    def blank(match):
+        if match.group("literal"):
+            return match.group(0)
+        return re.sub(r"[^\n]", " ", match.group(0))
+
+    text = NOISE.sub(blank, text)
+    words, lines = [], []
+    line, at = 1, 0
+    for match in TOKEN.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        words.append(match.group(0))
+        lines.append(line)
+    return words, lines
+
+
+def equal_from(a, i, b, j):
+    """How many tokens are equal from a[i] and b[j] on, without an overlap of the two."""
+    most = min(len(a) - i, len(b) - j)
+    if a is b:
+        most = min(most, i - j)
+    n = 0
+    while n < most and a[i + n] == b[j + n]:
+        n += 1
+    return n
+
+
+def duplicates(texts):
+    """[Block] of {file: text}, in the order of the files."""
+    seen = {}  # window -> where it stood first, and next
+    tokens, blocks = {}, []
+    for file, text in texts.items():
+        words, lines = tokens_of(text)
+        tokens[file] = words, lines
+        i = 0
+        while i + WINDOW <= len(words):
+            window = tuple(words[i : i + WINDOW])
+            places = seen.setdefault(hash(window), [])
+            best, place = 0, None
+            for other, j in places:
+                n = equal_from(words, i, tokens[other][0], j)
+                if n > best:
+                    best, place = n, (other, j)
+            if best >= WINDOW:
+                other, j = place
+                blocks.append(Block(file, lines[i], other, tokens[other][1][j], best))
+                i += best
+            else:
+                places.append((file, i))
+                i += 1
+    return blocks
+
+
+def self_test():
+    piece = "".join(f"  a{i} = b{i} + {i};\n" for i in range(10))  # 60 tokens
+    short = "".join(f"  a{i} = b{i} + {i};\n" for i in range(9))
+    named = piece.replace("a5", "a_five")
+    cases = (
+        ({"a.cc": piece, "b.cc": "// other\n" + piece}, 1),
+        ({"a.cc": piece, "b.cc": piece.replace("\n", " /* here */\n\n")}, 1),
+        ({"a.cc": piece, "b.cc": named}, 0),
+        ({"a.cc": short, "b.cc": short}, 0),
+        ({"a.cc": "int f() {\n" + piece + "}\nint g() {\n" + piece + "}\n"}, 1),
+        ({"a.cc": piece, "b.cc": piece, "c.cc": piece}, 2),
+        ({"a.cc": "x;" * 59}, 0),
+    )
+    for texts, want in cases:
+        found = duplicates(texts)
+        if len(found) != want:
+            raise SystemExit(f"self-test: {want} expected, found {found} in {texts}")
+    print(f"{len(cases)} groups of sources judged as expected")
+
+
+if __name__ == "__main__":
+    self_test()
