@@ -117,7 +117,8 @@ typedef struct sluice_fanout {
   uint32_t level;        /* whose one instance feeds `extent` units */
   const char* name;      /* copied; NULL: none */
   uint32_t extent;       /* 0: 1 */
-  uint32_t may_unroll;   /* bits N K C P Q R S; 0: all */
+  uint32_t may_unroll;   /* dims that may be dealt to its units, the sum of 1 N, 2 K,
+                            4 C, 8 P, 16 Q, 32 R, 64 S; 0: all seven */
   uint32_t no_multicast; /* 0: one read serves all units that need the same word */
   uint32_t no_reduction; /* 0: partial sums are added on the way */
   uint32_t forwarding;   /* 1: neighbours hand operands on */

@@ -521,7 +521,7 @@ typedef struct sluice_member {
   uint64_t longest_wait_cycles; /* that it was ready and others ran */
 } sluice_member_t;
 
-/* What all got. Sums are over the models. */
+/* What the models of a cohort got together. Sums are over the models. */
 typedef struct sluice_cohort_summary {
   uint32_t struct_size;
   uint32_t share;  /* SLUICE_SHARE_PARTITION or _TIME: the mode that was taken */
@@ -533,8 +533,9 @@ typedef struct sluice_cohort_summary {
   uint64_t latency_sum;          /* weight * latency_cycles */
   uint64_t finish_sum;           /* weight * finish_cycles */
   uint64_t equal_latency_sum;    /* weight * equal_cycles; 0: one has no plan */
-  uint64_t partition_finish_sum; /* finish_sum of the mode PARTITION; 0: not possible, or */
-  uint64_t time_finish_sum;      /* not looked at; alike of the mode TIME */
+  /* finish_sum of the best plans of each mode; 0: the mode is not possible, or was not
+   * looked at. */
+  uint64_t partition_finish_sum, time_finish_sum;
 } sluice_cohort_summary_t;
 
 /* Plans and turns of several models; owns them. */
@@ -551,7 +552,9 @@ SLUICE_API sluice_status_t sluice_coschedule(
     sluice_diagnostic_t* diagnostic);
 /* Gives its memory back to the context, with all plans. NULL: nothing. */
 SLUICE_API void sluice_cohort_destroy(sluice_cohort_t* cohort);
-/* What all got. */
+/* Copies what the models got together: the mode that was taken, how many turns, cycles and
+ * their sums over the models. The caller sets out_summary->struct_size.
+ * SLUICE_BAD_ARGUMENT: the cohort or out_summary is NULL. */
 SLUICE_API sluice_status_t sluice_cohort_report(const sluice_cohort_t* cohort,
                                                 sluice_cohort_summary_t* out_summary);
 /* What model `model` got. SLUICE_BAD_ARGUMENT: there is no such model. */

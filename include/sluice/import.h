@@ -119,7 +119,8 @@ SLUICE_API sluice_status_t sluice_import_model(const void* model, size_t model_s
                                                sluice_import_report_t** out_report,
                                                sluice_diagnostic_t* diagnostic);
 
-/* NULL is fine. */
+/* Frees the report and the texts that its functions returned. The graph of the same import
+ * is not part of it and stays. NULL is fine. */
 SLUICE_API void sluice_import_report_destroy(sluice_import_report_t* report);
 
 enum { /* sluice_import_summary_t.numbers */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects tensors and layers and writes them as graph.fbs bytes.
 //
-// Input    shapes outermost first, rank 0..4; attributes in the order of ops.h; layers
-// in
-//          topological order
+// Input    shapes outermost first, rank 0..4; attributes in the order of ops.h;
+//          layers in topological order
 // Output   indices of tensors; at the end the finished buffer
 // Errors   Error(kBadInput) when the graph does not fit the format
 // Cost     keeps inline constants in memory twice while finishing

@@ -40,7 +40,7 @@ struct MemoryLevel {
 struct Fanout {
   uint32_t level;
   uint32_t extent;
-  uint32_t may_unroll;  // bits N K C P Q R S
+  uint32_t may_unroll;  // bit d: the Dim d of mapping_problem.h; 1 N, 2 K, ..., 64 S
   bool multicast;
   bool reduction;
   bool forwarding;

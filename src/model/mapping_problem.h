@@ -32,8 +32,7 @@ enum Dim : uint8_t {
   kDimQ,
   kDimR,
   kDimS,
-  kDimG,  // groups, or the batch of a matmul of two activations; unrolled where K may
-          // be
+  kDimG,  // groups, or the batch of a product of two activations; unrolled where K may
   kDims
 };
 

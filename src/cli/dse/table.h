@@ -3,11 +3,9 @@
 //
 // Input    columns; of these the first `keys` say which row it is
 // Output   rows appended and flushed one by one; a last line without its end (a run
-// that
-//          was killed, a disk that was full) is cut off when the file is opened
-// Errors   Failure(kIo): cannot open or write, in use by another run;
-// Failure(kBadInput):
-//          the file has other columns, or a line that is no row
+//          that was killed, a disk that was full) is cut off when the file is opened
+// Errors   Failure(kIo): cannot open or write, in use by another run
+//          Failure(kBadInput): the file has other columns, or a line that is no row
 // Note     RFC 4180 quoting; line breaks inside cells become spaces
 #ifndef SLUICE_CLI_DSE_TABLE_H_
 #define SLUICE_CLI_DSE_TABLE_H_

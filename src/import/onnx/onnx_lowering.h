@@ -3,10 +3,9 @@
 //
 // Input    a checked model; nodes in topological order
 // Output   tensors and layers in the graph writer. Values keep the order of axes in
-// which
-//          they were computed (channels last behind a convolution); transpositions and
-//          reshapes only note what is seen, and bytes are moved where a reader needs
-//          another order.
+//          which they were computed (channels last behind a convolution);
+//          transpositions and reshapes only note what is seen, and bytes are moved where
+//          a reader needs another order.
 //          Numbers: where the model is quantised (QuantizeLinear around an operator, or
 //          QLinear operators) layers compute the model's integers: convolutions, matrix
 //          products and requantisations are rounded once, as ONNX does but for ties

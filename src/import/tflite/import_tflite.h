@@ -2,8 +2,7 @@
 // A TensorFlow Lite model -> a graph for the scheduler.
 //
 // Input    the untrusted bytes of a .tflite file (int8 or uint8 quantised, one
-// subgraph,
-//          fixed shapes)
+//          subgraph, fixed shapes)
 // Output   graph.fbs bytes whose execution by ops.h gives the bytes that TensorFlow
 //          Lite's reference kernels give, and a summary
 // Errors   Error(kBadInput): damaged file, or operators that cannot be expressed, all

@@ -2,9 +2,8 @@
 // One TensorFlow Lite operator -> one or a few layers of ops.h.
 //
 // Input    a checked model; operators in execution order
-// Output   tensors and layers in the graph writer; arithmetic equal to TensorFlow
-// Lite's
-//          reference kernels, scales as integers
+// Output   tensors and layers in the graph writer; arithmetic equal to that
+//          of TensorFlow Lite's reference kernels, scales as integers
 // Errors   Unsupported: this operator cannot be expressed (the rest may go on);
 //          Error(kBadInput): the model is wrong
 #ifndef SLUICE_IMPORT_TFLITE_TFLITE_LOWERING_H_

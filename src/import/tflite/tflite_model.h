@@ -3,8 +3,7 @@
 //
 // Input    untrusted bytes, 8-byte aligned, that outlive the model
 // Output   tensors and operators of the one subgraph; every index is in range,
-// constants
-//          have the size their shape says, quantisation is finite and complete
+//          constants have the size their shape says, quantisation is finite and complete
 // Errors   Error(kBadInput) with what is wrong and where
 // Cost     linear in the file
 #ifndef SLUICE_IMPORT_TFLITE_TFLITE_MODEL_H_
