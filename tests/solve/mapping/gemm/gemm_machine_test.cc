@@ -57,7 +57,8 @@ TEST_CASE("gemm machine: energies of words of eight bits, words, PEs") {
   CHECK(m.middle_words > int64_t{1} << 50);
 }
 
-TEST_CASE("gemm machine: fanouts along one axis each limit it; equal ones multiply") {
+TEST_CASE(
+    "gemm machine: fanouts along one axis each limit it, and equal ones multiply") {
   Chip chip;
   GemmMachine m;
   Diagnostic diagnostic = {};
