@@ -8,32 +8,11 @@
 #include <iterator>
 #include <vector>
 
-#include "tests/solve/mapping/machines.h"
+#include "tests/solve/mapping/mesh/small_node.h"
 #include "tests/solve/mapping/scratch.h"
 
 namespace sluice {
 namespace {
-
-// Two by two units, a scratchpad that holds no more than a part of most
-// layers below.
-void MakeSmallMesh(Machine* m, uint32_t cols, uint32_t rows, int64_t registers,
-                   int64_t scratchpad) {
-  m->AddLevel(registers, 0.006, 0.006);
-  m->AddLevel(scratchpad, 0.18, 0.18);
-  m->AddLevel(0, 25, 25);
-  m->AddFanout(1, 2, DimBit(kDimK) | DimBit(kDimC));
-  m->AddFanout(1, 2, DimBit(kDimP) | DimBit(kDimN));
-  m->hardware.macs_per_cycle = 4;
-  m->hardware.mac_pj = 1;
-  m->hardware.vector_ops_per_cycle = 4;
-  m->hardware.vector_op_pj = 1;
-  m->hardware.leakage_pj_per_cycle = 5;
-  m->hardware.accumulator_bytes = 2;
-  m->hardware.node_cols = cols;
-  m->hardware.node_rows = rows;
-  m->hardware.hop_pj_per_bit = 0.61;
-  m->Finish();
-}
 
 struct Brute {
   const MappingProblem& problem;
