@@ -601,7 +601,7 @@ struct HardwareBuilder {
   struct Fanout {
     std::string name;
     uint32_t level = 0, extent = 1;
-    uint32_t may_unroll = 127;  // bits N K C P Q R S
+    uint32_t may_unroll = 127;  // sum of 1 N, 2 K, 4 C, 8 P, 16 Q, 32 R, 64 S
     bool multicast = true, reduction = true, forwarding = false;
     double transfer_pj_per_bit = 0, forward_pj_per_bit = 0;
   };

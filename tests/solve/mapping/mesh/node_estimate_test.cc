@@ -83,7 +83,8 @@ TEST_CASE("estimates: sizes, sharers and prices of parts, by hand") {
   CHECK(view.hardware.leakage_pj_per_cycle == doctest::Approx(6));
 }
 
-TEST_CASE("estimates: kept operands must fit a node; what they need is remembered") {
+TEST_CASE(
+    "estimates: kept operands must fit a node, and what they need is remembered") {
   Rng rng(113);
   Split s(&rng, 2, 1);
   s.problem = GemmProblem(1, 8, 16, 8, 2);

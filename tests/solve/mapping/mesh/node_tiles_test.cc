@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 TEST_CASE(
-    "node tiles: mostly near the exact search, which shares DRAM's price; never "
+    "node tiles: mostly near the exact search, which shares DRAM's price, and never "
     "below") {
   Rng rng(91);
   int mapped = 0, near = 0;
