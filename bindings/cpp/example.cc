@@ -27,8 +27,8 @@ std::vector<uint8_t> Machine() {
   machine.mac_pj = 0.3;
   machine.vector_ops_per_cycle = 16;
   machine.vector_op_pj = 0.3;
-  machine.array_k = 8;
-  machine.array_c = 16;
+  machine.array.k = 8;
+  machine.array.c = 16;
   machine.dma_latency_cycles = 32;
   return machine.Bytes();
 }

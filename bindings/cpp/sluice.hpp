@@ -594,7 +594,7 @@ struct HardwareBuilder {
     uint64_t capacity_bytes = 0;  // 0 = unbounded (DRAM)
     double read_pj_per_bit = 0, write_pj_per_bit = 0;
     uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
-    uint32_t instances = 1, banks = 1, alignment_bytes = 1;
+    uint32_t instances = 1, alignment_bytes = 1;
     uint32_t may_hold = 7, must_hold = 0;  // 1 input, 2 weight, 4 output
     bool sliding = false;
   };
@@ -606,6 +606,13 @@ struct HardwareBuilder {
     double transfer_pj_per_bit = 0, forward_pj_per_bit = 0;
   };
 
+  // What the MAC array takes at once; k 0: the descriptor has none.
+  struct Array {
+    uint32_t k = 0, c = 1, p = 1;  // output channels, input channels, pixels
+    bool crosses_rows = true, packs_filter = false;
+    uint32_t demands = 0;  // bits 1 k, 2 c, 4 p
+    uint32_t fill_cycles = 0, drain_cycles = 0;
+  };
   struct Queue {
     std::string name;
     uint32_t operations = 3;  // bits 1 load, 2 store, 4 forward, 8 compute
@@ -624,7 +631,7 @@ struct HardwareBuilder {
   std::vector<Fanout> fanouts;
   uint64_t macs_per_cycle = 0, vector_ops_per_cycle = 0;
   double mac_pj = 0, vector_op_pj = 0, leakage_pj_per_cycle = 0;
-  uint32_t array_k = 0, array_c = 0;
+  Array array;
   uint64_t dma_latency_cycles = 0;  // 0 where there are queues
   uint32_t dram_granule_bytes = 1;
   uint32_t node_cols = 1, node_rows = 1;
@@ -640,7 +647,12 @@ struct HardwareBuilder {
     detail::FlatWriter::Fields fields;
     fields.U32(0).Reference().U64(clock_hz).Reference().U32(scratchpad_level);
     fields.Reference().U64(macs_per_cycle).F64(mac_pj).U64(vector_ops_per_cycle);
-    fields.F64(vector_op_pj).F64(leakage_pj_per_cycle).U32(array_k).U32(array_c);
+    fields.F64(vector_op_pj).F64(leakage_pj_per_cycle);
+    if (array.k != 0) {
+      fields.Reference();
+    } else {
+      fields.Absent();
+    }
     fields.U64(dma_latency_cycles).U32(dram_granule_bytes);
     fields.U32(node_cols).U32(node_rows).F64(hop_pj_per_bit).U64(hop_latency_cycles);
     fields.U64(link_bytes_per_cycle_numerator).U64(link_bytes_per_cycle_denominator);
@@ -652,14 +664,22 @@ struct HardwareBuilder {
     for (size_t i = 0; i < levels.size(); ++i) Write(levels[i], level_at[i], &w);
     const std::vector<size_t> fanout_at = w.References(at[5], fanouts.size());
     for (size_t i = 0; i < fanouts.size(); ++i) Write(fanouts[i], fanout_at[i], &w);
+    if (array.k != 0) Write(array, at[11], &w);
     if (!queues.empty()) {
-      const std::vector<size_t> queue_at = w.References(at[23], queues.size());
+      const std::vector<size_t> queue_at = w.References(at[22], queues.size());
       for (size_t i = 0; i < queues.size(); ++i) Write(queues[i], queue_at[i], &w);
     }
     return std::move(w).Take();
   }
 
  private:
+  static void Write(const Array& array, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.U32(array.k).U32(array.c).U32(array.p).U8(array.crosses_rows ? 1 : 0);
+    fields.U8(array.packs_filter ? 1 : 0).U32(array.demands);
+    fields.U32(array.fill_cycles).U32(array.drain_cycles);
+    w->Table(from, fields);
+  }
   static void Write(const Queue& queue, size_t from, detail::FlatWriter* w) {
     detail::FlatWriter::Fields fields;
     fields.Reference().U32(queue.operations).U32(queue.roles);
@@ -673,7 +693,7 @@ struct HardwareBuilder {
     fields.Reference().U64(level.capacity_bytes).U32(level.instances);
     fields.F64(level.read_pj_per_bit).F64(level.write_pj_per_bit);
     fields.U64(level.bytes_per_cycle_numerator).U64(level.bytes_per_cycle_denominator);
-    fields.U32(level.banks).U32(level.alignment_bytes);
+    fields.U32(level.alignment_bytes);
     fields.U32(level.may_hold).U32(level.must_hold).U8(level.sliding ? 1 : 0);
     w->String(w->Table(from, fields)[0], level.name);
   }

@@ -103,7 +103,6 @@ typedef struct sluice_level {
   double read_pj_per_bit, write_pj_per_bit; /* energy of an access */
   uint64_t bytes_per_cycle_numerator;   /* 0: never limits */
   uint64_t bytes_per_cycle_denominator; /* 0: 1 */
-  uint32_t banks;           /* 0: 1 */
   uint32_t alignment_bytes; /* of every buffer; a power of two; 0: 1 */
   uint32_t may_hold;        /* SLUICE_HOLDS_; 0: all three */
   uint32_t must_hold;       /* SLUICE_HOLDS_: operands that may not pass this memory by */
@@ -155,7 +154,25 @@ typedef struct sluice_queue {
   uint32_t reserved;
 } sluice_queue_t;
 
-/* All but levels, fanouts, cores and queues. */
+enum { /* granules of the MAC array that tiles must keep to */
+  SLUICE_DEMANDS_K = 1,
+  SLUICE_DEMANDS_C = 2,
+  SLUICE_DEMANDS_P = 4
+};
+
+/* What the MAC array of a node takes at once: the parts (passes) that tiles are costed in.
+ * Each takes ceil(k * c * p / macs_per_cycle) cycles, fill_cycles and drain_cycles. */
+typedef struct sluice_array {
+  uint32_t struct_size;
+  uint32_t k, c, p;      /* output channels, input channels, pixels; 0: 1 */
+  uint32_t cuts_rows;    /* 1: no pass holds pixels of two rows */
+  uint32_t packs_filter; /* 1: filter positions and input channels share c */
+  uint32_t demands;      /* SLUICE_DEMANDS_: other tiles are illegal, not only slow */
+  uint32_t fill_cycles, drain_cycles; /* before and after each pass */
+  uint32_t reserved;
+} sluice_array_t;
+
+/* All but levels, fanouts, the array, cores and queues. */
 typedef struct sluice_machine {
   uint32_t struct_size;
   uint32_t scratchpad_level;     /* index of the level that the stream addresses */
@@ -165,7 +182,6 @@ typedef struct sluice_machine {
   uint64_t vector_ops_per_cycle; /* peak of one node; at least 1 */
   double mac_pj, vector_op_pj;   /* energy of one operation */
   double leakage_pj_per_cycle;   /* of the whole machine */
-  uint32_t array_k, array_c;     /* channels that the MAC array takes at once; 0: any */
   uint64_t dma_latency_cycles;   /* of each transfer; 0 where queues are added */
   uint32_t dram_granule_bytes;   /* views start and step at multiples of it; 0: 1 */
   uint32_t accumulator_bytes;    /* of one partial sum in the scratchpad; 0: 4 */
@@ -197,6 +213,10 @@ SLUICE_API uint32_t sluice_hardware_builder_fanout(sluice_hardware_builder_t* bu
 /* The machine's cores; a second call replaces the first. */
 SLUICE_API void sluice_hardware_builder_cores(sluice_hardware_builder_t* builder,
                                               const sluice_core_array_t* cores);
+
+/* The machine's MAC array; a second call replaces the first. */
+SLUICE_API void sluice_hardware_builder_array(sluice_hardware_builder_t* builder,
+                                              const sluice_array_t* array);
 
 /* The next queue; its index. */
 SLUICE_API uint32_t sluice_hardware_builder_queue(sluice_hardware_builder_t* builder,

@@ -36,6 +36,8 @@ struct sluice_hardware_builder {
   std::vector<sluice::import::Named<sluice_queue_t>> queues;
   sluice_core_array_t cores;
   bool has_cores;
+  sluice_array_t array;
+  bool has_array;
   sluice::import::FirstFault fault;
 };
 
@@ -62,7 +64,6 @@ Offset<wire::Level> Write(const Named<sluice_level_t>& from, FlatBufferBuilder* 
   to.add_write_pj_per_bit(l.write_pj_per_bit);
   to.add_bytes_per_cycle_numerator(l.bytes_per_cycle_numerator);
   to.add_bytes_per_cycle_denominator(Or(l.bytes_per_cycle_denominator, uint64_t{1}));
-  to.add_banks(Or(l.banks, 1u));
   to.add_alignment_bytes(Or(l.alignment_bytes, 1u));
   to.add_may_hold(Or(l.may_hold, 7u));
   to.add_must_hold(l.must_hold);
@@ -121,6 +122,19 @@ Offset<wire::CoreArray> Write(const sluice_core_array_t& c, FlatBufferBuilder* f
   return to.Finish();
 }
 
+Offset<wire::Array> Write(const sluice_array_t& a, FlatBufferBuilder* flat) {
+  wire::ArrayBuilder to(*flat);
+  to.add_k(Or(a.k, 1u));
+  to.add_c(Or(a.c, 1u));
+  to.add_p(Or(a.p, 1u));
+  to.add_crosses_rows(a.cuts_rows == 0);
+  to.add_packs_filter(a.packs_filter != 0);
+  to.add_demands(a.demands);
+  to.add_fill_cycles(a.fill_cycles);
+  to.add_drain_cycles(a.drain_cycles);
+  return to.Finish();
+}
+
 void AddRates(const sluice_machine_t& m, wire::HardwareBuilder* to) {
   to->add_clock_hz(Or(m.clock_hz, uint64_t{1000000000}));
   to->add_scratchpad_level(m.scratchpad_level);
@@ -129,8 +143,6 @@ void AddRates(const sluice_machine_t& m, wire::HardwareBuilder* to) {
   to->add_vector_ops_per_cycle(m.vector_ops_per_cycle);
   to->add_vector_op_pj(m.vector_op_pj);
   to->add_leakage_pj_per_cycle(m.leakage_pj_per_cycle);
-  to->add_array_k(m.array_k);
-  to->add_array_c(m.array_c);
   to->add_accumulator_bytes(Or(m.accumulator_bytes, 4u));
 }
 
@@ -157,6 +169,8 @@ Bytes Written(const sluice_hardware_builder& from) {
   for (const auto& queue : from.queues) queues.push_back(Write(queue, &flat));
   Offset<wire::CoreArray> cores;
   if (from.has_cores) cores = Write(from.cores, &flat);
+  Offset<wire::Array> array;
+  if (from.has_array) array = Write(from.array, &flat);
   const auto level_list = flat.CreateVector(levels);
   const auto fanout_list = flat.CreateVector(fanouts);
   Offset<flatbuffers::Vector<Offset<wire::Queue>>> queue_list;
@@ -165,6 +179,7 @@ Bytes Written(const sluice_hardware_builder& from) {
   to.add_name(name);
   to.add_levels(level_list);
   to.add_fanouts(fanout_list);
+  if (from.has_array) to.add_array(array);
   if (from.has_cores) to.add_core_array(cores);
   if (!queues.empty()) to.add_queues(queue_list);
   AddRates(from.machine.given, &to);
@@ -229,6 +244,17 @@ void sluice_hardware_builder_cores(sluice_hardware_builder_t* builder,
     MustBeThere(cores, "cores");
     builder->cores = Complete(cores, "cores");
     builder->has_cores = true;
+    return 0u;
+  });
+}
+
+void sluice_hardware_builder_array(sluice_hardware_builder_t* builder,
+                                   const sluice_array_t* array) {
+  if (builder == nullptr) return;
+  builder->fault.Watch([&] {
+    MustBeThere(array, "array");
+    builder->array = Complete(array, "array");
+    builder->has_array = true;
     return 0u;
   });
 }

@@ -16,6 +16,7 @@ constexpr uint32_t kMaxFanouts = 16;
 constexpr uint64_t kMaxCount = uint64_t{1} << 40;
 constexpr uint32_t kMaxNodes = 32 * 32;
 constexpr uint32_t kMaxLatency = 1u << 30;
+constexpr uint32_t kMaxPassCycles = 1u << 20;
 
 Fail Bad(Diagnostic* diagnostic) { return Fail(diagnostic, Status::kBadInput, kStage); }
 
@@ -42,9 +43,7 @@ Status ReadLevel(const wire::Level* in, uint32_t index, Arena* arena, MemoryLeve
     return Bad(diagnostic).Text("level ").Number(index).Text(": ").Text(what);
   };
   if (in->capacity_bytes() > kMaxCount) return bad("capacity above 2^40 bytes");
-  if (in->instances() == 0 || in->banks() == 0) {
-    return bad("instances and banks must be at least 1");
-  }
+  if (in->instances() == 0) return bad("instances must be at least 1");
   if (!IsPowerOfTwo(in->alignment_bytes()) || in->alignment_bytes() > 4096) {
     return bad("alignment must be a power of two up to 4096");
   }
@@ -62,7 +61,6 @@ Status ReadLevel(const wire::Level* in, uint32_t index, Arena* arena, MemoryLeve
   out->instances = in->instances();
   out->read_pj_per_bit = in->read_pj_per_bit();
   out->write_pj_per_bit = in->write_pj_per_bit();
-  out->banks = in->banks();
   out->alignment_bytes = in->alignment_bytes();
   out->may_hold = in->may_hold();
   out->must_hold = in->must_hold();
@@ -156,9 +154,6 @@ Status ReadCompute(const wire::Hardware* in, Hardware* hardware,
       !IsEnergy(in->leakage_pj_per_cycle()) || !IsEnergy(in->hop_pj_per_bit())) {
     return Bad(diagnostic).Text("energies must be finite and not negative");
   }
-  if (in->array_k() > (1u << 20) || in->array_c() > (1u << 20)) {
-    return Bad(diagnostic).Text("array_k and array_c must be at most 2^20");
-  }
   if (in->accumulator_bytes() != 4) {
     return Fail(diagnostic, Status::kUnsupported, kStage)
         .Text("accumulator_bytes must be 4 in this version");
@@ -169,9 +164,36 @@ Status ReadCompute(const wire::Hardware* in, Hardware* hardware,
   hardware->vector_ops_per_cycle = static_cast<int64_t>(in->vector_ops_per_cycle());
   hardware->vector_op_pj = in->vector_op_pj();
   hardware->leakage_pj_per_cycle = in->leakage_pj_per_cycle();
-  hardware->array_k = in->array_k();
-  hardware->array_c = in->array_c();
   hardware->accumulator_bytes = in->accumulator_bytes();
+  return Status::kOk;
+}
+
+Status ReadArray(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagnostic) {
+  hardware->array = MacArray{};
+  const wire::Array* array = in->array();
+  if (array == nullptr) return Status::kOk;
+  for (const uint32_t granule : {array->k(), array->c(), array->p()}) {
+    if (granule == 0 || granule > (1u << 20)) {
+      return Bad(diagnostic)
+          .Text("array: k, c and p must be 1 to 2^20, not ")
+          .Number(granule);
+    }
+  }
+  if (array->demands() > 7) {
+    return Bad(diagnostic).Text("array: demands must be bits 1 k, 2 c and 4 p");
+  }
+  if (array->fill_cycles() > kMaxPassCycles || array->drain_cycles() > kMaxPassCycles) {
+    return Bad(diagnostic)
+        .Text("array: fill_cycles and drain_cycles must be at most 2^20");
+  }
+  hardware->array = MacArray{array->k(),
+                             array->c(),
+                             array->p(),
+                             array->crosses_rows(),
+                             array->packs_filter(),
+                             array->demands(),
+                             array->fill_cycles(),
+                             array->drain_cycles()};
   return Status::kOk;
 }
 
@@ -394,6 +416,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   SLUICE_TRY(ReadLevels(in, arena, hardware, diagnostic));
   SLUICE_TRY(ReadFanouts(in, arena, hardware, diagnostic));
   SLUICE_TRY(ReadCompute(in, hardware, diagnostic));
+  SLUICE_TRY(ReadArray(in, hardware, diagnostic));
   SLUICE_TRY(ReadCores(in, hardware, diagnostic));
   SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
   SLUICE_TRY(ReadQueues(in, arena, hardware, diagnostic));

@@ -29,7 +29,6 @@ struct MemoryLevel {
   double read_pj_per_bit;
   double write_pj_per_bit;
   Rational bandwidth;
-  uint32_t banks;
   uint32_t alignment_bytes;
   uint32_t may_hold;   // bits: 1 input, 2 weight, 4 output
   uint32_t must_hold;  // same bits
@@ -54,6 +53,16 @@ struct CoreGrid {
   uint32_t vector, lane;
   uint32_t input_level, weight_level, output_level;
   double slice_read_pj_per_bit, slice_write_pj_per_bit;
+};
+
+// What the MAC array takes at once; see hardware.fbs.
+struct MacArray {
+  uint32_t k = 0, c = 0, p = 0;  // 0: the descriptor has none
+  bool crosses_rows = true;
+  bool packs_filter = false;
+  uint32_t demands = 0;  // bits 1 k, 2 c, 4 p
+  int64_t fill_cycles = 0;
+  int64_t drain_cycles = 0;
 };
 
 constexpr uint32_t kMaxQueues = 8;
@@ -82,8 +91,7 @@ struct Hardware {
   int64_t vector_ops_per_cycle;
   double vector_op_pj;
   double leakage_pj_per_cycle;
-  uint32_t array_k;
-  uint32_t array_c;
+  MacArray array;
   // Of each transfer. Where there are queues, the least of theirs: what estimates take.
   int64_t dma_latency_cycles;
   uint32_t dram_granule_bytes;

@@ -264,7 +264,7 @@ Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,
   for (uint32_t l = 0; l < outermost; ++l) machine->levels[l] = hardware.levels[l];
   machine->levels[outermost] = hardware.dram();
   MemoryLevel loops = {};  // holds nothing, costs nothing
-  loops.instances = loops.banks = loops.alignment_bytes = 1;
+  loops.instances = loops.alignment_bytes = 1;
   loops.bandwidth = Rational{0, 1};
   machine->levels[outermost - 1] = loops;
   machine->hardware.levels =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared compute cycles of a tile: those of a TileCoster, but at least work / peak.
-// Without a TileCoster: peak rates with the ceiling losses of an array_k x array_c MAC
-// array.
+// Declared compute cycles of a tile: those of a TileCoster, else those of the MAC array in
+// passes; never less than work / peak, and never less than it takes to read and write the
+// tile's bytes in the scratchpad once.
 //
-// Input    MACs, vector operations, the tile's output box, channels summed over.
-// Output   cycles, at least 1 and at least work / peak; energy, 0 if unknown.
-// Errors   none.
+// Input    a layer, the boxes of one of its tiles, the part of the sum that the tile adds.
+// Output   cycles, at least 1; energy, 0 if unknown.
+// Errors   none; what would overflow is kManyCycles, longer than any tile may be.
 // Cost     constant, plus one call of the TileCoster.
 #ifndef SLUICE_MODEL_TILE_CYCLES_H_
 #define SLUICE_MODEL_TILE_CYCLES_H_
@@ -17,42 +17,43 @@
 
 namespace sluice {
 
-inline int64_t TileCycles(const Hardware& hardware, const TileBoxes& boxes, int64_t c) {
-  if (boxes.macs == 0) {
-    return Max<int64_t>(1, CeilDivide(boxes.vector_ops, hardware.vector_ops_per_cycle));
-  }
-  int64_t cycles = CeilDivide(boxes.macs, hardware.macs_per_cycle);
-  if (hardware.array_k != 0 && hardware.array_c != 0) {
-    // Depthwise: no sum over channels, so one column of the array works.
-    const int64_t k = boxes.filters;
-    const int64_t summed = Max<int64_t>(c, 1);
-    const int64_t passes =
-        CeilDivide(k, hardware.array_k) * CeilDivide(summed, hardware.array_c);
-    cycles = Max(cycles, boxes.macs / (k * summed) * passes);
-  }
-  return Max<int64_t>(1, cycles);
-}
+constexpr int64_t kManyCycles = int64_t{1} << 60;
 
-inline int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes) {
-  const int64_t cycles =
-      boxes.macs == 0 ? CeilDivide(boxes.vector_ops, hardware.vector_ops_per_cycle)
-                      : CeilDivide(boxes.macs, hardware.macs_per_cycle);
-  return Max<int64_t>(1, cycles);
-}
+// What a tile adds to its layer's sum: so many channels (0: the layer has no sum), and
+// whether it begins and ends the sum. A tile that does not do both reads or writes partial
+// sums.
+struct TileSum {
+  int32_t channels;
+  bool first = true;
+  bool last = true;
+};
 
-// `index`: graph layer. energy_pj 0: unknown; the report derives it from bytes and
-// work.
-inline TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
-                             uint32_t index, const TileBoxes& boxes, int32_t channels) {
-  TileCost cost = {};
-  const int32_t* extent = boxes.box[kRoleOutput].extent;
-  if (coster.cost != nullptr &&
-      coster.cost(coster.user, index, extent, channels, &cost)) {
-    cost.cycles = Max(cost.cycles, LeastCycles(hardware, boxes));
-    return cost;
-  }
-  return TileCost{TileCycles(hardware, boxes, channels), 0};
-}
+// Cycles of the units alone. Whatever cuts a tile into parts does not make this less than
+// it is for the whole.
+int64_t ArrayCycles(const Hardware& hardware, const Layer& layer,
+                    const TileBoxes& boxes, int64_t channels);
+
+// Bytes that a tile reads and writes in the scratchpad when it touches each of them once.
+// Rows and columns that strides skip are not read.
+int64_t ScratchpadBytes(const Graph& graph, const Layer& layer,
+                        uint32_t accumulator_bytes, const TileBoxes& boxes,
+                        TileSum sum);
+
+// Cycles that the scratchpad takes for those bytes; 0 where it never limits.
+int64_t ScratchpadCycles(const Hardware& hardware, const Graph& graph,
+                         const Layer& layer, const TileBoxes& boxes, TileSum sum);
+
+int64_t TileCycles(const Hardware& hardware, const Graph& graph, const Layer& layer,
+                   const TileBoxes& boxes, TileSum sum);
+
+// Work / peak: what the judges demand of a tile at least.
+int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes);
+
+// `index`: of the layer in the graph. energy_pj 0: unknown; the report derives it from
+// bytes and work.
+TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
+                      const Graph& graph, const Layer& layer, uint32_t index,
+                      const TileBoxes& boxes, TileSum sum);
 
 }  // namespace sluice
 

@@ -20,6 +20,13 @@ int main(int argc, char** argv) {
   };
   sluice_test::MachineSpec machine = sluice_test::MakeRandomMachine(1);
   machine.base.scratchpad_bytes = 2000;  // room for some, not for all
+  // Younger than the list of hashes.
+  machine.array.p = 1;
+  machine.array.packs_filter = false;
+  machine.array.crosses_rows = true;
+  machine.array.fill_cycles = machine.array.drain_cycles = 0;
+  machine.gbuf_numerator = 0;
+  machine.gbuf_denominator = 1;
   bool good = write("machine.slh", sluice_test::MachineBytes(machine));
   const int count = std::atoi(argv[2]);
   sluice_test::RandomGraphLimits limits;

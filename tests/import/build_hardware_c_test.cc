@@ -36,7 +36,6 @@ TEST_CASE("hardware builder: what is left at zero has its default") {
   CHECK(sram["capacity_bytes"] == 4096);
   CHECK(sram["alignment_bytes"] == 16);
   CHECK(sram["instances"] == 1);
-  CHECK(sram["banks"] == 1);
   CHECK(sram["may_hold"] == 7);
   const Json& array = json["fanouts"][0];
   CHECK(array["extent"] == 64);

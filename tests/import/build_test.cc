@@ -49,6 +49,13 @@ List SmallMachineInCpp() {
   b.fanouts.resize(1);
   b.fanouts[0].name = "array";
   b.fanouts[0].extent = 64;
+  b.array.k = b.array.c = 8;
+  b.array.p = 4;
+  b.array.crosses_rows = false;
+  b.array.packs_filter = true;
+  b.array.demands = 1;
+  b.array.fill_cycles = 5;
+  b.array.drain_cycles = 6;
   return b.Bytes();
 }
 

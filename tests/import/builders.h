@@ -128,6 +128,15 @@ inline sluice_hardware_builder_t* SmallMachine() {
   array.name = "array";
   array.extent = 64;
   CHECK(sluice_hardware_builder_fanout(b, &array) == 0);
+  sluice_array_t macs = Sized<sluice_array_t>();
+  macs.k = 8;
+  macs.c = 8;
+  macs.p = 4;
+  macs.cuts_rows = macs.packs_filter = 1;
+  macs.demands = SLUICE_DEMANDS_K;
+  macs.fill_cycles = 5;
+  macs.drain_cycles = 6;
+  sluice_hardware_builder_array(b, &macs);
   return b;
 }
 

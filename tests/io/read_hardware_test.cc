@@ -41,6 +41,24 @@ TEST_CASE("each kind of bad machine gets its own sentence") {
        SLUICE_BAD_INPUT, "latencies must be at most 2^30 cycles"},
       {"energy that is no number", [](MachineSpec* m) { m->dram_pj = -1; },
        SLUICE_BAD_INPUT, "level 1: energies must be finite and not negative"},
+      {"an array of no pixels",
+       [](MachineSpec* m) {
+         m->array.k = 1;
+         m->array.p = 0;
+       },
+       SLUICE_BAD_INPUT, "array: k, c and p must be 1 to 2^20, not 0"},
+      {"an unknown demand",
+       [](MachineSpec* m) {
+         m->array.k = 1;
+         m->array.demands = 8;
+       },
+       SLUICE_BAD_INPUT, "array: demands must be bits 1 k, 2 c and 4 p"},
+      {"an endless pass",
+       [](MachineSpec* m) {
+         m->array.k = 1;
+         m->array.drain_cycles = (1u << 20) + 1;
+       },
+       SLUICE_BAD_INPUT, "array: fill_cycles and drain_cycles must be at most 2^20"},
       {"a granule of three", [](MachineSpec* m) { m->dram_granule_bytes = 3; },
        SLUICE_BAD_INPUT, "dram_granule_bytes must be a power of two up to 4096"},
   };

@@ -7,6 +7,7 @@
 #ifndef SLUICE_TESTS_SUPPORT_RANDOM_MACHINE_H_
 #define SLUICE_TESTS_SUPPORT_RANDOM_MACHINE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,10 +16,19 @@
 
 namespace sluice_test {
 
+// What the MAC array takes at once; k 0: the descriptor has none.
+struct ArraySpec {
+  uint32_t k = 0, c = 1, p = 1;
+  bool crosses_rows = true, packs_filter = false;
+  uint32_t demands = 0;
+  uint32_t fill_cycles = 0, drain_cycles = 0;
+};
+
 // HardwareSpec and what schedulers look at besides.
 struct MachineSpec {
   HardwareSpec base;
-  uint32_t array_k = 0, array_c = 0;
+  ArraySpec array;
+  uint64_t gbuf_numerator = 0, gbuf_denominator = 1;  // bytes per cycle; 0: any
   uint32_t dram_granule_bytes = 1;
   uint64_t dram_bytes = 0;  // 0 = unbounded
   double mac_pj = 0.2, vector_op_pj = 0.1, leakage_pj = 0;
@@ -69,8 +79,11 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   m.base.macs_per_cycle = 1 + rng.Below(512);
   m.base.vector_ops_per_cycle = 1 + rng.Below(64);
   if (rng.Below(2) == 0) {
-    m.array_k = 1 + rng.Below(32);
-    m.array_c = 1 + rng.Below(32);
+    m.array.k = 1 + rng.Below(32);
+    m.array.c = 1 + rng.Below(32);
+    // An array does at most one MAC per cycle in each of its places.
+    m.base.macs_per_cycle =
+        std::min<uint64_t>(m.base.macs_per_cycle, uint64_t{m.array.k} * m.array.c);
   }
   m.dram_granule_bytes = rng.Below(2) == 0 ? 1 : one_of(7);
   m.leakage_pj = rng.Below(3);
@@ -78,6 +91,17 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   m.mac_pj = 0.1 * rng.Below(10);
   m.gbuf_pj = 0.01 * rng.Below(30);
   m.dram_pj = 0.5 * rng.Below(30);
+  if (rng.Below(3) == 0) {
+    m.gbuf_numerator = 1 + rng.Below(256);
+    m.gbuf_denominator = 1 + rng.Below(3);
+  }
+  if (m.array.k != 0) {
+    m.array.p = rng.Below(2) == 0 ? 1 : 1 + rng.Below(16);
+    m.array.crosses_rows = rng.Below(2) == 0;
+    m.array.packs_filter = rng.Below(2) == 0;
+    m.array.fill_cycles = rng.Below(8);
+    m.array.drain_cycles = rng.Below(8);
+  }
   return m;
 }
 
@@ -95,6 +119,8 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   gbuf.add_alignment_bytes(m.base.alignment_bytes);
   gbuf.add_read_pj_per_bit(m.gbuf_pj);
   gbuf.add_write_pj_per_bit(m.gbuf_pj);
+  gbuf.add_bytes_per_cycle_numerator(m.gbuf_numerator);
+  gbuf.add_bytes_per_cycle_denominator(m.gbuf_denominator);
   const auto level0 = gbuf.Finish();
   sluice::wire::LevelBuilder dram(b);
   dram.add_capacity_bytes(m.dram_bytes);
@@ -106,6 +132,19 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   const auto levels = b.CreateVector(
       std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
   const auto queues = QueueList(m.base.queues, &b);
+  ::flatbuffers::Offset<sluice::wire::Array> array;
+  if (m.array.k != 0) {
+    sluice::wire::ArrayBuilder a(b);
+    a.add_k(m.array.k);
+    a.add_c(m.array.c);
+    a.add_p(m.array.p);
+    a.add_crosses_rows(m.array.crosses_rows);
+    a.add_packs_filter(m.array.packs_filter);
+    a.add_demands(m.array.demands);
+    a.add_fill_cycles(m.array.fill_cycles);
+    a.add_drain_cycles(m.array.drain_cycles);
+    array = a.Finish();
+  }
   sluice::wire::HardwareBuilder h(b);
   h.add_levels(levels);
   h.add_macs_per_cycle(m.base.macs_per_cycle);
@@ -113,8 +152,7 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   h.add_vector_ops_per_cycle(m.base.vector_ops_per_cycle);
   h.add_vector_op_pj(m.vector_op_pj);
   h.add_leakage_pj_per_cycle(m.leakage_pj);
-  h.add_array_k(m.array_k);
-  h.add_array_c(m.array_c);
+  if (m.array.k != 0) h.add_array(array);
   if (m.base.queues.empty()) {
     h.add_dma_latency_cycles(m.base.dma_latency_cycles);
   } else {

@@ -128,8 +128,10 @@ Status Describe(NodeLayer* self, uint32_t i) {
   for (int a = 0; a < 4; ++a) step.pad[a] = boxes.pad[a];
   step.macs = boxes.macs;
   step.vector_ops = boxes.vector_ops;
-  const TileCost cost = DeclaredCost(self->context->coster, self->context->hardware,
-                                     self->index, boxes, tile.c_end - tile.c_begin);
+  const TileCost cost =
+      DeclaredCost(self->context->coster, self->context->hardware, self->context->graph,
+                   *self->layer, self->index, boxes,
+                   TileSum{tile.c_end - tile.c_begin, step.first, step.last});
   if (cost.cycles > INT64_C(0xffffffff)) return Status::kUnsupported;
   step.cycles = cost.cycles;
   step.energy_pj = cost.energy_pj;

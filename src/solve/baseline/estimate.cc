@@ -45,7 +45,8 @@ BlockCost EstimateLayer(const Graph& graph, const Hardware& hardware,
       for (int a = 0; a < kAxes; ++a) n *= boxes.box[r].extent[a];
       bytes += n;
     }
-    const TileCost cost = DeclaredCost(coster, hardware, l, boxes, channels);
+    const TileCost cost =
+        DeclaredCost(coster, hardware, graph, layer, l, boxes, TileSum{channels});
     cycles = cost.cycles;
     work_pj = cost.energy_pj;
     if (work_pj <= 0) {

@@ -42,7 +42,7 @@ struct RoleBuffers {
 // The cost of the last tile: most tiles cost the same as the one before.
 struct KnownCost {
   int32_t extent[kAxes];
-  int32_t channels;
+  TileSum sum;
   int64_t macs, vector_ops;
   TileCost cost;
 };
@@ -177,7 +177,7 @@ class ComputeLayer {
     for (int i = 0; i < 4; ++i) tile->pad[i] = t.pad[i];
     tile->macs = t.macs;
     tile->vector_ops = t.vector_ops;
-    const TileCost cost = CostOf(t, c_end - c_begin);
+    const TileCost cost = CostOf(t, TileSum{c_end - c_begin, tile->first, tile->last});
     tile->cycles = cost.cycles;
     tile->energy_pj = cost.energy_pj;
     tile->scratchpad_pj = cost.scratchpad_pj;
@@ -190,17 +190,19 @@ class ComputeLayer {
     return Status::kOk;
   }
 
-  TileCost CostOf(const TileBoxes& t, int32_t channels) {
+  TileCost CostOf(const TileBoxes& t, TileSum sum) {
     const Box& out = t.box[kRoleOutput];
-    bool same = known_.channels == channels && known_.macs == t.macs &&
+    bool same = known_.sum.channels == sum.channels && known_.sum.first == sum.first &&
+                known_.sum.last == sum.last && known_.macs == t.macs &&
                 known_.vector_ops == t.vector_ops;
     for (int a = 0; a < kAxes; ++a) same = same && known_.extent[a] == out.extent[a];
     if (!same) {
       known_ = {{out.extent[0], out.extent[1], out.extent[2], out.extent[3]},
-                channels,
+                sum,
                 t.macs,
                 t.vector_ops,
-                DeclaredCost(w_.coster, layer_.hardware, w_.layer, t, channels)};
+                DeclaredCost(w_.coster, layer_.hardware, layer_.graph, layer_.layer,
+                             w_.layer, t, sum)};
     }
     return known_.cost;
   }

@@ -306,8 +306,10 @@ void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* ti
   }
   tiles->tiles = TilesOf(b.trips);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
-  tiles->compute =
-      tiles->tiles * static_cast<double>(TileCycles(layer.hardware, tiles->first, c));
+  const bool whole = b.trips[kLoopC] == 1;  // else most tiles are inside the sum
+  tiles->compute = tiles->tiles * static_cast<double>(TileCycles(
+                                      layer.hardware, layer.graph, layer.layer,
+                                      tiles->first, TileSum{c, whole, whole}));
 }
 
 // loads: how often each role is loaded.
@@ -373,7 +375,8 @@ double LeastCycles(const TiledLayer& layer, const TileBoxes& whole, double share
   for (const int32_t n : layer.parts) parts *= n;
   return Max(bytes * static_cast<double>(bandwidth.denominator) /
                  static_cast<double>(bandwidth.numerator),
-             static_cast<double>(TileCycles(layer.hardware, whole, layer.channels))) /
+             static_cast<double>(
+                 ArrayCycles(layer.hardware, layer.layer, whole, layer.channels))) /
          static_cast<double>(parts);
 }
 

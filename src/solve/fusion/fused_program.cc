@@ -388,8 +388,9 @@ Status WriteTile(FusedWriter* self, uint32_t p) {
   for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
   tile.macs = t.macs;
   tile.vector_ops = t.vector_ops;
-  const TileCost cost = DeclaredCost(self->run.coster, *self->run.hardware,
-                                     self->run.layer[layer], t, channels);
+  const TileCost cost =
+      DeclaredCost(self->run.coster, *self->run.hardware, *self->run.graph, executed,
+                   self->run.layer[layer], t, TileSum{channels});
   tile.cycles = cost.cycles;
   tile.energy_pj = cost.energy_pj;
   tile.scratchpad_pj = cost.scratchpad_pj;

@@ -99,9 +99,10 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
 TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
   const Layer& executed = run.executed(layer);
   const TileOperands operands = OperandsOf(executed);
-  TileWork work = {DeclaredCost(run.coster, *run.hardware, run.layer[layer], boxes,
-                                AccumulatedChannels(*run.graph, executed)),
-                   boxes.macs, boxes.vector_ops, 0, 0};
+  TileWork work = {
+      DeclaredCost(run.coster, *run.hardware, *run.graph, executed, run.layer[layer],
+                   boxes, TileSum{AccumulatedChannels(*run.graph, executed)}),
+      boxes.macs, boxes.vector_ops, 0, 0};
   for (int r = 0; r < kTileRoles; ++r) {
     if (operands.tensor[r] == kNone) continue;
     const int64_t bytes =

@@ -30,7 +30,6 @@ struct Machine {
     level.read_pj_per_bit = read;
     level.write_pj_per_bit = write;
     level.bandwidth = Rational{0, 1};
-    level.banks = 1;
     level.alignment_bytes = 1;
     level.may_hold = 7;
     levels.push_back(level);
