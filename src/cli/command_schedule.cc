@@ -234,13 +234,18 @@ void Run(const ScheduleCommand& command) {
     WriteFile(command.output, plan.data(), plan.size());
   }
   if (command.json) {
-    std::cout << AsJson(m).dump(1) << "\n";
+    Json report = AsJson(m);
+    report["warnings"] = session.MachineDoubts();
+    std::cout << report.dump(1) << "\n";
     return;
   }
   const HardwareFacts facts = FactsOf(hardware);
   const uint64_t budget =
       command.budget_bytes != 0 ? command.budget_bytes : facts.scratchpad_bytes;
   std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
+  for (const std::string& doubt : session.MachineDoubts()) {
+    std::cout << "  warning: " << doubt << "\n";
+  }
   if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
 }
 

@@ -26,6 +26,7 @@ void Run(const ImportCommand& command);
 struct HardwareCommand {
   std::string name;  // empty with list
   bool list = false;
+  bool check = false;
   std::string output;  // binary descriptor; empty = print JSON
   bool json = false;
 };

@@ -81,6 +81,11 @@ void AddHardware(CLI::App* app, HardwareCommand* command) {
   sub->add_option("-o,--output", command->output,
                   "write the binary descriptor instead of printing");
   AddJson(sub, &command->json);
+  CLI::App* check = sub->add_subcommand(
+      "check", "the machine as it was understood, and what does not go together");
+  check->add_option("name", command->name, "preset, FILE.json or FILE.slh")->required();
+  AddJson(check, &command->json);
+  check->callback([command] { command->check = true; });
   sub->callback([command] { Run(*command); });
 }
 

@@ -47,6 +47,31 @@ void Session::LoadHardware(const Bytes& hardware) {
   hardware_.reset(made);
 }
 
+sluice_machine_facts_t Session::Machine() const {
+  sluice_machine_facts_t facts = {};
+  facts.struct_size = sizeof facts;
+  Check(sluice_hardware_machine(hardware_.get(), &facts), EmptyDiagnostic());
+  return facts;
+}
+
+std::vector<sluice_engine_t> Session::Engines() const {
+  std::vector<sluice_engine_t> engines(Machine().engines);
+  for (uint32_t i = 0; i < engines.size(); ++i) {
+    Check(sluice_hardware_engine(hardware_.get(), i, &engines[i]), EmptyDiagnostic());
+  }
+  return engines;
+}
+
+std::vector<std::string> Session::MachineDoubts() const {
+  std::vector<std::string> doubts(Machine().doubts);
+  for (uint32_t i = 0; i < doubts.size(); ++i) {
+    sluice_diagnostic_t doubt = EmptyDiagnostic();
+    Check(sluice_hardware_doubt(hardware_.get(), i, &doubt), doubt);
+    doubts[i] = doubt.message;
+  }
+  return doubts;
+}
+
 void Session::Schedule(const sluice_schedule_options_t& options) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   sluice_plan_t* made = nullptr;

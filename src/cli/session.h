@@ -45,6 +45,10 @@ class Session {
   sluice_gemm_mapping_t MapGemm(int64_t m, int64_t n, int64_t k,
                                 const sluice_gemm_options_t& options);
 
+  sluice_machine_facts_t Machine() const;
+  std::vector<sluice_engine_t> Engines() const;
+  std::vector<std::string> MachineDoubts() const;
+
   sluice_context_t* context() const { return context_.get(); }
   std::vector<sluice_layer_mapping_t> MapLayers(const std::vector<uint32_t>& layers,
                                                 const sluice_map_options_t& options);

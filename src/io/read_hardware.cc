@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "io/read.h"
 #include "io/wire.h"
+#include "model/machine_units.h"
 #include "sluice/hardware_generated.h"
 
 namespace sluice {
@@ -256,6 +257,30 @@ Status ReadCores(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagn
   return Status::kOk;
 }
 
+// Peaks that the units cannot do. What is only slower than it could be is accepted;
+// plan/machine_doubts.h names it.
+Status RefuseContradictions(const Hardware& hardware, Diagnostic* diagnostic) {
+  const int64_t fed = UnitsFed(hardware, hardware.scratchpad_level + 1, 0);
+  if (!hardware.fanouts.empty() && hardware.macs_per_cycle > fed) {
+    return Bad(diagnostic)
+        .Text("macs_per_cycle is ")
+        .Number(hardware.macs_per_cycle)
+        .Text(", but the fanouts at and below the scratchpad feed ")
+        .Number(fed)
+        .Text(" units");
+  }
+  const int64_t places = PlacesOf(hardware.array);
+  if (places != 0 && hardware.macs_per_cycle > places) {
+    return Bad(diagnostic)
+        .Text("macs_per_cycle is ")
+        .Number(hardware.macs_per_cycle)
+        .Text(", but a pass of the array has k * c * p = ")
+        .Number(places)
+        .Text(" places");
+  }
+  return Status::kOk;
+}
+
 Status ReadQueue(const wire::Queue* in, uint32_t index, Queue* out,
                  Diagnostic* diagnostic) {
   const auto bad = [&](const char* what) -> Status {
@@ -418,6 +443,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   SLUICE_TRY(ReadCompute(in, hardware, diagnostic));
   SLUICE_TRY(ReadArray(in, hardware, diagnostic));
   SLUICE_TRY(ReadCores(in, hardware, diagnostic));
+  SLUICE_TRY(RefuseContradictions(*hardware, diagnostic));
   SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
   SLUICE_TRY(ReadQueues(in, arena, hardware, diagnostic));
   hardware->hash = Fnv1a(data, size);

@@ -63,6 +63,7 @@ TEST_CASE("hardware builder: a core array, and wires that neither copy nor add")
   cores.vector = 8;
   sluice_hardware_builder_cores(b, &cores);
   sluice_fanout_t wires = Sized<sluice_fanout_t>();
+  wires.extent = 64;
   wires.no_multicast = wires.no_reduction = wires.forwarding = 1;
   CHECK(sluice_hardware_builder_fanout(b, &wires) == 0);
   const Json json = Finished(b);

@@ -59,6 +59,15 @@ TEST_CASE("each kind of bad machine gets its own sentence") {
          m->array.drain_cycles = (1u << 20) + 1;
        },
        SLUICE_BAD_INPUT, "array: fill_cycles and drain_cycles must be at most 2^20"},
+      {"a peak above the array",
+       [](MachineSpec* m) {
+         m->array = ArraySpec();
+         m->array.k = 8;
+         m->array.c = 4;
+         m->base.macs_per_cycle = 33;
+       },
+       SLUICE_BAD_INPUT,
+       "macs_per_cycle is 33, but a pass of the array has k * c * p = 32 places"},
       {"a granule of three", [](MachineSpec* m) { m->dram_granule_bytes = 3; },
        SLUICE_BAD_INPUT, "dram_granule_bytes must be a power of two up to 4096"},
   };
@@ -129,7 +138,7 @@ struct CoreMachine {
   uint32_t levels[3] = {0, 0, 0};  // of input, weight, output
   uint32_t may_hold = 7, must_hold = 0;
   uint64_t buffer_bytes = 64, macs = 64;
-  uint32_t fanout_level = 0, fanout_extent = 4, fanout_dims = 3;
+  uint32_t fanout_level = 0, fanout_extent = 64, fanout_dims = 3;
   uint32_t accumulator_bytes = 4, scratchpad_level = 1;
   uint32_t node_cols = 1, link = 0;
 
@@ -209,7 +218,7 @@ TEST_CASE("read hardware: what was written is what is read") {
   CHECK(h.dram().bandwidth.numerator == 3);
   CHECK(h.dram().bandwidth.denominator == 2);
   REQUIRE(h.fanouts.size() == 1);
-  CHECK(h.fanouts[0].extent == 4);
+  CHECK(h.fanouts[0].extent == 64);
   CHECK(h.fanouts[0].may_unroll == 3);
   CHECK_FALSE(h.fanouts[0].multicast);
   CHECK(h.fanouts[0].reduction);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the descriptor of a machine says as a whole: what its peak and the cycles of its
+// tiles come from, and what in it does not go together although every number is legal.
+//
+// Input    hardware that io has accepted
+// Output   products and sentences
+// Errors   none
+// Cost     O(levels * fanouts)
+#ifndef SLUICE_PLAN_MACHINE_DOUBTS_H_
+#define SLUICE_PLAN_MACHINE_DOUBTS_H_
+
+#include "base/status.h"
+#include "model/hardware.h"
+
+namespace sluice {
+
+// SLUICE_COSTS_FROM_: what declares the cycles of tiles that the caller has no cost for.
+uint32_t TileCostsFrom(const Hardware& hardware);
+
+// Doubt number `index` as a sentence; false: there are no more.
+bool MachineDoubt(const Hardware& hardware, uint32_t index, Diagnostic* doubt);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_MACHINE_DOUBTS_H_
