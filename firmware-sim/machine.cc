@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sluice_sim {
 namespace {
@@ -284,6 +285,30 @@ uint64_t Machine::LeastCycles(const Tile& t) const {
   return BandwidthCycles(times, peak, each);
 }
 
+// Tiles on the MAC array are cut at its granules, or at the end of the tensor.
+std::string Machine::BrokenGranule(const Tile& t) const {
+  const Granules& g = hardware_.granules;
+  if (OpOf(t.op).count != Count::kMacs) return "";
+  const auto cut = [](int64_t begin, int64_t length, int64_t all, int64_t granule) {
+    const bool ends = begin + length == all || (begin + length) % granule == 0;
+    return begin % granule == 0 && ends;
+  };
+  const Extent& whole = t.layer.output;
+  const Extent& part = t.target().extent;
+  if (!cut(t.origin[3], part[3], whole[3], g.k)) return "k";
+  const int64_t channels = t.layer.input[3] / t.groups();
+  if (!t.is_depthwise() && !cut(t.c_begin, t.c_end - t.c_begin, channels, g.c)) {
+    return "c";
+  }
+  if (g.p == 1) return "";
+  if (!g.crosses_rows || whole[1] == 1) {
+    return cut(t.origin[2], part[2], whole[2], g.p) ? "" : "p";
+  }
+  const int64_t rows = g.p / std::gcd(int64_t{g.p}, int64_t{whole[2]});
+  const bool kept = part[2] == whole[2] && cut(t.origin[1], part[1], whole[1], rows);
+  return kept ? "" : "p";
+}
+
 // One operand of a tile: its index in the block, and the tile's box for it.
 struct Machine::TileOperand {
   uint32_t index;
@@ -324,6 +349,8 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
   if (OpOf(tile.op).matrix) tile.weight = FilterOf(tile.weight);
   const std::string wrong = CheckTile(tile);
   if (!wrong.empty()) return {"tile", wrong};
+  const std::string broken = BrokenGranule(tile);
+  if (!broken.empty()) return {"tile", "the array demands multiples of its " + broken};
   if (record.cycles < LeastCycles(tile)) {
     return {"tile", "cycles: declares " + std::to_string(record.cycles) +
                         ", the peak needs " + std::to_string(LeastCycles(tile))};

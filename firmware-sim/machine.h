@@ -82,6 +82,7 @@ class Machine {
     return hardware_.engines[flight.engine];
   }
   uint64_t LinkDelay(const sluice_transfer_t& transfer, const Flight& flight) const;
+  std::string BrokenGranule(const Tile& t) const;
   uint64_t LeastCycles(const Tile& tile) const;
 
   const sluice_walker_t& walker_;

@@ -173,6 +173,16 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
   hardware->link_denominator = h.link_bytes_per_cycle_denominator();
   hardware->macs_per_cycle = h.macs_per_cycle();
   hardware->vector_ops_per_cycle = h.vector_ops_per_cycle();
+  if (const sluice::wire::Array* array = h.array()) {
+    Granules* granules = &hardware->granules;
+    if ((array->demands() & 1) != 0) granules->k = array->k();
+    if ((array->demands() & 2) != 0) granules->c = array->c();
+    if ((array->demands() & 4) != 0) granules->p = array->p();
+    granules->crosses_rows = array->crosses_rows();
+    if (granules->k == 0 || granules->c == 0 || granules->p == 0) {
+      return "a granule of 0";
+    }
+  }
   hardware->hash = Fnv1a64(bytes, size);
   const uint64_t limit = uint64_t{1} << 40;  // keeps sums of cycles within 64 bits
   if (h.node_cols() == 0 || h.node_rows() == 0 || h.node_cols() > 1024 ||

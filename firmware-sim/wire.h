@@ -46,7 +46,14 @@ struct Graph {
   uint64_t hash = 0;
 };
 
+// Granules of the MAC array that tiles must keep to; 1: none.
+struct Granules {
+  uint32_t k = 1, c = 1, p = 1;
+  bool crosses_rows = true;
+};
+
 struct Hardware {
+  Granules granules;
   uint64_t scratchpad_bytes = 0;
   uint64_t dram_numerator = 0, dram_denominator = 1;
   std::vector<Engine> engines;

@@ -42,8 +42,8 @@ void Unite(const CutBox& x, CutBox* out) {
 
 // The k-th of `counts` parts. Uniform parts are rounded up and start at zero; others
 // are balanced, so that every part has elements.
-void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform, int32_t k,
-             CutBox* box) {
+void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform,
+             int32_t channel_granule, int32_t k, CutBox* box) {
   int32_t index[4];
   index[3] = k % counts[3];
   k /= counts[3];
@@ -57,9 +57,11 @@ void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform, int
       box->end[a] = static_cast<int32_t>(CeilDivide(extent[a], counts[a]));
       continue;
     }
-    const int64_t e = extent[a];
-    box->begin[a] = static_cast<int32_t>(e * index[a] / counts[a]);
-    box->end[a] = static_cast<int32_t>(e * (index[a] + 1) / counts[a]);
+    const int64_t unit = a == 3 && counts[a] > 1 ? channel_granule : 1;
+    const int64_t e = CeilDivide(extent[a], unit);
+    box->begin[a] = static_cast<int32_t>(e * index[a] / counts[a] * unit);
+    box->end[a] = static_cast<int32_t>(
+        Min<int64_t>(e * (index[a] + 1) / counts[a] * unit, extent[a]));
   }
 }
 
@@ -326,7 +328,9 @@ void Parser::ChooseSlices(const GroupNotation& notation, uint32_t axes,
   for (uint32_t i = group->first; i < group->last; ++i) {
     const FusionLayer& l = problem_->layers[notation.order[i]];
     if ((l.axes & kAxisK) == 0) return;
-    channels = Min(channels, l.extent[3]);
+    channels =
+        Min(channels,
+            static_cast<int32_t>(CeilDivide(l.extent[3], problem_->channel_granule)));
     weights += l.weight_bytes;
     maps += Volume(l.extent) * l.element_bytes;
     for (uint32_t e = l.first_input; e < l.first_input + l.inputs; ++e) {
@@ -392,7 +396,8 @@ void Parser::OwnBox(uint32_t layer, const Group& group, int32_t k, CutBox* box) 
     k = k % parts * group.slices + k / parts;
   }
   PartBox(problem_->layers[layer].extent, &counts_[4 * size_t{layer}],
-          (memo_->model().flags & kTileUniform) != 0, k, box);
+          (memo_->model().flags & kTileUniform) != 0, problem_->channel_granule, k,
+          box);
 }
 
 // Computes the boxes of tile k of every layer of the group, from the last layer

@@ -66,6 +66,8 @@ struct FusionProblem {
   int64_t alignment_bytes;  // alignment of buffers; 0 = none
   // By layer: buffer bytes that must stay free while it runs; empty = none.
   Span<const int64_t> reserve;
+  // Slices of output channels begin and end at multiples of it, or at the last channel.
+  int32_t channel_granule = 1;
 };
 
 // Fills `consumers` from `inputs`, one entry per input edge that reads a layer.

@@ -108,7 +108,7 @@ class Follower {
 
   Status Compute(const sluice_instruction_t& instruction);
   Status CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
-                   const TileNeeds& needs);
+                   const int64_t* extent, const TileNeeds& needs);
   Status ReadInputs(const Layer& layer, uint32_t layer_index, const TileNeeds& needs,
                     bool last, bool* in_place, const Access& result);
   Status Accumulate(const Layer& layer, uint32_t layer_index, const sluice_tile_t& tile,

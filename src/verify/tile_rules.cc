@@ -233,6 +233,7 @@ void WeightGradient(const Query& q) {
   const Tensor& out = q.graph.tensors[q.layer.outputs[0]];
   q.out->used |= kUsesInput1;
   q.out->macs = true;
+  q.out->gradient = true;
   const int64_t rows = error->extent[1];
   const int64_t begin = q.tile.c_begin, end = q.tile.c_end;
   q.out->sum_channels = Product(error->extent[0], rows);

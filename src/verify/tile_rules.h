@@ -35,6 +35,7 @@ struct TileNeeds {
   int64_t pad[4];        // 0 for ops without padding
   int64_t work;          // saturating
   bool macs;             // unit of work: MACs, else vector operations
+  bool gradient;         // of weights: its MACs are no sums over input channels
   bool elementwise;      // the output may overwrite exactly an input with the same box
   uint16_t used;         // kUses bits of the operands that the op has
   const char* wrong;

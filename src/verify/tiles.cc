@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // COMPUTE: a tile against the rules of its layer, and its accumulator.
+#include <numeric>
 #include <utility>
 
 #include "base/checked.h"
@@ -8,8 +9,44 @@
 namespace sluice {
 namespace judge {
 
+namespace {
+
+// Whether [begin, begin + extent) begins and ends at multiples of a granule, or ends where
+// the axis does.
+bool KeepsTo(int64_t granule, int64_t begin, int64_t extent, int64_t end_of_axis) {
+  const int64_t end = begin + extent;
+  return begin % granule == 0 && (end % granule == 0 || end == end_of_axis);
+}
+
+// The name of the granule that a tile of a sum over channels breaks, or null.
+const char* BrokenGranule(const MacArray& array, const Tensor& out,
+                          const sluice_tile_t& tile, const int64_t* extent,
+                          int64_t sum_channels) {
+  const int32_t* whole = out.extent;
+  if ((array.demands & 1) != 0 &&
+      !KeepsTo(array.k, tile.origin[3], extent[3], whole[3])) {
+    return "k";
+  }
+  if ((array.demands & 2) != 0 && sum_channels != 0 &&
+      !KeepsTo(array.c, tile.c_begin, int64_t{tile.c_end} - tile.c_begin,
+               sum_channels)) {
+    return "c";
+  }
+  if ((array.demands & 4) == 0) return nullptr;
+  if (!array.crosses_rows || whole[1] == 1) {
+    return KeepsTo(array.p, tile.origin[2], extent[2], whole[2]) ? nullptr : "p";
+  }
+  // A pass goes on into the next row only where rows are whole.
+  const int64_t rows = array.p / std::gcd(int64_t{array.p}, int64_t{whole[2]});
+  const bool kept =
+      extent[2] == whole[2] && KeepsTo(rows, tile.origin[1], extent[1], whole[1]);
+  return kept ? nullptr : "p";
+}
+
+}  // namespace
+
 Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
-                           const TileNeeds& needs) {
+                           const int64_t* extent, const TileNeeds& needs) {
   const auto wrong = [&](const char* what) -> Status {
     return Reject(*judge_, "tile").Text(OpName(layer.op)).Text(": ").Text(what);
   };
@@ -29,6 +66,17 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
         .Number(tile.pad[i])
         .Text(", the window at this box needs ")
         .Number(needs.pad[i]);
+  }
+  if (needs.macs && judge_->hardware.array.demands != 0 && !needs.gradient) {
+    const char* broken =
+        BrokenGranule(judge_->hardware.array, judge_->graph.tensors[layer.outputs[0]],
+                      tile, extent, needs.sum_channels);
+    if (broken != nullptr) {
+      return Reject(*judge_, "granule")
+          .Text(OpName(layer.op))
+          .Text(": the array demands multiples of its ")
+          .Text(broken);
+    }
   }
   const int64_t peak = needs.macs ? judge_->hardware.macs_per_cycle
                                   : judge_->hardware.vector_ops_per_cycle;
@@ -248,7 +296,7 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
   }
   TileNeeds needs;
   NeedsOfTile(judge_->graph, layer, tile, origin, result.extent, &needs);
-  SLUICE_TRY(CheckTile(layer, tile, instruction.flags, needs));
+  SLUICE_TRY(CheckTile(layer, tile, instruction.flags, result.extent, needs));
   bool in_place;
   SLUICE_TRY(ReadInputs(layer, layer_index, needs, last, &in_place, result));
   if (tile.accumulator != SLUICE_NONE) {

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   machine.base.scratchpad_bytes = 2000;  // room for some, not for all
   // Younger than the list of hashes.
   machine.array.p = 1;
+  machine.array.demands = 0;
   machine.array.packs_filter = false;
   machine.array.crosses_rows = true;
   machine.array.fill_cycles = machine.array.drain_cycles = 0;

@@ -101,6 +101,7 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
     m.array.packs_filter = rng.Below(2) == 0;
     m.array.fill_cycles = rng.Below(8);
     m.array.drain_cycles = rng.Below(8);
+    if (rng.Below(2) == 0) m.array.demands = rng.Below(8);
   }
   return m;
 }

@@ -2,6 +2,7 @@
 #include "plan/mesh/node_deal.h"
 
 #include "base/checked.h"
+#include "model/granules.h"
 #include "model/tile_geometry.h"
 #include "solve/baseline/tiling.h"
 
@@ -77,7 +78,7 @@ NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& l
   TiledLayer tiled = {graph, hardware, layer, OperandsOf(layer),
                       AccumulatedChannels(graph, layer)};
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  const CutRule rule = CutsOf(graph, layer);
+  const CutRule rule = CutsOn(tiled.hardware.array, graph, layer);
   NodeDeal best = Undealt();
   double best_cycles = -1;
   for (int a = 0; a < kNodeLoops * kNodeLoops; ++a) {
@@ -85,7 +86,7 @@ NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& l
     NodeDeal deal = Undealt();
     for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
       const int v = along[axis];
-      const int64_t most = v == kLoopC ? tiled.channels / rule.sum_unit
+      const int64_t most = v == kLoopC ? CeilDivide(tiled.channels, rule.sum_unit)
                                        : CeilDivide(out.extent[v], rule.unit[v]);
       const int64_t left = CeilDivide(most, deal.parts[0][v]);
       deal.parts[axis][v] = static_cast<int32_t>(

@@ -2,6 +2,7 @@
 #include "plan/mesh/node_fit.h"
 
 #include "base/checked.h"
+#include "model/granules.h"
 
 namespace sluice {
 
@@ -90,10 +91,17 @@ Status Measure(NodeLayer* self, int64_t* bytes) {
   return Status::kOk;
 }
 
+// About half of a range of more than one unit, in whole units.
+int32_t HalfOf(int32_t range, int32_t unit) {
+  const int64_t half = RoundUpTo(CeilDivide(range, 2), unit);
+  return static_cast<int32_t>(half < range ? half : unit);
+}
+
 // The next smaller tiles along the first `axes` of the output (and C, if these are
 // all); false when there are none.
 bool Shrink(NodeLayer* self, int axes) {
-  const CutRule rule = CutsOf(self->context->graph, *self->layer);
+  const CutRule rule =
+      CutsOn(self->context->hardware.array, self->context->graph, *self->layer);
   for (int v = 0; v < axes; ++v) {
     if (!rule.cuttable[v] || self->tiling.chunk[v] <= self->unit[v]) continue;
     self->tiling.chunk[v] = static_cast<int32_t>(
@@ -101,10 +109,10 @@ bool Shrink(NodeLayer* self, int axes) {
     return true;
   }
   if (axes < kAxes || !CanSplitC(*self->layer, self->channels) ||
-      self->tiling.c_chunk <= 1) {
+      self->tiling.c_chunk <= self->unit[kLoopC]) {
     return false;
   }
-  self->tiling.c_chunk = static_cast<int32_t>(CeilDivide(self->tiling.c_chunk, 2));
+  self->tiling.c_chunk = HalfOf(self->tiling.c_chunk, self->unit[kLoopC]);
   return true;
 }
 
@@ -113,12 +121,12 @@ Status TakeWholeParts(NodeLayer* self, int64_t room) {
   for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
   const bool can_split = CanSplitC(*self->layer, self->channels);
   for (self->tiling.doubled = true;; self->tiling.doubled = false) {
-    for (int32_t c = self->share[kLoopC];; c = static_cast<int32_t>(CeilDivide(c, 2))) {
+    for (int32_t c = self->share[kLoopC];; c = HalfOf(c, self->unit[kLoopC])) {
       self->tiling.c_chunk = c;
       int64_t bytes = 0;
       const Status status = Measure(self, &bytes);
       if (status != Status::kOk || bytes <= room) return status;
-      if (!can_split || c == 1) break;
+      if (!can_split || c <= self->unit[kLoopC]) break;
     }
     if (!self->tiling.doubled) return Status::kInfeasible;
   }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/checked.h"
+#include "model/granules.h"
 
 namespace sluice {
 
@@ -96,7 +97,8 @@ Status MakeNodeLayer(const NodeContext& context, const NodeLayerRequest& request
       nodes /= *parts;
     }
   }
-  const CutRule rule = CutsOf(self->context->graph, *self->layer);
+  const CutRule rule =
+      CutsOn(self->context->hardware.array, self->context->graph, *self->layer);
   const Tensor& out = self->context->graph.tensors[self->layer->outputs[0]];
   for (int v = 0; v < kNodeLoops; ++v) {
     self->extent[v] = v == kLoopC ? Max(self->channels, 1) : out.extent[v];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/granules.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -105,7 +106,7 @@ Box RestrictedBox(const Tensor& out, int axis, int32_t begin, int32_t extent) {
 
 LayerFacts FactsOf(const TiledLayer& layer) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
-  const CutRule rule = CutsOf(layer.graph, layer.layer);
+  const CutRule rule = CutsOn(layer.hardware.array, layer.graph, layer.layer);
   LayerFacts facts = {};
   facts.whole = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, layer.channels);
   facts.least_share = 1;
@@ -504,15 +505,16 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
 Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
                     Tiling* tiling, int64_t* smallest) {
   ArenaScope scope(scratch);
-  const CutRule rule = CutsOf(layer.graph, layer.layer);
+  const CutRule rule = CutsOn(layer.hardware.array, layer.graph, layer.layer);
   const SpatialList cuts = SpatialCuts(layer, rule);
   const ChunkList ks =
       Halvings(PartAlong(layer, rule, 3), rule.unit[3], rule.cuttable[3]);
   const bool gradient = TraitsOf(layer.layer).sum == SumRule::kErrorRows;
   const int32_t summed = PartExtent(layer.channels, layer.parts[kLoopC], rule.sum_unit);
-  const ChunkList cs =
-      gradient ? RowChunks(summed / rule.sum_unit, rule.sum_unit)
-               : Halvings(summed, 1, layer.channels > 1 && MaySplitSum(layer.layer));
+  const ChunkList cs = gradient
+                           ? RowChunks(summed / rule.sum_unit, rule.sum_unit)
+                           : Halvings(summed, rule.sum_unit,
+                                      layer.channels > 1 && MaySplitSum(layer.layer));
   Span<int32_t> widest;
   Span<double> ratio;
   Span<LargestTiles> largest;

@@ -2,6 +2,7 @@
 #include "solve/fusion/problem.h"
 
 #include "base/checked.h"
+#include "model/granules.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -32,12 +33,22 @@ CutBox ToCut(const Box& box) {
   return cut;
 }
 
+// Slices of all layers keep to the array's granule, because slices of a layer without MACs
+// are made of slices of layers with some.
+int32_t ChannelGranule(const MacArray& array) {
+  return (array.demands & 1) != 0 ? static_cast<int32_t>(array.k) : 1;
+}
+
 // Axes along which the output may be cut at all; K where the weights are cut with it.
-uint32_t CuttableAxes(const Graph& graph, const Layer& layer) {
+// The granules of rows and columns are not followed here, so that a layer that has some
+// is whole along them; slices of channels keep to theirs (notation.h).
+uint32_t CuttableAxes(const MacArray& array, const Graph& graph, const Layer& layer) {
   const CutRule rule = CutsOf(graph, layer);
+  const Granules granules = DemandedOf(array, graph, layer);
   uint32_t axes = 0;
   for (int a = 0; a < kAxes; ++a) {
-    if (rule.cuttable[a] && rule.unit[a] == 1) axes |= 1u << a;
+    const bool granular = a < 3 && granules.unit[a] != 1;
+    if (rule.cuttable[a] && rule.unit[a] == 1 && !granular) axes |= 1u << a;
   }
   if (TraitsOf(layer).same_channels) axes &= ~kAxisK;
   return axes;
@@ -54,9 +65,10 @@ bool KeepsChannels(const Graph& graph, const Layer& layer, int role) {
 }
 
 // Axes along which a cut of the output cuts this input too; others need it whole.
-uint32_t LocalAxes(const Graph& graph, const Layer& layer, int role) {
+uint32_t LocalAxes(const MacArray& array, const Graph& graph, const Layer& layer,
+                   int role) {
   if (TraitsOf(layer).axes == AxisRule::kApart) return 0;
-  uint32_t axes = CuttableAxes(graph, layer);
+  uint32_t axes = CuttableAxes(array, graph, layer);
   axes &= FollowingAxes(layer, static_cast<TileRole>(role)) | kAxisK;
   const Tensor& out = graph.tensors[layer.outputs[0]];
   const Tensor& in = graph.tensors[layer.inputs[role == kRoleInput0 ? 0 : 1]];
@@ -183,11 +195,12 @@ void AddInput(FusionRun* run, uint32_t i, int role, uint32_t tensor,
   run->role[edge] = static_cast<uint8_t>(role);
   run->edge_tensor[edge] = tensor;
   run->edge_source[edge] = tensor;
-  uint32_t axes = LocalAxes(graph, run->executed(i), role);
+  uint32_t axes = LocalAxes(run->hardware->array, graph, run->executed(i), role);
   if (producer != kNone && fusion_of[producer] != kNone) {
     run->edge_source[edge] = written;
     input->source = fusion_of[producer];
-    axes &= CuttableAxes(graph, run->lowering->executed[producer]);
+    axes &=
+        CuttableAxes(run->hardware->array, graph, run->lowering->executed[producer]);
     if (written != tensor) {
       const bool batch = graph.tensors[written].extent[0] == t.extent[0];
       axes &= batch ? kAxisN : 0;
@@ -232,7 +245,7 @@ void FillLayers(FusionRun* run, Span<const uint32_t> fusion_of, Tables* tables) 
     for (int a = 0; a < kAxes; ++a) f->extent[a] = out.extent[a];
     f->element_bytes = out.element_bytes;
     f->signature = SignatureOf(graph, layer);
-    f->axes = static_cast<uint8_t>(CuttableAxes(graph, layer));
+    f->axes = static_cast<uint8_t>(CuttableAxes(run->hardware->array, graph, layer));
     f->first_input = tables->edges;
     for (int r = 0; r < kTileRoles; ++r) {
       const uint32_t tensor = operands.tensor[r];
@@ -300,9 +313,10 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
     if (graph.tensors[tensor].kind != TensorKind::kConstant) return false;
     resident += AlignedBytes(graph, hardware, tensor);
   }
-  // If the weights are cut, those of one channel must fit with room to spare.
-  if ((CuttableAxes(graph, layer) & kAxisK) != 0) {
-    resident = CeilDivide(resident, graph.tensors[layer.outputs[0]].extent[3]) +
+  // If the weights are cut, those of one granule of channels must fit with room to spare.
+  if ((CuttableAxes(hardware.array, graph, layer) & kAxisK) != 0) {
+    const int32_t k = graph.tensors[layer.outputs[0]].extent[3];
+    resident = CeilDivide(resident, CeilDivide(k, ChannelGranule(hardware.array))) +
                int64_t{2} * hardware.scratchpad().alignment_bytes;
   }
   return resident <= scratchpad_bytes / 4;
@@ -416,6 +430,7 @@ Status MakeFusionRun(const FusionSetting& setting, Span<const uint32_t> layers,
   run->problem.inputs = tables.inputs.Slice(0, tables.edges);
   LinkConsumers(tables.layers, run->problem.inputs, consumers);
   run->problem.layers = tables.layers;
+  run->problem.channel_granule = ChannelGranule(run->hardware->array);
   run->problem.reserve = run->reserve;
   run->problem.consumers = consumers;
   run->problem.externals = tables.externals.Slice(0, tables.external_count);
