@@ -32,6 +32,10 @@ Status Anneal(SectionedPlan* plan, uint32_t percent, double limit, Section* sect
     search.start = &start;
     search.touched = Span<uint8_t>();
     search.sweep = options.deadline_ns != 0;
+  } else {
+    // What was left free so that the other scheme could be placed is not this one's need;
+    // and blocks that leave different amounts free are not repeated ones.
+    for (int64_t& bytes : section->run.reserve) bytes = 0;
   }
   Budget part = options.deadline_ns != 0 ? plan->budget->Part(percent) : *plan->budget;
   Status status = Status::kOutOfMemory;
