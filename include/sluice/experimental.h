@@ -10,6 +10,7 @@
 #ifndef SLUICE_EXPERIMENTAL_H_
 #define SLUICE_EXPERIMENTAL_H_
 
+#include "sluice/machine.h"
 #include "sluice/schedule.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
@@ -17,46 +18,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { /* sluice_machine_facts_t.costs_from: what declares the cycles of tiles that the
-          caller has no cost for */
-  SLUICE_COSTS_FROM_PEAK = 0,  /* work / peak alone */
-  SLUICE_COSTS_FROM_ARRAY = 1, /* passes of the MAC array */
-  SLUICE_COSTS_FROM_NESTS = 2, /* the best loop nest on level and fanouts below the
-                                  scratchpad */
-  SLUICE_COSTS_FROM_CORES = 3  /* the array of cores */
-};
-
-/* What a descriptor was understood to say, of the whole machine. */
-typedef struct sluice_machine_facts {
-  uint32_t struct_size;
-  uint32_t nodes;
-  uint32_t engines;      /* of its streams */
-  uint32_t doubts;       /* see sluice_hardware_doubt */
-  uint32_t costs_from;   /* SLUICE_COSTS_FROM_ */
-  uint32_t reserved;
-  uint64_t fanout_units; /* that a node's fanouts feed below its scratchpad; 0: no fanouts */
-  uint64_t array_places; /* MACs of one pass of a node's array: k * c * p; 0: no array */
-  uint64_t macs_per_cycle, vector_ops_per_cycle; /* peaks of all nodes */
-  double dram_bytes_per_cycle;
-  double scratchpad_fill_cycles; /* to fill the scratchpads of all nodes from DRAM */
-  double macs_per_dram_byte;     /* with more of them than this DRAM is not the limit */
-} sluice_machine_facts_t;
-
-SLUICE_API sluice_status_t sluice_hardware_machine(const sluice_hardware_t* hardware,
-                                                   sluice_machine_facts_t* out_facts);
-
-/* Engine `index` as the machine's streams list it. SLUICE_BAD_ARGUMENT: no such engine. */
-SLUICE_API sluice_status_t sluice_hardware_engine(const sluice_hardware_t* hardware,
-                                                  uint32_t index,
-                                                  sluice_engine_t* out_engine);
-
-/* What in the descriptor does not go together although it can be: out_doubt->message has
- * the sentence. What cannot be, sluice_hardware_create refuses. SLUICE_BAD_ARGUMENT: there
- * are not so many. */
-SLUICE_API sluice_status_t sluice_hardware_doubt(const sluice_hardware_t* hardware,
-                                                 uint32_t index,
-                                                 sluice_diagnostic_t* out_doubt);
 
 /* What a given schedule (schedule.h) costs; nothing is searched. The notation orders layers
  * of the graph by index: any set of layers that compute, without their views. Tensors of

@@ -4,6 +4,7 @@
 #include "sluice/experimental.h"
 #include "sluice/import.h"
 #include "sluice/lowering.h"
+#include "sluice/machine.h"
 #include "sluice/ops.h"
 #include "sluice/presets.h"
 #include "sluice/schedule.h"
