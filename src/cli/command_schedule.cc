@@ -157,6 +157,24 @@ std::string AsText(const Measured& m, const std::string& heading,
   return report.Text();
 }
 
+void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hardware,
+           const Session& session, const Measured& m) {
+  if (command.json) {
+    Json report = AsJson(m);
+    report["warnings"] = session.MachineDoubts();
+    std::cout << report.dump(1) << "\n";
+    return;
+  }
+  const HardwareFacts facts = FactsOf(hardware);
+  const uint64_t budget =
+      command.budget_bytes != 0 ? command.budget_bytes : facts.scratchpad_bytes;
+  std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
+  for (const std::string& doubt : session.MachineDoubts()) {
+    std::cout << "  warning: " << doubt << "\n";
+  }
+  if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
+}
+
 // One line on stderr, written over ten times a second while the search lasts.
 class ProgressLine {
  public:
@@ -233,20 +251,7 @@ void Run(const ScheduleCommand& command) {
     const Bytes plan = session.PlanBytes();
     WriteFile(command.output, plan.data(), plan.size());
   }
-  if (command.json) {
-    Json report = AsJson(m);
-    report["warnings"] = session.MachineDoubts();
-    std::cout << report.dump(1) << "\n";
-    return;
-  }
-  const HardwareFacts facts = FactsOf(hardware);
-  const uint64_t budget =
-      command.budget_bytes != 0 ? command.budget_bytes : facts.scratchpad_bytes;
-  std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
-  for (const std::string& doubt : session.MachineDoubts()) {
-    std::cout << "  warning: " << doubt << "\n";
-  }
-  if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
+  Print(command, graph, hardware, session, m);
 }
 
 }  // namespace sluice::cli

@@ -129,19 +129,22 @@ int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes) {
   return Max<int64_t>(1, cycles);
 }
 
-TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
-                      const Graph& graph, const Layer& layer, uint32_t index,
-                      const TileBoxes& boxes, TileSum sum) {
+int64_t LeastTileCycles(const Hardware& hardware, const Graph& graph,
+                        const Layer& layer, const TileBoxes& boxes, TileSum sum) {
+  return Max(LeastCycles(hardware, boxes),
+             ScratchpadCycles(hardware, graph, layer, boxes, sum));
+}
+
+TileCost DeclaredCost(const PricedLayer& of, const TileBoxes& boxes, TileSum sum) {
   TileCost cost = {};
   const int32_t* extent = boxes.box[kRoleOutput].extent;
-  if (coster.cost != nullptr &&
-      coster.cost(coster.user, index, extent, sum.channels, &cost)) {
+  if (of.coster.cost != nullptr &&
+      of.coster.cost(of.coster.user, of.index, extent, sum.channels, &cost)) {
     cost.cycles =
-        Max(cost.cycles, Max(LeastCycles(hardware, boxes),
-                             ScratchpadCycles(hardware, graph, layer, boxes, sum)));
+        Max(cost.cycles, LeastTileCycles(of.hardware, of.graph, of.layer, boxes, sum));
     return cost;
   }
-  return TileCost{TileCycles(hardware, graph, layer, boxes, sum), 0};
+  return TileCost{TileCycles(of.hardware, of.graph, of.layer, boxes, sum), 0};
 }
 
 }  // namespace sluice

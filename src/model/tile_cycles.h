@@ -49,11 +49,21 @@ int64_t TileCycles(const Hardware& hardware, const Graph& graph, const Layer& la
 // Work / peak: what the judges demand of a tile at least.
 int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes);
 
-// `index`: of the layer in the graph. energy_pj 0: unknown; the report derives it from
-// bytes and work.
-TileCost DeclaredCost(const TileCoster& coster, const Hardware& hardware,
-                      const Graph& graph, const Layer& layer, uint32_t index,
-                      const TileBoxes& boxes, TileSum sum);
+// Least cycles of a tile whoever says what it costs: a TileCoster's are raised to these.
+int64_t LeastTileCycles(const Hardware& hardware, const Graph& graph,
+                        const Layer& layer, const TileBoxes& boxes, TileSum sum);
+
+// A layer whose tiles are to be priced, and who knows prices.
+struct PricedLayer {
+  const TileCoster& coster;
+  const Hardware& hardware;
+  const Graph& graph;
+  const Layer& layer;
+  uint32_t index;  // in the graph
+};
+
+// energy_pj 0: unknown; the report derives it from bytes and work.
+TileCost DeclaredCost(const PricedLayer& of, const TileBoxes& boxes, TileSum sum);
 
 }  // namespace sluice
 

@@ -18,18 +18,19 @@ bool KeepsTo(int64_t granule, int64_t begin, int64_t extent, int64_t end_of_axis
   return begin % granule == 0 && (end % granule == 0 || end == end_of_axis);
 }
 
-// The name of the granule that a tile of a sum over channels breaks, or null.
+// The name of the granule that a tile on the MAC array breaks, or null.
 const char* BrokenGranule(const MacArray& array, const Tensor& out,
                           const sluice_tile_t& tile, const int64_t* extent,
-                          int64_t sum_channels) {
+                          const TileNeeds& needs) {
+  if (!needs.macs || needs.gradient) return nullptr;
   const int32_t* whole = out.extent;
   if ((array.demands & 1) != 0 &&
       !KeepsTo(array.k, tile.origin[3], extent[3], whole[3])) {
     return "k";
   }
-  if ((array.demands & 2) != 0 && sum_channels != 0 &&
+  if ((array.demands & 2) != 0 && needs.sum_channels != 0 &&
       !KeepsTo(array.c, tile.c_begin, int64_t{tile.c_end} - tile.c_begin,
-               sum_channels)) {
+               needs.sum_channels)) {
     return "c";
   }
   if ((array.demands & 4) == 0) return nullptr;
@@ -67,16 +68,13 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
         .Text(", the window at this box needs ")
         .Number(needs.pad[i]);
   }
-  if (needs.macs && judge_->hardware.array.demands != 0 && !needs.gradient) {
-    const char* broken =
-        BrokenGranule(judge_->hardware.array, judge_->graph.tensors[layer.outputs[0]],
-                      tile, extent, needs.sum_channels);
-    if (broken != nullptr) {
-      return Reject(*judge_, "granule")
-          .Text(OpName(layer.op))
-          .Text(": the array demands multiples of its ")
-          .Text(broken);
-    }
+  const Tensor& out = judge_->graph.tensors[layer.outputs[0]];
+  const char* broken = BrokenGranule(judge_->hardware.array, out, tile, extent, needs);
+  if (broken != nullptr) {
+    return Reject(*judge_, "granule")
+        .Text(OpName(layer.op))
+        .Text(": the array demands multiples of its ")
+        .Text(broken);
   }
   const int64_t peak = needs.macs ? judge_->hardware.macs_per_cycle
                                   : judge_->hardware.vector_ops_per_cycle;

@@ -154,11 +154,13 @@ TEST_CASE("a tile takes the bytes that it touches over the scratchpad's bandwidt
     *cost = TileCost{7, 1.5};
     return true;
   };
-  CHECK(DeclaredCost(coster, hardware, conv.nouns.graph, conv.layer, 0, conv.boxes, {8})
-            .cycles == cycles());
+  CHECK(
+      DeclaredCost({coster, hardware, conv.nouns.graph, conv.layer, 0}, conv.boxes, {8})
+          .cycles == cycles());
   levels[0].bandwidth = Rational{1 << 20, 1};
-  CHECK(DeclaredCost(coster, hardware, conv.nouns.graph, conv.layer, 0, conv.boxes, {8})
-            .cycles == 7);
+  CHECK(
+      DeclaredCost({coster, hardware, conv.nouns.graph, conv.layer, 0}, conv.boxes, {8})
+          .cycles == 7);
 }
 
 TEST_CASE("rows and columns that strides skip are not read") {

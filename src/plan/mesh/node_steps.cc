@@ -129,9 +129,9 @@ Status Describe(NodeLayer* self, uint32_t i) {
   step.macs = boxes.macs;
   step.vector_ops = boxes.vector_ops;
   const TileCost cost =
-      DeclaredCost(self->context->coster, self->context->hardware, self->context->graph,
-                   *self->layer, self->index, boxes,
-                   TileSum{tile.c_end - tile.c_begin, step.first, step.last});
+      DeclaredCost({self->context->coster, self->context->hardware,
+                    self->context->graph, *self->layer, self->index},
+                   boxes, TileSum{tile.c_end - tile.c_begin, step.first, step.last});
   if (cost.cycles > INT64_C(0xffffffff)) return Status::kUnsupported;
   step.cycles = cost.cycles;
   step.energy_pj = cost.energy_pj;

@@ -114,8 +114,8 @@ Status WriteTile(OperatorSchedule* self, const OperatorSection& section, uint32_
   for (int i = 0; i < 4; ++i) tile.pad[i] = boxes.pad[i];
   tile.macs = boxes.macs;
   tile.vector_ops = boxes.vector_ops;
-  const TileCost cost = DeclaredCost(self->coster, self->hardware, self->graph, layer,
-                                     l, boxes, TileSum{channels});
+  const TileCost cost = DeclaredCost(
+      {self->coster, self->hardware, self->graph, layer, l}, boxes, TileSum{channels});
   tile.cycles = cost.cycles;
   tile.energy_pj = cost.energy_pj;
   tile.scratchpad_pj = cost.scratchpad_pj;

@@ -46,7 +46,7 @@ BlockCost EstimateLayer(const Graph& graph, const Hardware& hardware,
       bytes += n;
     }
     const TileCost cost =
-        DeclaredCost(coster, hardware, graph, layer, l, boxes, TileSum{channels});
+        DeclaredCost({coster, hardware, graph, layer, l}, boxes, TileSum{channels});
     cycles = cost.cycles;
     work_pj = cost.energy_pj;
     if (work_pj <= 0) {

@@ -201,8 +201,9 @@ class ComputeLayer {
                 sum,
                 t.macs,
                 t.vector_ops,
-                DeclaredCost(w_.coster, layer_.hardware, layer_.graph, layer_.layer,
-                             w_.layer, t, sum)};
+                DeclaredCost(
+                    {w_.coster, layer_.hardware, layer_.graph, layer_.layer, w_.layer},
+                    t, sum)};
     }
     return known_.cost;
   }

@@ -389,8 +389,9 @@ Status WriteTile(FusedWriter* self, uint32_t p) {
   tile.macs = t.macs;
   tile.vector_ops = t.vector_ops;
   const TileCost cost =
-      DeclaredCost(self->run.coster, *self->run.hardware, *self->run.graph, executed,
-                   self->run.layer[layer], t, TileSum{channels});
+      DeclaredCost({self->run.coster, *self->run.hardware, *self->run.graph, executed,
+                    self->run.layer[layer]},
+                   t, TileSum{channels});
   tile.cycles = cost.cycles;
   tile.energy_pj = cost.energy_pj;
   tile.scratchpad_pj = cost.scratchpad_pj;

@@ -112,7 +112,7 @@ TileWork WorkIn(const FusionRun& run, uint32_t layer, const TileBoxes& boxes) {
   const Layer& executed = run.executed(layer);
   const TileOperands operands = OperandsOf(executed);
   TileWork work = {
-      DeclaredCost(run.coster, *run.hardware, *run.graph, executed, run.layer[layer],
+      DeclaredCost({run.coster, *run.hardware, *run.graph, executed, run.layer[layer]},
                    boxes, TileSum{AccumulatedChannels(*run.graph, executed)}),
       boxes.macs, boxes.vector_ops, 0, 0};
   for (int r = 0; r < kTileRoles; ++r) {
@@ -389,8 +389,7 @@ Status MakeFusionRun(const FusionSetting& setting, Span<const uint32_t> layers,
   *run =
       FusionRun{&graph, &setting.hardware, &lowering, {}, {}, {}, {}, {}, {}, {}, {}};
   Tables tables;
-  Span<uint32_t> fusion_of;
-  Span<uint32_t> consumers;
+  Span<uint32_t> fusion_of, consumers;
   SLUICE_TRY(arena->Allocate(n, &run->layer));
   SLUICE_TRY(arena->Allocate(edges, &run->role));
   SLUICE_TRY(arena->Allocate(edges, &run->edge_tensor));
