@@ -38,6 +38,7 @@ struct TileCoster {
   void* user = nullptr;
   bool (*cost)(void* user, uint32_t layer, const int32_t extent[4], int32_t channels,
                TileCost* out) = nullptr;
+  bool by_layer = false;  // equal layers may have tiles of different costs
 };
 
 enum : uint32_t { kTileUniform = 1, kTileShareLoads = 2, kTileWholeOfmaps = 4 };

@@ -32,14 +32,15 @@ class TileCosts {
 
   // Reads the table. Nothing else may be called before.
   Status Init(Diagnostic* diagnostic);
-  TileCoster coster() { return TileCoster{this, CostOf}; }
+  TileCoster coster() { return TileCoster{this, CostOf, from_caller()}; }
   Status status(Diagnostic* diagnostic) const;
   // True when a cost needs neither a callback nor a search.
-  bool quick() const {
-    return options_.tile_cost == nullptr && index_.size() == 0 && !mapper_.searches();
-  }
+  bool quick() const { return !from_caller() && !mapper_.searches(); }
 
  private:
+  bool from_caller() const {
+    return options_.tile_cost != nullptr || options_.tile_row_count != 0;
+  }
   static bool CostOf(void* user, uint32_t layer, const int32_t extent[4],
                      int32_t channels, TileCost* out);
 

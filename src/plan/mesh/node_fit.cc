@@ -192,6 +192,8 @@ Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base) {
   const int64_t room = end - *base;
   TiledLayer tiled = {self->context->graph, self->context->hardware, *self->layer,
                       OperandsOf(*self->layer), self->channels};
+  tiled.coster = self->context->coster;
+  tiled.index = self->index;
   for (int v = 0; v < kNodeLoops; ++v) {
     tiled.parts[v] = self->deal.parts[kColumns][v] * self->deal.parts[kRows][v];
   }

@@ -238,8 +238,11 @@ class ComputeLayer {
 
 TiledLayer TiledOf(const LayerWriter& w) {
   const Layer& executed = w.lowering.executed[w.layer];
-  return TiledLayer{w.graph, w.hardware, executed, OperandsOf(executed),
-                    AccumulatedChannels(w.graph, executed)};
+  TiledLayer layer = {w.graph, w.hardware, executed, OperandsOf(executed),
+                      AccumulatedChannels(w.graph, executed)};
+  layer.coster = w.coster;
+  layer.index = w.layer;
+  return layer;
 }
 
 Status WriteCompute(const LayerWriter& w, int64_t capacity, Arena* scratch,

@@ -230,7 +230,9 @@ struct LargestTiles {
   int64_t elements[kTileRoles];  // of the larger of the first tile and the widest
   TileBuffers buffers;           // role_buffers and total_bytes are not filled in
   double tiles;                  // how many
+  TileSum sum;                   // of most of them
   double compute;                // cycles of all
+  bool priced;                   // else those are a lower bound
 };
 
 // Elements of input 1 in the largest tile of a max pool's gradient: the ifmap under the
@@ -308,9 +310,22 @@ void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* ti
   tiles->tiles = TilesOf(b.trips);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
   const bool whole = b.trips[kLoopC] == 1;  // else most tiles are inside the sum
-  tiles->compute = tiles->tiles * static_cast<double>(TileCycles(
-                                      layer.hardware, layer.graph, layer.layer,
-                                      tiles->first, TileSum{c, whole, whole}));
+  tiles->sum = TileSum{c, whole, whole};
+  tiles->priced = layer.coster.cost == nullptr;
+  const int64_t cycles = tiles->priced
+                             ? TileCycles(layer.hardware, layer.graph, layer.layer,
+                                          tiles->first, tiles->sum)
+                             : LeastTileCycles(layer.hardware, layer.graph, layer.layer,
+                                               tiles->first, tiles->sum);
+  tiles->compute = tiles->tiles * static_cast<double>(cycles);
+}
+
+void Price(const TiledLayer& layer, LargestTiles* tiles) {
+  const TileCost cost = DeclaredCost(
+      {layer.coster, layer.hardware, layer.graph, layer.layer, layer.index},
+      tiles->first, tiles->sum);
+  tiles->compute = tiles->tiles * static_cast<double>(cost.cycles);
+  tiles->priced = true;
 }
 
 // loads: how often each role is loaded.
@@ -363,7 +378,7 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
 
 // Cycles that no tiling is estimated below: everything is computed and moved once, and
 // of the input only the share that tiles read (strides may skip rows).
-double LeastCycles(const TiledLayer& layer, const TileBoxes& whole, double share) {
+double LeastLayerCycles(const TiledLayer& layer, const TileBoxes& whole, double share) {
   const Rational bandwidth = layer.hardware.dram().bandwidth;
   double bytes = 0;
   for (int r = 0; r < kTileRoles; ++r) {
@@ -374,10 +389,13 @@ double LeastCycles(const TiledLayer& layer, const TileBoxes& whole, double share
   }
   int64_t parts = 1;
   for (const int32_t n : layer.parts) parts *= n;
+  const int64_t compute =
+      layer.coster.cost == nullptr
+          ? ArrayCycles(layer.hardware, layer.layer, whole, layer.channels)
+          : LeastCycles(layer.hardware, whole);
   return Max(bytes * static_cast<double>(bandwidth.denominator) /
                  static_cast<double>(bandwidth.numerator),
-             static_cast<double>(
-                 ArrayCycles(layer.hardware, layer.layer, whole, layer.channels))) /
+             static_cast<double>(compute)) /
          static_cast<double>(parts);
 }
 
@@ -396,7 +414,7 @@ class Search {
     widest_ = widest;
     ratio_ = ratio;
     largest_ = largest;
-    least_ = LeastCycles(layer_, facts_.whole, facts_.least_share);
+    least_ = LeastLayerCycles(layer_, facts_.whole, facts_.least_share);
   }
 
   // Every spatial cut from the coarsest that fits, a few finer ones with it, until there
@@ -427,8 +445,17 @@ class Search {
         smallest_ = Min(smallest_, b.total_bytes);
         if (b.total_bytes > capacity_) continue;
         ++tried;
-        Keep(tiling, EstimateCycles(layer_, facts_, tiling, *tiles, loads,
-                                    ratio_[static_cast<size_t>(i)]));
+        const double ratio = ratio_[static_cast<size_t>(i)];
+        for (;;) {
+          const double cycles =
+              EstimateCycles(layer_, facts_, tiling, *tiles, loads, ratio);
+          if (found_ && cycles >= best_cost_) break;
+          if (tiles->priced) {
+            Keep(tiling, cycles);
+            break;
+          }
+          Price(layer_, tiles);
+        }
       }
     }
   }
@@ -464,7 +491,6 @@ class Search {
   }
   const int32_t* Widest(int i) const { return &widest_[static_cast<size_t>(2 * i)]; }
   void Keep(const Tiling& tiling, double cost) {
-    if (found_ && cost >= best_cost_) return;
     found_ = true;
     best_ = tiling;
     best_.cycles = best_cost_ = cost;

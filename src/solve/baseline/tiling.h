@@ -3,9 +3,11 @@
 // through DRAM on its own.
 //
 // Cut along N, H, W, then K, then C with accumulation. Among the cuts that fit, the one
-// with the least estimated time wins; ties go to fewer tiles.
+// with the least estimated time wins; ties go to fewer tiles. A coster is asked only for
+// tiles that would win if they took no longer than work / peak.
 //
-// Input    graph, hardware, one layer that computes; scratchpad bytes.
+// Input    graph, hardware, one layer that computes, what its tiles cost; scratchpad
+//          bytes.
 // Output   chunk per axis, loop order, whether buffers are doubled.
 // Errors   kInfeasible when the smallest tile does not fit; *smallest is what it needs.
 // Cost     some hundred evaluations; scratch a few KiB.
@@ -15,6 +17,7 @@
 #include "base/memory.h"
 #include "model/hardware.h"
 #include "model/lowering.h"
+#include "model/tile_cost.h"
 #include "model/tile_geometry.h"
 
 namespace sluice {
@@ -37,6 +40,8 @@ struct TiledLayer {
   // Parts per loop (N H W K C) that as many nodes compute at once. Tiles are then cut
   // from a part; data that nodes share are loaded once.
   int32_t parts[kAxes + 1] = {1, 1, 1, 1, 1};
+  TileCoster coster = {};  // what tiles cost; without one, what the array takes
+  uint32_t index = 0;      // of the layer in the graph, for the coster
 };
 
 // The largest part of an extent that is cut in multiples of a unit.

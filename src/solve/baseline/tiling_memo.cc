@@ -49,7 +49,8 @@ Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
                           int64_t* smallest) {
   const uint64_t hash = HashOf(layer.graph, layer.layer);
   for (const Entry& entry : entries_) {
-    if (entry.hash != hash || !SameLayer(layer.graph, entry.layer, layer.layer)) {
+    if (entry.hash != hash || !SameLayer(layer.graph, entry.layer, layer.layer) ||
+        (layer.coster.by_layer && entry.index != layer.index)) {
       continue;
     }
     *tiling = entry.tiling;
@@ -59,7 +60,7 @@ Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
   }
   SLUICE_TRY(ChooseTiling(layer, scratchpad_bytes, scratch, tiling, smallest));
   *buffers = BuffersOf(layer, *tiling);
-  return entries_.Push(Entry{hash, layer.layer, *tiling, *buffers});
+  return entries_.Push(Entry{hash, layer.layer, layer.index, *tiling, *buffers});
 }
 
 }  // namespace sluice

@@ -2,7 +2,7 @@
 // Remembers the tilings of layers: networks repeat layers, and a tiling depends only on
 // shapes.
 //
-// Input    layers of one graph, on one chip, for one scratchpad size.
+// Input    layers of one graph, on one chip, for one scratchpad size, of one coster.
 // Output   those of ChooseTiling and BuffersOf, remembered for equal layers.
 // Errors   those of ChooseTiling.
 // Cost     a comparison per different layer; some 230 bytes for each in the arena.
@@ -23,6 +23,7 @@ class TilingMemo {
   struct Entry {
     uint64_t hash;
     Layer layer;
+    uint32_t index;
     Tiling tiling;
     TileBuffers buffers;
   };

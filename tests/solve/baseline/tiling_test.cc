@@ -192,5 +192,66 @@ TEST_CASE("tiling: a memo gives what would be chosen, and goes on from call to c
   }
 }
 
+// Prices tiles of so many output channels, by layer, at nothing and others at a lot.
+struct Prices {
+  int32_t cheap[2];
+  int asked = 0;
+};
+
+bool PriceOf(void* user, uint32_t layer, const int32_t extent[4], int32_t,
+             TileCost* out) {
+  Prices* prices = static_cast<Prices*>(user);
+  ++prices->asked;
+  *out = TileCost{extent[3] == prices->cheap[layer] ? 1 : 1000000, 0};
+  return true;
+}
+
+TEST_CASE("tiling: the coster's tiles are taken, and it is not asked about all") {
+  sluice_test::Nouns n(Conv(24, 8, 16, 3, 1));
+  TiledLayer layer = LayerOf(n);
+  Tiling tiling = {};
+  int64_t smallest = 0;
+  REQUIRE(ChooseTiling(layer, 1 << 20, &n.arena, &tiling, &smallest) == Status::kOk);
+  const int32_t without = tiling.chunk[3];
+  CHECK(without > 2);
+  for (const int32_t cheap : {16, 8, 4, 2}) {
+    Prices prices = {{cheap, 0}};
+    layer.coster = TileCoster{&prices, PriceOf};
+    REQUIRE(ChooseTiling(layer, 1 << 20, &n.arena, &tiling, &smallest) == Status::kOk);
+    CAPTURE(cheap);
+    CHECK(tiling.chunk[3] == cheap);
+    CHECK(tiling.cycles < 1000000);
+    CHECK(prices.asked <= 30);
+  }
+}
+
+TEST_CASE("tiling: equal layers of different costs are tiled each as it costs") {
+  GraphSpec g = Conv(24, 8, 8, 3, 1);
+  g.tensors[3].kind = 0;
+  g.tensors.push_back({{8, 3, 3, 8}, kI8, 3, 3});
+  g.tensors.push_back({{8, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.tensors.push_back({{1, 24, 24, 8}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_CONV, {3, 4, 5}, {6}, g.layers[0].attributes});
+  sluice_test::Nouns n(g);
+  Lowering lowering = {};
+  REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
+          Status::kOk);
+  for (const bool by_layer : {true, false}) {
+    Prices prices = {{2, 4}};
+    TilingMemo memo(&n.arena);
+    Budget budget;
+    Program program(&n.arena, n.hardware);
+    REQUIRE(
+        ScheduleLayerByLayer({n.graph, n.hardware, lowering, 1 << 20,
+                              TileCoster{&prices, PriceOf, by_layer}, &budget, &memo},
+                             &n.arena, &program, &n.diagnostic) == Status::kOk);
+    // Without by_layer the coster promises that the second layer costs what the first
+    // does.
+    CHECK(program.tile(0).operand[kRoleOutput].extent[3] == 2);
+    const TileStep last = program.tile(static_cast<uint32_t>(program.tile_count() - 1));
+    CHECK(last.operand[kRoleOutput].extent[3] == (by_layer ? 4 : 2));
+  }
+}
+
 }  // namespace
 }  // namespace sluice
