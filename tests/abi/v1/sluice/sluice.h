@@ -267,7 +267,8 @@ enum { /* sluice_schedule_options_t.solver */
 
 /* What it costs to compute one tile whose operands lie in the scratchpad. */
 typedef struct sluice_tile_cost {
-  int64_t cycles;       /* 1 to 2^32 - 1; raised to work / peak (ops.h) where lower */
+  int64_t cycles;       /* 1 to 2^32 - 1; raised where lower than work / peak (ops.h), or
+                           than the tile's bytes over the scratchpad's bandwidth */
   double energy_pj;     /* without leakage; 0: not known, counted from bytes and work */
   double scratchpad_pj; /* the part of energy_pj that the scratchpad takes */
 } sluice_tile_cost_t;
@@ -320,7 +321,8 @@ typedef struct sluice_schedule_options {
   uint32_t energy_exponent;   /* n of cost = energy^n * delay^m; at most 16 */
   uint32_t delay_exponent;    /* m; at most 16. Both 0: 1 and 1 */
   /* Costs of tiles come from the first of these that knows the tile: tile_rows, tile_cost,
-   * the library's own loop nests (as sluice_map_layers), peak rates. */
+   * the library's own loop nests (as sluice_map_layers), the passes of the machine's array,
+   * peak rates. */
   const sluice_tile_row_t* tile_rows; /* no tile twice; may be NULL */
   uint64_t tile_row_count;            /* entries of tile_rows */
   sluice_tile_cost_fn tile_cost;      /* may be NULL */
