@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/lowering.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 
 namespace sluice {
@@ -147,24 +149,60 @@ class ViewPlanner {
   }
 
   // Each input that can be written in place becomes a view of the output; the layer is
-  // a view if all inputs are. An input that appears twice is placed once.
+  // a view if all inputs are. An input that appears twice is placed once. Inputs that an
+  // earlier concat has joined in this order move along with its output.
   bool TryConcat(const Layer& layer) {
     const uint32_t out = layer.outputs[0];
     const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
     int32_t at = 0;
     bool all = true;
-    for (uint32_t in : layer.inputs) {
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const uint32_t in = layer.inputs[i];
       View view = {out, false, {}};
       view.begin[axis] = at;
       at += graph_.tensors[in].extent[axis];
-      if (MayMove(in) && CanMoveWriter(in) && needs_dense_[in] == 0 && in != out &&
-          OnGranule(out, view.begin) && !IsAncestor(in, out)) {
-        lowering_->views[in] = view;
+      if (LiesAt(in, view)) continue;
+      const uint32_t joined = JoinedAlike(layer, i);
+      const uint32_t moved = joined != kNone ? joined : in;
+      if (MayMove(moved) && CanMoveWriter(moved) && needs_dense_[moved] == 0 &&
+          moved != out && OnGranule(out, view.begin) && !IsAncestor(moved, out)) {
+        lowering_->views[moved] = view;
       } else {
         all = false;
       }
     }
     return all;
+  }
+
+  // Whether a tensor lies in the view's parent at the view's place.
+  bool LiesAt(uint32_t t, const View& view) const {
+    int32_t begin[kAxes] = {};
+    for (; t != view.parent; t = lowering_->views[t].parent) {
+      const View& step = lowering_->views[t];
+      if (step.parent == kNone || step.reshape) return false;
+      for (int a = 0; a < kAxes; ++a) begin[a] += step.begin[a];
+    }
+    return memcmp(begin, view.begin, sizeof begin) == 0;
+  }
+
+  // The output of an earlier concat along the same axis whose inputs are those of `layer`
+  // from number `first` on, and lie in it; or kNone.
+  uint32_t JoinedAlike(const Layer& layer, size_t first) const {
+    uint32_t joined = layer.inputs[first];
+    while (!IsRoot(joined)) joined = lowering_->views[joined].parent;
+    if (graph_.tensors[joined].producer == kNone) return kNone;
+    const uint32_t producer = graph_.tensors[joined].producer;
+    const Layer& other = graph_.layers[producer];
+    const size_t n = other.inputs.size();
+    if (TraitsOf(other).view != ViewRule::kConcat || lowering_->is_view[producer] == 0 ||
+        other.attribute(SLUICE_CONCAT_AXIS) != layer.attribute(SLUICE_CONCAT_AXIS) ||
+        n > layer.inputs.size() - first) {
+      return kNone;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      if (other.inputs[i] != layer.inputs[first + i]) return kNone;
+    }
+    return joined;
   }
 
   bool IsAncestor(uint32_t ancestor, uint32_t t) const {
