@@ -138,7 +138,9 @@ enum { /* sluice_components: bits */
   SLUICE_COMPONENT_OPERATORS = 4, /* SLUICE_GRANULARITY_OPERATOR; sluice_replace */
   SLUICE_COMPONENT_COSCHEDULE = 8, /* sluice_curve, sluice_coschedule,
                                       sluice_preemption_points */
-  SLUICE_COMPONENT_TOKENS = 16    /* sluice_tokens (lowering.h) */
+  SLUICE_COMPONENT_TOKENS = 16,   /* sluice_tokens (lowering.h) */
+  SLUICE_COMPONENT_SPACE = 32     /* plans of SLUICE_SOLVER_DEFAULT that keep tensors on
+                                     chip across segments */
 };
 /* The SLUICE_COMPONENT_ bits of this build. Any thread may call it at any time. */
 SLUICE_API uint32_t sluice_components(void);
@@ -258,7 +260,9 @@ SLUICE_API sluice_status_t sluice_graph_parameter(
     const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
 
 enum { /* sluice_schedule_options_t.solver */
-  SLUICE_SOLVER_DEFAULT = 0,  /* FUSION; BASELINE where limits leave no time for more */
+  SLUICE_SOLVER_DEFAULT = 0,  /* FUSION, or what costs less of the space of plans (see
+                                 SLUICE_COMPONENT_SPACE); BASELINE where limits leave no
+                                 time for more */
   SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the plain plan, in milliseconds */
   SLUICE_SOLVER_FUSION = 2,   /* layers fused where that costs less, else as BASELINE */
   SLUICE_SOLVER_COCCO = 3,    /* as published: order and DRAM cuts, double buffering */

@@ -41,7 +41,10 @@ void* Memory::Allocate(size_t bytes, size_t alignment) {
   if (max_bytes_ != 0 && (bytes > max_bytes_ || live_bytes_ > max_bytes_ - bytes)) {
     return nullptr;
   }
-  if (limit_bytes_ != 0 && live_bytes_ + bytes > limit_bytes_) return nullptr;
+  if (limit_bytes_ != 0 && live_bytes_ + bytes > limit_bytes_) {
+    ++limit_hits_;
+    return nullptr;
+  }
   void* p = chunks_;
   if (p != nullptr && bytes == kChunkBytes && alignment == kChunkAlignment) {
     chunks_ = chunks_->next;

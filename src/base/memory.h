@@ -58,6 +58,8 @@ class Memory {
 
   // A cap below the caller's, for a search that can work with less; 0 = none.
   void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
+  // How often an allocation has met that cap.
+  uint64_t limit_hits() const { return limit_hits_; }
   uint64_t max_bytes() const { return max_bytes_; }
 
   uint64_t live_bytes() const { return live_bytes_; }
@@ -83,6 +85,7 @@ class Memory {
   bool in_call_ = false;
   bool late_ = false;  // the clock that was watched last has run out
   uint64_t limit_bytes_ = 0;
+  uint64_t limit_hits_ = 0;
   uint64_t live_bytes_ = 0;
   uint64_t peak_bytes_ = 0;
   uint64_t allocations_ = 0;

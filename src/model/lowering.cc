@@ -194,7 +194,8 @@ class ViewPlanner {
     const uint32_t producer = graph_.tensors[joined].producer;
     const Layer& other = graph_.layers[producer];
     const size_t n = other.inputs.size();
-    if (TraitsOf(other).view != ViewRule::kConcat || lowering_->is_view[producer] == 0 ||
+    if (TraitsOf(other).view != ViewRule::kConcat ||
+        lowering_->is_view[producer] == 0 ||
         other.attribute(SLUICE_CONCAT_AXIS) != layer.attribute(SLUICE_CONCAT_AXIS) ||
         n > layer.inputs.size() - first) {
       return kNone;

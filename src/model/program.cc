@@ -226,4 +226,16 @@ TileStep Program::tile(uint32_t item) const {
   return t;
 }
 
+Status Program::Reorder(Span<const uint32_t> order, Span<const uint32_t> blocks,
+                        Arena* scratch) {
+  ArenaScope scope(scratch);
+  Span<PackedStep> before;
+  SLUICE_TRY(scratch->Allocate(steps_.size(), &before));
+  for (size_t i = 0; i < before.size(); ++i) before[i] = steps_[i];
+  for (size_t i = 0; i < before.size(); ++i) steps_[i] = before[order[i]];
+  block_begin_.Truncate(0);
+  for (const uint32_t begin : blocks) SLUICE_TRY(block_begin_.Push(begin));
+  return Status::kOk;
+}
+
 }  // namespace sluice

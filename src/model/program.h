@@ -193,6 +193,10 @@ class Program {
   Status AddTransfer(StepKind kind, uint32_t layer, const Transfer& transfer);
   Status AddTile(uint32_t layer, const TileStep& tile);
   Status AddHost(uint32_t layer) { return Push(StepKind::kHost, 0, layer, layer); }
+  // Puts the steps into another order: order[i] was the number of the step that is now
+  // step i. blocks: the first step of each block. Gives scratch back.
+  Status Reorder(Span<const uint32_t> order, Span<const uint32_t> blocks,
+                 Arena* scratch);
 
   uint32_t cols() const { return cols_; }
   uint32_t nodes() const { return nodes_; }
@@ -295,6 +299,9 @@ Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin)
 // which wait for each other there. Scratch is taken and given back.
 Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
                    Arena* scratch, ProgramWaits* out);
+
+// Cycles of one step by itself.
+int64_t CyclesOfStep(const ProgramRun& run, const Step& step);
 
 // Cycles until the last step completes, exactly as the stream executes. block_cycles:
 // for each block, cycles until all steps up to its end are done; empty = not wanted.

@@ -59,6 +59,10 @@ int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& 
 
 }  // namespace
 
+int64_t CyclesOfStep(const ProgramRun& run, const Step& step) {
+  return StepCycles(run.graph, run.hardware, run.program, step);
+}
+
 Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin) {
   const uint32_t engines = program.engines().count();
   SLUICE_TRY(arena->Allocate(engines + 1, begin));

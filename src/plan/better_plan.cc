@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/better_plan.h"
 
+#include "base/checked.h"
 #include "plan/best_plan.h"
 #include "plan/mesh/find_segments.h"
 #include "plan/mesh/node_program.h"
 #include "plan/objective.h"
+#include "plan/space/schedule_space.h"
 
 namespace sluice {
 namespace {
@@ -42,7 +44,8 @@ bool FindFused(PlanCall* call, Candidate* out) {
   FusedPlan plan;
   const FusedOutput output = {&out->places, &out->program, &plan};
   const Status status = ScheduleFused(fused, &call->search, &memory, output, &ignored);
-  return status == Status::kOk && plan.fused && IsBetter(call, plan, out, &memory);
+  call->fuses = status == Status::kOk && plan.fused;
+  return call->fuses && IsBetter(call, plan, out, &memory);
 }
 
 // Writes a schedule for a mesh; empty = layer by layer on all nodes. whole: segments
@@ -83,6 +86,39 @@ Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) 
   return TakeFound(call, better, &found);
 }
 
+// Searches the space of plans; true when the plan found beats the best.
+bool FindInSpace(PlanCall* call, const SpaceVariant& variant, Candidate* found,
+                 Status* status) {
+  Arena memory(call->scratch->memory());
+  const Exponents exponents = ExponentsOf(call->options);
+  const sluice_report_t& scale = call->plain.report;
+  FusedPlan plan;
+  SpaceSearch search;
+  search.goal.per_pj = exponents.energy / scale.energy_pj;
+  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
+  // Iterations are fusion's.
+  Budget endless;
+  search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
+  *status = ScheduleSpace({call->graph, call->hardware, call->plain.lowering,
+                           call->capacity, call->coster, search, variant},
+                          &memory, found, &plan.groups);
+  plan.lowering = found->lowering;
+  return *status == Status::kOk && IsBetter(call, plan, found, &memory);
+}
+
+// Fusion within the memory that suits it; with more where that was too little to fuse
+// anything.
+Status TakeFusedWithin(PlanCall* call, uint64_t live_before) {
+  Memory* memory = call->scratch->memory();
+  const uint64_t more = memory->live_bytes() - live_before;
+  const uint64_t hits = memory->limit_hits();
+  memory->Limit(Min(call->fusion_limit_bytes + more, call->limit_bytes));
+  SLUICE_TRY(TakeFused(call));
+  memory->Limit(call->limit_bytes);
+  const bool again = !call->fuses && memory->limit_hits() != hits;
+  return again ? TakeFused(call) : Status::kOk;
+}
+
 }  // namespace
 
 FusedCall FusedCallOf(PlanCall* call, const sluice_report_t& scale) {
@@ -98,8 +134,36 @@ Status TakeFused(PlanCall* call) {
   return TakeFound(call, better, &found);
 }
 
+// Where not all that is loaded finds bytes that are free early, plans for less of the
+// scratchpad are tried too.
+Status TakeFromSpace(PlanCall* call) {
+  if (call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_DEFAULT ||
+      !call->costs->quick()) {
+    return Status::kOk;
+  }
+  constexpr SpaceVariant kVariants[] = {{0, true}, {0, false}, {32, true}, {8, true}};
+  for (const SpaceVariant& variant : kVariants) {
+    Candidate found(call->scratch->memory(), call->hardware);
+    Status status = Status::kOk;
+    const bool better = FindInSpace(call, variant, &found, &status);
+    SLUICE_TRY(TakeFound(call, better, &found));
+    if (status == Status::kOk && variant.ahead) break;
+    const bool lies_not = status == Status::kInfeasible || status == Status::kStopped;
+    if (status != Status::kOk && !lies_not) break;
+  }
+  return Status::kOk;
+}
+
 Status TakeBetter(PlanCall* call) {
-  if (!call->on_many_nodes()) return TakeFused(call);
+  if (!call->on_many_nodes()) {
+    // A search of milliseconds comes before one that may take all of the time. Without a
+    // deadline it comes behind, when less memory is taken.
+    const bool hurried = call->options.deadline_ns != 0;
+    const uint64_t live = call->scratch->memory()->live_bytes();
+    if (hurried) SLUICE_TRY(TakeFromSpace(call));
+    SLUICE_TRY(TakeFusedWithin(call, live));
+    return hurried ? Status::kOk : TakeFromSpace(call);
+  }
   // Segments are mostly better, but take longer to find.
   SegmentSchedule schedule = {};
   if (call->clock->watched()) SLUICE_TRY(TakeOnNodes(call, schedule, false));

@@ -21,6 +21,10 @@ Status TakeBetter(PlanCall* call);
 // Tries fused layers on one node only.
 Status TakeFused(PlanCall* call);
 
+// Tries the space of plans; nothing where a solver is named, on a mesh, or where asking
+// for a tile's cost takes long.
+Status TakeFromSpace(PlanCall* call);
+
 // What a fused plan is asked for; alone, carried: the caller's to set.
 FusedCall FusedCallOf(PlanCall* call, const sluice_report_t& scale);
 

@@ -74,6 +74,11 @@ Status TakeCarried(PlanCall* call) {
       call->options.granularity != SLUICE_GRANULARITY_TILE) {
     return Status::kOk;
   }
+  // In a much smaller scratchpad little of the earlier plan is worth keeping. A deadline
+  // or the wish for few changes makes it worth trying.
+  const uint64_t peak = call->before->report.peak_buffer_bytes;
+  const bool fits = peak <= static_cast<uint64_t>(call->capacity);
+  if (!fits && !call->minimise && !call->clock->watched()) return Status::kOk;
   Diagnostic ignored = {};
   Status status = Carry(call->before->notation, alignment, call->graph, &memory,
                         &carried, &ignored);

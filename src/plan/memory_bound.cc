@@ -57,6 +57,11 @@ uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
   // Plans for many nodes may be as long as the judges accept (mesh/node_steps.cc).
   if (NodeCount(request.hardware) > 1) return uint64_t{256} << 20;
   if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
+  return FusionBytes(request, steps) +
+         uint64_t{32} * 1024 * request.graph.layers.size();
+}
+
+uint64_t FusionBytes(const PlanRequest& request, uint64_t steps) {
   const uint64_t layers = request.graph.layers.size();
   const uint64_t one = uint64_t{2} * 1024 * 1024 + uint64_t{16} * 1024 * layers;
   // Each parallel start is a search with memory of its own.

@@ -22,6 +22,10 @@ uint64_t PlainBytes(const PlanRequest& request, uint64_t steps);
 // For a search for better plans, on top; the search keeps to it.
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps);
 
+// The part of them that fusion starts with. It takes more memory only where this is too
+// little: with more it finds other plans, not better ones.
+uint64_t FusionBytes(const PlanRequest& request, uint64_t steps);
+
 // The most bytes that MakePlan may take, its plan included.
 Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
                    Diagnostic* diagnostic);

@@ -4,6 +4,7 @@
 #include "plan/best_plan.h"
 #include "plan/better_plan.h"
 #include "plan/carried_plan.h"
+#include "plan/carry/compare_streams.h"
 #include "plan/check_options.h"
 #include "plan/deadline.h"
 #include "plan/memory_bound.h"
@@ -38,9 +39,11 @@ Status TakeOperators(PlanCall* call) {
 // Runs a search within the memory bound that callers are told. steps: of the plain
 // plan.
 Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*)) {
+  const uint64_t plain = call->live_before + PlainBytes(call->request, steps);
+  call->limit_bytes = plain + SearchBytes(call->request, steps);
+  call->fusion_limit_bytes = plain + FusionBytes(call->request, steps);
   Memory* memory = call->scratch->memory();
-  memory->Limit(call->live_before + PlainBytes(call->request, steps) +
-                SearchBytes(call->request, steps));
+  memory->Limit(call->limit_bytes);
   const Status status = search(call);
   memory->Limit(0);
   return status;
@@ -86,6 +89,32 @@ Status TakeTiled(PlanCall* call) {
   return call->has_plan() ? Status::kOk : TakePlain(call);
 }
 
+bool SameTask(const PlanCall& call) {
+  return call.before->graph_hash == call.graph.hash &&
+         call.before->hardware_hash == call.hardware.hash &&
+         BudgetOf(*call.before) == call.capacity;
+}
+
+// Keeps what holds of the earlier plan. Where something has changed, a plan from scratch
+// may be better by then; the space of plans is searched within milliseconds.
+Status TakeRemade(PlanCall* call) {
+  SLUICE_TRY(TakeCarried(call));
+  const bool carried = call->has_plan() && call->change.from_scratch == 0;
+  if (!carried || call->minimise || call->request.before == nullptr ||
+      SameTask(*call)) {
+    return Status::kOk;
+  }
+  // Costs are weighed against those of the earlier plan.
+  call->plain.report = call->before->report;
+  if (call->clock->watched()) {
+    call->search = TimeForSearch(*call->clock, call->clock->spent_ns());
+  }
+  const double cost = call->best_cost;
+  SLUICE_TRY(SearchWithin(call, 0, TakeFromSpace));
+  call->change.from_scratch = call->best_cost < cost;
+  return Status::kOk;
+}
+
 // Everything until the plan's bytes, call->best.
 Status Make(PlanCall* call) {
   call->EnterPhase(SLUICE_PHASE_LOWER);
@@ -106,7 +135,7 @@ Status Make(PlanCall* call) {
     again = HasFused(call->request.resume->notation);
     if (again) call->before = call->request.resume;
   }
-  if (again) SLUICE_TRY(TakeCarried(call));
+  if (again) SLUICE_TRY(TakeRemade(call));
   if (!again || !call->has_plan()) {
     SLUICE_TRY(call->options.granularity == SLUICE_GRANULARITY_OPERATOR
                    ? TakeOperators(call)

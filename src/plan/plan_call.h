@@ -60,7 +60,9 @@ struct PlanCall {
   Arena* arena;
   Arena* scratch;
   Diagnostic* diagnostic;
-  uint64_t live_before;  // bytes, when the call began
+  uint64_t live_before;                              // bytes, when the call began
+  uint64_t limit_bytes = 0, fusion_limit_bytes = 0;  // of searches (memory_bound.h)
+  bool fuses = false;  // fusion has found a plan, better or not
 
   Budget* clock;  // the caller's limits
   Progress* progress;

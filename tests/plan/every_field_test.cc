@@ -291,6 +291,9 @@ std::string Outcome(const Json& machine, bool is_chain, Effect effect) {
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
   options.max_iterations = is_chain ? 0 : 50;
+  // Fusion moves boxes of many rows; plans of the space mostly move whole tensors, to
+  // which limits of rows and axes mean nothing.
+  if (!is_chain) options.solver = SLUICE_SOLVER_FUSION;
   options.delay_exponent = 1;
   options.energy_exponent = is_chain ? 0 : 1;
   sluice_plan_t* made = nullptr;

@@ -561,6 +561,7 @@ pub const SLUICE_COMPONENT_MAPPERS: _bindgen_ty_30 = 2;
 pub const SLUICE_COMPONENT_OPERATORS: _bindgen_ty_30 = 4;
 pub const SLUICE_COMPONENT_COSCHEDULE: _bindgen_ty_30 = 8;
 pub const SLUICE_COMPONENT_TOKENS: _bindgen_ty_30 = 16;
+pub const SLUICE_COMPONENT_SPACE: _bindgen_ty_30 = 32;
 pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_components() -> u32;

@@ -229,7 +229,7 @@ TEST_CASE("a plan carries its notation: every layer once, tiles as counted") {
     CAPTURE(network);
     NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.ok);
-    for (const uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_DEFAULT}) {
+    for (const uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_FUSION}) {
       REQUIRE(n.Schedule(solver, 0) == SLUICE_OK);
       const Bytes bytes = n.PlanBytes();
       sluice_allocator_t allocator = {};
@@ -253,7 +253,7 @@ TEST_CASE("a plan carries its notation: every layer once, tiles as counted") {
       for (const uint8_t cut : notation.cut) groups += cut == 2 ? 1 : 0;
       for (const sluice::PlanSection& s : notation.section) fused += s.fused;
       CHECK(groups == n.report.groups);
-      CHECK((fused != 0) == (solver == SLUICE_SOLVER_DEFAULT));
+      CHECK((fused != 0) == (solver == SLUICE_SOLVER_FUSION));
     }
   }
 }

@@ -221,7 +221,7 @@ TEST_CASE("any turns: the static judge and the machine say the same") {
 TEST_CASE(
     "where nothing is live another model may run, and the turns may be anything") {
   int empty = 0, partly = 0;
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
     CAPTURE(seed);
     Cohort c(Graphs(seed + 80, 2), MachineBytes(OneQueueMachine(seed)));
     REQUIRE(c.ok);

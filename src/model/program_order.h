@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves transfers to where the DRAM queue should run them: loads as early as the bytes
+// they overwrite are free, stores between them before those bytes are needed again.
+//
+// Tiles keep their order, loads theirs, stores theirs. The queue takes, of the next load
+// and the next store that can start soonest, the one that is needed first, while both
+// engines advance by their cycles. Nothing passes a host call.
+//
+// Input    a program that is right when executed step by step; the tensor in whose DRAM
+//          memory each tensor lies. Different ones share no DRAM bytes that are written.
+// Output   the same steps in another order that is right as well. A block begins with
+//          the first tile of its layers.
+// Errors   kOutOfMemory, kStopped.
+// Cost     linear in steps times the live buffers between two of them.
+// Source   list scheduling by due time; own.
+#ifndef SLUICE_MODEL_PROGRAM_ORDER_H_
+#define SLUICE_MODEL_PROGRAM_ORDER_H_
+
+#include "model/program.h"
+
+namespace sluice {
+
+Status OrderTransfers(const Graph& graph, const Hardware& hardware,
+                      Span<const uint32_t> dram_root, Arena* scratch, Program* program);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_PROGRAM_ORDER_H_

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan of one node as text could say it: what runs in which loops, what lies in the
+// scratchpad for how long, what is loaded and stored. A writer that decides nothing turns
+// it into a program.
+//
+// Layers run in the order of `layers`; a position is an index into it. A segment is a run
+// of positions under a tree of loops. A root is a tensor that no other tensor contains
+// (lowering.h); views are boxes of it, on chip as in DRAM. An image is a frame of a root,
+// or of the partial sums of a layer, in the scratchpad.
+//
+// Input    filled by a solver
+// Output   none: plain data
+// Errors   none
+// Cost     none
+#ifndef SLUICE_MODEL_SPACE_PLAN_H_
+#define SLUICE_MODEL_SPACE_PLAN_H_
+
+#include "model/graph.h"
+
+namespace sluice {
+
+constexpr int kSumCut = kAxes;  // behind the axes of the output: the range of its sum
+
+struct SpaceLoop {
+  uint32_t parent;  // of the plan's loops; kNone: outermost in its segment
+  int32_t trips;
+};
+
+// A layer at a node of its segment's tree. In iteration i of cut[a].loop it makes
+// [i * step, (i + 1) * step) of axis a, as far as that exists, or for kSumCut adds up
+// that range of its sum. Axes without a loop are whole. A layer that does not leave
+// makes what its readers in the same loops need instead.
+struct SpaceLayer {
+  uint32_t layer;  // of the graph
+  uint32_t loop;   // the innermost around it, or kNone
+  bool leaves;     // read outside of its loops, or stored
+  bool alone;      // a copy or the like: from DRAM to DRAM in the segment's own way
+  struct {
+    uint32_t loop;
+    int32_t step;
+  } cut[kAxes + 1];
+};
+
+enum class SpaceStore : uint8_t {
+  kNever,
+  kMade,   // every tile, as soon as it is made
+  kAtEnd,  // what was made of it, as a whole, when the image ends
+};
+
+// A frame in the scratchpad during positions [first, last]. With a loop it holds what one
+// iteration needs or makes and starts anew in the next; without one it is filled once.
+struct SpaceImage {
+  uint32_t root;  // a root; of a sum: the layer's output
+  uint32_t loop;  // kNone: none
+  uint32_t first, last;
+  uint32_t used;  // the last position that touches it
+  bool whole;     // of the root, in its own strides; else what is needed
+  bool sum;       // partial sums of the layer
+  bool load;      // what was made before `first` comes from DRAM
+  SpaceStore store;
+  uint8_t slots;   // frames, used in turn
+  int64_t bytes;   // of one frame, aligned
+  int64_t offset;  // of the first frame
+};
+
+struct SpaceSegment {
+  uint32_t first, last;   // positions [first, last)
+  uint32_t images_begin;  // images that start in it: up to those of the next segment
+  int64_t alone_bytes;    // at address 0, of a layer that is `alone`
+};
+
+struct SpacePlan {
+  Span<const SpaceLayer> layers;
+  Span<const SpaceLoop> loops;
+  Span<SpaceImage> images;
+  Span<const SpaceSegment> segments;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_SPACE_PLAN_H_

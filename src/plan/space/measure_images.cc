@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/measure_images.h"
+
+#include "base/checked.h"
+#include "solve/space/boxes.h"
+
+namespace sluice {
+namespace {
+
+class Measurer {
+ public:
+  Measurer(const MeasureCall& call, const SpacePlan& plan, Arena* scratch)
+      : call_(call),
+        plan_(plan),
+        boxes_(call.graph, call.array, call.lowering, plan),
+        scratch_(scratch) {}
+
+  Status Run() {
+    SLUICE_TRY(boxes_.Init(scratch_));
+    for (uint32_t s = 0; s < plan_.segments.size(); ++s) {
+      const SpaceSegment& segment = plan_.segments[s];
+      images_ = plan_.images.Slice(segment.images_begin,
+                                   s + 1 < plan_.segments.size()
+                                       ? plan_.segments[s + 1].images_begin
+                                       : plan_.images.size());
+      if (plan_.layers[segment.first].alone) continue;
+      boxes_.Derive(segment.first, segment.last);
+      Grow(kNone, segment.first, segment.last);
+      SLUICE_TRY(Visit(segment.first, segment.last, kNone));
+    }
+    return Status::kOk;
+  }
+
+ private:
+  // All iterations of the loops right below `loop` around layers [first, last).
+  Status Visit(uint32_t first, uint32_t last, uint32_t loop) {
+    for (uint32_t p = first; p < last;) {
+      uint32_t inner = plan_.layers[p].loop;
+      if (inner == loop) {
+        ++p;
+        continue;
+      }
+      while (plan_.loops[inner].parent != loop) inner = plan_.loops[inner].parent;
+      uint32_t end = p + 1;
+      while (end < last && Under(plan_.layers[end].loop, inner)) ++end;
+      for (int32_t trip = 0; trip < plan_.loops[inner].trips; ++trip) {
+        if (scratch_->memory()->Stop()) return Status::kStopped;
+        boxes_.SetTrip(inner, trip);
+        boxes_.Derive(p, end);
+        Grow(inner, p, end);
+        SLUICE_TRY(Visit(p, end, inner));
+      }
+      boxes_.SetTrip(inner, kAllTrips);
+      p = end;
+    }
+    return Status::kOk;
+  }
+
+  bool Under(uint32_t loop, uint32_t outer) const {
+    for (; loop != kNone; loop = plan_.loops[loop].parent) {
+      if (loop == outer) return true;
+    }
+    return false;
+  }
+
+  // Makes room in the images that live at `loop`, and in the sums of layers.
+  void Grow(uint32_t loop, uint32_t first, uint32_t last) {
+    for (SpaceImage& image : images_) {
+      if (image.sum) {
+        for (uint32_t p = first; p < last; ++p) {
+          const Layer& layer = call_.lowering.executed[plan_.layers[p].layer];
+          if (layer.outputs[0] != image.root || plan_.layers[p].loop != loop) continue;
+          const Box& box = boxes_.made(p);
+          if (box.extent[0] == 0) continue;
+          Raise(&image, box.elements() * call_.accumulator_bytes);
+        }
+      } else if (image.loop == loop && !image.whole) {
+        const Box& need = boxes_.need(image.root);
+        if (need.extent[0] == 0) continue;
+        Raise(&image, need.elements() * call_.graph.tensors[image.root].element_bytes);
+      }
+    }
+  }
+  void Raise(SpaceImage* image, int64_t bytes) const {
+    image->bytes = Max(image->bytes, RoundUpTo(bytes, call_.alignment));
+  }
+
+  const MeasureCall& call_;
+  const SpacePlan& plan_;
+  SpaceBoxes boxes_;
+  Arena* scratch_;
+  Span<SpaceImage> images_;
+};
+
+}  // namespace
+
+Status MeasureImages(const MeasureCall& call, const SpacePlan& plan, Arena* scratch) {
+  Arena memory(scratch->memory());
+  return Measurer(call, plan, &memory).Run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/place_images.h"
+
+#include "base/checked.h"
+#include "solve/placement/offsets/offsets.h"
+
+namespace sluice {
+namespace {
+
+// Bytes with the last positions that hold and that touch them so far; -1: none.
+struct Stretch {
+  int64_t begin, end;
+  int64_t last, used;
+};
+
+// The scratchpad while loads get their addresses in the order in which they begin.
+class Shelf {
+ public:
+  Shelf(int64_t capacity, int64_t alignment, Arena* arena)
+      : capacity_(capacity / alignment * alignment), stretches_(arena), avoid_(arena) {}
+  Status Init() { return stretches_.Push(Stretch{0, capacity_, -1, -1}); }
+
+  // Bytes that are needed later, while what is looked for next is still there.
+  Status Avoid(int64_t begin, int64_t end) {
+    return avoid_.Push(Stretch{begin, end, 0, 0});
+  }
+
+  // Finds the bytes that are free from position `first` on and were touched last longest
+  // ago, so that they can be loaded early. Forgets what to avoid.
+  bool Find(int64_t bytes, int64_t first, int64_t* at) {
+    int64_t best = first;
+    for (size_t i = 0; i < stretches_.size(); ++i) {
+      const Stretch& s = stretches_[i];
+      if (s.last >= first) continue;
+      Consider(s.begin, bytes, first, &best, at);
+      Consider(s.end - bytes, bytes, first, &best, at);
+    }
+    for (size_t i = 0; i < avoid_.size(); ++i) {
+      Consider(avoid_[i].end, bytes, first, &best, at);
+      Consider(avoid_[i].begin - bytes, bytes, first, &best, at);
+    }
+    avoid_.Truncate(0);
+    return best < first;
+  }
+
+  Status Take(int64_t begin, int64_t bytes, int64_t last, int64_t used) {
+    const int64_t end = begin + bytes;
+    SLUICE_TRY(SplitAt(begin));
+    SLUICE_TRY(SplitAt(end));
+    size_t i = 0;
+    while (stretches_[i].begin < begin) ++i;
+    stretches_[i].end = end;
+    stretches_[i].last = last;
+    stretches_[i].used = used;
+    size_t next = i + 1;
+    while (next < stretches_.size() && stretches_[next].begin < end) ++next;
+    const size_t gone = next - i - 1;
+    for (size_t k = next; k < stretches_.size(); ++k)
+      stretches_[k - gone] = stretches_[k];
+    stretches_.Truncate(stretches_.size() - gone);
+    return Status::kOk;
+  }
+
+ private:
+  // *best: the last touch of the bytes found so far.
+  void Consider(int64_t begin, int64_t bytes, int64_t first, int64_t* best,
+                int64_t* at) const {
+    const int64_t end = begin + bytes;
+    if (begin < 0 || end > capacity_) return;
+    int64_t used = -1;
+    for (size_t i = 0; i < stretches_.size() && stretches_[i].begin < end; ++i) {
+      if (stretches_[i].end <= begin) continue;
+      if (stretches_[i].last >= first) return;
+      used = Max(used, stretches_[i].used);
+    }
+    if (used >= *best) return;
+    for (size_t i = 0; i < avoid_.size(); ++i) {
+      if (avoid_[i].begin < end && begin < avoid_[i].end) return;
+    }
+    *best = used;
+    *at = begin;
+  }
+  Status SplitAt(int64_t at) {
+    for (size_t i = 0; i < stretches_.size(); ++i) {
+      if (stretches_[i].begin >= at || stretches_[i].end <= at) continue;
+      SLUICE_TRY(stretches_.Push(Stretch{}));
+      for (size_t k = stretches_.size() - 1; k > i + 1; --k) {
+        stretches_[k] = stretches_[k - 1];
+      }
+      stretches_[i + 1] = stretches_[i];
+      stretches_[i].end = stretches_[i + 1].begin = at;
+      break;
+    }
+    return Status::kOk;
+  }
+
+  int64_t capacity_;
+  Vector<Stretch> stretches_;
+  Vector<Stretch> avoid_;
+};
+
+int64_t BytesOf(const SpaceImage& image) { return image.bytes * image.slots; }
+
+// What is loaded gets its place around everything else.
+bool IsPassing(const SpaceImage& image) { return image.load; }
+
+// Images [first, last) of a segment.
+struct ImageRange {
+  uint32_t first, last;
+};
+
+// Keeps off what is made while the image is there.
+Status AvoidMade(const SpacePlan& plan, uint32_t from, const SpaceImage& image,
+                 Shelf* shelf) {
+  for (uint32_t i = from; i < plan.images.size(); ++i) {
+    const SpaceImage& other = plan.images[i];
+    if (other.first > image.last) {
+      if (image.first == image.last) break;
+      continue;
+    }
+    if (IsPassing(other) || other.first <= image.first || other.first > image.last) {
+      continue;
+    }
+    SLUICE_TRY(shelf->Avoid(other.offset, other.offset + BytesOf(other)));
+  }
+  return Status::kOk;
+}
+
+// Those of a segment's loads that begin at a position, the largest first.
+Status PlaceLoadsAt(const SpacePlan& plan, ImageRange own, uint32_t position,
+                    Shelf* shelf) {
+  int64_t below = INT64_MAX;
+  uint32_t after = 0;  // of those of `below` bytes, images up to here are placed
+  for (;;) {
+    uint32_t next = kNone;
+    for (uint32_t i = own.first; i < own.last; ++i) {
+      const SpaceImage& image = plan.images[i];
+      if (!IsPassing(image) || image.first != position) continue;
+      const int64_t bytes = BytesOf(image);
+      if (bytes > below || (bytes == below && i < after)) continue;
+      if (next == kNone || bytes > BytesOf(plan.images[next])) next = i;
+    }
+    if (next == kNone) return Status::kOk;
+    SpaceImage* image = &plan.images[next];
+    below = BytesOf(*image);
+    after = next + 1;
+    SLUICE_TRY(AvoidMade(plan, own.first, *image, shelf));
+    if (!shelf->Find(below, position, &image->offset)) return Status::kInfeasible;
+    SLUICE_TRY(shelf->Take(image->offset, below, image->last, image->used));
+  }
+}
+
+Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
+                  Arena* scratch) {
+  Shelf shelf(capacity, alignment, scratch);
+  SLUICE_TRY(shelf.Init());
+  const size_t segments = plan.segments.size();
+  for (size_t s = 0; s < segments; ++s) {
+    const SpaceSegment& segment = plan.segments[s];
+    const size_t end =
+        s + 1 < segments ? plan.segments[s + 1].images_begin : plan.images.size();
+    const ImageRange own = {segment.images_begin, static_cast<uint32_t>(end)};
+    if (segment.alone_bytes != 0) {
+      SLUICE_TRY(shelf.Take(0, RoundUpTo(segment.alone_bytes, alignment), segment.first,
+                            segment.first));
+    }
+    for (uint32_t position = segment.first; position < segment.last; ++position) {
+      for (const SpaceImage& image : plan.images.Slice(own.first, own.last)) {
+        if (IsPassing(image) || image.first != position) continue;
+        SLUICE_TRY(shelf.Take(image.offset, BytesOf(image), image.last, image.used));
+      }
+      SLUICE_TRY(PlaceLoadsAt(plan, own, position, &shelf));
+    }
+  }
+  return Status::kOk;
+}
+
+// Places images by their lifetimes, all or those that stay.
+Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, bool all,
+                     Arena* scratch) {
+  ArenaScope scope(scratch);
+  Vector<LiveRange> ranges(scratch);
+  Vector<uint32_t> image_of(scratch);
+  for (uint32_t i = 0; i < plan.images.size(); ++i) {
+    const SpaceImage& image = plan.images[i];
+    if (!all && IsPassing(image)) continue;
+    LiveRange range;
+    range.begin = image.first;
+    range.end = int64_t{image.last} + 1;
+    range.bytes = BytesOf(image);
+    range.alignment = call.alignment;
+    SLUICE_TRY(ranges.Push(range));
+    SLUICE_TRY(image_of.Push(i));
+  }
+  for (const SpaceSegment& segment : plan.segments) {
+    if (segment.alone_bytes == 0) continue;
+    LiveRange range;
+    range.begin = segment.first;
+    range.end = segment.last;
+    range.bytes = segment.alone_bytes;
+    range.fixed_offset = 0;
+    SLUICE_TRY(ranges.Push(range));
+  }
+  OffsetOptions options;
+  options.exact = false;
+  options.explain = false;
+  options.smallest = !all;  // the rest is for loads
+  LiveRangeSet set;
+  set.buffers = ranges.span();
+  OffsetPlan placed;
+  Diagnostic ignored = {};
+  SLUICE_TRY(PlaceOffsets(set, call.capacity, options,
+                          Workspace{call.budget, scratch, &ignored}, &placed));
+  for (size_t i = 0; i < image_of.size(); ++i) {
+    plan.images[image_of[i]].offset = placed.offsets[i];
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
+  ArenaScope scope(scratch);
+  SLUICE_TRY(PlaceTogether(plan, call, !call.ahead, scratch));
+  return call.ahead ? PlaceLoads(plan, call.capacity, call.alignment, scratch)
+                    : Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/write_space.h"
+
+#include "base/checked.h"
+#include "model/tile_cycles.h"
+#include "solve/baseline/layer_by_layer.h"
+#include "solve/space/boxes.h"
+
+namespace sluice {
+namespace {
+
+// What an image holds now.
+struct Frame {
+  Box box;  // of the root; extent[0] 0: nothing
+  uint8_t turn;
+  bool pending;  // its load waits for the first tile that reads it
+};
+
+void DenseStridesOf(const Box& box, uint32_t element_bytes, uint32_t stride[kAxes]) {
+  uint32_t step = element_bytes;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    stride[a] = step;
+    step *= static_cast<uint32_t>(box.extent[a]);
+  }
+}
+
+bool Inside(const Box& outer, const Box& inner) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (inner.begin[a] < outer.begin[a] ||
+        inner.begin[a] + inner.extent[a] > outer.begin[a] + outer.extent[a]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Its elements lie in the root's memory one after the other.
+bool Contiguous(const Tensor& root, const Box& box) {
+  bool one = true;  // all outer extents are 1
+  for (int a = 0; a < kAxes; ++a) {
+    if (!one && box.extent[a] != root.extent[a]) return false;
+    one = one && box.extent[a] == 1;
+  }
+  return true;
+}
+
+// The first layer of a segment that reads a root, and as what.
+struct Reader {
+  uint32_t layer;
+  uint8_t role;  // SLUICE_ROLE_
+};
+
+Reader ReaderOf(const SpacePlan& plan, const Lowering& lowering, uint32_t segment,
+                uint32_t root) {
+  const SpaceSegment& s = plan.segments[segment];
+  for (uint32_t p = s.first; p < s.last; ++p) {
+    const uint32_t layer = plan.layers[p].layer;
+    const TileOperands operands = OperandsOf(lowering.executed[layer]);
+    for (int r = 0; r < kRoleOutput; ++r) {
+      if (operands.tensor[r] == kNone) continue;
+      if (RootOf(lowering, operands.tensor[r]) == root) return {layer, WireRole(r)};
+    }
+  }
+  return {plan.layers[s.first].layer, SLUICE_ROLE_INPUT};
+}
+
+// The images of a plan while it is written: what each holds, and the transfers that fill
+// and empty them.
+class Frames {
+ public:
+  Frames(const SpaceSetting& setting, const SpacePlan& plan, Program* program)
+      : set_(setting),
+        graph_(setting.graph),
+        lowering_(setting.lowering),
+        plan_(plan),
+        program_(program) {}
+
+  Status Init(Arena* scratch) {
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &image_of_));
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &sum_of_));
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &makers_));
+    SLUICE_TRY(scratch->Allocate(plan_.layers.size(), &next_maker_));
+    SLUICE_TRY(scratch->Allocate(plan_.images.size(), &frame_));
+    for (uint32_t& i : image_of_) i = kNone;
+    for (uint32_t& i : sum_of_) i = kNone;
+    for (uint32_t& i : makers_) i = kNone;
+    for (uint32_t p = static_cast<uint32_t>(plan_.layers.size()); p-- > 0;) {
+      const uint32_t out = LayerAt(p).outputs[0];
+      if (graph_.tensors[out].kind == TensorKind::kState) continue;
+      uint32_t* head = &makers_[RootOf(lowering_, out)];
+      next_maker_[p] = *head;
+      *head = p;
+    }
+    return Status::kOk;
+  }
+
+  const Layer& LayerAt(uint32_t position) const {
+    return lowering_.executed[plan_.layers[position].layer];
+  }
+  // The image that holds a tensor now, or kNone.
+  uint32_t ImageOf(uint32_t tensor) const {
+    return image_of_[RootOf(lowering_, tensor)];
+  }
+
+  // Images of a segment take over their roots.
+  void Begin(uint32_t segment) {
+    segment_ = segment;
+    for (uint32_t i = plan_.segments[segment].images_begin; i < ImagesEnd(segment);
+         ++i) {
+      const SpaceImage& image = plan_.images[i];
+      (image.sum ? sum_of_ : image_of_)[image.root] = i;
+    }
+  }
+
+  // Stores and forgets the images that end before a position.
+  Status End(uint32_t position) {
+    for (uint32_t i = 0; i < ImagesEnd(segment_); ++i) {
+      const SpaceImage& image = plan_.images[i];
+      Span<uint32_t> of = image.sum ? sum_of_ : image_of_;
+      if (of[image.root] != i || image.last >= position) continue;
+      if (image.store == SpaceStore::kAtEnd) SLUICE_TRY(StoreAll(i, position));
+      of[image.root] = kNone;
+    }
+    return Status::kOk;
+  }
+
+  // Starts the frames of the segment's images that live at `loop`.
+  Status Fill(uint32_t loop, const SpaceBoxes& boxes) {
+    const SpaceSegment& segment = plan_.segments[segment_];
+    for (uint32_t i = segment.images_begin; i < ImagesEnd(segment_); ++i) {
+      const SpaceImage& image = plan_.images[i];
+      if (image.loop != loop) continue;
+      Frame* frame = &frame_[i];
+      if (image.sum) {
+        frame->turn = static_cast<uint8_t>((frame->turn + 1) % image.slots);
+        continue;
+      }
+      const Box box =
+          image.whole ? WholeBox(graph_.tensors[image.root]) : boxes.need(image.root);
+      if (box.extent[0] == 0) continue;
+      if (image.load && frame->box == box && !MadeHere(image.root)) continue;
+      frame->turn = static_cast<uint8_t>((frame->turn + 1) % image.slots);
+      frame->box = box;
+      if (box.elements() * graph_.tensors[image.root].element_bytes > image.bytes) {
+        return Status::kInfeasible;
+      }
+      frame->pending = image.load;
+    }
+    return Status::kOk;
+  }
+
+  // Loads what waits for its first reader.
+  Status Load(uint32_t i) {
+    if (!frame_[i].pending) return Status::kOk;
+    frame_[i].pending = false;
+    const uint32_t root = plan_.images[i].root;
+    if (!MadeHere(root)) return Move(StepKind::kLoad, i, root, frame_[i].box);
+    for (uint32_t p = makers_[root]; p != kNone; p = next_maker_[p]) {
+      if (p >= plan_.segments[segment_].first) continue;
+      SLUICE_TRY(MovePiece(StepKind::kLoad, i, p));
+    }
+    return Status::kOk;
+  }
+
+  Status Move(StepKind kind, uint32_t i, uint32_t tensor, const Box& box) {
+    Transfer t = {};
+    uint32_t layer = graph_.tensors[tensor].producer;
+    t.role = SLUICE_ROLE_OUTPUT;
+    if (kind == StepKind::kLoad) {
+      const Reader reader = ReaderOf(plan_, lowering_, segment_, plan_.images[i].root);
+      layer = reader.layer;
+      t.role = reader.role;
+    }
+    t.dram = TensorBox(tensor, lowering_.places[tensor], box);
+    SLUICE_TRY(BoxIn(i, tensor, box, &t.buffer));
+    return program_->AddTransfer(kind, layer, t);
+  }
+
+  // A tensor's box where the image holds it.
+  Status BoxIn(uint32_t i, uint32_t tensor, const Box& box, BufferBox* out) const {
+    const SpaceImage& image = plan_.images[i];
+    const Frame& frame = frame_[i];
+    const Tensor& root = graph_.tensors[image.root];
+    const Box in_root = BoxInRoot(graph_, lowering_, tensor, box);
+    if (frame.box.extent[0] == 0 || !Inside(frame.box, in_root)) {
+      return Status::kInfeasible;
+    }
+    int64_t at = image.offset + frame.turn * image.bytes;
+    *out = BufferBox{};
+    if (SameAxes(lowering_, tensor)) {
+      DenseStridesOf(frame.box, root.element_bytes, out->stride);
+      for (int a = 0; a < kAxes; ++a) {
+        at += int64_t{in_root.begin[a] - frame.box.begin[a]} * out->stride[a];
+      }
+    } else {
+      if (!Contiguous(root, frame.box)) return Status::kInfeasible;
+      const TensorPlace& place = lowering_.places[tensor];
+      for (int a = 0; a < kAxes; ++a) out->stride[a] = place.stride[a];
+      at += OffsetInRoot(lowering_, tensor, box) -
+            OffsetInRoot(lowering_, image.root, frame.box);
+    }
+    out->offset = static_cast<uint32_t>(at);
+    int64_t last = at;
+    for (int a = 0; a < kAxes; ++a) {
+      out->extent[a] = box.extent[a];
+      last += int64_t{box.extent[a] - 1} * out->stride[a];
+    }
+    out->range = {out->offset, static_cast<uint32_t>(last) + root.element_bytes};
+    out->dtype = root.dtype;
+    return Status::kOk;
+  }
+
+  Status SumIn(uint32_t tensor, const Box& box, TileStep* tile) const {
+    const uint32_t i = sum_of_[tensor];
+    if (i == kNone) return Status::kInfeasible;
+    const SpaceImage& image = plan_.images[i];
+    const int64_t at = image.offset + frame_[i].turn * image.bytes;
+    tile->has_accumulator = true;
+    tile->accumulator = DenseBuffer(
+        {static_cast<uint32_t>(at), static_cast<uint32_t>(at + image.bytes)},
+        box.extent, SLUICE_DTYPE_INT32, set_.hardware.accumulator_bytes);
+    return Status::kOk;
+  }
+
+ private:
+  uint32_t ImagesEnd(uint32_t s) const {
+    return s + 1 < plan_.segments.size() ? plan_.segments[s + 1].images_begin
+                                         : static_cast<uint32_t>(plan_.images.size());
+  }
+
+  // A layer of this segment or a later one makes a part of the root.
+  bool MadeHere(uint32_t root) const {
+    for (uint32_t p = makers_[root]; p != kNone; p = next_maker_[p]) {
+      if (p >= plan_.segments[segment_].first) return true;
+    }
+    return false;
+  }
+
+  // Stores what layers before `end` have made.
+  Status StoreAll(uint32_t i, uint32_t end) {
+    for (uint32_t p = makers_[plan_.images[i].root]; p != kNone; p = next_maker_[p]) {
+      if (p < end) SLUICE_TRY(MovePiece(StepKind::kStore, i, p));
+    }
+    return Status::kOk;
+  }
+
+  // Moves the part of the frame that the layer at a position has made.
+  Status MovePiece(StepKind kind, uint32_t i, uint32_t position) {
+    const uint32_t piece = LayerAt(position).outputs[0];
+    Box box;
+    if (!BoxInTensor(graph_, lowering_, piece, frame_[i].box, &box)) {
+      return Status::kOk;
+    }
+    return Move(kind, i, piece, box);
+  }
+
+  const SpaceSetting& set_;
+  const Graph& graph_;
+  const Lowering& lowering_;
+  const SpacePlan& plan_;
+  Program* program_;
+  Span<uint32_t> image_of_;    // by root: the image that holds it now
+  Span<uint32_t> sum_of_;      // by output
+  Span<uint32_t> makers_;      // by root: the first position that makes a part of it
+  Span<uint32_t> next_maker_;  // by position: the next of the same root
+  Span<Frame> frame_;          // by image
+  uint32_t segment_ = 0;
+};
+
+class Writer {
+ public:
+  Writer(const SpaceSetting& setting, const SpacePlan& plan, Arena* scratch,
+         Program* program)
+      : set_(setting),
+        graph_(setting.graph),
+        lowering_(setting.lowering),
+        plan_(plan),
+        boxes_(setting.graph, setting.hardware.array, setting.lowering, plan),
+        frames_(setting, plan, program),
+        scratch_(scratch),
+        program_(program) {}
+
+  Status Init() {
+    SLUICE_TRY(boxes_.Init(scratch_));
+    return frames_.Init(scratch_);
+  }
+
+  Status Write() {
+    for (uint32_t s = 0; s < plan_.segments.size(); ++s) {
+      if (set_.budget->Exhausted()) return Status::kStopped;
+      SLUICE_TRY(WriteSegment(s));
+    }
+    return Status::kOk;
+  }
+
+ private:
+  Status WriteSegment(uint32_t s) {
+    const SpaceSegment& segment = plan_.segments[s];
+    SLUICE_TRY(program_->BeginBlock());
+    frames_.Begin(s);
+    if (plan_.layers[segment.first].alone) {
+      SLUICE_TRY(frames_.Fill(kNone, boxes_));
+      SLUICE_TRY(AppendLayer(LayerCall{graph_, set_.hardware, lowering_,
+                                       segment.alone_bytes, set_.coster, set_.budget},
+                             plan_.layers[segment.first].layer, scratch_, program_));
+    } else {
+      boxes_.Derive(segment.first, segment.last);
+      SLUICE_TRY(frames_.Fill(kNone, boxes_));
+      SLUICE_TRY(Run(segment.first, segment.last, kNone));
+    }
+    return frames_.End(segment.last);
+  }
+
+  // Layers [first, last) under `loop`, whose iteration is chosen.
+  Status Run(uint32_t first, uint32_t last, uint32_t loop) {
+    for (uint32_t p = first; p < last;) {
+      uint32_t inner = plan_.layers[p].loop;
+      if (inner == loop) {
+        SLUICE_TRY(RunLayer(p++));
+        continue;
+      }
+      while (plan_.loops[inner].parent != loop) inner = plan_.loops[inner].parent;
+      uint32_t end = p + 1;
+      while (end < last && Under(plan_.layers[end].loop, inner)) ++end;
+      for (int32_t trip = 0; trip < plan_.loops[inner].trips; ++trip) {
+        boxes_.SetTrip(inner, trip);
+        boxes_.Derive(p, end);
+        SLUICE_TRY(frames_.Fill(inner, boxes_));
+        SLUICE_TRY(Run(p, end, inner));
+      }
+      boxes_.SetTrip(inner, kAllTrips);
+      p = end;
+    }
+    return Status::kOk;
+  }
+
+  bool Under(uint32_t loop, uint32_t outer) const {
+    for (; loop != kNone; loop = plan_.loops[loop].parent) {
+      if (loop == outer) return true;
+    }
+    return false;
+  }
+
+  Status Append(uint32_t position) {
+    const uint32_t l = plan_.layers[position].layer;
+    const Layer& layer = frames_.LayerAt(position);
+    const uint32_t rows = layer.inputs[1], state = layer.outputs[0];
+    const TensorPlace& place = lowering_.places[state];
+    Transfer t = {};
+    t.role = SLUICE_ROLE_OUTPUT;
+    const uint32_t image = frames_.ImageOf(rows);
+    if (image == kNone) return Status::kInfeasible;
+    SLUICE_TRY(frames_.Load(image));
+    const Box box = WholeBox(graph_.tensors[rows]);
+    SLUICE_TRY(frames_.BoxIn(image, rows, box, &t.buffer));
+    t.dram = TensorBox(state, place, box);
+    t.dram.moves = true;
+    t.dram.parameter = static_cast<uint32_t>(layer.attribute(SLUICE_APPEND_PARAMETER));
+    t.dram.step = place.stride[layer.attribute(SLUICE_APPEND_AXIS)];
+    return program_->AddTransfer(StepKind::kStore, l, t);
+  }
+
+  Status RunLayer(uint32_t position) {
+    const Box& box = boxes_.made(position);
+    if (box.extent[0] == 0) return Status::kOk;
+    if (set_.budget->Exhausted()) return Status::kStopped;
+    const uint32_t l = plan_.layers[position].layer;
+    const Layer& layer = frames_.LayerAt(position);
+    if (KindOf(layer.op) == LayerKind::kAppend) return Append(position);
+    TileStep tile = {};
+    tile.c_begin = boxes_.sum_begin(position);
+    tile.c_end = boxes_.sum_end(position);
+    const int32_t channels = AccumulatedChannels(graph_, layer);
+    tile.first = tile.c_begin == 0;
+    tile.last = tile.c_end == channels;
+    const TileBoxes t = BoxesOf(graph_, layer, box, tile.c_begin, tile.c_end);
+    const TileOperands operands = OperandsOf(layer);
+    uint32_t into = kNone;
+    for (int r = 0; r < kTileRoles; ++r) {
+      if (operands.tensor[r] == kNone || (r == kRoleOutput && !tile.last)) continue;
+      into = frames_.ImageOf(operands.tensor[r]);
+      if (into == kNone) return Status::kInfeasible;
+      if (r != kRoleOutput) SLUICE_TRY(frames_.Load(into));
+      SLUICE_TRY(frames_.BoxIn(into, operands.tensor[r], t.box[r], &tile.operand[r]));
+      tile.present[r] = true;
+    }
+    if (!tile.first || !tile.last)
+      SLUICE_TRY(frames_.SumIn(layer.outputs[0], box, &tile));
+    for (int a = 0; a < kAxes; ++a) tile.origin[a] = box.begin[a];
+    for (int i = 0; i < 4; ++i) tile.pad[i] = t.pad[i];
+    tile.macs = t.macs;
+    tile.vector_ops = t.vector_ops;
+    const TileCost cost =
+        DeclaredCost({set_.coster, set_.hardware, graph_, layer, l}, t,
+                     {tile.c_end - tile.c_begin, tile.first, tile.last});
+    tile.cycles = cost.cycles;
+    tile.energy_pj = cost.energy_pj;
+    tile.scratchpad_pj = cost.scratchpad_pj;
+    if (tile.cycles > INT64_C(0xffffffff)) return Status::kUnsupported;
+    SLUICE_TRY(program_->AddTile(l, tile));
+    if (!tile.last) return Status::kOk;
+    into = frames_.ImageOf(layer.outputs[0]);
+    return plan_.images[into].store == SpaceStore::kMade
+               ? frames_.Move(StepKind::kStore, into, layer.outputs[0], box)
+               : Status::kOk;
+  }
+
+  const SpaceSetting& set_;
+  const Graph& graph_;
+  const Lowering& lowering_;
+  const SpacePlan& plan_;
+  SpaceBoxes boxes_;
+  Frames frames_;
+  Arena* scratch_;
+  Program* program_;
+};
+
+}  // namespace
+
+Status WriteSpace(const SpaceSetting& setting, const SpacePlan& plan, Arena* scratch,
+                  Program* program) {
+  Arena memory(scratch->memory());
+  Writer writer(setting, plan, &memory, program);
+  SLUICE_TRY(writer.Init());
+  return writer.Write();
+}
+
+}  // namespace sluice

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/boxes.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+
+Status SpaceBoxes::Init(Arena* arena) {
+  SLUICE_TRY(arena->Allocate(plan_.loops.size(), &trip_));
+  SLUICE_TRY(arena->Allocate(plan_.layers.size(), &made_));
+  SLUICE_TRY(arena->Allocate(plan_.layers.size(), &sum_));
+  SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &need_));
+  SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &place_));
+  SLUICE_TRY(arena->Allocate(plan_.layers.size(), &known_));
+  for (int32_t& trip : trip_) trip = kAllTrips;
+  for (uint32_t t = 0; t < place_.size(); ++t) {
+    Place* place = &place_[t];
+    place->root = RootOf(lowering_, t);
+    place->same = SameAxes(lowering_, t);
+    if (place->same) {
+      const Box begin = BoxInRoot(graph_, lowering_, t, Box{});
+      for (int a = 0; a < kAxes; ++a) place->begin[a] = begin.begin[a];
+    }
+  }
+  for (uint32_t p = 0; p < known_.size(); ++p) {
+    const Layer& layer = lowering_.executed[plan_.layers[p].layer];
+    Known* known = &known_[p];
+    const LayerKind kind = KindOf(layer.op);
+    known->append = kind == LayerKind::kAppend;
+    known->alone = plan_.layers[p].alone;
+    if (kind != LayerKind::kCompute) continue;
+    known->out = layer.outputs[0];
+    known->rule = CutsOn(array_, graph_, layer);
+    known->channels = AccumulatedChannels(graph_, layer);
+    const TileOperands operands = OperandsOf(layer);
+    for (int r = 0; r < kTileRoles; ++r) known->tensor[r] = operands.tensor[r];
+  }
+  return Status::kOk;
+}
+
+SpaceBoxes::Range SpaceBoxes::Cut(uint32_t position, int cut, int32_t extent) const {
+  const auto& c = plan_.layers[position].cut[cut];
+  if (c.loop == kNone || trip_[c.loop] == kAllTrips) return {0, extent};
+  const int64_t begin = int64_t{trip_[c.loop]} * c.step;
+  return {static_cast<int32_t>(Min<int64_t>(begin, extent)),
+          static_cast<int32_t>(Min<int64_t>(begin + c.step, extent))};
+}
+
+// What a layer that leaves makes by its own cuts.
+Box SpaceBoxes::Asked(uint32_t position) const {
+  const Tensor& out = graph_.tensors[known_[position].out];
+  Box box = {};
+  for (int a = 0; a < kAxes; ++a) {
+    const Range range = Cut(position, a, out.extent[a]);
+    if (range.begin >= range.end) return Box{};
+    box.begin[a] = range.begin;
+    box.extent[a] = range.end - range.begin;
+  }
+  return box;
+}
+
+// A box that tiles of the layer may have: whole along axes that are not cut, whole units
+// along the others.
+void SpaceBoxes::KeepToCuts(const Known& known, Box* box) const {
+  const CutRule& rule = known.rule;
+  const Tensor& out = graph_.tensors[known.out];
+  for (int a = 0; a < kAxes; ++a) {
+    if (!rule.cuttable[a]) {
+      box->begin[a] = 0;
+      box->extent[a] = out.extent[a];
+    } else if (rule.unit[a] > 1) {
+      const int32_t unit = rule.unit[a];
+      const int32_t end =
+          Min((box->begin[a] + box->extent[a] + unit - 1) / unit * unit, out.extent[a]);
+      box->begin[a] = box->begin[a] / unit * unit;
+      box->extent[a] = end - box->begin[a];
+    }
+  }
+}
+
+// Adds what the layer reads to the needs; without a range of its sum it makes nothing.
+void SpaceBoxes::AskFor(uint32_t position) {
+  const Known& known = known_[position];
+  const int32_t channels = known.channels;
+  sum_[position] = channels == 0 ? Range{0, 0} : Cut(position, kSumCut, channels);
+  if (channels != 0 && sum_[position].begin >= sum_[position].end) {
+    made_[position] = Box{};
+    return;
+  }
+  const Layer& layer = lowering_.executed[plan_.layers[position].layer];
+  const TileBoxes t =
+      BoxesOf(graph_, layer, made_[position], sum_[position].begin, sum_[position].end);
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (known.tensor[r] != kNone && r != kRoleOutput) Need(known.tensor[r], t.box[r]);
+  }
+}
+
+void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
+  for (uint32_t p = first; p < last; ++p) {
+    const Layer& layer = lowering_.executed[plan_.layers[p].layer];
+    for (uint32_t t : layer.inputs) {
+      if (t != kNone) need_[place_[t].root] = Box{};
+    }
+    for (uint32_t t : layer.outputs) need_[place_[t].root] = Box{};
+  }
+  for (uint32_t p = last; p-- > first;) {
+    const Known& known = known_[p];
+    if (known.alone) continue;
+    if (known.append) {
+      const uint32_t rows = lowering_.executed[plan_.layers[p].layer].inputs[1];
+      made_[p] = WholeBox(graph_.tensors[rows]);
+      Need(rows, made_[p]);
+      continue;
+    }
+    const Box& need = need_[place_[known.out].root];
+    made_[p] = plan_.layers[p].leaves ? Asked(p) : Box{};
+    Box box;
+    if (need.extent[0] != 0 && PartOf(known.out, need, &box)) GrowBox(&made_[p], box);
+    if (made_[p].extent[0] == 0) continue;
+    KeepToCuts(known, &made_[p]);
+    AskFor(p);
+    if (made_[p].extent[0] != 0) Need(known.out, made_[p]);
+  }
+}
+
+// As BoxInTensor.
+bool SpaceBoxes::PartOf(uint32_t tensor, const Box& in_root, Box* box) const {
+  const Place& place = place_[tensor];
+  if (!place.same) return BoxInTensor(graph_, lowering_, tensor, in_root, box);
+  const Tensor& t = graph_.tensors[tensor];
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t from = Max(in_root.begin[a] - place.begin[a], 0);
+    const int32_t to =
+        Min(in_root.begin[a] + in_root.extent[a] - place.begin[a], t.extent[a]);
+    if (from >= to) return false;
+    box->begin[a] = from;
+    box->extent[a] = to - from;
+  }
+  return true;
+}
+
+}  // namespace sluice

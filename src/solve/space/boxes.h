@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each layer of a segment makes in one iteration of its loops, and what is needed of
+// each root, derived from the readers backwards with their halo.
+//
+// Input    a plan; the iteration of each loop, kAllTrips where none is chosen.
+// Output   per position the box of its output and the range of its sum, per root the hull
+//          of what the positions asked for read.
+// Errors   kOutOfMemory.
+// Cost     linear in the positions asked for.
+#ifndef SLUICE_SOLVE_SPACE_BOXES_H_
+#define SLUICE_SOLVE_SPACE_BOXES_H_
+
+#include "base/memory.h"
+#include "model/granules.h"
+#include "model/roots.h"
+#include "model/space_plan.h"
+
+namespace sluice {
+
+constexpr int32_t kAllTrips = -1;
+
+class SpaceBoxes {
+ public:
+  SpaceBoxes(const Graph& graph, const MacArray& array, const Lowering& lowering,
+             const SpacePlan& plan)
+      : graph_(graph), array_(array), lowering_(lowering), plan_(plan) {}
+  Status Init(Arena* arena);
+
+  void SetTrip(uint32_t loop, int32_t trip) { trip_[loop] = trip; }
+  int32_t trip(uint32_t loop) const { return trip_[loop]; }
+
+  // Looks at another part of a plan of the same layers and loops.
+  void Forget() {
+    for (int32_t& trip : trip_) trip = kAllTrips;
+  }
+
+  // Derives positions [first, last), which are all layers of some loops.
+  void Derive(uint32_t first, uint32_t last);
+
+  // Of the last Derive that had the position or root; extent[0] 0: none.
+  const Box& made(uint32_t position) const { return made_[position]; }
+  const Box& need(uint32_t root) const { return need_[root]; }
+  int32_t sum_begin(uint32_t position) const { return sum_[position].begin; }
+  int32_t sum_end(uint32_t position) const { return sum_[position].end; }
+
+ private:
+  struct Range {
+    int32_t begin, end;
+  };
+  // A tensor in its root.
+  struct Place {
+    uint32_t root;
+    bool same;  // axes as the root; then it begins at:
+    int32_t begin[kAxes];
+  };
+  // What a position reads and makes, looked up once.
+  struct Known {
+    uint32_t tensor[kTileRoles];
+    int32_t channels;
+    CutRule rule;
+    bool append, alone;
+    uint32_t out;
+  };
+  void Need(uint32_t tensor, const Box& box) {
+    const Place& place = place_[tensor];
+    if (!place.same) {
+      GrowBox(&need_[place.root], BoxInRoot(graph_, lowering_, tensor, box));
+      return;
+    }
+    Box moved = box;
+    for (int a = 0; a < kAxes; ++a) moved.begin[a] += place.begin[a];
+    GrowBox(&need_[place.root], moved);
+  }
+  Range Cut(uint32_t position, int cut, int32_t extent) const;
+  void KeepToCuts(const Known& known, Box* box) const;
+  Box Asked(uint32_t position) const;
+  bool PartOf(uint32_t tensor, const Box& in_root, Box* box) const;
+  void AskFor(uint32_t position);
+
+  const Graph& graph_;
+  const MacArray& array_;
+  const Lowering& lowering_;
+  const SpacePlan& plan_;
+  Span<int32_t> trip_;  // by loop
+  Span<Box> made_;      // by position
+  Span<Range> sum_;     // by position
+  Span<Box> need_;      // by root
+  Span<Place> place_;   // by tensor
+  Span<Known> known_;   // by position
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SPACE_BOXES_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/problem.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+void NoteMaker(SpaceRoot* root, uint32_t position) {
+  root->first_maker =
+      root->first_maker == kNone ? position : Min(root->first_maker, position);
+  root->last_maker =
+      root->last_maker == kNone ? position : Max(root->last_maker, position);
+}
+
+// Calls visit(root) for each root that a position reads, once.
+template <typename Visit>
+void ForEachRead(const SpaceProblem& p, uint32_t position, Visit visit) {
+  const Layer& layer = p.at(position);
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    if (layer.inputs[i] == kNone) continue;
+    const uint32_t root = p.root_of[layer.inputs[i]];
+    bool again = false;
+    for (size_t k = 0; k < i; ++k) {
+      again = again || (layer.inputs[k] != kNone && p.root_of[layer.inputs[k]] == root);
+    }
+    if (!again) visit(root);
+  }
+}
+
+void FindRoots(SpaceProblem* p) {
+  const Graph& graph = *p->graph;
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    SpaceRoot* root = &p->roots[t];
+    *root = SpaceRoot{};
+    root->bytes = p->Aligned(tensor.bytes);
+    root->first_maker = root->last_maker = root->last_reader = kNone;
+    root->constant = tensor.kind == TensorKind::kConstant;
+    root->dram = tensor.kind == TensorKind::kState;
+    p->root_of[t] = RootOf(*p->lowering, t);
+  }
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    SpaceRoot* root = &p->roots[p->root_of[t]];
+    if (!SameAxes(*p->lowering, t)) root->reshaped = true;
+    if (graph.tensors[t].kind == TensorKind::kOutput) root->output = true;
+  }
+}
+
+Status FindUses(SpaceProblem* p, Arena* arena) {
+  uint32_t uses = 0;
+  for (uint32_t at = 0; at < p->layer.size(); ++at) {
+    const Layer& layer = p->at(at);
+    for (uint32_t t : layer.outputs) {
+      // A state is there from the start.
+      if (p->graph->tensors[t].kind == TensorKind::kState) continue;
+      NoteMaker(&p->roots[p->root_of[t]], at);
+      if (p->alone[at] != 0) p->roots[p->root_of[t]].dram = true;
+    }
+    ForEachRead(*p, at, [&](uint32_t root) {
+      ++p->roots[root].uses;
+      ++uses;
+      p->roots[root].last_reader = at;
+    });
+  }
+  SLUICE_TRY(arena->Allocate(uses, &p->use));
+  uses = 0;
+  for (SpaceRoot& root : p->roots) {
+    root.first_use = uses;
+    uses += root.uses;
+    root.uses = 0;
+  }
+  for (uint32_t at = 0; at < p->layer.size(); ++at) {
+    ForEachRead(*p, at, [&](uint32_t root) {
+      SpaceRoot* r = &p->roots[root];
+      p->use[r->first_use + r->uses++] = at;
+    });
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+uint32_t SpaceProblem::NextUse(uint32_t root, uint32_t from) const {
+  const SpaceRoot& r = roots[root];
+  for (uint32_t u = 0; u < r.uses; ++u) {
+    if (use[r.first_use + u] >= from) return use[r.first_use + u];
+  }
+  return kNone;
+}
+
+bool SpaceProblem::Lives(uint32_t root, uint32_t from) const {
+  const SpaceRoot& r = roots[root];
+  return (r.last_reader != kNone && r.last_reader >= from) ||
+         (r.last_maker != kNone && r.last_maker >= from);
+}
+
+Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out) {
+  SpaceProblem& p = *out;
+  p.graph = &input.graph;
+  p.hardware = &input.hardware;
+  p.lowering = &input.lowering;
+  p.coster = input.coster;
+  p.capacity = input.capacity;
+  p.alignment = Max(input.hardware.scratchpad().alignment_bytes,
+                    input.hardware.accumulator_bytes);
+  for (const Tensor& t : input.graph.tensors) {
+    p.alignment = Max<int64_t>(p.alignment, DtypeBytes(t.dtype));
+  }
+  size_t n = 0;
+  for (const uint8_t view : input.lowering.is_view) n += view == 0 ? 1 : 0;
+  SLUICE_TRY(arena->Allocate(n, &p.layer));
+  SLUICE_TRY(arena->Allocate(n, &p.alone));
+  SLUICE_TRY(arena->Allocate(input.graph.tensors.size(), &p.roots));
+  SLUICE_TRY(arena->Allocate(input.graph.tensors.size(), &p.root_of));
+  n = 0;
+  for (uint32_t l = 0; l < input.graph.layers.size(); ++l) {
+    if (input.lowering.is_view[l] != 0) continue;
+    const LayerKind kind = KindOf(input.lowering.executed[l].op);
+    p.layer[n] = l;
+    p.alone[n++] = kind != LayerKind::kCompute && kind != LayerKind::kAppend;
+  }
+  FindRoots(out);
+  return FindUses(out, arena);
+}
+
+}  // namespace sluice

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network as the search over plans sees it: layers in the order in which they run, the
+// roots that they read and make, and when each root is needed.
+//
+// Input    graph, hardware, lowering; scratchpad bytes; what tiles cost.
+// Output   tables by position and by root.
+// Errors   kOutOfMemory.
+// Cost     linear in layers and tensors.
+#ifndef SLUICE_SOLVE_SPACE_PROBLEM_H_
+#define SLUICE_SOLVE_SPACE_PROBLEM_H_
+
+#include "model/roots.h"
+#include "model/space_plan.h"
+#include "model/tile_cost.h"
+
+namespace sluice {
+
+struct SpaceRoot {
+  int64_t bytes;                     // aligned
+  uint32_t first_maker, last_maker;  // positions; kNone: it is there from the start
+  uint32_t last_reader;              // kNone: none
+  uint32_t first_use, uses;          // positions that read it: in SpaceProblem::use
+  bool constant;
+  bool output;    // must be in DRAM at the end
+  bool dram;      // always lies there: made or read by a layer that is alone
+  bool reshaped;  // has a view with other axes
+};
+
+struct SpaceProblem {
+  const Graph* graph;
+  const Hardware* hardware;
+  const Lowering* lowering;
+  TileCoster coster;
+  int64_t capacity;        // of the scratchpad, bytes
+  int64_t alignment;       // of frames
+  Span<uint32_t> layer;    // by position
+  Span<uint8_t> alone;     // by position
+  Span<SpaceRoot> roots;   // by tensor
+  Span<uint32_t> use;      // positions that read a root, root by root
+  Span<uint32_t> root_of;  // by tensor
+
+  const Layer& at(uint32_t position) const {
+    return lowering->executed[layer[position]];
+  }
+  // The first position from `from` on that reads the root, or kNone.
+  uint32_t NextUse(uint32_t root, uint32_t from) const;
+  // Whether a position from `from` on reads or makes it.
+  bool Lives(uint32_t root, uint32_t from) const;
+  int64_t Aligned(int64_t bytes) const {
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
+};
+
+struct SpaceInput {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Lowering& lowering;
+  const TileCoster& coster;
+  int64_t capacity;
+};
+
+Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SPACE_PROBLEM_H_

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/segment.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "model/tile_cycles.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kKnownTiles = 2048;  // a power of two
+constexpr int64_t kAloneShare = 8;    // of the scratchpad, for a layer that is alone
+
+int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
+  return box.extent[0] == 0 ? 0 : box.elements() * tensor.element_bytes;
+}
+
+bool Contiguous(const Tensor& root, const Box& box) {
+  bool one = true;
+  for (int a = 0; a < kAxes; ++a) {
+    if (!one && box.extent[a] != root.extent[a]) return false;
+    one = one && box.extent[a] == 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status SegmentMaker::Init(Arena* arena) {
+  const size_t n = p_.layer.size(), tensors = p_.roots.size();
+  SLUICE_TRY(arena->Allocate(n, &layers_));
+  SLUICE_TRY(arena->Allocate(kMaxLoops, &loops_));
+  SLUICE_TRY(arena->Allocate(tensors + 1, &uses_));
+  SLUICE_TRY(arena->Allocate(tensors, &use_of_));
+  SLUICE_TRY(arena->Allocate(tensors + 1, &images_));
+  SLUICE_TRY(arena->Allocate(tensors, &held_));
+  SLUICE_TRY(arena->Allocate(n + 1, &level_));
+  SLUICE_TRY(arena->Allocate(tensors + 1, &first_box_));
+  SLUICE_TRY(arena->Allocate(kKnownTiles, &tiles_known_));
+  plan_.layers = layers_;
+  plan_.loops = loops_;
+  for (uint32_t i = 0; i < n; ++i) {
+    layers_[i].layer = p_.layer[i];
+    layers_[i].alone = p_.alone[i] != 0;
+  }
+  return boxes_.Init(arena);
+}
+
+bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
+                        const LoopChoice& loops) {
+  first_ = first;
+  last_ = last;
+  if (!Describe(held, loops)) return false;
+  // What a glance finds too large is too large.
+  const bool alone = p_.alone[first_] != 0;
+  if (!alone) Glance(loops);
+  slots_ = 1;
+  ChooseForms();
+  if (!MakeRoom()) return false;
+  if (!alone && !Measure(loops)) return false;
+  for (slots_ = loops.count == 0 ? 1 : 2; slots_ > 0; --slots_) {
+    for (uint32_t i = 0; i < use_count_; ++i) uses_[i].form = uses_[i].was;
+    for (uint32_t i = 0; i < use_count_; ++i) uses_[i].gone = false;
+    ChooseForms();
+    if (MakeRoom()) break;
+  }
+  if (slots_ == 0) return false;
+  ListImages();
+  Charge();
+  return true;
+}
+
+// Everything that does not depend on boxes; false where the loops do not fit the layers.
+bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
+  cost_ = SpaceCost{};
+  if (p_.alone[first_] != 0 && (last_ - first_ > 1 || loops.count != 0)) return false;
+  if (!SetLoops(loops)) return false;
+  CollectUses(held);
+  for (uint32_t i = 0; i < use_count_; ++i) uses_[i].was = uses_[i].form;
+  for (uint32_t p = first_; p < last_; ++p) {
+    const Layer& layer = p_.at(p);
+    layers_[p].leaves =
+        KindOf(layer.op) == LayerKind::kAppend || Leaves(p_.root_of[layer.outputs[0]]);
+  }
+  return true;
+}
+
+// Frames of the first iteration and of one further in.
+void SegmentMaker::Glance(const LoopChoice& loops) {
+  for (int32_t trip = 0; trip < (loops.count == 0 ? 1 : 2); ++trip) {
+    for (int i = 0; i < loops.count; ++i) {
+      boxes_.SetTrip(static_cast<uint32_t>(i), Min(trip, loops.trips[i] - 1));
+    }
+    boxes_.Derive(first_, last_);
+    for (uint32_t i = 0; i < use_count_; ++i) {
+      Use* use = &uses_[i];
+      if (use->form == Form::kUnused) continue;
+      const Box& need = boxes_.need(use->root);
+      use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
+      if (trip == 0) first_box_[i] = need;
+      if (trip == 1 && !(first_box_[i] == need)) use->depends = 1;
+    }
+  }
+}
+
+bool SegmentMaker::Leaves(uint32_t root) const {
+  const SpaceRoot& r = p_.roots[root];
+  return r.output || r.dram || p_.Lives(root, last_);
+}
+
+// False when a layer cannot be cut so.
+bool SegmentMaker::SetLoops(const LoopChoice& loops) {
+  innermost_ = loops.count == 0 ? kNone : static_cast<uint32_t>(loops.count - 1);
+  sum_level_ = kNone;
+  sum_bytes_ = 0;
+  tiles_ = 1;
+  boxes_.Forget();
+  for (int i = 0; i < loops.count; ++i) {
+    loops_[i] = {i == 0 ? kNone : static_cast<uint32_t>(i - 1), loops.trips[i]};
+    tiles_ *= loops.trips[i];
+    if (loops.cut[i] == kSumCut) {
+      sum_level_ = loops_[i].parent;
+      sum_bytes_ = 1;
+    }
+  }
+  for (uint32_t p = first_; p < last_; ++p) {
+    SpaceLayer* at = &layers_[p];
+    at->loop = innermost_;
+    for (auto& cut : at->cut) cut = {kNone, 0};
+    const Layer& layer = p_.at(p);
+    if (loops.count != 0 && KindOf(layer.op) != LayerKind::kCompute) return false;
+    if (loops.count == 0) continue;
+    const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
+    const Tensor& out = p_.graph->tensors[layer.outputs[0]];
+    for (int i = 0; i < loops.count; ++i) {
+      const int a = loops.cut[i];
+      const bool sum = a == kSumCut;
+      const int32_t extent =
+          sum ? AccumulatedChannels(*p_.graph, layer) : out.extent[a];
+      if (!sum && !rule.cuttable[a] && extent > 1) {
+        if (Leaves(p_.root_of[layer.outputs[0]])) return false;
+        continue;
+      }
+      const int32_t unit = sum ? rule.sum_unit : rule.unit[a];
+      const int64_t step = RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit});
+      at->cut[a] = {static_cast<uint32_t>(i), static_cast<int32_t>(step)};
+    }
+  }
+  return true;
+}
+
+SegmentMaker::Use* SegmentMaker::UseOf(uint32_t root, uint32_t position) {
+  if (use_of_[root] == 0) {
+    uses_[use_count_] = Use{};
+    uses_[use_count_].root = root;
+    uses_[use_count_].from = position;
+    use_of_[root] = ++use_count_;
+  }
+  Use* use = &uses_[use_of_[root] - 1];
+  if (position != kNone) {
+    use->from = Min(use->from, position);
+    use->to = Max(use->to, position);
+  }
+  return use;
+}
+
+void SegmentMaker::CollectUses(Span<const Held> held) {
+  for (uint32_t i = 0; i < use_count_; ++i) use_of_[uses_[i].root] = 0;
+  use_count_ = 0;
+  for (const Held& h : held) {
+    Use* use = UseOf(h.root, kNone);
+    use->form = Form::kUnused;
+    use->stored = h.stored;
+  }
+  const auto touch = [&](uint32_t root, uint32_t p, bool made) {
+    const bool known = use_of_[root] != 0;
+    Use* use = UseOf(root, p);
+    if (!known) use->form = Form::kLoad;
+    if (use->form == Form::kUnused) use->form = Form::kHeld;
+    use->made = use->made || made;
+  };
+  for (uint32_t p = first_; p < last_; ++p) {
+    const Layer& layer = p_.at(p);
+    const bool append = KindOf(layer.op) == LayerKind::kAppend;
+    for (size_t i = append ? 1 : 0; i < layer.inputs.size(); ++i) {
+      if (layer.inputs[i] != kNone) touch(p_.root_of[layer.inputs[i]], p, false);
+    }
+    if (append) continue;
+    for (uint32_t t : layer.outputs) touch(p_.root_of[t], p, true);
+  }
+}
+
+void SegmentMaker::ChooseForms() {
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    const SpaceRoot& root = p_.roots[use->root];
+    if (use->form == Form::kUnused) continue;
+    if (p_.alone[first_] != 0) {  // goes through DRAM
+      if (use->form == Form::kHeld) {
+        use->gone = !use->stored || use->made;
+        use->form = Form::kUnused;
+      } else {
+        use->form = use->made ? Form::kMadeOut : Form::kLoad;
+      }
+      continue;
+    }
+    if (use->form == Form::kHeld) continue;
+    const bool later = p_.Lives(use->root, last_) && !root.dram;
+    const bool begun = root.first_maker != kNone && root.first_maker < first_;
+    if (!use->made) {
+      use->form = later ? Form::kLoadKeep : Form::kLoad;
+    } else if (later && !begun) {
+      use->form = Form::kMadeKeep;
+    } else {
+      use->form = layers_[use->from].leaves || root.output || root.dram || later
+                      ? Form::kMadeOut
+                      : Form::kMade;
+    }
+  }
+}
+
+// Derives the distinct iterations: the first of each loop, those between, the last.
+bool SegmentMaker::Measure(const LoopChoice& loops) {
+  if (loops.count > 1) FindDependence(loops);
+  int32_t which[kMaxLoops] = {};
+  for (bool more = true; more;) {
+    int64_t times = 1;
+    bool is_first = true, is_last = true;
+    for (int i = 0; i < loops.count; ++i) {
+      const int32_t trips = loops.trips[i];
+      const int32_t trip = which[i] == 0 ? 0 : which[i] == 1 ? trips - 1 : 1;
+      boxes_.SetTrip(static_cast<uint32_t>(i), trip);
+      if (which[i] == 2) times *= trips - 2;
+      is_first = is_first && trip == 0;
+      is_last = is_last && trip == trips - 1;
+    }
+    boxes_.Derive(first_, last_);
+    AddIteration(times, is_first, is_last);
+    more = false;
+    for (int i = loops.count - 1; i >= 0 && !more; --i) {
+      more = ++which[i] < Min(loops.trips[i], 3);
+      if (!more) which[i] = 0;
+    }
+  }
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    int64_t inner = 1;
+    for (int k = loops.count - 1; k >= 0 && (use->depends >> k & 1) == 0; --k) {
+      inner *= loops.trips[k];
+    }
+    use->moved /= inner;
+    use->count = tiles_ / inner;
+    const SpaceRoot& root = p_.roots[use->root];
+    if (root.reshaped && use->frame < p_.graph->tensors[use->root].bytes &&
+        !Contiguous(p_.graph->tensors[use->root], boxes_.need(use->root))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Which loops change what is needed of each root.
+void SegmentMaker::FindDependence(const LoopChoice& loops) {
+  for (uint32_t u = 0; u < use_count_; ++u) uses_[u].depends = 0;
+  for (int i = 0; i < loops.count; ++i) {
+    for (int k = 0; k < loops.count; ++k) boxes_.SetTrip(static_cast<uint32_t>(k), 0);
+    boxes_.Derive(first_, last_);
+    for (uint32_t u = 0; u < use_count_; ++u) {
+      first_box_[u] = boxes_.need(uses_[u].root);
+    }
+    boxes_.SetTrip(static_cast<uint32_t>(i), Min(1, loops.trips[i] - 1));
+    boxes_.Derive(first_, last_);
+    for (uint32_t u = 0; u < use_count_; ++u) {
+      if (uses_[u].form == Form::kUnused) continue;
+      if (!(first_box_[u] == boxes_.need(uses_[u].root))) uses_[u].depends |= 1u << i;
+    }
+  }
+}
+
+void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    if (use->form == Form::kUnused) continue;
+    const int64_t bytes =
+        BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]);
+    use->frame = Max(use->frame, bytes);
+    if (first) use->first_frame = bytes;
+    use->moved += bytes * times;
+  }
+  for (uint32_t p = first_; p < last_; ++p) AddTile(p, times, last);
+}
+
+TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
+                                  SumRange range) {
+  const Layer& layer = p_.at(position);
+  const int32_t* extent = boxes.box[kRoleOutput].extent;
+  uint32_t hash = position;
+  for (int a = 0; a < kAxes; ++a) {
+    hash = (hash ^ static_cast<uint32_t>(extent[a])) * 0x9e3779b1u;
+  }
+  hash = (hash ^ static_cast<uint32_t>(range.begin)) * 0x9e3779b1u;
+  hash = (hash ^ static_cast<uint32_t>(range.end)) * 0x9e3779b1u;
+  KnownTile* known = &tiles_known_[hash >> 16 & (tiles_known_.size() - 1)];
+  if (known->position != position + 1 || known->range.begin != range.begin ||
+      known->range.end != range.end ||
+      memcmp(known->extent, extent, sizeof known->extent) != 0) {
+    known->position = position + 1;
+    known->range = range;
+    memcpy(known->extent, extent, sizeof known->extent);
+    known->cost = DeclaredCost(
+        {p_.coster, *p_.hardware, *p_.graph, layer, p_.layer[position]}, boxes,
+        {range.end - range.begin, range.begin == 0,
+         range.end == AccumulatedChannels(*p_.graph, layer)});
+  }
+  return known->cost;
+}
+
+void SegmentMaker::AddTile(uint32_t position, int64_t times, bool last) {
+  const Box& box = boxes_.made(position);
+  if (box.extent[0] == 0) return;
+  const Layer& layer = p_.at(position);
+  const Graph& graph = *p_.graph;
+  if (KindOf(layer.op) == LayerKind::kAppend) {
+    cost_.store += graph.tensors[layer.inputs[1]].bytes;
+    ++cost_.transfers;
+    return;
+  }
+  const int32_t begin = boxes_.sum_begin(position), end = boxes_.sum_end(position);
+  const TileBoxes t = BoxesOf(graph, layer, box, begin, end);
+  const TileCost cost = CostOfTile(position, t, {begin, end});
+  cost_.cycles += cost.cycles * times;
+  if (last) cost_.last_cycles += cost.cycles;
+  double energy = cost.energy_pj;
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  const TileOperands operands = OperandsOf(layer);
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  if (energy <= 0) {
+    energy = static_cast<double>(t.macs) * p_.hardware->mac_pj +
+             static_cast<double>(t.vector_ops) * p_.hardware->vector_op_pj;
+    for (int r = 0; r < kTileRoles; ++r) {
+      if (operands.tensor[r] == kNone) continue;
+      energy +=
+          static_cast<double>(BytesOfBox(t.box[r], graph.tensors[operands.tensor[r]])) *
+          8 * (r == kRoleOutput ? pad.write_pj_per_bit : pad.read_pj_per_bit);
+    }
+  }
+  if (sum_bytes_ != 0) {
+    const int64_t bytes = box.elements() * p_.hardware->accumulator_bytes;
+    sum_bytes_ = Max(sum_bytes_, p_.Aligned(bytes));
+    energy += static_cast<double>(bytes) * 8 * pad.read_pj_per_bit;
+  }
+  cost_.energy_pj += energy * static_cast<double>(times);
+  Use* use = UseOf(p_.root_of[layer.outputs[0]], position);
+  const int32_t channels = AccumulatedChannels(graph, layer);
+  if (end == channels) use->made_bytes += box.elements() * out.element_bytes * times;
+}
+
+// Positions [span[0], span[1]] during which the segment needs the root's bytes.
+void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
+  span[0] = first_;
+  span[1] = last_ - 1;
+  const bool once = innermost_ == kNone;
+  const bool later = p_.Lives(use.root, last_);
+  switch (use.form) {
+    case Form::kUnused:
+      break;
+    case Form::kHeld:
+      if (once && !later) span[1] = use.to;
+      break;
+    case Form::kLoad:
+      if (once) span[0] = use.from, span[1] = use.to;
+      break;
+    case Form::kLoadKeep:
+    case Form::kMadeKeep:
+      if (once) span[0] = use.from;
+      break;
+    case Form::kMade:
+      span[0] = use.from, span[1] = use.to;
+      break;
+    case Form::kMadeOut:
+      if (once || slots_ == 1) span[0] = use.from, span[1] = use.to;
+      break;
+  }
+}
+
+// Of all its frames.
+int64_t SegmentMaker::BytesOf(const Use& use) const {
+  switch (use.form) {
+    case Form::kHeld:
+    case Form::kUnused:
+    case Form::kLoadKeep:
+    case Form::kMadeKeep:
+      return use.gone ? 0 : p_.roots[use.root].bytes;
+    case Form::kLoad:
+    case Form::kMadeOut:
+      return p_.Aligned(use.frame) * (use.depends != 0 ? slots_ : 1);
+    case Form::kMade:
+      return p_.Aligned(use.frame);
+  }
+  return 0;
+}
+
+int64_t SegmentMaker::Peak() {
+  for (uint32_t p = first_; p <= last_; ++p) level_[p] = 0;
+  if (p_.alone[first_] != 0) {
+    level_[first_] = p_.capacity / kAloneShare;
+  }
+  if (sum_bytes_ != 0) level_[first_] += sum_bytes_;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    if (p_.alone[first_] != 0 && use.form != Form::kUnused) continue;
+    uint32_t span[2];
+    SpanOf(use, span);
+    const int64_t bytes = BytesOf(use);
+    level_[span[0]] += bytes;
+    level_[span[1] + 1] -= bytes;
+  }
+  int64_t now = 0, peak = 0;
+  for (uint32_t p = first_; p < last_; ++p) {
+    now += level_[p];
+    peak = Max(peak, now);
+  }
+  return peak;
+}
+
+// Of the roots that can leave the scratchpad, the one that is needed last.
+SegmentMaker::Use* SegmentMaker::FarthestUse() {
+  Use* farthest = nullptr;
+  uint32_t when = 0;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    const bool keeps = use->form == Form::kLoadKeep || use->form == Form::kMadeKeep;
+    if (!keeps && (use->form != Form::kUnused || use->gone)) continue;
+    if (keeps && p_.Aligned(use->frame) * slots_ >= p_.roots[use->root].bytes) continue;
+    const uint32_t next = p_.NextUse(use->root, last_);
+    if (farthest == nullptr || next > when) {
+      farthest = use;
+      when = next;
+    }
+  }
+  if (farthest != nullptr) return farthest;
+  // Nothing else is left: what is used here may come from DRAM piece by piece.
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    if (use->form != Form::kHeld || use->made || use->gone ||
+        p_.Aligned(use->frame) * slots_ >= p_.roots[use->root].bytes) {
+      continue;
+    }
+    if (farthest == nullptr ||
+        p_.roots[use->root].bytes > p_.roots[farthest->root].bytes) {
+      farthest = use;
+    }
+  }
+  return farthest;
+}
+
+bool SegmentMaker::MakeRoom() {
+  for (;;) {
+    cost_.peak = Peak();
+    if (cost_.peak <= p_.capacity) return true;
+    Use* use = FarthestUse();
+    if (use == nullptr) return false;
+    switch (use->form) {
+      case Form::kUnused:
+        use->gone = true;
+        break;
+      case Form::kLoadKeep:
+        use->form = Form::kLoad;
+        break;
+      case Form::kMadeKeep:
+        use->form = Form::kMadeOut;
+        break;
+      default:
+        use->gone = true;
+        use->form = Form::kLoad;
+        break;
+    }
+  }
+}
+
+void SegmentMaker::AddImage(const Use& use) {
+  const SpaceRoot& root = p_.roots[use.root];
+  SpaceImage image = {};
+  uint32_t span[2];
+  SpanOf(use, span);
+  image.root = use.root;
+  image.first = span[0];
+  image.last = span[1];
+  image.used = use.to;
+  image.whole = use.form == Form::kLoadKeep || use.form == Form::kMadeKeep;
+  const bool local = !image.whole && use.depends != 0;
+  image.loop = local ? innermost_ : kNone;
+  const bool begun = root.first_maker == kNone || root.first_maker < first_;
+  image.load = begun;
+  const bool out =
+      use.form == Form::kMadeOut || (use.form == Form::kMadeKeep && root.output);
+  image.store = out ? SpaceStore::kMade : SpaceStore::kNever;
+  image.slots = local && use.form != Form::kMade ? slots_ : uint8_t{1};
+  image.bytes = image.whole ? root.bytes : p_.Aligned(use.frame);
+  images_[image_count_++] = image;
+}
+
+void SegmentMaker::AddSums() {
+  if (sum_bytes_ == 0) return;
+  SpaceImage image = {};
+  image.root = p_.at(first_).outputs[0];
+  image.first = first_;
+  image.last = image.used = last_ - 1;
+  image.loop = sum_level_;
+  image.sum = true;
+  image.slots = 1;
+  image.bytes = sum_bytes_;
+  images_[image_count_++] = image;
+}
+
+void SegmentMaker::ListImages() {
+  image_count_ = held_count_ = 0;
+  const bool alone = p_.alone[first_] != 0;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    const bool was =
+        use.form == Form::kHeld || (use.form == Form::kUnused && !use.gone);
+    const bool keeps = use.form == Form::kLoadKeep || use.form == Form::kMadeKeep;
+    if (!was && use.form != Form::kUnused && !alone) AddImage(use);
+    if ((was || keeps) && p_.Lives(use.root, last_)) {
+      bool stored = use.stored;
+      if (use.form == Form::kLoadKeep) stored = true;
+      if (use.made) stored = p_.roots[use.root].output;
+      held_[held_count_++] = Held{use.root, stored};
+    }
+  }
+  AddSums();
+}
+
+uint32_t SegmentMaker::LastUseOfHeld(uint32_t root) const {
+  if (use_of_[root] == 0) return kNone;
+  const Use& use = uses_[use_of_[root] - 1];
+  if (use.form != Form::kHeld) return kNone;
+  uint32_t span[2];
+  SpanOf(use, span);
+  return span[1];
+}
+
+int64_t SegmentMaker::alone_bytes() const {
+  return p_.alone[first_] != 0 ? p_.capacity / kAloneShare : 0;
+}
+
+void SegmentMaker::Charge() {
+  const MemoryLevel& dram = p_.hardware->dram();
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    const SpaceRoot& root = p_.roots[use.root];
+    const int64_t whole = p_.graph->tensors[use.root].bytes;
+    if (use.gone && !use.stored) {
+      cost_.spill += whole;
+      cost_.store += whole;
+      ++cost_.transfers;
+    }
+    const bool begun = root.first_maker == kNone || root.first_maker < first_;
+    switch (use.form) {
+      case Form::kLoad:
+        cost_.load += p_.alone[first_] != 0 ? whole : use.moved;
+        cost_.transfers += Max<int64_t>(use.count, 1);
+        if (use.from == first_) cost_.first_load += use.first_frame;
+        break;
+      case Form::kLoadKeep:
+        cost_.load += whole;
+        ++cost_.transfers;
+        if (use.from == first_) cost_.first_load += whole;
+        break;
+      case Form::kMadeOut: {
+        const int64_t bytes = p_.alone[first_] != 0 ? whole : use.made_bytes;
+        cost_.store += bytes;
+        cost_.transfers += tiles_;
+        cost_.last_store += bytes / tiles_;
+        break;
+      }
+      case Form::kHeld:
+      case Form::kMadeKeep:
+        if (!use.made || !root.output) break;
+        cost_.store += use.made_bytes;
+        cost_.transfers += tiles_;
+        cost_.last_store += use.made_bytes / tiles_;
+        break;
+      default:
+        break;
+    }
+    const bool made = use.form == Form::kMade || use.form == Form::kMadeOut;
+    if (made && begun) cost_.load += Max<int64_t>(use.moved - use.made_bytes, 0);
+  }
+  cost_.energy_pj += static_cast<double>(cost_.load) * 8 *
+                         (dram.read_pj_per_bit + pad.write_pj_per_bit) +
+                     static_cast<double>(cost_.store) * 8 *
+                         (dram.write_pj_per_bit + pad.read_pj_per_bit);
+}
+
+}  // namespace sluice

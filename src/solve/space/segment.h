@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run of layers costs under some loops when certain roots are on chip: its images,
+// what must leave to make room, transfers, cycles, energy.
+//
+// Roots that later layers read stay whole while they fit; of those that do not, the one
+// that is needed last goes first.
+//
+// Input    a problem; the roots held before; positions and loops.
+// Output   layers and images of the segment, the roots held after it, its cost.
+// Errors   false where it does not fit or cannot be written; kOutOfMemory by Init.
+// Cost     some microseconds per layer: each distinct iteration of the loops is derived.
+#ifndef SLUICE_SOLVE_SPACE_SEGMENT_H_
+#define SLUICE_SOLVE_SPACE_SEGMENT_H_
+
+#include "solve/space/boxes.h"
+#include "solve/space/problem.h"
+
+namespace sluice {
+
+constexpr int kMaxLoops = 4;
+
+// Loops around a segment from outside: axis `cut` of every layer's output (or its sum) in
+// so many trips.
+struct LoopChoice {
+  int count = 0;
+  uint8_t cut[kMaxLoops];
+  int32_t trips[kMaxLoops];
+};
+
+// A root that lies whole in the scratchpad between two segments.
+struct Held {
+  uint32_t root;
+  bool stored;  // all that was made of it is in DRAM too
+};
+
+struct SpaceCost {
+  int64_t cycles = 0;           // of its tiles
+  int64_t first_load = 0;       // bytes before its first tile
+  int64_t load = 0, store = 0;  // bytes, all
+  int64_t transfers = 0;
+  int64_t spill = 0;        // bytes of `store` that can go before its first tile
+  int64_t last_cycles = 0;  // of the last iteration
+  int64_t last_store = 0;   // bytes
+  int64_t peak = 0;
+  double energy_pj = 0;
+};
+
+class SegmentMaker {
+ public:
+  explicit SegmentMaker(const SpaceProblem& problem)
+      : p_(problem),
+        boxes_(*problem.graph, problem.hardware->array, *problem.lowering, plan_) {}
+  Status Init(Arena* arena);
+
+  bool Make(Span<const Held> held, uint32_t first, uint32_t last,
+            const LoopChoice& loops);
+
+  // Of the last Make that returned true. Loops are numbered from 0 as in the choice;
+  // images that stay beyond the segment end with it.
+  const SpaceCost& cost() const { return cost_; }
+  Span<const SpaceLayer> layers() const { return layers_.Slice(first_, last_); }
+  Span<const SpaceImage> images() const { return images_.Slice(0, image_count_); }
+  // The last position that needs a root that was held before; kNone: it is not used, or
+  // no longer held.
+  uint32_t LastUseOfHeld(uint32_t root) const;
+  uint32_t LastTouchOf(uint32_t root) const { return uses_[use_of_[root] - 1].to; }
+  int64_t alone_bytes() const;
+  Span<const Held> held() const { return held_.Slice(0, held_count_); }
+
+ private:
+  // How the segment has a root.
+  enum class Form : uint8_t {
+    kHeld,      // whole, since before
+    kUnused,    // the same, and not used here
+    kLoad,      // what each iteration needs
+    kLoadKeep,  // whole, and it stays
+    kMade,      // what each iteration makes; nobody needs it later
+    kMadeKeep,  // whole, and it stays
+    kMadeOut,   // what each iteration makes, to DRAM
+  };
+  struct Use {
+    uint32_t root;
+    Form form, was;       // was: before anything had to go
+    bool stored;          // kHeld, kUnused: as Held
+    bool made;            // by a layer of the segment
+    bool gone;            // kUnused: evicted
+    uint32_t from, to;    // positions of the segment that touch it
+    uint32_t depends;     // bits of loops that change what is needed of it
+    int64_t frame;        // bytes of the largest box needed
+    int64_t first_frame;  // of the first iteration
+    int64_t moved;        // bytes of all boxes that differ from the one before
+    int64_t made_bytes;   // bytes that its layers make, all iterations
+    int64_t count;        // of those boxes
+  };
+  struct SumRange {
+    int32_t begin, end;
+  };
+  struct KnownTile {
+    uint32_t position;  // + 1; 0: free
+    int32_t extent[kAxes];
+    SumRange range;
+    TileCost cost;
+  };
+  bool Describe(Span<const Held> held, const LoopChoice& loops);
+  bool SetLoops(const LoopChoice& loops);
+  void CollectUses(Span<const Held> held);
+  Use* UseOf(uint32_t root, uint32_t position);
+  bool Leaves(uint32_t root) const;
+  void ChooseForms();
+  void Glance(const LoopChoice& loops);
+  bool Measure(const LoopChoice& loops);
+  void FindDependence(const LoopChoice& loops);
+  TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
+  void AddIteration(int64_t times, bool first, bool last);
+  void AddTile(uint32_t position, int64_t times, bool last);
+  bool MakeRoom();
+  int64_t Peak();
+  int64_t BytesOf(const Use& use) const;
+  void SpanOf(const Use& use, uint32_t span[2]) const;
+  Use* FarthestUse();
+  void ListImages();
+  void AddImage(const Use& use);
+  void AddSums();
+  void Charge();
+
+  const SpaceProblem& p_;
+  SpacePlan plan_;
+  SpaceBoxes boxes_;
+  Span<SpaceLayer> layers_;
+  Span<SpaceLoop> loops_;
+  Span<Use> uses_;
+  Span<uint32_t> use_of_;  // by root: index into uses_ + 1 of this Make
+  Span<KnownTile> tiles_known_;
+  Span<SpaceImage> images_;
+  Span<Held> held_;
+  Span<Box> first_box_;  // by use: what the first iteration needs of it
+  Span<int64_t> level_;  // by position of the segment: bytes that start or end there
+  SpaceCost cost_;
+  uint32_t first_ = 0, last_ = 0;
+  uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;
+  uint32_t innermost_ = kNone, sum_level_ = kNone;
+  int64_t sum_bytes_ = 0;
+  int32_t tiles_ = 1;
+  uint8_t slots_ = 2;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SPACE_SEGMENT_H_

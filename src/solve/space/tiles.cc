@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/tiles.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/hash.h"
+#include "model/tile_cycles.h"
+
+namespace sluice {
+
+// What does not change from choice to choice.
+struct TileChooser::Facts {
+  uint32_t position;
+  const Layer* layer;
+  TileOperands operands;
+  CutRule rule;
+  int32_t extent[kAxes + 1];  // of the output; kSumCut: channels summed over
+  int32_t channels;           // the same, also where they are not cut
+  uint32_t whole;             // bits of roles
+  bool depends[kTileRoles][kAxes + 1];
+  int64_t room;  // bytes
+};
+
+namespace {
+
+Box Part(const Tensor& out, int axis, int32_t begin, int32_t extent) {
+  Box box = WholeBox(out);
+  box.begin[axis] = begin;
+  box.extent[axis] = extent;
+  return box;
+}
+
+bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return a.size() == b.size();
+}
+
+void Add(LoopChoice* loops, int cut, int32_t trips) {
+  if (trips <= 1) return;
+  loops->cut[loops->count] = static_cast<uint8_t>(cut);
+  loops->trips[loops->count++] = trips;
+}
+
+}  // namespace
+
+TripList TripsOf(int32_t extent) {
+  TripList list;
+  int32_t last = extent;
+  for (int32_t n = 2; n < extent && list.size < 22;) {
+    const int32_t step = (extent + n - 1) / n;
+    if (step < last) list.trips[list.size++] = (extent + step - 1) / step;
+    last = step;
+    n = n < 4 ? n + 1 : n % 3 == 0 ? n / 3 * 4 : n / 2 * 3;
+  }
+  if (extent > 1 && (list.size == 0 || list.trips[list.size - 1] != extent)) {
+    list.trips[list.size++] = extent;
+  }
+  return list;
+}
+
+bool TileChooser::SameLayer(uint32_t a, uint32_t b) const {
+  const Layer& x = p_.at(a);
+  const Layer& y = p_.at(b);
+  if (x.op != y.op || x.inputs.size() != y.inputs.size() ||
+      !SameNumbers(x.attributes, y.attributes)) {
+    return false;
+  }
+  for (size_t i = 0; i < x.inputs.size(); ++i) {
+    if ((x.inputs[i] == kNone) != (y.inputs[i] == kNone)) return false;
+    if (x.inputs[i] == kNone) continue;
+    const Tensor& s = p_.graph->tensors[x.inputs[i]];
+    const Tensor& t = p_.graph->tensors[y.inputs[i]];
+    if (s.dtype != t.dtype || memcmp(s.extent, t.extent, sizeof s.extent) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status TileChooser::Choose(uint32_t position, uint32_t whole, const TileChoices** out) {
+  const Layer& layer = p_.at(position);
+  uint64_t hash = Fnv1a(layer.attributes.data(),
+                        layer.attributes.size() * sizeof(int32_t), layer.op + whole);
+  for (uint32_t t : layer.inputs) {
+    if (t == kNone) continue;
+    const Tensor& tensor = p_.graph->tensors[t];
+    hash = Fnv1a(tensor.extent, sizeof tensor.extent, hash);
+  }
+  for (const Known& known : known_) {
+    if (known.hash == hash && known.whole == whole &&
+        SameLayer(known.position, position)) {
+      *out = &known.choices;
+      return Status::kOk;
+    }
+  }
+  Known fresh = {hash, position, whole, {}};
+  Fill(position, whole, &fresh.choices);
+  SLUICE_TRY(known_.Push(fresh));
+  *out = &known_[known_.size() - 1].choices;
+  return Status::kOk;
+}
+
+TileChooser::Facts TileChooser::FactsOf(uint32_t position, uint32_t whole) const {
+  const Graph& graph = *p_.graph;
+  const Layer& layer = p_.at(position);
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  Facts f = {};
+  f.position = position;
+  f.layer = &layer;
+  f.operands = OperandsOf(layer);
+  f.rule = CutsOn(p_.hardware->array, graph, layer);
+  f.whole = whole;
+  f.extent[kSumCut] = AccumulatedChannels(graph, layer);
+  if (TraitsOf(layer).sum == SumRule::kErrorRows || !MaySplitSum(layer)) {
+    f.extent[kSumCut] = Min(f.extent[kSumCut], 1);
+  }
+  const int32_t channels = f.channels = AccumulatedChannels(graph, layer);
+  const TileBoxes all = BoxesOf(graph, layer, WholeBox(out), 0, channels);
+  for (int a = 0; a < kAxes; ++a) {
+    f.extent[a] = f.rule.cuttable[a] ? out.extent[a] : 1;
+    if (f.extent[a] <= f.rule.unit[a]) continue;
+    const int32_t unit = f.rule.unit[a];
+    const TileBoxes first = BoxesOf(graph, layer, Part(out, a, 0, unit), 0, channels);
+    const TileBoxes last =
+        BoxesOf(graph, layer, Part(out, a, out.extent[a] - unit, unit), 0, channels);
+    for (int r = 0; r < kTileRoles; ++r) {
+      if (f.operands.tensor[r] == kNone) continue;
+      f.depends[r][a] = !(first.box[r] == all.box[r]) || !(last.box[r] == all.box[r]);
+    }
+  }
+  if (f.extent[kSumCut] > 1) {
+    const TileBoxes one = BoxesOf(graph, layer, WholeBox(out), 0, 1);
+    for (int r = 0; r < kTileRoles; ++r) {
+      if (f.operands.tensor[r] == kNone) continue;
+      f.depends[r][kSumCut] = !(one.box[r] == all.box[r]);
+    }
+  }
+  f.room = p_.capacity;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (f.operands.tensor[r] == kNone || (whole >> r & 1) == 0) continue;
+    f.room -= p_.roots[p_.root_of[f.operands.tensor[r]]].bytes;
+  }
+  return f;
+}
+
+// A tile in the middle, if there is a whole one there: it has its halo on both sides.
+struct TileChooser::Tile {
+  Box box;
+  int32_t c_begin, c_end;
+  double count;  // of tiles like it
+  TileBoxes boxes;
+};
+
+TileChooser::Tile TileChooser::TileOf(const Facts& f, const LoopChoice& loops) const {
+  Tile tile = {};
+  tile.box = WholeBox(p_.graph->tensors[f.layer->outputs[0]]);
+  tile.c_end = f.channels;
+  tile.count = 1;
+  for (int i = 0; i < loops.count; ++i) {
+    const int a = loops.cut[i];
+    const int32_t extent = a == kSumCut ? f.channels : tile.box.extent[a];
+    const int32_t unit = a == kSumCut ? f.rule.sum_unit : f.rule.unit[a];
+    const int32_t step = static_cast<int32_t>(
+        RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit}));
+    const int32_t begin = 2 * int64_t{step} <= extent ? step : 0;
+    tile.count *= static_cast<double>(extent) / step;
+    if (a == kSumCut) {
+      tile.c_begin = begin;
+      tile.c_end = begin + step;
+    } else {
+      tile.box.begin[a] = begin;
+      tile.box.extent[a] = step;
+    }
+  }
+  tile.boxes = BoxesOf(*p_.graph, *f.layer, tile.box, tile.c_begin, tile.c_end);
+  return tile;
+}
+
+// How often the box of a role changes.
+double TileChooser::LoadsOf(const Facts& f, const LoopChoice& loops, int role) const {
+  const Tensor& out = p_.graph->tensors[f.layer->outputs[0]];
+  double loads = 1, outside = 1;
+  for (int i = 0; i < loops.count; ++i) {
+    const int a = loops.cut[i];
+    const int32_t extent = a == kSumCut ? f.channels : out.extent[a];
+    outside *= static_cast<double>(extent) /
+               static_cast<double>(CeilDivide(extent, loops.trips[i]));
+    if (f.depends[role][a]) loads = outside;
+  }
+  return loads;
+}
+
+// Energy and time of the layer by itself; false if a tile does not fit.
+bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops,
+                           double* cost) const {
+  const Tile t = TileOf(f, loops);
+  int64_t bytes = 0, doubled = 0, pad_bytes = 0;
+  double moved = 0, first = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (f.operands.tensor[r] == kNone) continue;
+    const int64_t one = t.boxes.box[r].elements() *
+                        p_.graph->tensors[f.operands.tensor[r]].element_bytes;
+    pad_bytes += one;
+    if ((f.whole >> r & 1) != 0) continue;
+    const double loads = LoadsOf(f, loops, r);
+    bytes += p_.Aligned(one);
+    doubled += loads > 1 ? p_.Aligned(one) : 0;
+    moved += loads * static_cast<double>(one);
+    if (r != kRoleOutput) first += static_cast<double>(one);
+  }
+  if (t.c_end - t.c_begin < f.channels) {
+    const int64_t sums = t.box.elements() * p_.hardware->accumulator_bytes;
+    bytes += p_.Aligned(sums);
+    pad_bytes += sums;
+  }
+  if (bytes > f.room) return false;
+  const TileCost tile = DeclaredCost(
+      {p_.coster, *p_.hardware, *p_.graph, *f.layer, p_.layer[f.position]}, t.boxes,
+      {t.c_end - t.c_begin, t.c_begin == 0, t.c_end == f.channels});
+  const MemoryLevel& dram = p_.hardware->dram();
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  double energy = moved * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
+  energy += t.count * (tile.energy_pj > 0
+                           ? tile.energy_pj
+                           : static_cast<double>(pad_bytes) * 8 * pad.read_pj_per_bit);
+  const Rational& b = dram.bandwidth;
+  const double per_byte = b.numerator == 0 ? 0
+                                           : static_cast<double>(b.denominator) /
+                                                 static_cast<double>(b.numerator);
+  const double latency = static_cast<double>(p_.hardware->dma_latency_cycles);
+  const double dma = moved * per_byte + 3 * t.count * latency;
+  const double compute = t.count * static_cast<double>(tile.cycles);
+  const bool overlaps = bytes + doubled <= f.room;
+  const double time = overlaps ? Max(dma, compute) + first * per_byte : dma + compute;
+  energy += time * p_.hardware->leakage_pj_per_cycle;
+  *cost = energy * goal_.per_pj + time * goal_.per_cycle;
+  return true;
+}
+
+void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
+                           TileChoices* out) const {
+  double cost = 0;
+  LoopChoice choice = loops;
+  bool fits = choice.count > 0 && Estimate(facts, choice, &cost);
+  // Pieces of the sum only where the whole of it does not fit.
+  for (int32_t pieces = 2;
+       !fits && pieces <= facts.extent[kSumCut] && loops.count < kMaxLoops;
+       pieces *= 2) {
+    choice = loops;
+    const int32_t step = (facts.extent[kSumCut] + pieces - 1) / pieces;
+    Add(&choice, kSumCut, (facts.extent[kSumCut] + step - 1) / step);
+    fits = Estimate(facts, choice, &cost);
+  }
+  if (!fits) return;
+  int to = out->count;
+  while (to > 0 && out->cost[to - 1] > cost) --to;
+  if (to == TileChoices::kMost) return;
+  out->count = Min(out->count + 1, TileChoices::kMost);
+  for (int k = out->count - 1; k > to; --k) {
+    out->cost[k] = out->cost[k - 1];
+    out->loops[k] = out->loops[k - 1];
+  }
+  out->cost[to] = cost;
+  out->loops[to] = choice;
+}
+
+// Channels in parts, images or rows in parts, in both orders.
+void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) const {
+  const Facts facts = FactsOf(position, whole);
+  const int row = facts.extent[1] > 1 ? 1 : 2;
+  const TripList channels = TripsOf(facts.extent[3]);
+  const TripList images = TripsOf(facts.extent[0]), rows = TripsOf(facts.extent[row]);
+  for (int k = -1; k < channels.size; ++k) {
+    const int32_t parts = k < 0 ? 1 : channels.trips[k];
+    for (int s = -1; s < images.size + rows.size; ++s) {
+      LoopChoice space;
+      if (s >= 0 && s < images.size) Add(&space, 0, images.trips[s]);
+      if (s >= images.size) {
+        Add(&space, 0, facts.extent[0]);
+        Add(&space, row, rows.trips[s - images.size]);
+      }
+      LoopChoice inner = space;
+      Add(&inner, 3, parts);
+      Consider(facts, inner, out);
+      if (parts == 1 || space.count == 0) continue;
+      LoopChoice outer;
+      Add(&outer, 3, parts);
+      for (int i = 0; i < space.count; ++i) Add(&outer, space.cut[i], space.trips[i]);
+      Consider(facts, outer, out);
+    }
+  }
+}
+
+}  // namespace sluice

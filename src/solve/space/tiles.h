@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which loops around a single layer are worth trying: its tiles' sizes and their order.
+//
+// Input    a problem, a position, which of its operands lie whole in the scratchpad.
+// Output   the loops with the least estimated cost, best first.
+// Errors   kOutOfMemory.
+// Cost     some hundred estimates for each distinct layer; then a look-up.
+#ifndef SLUICE_SOLVE_SPACE_TILES_H_
+#define SLUICE_SOLVE_SPACE_TILES_H_
+
+#include "solve/space/segment.h"
+
+namespace sluice {
+
+// Weights of energy and time.
+struct SpaceGoal {
+  double per_pj, per_cycle;  // cost of a plan: their sum over energy and cycles
+};
+
+// Numbers of parts of an extent that give parts of different sizes, thinned.
+struct TripList {
+  int32_t trips[24];
+  int size = 0;
+};
+TripList TripsOf(int32_t extent);
+
+struct TileChoices {
+  static constexpr int kMost = 4;
+  LoopChoice loops[kMost];
+  double cost[kMost];
+  int count = 0;
+};
+
+class TileChooser {
+ public:
+  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Arena* arena)
+      : p_(problem), goal_(goal), known_(arena) {}
+
+  // whole: bits of the roles that lie whole on chip.
+  Status Choose(uint32_t position, uint32_t whole, const TileChoices** out);
+
+ private:
+  struct Known {
+    uint64_t hash;
+    uint32_t position, whole;
+    TileChoices choices;
+  };
+  struct Facts;
+  struct Tile;
+  bool SameLayer(uint32_t a, uint32_t b) const;
+  Facts FactsOf(uint32_t position, uint32_t whole) const;
+  Tile TileOf(const Facts& facts, const LoopChoice& loops) const;
+  double LoadsOf(const Facts& facts, const LoopChoice& loops, int role) const;
+  void Fill(uint32_t position, uint32_t whole, TileChoices* out) const;
+  void Consider(const Facts& facts, const LoopChoice& loops, TileChoices* out) const;
+  bool Estimate(const Facts& facts, const LoopChoice& loops, double* cost) const;
+
+  const SpaceProblem& p_;
+  const SpaceGoal goal_;
+  Vector<Known> known_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SPACE_TILES_H_

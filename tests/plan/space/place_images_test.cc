@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/place_images.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "base/rng.h"
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+struct Plan {
+  std::vector<SpaceImage> images;
+  std::vector<SpaceSegment> segments;
+  SpacePlan plan() {
+    SpacePlan p;
+    p.images = Span<SpaceImage>(images.data(), images.size());
+    p.segments = Span<const SpaceSegment>(segments.data(), segments.size());
+    return p;
+  }
+};
+
+Plan RandomPlan(uint64_t seed) {
+  Rng rng(seed);
+  Plan p;
+  for (uint32_t s = 0; s < 12; ++s) {
+    p.segments.push_back({s, s + 1, static_cast<uint32_t>(p.images.size()), 0});
+    for (uint64_t i = 0, n = 1 + rng.Below(3); i < n; ++i) {
+      SpaceImage image = {};
+      image.first = s;
+      image.last = image.used =
+          std::min<uint32_t>(11, s + static_cast<uint32_t>(rng.Below(3)));
+      image.load = rng.Below(2) == 0;
+      image.slots = static_cast<uint8_t>(1 + rng.Below(2));
+      image.bytes = 16 * static_cast<int64_t>(1 + rng.Below(6));
+      p.images.push_back(image);
+    }
+  }
+  return p;
+}
+
+TEST_CASE("place images: none shares bytes with another that lives at the same time") {
+  int placed = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    for (const bool ahead : {true, false}) {
+      Plan p = RandomPlan(seed);
+      sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+      Arena arena(&memory);
+      Budget budget;
+      const Status status = PlaceImages(p.plan(), {1024, 16, &budget, ahead}, &arena);
+      if (status != Status::kOk) continue;
+      ++placed;
+      for (const SpaceImage& a : p.images) {
+        CHECK(a.offset >= 0);
+        CHECK(a.offset + a.bytes * a.slots <= 1024);
+        for (const SpaceImage& b : p.images) {
+          if (&a == &b || a.first > b.last || b.first > a.last) continue;
+          const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
+                             b.offset + b.bytes * b.slots <= a.offset;
+          CHECK(apart);
+        }
+      }
+    }
+  }
+  CHECK(placed > 100);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/tiles.h"
+
+#include <doctest/doctest.h>
+
+#include "support/joined_graph.h"
+
+namespace sluice {
+namespace {
+
+TEST_CASE("space tiles: numbers of parts give different sizes, the finest among them") {
+  const TripList list = TripsOf(12);
+  int32_t last = 12;
+  for (int i = 0; i < list.size; ++i) {
+    const int32_t step = (12 + list.trips[i] - 1) / list.trips[i];
+    CHECK(step < last);
+    last = step;
+  }
+  CHECK(last == 1);
+  CHECK(TripsOf(1).size == 0);
+}
+
+TEST_CASE("space tiles: choices are in order of cost, and known for equal layers") {
+  const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 512);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  TileChooser chooser(c.problem, SpaceGoal{1, 1}, &arena);
+  const TileChoices* first = nullptr;
+  REQUIRE(chooser.Choose(0, 0, &first) == Status::kOk);
+  REQUIRE(first->count > 0);
+  for (int i = 1; i < first->count; ++i) CHECK(first->cost[i - 1] <= first->cost[i]);
+  const double cost = first->cost[0];
+  const TileChoices* again = nullptr;
+  REQUIRE(chooser.Choose(1, 0, &again) == Status::kOk);
+  CHECK(again->cost[0] == cost);
+}
+
+}  // namespace
+}  // namespace sluice

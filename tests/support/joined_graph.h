@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small network whose two branches are joined, for tests of plans on one node.
+#ifndef SLUICE_TESTS_SUPPORT_JOINED_GRAPH_H_
+#define SLUICE_TESTS_SUPPORT_JOINED_GRAPH_H_
+
+#include "model/lowering.h"
+#include "solve/space/problem.h"
+#include "support/read_graph.h"
+
+namespace sluice_test {
+
+// input 0 -> a 1; a -> b 2; concat {a, b} 3; 3 -> output 4. Eight rows of eight columns;
+// a and b have four channels.
+inline GraphSpec JoinedGraph() {
+  GraphSpec g;
+  const auto unary = [&](uint32_t in, int32_t channels, uint8_t kind) {
+    g.tensors.push_back({{1, 8, 8, channels}, SLUICE_DTYPE_INT8, kind});
+    g.layers.push_back({SLUICE_OP_REQUANTIZE,
+                        {in},
+                        {static_cast<uint32_t>(g.tensors.size() - 1)},
+                        {0, 1 << 30, 1, 0, -128, 127}});
+  };
+  g.tensors.push_back({{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1});
+  unary(0, 4, 0);
+  unary(1, 4, 0);
+  g.tensors.push_back({{1, 8, 8, 8}, SLUICE_DTYPE_INT8, 0});
+  g.layers.push_back({SLUICE_OP_CONCAT, {1, 2}, {3}, {3}});
+  unary(3, 8, 2);
+  return g;
+}
+
+// The graph, lowered, as the search sees it. Peak rates are the cost of tiles.
+struct SpaceCase {
+  explicit SpaceCase(const GraphSpec& graph, int64_t capacity = 1 << 16)
+      : nouns(graph) {
+    REQUIRE(sluice::Lower(nouns.graph, nouns.hardware, &nouns.arena, &lowering,
+                          &nouns.diagnostic) == sluice::Status::kOk);
+    REQUIRE(sluice::MakeSpaceProblem(
+                {nouns.graph, nouns.hardware, lowering, coster, capacity}, &nouns.arena,
+                &problem) == sluice::Status::kOk);
+  }
+  Nouns nouns;
+  sluice::Lowering lowering = {};
+  sluice::TileCoster coster;
+  sluice::SpaceProblem problem;
+};
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_SUPPORT_JOINED_GRAPH_H_
