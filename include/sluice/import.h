@@ -108,8 +108,9 @@ typedef struct sluice_import_report sluice_import_report_t;
  *   still made, unless memory is exhausted: it then has the whole message and, with
  *   SLUICE_UNSUPPORTED, the list of refused operators.
  * SLUICE_BAD_INPUT: damaged bytes, or a model that contradicts itself.
- * SLUICE_UNSUPPORTED: operators that cannot be expressed, all listed in the report; or a
- *   format that this build does not read.
+ * SLUICE_UNSUPPORTED: operators that cannot be expressed, all listed in the report; an
+ *   input or output of a type or extent that no graph has; or a format that this build does
+ *   not read.
  * SLUICE_BAD_ARGUMENT: an unknown format, a dimension that the model does not have, a
  *   model of which nothing can be trained.
  * SLUICE_OUT_OF_MEMORY: memory is exhausted, or max_constant_bytes would be exceeded. */

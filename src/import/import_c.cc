@@ -130,8 +130,11 @@ void Fill(const ImportResult& import, sluice_import_report* report) {
   report->interface = import.interface;
 }
 
-void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t& options,
+void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* given,
             sluice_bytes_t* out, sluice_import_report* report) {
+  MustBeThere(bytes, "model");
+  MustBeThere(out, "out_graph");
+  const sluice_import_options_t options = Complete(given, "options");
   const uint32_t format = FormatOf(options, bytes, size);
   report->summary.format = format;
   ImportResult import = format == SLUICE_MODEL_TFLITE
@@ -166,15 +169,12 @@ sluice_status_t sluice_import_model(const void* model, size_t model_size,
   if (out_report != nullptr) *out_report = nullptr;
   if (out_graph != nullptr) *out_graph = {nullptr, 0};
   return Guarded(diagnostic, "import", [&] {
-    MustBeThere(model, "model");
-    MustBeThere(out_graph, "out_graph");
-    const sluice_import_options_t known = Complete(options, "options");
     auto report = std::make_unique<sluice_import_report>();
     const auto keep = [&] {
       if (out_report != nullptr) *out_report = report.release();
     };
     try {
-      Import(static_cast<const uint8_t*>(model), model_size, known, out_graph,
+      Import(static_cast<const uint8_t*>(model), model_size, options, out_graph,
              report.get());
     } catch (const Refusal& refusal) {
       const bool dims = refusal.fault() == Fault::kBadInput;
@@ -183,7 +183,9 @@ sluice_status_t sluice_import_model(const void* model, size_t model_size,
       report->message = refusal.what();
       keep();
       throw;
-    } catch (const Error& error) {
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
       report->message = error.what();
       keep();
       throw;

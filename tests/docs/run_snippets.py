@@ -8,9 +8,11 @@ Fenced blocks of a Markdown page, by their first line:
   ```sh as a user    not run here: commands that the tests are themselves run by (./run,
                      cmake); tests/package and .ci/run do
   ```c FILE          occurs in FILE, line by line, which the tests compile and run; the
-                     same for cpp, rust, go. One whole C program without a FILE: tests/api runs it.
+                     same for cpp, rust, go. A block with main is the whole FILE, but for the
+                     comments it begins with. One whole C program without a FILE: tests/api runs it.
   ```text            output or diagrams: not run
-Any other block is an error, and so is the name of or a link to a file that is not there.
+Any other block is an error, and so is the name of or a link to a file that is not there, and
+a guide that the README does not link to.
 
   run_snippets.py PAGE ROOT WORK TOOL_FOLDER SHARED
 """
@@ -37,6 +39,17 @@ def occurs(part, whole):
     return any(whole[at : at + len(part)] == part for at in range(last + 1))
 
 
+def code(source):
+    """A C source without the comments it begins with."""
+    return re.sub(r"\A(\s*/\*.*?\*/)+", "", source, flags=re.S)
+
+
+def unlinked(readme, root):
+    """Guides that the README has no link to."""
+    guides = (f"bindings/guides/{p.name}" for p in (root / "bindings/guides").glob("*.md"))
+    return sorted(guide for guide in guides if f"]({guide})" not in readme)
+
+
 def main():
     page, root, work, tools, shared = sys.argv[1:]
     root, work = pathlib.Path(root), pathlib.Path(work)
@@ -54,6 +67,8 @@ def main():
             source = root / info.split()[1]
             if not occurs(body, source.read_text()):
                 sys.exit(f"{page}: a block is not in {source}:\n{body}")
+            if "int main(" in body and squeeze(body) != squeeze(code(source.read_text())):
+                sys.exit(f"{page}: a program is shown, but not the whole of {source}")
             checked += 1
         else:
             sys.exit(f"{page}: nothing is known of a block of kind '{info}'")
@@ -65,6 +80,8 @@ def main():
             sys.exit(f"{page}: names {named}, which is not there")
     if re.search(r"^    (\./run|sluice|cmake|cpack|cc) ", text, re.M):
         sys.exit(f"{page}: commands stand in an indented block: fence them")
+    if pathlib.Path(page) == root / "README.md" and unlinked(text, root):
+        sys.exit(f"{page}: links to no {', '.join(unlinked(text, root))}")
     if script:
         models = {
             "model.tflite": shared / "models/tflite/kws_ref_model_int8.tflite",

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/graph_generated.h"
 #include "sluice/import.h"
 #include "support/files.h"
 #include "support/recording_allocator.h"
@@ -122,6 +123,54 @@ TEST_CASE("import in C: refused operators are listed, with leave they are the ho
   sluice_bytes_release(nullptr, &left.graph);
 }
 
+TEST_CASE("import in C: operators that left no layer are listed, others are not") {
+  sluice::import::TinyModel tiny;
+  const auto tensor = [&](const char* name, std::vector<int32_t> shape, float scale) {
+    return tiny.AddTensor(name, std::move(shape), tflite::TensorType::INT8, scale, 0);
+  };
+  const int a = tensor("a", {1, 8}, 0.5f), b = tensor("b", {1, 8}, 0.25f),
+            c = tensor("c", {1, 8}, 0.25f), d = tensor("d", {1, 8}, 0.5f);
+  tiny.AddOperator(tflite::BuiltinOperator::QUANTIZE, {a}, {b});
+  tiny.AddOperator(tflite::BuiltinOperator::CUSTOM, {b}, {c},
+                   tflite::BuiltinOptions::NONE, 0, "Foo");
+  tiny.AddOperator(tflite::BuiltinOperator::QUANTIZE, {c}, {d});
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  options.allow_opaque = 1;
+  Outcome kept;
+  kept.Import(tiny.Finish({a}, {d}), options);
+  REQUIRE(kept.status == SLUICE_OK);
+  sluice_import_summary_t summary = Sized<sluice_import_summary_t>();
+  REQUIRE(sluice_import_report_summary(kept.report, &summary) == SLUICE_OK);
+  CHECK(summary.operators == 3);
+  CHECK(summary.layers == 3);
+  CHECK(summary.lists[SLUICE_IMPORT_FOLDED] == 0);
+  CHECK(summary.lists[SLUICE_IMPORT_OPAQUE] == 1);
+  sluice_bytes_release(nullptr, &kept.graph);
+}
+
+TEST_CASE(
+    "import in C: a failed import has a report, and arguments that are wrong, too") {
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  options.struct_size = 2;
+  Outcome size;
+  size.Import(Model(), options);
+  CHECK(size.status == SLUICE_BAD_ARGUMENT);
+  REQUIRE(size.report != nullptr);
+  CHECK(std::string(sluice_import_report_message(size.report)).find("struct_size") !=
+        std::string::npos);
+  sluice::import::TinyModel tiny;
+  const int in = tiny.AddTensor("words", {1, 8}, tflite::TensorType::STRING, 0, 0);
+  const int out = tiny.AddTensor("out", {1, 8}, tflite::TensorType::INT8, 0.5f, 0);
+  tiny.AddOperator(tflite::BuiltinOperator::CUSTOM, {in}, {out},
+                   tflite::BuiltinOptions::NONE, 0, "Tokenise");
+  Outcome words;
+  words.Import(tiny.Finish({in}, {out}), Sized<sluice_import_options_t>());
+  CHECK(words.status == SLUICE_UNSUPPORTED);
+  REQUIRE(words.report != nullptr);
+  CHECK(std::string(sluice_import_report_message(words.report)) ==
+        "tensor words: tensors of type string");
+}
+
 TEST_CASE("import in C: wrong arguments are refused, each with a sentence") {
   sluice_import_options_t options = Sized<sluice_import_options_t>();
   options.format = 77;
@@ -172,6 +221,21 @@ TEST_CASE("import in C: a model at any address and its training step are read") 
   REQUIRE(trained.status == SLUICE_OK);
   REQUIRE(trained.graph.size == step.size);
   CHECK(std::memcmp(trained.graph.data, step.data, step.size) == 0);
+  // The summary is that of the step: the error that comes in is an input, too.
+  const sluice::wire::Graph& wire = *sluice::wire::GetGraph(step.data);
+  uint32_t inputs = 0, outputs = 0;
+  for (const uint8_t kind : *wire.tensor_kind()) {
+    inputs += kind == 1 ? 1 : 0;
+    outputs += kind == 2 ? 1 : 0;
+  }
+  sluice_import_summary_t summary = Sized<sluice_import_summary_t>();
+  REQUIRE(sluice_import_report_summary(trained.report, &summary) == SLUICE_OK);
+  CHECK(inputs > 1);
+  CHECK(summary.inputs == inputs);
+  CHECK(outputs > 1);
+  CHECK(summary.outputs == outputs);
+  CHECK(summary.layers == wire.layer_op()->size());
+  CHECK(summary.tensors == wire.tensor_kind()->size());
   for (sluice_bytes_t* bytes : {&graph, &again, &step, &trained.graph}) {
     sluice_bytes_release(nullptr, bytes);
   }

@@ -112,12 +112,22 @@ void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& 
     LowerOnnxOpaque(to, node, options.opaque_cycles);
   } catch (const Unsupported& unsupported) {
     if (!options.allow_opaque) return;
-    throw Error(Fault::kBadInput,
+    throw Error(Fault::kUnsupported,
                 "node " + node.name + " (" + node.op +
                     ") cannot run on the host either: " + unsupported.what());
   } catch (const Error&) {
     if (!options.allow_opaque) FailUnsupported(*list);
     throw;
+  }
+}
+
+// The inputs or the outputs of the graph.
+void PlaceBorder(OnnxLowering* lowering, void (OnnxLowering::*place)()) {
+  try {
+    (lowering->*place)();
+  } catch (const Unsupported& unsupported) {
+    throw Error(Fault::kUnsupported,
+                std::string("an input or output of the model: ") + unsupported.what());
   }
 }
 
@@ -132,7 +142,7 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
   graph.LimitConstants(options.max_constant_bytes);
   ImportResult result = {};
   OnnxLowering lowering(model, &graph, &result);
-  lowering.PlaceInputs();
+  PlaceBorder(&lowering, &OnnxLowering::PlaceInputs);
   const std::vector<bool> needed = NeededNodes(model);
   for (size_t n = 0; n < model.nodes.size(); ++n) {
     const OnnxNode& node = model.nodes[n];
@@ -148,11 +158,7 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     }
   }
   if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
-  try {
-    lowering.PlaceOutputs();
-  } catch (const Unsupported& unsupported) {
-    throw Error(Fault::kBadInput, unsupported.what());
-  }
+  PlaceBorder(&lowering, &OnnxLowering::PlaceOutputs);
   result.graph = graph.Finish();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());

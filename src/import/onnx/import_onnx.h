@@ -8,7 +8,7 @@
 //          the same shapes with seeded weights, and the summary says so. See
 //          onnx_lowering.h.
 // Errors   Error(kBadInput): damaged file, wrong graph, or operators that cannot be
-//          expressed, all of them listed; Error(kBadArgument): built without ONNX
+//          expressed, all of them listed; Error(kUnsupported): built without ONNX
 // Cost     linear in the file; constants are held three times
 #ifndef SLUICE_IMPORT_ONNX_IMPORT_ONNX_H_
 #define SLUICE_IMPORT_ONNX_IMPORT_ONNX_H_

@@ -8,8 +8,8 @@ namespace sluice::import {
 bool HasOnnx() { return false; }
 
 ImportResult ImportOnnx(const uint8_t*, size_t, const OnnxImportOptions&) {
-  throw Error(Fault::kBadArgument,
-              "this tool was built without ONNX; it needs libonnx-dev and "
+  throw Error(Fault::kUnsupported,
+              "this build reads no ONNX models; it needs libonnx-dev and "
               "libprotobuf-dev when it is configured");
 }
 

@@ -2,6 +2,7 @@
 #include "import/onnx/onnx_lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -186,7 +187,10 @@ Numbers OnnxLowering::ScaleAndZero(const OnnxNode& node, size_t scale,
   Numbers numbers;
   const std::vector<float> scales = Floats(In(node, scale));
   Require(scales.size() == 1, "per-axis quantisation of an activation");
-  Require(scales[0] > 0, "a scale that is not positive");
+  if (!(scales[0] > 0) || !std::isfinite(scales[0])) {
+    throw Error(Fault::kBadInput, "node " + node.name + " (" + node.op +
+                                      ") has a scale that is not above 0 and finite");
+  }
   numbers.affine.scale = scales[0];
   numbers.dtype = SLUICE_DTYPE_UINT8;
   if (HasInput(node, zero)) {
@@ -203,6 +207,15 @@ Numbers OnnxLowering::ScaleAndZero(const OnnxNode& node, size_t scale,
   return numbers;
 }
 
+// A node that cannot be expressed is reported when it is lowered; nothing follows from it.
+Numbers OnnxLowering::QuantisedTo(const OnnxNode& node) const {
+  try {
+    return ScaleAndZero(node, 1, 2);
+  } catch (const Unsupported&) {
+    return Numbers();
+  }
+}
+
 Numbers OnnxLowering::TargetOf(int index) const {
   Numbers target;
   bool first = true;
@@ -212,7 +225,7 @@ Numbers OnnxLowering::TargetOf(int index) const {
     const OnnxNode& node = model_.nodes[static_cast<size_t>(reader)];
     Numbers next;
     if (node.op == "QuantizeLinear") {
-      next = ScaleAndZero(node, 1, 2);
+      next = QuantisedTo(node);
     } else if ((node.op == "Relu" || node.op == "Clip") && value.readers.size() == 1) {
       next = TargetOf(node.outputs[0]);
     }

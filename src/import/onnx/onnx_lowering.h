@@ -125,11 +125,14 @@ class OnnxLowering {
   Mark Now() const { return {graph_->Now(), places_, result_->shapes_only}; }
   void Rewind(const Mark& mark);
 
-  // Graph inputs before, outputs after all nodes.
+  // Graph inputs before, outputs after all nodes. Unsupported: an input or output is of
+  // a sort that a graph does not have.
   void PlaceInputs();
   void PlaceOutputs();
 
  private:
+  // What a QuantizeLinear node makes of its input; not known where it is unsupported.
+  Numbers QuantisedTo(const OnnxNode& node) const;
   void MakeConstant(int value, const AxisOrder& order, const Dims& dims,
                     OnnxPlace* place);
   uint32_t Transposed(int value, const AxisOrder& order, const Dims& dims);

@@ -92,7 +92,7 @@ void LowerOperator(Lowering* to, const TfliteOperator& op,
   try {
     LowerOpaque(to, op, options.opaque_cycles);
   } catch (const Unsupported& unsupported) {
-    throw Error(Fault::kBadInput,
+    throw Error(Fault::kUnsupported,
                 op.name + " cannot run on the host either: " + unsupported.what());
   }
 }

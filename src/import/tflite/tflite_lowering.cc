@@ -170,7 +170,8 @@ Lowering::Lowering(const TfliteModel& model, GraphWriter* graph)
             quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
             quantised ? tensor.scales[0] : 0);
       } catch (const Unsupported& reason) {
-        throw Error(Fault::kBadInput, "tensor " + tensor.name + ": " + reason.what());
+        throw Error(Fault::kUnsupported,
+                    "tensor " + tensor.name + ": " + reason.what());
       }
     }
   }

@@ -23,9 +23,9 @@ TEST_CASE("onnx absent: a build without the libraries says which ones it needs")
     sluice::import::ImportOnnxWithoutLibraries(bytes, sizeof bytes, {});
     FAIL("it was imported");
   } catch (const sluice::import::Error& error) {
-    CHECK(error.fault() == sluice::import::Fault::kBadArgument);
+    CHECK(error.fault() == sluice::import::Fault::kUnsupported);
     CHECK(std::string(error.what()) ==
-          "this tool was built without ONNX; it needs libonnx-dev and libprotobuf-dev "
+          "this build reads no ONNX models; it needs libonnx-dev and libprotobuf-dev "
           "when it is configured");
   }
 }

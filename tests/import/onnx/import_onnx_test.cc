@@ -101,8 +101,6 @@ TEST_CASE("onnx: operators without meaning here are listed by name, or the host'
 }
 
 TEST_CASE("onnx: every truncation and many corruptions are refused or sound") {
-  const Bytes whole =
-      sluice_test::ReadFile(std::string(SLUICE_GOLDENS_FOLDER) + "/qlinear.onnx");
   OnnxImportOptions options;
   options.allow_opaque = true;
   int refused = 0;
@@ -115,16 +113,28 @@ TEST_CASE("onnx: every truncation and many corruptions are refused or sound") {
       ++refused;
     }
   };
-  for (size_t size = 0; size < whole.size(); ++size) {
-    feed(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
-  }
-  CHECK(refused == static_cast<int>(whole.size()));
   sluice::Rng rng(3);
-  for (int i = 0; i < 1500; ++i) {
-    Bytes bytes = whole;
-    const uint32_t at = rng.Below(static_cast<uint32_t>(bytes.size()));
-    bytes[at] = static_cast<uint8_t>(rng.Below(256));
-    feed(bytes);
+  for (const char* name : {"qlinear.onnx", "qdq_cnn.onnx"}) {
+    CAPTURE(std::string(name));
+    const Bytes whole =
+        sluice_test::ReadFile(std::string(SLUICE_GOLDENS_FOLDER) + "/" + name);
+    refused = 0;
+    for (size_t size = 0; size < whole.size(); ++size) {
+      feed(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+    }
+    CHECK(refused == static_cast<int>(whole.size()));
+    for (int i = 0; i < 1500; ++i) {
+      Bytes bytes = whole;
+      const uint32_t at = rng.Below(static_cast<uint32_t>(bytes.size()));
+      bytes[at] = static_cast<uint8_t>(rng.Below(256));
+      feed(bytes);
+    }
+    // Scales of zero, constants of other types: numbers stand in runs of four bytes.
+    for (size_t at = 0; at + 4 <= whole.size(); at += 4) {
+      Bytes bytes = whole;
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, uint8_t{0});
+      feed(bytes);
+    }
   }
 }
 

@@ -106,6 +106,39 @@ TEST_CASE("onnx elementwise: a sum of two scales, and one with a number") {
   CHECK(OutputFor(import, Stored({0, 1, 6, -20})) == Stored({6, 5, 0, 26}));
 }
 
+TEST_CASE("onnx elementwise: each operation with one number, from either side") {
+  const auto by_three = [](const char* op, bool swapped) {
+    TinyOnnx model;
+    model.Input("x", {1, 4});
+    model.Quantised("x", "xq", 0.5f, 0);
+    model.Reals("c", {}, {3});
+    if (swapped) {
+      model.Node(op, {"c", "xq"}, {"r"});
+    } else {
+      model.Node(op, {"xq", "c"}, {"r"});
+    }
+    model.Quantised("r", "y", 0.25f, 0);
+    model.Output("y");
+    const ImportResult import = Import(model.Finish());
+    CHECK(Count(import, SLUICE_OP_LOOKUP) == 1);
+    return OutputFor(import, Stored({2, 4, 0, -12}));  // 1, 2, 0 and -6
+  };
+  // Answers are stored in quarters.
+  for (const bool swapped : {false, true}) {
+    CAPTURE(swapped);
+    CHECK(by_three("Add", swapped) == Stored({16, 20, 12, -12}));
+    CHECK(by_three("Mul", swapped) == Stored({12, 24, 0, -72}));
+    CHECK(by_three("Min", swapped) == Stored({4, 8, 0, -24}));
+    CHECK(by_three("Max", swapped) == Stored({12, 12, 12, 12}));
+  }
+  CHECK(by_three("Sub", false) == Stored({-8, -4, -12, -36}));
+  CHECK(by_three("Sub", true) == Stored({8, 4, 12, 36}));
+  CHECK(by_three("Div", false) == Stored({1, 3, 0, -8}));
+  CHECK(by_three("Div", true) == Stored({12, 6, 0, -2}));
+  CHECK(by_three("Pow", false) == Stored({4, 32, 0, -128}));
+  CHECK(by_three("Pow", true) == Stored({12, 36, 4, 0}));
+}
+
 TEST_CASE("onnx elementwise: curves go through known points") {
   const auto curve = [](const char* op, const std::vector<int>& in) {
     TinyOnnx model(14);  // the first with HardSwish
