@@ -63,16 +63,16 @@ typedef struct sluice_gemm_options {
                           published closed form, which misses reuse across loops of one
                           trip */
   uint32_t certify;    /* EXACT: 1: write a proof too, and check it by separate code */
-  uint64_t deadline_ns;   /* see above */
-  const uint32_t* cancel; /* see above */
+  uint64_t deadline_ns;   /* of the call; 0: none */
+  const uint32_t* cancel; /* nonzero stops the call; may be NULL */
   uint32_t from_level;    /* of the descriptor, where the operands lie; 0: DRAM */
   uint32_t reserved;
 } sluice_gemm_options_t;
 
 enum { /* sluice_gemm_mapping_t.certificate */
   SLUICE_CERTIFICATE_NONE = 0,     /* not asked for, or not proved */
-  SLUICE_CERTIFICATE_ACCEPTED = 1,
-  SLUICE_CERTIFICATE_REJECTED = 2
+  SLUICE_CERTIFICATE_ACCEPTED = 1, /* the separate code found the proof right */
+  SLUICE_CERTIFICATE_REJECTED = 2  /* it found a fault: a defect of this library */
 };
 
 /* A loop nest of a GEMM and its cost. */
@@ -87,7 +87,7 @@ typedef struct sluice_gemm_mapping {
   uint8_t outer_order[4];  /* loops over middle tiles, innermost first; [3] is 0 */
   uint8_t middle_order[4]; /* loops over array tiles in a middle tile, alike */
   uint8_t middle_holds;    /* bit d: the datum of axis d is held there; else it bypasses */
-  uint8_t inner_holds;     /* alike */
+  uint8_t inner_holds;     /* the same of the inner memory */
   uint8_t reserved[6];
   int64_t macs, cycles, pe_used; /* work; cycles with memories that never
                                    limit; PEs at work */
@@ -126,17 +126,18 @@ typedef struct sluice_buffer {
   uint32_t reserved;
 } sluice_buffer_t;
 
-/* During [begin, end) the buffer uses only its bytes [first_byte, last_byte), counted from
- * its offset; equal bounds: none. Gaps of one buffer are sorted and disjoint. */
+/* A time in which only a part of a buffer is in use. Gaps of one buffer are sorted and
+ * disjoint. */
 typedef struct sluice_buffer_gap {
-  /* See above. */
-  int64_t begin, end, first_byte, last_byte;
+  int64_t begin, end;            /* during [begin, end) ... */
+  int64_t first_byte, last_byte; /* ... only [first_byte, last_byte) are, counted from the
+                                    buffer's offset; equal: none */
 } sluice_buffer_gap_t;
 
-/* Bytes [offset, offset + bytes) that no buffer may use during [begin, end). */
+/* Bytes that no buffer may use for a time. */
 typedef struct sluice_reserved_region {
-  /* See above. */
-  int64_t begin, end, offset, bytes;
+  int64_t begin, end;    /* during [begin, end) ... */
+  int64_t offset, bytes; /* ... these bytes, from offset on */
 } sluice_reserved_region_t;
 
 /* What is to be placed, and where. */
@@ -144,8 +145,8 @@ typedef struct sluice_placement_problem {
   uint32_t struct_size;
   uint32_t buffer_count, gap_count, region_count; /* entries of the arrays */
   const sluice_buffer_t* buffers;          /* NULL where there are none */
-  const sluice_buffer_gap_t* gaps;         /* alike */
-  const sluice_reserved_region_t* regions; /* alike */
+  const sluice_buffer_gap_t* gaps;         /* NULL where there are none */
+  const sluice_reserved_region_t* regions; /* NULL where there are none */
   int64_t capacity_bytes; /* offsets are in [0, capacity_bytes) */
   int64_t bank_bytes;     /* bank i is [i * bank_bytes, (i + 1) * bank_bytes); 0: one bank */
 } sluice_placement_problem_t;
@@ -157,8 +158,8 @@ typedef struct sluice_placement_options {
   uint32_t fast;        /* heuristics only: no proofs */
   uint32_t no_conflict; /* do not look for a conflicting set when infeasible */
   uint64_t max_nodes;   /* of the exact search; 0: no bound */
-  uint64_t deadline_ns; /* see above */
-  const uint32_t* cancel; /* see above */
+  uint64_t deadline_ns; /* of the call; 0: none */
+  const uint32_t* cancel; /* nonzero stops the call; may be NULL */
 } sluice_placement_options_t;
 
 /* What was found. Flags are 0 or 1. */
@@ -202,11 +203,11 @@ typedef struct sluice_operator_graph {
   uint32_t tensor_count, operator_count; /* how many */
   uint32_t edge_count;          /* pairs in edges */
   const int64_t* tensor_bytes;  /* > 0 */
-  const uint8_t* tensor_role;   /* SLUICE_ROLE_ */
+  const uint8_t* tensor_role;   /* SLUICE_PLACED_ */
   const uint32_t* input_begin;  /* operator o reads inputs[input_begin[o]] to */
   const uint32_t* inputs;       /* inputs[input_begin[o + 1] - 1]: indices of tensors */
-  const uint32_t* output_begin; /* alike */
-  const uint32_t* outputs;      /* alike */
+  const uint32_t* output_begin; /* operator o writes outputs[output_begin[o]] to */
+  const uint32_t* outputs;      /* outputs[output_begin[o + 1] - 1]: indices of tensors */
   /* Per operator the number of the input whose bytes its first output may take over, or
    * SLUICE_NO_INDEX; NULL: none may. Done when sizes are equal and no operator reads the
    * input later. */
@@ -227,8 +228,8 @@ typedef struct sluice_replacement_options {
   int64_t alignment;      /* of sizes and offsets; power of two; 0: 1 */
   const uint32_t* order;  /* with keep_order, operator_count entries; NULL: as numbered */
   uint64_t max_states;    /* of the exact search; 0: 65536 */
-  uint64_t deadline_ns;   /* see above */
-  const uint32_t* cancel; /* see above */
+  uint64_t deadline_ns;   /* of the call; 0: none */
+  const uint32_t* cancel; /* nonzero stops the call; may be NULL */
 } sluice_replacement_options_t;
 
 /* A tensor's stay in the scratchpad during the steps [begin, end). */
@@ -322,8 +323,8 @@ typedef struct sluice_map_options {
   double cosa_utilisation, cosa_compute, cosa_traffic; /* weights; all 0: -0.1, 10, 1 */
   uint32_t cosa_balance;    /* minimise |traffic - compute|, weighted */
   uint32_t reserved;
-  uint64_t deadline_ns;     /* see above */
-  const uint32_t* cancel;   /* see above */
+  uint64_t deadline_ns;     /* of the call; 0: none */
+  const uint32_t* cancel;   /* nonzero stops the call; may be NULL */
 } sluice_map_options_t;
 
 /* A loop nest of a layer and its cost. Level 0 is nearest the MACs. Level l runs `temporal`
@@ -441,17 +442,18 @@ SLUICE_API const sluice_plan_t* sluice_family_select(const sluice_family_t* fami
 SLUICE_API const sluice_plan_t* sluice_family_bucket(const sluice_family_t* family,
                                                      uint32_t i, int64_t* out_top);
 
-/* A border between blocks where another stream may have the machine: all engines are
- * drained. Point k is in front of block instance k; the last is behind the last instance. */
+/* A border between visits of blocks where another stream may have the machine: all engines
+ * are drained. Point k is in front of visit k; the last is behind the last visit. An
+ * instance in loops has a visit for each iteration (stream.h). */
 typedef struct sluice_preemption_point {
-  uint64_t cycles;      /* that instance k - 1 takes by itself; 0 for point 0 */
-  uint64_t dead_offset; /* the longest run of scratchpad bytes that no later instance */
+  uint64_t cycles;      /* that visit k - 1 takes by itself; 0 for point 0 */
+  uint64_t dead_offset; /* the longest run of scratchpad bytes that no later visit */
   uint64_t dead_bytes;  /* reads before it has written them: free for another stream */
   uint64_t live_bytes;  /* bytes that must be unchanged when the stream goes on */
 } sluice_preemption_point_t;
 
 /* The points of a plan, which is verified first; one node only. *count: in, room in points
- * (NULL: 0); out, instances + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made with
+ * (NULL: 0); out, visits + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made with
  * max_block_cycles has more points. */
 SLUICE_API sluice_status_t sluice_preemption_points(
     sluice_context_t* context, const sluice_graph_t* graph,
@@ -460,8 +462,8 @@ SLUICE_API sluice_status_t sluice_preemption_points(
     sluice_diagnostic_t* diagnostic);
 
 /* Several models on one machine of one node and in one scratchpad. Each model has a plan of
- * its own, and regions of its own in DRAM. They take turns: a turn is a run of block
- * instances of one stream; the next turn starts when all engines have drained. All models
+ * its own, and regions of its own in DRAM. They take turns: a turn is a run of visits of
+ * one stream's blocks; the next turn starts when all engines have drained. All models
  * are ready at cycle 0 and run once. */
 enum { /* sluice_coschedule_options_t.share */
   SLUICE_SHARE_AUTO = 0, /* the mode below with the lower weighted sum of finish_cycles */
@@ -498,12 +500,12 @@ typedef struct sluice_coschedule_options {
   uint64_t deadline_ns;    /* of the whole call; see above */
   uint64_t max_iterations; /* of each plan; 0: no bound by count */
   uint64_t seed;           /* of each plan's search */
-  const uint32_t* cancel;  /* see above */
+  const uint32_t* cancel;  /* nonzero stops the call; may be NULL */
   uint32_t points; /* of each curve, planned only where they matter; 0: 12 */
   uint32_t reserved;
 } sluice_coschedule_options_t;
 
-/* A run of visits of one stream's instances. */
+/* A run of visits of one stream's blocks. */
 typedef struct sluice_turn {
   uint32_t model; /* index */
   uint32_t first_visit, end_visit; /* [first, end) */
@@ -589,9 +591,11 @@ enum { SLUICE_SEGMENTS_CHAIN = 0, /* the best chain; layers are mapped where tha
        SLUICE_SEGMENTS_TOP_K = 1, /* as published: the top_k best chains by estimates, and
                                      the segments on them solved */
        SLUICE_SEGMENTS_LAYERS = 2 /* every layer by itself */ };
-/* sluice_segment_t.kind. */
-enum { SLUICE_SEGMENT_SINGLE = 0, SLUICE_SEGMENT_SPATIAL = 1,
-       SLUICE_SEGMENT_TEMPORAL = 2 };
+enum { /* sluice_segment_t.kind */
+  SLUICE_SEGMENT_SINGLE = 0,  /* one layer */
+  SLUICE_SEGMENT_SPATIAL = 1, /* layers at a time, each on nodes of its own */
+  SLUICE_SEGMENT_TEMPORAL = 2 /* layers in turn on all nodes */
+};
 
 /* What to look for. Flags are 0 or 1. */
 typedef struct sluice_segment_options {
@@ -606,8 +610,8 @@ typedef struct sluice_segment_options {
   uint32_t no_spatial, no_temporal; /* no segments of this kind */
   uint64_t max_prices;      /* layers mapped beyond each by itself; 0: 500, or two per
                                layer if more; with proof no limit */
-  uint64_t deadline_ns;     /* see above */
-  const uint32_t* cancel;   /* see above */
+  uint64_t deadline_ns;     /* of the call; 0: none */
+  const uint32_t* cancel;   /* nonzero stops the call; may be NULL */
 } sluice_segment_options_t;
 
 /* What a segment or a schedule costs, of one run of the graph. */

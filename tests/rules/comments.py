@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every public name has a comment directly above it or beside it.
+"""Every public name has a comment directly above it or beside it that says something.
 
   comments.py HEADER_FOLDER     *.h and *.fbs below it
   comments.py --self-test       shows that a missing comment is found
@@ -9,18 +9,36 @@ Looked at: functions, structs, opaque types, function types, fields, enums and m
 headers; tables, structs and fields of schemas. A comment above belongs to the declaration
 that starts on the next line; a comment beside starts on a line of the declaration. Fields
 named struct_size and reserved are explained once, at the head of sluice.h. Enumerators are
-explained by the comment of their enum or by their own.
+explained by the comment of their enum; where that only names the type or field that has these
+values, by their own.
+
+A comment without a word, or that only points elsewhere in the page ("see above", "alike"),
+says nothing.
 """
 import pathlib
 import re
 import sys
 
+POINTER = re.compile(r"((see|as|like|the)\s+)?(above|below|before|alike|likewise|same|ditto|todo)",
+                     re.I)
+NAMES = re.compile(r"\w*_\w*(\.\w+)?(, \w*_\w*(\.\w+)?)*(: bits)?")
 EXPLAINED_ONCE = re.compile(r"^(struct_size|reserved\d*)$")
 
 
 def comment_spans(text, is_schema):
     pattern = r"//[^\n]*" if is_schema else r"/\*.*?\*/"
     return [m.span() for m in re.finditer(pattern, text, re.S if not is_schema else 0)]
+
+
+def words_of(comment):
+    """Without the signs around and between its lines."""
+    lines = re.sub(r"^/[*/]+|\*+/$", "", comment.strip()).splitlines()
+    return " ".join(re.sub(r"^\s*(\*|//)", "", line).strip() for line in lines).strip(" .:;,")
+
+
+def says_something(comment):
+    words = words_of(comment)
+    return re.search(r"[^\W_]", words) is not None and not POINTER.fullmatch(words)
 
 
 def line_of(text, at):
@@ -34,10 +52,15 @@ class Page:
         self.code = text
         self.above = set()   # lines on which a comment ends and no code stands
         self.beside = set()  # lines on which a comment starts behind code
+        self.names = set()   # of these those whose comment is names and no more
         for begin, end in comment_spans(text, is_schema):
             blank = re.sub(r"[^\n]", " ", text[begin:end])
             self.code = self.code[:begin] + blank + self.code[end:]
+            if not says_something(text[begin:end]):
+                continue
             line_begin = text.rfind("\n", 0, begin) + 1
+            if NAMES.fullmatch(words_of(text[begin:end])):
+                self.names |= {line_of(text, begin), line_of(text, end - 1)}
             if text[line_begin:begin].strip():
                 self.beside.add(line_of(text, begin))
             else:
@@ -64,6 +87,23 @@ def statements(page, begin, end):
         elif c == ";" and depth == 0:
             yield start, at + 1
             start = None
+
+
+def bare_enumerators(page, begin, end):
+    """(line, name) of the enumerators of code[begin:end] without a comment, and how many
+    have one."""
+    brace = page.code.index("{", begin)
+    bare, commented = [], 0
+    for item in re.finditer(r"\b(SLUICE_\w+)[^,}]*(,|\})", page.code[brace:end]):
+        first = line_of(page.code, brace + item.start())
+        last = line_of(page.code, brace + item.end() - 1)
+        head = line_of(page.code, brace)
+        has = (first - 1 in page.above or
+               any(l in page.beside and l != head for l in range(first, last + 1)))
+        commented += has
+        if not has:
+            bare.append((first, item.group(1)))
+    return bare, commented
 
 
 def names_of(field):
@@ -102,10 +142,13 @@ def check_c(text):
         name = found.group(1) if found else re.sub(r"\s+", " ", code)[:40]
         count += 1
         commented = page.has_comment(begin, head_end)
-        if code.startswith("enum") and not commented:
-            inner = [l for l in range(line_of(text, begin), line_of(text, end) + 1)]
-            enumerators = len(re.findall(r"\bSLUICE_\w+\s*(?:=[^,}]*)?[,}\s]", code))
-            commented = sum(l in page.beside or l in page.above for l in inner) >= enumerators
+        if code.startswith("enum"):
+            head = line_of(page.code, begin)
+            explained = head in page.beside - page.names or head - 1 in page.above - page.names
+            bare, own = bare_enumerators(page, begin, end)
+            if bare and (own > 0 or commented) and not explained:
+                missing += bare
+            commented = commented or not bare
         if not commented:
             missing.append((line_of(text, begin), name))
         if brace < 0 or code.startswith("enum"):
@@ -148,18 +191,24 @@ typedef struct sluice_pair {
 SLUICE_API int sluice_add(int a,
                           int b);
 enum { /* kinds */ SLUICE_A = 0, SLUICE_B = 1 };
+enum { /* sluice_pair_t.a */
+  SLUICE_NEAR = 0, /* here */
+  SLUICE_FAR = 1   /* not here */
+};
 /* How many. */
 #define SLUICE_COUNT 3
 """
-    assert check_c(good) == (7, []), check_c(good)
+    assert check_c(good) == (8, []), check_c(good)
     for comment, name in (("/* A pair. */", "sluice_pair_t"),
                           (" /* the first, in bytes */", "sluice_pair_t.a"),
                           ("  /* The second and the third. */", "sluice_pair_t.b"),
                           ("/* Adds. */", "sluice_add"), ("/* How many. */", "SLUICE_COUNT"),
-                          (" /* kinds */", "enum { SLUICE_A = 0, SLUICE_B = 1 };")):
+                          (" /* kinds */", "enum { SLUICE_A = 0, SLUICE_B = 1 };"),
+                          (" /* here */", "SLUICE_NEAR"), ("/* not here */", "SLUICE_FAR")):
         assert comment in good
-        missing = [n for _, n in check_c(good.replace(comment, ""))[1]]
-        assert name in missing, (name, missing)
+        for nothing in ("", "/* */", "/* . */", "/* See above. */", "/* alike */"):
+            missing = [n for _, n in check_c(good.replace(comment, nothing))[1]]
+            assert name in missing, (name, nothing, missing)
     apart = good.replace("/* Adds. */\n", "/* Adds. */\n\n")
     assert [n for _, n in check_c(apart)[1]] == ["sluice_add"]
     schema = "// A level.\ntable Level {\n  banks:uint = 1 (id: 7); // of it\n}\n"

@@ -55,7 +55,7 @@ extern "C" {
 /* What a call came to. */
 typedef int32_t sluice_status_t;
 enum { /* sluice_status_t */
-  SLUICE_OK = 0,
+  SLUICE_OK = 0,                /* what was asked for is done */
   SLUICE_INFEASIBLE = 1,        /* proved: no legal plan exists; numbers in diagnostic */
   SLUICE_STOPPED = 2,           /* a limit was reached before any legal plan existed */
   SLUICE_REJECTED = 3,          /* a judge found the plan wrong; rule in diagnostic */
@@ -187,7 +187,7 @@ SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
 enum { /* sluice_tensor_info_t.kind */
-  SLUICE_TENSOR_INTERMEDIATE = 0,
+  SLUICE_TENSOR_INTERMEDIATE = 0, /* one layer writes it, others read it */
   SLUICE_TENSOR_INPUT = 1,    /* each run gives it */
   SLUICE_TENSOR_OUTPUT = 2,   /* each run makes it */
   SLUICE_TENSOR_CONSTANT = 3, /* weights, parameters, tables */
@@ -395,8 +395,8 @@ typedef struct sluice_change {
 } sluice_change_t;
 
 enum { /* sluice_change_t.changed: bits */
-  SLUICE_CHANGED_GRAPH = 1,
-  SLUICE_CHANGED_HARDWARE = 2,
+  SLUICE_CHANGED_GRAPH = 1,     /* the bytes of the graph */
+  SLUICE_CHANGED_HARDWARE = 2,  /* the bytes of the descriptor */
   SLUICE_CHANGED_SCRATCHPAD = 4 /* bytes of it that may be used */
 };
 
@@ -536,10 +536,10 @@ typedef struct sluice_report {
   uint64_t phase_peak_bytes[8];
   double energy_noc_pj; /* links between nodes; part of energy_pj */
   /* SLUICE_COMPONENT_ bits of parts that this machine could have used and this build lacks.
-   * Without SLUICE_COMPONENT_MAPPERS, tiles declare the machine's peak rates, and
-   * bound_energy_pj is made from counts alone (MACs, compulsory DRAM bytes, leakage over
-   * bound_latency_cycles). Not part of the plan's bytes: 0 for a plan that was read from
-   * bytes. */
+   * Without SLUICE_COMPONENT_MAPPERS, tiles cost passes of the MAC array where the machine
+   * describes one, else its peak rates, and bound_energy_pj is made from counts alone (MACs,
+   * compulsory DRAM bytes, leakage over bound_latency_cycles). Not part of the plan's bytes:
+   * 0 for a plan that was read from bytes. */
   uint32_t missing_components;
   uint32_t reserved;
 } sluice_report_t;
