@@ -27,7 +27,8 @@ GraphSpec Chain(uint32_t layers) {
 }
 
 struct Emitted {
-  explicit Emitted(const GraphSpec& spec) : n(spec), out(&n.memory) {
+  explicit Emitted(const GraphSpec& spec, const uint32_t* cancel = nullptr)
+      : n(spec), out(&n.memory) {
     Lowering lowering = {};
     Program program(&n.arena, n.hardware);
     ProgramWaits waits(&n.arena);
@@ -40,14 +41,18 @@ struct Emitted {
                 &program, &n.diagnostic) == Status::kOk);
     REQUIRE(DeriveWaits({n.graph, n.hardware, program}, lowering.places, &n.arena,
                         &waits) == Status::kOk);
-    REQUIRE(EmitStream({n.graph, n.hardware, lowering, program, waits, 512}, &n.arena,
-                       &parts, &n.diagnostic) == Status::kOk);
+    Budget clock(0, 0, cancel);
+    n.memory.Watch(&clock);
+    status = EmitStream({n.graph, n.hardware, lowering, program, waits, 512}, &n.arena,
+                        &parts, &n.diagnostic);
+    n.memory.Watch(nullptr);
     header = parts.header;
     debug = parts.debug_layer.size();
     steps = program.size();
   }
   sluice_test::Nouns n;
   Arena out;
+  Status status = Status::kInternal;
   size_t debug = 0;
   sluice_stream_header_t header = {};
   size_t steps = 0;
@@ -55,11 +60,23 @@ struct Emitted {
 
 TEST_CASE("emit: layers that do the same share a body, whatever their attributes") {
   const Emitted e(Chain(40));
+  REQUIRE(e.status == Status::kOk);
   CHECK(e.header.instance_count == 40);
-  // The first has nobody to wait for, the last exports nothing; all others are alike.
+  // The first waits for nobody; all others are alike.
   CHECK(e.header.block_count <= 4);
   CHECK(e.header.kernel_count == 40);
   CHECK(e.debug == e.steps);
+}
+
+TEST_CASE(
+    "emit: a long program is written whole, and stops when the call is cancelled") {
+  const uint32_t go_on = 0, stop = 1;
+  const Emitted whole(Chain(200), &go_on);
+  CHECK(whole.status == Status::kOk);
+  CHECK(whole.steps > 512);  // the clock is looked at every 256
+  CHECK(whole.header.instance_count == 200);
+  CHECK(whole.debug == whole.steps);
+  CHECK(Emitted(Chain(200), &stop).status == Status::kStopped);
 }
 
 }  // namespace

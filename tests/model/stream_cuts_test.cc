@@ -131,6 +131,19 @@ TEST_CASE("stream cuts: of a strided operand its elements alone, each run by its
   CheckDead(c.Dead(13)[1], 4, 8, 8);
 }
 
+TEST_CASE("stream cuts: an operand whose elements lie apart along all four axes") {
+  Stream s;
+  s.AddBlock();  // nothing
+  BlockBuilder* b = s.AddBlock();
+  // Offsets 0, 2, 5 and 7; these and 11 more; these and 23 more.
+  b->Store(b->Strided(0, kI8, {2, 2, 2, 2}, {23, 11, 5, 2}, 0),
+           b->Dense(2, kI8, {2, 2, 2, 2}, 0));
+  Cuts c(s.Image());
+  CheckDead(c.Dead(200)[1], 42, 200, 16);
+  CheckDead(c.Dead(42)[1], 19, 23, 16);
+  CheckDead(c.Dead(64)[2], 0, 64, 0);
+}
+
 TEST_CASE("stream cuts: sums are live from their first tile to their last") {
   Stream s;
   sluice_tile_t tile = EmptyTile(0, 1);

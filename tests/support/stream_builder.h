@@ -505,7 +505,7 @@ inline Case LoopCase() {
 // bindings. GBUF: a 0 and 64, b 128 and 192, output 256 and 320, end 384.
 //
 // Slots: 0 a in GBUF, 1 b in GBUF, 2 out in GBUF, 3 a, 4 b, 5 out in DRAM. DMA list:
-// 1 a, 2 b, 3 out. Export 0: DMA 3 of its instance.
+// 1 a, 2 b, 3 out. The tile of instance 1 waits for all transfers of instance 0, too.
 inline Case AddCase() {
   Case c;
   const int32_t half = 1 << 30;

@@ -4,6 +4,8 @@
 
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "judged_case.h"
 
@@ -68,6 +70,65 @@ TEST_CASE("contents: a read finds what was written last, part by part") {
   // Bytes 8 to 16 and 32 to 56 are of root 0, those between of root 1; twins count from
   // the read's first byte.
   CHECK(found == decltype(found){{0, 108, 8, 0}, {1, 5, 16, 8}, {0, 132, 24, 24}});
+}
+
+// 4 x 4 elements of root 0 at 0.
+Part Square() { return {0, 1, {0, 0, 0, 0}, {1, 1, 4, 4}, 0, {0, 0, 4, 1}}; }
+
+// The square is written, and its bytes once more, of which `second` is stored; the parts
+// that then lie at one byte.
+Status ReadAfter(const Part& second, int64_t at, std::vector<Part>* found) {
+  Setting s({0, 0, 1, 0, 2, 0});
+  Box box = Box::At(0, 0, 1);
+  box.Add(4, 4, 4);
+  box.Add(4, 1, 1);
+  Contents contents(&s.own.judge, &s.order);
+  REQUIRE(contents.Init() == Status::kOk);
+  const Part parts[] = {Square(), second};
+  for (uint32_t i = 0; i < 2; ++i) {
+    contents.Enter({0, i, 0, i + 1});
+    REQUIRE(contents.Overwrite(0, box, false) == Status::kOk);
+    REQUIRE(contents.Put(0, parts[i]) == Status::kOk);
+  }
+  contents.Enter({0, 2, 0, 3});
+  sluice::Vector<Part> read(&s.own.arena);
+  const Status status = contents.Read(0, Span(at, 1), false, &read);
+  for (const Part& part : read) found->push_back(part);
+  return status;
+}
+
+TEST_CASE("contents: a buffer that is written again holds what lies there now") {
+  Part moved = Square(), transposed = Square();
+  moved.origin[2] = 100;
+  std::swap(transposed.twin_stride[2], transposed.twin_stride[3]);
+  struct Case {
+    const char* name;
+    Part second;
+    int64_t row, column;  // of the byte at 9
+  };
+  const Case cases[] = {{"other rows", moved, 102, 1},
+                        {"rows as columns", transposed, 1, 2}};
+  for (Case c : cases) {
+    CAPTURE(std::string(c.name));
+    c.second.root = 1;
+    std::vector<Part> found;
+    REQUIRE(ReadAfter(c.second, 9, &found) == Status::kOk);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].root == 1);
+    CHECK(found[0].origin[2] == c.row);
+    CHECK(found[0].origin[3] == c.column);
+  }
+}
+
+TEST_CASE("contents: of a buffer that is written again, less than all may be stored") {
+  Part half = Square(), column = Square();
+  half.extent[3] = 2;
+  column.extent[3] = 1;
+  for (const Part& second : {half, column}) {
+    std::vector<Part> found;
+    CHECK(ReadAfter(second, 8, &found) == Status::kOk);
+    CHECK(ReadAfter(second, 10, &found) == Status::kRejected);
+  }
 }
 
 TEST_CASE("contents: bytes that nobody wrote, and elements that are cut in two") {
