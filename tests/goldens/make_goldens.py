@@ -14,10 +14,12 @@ of include/sluice/ops.h: input i of a run with seed s is filled from the SplitMi
 sequence of s * 256 + i. Per model and seed the JSON holds the FNV-1a 64 hash of the
 output tensors' dense bytes, concatenated in output order, and how many bytes that are.
 Final outputs can be blind to their inputs (a class that always wins), so it also holds,
-per model, the hash of every tensor an operator writes, by name, one for each seed.
+per model, the hash of every tensor an operator writes, by name, one for each seed. The
+models are known by the SHA-256 of their files.
 """
 import argparse
 import glob
+import hashlib
 import json
 import os
 import subprocess
@@ -131,10 +133,13 @@ def main():
 
     models = {}
     inside = {}
+    sums = {}
     paths = (p for f in arguments.models for p in glob.glob(os.path.join(f, "*.tflite")))
     for path in sorted(paths, key=os.path.basename):
         name = os.path.basename(path)[: -len(".tflite")]
         content = readable(path)
+        with open(path, "rb") as file:
+            sums[name] = hashlib.sha256(file.read()).hexdigest()
         runs = []
         tensors = written_tensors(content)
         inside[name] = {tensor: [] for tensor in tensors}
@@ -150,7 +155,7 @@ def main():
         print(name, len(tensors), "tensors,", differ, "with one hash for each seed")
     inside = {m: {t: " ".join(h) for t, h in ts.items()} for m, ts in inside.items()}
     with open(arguments.output, "w", encoding="utf-8") as out:
-        json.dump({"models": models, "tensors": inside}, out, indent=1)
+        json.dump({"models": models, "tensors": inside, "sha256": sums}, out, indent=1)
         out.write("\n")
 
 
