@@ -567,9 +567,16 @@ Status CheckComputed(const Rule& r) {
       return CheckTranspose(r);
     case Form::kResize:
       return CheckResize(r);
-    default:
-      return r.Unsupported("this version does not know this op");
+    case Form::kUnknown:
+    case Form::kConcat:
+    case Form::kSlice:
+    case Form::kReshape:
+    case Form::kGather:
+    case Form::kAppend:
+    case Form::kOpaque:
+      break;
   }
+  return r.Unsupported("this version does not know this op");
 }
 
 Status CheckForm(const Rule& r) {
@@ -586,9 +593,32 @@ Status CheckForm(const Rule& r) {
       return CheckAppend(r);
     case Form::kOpaque:
       return CheckOpaque(r);
-    default:  // computed by tiles, or refused by CheckComputed
-      return CheckComputed(r);
+    case Form::kUnknown:
+    case Form::kConv:
+    case Form::kDepthwiseConv:
+    case Form::kTransposedConv:
+    case Form::kFullyConnected:
+    case Form::kMatmul:
+    case Form::kWeightGradient:
+    case Form::kPool:
+    case Form::kPoolGradient:
+    case Form::kBinary:
+    case Form::kUnary:
+    case Form::kReluGradient:
+    case Form::kHardSwish:
+    case Form::kPrelu:
+    case Form::kLookup:
+    case Form::kSoftmax:
+    case Form::kLayerNorm:
+    case Form::kRmsNorm:
+    case Form::kReduce:
+    case Form::kArgmax:
+    case Form::kPad:
+    case Form::kTranspose:
+    case Form::kResize:
+      break;
   }
+  return CheckComputed(r);  // which refuses those that no tiles compute
 }
 
 }  // namespace

@@ -260,34 +260,36 @@ void SetMatmul(const Tensor& in, const int32_t tile[kAxes], MappingProblem* prob
   problem->extent[kDimC] = in.extent[3];
 }
 
-// Fills the nest of a form that has its own; false for other forms. `summed`: rows of
-// the error to sum over (weight gradient).
+// Fills the nest of an operator; false where it has none. `summed`: rows of the error to
+// sum over (weight gradient).
 bool SetNest(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
              int64_t summed, MappingProblem* problem) {
-  const Tensor& in = graph.tensors[layer.input(0)];
-  switch (TraitsOf(layer).form) {
-    case Form::kConv:
-    case Form::kDepthwiseConv:
+  switch (TraitsOf(layer).nest) {
+    case NestRule::kNoNest:
+      return false;
+    case NestRule::kConv:
       SetConv(graph, layer, tile[3], problem);
       return true;
-    case Form::kTransposedConv:
+    case NestRule::kTransposed:
       SetTransposed(graph, layer, tile, problem);
       return true;
-    case Form::kWeightGradient:
+    case NestRule::kGradient:
       SetWeightGradient(graph, layer, tile, summed, problem);
       return true;
-    case Form::kFullyConnected:
-      problem->extent[kDimC] = in.extent[3];
+    case NestRule::kRows:
+      problem->extent[kDimC] = graph.tensors[layer.inputs[0]].extent[3];
       return true;
-    case Form::kMatmul:
-      SetMatmul(in, tile, problem);
+    case NestRule::kMatmul:
+      SetMatmul(graph.tensors[layer.inputs[0]], tile, problem);
       return true;
-    case Form::kPool:
+    case NestRule::kPool:
       SetPool(layer, tile[3], problem);
       return true;
-    default:
-      return false;
+    case NestRule::kPerElement:
+      SetPerElement(layer, tile[3], problem);
+      return true;
   }
+  return false;
 }
 
 }  // namespace
@@ -301,11 +303,7 @@ Status ProblemOfTile(const Graph& graph, const LayerTile& part,
   const OpTraits& traits = TraitsOf(layer);
   const int64_t all = AccumulatedChannels(graph, layer);
   const int64_t summed = channels == 0 ? all : Min(all, int64_t{channels});
-  bool nest = traits.nest == NestRule::kPerElement;
-  if (nest) SetPerElement(layer, tile[3], problem);
-  if (traits.nest == NestRule::kOwn)
-    nest = SetNest(graph, layer, tile, summed, problem);
-  if (!nest) {
+  if (!SetNest(graph, layer, tile, summed, problem)) {
     return Fail(diagnostic, Status::kUnsupported, "mapping")
         .Text("no loop nest for op ")
         .Text(OpName(layer.op));

@@ -43,7 +43,7 @@ void ReadAlong(const Graph& graph, const Layer& layer, const TileBoxes& boxes, i
         (windows - 1) * w.stride + int64_t{w.filter - 1} * w.dilation + 1;
     return Min(reach, windows * w.filter);  // strides may skip some
   };
-  if (traits.form == Form::kTransposedConv || traits.form == Form::kPoolGradient) {
+  if (traits.scatters) {
     read[0] = Min((out + w.filter - 2) / w.stride + 1, all);
     if (traits.form == Form::kPoolGradient) {
       read[1] =

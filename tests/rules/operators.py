@@ -3,15 +3,20 @@
 """Whoever asks about an operator asks its row in the table of its side.
 
   operators.py --root .      lists every switch over operator codes, every comparison by
-                             order and every chain of comparisons outside the tables;
-                             fails when there is one
-  operators.py --self-test   shows that each of the three is found
+                             order and every chain of comparisons outside the tables,
+                             and each switch with a default, or chain, over what the
+                             library's rows say; fails when there is one
+  operators.py --self-test   shows that each of them is found
 
 Codes are only ever appended, so their order means nothing: "op >= SLUICE_OP_ADD" is
 wrong as soon as a row is added. A switch lets a new operator fall into its default, and
 so does a chain: two or more comparisons with codes in one expression list the operators
 that share a property, which is a column of a table. One comparison alone may stand:
 it asks for that very operator.
+
+The columns of the library's rows are enums of src/model/ops/traits.h. A switch over one
+of them names every value and has no default: a new value then does not compile until
+each switch has it. A chain of comparisons with values of Form is a column in disguise.
 """
 import argparse
 import pathlib
@@ -22,12 +27,51 @@ from sources import sources, without_noise
 
 # The tables: one for each side that must not share code.
 TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/ops.")
+COLUMNS = "src/model/ops/traits.h"
 CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
 ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
 EQUAL = re.compile(
     r"[=!]=\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[=!]="
 )
 EXPRESSION = re.compile(r"[^;{}]+")
+ENUM = re.compile(r"\benum class (\w+)[^{]*\{(.*?)\};", re.S)
+SWITCH = re.compile(r"\bswitch\s*\(")
+LABEL = re.compile(r"\bcase\s+(?:\w+::)*?(\w+)::(\w+)\s*:")
+FORM = re.compile(r"[=!]=\s*(?:\w+::)*?Form::(\w+)|\bForm::(\w+)\s*[=!]=")
+
+
+def columns_of(text):
+    """The enums of a row: {name: values}."""
+    return {m.group(1): set(re.findall(r"\bk\w+", m.group(2)))
+            for m in ENUM.finditer(without_noise(text))}
+
+
+def body_of(text, at):
+    """The text between the first brace behind `at` and the one that closes it."""
+    begin, depth = text.index("{", at), 0
+    for end in range(begin, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        if depth == 0:
+            return text[begin + 1 : end]
+    return text[begin + 1 :]
+
+
+def open_switches_of(path, text, columns):
+    for switch in SWITCH.finditer(text):
+        body = body_of(text, switch.end())
+        asked = {e for e, value in LABEL.findall(body) if value in columns.get(e, ())}
+        if asked and re.search(r"\bdefault\s*:", body):
+            line = text.count("\n", 0, switch.start()) + 1
+            yield f"{path}:{line}: a switch over {', '.join(sorted(asked))} has a default"
+
+
+def form_chains_of(path, text, columns):
+    for expression in EXPRESSION.finditer(text):
+        values = [a or b for a, b in FORM.findall(expression.group(0))]
+        values = [v for v in values if v in columns.get("Form", ())]
+        if len(values) > 1:
+            line = text.count("\n", 0, expression.end()) + 1
+            yield f"{path}:{line}: {', '.join('Form::' + v for v in values)}: a chain"
 
 
 def chains_of(path, text):
@@ -39,7 +83,7 @@ def chains_of(path, text):
             yield f"{path}:{text.count(chr(10), 0, first) + 1}: {names}: a chain"
 
 
-def complaints_of(path, text):
+def complaints_of(path, text, columns):
     text = without_noise(text).replace("->", "  ").replace("<<", "  ").replace(">>", "  ")
     for pattern, what in ((CASE, "a case of a switch"), (ORDER, "a comparison by order")):
         for match in pattern.finditer(text):
@@ -47,6 +91,8 @@ def complaints_of(path, text):
             name = next(group for group in match.groups() if group)
             yield f"{path}:{line}: SLUICE_OP_{name}: {what}"
     yield from chains_of(path, text)
+    yield from open_switches_of(path, text, columns)
+    yield from form_chains_of(path, text, columns)
 
 
 def self_test():
@@ -62,9 +108,19 @@ def self_test():
         ("if (op == SLUICE_OP_ADD) return a;\nif (op == SLUICE_OP_MUL) return b;\n", 0),
         ("bool known = op != SLUICE_OP_COUNT && op == SLUICE_OP_ADD;\n", 0),
         ("std::vector<Row> rows = {{SLUICE_OP_ADD, 2}, {SLUICE_OP_MUL, 2}};\n", 0),
+        ("switch (f) {\n  case Form::kConv: return 1;\n  default: return 0;\n}\n", 1),
+        ("switch (f) {\n  case Form::kConv: case Form::kPool: return 1;\n}\n", 0),
+        ("switch (n) {\n  case 1: { return 1; }\n  default: return 0;\n}\n", 0),
+        ("switch (f) {\n  case Form::kHeld: return 1;\n  default: return 0;\n}\n", 0),
+        ("return f == Form::kConv ||\n       Form::kPool == f;\n", 1),
+        ("return f != model::Form::kConv && g != Form::kHeld;\n", 0),
+        ("if (f == Form::kConv) return a;\nif (f == Form::kPool) return b;\n", 0),
     )
+    columns = columns_of("enum class Form : uint8_t {\n  kConv,  // kNot\n  kPool,\n};\n")
+    if columns != {"Form": {"kConv", "kPool"}}:
+        sys.exit(f"self-test: the columns are {columns}")
     for text, want in expected:
-        found = list(complaints_of("a.cc", text))
+        found = list(complaints_of("a.cc", text, columns))
         if len(found) != want:
             sys.exit(f"self-test: {want} expected, found {found} in\n{text}")
     print(f"{len(expected)} sources judged as expected")
@@ -78,11 +134,12 @@ def main():
     if arguments.self_test:
         return self_test()
     root, seen, bad = pathlib.Path(arguments.root), 0, []
+    columns = columns_of((root / COLUMNS).read_text(encoding="utf-8"))
     for path in sources(root, ("src", "firmware-sim")):
         seen += 1
         if not path.startswith(TABLES):
-            bad += complaints_of(path, (root / path).read_text(encoding="utf-8"))
-    if seen < 100 or not all(any(root.glob(t + "*")) for t in TABLES):
+            bad += complaints_of(path, (root / path).read_text(encoding="utf-8"), columns)
+    if seen < 100 or len(columns.get("Form", ())) < 20 or not all(any(root.glob(t + "*")) for t in TABLES):
         sys.exit(f"{seen} sources, or a table is not where this rule looks for it")
     print("\n".join(bad + [f"{seen} sources, {len(bad)} complaints"]))
     return 1 if bad else 0

@@ -8,7 +8,8 @@
 // Input    an operator code, or a layer.
 // Output   its row; questions that also depend on a layer's attributes.
 // Errors   an unknown code has the row of Form::kUnknown, which io rejects. Each switch
-//          over the enums below names every value.
+//          over the enums below names every value and has no default (a rule checks it),
+//          so that the compiler finds those that lack a new one.
 // Cost     constant.
 // Source   ops.h.
 #ifndef SLUICE_MODEL_OPS_TRAITS_H_
@@ -129,7 +130,12 @@ enum class AxisRule : uint8_t {
 // Which loop nest an operator has on the array.
 enum class NestRule : uint8_t {
   kNoNest,
-  kOwn,         // that of its form
+  kConv,        // windows over rows and columns, summed over input channels
+  kTransposed,  // the same, by the windows of input elements over the output
+  kRows,        // each row of channels times a matrix
+  kMatmul,      // two activations; rows of the second are no rows of the output
+  kGradient,    // filter rows and columns stand for rows and columns
+  kPool,        // windows over rows and columns, no sum
   kPerElement,  // one operation per operand and output element
 };
 
@@ -166,6 +172,7 @@ struct OpTraits {
   bool same_channels;  // each tile of channels needs all of an operand
   bool takes_pads;     // may take over the pads of a PAD in front of it
   bool in_place;       // its output may overwrite an input with the same box
+  bool scatters;       // windows lie over the output: one for each input element
 };
 
 // The row of a code; unknown codes get the row of Form::kUnknown.

@@ -40,16 +40,30 @@ void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal) {
   }
 }
 
+// The loop of each dim of the layer's nest; -1: of the filter, never dealt out.
+const int* LoopsOf(const Graph& graph, const Layer& layer) {
+  static constexpr int kWindows[kDims] = {0, 3, kLoopC, 1, 2, -1, -1, 3};
+  static constexpr int kImages[kDims] = {0, 3, kLoopC, 2, 2, -1, -1, 0};
+  static constexpr int kOneImage[kDims] = {0, 3, kLoopC, 2, 2, -1, -1, 1};
+  static constexpr int kTaps[kDims] = {3, 0, kLoopC, 1, 2, -1, -1, 0};
+  switch (TraitsOf(layer).nest) {
+    case NestRule::kMatmul:
+      return graph.tensors[layer.outputs[0]].extent[0] > 1 ? kImages : kOneImage;
+    case NestRule::kGradient:
+      return kTaps;
+    case NestRule::kNoNest:  // one operation per word, dealt out by its axes
+    case NestRule::kConv:
+    case NestRule::kTransposed:
+    case NestRule::kRows:
+    case NestRule::kPool:
+    case NestRule::kPerElement:
+      break;
+  }
+  return kWindows;
+}
+
 NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) {
-  const Form form = TraitsOf(layer).form;
-  const int batch = graph.tensors[layer.outputs[0]].extent[0];
-  // The loop of each dim; -1: of the filter, never dealt out.
-  const int conv[kDims] = {0, 3, kLoopC, 1, 2, -1, -1, 3};
-  const int matmul[kDims] = {0, 3, kLoopC, 2, 2, -1, -1, batch > 1 ? 0 : 1};
-  const int gradient[kDims] = {3, 0, kLoopC, 1, 2, -1, -1, 0};
-  const int* loop = form == Form::kMatmul           ? matmul
-                    : form == Form::kWeightGradient ? gradient
-                                                    : conv;
+  const int* loop = LoopsOf(graph, layer);
   NodeDeal deal = Undealt();
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     uint8_t next = 0;

@@ -70,9 +70,19 @@ size_t InputsOf(const MappingProblem& problem, const Layer& layer) {
 
 // Rows of the output can be made one after the other, as the inputs' rows come.
 bool IsSliced(const Layer& layer) {
-  const OpTraits& traits = TraitsOf(layer);
-  return traits.nest != NestRule::kNoNest && traits.form != Form::kMatmul &&
-         traits.form != Form::kWeightGradient;
+  switch (TraitsOf(layer).nest) {
+    case NestRule::kConv:
+    case NestRule::kTransposed:
+    case NestRule::kRows:
+    case NestRule::kPool:
+    case NestRule::kPerElement:
+      return true;
+    case NestRule::kNoNest:
+    case NestRule::kMatmul:
+    case NestRule::kGradient:
+      return false;
+  }
+  return false;
 }
 
 // The same, and row i of the output needs only row i of the inputs.

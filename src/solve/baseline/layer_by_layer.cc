@@ -453,9 +453,10 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
       return WriteAppend(w, capacity, smallest);
     case LayerKind::kHost:
       return w.program->AddHost(w.layer);
-    default:
-      return Status::kUnsupported;
+    case LayerKind::kUnknown:
+      break;
   }
+  return Status::kUnsupported;
 }
 
 // Adds the layer's tiles to *tiles: counted before anything is written, so that a plan

@@ -39,6 +39,28 @@ TEST_CASE("traits: every operator of ops.h has a row that says what it is") {
   }
 }
 
+TEST_CASE("traits: windows lie over the output of two operators alone") {
+  for (uint16_t op = 1; op < SLUICE_OP_COUNT; ++op) {
+    CAPTURE(op);
+    CHECK(TraitsOf(op).scatters ==
+          (op == SLUICE_OP_TRANSPOSED_CONV || op == SLUICE_OP_MAX_POOL_GRADIENT));
+  }
+}
+
+TEST_CASE("traits: which loop nest an operator has") {
+  const auto nest = [](int op) { return TraitsOf(static_cast<uint16_t>(op)).nest; };
+  CHECK(nest(SLUICE_OP_CONV) == NestRule::kConv);
+  CHECK(nest(SLUICE_OP_DEPTHWISE_CONV) == NestRule::kConv);
+  CHECK(nest(SLUICE_OP_TRANSPOSED_CONV) == NestRule::kTransposed);
+  CHECK(nest(SLUICE_OP_FULLY_CONNECTED) == NestRule::kRows);
+  CHECK(nest(SLUICE_OP_BATCH_MATMUL) == NestRule::kMatmul);
+  CHECK(nest(SLUICE_OP_WEIGHT_GRADIENT) == NestRule::kGradient);
+  CHECK(nest(SLUICE_OP_MAX_POOL) == NestRule::kPool);
+  CHECK(nest(SLUICE_OP_AVERAGE_POOL) == NestRule::kPool);
+  CHECK(nest(SLUICE_OP_PRELU) == NestRule::kPerElement);
+  CHECK(nest(SLUICE_OP_SOFTMAX) == NestRule::kNoNest);
+}
+
 TEST_CASE("traits: unknown codes have no kind, no work and no name") {
   for (const int code : {0, int{SLUICE_OP_COUNT}, SLUICE_OP_COUNT + 1, 0xffff}) {
     const uint16_t op = static_cast<uint16_t>(code);
