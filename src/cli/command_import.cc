@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <iostream>
 
 #include "cli/commands.h"
@@ -37,14 +38,28 @@ Json Summary(const Imported& import) {
           {"interface", import.interface}};
 }
 
-// "2 Reshape, 1 Identity"
-std::string Counted(const std::vector<ImportEntry>& list) {
+// "2 Reshape, 1 Identity", of the entries with this reason.
+std::string Counted(const std::vector<ImportEntry>& list, const std::string& reason) {
   std::string text;
   for (const ImportEntry& entry : list) {
+    if (entry.reason != reason) continue;
     if (!text.empty()) text += ", ";
     text += std::to_string(entry.count) + " " + entry.name;
   }
   return text;
+}
+
+// A line for each reason, in the order of first appearance.
+void ListByReason(const std::string& title, const std::vector<ImportEntry>& list,
+                  Report* report) {
+  std::vector<std::string> told;
+  for (const ImportEntry& entry : list) {
+    if (std::find(told.begin(), told.end(), entry.reason) != told.end()) continue;
+    std::string text = Counted(list, entry.reason);
+    if (!entry.reason.empty()) text += ": " + entry.reason;
+    report->Line(told.empty() ? title : "", text);
+    told.push_back(entry.reason);
+  }
 }
 
 void Print(const ImportCommand& command, const Imported& import) {
@@ -60,16 +75,14 @@ void Print(const ImportCommand& command, const Imported& import) {
     report.Line("on the host", Grouped(entry.count) + " x " + entry.name,
                 entry.reason.empty() ? "unknown operator" : entry.reason);
   }
-  if (!import.lists[SLUICE_IMPORT_FOLDED].empty()) {
-    report.Line("without a layer", Counted(import.lists[SLUICE_IMPORT_FOLDED]));
-  }
+  ListByReason("without a layer", import.lists[SLUICE_IMPORT_FOLDED], &report);
   for (const std::string& line : import.interface) report.Line("", line);
   if (s.numbers == SLUICE_NUMBERS_SHAPES_ONLY) {
     report.Line("numbers",
                 "shapes only: floating-point operators became int8 layers "
                 "with seeded weights");
     report.Line("", "plans and costs are the model's, computed values are not");
-    report.Line("", Counted(import.lists[SLUICE_IMPORT_SHAPES_ONLY]));
+    ListByReason("", import.lists[SLUICE_IMPORT_SHAPES_ONLY], &report);
   }
   std::cout << report.Text();
 }

@@ -134,9 +134,11 @@ std::string AsText(const Measured& m, const std::string& heading,
           (r.energy_noc_pj == 0 ? "" : Share(r.energy_noc_pj, r.energy_pj, "links, ")) +
           Share(r.energy_leakage_pj, r.energy_pj, "leakage"));
   report.Line("DRAM read", BytesText(r.dram_read_bytes));
-  report.Line("DRAM write", BytesText(r.dram_write_bytes),
-              r.spill_bytes != 0 ? BytesText(r.spill_bytes) + " beyond the compulsory"
-                                 : std::string());
+  report.Line("DRAM write", BytesText(r.dram_write_bytes));
+  if (r.spill_bytes != 0) {
+    report.Line("", BytesText(r.spill_bytes) +
+                        " of both beyond the least that the graph needs");
+  }
   report.Line("scratchpad", BytesText(r.peak_buffer_bytes),
               "peak, of " + BytesText(budget));
   report.Line("work", Grouped(r.macs) + " MACs, " + Grouped(r.vector_ops) + " vector",

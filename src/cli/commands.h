@@ -109,7 +109,7 @@ struct PlotCommand {
 void Run(const PlotCommand& command);
 
 struct MapCommand {
-  std::vector<std::string> what;   // GRAPH, or M N K
+  std::vector<std::string> what;   // a graph file, or M N K
   std::string hardware, timeloop;  // timeloop: folder to write, or empty
   std::string solver;              // empty = exact for M N K, kapla for layers
   std::string objective = "energy", pe = "exact", form = "reuse";

@@ -218,7 +218,9 @@ void AddPlot(CLI::App* app, PlotCommand* command) {
 void AddMap(CLI::App* app, MapCommand* command) {
   CLI::App* sub = app->add_subcommand(
       "map", "loop nests: of a graph's layers, or of P(M,N) += A(M,K) B(N,K)");
-  sub->add_option("what", command->what, "GRAPH, or M N K")->required()->expected(1, 3);
+  sub->add_option("graph-or-extents", command->what, "a graph file, or M N K of a GEMM")
+      ->required()
+      ->expected(-1);
   AddHw(sub, &command->hardware);
   sub->add_option("--solver", command->solver,
                   "M N K: exact (proved) or cosa; layers: kapla (exact where that is "
@@ -243,8 +245,9 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->add_option("--layer", command->layer, "layer by name or number, or all");
   sub->add_option(
          "--tile", command->tile,
-         "N,H,W,K[,C]: a tile of that output from the scratchpad down, as plans "
-         "declare its cycles; 0 = all")
+         "N,H,W,K[,C]: map one tile with this output, and C channels of the sum, "
+         "instead of the layer: its operands come from the scratchpad, and its cycles "
+         "are those that plans declare; 0: the whole extent")
       ->delimiter(',')
       ->expected(4, 5);
   sub->add_option("--resident", command->resident,
@@ -290,13 +293,14 @@ void AddSegments(CLI::App* app, SegmentsCommand* command) {
       ->check(CLI::Range(1, 8));
   sub->add_option(
       "--prices", command->prices,
-      "layers to map beyond each by itself, at most (default 500, or 2 per layer)");
+      "mappings of layers inside segments, at most; each layer by itself is mapped "
+      "anyway (default 500, or two per layer where that is more)");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "return the best found in this time", "TIME");
   sub->add_flag("--proof", command->proof,
                 "leave nothing out; for small meshes and networks");
   sub->add_flag("--no-spatial", command->no_spatial,
-                "no segments with nodes of its own for each stage");
+                "no segments whose stages run at a time, each on nodes of its own");
   sub->add_flag("--no-temporal", command->no_temporal,
                 "no segments that keep activations on the nodes from layer to layer");
   sub->add_flag("--directives", command->directives,

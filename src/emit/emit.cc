@@ -23,7 +23,8 @@ Status CountBack(Arena* scratch, Emitter* e) {
   return Status::kOk;
 }
 
-// Finds what becomes an instance each: parts of blocks that repeat, or whole blocks.
+// Cuts the program into pieces, each of which becomes one instance of the stream: a whole
+// block or, with loops, one iteration of a part of a block that repeats.
 Status FindPieces(const StreamCall& call, Arena* scratch, Emitter* e) {
   for (size_t b = 0; b < e->program.block_count(); ++b) {
     const uint32_t begin = e->program.block_begin(b);

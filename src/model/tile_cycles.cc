@@ -8,11 +8,12 @@ namespace {
 // How often the array must be filled for a tile.
 int64_t PassesOf(const MacArray& array, const Layer& layer, const TileBoxes& boxes,
                  int64_t channels) {
-  // Without a sum over channels (depthwise) one input channel's place works.
+  // A layer without a sum over channels (depthwise) feeds the array one input channel.
   const int64_t summed = Max<int64_t>(channels, 1);
   const int64_t steps = boxes.macs / (boxes.filters * summed);
   const Box& out = boxes.box[kRoleOutput];
-  // A weight gradient's output has no pixels: what it steps over stands for them.
+  // A weight gradient's outputs are taps of a filter, no pixels; the steps of its sum take
+  // the array's place for pixels.
   const bool gradient = TraitsOf(layer).sum == SumRule::kErrorRows;
   const int64_t rows = gradient ? 1 : int64_t{out.extent[0]} * out.extent[1];
   const int64_t row = gradient ? steps : out.extent[2];

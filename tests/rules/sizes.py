@@ -19,6 +19,14 @@ LIBRARY = ("src", "firmware-sim")
 OTHERS = ("tests", "bindings")
 LIMITS = {"library": 60, "others": 80, "class": 200, "parameters": 6}
 FROZEN = "tests/abi/v1/"
+# C functions that name context, inputs, outputs and diagnostic one by one, and have more of
+# these than the limit. None may be added.
+MANY = {
+    "sluice_coschedule", "sluice_curve", "sluice_evaluate", "sluice_map_gemm",
+    "sluice_map_layers", "sluice_mapping_directives", "sluice_minimum_footprint",
+    "sluice_place", "sluice_preemption_points", "sluice_reschedule", "sluice_tokens",
+    "sluice_verify_together",
+}
 
 
 def complaints(root):
@@ -39,7 +47,7 @@ def complaints_of(path, text, limit, is_library):
         if (
             is_library
             and f.parameters > LIMITS["parameters"]
-            and not f.name.startswith("sluice_")
+            and f.name not in MANY
         ):
             yield (
                 f"{path}:{f.first}: function {f.name}: {f.parameters} parameters of "
@@ -72,6 +80,8 @@ def self_test():
         (wide % "", []),
         (wide % ", int g", ["function G"]),
         (wide.replace(";", " {}") % ", int g", ["function G"]),
+        (wide.replace("G", "sluice_more") % ", int g", ["function sluice_more"]),
+        (wide.replace("G", "sluice_place") % ", int g", []),
         (klass % (body * 195), []),
         (klass % (body * 200), ["class K"]),
         (method % (body * 57), []),

@@ -39,7 +39,7 @@ TEST_CASE("randwire: 2, 3 and 2 nodes read a stage's input, and halve its extent
   CHECK(heads == std::map<int64_t, int>{{56, 2}, {28, 3}, {14, 2}});
 }
 
-TEST_CASE("randwire: the wiring is drawn the same way every time") {
+TEST_CASE("randwire: two graphs of one process have the same wiring") {
   CHECK(sluice::zoo::MakeZooGraph("randwire", {}) ==
         sluice::zoo::MakeZooGraph("randwire", {}));
 }

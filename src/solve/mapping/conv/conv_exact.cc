@@ -162,7 +162,7 @@ Status SearchChoice(Search* search, size_t index) {
     for (PointCost& least : search->least_dram) {
       least = PointCost{kUnbounded, kUnbounded, 0};
     }
-    FindLeastTop(search, choice, 0, passes, extent);
+    SLUICE_TRY(FindLeastTop(search, choice, passes, extent));
     if (search->least_dram[0].energy_pj == kUnbounded) return Status::kOk;
     if (LeastObjective(*search, choice, search->least_dram, array_pj) >=
         search->limit) {
@@ -183,7 +183,7 @@ Status SearchChoice(Search* search, size_t index) {
     SLUICE_TRY(DescendTops(search, index));
     search->tops.Truncate(0);
   }
-  SLUICE_TRY(ListTopTiles(search, choice, 0, passes, extent));
+  SLUICE_TRY(ListTopTiles(search, choice, passes, extent));
   return DescendTops(search, index);
 }
 

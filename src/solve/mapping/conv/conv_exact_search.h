@@ -96,11 +96,11 @@ Status ListRegisterTiles(Search* search, const SpatialChoice& choice);
 
 // Scratchpad tiles whose bound is below the limit. OrderTop comes first.
 void OrderTop(Search* search);
-Status ListTopTiles(Search* search, const SpatialChoice& choice, int i,
-                    int64_t passes[kDims], int64_t extent[kDims]);
+Status ListTopTiles(Search* search, const SpatialChoice& choice, int64_t passes[kDims],
+                    int64_t extent[kDims]);
 // The least DRAM energy (later visits included) and bytes of any tile of the choice.
-void FindLeastTop(Search* search, const SpatialChoice& choice, int i,
-                  int64_t passes[kDims], int64_t extent[kDims]);
+Status FindLeastTop(Search* search, const SpatialChoice& choice, int64_t passes[kDims],
+                    int64_t extent[kDims]);
 // The least objective over inner groups with the given array costs.
 double LeastObjective(const Search& search, const SpatialChoice& choice,
                       const PointCost dram[kGroups], const double array_pj[kGroups]);

@@ -301,33 +301,42 @@ double LeastObjective(const Search& search, const SpatialChoice& choice,
   return least;
 }
 
-// The last dim goes from large tiles to small ones: bounds rise, so the first that is
-// too high ends it.
-Status ListTopTiles(Search* search, const SpatialChoice& choice, int i,
-                    int64_t passes[kDims], int64_t extent[kDims]) {
-  const uint32_t d = search->top_order[i];
-  const Span<const int64_t> divisors = search->divisors[d];
+// Visits the tiles of the choice that fit: dims from the i-th on in every combination, the
+// last one from large tiles to small ones until visit(&enough) says that it is enough.
+template <typename Visit>
+Status WalkTops(const Search& search, const SpatialChoice& choice, int i,
+                int64_t passes[kDims], int64_t extent[kDims], const Visit& visit) {
+  const uint32_t d = search.top_order[i];
+  const Span<const int64_t> divisors = search.divisors[d];
   const bool last = i + 1 == kTileDimCount;
   for (size_t j = 0; j < divisors.size(); ++j) {
     const int64_t f = last ? divisors[divisors.size() - 1 - j] : divisors[j];
-    if (!TopAllows(*search, choice, d, f)) continue;
+    if (!TopAllows(search, choice, d, f)) continue;
     passes[d] = f;
     extent[d] = f * choice.spread[d];
-    if (!TileFits(*search, 1, extent, search->space.constraints.resident)) {
+    if (!TileFits(search, 1, extent, search.space.constraints.resident)) {
       if (last) continue;
       break;
     }
-    if (!last) {
-      SLUICE_TRY(ListTopTiles(search, choice, i + 1, passes, extent));
-      continue;
-    }
-    double least;
-    SLUICE_TRY(PushTopTiles(search, choice, passes, extent, &least));
-    if (least >= search->limit && !search->cut_taps) break;
+    bool enough = false;
+    SLUICE_TRY(last ? visit(&enough)
+                    : WalkTops(search, choice, i + 1, passes, extent, visit));
+    if (enough) break;
   }
   passes[d] = 1;
   extent[d] = choice.spread[d];
   return Status::kOk;
+}
+
+// Bounds rise from large tiles to small ones, so the first that is too high ends them.
+Status ListTopTiles(Search* search, const SpatialChoice& choice, int64_t passes[kDims],
+                    int64_t extent[kDims]) {
+  return WalkTops(*search, choice, 0, passes, extent, [&](bool* enough) {
+    double least;
+    SLUICE_TRY(PushTopTiles(search, choice, passes, extent, &least));
+    *enough = least >= search->limit && !search->cut_taps;
+    return Status::kOk;
+  });
 }
 
 // Dims by number of divisors, most last.
@@ -346,24 +355,9 @@ void OrderTop(Search* search) {
 
 // The least DRAM energy (later visits included) and bytes of any tile of the choice:
 // the last dim as large as fits.
-void FindLeastTop(Search* search, const SpatialChoice& choice, int i,
-                  int64_t passes[kDims], int64_t extent[kDims]) {
-  const uint32_t d = search->top_order[i];
-  const Span<const int64_t> divisors = search->divisors[d];
-  const bool last = i + 1 == kTileDimCount;
-  for (size_t j = 0; j < divisors.size(); ++j) {
-    const int64_t f = last ? divisors[divisors.size() - 1 - j] : divisors[j];
-    if (!TopAllows(*search, choice, d, f)) continue;
-    passes[d] = f;
-    extent[d] = f * choice.spread[d];
-    if (!TileFits(*search, 1, extent, search->space.constraints.resident)) {
-      if (last) continue;
-      break;
-    }
-    if (!last) {
-      FindLeastTop(search, choice, i + 1, passes, extent);
-      continue;
-    }
+Status FindLeastTop(Search* search, const SpatialChoice& choice, int64_t passes[kDims],
+                    int64_t extent[kDims]) {
+  return WalkTops(*search, choice, 0, passes, extent, [&](bool* enough) {
     const DramSteps steps = StepsAbove(search->space, choice, passes, extent);
     for (uint32_t g = 0; g < kGroups; ++g) {
       PointCost cost = {};
@@ -375,10 +369,9 @@ void FindLeastTop(Search* search, const SpatialChoice& choice, int i,
         least->dram_bytes = Min(least->dram_bytes, cost.dram_bytes);
       }
     }
-    break;
-  }
-  passes[d] = 1;
-  extent[d] = choice.spread[d];
+    *enough = true;
+    return Status::kOk;
+  });
 }
 
 // Tiles grown group by group, in each order of the groups: a first incumbent.

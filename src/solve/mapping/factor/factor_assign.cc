@@ -131,7 +131,8 @@ void ListChoices(const FactorProblem& problem, const CaseOf& which,
       choice.level = static_cast<uint8_t>(level);
       choice.spatial = spatial == 1;
       if (level <= kFactorInputBuffer) {
-        // The case says whether such a factor lies inside.
+        // A case either has factors of rows (columns) at or below the input buffer or
+        // has none there: the filter's halo costs otherwise in each.
         if ((p && !which.halo.rows) || (q && !which.halo.columns)) continue;
         choice.flags = (p ? kInsideP : 0) | (q ? kInsideQ : 0);
       }

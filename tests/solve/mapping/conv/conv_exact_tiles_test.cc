@@ -136,14 +136,14 @@ TEST_CASE(
       passes[d] = 1;
       extent[d] = one.choice.spread[d];
     }
-    FindLeastTop(&search, one.choice, 0, passes, extent);
+    REQUIRE(FindLeastTop(&search, one.choice, passes, extent) == Status::kOk);
     REQUIRE(SeedTops(&search, one.choice) == Status::kOk);
     const std::set<Tile> all = one.All(1);
     for (const TopTile& top : search.tops) {
       CHECK(all.count(Tile(top.passes, top.passes + kDims)) == 1);
     }
     search.tops.Truncate(0);
-    REQUIRE(ListTopTiles(&search, one.choice, 0, passes, extent) == Status::kOk);
+    REQUIRE(ListTopTiles(&search, one.choice, passes, extent) == Status::kOk);
     std::set<Tile> found;
     double least[kGroups] = {kUnbounded, kUnbounded, kUnbounded};
     for (const TopTile& top : search.tops) {

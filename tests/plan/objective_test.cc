@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs of plans by hand.
+#include "plan/objective.h"
+
+#include <doctest/doctest.h>
+
+namespace sluice {
+namespace {
+
+double CostOf(uint32_t energy, uint32_t delay) {
+  sluice_schedule_options_t options = {};
+  options.energy_exponent = energy;
+  options.delay_exponent = delay;
+  sluice_report_t report = {};
+  report.energy_pj = 3;
+  report.latency_cycles = 5;
+  return PlanCost(options, report);
+}
+
+TEST_CASE("objective: energy and latency to their powers, each once by default") {
+  CHECK(CostOf(0, 0) == 15);
+  CHECK(CostOf(1, 0) == 3);
+  CHECK(CostOf(0, 1) == 5);
+  CHECK(CostOf(2, 3) == 9 * 125);
+}
+
+TEST_CASE("objective: exponents are the caller's as soon as one of them is given") {
+  sluice_schedule_options_t options = {};
+  CHECK(ExponentsOf(options).energy == 1);
+  CHECK(ExponentsOf(options).delay == 1);
+  options.delay_exponent = 4;
+  CHECK(ExponentsOf(options).energy == 0);
+  CHECK(ExponentsOf(options).delay == 4);
+  options = {};
+  options.energy_exponent = 2;
+  CHECK(ExponentsOf(options).energy == 2);
+  CHECK(ExponentsOf(options).delay == 0);
+}
+
+}  // namespace
+}  // namespace sluice
