@@ -51,6 +51,15 @@ TEST_CASE("patch ranges: those closer than the gap become one") {
 
 TEST_CASE("patch ranges: what is new at the end is written, what is gone is not") {
   CHECK(Find(Stream(16, {}), Stream(32, {}), 4) == Ranges{{16, 16}});
+  // Whatever lies behind the end of the old one is not looked at.
+  const auto both = Stream(32, {});
+  sluice_patch_range_t range = {};
+  size_t count = 1;
+  CHECK(FindPatchRanges({both.data(), 16}, {both.data(), 32}, 4, &range, &count) ==
+        Status::kOk);
+  CHECK(count == 1);
+  CHECK(range.offset == 16);
+  CHECK(range.bytes == 16);
   CHECK(Find(Stream(32, {}), Stream(16, {}), 4).empty());
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds on memory of small graphs by hand.
+#include "plan/memory_bound.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+constexpr uint64_t kKiB = 1024, kMiB = 1024 * 1024;
+
+sluice_test::GraphSpec Chain(uint32_t layers) {
+  sluice_test::GraphSpec spec;
+  spec.tensors.push_back({{1, 4, 4, 8}, kI8, 1});
+  for (uint32_t i = 0; i < layers; ++i) {
+    const uint8_t kind = i + 1 == layers ? 2 : 0;
+    spec.tensors.push_back({{1, 4, 4, 8}, kI8, kind});
+    spec.layers.push_back(
+        {SLUICE_OP_REQUANTIZE, {i}, {i + 1}, {0, 1 << 30, 1, 0, -128, 127}});
+  }
+  return spec;
+}
+
+struct Asked {
+  explicit Asked(uint32_t layers, uint32_t nodes = 1) : n(Chain(layers)) {
+    n.hardware.node_cols = nodes;
+  }
+  sluice_test::Nouns n;
+  sluice_schedule_options_t options = {};
+  PlanRequest request{n.graph, n.hardware, options};
+};
+
+TEST_CASE("memory bound: the plain plan takes so much per layer and step") {
+  Asked a(3);
+  CHECK(PlainBytes(a.request, 0) == 160 * kKiB + 3 * 4096);
+  CHECK(PlainBytes(a.request, 1000) == 160 * kKiB + 3 * 4096 + 200000);
+  Asked mesh(3, 4);
+  CHECK(PlainBytes(mesh.request, 0) == 160 * kKiB + 3 * 4096 + 24 * kMiB + 64 * 4 * 3);
+}
+
+TEST_CASE(
+    "memory bound: fusion takes more with threads, and with a plan to go on from") {
+  Asked a(2);
+  const uint64_t one = 2 * kMiB + 2 * 16 * kKiB;
+  CHECK(FusionBytes(a.request, 0) == one);
+  CHECK(FusionBytes(a.request, 10) == one + 1280);
+  CHECK(SearchBytes(a.request, 10) == one + 1280 + 2 * 32 * kKiB);
+  const Plan plan = {};
+  a.request.resume_bytes = 500;
+  CHECK(FusionBytes(a.request, 0) == one);
+  a.request.resume = &plan;
+  CHECK(FusionBytes(a.request, 0) == one + 1000);
+  a.request.resume = nullptr;
+  const sluice_runner_t runner = {};
+  a.options.runner = &runner;
+  CHECK(FusionBytes(a.request, 0) == 14 * one);  // four starts
+  a.options.solver = SLUICE_SOLVER_BASELINE;
+  CHECK(SearchBytes(a.request, 10) == 0);
+  CHECK(SearchBytes(Asked(2, 2).request, 0) == 256 * kMiB);
+}
+
+TEST_CASE("memory bound: the steps are those of the plain plan") {
+  Asked a(3);
+  uint64_t bytes = 0;
+  REQUIRE(BoundMemory(a.request, &a.n.arena, &bytes, &a.n.diagnostic) == Status::kOk);
+  // A load, a tile and a store for each layer.
+  CHECK(bytes == 1024 + PlainBytes(a.request, 9) + SearchBytes(a.request, 9));
+  a.options.solver = 99;
+  CHECK(BoundMemory(a.request, &a.n.arena, &bytes, &a.n.diagnostic) ==
+        Status::kBadArgument);
+}
+
+TEST_CASE("memory bound: a call without room says what is enough") {
+  Asked a(3);
+  const uint64_t live = a.n.memory.live_bytes();
+  CHECK(RefuseMemory(a.request, &a.n.arena, &a.n.diagnostic) == Status::kOutOfMemory);
+  const uint64_t enough = live + PlainBytes(a.request, 9);
+  CHECK(a.n.diagnostic.required_bytes == enough);
+  CHECK(a.n.diagnostic.available_bytes == 0);
+  CHECK(std::string(a.n.diagnostic.message) ==
+        "the plain plan needs a context of " + std::to_string(enough) + " bytes");
+  // Where the steps cannot be counted, that is said.
+  Asked none(3);
+  none.options.tile_row_count = 1;
+  CHECK(RefuseMemory(none.request, &none.n.arena, &none.n.diagnostic) ==
+        Status::kOutOfMemory);
+  CHECK(
+      std::string(none.n.diagnostic.message).find("counting the plain plan's steps") ==
+      0);
+}
+
+}  // namespace
+}  // namespace sluice

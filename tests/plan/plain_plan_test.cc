@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plain plan of a small graph: written, completed, and estimated.
+#include "plan/plain_plan.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+
+// Two layers and a view between them.
+sluice_test::GraphSpec LayersAndView() {
+  sluice_test::GraphSpec spec;
+  spec.tensors = {{{1, 4, 4, 8}, kI8, 1},
+                  {{1, 4, 4, 8}, kI8, 0},
+                  {{1, 1, 16, 8}, kI8, 0},
+                  {{1, 1, 16, 8}, kI8, 2}};
+  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
+  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
+                 {SLUICE_OP_RESHAPE, {1}, {2}, {}},
+                 {SLUICE_OP_REQUANTIZE, {2}, {3}, same}};
+  return spec;
+}
+
+struct Planned {
+  explicit Planned(const sluice_test::HardwareSpec& hardware = {})
+      : n(LayersAndView(), hardware) {
+    REQUIRE(Lower(n.graph, n.hardware, &call.plain.places, &call.plain.lowering,
+                  &n.diagnostic) == Status::kOk);
+    call.costs = &costs;
+  }
+  sluice_test::Nouns n;
+  sluice_schedule_options_t options = {};
+  Arena kept{&n.memory};
+  Budget clock;
+  Progress progress;
+  PlanRequest request{n.graph, n.hardware, options};
+  PlanCall call{request, {&kept, &n.arena, &n.diagnostic}, &clock, &progress};
+  TileCosts costs{n.graph, n.hardware, call.plain.lowering, options, &n.arena};
+};
+
+TEST_CASE("plain plan: layer by layer, each with what it costs by itself") {
+  Planned p;
+  REQUIRE(SchedulePlain(&p.call) == Status::kOk);
+  CHECK(p.call.plain.program.block_count() == 2);
+  CHECK(p.call.plain.report.latency_cycles == 0);  // not timed yet
+  REQUIRE(CompletePlain(&p.call) == Status::kOk);
+  const sluice_report_t& report = p.call.plain.report;
+  CHECK(report.layers == 2);
+  CHECK(report.groups == 2);
+  // 128 bytes at 4 per cycle behind 10, and back; 128 operations at 16 per cycle.
+  CHECK(report.latency_cycles == 2 * 92);
+  REQUIRE(p.call.alone.size() == 2);
+  double energy_pj = 0;
+  for (const BlockCost& block : p.call.alone) {
+    CHECK(block.cycles == 92);
+    energy_pj += block.energy_pj;
+  }
+  CHECK(energy_pj == doctest::Approx(report.energy_pj));
+}
+
+TEST_CASE("plain plan: estimates are near, without a program") {
+  Planned p;
+  REQUIRE(EstimatePlain(&p.call) == Status::kOk);
+  CHECK(p.call.plain.program.size() == 0);
+  REQUIRE(p.call.alone.size() == 2);
+  int64_t cycles = 0;
+  double energy_pj = 0;
+  for (const BlockCost& layer : p.call.alone) {
+    cycles += layer.cycles;
+    energy_pj += layer.energy_pj;
+  }
+  CHECK(p.call.plain.report.latency_cycles == static_cast<uint64_t>(cycles));
+  CHECK(p.call.plain.report.energy_pj == doctest::Approx(energy_pj));
+  CHECK(cycles > 64);   // the bytes alone
+  CHECK(cycles < 368);  // twice the plan
+}
+
+TEST_CASE("plain plan: of many nodes no layer has costs of its own") {
+  sluice_test::HardwareSpec mesh;
+  mesh.node_cols = 2;
+  Planned p(mesh);
+  REQUIRE(SchedulePlain(&p.call) == Status::kOk);
+  REQUIRE(CompletePlain(&p.call) == Status::kOk);
+  CHECK(p.call.alone.empty());
+  CHECK(p.call.plain.report.latency_cycles > 0);
+  CHECK(p.call.plain.report.groups == 2);
+}
+
+TEST_CASE("plain plan: a callback that fails ends it") {
+  Planned p;
+  p.options.tile_cost = [](void*, uint32_t, const int32_t*, int32_t,
+                           sluice_tile_cost_t*) -> int32_t { return -1; };
+  p.call.coster = p.costs.coster();
+  CHECK(SchedulePlain(&p.call) == Status::kBadArgument);
+}
+
+}  // namespace
+}  // namespace sluice
