@@ -127,6 +127,12 @@ TEST_CASE("compare streams: a damaged earlier stream counts as changed") {
   change = Compare(cut, good.plan());
   CHECK(change.blocks_changed == 2);
   CHECK(change.patch_bytes == good.bytes.size() - sizeof(sluice_stream_header_t));
+  Image fewer = good;  // what lies behind its directory is no entry of it
+  sluice_stream_header_t header;
+  std::memcpy(&header, fewer.bytes.data(), sizeof header);
+  header.block_count = 1;
+  std::memcpy(fewer.bytes.data(), &header, sizeof header);
+  CHECK(Compare(fewer.plan(), good.plan()).blocks_changed == 1);
   Image outside = good;
   sluice_block_t block = outside.Block(1);
   block.body_offset = UINT32_MAX;
