@@ -40,7 +40,7 @@ struct Explained {
     return spec;
   }
   sluice_test::Nouns n{Spec()};
-  uint32_t order[2] = {5, 6};
+  uint32_t order[3] = {5, 6, 99};  // the last is not part of it
   sluice_notation_t notation = {};
   Diagnostic diagnostic = {};
   NotationProblem problem{n.graph, n.hardware, notation, 4096, &n.arena, &diagnostic};
@@ -58,6 +58,9 @@ TEST_CASE("explain fault: without DRAM tensors by the position in the order") {
   CHECK(std::string(e.diagnostic.rule) == "tiles");
   CHECK(e.diagnostic.layer == 5);
   // Behind the end: of no layer.
+  CHECK(e.Say(Fault(SLUICE_SCHEDULE_TILES, 2)) ==
+        "the group cannot be cut into that many tiles, at position 2");
+  CHECK(e.diagnostic.layer == SLUICE_NO_INDEX);
   CHECK(e.Say(Fault(SLUICE_SCHEDULE_MAPPING, 9)) ==
         "a tile cannot be computed on this machine, at position 2");
   CHECK(std::string(e.diagnostic.rule) == "mapping");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rng.h"
 #include "support/read_graph.h"
 
 namespace sluice {
@@ -91,13 +92,38 @@ TEST_CASE("place buffers: gaps leave room for others") {
 TEST_CASE("place buffers: banks bind a buffer to a part of the scratchpad") {
   Placed p;
   p.problem.bank_bytes = 64;
-  sluice_buffer_t second = Buffer(0, 1, 32), one = Buffer(0, 1, 48);
-  second.banks = 2;
+  sluice_buffer_t third = Buffer(0, 1, 32);
+  third.banks = 4;
+  REQUIRE(p.Run({third}, 192) == Status::kOk);
+  CHECK(p.offsets[0] == 128);
+  sluice_buffer_t fixed = Buffer(0, 1, 32), one = Buffer(0, 1, 48);
+  fixed.flags = SLUICE_BUFFER_FIXED;
+  REQUIRE(p.Run({fixed, one}, 192) == Status::kOk);
+  CHECK(p.offsets[1] == 32);
   one.flags = SLUICE_BUFFER_SINGLE_BANK;
-  REQUIRE(p.Run({Buffer(0, 1, 32), second, one}, 192) == Status::kOk);
-  CHECK(p.offsets[1] / 64 == 1);
-  CHECK((p.offsets[1] + 31) / 64 == 1);
-  CHECK(p.offsets[2] / 64 == (p.offsets[2] + 47) / 64);
+  REQUIRE(p.Run({fixed, one}, 192) == Status::kOk);
+  CHECK(p.offsets[1] == 64);
+}
+
+TEST_CASE("place buffers: the smallest peak is looked for where that is asked") {
+  int lower = 0;
+  Rng rng(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<sluice_buffer_t> buffers;
+    for (int i = 0; i < 9; ++i) {
+      const int64_t begin = rng.Below(12);
+      buffers.push_back(
+          Buffer(begin, begin + 1 + rng.Below(6), 1 + int64_t{rng.Below(20)}));
+    }
+    Placed first, smallest;
+    smallest.options.smallest = 1;
+    REQUIRE(first.Run(buffers, 1000) == Status::kOk);
+    REQUIRE(smallest.Run(buffers, 1000) == Status::kOk);
+    CHECK(smallest.out.proved == 1);
+    CHECK(smallest.out.peak_bytes <= first.out.peak_bytes);
+    lower += smallest.out.peak_bytes < first.out.peak_bytes ? 1 : 0;
+  }
+  CHECK(lower > 0);
 }
 
 TEST_CASE("place buffers: those that cannot all be placed are named, where wanted") {
