@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole calls of the planner for a small graph: which plan, and how calls end.
+#include "plan/pipeline.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "io/read.h"
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+
+sluice_test::GraphSpec Layers() {
+  sluice_test::GraphSpec spec;
+  spec.tensors = {
+      {{1, 16, 4, 8}, kI8, 1}, {{1, 16, 4, 8}, kI8, 0}, {{1, 16, 4, 8}, kI8, 2}};
+  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
+  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
+                 {SLUICE_OP_REQUANTIZE, {1}, {2}, same}};
+  return spec;
+}
+
+struct Made {
+  explicit Made(const sluice_schedule_options_t& given = {}) : options(given) {
+    if (options.max_iterations == 0) options.max_iterations = 20;
+  }
+  Status Run() {
+    Span<const uint8_t> made;
+    status = MakePlan(request, &kept, &scratch, &made, &change, &n.diagnostic);
+    if (status != Status::kOk) return status;
+    bytes.assign(made.begin(), made.end());
+    REQUIRE(ReadPlan(made.data(), made.size(), &n.arena, &plan, &n.diagnostic) ==
+            Status::kOk);
+    return status;
+  }
+  sluice_test::Nouns n{Layers()};
+  sluice_schedule_options_t options;
+  Arena kept{&n.memory}, scratch{&n.memory};
+  PlanRequest request{n.graph, n.hardware, options};
+  sluice_change_t change = {};
+  Status status = Status::kInternal;
+  Plan plan = {};
+  std::vector<uint8_t> bytes;
+};
+
+TEST_CASE("pipeline: a search keeps between layers what the plain plan stores") {
+  sluice_schedule_options_t options = {};
+  options.solver = SLUICE_SOLVER_BASELINE;
+  Made plain(options), best;
+  REQUIRE(plain.Run() == Status::kOk);
+  REQUIRE(best.Run() == Status::kOk);
+  CHECK(plain.plan.report.dram_write_bytes == 1024);
+  CHECK(plain.plan.report.iterations == 0);
+  CHECK(best.plan.report.dram_write_bytes == 512);
+  CHECK(best.plan.report.latency_cycles < plain.plan.report.latency_cycles);
+  Made again;
+  REQUIRE(again.Run() == Status::kOk);
+  CHECK(again.bytes == best.bytes);
+}
+
+TEST_CASE("pipeline: a plan to go on from is never lost") {
+  Made first;
+  REQUIRE(first.Run() == Status::kOk);
+  sluice_schedule_options_t options = {};
+  options.solver = SLUICE_SOLVER_BASELINE;
+  Made next(options);
+  next.request.resume = &first.plan;
+  next.request.resume_bytes = first.bytes.size();
+  REQUIRE(next.Run() == Status::kOk);
+  CHECK(next.plan.report.latency_cycles <= first.plan.report.latency_cycles);
+  CHECK(next.plan.report.dram_write_bytes == 512);
+}
+
+TEST_CASE("pipeline: what was planned before is kept where nothing has changed") {
+  Made first;
+  REQUIRE(first.Run() == Status::kOk);
+  Made same;
+  same.request.before = &first.plan;
+  REQUIRE(same.Run() == Status::kOk);
+  CHECK(same.change.from_scratch == 0);
+  CHECK(same.plan.stream.size() == first.plan.stream.size());
+  CHECK(std::memcmp(same.plan.stream.data(), first.plan.stream.data(),
+                    first.plan.stream.size()) == 0);
+}
+
+TEST_CASE("pipeline: wrong options and machines are refused before anything is made") {
+  sluice_schedule_options_t options = {};
+  options.solver = 99;
+  CHECK(Made(options).Run() == Status::kBadArgument);
+  options = {};
+  options.scratchpad_bytes = 16;
+  Made small(options);
+  CHECK(small.Run() == Status::kInfeasible);
+  CHECK(small.n.diagnostic.available_bytes == 16);
+}
+
+TEST_CASE("pipeline: a call that is cancelled before it has a plan says so") {
+  const uint32_t cancel = 1;
+  sluice_schedule_options_t options = {};
+  options.cancel = &cancel;
+  Made made(options);
+  CHECK(made.Run() == Status::kStopped);
+  CHECK(std::string(made.n.diagnostic.message).find("cancelled") != std::string::npos);
+}
+
+TEST_CASE("pipeline: the report says how the search ended") {
+  sluice_schedule_options_t few = {};
+  few.solver = SLUICE_SOLVER_FUSION;
+  few.max_iterations = 1;
+  Made counted(few);
+  REQUIRE(counted.Run() == Status::kOk);
+  CHECK(counted.plan.report.stop_reason == SLUICE_STOP_ITERATIONS);
+  // A callback that stops as soon as there is a plan.
+  sluice_schedule_options_t options = {};
+  options.progress = [](void*, uint64_t, double cost) -> int32_t { return cost > 0; };
+  Made stopped(options);
+  REQUIRE(stopped.Run() == Status::kOk);
+  CHECK(stopped.plan.report.stop_reason == SLUICE_STOP_CANCELLED);
+}
+
+}  // namespace
+}  // namespace sluice
