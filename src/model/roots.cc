@@ -6,14 +6,6 @@
 namespace sluice {
 namespace {
 
-// The tensor's first element in the coordinates of its root; no reshape in between.
-void BeginInRoot(const Lowering& lowering, uint32_t t, int32_t begin[kAxes]) {
-  for (int a = 0; a < kAxes; ++a) begin[a] = 0;
-  for (; lowering.views[t].parent != kNone; t = lowering.views[t].parent) {
-    for (int a = 0; a < kAxes; ++a) begin[a] += lowering.views[t].begin[a];
-  }
-}
-
 // Elements [first, last] of a tensor in row-major order as the smallest box.
 Box BoxOfRange(const Tensor& tensor, int64_t first, int64_t last) {
   Box box = WholeBox(tensor);
@@ -46,10 +38,76 @@ uint32_t RootOf(const Lowering& lowering, uint32_t tensor) {
   return tensor;
 }
 
-bool SameAxes(const Lowering& lowering, uint32_t tensor) {
-  for (; lowering.views[tensor].parent != kNone;
-       tensor = lowering.views[tensor].parent) {
-    if (lowering.views[tensor].reshape) return false;
+RootAxes FindRootAxes(const Graph& graph, const Lowering& lowering, uint32_t tensor) {
+  const Tensor& t = graph.tensors[tensor];
+  const Tensor& root = graph.tensors[RootOf(lowering, tensor)];
+  int64_t unit[kAxes];  // elements between neighbours of the root
+  int64_t room[kAxes];  // elements of the axis behind the tensor's first
+  int64_t step = 1, at = OffsetInRoot(lowering, tensor, Box{}) / root.element_bytes;
+  RootAxes out = {};
+  for (int r = kAxes - 1; r >= 0; --r) {
+    unit[r] = step;
+    step *= root.extent[r];
+    out.begin[r] = static_cast<int32_t>(at / unit[r] % root.extent[r]);
+    room[r] = root.extent[r] - out.begin[r] - 1;
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    out.axis[a] = static_cast<uint8_t>(a);
+    out.step[a] = 1;
+    if (t.extent[a] == 1) continue;
+    const int64_t apart = lowering.places[tensor].stride[a] / root.element_bytes;
+    int r = kAxes - 1;
+    while (r > 0 && (root.extent[r] == 1 || apart >= unit[r] * root.extent[r])) --r;
+    if (apart % unit[r] != 0) return out;
+    out.axis[a] = static_cast<uint8_t>(r);
+    out.step[a] = static_cast<int32_t>(apart / unit[r]);
+    room[r] -= int64_t{out.step[a]} * (t.extent[a] - 1);
+    if (room[r] < 0) return out;
+  }
+  out.nested = true;
+  return out;
+}
+
+Box BoxInRoot(const RootAxes& axes, const Box& box) {
+  Box out = {};
+  for (int r = 0; r < kAxes; ++r) {
+    out.begin[r] = axes.begin[r];
+    out.extent[r] = 1;
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    out.begin[axes.axis[a]] += axes.step[a] * box.begin[a];
+    out.extent[axes.axis[a]] += axes.step[a] * (box.extent[a] - 1);
+  }
+  return out;
+}
+
+bool BoxInTensor(const RootAxes& axes, const Tensor& tensor, const Box& in_root,
+                 Box* box) {
+  int32_t from[kAxes], to[kAxes], most[kAxes] = {};
+  for (int a = 0; a < kAxes; ++a) {
+    most[axes.axis[a]] += axes.step[a] * (tensor.extent[a] - 1);
+  }
+  for (int r = 0; r < kAxes; ++r) {
+    from[r] = Max(in_root.begin[r] - axes.begin[r], 0);
+    to[r] = Min(in_root.begin[r] + in_root.extent[r] - 1 - axes.begin[r], most[r]);
+    if (from[r] > to[r]) return false;
+  }
+  // Of axes that share one of the root's, the one with the largest steps first.
+  bool done[kAxes] = {};
+  for (int n = 0; n < kAxes; ++n) {
+    int a = -1;
+    for (int k = 0; k < kAxes; ++k) {
+      if (!done[k] && (a < 0 || axes.step[k] > axes.step[a])) a = k;
+    }
+    done[a] = true;
+    const int r = axes.axis[a];
+    const int32_t last = tensor.extent[a] - 1;
+    const int32_t first = Min(from[r] / axes.step[a], last);
+    const int32_t end = Min(to[r] / axes.step[a], last);
+    box->begin[a] = first;
+    box->extent[a] = end - first + 1;
+    from[r] = first == end ? from[r] - first * axes.step[a] : 0;
+    to[r] = first == end ? to[r] - end * axes.step[a] : most[r];
   }
   return true;
 }
@@ -64,13 +122,8 @@ int64_t OffsetInRoot(const Lowering& lowering, uint32_t tensor, const Box& box) 
 
 Box BoxInRoot(const Graph& graph, const Lowering& lowering, uint32_t tensor,
               const Box& box) {
-  if (SameAxes(lowering, tensor)) {
-    int32_t begin[kAxes];
-    BeginInRoot(lowering, tensor, begin);
-    Box out = box;
-    for (int a = 0; a < kAxes; ++a) out.begin[a] += begin[a];
-    return out;
-  }
+  const RootAxes axes = FindRootAxes(graph, lowering, tensor);
+  if (axes.nested) return BoxInRoot(axes, box);
   const Tensor& root = graph.tensors[RootOf(lowering, tensor)];
   Box last = box;
   for (int a = 0; a < kAxes; ++a) last.begin[a] += box.extent[a] - 1;
@@ -81,19 +134,8 @@ Box BoxInRoot(const Graph& graph, const Lowering& lowering, uint32_t tensor,
 bool BoxInTensor(const Graph& graph, const Lowering& lowering, uint32_t tensor,
                  const Box& in_root, Box* box) {
   const Tensor& t = graph.tensors[tensor];
-  if (SameAxes(lowering, tensor)) {
-    int32_t begin[kAxes];
-    BeginInRoot(lowering, tensor, begin);
-    for (int a = 0; a < kAxes; ++a) {
-      const int32_t from = Max(in_root.begin[a] - begin[a], 0);
-      const int32_t to =
-          Min(in_root.begin[a] + in_root.extent[a] - begin[a], t.extent[a]);
-      if (from >= to) return false;
-      box->begin[a] = from;
-      box->extent[a] = to - from;
-    }
-    return true;
-  }
+  const RootAxes axes = FindRootAxes(graph, lowering, tensor);
+  if (axes.nested) return BoxInTensor(axes, t, in_root, box);
   int64_t first = 0, last = 0;
   RangeOfBox(graph.tensors[RootOf(lowering, tensor)], in_root, &first, &last);
   const int64_t at = OffsetInRoot(lowering, tensor, Box{}) / t.element_bytes;

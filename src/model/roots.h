@@ -16,8 +16,22 @@ namespace sluice {
 
 uint32_t RootOf(const Lowering& lowering, uint32_t tensor);
 
-// The tensor is no reshape of a part of its root: its axes are the root's.
-bool SameAxes(const Lowering& lowering, uint32_t tensor);
+// How a tensor's axes lie in its root's: each within one axis, in steps of so many
+// elements, as heads of 64 lie in 768 channels. The tensor begins at begin[] of the root.
+struct RootAxes {
+  bool nested;  // false: an axis runs over several of the root's; the rest is not set
+  uint8_t axis[kAxes];
+  int32_t step[kAxes];
+  int32_t begin[kAxes];
+};
+
+RootAxes FindRootAxes(const Graph& graph, const Lowering& lowering, uint32_t tensor);
+
+// Through axes that are nested: the smallest box of the root, and the part of the tensor
+// that lies in a box of the root; false if there is none.
+Box BoxInRoot(const RootAxes& axes, const Box& box);
+bool BoxInTensor(const RootAxes& axes, const Tensor& tensor, const Box& in_root,
+                 Box* box);
 
 // Bytes from the root's first element to the box's first.
 int64_t OffsetInRoot(const Lowering& lowering, uint32_t tensor, const Box& box);

@@ -52,6 +52,7 @@ enum class SpaceStore : uint8_t {
 struct SpaceImage {
   uint32_t root;  // a root; of a sum: the layer's output
   uint32_t loop;  // kNone: none
+  uint32_t from;  // the first position at which it may be loaded, at most `first`
   uint32_t first, last;
   uint32_t used;  // the last position that touches it
   bool whole;     // of the root, in its own strides; else what is needed

@@ -87,8 +87,7 @@ Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) 
 }
 
 // Searches the space of plans; true when the plan found beats the best.
-bool FindInSpace(PlanCall* call, const SpaceVariant& variant, Candidate* found,
-                 Status* status) {
+bool FindInSpace(PlanCall* call, Candidate* found) {
   Arena memory(call->scratch->memory());
   const Exponents exponents = ExponentsOf(call->options);
   const sluice_report_t& scale = call->plain.report;
@@ -99,11 +98,12 @@ bool FindInSpace(PlanCall* call, const SpaceVariant& variant, Candidate* found,
   // Iterations are fusion's.
   Budget endless;
   search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
-  *status = ScheduleSpace({call->graph, call->hardware, call->plain.lowering,
-                           call->capacity, call->coster, search, variant},
-                          &memory, found, &plan.groups);
+  const Status status =
+      ScheduleSpace({call->graph, call->hardware, call->plain.lowering, call->capacity,
+                     call->coster, search},
+                    &memory, found, &plan.groups);
   plan.lowering = found->lowering;
-  return *status == Status::kOk && IsBetter(call, plan, found, &memory);
+  return status == Status::kOk && IsBetter(call, plan, found, &memory);
 }
 
 // Fusion within the memory that suits it; with more where that was too little to fuse
@@ -134,24 +134,14 @@ Status TakeFused(PlanCall* call) {
   return TakeFound(call, better, &found);
 }
 
-// Where not all that is loaded finds bytes that are free early, plans for less of the
-// scratchpad are tried too.
 Status TakeFromSpace(PlanCall* call) {
   if (call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_DEFAULT ||
       !call->costs->quick()) {
     return Status::kOk;
   }
-  constexpr SpaceVariant kVariants[] = {{0, true}, {0, false}, {32, true}, {8, true}};
-  for (const SpaceVariant& variant : kVariants) {
-    Candidate found(call->scratch->memory(), call->hardware);
-    Status status = Status::kOk;
-    const bool better = FindInSpace(call, variant, &found, &status);
-    SLUICE_TRY(TakeFound(call, better, &found));
-    if (status == Status::kOk && variant.ahead) break;
-    const bool lies_not = status == Status::kInfeasible || status == Status::kStopped;
-    if (status != Status::kOk && !lies_not) break;
-  }
-  return Status::kOk;
+  Candidate found(call->scratch->memory(), call->hardware);
+  const bool better = FindInSpace(call, &found);
+  return TakeFound(call, better, &found);
 }
 
 Status TakeBetter(PlanCall* call) {

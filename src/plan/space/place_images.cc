@@ -7,6 +7,8 @@
 namespace sluice {
 namespace {
 
+constexpr int kRounds = 40;  // of shortening leads
+
 // Bytes with the last positions that hold and that touch them so far; -1: none.
 struct Stretch {
   int64_t begin, end;
@@ -175,22 +177,23 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
   return Status::kOk;
 }
 
-// Places images by their lifetimes, all or those that stay.
+// Places images by their lifetimes, all or those that are made; some end above the
+// capacity if they do not lie.
 Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, bool all,
-                     Arena* scratch) {
+                     Arena* scratch, bool* lies) {
   ArenaScope scope(scratch);
   Vector<LiveRange> ranges(scratch);
   Vector<uint32_t> image_of(scratch);
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     const SpaceImage& image = plan.images[i];
     if (!all && IsPassing(image)) continue;
+    SLUICE_TRY(image_of.Push(i));
     LiveRange range;
-    range.begin = image.first;
+    range.begin = image.from;
     range.end = int64_t{image.last} + 1;
     range.bytes = BytesOf(image);
     range.alignment = call.alignment;
     SLUICE_TRY(ranges.Push(range));
-    SLUICE_TRY(image_of.Push(i));
   }
   for (const SpaceSegment& segment : plan.segments) {
     if (segment.alone_bytes == 0) continue;
@@ -209,21 +212,81 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, bool all,
   set.buffers = ranges.span();
   OffsetPlan placed;
   Diagnostic ignored = {};
-  SLUICE_TRY(PlaceOffsets(set, call.capacity, options,
-                          Workspace{call.budget, scratch, &ignored}, &placed));
+  const Status status = PlaceOffsets(
+      set, call.capacity, options, Workspace{call.budget, scratch, &ignored}, &placed);
+  *lies = status == Status::kOk;
+  const bool tried = status == Status::kStopped || status == Status::kInfeasible;
+  if (!*lies && !tried) return status;
   for (size_t i = 0; i < image_of.size(); ++i) {
-    plan.images[image_of[i]].offset = placed.offsets[i];
+    plan.images[image_of[i]].offset =
+        placed.offsets.empty() ? call.capacity : placed.offsets[i];
   }
   return Status::kOk;
+}
+
+// Adds to `slack` what ends above the capacity, each where most bytes lie while it is
+// there.
+Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
+  ArenaScope scope(scratch);
+  Span<int64_t> level;  // by position: bytes that lie there
+  SLUICE_TRY(scratch->Allocate(call.slack.size() + 1, &level));
+  for (const SpaceImage& image : plan.images) {
+    level[image.first] += BytesOf(image);
+    level[image.last + 1] -= BytesOf(image);
+  }
+  for (size_t p = 1; p < level.size(); ++p) level[p] += level[p - 1];
+  for (const SpaceImage& image : plan.images) {
+    const int64_t over = image.offset + BytesOf(image) - call.capacity;
+    if (over <= 0) continue;
+    uint32_t fullest = image.first;
+    for (uint32_t p = image.first; p <= image.last; ++p) {
+      if (level[p] > level[fullest]) fullest = p;
+    }
+    call.slack[fullest] += over;
+  }
+  return Status::kInfeasible;
+}
+
+void Shorten(SpaceImage* image) {
+  image->from = image->first - (image->first - image->from) / 2;
+}
+
+// What ends above the capacity is loaded later, or the largest of those that are loaded
+// during its life. False if nothing can be.
+bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
+  bool shorter = false;
+  for (SpaceImage& image : plan.images) {
+    if (image.offset + BytesOf(image) <= capacity) continue;
+    SpaceImage* victim = image.from < image.first ? &image : nullptr;
+    for (SpaceImage& other : plan.images) {
+      if (image.from < image.first) break;
+      const bool meets = other.from <= image.last && image.first < other.first;
+      if (other.from == other.first || !meets) continue;
+      if (victim == nullptr || BytesOf(other) > BytesOf(*victim)) victim = &other;
+    }
+    if (victim == nullptr) continue;
+    Shorten(victim);
+    shorter = true;
+  }
+  return shorter;
 }
 
 }  // namespace
 
 Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
-  ArenaScope scope(scratch);
-  SLUICE_TRY(PlaceTogether(plan, call, !call.ahead, scratch));
-  return call.ahead ? PlaceLoads(plan, call.capacity, call.alignment, scratch)
-                    : Status::kOk;
+  bool lies = false;
+  SLUICE_TRY(PlaceTogether(plan, call, false, scratch, &lies));
+  if (lies) {
+    const Status status = PlaceLoads(plan, call.capacity, call.alignment, scratch);
+    if (status != Status::kInfeasible) return status;
+  }
+  for (int round = 0;; ++round) {
+    SLUICE_TRY(PlaceTogether(plan, call, true, scratch, &lies));
+    if (lies) return Status::kOk;
+    if (call.budget->Exhausted()) return Status::kStopped;
+    if (round < kRounds && ShortenLeads(plan, call.capacity)) continue;
+    return AskForSlack(plan, call, scratch);
+  }
 }
 
 }  // namespace sluice

@@ -48,16 +48,22 @@ Status ScheduleSpace(const SpaceCall& call, Arena* scratch, Candidate* out,
   SLUICE_TRY(MakeSpaceProblem(
       {call.graph, call.hardware, call.lowering, call.coster, call.scratchpad_bytes},
       &memory, &problem));
-  const SpaceVariant& variant = call.variant;
-  if (variant.left != 0) problem.capacity -= problem.capacity / variant.left;
-  SLUICE_TRY(SearchSpace(problem, call.search, scratch, &memory, &plan));
-  SLUICE_TRY(MeasureImages({call.graph, call.hardware.array, call.lowering,
-                            problem.alignment, call.hardware.accumulator_bytes},
-                           plan, &memory));
-  SLUICE_TRY(PlaceImages(
-      plan,
-      {call.scratchpad_bytes, problem.alignment, call.search.budget, variant.ahead},
-      &memory));
+  // Images that do not lie ask for room where they did not, and the search begins again.
+  constexpr int kRounds = 6;
+  const Arena::Mark begin = memory.mark();
+  for (int round = 0;; ++round) {
+    memory.Rewind(begin);
+    SLUICE_TRY(SearchSpace(problem, call.search, scratch, &memory, &plan));
+    SLUICE_TRY(MeasureImages({call.graph, call.hardware.array, call.lowering,
+                              problem.alignment, call.hardware.accumulator_bytes},
+                             plan, &memory));
+    const Status placed = PlaceImages(
+        plan,
+        {call.scratchpad_bytes, problem.alignment, call.search.budget, problem.slack},
+        &memory);
+    if (placed == Status::kOk) break;
+    if (placed != Status::kInfeasible || round == kRounds) return placed;
+  }
   SLUICE_TRY(PlaceTensors(call, plan, &memory, out));
   SLUICE_TRY(WriteSpace(
       {call.graph, call.hardware, out->lowering, call.coster, call.search.budget}, plan,

@@ -16,12 +16,6 @@
 
 namespace sluice {
 
-// How much of the scratchpad a plan leaves empty, and where what is loaded must lie.
-struct SpaceVariant {
-  int64_t left;  // a share: 1 / left; 0: nothing
-  bool ahead;    // where it can be loaded ahead of time
-};
-
 struct SpaceCall {
   const Graph& graph;
   const Hardware& hardware;
@@ -29,7 +23,6 @@ struct SpaceCall {
   int64_t scratchpad_bytes;
   const TileCoster& coster;
   SpaceSearch search;
-  SpaceVariant variant;
 };
 
 // Fills program, places and lowering of the candidate. groups: how many segments.

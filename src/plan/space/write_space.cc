@@ -24,6 +24,18 @@ void DenseStridesOf(const Box& box, uint32_t element_bytes, uint32_t stride[kAxe
   }
 }
 
+// A box whose strides are known, from its first byte on.
+void FinishBox(int64_t at, const Box& box, const Tensor& root, BufferBox* out) {
+  out->offset = static_cast<uint32_t>(at);
+  int64_t last = at;
+  for (int a = 0; a < kAxes; ++a) {
+    out->extent[a] = box.extent[a];
+    last += int64_t{box.extent[a] - 1} * out->stride[a];
+  }
+  out->range = {out->offset, static_cast<uint32_t>(last) + root.element_bytes};
+  out->dtype = root.dtype;
+}
+
 bool Inside(const Box& outer, const Box& inner) {
   for (int a = 0; a < kAxes; ++a) {
     if (inner.begin[a] < outer.begin[a] ||
@@ -81,9 +93,11 @@ class Frames {
     SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &makers_));
     SLUICE_TRY(scratch->Allocate(plan_.layers.size(), &next_maker_));
     SLUICE_TRY(scratch->Allocate(plan_.images.size(), &frame_));
-    for (uint32_t& i : image_of_) i = kNone;
-    for (uint32_t& i : sum_of_) i = kNone;
-    for (uint32_t& i : makers_) i = kNone;
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &axes_));
+    for (uint32_t t = 0; t < axes_.size(); ++t) {
+      axes_[t] = FindRootAxes(graph_, lowering_, t);
+      image_of_[t] = sum_of_[t] = makers_[t] = kNone;
+    }
     for (uint32_t p = static_cast<uint32_t>(plan_.layers.size()); p-- > 0;) {
       const uint32_t out = LayerAt(p).outputs[0];
       if (graph_.tensors[out].kind == TensorKind::kState) continue;
@@ -178,19 +192,23 @@ class Frames {
 
   // A tensor's box where the image holds it.
   Status BoxIn(uint32_t i, uint32_t tensor, const Box& box, BufferBox* out) const {
+    *out = BufferBox{};
     const SpaceImage& image = plan_.images[i];
     const Frame& frame = frame_[i];
     const Tensor& root = graph_.tensors[image.root];
-    const Box in_root = BoxInRoot(graph_, lowering_, tensor, box);
+    const RootAxes& axes = axes_[tensor];
+    const Box in_root =
+        axes.nested ? BoxInRoot(axes, box) : BoxInRoot(graph_, lowering_, tensor, box);
     if (frame.box.extent[0] == 0 || !Inside(frame.box, in_root)) {
       return Status::kInfeasible;
     }
     int64_t at = image.offset + frame.turn * image.bytes;
-    *out = BufferBox{};
-    if (SameAxes(lowering_, tensor)) {
-      DenseStridesOf(frame.box, root.element_bytes, out->stride);
+    if (axes.nested) {
+      uint32_t stride[kAxes];
+      DenseStridesOf(frame.box, root.element_bytes, stride);
       for (int a = 0; a < kAxes; ++a) {
-        at += int64_t{in_root.begin[a] - frame.box.begin[a]} * out->stride[a];
+        at += int64_t{in_root.begin[a] - frame.box.begin[a]} * stride[a];
+        out->stride[a] = stride[axes.axis[a]] * static_cast<uint32_t>(axes.step[a]);
       }
     } else {
       if (!Contiguous(root, frame.box)) return Status::kInfeasible;
@@ -199,14 +217,7 @@ class Frames {
       at += OffsetInRoot(lowering_, tensor, box) -
             OffsetInRoot(lowering_, image.root, frame.box);
     }
-    out->offset = static_cast<uint32_t>(at);
-    int64_t last = at;
-    for (int a = 0; a < kAxes; ++a) {
-      out->extent[a] = box.extent[a];
-      last += int64_t{box.extent[a] - 1} * out->stride[a];
-    }
-    out->range = {out->offset, static_cast<uint32_t>(last) + root.element_bytes};
-    out->dtype = root.dtype;
+    FinishBox(at, box, root, out);
     return Status::kOk;
   }
 
@@ -264,6 +275,7 @@ class Frames {
   Span<uint32_t> makers_;      // by root: the first position that makes a part of it
   Span<uint32_t> next_maker_;  // by position: the next of the same root
   Span<Frame> frame_;          // by image
+  Span<RootAxes> axes_;        // by tensor
   uint32_t segment_ = 0;
 };
 
@@ -351,7 +363,7 @@ class Writer {
     const uint32_t image = frames_.ImageOf(rows);
     if (image == kNone) return Status::kInfeasible;
     SLUICE_TRY(frames_.Load(image));
-    const Box box = WholeBox(graph_.tensors[rows]);
+    const Box& box = boxes_.made(position);
     SLUICE_TRY(frames_.BoxIn(image, rows, box, &t.buffer));
     t.dram = TensorBox(state, place, box);
     t.dram.moves = true;

@@ -16,11 +16,7 @@ Status SpaceBoxes::Init(Arena* arena) {
   for (uint32_t t = 0; t < place_.size(); ++t) {
     Place* place = &place_[t];
     place->root = RootOf(lowering_, t);
-    place->same = SameAxes(lowering_, t);
-    if (place->same) {
-      const Box begin = BoxInRoot(graph_, lowering_, t, Box{});
-      for (int a = 0; a < kAxes; ++a) place->begin[a] = begin.begin[a];
-    }
+    place->axes = FindRootAxes(graph_, lowering_, t);
   }
   for (uint32_t p = 0; p < known_.size(); ++p) {
     const Layer& layer = lowering_.executed[plan_.layers[p].layer];
@@ -28,6 +24,7 @@ Status SpaceBoxes::Init(Arena* arena) {
     const LayerKind kind = KindOf(layer.op);
     known->append = kind == LayerKind::kAppend;
     known->alone = plan_.layers[p].alone;
+    if (known->append) known->out = layer.inputs[1];  // the rows
     if (kind != LayerKind::kCompute) continue;
     known->out = layer.outputs[0];
     known->rule = CutsOn(array_, graph_, layer);
@@ -107,9 +104,8 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
     const Known& known = known_[p];
     if (known.alone) continue;
     if (known.append) {
-      const uint32_t rows = lowering_.executed[plan_.layers[p].layer].inputs[1];
-      made_[p] = WholeBox(graph_.tensors[rows]);
-      Need(rows, made_[p]);
+      made_[p] = Asked(p);
+      if (made_[p].extent[0] != 0) Need(known.out, made_[p]);
       continue;
     }
     const Box& need = need_[place_[known.out].root];
@@ -123,20 +119,10 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
   }
 }
 
-// As BoxInTensor.
 bool SpaceBoxes::PartOf(uint32_t tensor, const Box& in_root, Box* box) const {
-  const Place& place = place_[tensor];
-  if (!place.same) return BoxInTensor(graph_, lowering_, tensor, in_root, box);
-  const Tensor& t = graph_.tensors[tensor];
-  for (int a = 0; a < kAxes; ++a) {
-    const int32_t from = Max(in_root.begin[a] - place.begin[a], 0);
-    const int32_t to =
-        Min(in_root.begin[a] + in_root.extent[a] - place.begin[a], t.extent[a]);
-    if (from >= to) return false;
-    box->begin[a] = from;
-    box->extent[a] = to - from;
-  }
-  return true;
+  const RootAxes& axes = place_[tensor].axes;
+  return axes.nested ? BoxInTensor(axes, graph_.tensors[tensor], in_root, box)
+                     : BoxInTensor(graph_, lowering_, tensor, in_root, box);
 }
 
 }  // namespace sluice

@@ -40,6 +40,7 @@ class SpaceBoxes {
   // Of the last Derive that had the position or root; extent[0] 0: none.
   const Box& made(uint32_t position) const { return made_[position]; }
   const Box& need(uint32_t root) const { return need_[root]; }
+  bool nested(uint32_t tensor) const { return place_[tensor].axes.nested; }
   int32_t sum_begin(uint32_t position) const { return sum_[position].begin; }
   int32_t sum_end(uint32_t position) const { return sum_[position].end; }
 
@@ -50,8 +51,7 @@ class SpaceBoxes {
   // A tensor in its root.
   struct Place {
     uint32_t root;
-    bool same;  // axes as the root; then it begins at:
-    int32_t begin[kAxes];
+    RootAxes axes;
   };
   // What a position reads and makes, looked up once.
   struct Known {
@@ -63,13 +63,9 @@ class SpaceBoxes {
   };
   void Need(uint32_t tensor, const Box& box) {
     const Place& place = place_[tensor];
-    if (!place.same) {
-      GrowBox(&need_[place.root], BoxInRoot(graph_, lowering_, tensor, box));
-      return;
-    }
-    Box moved = box;
-    for (int a = 0; a < kAxes; ++a) moved.begin[a] += place.begin[a];
-    GrowBox(&need_[place.root], moved);
+    GrowBox(&need_[place.root], place.axes.nested
+                                    ? BoxInRoot(place.axes, box)
+                                    : BoxInRoot(graph_, lowering_, tensor, box));
   }
   Range Cut(uint32_t position, int cut, int32_t extent) const;
   void KeepToCuts(const Known& known, Box* box) const;

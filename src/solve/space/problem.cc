@@ -2,6 +2,7 @@
 #include "solve/space/problem.h"
 
 #include "base/checked.h"
+#include "model/tile_cycles.h"
 
 namespace sluice {
 namespace {
@@ -42,7 +43,6 @@ void FindRoots(SpaceProblem* p) {
   }
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     SpaceRoot* root = &p->roots[p->root_of[t]];
-    if (!SameAxes(*p->lowering, t)) root->reshaped = true;
     if (graph.tensors[t].kind == TensorKind::kOutput) root->output = true;
   }
 }
@@ -79,6 +79,11 @@ Status FindUses(SpaceProblem* p, Arena* arena) {
   return Status::kOk;
 }
 
+bool RowsFit(const SpaceProblem& p, const Layer& append) {
+  const Tensor& rows = p.graph->tensors[append.inputs[1]];
+  return rows.bytes / rows.extent[0] <= p.capacity / 4;
+}
+
 }  // namespace
 
 uint32_t SpaceProblem::NextUse(uint32_t root, uint32_t from) const {
@@ -87,6 +92,13 @@ uint32_t SpaceProblem::NextUse(uint32_t root, uint32_t from) const {
     if (use[r.first_use + u] >= from) return use[r.first_use + u];
   }
   return kNone;
+}
+
+int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {
+  const Rational& b = hardware->dram().bandwidth;
+  const int64_t moving =
+      b.numerator == 0 ? 0 : TransferCycles(bytes, b.numerator, b.denominator);
+  return moving + transfers * hardware->dma_latency_cycles;
 }
 
 bool SpaceProblem::Lives(uint32_t root, uint32_t from) const {
@@ -111,14 +123,18 @@ Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out
   for (const uint8_t view : input.lowering.is_view) n += view == 0 ? 1 : 0;
   SLUICE_TRY(arena->Allocate(n, &p.layer));
   SLUICE_TRY(arena->Allocate(n, &p.alone));
+  SLUICE_TRY(arena->Allocate(n, &p.slack));
   SLUICE_TRY(arena->Allocate(input.graph.tensors.size(), &p.roots));
   SLUICE_TRY(arena->Allocate(input.graph.tensors.size(), &p.root_of));
   n = 0;
   for (uint32_t l = 0; l < input.graph.layers.size(); ++l) {
     if (input.lowering.is_view[l] != 0) continue;
-    const LayerKind kind = KindOf(input.lowering.executed[l].op);
+    const Layer& layer = input.lowering.executed[l];
+    const LayerKind kind = KindOf(layer.op);
+    // What is appended is moved as a whole or image by image; large rows go through DRAM.
+    const bool moves = kind == LayerKind::kAppend && RowsFit(p, layer);
     p.layer[n] = l;
-    p.alone[n++] = kind != LayerKind::kCompute && kind != LayerKind::kAppend;
+    p.alone[n++] = kind != LayerKind::kCompute && !moves;
   }
   FindRoots(out);
   return FindUses(out, arena);

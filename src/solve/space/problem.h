@@ -21,9 +21,8 @@ struct SpaceRoot {
   uint32_t last_reader;              // kNone: none
   uint32_t first_use, uses;          // positions that read it: in SpaceProblem::use
   bool constant;
-  bool output;    // must be in DRAM at the end
-  bool dram;      // always lies there: made or read by a layer that is alone
-  bool reshaped;  // has a view with other axes
+  bool output;  // must be in DRAM at the end
+  bool dram;    // always lies there: made or read by a layer that is alone
 };
 
 struct SpaceProblem {
@@ -35,6 +34,7 @@ struct SpaceProblem {
   int64_t alignment;       // of frames
   Span<uint32_t> layer;    // by position
   Span<uint8_t> alone;     // by position
+  Span<int64_t> slack;     // by position: bytes of the scratchpad to leave empty
   Span<SpaceRoot> roots;   // by tensor
   Span<uint32_t> use;      // positions that read a root, root by root
   Span<uint32_t> root_of;  // by tensor
@@ -46,6 +46,8 @@ struct SpaceProblem {
   uint32_t NextUse(uint32_t root, uint32_t from) const;
   // Whether a position from `from` on reads or makes it.
   bool Lives(uint32_t root, uint32_t from) const;
+  // Cycles of the DRAM queue.
+  int64_t DmaCycles(int64_t bytes, int64_t transfers) const;
   int64_t Aligned(int64_t bytes) const {
     return (bytes + alignment - 1) / alignment * alignment;
   }

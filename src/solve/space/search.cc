@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t kFuseShare = 4;
 // They end where what lives across the border is at most half more than nearby.
 constexpr int kNearby = 3;
-constexpr int kMoreCuts = 2;  // tried, the coarsest that fits and finer ones
+constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
+constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
+constexpr int kMostSqueezed = 4;
 constexpr int kFailures = 3;  // ends in a row without a cut that fits
 
 // What partial plans cost.
@@ -34,27 +36,58 @@ class Prices {
     return Status::kOk;
   }
 
-  // Moves both clocks over a segment. Its loads may begin as soon as the segments before
-  // leave room for them.
-  void Advance(const SpaceCost& c, bool tiled, SpaceNode* n) const {
-    const int64_t ahead = tiled ? c.first_load : c.load;
-    int64_t begin = n->compute;
+  // Moves both clocks over a segment. What its first iteration needs is loaded as soon as
+  // the segments before leave room for it; a part of it where there is room for a part.
+  void Advance(const SpaceCost& c, SpaceNode* n) const {
+    int64_t early = c.first_load, begin = n->compute;
+    n->loads_from = n->last;
+    n->early = 0;
     int w = n->window_size;
-    while (w > 0 && n->window[w - 1].free >= ahead) begin = n->window[--w].start;
-    for (int k = w; k < n->window_size; ++k) n->window[k].free -= ahead;
-    if (w == 0 && n->window_size < SpaceNode::kWindow) begin = 0;
-    const int64_t load = DmaCycles(c.load, c.transfers);
-    const int64_t begun = Max(n->dma, begin) + DmaCycles(c.spill, 0);
-    const int64_t ready = begun + DmaCycles(c.first_load, 1);
-    const int64_t start = Max(n->compute, ready);
-    n->compute = Max(start + c.cycles, begun + load + c.last_cycles);
-    n->dma = begun + load + DmaCycles(c.store - c.spill, 0);
-    n->energy_pj += c.energy_pj;
-    if (n->window_size == SpaceNode::kWindow) {
-      for (int k = 1; k < SpaceNode::kWindow; ++k) n->window[k - 1] = n->window[k];
-      --n->window_size;
+    if (w > 0 && n->window[w - 1].free < early)
+      early = Max<int64_t>(n->window[w - 1].free, 0);
+    while (w > 0 && (early > 0 || c.first_load == 0) &&
+           n->window[w - 1].free >= early) {
+      --w;
+      begin = n->window[w].start;
+      n->loads_from = n->window[w].first;
+      n->early = early;
     }
-    n->window[n->window_size++] = {start, p_.capacity - c.peak};
+    for (int k = w; k < n->window_size; ++k) n->window[k].free -= early;
+    if (w == 0 && n->window_size < SpaceNode::kWindow) begin = 0;
+    const int64_t load = p_.DmaCycles(c.load, c.transfers);
+    int64_t begun = Max(n->dma, begin) + p_.DmaCycles(c.spill, 0);
+    int64_t ready = begun + c.first_wait;
+    if (early < c.first_load) {
+      // The rest of it comes when the segments before are over.
+      const int64_t first = p_.DmaCycles(early, 0);
+      begun = Max(begun, n->compute - first);
+      ready = Max(ready, n->compute + c.first_wait - first);
+    }
+    const int64_t start = Max(n->compute, ready);
+    const int64_t before = n->last;
+    n->compute = Max(start + c.cycles + p_.DmaCycles(c.exposed, 0),
+                     begun + load + c.last_cycles);
+    n->dma = begun + load + p_.DmaCycles(c.store - c.spill, 0);
+    n->energy_pj += c.energy_pj;
+    if (n->window_size == SpaceNode::kWindow) Merge(n);
+    n->window[n->window_size++] = {start, p_.capacity - c.peak,
+                                   static_cast<uint32_t>(before)};
+  }
+
+  // Takes the two neighbours for one whose free bytes differ least.
+  static void Merge(SpaceNode* n) {
+    int at = 0;
+    int64_t least = INT64_MAX;
+    for (int k = 0; k + 1 < n->window_size; ++k) {
+      const int64_t a = n->window[k].free, b = n->window[k + 1].free;
+      const int64_t lost = Max(a, b) - Min(a, b);
+      if (lost >= least) continue;
+      least = lost;
+      at = k;
+    }
+    n->window[at].free = Min(n->window[at].free, n->window[at + 1].free);
+    --n->window_size;
+    for (int k = at + 1; k < n->window_size; ++k) n->window[k] = n->window[k + 1];
   }
 
   // Cost so far, and of loading at once what later layers need and is not on chip.
@@ -67,7 +100,7 @@ class Prices {
     const double energy =
         n.energy_pj +
         static_cast<double>(away) * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
-    const int64_t cycles = Max(n.compute, n.dma + DmaCycles(away, 0));
+    const int64_t cycles = Max(n.compute, n.dma + p_.DmaCycles(away, 0));
     const double leak = static_cast<double>(cycles) * p_.hardware->leakage_pj_per_cycle;
     return (energy + leak) * goal_.per_pj +
            static_cast<double>(cycles) * goal_.per_cycle;
@@ -83,56 +116,90 @@ class Prices {
   }
 
  private:
-  int64_t DmaCycles(int64_t bytes, int64_t transfers) const {
-    const Rational& b = p_.hardware->dram().bandwidth;
-    const int64_t moving =
-        b.numerator == 0 ? 0 : TransferCycles(bytes, b.numerator, b.denominator);
-    return moving + transfers * p_.hardware->dma_latency_cycles;
-  }
-
   const SpaceProblem& p_;
   const SpaceGoal& goal_;
   Span<int64_t> live_;  // by border: bytes that are made before and needed behind
 };
 
-// The partial plans that are kept at each border.
+// The partial plans that are kept at each border, the cheapest first, and those that they
+// continue.
 class States {
  public:
-  Status Init(size_t borders, uint32_t most, Arena* arena) {
+  explicit States(Arena* arena)
+      : arena_(arena), nodes_(arena), room_(arena), free_(arena) {}
+  Status Init(size_t borders, uint32_t most) {
     most_ = most;
-    SLUICE_TRY(arena->Allocate(borders * most, &states_));
-    return arena->Allocate(borders, &count_);
+    SLUICE_TRY(arena_->Allocate(borders * most, &states_));
+    SLUICE_TRY(arena_->Allocate(borders, &count_));
+    SpaceNode start = {};
+    start.before = kNone;
+    return Keep(start, {});
   }
   uint32_t count(uint32_t at) const { return count_[at]; }
-  // In order of their cost.
   uint32_t node(uint32_t at, uint32_t i) const {
     return states_[size_t{at} * most_ + i];
   }
-  bool Full(uint32_t at) const { return count_[at] == most_; }
+  const Vector<SpaceNode>& nodes() const { return nodes_; }
 
-  // Adds a node to the states of a border, which are in order of their cost.
-  void Keep(uint32_t at, uint32_t node, const Vector<SpaceNode>& nodes) {
+  // Whether a plan of that cost may be a state of a border.
+  bool Wants(uint32_t at, double cost) const {
+    return count_[at] < most_ || cost < nodes_[node(at, most_ - 1)].cost;
+  }
+
+  // Adds a copy of a plan that holds these roots to the states of its border.
+  Status Keep(const SpaceNode& plan, Span<const Held> held) {
+    uint32_t node = kNone;
+    SLUICE_TRY(Take(held.size(), &node));
+    const Span<Held> room = room_[node];
+    for (size_t i = 0; i < held.size(); ++i) room[i] = held[i];
+    nodes_[node] = plan;
+    nodes_[node].held = room.Slice(0, held.size());
+    const uint32_t gone = Insert(plan.last, node);
+    return gone == kNone ? Status::kOk : free_.Push(gone);
+  }
+
+ private:
+  // A node with room for what is held: one that nothing names any more, or a new one.
+  Status Take(size_t held, uint32_t* node) {
+    for (size_t i = free_.size(); i-- > 0 && i + 8 > free_.size();) {
+      if (room_[free_[i]].size() < held) continue;
+      *node = free_[i];
+      free_[i] = free_[free_.size() - 1];
+      free_.Truncate(free_.size() - 1);
+      return Status::kOk;
+    }
+    Span<Held> room;
+    SLUICE_TRY(arena_->Allocate(held + 4, &room));
+    *node = static_cast<uint32_t>(nodes_.size());
+    SLUICE_TRY(room_.Push(room));
+    return nodes_.Push(SpaceNode{});
+  }
+
+  // Returns the node that is no state: this one or the one that it replaced, or kNone.
+  uint32_t Insert(uint32_t at, uint32_t node) {
     const Span<uint32_t> all =
         states_.Slice(size_t{at} * most_, size_t{at + 1} * most_);
-    uint32_t count = count_[at];
-    const SpaceNode& fresh = nodes[node];
+    uint32_t count = count_[at], gone = kNone;
+    const SpaceNode& fresh = nodes_[node];
     for (uint32_t i = 0; i < count; ++i) {
-      if (!SameHeld(nodes[all[i]].held, fresh.held)) continue;
-      if (nodes[all[i]].cost <= fresh.cost) return;
+      if (!SameHeld(nodes_[all[i]].held, fresh.held)) continue;
+      if (nodes_[all[i]].cost <= fresh.cost) return node;
+      gone = all[i];
       for (uint32_t k = i + 1; k < count; ++k) all[k - 1] = all[k];
       --count;
       break;
     }
     uint32_t to = count;
-    while (to > 0 && nodes[all[to - 1]].cost > fresh.cost) --to;
-    if (to == most_) return;
+    while (to > 0 && nodes_[all[to - 1]].cost > fresh.cost) --to;
+    if (to == most_) return node;
+    if (count == most_) gone = all[most_ - 1];
     count = Min(count + 1, most_);
     for (uint32_t k = count; k-- > to + 1;) all[k] = all[k - 1];
     all[to] = node;
     count_[at] = count;
+    return gone;
   }
 
- private:
   static bool SameHeld(Span<const Held> a, Span<const Held> b) {
     if (a.size() != b.size()) return false;
     for (const Held& x : a) {
@@ -144,6 +211,10 @@ class States {
     return true;
   }
 
+  Arena* arena_;
+  Vector<SpaceNode> nodes_;
+  Vector<Span<Held>> room_;  // by node: for what it holds
+  Vector<uint32_t> free_;    // nodes that nothing names
   uint32_t most_ = 0;
   Span<uint32_t> states_;  // nodes, by border
   Span<uint32_t> count_;
@@ -160,6 +231,19 @@ int64_t ConstantsOf(const SpaceProblem& p, uint32_t at) {
   return bytes;
 }
 
+// Bytes of the other roots that it touches.
+int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
+  int64_t bytes = 0;
+  const Layer& layer = p.at(at);
+  for (uint32_t t : layer.inputs) {
+    if (t != kNone && !p.roots[p.root_of[t]].constant) {
+      bytes += p.roots[p.root_of[t]].bytes;
+    }
+  }
+  for (uint32_t t : layer.outputs) bytes += p.roots[p.root_of[t]].bytes;
+  return bytes;
+}
+
 class Search {
  public:
   Search(const SpaceProblem& problem, const SpaceSearch& search, Arena* arena)
@@ -168,22 +252,18 @@ class Search {
         arena_(arena),
         maker_(problem),
         tiles_(problem, search.goal, arena),
-        nodes_(arena),
-        prices_(problem, search.goal) {}
+        prices_(problem, search.goal),
+        states_(arena) {}
 
   Status Init() {
     const size_t n = p_.layer.size();
     SLUICE_TRY(maker_.Init(arena_));
-    SLUICE_TRY(states_.Init(n + 1, search_.states, arena_));
+    SLUICE_TRY(states_.Init(n + 1, search_.states));
     return prices_.Init(arena_);
   }
 
   Status Run(uint32_t* best) {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
-    SpaceNode start = {};
-    start.before = kNone;
-    SLUICE_TRY(nodes_.Push(start));
-    states_.Keep(0, 0, nodes_);
     for (uint32_t at = 0; at < n; ++at) {
       for (uint32_t s = 0; s < states_.count(at); ++s) {
         if (search_.budget->Exhausted() || arena_->memory()->Stop()) {
@@ -197,16 +277,18 @@ class Search {
     return Status::kOk;
   }
 
-  const Vector<SpaceNode>& nodes() const { return nodes_; }
+  const Vector<SpaceNode>& nodes() const { return states_.nodes(); }
   SegmentMaker* maker() { return &maker_; }
 
  private:
+  const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
+
   Status Extend(uint32_t from) {
-    const uint32_t at = nodes_[from].last;
+    const uint32_t at = node(from).last;
     tried_ = false;
     const bool fits = Try(from, at + 1, LoopChoice{}) && maker_.cost().spill == 0;
     const int64_t room = p_.capacity / kFuseShare;
-    if (fits && Touched(at) <= room) return Commit();
+    if (fits && TouchedBy(p_, at) <= room) return Commit();
     SLUICE_TRY(TryTiles(from));
     SLUICE_TRY(Commit());
     if (p_.alone[at] != 0) return Status::kOk;
@@ -215,7 +297,7 @@ class Search {
 
   // By segments of several layers.
   Status ExtendFar(uint32_t from) {
-    const uint32_t at = nodes_[from].last;
+    const uint32_t at = node(from).last;
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     coarsest_ = 0;
     work_ = 0;
@@ -227,53 +309,59 @@ class Search {
           work_ > search_.most_work) {
         break;
       }
-      if (end < n && !prices_.IsBorder(end)) continue;
+      const bool is_short = end - at <= kShort;
+      const bool border = end == n || prices_.IsBorder(end);
+      if (!is_short && !border) continue;
       tried_ = false;
       SLUICE_TRY(TryCuts(from, end));
-      failed = tried_ ? 0 : failed + 1;
+      if (is_short) TryChannels(from, end);
+      if (border) failed = tried_ ? 0 : failed + 1;
       SLUICE_TRY(Commit());
     }
     return Status::kOk;
-  }
-
-  // Bytes of the roots that a layer touches, without constants.
-  int64_t Touched(uint32_t at) const {
-    int64_t bytes = 0;
-    const Layer& layer = p_.at(at);
-    for (uint32_t t : layer.inputs) {
-      if (t != kNone && !p_.roots[p_.root_of[t]].constant) {
-        bytes += p_.roots[p_.root_of[t]].bytes;
-      }
-    }
-    for (uint32_t t : layer.outputs) bytes += p_.roots[p_.root_of[t]].bytes;
-    return bytes;
   }
 
   // Cuts of images, then of rows, of a run of layers: the coarsest that fits and some
   // finer ones.
   Status TryCuts(uint32_t from, uint32_t end) {
     const Tensor& out = p_.graph->tensors[p_.at(end - 1).outputs[0]];
-    const uint8_t row = out.extent[1] > 1 ? 1 : 2;
-    const TripList images = TripsOf(out.extent[0]), rows = TripsOf(out.extent[row]);
-    int more = kMoreCuts;
+    const OuterCuts cuts(out.extent);
+    int more = kMoreCuts, squeezed = 0;
+    bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
-    for (int i = Max(coarsest_ - 1, 0); i < images.size + rows.size && more > 0; ++i) {
-      LoopChoice loops;
-      if (i < images.size) {
-        Add(&loops, 0, images.trips[i]);
-      } else {
-        if (out.extent[0] > 1) Add(&loops, 0, out.extent[0]);
-        Add(&loops, row, rows.trips[i - images.size]);
+    for (int i = Max(coarsest_ - 1, 0); i < cuts.size() && more > 0; ++i) {
+      if (!Try(from, end, cuts.at(i))) continue;
+      if (!fitted) coarsest_ = i;
+      fitted = true;
+      if (!maker_.cost().squeezed || end - node(from).last > kShort ||
+          ++squeezed > kMostSqueezed) {
+        --more;
       }
-      if (!Try(from, end, loops)) continue;
-      if (more-- == kMoreCuts) coarsest_ = i;
     }
     return Status::kOk;
   }
 
+  // Cuts of output channels: constants come piece by piece.
+  void TryChannels(uint32_t from, uint32_t end) {
+    const Tensor& out = p_.graph->tensors[p_.at(end - 1).outputs[0]];
+    const TripList channels = TripsOf(out.extent[3]);
+    int more = kMoreCuts, squeezed = 0;
+    for (int i = 0; i < channels.size && more > 0; ++i) {
+      LoopChoice loops;
+      loops.count = 1;
+      loops.cut[0] = 3;
+      loops.trips[0] = channels.trips[i];
+      if (!Try(from, end, loops)) continue;
+      if (!maker_.cost().squeezed || end - node(from).last > kShort ||
+          ++squeezed > kMostSqueezed) {
+        --more;
+      }
+    }
+  }
+
   // One layer in tiles.
   Status TryTiles(uint32_t from) {
-    const uint32_t at = nodes_[from].last;
+    const uint32_t at = node(from).last;
     const Layer& layer = p_.at(at);
     if (KindOf(layer.op) != LayerKind::kCompute) return Status::kOk;
     const TileOperands operands = OperandsOf(layer);
@@ -281,7 +369,7 @@ class Search {
     for (int r = 0; r < kTileRoles; ++r) {
       if (operands.tensor[r] == kNone) continue;
       const uint32_t root = p_.root_of[operands.tensor[r]];
-      for (const Held& h : nodes_[from].held) whole |= h.root == root ? 1u << r : 0;
+      for (const Held& h : node(from).held) whole |= h.root == root ? 1u << r : 0;
     }
     // The result stays if that is possible, and is stored otherwise.
     const uint32_t out = 1u << kRoleOutput;
@@ -294,18 +382,13 @@ class Search {
     return Status::kOk;
   }
 
-  static void Add(LoopChoice* loops, uint8_t cut, int32_t trips) {
-    loops->cut[loops->count] = cut;
-    loops->trips[loops->count++] = trips;
-  }
-
   // Makes the segment; keeps it if it is the best of this run of layers so far.
   bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
-    const SpaceNode& node = nodes_[from];
+    const SpaceNode node = states_.nodes()[from];
     work_ += end - node.last;
     if (!maker_.Make(node.held, node.last, end, loops)) return false;
     SpaceNode next = node;
-    prices_.Advance(maker_.cost(), loops.count != 0, &next);
+    prices_.Advance(maker_.cost(), &next);
     next.before = from;
     next.first = node.last;
     next.last = end;
@@ -327,18 +410,8 @@ class Search {
 
   // Takes the best segment of a run of layers as a state of its end.
   Status Commit() {
-    if (!tried_) return Status::kOk;
-    if (states_.Full(best_.last) &&
-        best_.cost >= nodes_[states_.node(best_.last, search_.states - 1)].cost) {
-      return Status::kOk;
-    }
-    Span<Held> held;
-    SLUICE_TRY(arena_->Allocate(best_held_, &held));
-    for (uint32_t i = 0; i < best_held_; ++i) held[i] = held_[i];
-    best_.held = held;
-    SLUICE_TRY(nodes_.Push(best_));
-    states_.Keep(best_.last, static_cast<uint32_t>(nodes_.size() - 1), nodes_);
-    return Status::kOk;
+    if (!tried_ || !states_.Wants(best_.last, best_.cost)) return Status::kOk;
+    return states_.Keep(best_, Span<const Held>(held_, best_held_));
   }
 
   static constexpr uint32_t kMostHeld = 256;
@@ -348,7 +421,6 @@ class Search {
   Arena* arena_;
   SegmentMaker maker_;
   TileChooser tiles_;
-  Vector<SpaceNode> nodes_;
   Prices prices_;
   States states_;
   uint64_t work_ = 0;  // layers of the segments tried from this border

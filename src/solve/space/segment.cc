@@ -36,6 +36,7 @@ Status SegmentMaker::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(tensors + 1, &images_));
   SLUICE_TRY(arena->Allocate(tensors, &held_));
   SLUICE_TRY(arena->Allocate(n + 1, &level_));
+  SLUICE_TRY(arena->Allocate(n, &first_cycles_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &first_box_));
   SLUICE_TRY(arena->Allocate(kKnownTiles, &tiles_known_));
   plan_.layers = layers_;
@@ -62,6 +63,7 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   for (slots_ = loops.count == 0 ? 1 : 2; slots_ > 0; --slots_) {
     for (uint32_t i = 0; i < use_count_; ++i) uses_[i].form = uses_[i].was;
     for (uint32_t i = 0; i < use_count_; ++i) uses_[i].gone = false;
+    cost_.squeezed = false;
     ChooseForms();
     if (MakeRoom()) break;
   }
@@ -129,8 +131,11 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
     at->loop = innermost_;
     for (auto& cut : at->cut) cut = {kNone, 0};
     const Layer& layer = p_.at(p);
-    if (loops.count != 0 && KindOf(layer.op) != LayerKind::kCompute) return false;
     if (loops.count == 0) continue;
+    if (KindOf(layer.op) == LayerKind::kAppend) {
+      if (!CutRows(loops, p)) return false;
+      continue;
+    }
     const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
     const Tensor& out = p_.graph->tensors[layer.outputs[0]];
     for (int i = 0; i < loops.count; ++i) {
@@ -147,6 +152,23 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
       at->cut[a] = {static_cast<uint32_t>(i), static_cast<int32_t>(step)};
     }
   }
+  return true;
+}
+
+// What is appended is cut into images only, and where no other layer of the loop reads
+// the state, which would find rows of the images before.
+bool SegmentMaker::CutRows(const LoopChoice& loops, uint32_t position) {
+  const Tensor& rows = p_.graph->tensors[p_.at(position).inputs[1]];
+  if (loops.count != 1 || loops.cut[0] != 0) return false;
+  const uint32_t state = p_.root_of[p_.at(position).outputs[0]];
+  for (uint32_t p = first_; p < last_; ++p) {
+    if (p == position) continue;
+    for (uint32_t t : p_.at(p).inputs) {
+      if (t != kNone && p_.root_of[t] == state) return false;
+    }
+  }
+  const int64_t step = CeilDivide(rows.extent[0], loops.trips[0]);
+  layers_[position].cut[0] = {0, static_cast<int32_t>(step)};
   return true;
 }
 
@@ -173,21 +195,23 @@ void SegmentMaker::CollectUses(Span<const Held> held) {
     use->form = Form::kUnused;
     use->stored = h.stored;
   }
-  const auto touch = [&](uint32_t root, uint32_t p, bool made) {
+  const auto touch = [&](uint32_t tensor, uint32_t p, bool made) {
+    const uint32_t root = p_.root_of[tensor];
     const bool known = use_of_[root] != 0;
     Use* use = UseOf(root, p);
     if (!known) use->form = Form::kLoad;
     if (use->form == Form::kUnused) use->form = Form::kHeld;
     use->made = use->made || made;
+    use->crossed = use->crossed || !boxes_.nested(tensor);
   };
   for (uint32_t p = first_; p < last_; ++p) {
     const Layer& layer = p_.at(p);
     const bool append = KindOf(layer.op) == LayerKind::kAppend;
     for (size_t i = append ? 1 : 0; i < layer.inputs.size(); ++i) {
-      if (layer.inputs[i] != kNone) touch(p_.root_of[layer.inputs[i]], p, false);
+      if (layer.inputs[i] != kNone) touch(layer.inputs[i], p, false);
     }
     if (append) continue;
-    for (uint32_t t : layer.outputs) touch(p_.root_of[t], p, true);
+    for (uint32_t t : layer.outputs) touch(t, p, true);
   }
 }
 
@@ -251,8 +275,7 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     }
     use->moved /= inner;
     use->count = tiles_ / inner;
-    const SpaceRoot& root = p_.roots[use->root];
-    if (root.reshaped && use->frame < p_.graph->tensors[use->root].bytes &&
+    if (use->crossed && use->frame < p_.graph->tensors[use->root].bytes &&
         !Contiguous(p_.graph->tensors[use->root], boxes_.need(use->root))) {
       return false;
     }
@@ -288,7 +311,7 @@ void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
     if (first) use->first_frame = bytes;
     use->moved += bytes * times;
   }
-  for (uint32_t p = first_; p < last_; ++p) AddTile(p, times, last);
+  for (uint32_t p = first_; p < last_; ++p) AddTile(p, times, first, last);
 }
 
 TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
@@ -316,14 +339,15 @@ TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
   return known->cost;
 }
 
-void SegmentMaker::AddTile(uint32_t position, int64_t times, bool last) {
+void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool last) {
   const Box& box = boxes_.made(position);
+  if (first) first_cycles_[position] = 0;
   if (box.extent[0] == 0) return;
   const Layer& layer = p_.at(position);
   const Graph& graph = *p_.graph;
   if (KindOf(layer.op) == LayerKind::kAppend) {
-    cost_.store += graph.tensors[layer.inputs[1]].bytes;
-    ++cost_.transfers;
+    cost_.store += BytesOfBox(box, graph.tensors[layer.inputs[1]]) * times;
+    cost_.transfers += times;
     return;
   }
   const int32_t begin = boxes_.sum_begin(position), end = boxes_.sum_end(position);
@@ -331,6 +355,7 @@ void SegmentMaker::AddTile(uint32_t position, int64_t times, bool last) {
   const TileCost cost = CostOfTile(position, t, {begin, end});
   cost_.cycles += cost.cycles * times;
   if (last) cost_.last_cycles += cost.cycles;
+  if (first) first_cycles_[position] = cost.cycles;
   double energy = cost.energy_pj;
   const MemoryLevel& pad = p_.hardware->scratchpad();
   const TileOperands operands = OperandsOf(layer);
@@ -419,7 +444,7 @@ int64_t SegmentMaker::Peak() {
   int64_t now = 0, peak = 0;
   for (uint32_t p = first_; p < last_; ++p) {
     now += level_[p];
-    peak = Max(peak, now);
+    peak = Max(peak, now + p_.slack[p]);
   }
   return peak;
 }
@@ -461,6 +486,7 @@ bool SegmentMaker::MakeRoom() {
     if (cost_.peak <= p_.capacity) return true;
     Use* use = FarthestUse();
     if (use == nullptr) return false;
+    cost_.squeezed = true;
     switch (use->form) {
       case Form::kUnused:
         use->gone = true;
@@ -546,6 +572,33 @@ int64_t SegmentMaker::alone_bytes() const {
   return p_.alone[first_] != 0 ? p_.capacity / kAloneShare : 0;
 }
 
+// How long the tiles of the first iteration wait for their loads, which come in the order
+// in which they are needed.
+void SegmentMaker::ChargeFirst() {
+  if (p_.alone[first_] != 0) {
+    cost_.first_load = cost_.load;
+    cost_.first_wait = p_.DmaCycles(Min<int64_t>(cost_.load, p_.capacity / 16), 1);
+    return;
+  }
+  for (uint32_t p = first_; p < last_; ++p) level_[p] = 0;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    if (use.form == Form::kLoad) level_[use.from] += use.first_frame;
+    if (use.form == Form::kLoadKeep) {
+      level_[use.from] += p_.graph->tensors[use.root].bytes;
+    }
+  }
+  int64_t computed = 0;
+  for (uint32_t p = first_; p < last_; ++p) {
+    if (level_[p] != 0) {
+      cost_.first_load += level_[p];
+      cost_.first_wait =
+          Max(cost_.first_wait, p_.DmaCycles(cost_.first_load, 1) - computed);
+    }
+    computed += first_cycles_[p];
+  }
+}
+
 void SegmentMaker::Charge() {
   const MemoryLevel& dram = p_.hardware->dram();
   const MemoryLevel& pad = p_.hardware->scratchpad();
@@ -563,18 +616,18 @@ void SegmentMaker::Charge() {
       case Form::kLoad:
         cost_.load += p_.alone[first_] != 0 ? whole : use.moved;
         cost_.transfers += Max<int64_t>(use.count, 1);
-        if (use.from == first_) cost_.first_load += use.first_frame;
+        if (slots_ == 1) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
         break;
       case Form::kLoadKeep:
         cost_.load += whole;
         ++cost_.transfers;
-        if (use.from == first_) cost_.first_load += whole;
         break;
       case Form::kMadeOut: {
         const int64_t bytes = p_.alone[first_] != 0 ? whole : use.made_bytes;
         cost_.store += bytes;
         cost_.transfers += tiles_;
         cost_.last_store += bytes / tiles_;
+        if (slots_ == 1) cost_.exposed += bytes - bytes / tiles_;
         break;
       }
       case Form::kHeld:
@@ -590,6 +643,7 @@ void SegmentMaker::Charge() {
     const bool made = use.form == Form::kMade || use.form == Form::kMadeOut;
     if (made && begun) cost_.load += Max<int64_t>(use.moved - use.made_bytes, 0);
   }
+  ChargeFirst();
   cost_.energy_pj += static_cast<double>(cost_.load) * 8 *
                          (dram.read_pj_per_bit + pad.write_pj_per_bit) +
                      static_cast<double>(cost_.store) * 8 *

@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-constexpr int kMaxLoops = 4;
+constexpr int kMaxLoops = 5;
 
 // Loops around a segment from outside: axis `cut` of every layer's output (or its sum) in
 // so many trips.
@@ -35,13 +35,16 @@ struct Held {
 
 struct SpaceCost {
   int64_t cycles = 0;           // of its tiles
-  int64_t first_load = 0;       // bytes before its first tile
+  int64_t first_load = 0;       // bytes that its first iteration needs
+  int64_t first_wait = 0;       // cycles for which it waits if they are loaded at once
   int64_t load = 0, store = 0;  // bytes, all
   int64_t transfers = 0;
   int64_t spill = 0;        // bytes of `store` that can go before its first tile
   int64_t last_cycles = 0;  // of the last iteration
   int64_t last_store = 0;   // bytes
+  int64_t exposed = 0;  // bytes that move while no tile runs: frames are not doubled
   int64_t peak = 0;
+  bool squeezed = false;  // something had to leave that another cut may keep
   double energy_pj = 0;
 };
 
@@ -84,6 +87,7 @@ class SegmentMaker {
     bool stored;          // kHeld, kUnused: as Held
     bool made;            // by a layer of the segment
     bool gone;            // kUnused: evicted
+    bool crossed;         // the segment touches a view of it whose axes are not nested
     uint32_t from, to;    // positions of the segment that touch it
     uint32_t depends;     // bits of loops that change what is needed of it
     int64_t frame;        // bytes of the largest box needed
@@ -103,6 +107,7 @@ class SegmentMaker {
   };
   bool Describe(Span<const Held> held, const LoopChoice& loops);
   bool SetLoops(const LoopChoice& loops);
+  bool CutRows(const LoopChoice& loops, uint32_t position);
   void CollectUses(Span<const Held> held);
   Use* UseOf(uint32_t root, uint32_t position);
   bool Leaves(uint32_t root) const;
@@ -112,7 +117,7 @@ class SegmentMaker {
   void FindDependence(const LoopChoice& loops);
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   void AddIteration(int64_t times, bool first, bool last);
-  void AddTile(uint32_t position, int64_t times, bool last);
+  void AddTile(uint32_t position, int64_t times, bool first, bool last);
   bool MakeRoom();
   int64_t Peak();
   int64_t BytesOf(const Use& use) const;
@@ -122,6 +127,7 @@ class SegmentMaker {
   void AddImage(const Use& use);
   void AddSums();
   void Charge();
+  void ChargeFirst();
 
   const SpaceProblem& p_;
   SpacePlan plan_;
@@ -135,6 +141,7 @@ class SegmentMaker {
   Span<Held> held_;
   Span<Box> first_box_;  // by use: what the first iteration needs of it
   Span<int64_t> level_;  // by position of the segment: bytes that start or end there
+  Span<int64_t> first_cycles_;  // by position: of its tile in the first iteration
   SpaceCost cost_;
   uint32_t first_ = 0, last_ = 0;
   uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;

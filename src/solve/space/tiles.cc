@@ -38,6 +38,8 @@ bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
   return a.size() == b.size();
 }
 
+constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles
+
 void Add(LoopChoice* loops, int cut, int32_t trips) {
   if (trips <= 1) return;
   loops->cut[loops->count] = static_cast<uint8_t>(cut);
@@ -61,6 +63,24 @@ TripList TripsOf(int32_t extent) {
   return list;
 }
 
+OuterCuts::OuterCuts(const int32_t extent[kAxes]) {
+  for (int a = 0; a < 3; ++a) {
+    extent_[a] = extent[a];
+    trips_[a] = TripsOf(extent[a]);
+  }
+}
+
+LoopChoice OuterCuts::at(int i) const {
+  LoopChoice loops;
+  int a = 0;
+  for (; i >= trips_[a].size; ++a) {
+    i -= trips_[a].size;
+    Add(&loops, a, extent_[a]);
+  }
+  Add(&loops, a, trips_[a].trips[i]);
+  return loops;
+}
+
 bool TileChooser::SameLayer(uint32_t a, uint32_t b) const {
   const Layer& x = p_.at(a);
   const Layer& y = p_.at(b);
@@ -82,6 +102,7 @@ bool TileChooser::SameLayer(uint32_t a, uint32_t b) const {
 
 Status TileChooser::Choose(uint32_t position, uint32_t whole, const TileChoices** out) {
   const Layer& layer = p_.at(position);
+  if (Crosses(layer)) whole |= kCrossed;
   uint64_t hash = Fnv1a(layer.attributes.data(),
                         layer.attributes.size() * sizeof(int32_t), layer.op + whole);
   for (uint32_t t : layer.inputs) {
@@ -103,6 +124,16 @@ Status TileChooser::Choose(uint32_t position, uint32_t whole, const TileChoices*
   return Status::kOk;
 }
 
+// Pieces of a sum that runs over several axes of a root do not lie in one frame.
+bool TileChooser::Crosses(const Layer& layer) const {
+  const TileOperands operands = OperandsOf(layer);
+  for (int r = 0; r < kRoleOutput; ++r) {
+    const uint32_t t = operands.tensor[r];
+    if (t != kNone && !FindRootAxes(*p_.graph, *p_.lowering, t).nested) return true;
+  }
+  return false;
+}
+
 TileChooser::Facts TileChooser::FactsOf(uint32_t position, uint32_t whole) const {
   const Graph& graph = *p_.graph;
   const Layer& layer = p_.at(position);
@@ -117,6 +148,7 @@ TileChooser::Facts TileChooser::FactsOf(uint32_t position, uint32_t whole) const
   if (TraitsOf(layer).sum == SumRule::kErrorRows || !MaySplitSum(layer)) {
     f.extent[kSumCut] = Min(f.extent[kSumCut], 1);
   }
+  if ((whole & kCrossed) != 0) f.extent[kSumCut] = 1;
   const int32_t channels = f.channels = AccumulatedChannels(graph, layer);
   const TileBoxes all = BoxesOf(graph, layer, WholeBox(out), 0, channels);
   for (int a = 0; a < kAxes; ++a) {
@@ -240,21 +272,38 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops,
   return true;
 }
 
+// Whether something is loaded more than once.
+bool TileChooser::Reloads(const Facts& f, const LoopChoice& loops) const {
+  for (int r = 0; r < kRoleOutput; ++r) {
+    if (f.operands.tensor[r] == kNone || (f.whole >> r & 1) != 0) continue;
+    double parts = 1;
+    for (int i = 0; i < loops.count; ++i) {
+      if (f.depends[r][loops.cut[i]]) parts *= loops.trips[i];
+    }
+    if (LoadsOf(f, loops, r) > parts) return true;
+  }
+  return false;
+}
+
+// With the whole sum in each tile; where that does not fit, or where tiles are small and
+// operands come again and again, with pieces of it, which leave room for larger tiles.
 void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
                            TileChoices* out) const {
   double cost = 0;
-  LoopChoice choice = loops;
-  bool fits = choice.count > 0 && Estimate(facts, choice, &cost);
-  // Pieces of the sum only where the whole of it does not fit.
-  for (int32_t pieces = 2;
-       !fits && pieces <= facts.extent[kSumCut] && loops.count < kMaxLoops;
-       pieces *= 2) {
-    choice = loops;
+  const bool fits = loops.count > 0 && Estimate(facts, loops, &cost);
+  if (fits) Insert(loops, cost, out);
+  // Costs that must be asked for take time and memory for each new shape.
+  if (fits && (p_.coster.cost != nullptr || !Reloads(facts, loops))) return;
+  for (int32_t pieces = 2; pieces <= facts.extent[kSumCut]; pieces *= 2) {
+    if (loops.count == kMaxLoops) return;
+    LoopChoice choice = loops;
     const int32_t step = (facts.extent[kSumCut] + pieces - 1) / pieces;
     Add(&choice, kSumCut, (facts.extent[kSumCut] + step - 1) / step);
-    fits = Estimate(facts, choice, &cost);
+    if (Estimate(facts, choice, &cost)) Insert(choice, cost, out);
   }
-  if (!fits) return;
+}
+
+void TileChooser::Insert(const LoopChoice& loops, double cost, TileChoices* out) {
   int to = out->count;
   while (to > 0 && out->cost[to - 1] > cost) --to;
   if (to == TileChoices::kMost) return;
@@ -264,24 +313,18 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
     out->loops[k] = out->loops[k - 1];
   }
   out->cost[to] = cost;
-  out->loops[to] = choice;
+  out->loops[to] = loops;
 }
 
 // Channels in parts, images or rows in parts, in both orders.
 void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) const {
   const Facts facts = FactsOf(position, whole);
-  const int row = facts.extent[1] > 1 ? 1 : 2;
   const TripList channels = TripsOf(facts.extent[3]);
-  const TripList images = TripsOf(facts.extent[0]), rows = TripsOf(facts.extent[row]);
+  const OuterCuts outer_cuts(facts.extent);
   for (int k = -1; k < channels.size; ++k) {
     const int32_t parts = k < 0 ? 1 : channels.trips[k];
-    for (int s = -1; s < images.size + rows.size; ++s) {
-      LoopChoice space;
-      if (s >= 0 && s < images.size) Add(&space, 0, images.trips[s]);
-      if (s >= images.size) {
-        Add(&space, 0, facts.extent[0]);
-        Add(&space, row, rows.trips[s - images.size]);
-      }
+    for (int s = -1; s < outer_cuts.size(); ++s) {
+      const LoopChoice space = s < 0 ? LoopChoice{} : outer_cuts.at(s);
       LoopChoice inner = space;
       Add(&inner, 3, parts);
       Consider(facts, inner, out);

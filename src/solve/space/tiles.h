@@ -24,6 +24,19 @@ struct TripList {
 };
 TripList TripsOf(int32_t extent);
 
+// Cuts of the first three axes from coarse to fine: an axis is cut where those before it
+// are cut into single indices.
+class OuterCuts {
+ public:
+  explicit OuterCuts(const int32_t extent[kAxes]);
+  int size() const { return trips_[0].size + trips_[1].size + trips_[2].size; }
+  LoopChoice at(int i) const;
+
+ private:
+  TripList trips_[3];
+  int32_t extent_[3];
+};
+
 struct TileChoices {
   static constexpr int kMost = 4;
   LoopChoice loops[kMost];
@@ -47,12 +60,15 @@ class TileChooser {
   };
   struct Facts;
   struct Tile;
+  bool Crosses(const Layer& layer) const;
   bool SameLayer(uint32_t a, uint32_t b) const;
   Facts FactsOf(uint32_t position, uint32_t whole) const;
   Tile TileOf(const Facts& facts, const LoopChoice& loops) const;
   double LoadsOf(const Facts& facts, const LoopChoice& loops, int role) const;
   void Fill(uint32_t position, uint32_t whole, TileChoices* out) const;
   void Consider(const Facts& facts, const LoopChoice& loops, TileChoices* out) const;
+  bool Reloads(const Facts& facts, const LoopChoice& loops) const;
+  static void Insert(const LoopChoice& loops, double cost, TileChoices* out);
   bool Estimate(const Facts& facts, const LoopChoice& loops, double* cost) const;
 
   const SpaceProblem& p_;

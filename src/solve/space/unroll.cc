@@ -44,8 +44,14 @@ class Unroller {
       SLUICE_TRY(layers_.Push(layer));
     }
     EndHeld(before, node);
+    int64_t early = node.early;
     for (SpaceImage image : maker_->images()) {
       image.loop = based(image.loop);
+      image.from = image.first;
+      if (image.load) {  // they are in the order in which they are needed
+        if (early > 0) image.from = Min(node.loads_from, image.first);
+        early -= image.bytes;
+      }
       if (image.whole) open_[image.root] = static_cast<uint32_t>(images_.size());
       SLUICE_TRY(images_.Push(image));
     }

@@ -21,9 +21,14 @@ struct SpaceNode {
   int64_t compute, dma;  // clocks
   double energy_pj;
   double cost;
-  // The last segments: when each began to compute, and bytes it leaves free.
+  // Its loads may begin at this position, as far as so many bytes.
+  uint32_t loads_from;
+  int64_t early;
+  // The last segments: when each began to compute, bytes it leaves free, its first
+  // position.
   struct {
     int64_t start, free;
+    uint32_t first;
   } window[kWindow];
   int window_size;
 };

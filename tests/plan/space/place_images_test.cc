@@ -30,6 +30,7 @@ Plan RandomPlan(uint64_t seed) {
     for (uint64_t i = 0, n = 1 + rng.Below(3); i < n; ++i) {
       SpaceImage image = {};
       image.first = s;
+      image.from = s - static_cast<uint32_t>(rng.Below(s + 1 < 4 ? s + 1 : 4));
       image.last = image.used =
           std::min<uint32_t>(11, s + static_cast<uint32_t>(rng.Below(3)));
       image.load = rng.Below(2) == 0;
@@ -42,20 +43,28 @@ Plan RandomPlan(uint64_t seed) {
 }
 
 TEST_CASE("place images: none shares bytes with another that lives at the same time") {
-  int placed = 0;
+  int placed = 0, refused = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    for (const bool ahead : {true, false}) {
+    for (const int64_t capacity : {1024, 640, 384}) {
       Plan p = RandomPlan(seed);
       sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
       Arena arena(&memory);
       Budget budget;
-      const Status status = PlaceImages(p.plan(), {1024, 16, &budget, ahead}, &arena);
-      if (status != Status::kOk) continue;
+      int64_t slack[12] = {};
+      const Status status = PlaceImages(
+          p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12)}, &arena);
+      int64_t asked = 0;
+      for (const int64_t bytes : slack) asked += bytes;
+      CHECK((asked > 0) == (status == Status::kInfeasible));
+      if (status != Status::kOk) {
+        ++refused;
+        continue;
+      }
       ++placed;
       for (const SpaceImage& a : p.images) {
         CHECK(a.offset >= 0);
-        CHECK(a.offset + a.bytes * a.slots <= 1024);
+        CHECK(a.offset + a.bytes * a.slots <= capacity);
         for (const SpaceImage& b : p.images) {
           if (&a == &b || a.first > b.last || b.first > a.last) continue;
           const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
@@ -65,7 +74,8 @@ TEST_CASE("place images: none shares bytes with another that lives at the same t
       }
     }
   }
-  CHECK(placed > 100);
+  CHECK(placed > 200);
+  CHECK(refused > 20);
 }
 
 }  // namespace

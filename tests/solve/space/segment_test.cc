@@ -28,6 +28,27 @@ TEST_CASE("space segment: what later layers read stays while it fits") {
   CHECK(maker.held().size() == 0);
 }
 
+TEST_CASE("space segment: a tile waits for its own loads only, and for them in order") {
+  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  SegmentMaker maker(c.problem);
+  REQUIRE(maker.Init(&arena) == Status::kOk);
+  LoopChoice rows;
+  rows.count = 1;
+  rows.cut[0] = 1;
+  rows.trips[0] = 4;
+  REQUIRE(maker.Make({}, 0, 3, rows));
+  CHECK(maker.cost().first_load == 64);  // two rows of 32 bytes
+  CHECK(maker.cost().first_wait == c.problem.DmaCycles(64, 1));
+  CHECK(maker.cost().exposed == 0);  // frames are doubled
+  // Room that is asked for is left empty.
+  const int64_t peak = maker.cost().peak;
+  c.problem.slack[1] = c.problem.capacity - peak + 1;
+  CHECK((!maker.Make({}, 0, 3, rows) || maker.cost().peak <= c.problem.capacity));
+  c.problem.slack[1] = 0;
+}
+
 TEST_CASE("space segment: what does not fit goes through DRAM in tiles") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 512);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);

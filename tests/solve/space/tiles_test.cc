@@ -20,6 +20,20 @@ TEST_CASE("space tiles: numbers of parts give different sizes, the finest among 
   CHECK(TripsOf(1).size == 0);
 }
 
+TEST_CASE("space tiles: an axis is cut where those before it are cut into ones") {
+  const int32_t extent[kAxes] = {2, 3, 4, 64};
+  const OuterCuts cuts(extent);
+  REQUIRE(cuts.size() == 1 + 2 + 2);
+  CHECK(cuts.at(0).count == 1);
+  CHECK(cuts.at(0).trips[0] == 2);
+  const LoopChoice last = cuts.at(4);
+  REQUIRE(last.count == 3);
+  for (int a = 0; a < 3; ++a) {
+    CHECK(last.cut[a] == a);
+    CHECK(last.trips[a] == extent[a]);
+  }
+}
+
 TEST_CASE("space tiles: choices are in order of cost, and known for equal layers") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 512);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
