@@ -7,7 +7,9 @@
 namespace sluice {
 namespace {
 
-constexpr int kRounds = 40;  // of shortening leads
+constexpr size_t kManyPlaces = 16;  // where images do not lie
+constexpr uint64_t kNodes = 20000;  // of the search for offsets
+constexpr int kRounds = 40;         // of shortening leads
 
 // Bytes with the last positions that hold and that touch them so far; -1: none.
 struct Stretch {
@@ -177,16 +179,17 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
   return Status::kOk;
 }
 
-// Places images by their lifetimes, all or those that are made; some end above the
-// capacity if they do not lie.
-Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, bool all,
+enum class Which : uint8_t { kMade, kAll, kAllAgain };  // again: with a search
+
+// Places images by their lifetimes; some end above the capacity if they do not lie.
+Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
                      Arena* scratch, bool* lies) {
   ArenaScope scope(scratch);
   Vector<LiveRange> ranges(scratch);
   Vector<uint32_t> image_of(scratch);
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     const SpaceImage& image = plan.images[i];
-    if (!all && IsPassing(image)) continue;
+    if (which == Which::kMade && IsPassing(image)) continue;
     SLUICE_TRY(image_of.Push(i));
     LiveRange range;
     range.begin = image.from;
@@ -205,9 +208,10 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, bool all,
     SLUICE_TRY(ranges.Push(range));
   }
   OffsetOptions options;
-  options.exact = false;
+  options.exact = which == Which::kAllAgain;
+  options.max_nodes = kNodes;
   options.explain = false;
-  options.smallest = !all;  // the rest is for loads
+  options.smallest = which == Which::kMade;  // the rest is for loads
   LiveRangeSet set;
   set.buffers = ranges.span();
   OffsetPlan placed;
@@ -228,8 +232,10 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, bool all,
 // there.
 Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   ArenaScope scope(scratch);
-  Span<int64_t> level;  // by position: bytes that lie there
+  Span<int64_t> level,
+      more;  // by position: bytes that lie there, and that are too many
   SLUICE_TRY(scratch->Allocate(call.slack.size() + 1, &level));
+  SLUICE_TRY(scratch->Allocate(call.slack.size(), &more));
   for (const SpaceImage& image : plan.images) {
     level[image.first] += BytesOf(image);
     level[image.last + 1] -= BytesOf(image);
@@ -242,7 +248,19 @@ Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
     for (uint32_t p = image.first; p <= image.last; ++p) {
       if (level[p] > level[fullest]) fullest = p;
     }
-    call.slack[fullest] += over;
+    more[fullest] = Max(more[fullest], over);
+  }
+  size_t places = 0;
+  int64_t least = call.capacity;
+  for (size_t p = 0; p < more.size(); ++p) {
+    places += more[p] > 0 ? 1 : 0;
+    least = Min(least, call.slack[p]);
+  }
+  // Where they lie nowhere, room is left everywhere.
+  const int64_t floor = places > kManyPlaces ? least + call.capacity / 8 : 0;
+  for (size_t p = 0; p < more.size(); ++p) {
+    const int64_t asked = call.slack[p] + Min(more[p], call.capacity / 8);
+    call.slack[p] = Min(Max(asked, floor), call.capacity / 2);
   }
   return Status::kInfeasible;
 }
@@ -275,16 +293,18 @@ bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
 
 Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   bool lies = false;
-  SLUICE_TRY(PlaceTogether(plan, call, false, scratch, &lies));
+  SLUICE_TRY(PlaceTogether(plan, call, Which::kMade, scratch, &lies));
   if (lies) {
     const Status status = PlaceLoads(plan, call.capacity, call.alignment, scratch);
     if (status != Status::kInfeasible) return status;
   }
   for (int round = 0;; ++round) {
-    SLUICE_TRY(PlaceTogether(plan, call, true, scratch, &lies));
+    SLUICE_TRY(PlaceTogether(plan, call, Which::kAll, scratch, &lies));
     if (lies) return Status::kOk;
     if (call.budget->Exhausted()) return Status::kStopped;
     if (round < kRounds && ShortenLeads(plan, call.capacity)) continue;
+    SLUICE_TRY(PlaceTogether(plan, call, Which::kAllAgain, scratch, &lies));
+    if (lies) return Status::kOk;
     return AskForSlack(plan, call, scratch);
   }
 }

@@ -23,9 +23,9 @@ namespace sluice {
 
 struct SpaceSearch {
   SpaceGoal goal;
-  uint32_t states = 4;         // per border
-  uint32_t longest = 50;       // layers of a segment
-  uint64_t most_work = 16000;  // layers of segments tried from one border
+  uint32_t states = 4;        // per border
+  uint32_t longest = 50;      // layers of a segment
+  uint64_t most_work = 2000;  // layers of segments tried from one border
   Budget* budget = nullptr;
 };
 

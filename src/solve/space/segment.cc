@@ -147,12 +147,21 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
         if (Leaves(p_.root_of[layer.outputs[0]])) return false;
         continue;
       }
+      if (!sum && last_ - first_ > 1 && IsPieceAlong(layer.outputs[0], a)) return false;
       const int32_t unit = sum ? rule.sum_unit : rule.unit[a];
       const int64_t step = RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit});
       at->cut[a] = {static_cast<uint32_t>(i), static_cast<int32_t>(step)};
     }
   }
   return true;
+}
+
+// A piece of a root that others make too: a cut along the axis in which they lie one after
+// the other makes one piece, then the next, while iterations are taken to be alike.
+bool SegmentMaker::IsPieceAlong(uint32_t tensor, int axis) const {
+  const uint32_t root = p_.root_of[tensor];
+  return p_.roots[root].first_maker != p_.roots[root].last_maker &&
+         p_.graph->tensors[root].extent[axis] != p_.graph->tensors[tensor].extent[axis];
 }
 
 // What is appended is cut into images only, and where no other layer of the loop reads

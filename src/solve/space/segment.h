@@ -107,6 +107,7 @@ class SegmentMaker {
   };
   bool Describe(Span<const Held> held, const LoopChoice& loops);
   bool SetLoops(const LoopChoice& loops);
+  bool IsPieceAlong(uint32_t tensor, int axis) const;
   bool CutRows(const LoopChoice& loops, uint32_t position);
   void CollectUses(Span<const Held> held);
   Use* UseOf(uint32_t root, uint32_t position);
