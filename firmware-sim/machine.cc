@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reference.h"
+
 namespace sluice_sim {
 namespace {
 
@@ -25,14 +27,6 @@ Box Shadow(const Access& access, uint8_t* somewhere) {
 }
 
 }  // namespace
-
-uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominator) {
-  if (numerator == 0) return 0;
-  const unsigned __int128 product = static_cast<unsigned __int128>(bytes) * denominator;
-  const unsigned __int128 cycles = (product + numerator - 1) / numerator;
-  const uint64_t limit = uint64_t{1} << 62;
-  return cycles > limit ? limit : static_cast<uint64_t>(cycles);
-}
 
 Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
                       const char* role) const {
@@ -120,7 +114,9 @@ Trap Machine::TimeTransfer(const sluice_transfer_t& t, const Access& src,
 void Machine::Serve(uint64_t at, Flight* flight) const {
   flight->at_port = false;
   flight->end = at + flight->hold;
-  if (links_ != nullptr) flight->end += LinkDelay(flight->transfer, *flight);
+  if (links_ != nullptr && flight->opcode != SLUICE_OPCODE_HOST) {
+    flight->end += LinkDelay(flight->transfer, *flight);
+  }
 }
 
 uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) const {
@@ -175,6 +171,12 @@ Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* fli
       return {"index", "indices are not one int32 per row, in the scratchpad"};
     }
     flight->accesses.push_back(index);
+    sluice_kernel_t kernel;
+    sluice_walk_kernel(&walker_, flight->visit.instance, t.kernel, &kernel);
+    if (kernel.layer < graph_.layers.size() &&
+        WhyNot(graph_, hardware_, graph_.layers[kernel.layer]) != 0) {
+      return {"index", "the machine cannot do this layer"};
+    }
   }
   for (size_t i = 1; i < flight->accesses.size(); ++i) {
     if (Overlap(src, flight->accesses[i])) {
@@ -248,41 +250,10 @@ Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* fligh
 
 // MACs of a box / peak, or element operations / vector peak; at least 1.
 uint64_t Machine::LeastCycles(const Tile& t) const {
-  const Window g = WindowOf(t);
-  const uint64_t window = static_cast<uint64_t>(g.size[0] * g.size[1]);
-  const uint64_t channels = static_cast<uint64_t>(t.c_end - t.c_begin);
-  uint64_t times = static_cast<uint64_t>(t.target().elements()), each = 1;
-  uint64_t peak = hardware_.vector_ops_per_cycle;
-  switch (OpOf(t.op).count) {
-    case Count::kNothing:
-    case Count::kOnce:
-      break;
-    case Count::kMacs:
-      each = window * (t.is_depthwise() ? 1 : channels);
-      peak = hardware_.macs_per_cycle;
-      break;
-    case Count::kMacsOfErrors:
-      each = channels * static_cast<uint64_t>(t.input1.extent[2]);
-      peak = hardware_.macs_per_cycle;
-      break;
-    case Count::kWindows:
-      each = window;
-      break;
-    case Count::kErrors:
-      times = static_cast<uint64_t>(t.input0.elements());
-      each = window;
-      break;
-    case Count::kInputs:
-      times = static_cast<uint64_t>(t.input0.elements());
-      break;
-    case Count::kTwice:
-      each = 2;
-      break;
-    case Count::kFourTimes:
-      each = 4;
-      break;
-  }
-  return BandwidthCycles(times, peak, each);
+  const Work work = WorkOf(t);
+  return BandwidthCycles(
+      work.times, work.macs ? hardware_.macs_per_cycle : hardware_.vector_ops_per_cycle,
+      work.each);
 }
 
 // Tiles on the MAC array are cut at its granules, or at the end of the tensor.
@@ -351,6 +322,9 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
   if (!wrong.empty()) return {"tile", wrong};
   const std::string broken = BrokenGranule(tile);
   if (!broken.empty()) return {"tile", "the array demands multiples of its " + broken};
+  if (WhyNot(graph_, hardware_, graph_.layers[flight->layer]) != 0) {
+    return {"tile", "the machine cannot do this layer"};
+  }
   if (record.cycles < LeastCycles(tile)) {
     return {"tile", "cycles: declares " + std::to_string(record.cycles) +
                         ", the peak needs " + std::to_string(LeastCycles(tile))};
@@ -390,21 +364,87 @@ Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight)
   sluice_walk_kernel(&walker_, flight->visit.instance, call.kernel, &kernel);
   flight->op = kernel.op;
   flight->layer = kernel.layer;
-  if (OpOf(kernel.op).means != Means::kHost) {
-    return {"host", "the host executes opaque layers alone"};
+  if (kernel.layer >= graph_.layers.size()) return {"host", "no such layer"};
+  Layer layer = graph_.layers[kernel.layer];
+  if (layer.op != kernel.op) return {"host", "the layer has another op"};
+  layer.attributes.clear();
+  for (uint32_t i = 0; i < kernel.attribute_count; ++i) {
+    layer.attributes.push_back(sluice_walk_attribute(&walker_, &kernel, i));
   }
   if (call.cycles_hi >= 1u << 30) return {"host", "cycles out of range"};
+  if (Trap trap = CheckHost(graph_.layers[kernel.layer], call)) return trap;
   flight->end = flight->start + (call.cycles_lo | uint64_t{call.cycles_hi} << 32);
-  for (uint32_t i = 0; i < call.inputs + call.outputs; ++i) {
-    const Access access = Reach(*flight, call.first_operand + i, 0, i >= call.inputs,
-                                i < call.inputs ? "input" : "output");
+  if (Trap trap = HostOperands(layer, call, flight)) return trap;
+  if (hardware_.host.uses_port) {
+    flight->at_port = true;
+    flight->arrival = flight->end;
+    flight->hold = BandwidthCycles(flight->bytes, hardware_.dram_numerator,
+                                   hardware_.dram_denominator);
+  }
+  if (functional_ && OpOf(kernel.op).means == Means::kHost) {
+    return {"host", "opaque layers cannot be executed here"};
+  }
+  if (Trap trap = CheckAccesses(flight)) return trap;
+  return functional_ ? RunOnHost(layer, flight) : Trap{};
+}
+
+// The layer is the host's, for the stated reason, in enough cycles.
+Trap Machine::CheckHost(const Layer& layer, const sluice_host_call_t& call) const {
+  const uint32_t why = WhyNot(graph_, hardware_, layer);
+  const bool opaque = OpOf(layer.op).means == Means::kHost;
+  if (!opaque && (why == 0 || !hardware_.host.there)) {
+    return {"host", "executes a layer that is not the host's"};
+  }
+  if (call.why != why) return {"host", "another reason than the machine's"};
+  if (opaque) return {};
+  const uint64_t least = CallCycles(graph_, hardware_, layer);
+  if ((call.cycles_lo | uint64_t{call.cycles_hi} << 32) >= least) return {};
+  return {"host", "declares fewer than " + std::to_string(least) + " cycles"};
+}
+
+Trap Machine::HostOperands(const Layer& layer, const sluice_host_call_t& call,
+                           Flight* flight) {
+  std::vector<uint32_t> tensors;
+  for (uint32_t t : layer.inputs) {
+    if (t != kAbsent) tensors.push_back(t);
+  }
+  const size_t inputs = tensors.size();
+  tensors.insert(tensors.end(), layer.outputs.begin(), layer.outputs.end());
+  if (call.inputs != inputs || call.outputs != layer.outputs.size()) {
+    return {"host", "operands of another layer"};
+  }
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
+    const Access access = Reach(*flight, call.first_operand + i, 0, i >= inputs,
+                                i < inputs ? "input" : "output");
+    const Tensor& tensor = graph_.tensors[tensors[i]];
     if (access.operand.region == SLUICE_REGION_GBUF) {
       return {"region", "the host works in DRAM only"};
     }
+    if (!std::equal(tensor.extent.begin(), tensor.extent.end(),
+                    access.operand.extent) ||
+        static_cast<int>(access.operand.dtype) != tensor.dtype) {
+      return {"host", "an operand is not the whole tensor"};
+    }
+    flight->bytes += access.operand.bytes;
     flight->accesses.push_back(access);
   }
-  if (functional_) return {"host", "opaque layers cannot be executed here"};
-  return CheckAccesses(flight);
+  return {};
+}
+
+// By the reference kernels, on dense copies of the operands.
+Trap Machine::RunOnHost(const Layer& layer, Flight* flight) {
+  Values values(graph_.tensors.size());
+  size_t operand = 0;
+  for (uint32_t t : layer.inputs) {
+    if (t == kAbsent) continue;
+    const Box from = memory_.At(flight->accesses[operand++]);
+    values[t].resize(static_cast<size_t>(graph_.tensors[t].bytes));
+    CopyBox(from, DenseBox(values[t].data(), from.dtype, from.extent));
+  }
+  const std::string wrong = RunLayer(graph_, layer, &values);
+  if (!wrong.empty()) return {"host", wrong};
+  flight->result = std::move(values[layer.outputs[0]]);
+  return {};
 }
 
 void Machine::Complete(const Flight& flight) {

@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "ability.h"
 #include "kernels.h"
 #include "links.h"
 #include "memory.h"
@@ -25,8 +26,8 @@ struct Flight {
   uint32_t opcode = 0, op = 0, layer = kAbsent;
   uint64_t start = 0, end = 0;
   uint64_t bytes = 0;  // moved
-  // A LOAD or STORE asks for the DRAM port at `arrival` and ends once it has had it for
-  // `hold` cycles; `end` is not known before.
+  // A LOAD or STORE, or a HOST call that uses it, asks for the DRAM port at `arrival` and
+  // ends once it has had it for `hold` cycles; `end` is not known before.
   bool at_port = false;
   uint64_t arrival = 0, hold = 0;
   sluice_transfer_t transfer{};
@@ -84,6 +85,9 @@ class Machine {
   uint64_t LinkDelay(const sluice_transfer_t& transfer, const Flight& flight) const;
   std::string BrokenGranule(const Tile& t) const;
   uint64_t LeastCycles(const Tile& tile) const;
+  Trap CheckHost(const Layer& layer, const sluice_host_call_t& call) const;
+  Trap HostOperands(const Layer& layer, const sluice_host_call_t& call, Flight* flight);
+  Trap RunOnHost(const Layer& layer, Flight* flight);
 
   const sluice_walker_t& walker_;
   const Graph& graph_;
@@ -93,9 +97,6 @@ class Machine {
   Links* links_ = nullptr;
   std::vector<bool> padded_;  // by tensor: 1 for a PAD's output
 };
-
-// ceil(bytes * denominator / numerator); numerator 0 = unlimited.
-uint64_t BandwidthCycles(uint64_t bytes, uint64_t numerator, uint64_t denominator);
 
 }  // namespace sluice_sim
 

@@ -17,44 +17,56 @@ constexpr bool o = false, x = true;  // no and yes in the columns of properties
 
 // In the order of codes:
 //   code, means, slide, finish, count, inputs 1 and 2,
-//   channelwise, grouped, matrix, check, run
+//   channelwise, grouped, matrix, check, run, quantities
 // clang-format off
+constexpr Quantities kRaw = {Scaling::kNone, -1, -1, -1, -1};
+constexpr Quantities kFilterQ = {Scaling::kParameters, -1, SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO};
+constexpr Quantities kMatmulQ = {Scaling::kAttribute, SLUICE_MATMUL_MULTIPLIER, SLUICE_MATMUL_A_ZERO, SLUICE_MATMUL_B_ZERO, SLUICE_MATMUL_OUTPUT_ZERO};
+constexpr Quantities kGradientQ = {Scaling::kAttribute, SLUICE_WEIGHT_GRADIENT_MULTIPLIER, SLUICE_CONV_INPUT_ZERO, SLUICE_WEIGHT_GRADIENT_ERROR_ZERO, SLUICE_CONV_OUTPUT_ZERO};
+constexpr Quantities kBinaryQ = {Scaling::kAttributes, -1, SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO};
+constexpr Quantities kRequantizeQ = {Scaling::kAttribute, SLUICE_REQUANTIZE_MULTIPLIER, SLUICE_REQUANTIZE_INPUT_ZERO, -1, SLUICE_REQUANTIZE_OUTPUT_ZERO};
+constexpr Quantities kSwishQ = {Scaling::kAttributes, -1, SLUICE_HARD_SWISH_INPUT_ZERO, -1, SLUICE_HARD_SWISH_OUTPUT_ZERO};
+constexpr Quantities kPreluQ = {Scaling::kAttributes, -1, SLUICE_PRELU_INPUT_ZERO, SLUICE_PRELU_SLOPE_ZERO, SLUICE_PRELU_OUTPUT_ZERO};
+constexpr Quantities kLayerNormQ = {Scaling::kParameters, -1, -1, -1, SLUICE_NORM_OUTPUT_ZERO};
+constexpr Quantities kRmsNormQ = {Scaling::kParameters, -1, SLUICE_NORM_INPUT_ZERO, -1, SLUICE_NORM_OUTPUT_ZERO};
+constexpr Quantities kReduceQ = {Scaling::kAttribute, SLUICE_REDUCE_MULTIPLIER, SLUICE_REDUCE_INPUT_ZERO, -1, SLUICE_REDUCE_OUTPUT_ZERO};
+constexpr Quantities kPoolGradientQ = {Scaling::kNone, -1, SLUICE_POOL_ERROR_ZERO, -1, SLUICE_POOL_ERROR_ZERO};
 constexpr Op kOps[] = {
-    {0, Means::kUnknown, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_CONV, kTiles, S::kFilter, F::kParameters, C::kMacs, kWght, kPrms, o, x, o, CheckConvolution, RunConvolution},
-    {SLUICE_OP_DEPTHWISE_CONV, kTiles, S::kFilter, F::kParameters, C::kMacs, kWght, kPrms, x, o, o, CheckConvolution, RunDepthwise},
-    {SLUICE_OP_TRANSPOSED_CONV, kTiles, S::kScatter, F::kParameters, C::kMacs, kWght, kPrms, o, o, o, CheckConvolution, RunTransposed},
-    {SLUICE_OP_FULLY_CONNECTED, kTiles, S::kNone, F::kParameters, C::kMacs, kWght, kPrms, o, o, x, CheckConvolution, RunConvolution},
-    {SLUICE_OP_BATCH_MATMUL, kTiles, S::kNone, F::kMatmul, C::kMacs, kIn1, kNo, o, o, o, CheckMatmul, RunMatmul},
-    {SLUICE_OP_MAX_POOL, kTiles, S::kPool, kNoSum, C::kWindows, kNo, kNo, o, o, o, CheckPool, RunMaxPool},
-    {SLUICE_OP_AVERAGE_POOL, kTiles, S::kPool, kNoSum, C::kWindows, kNo, kNo, o, o, o, CheckPool, RunAveragePool},
-    {SLUICE_OP_ADD, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunAdd},
-    {SLUICE_OP_SUB, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunSub},
-    {SLUICE_OP_MUL, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMul},
-    {SLUICE_OP_MINIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMinimum},
-    {SLUICE_OP_MAXIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMaximum},
-    {SLUICE_OP_REQUANTIZE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckSameBox, RunRequantize},
-    {SLUICE_OP_LOOKUP, kTiles, S::kNone, kNoSum, C::kOnce, kWght, kNo, o, o, o, CheckLookup, RunLookup},
-    {SLUICE_OP_SOFTMAX, kTiles, S::kNone, kNoSum, C::kOnce, kIn1, kNo, o, o, o, CheckSoftmax, RunSoftmax},
-    {SLUICE_OP_LAYER_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckNorm, RunLayerNorm},
-    {SLUICE_OP_RMS_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckRmsNorm, RunRmsNorm},
-    {SLUICE_OP_REDUCE, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckReduce, RunReduce},
-    {SLUICE_OP_ARGMAX, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckArgmax, RunArgmax},
-    {SLUICE_OP_CONCAT, Means::kConcat, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_SLICE, Means::kSlice, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_PAD, Means::kPad, S::kPads, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckPad, RunPad},
-    {SLUICE_OP_RESHAPE, Means::kReshape, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_TRANSPOSE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckTranspose, RunTranspose},
-    {SLUICE_OP_GATHER, Means::kGather, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_RESIZE_BILINEAR, kTiles, S::kInterpolation, kNoSum, C::kFourTimes, kNo, kNo, o, o, o, CheckResize, RunResizeBilinear},
-    {SLUICE_OP_RESIZE_NEAREST, kTiles, S::kInterpolation, kNoSum, C::kFourTimes, kNo, kNo, o, o, o, CheckResize, RunResizeNearest},
-    {SLUICE_OP_STATE_APPEND, Means::kAppend, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_OPAQUE, Means::kHost, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr},
-    {SLUICE_OP_WEIGHT_GRADIENT, kTiles, S::kTaps, F::kGradient, C::kMacsOfErrors, kIn1, kNo, o, x, o, CheckWeightGradient, RunWeightGradient},
-    {SLUICE_OP_RELU_GRADIENT, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckReluGradient, RunReluGradient},
-    {SLUICE_OP_MAX_POOL_GRADIENT, kTiles, S::kPoolScatter, kNoSum, C::kErrors, kIn1, kNo, o, o, o, CheckMaxPoolGradient, RunMaxPoolGradient},
-    {SLUICE_OP_HARD_SWISH, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckHardSwish, RunHardSwish},
-    {SLUICE_OP_PRELU, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckPrelu, RunPrelu},
+    {0, Means::kUnknown, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_CONV, kTiles, S::kFilter, F::kParameters, C::kMacs, kWght, kPrms, o, x, o, CheckConvolution, RunConvolution, kFilterQ},
+    {SLUICE_OP_DEPTHWISE_CONV, kTiles, S::kFilter, F::kParameters, C::kMacs, kWght, kPrms, x, o, o, CheckConvolution, RunDepthwise, kFilterQ},
+    {SLUICE_OP_TRANSPOSED_CONV, kTiles, S::kScatter, F::kParameters, C::kMacs, kWght, kPrms, o, o, o, CheckConvolution, RunTransposed, kFilterQ},
+    {SLUICE_OP_FULLY_CONNECTED, kTiles, S::kNone, F::kParameters, C::kMacs, kWght, kPrms, o, o, x, CheckConvolution, RunConvolution, kFilterQ},
+    {SLUICE_OP_BATCH_MATMUL, kTiles, S::kNone, F::kMatmul, C::kMacs, kIn1, kNo, o, o, o, CheckMatmul, RunMatmul, kMatmulQ},
+    {SLUICE_OP_MAX_POOL, kTiles, S::kPool, kNoSum, C::kWindows, kNo, kNo, o, o, o, CheckPool, RunMaxPool, kRaw},
+    {SLUICE_OP_AVERAGE_POOL, kTiles, S::kPool, kNoSum, C::kWindows, kNo, kNo, o, o, o, CheckPool, RunAveragePool, kRaw},
+    {SLUICE_OP_ADD, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunAdd, kBinaryQ},
+    {SLUICE_OP_SUB, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunSub, kBinaryQ},
+    {SLUICE_OP_MUL, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMul, kBinaryQ},
+    {SLUICE_OP_MINIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMinimum, kRaw},
+    {SLUICE_OP_MAXIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckBinary, RunMaximum, kRaw},
+    {SLUICE_OP_REQUANTIZE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckSameBox, RunRequantize, kRequantizeQ},
+    {SLUICE_OP_LOOKUP, kTiles, S::kNone, kNoSum, C::kOnce, kWght, kNo, o, o, o, CheckLookup, RunLookup, kRaw},
+    {SLUICE_OP_SOFTMAX, kTiles, S::kNone, kNoSum, C::kOnce, kIn1, kNo, o, o, o, CheckSoftmax, RunSoftmax, kRaw},
+    {SLUICE_OP_LAYER_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckNorm, RunLayerNorm, kLayerNormQ},
+    {SLUICE_OP_RMS_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, CheckRmsNorm, RunRmsNorm, kRmsNormQ},
+    {SLUICE_OP_REDUCE, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckReduce, RunReduce, kReduceQ},
+    {SLUICE_OP_ARGMAX, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, CheckArgmax, RunArgmax, kRaw},
+    {SLUICE_OP_CONCAT, Means::kConcat, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_SLICE, Means::kSlice, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_PAD, Means::kPad, S::kPads, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckPad, RunPad, kRaw},
+    {SLUICE_OP_RESHAPE, Means::kReshape, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_TRANSPOSE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckTranspose, RunTranspose, kRaw},
+    {SLUICE_OP_GATHER, Means::kGather, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_RESIZE_BILINEAR, kTiles, S::kInterpolation, kNoSum, C::kFourTimes, kNo, kNo, o, o, o, CheckResize, RunResizeBilinear, kRaw},
+    {SLUICE_OP_RESIZE_NEAREST, kTiles, S::kInterpolation, kNoSum, C::kFourTimes, kNo, kNo, o, o, o, CheckResize, RunResizeNearest, kRaw},
+    {SLUICE_OP_STATE_APPEND, Means::kAppend, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_OPAQUE, Means::kHost, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, nullptr, nullptr, kRaw},
+    {SLUICE_OP_WEIGHT_GRADIENT, kTiles, S::kTaps, F::kGradient, C::kMacsOfErrors, kIn1, kNo, o, x, o, CheckWeightGradient, RunWeightGradient, kGradientQ},
+    {SLUICE_OP_RELU_GRADIENT, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckReluGradient, RunReluGradient, kBinaryQ},
+    {SLUICE_OP_MAX_POOL_GRADIENT, kTiles, S::kPoolScatter, kNoSum, C::kErrors, kIn1, kNo, o, o, o, CheckMaxPoolGradient, RunMaxPoolGradient, kPoolGradientQ},
+    {SLUICE_OP_HARD_SWISH, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, CheckHardSwish, RunHardSwish, kSwishQ},
+    {SLUICE_OP_PRELU, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, CheckPrelu, RunPrelu, kPreluQ},
 };
 // clang-format on
 

@@ -68,6 +68,21 @@ enum class Count {
 // Which operand of a tile an input of the layer becomes.
 enum class InputAs { kNothing, kInput1, kWeight, kParameters };
 
+// Where the multiplier of a layer's requantisation stands.
+enum class Scaling {
+  kNone,
+  kParameters,  // a row per channel in the layer's parameters
+  kAttribute,   // one attribute, its shift is the next
+  kAttributes   // several: of inputs and output
+};
+
+// Attributes; -1 = there is none.
+struct Quantities {
+  Scaling scaling;
+  int multiplier;  // of Scaling::kAttribute
+  int input0_zero, input1_zero, output_zero;
+};
+
 struct Op {
   int code;  // SLUICE_OP_
   Means means;
@@ -80,6 +95,7 @@ struct Op {
   bool matrix;            // its weight [1,1,K,C] is read as a filter [K,1,1,C]
   std::string (*check)(const Tile& tile);  // empty when the tile is right
   void (*run)(const Tile& tile);
+  Quantities quantities;
 };
 
 const Op& OpOf(int code);

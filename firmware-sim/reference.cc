@@ -208,43 +208,12 @@ class Run {
   }
 
   std::string Compute(const Layer& layer) {
-    Tile t;
-    t.op = layer.op;
-    t.attributes = layer.attributes;
-    t.input0 = At(layer.inputs[0]);
-    t.output = At(layer.outputs[0]);
-    t.layer.input = t.input0.extent;
-    t.layer.output = t.output.extent;
-    const Op& op = OpOf(t.op);
-    SetOperand(op.second, layer.input(1), &t);
-    SetOperand(op.third, layer.input(2), &t);
-    if (op.matrix) t.weight = FilterOf(t.weight);
-    if (t.sums_over_c()) {
-      t.c_end = op.finish == Finish::kGradient ? t.input1.extent[0] * t.input1.extent[1]
-                                               : t.input0.extent[3] / t.groups();
-    }
+    Tile t = WholeTile(graph_, layer, &values_);
     Crop(&t);
     const std::string error = CheckTile(t);
     if (!error.empty()) return error;
     RunTile(t);
     return "";
-  }
-
-  void SetOperand(InputAs operand, uint32_t tensor, Tile* t) {
-    switch (operand) {
-      case InputAs::kNothing:
-        break;
-      case InputAs::kInput1:
-        t->input1 = At(tensor);
-        t->layer.second = t->input1.extent;
-        break;
-      case InputAs::kWeight:
-        t->weight = At(tensor);
-        break;
-      case InputAs::kParameters:
-        t->parameters = At(tensor);
-        break;
-    }
   }
 
   const Graph& graph_;
@@ -336,6 +305,51 @@ std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
     }
   }
   return "";
+}
+
+Tile WholeTile(const Graph& graph, const Layer& layer, Values* values) {
+  const auto box = [&](uint32_t tensor) {
+    if (tensor == kAbsent) return Box{};
+    const Tensor& t = graph.tensors[tensor];
+    return values == nullptr ? DenseBox(nullptr, t.dtype, t.extent)
+                             : BoxOf(t, &(*values)[tensor]);
+  };
+  Tile t;
+  t.op = layer.op;
+  t.attributes = layer.attributes;
+  t.input0 = box(layer.inputs[0]);
+  t.output = box(layer.outputs[0]);
+  t.layer.input = t.input0.extent;
+  t.layer.output = t.output.extent;
+  const Op& op = OpOf(t.op);
+  const InputAs as[] = {op.second, op.third};
+  for (size_t i = 0; i < 2; ++i) {
+    const Box operand = box(layer.input(1 + i));
+    switch (as[i]) {
+      case InputAs::kNothing:
+        break;
+      case InputAs::kInput1:
+        t.input1 = operand;
+        t.layer.second = operand.extent;
+        break;
+      case InputAs::kWeight:
+        t.weight = operand;
+        break;
+      case InputAs::kParameters:
+        t.parameters = operand;
+        break;
+    }
+  }
+  if (op.matrix) t.weight = FilterOf(t.weight);
+  if (t.sums_over_c()) {
+    t.c_end = op.finish == Finish::kGradient ? t.input1.extent[0] * t.input1.extent[1]
+                                             : t.input0.extent[3] / t.groups();
+  }
+  return t;
+}
+
+std::string RunLayer(const Graph& graph, const Layer& layer, Values* values) {
+  return Run(graph, {}, values).Execute(layer);
 }
 
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels.h"
 #include "wire.h"
 
 namespace sluice_sim {
@@ -30,6 +31,12 @@ std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
 // Runs all layers in order. `parameters`: value of each graph parameter.
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
                       Values* values);
+
+// Runs one layer, of attributes of its own; only its inputs need be known.
+std::string RunLayer(const Graph& graph, const Layer& layer, Values* values);
+
+// The whole layer as one tile, its boxes without bytes where `values` is nullptr.
+Tile WholeTile(const Graph& graph, const Layer& layer, Values* values);
 
 }  // namespace sluice_sim
 

@@ -385,7 +385,9 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
       return fail(c, SLUICE_WALK_HOST_CALL, i);
     }
     if ((h.cycles_lo | h.cycles_hi) == 0) return fail(c, SLUICE_WALK_CYCLES, i);
-    if ((h.reserved[0] | h.reserved[1]) != 0) return fail(c, SLUICE_WALK_RESERVED, i);
+    if (h.why >= SLUICE_WHY_COUNT || h.reserved != 0) {
+      return fail(c, SLUICE_WALK_RESERVED, i);
+    }
   }
   return SLUICE_WALK_OK;
 }

@@ -154,8 +154,45 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
   return "";
 }
 
+namespace {
+
+std::string ReadOps(const sluice::wire::Hardware& h, Hardware* hardware) {
+  hardware->limited = h.ops() != nullptr;
+  for (uint32_t i = 0; i < Size(h.ops()); ++i) {
+    const auto* from = h.ops()->Get(i);
+    OpRow row;
+    if (from->op() >= SLUICE_OP_COUNT) return "a row of an unknown operator";
+    row.op = static_cast<int>(from->op());
+    row.dtypes = from->dtypes();
+    row.requantise = from->requantise();
+    row.arithmetic = from->arithmetic();
+    row.zero_points = from->zero_points();
+    row.max_kernel[0] = from->max_kernel_h();
+    row.max_kernel[1] = from->max_kernel_w();
+    row.max_stride = from->max_stride();
+    row.max_dilation = from->max_dilation();
+    hardware->ops.push_back(row);
+  }
+  if (h.host() == nullptr) return "";
+  const auto& from = *h.host();
+  hardware->host = {true,
+                    from.call_cycles(),
+                    from.bytes_per_cycle_numerator(),
+                    from.bytes_per_cycle_denominator(),
+                    from.ops_per_cycle_numerator(),
+                    from.ops_per_cycle_denominator(),
+                    from.uses_port()};
+  const uint64_t limit = uint64_t{1} << 40;
+  return from.call_cycles() > limit || from.bytes_per_cycle_denominator() > limit ||
+                 from.ops_per_cycle_denominator() > limit
+             ? "the host's cycles or rates are out of range"
+             : "";
+}
+
+}  // namespace
+
 std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
-  ::flatbuffers::Verifier verifier(static_cast<const uint8_t*>(bytes), size, 8, 64);
+  ::flatbuffers::Verifier verifier(static_cast<const uint8_t*>(bytes), size, 8, 512);
   if (!sluice::wire::VerifyHardwareBuffer(verifier)) return "not a hardware.fbs buffer";
   const sluice::wire::Hardware& h = *sluice::wire::GetHardware(bytes);
   if (h.version() != 0) return "unknown version";
@@ -194,7 +231,8 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
       hardware->dram_denominator > limit || hardware->link_denominator > limit) {
     return "a latency or bandwidth out of range";
   }
-  return ReadEngines(h, &hardware->engines);
+  const std::string wrong = ReadOps(h, hardware);
+  return wrong.empty() ? ReadEngines(h, &hardware->engines) : wrong;
 }
 
 std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan) {

@@ -52,6 +52,22 @@ struct Granules {
   bool crosses_rows = true;
 };
 
+// What the compute engines do of one operator: OpSupport in hardware.fbs.
+struct OpRow {
+  int op = 0;
+  uint32_t dtypes = 0, requantise = 0, arithmetic = 0, zero_points = 0;
+  int64_t max_kernel[2] = {0, 0}, max_stride = 0, max_dilation = 0;  // 0 = any
+};
+
+// Who executes HOST calls: Host in hardware.fbs.
+struct HostRates {
+  bool there = false;
+  uint64_t call_cycles = 0;
+  uint64_t bytes_numerator = 0, bytes_denominator = 1;  // per cycle
+  uint64_t ops_numerator = 0, ops_denominator = 1;
+  bool uses_port = false;  // of DRAM, for its bytes
+};
+
 struct Hardware {
   Granules granules;
   uint64_t scratchpad_bytes = 0;
@@ -61,6 +77,9 @@ struct Hardware {
   uint64_t hop_latency_cycles = 0;
   uint64_t link_numerator = 0, link_denominator = 1;
   uint64_t macs_per_cycle = 1, vector_ops_per_cycle = 1;
+  bool limited = false;  // to `ops`
+  std::vector<OpRow> ops;
+  HostRates host;
   uint64_t hash = 0;
 };
 

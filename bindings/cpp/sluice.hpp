@@ -28,6 +28,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -624,6 +625,26 @@ struct HardwareBuilder {
     uint32_t descriptor_cycles = 0;
   };
 
+  // What the compute engines can do of one operator.
+  struct OpSupport {
+    uint32_t op = 0;          // SLUICE_OP_
+    uint32_t dtypes = 62;     // bits 1 << SLUICE_DTYPE_
+    uint32_t requantise = 7;  // bits 1 none, 2 per tensor, 4 per channel
+    uint32_t arithmetic = 1;  // bits 1 exactly as ops.h, 2 float, 4 shifts
+    uint32_t zero_points =
+        7;  // that may differ from 0: bits 1 input 0, 2 input 1, 4 output
+    uint32_t max_kernel_h = 0, max_kernel_w = 0, max_stride = 0, max_dilation = 0;
+  };
+
+  // Who executes HOST calls.
+  struct Host {
+    uint64_t call_cycles = 0;
+    uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
+    uint64_t ops_per_cycle_numerator = 0, ops_per_cycle_denominator = 1;
+    double pj_per_cycle = 0;
+    bool uses_port = false;  // of DRAM, for the bytes of every call
+  };
+
   std::string name;
   uint64_t clock_hz = 1000000000;
   std::vector<Level> levels;  // nearest the MACs first, DRAM last
@@ -639,7 +660,9 @@ struct HardwareBuilder {
   uint64_t hop_latency_cycles = 1;
   uint64_t link_bytes_per_cycle_numerator = 0, link_bytes_per_cycle_denominator = 1;
   uint32_t accumulator_bytes = 4;
-  std::vector<Queue> queues;  // empty: one that loads and stores everything
+  std::vector<Queue> queues;   // empty: one that loads and stores everything
+  std::vector<OpSupport> ops;  // empty: every operator
+  std::optional<Host> host;    // none: for OPAQUE layers alone
 
   // hardware.fbs.
   std::vector<uint8_t> Bytes() const {
@@ -657,7 +680,11 @@ struct HardwareBuilder {
     fields.U32(node_cols).U32(node_rows).F64(hop_pj_per_bit).U64(hop_latency_cycles);
     fields.U64(link_bytes_per_cycle_numerator).U64(link_bytes_per_cycle_denominator);
     fields.U32(accumulator_bytes);
-    if (!queues.empty()) fields.Absent().Reference();
+    const size_t lists = host ? 3 : !ops.empty() ? 2 : !queues.empty() ? 1 : 0;
+    if (lists >= 1) fields.Absent();
+    if (lists >= 1) queues.empty() ? fields.Absent() : fields.Reference();
+    if (lists >= 2) ops.empty() ? fields.Absent() : fields.Reference();
+    if (lists >= 3) fields.Reference();
     const std::vector<size_t> at = w.Table(detail::FlatWriter::kNowhere, fields);
     w.String(at[1], name);
     const std::vector<size_t> level_at = w.References(at[3], levels.size());
@@ -669,6 +696,11 @@ struct HardwareBuilder {
       const std::vector<size_t> queue_at = w.References(at[22], queues.size());
       for (size_t i = 0; i < queues.size(); ++i) Write(queues[i], queue_at[i], &w);
     }
+    if (!ops.empty()) {
+      const std::vector<size_t> op_at = w.References(at[23], ops.size());
+      for (size_t i = 0; i < ops.size(); ++i) Write(ops[i], op_at[i], &w);
+    }
+    if (host) Write(*host, at[24], &w);
     return std::move(w).Take();
   }
 
@@ -687,6 +719,21 @@ struct HardwareBuilder {
     fields.U32(queue.max_row_bytes).U32(queue.max_rows).U32(queue.max_axes);
     fields.U32(queue.descriptor_cycles);
     w->String(w->Table(from, fields)[0], queue.name);
+  }
+  static void Write(const OpSupport& row, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.U32(row.op).U32(row.arithmetic).U32(row.dtypes).U32(row.requantise);
+    fields.U32(row.zero_points).U32(row.max_kernel_h).U32(row.max_kernel_w);
+    fields.U32(row.max_stride).U32(row.max_dilation);
+    w->Table(from, fields);
+  }
+  static void Write(const Host& h, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.U64(h.call_cycles).U64(h.bytes_per_cycle_numerator);
+    fields.U64(h.bytes_per_cycle_denominator).U64(h.ops_per_cycle_numerator);
+    fields.U64(h.ops_per_cycle_denominator).F64(h.pj_per_cycle);
+    fields.U8(h.uses_port ? 1 : 0);
+    w->Table(from, fields);
   }
   static void Write(const Level& level, size_t from, detail::FlatWriter* w) {
     detail::FlatWriter::Fields fields;

@@ -190,3 +190,29 @@ TEST_CASE("all memory lies in a given block, and a block too small is an error")
   REQUIRE_FALSE(small);
   CHECK(small.error().status() == SLUICE_OUT_OF_MEMORY);
 }
+
+TEST_CASE("a machine in C++ has rows of operators and a host, with or without queues") {
+  for (const bool queues : {false, true}) {
+    for (const bool host : {false, true}) {
+      sluice::HardwareBuilder machine;
+      machine.levels.resize(2);
+      machine.levels[0].capacity_bytes = 4096;
+      machine.levels[1].bytes_per_cycle_numerator = 1;
+      machine.macs_per_cycle = machine.vector_ops_per_cycle = 8;
+      if (queues) machine.queues.resize(1);
+      machine.ops.resize(1);
+      machine.ops[0].op = SLUICE_OP_ADD;
+      if (host) machine.host.emplace().call_cycles = 77;
+      auto context = sluice::Context::Create();
+      REQUIRE(context);
+      auto graph = context->ReadGraph(Network());
+      auto hardware = context->ReadHardware(machine.Bytes());
+      REQUIRE(graph);
+      REQUIRE(hardware);
+      auto plan = context->Schedule(*graph, *hardware);
+      REQUIRE(static_cast<bool>(plan) == host);
+      if (host) CHECK(plan->report().host_layers == 2);
+      if (host) CHECK(plan->report().latency_cycles == 2 * 77);
+    }
+  }
+}

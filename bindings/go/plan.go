@@ -78,6 +78,9 @@ type Report struct {
 	DRAMReadBytes, DRAMWriteBytes, SpillBytes uint64
 	PeakBufferBytes, MACs, Iterations         uint64
 	Layers, Groups, Tiles, Instructions       uint32
+	HostLayers                                uint32 // executed by HOST calls
+	HostMACs, HostBytes                       uint64 // of those calls
+	EnergyHostPJ                              float64
 	StopReason                                StopReason
 }
 
@@ -97,6 +100,8 @@ func (p *Plan) Report() Report {
 		SpillBytes: uint64(r.spill_bytes), PeakBufferBytes: uint64(r.peak_buffer_bytes),
 		MACs: uint64(r.macs), Iterations: uint64(r.iterations), Layers: uint32(r.layers),
 		Groups: uint32(r.groups), Tiles: uint32(r.tiles), Instructions: uint32(r.instructions),
+		HostLayers: uint32(r.host_layers), HostMACs: uint64(r.host_macs),
+		HostBytes: uint64(r.host_bytes), EnergyHostPJ: float64(r.energy_host_pj),
 		StopReason: StopReason(r.stop_reason),
 	}
 }

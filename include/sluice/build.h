@@ -172,7 +172,39 @@ typedef struct sluice_array {
   uint32_t reserved;
 } sluice_array_t;
 
-/* All but levels, fanouts, the array, cores and queues. */
+enum { /* how a layer's sums become outputs: of (multiplier, shift) */
+  SLUICE_REQUANTISE_NONE = 1,       /* they stay as they are: (2^30, 1) everywhere */
+  SLUICE_REQUANTISE_PER_TENSOR = 2, /* one for all channels */
+  SLUICE_REQUANTISE_PER_CHANNEL = 4 /* one per channel */
+};
+
+/* What the compute engines can do of one operator. A layer that no row does becomes a HOST
+ * call. A machine without rows does every layer. */
+typedef struct sluice_op_support {
+  uint32_t struct_size;
+  uint32_t op;           /* SLUICE_OP_ of an operator that tiles compute, or GATHER */
+  uint32_t dtypes;       /* of operands, bits 1 << SLUICE_DTYPE_; 0: all */
+  uint32_t requantise;   /* SLUICE_REQUANTISE_; 0: all */
+  uint32_t arithmetic;   /* bits 1 exactly as ops.h, 2 float, 4 shifts; 0: 1. Without 1 no
+                            layer is the row's */
+  uint32_t symmetric;    /* whose zero point must be 0: bits 1 input 0, 2 input 1, 4 output */
+  uint32_t max_kernel_h, max_kernel_w; /* of the window; 0: any */
+  uint32_t max_stride, max_dilation;   /* along either axis; 0: any */
+} sluice_op_support_t;
+
+/* Who executes HOST calls: call_cycles + bytes / bytes_per_cycle + work / ops_per_cycle. */
+typedef struct sluice_host {
+  uint32_t struct_size;
+  uint32_t uses_port;                   /* of DRAM, for the bytes of every call: 0 or 1 */
+  uint64_t call_cycles;                 /* of every call */
+  uint64_t bytes_per_cycle_numerator;   /* 0: at once */
+  uint64_t bytes_per_cycle_denominator; /* 0: 1 */
+  uint64_t ops_per_cycle_numerator;     /* MACs or vector operations; 0: at once */
+  uint64_t ops_per_cycle_denominator;   /* 0: 1 */
+  double pj_per_cycle;                  /* of each cycle of a call */
+} sluice_host_t;
+
+/* All but levels, fanouts, the array, cores, queues, rows of operators and the host. */
 typedef struct sluice_machine {
   uint32_t struct_size;
   uint32_t scratchpad_level;     /* index of the level that the stream addresses */
@@ -221,6 +253,15 @@ SLUICE_API void sluice_hardware_builder_array(sluice_hardware_builder_t* builder
 /* The next queue; its index. */
 SLUICE_API uint32_t sluice_hardware_builder_queue(sluice_hardware_builder_t* builder,
                                                   const sluice_queue_t* queue);
+
+/* The next row of what the compute engines can do; its index. */
+SLUICE_API uint32_t sluice_hardware_builder_op(sluice_hardware_builder_t* builder,
+                                               const sluice_op_support_t* op);
+
+/* The machine's host; a second call replaces the first. Without one, the machine must do
+ * every layer but OPAQUE ones. */
+SLUICE_API void sluice_hardware_builder_host(sluice_hardware_builder_t* builder,
+                                             const sluice_host_t* host);
 
 /* The descriptor as hardware.fbs bytes. SLUICE_BAD_ARGUMENT: an argument of an earlier
  * call was wrong. Else as sluice_hardware_create. */

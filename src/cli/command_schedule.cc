@@ -77,6 +77,26 @@ std::string PhasesText(const sluice_report_t& report) {
   return text;
 }
 
+// Parts of the whole plan that HOST calls are.
+Json HostShares(const sluice_report_t& r) {
+  const auto of = [](uint64_t part, uint64_t rest) {
+    const uint64_t whole = part + rest;
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return {{"layers", of(r.host_layers, r.layers - r.host_layers)},
+          {"macs", of(r.host_macs, r.macs)},
+          {"bytes", of(r.host_bytes, r.dram_read_bytes + r.dram_write_bytes)}};
+}
+
+std::string HostText(const sluice_report_t& r) {
+  const Json shares = HostShares(r);
+  const auto percent = [&](const char* what) {
+    return Fixed(100 * shares[what].get<double>(), 1) + "% of ";
+  };
+  return percent("layers") + "layers, " + percent("macs") + "MACs, " +
+         percent("bytes") + "DRAM bytes";
+}
+
 Json AsJson(const Measured& m) {
   const sluice_report_t& r = m.report;
   Json gap = nullptr;
@@ -102,6 +122,12 @@ Json AsJson(const Measured& m) {
           {"instructions", r.instructions},
           {"spill_bytes", r.spill_bytes},
           {"energy_noc_pj", r.energy_noc_pj},
+          {"host",
+           {{"layers", r.host_layers},
+            {"macs", r.host_macs},
+            {"bytes", r.host_bytes},
+            {"energy_pj", r.energy_host_pj},
+            {"share", HostShares(r)}}},
           {"phase_peak_bytes", PhasesAsJson(r)}};
 }
 
@@ -132,6 +158,8 @@ std::string AsText(const Measured& m, const std::string& heading,
           Share(r.energy_scratchpad_pj, r.energy_pj, "scratchpad, ") +
           Share(r.energy_compute_pj, r.energy_pj, "compute, ") +
           (r.energy_noc_pj == 0 ? "" : Share(r.energy_noc_pj, r.energy_pj, "links, ")) +
+          (r.energy_host_pj == 0 ? ""
+                                 : Share(r.energy_host_pj, r.energy_pj, "host, ")) +
           Share(r.energy_leakage_pj, r.energy_pj, "leakage"));
   report.Line("DRAM read", BytesText(r.dram_read_bytes));
   report.Line("DRAM write", BytesText(r.dram_write_bytes));
@@ -150,6 +178,12 @@ std::string AsText(const Measured& m, const std::string& heading,
                                   static_cast<double>(r.latency_cycles),
                         1) +
                   "%");
+  if (r.host_layers != 0) {
+    report.Line("host",
+                Grouped(r.host_layers) + " layers, " + Grouped(r.host_macs) +
+                    " MACs, " + BytesText(r.host_bytes),
+                HostText(r));
+  }
   report.Line("plan", Grouped(r.instructions) + " instructions",
               Grouped(r.layers) + " layers, " + Grouped(r.groups) + " groups, " +
                   Grouped(r.tiles) + " tiles");

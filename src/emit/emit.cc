@@ -85,7 +85,10 @@ Status EmitInstance(const Emitter& e, uint32_t loop, const Body& body, uint32_t 
   }
   for (const KernelUse& use : body.kernels) {
     const uint32_t l = use.layer;
-    const Layer& layer = e.lowering.executed[l];  // includes the pads of a folded PAD
+    // The kernel of a HOST call is that of the graph's layer; others have the pads of a
+    // folded PAD.
+    const Layer& layer =
+        e.graph.is_moved(l) ? e.graph.given[l] : e.lowering.executed[l];
     sluice_kernel_t kernel = {};
     kernel.op = layer.op;
     kernel.attribute_count = static_cast<uint16_t>(layer.attributes.size());

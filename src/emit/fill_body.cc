@@ -219,6 +219,7 @@ Status EmitHost(const Writing& w, uint32_t at, sluice_instruction_t* instruction
   call.first_operand = static_cast<uint32_t>(body->host_operands.size());
   call.inputs = static_cast<uint32_t>(layer.inputs.size());
   call.outputs = static_cast<uint32_t>(layer.outputs.size());
+  call.why = e.graph.why.empty() ? 0u : e.graph.why[step.layer];
   call.cycles_lo = static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO));
   call.cycles_hi = static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI));
   for (size_t i = 0; i < layer.inputs.size() + layer.outputs.size(); ++i) {

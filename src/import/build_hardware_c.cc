@@ -34,10 +34,13 @@ struct sluice_hardware_builder {
   std::vector<sluice::import::Named<sluice_level_t>> levels;
   std::vector<sluice::import::Named<sluice_fanout_t>> fanouts;
   std::vector<sluice::import::Named<sluice_queue_t>> queues;
+  std::vector<sluice_op_support_t> ops;
   sluice_core_array_t cores;
   bool has_cores;
   sluice_array_t array;
   bool has_array;
+  sluice_host_t host;
+  bool has_host;
   sluice::import::FirstFault fault;
 };
 
@@ -135,6 +138,32 @@ Offset<wire::Array> Write(const sluice_array_t& a, FlatBufferBuilder* flat) {
   return to.Finish();
 }
 
+Offset<wire::OpSupport> Write(const sluice_op_support_t& row, FlatBufferBuilder* flat) {
+  wire::OpSupportBuilder to(*flat);
+  to.add_op(row.op);
+  to.add_dtypes(Or(row.dtypes, 62u));
+  to.add_requantise(Or(row.requantise, 7u));
+  to.add_arithmetic(Or(row.arithmetic, 1u));
+  to.add_zero_points(7u ^ row.symmetric);
+  to.add_max_kernel_h(row.max_kernel_h);
+  to.add_max_kernel_w(row.max_kernel_w);
+  to.add_max_stride(row.max_stride);
+  to.add_max_dilation(row.max_dilation);
+  return to.Finish();
+}
+
+Offset<wire::Host> Write(const sluice_host_t& host, FlatBufferBuilder* flat) {
+  wire::HostBuilder to(*flat);
+  to.add_call_cycles(host.call_cycles);
+  to.add_bytes_per_cycle_numerator(host.bytes_per_cycle_numerator);
+  to.add_bytes_per_cycle_denominator(Or(host.bytes_per_cycle_denominator, uint64_t{1}));
+  to.add_ops_per_cycle_numerator(host.ops_per_cycle_numerator);
+  to.add_ops_per_cycle_denominator(Or(host.ops_per_cycle_denominator, uint64_t{1}));
+  to.add_pj_per_cycle(host.pj_per_cycle);
+  to.add_uses_port(host.uses_port != 0);
+  return to.Finish();
+}
+
 void AddRates(const sluice_machine_t& m, wire::HardwareBuilder* to) {
   to->add_clock_hz(Or(m.clock_hz, uint64_t{1000000000}));
   to->add_scratchpad_level(m.scratchpad_level);
@@ -171,10 +200,16 @@ Bytes Written(const sluice_hardware_builder& from) {
   if (from.has_cores) cores = Write(from.cores, &flat);
   Offset<wire::Array> array;
   if (from.has_array) array = Write(from.array, &flat);
+  std::vector<Offset<wire::OpSupport>> ops;
+  for (const sluice_op_support_t& row : from.ops) ops.push_back(Write(row, &flat));
+  Offset<wire::Host> host;
+  if (from.has_host) host = Write(from.host, &flat);
   const auto level_list = flat.CreateVector(levels);
   const auto fanout_list = flat.CreateVector(fanouts);
   Offset<flatbuffers::Vector<Offset<wire::Queue>>> queue_list;
   if (!queues.empty()) queue_list = flat.CreateVector(queues);
+  Offset<flatbuffers::Vector<Offset<wire::OpSupport>>> op_list;
+  if (!ops.empty()) op_list = flat.CreateVector(ops);
   wire::HardwareBuilder to(flat);
   to.add_name(name);
   to.add_levels(level_list);
@@ -182,6 +217,8 @@ Bytes Written(const sluice_hardware_builder& from) {
   if (from.has_array) to.add_array(array);
   if (from.has_cores) to.add_core_array(cores);
   if (!queues.empty()) to.add_queues(queue_list);
+  if (!ops.empty()) to.add_ops(op_list);
+  if (from.has_host) to.add_host(host);
   AddRates(from.machine.given, &to);
   AddTransfers(from.machine.given, &to);
   wire::FinishHardwareBuffer(flat, to.Finish());
@@ -255,6 +292,27 @@ void sluice_hardware_builder_array(sluice_hardware_builder_t* builder,
     MustBeThere(array, "array");
     builder->array = Complete(array, "array");
     builder->has_array = true;
+    return 0u;
+  });
+}
+
+uint32_t sluice_hardware_builder_op(sluice_hardware_builder_t* builder,
+                                    const sluice_op_support_t* op) {
+  if (builder == nullptr) return SLUICE_NO_INDEX;
+  return builder->fault.Watch([&] {
+    MustBeThere(op, "op");
+    builder->ops.push_back(Complete(op, "op"));
+    return static_cast<uint32_t>(builder->ops.size() - 1);
+  });
+}
+
+void sluice_hardware_builder_host(sluice_hardware_builder_t* builder,
+                                  const sluice_host_t* host) {
+  if (builder == nullptr) return;
+  builder->fault.Watch([&] {
+    MustBeThere(host, "host");
+    builder->host = Complete(host, "host");
+    builder->has_host = true;
     return 0u;
   });
 }

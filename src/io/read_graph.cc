@@ -127,6 +127,21 @@ Status ReadTensorSource(Reader* r, uint32_t t) {
   return Status::kOk;
 }
 
+// Looks at the multipliers and shifts of parameters.
+Scales ReadScales(const Reader& r, const Tensor& t) {
+  constexpr int32_t kOne[2] = {1 << 30, 1};  // multiplier and shift
+  if (t.source != 1 || t.dtype != SLUICE_DTYPE_INT32 || t.rank != 2 ||
+      t.extent[3] != 3) {
+    return kScalesPerChannel;
+  }
+  const uint8_t* at = r.in->data()->Data() + t.source_offset + 4;
+  const bool one = memcmp(at, kOne, sizeof kOne) == 0;
+  for (int32_t k = 1; k < t.extent[2]; ++k) {
+    if (memcmp(at, at + int64_t{k} * 12, sizeof kOne) != 0) return kScalesPerChannel;
+  }
+  return one ? kScalesNone : kScalesPerTensor;
+}
+
 Status ReadTensors(Reader* r) {
   const Span<const uint8_t> dtype = AsSpan(r->in->tensor_dtype());
   const Span<const uint8_t> kind = AsSpan(r->in->tensor_kind());
@@ -162,6 +177,7 @@ Status ReadTensors(Reader* r) {
     tensor->kind = static_cast<TensorKind>(kind[t]);
     SLUICE_TRY(ReadTensorShape(r, t, dims.Slice(dim_begin[t], dim_begin[t + 1])));
     SLUICE_TRY(ReadTensorSource(r, t));
+    tensor->scales = ReadScales(*r, *tensor);
   }
   r->graph->tensors = r->tensors;
   return Status::kOk;

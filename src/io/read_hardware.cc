@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "io/read.h"
+#include "io/read_ops.h"
 #include "io/wire.h"
 #include "model/machine_units.h"
 #include "sluice/hardware_generated.h"
@@ -23,19 +24,6 @@ Fail Bad(Diagnostic* diagnostic) { return Fail(diagnostic, Status::kBadInput, kS
 
 // Energies must be finite, not negative, below 1e12.
 bool IsEnergy(double pj) { return pj >= 0 && pj < 1e12; }
-
-Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,
-                     Rational* out, Diagnostic* diagnostic) {
-  if (denominator == 0 || denominator > kMaxCount || numerator > kMaxCount) {
-    return Bad(diagnostic)
-        .Text(what)
-        .Text(
-            " must be a rational of values up to 2^40 with a denominator of at least "
-            "1");
-  }
-  *out = Rational{static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)};
-  return Status::kOk;
-}
 
 Status ReadLevel(const wire::Level* in, uint32_t index, Arena* arena, MemoryLevel* out,
                  Diagnostic* diagnostic) {
@@ -418,13 +406,26 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
 
 }  // namespace
 
+Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,
+                     Rational* out, Diagnostic* diagnostic) {
+  if (denominator == 0 || denominator > kMaxCount || numerator > kMaxCount) {
+    return Bad(diagnostic)
+        .Text(what)
+        .Text(
+            " must be a rational of values up to 2^40 with a denominator of at least "
+            "1");
+  }
+  *out = Rational{static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)};
+  return Status::kOk;
+}
+
 Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hardware,
                     Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
   SLUICE_TRY(OpenWire({bytes, size, wire::HardwareIdentifier(), kStage}, arena, &data,
                       diagnostic));
   flatbuffers::Verifier verifier(data, size, 8,
-                                 2 + kMaxLevels + kMaxFanouts + kMaxQueues);
+                                 3 + kMaxLevels + kMaxFanouts + kMaxQueues + kMaxOps);
   if (!wire::VerifyHardwareBuffer(verifier)) {
     return Bad(diagnostic)
         .Text(
@@ -446,6 +447,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   SLUICE_TRY(RefuseContradictions(*hardware, diagnostic));
   SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
   SLUICE_TRY(ReadQueues(in, arena, hardware, diagnostic));
+  SLUICE_TRY(ReadOps(in, arena, hardware, diagnostic));
   hardware->hash = Fnv1a(data, size);
   return Status::kOk;
 }

@@ -34,6 +34,10 @@ void CopyReport(const wire::Report* in, sluice_report_t* out) {
   out->tiles = in->tiles();
   out->instructions = in->instructions();
   out->energy_noc_pj = in->energy_noc_pj();
+  out->host_layers = in->host_layers();
+  out->host_macs = in->host_macs();
+  out->host_bytes = in->host_bytes();
+  out->energy_host_pj = in->energy_host_pj();
 }
 
 // Copies a flatbuffers vector of structs into the same structs of model/.

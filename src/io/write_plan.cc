@@ -86,8 +86,8 @@ struct TableWriter {
 
 constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4,
                                    4, 4, 4, 4, 4, 4, 4, 4, 4};
-constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
-                                     8, 4, 8, 8, 8, 4, 4, 4, 4, 8};
+constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4,
+                                     8, 8, 8, 4, 4, 4, 4, 8, 4, 8, 8, 8};
 
 void WriteReport(const sluice_report_t& r, const TableWriter& table) {
   table.Set(0, r.latency_cycles);
@@ -111,6 +111,10 @@ void WriteReport(const sluice_report_t& r, const TableWriter& table) {
   table.Set(18, r.tiles);
   table.Set(19, r.instructions);
   table.Set(20, r.energy_noc_pj);
+  table.Set(21, r.host_layers);
+  table.Set(22, r.host_macs);
+  table.Set(23, r.host_bytes);
+  table.Set(24, r.energy_host_pj);
 }
 
 // Points field `id` of `table` at a new vector of n elements, its data aligned to

@@ -28,12 +28,20 @@ enum class TensorKind : uint8_t {
   kState = 4,
 };
 
+// What the rows of a layer's parameters say about its requantisation: bits of OpSupport.
+enum Scales : uint8_t {
+  kScalesNone = 1,        // every row has the multiplier and shift of 1
+  kScalesPerTensor = 2,   // all rows have the same
+  kScalesPerChannel = 4,  // they differ, or are not known
+};
+
 struct Tensor {
   int32_t extent[kAxes];  // elements, padded to four axes by leading ones
   uint8_t rank;           // number of axes in the graph file
   uint8_t dtype;          // SLUICE_DTYPE_
   TensorKind kind;
   uint8_t source;          // constants: 1 inline, 2 external, 3 seeded
+  Scales scales;           // of [K,3] int32: parameters; else kScalesPerChannel
   uint32_t element_bytes;  // of dtype
   uint32_t name;           // into Graph::names or kNone
   uint32_t file;           // of an external constant, into Graph::names; else kNone
@@ -74,6 +82,13 @@ struct Graph {
   Span<const Parameter> parameters;
   uint64_t data_begin;  // offset in the graph file at which inline constants start
   uint64_t hash;        // FNV-1a of the graph file without inline constants
+  // Of a graph that was fitted to a machine (model/host.h): the layers as the file has
+  // them, and why the host has to execute a layer, SLUICE_WHY_. Empty: `layers` are the
+  // file's.
+  Span<const Layer> given;
+  Span<const uint8_t> why;
+
+  bool is_moved(size_t l) const { return !why.empty() && why[l] != 0; }
 };
 
 // Lower-case name of an op or dtype as in ops.h; "unknown" for other codes.

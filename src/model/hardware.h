@@ -80,6 +80,36 @@ struct Queue {
   int64_t descriptor_cycles = 0;
 };
 
+// Fields of OpSupport in hardware.fbs, by id. What a row lacks for a layer has a number in
+// this order, SLUICE_WHY_.
+enum OpField : uint32_t {
+  kOpOperator,
+  kOpArithmetic,
+  kOpDtypes,
+  kOpRequantise,
+  kOpZeroPoints,
+  kOpKernelH,
+  kOpKernelW,
+  kOpStride,
+  kOpDilation,
+  kOpFields
+};
+
+// What the compute engines can do of one operator; see hardware.fbs.
+struct OpSupport {
+  uint32_t field[kOpFields];
+};
+
+// The processor that executes HOST calls; see hardware.fbs.
+struct Host {
+  bool there;
+  int64_t call_cycles;
+  Rational bytes_per_cycle;
+  Rational ops_per_cycle;
+  double pj_per_cycle;
+  bool uses_port;
+};
+
 struct Hardware {
   Text name;
   int64_t clock_hz;
@@ -102,8 +132,10 @@ struct Hardware {
   Rational link_bandwidth;
   uint32_t accumulator_bytes;
   CoreGrid cores;
-  Span<const Queue> queues;  // empty: one, as model/engines.h says
-  uint64_t hash;             // FNV-1a of the descriptor's bytes
+  Span<const Queue> queues;   // empty: one, as model/engines.h says
+  Span<const OpSupport> ops;  // empty: every operator
+  Host host;
+  uint64_t hash;  // FNV-1a of the descriptor's bytes
 
   const MemoryLevel& dram() const { return levels[levels.size() - 1]; }
   const MemoryLevel& scratchpad() const { return levels[scratchpad_level]; }

@@ -372,8 +372,44 @@ void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
   }
 }
 
-// True for a PAD that can be folded: its only readers are convolutions that pad with
-// the same value, and the summed pads stay smaller than their windows.
+// `reader` with the PAD's input as its input and the PAD's pads added to its own.
+Status FoldInto(const Graph& graph, const Layer& pad, Arena* arena, Layer* reader) {
+  Span<uint32_t> inputs;
+  Span<int32_t> attributes;
+  SLUICE_TRY(arena->Allocate(reader->inputs.size(), &inputs));
+  SLUICE_TRY(arena->Allocate(SLUICE_CONV_ATTRIBUTES, &attributes));
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = reader->inputs[i];
+  for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = reader->attribute(i);
+  inputs[0] = pad.inputs[0];
+  const Tensor& padded = graph.tensors[pad.outputs[0]];
+  const Tensor& inner = graph.tensors[pad.inputs[0]];
+  for (size_t side = 0; side < 2; ++side) {
+    const int32_t before = pad.attribute(SLUICE_PAD_BEFORE_H + side);
+    attributes[SLUICE_CONV_PAD_TOP + side] += before;
+    attributes[SLUICE_CONV_PAD_BOTTOM + side] +=
+        padded.extent[side + 1] - inner.extent[side + 1] - before;
+  }
+  reader->inputs = inputs;
+  reader->attributes = attributes;
+  return Status::kOk;
+}
+
+Status FoldPads(const Graph& graph, Arena* arena, Lowering* lowering) {
+  for (uint32_t p = 0; p < graph.layers.size(); ++p) {
+    if (!MayFoldPad(graph, p)) continue;
+    const Layer& pad = graph.layers[p];
+    lowering->is_view[p] = 1;
+    for (uint32_t l = p + 1; l < graph.layers.size(); ++l) {
+      if (graph.layers[l].input(0) == pad.outputs[0]) {
+        SLUICE_TRY(FoldInto(graph, pad, arena, &lowering->executed[l]));
+      }
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
 bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   const Layer& pad = graph.layers[pad_layer];
   const uint32_t out = pad.outputs[0];
@@ -416,44 +452,6 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer) {
   }
   return used;
 }
-
-// `reader` with the PAD's input as its input and the PAD's pads added to its own.
-Status FoldInto(const Graph& graph, const Layer& pad, Arena* arena, Layer* reader) {
-  Span<uint32_t> inputs;
-  Span<int32_t> attributes;
-  SLUICE_TRY(arena->Allocate(reader->inputs.size(), &inputs));
-  SLUICE_TRY(arena->Allocate(SLUICE_CONV_ATTRIBUTES, &attributes));
-  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = reader->inputs[i];
-  for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = reader->attribute(i);
-  inputs[0] = pad.inputs[0];
-  const Tensor& padded = graph.tensors[pad.outputs[0]];
-  const Tensor& inner = graph.tensors[pad.inputs[0]];
-  for (size_t side = 0; side < 2; ++side) {
-    const int32_t before = pad.attribute(SLUICE_PAD_BEFORE_H + side);
-    attributes[SLUICE_CONV_PAD_TOP + side] += before;
-    attributes[SLUICE_CONV_PAD_BOTTOM + side] +=
-        padded.extent[side + 1] - inner.extent[side + 1] - before;
-  }
-  reader->inputs = inputs;
-  reader->attributes = attributes;
-  return Status::kOk;
-}
-
-Status FoldPads(const Graph& graph, Arena* arena, Lowering* lowering) {
-  for (uint32_t p = 0; p < graph.layers.size(); ++p) {
-    if (!MayFoldPad(graph, p)) continue;
-    const Layer& pad = graph.layers[p];
-    lowering->is_view[p] = 1;
-    for (uint32_t l = p + 1; l < graph.layers.size(); ++l) {
-      if (graph.layers[l].input(0) == pad.outputs[0]) {
-        SLUICE_TRY(FoldInto(graph, pad, arena, &lowering->executed[l]));
-      }
-    }
-  }
-  return Status::kOk;
-}
-
-}  // namespace
 
 Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
              Lowering* lowering, Diagnostic* diagnostic) {

@@ -42,6 +42,10 @@ inline bool IsFolded(uint16_t op, uint8_t is_view) {
   return is_view != 0 && TraitsOf(op).view == ViewRule::kFolds;
 }
 
+// True for a PAD that can be folded: its only readers are convolutions that pad with
+// the same value, and the summed pads stay smaller than their windows.
+bool MayFoldPad(const Graph& graph, uint32_t pad_layer);
+
 Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
              Lowering* lowering, Diagnostic* diagnostic);
 

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the steps of a program end, by the timing of stream.h.
 #include "base/checked.h"
+#include "model/host.h"
 #include "model/program.h"
 
 namespace sluice {
 
 namespace {
 
-// A LOAD or STORE on its queue: cycles before it asks for the DRAM port, and that it
-// holds the port.
+// A LOAD or STORE on its queue, or a HOST call that uses the DRAM port: cycles before it
+// asks for the port, and that it holds the port.
 struct PortUse {
   int64_t before;
   int64_t hold;
 };
 
-PortUse PortUseOf(const Hardware& hardware, const Program& program, const Step& step) {
+PortUse PortUseOf(const Graph& graph, const Hardware& hardware, const Program& program,
+                  const Step& step) {
+  if (step.kind == StepKind::kHost) {
+    const Layer& layer = graph.layers[step.item];
+    return {HostCycles(layer), HostHold(graph, hardware, layer)};
+  }
   const TransferForm& form = program.transfer_form(step.item);
   const BufferBox& box = program.box(form.buffer);
   const Queue& queue = program.engines().queue(form.queue);
@@ -33,13 +39,6 @@ int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& 
   switch (step.kind) {
     case StepKind::kCompute:
       return program.tile_form(step.item).cycles;
-    case StepKind::kHost: {
-      const Layer& layer = graph.layers[step.item];
-      return static_cast<int64_t>(
-          static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)) |
-          uint64_t{static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI))}
-              << 32);
-    }
     case StepKind::kForward: {
       const TransferForm& form = program.transfer_form(step.item);
       const int64_t latency =
@@ -51,8 +50,8 @@ int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& 
                                       bandwidth.numerator, bandwidth.denominator);
     }
     default: {
-      const PortUse use = PortUseOf(hardware, program, step);
-      return Max<int64_t>(use.before + use.hold, 1);
+      const PortUse use = PortUseOf(graph, hardware, program, step);
+      return Max<int64_t>(use.before + use.hold, step.kind == StepKind::kHost ? 0 : 1);
     }
   }
 }
@@ -145,13 +144,14 @@ class Timing {
       // The transfer that came first. One that is not known yet starts behind a transfer
       // that has not had the port, so it comes later than this one.
       uint32_t first = kNone;
-      for (uint32_t e = 0; e < engines.host(); ++e) {
+      for (uint32_t e = 0; e <= engines.host(); ++e) {
         if (arrival_[e] < 0) continue;
         if (first == kNone || arrival_[e] < arrival_[first]) first = e;
       }
       if (first == kNone) return Status::kOk;
       const Step step = run_.program.step(step_[next_[first]]);
-      const int64_t hold = PortUseOf(run_.hardware, run_.program, step).hold;
+      const int64_t hold =
+          PortUseOf(run_.graph, run_.hardware, run_.program, step).hold;
       port_free_ = Later(Max(arrival_[first], port_free_), hold);
       arrival_[first] = -1;
       finish_[next_[first]++] = port_free_;
@@ -198,9 +198,10 @@ class Timing {
       const int64_t start = StartOf(engine);
       if (start < 0) break;
       const Step step = run_.program.step(step_[next_[engine]]);
-      if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
-        arrival_[engine] =
-            Later(start, PortUseOf(run_.hardware, run_.program, step).before);
+      if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore ||
+          (step.kind == StepKind::kHost && run_.hardware.host.uses_port)) {
+        arrival_[engine] = Later(
+            start, PortUseOf(run_.graph, run_.hardware, run_.program, step).before);
         break;
       }
       finish_[next_[engine]++] =

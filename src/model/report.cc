@@ -2,6 +2,7 @@
 #include "model/report.h"
 
 #include "base/checked.h"
+#include "model/host.h"
 #include "model/needs.h"
 
 namespace sluice {
@@ -28,6 +29,8 @@ struct Counts {
   double links = 0;        // links * bytes that cross them; exact below 2^53
   int64_t other_macs = 0;  // of tiles that do not declare their energy
   int64_t other_vector_ops = 0;
+  int64_t host_cycles = 0;  // of HOST calls
+  HostTraffic host = {0, 0};
 };
 
 // Links from the nearest corner of the mesh, where DRAM is.
@@ -88,14 +91,23 @@ void CountTile(const Program& program, const TileForm& t, Counts* c) {
   }
 }
 
-Status CountSteps(const Program& program, size_t begin, size_t end,
+void CountHost(const Graph& graph, const Layer& layer, Counts* c) {
+  c->host_cycles += HostCycles(layer);
+  const HostTraffic traffic = HostTrafficOf(graph, layer);
+  c->host.read += traffic.read;
+  c->host.written += traffic.written;
+}
+
+Status CountSteps(const Graph& graph, const Program& program, size_t begin, size_t end,
                   const Memory& memory, Counts* c) {
   for (size_t i = begin; i < end; ++i) {
     if (i % 256 == 255 && memory.Stop()) return Status::kStopped;
     const Step step = program.step(i);
     if (step.kind == StepKind::kCompute) {
       CountTile(program, program.tile_form(step.item), c);
-    } else if (step.kind != StepKind::kHost) {
+    } else if (step.kind == StepKind::kHost) {
+      CountHost(graph, graph.layers[step.item], c);
+    } else {
       CountTransfer(program, step, c);
     }
   }
@@ -155,21 +167,27 @@ void FillCosts(const Hardware& hardware, const Counts& c, int64_t cycles,
   report->energy_pj = report->energy_dram_pj + report->energy_scratchpad_pj +
                       report->energy_compute_pj + report->energy_leakage_pj +
                       report->energy_noc_pj;
+  report->host_bytes = static_cast<uint64_t>(c.host.read + c.host.written);
+  report->energy_host_pj =
+      static_cast<double>(c.host_cycles) * hardware.host.pj_per_cycle +
+      HostTrafficEnergy(hardware, c.host);
+  report->energy_pj += report->energy_host_pj;
 }
 
 }  // namespace
 
-Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
-                 const Memory& memory, sluice_report_t* report) {
+Status FillCosts(const ProgramRun& run, int64_t cycles, const Memory& memory,
+                 sluice_report_t* report) {
+  const auto& [graph, hardware, program] = run;
   Counts c;
-  SLUICE_TRY(CountSteps(program, 0, program.size(), memory, &c));
+  SLUICE_TRY(CountSteps(graph, program, 0, program.size(), memory, &c));
   FillCosts(hardware, c, cycles, report);
   return Status::kOk;
 }
 
-Status FillBlockCosts(const Hardware& hardware, const Program& program,
-                      Span<const int64_t> block_cycles, const Memory& memory,
-                      Span<BlockCost> costs) {
+Status FillBlockCosts(const ProgramRun& run, Span<const int64_t> block_cycles,
+                      const Memory& memory, Span<BlockCost> costs) {
+  const auto& [graph, hardware, program] = run;
   int64_t before = 0;
   for (size_t b = 0; b < costs.size(); ++b) {
     const uint32_t begin = program.block_begin(b);
@@ -178,7 +196,7 @@ Status FillBlockCosts(const Hardware& hardware, const Program& program,
     costs[b].steps = end - begin;
     before = block_cycles[b];
     Counts c;
-    SLUICE_TRY(CountSteps(program, begin, end, memory, &c));
+    SLUICE_TRY(CountSteps(graph, program, begin, end, memory, &c));
     sluice_report_t report;
     FillCosts(hardware, c, costs[b].cycles, &report);
     costs[b].energy_pj = report.energy_pj;
@@ -192,12 +210,18 @@ Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycle
   ArenaScope scope(scratch);
   Needs needs;
   SLUICE_TRY(FindNeeds(graph, scratch, &needs));
-  SLUICE_TRY(FillCosts(hardware, program, cycles, *scratch->memory(), report));
-  uint32_t layers = 0;
+  SLUICE_TRY(FillCosts(run, cycles, *scratch->memory(), report));
+  report->layers = report->host_layers = 0;
+  report->host_macs = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    layers += lowering.is_view[l] == 0 ? 1u : 0u;
+    if (lowering.is_view[l] != 0) continue;
+    ++report->layers;
+    if (KindOf(graph.layers[l].op) != LayerKind::kHost) continue;
+    ++report->host_layers;
+    if (graph.is_moved(l) && IsMacOp(graph.given[l].op)) {
+      report->host_macs += static_cast<uint64_t>(WorkOfLayer(graph, graph.given[l]));
+    }
   }
-  report->layers = layers;
   report->tiles = static_cast<uint32_t>(program.tile_count());
   report->instructions = static_cast<uint32_t>(program.size());
   FillBounds(graph, hardware, needs, report);

@@ -2,7 +2,7 @@
 // What a program costs, and lower bounds that hold for every plan of the graph.
 //
 // Energy: DRAM and scratchpad by bytes moved, compute by MACs and vector operations,
-// leakage by cycles; summed in this order, from exact counts. Tiles that declare their
+// leakage by cycles, links, the host by cycles of its calls; summed in this order, from exact counts. Tiles that declare their
 // energy (a loop nest below the scratchpad) add that instead, in step order.
 //
 // Input    a program whose cycles are known
@@ -21,8 +21,8 @@ Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycle
                   Arena* scratch, sluice_report_t* report);
 
 // Fills what the program itself costs: latency, energy, bytes, peak, work. Linear.
-Status FillCosts(const Hardware& hardware, const Program& program, int64_t cycles,
-                 const Memory& memory, sluice_report_t* report);
+Status FillCosts(const ProgramRun& run, int64_t cycles, const Memory& memory,
+                 sluice_report_t* report);
 
 // What each block of a program adds to its cost.
 struct BlockCost {
@@ -31,9 +31,8 @@ struct BlockCost {
   uint32_t steps;
 };
 // block_cycles: from PredictCycles. costs: one per block.
-Status FillBlockCosts(const Hardware& hardware, const Program& program,
-                      Span<const int64_t> block_cycles, const Memory& memory,
-                      Span<BlockCost> costs);
+Status FillBlockCosts(const ProgramRun& run, Span<const int64_t> block_cycles,
+                      const Memory& memory, Span<BlockCost> costs);
 
 }  // namespace sluice
 

@@ -22,8 +22,8 @@ Status Judge(const PlanCall& call, Span<const uint8_t> bytes) {
   Status status =
       ReadPlan(bytes.data(), bytes.size(), call.scratch, &plan, call.diagnostic);
   if (status == Status::kOk) {
-    status =
-        Verify(call.graph, call.hardware, plan, call.scratch, &counts, call.diagnostic);
+    status = Verify(call.request.graph, call.hardware, plan, call.scratch, &counts,
+                    call.diagnostic);
   }
   // kUnsupported: the judge reached its own limit of work and could not decide.
   if (status == Status::kOk || status == Status::kOutOfMemory ||
@@ -106,7 +106,7 @@ Status TakeResumed(PlanCall* call) {
   {
     ArenaScope scope(call->scratch);
     VerifiedCounts counts = {};
-    SLUICE_TRY(Verify(call->graph, call->hardware, plan, call->scratch, &counts,
+    SLUICE_TRY(Verify(call->request.graph, call->hardware, plan, call->scratch, &counts,
                       call->diagnostic));
   }
   if (plan.report.peak_buffer_bytes > static_cast<uint64_t>(call->capacity) ||

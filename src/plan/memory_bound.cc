@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/memory_bound.h"
 
+#include "model/host.h"
 #include "model/lowering.h"
 #include "model/program.h"
 #include "plan/check_options.h"
@@ -21,8 +22,9 @@ uint64_t NodeCount(const Hardware& hardware) {
 // Steps of the plain plan.
 Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
                   Diagnostic* diagnostic) {
-  const Graph& graph = request.graph;
   const Hardware& hardware = request.hardware;
+  Graph graph;
+  SLUICE_TRY(FitToMachine(request.graph, hardware, scratch, &graph, diagnostic));
   Lowering lowering = {};
   SLUICE_TRY(Lower(graph, hardware, scratch, &lowering, diagnostic));
   Arena memory(scratch->memory());

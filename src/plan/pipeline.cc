@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/pipeline.h"
 
+#include "model/host.h"
 #include "plan/best_plan.h"
 #include "plan/better_plan.h"
 #include "plan/carried_plan.h"
@@ -119,6 +120,8 @@ Status TakeRemade(PlanCall* call) {
 Status Make(PlanCall* call) {
   call->EnterPhase(SLUICE_PHASE_LOWER);
   Candidate* plain = &call->plain;
+  SLUICE_TRY(FitToMachine(call->request.graph, call->hardware, call->scratch,
+                          &call->fitted, call->diagnostic));
   SLUICE_TRY(Lower(call->graph, call->hardware, call->scratch, &plain->lowering,
                    call->diagnostic));
   call->EnterPhase(SLUICE_PHASE_SCHEDULE);

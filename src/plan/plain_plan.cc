@@ -25,7 +25,7 @@ Status CompletePlain(PlanCall* call) {
   }
   SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, call->scratch, plain,
                                block_cycles));
-  SLUICE_TRY(FillBlockCosts(call->hardware, plain->program, block_cycles,
+  SLUICE_TRY(FillBlockCosts({call->graph, call->hardware, plain->program}, block_cycles,
                             *call->scratch->memory(), call->alone));
   plain->report.groups = plain->report.layers;
   return Status::kOk;

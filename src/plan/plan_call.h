@@ -28,7 +28,7 @@ struct PlanRoom {
 struct PlanCall {
   PlanCall(const PlanRequest& r, const PlanRoom& room, Budget* c, Progress* p)
       : request(r),
-        graph(r.graph),
+        graph(fitted),
         hardware(r.hardware),
         options(r.options),
         capacity(ScratchpadBytes(r)),
@@ -50,7 +50,8 @@ struct PlanCall {
   void EnterPhase(uint32_t phase) { scratch->memory()->EnterPhase(phase); }
 
   const PlanRequest& request;
-  const Graph& graph;
+  Graph fitted = {};   // the request's to the machine (model/host.h)
+  const Graph& graph;  // that
   const Hardware& hardware;
   const sluice_schedule_options_t& options;
   const int64_t capacity;  // of the scratchpad, bytes

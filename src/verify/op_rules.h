@@ -52,7 +52,13 @@ struct OpRule {
   uint8_t elements;  // Deed::kElements: inputs read
   bool channelwise;  // an output channel reads one channel of the ifmap
   bool takes_pads;   // may take over the PAD in front of it
+  // Attribute of its multiplier, the shift behind it; kNoScale; kManyScales: several
+  // attributes; kChannelScales: a tensor with a row per channel.
+  int8_t scale;
+  int8_t
+      zero[3];  // attributes with the zero points of inputs 0 and 1 and the output; -1
 };
+constexpr int8_t kNoScale = -1, kManyScales = -2, kChannelScales = -3;
 
 const OpRule& RuleOf(const Layer& layer);
 inline Deed DeedOf(const Layer& layer) { return RuleOf(layer).deed; }

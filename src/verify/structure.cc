@@ -223,7 +223,8 @@ Status CheckDescriptors(Judge* judge, const BlockView& block) {
   for (const sluice_host_call_t& call : block.host_calls) {
     const uint64_t end = uint64_t{call.first_operand} + call.inputs + call.outputs;
     if (call.kernel >= block.kernel_count || end > block.operands.size() ||
-        Join(call.cycles_lo, call.cycles_hi) == 0 || !AllZero(call.reserved, 2)) {
+        Join(call.cycles_lo, call.cycles_hi) == 0 || call.why >= SLUICE_WHY_COUNT ||
+        call.reserved != 0) {
       return Reject(*judge, "structure").Text("a host call's field is out of range");
     }
   }

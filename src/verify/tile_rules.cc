@@ -175,10 +175,10 @@ void Convolution(const Query& q) {
     const int64_t group_k = out.extent[3] / groups, group_c = in->extent[3] / groups;
     const int64_t first = k_begin / group_k, last = (k_end - 1) / group_k;
     const int64_t c_begin = q.tile.c_begin, c_end = q.tile.c_end;
+    q.out->sum_channels = group_c;  // also for who asks with no range at all
     if (first != last && (c_begin != 0 || c_end != group_c)) {
       return q.Wrong("a piece of C over several groups");
     }
-    q.out->sum_channels = group_c;
     SetAxis(need, 3, first * group_c + c_begin, last * group_c + c_end);
     const int k_axis = layout == SLUICE_WEIGHT_LAYOUT_CONV ? 3 : 0;
     SetAxis(filter, k_axis, k_begin, k_end);

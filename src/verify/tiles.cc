@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "verify/ability.h"
 #include "verify/follow.h"
 
 namespace sluice {
@@ -292,6 +293,7 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
         .Layer(layer_index)
         .Text("output or accumulator is no box of the output, or of the wrong dtype");
   }
+  SLUICE_TRY(CheckAble(*judge_, layer));
   TileNeeds needs;
   NeedsOfTile(judge_->graph, layer, tile, origin, result.extent, &needs);
   SLUICE_TRY(CheckTile(layer, tile, instruction.flags, result.extent, needs));

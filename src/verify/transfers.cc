@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LOAD, STORE, FORWARD and HOST.
 #include "base/checked.h"
+#include "verify/ability.h"
 #include "verify/follow.h"
 #include "verify/op_rules.h"
 
@@ -195,6 +196,7 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
   if (layer == kNone) {
     return Reject(*judge_, "tile").Text("no layer gathers this table by this index");
   }
+  SLUICE_TRY(CheckAble(*judge_, graph.layers[layer]));
   const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
                      table.origin[0] == 0 && table.origin[1] == 0 &&
                      table.extent[3] == src.extent[3];
@@ -240,28 +242,23 @@ Status Follower::Host(const sluice_host_call_t& call) {
   const sluice_instance_t& instance = InstanceOf(s, judge_->step.visit);
   const sluice_kernel_t& kernel = s.kernels[instance.first_kernel + call.kernel];
   const Layer& layer = graph.layers[kernel.layer];
-  if (DeedOf(layer) != Deed::kHost || call.inputs != layer.inputs.size() ||
-      call.outputs != layer.outputs.size()) {
+  uint32_t inputs = 0;  // absent ones have no operand
+  for (uint32_t t : layer.inputs) inputs += t != kNone ? 1 : 0;
+  if (call.inputs != inputs || call.outputs != layer.outputs.size()) {
     return Reject(*judge_, "tile")
         .Layer(kernel.layer)
         .Text("a host call of another layer");
   }
-  const uint64_t declared =
-      Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
-           static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI)));
-  if (Join(call.cycles_lo, call.cycles_hi) < declared) {
-    return Reject(*judge_, "cycles")
-        .Layer(kernel.layer)
-        .Text("fewer than the layer takes");
-  }
+  SLUICE_TRY(CheckHostCall(*judge_, kernel.layer, call));
   const int64_t start[kAxes] = {};
-  for (uint32_t i = 0; i < call.inputs + call.outputs; ++i) {
-    const bool input = i < call.inputs;
-    const uint32_t t = input ? layer.inputs[i] : layer.outputs[i - call.inputs];
+  uint32_t operand = call.first_operand;
+  for (size_t i = 0; i < layer.inputs.size() + layer.outputs.size(); ++i) {
+    const bool input = i < layer.inputs.size();
+    const uint32_t t = input ? layer.inputs[i] : layer.outputs[i - layer.inputs.size()];
     if (t == kNone) continue;
     const Tensor& tensor = graph.tensors[t];
     Access access;
-    SLUICE_TRY(Locate(call.first_operand + i, &access));
+    SLUICE_TRY(Locate(operand++, &access));
     bool whole = access.dtype == tensor.dtype && access.region != SLUICE_REGION_GBUF;
     for (int a = 0; a < kAxes; ++a)
       whole = whole && access.extent[a] == tensor.extent[a];

@@ -148,6 +148,7 @@ TEST_CASE("every truncation of a graph is refused") {
 
 TEST_CASE("every truncation of a machine is refused") {
   Truncate(FixedMachine(), FuzzHardware);
+  Truncate(MachineBytes(LimitedMachine(1)), FuzzHardware);
   Truncate(LongMachine(), FuzzHardware);
 }
 

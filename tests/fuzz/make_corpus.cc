@@ -28,6 +28,10 @@ int main(int argc, char** argv) {
     Write(folder + "/graph" + name, GraphBytes(MakeRandomGraph(seed, limits)));
     Write(folder + "/hardware" + name, MachineBytes(MakeRandomMachine(seed)));
   }
+  for (uint64_t seed = 1; seed <= 4; ++seed) {  // with rows of operators and a host
+    Write(folder + "/hardware/limited" + std::to_string(seed),
+          MachineBytes(LimitedMachine(seed)));
+  }
   for (size_t i = 0; i < Trios().size(); ++i) {
     Write(folder + "/plan/" + std::to_string(i), Trios()[i].plan);
   }

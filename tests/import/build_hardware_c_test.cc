@@ -44,6 +44,8 @@ TEST_CASE("hardware builder: what is left at zero has its default") {
   CHECK(array["reduction"] == true);
   CHECK(array["forwarding"] == false);
   CHECK(json.contains("core_array") == false);
+  CHECK(json.contains("ops") == false);
+  CHECK(json.contains("host") == false);
 }
 
 TEST_CASE("hardware builder: a core array, and wires that neither copy nor add") {
@@ -74,6 +76,57 @@ TEST_CASE("hardware builder: a core array, and wires that neither copy nor add")
   CHECK(json["fanouts"][0]["multicast"] == false);
   CHECK(json["fanouts"][0]["reduction"] == false);
   CHECK(json["fanouts"][0]["forwarding"] == true);
+}
+
+TEST_CASE("hardware builder: rows of operators, a host, and their defaults") {
+  sluice_hardware_builder_t* b = SmallMachine();
+  sluice_op_support_t add = Sized<sluice_op_support_t>(), conv = add;
+  add.op = SLUICE_OP_ADD;
+  CHECK(sluice_hardware_builder_op(b, &add) == 0);
+  conv.op = SLUICE_OP_CONV;
+  conv.dtypes = 1u << SLUICE_DTYPE_INT8;
+  conv.requantise = SLUICE_REQUANTISE_NONE | SLUICE_REQUANTISE_PER_TENSOR;
+  conv.arithmetic = 3;
+  conv.symmetric = 2;
+  conv.max_kernel_h = 4;
+  conv.max_kernel_w = 5;
+  conv.max_stride = 2;
+  conv.max_dilation = 1;
+  CHECK(sluice_hardware_builder_op(b, &conv) == 1);
+  sluice_host_t host = Sized<sluice_host_t>();
+  host.call_cycles = 9;
+  host.ops_per_cycle_numerator = 3;
+  host.ops_per_cycle_denominator = 2;
+  host.pj_per_cycle = 1.5;
+  host.uses_port = 1;
+  sluice_hardware_builder_host(b, &host);
+  const Json json = Finished(b);
+  const Json& rows = json["ops"];
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["op"] == SLUICE_OP_ADD);
+  CHECK(rows[0]["arithmetic"] == 1);
+  CHECK(rows[0]["dtypes"] == 62);
+  CHECK(rows[0]["requantise"] == 7);
+  CHECK(rows[0]["zero_points"] == 7);
+  CHECK(rows[0]["max_kernel_h"] == 0);
+  CHECK(rows[1]["op"] == SLUICE_OP_CONV);
+  CHECK(rows[1]["arithmetic"] == 3);
+  CHECK(rows[1]["dtypes"] == 2);
+  CHECK(rows[1]["requantise"] == 3);
+  CHECK(rows[1]["zero_points"] == 5);
+  CHECK(rows[1]["max_kernel_h"] == 4);
+  CHECK(rows[1]["max_kernel_w"] == 5);
+  CHECK(rows[1]["max_stride"] == 2);
+  CHECK(rows[1]["max_dilation"] == 1);
+  CHECK(json["host"]["call_cycles"] == 9);
+  CHECK(json["host"]["bytes_per_cycle_numerator"] == 0);
+  CHECK(json["host"]["bytes_per_cycle_denominator"] == 1);
+  CHECK(json["host"]["ops_per_cycle_numerator"] == 3);
+  CHECK(json["host"]["ops_per_cycle_denominator"] == 2);
+  CHECK(json["host"]["pj_per_cycle"] == 1.5);
+  CHECK(json["host"]["uses_port"] == true);
+  CHECK(sluice_hardware_builder_op(nullptr, &add) == SLUICE_NO_INDEX);
+  sluice_hardware_builder_host(nullptr, &host);
 }
 
 TEST_CASE("hardware builder: the first fault is kept until the end") {

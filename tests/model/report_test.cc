@@ -43,6 +43,7 @@ struct Costed {
   Memory memory{sluice_test::Nouns::Allocator(), 0};
   Arena arena{&memory};
   sluice_report_t report = {};
+  const Graph graph = {};
   Costed() {
     machine.AddLevel(4096, 0.5, 0.25);
     machine.AddLevel(0, 1, 2);
@@ -56,7 +57,7 @@ struct Costed {
     machine.Finish();
   }
   void Fill(const Program& program, int64_t cycles) {
-    REQUIRE(FillCosts(machine.hardware, program, cycles, memory, &report) ==
+    REQUIRE(FillCosts({graph, machine.hardware, program}, cycles, memory, &report) ==
             Status::kOk);
   }
 };
@@ -155,8 +156,9 @@ TEST_CASE("report: blocks cost their own steps and the cycles they add") {
   LoadTileStore(&p);
   const int64_t cycles[2] = {10, 21};
   BlockCost costs[2] = {};
-  REQUIRE(FillBlockCosts(c.machine.hardware, p, Span<const int64_t>(cycles, 2),
-                         c.memory, Span<BlockCost>(costs, 2)) == Status::kOk);
+  REQUIRE(FillBlockCosts({c.graph, c.machine.hardware, p},
+                         Span<const int64_t>(cycles, 2), c.memory,
+                         Span<BlockCost>(costs, 2)) == Status::kOk);
   CHECK(costs[0].steps == 2);
   CHECK(costs[0].cycles == 10);
   CHECK(costs[0].energy_pj == 64 + (8 * 8 * 0.5 + 12 * 8 * 0.25) + 16 + 30);

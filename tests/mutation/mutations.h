@@ -454,6 +454,21 @@ inline bool LostHostCall(Chance* c, Mutant* m) {
   Remove(s);
   return true;
 }
+inline bool WrongHostReason(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsHost)) return false;
+  uint32_t* why = &s.block->host_calls[s.entry().record.descriptor].why;
+  *why = (*why + 1 + c->Below(SLUICE_WHY_COUNT)) % (SLUICE_WHY_COUNT + 1);
+  return true;
+}
+inline bool ShortHostCall(Chance* c, Mutant* m) {
+  Site s;
+  if (!c->Pick(m, &s, IsHost)) return false;
+  sluice_host_call_t& call = s.block->host_calls[s.entry().record.descriptor];
+  if (call.why == SLUICE_WHY_OPAQUE || call.cycles_lo < 2) return false;
+  call.cycles_lo = 1 + c->Below(call.cycles_lo - 1);
+  return true;
+}
 inline bool WrongHostOperand(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, IsHost)) return false;
@@ -633,6 +648,8 @@ inline const std::vector<Mutation>& Mutations() {
       {"wrong patch", WrongPatch},
       {"lost host call", LostHostCall},
       {"wrong host operand", WrongHostOperand},
+      {"wrong host reason", WrongHostReason},
+      {"short host call", ShortHostCall},
   };
   return all;
 }

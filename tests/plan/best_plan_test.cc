@@ -31,6 +31,7 @@ struct Called {
   explicit Called(const sluice_schedule_options_t& given = {},
                   const Plan* resume = nullptr)
       : options(given), request{n.graph, n.hardware, options, resume} {
+    call.fitted = n.graph;
     REQUIRE(Lower(n.graph, n.hardware, &call.plain.places, &call.plain.lowering,
                   &n.diagnostic) == Status::kOk);
     call.costs = &costs;

@@ -110,11 +110,19 @@ std::map<std::string, Json> Machines() {
                          {"output_level", 0},
                          {"slice_read_pj_per_bit", 0.1},
                          {"slice_write_pj_per_bit", 0.1}};
+  Json able = plain;  // of all that the network has
+  able["ops"] = {{{"op", SLUICE_OP_CONV}}, {{"op", SLUICE_OP_REQUANTIZE}}};
+  able["host"] = {{"call_cycles", 5},
+                  {"bytes_per_cycle_numerator", 4},
+                  {"ops_per_cycle_numerator", 4},
+                  {"pj_per_cycle", 1}};
+  Json helped = able;  // its host requantises
+  helped["ops"] = {{{"op", SLUICE_OP_CONV}}};
   return {{"plain", plain},       {"array", array},     {"queues", queues},
           {"mesh", mesh},         {"nodes", nodes},     {"nests", nests},
           {"shares", shares},     {"chain", chain},     {"gemm", gemm},
           {"reducing", reducing}, {"limited", limited}, {"systolic", systolic},
-          {"cores", cores}};
+          {"cores", cores},       {"able", able},       {"helped", helped}};
 }
 
 constexpr Effect kPlan = Effect::kPlan, kMapping = Effect::kMapping,
@@ -187,6 +195,30 @@ std::vector<Case> MachineCases() {
       {"Queue.max_rows", "queues", "/queues/0/max_rows", 2, kPlan},
       {"Queue.max_axes", "queues", "/queues/0/max_axes", 1, kPlan},
       {"Queue.descriptor_cycles", "limited", "/queues/0/descriptor_cycles", 5, kPlan},
+      {"OpSupport.op", "able", "/ops/1/op", SLUICE_OP_ADD, kPlan},
+      {"OpSupport.arithmetic", "able", "/ops/0/arithmetic", 2, kPlan},
+      {"OpSupport.dtypes", "able", "/ops/0/dtypes", 4, kPlan},
+      {"OpSupport.requantise", "able", "/ops/1/requantise", 4, kPlan},
+      {"OpSupport.zero_points", "able", "/ops/0/zero_points", 0, kPlan},
+      {"OpSupport.max_kernel_h", "able", "/ops/0/max_kernel_h", 2, kPlan},
+      {"OpSupport.max_kernel_w", "able", "/ops/0/max_kernel_w", 2, kPlan},
+      {"OpSupport.max_stride", "able", "/ops/1/max_stride", 1, kRefusal,
+       "max_stride cannot be 1"},
+      {"OpSupport.max_dilation", "able", "/ops/1/max_dilation", 1, kRefusal,
+       "max_dilation cannot be 1"},
+      {"Host.call_cycles", "helped", "/host/call_cycles", 77, kPlan},
+      {"Host.bytes_per_cycle_numerator", "helped", "/host/bytes_per_cycle_numerator", 1,
+       kPlan},
+      {"Host.bytes_per_cycle_denominator", "helped",
+       "/host/bytes_per_cycle_denominator", 3, kPlan},
+      {"Host.ops_per_cycle_numerator", "helped", "/host/ops_per_cycle_numerator", 1,
+       kPlan},
+      {"Host.ops_per_cycle_denominator", "helped", "/host/ops_per_cycle_denominator", 3,
+       kPlan},
+      {"Host.pj_per_cycle", "helped", "/host/pj_per_cycle", 2, kPlan},
+      {"Host.uses_port", "helped", "/host/uses_port", true, kPlan},
+      {"Hardware.ops", "helped", "/ops", nullptr, kPlan},
+      {"Hardware.host", "helped", "/host", nullptr, kPlan},
       {"Hardware.version", "plain", "/version", 1, kRefusal, "hardware version 1"},
       {"Hardware.clock_hz", "plain", "/clock_hz", 7, Effect::kFacts},
       {"Hardware.levels", "plain", "/levels", nullptr, kRefusal, "memory levels"},

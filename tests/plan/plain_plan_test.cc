@@ -30,6 +30,7 @@ sluice_test::GraphSpec LayersAndView() {
 struct Planned {
   explicit Planned(const sluice_test::HardwareSpec& hardware = {})
       : n(LayersAndView(), hardware) {
+    call.fitted = n.graph;
     REQUIRE(Lower(n.graph, n.hardware, &call.plain.places, &call.plain.lowering,
                   &n.diagnostic) == Status::kOk);
     call.costs = &costs;

@@ -50,6 +50,7 @@ uint32_t SolverOf(uint64_t seed) {
 struct Totals {
   int plans = 0, infeasible = 0, proved = 0;
   uint64_t tiles = 0, most_tiles = 0, accumulating = 0, stamped = 0;
+  uint64_t layers = 0, host_layers = 0;
   std::map<uint16_t, int> ops;
 };
 
@@ -77,6 +78,8 @@ bool CheckPlan(Library* library, const GraphPtr& graph, const HardwarePtr& hardw
   CHECK(report.latency_cycles >= report.bound_latency_cycles);
   CHECK(report.energy_pj >= report.bound_energy_pj);
   ++totals->plans;
+  totals->layers += report.layers;
+  totals->host_layers += report.host_layers;
   totals->tiles += report.tiles;
   totals->most_tiles = std::max<uint64_t>(totals->most_tiles, report.tiles);
   return verdict == SLUICE_OK && r.ok && r.cycles == report.latency_cycles &&
@@ -119,10 +122,10 @@ bool CheckInfeasible(Library* library, const GraphPtr& graph, MachineSpec machin
              first.smallest_scratchpad_bytes;
 }
 
-bool CheckSeed(uint64_t seed, RandomGraphLimits limits, Totals* totals) {
+bool CheckSeed(uint64_t seed, RandomGraphLimits limits, const MachineSpec& machine,
+               Totals* totals) {
   CAPTURE(seed);
   const GraphSpec spec = MakeRandomGraph(seed, limits);
-  const MachineSpec machine = MakeRandomMachine(seed);
   const Bytes graph_bytes = GraphBytes(spec), hardware_bytes = MachineBytes(machine);
   Library library;
   const GraphPtr graph = library.Graph(graph_bytes);
@@ -152,7 +155,7 @@ TEST_CASE("a random graph on a random machine is proved infeasible or planned ri
   for (uint64_t seed = begin; seed < begin + cases && failures < 20; ++seed) {
     RandomGraphLimits limits;
     limits.opaque = seed % 8 == 0;
-    failures += CheckSeed(seed, limits, &totals) ? 0 : 1;
+    failures += CheckSeed(seed, limits, MakeRandomMachine(seed), &totals) ? 0 : 1;
   }
   MESSAGE(cases << " cases: " << totals.plans << " plans of " << totals.tiles
                 << " tiles (at most " << totals.most_tiles << "), " << totals.infeasible
@@ -167,6 +170,25 @@ TEST_CASE("a random graph on a random machine is proved infeasible or planned ri
   }
 }
 
+TEST_CASE("a machine that does some operators leaves the rest to its host") {
+  const uint64_t cases = Setting("SLUICE_PROPERTY_CASES", 400);
+  const uint64_t begin = Setting("SLUICE_PROPERTY_SEED", 1);
+  Totals totals;
+  int failures = 0;
+  for (uint64_t seed = begin; seed < begin + cases && failures < 20; ++seed) {
+    RandomGraphLimits limits;
+    limits.opaque = seed % 8 == 0;
+    failures += CheckSeed(seed, limits, LimitedMachine(seed), &totals) ? 0 : 1;
+  }
+  MESSAGE(cases << " cases: " << totals.plans << " plans of " << totals.layers
+                << " layers, " << totals.host_layers << " on the host");
+  CHECK(totals.infeasible == totals.proved);
+  if (cases < 400) return;
+  CHECK(totals.plans > 200);
+  CHECK(totals.host_layers * 4 > totals.layers);
+  CHECK(totals.host_layers * 4 < totals.layers * 3);
+}
+
 TEST_CASE("cases that were once planned or judged wrongly") {
   Totals totals;
   RandomGraphLimits limits;
@@ -179,7 +201,7 @@ TEST_CASE("cases that were once planned or judged wrongly") {
            1788,  // the same, several times over
            2024,  // a PAD that pads nothing in front of a convolution
        }) {
-    CHECK(CheckSeed(seed, limits, &totals));
+    CHECK(CheckSeed(seed, limits, MakeRandomMachine(seed), &totals));
   }
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("unknown operators are refused by the reader, the kernels and the walk
   }
 }
 
-TEST_CASE("the host executes opaque layers alone") {
+TEST_CASE("the host executes its own layers alone") {
   Case c = AddCase();
   BlockBuilder& b = Block(&c);
   sluice_host_call_t call{};
@@ -276,7 +276,7 @@ TEST_CASE("the host executes opaque layers alone") {
   b.lists[kHostEngine].push_back(host);
   const auto r = Judge(c, false);
   CHECK_FALSE(r.ok);
-  CHECK(r.error == "the host executes opaque layers alone");
+  CHECK(r.error == "executes a layer that is not the host's");
 }
 
 TEST_CASE("a plan for another graph or hardware is refused") {

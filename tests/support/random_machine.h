@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "base/rng.h"
@@ -106,6 +107,61 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   return m;
 }
 
+// Rows for some operators, each with limits of its own.
+inline std::vector<OpSpec> RandomOps(sluice::Rng* rng) {
+  constexpr uint32_t kMoved[] = {SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE,
+                                 SLUICE_OP_STATE_APPEND, SLUICE_OP_OPAQUE};
+  constexpr uint32_t kSliding[] = {SLUICE_OP_CONV,
+                                   SLUICE_OP_DEPTHWISE_CONV,
+                                   SLUICE_OP_TRANSPOSED_CONV,
+                                   SLUICE_OP_MAX_POOL,
+                                   SLUICE_OP_AVERAGE_POOL,
+                                   SLUICE_OP_WEIGHT_GRADIENT,
+                                   SLUICE_OP_MAX_POOL_GRADIENT};
+  const auto among = [](const auto& codes, uint32_t op) {
+    return std::find(std::begin(codes), std::end(codes), op) != std::end(codes);
+  };
+  std::vector<OpSpec> ops;
+  for (uint32_t op = 1; op < SLUICE_OP_COUNT; ++op) {
+    if (among(kMoved, op)) continue;
+    for (uint32_t rows = rng->Below(5); rows > 2; --rows) {
+      OpSpec row;
+      row.op = op;
+      if (rng->Below(8) == 0) row.arithmetic = 2 + rng->Below(6);
+      if (rng->Below(3) == 0) row.dtypes = 2 * (1 + rng->Below(31));
+      if (rng->Below(3) == 0) row.requantise = 1 + rng->Below(7);
+      if (rng->Below(3) == 0) row.zero_points = rng->Below(8);
+      if (among(kSliding, op)) {
+        uint32_t* const limits[] = {&row.max_kernel_h, &row.max_kernel_w,
+                                    &row.max_stride, &row.max_dilation};
+        for (uint32_t* limit : limits) {
+          if (rng->Below(4) == 0) *limit = 1 + rng->Below(3);
+        }
+      }
+      ops.push_back(row);
+    }
+  }
+  return ops;
+}
+
+// A machine that does a part of the operators, and a host for the rest.
+inline MachineSpec LimitedMachine(uint64_t seed) {
+  MachineSpec m = MakeRandomMachine(seed);
+  sluice::Rng rng(seed ^ 0x686f7374u);
+  m.base.ops = RandomOps(&rng);
+  if (m.base.ops.empty()) m.base.ops.push_back({SLUICE_OP_CONV});
+  HostSpec host;
+  host.call_cycles = rng.Below(2) * rng.Below(1000);
+  if (rng.Below(2) == 0) host.bytes_numerator = 1 + rng.Below(16);
+  host.bytes_denominator = 1 + rng.Below(4);
+  if (rng.Below(2) == 0) host.ops_numerator = 1 + rng.Below(16);
+  host.ops_denominator = 1 + rng.Below(4);
+  host.pj_per_cycle = rng.Below(3);
+  host.uses_port = rng.Below(2) == 0;
+  m.base.host = host;
+  return m;
+}
+
 // The same with the one queue that loads and stores everything.
 inline MachineSpec OneQueueMachine(uint64_t seed) {
   MachineSpec m = MakeRandomMachine(seed);
@@ -146,7 +202,11 @@ inline Bytes MachineBytes(const MachineSpec& m) {
     a.add_drain_cycles(m.array.drain_cycles);
     array = a.Finish();
   }
+  const auto ops = OpList(m.base.ops, &b);
+  const auto host = HostTable(m.base.host.value_or(HostSpec()), &b);
   sluice::wire::HardwareBuilder h(b);
+  if (!m.base.ops.empty()) h.add_ops(ops);
+  if (m.base.host) h.add_host(host);
   h.add_levels(levels);
   h.add_macs_per_cycle(m.base.macs_per_cycle);
   h.add_mac_pj(m.mac_pj);

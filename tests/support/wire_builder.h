@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,6 +206,19 @@ struct QueueSpec {
   uint32_t descriptor_cycles = 0;
 };
 
+struct OpSpec {
+  uint32_t op = 0, arithmetic = 1, dtypes = 62, requantise = 7, zero_points = 7;
+  uint32_t max_kernel_h = 0, max_kernel_w = 0, max_stride = 0, max_dilation = 0;
+};
+
+struct HostSpec {
+  uint64_t call_cycles = 0;
+  uint64_t bytes_numerator = 0, bytes_denominator = 1;  // per cycle
+  uint64_t ops_numerator = 0, ops_denominator = 1;
+  double pj_per_cycle = 0;
+  bool uses_port = false;
+};
+
 struct HardwareSpec {
   uint64_t scratchpad_bytes = 4096;
   uint32_t alignment_bytes = 16;
@@ -215,6 +229,8 @@ struct HardwareSpec {
   uint64_t hop_latency_cycles = 3;
   uint64_t link_numerator = 8, link_denominator = 1;
   std::vector<QueueSpec> queues;  // empty: one that loads and stores everything
+  std::vector<OpSpec> ops;        // empty: every operator
+  std::optional<HostSpec> host;
 };
 
 // One queue loads, another stores.
@@ -257,6 +273,25 @@ QueueList(const std::vector<QueueSpec>& queues, ::flatbuffers::FlatBufferBuilder
   return b->CreateVector(list);
 }
 
+inline ::flatbuffers::Offset<
+    ::flatbuffers::Vector<::flatbuffers::Offset<sluice::wire::OpSupport>>>
+OpList(const std::vector<OpSpec>& ops, ::flatbuffers::FlatBufferBuilder* b) {
+  std::vector<::flatbuffers::Offset<sluice::wire::OpSupport>> list;
+  for (const OpSpec& o : ops) {
+    list.push_back(sluice::wire::CreateOpSupport(
+        *b, o.op, o.arithmetic, o.dtypes, o.requantise, o.zero_points, o.max_kernel_h,
+        o.max_kernel_w, o.max_stride, o.max_dilation));
+  }
+  return b->CreateVector(list);
+}
+
+inline ::flatbuffers::Offset<sluice::wire::Host> HostTable(
+    const HostSpec& h, ::flatbuffers::FlatBufferBuilder* b) {
+  return sluice::wire::CreateHost(*b, h.call_cycles, h.bytes_numerator,
+                                  h.bytes_denominator, h.ops_numerator,
+                                  h.ops_denominator, h.pj_per_cycle, h.uses_port);
+}
+
 inline Bytes HardwareBytes(const HardwareSpec& spec) {
   ::flatbuffers::FlatBufferBuilder b;
   const auto gbuf_name = b.CreateString("gbuf");
@@ -280,7 +315,11 @@ inline Bytes HardwareBytes(const HardwareSpec& spec) {
       std::vector<::flatbuffers::Offset<sluice::wire::Level>>{level0, level1});
   const auto name = b.CreateString("hand-made");
   const auto queues = QueueList(spec.queues, &b);
+  const auto ops = OpList(spec.ops, &b);
+  const auto host = HostTable(spec.host.value_or(HostSpec()), &b);
   sluice::wire::HardwareBuilder h(b);
+  if (!spec.ops.empty()) h.add_ops(ops);
+  if (spec.host) h.add_host(host);
   h.add_name(name);
   h.add_levels(levels);
   h.add_scratchpad_level(0);

@@ -208,5 +208,15 @@ TEST_CASE("tile rules: boxes outside an input, and operators without tiles") {
   CHECK(lone.Wrong({0, 0, 0, 0}, {1, 4, 4, 8}) == "the layer lacks an input");
 }
 
+TEST_CASE(
+    "tile rules: the channels of a group are known before a tile has a range of them") {
+  std::vector<int32_t> groups(SLUICE_CONV_ATTRIBUTES);
+  groups[SLUICE_CONV_GROUPS] = 2;
+  const OneLayer layer(
+      SLUICE_OP_CONV, {{1, 5, 5, 6}, {8, 3, 3, 3}, {1, 1, 8, 3}, {1, 3, 3, 8}}, groups);
+  CHECK(layer.Of({0, 0, 0, 0}, {1, 3, 3, 8}).sum_channels == 3);
+  CHECK(layer.Of({0, 0, 0, 0}, {1, 3, 3, 8}, 0, 3).work == 72 * 9 * 3);
+}
+
 }  // namespace
 }  // namespace sluice_test

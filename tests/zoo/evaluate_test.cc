@@ -357,7 +357,7 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     REQUIRE(sluice::PredictCycles({graph, hardware, program}, waits, &arena, &cycles) ==
             Status::kOk);
     sluice_report_t report = {};
-    REQUIRE(sluice::FillCosts(hardware, program, cycles, memory, &report) ==
+    REQUIRE(sluice::FillCosts({graph, hardware, program}, cycles, memory, &report) ==
             sluice::Status::kOk);
     CHECK(cycles <= s.e.latency_cycles);
     CHECK(cycles > s.e.latency_cycles / 1000 * 999);

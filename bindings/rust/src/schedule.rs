@@ -87,6 +87,11 @@ pub struct Report {
     pub groups: u32,
     pub tiles: u32,
     pub instructions: u32,
+    /// Of HOST calls: layers, MACs of those that the machine cannot do, bytes of tensors.
+    pub host_layers: u32,
+    pub host_macs: u64,
+    pub host_bytes: u64,
+    pub energy_host_pj: f64,
     pub stop_reason: StopReason,
 }
 
@@ -265,6 +270,10 @@ impl Plan<'_> {
             groups: r.groups,
             tiles: r.tiles,
             instructions: r.instructions,
+            host_layers: r.host_layers,
+            host_macs: r.host_macs,
+            host_bytes: r.host_bytes,
+            energy_host_pj: r.energy_host_pj,
             stop_reason: match r.stop_reason {
                 sys::SLUICE_STOP_DEADLINE => StopReason::Deadline,
                 sys::SLUICE_STOP_ITERATIONS => StopReason::Iterations,

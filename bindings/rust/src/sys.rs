@@ -45,6 +45,17 @@ pub const SLUICE_OPCODE_FORWARD: _bindgen_ty_4 = 3;
 pub const SLUICE_OPCODE_COMPUTE: _bindgen_ty_4 = 4;
 pub const SLUICE_OPCODE_HOST: _bindgen_ty_4 = 5;
 pub type _bindgen_ty_4 = ::std::os::raw::c_uint;
+pub const SLUICE_WHY_OPAQUE: _bindgen_ty_5 = 0;
+pub const SLUICE_WHY_OPERATOR: _bindgen_ty_5 = 1;
+pub const SLUICE_WHY_ARITHMETIC: _bindgen_ty_5 = 2;
+pub const SLUICE_WHY_DTYPE: _bindgen_ty_5 = 3;
+pub const SLUICE_WHY_REQUANTISE: _bindgen_ty_5 = 4;
+pub const SLUICE_WHY_ZERO_POINT: _bindgen_ty_5 = 5;
+pub const SLUICE_WHY_KERNEL: _bindgen_ty_5 = 6;
+pub const SLUICE_WHY_STRIDE: _bindgen_ty_5 = 7;
+pub const SLUICE_WHY_DILATION: _bindgen_ty_5 = 8;
+pub const SLUICE_WHY_COUNT: _bindgen_ty_5 = 9;
+pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_stream_header_t {
@@ -168,9 +179,9 @@ pub struct sluice_instruction_t {
     pub first_wait: u32,
     pub reserved: u32,
 }
-pub const SLUICE_FLAG_FIRST: _bindgen_ty_5 = 1;
-pub const SLUICE_FLAG_LAST: _bindgen_ty_5 = 2;
-pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
+pub const SLUICE_FLAG_FIRST: _bindgen_ty_6 = 1;
+pub const SLUICE_FLAG_LAST: _bindgen_ty_6 = 2;
+pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_wait_t {
@@ -235,222 +246,223 @@ pub struct sluice_host_call_t {
     pub outputs: u32,
     pub cycles_lo: u32,
     pub cycles_hi: u32,
-    pub reserved: [u32; 2usize],
+    pub why: u32,
+    pub reserved: u32,
 }
-pub const SLUICE_OP_CONV: _bindgen_ty_6 = 1;
-pub const SLUICE_OP_DEPTHWISE_CONV: _bindgen_ty_6 = 2;
-pub const SLUICE_OP_TRANSPOSED_CONV: _bindgen_ty_6 = 3;
-pub const SLUICE_OP_FULLY_CONNECTED: _bindgen_ty_6 = 4;
-pub const SLUICE_OP_BATCH_MATMUL: _bindgen_ty_6 = 5;
-pub const SLUICE_OP_MAX_POOL: _bindgen_ty_6 = 6;
-pub const SLUICE_OP_AVERAGE_POOL: _bindgen_ty_6 = 7;
-pub const SLUICE_OP_ADD: _bindgen_ty_6 = 8;
-pub const SLUICE_OP_SUB: _bindgen_ty_6 = 9;
-pub const SLUICE_OP_MUL: _bindgen_ty_6 = 10;
-pub const SLUICE_OP_MINIMUM: _bindgen_ty_6 = 11;
-pub const SLUICE_OP_MAXIMUM: _bindgen_ty_6 = 12;
-pub const SLUICE_OP_REQUANTIZE: _bindgen_ty_6 = 13;
-pub const SLUICE_OP_LOOKUP: _bindgen_ty_6 = 14;
-pub const SLUICE_OP_SOFTMAX: _bindgen_ty_6 = 15;
-pub const SLUICE_OP_LAYER_NORM: _bindgen_ty_6 = 16;
-pub const SLUICE_OP_RMS_NORM: _bindgen_ty_6 = 17;
-pub const SLUICE_OP_REDUCE: _bindgen_ty_6 = 18;
-pub const SLUICE_OP_ARGMAX: _bindgen_ty_6 = 19;
-pub const SLUICE_OP_CONCAT: _bindgen_ty_6 = 20;
-pub const SLUICE_OP_SLICE: _bindgen_ty_6 = 21;
-pub const SLUICE_OP_PAD: _bindgen_ty_6 = 22;
-pub const SLUICE_OP_RESHAPE: _bindgen_ty_6 = 23;
-pub const SLUICE_OP_TRANSPOSE: _bindgen_ty_6 = 24;
-pub const SLUICE_OP_GATHER: _bindgen_ty_6 = 25;
-pub const SLUICE_OP_RESIZE_BILINEAR: _bindgen_ty_6 = 26;
-pub const SLUICE_OP_RESIZE_NEAREST: _bindgen_ty_6 = 27;
-pub const SLUICE_OP_STATE_APPEND: _bindgen_ty_6 = 28;
-pub const SLUICE_OP_OPAQUE: _bindgen_ty_6 = 29;
-pub const SLUICE_OP_WEIGHT_GRADIENT: _bindgen_ty_6 = 30;
-pub const SLUICE_OP_RELU_GRADIENT: _bindgen_ty_6 = 31;
-pub const SLUICE_OP_MAX_POOL_GRADIENT: _bindgen_ty_6 = 32;
-pub const SLUICE_OP_HARD_SWISH: _bindgen_ty_6 = 33;
-pub const SLUICE_OP_PRELU: _bindgen_ty_6 = 34;
-pub const SLUICE_OP_COUNT: _bindgen_ty_6 = 35;
-pub type _bindgen_ty_6 = ::std::os::raw::c_uint;
-pub const SLUICE_DTYPE_INT8: _bindgen_ty_7 = 1;
-pub const SLUICE_DTYPE_UINT8: _bindgen_ty_7 = 2;
-pub const SLUICE_DTYPE_INT16: _bindgen_ty_7 = 3;
-pub const SLUICE_DTYPE_INT32: _bindgen_ty_7 = 4;
-pub const SLUICE_DTYPE_INT64: _bindgen_ty_7 = 5;
-pub const SLUICE_DTYPE_COUNT: _bindgen_ty_7 = 6;
+pub const SLUICE_OP_CONV: _bindgen_ty_7 = 1;
+pub const SLUICE_OP_DEPTHWISE_CONV: _bindgen_ty_7 = 2;
+pub const SLUICE_OP_TRANSPOSED_CONV: _bindgen_ty_7 = 3;
+pub const SLUICE_OP_FULLY_CONNECTED: _bindgen_ty_7 = 4;
+pub const SLUICE_OP_BATCH_MATMUL: _bindgen_ty_7 = 5;
+pub const SLUICE_OP_MAX_POOL: _bindgen_ty_7 = 6;
+pub const SLUICE_OP_AVERAGE_POOL: _bindgen_ty_7 = 7;
+pub const SLUICE_OP_ADD: _bindgen_ty_7 = 8;
+pub const SLUICE_OP_SUB: _bindgen_ty_7 = 9;
+pub const SLUICE_OP_MUL: _bindgen_ty_7 = 10;
+pub const SLUICE_OP_MINIMUM: _bindgen_ty_7 = 11;
+pub const SLUICE_OP_MAXIMUM: _bindgen_ty_7 = 12;
+pub const SLUICE_OP_REQUANTIZE: _bindgen_ty_7 = 13;
+pub const SLUICE_OP_LOOKUP: _bindgen_ty_7 = 14;
+pub const SLUICE_OP_SOFTMAX: _bindgen_ty_7 = 15;
+pub const SLUICE_OP_LAYER_NORM: _bindgen_ty_7 = 16;
+pub const SLUICE_OP_RMS_NORM: _bindgen_ty_7 = 17;
+pub const SLUICE_OP_REDUCE: _bindgen_ty_7 = 18;
+pub const SLUICE_OP_ARGMAX: _bindgen_ty_7 = 19;
+pub const SLUICE_OP_CONCAT: _bindgen_ty_7 = 20;
+pub const SLUICE_OP_SLICE: _bindgen_ty_7 = 21;
+pub const SLUICE_OP_PAD: _bindgen_ty_7 = 22;
+pub const SLUICE_OP_RESHAPE: _bindgen_ty_7 = 23;
+pub const SLUICE_OP_TRANSPOSE: _bindgen_ty_7 = 24;
+pub const SLUICE_OP_GATHER: _bindgen_ty_7 = 25;
+pub const SLUICE_OP_RESIZE_BILINEAR: _bindgen_ty_7 = 26;
+pub const SLUICE_OP_RESIZE_NEAREST: _bindgen_ty_7 = 27;
+pub const SLUICE_OP_STATE_APPEND: _bindgen_ty_7 = 28;
+pub const SLUICE_OP_OPAQUE: _bindgen_ty_7 = 29;
+pub const SLUICE_OP_WEIGHT_GRADIENT: _bindgen_ty_7 = 30;
+pub const SLUICE_OP_RELU_GRADIENT: _bindgen_ty_7 = 31;
+pub const SLUICE_OP_MAX_POOL_GRADIENT: _bindgen_ty_7 = 32;
+pub const SLUICE_OP_HARD_SWISH: _bindgen_ty_7 = 33;
+pub const SLUICE_OP_PRELU: _bindgen_ty_7 = 34;
+pub const SLUICE_OP_COUNT: _bindgen_ty_7 = 35;
 pub type _bindgen_ty_7 = ::std::os::raw::c_uint;
-pub const SLUICE_CONV_STRIDE_H: _bindgen_ty_8 = 0;
-pub const SLUICE_CONV_STRIDE_W: _bindgen_ty_8 = 1;
-pub const SLUICE_CONV_DILATION_H: _bindgen_ty_8 = 2;
-pub const SLUICE_CONV_DILATION_W: _bindgen_ty_8 = 3;
-pub const SLUICE_CONV_PAD_TOP: _bindgen_ty_8 = 4;
-pub const SLUICE_CONV_PAD_LEFT: _bindgen_ty_8 = 5;
-pub const SLUICE_CONV_PAD_BOTTOM: _bindgen_ty_8 = 6;
-pub const SLUICE_CONV_PAD_RIGHT: _bindgen_ty_8 = 7;
-pub const SLUICE_CONV_GROUPS: _bindgen_ty_8 = 8;
-pub const SLUICE_CONV_INPUT_ZERO: _bindgen_ty_8 = 9;
-pub const SLUICE_CONV_WEIGHT_ZERO: _bindgen_ty_8 = 10;
-pub const SLUICE_CONV_OUTPUT_ZERO: _bindgen_ty_8 = 11;
-pub const SLUICE_CONV_ACT_MIN: _bindgen_ty_8 = 12;
-pub const SLUICE_CONV_ACT_MAX: _bindgen_ty_8 = 13;
-pub const SLUICE_CONV_ROUNDING: _bindgen_ty_8 = 14;
-pub const SLUICE_CONV_ATTRIBUTES: _bindgen_ty_8 = 15;
-pub const SLUICE_CONV_WEIGHT_LAYOUT: _bindgen_ty_8 = 15;
-pub const SLUICE_TRANSPOSED_CONV_ATTRIBUTES: _bindgen_ty_8 = 16;
+pub const SLUICE_DTYPE_INT8: _bindgen_ty_8 = 1;
+pub const SLUICE_DTYPE_UINT8: _bindgen_ty_8 = 2;
+pub const SLUICE_DTYPE_INT16: _bindgen_ty_8 = 3;
+pub const SLUICE_DTYPE_INT32: _bindgen_ty_8 = 4;
+pub const SLUICE_DTYPE_INT64: _bindgen_ty_8 = 5;
+pub const SLUICE_DTYPE_COUNT: _bindgen_ty_8 = 6;
 pub type _bindgen_ty_8 = ::std::os::raw::c_uint;
-pub const SLUICE_WEIGHT_LAYOUT_OWN: _bindgen_ty_9 = 0;
-pub const SLUICE_WEIGHT_LAYOUT_CONV: _bindgen_ty_9 = 1;
-pub const SLUICE_WEIGHT_LAYOUT_DEPTHWISE: _bindgen_ty_9 = 2;
+pub const SLUICE_CONV_STRIDE_H: _bindgen_ty_9 = 0;
+pub const SLUICE_CONV_STRIDE_W: _bindgen_ty_9 = 1;
+pub const SLUICE_CONV_DILATION_H: _bindgen_ty_9 = 2;
+pub const SLUICE_CONV_DILATION_W: _bindgen_ty_9 = 3;
+pub const SLUICE_CONV_PAD_TOP: _bindgen_ty_9 = 4;
+pub const SLUICE_CONV_PAD_LEFT: _bindgen_ty_9 = 5;
+pub const SLUICE_CONV_PAD_BOTTOM: _bindgen_ty_9 = 6;
+pub const SLUICE_CONV_PAD_RIGHT: _bindgen_ty_9 = 7;
+pub const SLUICE_CONV_GROUPS: _bindgen_ty_9 = 8;
+pub const SLUICE_CONV_INPUT_ZERO: _bindgen_ty_9 = 9;
+pub const SLUICE_CONV_WEIGHT_ZERO: _bindgen_ty_9 = 10;
+pub const SLUICE_CONV_OUTPUT_ZERO: _bindgen_ty_9 = 11;
+pub const SLUICE_CONV_ACT_MIN: _bindgen_ty_9 = 12;
+pub const SLUICE_CONV_ACT_MAX: _bindgen_ty_9 = 13;
+pub const SLUICE_CONV_ROUNDING: _bindgen_ty_9 = 14;
+pub const SLUICE_CONV_ATTRIBUTES: _bindgen_ty_9 = 15;
+pub const SLUICE_CONV_WEIGHT_LAYOUT: _bindgen_ty_9 = 15;
+pub const SLUICE_TRANSPOSED_CONV_ATTRIBUTES: _bindgen_ty_9 = 16;
 pub type _bindgen_ty_9 = ::std::os::raw::c_uint;
-pub const SLUICE_WEIGHT_GRADIENT_ERROR_ZERO: _bindgen_ty_10 = 10;
-pub const SLUICE_WEIGHT_GRADIENT_MULTIPLIER: _bindgen_ty_10 = 14;
-pub const SLUICE_WEIGHT_GRADIENT_SHIFT: _bindgen_ty_10 = 15;
-pub const SLUICE_WEIGHT_GRADIENT_ATTRIBUTES: _bindgen_ty_10 = 16;
+pub const SLUICE_WEIGHT_LAYOUT_OWN: _bindgen_ty_10 = 0;
+pub const SLUICE_WEIGHT_LAYOUT_CONV: _bindgen_ty_10 = 1;
+pub const SLUICE_WEIGHT_LAYOUT_DEPTHWISE: _bindgen_ty_10 = 2;
 pub type _bindgen_ty_10 = ::std::os::raw::c_uint;
-pub const SLUICE_MATMUL_TRANSPOSE_B: _bindgen_ty_11 = 0;
-pub const SLUICE_MATMUL_A_ZERO: _bindgen_ty_11 = 1;
-pub const SLUICE_MATMUL_B_ZERO: _bindgen_ty_11 = 2;
-pub const SLUICE_MATMUL_OUTPUT_ZERO: _bindgen_ty_11 = 3;
-pub const SLUICE_MATMUL_MULTIPLIER: _bindgen_ty_11 = 4;
-pub const SLUICE_MATMUL_SHIFT: _bindgen_ty_11 = 5;
-pub const SLUICE_MATMUL_ACT_MIN: _bindgen_ty_11 = 6;
-pub const SLUICE_MATMUL_ACT_MAX: _bindgen_ty_11 = 7;
-pub const SLUICE_MATMUL_ATTRIBUTES: _bindgen_ty_11 = 8;
+pub const SLUICE_WEIGHT_GRADIENT_ERROR_ZERO: _bindgen_ty_11 = 10;
+pub const SLUICE_WEIGHT_GRADIENT_MULTIPLIER: _bindgen_ty_11 = 14;
+pub const SLUICE_WEIGHT_GRADIENT_SHIFT: _bindgen_ty_11 = 15;
+pub const SLUICE_WEIGHT_GRADIENT_ATTRIBUTES: _bindgen_ty_11 = 16;
 pub type _bindgen_ty_11 = ::std::os::raw::c_uint;
-pub const SLUICE_POOL_WINDOW_H: _bindgen_ty_12 = 0;
-pub const SLUICE_POOL_WINDOW_W: _bindgen_ty_12 = 1;
-pub const SLUICE_POOL_STRIDE_H: _bindgen_ty_12 = 2;
-pub const SLUICE_POOL_STRIDE_W: _bindgen_ty_12 = 3;
-pub const SLUICE_POOL_PAD_TOP: _bindgen_ty_12 = 4;
-pub const SLUICE_POOL_PAD_LEFT: _bindgen_ty_12 = 5;
-pub const SLUICE_POOL_PAD_BOTTOM: _bindgen_ty_12 = 6;
-pub const SLUICE_POOL_PAD_RIGHT: _bindgen_ty_12 = 7;
-pub const SLUICE_POOL_ACT_MIN: _bindgen_ty_12 = 8;
-pub const SLUICE_POOL_ACT_MAX: _bindgen_ty_12 = 9;
-pub const SLUICE_POOL_ATTRIBUTES: _bindgen_ty_12 = 10;
-pub const SLUICE_POOL_ERROR_ZERO: _bindgen_ty_12 = 10;
-pub const SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES: _bindgen_ty_12 = 11;
+pub const SLUICE_MATMUL_TRANSPOSE_B: _bindgen_ty_12 = 0;
+pub const SLUICE_MATMUL_A_ZERO: _bindgen_ty_12 = 1;
+pub const SLUICE_MATMUL_B_ZERO: _bindgen_ty_12 = 2;
+pub const SLUICE_MATMUL_OUTPUT_ZERO: _bindgen_ty_12 = 3;
+pub const SLUICE_MATMUL_MULTIPLIER: _bindgen_ty_12 = 4;
+pub const SLUICE_MATMUL_SHIFT: _bindgen_ty_12 = 5;
+pub const SLUICE_MATMUL_ACT_MIN: _bindgen_ty_12 = 6;
+pub const SLUICE_MATMUL_ACT_MAX: _bindgen_ty_12 = 7;
+pub const SLUICE_MATMUL_ATTRIBUTES: _bindgen_ty_12 = 8;
 pub type _bindgen_ty_12 = ::std::os::raw::c_uint;
-pub const SLUICE_BINARY_LEFT_SHIFT: _bindgen_ty_13 = 0;
-pub const SLUICE_BINARY_ZERO0: _bindgen_ty_13 = 1;
-pub const SLUICE_BINARY_MULTIPLIER0: _bindgen_ty_13 = 2;
-pub const SLUICE_BINARY_SHIFT0: _bindgen_ty_13 = 3;
-pub const SLUICE_BINARY_ZERO1: _bindgen_ty_13 = 4;
-pub const SLUICE_BINARY_MULTIPLIER1: _bindgen_ty_13 = 5;
-pub const SLUICE_BINARY_SHIFT1: _bindgen_ty_13 = 6;
-pub const SLUICE_BINARY_OUTPUT_ZERO: _bindgen_ty_13 = 7;
-pub const SLUICE_BINARY_OUT_MULTIPLIER: _bindgen_ty_13 = 8;
-pub const SLUICE_BINARY_OUT_SHIFT: _bindgen_ty_13 = 9;
-pub const SLUICE_BINARY_ACT_MIN: _bindgen_ty_13 = 10;
-pub const SLUICE_BINARY_ACT_MAX: _bindgen_ty_13 = 11;
-pub const SLUICE_BINARY_ATTRIBUTES: _bindgen_ty_13 = 12;
+pub const SLUICE_POOL_WINDOW_H: _bindgen_ty_13 = 0;
+pub const SLUICE_POOL_WINDOW_W: _bindgen_ty_13 = 1;
+pub const SLUICE_POOL_STRIDE_H: _bindgen_ty_13 = 2;
+pub const SLUICE_POOL_STRIDE_W: _bindgen_ty_13 = 3;
+pub const SLUICE_POOL_PAD_TOP: _bindgen_ty_13 = 4;
+pub const SLUICE_POOL_PAD_LEFT: _bindgen_ty_13 = 5;
+pub const SLUICE_POOL_PAD_BOTTOM: _bindgen_ty_13 = 6;
+pub const SLUICE_POOL_PAD_RIGHT: _bindgen_ty_13 = 7;
+pub const SLUICE_POOL_ACT_MIN: _bindgen_ty_13 = 8;
+pub const SLUICE_POOL_ACT_MAX: _bindgen_ty_13 = 9;
+pub const SLUICE_POOL_ATTRIBUTES: _bindgen_ty_13 = 10;
+pub const SLUICE_POOL_ERROR_ZERO: _bindgen_ty_13 = 10;
+pub const SLUICE_MAX_POOL_GRADIENT_ATTRIBUTES: _bindgen_ty_13 = 11;
 pub type _bindgen_ty_13 = ::std::os::raw::c_uint;
-pub const SLUICE_REQUANTIZE_INPUT_ZERO: _bindgen_ty_14 = 0;
-pub const SLUICE_REQUANTIZE_MULTIPLIER: _bindgen_ty_14 = 1;
-pub const SLUICE_REQUANTIZE_SHIFT: _bindgen_ty_14 = 2;
-pub const SLUICE_REQUANTIZE_OUTPUT_ZERO: _bindgen_ty_14 = 3;
-pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_14 = 4;
-pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_14 = 5;
-pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_14 = 6;
+pub const SLUICE_BINARY_LEFT_SHIFT: _bindgen_ty_14 = 0;
+pub const SLUICE_BINARY_ZERO0: _bindgen_ty_14 = 1;
+pub const SLUICE_BINARY_MULTIPLIER0: _bindgen_ty_14 = 2;
+pub const SLUICE_BINARY_SHIFT0: _bindgen_ty_14 = 3;
+pub const SLUICE_BINARY_ZERO1: _bindgen_ty_14 = 4;
+pub const SLUICE_BINARY_MULTIPLIER1: _bindgen_ty_14 = 5;
+pub const SLUICE_BINARY_SHIFT1: _bindgen_ty_14 = 6;
+pub const SLUICE_BINARY_OUTPUT_ZERO: _bindgen_ty_14 = 7;
+pub const SLUICE_BINARY_OUT_MULTIPLIER: _bindgen_ty_14 = 8;
+pub const SLUICE_BINARY_OUT_SHIFT: _bindgen_ty_14 = 9;
+pub const SLUICE_BINARY_ACT_MIN: _bindgen_ty_14 = 10;
+pub const SLUICE_BINARY_ACT_MAX: _bindgen_ty_14 = 11;
+pub const SLUICE_BINARY_ATTRIBUTES: _bindgen_ty_14 = 12;
 pub type _bindgen_ty_14 = ::std::os::raw::c_uint;
-pub const SLUICE_HARD_SWISH_INPUT_ZERO: _bindgen_ty_15 = 0;
-pub const SLUICE_HARD_SWISH_OUTPUT_ZERO: _bindgen_ty_15 = 1;
-pub const SLUICE_HARD_SWISH_MULTIPLIER: _bindgen_ty_15 = 2;
-pub const SLUICE_HARD_SWISH_SHIFT: _bindgen_ty_15 = 3;
-pub const SLUICE_HARD_SWISH_GATE_MULTIPLIER: _bindgen_ty_15 = 4;
-pub const SLUICE_HARD_SWISH_GATE_SHIFT: _bindgen_ty_15 = 5;
-pub const SLUICE_HARD_SWISH_ATTRIBUTES: _bindgen_ty_15 = 6;
+pub const SLUICE_REQUANTIZE_INPUT_ZERO: _bindgen_ty_15 = 0;
+pub const SLUICE_REQUANTIZE_MULTIPLIER: _bindgen_ty_15 = 1;
+pub const SLUICE_REQUANTIZE_SHIFT: _bindgen_ty_15 = 2;
+pub const SLUICE_REQUANTIZE_OUTPUT_ZERO: _bindgen_ty_15 = 3;
+pub const SLUICE_REQUANTIZE_ACT_MIN: _bindgen_ty_15 = 4;
+pub const SLUICE_REQUANTIZE_ACT_MAX: _bindgen_ty_15 = 5;
+pub const SLUICE_REQUANTIZE_ATTRIBUTES: _bindgen_ty_15 = 6;
 pub type _bindgen_ty_15 = ::std::os::raw::c_uint;
-pub const SLUICE_PRELU_INPUT_ZERO: _bindgen_ty_16 = 0;
-pub const SLUICE_PRELU_SLOPE_ZERO: _bindgen_ty_16 = 1;
-pub const SLUICE_PRELU_OUTPUT_ZERO: _bindgen_ty_16 = 2;
-pub const SLUICE_PRELU_MULTIPLIER: _bindgen_ty_16 = 3;
-pub const SLUICE_PRELU_SHIFT: _bindgen_ty_16 = 4;
-pub const SLUICE_PRELU_SLOPE_MULTIPLIER: _bindgen_ty_16 = 5;
-pub const SLUICE_PRELU_SLOPE_SHIFT: _bindgen_ty_16 = 6;
-pub const SLUICE_PRELU_ACT_MIN: _bindgen_ty_16 = 7;
-pub const SLUICE_PRELU_ACT_MAX: _bindgen_ty_16 = 8;
-pub const SLUICE_PRELU_ATTRIBUTES: _bindgen_ty_16 = 9;
+pub const SLUICE_HARD_SWISH_INPUT_ZERO: _bindgen_ty_16 = 0;
+pub const SLUICE_HARD_SWISH_OUTPUT_ZERO: _bindgen_ty_16 = 1;
+pub const SLUICE_HARD_SWISH_MULTIPLIER: _bindgen_ty_16 = 2;
+pub const SLUICE_HARD_SWISH_SHIFT: _bindgen_ty_16 = 3;
+pub const SLUICE_HARD_SWISH_GATE_MULTIPLIER: _bindgen_ty_16 = 4;
+pub const SLUICE_HARD_SWISH_GATE_SHIFT: _bindgen_ty_16 = 5;
+pub const SLUICE_HARD_SWISH_ATTRIBUTES: _bindgen_ty_16 = 6;
 pub type _bindgen_ty_16 = ::std::os::raw::c_uint;
-pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_17 = 0;
-pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_17 = 1;
-pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_17 = 2;
-pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_17 = 3;
+pub const SLUICE_PRELU_INPUT_ZERO: _bindgen_ty_17 = 0;
+pub const SLUICE_PRELU_SLOPE_ZERO: _bindgen_ty_17 = 1;
+pub const SLUICE_PRELU_OUTPUT_ZERO: _bindgen_ty_17 = 2;
+pub const SLUICE_PRELU_MULTIPLIER: _bindgen_ty_17 = 3;
+pub const SLUICE_PRELU_SHIFT: _bindgen_ty_17 = 4;
+pub const SLUICE_PRELU_SLOPE_MULTIPLIER: _bindgen_ty_17 = 5;
+pub const SLUICE_PRELU_SLOPE_SHIFT: _bindgen_ty_17 = 6;
+pub const SLUICE_PRELU_ACT_MIN: _bindgen_ty_17 = 7;
+pub const SLUICE_PRELU_ACT_MAX: _bindgen_ty_17 = 8;
+pub const SLUICE_PRELU_ATTRIBUTES: _bindgen_ty_17 = 9;
 pub type _bindgen_ty_17 = ::std::os::raw::c_uint;
-pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_18 = 0;
-pub const SLUICE_NORM_EPSILON: _bindgen_ty_18 = 1;
-pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_18 = 2;
-pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_18 = 3;
-pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_18 = 4;
-pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_18 = 5;
+pub const SLUICE_SOFTMAX_MULTIPLIER: _bindgen_ty_18 = 0;
+pub const SLUICE_SOFTMAX_SHIFT: _bindgen_ty_18 = 1;
+pub const SLUICE_SOFTMAX_DIFF_MIN: _bindgen_ty_18 = 2;
+pub const SLUICE_SOFTMAX_ATTRIBUTES: _bindgen_ty_18 = 3;
 pub type _bindgen_ty_18 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_AXES: _bindgen_ty_19 = 0;
-pub const SLUICE_REDUCE_KIND: _bindgen_ty_19 = 1;
-pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_19 = 2;
-pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_19 = 3;
-pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_19 = 4;
-pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_19 = 5;
-pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_19 = 6;
-pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_19 = 7;
-pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_19 = 8;
+pub const SLUICE_NORM_INPUT_ZERO: _bindgen_ty_19 = 0;
+pub const SLUICE_NORM_EPSILON: _bindgen_ty_19 = 1;
+pub const SLUICE_NORM_OUTPUT_ZERO: _bindgen_ty_19 = 2;
+pub const SLUICE_NORM_ACT_MIN: _bindgen_ty_19 = 3;
+pub const SLUICE_NORM_ACT_MAX: _bindgen_ty_19 = 4;
+pub const SLUICE_NORM_ATTRIBUTES: _bindgen_ty_19 = 5;
 pub type _bindgen_ty_19 = ::std::os::raw::c_uint;
-pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_20 = 0;
-pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_20 = 1;
+pub const SLUICE_REDUCE_AXES: _bindgen_ty_20 = 0;
+pub const SLUICE_REDUCE_KIND: _bindgen_ty_20 = 1;
+pub const SLUICE_REDUCE_INPUT_ZERO: _bindgen_ty_20 = 2;
+pub const SLUICE_REDUCE_OUTPUT_ZERO: _bindgen_ty_20 = 3;
+pub const SLUICE_REDUCE_MULTIPLIER: _bindgen_ty_20 = 4;
+pub const SLUICE_REDUCE_SHIFT: _bindgen_ty_20 = 5;
+pub const SLUICE_REDUCE_ACT_MIN: _bindgen_ty_20 = 6;
+pub const SLUICE_REDUCE_ACT_MAX: _bindgen_ty_20 = 7;
+pub const SLUICE_REDUCE_ATTRIBUTES: _bindgen_ty_20 = 8;
 pub type _bindgen_ty_20 = ::std::os::raw::c_uint;
-pub const SLUICE_CONCAT_AXIS: _bindgen_ty_21 = 0;
-pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_21 = 1;
+pub const SLUICE_REDUCE_KIND_SUM: _bindgen_ty_21 = 0;
+pub const SLUICE_REDUCE_KIND_MAX: _bindgen_ty_21 = 1;
 pub type _bindgen_ty_21 = ::std::os::raw::c_uint;
-pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_22 = 0;
-pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_22 = 1;
-pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_22 = 2;
-pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_22 = 3;
-pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_22 = 4;
+pub const SLUICE_CONCAT_AXIS: _bindgen_ty_22 = 0;
+pub const SLUICE_CONCAT_ATTRIBUTES: _bindgen_ty_22 = 1;
 pub type _bindgen_ty_22 = ::std::os::raw::c_uint;
-pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_23 = 0;
-pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_23 = 1;
-pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_23 = 2;
-pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_23 = 3;
-pub const SLUICE_PAD_VALUE: _bindgen_ty_23 = 4;
-pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_23 = 5;
+pub const SLUICE_SLICE_BEGIN_N: _bindgen_ty_23 = 0;
+pub const SLUICE_SLICE_BEGIN_H: _bindgen_ty_23 = 1;
+pub const SLUICE_SLICE_BEGIN_W: _bindgen_ty_23 = 2;
+pub const SLUICE_SLICE_BEGIN_C: _bindgen_ty_23 = 3;
+pub const SLUICE_SLICE_ATTRIBUTES: _bindgen_ty_23 = 4;
 pub type _bindgen_ty_23 = ::std::os::raw::c_uint;
-pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_24 = 0;
-pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_24 = 1;
-pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_24 = 2;
-pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_24 = 3;
-pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_24 = 4;
+pub const SLUICE_PAD_BEFORE_N: _bindgen_ty_24 = 0;
+pub const SLUICE_PAD_BEFORE_H: _bindgen_ty_24 = 1;
+pub const SLUICE_PAD_BEFORE_W: _bindgen_ty_24 = 2;
+pub const SLUICE_PAD_BEFORE_C: _bindgen_ty_24 = 3;
+pub const SLUICE_PAD_VALUE: _bindgen_ty_24 = 4;
+pub const SLUICE_PAD_ATTRIBUTES: _bindgen_ty_24 = 5;
 pub type _bindgen_ty_24 = ::std::os::raw::c_uint;
-pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_25 = 0;
-pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_25 = 1;
-pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_25 = 2;
+pub const SLUICE_TRANSPOSE_PERM0: _bindgen_ty_25 = 0;
+pub const SLUICE_TRANSPOSE_PERM1: _bindgen_ty_25 = 1;
+pub const SLUICE_TRANSPOSE_PERM2: _bindgen_ty_25 = 2;
+pub const SLUICE_TRANSPOSE_PERM3: _bindgen_ty_25 = 3;
+pub const SLUICE_TRANSPOSE_ATTRIBUTES: _bindgen_ty_25 = 4;
 pub type _bindgen_ty_25 = ::std::os::raw::c_uint;
-pub const SLUICE_APPEND_AXIS: _bindgen_ty_26 = 0;
-pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_26 = 1;
-pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_26 = 2;
+pub const SLUICE_RESIZE_ALIGN_CORNERS: _bindgen_ty_26 = 0;
+pub const SLUICE_RESIZE_HALF_PIXEL_CENTERS: _bindgen_ty_26 = 1;
+pub const SLUICE_RESIZE_ATTRIBUTES: _bindgen_ty_26 = 2;
 pub type _bindgen_ty_26 = ::std::os::raw::c_uint;
-pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_27 = 0;
-pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_27 = 1;
-pub const SLUICE_OPAQUE_NAME: _bindgen_ty_27 = 2;
-pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_27 = 3;
+pub const SLUICE_APPEND_AXIS: _bindgen_ty_27 = 0;
+pub const SLUICE_APPEND_PARAMETER: _bindgen_ty_27 = 1;
+pub const SLUICE_APPEND_ATTRIBUTES: _bindgen_ty_27 = 2;
 pub type _bindgen_ty_27 = ::std::os::raw::c_uint;
+pub const SLUICE_OPAQUE_CYCLES_LO: _bindgen_ty_28 = 0;
+pub const SLUICE_OPAQUE_CYCLES_HI: _bindgen_ty_28 = 1;
+pub const SLUICE_OPAQUE_NAME: _bindgen_ty_28 = 2;
+pub const SLUICE_OPAQUE_ATTRIBUTES: _bindgen_ty_28 = 3;
+pub type _bindgen_ty_28 = ::std::os::raw::c_uint;
 pub type sluice_status_t = i32;
-pub const SLUICE_OK: _bindgen_ty_28 = 0;
-pub const SLUICE_INFEASIBLE: _bindgen_ty_28 = 1;
-pub const SLUICE_STOPPED: _bindgen_ty_28 = 2;
-pub const SLUICE_REJECTED: _bindgen_ty_28 = 3;
-pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_28 = -1;
-pub const SLUICE_BAD_INPUT: _bindgen_ty_28 = -2;
-pub const SLUICE_UNSUPPORTED: _bindgen_ty_28 = -3;
-pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_28 = -4;
-pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_28 = -5;
-pub const SLUICE_INTERNAL: _bindgen_ty_28 = -6;
-pub type _bindgen_ty_28 = ::std::os::raw::c_int;
-pub const SLUICE_STOP_COMPLETE: _bindgen_ty_29 = 0;
-pub const SLUICE_STOP_DEADLINE: _bindgen_ty_29 = 1;
-pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_29 = 2;
-pub const SLUICE_STOP_CANCELLED: _bindgen_ty_29 = 3;
-pub const SLUICE_STOP_PROVED: _bindgen_ty_29 = 4;
-pub type _bindgen_ty_29 = ::std::os::raw::c_uint;
+pub const SLUICE_OK: _bindgen_ty_29 = 0;
+pub const SLUICE_INFEASIBLE: _bindgen_ty_29 = 1;
+pub const SLUICE_STOPPED: _bindgen_ty_29 = 2;
+pub const SLUICE_REJECTED: _bindgen_ty_29 = 3;
+pub const SLUICE_BAD_ARGUMENT: _bindgen_ty_29 = -1;
+pub const SLUICE_BAD_INPUT: _bindgen_ty_29 = -2;
+pub const SLUICE_UNSUPPORTED: _bindgen_ty_29 = -3;
+pub const SLUICE_OUT_OF_MEMORY: _bindgen_ty_29 = -4;
+pub const SLUICE_BUFFER_TOO_SMALL: _bindgen_ty_29 = -5;
+pub const SLUICE_INTERNAL: _bindgen_ty_29 = -6;
+pub type _bindgen_ty_29 = ::std::os::raw::c_int;
+pub const SLUICE_STOP_COMPLETE: _bindgen_ty_30 = 0;
+pub const SLUICE_STOP_DEADLINE: _bindgen_ty_30 = 1;
+pub const SLUICE_STOP_ITERATIONS: _bindgen_ty_30 = 2;
+pub const SLUICE_STOP_CANCELLED: _bindgen_ty_30 = 3;
+pub const SLUICE_STOP_PROVED: _bindgen_ty_30 = 4;
+pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_diagnostic {
@@ -556,13 +568,13 @@ pub type sluice_plan_t = sluice_plan;
 extern "C" {
     pub fn sluice_version() -> *const ::std::os::raw::c_char;
 }
-pub const SLUICE_COMPONENT_MESH: _bindgen_ty_30 = 1;
-pub const SLUICE_COMPONENT_MAPPERS: _bindgen_ty_30 = 2;
-pub const SLUICE_COMPONENT_OPERATORS: _bindgen_ty_30 = 4;
-pub const SLUICE_COMPONENT_COSCHEDULE: _bindgen_ty_30 = 8;
-pub const SLUICE_COMPONENT_TOKENS: _bindgen_ty_30 = 16;
-pub const SLUICE_COMPONENT_SPACE: _bindgen_ty_30 = 32;
-pub type _bindgen_ty_30 = ::std::os::raw::c_uint;
+pub const SLUICE_COMPONENT_MESH: _bindgen_ty_31 = 1;
+pub const SLUICE_COMPONENT_MAPPERS: _bindgen_ty_31 = 2;
+pub const SLUICE_COMPONENT_OPERATORS: _bindgen_ty_31 = 4;
+pub const SLUICE_COMPONENT_COSCHEDULE: _bindgen_ty_31 = 8;
+pub const SLUICE_COMPONENT_TOKENS: _bindgen_ty_31 = 16;
+pub const SLUICE_COMPONENT_SPACE: _bindgen_ty_31 = 32;
+pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_components() -> u32;
 }
@@ -619,17 +631,17 @@ extern "C" {
 extern "C" {
     pub fn sluice_hardware_destroy(hardware: *mut sluice_hardware_t);
 }
-pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_31 = 0;
-pub const SLUICE_TENSOR_INPUT: _bindgen_ty_31 = 1;
-pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_31 = 2;
-pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_31 = 3;
-pub const SLUICE_TENSOR_STATE: _bindgen_ty_31 = 4;
-pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
-pub const SLUICE_SOURCE_NONE: _bindgen_ty_32 = 0;
-pub const SLUICE_SOURCE_INLINE: _bindgen_ty_32 = 1;
-pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_32 = 2;
-pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_32 = 3;
+pub const SLUICE_TENSOR_INTERMEDIATE: _bindgen_ty_32 = 0;
+pub const SLUICE_TENSOR_INPUT: _bindgen_ty_32 = 1;
+pub const SLUICE_TENSOR_OUTPUT: _bindgen_ty_32 = 2;
+pub const SLUICE_TENSOR_CONSTANT: _bindgen_ty_32 = 3;
+pub const SLUICE_TENSOR_STATE: _bindgen_ty_32 = 4;
 pub type _bindgen_ty_32 = ::std::os::raw::c_uint;
+pub const SLUICE_SOURCE_NONE: _bindgen_ty_33 = 0;
+pub const SLUICE_SOURCE_INLINE: _bindgen_ty_33 = 1;
+pub const SLUICE_SOURCE_EXTERNAL: _bindgen_ty_33 = 2;
+pub const SLUICE_SOURCE_SEEDED: _bindgen_ty_33 = 3;
+pub type _bindgen_ty_33 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_graph_counts {
@@ -736,12 +748,12 @@ extern "C" {
         out_parameter: *mut sluice_parameter_info_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_33 = 0;
-pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_33 = 1;
-pub const SLUICE_SOLVER_FUSION: _bindgen_ty_33 = 2;
-pub const SLUICE_SOLVER_COCCO: _bindgen_ty_33 = 3;
-pub const SLUICE_SOLVER_SOMA: _bindgen_ty_33 = 4;
-pub type _bindgen_ty_33 = ::std::os::raw::c_uint;
+pub const SLUICE_SOLVER_DEFAULT: _bindgen_ty_34 = 0;
+pub const SLUICE_SOLVER_BASELINE: _bindgen_ty_34 = 1;
+pub const SLUICE_SOLVER_FUSION: _bindgen_ty_34 = 2;
+pub const SLUICE_SOLVER_COCCO: _bindgen_ty_34 = 3;
+pub const SLUICE_SOLVER_SOMA: _bindgen_ty_34 = 4;
+pub type _bindgen_ty_34 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_tile_cost {
@@ -831,9 +843,9 @@ impl Default for sluice_schedule_options {
     }
 }
 pub type sluice_schedule_options_t = sluice_schedule_options;
-pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_34 = 0;
-pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_34 = 1;
-pub type _bindgen_ty_34 = ::std::os::raw::c_uint;
+pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_35 = 0;
+pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_35 = 1;
+pub type _bindgen_ty_35 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_schedule(
         context: *mut sluice_context_t,
@@ -861,10 +873,10 @@ pub struct sluice_change {
     pub patch_bytes: u64,
 }
 pub type sluice_change_t = sluice_change;
-pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_35 = 1;
-pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_35 = 2;
-pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_35 = 4;
-pub type _bindgen_ty_35 = ::std::os::raw::c_uint;
+pub const SLUICE_CHANGED_GRAPH: _bindgen_ty_36 = 1;
+pub const SLUICE_CHANGED_HARDWARE: _bindgen_ty_36 = 2;
+pub const SLUICE_CHANGED_SCRATCHPAD: _bindgen_ty_36 = 4;
+pub type _bindgen_ty_36 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sluice_reschedule_options {
@@ -992,14 +1004,14 @@ extern "C" {
         out_place: *mut sluice_tensor_place_t,
     ) -> sluice_status_t;
 }
-pub const SLUICE_PHASE_READ: _bindgen_ty_36 = 0;
-pub const SLUICE_PHASE_LOWER: _bindgen_ty_36 = 1;
-pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_36 = 2;
-pub const SLUICE_PHASE_PLACE: _bindgen_ty_36 = 3;
-pub const SLUICE_PHASE_EMIT: _bindgen_ty_36 = 4;
-pub const SLUICE_PHASE_VERIFY: _bindgen_ty_36 = 5;
-pub const SLUICE_PHASE_COUNT: _bindgen_ty_36 = 6;
-pub type _bindgen_ty_36 = ::std::os::raw::c_uint;
+pub const SLUICE_PHASE_READ: _bindgen_ty_37 = 0;
+pub const SLUICE_PHASE_LOWER: _bindgen_ty_37 = 1;
+pub const SLUICE_PHASE_SCHEDULE: _bindgen_ty_37 = 2;
+pub const SLUICE_PHASE_PLACE: _bindgen_ty_37 = 3;
+pub const SLUICE_PHASE_EMIT: _bindgen_ty_37 = 4;
+pub const SLUICE_PHASE_VERIFY: _bindgen_ty_37 = 5;
+pub const SLUICE_PHASE_COUNT: _bindgen_ty_37 = 6;
+pub type _bindgen_ty_37 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sluice_report {
@@ -1027,7 +1039,10 @@ pub struct sluice_report {
     pub phase_peak_bytes: [u64; 8usize],
     pub energy_noc_pj: f64,
     pub missing_components: u32,
-    pub reserved: u32,
+    pub host_layers: u32,
+    pub host_macs: u64,
+    pub host_bytes: u64,
+    pub energy_host_pj: f64,
 }
 pub type sluice_report_t = sluice_report;
 extern "C" {

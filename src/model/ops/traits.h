@@ -150,6 +150,16 @@ enum TileRole : uint8_t {
   kNoRole = kTileRoles
 };
 
+// Where an operator has its scales and zero points.
+struct Quantities {
+  int8_t multiplier;  // number of the attribute, its shift is the next; or below
+  int8_t zero[3];     // of inputs 0 and 1 and the output: numbers of attributes, or -1
+  bool own_type = false;  // input 1, a table, a mask or indices, has one type, its own
+};
+constexpr int8_t kNoScales = -1;
+constexpr int8_t kPairsOfScales = -2;  // several attributes
+constexpr int8_t kRowsOfScales = -3;   // parameters, a row per channel
+
 constexpr size_t kMaxRoles = 3;  // inputs of a compute layer that have a role
 
 struct OpTraits {
@@ -173,6 +183,7 @@ struct OpTraits {
   bool takes_pads;     // may take over the pads of a PAD in front of it
   bool in_place;       // its output may overwrite an input with the same box
   bool scatters;       // windows lie over the output: one for each input element
+  Quantities quantities;
 };
 
 // The row of a code; unknown codes get the row of Form::kUnknown.

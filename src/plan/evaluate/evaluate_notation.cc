@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "model/evaluate.h"
+#include "model/host.h"
 #include "plan/evaluate/explain_fault.h"
 #include "plan/evaluate/notation_problem.h"
 #include "plan/tile_costs.h"
@@ -54,12 +55,13 @@ Status EvaluateNotation(const EvaluationCall& call, Arena* arena,
     capacity = static_cast<int64_t>(
         Min(call.options.scratchpad_bytes, static_cast<uint64_t>(capacity)));
   }
-  NotationProblem problem = {call.graph, call.hardware, call.notation,
-                             capacity,   arena,         diagnostic};
+  Graph graph;
+  SLUICE_TRY(FitToMachine(call.graph, call.hardware, arena, &graph, diagnostic));
+  NotationProblem problem = {graph,    call.hardware, call.notation,
+                             capacity, arena,         diagnostic};
   SLUICE_TRY(MakeNotationProblem(&problem));
   Arena tile_memory(arena->memory());
-  TileCosts costs(call.graph, call.hardware, problem.lowering, call.options,
-                  &tile_memory);
+  TileCosts costs(graph, call.hardware, problem.lowering, call.options, &tile_memory);
   SLUICE_TRY(costs.Init(diagnostic));
   problem.run.coster = costs.coster();
   ResolvedSchedule resolved;

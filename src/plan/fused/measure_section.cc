@@ -18,7 +18,7 @@ Status Report(const SectionedPlan& plan, const Program& program,
   const ProgramRun run = {call.graph, call.hardware, program};
   SLUICE_TRY(DeriveWaits(run, places, &arena, &waits));
   SLUICE_TRY(PredictCycles(run, waits, &arena, &cycles));
-  SLUICE_TRY(FillCosts(call.hardware, program, cycles, *arena.memory(), report));
+  SLUICE_TRY(FillCosts(run, cycles, *arena.memory(), report));
   report->latency_cycles = cycles;
   return Status::kOk;
 }

@@ -2,6 +2,7 @@
 #include "plan/mesh/segment_answer.h"
 
 #include "base/checked.h"
+#include "model/host.h"
 #include "model/segment_directive.h"
 #include "plan/mesh/node_pricer.h"
 #include "plan/mesh/segment_network.h"
@@ -185,10 +186,11 @@ SegmentOptions OptionsOf(const sluice_segment_options_t& from) {
 
 Status ScheduleSegments(const SegmentCall& call, Arena* arena,
                         sluice_segment_schedule_t* out, Diagnostic* diagnostic) {
-  const Graph& graph = call.graph;
   const Hardware& hardware = call.hardware;
   const sluice_segment_options_t& from = call.options;
   SLUICE_TRY(CheckOptions(from, diagnostic));
+  Graph graph;
+  SLUICE_TRY(FitToMachine(call.graph, hardware, arena, &graph, diagnostic));
   Lowering lowering = {};
   SLUICE_TRY(Lower(graph, hardware, arena, &lowering, diagnostic));
   Span<SegmentLayer> layers;

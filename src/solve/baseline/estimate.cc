@@ -2,6 +2,7 @@
 #include "solve/baseline/estimate.h"
 
 #include "base/checked.h"
+#include "model/host.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -30,7 +31,12 @@ BlockCost EstimateLayer(const Graph& graph, const Hardware& hardware,
                         const Lowering& lowering, const TileCoster& coster,
                         uint32_t l) {
   const Layer& layer = lowering.executed[l];
-  if (KindOf(layer.op) == LayerKind::kHost) return {0, 0, 1};
+  if (KindOf(layer.op) == LayerKind::kHost) {
+    const int64_t cycles = HostCycles(layer);
+    return {static_cast<double>(cycles) * hardware.host.pj_per_cycle +
+                HostTrafficEnergy(hardware, HostTrafficOf(graph, layer)),
+            cycles + HostHold(graph, hardware, layer), 1};
+  }
   int64_t bytes = 0;
   int64_t cycles = 0;
   double work_pj = 0;

@@ -514,7 +514,8 @@ typedef struct sluice_report {
   uint32_t struct_size;
   uint32_t stop_reason;    /* SLUICE_STOP_ */
   uint64_t latency_cycles; /* of one run; the simulator takes exactly as many */
-  double energy_pj;        /* sum of the parts below and energy_noc_pj */
+  double energy_pj;        /* sum of the parts below, energy_noc_pj and
+                              energy_host_pj */
   double energy_dram_pj;       /* DRAM reads and writes */
   double energy_scratchpad_pj; /* scratchpad reads and writes */
   double energy_compute_pj;    /* MACs, vector operations, memories below the scratchpad */
@@ -541,7 +542,11 @@ typedef struct sluice_report {
    * compulsory DRAM bytes, leakage over bound_latency_cycles). Not part of the plan's bytes:
    * 0 for a plan that was read from bytes. */
   uint32_t missing_components;
-  uint32_t reserved;
+  uint32_t host_layers;  /* of `layers`, that HOST calls execute */
+  uint64_t host_macs;    /* of those whose operator the machine lacks; not in macs */
+  uint64_t host_bytes;   /* that HOST calls read and write in DRAM; not in dram_..._bytes */
+  double energy_host_pj; /* HOST calls, with DRAM's for host_bytes where they use its port;
+                            part of energy_pj */
 } sluice_report_t;
 /* What a plan costs and how it was found. */
 SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,

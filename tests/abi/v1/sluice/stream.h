@@ -36,7 +36,9 @@
  * Timing, in cycles: COMPUTE and HOST take what they declare. A LOAD or STORE that starts
  *   at t asks for the DRAM port at t + latency_cycles of its queue + descriptor_cycles for
  *   each descriptor but the first, and holds it for ceil(bytes / DRAM bytes per cycle).
- *   The port serves one transfer at a time, first come, first served; of two that come in
+ *   A HOST call whose host uses the port (Host in hardware.fbs) asks for it after the
+ *   cycles that it declares, for the bytes of its operands.
+ *   The port serves one of them at a time, first come, first served; of two that come in
  *   one cycle the lower engine is first. FORWARD takes hop_latency_cycles * hops to the
  *   farthest node + ceil(bytes / link bytes per cycle).
  *   The bandwidths are rationals of hardware.fbs. Bytes count as the bursts that they
@@ -107,7 +109,23 @@ enum { /* opcodes */
   SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM */
   SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle */
   SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer */
-  SLUICE_OPCODE_HOST = 5     /* one opaque layer, DRAM to DRAM */
+  SLUICE_OPCODE_HOST = 5     /* one layer, DRAM to DRAM */
+};
+
+/* Why a layer is a HOST call: what the machine's rows of its operator (OpSupport in
+ * hardware.fbs) lack; of several rows, what the one lacks that comes farthest in this
+ * order. */
+enum {
+  SLUICE_WHY_OPAQUE = 0,     /* an OPAQUE layer */
+  SLUICE_WHY_OPERATOR = 1,   /* no row of its operator */
+  SLUICE_WHY_ARITHMETIC = 2, /* none that rounds as ops.h */
+  SLUICE_WHY_DTYPE = 3,
+  SLUICE_WHY_REQUANTISE = 4,
+  SLUICE_WHY_ZERO_POINT = 5,
+  SLUICE_WHY_KERNEL = 6,
+  SLUICE_WHY_STRIDE = 7,
+  SLUICE_WHY_DILATION = 8,
+  SLUICE_WHY_COUNT = 9       /* one past the last reason */
 };
 
 /* The first bytes of a stream. 176 bytes. */
@@ -328,14 +346,16 @@ typedef struct {
   uint16_t pad[4];    /* padding rows and columns of this tile: top, left, bottom, right */
 } sluice_tile_t;
 
-/* One opaque layer: operands [first_operand, + inputs) are read, the next `outputs` written.
- * 32 bytes. */
+/* One layer, on whole tensors: operands [first_operand, + inputs) are read, the next `outputs`
+ * written. Its inputs that are absent have no operand. 32 bytes. */
 typedef struct {
   uint32_t kernel;        /* relative to the instance's first_kernel */
   uint32_t first_operand; /* index of an operand */
   uint32_t inputs, outputs; /* how many */
-  uint32_t cycles_lo, cycles_hi; /* that the host takes, as the layer declares */
-  uint32_t reserved[2];
+  uint32_t cycles_lo, cycles_hi; /* that the host takes: as an OPAQUE layer declares, else
+                                    by Host in hardware.fbs */
+  uint32_t why;           /* SLUICE_WHY_ */
+  uint32_t reserved;
 } sluice_host_call_t;
 
 #endif /* SLUICE_STREAM_H_ */

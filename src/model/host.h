@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers the compute engines of a machine do, and what the host takes for the others.
+//
+// A graph is fitted to a machine before it is planned: a layer that the machine's rows of
+// operators lack becomes an OPAQUE one with the cycles of its HOST call. No planner asks
+// about operators again.
+//
+// Input    a checked graph; the machine's rows and its host
+// Output   why a layer is the host's; the fitted graph
+// Errors   kUnsupported for a layer that neither rows nor host can do; kOutOfMemory
+// Cost     layers times rows; a copy of the layers. Nothing for a machine without rows
+// Source   OpSupport and Host of hardware.fbs
+#ifndef SLUICE_MODEL_HOST_H_
+#define SLUICE_MODEL_HOST_H_
+
+#include "base/memory.h"
+#include "model/hardware.h"
+
+namespace sluice {
+
+// 0: the machine does the layer, or it is nothing for compute engines. Else SLUICE_WHY_.
+uint8_t WhyOnHost(const Graph& graph, const Hardware& hardware, const Layer& layer);
+
+Status FitToMachine(const Graph& graph, const Hardware& hardware, Arena* arena,
+                    Graph* fitted, Diagnostic* diagnostic);
+
+// MACs or vector operations of a whole layer.
+int64_t WorkOfLayer(const Graph& graph, const Layer& layer);
+
+// That an OPAQUE layer declares.
+int64_t HostCycles(const Layer& layer);
+
+// Bytes of the tensors that a HOST call of the layer reads and writes.
+struct HostTraffic {
+  int64_t read, written;
+};
+HostTraffic HostTrafficOf(const Graph& graph, const Layer& layer);
+
+// pJ of the traffic at DRAM's port; 0 = calls do not use it.
+double HostTrafficEnergy(const Hardware& hardware, const HostTraffic& traffic);
+
+// That a HOST call holds DRAM's port after its own cycles; 0 = it does not use it.
+int64_t HostHold(const Graph& graph, const Hardware& hardware, const Layer& layer);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_HOST_H_

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/ability.h"
+
+#include "base/checked.h"
+#include "verify/op_rules.h"
+#include "verify/tile_rules.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+constexpr uint64_t kMostCycles = uint64_t{1} << 50;
+
+// What a layer asks of a row.
+struct Question {
+  uint32_t types, scales, zeros;
+  int64_t kernel[2], stride, dilation;
+};
+
+bool IsForEngines(Deed deed) {
+  return deed != Deed::kUnknown && deed != Deed::kConcat && deed != Deed::kSlice &&
+         deed != Deed::kReshape && deed != Deed::kAppend && deed != Deed::kHost;
+}
+
+void AskScale(const Graph& graph, const Layer& layer, Question* ask) {
+  const OpRule& rule = RuleOf(layer);
+  if (rule.scale == kNoScale) return;
+  if (rule.scale == kChannelScales) {
+    // Parameters are the last input.
+    ask->scales = graph.tensors[layer.inputs[layer.inputs.size() - 1]].scales;
+    return;
+  }
+  const size_t at = static_cast<size_t>(Max<int>(rule.scale, 0));
+  const bool keeps = rule.scale != kManyScales &&
+                     layer.attribute(at) == INT32_C(1) << 30 &&
+                     layer.attribute(at + 1) == 1;
+  ask->scales = keeps ? 1 : 2;
+}
+
+void AskWindow(const Graph& graph, const Layer& layer, Question* ask) {
+  const Deed deed = DeedOf(layer);
+  const bool pool = deed == Deed::kPool || deed == Deed::kPoolGradient;
+  const bool filter = deed == Deed::kConvolution || deed == Deed::kScatter;
+  if (!pool && !filter && deed != Deed::kWeightGradient) return;
+  for (size_t side = 0; side < 2; ++side) {
+    int64_t stride = layer.attribute(SLUICE_CONV_STRIDE_H + side);
+    if (pool) {
+      ask->kernel[side] = layer.attribute(SLUICE_POOL_WINDOW_H + side);
+      stride = layer.attribute(SLUICE_POOL_STRIDE_H + side);
+    } else {
+      const uint32_t taps = filter ? layer.inputs[1] : layer.outputs[0];
+      ask->kernel[side] = graph.tensors[taps].extent[1 + side];
+      ask->dilation =
+          Max<int64_t>(ask->dilation, layer.attribute(SLUICE_CONV_DILATION_H + side));
+    }
+    ask->stride = Max(ask->stride, stride);
+  }
+}
+
+Question Ask(const Graph& graph, const Layer& layer) {
+  Question ask = {0, 0, 0, {1, 1}, 1, 1};
+  const Deed deed = DeedOf(layer);
+  const auto type = [&](uint32_t t) {
+    if (t != kNone) ask.types |= 1u << graph.tensors[t].dtype;
+  };
+  type(layer.inputs[0]);
+  type(layer.outputs[0]);
+  if (deed != Deed::kTable && deed != Deed::kSoftmax && deed != Deed::kGather &&
+      deed != Deed::kNorm) {
+    type(layer.input(1));
+  }
+  AskWindow(graph, layer, &ask);
+  const bool raw = deed == Deed::kReduce &&
+                   layer.attribute(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
+  if (raw) return ask;
+  AskScale(graph, layer, &ask);
+  for (uint32_t i = 0; i < 3; ++i) {
+    const int8_t at = RuleOf(layer).zero[i];
+    if (at >= 0 && layer.attribute(static_cast<size_t>(at)) != 0) ask.zeros |= 1u << i;
+  }
+  return ask;
+}
+
+// SLUICE_WHY_ of the first thing that the row lacks; 0 = nothing.
+uint32_t Missing(const OpSupport& row, const Question& ask) {
+  const uint32_t* has = row.field;
+  const auto above = [](int64_t value, uint32_t most) {
+    return most != 0 && value > int64_t{most};
+  };
+  if ((has[kOpArithmetic] & 1) == 0) return SLUICE_WHY_ARITHMETIC;
+  if ((ask.types & ~has[kOpDtypes]) != 0) return SLUICE_WHY_DTYPE;
+  if ((ask.scales & ~has[kOpRequantise]) != 0) return SLUICE_WHY_REQUANTISE;
+  if ((ask.zeros & ~has[kOpZeroPoints]) != 0) return SLUICE_WHY_ZERO_POINT;
+  if (above(ask.kernel[0], has[kOpKernelH]) || above(ask.kernel[1], has[kOpKernelW])) {
+    return SLUICE_WHY_KERNEL;
+  }
+  if (above(ask.stride, has[kOpStride])) return SLUICE_WHY_STRIDE;
+  return above(ask.dilation, has[kOpDilation]) ? SLUICE_WHY_DILATION : 0;
+}
+
+// Why the machine's engines cannot do a layer; 0 = they can, or it is none of theirs.
+uint32_t WhyNot(const Judge& judge, const Layer& layer) {
+  if (judge.hardware.ops.empty() || !IsForEngines(DeedOf(layer))) return 0;
+  const Question ask = Ask(judge.graph, layer);
+  uint32_t why = SLUICE_WHY_OPERATOR;
+  for (const OpSupport& row : judge.hardware.ops) {
+    if (row.field[kOpOperator] != layer.op) continue;
+    const uint32_t missing = Missing(row, ask);
+    if (missing == 0) return 0;
+    why = Max(why, missing);
+  }
+  return why;
+}
+
+uint64_t Part(int64_t amount, const Rational& rate) {
+  if (rate.numerator == 0) return 0;
+  const uint64_t cycles =
+      static_cast<uint64_t>(TransferCycles(amount, rate.numerator, rate.denominator));
+  return Min(cycles, kMostCycles);
+}
+
+// That the host takes for a layer of the engines.
+uint64_t CallCycles(const Judge& judge, const Layer& layer) {
+  const Graph& graph = judge.graph;
+  int64_t bytes = graph.tensors[layer.outputs[0]].bytes;
+  for (uint32_t t : layer.inputs) bytes += t == kNone ? 0 : graph.tensors[t].bytes;
+  const int64_t origin[kAxes] = {};
+  int64_t extent[kAxes];
+  for (int a = 0; a < kAxes; ++a) {
+    extent[a] = graph.tensors[layer.outputs[0]].extent[a];
+  }
+  // The work of one tile that is the whole layer; its sum is known only then.
+  sluice_tile_t tile = {};
+  TileNeeds needs;
+  NeedsOfTile(graph, layer, tile, origin, extent, &needs);
+  tile.c_end = static_cast<uint32_t>(needs.sum_channels);
+  NeedsOfTile(graph, layer, tile, origin, extent, &needs);
+  const Host& host = judge.hardware.host;
+  const uint64_t cycles = static_cast<uint64_t>(host.call_cycles) +
+                          Part(bytes, host.bytes_per_cycle) +
+                          Part(needs.work, host.ops_per_cycle);
+  return Min(Max<uint64_t>(cycles, 1), kMostCycles);
+}
+
+}  // namespace
+
+Status CheckAble(const Judge& judge, const Layer& layer) {
+  if (WhyNot(judge, layer) == 0) return Status::kOk;
+  return Reject(judge, "ability")
+      .Text(OpName(layer.op))
+      .Text(": the machine's ops do not do this layer");
+}
+
+Status CheckHostCall(const Judge& judge, uint32_t index,
+                     const sluice_host_call_t& call) {
+  const Layer& layer = judge.graph.layers[index];
+  const uint32_t why = WhyNot(judge, layer);
+  const bool opaque = DeedOf(layer) == Deed::kHost;
+  if (call.why != why || (!opaque && (why == 0 || !judge.hardware.host.there))) {
+    return Reject(judge, "ability")
+        .Layer(index)
+        .Text("a host call of a layer that is not the host's for that reason");
+  }
+  const uint64_t least =
+      opaque ? Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
+                    static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI)))
+             : CallCycles(judge, layer);
+  if (Join(call.cycles_lo, call.cycles_hi) >= least) return Status::kOk;
+  return Reject(judge, "cycles").Layer(index).Text("fewer than the layer takes");
+}
+
+}  // namespace judge
+}  // namespace sluice
