@@ -587,6 +587,16 @@ class GraphBuilder {
   std::vector<uint16_t> op_;
 };
 
+// Who executes HOST calls. Outside of HardwareBuilder, as an optional member needs all of
+// it before the class around it ends.
+struct HardwareHost {
+  uint64_t call_cycles = 0;
+  uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
+  uint64_t ops_per_cycle_numerator = 0, ops_per_cycle_denominator = 1;
+  double pj_per_cycle = 0;
+  bool uses_port = false;  // of DRAM, for the bytes of every call
+};
+
 // A descriptor: the fields of hardware.fbs with its defaults. Nothing is checked here:
 // ReadHardware says what is wrong.
 struct HardwareBuilder {
@@ -636,14 +646,7 @@ struct HardwareBuilder {
     uint32_t max_kernel_h = 0, max_kernel_w = 0, max_stride = 0, max_dilation = 0;
   };
 
-  // Who executes HOST calls.
-  struct Host {
-    uint64_t call_cycles = 0;
-    uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
-    uint64_t ops_per_cycle_numerator = 0, ops_per_cycle_denominator = 1;
-    double pj_per_cycle = 0;
-    bool uses_port = false;  // of DRAM, for the bytes of every call
-  };
+  using Host = HardwareHost;
 
   std::string name;
   uint64_t clock_hz = 1000000000;

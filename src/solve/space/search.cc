@@ -15,6 +15,7 @@ constexpr int64_t kFuseShare = 4;
 constexpr int kNearby = 3;
 constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
 constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
+// Of short segments, as finer cuts may keep what coarse ones push out: so many more.
 constexpr int kMostSqueezed = 4;
 constexpr int kFailures = 3;  // ends in a row without a cut that fits
 
