@@ -4,9 +4,15 @@
 
 Development time only; the tests read the JSON. Run it as
 
-    python3 make_goldens.py MODEL_FOLDER... [-o tflite.json]
+    python3 make_goldens.py MODEL_FOLDER... [-o tflite.json] [--runs N] [--outputs-only]
 
 with the folder of the reference models and tests/models.
+
+A float input or output that the model quantises itself counts as quantised: its seeded
+bytes are those of the quantised tensor, the interpreter gets the floats that they mean,
+and what it answers has to be such floats again. With --runs, one interpreter runs that
+often in a row; run r of seed s has the inputs of seed s + 1000 r, and the hash is that
+of all runs' outputs, one behind the other.
 
 It sets up a virtual environment next to the output (or in --venv) with the
 interpreter from PyPI and runs itself in there. Inputs follow the rule "Seeded bytes"
@@ -51,7 +57,8 @@ def fnv1a(data, state=0xCBF29CE484222325):
 
 def readable(path):
     """The model's bytes. Old converters left an axis of the filter in the bias's
-    quantisation, which newer interpreters refuse and which means nothing: set to 0."""
+    quantisation, which newer interpreters refuse and which means nothing: set to 0. The
+    reference kernels list an older version of TILE than they compute."""
     import tflite
 
     data = bytearray(open(path, "rb").read())
@@ -66,6 +73,13 @@ def readable(path):
         if field:
             at = parameters._tab.Pos + field
             data[at : at + 4] = bytes(4)
+    for i in range(model.OperatorCodesLength()):
+        code = model.OperatorCodes(i)
+        field = code._tab.Offset(4 + 2 * 2)
+        tile = code.DeprecatedBuiltinCode() == tflite.BuiltinOperator.TILE
+        if tile and field and code.Version() > 2:
+            at = code._tab.Pos + field
+            data[at : at + 4] = (2).to_bytes(4, "little")
     return bytes(data)
 
 
@@ -82,7 +96,90 @@ def written_tensors(content):
     return {names[t]: t for t in sorted(written) if names.count(names[t]) == 1}
 
 
-def run(content, seed, tensors):
+MOVERS = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "SLICE", "STRIDED_SLICE",
+          "SPLIT", "SPLIT_V", "CONCATENATION", "PACK", "MAX_POOL_2D",
+          "RESIZE_NEAREST_NEIGHBOR")
+
+
+def float_borders(content):
+    """Float tensor -> (type, scale, zero point) that QUANTIZE or DEQUANTIZE give it, also
+    through operators that only move elements."""
+    import tflite
+
+    model = tflite.Model.GetRootAs(content, 0)
+    graph = model.Subgraphs(0)
+    names = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
+    operators = []
+    for i in range(graph.OperatorsLength()):
+        op = graph.Operators(i)
+        code = model.OperatorCodes(op.OpcodeIndex())
+        number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        inputs = [int(t) for t in op.InputsAsNumpy()] if op.InputsLength() else []
+        outputs = [int(t) for t in op.OutputsAsNumpy()] if op.OutputsLength() else []
+        operators.append((names[number], inputs, outputs))
+    known = {}
+
+    def note(real, stored):
+        parameters = graph.Tensors(stored).Quantization()
+        if graph.Tensors(real).Type() == tflite.TensorType.FLOAT32:
+            kind = {v: k for k, v in vars(tflite.TensorType).items()
+                    if isinstance(v, int)}[graph.Tensors(stored).Type()]
+            known[real] = (kind.lower(), parameters.Scale(0), parameters.ZeroPoint(0))
+
+    for name, inputs, outputs in operators:
+        if name == "QUANTIZE":
+            note(inputs[0], outputs[0])
+        elif name == "DEQUANTIZE":
+            note(outputs[0], inputs[0])
+    for _ in operators:
+        for name, inputs, outputs in operators:
+            if name not in MOVERS:
+                continue
+            group = [t for t in inputs + outputs
+                     if t >= 0 and graph.Tensors(t).Type() == tflite.TensorType.FLOAT32]
+            found = [known[t] for t in group if t in known]
+            known.update({t: found[0] for t in group if found})
+    return known
+
+
+def shape_inputs(content):
+    """Inputs that say which shape TRANSPOSE_CONV's output has -> that shape."""
+    import tflite
+
+    model = tflite.Model.GetRootAs(content, 0)
+    graph = model.Subgraphs(0)
+    shapes = {}
+    for i in range(graph.OperatorsLength()):
+        op = graph.Operators(i)
+        code = model.OperatorCodes(op.OpcodeIndex()).DeprecatedBuiltinCode()
+        if code == tflite.BuiltinOperator.TRANSPOSE_CONV:
+            shapes[int(op.Inputs(0))] = graph.Tensors(op.Outputs(0)).ShapeAsNumpy()
+    return shapes
+
+
+def quantised(values, border):
+    """Floats as the elements that they mean; they have to mean some."""
+    import numpy
+
+    if border is None:
+        return values
+    kind, scale, zero = border
+    steps = numpy.rint(values.astype(numpy.float64) / scale) + zero
+    stored = steps.astype(kind)
+    assert (meant(stored, border) == values).all(), "floats between two steps"
+    return stored
+
+
+def meant(stored, border):
+    import numpy
+
+    if border is None:
+        return stored
+    _, scale, zero = border
+    return (scale * (stored.astype(numpy.float64) - zero)).astype(numpy.float32)
+
+
+def run(content, seed, tensors, runs=1):
     """Output bytes of one model on one seed, with the reference kernels, and the hash of
     each tensor of `tensors`."""
     import numpy
@@ -95,16 +192,21 @@ def run(content, seed, tensors):
         num_threads=1,
     )
     interpreter.allocate_tensors()
-    for i, detail in enumerate(interpreter.get_input_details()):
-        dtype = numpy.dtype(detail["dtype"])
-        count = int(numpy.prod(detail["shape"])) * dtype.itemsize
-        raw = numpy.frombuffer(seeded_bytes(seed * 256 + i, count), dtype)
-        interpreter.set_tensor(detail["index"], raw.reshape(detail["shape"]))
-    interpreter.invoke()
-    outputs = b"".join(
-        interpreter.get_tensor(detail["index"]).tobytes()
-        for detail in interpreter.get_output_details()
-    )
+    borders, shapes = float_borders(content), shape_inputs(content)
+    outputs = b""
+    for r in range(runs):
+        for i, detail in enumerate(interpreter.get_input_details()):
+            border = borders.get(detail["index"])
+            dtype = numpy.dtype(detail["dtype"] if border is None else border[0])
+            count = int(numpy.prod(detail["shape"])) * dtype.itemsize
+            data = seeded_bytes((seed + 1000 * r) * 256 + i, count)
+            raw = numpy.frombuffer(data, dtype).reshape(detail["shape"])
+            raw = shapes.get(detail["index"], raw)
+            interpreter.set_tensor(detail["index"], meant(raw, border))
+        interpreter.invoke()
+        for detail in interpreter.get_output_details():
+            values = interpreter.get_tensor(detail["index"])
+            outputs += quantised(values, borders.get(detail["index"])).tobytes()
     hashes = {
         name: f"{fnv1a(interpreter.get_tensor(t).tobytes()):016x}"
         for name, t in tensors.items()
@@ -126,6 +228,9 @@ def main():
     parser.add_argument("models", nargs="+", help="folders with the .tflite files")
     parser.add_argument("-o", "--output", default=os.path.join(here, "tflite.json"))
     parser.add_argument("--venv", default=os.path.join(here, ".venv"))
+    parser.add_argument("--runs", type=int, default=1, help="in a row, of one state")
+    parser.add_argument("--outputs-only", action="store_true",
+                        help="no hashes of the tensors on the way")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not arguments.inside:
@@ -141,10 +246,10 @@ def main():
         with open(path, "rb") as file:
             sums[name] = hashlib.sha256(file.read()).hexdigest()
         runs = []
-        tensors = written_tensors(content)
+        tensors = {} if arguments.outputs_only else written_tensors(content)
         inside[name] = {tensor: [] for tensor in tensors}
         for seed in SEEDS:
-            data, hashes = run(content, seed, tensors)
+            data, hashes = run(content, seed, tensors, arguments.runs)
             for tensor, value in hashes.items():
                 inside[name][tensor].append(value)
             runs.append(

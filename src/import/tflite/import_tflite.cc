@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "import/error.h"
+#include "import/tflite/float_borders.h"
+#include "import/tflite/fold_constants.h"
 #include "import/tflite/tflite_lowering.h"
 #include "import/tflite/tflite_model.h"
 #include "tflite_generated.h"
@@ -32,6 +34,7 @@ constexpr LowerRow kRows[] = {
     {Op::MINIMUM, LowerBinary},
     {Op::MAXIMUM, LowerBinary},
     {Op::QUANTIZE, LowerQuantise},
+    {Op::DEQUANTIZE, LowerDequantise},
     {Op::LOGISTIC, LowerActivation},
     {Op::TANH, LowerActivation},
     {Op::RELU, LowerActivation},
@@ -97,15 +100,46 @@ void LowerOperator(Lowering* to, const TfliteOperator& op,
   }
 }
 
+// Takes operators away whose results no output of the model needs.
+void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) {
+  std::vector<bool> needed(model->tensors.size());
+  for (int32_t output : model->outputs) needed[static_cast<size_t>(output)] = true;
+  std::vector<TfliteOperator> kept;
+  for (size_t i = model->operators.size(); i-- > 0;) {
+    TfliteOperator& op = model->operators[i];
+    const bool used = std::any_of(op.outputs.begin(), op.outputs.end(), [&](int32_t t) {
+      return needed[static_cast<size_t>(t)];
+    });
+    if (!used) {
+      CountOperator(folded, op.name, kNotNeeded);
+      continue;
+    }
+    for (int32_t input : op.inputs) {
+      if (input >= 0) needed[static_cast<size_t>(input)] = true;
+    }
+    kept.push_back(std::move(op));
+  }
+  std::reverse(kept.begin(), kept.end());
+  model->operators = std::move(kept);
+}
+
+// Constants that are made here lie in 32 bits, as those of the file do.
+constexpr uint64_t kMostFoldedBytes = uint64_t{1} << 31;
+
 }  // namespace
 
 ImportResult ImportTflite(const uint8_t* bytes, size_t size,
                           const TfliteImportOptions& options) {
-  const TfliteModel model = ReadTfliteModel(bytes, size);
+  TfliteModel model = ReadTfliteModel(bytes, size);
+  ImportResult result = {};
+  result.operators = static_cast<uint32_t>(model.operators.size());
+  FoldConstants(&model, std::min(options.max_constant_bytes, kMostFoldedBytes),
+                &result.folded);
+  TakeFloatBorders(&model, &result.folded);
+  DropUnneeded(&model, &result.folded);
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
   Lowering lowering(model, &graph);
-  ImportResult result = {};
   for (const TfliteOperator& op : model.operators) {
     const size_t before = graph.layers().size();
     LowerOperator(&lowering, op, options, &result.opaque);
@@ -115,7 +149,6 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   }
   if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
   result.graph = graph.Finish();
-  result.operators = static_cast<uint32_t>(model.operators.size());
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());
   result.inputs = static_cast<uint32_t>(model.inputs.size());

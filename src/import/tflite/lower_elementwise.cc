@@ -156,6 +156,12 @@ void LowerQuantise(Lowering* to, const TfliteOperator& op) {
                RequantiseAttributes(AffineOf(input), AffineOf(out), range));
 }
 
+// What is left of them stands in front of float operators (float_borders.h).
+void LowerDequantise(Lowering*, const TfliteOperator&) {
+  throw Unsupported(
+      "float32 in the middle of the model; convert it with integer operators alone");
+}
+
 void LowerActivation(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);

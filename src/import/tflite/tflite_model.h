@@ -10,6 +10,7 @@
 #define SLUICE_IMPORT_TFLITE_TFLITE_MODEL_H_
 
 #include <cstdint>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct TfliteModel {
   std::vector<TfliteTensor> tensors;
   std::vector<TfliteOperator> operators;  // in execution order
   std::vector<int32_t> inputs, outputs;
+  // Constants that were computed at import; `data` of their tensors points in here.
+  std::list<std::vector<uint8_t>> made;
 };
 
 TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size);

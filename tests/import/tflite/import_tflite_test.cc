@@ -48,8 +48,25 @@ Bytes UnknownOperators() {
 TEST_CASE("import: every unknown operator is listed with its count") {
   const std::string message = MessageOf(UnknownOperators());
   CHECK(message.find("2 x CUSTOM:Wobble (unknown)") != std::string::npos);
-  CHECK(message.find("1 x DEQUANTIZE (unknown)") != std::string::npos);
+  CHECK(message.find("1 x DEQUANTIZE (float32 in the middle of the model") !=
+        std::string::npos);
   CHECK(message.find("1 x RELU (float32 operands)") != std::string::npos);
+}
+
+TEST_CASE("import: operators that no output needs are left out, and said") {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const int x = model.AddTensor("x", {1, 8}, int8, 0.5f, 0);
+  const int y = model.AddTensor("y", {1, 8}, int8, 0.5f, 0);
+  const int z = model.AddTensor("z", {1, 8}, int8, 0.5f, 0);
+  model.AddOperator(tflite::BuiltinOperator::CUSTOM, {x}, {y},
+                    tflite::BuiltinOptions::NONE, 0, "Wobble");
+  model.AddOperator(tflite::BuiltinOperator::RELU, {x}, {z});
+  const ImportResult import = Import(model.Finish({x}, {z}));
+  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_REQUANTIZE});
+  REQUIRE(import.folded.size() == 1);
+  CHECK(import.folded[0].name == "CUSTOM:Wobble");
+  CHECK(import.folded[0].reason == kNotNeeded);
 }
 
 TEST_CASE("import: unknown operators may be left to the host") {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/tflite/float_borders.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+using Op = tflite::BuiltinOperator;
+using Type = tflite::TensorType;
+
+bool Is(const TfliteOperator& op, Op code) { return static_cast<Op>(op.code) == code; }
+
+bool IsReal(const TfliteTensor& tensor) {
+  return static_cast<Type>(tensor.type) == Type::FLOAT32 && tensor.scales.empty();
+}
+
+// Operators that move elements of inputs from `first` on and compute nothing.
+struct Mover {
+  Op op;
+  size_t first;
+  bool all_inputs;  // or `first` alone; the others say where to
+};
+constexpr Mover kMovers[] = {
+    {Op::RESHAPE, 0, false},      {Op::SQUEEZE, 0, false},
+    {Op::EXPAND_DIMS, 0, false},  {Op::TRANSPOSE, 0, false},
+    {Op::SLICE, 0, false},        {Op::STRIDED_SLICE, 0, false},
+    {Op::SPLIT, 1, false},        {Op::SPLIT_V, 0, false},
+    {Op::CONCATENATION, 0, true}, {Op::PACK, 0, true},
+    {Op::MAX_POOL_2D, 0, false},  {Op::RESIZE_NEAREST_NEIGHBOR, 0, false},
+};
+
+const Mover* MoverOf(const TfliteOperator& op) {
+  for (const Mover& mover : kMovers) {
+    if (Is(op, mover.op)) return &mover;
+  }
+  return nullptr;
+}
+
+bool HasFusedActivation(const TfliteOperator& op) {
+  const auto* concat = op.wire->builtin_options_as_ConcatenationOptions();
+  const auto* pool = op.wire->builtin_options_as_Pool2DOptions();
+  const auto none = tflite::Activation::NONE;
+  return (concat != nullptr && concat->activation() != none) ||
+         (pool != nullptr && pool->activation() != none);
+}
+
+class Nets {
+ public:
+  explicit Nets(const TfliteModel& model)
+      : model_(model), parent_(model.tensors.size()), facts_(model.tensors.size()) {
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+    for (const TfliteOperator& op : model.operators) Join(op);
+    for (const TfliteOperator& op : model.operators) Look(op);
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      // A constant would have to be quantised, which rounds.
+      if (model.tensors[i].data != nullptr || model.tensors[i].is_variable) Spoil(i);
+    }
+  }
+
+  // The quantised tensor whose numbers those of `tensor` are; nullptr: of none.
+  const TfliteTensor* LikeOf(int32_t tensor) {
+    if (tensor < 0 || !IsReal(model_.tensors[static_cast<size_t>(tensor)]))
+      return nullptr;
+    const Facts& facts = facts_[Find(static_cast<size_t>(tensor))];
+    return facts.spoilt ? nullptr : facts.like;
+  }
+
+ private:
+  struct Facts {
+    const TfliteTensor* like = nullptr;
+    bool spoilt = false;
+  };
+
+  size_t Find(size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Spoil(size_t i) { facts_[Find(i)].spoilt = true; }
+
+  void Join(const TfliteOperator& op) {
+    const Mover* mover = MoverOf(op);
+    if (mover == nullptr || HasFusedActivation(op)) return;
+    if (op.inputs.size() <= mover->first || op.outputs.empty()) return;
+    const size_t end = mover->all_inputs ? op.inputs.size() : mover->first + 1;
+    const size_t root = Find(static_cast<size_t>(op.outputs[0]));
+    for (size_t i = mover->first; i < end; ++i) {
+      if (op.inputs[i] >= 0) parent_[Find(static_cast<size_t>(op.inputs[i]))] = root;
+    }
+    for (const int32_t output : op.outputs) {
+      parent_[Find(static_cast<size_t>(output))] = root;
+    }
+  }
+
+  // Notes what an operator says of the nets that it touches.
+  void Look(const TfliteOperator& op) {
+    if (MoverOf(op) != nullptr && !HasFusedActivation(op)) return;
+    if ((Is(op, Op::QUANTIZE) || Is(op, Op::DEQUANTIZE)) && op.inputs.size() == 1 &&
+        op.outputs.size() == 1 && op.inputs[0] >= 0) {
+      const bool out = Is(op, Op::DEQUANTIZE);
+      const size_t real = static_cast<size_t>(out ? op.outputs[0] : op.inputs[0]);
+      const size_t stored = static_cast<size_t>(out ? op.inputs[0] : op.outputs[0]);
+      if (IsReal(model_.tensors[real])) return Note(real, model_.tensors[stored]);
+    }
+    for (const std::vector<int32_t>* list : {&op.inputs, &op.outputs}) {
+      for (const int32_t tensor : *list) {
+        if (tensor >= 0) Spoil(static_cast<size_t>(tensor));
+      }
+    }
+  }
+
+  void Note(size_t real, const TfliteTensor& stored) {
+    Facts& facts = facts_[Find(real)];
+    const TfliteTensor* like = facts.like;
+    const Type type = static_cast<Type>(stored.type);
+    const bool whole =
+        stored.scales.size() == 1 && stored.scales[0] > 0 && type != Type::FLOAT16;
+    const bool same =
+        like == nullptr ||
+        (whole && like->type == stored.type && like->scales[0] == stored.scales[0] &&
+         like->zero_points[0] == stored.zero_points[0]);
+    facts.spoilt = facts.spoilt || !whole || !same;
+    if (like == nullptr) facts.like = &stored;
+  }
+
+  const TfliteModel& model_;
+  std::vector<size_t> parent_;
+  std::vector<Facts> facts_;
+};
+
+void Replace(std::vector<int32_t>* list, int32_t from, int32_t to) {
+  std::replace(list->begin(), list->end(), from, to);
+}
+
+bool Contains(const std::vector<int32_t>& list, int32_t tensor) {
+  return std::find(list.begin(), list.end(), tensor) != list.end();
+}
+
+// Makes one tensor of an operator's input and output, if one of them is the model's own
+// affair alone; else the operator becomes a copy.
+class Removal {
+ public:
+  explicit Removal(TfliteModel* model) : model_(*model) {}
+
+  // True when the operator is gone.
+  bool Remove(TfliteOperator* op) {
+    const int32_t in = op->inputs[0], out = op->outputs[0];
+    if (IsInner(out)) {
+      for (TfliteOperator& other : model_.operators) Replace(&other.inputs, out, in);
+      return true;
+    }
+    if (IsInner(in)) {
+      for (TfliteOperator& other : model_.operators) {
+        Replace(&other.inputs, in, out);
+        Replace(&other.outputs, in, out);
+      }
+      return true;
+    }
+    op->code = static_cast<int>(Op::RESHAPE);
+    return false;
+  }
+
+ private:
+  bool IsInner(int32_t tensor) const {
+    const TfliteTensor& t = model_.tensors[static_cast<size_t>(tensor)];
+    return !Contains(model_.inputs, tensor) && !Contains(model_.outputs, tensor) &&
+           t.data == nullptr && !t.is_variable;
+  }
+
+  TfliteModel& model_;
+};
+
+}  // namespace
+
+void TakeFloatBorders(TfliteModel* model, std::vector<UnsupportedOperator>* folded) {
+  std::vector<const TfliteTensor*> like(model->tensors.size());
+  Nets nets(*model);
+  for (size_t i = 0; i < like.size(); ++i)
+    like[i] = nets.LikeOf(static_cast<int32_t>(i));
+  std::vector<size_t> gone;
+  Removal removal(model);
+  for (size_t i = 0; i < model->operators.size(); ++i) {
+    TfliteOperator& op = model->operators[i];
+    if (!Is(op, Op::QUANTIZE) && !Is(op, Op::DEQUANTIZE)) continue;
+    const int32_t real = Is(op, Op::DEQUANTIZE) ? op.outputs.at(0) : op.inputs.at(0);
+    if (real < 0 || like[static_cast<size_t>(real)] == nullptr) continue;
+    CountOperator(folded, op.name, kScaleOfBorder);
+    if (removal.Remove(&op)) gone.push_back(i);
+  }
+  for (size_t i = 0; i < like.size(); ++i) {
+    if (like[i] == nullptr) continue;
+    TfliteTensor& tensor = model->tensors[i];
+    tensor.type = like[i]->type;
+    tensor.scales = like[i]->scales;
+    tensor.zero_points = like[i]->zero_points;
+  }
+  for (size_t i = gone.size(); i-- > 0;) {
+    model->operators.erase(model->operators.begin() +
+                           static_cast<std::ptrdiff_t>(gone[i]));
+  }
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/tflite/fold_constants.h"
+
+#include <algorithm>
+
+#include "import/error.h"
+#include "import/tflite/constant_values.h"
+
+namespace sluice::import {
+namespace {
+
+ConstantValue ValueOf(const TfliteTensor& tensor) {
+  ConstantValue value;
+  value.type = tensor.type;
+  value.shape = tensor.shape;
+  value.data = tensor.data;
+  value.bytes = tensor.data_bytes;
+  if (tensor.scales.size() == 1) {
+    value.scale = tensor.scales.data();
+    value.zero_point = tensor.zero_points[0];
+  }
+  return value;
+}
+
+bool IsConstant(const TfliteTensor& tensor) {
+  return tensor.data != nullptr && !tensor.is_variable &&
+         TfliteTypeBytes(tensor.type) != 0;
+}
+
+// Whether every input that is there is known.
+bool IsKnown(const TfliteModel& model, const TfliteOperator& op) {
+  bool any = false;
+  for (int32_t input : op.inputs) {
+    if (input < 0) continue;
+    any = true;
+    const TfliteTensor& tensor = model.tensors[static_cast<size_t>(input)];
+    const bool shape_is_known = std::all_of(tensor.shape.begin(), tensor.shape.end(),
+                                            [](int32_t extent) { return extent >= 0; });
+    if (NeedsShapeAlone(op) ? !shape_is_known : !IsConstant(tensor)) return false;
+  }
+  return any && !op.outputs.empty();
+}
+
+// The declared extents must be those that were computed, where they are declared.
+void CheckDeclared(const TfliteTensor& declared, const ComputedValue& computed) {
+  const std::vector<int32_t>& shape = declared.shape;
+  const bool fits = shape.size() == computed.shape.size() &&
+                    std::equal(shape.begin(), shape.end(), computed.shape.begin(),
+                               [](int32_t d, int32_t c) { return d < 0 || d == c; });
+  // Converters leave the shape of what they do not know out.
+  if (!fits && !shape.empty()) {
+    throw Error(Fault::kBadInput, "constant " + declared.name +
+                                      " has other extents than its operator gives");
+  }
+  if (declared.type != computed.type) {
+    throw Error(Fault::kBadInput, "constant " + declared.name +
+                                      " has another type than its operator gives");
+  }
+}
+
+class Folding {
+ public:
+  Folding(TfliteModel* model, uint64_t most_bytes)
+      : model_(*model), room_(most_bytes), is_output_(model->tensors.size()) {
+    for (int32_t output : model_.outputs)
+      is_output_[static_cast<size_t>(output)] = true;
+  }
+
+  // True when the outputs of the operator have become constants.
+  bool Fold(const TfliteOperator& op) {
+    if (!IsKnown(model_, op)) return false;
+    // A layer must write each output of the graph.
+    for (int32_t output : op.outputs) {
+      if (is_output_[static_cast<size_t>(output)]) return false;
+    }
+    ConstantCall call = {op, {}, {}, room_};
+    for (int32_t input : op.inputs) {
+      call.inputs.push_back(
+          input < 0 ? Absent() : ValueOf(model_.tensors[static_cast<size_t>(input)]));
+    }
+    for (int32_t output : op.outputs) {
+      call.outputs.push_back(ValueOf(model_.tensors[static_cast<size_t>(output)]));
+    }
+    try {
+      Keep(op, Compute(call));
+    } catch (const Unknown&) {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  static ConstantValue Absent() {
+    ConstantValue absent;
+    absent.type = -1;
+    return absent;
+  }
+
+  void Keep(const TfliteOperator& op, std::vector<ComputedValue> values) {
+    if (values.size() != op.outputs.size()) throw Unknown();
+    for (size_t i = 0; i < values.size(); ++i) {
+      CheckDeclared(model_.tensors[static_cast<size_t>(op.outputs[i])], values[i]);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      TfliteTensor& tensor = model_.tensors[static_cast<size_t>(op.outputs[i])];
+      room_ -= std::min<uint64_t>(room_, values[i].bytes.size());
+      tensor.shape = values[i].shape;
+      model_.made.push_back(std::move(values[i].bytes));
+      // An empty list has no address, and a constant is known by having one.
+      if (model_.made.back().empty()) model_.made.back().reserve(1);
+      tensor.data = model_.made.back().data();
+      tensor.data_bytes = model_.made.back().size();
+    }
+  }
+
+  TfliteModel& model_;
+  uint64_t room_;
+  std::vector<bool> is_output_;
+};
+
+}  // namespace
+
+void FoldConstants(TfliteModel* model, uint64_t most_bytes,
+                   std::vector<UnsupportedOperator>* folded) {
+  Folding folding(model, most_bytes);
+  std::vector<TfliteOperator> kept;
+  for (TfliteOperator& op : model->operators) {
+    if (folding.Fold(op)) {
+      CountOperator(folded, op.name, kComputedAtImport);
+    } else {
+      kept.push_back(std::move(op));
+    }
+  }
+  model->operators = std::move(kept);
+}
+
+}  // namespace sluice::import

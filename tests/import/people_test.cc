@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models as people have them (models/people of the shared data): each goes end to end on
+// three machines, and its bytes are those of TensorFlow Lite's reference kernels, which
+// tests/goldens/make_goldens.py wrote into people.json.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "firmware-sim/sim.h"
+#include "import/tflite/import_tflite.h"
+#include "presets/presets.h"
+#include "support/files.h"
+#include "support/library.h"
+
+namespace sluice::import {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sluice_sim::SimulateOptions;
+using sluice_sim::SimulateResult;
+
+Json Goldens(const char* name) {
+  std::ifstream in(SLUICE_TESTS "/goldens/" + std::string(name) + ".json");
+  return Json::parse(in)["models"];
+}
+
+// Empty, and said, when the file is not there.
+Bytes GraphOf(const std::string& model) {
+  const char* given = std::getenv("SLUICE_SHARED");
+  const std::string path =
+      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) +
+      "/models/people/" + model + ".tflite";
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: " << path << " is not there");
+    return {};
+  }
+  const Bytes bytes = sluice_test::ReadFile(path);
+  TfliteImportOptions options;
+  options.name = model;
+  return ImportTflite(bytes.data(), bytes.size(), options).graph;
+}
+
+uint64_t HashOf(const Json& run) {
+  return std::stoull(run["output_fnv1a"].get<std::string>(), nullptr, 16);
+}
+
+void CheckPlan(const Bytes& graph_bytes, const char* chip, const Json& runs) {
+  const Bytes machine = presets::LoadPreset(chip);
+  sluice_test::Library library;
+  const auto graph = library.Graph(graph_bytes);
+  const auto hardware = library.Hardware(machine);
+  const auto plan = library.Schedule(graph, hardware);
+  REQUIRE_MESSAGE(plan != nullptr, library.diagnostic.message);
+  REQUIRE(library.Verify(graph, hardware, plan) == SLUICE_OK);
+  const Bytes bytes = sluice_test::BytesOf(plan);
+  for (const Json& run : runs) {
+    SimulateOptions options;
+    options.graph = graph_bytes.data();
+    options.graph_size = graph_bytes.size();
+    options.hardware = machine.data();
+    options.hardware_size = machine.size();
+    options.plan = bytes.data();
+    options.plan_size = bytes.size();
+    options.functional = true;
+    options.seed = run["seed"];
+    const SimulateResult result = sluice_sim::Simulate(options);
+    REQUIRE_MESSAGE(result.ok, result.error);
+    CHECK(result.cycles == result.predicted_cycles);
+    CHECK(result.compared_bytes == run["bytes"].get<uint64_t>());
+    CHECK(result.output_fnv1a == HashOf(run));
+  }
+}
+
+TEST_CASE("people: models equal the interpreter on three machines and three seeds") {
+  const Json goldens = Goldens("people");
+  for (const auto& [name, runs] : goldens.items()) {
+    CAPTURE(name);
+    REQUIRE(runs.size() == 3);
+    const Bytes graph = GraphOf(name);
+    if (graph.empty()) continue;
+    for (const char* chip : {"soma-edge", "mcu-256k", "gemmini-16x16"}) {
+      CAPTURE(chip);
+      CheckPlan(graph, chip, runs);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::import
