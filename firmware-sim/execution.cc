@@ -154,6 +154,15 @@ void Execution::Count(const Flight& f) {
   if (f.opcode == SLUICE_OPCODE_LOAD) result_.dram_read_bytes += f.bytes;
   if (f.opcode == SLUICE_OPCODE_STORE) result_.dram_write_bytes += f.bytes;
   if (f.opcode == SLUICE_OPCODE_FORWARD) result_.forward_bytes += f.bytes;
+  if (f.opcode == SLUICE_OPCODE_HOST) result_.host_bytes += f.bytes;
+  if (f.opcode == SLUICE_OPCODE_COMPUTE) ++result_.tiles;
+  result_.macs += f.macs;
+  result_.vector_ops += f.vector_ops;
+  for (const Access& access : f.accesses) {
+    const sluice_walk_operand_t& o = access.operand;
+    if (o.region != SLUICE_REGION_GBUF) continue;
+    result_.peak_buffer_bytes = std::max(result_.peak_buffer_bytes, o.offset + o.span);
+  }
   if (!options_.trace) return;
   const bool of_node =
       f.opcode == SLUICE_OPCODE_COMPUTE || f.opcode == SLUICE_OPCODE_FORWARD;

@@ -249,8 +249,7 @@ Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* fligh
 }
 
 // MACs of a box / peak, or element operations / vector peak; at least 1.
-uint64_t Machine::LeastCycles(const Tile& t) const {
-  const Work work = WorkOf(t);
+uint64_t Machine::LeastCycles(const Work& work) const {
   return BandwidthCycles(
       work.times, work.macs ? hardware_.macs_per_cycle : hardware_.vector_ops_per_cycle,
       work.each);
@@ -325,10 +324,12 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
   if (WhyNot(graph_, hardware_, graph_.layers[flight->layer]) != 0) {
     return {"tile", "the machine cannot do this layer"};
   }
-  if (record.cycles < LeastCycles(tile)) {
+  const Work work = WorkOf(tile);
+  if (record.cycles < LeastCycles(work)) {
     return {"tile", "cycles: declares " + std::to_string(record.cycles) +
-                        ", the peak needs " + std::to_string(LeastCycles(tile))};
+                        ", the peak needs " + std::to_string(LeastCycles(work))};
   }
+  (work.macs ? flight->macs : flight->vector_ops) = work.times * work.each;
   if (Trap trap = CheckAccesses(flight)) return trap;
   if (functional_) Compute(operands, flight, &tile);
   return {};

@@ -25,7 +25,8 @@ struct Flight {
   uint32_t instruction = 0;  // index in the body
   uint32_t opcode = 0, op = 0, layer = kAbsent;
   uint64_t start = 0, end = 0;
-  uint64_t bytes = 0;  // moved
+  uint64_t bytes = 0;                 // moved
+  uint64_t macs = 0, vector_ops = 0;  // of a tile
   // A LOAD or STORE, or a HOST call that uses it, asks for the DRAM port at `arrival` and
   // ends once it has had it for `hold` cycles; `end` is not known before.
   bool at_port = false;
@@ -84,7 +85,7 @@ class Machine {
   }
   uint64_t LinkDelay(const sluice_transfer_t& transfer, const Flight& flight) const;
   std::string BrokenGranule(const Tile& t) const;
-  uint64_t LeastCycles(const Tile& tile) const;
+  uint64_t LeastCycles(const Work& work) const;
   Trap CheckHost(const Layer& layer, const sluice_host_call_t& call) const;
   Trap HostOperands(const Layer& layer, const sluice_host_call_t& call, Flight* flight);
   Trap RunOnHost(const Layer& layer, Flight* flight);

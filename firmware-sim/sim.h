@@ -67,6 +67,12 @@ struct SimulateOptions {
   uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
 };
 
+// What the plan's report says of a run, and what the run measured.
+struct Claim {
+  const char* field;  // of Report in plan.fbs
+  uint64_t claimed = 0, measured = 0;
+};
+
 // error_code: graph hardware plan stream input memory | bounds alignment readonly
 // overlap undefined race region tile transfer index wait deadlock host output |
 // mismatch
@@ -85,6 +91,11 @@ struct SimulateResult {
   uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
   uint64_t forward_bytes = 0;
   uint64_t instructions = 0;
+  uint64_t tiles = 0, macs = 0, vector_ops = 0;  // computed
+  uint64_t host_bytes = 0;                       // that HOST calls read and write
+  uint64_t peak_buffer_bytes = 0;  // highest scratchpad byte in use + 1, of any node
+  // Of a run to its end; without latency_cycles where cycles mean nothing.
+  std::vector<Claim> claims;
 
   // With contention only: cycles <= contended_cycles <= cycles + link_wait_cycles.
   uint64_t contended_cycles = 0;

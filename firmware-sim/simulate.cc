@@ -174,6 +174,22 @@ struct Lane {
   std::unique_ptr<Execution> execution;
 };
 
+// The plan's report beside the run, which has ended.
+void Compare(const SimulateOptions& options, const Plan& plan, SimulateResult* r) {
+  r->claims = {{"dram_read_bytes", plan.dram_read_bytes, r->dram_read_bytes},
+               {"dram_write_bytes", plan.dram_write_bytes, r->dram_write_bytes},
+               {"peak_buffer_bytes", plan.peak_buffer_bytes, r->peak_buffer_bytes},
+               {"macs", plan.macs, r->macs},
+               {"vector_ops", plan.vector_ops, r->vector_ops},
+               {"tiles", plan.tiles, r->tiles},
+               {"instructions", plan.instructions, r->instructions},
+               {"host_bytes", plan.host_bytes, r->host_bytes}};
+  if (options.interleaving == 0) {
+    r->claims.insert(r->claims.begin(),
+                     {"latency_cycles", plan.predicted_cycles, r->cycles});
+  }
+}
+
 // Runs the stream again with contention on links. Only times may change.
 bool RunContended(SimulateOptions options, SimulateResult* result) {
   options.trace = nullptr;
@@ -198,6 +214,7 @@ bool Run(const SimulateOptions& options, SimulateResult* result) {
         !lane.JudgeEnd()) {
       return false;
     }
+    Compare(options, lane.job.plan, result);
   }
   return !options.contention || RunContended(options, result);
 }

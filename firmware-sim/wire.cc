@@ -259,7 +259,17 @@ std::string ReadPlan(const void* bytes, size_t size, size_t tensors, Plan* plan)
   if (p.debug_layer() != nullptr) {
     plan->debug_layer.assign(p.debug_layer()->begin(), p.debug_layer()->end());
   }
-  if (p.report() != nullptr) plan->predicted_cycles = p.report()->latency_cycles();
+  if (const sluice::wire::Report* report = p.report()) {
+    plan->predicted_cycles = report->latency_cycles();
+    plan->dram_read_bytes = report->dram_read_bytes();
+    plan->dram_write_bytes = report->dram_write_bytes();
+    plan->peak_buffer_bytes = report->peak_buffer_bytes();
+    plan->macs = report->macs();
+    plan->vector_ops = report->vector_ops();
+    plan->tiles = report->tiles();
+    plan->instructions = report->instructions();
+    plan->host_bytes = report->host_bytes();
+  }
   plan->graph_hash = p.graph_hash();
   plan->hardware_hash = p.hardware_hash();
   return "";

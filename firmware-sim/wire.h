@@ -95,6 +95,9 @@ struct Plan {
   std::vector<Place> places;
   std::vector<uint32_t> debug_layer;
   uint64_t predicted_cycles = 0;
+  // Of the report, as its fields are called.
+  uint64_t dram_read_bytes = 0, dram_write_bytes = 0, peak_buffer_bytes = 0;
+  uint64_t macs = 0, vector_ops = 0, tiles = 0, instructions = 0, host_bytes = 0;
   uint64_t graph_hash = 0, hardware_hash = 0;
 };
 

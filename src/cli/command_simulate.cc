@@ -24,6 +24,13 @@ Json AsJson(const SimulateCommand& command, const sluice_sim::SimulateResult& re
                {"cycles", command.interleaving != 0 ? 0 : result.cycles},
                {"predicted_cycles", result.predicted_cycles},
                {"dram_bytes", result.dram_read_bytes + result.dram_write_bytes}};
+  // What the report claims beside what the run measured.
+  json["claims"] = Json::array();
+  for (const sluice_sim::Claim& claim : result.claims) {
+    json["claims"].push_back({{"field", claim.field},
+                              {"claimed", claim.claimed},
+                              {"measured", claim.measured}});
+  }
   if (command.contention) {
     json["contention"] = {{"cycles", result.contended_cycles},
                           {"waits", result.link_waits},
@@ -59,6 +66,19 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
   report.Line("DRAM", BytesText(result.dram_read_bytes) + " read",
               BytesText(result.dram_write_bytes) + " written");
   report.Line("instructions", Grouped(result.instructions));
+  bool borne_out = true;
+  for (const sluice_sim::Claim& claim : result.claims) {
+    if (claim.claimed == claim.measured) continue;
+    borne_out = false;
+    report.Line("claim", std::string(claim.field) + " " + Grouped(claim.claimed),
+                "measured " + Grouped(claim.measured));
+  }
+  if (borne_out) {
+    report.Line("report", "borne out",
+                "all " + std::to_string(result.claims.size()) +
+                    " counts of it that a run "
+                    "measures");
+  }
   if (command.functional) {
     report.Line("outputs", Grouped(result.compared_bytes) + " bytes",
                 Grouped(result.mismatches) + " differ from the untiled run");

@@ -9,7 +9,7 @@ namespace sluice {
 namespace judge {
 namespace {
 
-constexpr uint64_t kMostCycles = uint64_t{1} << 50;
+constexpr uint64_t kMostCycles = static_cast<uint64_t>(kMostHostCycles);
 
 // What a layer asks of a row.
 struct Question {
@@ -119,22 +119,26 @@ uint64_t Part(int64_t amount, const Rational& rate) {
   return Min(cycles, kMostCycles);
 }
 
-// That the host takes for a layer of the engines.
-uint64_t CallCycles(const Judge& judge, const Layer& layer) {
-  const Graph& graph = judge.graph;
-  int64_t bytes = graph.tensors[layer.outputs[0]].bytes;
-  for (uint32_t t : layer.inputs) bytes += t == kNone ? 0 : graph.tensors[t].bytes;
+// The needs of one tile that is the whole layer; its sum is known only then.
+void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
   const int64_t origin[kAxes] = {};
   int64_t extent[kAxes];
   for (int a = 0; a < kAxes; ++a) {
     extent[a] = graph.tensors[layer.outputs[0]].extent[a];
   }
-  // The work of one tile that is the whole layer; its sum is known only then.
   sluice_tile_t tile = {};
+  NeedsOfTile(graph, layer, tile, origin, extent, needs);
+  tile.c_end = static_cast<uint32_t>(needs->sum_channels);
+  NeedsOfTile(graph, layer, tile, origin, extent, needs);
+}
+
+// That the host takes for a layer of the engines.
+uint64_t CallCycles(const Judge& judge, const Layer& layer) {
+  const Graph& graph = judge.graph;
+  int64_t bytes = graph.tensors[layer.outputs[0]].bytes;
+  for (uint32_t t : layer.inputs) bytes += t == kNone ? 0 : graph.tensors[t].bytes;
   TileNeeds needs;
-  NeedsOfTile(graph, layer, tile, origin, extent, &needs);
-  tile.c_end = static_cast<uint32_t>(needs.sum_channels);
-  NeedsOfTile(graph, layer, tile, origin, extent, &needs);
+  NeedsOfLayer(graph, layer, &needs);
   const Host& host = judge.hardware.host;
   const uint64_t cycles = static_cast<uint64_t>(host.call_cycles) +
                           Part(bytes, host.bytes_per_cycle) +
@@ -143,6 +147,13 @@ uint64_t CallCycles(const Judge& judge, const Layer& layer) {
 }
 
 }  // namespace
+
+uint64_t MacsOnHost(const Judge& judge, const Layer& layer) {
+  if (DeedOf(layer) == Deed::kHost) return 0;
+  TileNeeds needs;
+  NeedsOfLayer(judge.graph, layer, &needs);
+  return needs.macs ? static_cast<uint64_t>(needs.work) : 0;
+}
 
 Status CheckAble(const Judge& judge, const Layer& layer) {
   if (WhyNot(judge, layer) == 0) return Status::kOk;

@@ -16,6 +16,12 @@
 namespace sluice {
 namespace judge {
 
+// Of a HOST call, and of each part of what it takes.
+constexpr int64_t kMostHostCycles = int64_t{1} << 50;
+
+// Of a layer that the host does in place of the engines; 0 where it counts no MACs.
+uint64_t MacsOnHost(const Judge& judge, const Layer& layer);
+
 // For tiles and indexed loads.
 Status CheckAble(const Judge& judge, const Layer& layer);
 

@@ -86,6 +86,7 @@ Status CheckPlace(Judge* judge, uint32_t t) {
 Status Follower::Init() {
   SLUICE_TRY(contents_.Init());
   const Graph& graph = judge_->graph;
+  SLUICE_TRY(judge_->arena->Allocate(graph.layers.size(), &worked_for_));
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     if (t % 64 == 63 && judge_->arena->memory()->Stop()) return Status::kStopped;
     SLUICE_TRY(CheckPlace(judge_, t));
@@ -275,6 +276,7 @@ Status Follower::CheckEnd() {
 
 Status Follower::Follow(const Step& step) {
   contents_.Enter(step);
+  ++counts_->instructions;
   const BlockView& block = BlockOf(judge_->stream, step.visit);
   const sluice_instruction_t& instruction = block.instructions[step.index];
   switch (instruction.opcode) {

@@ -90,6 +90,13 @@ class Follower {
   Status CheckRegions(uint8_t opcode, const Access& src, const Access& dst);
   Status CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
                           const Access& dst);
+  // What the instruction takes and adds to the counts (count.cc).
+  void TakeTime(int64_t before, int64_t hold) const;
+  void CountLayer(uint32_t layer, bool host);
+  void CountForward(const sluice_transfer_t& transfer, int64_t bytes);
+  void CountPort(const sluice_transfer_t& transfer, uint8_t opcode, int64_t bytes);
+  void CountTile(const sluice_tile_t& tile, uint8_t flags, const TileNeeds& needs);
+  void CountHost(const sluice_host_call_t& call, uint32_t layer);
   Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,
                    uint32_t* root, int64_t* row);
   uint32_t FindGather(uint32_t table, uint32_t index);
@@ -127,6 +134,8 @@ class Follower {
   Vector<Inside> inside_;
   Vector<Box> todo_, outside_;
   Span<AppendProgress*> appends_;
+  Span<uint8_t>
+      worked_for_;     // by layer: 1 once an instruction did, 2 once a HOST call did
   uint32_t node_ = 0;  // node whose scratchpad the instruction addresses
 };
 

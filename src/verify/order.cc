@@ -25,10 +25,6 @@ struct Walk {
   Span<uint32_t> column;  // of each engine, kNone without work
   // Per visit and column: number of instructions in earlier visits.
   Span<uint32_t> before;
-  // Per column: numbers of the completed instructions, in order. Column c starts at
-  // first_of[c].
-  Span<uint32_t> numbers;
-  Span<size_t> first_of;
 };
 
 Status TooLarge(Judge* judge, const char* what) {
@@ -74,8 +70,8 @@ Status Prepare(Walk* walk) {
   }
   SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(cells), &walk->before));
   SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->steps));
-  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &walk->numbers));
-  SLUICE_TRY(judge->arena->Allocate(order->columns, &walk->first_of));
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->number));
+  SLUICE_TRY(judge->arena->Allocate(order->columns + size_t{1}, &order->first));
   return judge->arena->Allocate(static_cast<size_t>(instructions) * order->columns,
                                 &order->clocks);
 }
@@ -83,7 +79,7 @@ Status Prepare(Walk* walk) {
 void NumberPositions(Walk* walk) {
   const StreamView& s = walk->judge->stream;
   const uint32_t columns = walk->order->columns;
-  size_t numbered = 0;
+  const Span<uint32_t> first = walk->order->first;
   for (uint32_t e = 0; e < s.engines; ++e) {
     const uint32_t c = walk->column[e];
     if (c == kNone) continue;
@@ -94,8 +90,7 @@ void NumberPositions(Walk* walk) {
       walk->before[(v + size_t{1}) * columns + c] =
           walk->before[size_t{v} * columns + c] + block.list[e + 1] - block.list[e];
     }
-    walk->first_of[c] = numbered;
-    numbered += walk->before[s.visits.size() * columns + c];
+    first[c + 1] = first[c] + walk->before[s.visits.size() * columns + c];
   }
 }
 
@@ -153,7 +148,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
     if (clock[target.column] >= target.position) continue;
     SLUICE_TRY(Spend(judge, 1 + columns / 8));
     const uint32_t there =
-        walk->numbers[walk->first_of[target.column] + target.position - 1];
+        order->number[order->first[target.column] + target.position - 1];
     JoinClock(clock, order->clocks.data() + size_t{there} * columns, columns);
     clock[target.column] = target.position;
   }
@@ -162,7 +157,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
     clock[column] = cursor.completed;
   }
   cursor.previous = number;
-  walk->numbers[walk->first_of[column] + cursor.completed] =
+  order->number[order->first[column] + cursor.completed] =
       static_cast<uint32_t>(number);
   order->steps[(*emitted)++] = step;
   ++cursor.completed;
@@ -176,7 +171,7 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
 
 Status FindOrder(Judge* judge, Preference preference, Order* order) {
   order->columns = 0;
-  Walk walk = {judge, order, {}, {}, {}, {}, {}};
+  Walk walk = {judge, order, {}, {}, {}};
   SLUICE_TRY(Prepare(&walk));
   SLUICE_TRY(judge->arena->Allocate(order->columns, &walk.cursors));
   SLUICE_TRY(judge->arena->Allocate(order->columns, &order->engine));

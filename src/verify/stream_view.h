@@ -40,6 +40,12 @@ struct Visit {
   uint32_t index[SLUICE_MAX_LOOPS];  // iterations, the outermost loop's first
 };
 
+// What an instruction takes: cycles before it ends or, where it uses the DRAM port, before it
+// asks for the port, which it then holds. hold -1: it does not use the port.
+struct StepTime {
+  int64_t before, hold;
+};
+
 struct StreamView {
   const sluice_stream_header_t* header;
   Span<const sluice_engine_t> engine;
@@ -66,6 +72,7 @@ struct StreamView {
   uint64_t region_limit[SLUICE_REGION_COUNT];  // bytes that may be addressed
   Span<uint8_t> reaches_dram;                  // per engine: has a LOAD, STORE or HOST
   uint32_t dram_engines;                       // how many do
+  Span<StepTime> time;                         // of each instruction, by its number
 };
 
 // One instruction of one visit.

@@ -47,13 +47,15 @@ Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
 }
 
 // As many descriptors as its queue needs: rows that neither side interrupts, cut at the
-// queue's longest row; at most so many rows and axes in each.
+// queue's longest row; at most so many rows and axes in each. Each row fills bursts.
 Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
                                   const Access& dst) {
   const uint32_t number =
       judge_->stream.engine[order_->engine[judge_->step.engine]].queue;
-  const Queue queue =
-      judge_->hardware.queues.empty() ? Queue{} : judge_->hardware.queues[number];
+  const Hardware& hardware = judge_->hardware;
+  Queue queue;
+  queue.latency_cycles = hardware.dma_latency_cycles;
+  if (!hardware.queues.empty()) queue = hardware.queues[number];
   int64_t row = dst.width, inner = 1, outer = 1;
   uint32_t axes = 1;
   for (int a = kAxes - 1; a >= 0; --a) {
@@ -69,7 +71,13 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
   int64_t needed = outer;
   if (queue.max_rows != 0) needed *= CeilDivide(inner, int64_t{queue.max_rows});
   if (queue.max_row_bytes != 0) needed *= CeilDivide(row, int64_t{queue.max_row_bytes});
-  if (needed == transfer.descriptors) return Status::kOk;
+  if (needed == transfer.descriptors) {
+    const Rational bandwidth = hardware.dram().bandwidth;
+    TakeTime(queue.latency_cycles + (needed - 1) * queue.descriptor_cycles,
+             TransferCycles(outer * inner * RoundUpTo(row, queue.burst_bytes),
+                            bandwidth.numerator, bandwidth.denominator));
+    return Status::kOk;
+  }
   return Reject(*judge_, "tile")
       .Text("a transfer of ")
       .Number(transfer.descriptors)
@@ -92,10 +100,11 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
       bytes > static_cast<int64_t>(kAddressLimit)) {
     return Reject(*judge_, "bounds").Text("moves more bytes than memory has");
   }
-  if (instruction.opcode == SLUICE_OPCODE_LOAD) counts_->dram_read_bytes += bytes;
-  if (instruction.opcode == SLUICE_OPCODE_STORE) counts_->dram_write_bytes += bytes;
-  if (instruction.opcode != SLUICE_OPCODE_FORWARD) {
+  if (instruction.opcode == SLUICE_OPCODE_FORWARD) {
+    CountForward(transfer, bytes);
+  } else {
     SLUICE_TRY(CheckDescriptors(transfer, src, dst));
+    CountPort(transfer, instruction.opcode, bytes);
   }
   parts_.Truncate(0);
   if (transfer.index != SLUICE_NONE) {
@@ -250,6 +259,7 @@ Status Follower::Host(const sluice_host_call_t& call) {
         .Text("a host call of another layer");
   }
   SLUICE_TRY(CheckHostCall(*judge_, kernel.layer, call));
+  CountHost(call, kernel.layer);
   const int64_t start[kAxes] = {};
   uint32_t operand = call.first_operand;
   for (size_t i = 0; i < layer.inputs.size() + layer.outputs.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "verify/follow.h"
+#include "verify/report.h"
 
 namespace sluice {
 namespace {
@@ -27,32 +28,12 @@ Status CheckIdentity(const Judge& judge) {
   return Status::kOk;
 }
 
-Status CheckReport(const Judge& judge, const VerifiedCounts& counts) {
-  const sluice_report_t& report = judge.plan.report;
-  if (report.dram_read_bytes != static_cast<uint64_t>(counts.dram_read_bytes) ||
-      report.dram_write_bytes != static_cast<uint64_t>(counts.dram_write_bytes)) {
-    return Reject(judge, "traffic")
-        .Text("the report's DRAM bytes are not the stream's ")
-        .Number(counts.dram_read_bytes)
-        .Text(" read and ")
-        .Number(counts.dram_write_bytes)
-        .Text(" written");
-  }
-  if (report.peak_buffer_bytes == static_cast<uint64_t>(counts.peak_buffer_bytes)) {
-    return Status::kOk;
-  }
-  return Reject(judge, "report")
-      .Text("the report's peak is ")
-      .Number(static_cast<int64_t>(report.peak_buffer_bytes))
-      .Text(" bytes, the stream's ")
-      .Number(counts.peak_buffer_bytes);
-}
-
 Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* counts) {
   *counts = VerifiedCounts{};
   judge::Order order;
   SLUICE_TRY(judge::FindOrder(judge, preference, &order));
   judge->work += 4096 * static_cast<int64_t>(order.steps.size());
+  SLUICE_TRY(judge->arena->Allocate(order.steps.size(), &judge->stream.time));
   judge::Follower follower(judge, &order, counts);
   SLUICE_TRY(follower.Init());
   for (size_t i = 0; i < order.steps.size(); ++i) {
@@ -60,7 +41,8 @@ Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* cou
     if (i % 16 == 15 && judge->arena->memory()->Stop()) return Status::kStopped;
     SLUICE_TRY(follower.Follow(step));
   }
-  return follower.CheckEnd();
+  SLUICE_TRY(follower.CheckEnd());
+  return judge::FindLatency(judge, order, counts);
 }
 
 // A missing wait may be reported as a read of missing content. Judges such a stream
@@ -88,7 +70,7 @@ Status Run(Judge* judge, VerifiedCounts* counts) {
   SLUICE_TRY(judge::ReadStream(judge));
   const Status status = FollowAll(judge, judge::Preference::kAny, counts);
   if (status != Status::kOk) return NameCause(judge, status, counts);
-  return CheckReport(*judge, *counts);
+  return judge::CheckReport(*judge, *counts);
 }
 
 }  // namespace

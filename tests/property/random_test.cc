@@ -75,6 +75,11 @@ bool CheckPlan(Library* library, const GraphPtr& graph, const HardwarePtr& hardw
   CHECK(r.cycles == report.latency_cycles);
   CHECK(r.dram_read_bytes == report.dram_read_bytes);
   CHECK(r.dram_write_bytes == report.dram_write_bytes);
+  CHECK(r.claims.size() == 9);
+  for (const sluice_sim::Claim& claim : r.claims) {
+    CAPTURE(claim.field);
+    CHECK(claim.claimed == claim.measured);
+  }
   CHECK(report.latency_cycles >= report.bound_latency_cycles);
   CHECK(report.energy_pj >= report.bound_energy_pj);
   ++totals->plans;

@@ -31,6 +31,23 @@ sluice_operand_t& SourceOf(Case* c, uint32_t dma_place) {
   return b.operands[b.transfers[At(c, kDmaEngine, dma_place).record.descriptor].src];
 }
 
+TEST_CASE("a report stands beside what the run measured") {
+  Case c = ConvCase();
+  c.report.latency_cycles = 12;
+  c.report.dram_read_bytes += 3;
+  const auto r = Judge(c);
+  CHECK(r.ok);
+  REQUIRE(r.claims.size() == 9);
+  CHECK(std::string(r.claims[0].field) == "latency_cycles");
+  CHECK(r.claims[0].claimed == 12);
+  CHECK(r.claims[0].measured == 536);
+  CHECK(r.claims[1].claimed == r.claims[1].measured + 3);
+  CHECK(r.claims[2].claimed == r.claims[2].measured);
+  CHECK(r.macs == 4 * 72 * 64);  // tiles that take 72 cycles at 64 MACs each
+  CHECK(r.tiles == 4);
+  CHECK(r.peak_buffer_bytes == 1056);
+}
+
 TEST_CASE(
     "the three hand-made streams give the untiled bytes in the predicted cycles") {
   for (const Case& c : {ConvCase(), AccumulateCase(), AddCase()}) {

@@ -37,7 +37,7 @@ struct Setting {
     own.judge.stream.nodes = 1;
     own.judge.stream.visits = {&visit, 1};
     own.judge.stream.first_debug = {&first, 1};
-    order = {{}, {clocks.data(), clocks.size()}, {&visit, 1}, {}, 2};
+    order = {{}, {clocks.data(), clocks.size()}, {&visit, 1}, {}, 2, {}, {}};
   }
   OwnJudge own;
   sluice::judge::Visit visit = {};
@@ -183,7 +183,7 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   // 32. It knows of both tiles or of the first alone.
   const auto last_load = [&](uint32_t tiles_known) {
     uint32_t clocks[] = {0, 0, 0, 1, 1, 1, 1, tiles_known};
-    sluice::judge::Order order = {{}, {clocks, 8}, {&visit, 1}, {}, 2};
+    sluice::judge::Order order = {{}, {clocks, 8}, {&visit, 1}, {}, 2, {}, {}};
     sluice::judge::Contents contents(&judge, &order);
     REQUIRE(contents.Init() == sluice::Status::kOk);
     const Box whole = Box::At(0, 0, 64), half = Box::At(0, 0, 32);

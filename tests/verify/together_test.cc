@@ -47,7 +47,10 @@ Case InTwoInstances() {
 struct Pair {
   explicit Pair(bool swapped = false)
       : first(swapped ? ConvCase() : InTwoInstances()),
-        second(swapped ? InTwoInstances() : ConvCase()) {}
+        second(swapped ? InTwoInstances() : ConvCase()) {
+    first.Deserve();
+    second.Deserve();
+  }
   Status Of(const std::vector<sluice_turn_t>& turns) {
     sluice::Memory memory(Malloc(), 0);
     sluice::Arena scratch(&memory);

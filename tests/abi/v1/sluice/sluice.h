@@ -554,8 +554,10 @@ SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
 
 /* Judges a plan for a graph and a machine; shares no code with the scheduler. SLUICE_OK: for
  * every timing that respects the waits, each read sees the bytes the graph means, every
- * output is final at the end, and nothing deadlocks. SLUICE_REJECTED: the diagnostic has
- * the rule, the instruction and a sentence. */
+ * output is final at the end, nothing deadlocks, and the report says what the stream costs.
+ * What tiles take is as declared, at least work / peak; their energy below what transfers
+ * take is not recomputed, nor how the search went (iterations, groups). SLUICE_REJECTED: the
+ * diagnostic has the rule, the instruction and a sentence. */
 SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
                                          const sluice_graph_t* graph,
                                          const sluice_hardware_t* hardware,

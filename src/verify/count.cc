@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the instructions take and move, for the report.
+#include "base/checked.h"
+#include "verify/ability.h"
+#include "verify/follow.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+// Links along one axis from a node to the nearest and to the farthest of a range of nodes.
+struct Reach {
+  int64_t nearest, farthest;
+};
+Reach ReachAlong(int64_t from, int64_t first, int64_t nodes) {
+  const int64_t before = first - from, behind = from - (first + nodes - 1);
+  return {Max<int64_t>(0, Max(before, behind)),
+          Max(Max(before, -before), Max(behind, -behind))};
+}
+
+uint64_t BytesOf(const BlockView& block, uint32_t operand) {
+  if (operand == SLUICE_NONE) return 0;
+  const sluice_operand_t& o = block.operands[operand];
+  uint64_t bytes = DtypeBytes(o.dtype);
+  for (const uint32_t extent : block.shapes[o.shape].extent) bytes *= extent;
+  return bytes;
+}
+
+}  // namespace
+
+void Follower::TakeTime(int64_t before, int64_t hold) const {
+  const Step& step = judge_->step;
+  const StreamView& s = judge_->stream;
+  s.time[s.visits[step.visit].first_number + size_t{step.index}] = {before, hold};
+}
+
+void Follower::CountLayer(uint32_t layer, bool host) {
+  const uint8_t had = worked_for_[layer];
+  const uint8_t has = had | (host ? 3 : 1);
+  counts_->layers += static_cast<uint32_t>(has & 1) - (had & 1);
+  counts_->host_layers += static_cast<uint32_t>(has >> 1) - (had >> 1);
+  worked_for_[layer] = has;
+}
+
+void Follower::CountForward(const sluice_transfer_t& t, int64_t bytes) {
+  const Hardware& hardware = judge_->hardware;
+  const uint32_t cols = hardware.node_cols;
+  const Reach x = ReachAlong(t.src_node % cols, t.dst_node % cols, t.dst_cols);
+  const Reach y = ReachAlong(t.src_node / cols, t.dst_node / cols, t.dst_rows);
+  const int64_t nodes = int64_t{t.dst_cols} * t.dst_rows;
+  const Rational bandwidth = hardware.link_bandwidth;
+  int64_t cycles;
+  if (!CheckedMultiply(hardware.hop_latency_cycles, x.farthest + y.farthest, &cycles) ||
+      (bandwidth.numerator != 0 &&
+       !CheckedAdd(cycles,
+                   TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator),
+                   &cycles))) {
+    cycles = INT64_MAX;
+  }
+  TakeTime(Max<int64_t>(cycles, 1), -1);
+  counts_->pad_read_bytes += static_cast<uint64_t>(bytes);
+  counts_->pad_write_bytes += static_cast<uint64_t>(bytes * nodes);
+  counts_->link_bytes += static_cast<double>(bytes) *
+                         static_cast<double>(nodes - 1 + x.nearest + y.nearest);
+}
+
+void Follower::CountPort(const sluice_transfer_t& t, uint8_t opcode, int64_t bytes) {
+  const StreamView& s = judge_->stream;
+  const bool load = opcode == SLUICE_OPCODE_LOAD;
+  const uint32_t node = load ? t.dst_node : t.src_node;
+  const int64_t cols = load ? t.dst_cols : 1, rows = load ? t.dst_rows : 1;
+  CountLayer(s.kernels[InstanceOf(s, judge_->step.visit).first_kernel + t.kernel].layer,
+             false);
+  if (load) {
+    counts_->dram_read_bytes += bytes;
+    counts_->pad_write_bytes += static_cast<uint64_t>(bytes * cols * rows);
+    counts_->pad_read_bytes += BytesOf(BlockOf(s, judge_->step.visit), t.index);
+  } else {
+    counts_->dram_write_bytes += bytes;
+    counts_->pad_read_bytes += static_cast<uint64_t>(bytes);
+  }
+  // DRAM is at the mesh's corners.
+  const int64_t width = judge_->hardware.node_cols, height = judge_->hardware.node_rows;
+  const int64_t x = node % width, y = node / width;
+  const int64_t links =
+      cols * rows - 1 + Min(x, width - x - cols) + Min(y, height - y - rows);
+  counts_->link_bytes += static_cast<double>(bytes) * static_cast<double>(links);
+}
+
+void Follower::CountTile(const sluice_tile_t& tile, uint8_t flags,
+                         const TileNeeds& needs) {
+  const StreamView& s = judge_->stream;
+  const BlockView& block = BlockOf(s, judge_->step.visit);
+  TakeTime(tile.cycles, -1);
+  CountLayer(
+      s.kernels[InstanceOf(s, judge_->step.visit).first_kernel + tile.kernel].layer,
+      false);
+  ++counts_->tiles;
+  (needs.macs ? counts_->macs : counts_->vector_ops) +=
+      static_cast<uint64_t>(needs.work);
+  counts_->tile_read_bytes +=
+      BytesOf(block, tile.input0) + BytesOf(block, tile.input1) +
+      BytesOf(block, tile.weight) + BytesOf(block, tile.parameters);
+  counts_->tile_write_bytes += BytesOf(block, tile.output);
+  const uint64_t sums = BytesOf(block, tile.accumulator);
+  if ((flags & SLUICE_FLAG_FIRST) == 0) counts_->pad_read_bytes += sums;
+  if ((flags & SLUICE_FLAG_LAST) == 0) counts_->tile_write_bytes += sums;
+}
+
+void Follower::CountHost(const sluice_host_call_t& call, uint32_t index) {
+  const Graph& graph = judge_->graph;
+  const Layer& layer = graph.layers[index];
+  const Hardware& hardware = judge_->hardware;
+  CountLayer(index, true);
+  uint64_t read = 0, written = 0;
+  for (const uint32_t t : layer.inputs) {
+    if (t != kNone) read += static_cast<uint64_t>(graph.tensors[t].bytes);
+  }
+  for (const uint32_t t : layer.outputs) {
+    written += static_cast<uint64_t>(graph.tensors[t].bytes);
+  }
+  counts_->host_read_bytes += read;
+  counts_->host_write_bytes += written;
+  const uint64_t cycles = Join(call.cycles_lo, call.cycles_hi);
+  counts_->host_cycles += cycles;
+  counts_->host_macs += MacsOnHost(*judge_, layer);
+  const Rational bandwidth = hardware.dram().bandwidth;
+  TakeTime(static_cast<int64_t>(Min<uint64_t>(cycles, INT64_MAX)),
+           hardware.host.uses_port
+               ? Min(TransferCycles(static_cast<int64_t>(read + written),
+                                    bandwidth.numerator, bandwidth.denominator),
+                     kMostHostCycles)
+               : -1);
+}
+
+}  // namespace judge
+}  // namespace sluice

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/report.h"
+
+#include "base/checked.h"
+#include "verify/op_rules.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+int64_t Later(int64_t at, int64_t cycles) {
+  int64_t end;
+  return CheckedAdd(at, cycles, &end) ? end : INT64_MAX;
+}
+
+// Plays the stream's timing. What an instruction waits for is its clock: so many
+// instructions of each column have ended.
+class Timing {
+ public:
+  Timing(const Judge& judge, const Order& order)
+      : time_(judge.stream.time), order_(order), arena_(judge.arena) {}
+
+  Status Init() {
+    SLUICE_TRY(arena_->Allocate(order_.columns, &column_));
+    for (Column& column : column_) column.arrival = -1;
+    return Status::kOk;
+  }
+
+  Status Run(uint64_t* latency) {
+    int64_t port_free = 0;
+    for (uint32_t looks = 1;; ++looks) {
+      if (looks % 256 == 0 && arena_->memory()->Stop()) return Status::kStopped;
+      uint32_t next = kNone;
+      moved_ = false;
+      for (uint32_t c = 0; c < order_.columns; ++c) {
+        GoOn(c);
+        const int64_t arrival = column_[c].arrival;
+        if (arrival >= 0 && (next == kNone || arrival < column_[next].arrival))
+          next = c;
+      }
+      if (moved_) continue;
+      if (next == kNone) break;
+      // The first that came has the port. Whoever is not here yet starts behind one that is.
+      Column* column = &column_[next];
+      port_free =
+          Later(Max(column->arrival, port_free), TimeOf(next, column->ended)->hold);
+      column->arrival = -1;
+      TimeOf(next, column->ended++)->before = port_free;
+    }
+    int64_t last = 0;
+    for (const StepTime& time : time_) last = Max(last, time.before);
+    *latency = static_cast<uint64_t>(last);
+    return Status::kOk;
+  }
+
+ private:
+  struct Column {
+    uint32_t ended;   // instructions
+    uint32_t behind;  // the column that the next one was last found to wait for
+    int64_t arrival;  // when the next one asks for the port; -1: it does not yet
+  };
+
+  StepTime* TimeOf(uint32_t column, uint32_t position) {
+    return &time_[order_.number[order_.first[column] + position]];
+  }
+
+  // When what the column's next instruction waits for has ended; -1: not yet.
+  int64_t StartOf(uint32_t c) {
+    const size_t number = order_.number[order_.first[c] + column_[c].ended];
+    const uint32_t* clock = order_.clocks.data() + number * order_.columns;
+    if (clock[column_[c].behind] > column_[column_[c].behind].ended) return -1;
+    int64_t start = 0;
+    for (uint32_t d = 0; d < order_.columns; ++d) {
+      if (clock[d] > column_[d].ended) {
+        column_[c].behind = d;
+        return -1;
+      }
+      if (clock[d] != 0) start = Max(start, TimeOf(d, clock[d] - 1)->before);
+    }
+    return start;
+  }
+
+  // Ends the column's instructions until one waits for another column or for the port.
+  void GoOn(uint32_t c) {
+    Column* column = &column_[c];
+    while (column->arrival < 0 &&
+           column->ended < order_.first[c + 1] - order_.first[c]) {
+      const int64_t start = StartOf(c);
+      if (start < 0) return;
+      StepTime* time = TimeOf(c, column->ended);
+      const int64_t end = Later(start, time->before);
+      if (time->hold >= 0) {
+        column->arrival = end;
+        return;
+      }
+      time->before = end;
+      ++column->ended;
+      moved_ = true;
+    }
+  }
+
+  const Span<StepTime> time_;
+  const Order& order_;
+  Arena* arena_;
+  Span<Column> column_;
+  bool moved_ = false;
+};
+
+struct Count {
+  const char* field;
+  uint64_t said, counted;
+};
+
+struct Energy {
+  const char* field;
+  double said, counted;
+};
+
+// The same but for the order in which doubles were added up; false for what is no number.
+bool AtMost(double a, double b) { return a <= b + 1e-9 * (a < 0 ? -a : a); }
+bool Same(double a, double b) { return AtMost(a, b) && AtMost(b, a); }
+
+Fail Wrong(const Judge& judge, const char* rule, const char* field) {
+  return Reject(judge, rule).Text("the report's ").Text(field);
+}
+
+Status CheckCounts(const Judge& judge, const VerifiedCounts& c) {
+  const sluice_report_t& r = judge.plan.report;
+  const auto word = [](int64_t count) { return static_cast<uint64_t>(count); };
+  const Count counts[] = {
+      {"dram_read_bytes", r.dram_read_bytes, word(c.dram_read_bytes)},
+      {"dram_write_bytes", r.dram_write_bytes, word(c.dram_write_bytes)},
+      {"peak_buffer_bytes", r.peak_buffer_bytes, word(c.peak_buffer_bytes)},
+      {"latency_cycles", r.latency_cycles, c.latency_cycles},
+      {"macs", r.macs, c.macs},
+      {"vector_ops", r.vector_ops, c.vector_ops},
+      {"tiles", r.tiles, c.tiles},
+      {"instructions", r.instructions, c.instructions},
+      {"layers", r.layers, c.layers},
+      {"host_layers", r.host_layers, c.host_layers},
+      {"host_macs", r.host_macs, c.host_macs},
+      {"host_bytes", r.host_bytes, c.host_read_bytes + c.host_write_bytes},
+  };
+  for (const Count& count : counts) {
+    if (count.said == count.counted) continue;
+    return Wrong(judge, &count - counts < 2 ? "traffic" : "report", count.field)
+        .Text(" is ")
+        .Number(static_cast<int64_t>(count.said))
+        .Text(", the stream's ")
+        .Number(static_cast<int64_t>(count.counted));
+  }
+  if (r.stop_reason > SLUICE_STOP_PROVED) return Wrong(judge, "report", "stop_reason");
+  if (r.groups > r.layers) return Wrong(judge, "report", "groups");
+  return Status::kOk;
+}
+
+// pJ of bytes read and written.
+double Moved(const MemoryLevel& level, uint64_t read, uint64_t written) {
+  return static_cast<double>(read) * 8 * level.read_pj_per_bit +
+         static_cast<double>(written) * 8 * level.write_pj_per_bit;
+}
+
+Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
+  const sluice_report_t& r = judge.plan.report;
+  const Hardware& h = judge.hardware;
+  const double pad = Moved(h.scratchpad(), c.pad_read_bytes, c.pad_write_bytes);
+  const double tiles = Moved(h.scratchpad(), c.tile_read_bytes, c.tile_write_bytes);
+  const double compute = static_cast<double>(c.macs) * h.mac_pj +
+                         static_cast<double>(c.vector_ops) * h.vector_op_pj;
+  double host = static_cast<double>(c.host_cycles) * h.host.pj_per_cycle;
+  if (h.host.uses_port) host += Moved(h.dram(), c.host_read_bytes, c.host_write_bytes);
+  const bool derived =
+      Same(r.energy_scratchpad_pj, pad + tiles) && Same(r.energy_compute_pj, compute);
+  const Energy energies[] = {
+      {"energy_dram_pj", r.energy_dram_pj,
+       Moved(h.dram(), r.dram_read_bytes, r.dram_write_bytes)},
+      {"energy_leakage_pj", r.energy_leakage_pj,
+       static_cast<double>(r.latency_cycles) * h.leakage_pj_per_cycle},
+      {"energy_noc_pj", r.energy_noc_pj, c.link_bytes * 8 * h.hop_pj_per_bit},
+      {"energy_host_pj", r.energy_host_pj, host},
+      // What whoever priced the tiles said counts as said, beside what transfers take.
+      {"energy_scratchpad_pj", r.energy_scratchpad_pj,
+       derived ? r.energy_scratchpad_pj : Max(pad, r.energy_scratchpad_pj)},
+      {"energy_compute_pj", r.energy_compute_pj, Max(0.0, r.energy_compute_pj)},
+      {"energy_pj", r.energy_pj,
+       r.energy_dram_pj + r.energy_scratchpad_pj + r.energy_compute_pj +
+           r.energy_leakage_pj + r.energy_noc_pj + r.energy_host_pj},
+  };
+  for (const Energy& energy : energies) {
+    if (Same(energy.said, energy.counted)) continue;
+    return Wrong(judge, "report", energy.field).Text(" is not what the stream takes");
+  }
+  return Status::kOk;
+}
+
+// Bytes that a plan can be bound to move: all that is given or wanted, once.
+uint64_t MostCompulsory(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.kind != TensorKind::kIntermediate) {
+      bytes += static_cast<uint64_t>(tensor.bytes);
+    }
+  }
+  for (const Layer& layer : graph.layers) {
+    if (DeedOf(layer) != Deed::kAppend) continue;
+    bytes += static_cast<uint64_t>(graph.tensors[layer.inputs[1]].bytes);
+  }
+  return bytes;
+}
+
+Status CheckBounds(const Judge& judge) {
+  const sluice_report_t& r = judge.plan.report;
+  const Hardware& h = judge.hardware;
+  const uint64_t moved = r.dram_read_bytes + r.dram_write_bytes;
+  const uint64_t compulsory = moved - r.spill_bytes;
+  if (r.spill_bytes > moved || compulsory > MostCompulsory(judge.graph)) {
+    return Wrong(judge, "report", "spill_bytes").Text(" is not what the stream spills");
+  }
+  const Rational bandwidth = h.dram().bandwidth;
+  const uint64_t least = static_cast<uint64_t>(TransferCycles(
+      static_cast<int64_t>(compulsory), bandwidth.numerator, bandwidth.denominator));
+  const auto cycles = [&judge](uint64_t work, int64_t peak, uint64_t rest) {
+    const uint64_t all = static_cast<uint64_t>(peak) * judge.stream.nodes;
+    return (work + (rest != 0 ? all - 1 : 0)) / all;
+  };
+  const uint64_t most = Max(least, cycles(r.macs, h.macs_per_cycle, 1) +
+                                       cycles(r.vector_ops, h.vector_ops_per_cycle, 0));
+  const uint64_t bound = r.bound_latency_cycles;
+  if (bound < least || bound > most || bound > r.latency_cycles) {
+    return Wrong(judge, "report", "bound_latency_cycles")
+        .Text(" is not what no plan undercuts");
+  }
+  const MemoryLevel& dram = h.dram();
+  const double idle = static_cast<double>(compulsory) * 8 *
+                          Min(dram.read_pj_per_bit, dram.write_pj_per_bit) +
+                      static_cast<double>(bound) * h.leakage_pj_per_cycle;
+  const double busy = static_cast<double>(r.macs) * h.mac_pj +
+                      static_cast<double>(r.vector_ops) * h.vector_op_pj;
+  if (AtMost(idle, r.bound_energy_pj) && AtMost(r.bound_energy_pj, idle + busy)) {
+    return Status::kOk;
+  }
+  return Wrong(judge, "report", "bound_energy_pj")
+      .Text(" is not what no plan undercuts");
+}
+
+}  // namespace
+
+Status FindLatency(Judge* judge, const Order& order, VerifiedCounts* counts) {
+  ArenaScope scope(judge->arena);
+  Timing timing(*judge, order);
+  SLUICE_TRY(timing.Init());
+  return timing.Run(&counts->latency_cycles);
+}
+
+Status CheckReport(const Judge& judge, const VerifiedCounts& counts) {
+  SLUICE_TRY(CheckCounts(judge, counts));
+  SLUICE_TRY(CheckEnergy(judge, counts));
+  return CheckBounds(judge);
+}
+
+}  // namespace judge
+}  // namespace sluice

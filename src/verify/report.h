@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of a plan, recomputed from the stream: cycles, energy, traffic, work.
+//
+// The graph, the machine and the stream say what a plan costs, but for two things. What a
+// tile takes below the scratchpad is said by whoever priced it (a core array, a mapping, the
+// caller) and stands nowhere in the stream: the tile's cycles are held to the work over the
+// machine's peak and count as declared, and of energy_scratchpad_pj and energy_compute_pj
+// only what transfers and partial sums take is demanded, unless they are what bytes and
+// work cost. And how the search went: stop_reason is one of its values, groups are no more
+// than layers, iterations may be any number.
+//
+// Bounds are statements about all plans. They are held to what they are made of: the bytes
+// that remain of the plan's traffic without its spills, and the work of its tiles. A bound
+// that says less than it could is true, and passes.
+//
+// Input    what was counted while the stream was followed; when its instructions may start.
+// Output   the latency; kOk where the report says what the stream does.
+// Errors   kRejected with rule traffic or report: the field's name, what it says, what was
+//          counted; kOutOfMemory; kStopped.
+// Cost     latency: instructions * engines with work. The rest: tensors.
+// Source   "Timing" of stream.h; sluice_report_t; shares no code with model/report.
+#ifndef SLUICE_VERIFY_REPORT_H_
+#define SLUICE_VERIFY_REPORT_H_
+
+#include "verify/order.h"
+#include "verify/verify.h"
+
+namespace sluice {
+namespace judge {
+
+// When the last instruction ends, in counts->latency_cycles. Spends stream.time.
+Status FindLatency(Judge* judge, const Order& order, VerifiedCounts* counts);
+
+Status CheckReport(const Judge& judge, const VerifiedCounts& counts);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_REPORT_H_
