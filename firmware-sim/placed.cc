@@ -118,17 +118,21 @@ Trap FillMemory(const PlacedRun& run, Values* values) {
   error = FillInputs(graph, run.options.seed, run.options.inputs, values);
   if (!error.empty()) return {"input", error};
   if (Trap trap = FillState(run.options, memory)) return trap;
+  const bool given = run.options.state != nullptr && !run.options.state->empty();
   for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const int kind = graph.tensors[i].kind;
     if (kind != kInput && kind != kConstant && kind != kState) continue;
     Bytes& value = (*values)[i];
-    if (kind == kState) value.assign(static_cast<size_t>(graph.tensors[i].bytes), 0);
+    if (kind == kState) {
+      error = FillFromSource(graph, i, run.options.data_dir, &value);
+      if (!error.empty()) return {"graph", error};
+    }
     if (run.plan.places[i].region == 255) continue;  // never in DRAM
     Access access;
     if (Trap trap = Locate(graph, run.plan, *memory, i, &access)) return trap;
     const Box place = memory->At(access);
     const Box dense = DenseBox(value.data(), place.dtype, place.extent);
-    if (kind == kState) {
+    if (kind == kState && given) {
       CopyBox(place, dense);
     } else {
       CopyBox(dense, place);

@@ -236,36 +236,43 @@ Bytes SeededBytes(uint64_t seed, int64_t size) {
   return bytes;
 }
 
+std::string FillFromSource(const Graph& graph, size_t tensor,
+                           const std::string& data_dir, Bytes* value) {
+  const Tensor& t = graph.tensors[tensor];
+  const std::string who = "constant tensor " + std::to_string(tensor) + ": ";
+  const size_t bytes = static_cast<size_t>(t.bytes);
+  if (t.source == kInline) {
+    if (t.source_offset > graph.data_size ||
+        bytes > graph.data_size - t.source_offset) {
+      return who + "outside the inline data";
+    }
+    value->assign(graph.data + t.source_offset, graph.data + t.source_offset + bytes);
+  } else if (t.source == kSeeded) {
+    *value = SeededBytes(t.source_offset, t.bytes);
+  } else if (t.source == kExternal) {
+    if (t.file.empty() || t.file[0] == '/' || t.file.find("..") != std::string::npos) {
+      return who + "file name leaves the data directory";
+    }
+    std::ifstream file(data_dir + "/" + t.file, std::ios::binary);
+    value->resize(bytes);
+    if (!file || !file.seekg(static_cast<std::streamoff>(t.source_offset)) ||
+        !file.read(reinterpret_cast<char*>(value->data()), t.bytes)) {
+      return who + "cannot read " + std::to_string(bytes) + " bytes of " + t.file;
+    }
+  } else if (t.kind == kState) {
+    value->assign(bytes, 0);
+  } else {
+    return who + "no source of bytes";
+  }
+  return "";
+}
+
 std::string FillConstants(const Graph& graph, const std::string& data_dir,
                           Values* values) {
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
-    const Tensor& t = graph.tensors[i];
-    if (t.kind != kConstant) continue;
-    const std::string who = "constant tensor " + std::to_string(i) + ": ";
-    const size_t bytes = static_cast<size_t>(t.bytes);
-    Bytes& value = (*values)[i];
-    if (t.source == kInline) {
-      if (t.source_offset > graph.data_size ||
-          bytes > graph.data_size - t.source_offset) {
-        return who + "outside the inline data";
-      }
-      value.assign(graph.data + t.source_offset, graph.data + t.source_offset + bytes);
-    } else if (t.source == kSeeded) {
-      value = SeededBytes(t.source_offset, t.bytes);
-    } else if (t.source == kExternal) {
-      if (t.file.empty() || t.file[0] == '/' ||
-          t.file.find("..") != std::string::npos) {
-        return who + "file name leaves the data directory";
-      }
-      std::ifstream file(data_dir + "/" + t.file, std::ios::binary);
-      value.resize(bytes);
-      if (!file || !file.seekg(static_cast<std::streamoff>(t.source_offset)) ||
-          !file.read(reinterpret_cast<char*>(value.data()), t.bytes)) {
-        return who + "cannot read " + std::to_string(bytes) + " bytes of " + t.file;
-      }
-    } else {
-      return who + "no source of bytes";
-    }
+    if (graph.tensors[i].kind != kConstant) continue;
+    const std::string error = FillFromSource(graph, i, data_dir, &(*values)[i]);
+    if (!error.empty()) return error;
   }
   return "";
 }

@@ -22,7 +22,11 @@ using Values = std::vector<Bytes>;  // by tensor; empty = not known yet
 // Bytes of SplitMix64, as ops.h defines them.
 Bytes SeededBytes(uint64_t seed, int64_t size);
 
-// Fills constants (inline, external below data_dir, seeded). Empty string = no error.
+// The bytes of one constant or state (inline, external below data_dir, seeded; of a state
+// without a source zeros). Empty string = no error.
+std::string FillFromSource(const Graph& graph, size_t tensor,
+                           const std::string& data_dir, Bytes* value);
+// Fills constants.
 std::string FillConstants(const Graph& graph, const std::string& data_dir,
                           Values* values);
 // Fills inputs: the given ones, else seeded with seed * 256 + i.

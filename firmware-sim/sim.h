@@ -58,7 +58,7 @@ struct SimulateOptions {
   // Dense bytes of every input tensor, in tensor order, instead of seeded ones.
   const std::vector<std::vector<uint8_t>>* inputs = nullptr;
   std::string data_dir = ".";  // directory of external constants
-  // Bytes of the STATE region, in and out; empty or nullptr: starts zeroed.
+  // Bytes of the STATE region, in and out; empty or nullptr: as before the first run.
   std::vector<uint8_t>* state = nullptr;
   // For RunReference: dense bytes of the state tensors, in tensor order, in and out.
   std::vector<std::vector<uint8_t>>* state_tensors = nullptr;

@@ -294,13 +294,16 @@ bool RunTogether(const std::vector<SimulateOptions>& streams,
   return false;
 }
 
-// The given bytes, or zeros.
-std::string FillStates(const Graph& graph, const Values* given, Values* values) {
+// The given bytes, or those of before the first run.
+std::string FillStates(const Graph& graph, const SimulateOptions& options,
+                       Values* values) {
+  const Values* given = options.state_tensors;
   size_t number = 0;
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     if (graph.tensors[i].kind != kState) continue;
     const size_t bytes = static_cast<size_t>(graph.tensors[i].bytes);
-    (*values)[i].assign(bytes, 0);
+    const std::string error = FillFromSource(graph, i, options.data_dir, &(*values)[i]);
+    if (!error.empty()) return error;
     if (given == nullptr || given->empty()) continue;
     if (number >= given->size() || (*given)[number].size() != bytes) {
       return "state " + std::to_string(number) + " needs " + std::to_string(bytes) +
@@ -324,7 +327,7 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   if (!error.empty()) return Fail({"graph", error}, result);
   error = FillInputs(graph, options.seed, options.inputs, &values);
   if (!error.empty()) return Fail({"input", error}, result);
-  error = FillStates(graph, options.state_tensors, &values);
+  error = FillStates(graph, options, &values);
   if (!error.empty()) return Fail({"input", error}, result);
   std::vector<int32_t> parameters;
   error = ParameterValues(graph, options, &parameters);

@@ -185,6 +185,29 @@ SLUICE_API const char* sluice_import_report_message(const sluice_import_report_t
 SLUICE_API const char* sluice_import_report_interface(
     const sluice_import_report_t* report, uint32_t index);
 
+/* What the elements of a graph's input or output mean. Whoever has floats stores
+ * real / scale, rounded to nearest, + zero_point, clamped to the dtype. */
+typedef struct sluice_graph_port {
+  uint32_t struct_size;
+  uint32_t tensor;    /* its index among the graph's tensors */
+  const char* name;   /* the model's; lies inside the graph's bytes; "": none */
+  uint32_t dtype;     /* SLUICE_DTYPE_ */
+  uint32_t rank;      /* 0 to 4 */
+  int32_t extent[4];  /* of `rank` axes, outermost first; 1 behind them */
+  int32_t zero_point; /* real = scale * (stored - zero_point) */
+  float scale;        /* 0: not quantised as a whole; the elements are what they are */
+} sluice_graph_port_t;
+
+/* Input `index` of a graph (graph.fbs bytes, 8-byte aligned), counted in the graph's order.
+ * SLUICE_BAD_INPUT: damaged bytes; SLUICE_BAD_ARGUMENT: there is none, or a NULL pointer. */
+SLUICE_API sluice_status_t sluice_graph_input(const void* graph, size_t graph_size,
+                                              uint32_t index,
+                                              sluice_graph_port_t* out_port);
+/* The same for outputs. */
+SLUICE_API sluice_status_t sluice_graph_output(const void* graph, size_t graph_size,
+                                               uint32_t index,
+                                               sluice_graph_port_t* out_port);
+
 /* The graph of one training step of an inference graph (graph.fbs bytes): its layers
  * first; then, backwards, the error of every layer behind which something is trained, and
  * the gradient of every weight. New inputs: "target", one per 8-bit output. New outputs:

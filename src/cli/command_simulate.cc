@@ -6,7 +6,9 @@
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
 #include "cli/report.h"
+#include "cli/tensor_files.h"
 #include "firmware-sim/sim.h"
+#include "sluice/lowering.h"
 
 namespace sluice::cli {
 namespace {
@@ -111,6 +113,30 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
   throw Failure(ExitCodeOf(result.error_code), text, details);
 }
 
+// Runs in a row: the states go from each to the next; bytes are counted and hashed over
+// all of them, the rest is that of the last one.
+sluice_sim::SimulateResult SimulateRuns(const SimulateCommand& command,
+                                        sluice_sim::SimulateOptions options) {
+  std::vector<uint8_t> state;
+  options.state = &state;
+  sluice_sim::SimulateResult result;
+  uint64_t hash = SLUICE_OUTPUT_HASH_START, compared = 0;
+  for (uint32_t run = 0; run < command.runs; ++run) {
+    options.seed = command.seed + uint64_t{1000} * run;
+    result = sluice_sim::Simulate(options);
+    if (!result.ok) return result;
+    for (const std::vector<uint8_t>& output : result.outputs) {
+      hash = sluice_output_hash(hash, output.data(), output.size());
+    }
+    compared += result.compared_bytes;
+  }
+  if (command.runs > 1) {
+    result.output_fnv1a = hash;
+    result.compared_bytes = compared;
+  }
+  return result;
+}
+
 }  // namespace
 
 void Run(const SimulateCommand& command) {
@@ -133,7 +159,9 @@ void Run(const SimulateCommand& command) {
   if (!command.trace.empty()) {
     options.trace = [&](const sluice_sim::TraceEvent& e) { events.push_back(e); };
   }
-  const sluice_sim::SimulateResult result = sluice_sim::Simulate(options);
+  const std::vector<Bytes> inputs = ReadInputs(command.inputs, graph);
+  if (!command.inputs.empty()) options.inputs = &inputs;
+  const sluice_sim::SimulateResult result = SimulateRuns(command, options);
   if (!command.trace.empty()) {
     std::ostringstream text;
     sluice_sim::WriteTrace(events, result.engine_names, text);
@@ -141,6 +169,7 @@ void Run(const SimulateCommand& command) {
     WriteFile(command.trace, trace.data(), trace.size());
   }
   if (!result.ok) Fail(command, result);
+  WriteOutputs(command.outputs, graph, result.outputs);
   if (command.json) {
     std::cout << AsJson(command, result).dump(1) << "\n";
   } else {

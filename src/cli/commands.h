@@ -95,6 +95,8 @@ struct SimulateCommand {
   bool contention = false;
   uint64_t interleaving = 0;
   uint64_t seed = 0;
+  uint32_t runs = 1;
+  std::vector<std::string> inputs, outputs;  // files, in the graph's order
   std::vector<int32_t> parameters;
   bool json = false;
 };

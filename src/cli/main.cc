@@ -195,6 +195,17 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
                 "compute with real bytes and compare with an untiled run");
   sub->add_option("--seed", command->seed,
                   "number that the seeded inputs are made from");
+  sub->add_option("--runs", command->runs,
+                  "runs in a row, each from the states that the one before has left; "
+                  "run r has the inputs of seed + 1000 r")
+      ->check(CLI::Range(1u, 1u << 20));
+  sub->add_option(
+      "--input", command->inputs,
+      "a file for each input, in order, instead of seeded ones: its elements, "
+      "or, named FILE.f32, floats that are quantised as the input says");
+  sub->add_option("--output", command->outputs,
+                  "with --functional: a file to write for each output, in order; "
+                  "FILE.f32 gets the floats that its elements mean");
   sub->add_option("--parameter", command->parameters,
                   "values of the graph's parameters, in order (default: smallest)");
   sub->add_option("--trace", command->trace, "write a Chrome trace to this file");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/graph_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "import/error.h"
@@ -125,6 +126,17 @@ uint32_t GraphWriter::AddConstant(const std::string& name, uint8_t dtype, Dims d
   tensors_[tensor].source_offset = data_.size();
   const uint8_t* first = static_cast<const uint8_t*>(bytes);
   data_.insert(data_.end(), first, first + size);
+  return tensor;
+}
+
+uint32_t GraphWriter::AddState(const std::string& name, uint8_t dtype, Dims dims,
+                               const std::vector<uint8_t>& first) {
+  const bool zeros =
+      std::all_of(first.begin(), first.end(), [](uint8_t b) { return b == 0; });
+  if (zeros) return AddTensor(name, dtype, Kind::kState, std::move(dims));
+  const uint32_t tensor =
+      AddConstant(name, dtype, std::move(dims), first.data(), first.size());
+  tensors_[tensor].kind = Kind::kState;
   return tensor;
 }
 

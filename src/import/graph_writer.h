@@ -78,6 +78,9 @@ class GraphWriter {
                      int32_t zero_point = 0, float scale = 0);
   uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
                        const void* bytes, size_t size);
+  // A state; before the first run it holds these bytes.
+  uint32_t AddState(const std::string& name, uint8_t dtype, Dims dims,
+                    const std::vector<uint8_t>& first);
   uint32_t AddSeeded(const std::string& name, uint8_t dtype, Dims dims, uint64_t seed);
   // A constant whose bytes lie in another file, from `offset` on.
   uint32_t AddExternal(const std::string& name, uint8_t dtype, Dims dims,

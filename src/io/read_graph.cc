@@ -97,7 +97,9 @@ Status ReadTensorSource(Reader* r, uint32_t t) {
   tensor->source = t < source.size() ? source[t] : uint8_t{0};
   tensor->source_offset = t < offset.size() ? offset[t] : 0;
   const bool constant = tensor->kind == TensorKind::kConstant;
-  if (tensor->source > 3 || constant != (tensor->source != 0)) {
+  // A state may say what it holds before the first run.
+  const bool may_have = constant || tensor->kind == TensorKind::kState;
+  if (tensor->source > 3 || (tensor->source != 0 ? !may_have : constant)) {
     return r->Bad().Tensor(t).Text("tensor ").Number(t).Text(
         constant ? " is constant but has no valid source"
                  : " is not constant but has a source");

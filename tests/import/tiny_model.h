@@ -46,16 +46,22 @@ class TinyModel {
                                      &inputs, &outputs, type, options));
   }
 
+  // Ends a subgraph; what is added from here on belongs to the next one.
+  void NextSubgraph(std::vector<int32_t> inputs, std::vector<int32_t> outputs) {
+    graphs_.push_back(tflite::CreateSubGraphDirect(builder_, &tensors_, &inputs,
+                                                   &outputs, &operators_, "main"));
+    tensors_.clear();
+    operators_.clear();
+  }
+
   Bytes Finish(std::vector<int32_t> inputs, std::vector<int32_t> outputs) {
     std::vector<flatbuffers::Offset<tflite::Buffer>> buffers = {
         tflite::CreateBuffer(builder_)};
     buffers.insert(buffers.end(), buffers_.begin(), buffers_.end());
-    const auto graph = tflite::CreateSubGraphDirect(builder_, &tensors_, &inputs,
-                                                    &outputs, &operators_, "main");
-    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs = {graph};
+    NextSubgraph(std::move(inputs), std::move(outputs));
     tflite::FinishModelBuffer(
         builder_,
-        tflite::CreateModelDirect(builder_, 3, &codes_, &graphs, "tiny", &buffers));
+        tflite::CreateModelDirect(builder_, 3, &codes_, &graphs_, "tiny", &buffers));
     return Bytes(builder_.GetBufferPointer(),
                  builder_.GetBufferPointer() + builder_.GetSize());
   }
@@ -68,6 +74,7 @@ class TinyModel {
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tflite::Operator>> operators_;
+  std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs_;
 };
 
 // 1x4x4x2 -> 2x2 convolution to 3 channels, ReLU, reshape to 1x27.

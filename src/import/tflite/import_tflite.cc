@@ -8,6 +8,7 @@
 #include "import/tflite/fold_constants.h"
 #include "import/tflite/tflite_lowering.h"
 #include "import/tflite/tflite_model.h"
+#include "import/tflite/variables.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -104,6 +105,9 @@ void LowerOperator(Lowering* to, const TfliteOperator& op,
 void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) {
   std::vector<bool> needed(model->tensors.size());
   for (int32_t output : model->outputs) needed[static_cast<size_t>(output)] = true;
+  for (const TfliteState& state : model->states) {
+    if (state.next >= 0) needed[static_cast<size_t>(state.next)] = true;
+  }
   std::vector<TfliteOperator> kept;
   for (size_t i = model->operators.size(); i-- > 0;) {
     TfliteOperator& op = model->operators[i];
@@ -133,8 +137,14 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   TfliteModel model = ReadTfliteModel(bytes, size);
   ImportResult result = {};
   result.operators = static_cast<uint32_t>(model.operators.size());
-  FoldConstants(&model, std::min(options.max_constant_bytes, kMostFoldedBytes),
-                &result.folded);
+  const uint64_t most_bytes = std::min(options.max_constant_bytes, kMostFoldedBytes);
+  FoldConstants(&model, most_bytes, &result.folded);
+  try {
+    ResolveVariables(bytes, size, most_bytes, &model, &result.folded);
+  } catch (const Unsupported& reason) {
+    throw Error(Fault::kUnsupported,
+                std::string("resource variables: ") + reason.what());
+  }
   TakeFloatBorders(&model, &result.folded);
   DropUnneeded(&model, &result.folded);
   GraphWriter graph(options.name);
@@ -148,6 +158,7 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
     }
   }
   if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
+  lowering.WriteStates();
   result.graph = graph.Finish();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());

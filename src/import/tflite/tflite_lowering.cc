@@ -146,7 +146,12 @@ Lowering::Lowering(const TfliteModel& model, GraphWriter* graph)
       graph_(graph),
       tensor_of_(model.tensors.size(), kNoTensor),
       read_by_(model.tensors.size(), 0),
-      is_output_(model.tensors.size(), false) {
+      is_output_(model.tensors.size(), false),
+      state_(model.tensors.size(), nullptr) {
+  for (const TfliteState& state : model.states) {
+    state_[static_cast<size_t>(state.tensor)] = &state;
+    if (state.next >= 0) ++read_by_[static_cast<size_t>(state.next)];
+  }
   for (const TfliteOperator& op : model.operators) {
     for (int32_t input : op.inputs) {
       if (input >= 0) ++read_by_[static_cast<size_t>(input)];
@@ -181,6 +186,9 @@ uint32_t Lowering::TensorOf(int32_t index) {
   const size_t at = static_cast<size_t>(index);
   if (tensor_of_[at] != kNoTensor) return tensor_of_[at];
   const TfliteTensor& tensor = model_.tensors[at];
+  if (state_[at] != nullptr) {
+    return tensor_of_[at] = StateOf(tensor, state_[at]->first);
+  }
   Require(!tensor.is_variable, "variable tensors");
   const uint8_t dtype = DtypeOf(tensor);
   const Dims dims = DimsOf(tensor);
@@ -195,6 +203,43 @@ uint32_t Lowering::TensorOf(int32_t index) {
                           quantised ? tensor.scales[0] : 0);
   }
   return tensor_of_[at];
+}
+
+uint32_t Lowering::StateOf(const TfliteTensor& tensor,
+                           const std::vector<uint8_t>& first) {
+  const Dims dims = DimsOf(tensor);
+  uint64_t bytes = TfliteTypeBytes(tensor.type);
+  for (const int32_t extent : dims) bytes *= static_cast<uint64_t>(extent);
+  if (!first.empty() && first.size() != bytes) {
+    throw Error(Fault::kBadInput, "variable " + tensor.name + " holds " +
+                                      std::to_string(bytes) + " bytes and is given " +
+                                      std::to_string(first.size()) + " at first");
+  }
+  const uint32_t state = graph_->AddState(tensor.name, DtypeOf(tensor), dims, first);
+  if (tensor.scales.size() == 1) {
+    graph_->SetAffine(state, static_cast<int32_t>(tensor.zero_points[0]),
+                      tensor.scales[0]);
+  }
+  return state;
+}
+
+void Lowering::WriteStates() {
+  uint32_t parameter = kNoTensor;
+  for (const TfliteState& state : model_.states) {
+    if (state.next < 0) continue;
+    // The whole state is written, from position 0: the one value of the parameter.
+    if (parameter == kNoTensor) parameter = graph_->AddParameter("whole_state", 0, 0);
+    const TfliteTensor& tensor = model_.tensors[static_cast<size_t>(state.tensor)];
+    const uint32_t to = TensorOf(state.tensor), from = TensorOf(state.next);
+    const auto& rows = graph_->tensors();
+    if (rows[to].dtype != rows[from].dtype ||
+        Normalised(rows[to].dims) != Normalised(rows[from].dims)) {
+      throw Error(Fault::kBadInput, "variable " + tensor.name +
+                                        " is given another type or other extents");
+    }
+    graph_->AddLayer(tensor.name + "/assign", SLUICE_OP_STATE_APPEND, {to, from}, {to},
+                     {0, static_cast<int32_t>(parameter)});
+  }
 }
 
 bool Lowering::HasInput(const TfliteOperator& op, size_t i) const {

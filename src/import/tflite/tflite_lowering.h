@@ -46,6 +46,10 @@ class Lowering {
   void AddLayer(const TfliteOperator& op, uint16_t code, std::vector<uint32_t> inputs,
                 uint32_t output, std::vector<int32_t> attributes = {});
 
+  // Behind all other layers, which read the states as the run before has left them: what
+  // the states are to be from then on. Once, at the end.
+  void WriteStates();
+
   GraphWriter& graph() { return *graph_; }
   // For undoing an operator that turned out unsupported half-way.
   struct Mark {
@@ -57,12 +61,14 @@ class Lowering {
 
  private:
   uint32_t TensorOf(int32_t index);
+  uint32_t StateOf(const TfliteTensor& tensor, const std::vector<uint8_t>& first);
 
   const TfliteModel& model_;
   GraphWriter* graph_;
   std::vector<uint32_t> tensor_of_;  // by TensorFlow Lite index
   std::vector<uint32_t> read_by_;    // operators that read the tensor
   std::vector<bool> is_output_;
+  std::vector<const TfliteState*> state_;  // by TensorFlow Lite index; nullptr: none
 };
 
 // Facts about tensors; all throw Unsupported when the tensor is of another sort.

@@ -230,7 +230,7 @@ std::string TfliteTypeName(int type) {
   return lower;
 }
 
-TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size) {
+TfliteModel ReadTfliteSubgraph(const uint8_t* bytes, size_t size, int64_t index) {
   const tflite::Model& file = *Open(bytes, size);
   if (file.version() != 3) {
     Bad("schema version " + std::to_string(file.version()) + " instead of 3");
@@ -238,11 +238,11 @@ TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size) {
   if (file.subgraphs() == nullptr || file.subgraphs()->size() == 0) {
     Bad("it has no subgraph");
   }
-  if (file.subgraphs()->size() > 1) {
-    Bad("it has " + std::to_string(file.subgraphs()->size()) +
-        " subgraphs (control flow); one is supported");
+  if (index < 0 || index >= static_cast<int64_t>(file.subgraphs()->size())) {
+    Bad("an operator calls subgraph " + std::to_string(index) +
+        ", which does not exist");
   }
-  const tflite::SubGraph& graph = *file.subgraphs()->Get(0);
+  const tflite::SubGraph& graph = *file.subgraphs()->Get(static_cast<uint32_t>(index));
   TfliteModel model;
   if (graph.tensors() != nullptr) {
     for (uint32_t i = 0; i < graph.tensors()->size(); ++i) {
@@ -266,9 +266,14 @@ TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size) {
     CheckIndices(model.operators[i].inputs, count, -1, where);
     CheckIndices(model.operators[i].outputs, count, 0, where);
   }
+  CheckOrder(model);
+  return model;
+}
+
+TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size) {
+  TfliteModel model = ReadTfliteSubgraph(bytes, size, 0);
   if (model.operators.empty()) Bad("it has no operators");
   if (model.outputs.empty()) Bad("it has no outputs");
-  CheckOrder(model);
   return model;
 }
 

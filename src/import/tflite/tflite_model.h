@@ -40,15 +40,25 @@ struct TfliteOperator {
   const tflite::Operator* wire;  // for its options
 };
 
+// A tensor that persists over runs: of `tensor`, what it holds before the first one, and the
+// tensor whose value it has after a run; -1: it keeps its value.
+struct TfliteState {
+  int32_t tensor, next;
+  std::vector<uint8_t> first;
+};
+
 struct TfliteModel {
   std::vector<TfliteTensor> tensors;
   std::vector<TfliteOperator> operators;  // in execution order
   std::vector<int32_t> inputs, outputs;
+  std::vector<TfliteState> states;  // of resource variables (variables.h)
   // Constants that were computed at import; `data` of their tensors points in here.
   std::list<std::vector<uint8_t>> made;
 };
 
 TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size);
+// Another subgraph of a file that ReadTfliteModel has read: it may lack outputs.
+TfliteModel ReadTfliteSubgraph(const uint8_t* bytes, size_t size, int64_t index);
 
 // Bytes of one element; 0 for types without a fixed size.
 size_t TfliteTypeBytes(int type);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resource variables (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, CALL_ONCE) become states:
+// what is read before it is assigned is what the run before has left, or what the
+// initialiser assigns.
+//
+// Input    a checked model and the file that it was read from, for its initialisers
+// Output   the model without these operators, its states; what went, by name
+// Errors   Unsupported: an initialiser that does more than assign constants, or a variable
+//          that is not known by name
+// Cost     operators times reads of variables
+#ifndef SLUICE_IMPORT_TFLITE_VARIABLES_H_
+#define SLUICE_IMPORT_TFLITE_VARIABLES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "import/import_result.h"
+#include "import/tflite/tflite_model.h"
+
+namespace sluice::import {
+
+constexpr char kBecameState[] = "a state of the graph";
+
+void ResolveVariables(const uint8_t* bytes, size_t size, uint64_t most_bytes,
+                      TfliteModel* model, std::vector<UnsupportedOperator>* folded);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_TFLITE_VARIABLES_H_

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resource variables: several runs in a row.
+#include "import/tflite/variables.h"
+
+#include "tests/import/tflite/imported.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::BuiltinOperator;
+using tflite::BuiltinOptions;
+using tflite::TensorType;
+constexpr auto kInt8 = tflite::TensorType::INT8;
+
+// Runs of one model; each has the states that the one before has left.
+struct Runs {
+  Bytes graph;
+  std::vector<Bytes> states;
+  Bytes Next(const Bytes& input) {
+    const std::vector<Bytes> inputs = {input};
+    sluice_sim::SimulateOptions options;
+    options.graph = graph.data();
+    options.graph_size = graph.size();
+    options.inputs = &inputs;
+    options.state_tensors = &states;
+    const sluice_sim::SimulateResult result = sluice_sim::RunReference(options);
+    INFO(result.error);
+    REQUIRE(result.ok);
+    return result.outputs.at(0);
+  }
+};
+
+// A delay: y = [what x was in the run before, x]; at first the initialiser's.
+struct Delay {
+  TinyModel model;
+  int handle = model.AddTensor("h", {}, TensorType::RESOURCE, 0, 0);
+  int old = model.AddTensor("old", {1, 2}, kInt8, 0.5f, 0);
+  int x = model.AddTensor("x", {1, 2}, kInt8, 0.5f, 0);
+  int y = model.AddTensor("y", {1, 4}, kInt8, 0.5f, 0);
+
+  void Once(int subgraph) {
+    const auto options = tflite::CreateCallOnceOptions(model.builder(), subgraph);
+    model.AddOperator(BuiltinOperator::CALL_ONCE, {}, {},
+                      BuiltinOptions::CallOnceOptions, options.Union());
+  }
+  void Handle(int tensor) {
+    const auto options =
+        tflite::CreateVarHandleOptionsDirect(model.builder(), "", "memory");
+    model.AddOperator(BuiltinOperator::VAR_HANDLE, {}, {tensor},
+                      BuiltinOptions::VarHandleOptions, options.Union());
+  }
+  void Body() {
+    Handle(handle);
+    model.AddOperator(BuiltinOperator::READ_VARIABLE, {handle}, {old});
+    // Assigned in front of the layer that reads the old value.
+    model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {handle, x}, {});
+    const auto options = tflite::CreateConcatenationOptions(model.builder(), 1);
+    model.AddOperator(BuiltinOperator::CONCATENATION, {old, x}, {y},
+                      BuiltinOptions::ConcatenationOptions, options.Union());
+  }
+  Bytes WithInitialiser() {
+    Once(1);
+    Body();
+    model.NextSubgraph({x}, {y});
+    const int other = model.AddTensor("h", {}, TensorType::RESOURCE, 0, 0);
+    const int value = model.AddTensor("v", {1, 2}, kInt8, 0.5f, 0, {8, 9});
+    Handle(other);
+    model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {other, value}, {});
+    return model.Finish({}, {});
+  }
+};
+
+TEST_CASE("tflite variables: a run sees what the one before has assigned") {
+  Delay delay;
+  const ImportResult import = Import(delay.WithInitialiser());
+  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_CONCAT, SLUICE_OP_STATE_APPEND});
+  Runs runs = {import.graph, {}};
+  CHECK(runs.Next({1, 2}) == Bytes{8, 9, 1, 2});
+  CHECK(runs.Next({3, 4}) == Bytes{1, 2, 3, 4});
+  CHECK(runs.Next({5, 6}) == Bytes{3, 4, 5, 6});
+  size_t states = 0;
+  for (const UnsupportedOperator& entry : import.folded) {
+    states += entry.reason == kBecameState ? entry.count : 0;
+  }
+  CHECK(states == 4);
+}
+
+TEST_CASE("tflite variables: without an initialiser they start as zeros") {
+  Delay delay;
+  delay.Body();
+  Runs runs = {Import(delay.model.Finish({delay.x}, {delay.y})).graph, {}};
+  CHECK(runs.Next({1, 2}) == Bytes{0, 0, 1, 2});
+  CHECK(runs.Next({3, 4}) == Bytes{1, 2, 3, 4});
+}
+
+TEST_CASE("tflite variables: what is read behind an assignment is what was assigned") {
+  Delay delay;
+  delay.Handle(delay.handle);
+  delay.model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {delay.handle, delay.x},
+                          {});
+  delay.model.AddOperator(BuiltinOperator::READ_VARIABLE, {delay.handle}, {delay.old});
+  const auto options = tflite::CreateConcatenationOptions(delay.model.builder(), 1);
+  delay.model.AddOperator(BuiltinOperator::CONCATENATION, {delay.old, delay.x},
+                          {delay.y}, BuiltinOptions::ConcatenationOptions,
+                          options.Union());
+  const ImportResult import = Import(delay.model.Finish({delay.x}, {delay.y}));
+  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_CONCAT});
+  CHECK(OutputFor(import, {1, 2}) == Bytes{1, 2, 1, 2});
+}
+
+TEST_CASE("tflite variables: what cannot be a state is refused by name") {
+  Delay absent;
+  absent.Once(7);
+  absent.Body();
+  CHECK(MessageOf(absent.model.Finish({absent.x}, {absent.y}))
+            .find("an operator calls subgraph 7, which does not exist") !=
+        std::string::npos);
+  Delay itself;
+  itself.Once(0);
+  itself.Body();
+  CHECK(MessageOf(itself.model.Finish({itself.x}, {itself.y})) ==
+        "resource variables: an initialiser that is not there");
+  Delay unnamed;
+  unnamed.model.AddOperator(BuiltinOperator::READ_VARIABLE, {unnamed.x}, {unnamed.old});
+  const auto options = tflite::CreateConcatenationOptions(unnamed.model.builder(), 1);
+  unnamed.model.AddOperator(BuiltinOperator::CONCATENATION, {unnamed.old, unnamed.x},
+                            {unnamed.y}, BuiltinOptions::ConcatenationOptions,
+                            options.Union());
+  CHECK(MessageOf(unnamed.model.Finish({unnamed.x}, {unnamed.y})) ==
+        "resource variables: a variable that no VAR_HANDLE of its subgraph names");
+}
+
+}  // namespace
+}  // namespace sluice::import
