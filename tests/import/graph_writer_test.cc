@@ -59,5 +59,17 @@ TEST_CASE("graph writer: constants beyond the limit are refused before they are 
   CHECK_THROWS_AS(graph.NeedRows(7), Error);
 }
 
+TEST_CASE(
+    "graph writer: a state has the bytes of before the first run, zeros need none") {
+  GraphWriter writer("");
+  const uint32_t zeros = writer.AddState("z", SLUICE_DTYPE_INT8, {2}, {0, 0});
+  const uint32_t given = writer.AddState("g", SLUICE_DTYPE_INT8, {2}, {3, 0});
+  CHECK(writer.tensors()[zeros].kind == Kind::kState);
+  CHECK(writer.tensors()[zeros].source == 0);
+  CHECK(writer.tensors()[given].kind == Kind::kState);
+  CHECK(writer.tensors()[given].source == 1);
+  CHECK(writer.constant_bytes() == 2);
+}
+
 }  // namespace
 }  // namespace sluice::import

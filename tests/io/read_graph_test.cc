@@ -131,7 +131,8 @@ TEST_CASE("read graph: what was written is what is read") {
   GraphSpec spec = GoodGraph();
   spec.tensors[1].source_offset = 99;
   spec.parameters = {{0, 0}, {2, 7}};
-  spec.tensors.push_back({{5}, SLUICE_DTYPE_INT64, 4, 0, 0});
+  // A state may say what it holds at first.
+  spec.tensors.push_back({{5}, SLUICE_DTYPE_INT64, 4, 3, 7});
   const Nouns n(spec);
   const sluice::Graph& g = n.graph;
   REQUIRE(g.tensors.size() == 6);
@@ -141,6 +142,8 @@ TEST_CASE("read graph: what was written is what is read") {
   CHECK(g.tensors[1].source == 3);
   CHECK(g.tensors[1].source_offset == 99);
   CHECK(g.tensors[1].file == sluice::kNone);
+  CHECK(g.tensors[5].source == 3);
+  CHECK(g.tensors[5].source_offset == 7);
   // Fewer axes than four: the last ones.
   CHECK(g.tensors[2].rank == 2);
   CHECK(g.tensors[2].extent[0] == 1);

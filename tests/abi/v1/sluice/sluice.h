@@ -191,10 +191,12 @@ enum { /* sluice_tensor_info_t.kind */
   SLUICE_TENSOR_INPUT = 1,    /* each run gives it */
   SLUICE_TENSOR_OUTPUT = 2,   /* each run makes it */
   SLUICE_TENSOR_CONSTANT = 3, /* weights, parameters, tables */
-  SLUICE_TENSOR_STATE = 4     /* persists over runs, zero at first (KV cache) */
+  SLUICE_TENSOR_STATE = 4     /* persists over runs, zero at first (KV cache),
+                                 or what its source says */
 };
-enum { /* sluice_tensor_info_t.source: where a constant's bytes come from */
-  SLUICE_SOURCE_NONE = 0,     /* not a constant */
+enum { /* sluice_tensor_info_t.source: where the bytes of a constant, or of a
+         state before the first run, come from */
+  SLUICE_SOURCE_NONE = 0,     /* neither; a state: zeros */
   SLUICE_SOURCE_INLINE = 1,   /* source_offset: byte of the buffer the graph was made from */
   SLUICE_SOURCE_EXTERNAL = 2, /* source_offset: byte of `file` */
   SLUICE_SOURCE_SEEDED = 3    /* source_offset: the seed (ops.h) */
