@@ -9,8 +9,6 @@
 namespace sluice_sim {
 namespace {
 
-constexpr uint64_t kMostCycles = uint64_t{1} << 50;
-
 // The bit of OpSupport::requantise that rows of (bias, multiplier, shift) need.
 uint32_t ScalesOfRows(const Graph& graph, const Tensor& t) {
   if (t.source != kInline) return 4;  // not known
@@ -109,6 +107,10 @@ uint32_t WhyNot(const Graph& graph, const Hardware& hardware, const Layer& layer
 }
 
 uint64_t CallCycles(const Graph& graph, const Hardware& hardware, const Layer& layer) {
+  if (OpOf(layer.op).means == Means::kHost) {
+    return static_cast<uint32_t>(At(layer, SLUICE_OPAQUE_CYCLES_LO)) |
+           uint64_t{static_cast<uint32_t>(At(layer, SLUICE_OPAQUE_CYCLES_HI))} << 32;
+  }
   const HostRates& host = hardware.host;
   uint64_t bytes = 0;
   for (uint32_t t : layer.inputs) {

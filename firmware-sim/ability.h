@@ -18,6 +18,9 @@ uint32_t WhyNot(const Graph& graph, const Hardware& hardware, const Layer& layer
 
 uint64_t CallCycles(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
+// Of a HOST call, and of each part of what it takes.
+constexpr uint64_t kMostCycles = uint64_t{1} << 50;
+
 // times * each MACs or vector operations.
 struct Work {
   uint64_t times, each;

@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "reference.h"
@@ -28,6 +29,28 @@ Box Shadow(const Access& access, uint8_t* somewhere) {
 
 }  // namespace
 
+uint32_t Machine::PatchedBinding(const sluice_walker_t& walker, uint32_t patch) {
+  sluice_patch_t record;
+  std::memcpy(&record,
+              walker.image + walker.header.patch_offset + patch * sizeof record,
+              sizeof record);
+  return record.binding;
+}
+
+uint32_t Machine::BindingOf(const Flight& flight, uint32_t operand) const {
+  sluice_block_t block;
+  sluice_walk_block(&walker_, flight.visit.instance, &block);
+  sluice_operand_t record;
+  std::memcpy(&record, walker_.image + block.operand_offset + operand * sizeof record,
+              sizeof record);
+  sluice_instance_t instance;
+  std::memcpy(&instance,
+              walker_.image + walker_.header.instance_offset +
+                  flight.visit.instance * sizeof instance,
+              sizeof instance);
+  return instance.first_binding + record.slot;
+}
+
 Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
                       const char* role) const {
   Access access;
@@ -36,20 +59,70 @@ Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, boo
   access.space = memory_.Space(access.operand.region, node);
   access.write = write;
   access.role = role;
+  access.patched = !patched_.empty() && patched_.count(BindingOf(flight, operand)) != 0;
   return access;
 }
+
+namespace {
+
+// Whether each element of the result comes from those at the same place of its inputs: then
+// it may take the place of one of them.
+bool IsElementwise(const Flight& flight) {
+  if (flight.opcode != SLUICE_OPCODE_COMPUTE) return false;
+  const auto check = OpOf(static_cast<int>(flight.op)).check;
+  return check == CheckSameBox || check == CheckBinary || check == CheckReluGradient ||
+         check == CheckPrelu || check == CheckHardSwish || check == CheckLookup;
+}
+
+bool SameBox(const sluice_walk_operand_t& a, const sluice_walk_operand_t& b) {
+  bool same = a.offset == b.offset && a.bytes == b.bytes;
+  for (int i = 0; i < 4; ++i) {
+    same = same && a.extent[i] == b.extent[i] &&
+           (a.extent[i] == 1 || a.stride[i] == b.stride[i]);
+  }
+  return same;
+}
+
+// Hardware may write before it has read all: a result lies apart from what it is made of,
+// but for partial sums and for exactly the box of an elementwise operator's input; and
+// results lie apart from each other.
+Trap CheckApart(const Flight& flight) {
+  for (const Access& written : flight.accesses) {
+    if (!written.write) continue;
+    for (const Access& read : flight.accesses) {
+      const std::string role = read.role;
+      const bool sums = role == "accumulator" && role == written.role;
+      if (&read == &written || sums || !Overlap(written, read)) continue;
+      if (IsElementwise(flight) && !read.write && role != "weight" &&
+          SameBox(written.operand, read.operand)) {
+        continue;
+      }
+      return {"overlap", std::string(written.role) + " overwrites " + role};
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Trap Machine::CheckAccesses(Flight* flight) {
   // Check all bounds first. Then a write is no larger than its region, and so is the
   // work of checking its read, even if a stride of 0 repeats bytes.
   for (const Access& access : flight->accesses) {
     if (Trap trap = memory_.Check(access)) return trap;
+    const bool stores = access.write && access.operand.region == SLUICE_REGION_STATE;
+    if (access.patched != stores) {
+      return {"region", std::string(access.role) +
+                            ": states are stored to through patched slots, and these "
+                            "serve nothing else"};
+    }
     if (!access.write) continue;
     const uint64_t region = sluice_walk_region_bytes(&walker_, access.operand.region);
     if (access.operand.bytes > region) {
       return {"overlap", "writes more bytes than its region has"};
     }
   }
+  if (Trap trap = CheckApart(*flight)) return trap;
   for (const Access& access : flight->accesses) {
     if (!functional_ || access.write) continue;
     if (Trap trap = memory_.CheckDefined(access)) return trap;
@@ -173,8 +246,11 @@ Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* fli
     flight->accesses.push_back(index);
     sluice_kernel_t kernel;
     sluice_walk_kernel(&walker_, flight->visit.instance, t.kernel, &kernel);
-    if (kernel.layer < graph_.layers.size() &&
-        WhyNot(graph_, hardware_, graph_.layers[kernel.layer]) != 0) {
+    const Layer& layer = graph_.layers[kernel.layer];
+    if (OpOf(layer.op).means != Means::kGather) {
+      return {"index", "rows by index for a layer that gathers none"};
+    }
+    if (WhyNot(graph_, hardware_, layer) != 0) {
       return {"index", "the machine cannot do this layer"};
     }
   }
@@ -224,9 +300,7 @@ Trap Machine::FillTile(const sluice_tile_t& record, uint8_t flags, Flight* fligh
   sluice_walk_kernel(&walker_, flight->visit.instance, record.kernel, &kernel);
   flight->op = kernel.op;
   flight->layer = kernel.layer;
-  if (kernel.layer >= graph_.layers.size()) return {"tile", "no such layer"};
   const Layer& layer = graph_.layers[kernel.layer];
-  if (layer.op != kernel.op) return {"tile", "the layer has another op"};
   tile->op = kernel.op;
   for (uint32_t i = 0; i < kernel.attribute_count; ++i) {
     tile->attributes.push_back(sluice_walk_attribute(&walker_, &kernel, i));
@@ -287,6 +361,44 @@ struct Machine::TileOperand {
   const char* role;
 };
 
+// Operands are those that the layer has, of its tensors' types. Parameters may stand beside a
+// tile that is not the last of its sum and does not read them.
+Trap Machine::CheckOperands(const Layer& layer, const sluice_tile_t& record,
+                            const Tile& tile) const {
+  const Op& op = OpOf(layer.op);
+  const auto input_as = [&](InputAs as) -> uint32_t {
+    if (op.second == as) return layer.input(1);
+    return op.third == as ? layer.input(2) : kAbsent;
+  };
+  const struct {
+    const char* role;
+    const Box& box;
+    uint32_t tensor;
+    bool on_last;
+  } operands[] = {{"input0", tile.input0, layer.input(0), false},
+                  {"input1", tile.input1, input_as(InputAs::kInput1), false},
+                  {"weight", tile.weight, input_as(InputAs::kWeight), false},
+                  {"parameters", tile.parameters, input_as(InputAs::kParameters), true},
+                  {"output", tile.output, layer.outputs[0], true}};
+  if (record.parameters != SLUICE_NONE && input_as(InputAs::kParameters) == kAbsent) {
+    return {"tile", "operands: parameters is none of the operator's"};
+  }
+  for (const auto& o : operands) {
+    if (!o.box.present()) {
+      if (o.tensor == kAbsent || o.on_last) continue;
+      return {"tile", std::string("operands: ") + o.role + " is missing"};
+    }
+    if (o.tensor == kAbsent) {
+      return {"tile",
+              std::string("operands: ") + o.role + " is none of the operator's"};
+    }
+    if (o.box.dtype != graph_.tensors[o.tensor].dtype) {
+      return {"tile", std::string("dtype: ") + o.role + " has another than its tensor"};
+    }
+  }
+  return {};
+}
+
 Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight) {
   sluice_tile_t record;
   sluice_walk_tile(&walker_, &flight->visit, instruction.descriptor, &record);
@@ -316,6 +428,8 @@ Trap Machine::StartTile(const sluice_instruction_t& instruction, Flight* flight)
       flight->accesses.back().write = false;
     }
   }
+  if (Trap trap = CheckOperands(graph_.layers[flight->layer], record, tile))
+    return trap;
   if (OpOf(tile.op).matrix) tile.weight = FilterOf(tile.weight);
   const std::string wrong = CheckTile(tile);
   if (!wrong.empty()) return {"tile", wrong};
@@ -365,14 +479,14 @@ Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight)
   sluice_walk_kernel(&walker_, flight->visit.instance, call.kernel, &kernel);
   flight->op = kernel.op;
   flight->layer = kernel.layer;
-  if (kernel.layer >= graph_.layers.size()) return {"host", "no such layer"};
   Layer layer = graph_.layers[kernel.layer];
-  if (layer.op != kernel.op) return {"host", "the layer has another op"};
   layer.attributes.clear();
   for (uint32_t i = 0; i < kernel.attribute_count; ++i) {
     layer.attributes.push_back(sluice_walk_attribute(&walker_, &kernel, i));
   }
-  if (call.cycles_hi >= 1u << 30) return {"host", "cycles out of range"};
+  if ((call.cycles_lo | uint64_t{call.cycles_hi} << 32) > kMostCycles) {
+    return {"host", "cycles out of range"};
+  }
   if (Trap trap = CheckHost(graph_.layers[kernel.layer], call)) return trap;
   flight->end = flight->start + (call.cycles_lo | uint64_t{call.cycles_hi} << 32);
   if (Trap trap = HostOperands(layer, call, flight)) return trap;
@@ -397,7 +511,6 @@ Trap Machine::CheckHost(const Layer& layer, const sluice_host_call_t& call) cons
     return {"host", "executes a layer that is not the host's"};
   }
   if (call.why != why) return {"host", "another reason than the machine's"};
-  if (opaque) return {};
   const uint64_t least = CallCycles(graph_, hardware_, layer);
   if ((call.cycles_lo | uint64_t{call.cycles_hi} << 32) >= least) return {};
   return {"host", "declares fewer than " + std::to_string(least) + " cycles"};

@@ -8,6 +8,7 @@
 #ifndef SLUICE_FIRMWARE_SIM_MACHINE_H_
 #define SLUICE_FIRMWARE_SIM_MACHINE_H_
 
+#include <set>
 #include <vector>
 
 #include "ability.h"
@@ -46,6 +47,9 @@ class Machine {
         memory_(*memory),
         functional_(functional),
         padded_(graph.tensors.size(), false) {
+    for (uint32_t i = 0; i < walker.header.patch_count; ++i) {
+      patched_.insert(PatchedBinding(walker, i));
+    }
     for (const Layer& layer : graph.layers) {
       if (OpOf(layer.op).means == Means::kPad) padded_[layer.outputs[0]] = true;
     }
@@ -84,6 +88,8 @@ class Machine {
     return hardware_.engines[flight.engine];
   }
   uint64_t LinkDelay(const sluice_transfer_t& transfer, const Flight& flight) const;
+  Trap CheckOperands(const Layer& layer, const sluice_tile_t& record,
+                     const Tile& tile) const;
   std::string BrokenGranule(const Tile& t) const;
   uint64_t LeastCycles(const Work& work) const;
   Trap CheckHost(const Layer& layer, const sluice_host_call_t& call) const;
@@ -96,7 +102,10 @@ class Machine {
   Memory& memory_;
   bool functional_;
   Links* links_ = nullptr;
-  std::vector<bool> padded_;  // by tensor: 1 for a PAD's output
+  static uint32_t PatchedBinding(const sluice_walker_t& walker, uint32_t patch);
+  uint32_t BindingOf(const Flight& flight, uint32_t operand) const;
+  std::set<uint32_t> patched_;  // bindings
+  std::vector<bool> padded_;    // by tensor: 1 for a PAD's output
 };
 
 }  // namespace sluice_sim

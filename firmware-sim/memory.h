@@ -28,6 +28,7 @@ struct Access {
   uint32_t space = 0;  // Space() of region and node
   bool write = false;
   const char* role = "";
+  bool patched = false;  // through a slot that a parameter moves
   sluice_walk_operand_t operand{};
 };
 

@@ -59,7 +59,6 @@ Trap FillState(const SimulateOptions& options, Memory* memory) {
   } else {
     std::fill(state->begin(), state->end(), uint8_t{0});
   }
-  memory->Define(space, 0, state->size());
   return {};
 }
 
@@ -136,8 +135,8 @@ Trap FillMemory(const PlacedRun& run, Values* values) {
       CopyBox(place, dense);
     } else {
       CopyBox(dense, place);
-      memory->Define(access);
     }
+    memory->Define(access);
   }
   return {};
 }

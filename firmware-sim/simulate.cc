@@ -71,9 +71,69 @@ Trap OpenStream(const Plan& plan, const Hardware& hardware, sluice_walker_t* wal
                             hardware.engines[e].name};
     }
   }
-  if (sluice_walk_region_bytes(walker, SLUICE_REGION_GBUF) >
-      hardware.scratchpad_bytes) {
-    return {"stream", "needs more scratchpad than there is"};
+  const uint64_t made_for =
+      walker->header.gbuf_bytes_lo | uint64_t{walker->header.gbuf_bytes_hi} << 32;
+  if (made_for > hardware.scratchpad_bytes) {
+    return {"stream", "made for a larger scratchpad than there is"};
+  }
+  return {};
+}
+
+constexpr uint64_t kMostAddress = uint64_t{1} << 48;
+
+template <typename Record>
+Record RecordOf(const sluice_walker_t& walker, uint32_t table, uint32_t index) {
+  Record record;
+  std::memcpy(&record, walker.image + table + size_t{index} * sizeof record,
+              sizeof record);
+  return record;
+}
+
+// A map of instructions to layers has an entry for each of them.
+Trap CheckDebugMap(const sluice_walker_t& walker, const Plan& plan) {
+  size_t stored = 0;
+  for (uint32_t i = 0; i < walker.header.instance_count; ++i) {
+    sluice_block_t block;
+    sluice_walk_block(&walker, i, &block);
+    stored += block.instruction_count;
+  }
+  if (plan.debug_layer.empty() || plan.debug_layer.size() == stored) return {};
+  return {"plan", "debug map of another length"};
+}
+
+// Tables whose entries must suit the graph and the machine, used or not.
+Trap CheckTables(const sluice_walker_t& walker, const Graph& graph,
+                 const Hardware& hardware) {
+  const sluice_stream_header_t& h = walker.header;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    if (sluice_walk_region_bytes(&walker, r) > kMostAddress) {
+      return {"bounds", "region " + std::to_string(r) + " beyond every address"};
+    }
+  }
+  for (uint32_t i = 0; i < h.binding_count; ++i) {
+    const auto binding = RecordOf<sluice_binding_t>(walker, h.binding_offset, i);
+    const uint64_t base = binding.base_lo | uint64_t{binding.base_hi} << 32;
+    if (binding.region == SLUICE_REGION_GBUF &&
+        base % hardware.scratchpad_alignment != 0) {
+      return {"alignment", "slot " + std::to_string(i) + " in the scratchpad"};
+    }
+    if (base > kMostAddress) {
+      return {"bounds", "slot " + std::to_string(i) + " beyond every region"};
+    }
+  }
+  for (uint32_t i = 0; i < h.kernel_count; ++i) {
+    const auto kernel = RecordOf<sluice_kernel_t>(walker, h.kernel_offset, i);
+    if (kernel.layer >= graph.layers.size() ||
+        graph.layers[kernel.layer].op != kernel.op) {
+      return {"stream",
+              "kernel " + std::to_string(i) + " is of no layer or another op"};
+    }
+  }
+  for (uint32_t i = 0; i < h.patch_count; ++i) {
+    const auto patch = RecordOf<sluice_patch_t>(walker, h.patch_offset, i);
+    if (patch.parameter >= graph.parameter_min.size()) {
+      return {"stream", "patch " + std::to_string(i) + " names no parameter"};
+    }
   }
   return {};
 }
@@ -96,7 +156,9 @@ struct Job {
     if (plan.hardware_hash != hardware.hash) {
       return {"plan", "made for another hardware descriptor"};
     }
-    return OpenStream(plan, hardware, &walker);
+    if (const Trap trap = OpenStream(plan, hardware, &walker)) return trap;
+    if (const Trap trap = CheckDebugMap(walker, plan)) return trap;
+    return CheckTables(walker, graph, hardware);
   }
 
   Aligned graph_bytes, hardware_bytes, plan_bytes;

@@ -373,6 +373,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
     read(c, b->transfer_offset, i, &t, sizeof t);
     if (t.src >= b->operand_count || t.dst >= b->operand_count ||
         !operand_or_none(c, t.index) || t.kernel >= b->kernel_count ||
+        t.src_node >= c->nodes || t.dst_node >= c->nodes ||
         (t.reserved0 | t.reserved1) != 0) {
       return fail(c, SLUICE_WALK_TRANSFER, i);
     }
@@ -413,7 +414,7 @@ static sluice_walk_status_t check_counts(check_t* c) {
 
 static int rectangle_fits(const check_t* c, const sluice_transfer_t* t) {
   const uint32_t cols = c->header.node_cols, rows = c->header.node_rows;
-  return t->dst_node < c->nodes && t->dst_cols >= 1 && t->dst_rows >= 1 &&
+  return t->dst_cols >= 1 && t->dst_rows >= 1 &&
          t->dst_node % cols + t->dst_cols <= cols &&
          t->dst_node / cols + t->dst_rows <= rows;
 }
@@ -435,8 +436,7 @@ static int transfer_fits(const check_t* c, uint8_t opcode, const sluice_transfer
     return node == SLUICE_ALL_NODES ||
            (t->dst_node == node && t->dst_cols * t->dst_rows == 1);
   }
-  return t->index == SLUICE_NONE &&
-         (node == SLUICE_ALL_NODES ? t->src_node < c->nodes : t->src_node == node);
+  return t->index == SLUICE_NONE && (node == SLUICE_ALL_NODES || t->src_node == node);
 }
 
 static sluice_walk_status_t check_instruction(check_t* c, uint32_t index) {

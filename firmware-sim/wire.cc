@@ -200,7 +200,9 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
     return "no scratchpad or no DRAM level";
   }
   const auto* dram = h.levels()->Get(h.levels()->size() - 1);
-  hardware->scratchpad_bytes = h.levels()->Get(h.scratchpad_level())->capacity_bytes();
+  const auto* scratchpad = h.levels()->Get(h.scratchpad_level());
+  hardware->scratchpad_bytes = scratchpad->capacity_bytes();
+  hardware->scratchpad_alignment = std::max(scratchpad->alignment_bytes(), 1u);
   hardware->dram_numerator = dram->bytes_per_cycle_numerator();
   hardware->dram_denominator = dram->bytes_per_cycle_denominator();
   hardware->node_cols = h.node_cols();

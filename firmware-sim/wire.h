@@ -70,7 +70,7 @@ struct HostRates {
 
 struct Hardware {
   Granules granules;
-  uint64_t scratchpad_bytes = 0;
+  uint64_t scratchpad_bytes = 0, scratchpad_alignment = 1;
   uint64_t dram_numerator = 0, dram_denominator = 1;
   std::vector<Engine> engines;
   uint32_t node_cols = 1, node_rows = 1;

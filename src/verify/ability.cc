@@ -176,8 +176,11 @@ Status CheckHostCall(const Judge& judge, uint32_t index,
       opaque ? Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
                     static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI)))
              : CallCycles(judge, layer);
-  if (Join(call.cycles_lo, call.cycles_hi) >= least) return Status::kOk;
-  return Reject(judge, "cycles").Layer(index).Text("fewer than the layer takes");
+  const uint64_t cycles = Join(call.cycles_lo, call.cycles_hi);
+  if (cycles >= least && cycles <= kMostCycles) return Status::kOk;
+  return Reject(judge, "cycles")
+      .Layer(index)
+      .Text(cycles < least ? "fewer than the layer takes" : "more than any may take");
 }
 
 }  // namespace judge

@@ -99,7 +99,7 @@ class Follower {
   void CountHost(const sluice_host_call_t& call, uint32_t layer);
   Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,
                    uint32_t* root, int64_t* row);
-  uint32_t FindGather(uint32_t table, uint32_t index);
+  bool IsGather(const Layer& layer, uint32_t table, uint32_t index) const;
   Status Gather(const sluice_transfer_t& transfer, const Access& src,
                 const Access& dst);
   Status GatherParts(const Access& dst, uint32_t layer, int64_t row, int64_t column);

@@ -27,18 +27,29 @@ bool AllZero(const uint32_t* words, size_t n) {
   return any == 0;
 }
 
-// A table of `count` T at byte `offset` of the image; it must lie inside [begin, end).
-template <typename T>
-bool Table(Span<const uint8_t> image, uint64_t begin, uint64_t end, uint32_t offset,
-           uint64_t count, Span<const T>* out) {
-  *out = Span<const T>();
-  if (offset % 4 != 0 || offset < begin || offset > end) return false;
-  if (count > (end - offset) / sizeof(T)) return false;
-  if (count != 0) {
-    *out = Span<const T>(reinterpret_cast<const T*>(image.data() + offset),
-                         static_cast<size_t>(count));
+// Where tables may lie, one behind the other: [from, to) of the image.
+struct Room {
+  Span<const uint8_t> image;
+  uint64_t from, to;
+};
+
+// The table of `count` records, or null where it does not lie in the room; then the room is
+// what lies behind it. An empty table may have any offset.
+const void* TakeRoom(Room* room, uint32_t offset, uint64_t count, size_t size) {
+  if (count == 0) return room->image.data();
+  if (offset % 4 != 0 || offset < room->from || offset > room->to ||
+      count > (room->to - offset) / size) {
+    return nullptr;
   }
-  return true;
+  room->from = offset + count * size;
+  return room->image.data() + offset;
+}
+
+template <typename T>
+bool Table(Room* room, uint32_t offset, uint64_t count, Span<const T>* out) {
+  const void* at = TakeRoom(room, offset, count, sizeof(T));
+  *out = Span<const T>(static_cast<const T*>(at), static_cast<size_t>(count));
+  return at != nullptr;
 }
 
 Status CheckHeader(Judge* judge) {
@@ -96,11 +107,10 @@ Status ExpectEngine(Judge* judge, const sluice_engine_t& expected) {
 }
 
 // Engines are the machine's: its queues, the host, and what nodes have besides.
-Status CheckEngines(Judge* judge) {
+Status CheckEngines(Judge* judge, Room* room) {
   StreamView& s = judge->stream;
   const sluice_stream_header_t& h = *s.header;
-  if (!Table(judge->plan.stream, sizeof h, judge->plan.stream.size(), h.engine_offset,
-             h.engine_count, &s.engine)) {
+  if (!Table(room, h.engine_offset, h.engine_count, &s.engine)) {
     return Reject(*judge, "structure").Text("a table lies outside the image");
   }
   s.engines = 0;
@@ -330,28 +340,30 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
   return Status::kOk;
 }
 
-Status ReadBlock(Judge* judge, const sluice_block_t& entry, BlockView* block) {
+// `room`: what bodies may lie in, one behind the other.
+Status ReadBlock(Judge* judge, const sluice_block_t& entry, Room* room,
+                 BlockView* block) {
   const Span<const uint8_t> image = judge->plan.stream;
   const uint64_t begin = entry.body_offset;
   const uint64_t end = begin + entry.body_bytes;
-  if (begin % 4 != 0 || entry.body_bytes % 16 != 0 || end > image.size() ||
-      entry.flags != 0 || !AllZero(entry.reserved, 2)) {
+  if (begin % 16 != 0 || entry.body_bytes % 16 != 0 || begin < room->from ||
+      end > room->to || entry.flags != 0 || !AllZero(entry.reserved, 2)) {
     return Reject(*judge, "structure").Text("a block's entry is out of range");
   }
+  room->from = end;
+  const auto table = [&](uint32_t offset, uint64_t count, auto* out) {
+    Room body = {image, begin, end};
+    return Table(&body, offset, count, out);
+  };
   const bool fits =
-      Table(image, begin, end, entry.list_offset, uint64_t{judge->stream.engines} + 1,
-            &block->list) &&
-      Table(image, begin, end, entry.instruction_offset, entry.instruction_count,
-            &block->instructions) &&
-      Table(image, begin, end, entry.wait_offset, entry.wait_count, &block->waits) &&
-      Table(image, begin, end, entry.tile_offset, entry.tile_count, &block->tiles) &&
-      Table(image, begin, end, entry.transfer_offset, entry.transfer_count,
-            &block->transfers) &&
-      Table(image, begin, end, entry.host_call_offset, entry.host_call_count,
-            &block->host_calls) &&
-      Table(image, begin, end, entry.operand_offset, entry.operand_count,
-            &block->operands) &&
-      Table(image, begin, end, entry.shape_offset, entry.shape_count, &block->shapes);
+      table(entry.list_offset, uint64_t{judge->stream.engines} + 1, &block->list) &&
+      table(entry.instruction_offset, entry.instruction_count, &block->instructions) &&
+      table(entry.wait_offset, entry.wait_count, &block->waits) &&
+      table(entry.tile_offset, entry.tile_count, &block->tiles) &&
+      table(entry.transfer_offset, entry.transfer_count, &block->transfers) &&
+      table(entry.host_call_offset, entry.host_call_count, &block->host_calls) &&
+      table(entry.operand_offset, entry.operand_count, &block->operands) &&
+      table(entry.shape_offset, entry.shape_count, &block->shapes);
   if (!fits) return Reject(*judge, "structure").Text("a table lies outside its body");
   uint64_t hash = 0;
   SLUICE_TRY(HashWords(image.data() + begin, entry.body_bytes, *judge->arena->memory(),
@@ -514,40 +526,28 @@ Status CheckInstances(Judge* judge) {
 
 Status ReadStream(Judge* judge) {
   SLUICE_TRY(CheckHeader(judge));
-  SLUICE_TRY(CheckEngines(judge));
+  Room room = {judge->plan.stream, sizeof(sluice_stream_header_t),
+               judge->plan.stream.size()};
+  SLUICE_TRY(CheckEngines(judge, &room));
   SLUICE_TRY(CheckRegions(judge));
   StreamView& s = judge->stream;
   const sluice_stream_header_t& h = *s.header;
-  const Span<const uint8_t> image = judge->plan.stream;
-  const uint64_t begin = sizeof h;
   Span<const sluice_block_t> directory;
-  if (!Table(image, begin, image.size(), h.block_offset, h.block_count, &directory) ||
-      !Table(image, begin, image.size(), h.instance_offset, h.instance_count,
-             &s.instances) ||
-      (h.loop_count != 0 &&
-       !Table(image, begin, image.size(), h.loop_offset, h.loop_count, &s.loops)) ||
-      (h.step_count != 0 &&
-       !Table(image, begin, image.size(), h.step_offset, h.step_count, &s.steps)) ||
-      !Table(image, begin, image.size(), h.binding_offset, h.binding_count,
-             &s.bindings) ||
-      !Table(image, begin, image.size(), h.kernel_offset, h.kernel_count, &s.kernels) ||
-      !Table(image, begin, image.size(), h.attribute_offset, h.attribute_count,
-             &s.attributes) ||
-      (h.patch_count != 0 &&
-       !Table(image, begin, image.size(), h.patch_offset, h.patch_count, &s.patches))) {
+  if (!Table(&room, h.block_offset, h.block_count, &directory) ||
+      !Table(&room, h.instance_offset, h.instance_count, &s.instances) ||
+      !Table(&room, h.loop_offset, h.loop_count, &s.loops) ||
+      !Table(&room, h.step_offset, h.step_count, &s.steps) ||
+      !Table(&room, h.binding_offset, h.binding_count, &s.bindings) ||
+      !Table(&room, h.kernel_offset, h.kernel_count, &s.kernels) ||
+      !Table(&room, h.attribute_offset, h.attribute_count, &s.attributes) ||
+      !Table(&room, h.patch_offset, h.patch_count, &s.patches)) {
     return Reject(*judge, "structure").Text("a table lies outside the image");
-  }
-  // Bodies may not share bytes; that keeps the pass linear.
-  uint64_t body_bytes = 0;
-  for (const sluice_block_t& entry : directory) body_bytes += entry.body_bytes;
-  if (body_bytes > image.size()) {
-    return Reject(*judge, "structure").Text("bodies overlap");
   }
   SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
   SLUICE_TRY(judge->arena->Allocate(s.engines, &s.reaches_dram));
   for (size_t b = 0; b < directory.size(); ++b) {
     SLUICE_TRY(Look(*judge));
-    SLUICE_TRY(ReadBlock(judge, directory[b], &s.blocks[b]));
+    SLUICE_TRY(ReadBlock(judge, directory[b], &room, &s.blocks[b]));
   }
   for (const uint8_t reaches : s.reaches_dram) s.dram_engines += reaches;
   SLUICE_TRY(CheckKernels(judge));

@@ -160,18 +160,11 @@ Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& inde
   return Status::kOk;
 }
 
-// The GATHER layer that reads this table by this index; kNone if there is none.
-uint32_t Follower::FindGather(uint32_t table, uint32_t index) {
-  const Graph& graph = judge_->graph;
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    const Layer& layer = graph.layers[l];
-    if (DeedOf(layer) == Deed::kGather && layer.input(0) != kNone &&
-        layer.input(1) != kNone && views_.BehindReshapes(layer.inputs[0]) == table &&
-        views_.BehindReshapes(layer.inputs[1]) == index) {
-      return l;
-    }
-  }
-  return kNone;
+// Whether a layer is a GATHER that reads this table by this index.
+bool Follower::IsGather(const Layer& layer, uint32_t table, uint32_t index) const {
+  return DeedOf(layer) == Deed::kGather && layer.input(0) != kNone &&
+         layer.input(1) != kNone && views_.BehindReshapes(layer.inputs[0]) == table &&
+         views_.BehindReshapes(layer.inputs[1]) == index;
 }
 
 // Treats an indexed LOAD as rows [row, ...), columns [column, ...) of a GATHER layer.
@@ -201,8 +194,11 @@ Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
     return Reject(*judge_, "tile").Text("gathers from a state");
   }
   parts_.Truncate(0);
-  const uint32_t layer = FindGather(table.root, index_root);
-  if (layer == kNone) {
+  const StreamView& s = judge_->stream;
+  const uint32_t kernel =
+      InstanceOf(s, judge_->step.visit).first_kernel + transfer.kernel;
+  const uint32_t layer = s.kernels[kernel].layer;
+  if (!IsGather(graph.layers[layer], table.root, index_root)) {
     return Reject(*judge_, "tile").Text("no layer gathers this table by this index");
   }
   SLUICE_TRY(CheckAble(*judge_, graph.layers[layer]));

@@ -125,6 +125,63 @@ TEST_CASE("a dropped wait across instances is caught when the timing shows it") 
   CHECK(r.error_instance == 1);
 }
 
+TEST_CASE("operands that the operator lacks, or of another type, are caught") {
+  Case c = ConvCase();
+  BlockBuilder& b = Block(&c);
+  sluice_tile_t& tile = b.tiles[b.lists[kCompute][0].record.descriptor];
+  tile.input1 = tile.input0;
+  CHECK(Judge(c).error == "operands: input1 is none of the operator's");
+  c = ConvCase();
+  BlockBuilder& typed = Block(&c);
+  sluice_tile_t& other = typed.tiles[typed.lists[kCompute][0].record.descriptor];
+  typed.operands[other.input0].dtype = SLUICE_DTYPE_UINT8;
+  CHECK(Judge(c).error == "dtype: input0 has another than its tensor");
+}
+
+TEST_CASE("a result over what it is made of is caught, but for elementwise operators") {
+  Case c = ConvCase();
+  BlockBuilder& b = Block(&c);
+  sluice_tile_t& tile = b.tiles[b.lists[kCompute][0].record.descriptor];
+  b.operands[tile.output].offset_lo = b.operands[tile.input0].offset_lo;
+  b.operands[tile.output].slot = b.operands[tile.input0].slot;
+  CHECK(Judge(c).error == "output overwrites input0");
+  // A sum over one of its inputs is right where the boxes are the same.
+  c = AddCase();
+  BlockBuilder& sum = Block(&c);
+  sluice_tile_t& added = sum.tiles[sum.lists[kCompute][0].record.descriptor];
+  added.output = added.input0;
+  CHECK(Judge(c).error != "output overwrites input0");
+  sum.operands.push_back(sum.operands[added.input0]);
+  added.output = static_cast<uint32_t>(sum.operands.size() - 1);
+  sum.operands[added.output].offset_lo += 8;
+  CHECK(Judge(c).error == "output overwrites input0");
+}
+
+TEST_CASE("slots, kernels and patches suit graph and machine, used or not") {
+  Case c = ConvCase();
+  c.stream.AddBinding(SLUICE_REGION_GBUF, (uint64_t{1} << 48) + 64);
+  CHECK(Judge(c).error_code == "bounds");
+  c = ConvCase();
+  c.hardware.alignment_bytes = 32;
+  CHECK(Judge(c).ok);
+  c.stream.AddBinding(SLUICE_REGION_GBUF, 16);
+  CHECK(Judge(c).error_code == "alignment");
+  c = ConvCase();
+  c.stream.AddKernel(SLUICE_OP_CONV, 1, {});
+  CHECK(Judge(c).error == "kernel 1 is of no layer or another op");
+  c = ConvCase();
+  c.stream.AddKernel(SLUICE_OP_ADD, 0, {});
+  CHECK(Judge(c).error == "kernel 1 is of no layer or another op");
+  c = ConvCase();
+  c.stream.AddBinding(SLUICE_REGION_STATE, 0);
+  c.stream.patches.push_back(
+      {static_cast<uint32_t>(c.stream.bindings.size() - 1), 0, 1, 0});
+  CHECK(Judge(c).error == "patch 0 names no parameter");
+  c = ConvCase();
+  c.stream.gbuf_bytes = c.hardware.scratchpad_bytes + 1;
+  CHECK(Judge(c).error == "made for a larger scratchpad than there is");
+}
+
 TEST_CASE("a shifted buffer is caught") {
   Case c = ConvCase();
   DestinationOf(&c, 4).offset_lo += 16;

@@ -121,6 +121,8 @@ TEST_CASE("each wrong field of a transfer or an engine is named") {
   const sluice_stream_header_t h = HeaderOf(right);
   const sluice_block_t b = BlockOf(right);
   EXPECT(b.transfer_offset, sluice_transfer_t, kernel, 1u, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, src_node, uint16_t{1}, TRANSFER);
+  EXPECT(b.transfer_offset, sluice_transfer_t, dst_node, uint16_t{1}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{0}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{3}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{SLUICE_ROLE_OUTPUT},

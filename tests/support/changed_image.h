@@ -37,7 +37,9 @@ inline void RehashAll(Bytes* image) {
         h.block_offset + (i + 1) * sizeof(sluice_block_t) > image->size()) {
       break;
     }
-    sluice_block_t b = BlockOf(*image, i);
+    sluice_block_t
+        b;  // a wrong directory may lie over the header, which h is a copy of
+    std::memcpy(&b, image->data() + h.block_offset + i * sizeof b, sizeof b);
     if (uint64_t{b.body_offset} + b.body_bytes > image->size()) continue;
     const uint64_t hash = StreamHash(image->data() + b.body_offset, b.body_bytes);
     b.hash_lo = static_cast<uint32_t>(hash);

@@ -134,10 +134,13 @@ inline Case GatherHostCase() {
               PlaceAt(SLUICE_REGION_OUTPUT, 0, rows, i8)};
   BlockBuilder& b = OneBlock(&c, 40, 80, 12, 24, 24);
   c.stream.AddKernel(SLUICE_OP_OPAQUE, 1, {100, 0, 0});
+  c.stream.AddKernel(SLUICE_OP_GATHER, 0, {});
+  b.kernel_count = 2;
   const uint32_t index = b.Dense(0, i32, {1, 1, 1, 3}, 0);
   const uint32_t gathered = b.Dense(0, i8, rows, 16);
   b.Load(b.Dense(2, i32, {1, 1, 1, 3}, 0), index);
   b.Load(b.Dense(1, i8, {1, 1, 10, 8}, 0), gathered, {}, 0, 1, 1, index);
+  b.transfers.back().kernel = 1;
   b.Store(gathered, b.Dense(5, i8, rows, 0));
   sluice_host_call_t call{};
   call.first_operand = b.Dense(5, i8, rows, 0);

@@ -103,6 +103,30 @@ void CheckRecord(const std::function<void(Case*)>& change, const std::string& me
   CheckRejected(c, rule, message);
 }
 
+TEST_CASE("structure: tables stand in the order of stream.h and share no bytes") {
+  const std::string outside = "a table lies outside the image";
+  CheckHeader([](Header* h) { std::swap(h->kernel_offset, h->binding_offset); },
+              outside);
+  // One more attribute would be the first word of the body.
+  CheckHeader([](Header* h) { h->attribute_count += 4; },
+              "a block's entry is out of range");
+  // Where steps would be, if there were any, are bindings.
+  CheckHeader(
+      [](Header* h) {
+        h->step_count = 1;
+        h->step_offset = h->binding_offset;
+      },
+      outside);
+  // A table of nothing may say that it is anywhere.
+  Judged judged(ConvCase());
+  Bytes image = ConvCase().stream.Image();
+  sluice_stream_header_t h = HeaderOf(image);
+  h.loop_offset = 3;
+  Put(&image, 0, h);
+  RehashAll(&image);
+  CHECK(judged.OfImage(image).message == "");
+}
+
 TEST_CASE("structure: descriptors name what is there") {
   CheckRecord([](Case* c) { Shape(c, 0).extent[2] = 0; },
               "a shape with an extent of 0");

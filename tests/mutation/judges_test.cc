@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two judges, src/verify and the walker with the simulator, before the same changed
+// plans: where one refuses and the other does not, either one of them is wrong, or the
+// difference is one that kScope lists, with its reason.
+//
+// A change takes one field of one record of the stream (or of a tensor's place) and gives it
+// another value; hashes are made right again. What a judge finds only by comparing the
+// report's numbers is no verdict about the stream. SLUICE_DIFFERENCES: how many changes to
+// make, SLUICE_DIFFERENCES_FROM: the first seed, so that runs add up. A million take minutes:
+//   SLUICE_DIFFERENCES=1000000 build/release/tests/test_mutation -tc='judges*'
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "firmware-sim/sim.h"
+#include "firmware-sim/walker.h"
+#include "io/read.h"
+#include "mutation/oracle.h"
+#include "plan/mesh/mesh_run.h"
+#include "support/changed_image.h"
+#include "support/library.h"
+#include "support/random_graph.h"
+#include "support/random_machine.h"
+#include "verify/verify.h"
+
+namespace sluice_test {
+namespace {
+
+// A difference that is no judge's fault: what verify refuses, by its rule and the begin of its
+// sentence (numbers are '#'), and the simulator executes to the right bytes.
+struct Scope {
+  const char* rule;
+  const char* sentence;
+};
+
+constexpr Scope kScope[] = {
+    // Where a tile lies in its layer and which elements an operand is: the simulator computes
+    // with the bytes that lie there, and these are right all the same.
+    {"content", "input"},
+    {"content", "weight must be"},
+    {"content", "parameters must be"},
+    // Other elements than the graph means whose bytes are the same for all of 20 inputs: what
+    // saturates, or has few values.
+    {"content", "reads across element borders of the content"},
+    {"output", "tensor # is not complete at its place at the end"},
+    // Attributes: the simulator computes with the kernel's, and the bytes are right.
+    {"tile", "kernel # differs from its layer in op or attributes"},
+    // Rows that the index never names may be missing; verify knows no index.
+    {"tile", "the source is not the whole table"},
+    // Rows that are appended twice, with the same bytes.
+    {"append", "appends rows twice"},
+    // A parameter of one value moves nothing; verify proves its step all the same.
+    {"patch", "the patch moves differently from this state's rows"},
+};
+
+sluice_allocator_t Malloc() {
+  sluice_allocator_t a = {};
+  a.struct_size = sizeof a;
+  a.allocate = [](void*, size_t bytes, size_t alignment) {
+    void* p = nullptr;
+    return posix_memalign(&p, std::max(alignment, sizeof(void*)), bytes) == 0 ? p
+                                                                              : nullptr;
+  };
+  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
+  return a;
+}
+
+// Widths of the fields of a record, in bytes.
+using Fields = std::vector<uint8_t>;
+
+Fields Words(size_t n) { return Fields(n, 4); }
+
+struct Table {
+  const char* name;
+  size_t offset, count, bytes;  // of the image
+  Fields fields;
+};
+
+std::vector<Table> TablesOf(const Bytes& image) {
+  const sluice_stream_header_t h = HeaderOf(image);
+  std::vector<Table> tables = {
+      {"header", 0, 1, sizeof h, Words(sizeof h / 4)},
+      {"engine", h.engine_offset, h.engine_count, 8, {2, 2, 2, 1, 1}},
+      {"block", h.block_offset, h.block_count, 96, Words(24)},
+      {"instance", h.instance_offset, h.instance_count, 16, Words(4)},
+      {"loop", h.loop_offset, h.loop_count, 16, Words(4)},
+      {"step", h.step_offset, h.step_count, 4, Words(1)},
+      {"binding", h.binding_offset, h.binding_count, 16, Words(4)},
+      {"kernel", h.kernel_offset, h.kernel_count, 16, {2, 2, 4, 4, 4}},
+      {"attribute", h.attribute_offset, h.attribute_count, 4, Words(1)},
+      {"patch", h.patch_offset, h.patch_count, 16, Words(4)},
+  };
+  const Fields operand = {2, 1, 1, 4, 4, 4};
+  const Fields transfer = {4, 4, 4, 2, 2, 2, 2, 4, 1, 1, 2, 4};
+  Fields tile = Words(14);
+  tile.insert(tile.end(), 4, 2);
+  for (uint32_t i = 0; i < h.block_count; ++i) {
+    const sluice_block_t b = BlockOf(image, i);
+    const Table body[] = {
+        {"list", b.list_offset, h.engine_count + size_t{1}, 4, Words(1)},
+        {"instruction",
+         b.instruction_offset,
+         b.instruction_count,
+         16,
+         {1, 1, 2, 4, 4, 4}},
+        {"wait", b.wait_offset, b.wait_count, 8, {2, 2, 4}},
+        {"tile", b.tile_offset, b.tile_count, 64, tile},
+        {"transfer", b.transfer_offset, b.transfer_count, 32, transfer},
+        {"host call", b.host_call_offset, b.host_call_count, 32, Words(8)},
+        {"operand", b.operand_offset, b.operand_count, 16, operand},
+        {"shape", b.shape_offset, b.shape_count, 32, Words(8)},
+    };
+    tables.insert(tables.end(), std::begin(body), std::end(body));
+  }
+  std::vector<Table> there;
+  for (const Table& t : tables) {
+    if (t.count != 0) there.push_back(t);
+  }
+  return there;
+}
+
+uint32_t Get(const Bytes& image, size_t at, uint8_t width) {
+  uint32_t value = 0;
+  std::memcpy(&value, image.data() + at, width);
+  return value;
+}
+
+// Gives a field another value. `what`: which, for people.
+void ChangeOne(sluice::Rng* rng, const std::vector<Table>& tables, Bytes* image,
+               std::string* what) {
+  const Table& table = tables[rng->Below(static_cast<uint32_t>(tables.size()))];
+  const size_t record = rng->Below(static_cast<uint32_t>(table.count));
+  const size_t field = rng->Below(static_cast<uint32_t>(table.fields.size()));
+  const uint8_t width = table.fields[field];
+  size_t in_record = 0;
+  for (size_t f = 0; f < field; ++f) in_record += table.fields[f];
+  const size_t at = table.offset + record * table.bytes + in_record;
+  const uint32_t old = Get(*image, at, width);
+  const uint32_t steps[] = {1, 1, 1, 2, 4, 8, 16, 32, 64};
+  const uint32_t step = steps[rng->Below(9)];
+  uint32_t value = old;
+  switch (rng->Below(8)) {
+    case 0:
+    case 1:
+      value = old + step;
+      break;
+    case 2:
+    case 3:
+      value = old - step;
+      break;
+    case 4:
+      value = old ^ 1u << rng->Below(8u * width);
+      break;
+    case 5:
+      value = rng->Below(2) == 0 ? 0 : 0xffffffffu;
+      break;
+    case 6:
+      value = rng->Below(64);
+      break;
+    default: {
+      const size_t other = rng->Below(static_cast<uint32_t>(table.count));
+      value = Get(*image, table.offset + other * table.bytes + in_record, width);
+    }
+  }
+  if (Get(*image, at, width) == value) value = old + 1;
+  std::memcpy(image->data() + at, &value, width);
+  *what += std::string(table.name) + " " + std::to_string(record) + " field " +
+           std::to_string(field) + ": " + std::to_string(old) + " -> " +
+           std::to_string(Get(*image, at, width)) + "; ";
+}
+
+// A plan and what judges it.
+class Subject {
+ public:
+  Subject() : memory_(Malloc(), 0), arena_(&memory_) {}
+
+  bool Make(uint64_t seed) {
+    RandomGraphLimits limits;
+    limits.layers = 4;
+    limits.elements = seed % 3 == 0 ? 60 : 400;
+    limits.opaque = seed % 5 == 0;
+    graph_ = MakeRandomGraph(seed, limits);
+    for (const LayerSpec& l : graph_.layers) {
+      opaque_ = opaque_ || l.op == SLUICE_OP_OPAQUE;
+    }
+    MachineSpec machine = MakeRandomMachine(seed);
+    if (seed % 4 == 1) {
+      const MachineSpec limited = LimitedMachine(seed);
+      machine.base.ops = limited.base.ops;
+      machine.base.host = limited.base.host;
+    }
+    graph_bytes_ = GraphBytes(graph_);
+    Library library;
+    const GraphPtr g = library.Graph(graph_bytes_);
+    machine.base.scratchpad_bytes = 1;
+    const HardwarePtr none = library.Hardware(MachineBytes(machine));
+    const PlanPtr never = library.Schedule(g, none);
+    const uint64_t least = library.diagnostic.smallest_scratchpad_bytes;
+    if (library.status != SLUICE_INFEASIBLE) return false;
+    machine.base.scratchpad_bytes = least + least * (seed % 4) * (seed % 4) / 3;
+    hardware_bytes_ = MachineBytes(machine);
+    const HardwarePtr h = library.Hardware(hardware_bytes_);
+    const PlanPtr plan = library.Schedule(
+        g, h, 0, seed % 3 == 0 ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT);
+    if (plan == nullptr || ReportOf(plan).instructions > 200) return false;
+    plan_bytes_ = BytesOf(plan);
+    return Open();
+  }
+
+  bool MakeMesh(uint64_t seed) {
+    RandomGraphLimits limits;
+    limits.layers = 4;
+    limits.elements = 150;
+    graph_ = MakeRandomGraph(seed, limits);
+    graph_bytes_ = GraphBytes(graph_);
+    sluice::Rng rng(seed);
+    HardwareSpec machine;
+    machine.node_cols = 2 + rng.Below(2);
+    machine.node_rows = 1 + rng.Below(2);
+    machine.scratchpad_bytes = 512u << rng.Below(4);
+    hardware_bytes_ = HardwareBytes(machine);
+    const MeshRun run =
+        RunOnMesh(graph_, machine, RandomSegments(&rng, graph_, machine));
+    if (run.status != sluice::Status::kOk || run.report.instructions > 200)
+      return false;
+    plan_bytes_ = run.plan;
+    return Open();
+  }
+
+  const Bytes& image() const { return image_; }
+
+  // The plan with another stream of the same size.
+  void Take(const Bytes& image) {
+    std::memcpy(plan_bytes_.data() + stream_at_, image.data(), image.size());
+  }
+
+  // kOk: valid but perhaps for its report. rule, sentence: else, why.
+  sluice::Status Verify(std::string* rule, std::string* sentence) {
+    sluice::Memory memory(Malloc(), 0);
+    sluice::Arena arena(&memory);
+    sluice::Diagnostic d = EmptyDiagnostic();
+    sluice::Plan plan = {};
+    REQUIRE(sluice::ReadPlan(plan_bytes_.data(), plan_bytes_.size(), &arena, &plan,
+                             &d) == sluice::Status::kOk);
+    const sluice::Status status =
+        sluice::Verify(parsed_, hardware_, plan, &arena, nullptr, &d);
+    *rule = d.rule;
+    *sentence = d.message;
+    const bool report = *rule == "report" || *rule == "traffic";
+    return report ? sluice::Status::kOk : status;
+  }
+
+  sluice_sim::SimulateResult Simulate(int run) const {
+    sluice_sim::SimulateOptions o;
+    o.graph = graph_bytes_.data();
+    o.graph_size = graph_bytes_.size();
+    o.hardware = hardware_bytes_.data();
+    o.hardware_size = hardware_bytes_.size();
+    o.plan = plan_bytes_.data();
+    o.plan_size = plan_bytes_.size();
+    o.functional = !opaque_;
+    o.seed = static_cast<uint64_t>(run + 1);
+    o.parameters = ParametersOf(graph_, run);
+    o.max_memory_bytes = 1 << 23;
+    return sluice_sim::Simulate(o);
+  }
+  bool opaque() const { return opaque_; }
+  bool appends() const { return !graph_.parameters.empty(); }
+  int runs() const { return std::max(2, RunsOf(graph_)); }
+
+ private:
+  bool Open() {
+    sluice::Diagnostic d = EmptyDiagnostic();
+    const auto* wire = sluice::wire::GetPlan(plan_bytes_.data());
+    const uint8_t* stream = reinterpret_cast<const uint8_t*>(wire->stream()->data());
+    stream_at_ = static_cast<size_t>(stream - plan_bytes_.data());
+    image_.assign(stream, stream + wire->stream()->size() * 16);
+    const auto ok = sluice::Status::kOk;
+    return sluice::ReadGraph(graph_bytes_.data(), graph_bytes_.size(), &arena_,
+                             &parsed_, &d) == ok &&
+           sluice::ReadHardware(hardware_bytes_.data(), hardware_bytes_.size(), &arena_,
+                                &hardware_, &d) == ok;
+  }
+
+  GraphSpec graph_;
+  Bytes graph_bytes_, hardware_bytes_, plan_bytes_, image_;
+  size_t stream_at_ = 0;
+  bool opaque_ = false;  // the simulator keeps time only
+  sluice::Memory memory_;
+  sluice::Arena arena_;
+  sluice::Graph parsed_ = {};
+  sluice::Hardware hardware_ = {};
+};
+
+// Numbers as '#', so that sentences of one kind are equal.
+std::string Kind(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) out += c;
+    if (digit && (out.empty() || out.back() != '#')) out += '#';
+  }
+  return out;
+}
+
+// Sentences of the static judge start with where it stands.
+std::string WithoutPlace(const std::string& sentence) {
+  const size_t colon = sentence.find(": ");
+  if (sentence.compare(0, 9, "instance ") != 0 || colon == std::string::npos) {
+    return sentence;
+  }
+  return sentence.substr(colon + 2);
+}
+
+struct Totals {
+  uint64_t made = 0, both_accept = 0, both_refuse = 0, undecided = 0, in_scope = 0;
+  std::map<std::string, uint64_t> differences;
+};
+
+void Note(const std::string& kind, const std::string& what, uint64_t seed, Totals* t) {
+  for (const Scope& scope : kScope) {
+    if (kind.rfind(std::string(scope.rule) + ": " + scope.sentence, 0) == 0) {
+      ++t->in_scope;
+      return;
+    }
+  }
+  if (t->differences[kind]++ == 0) {
+    std::printf("seed %llu: %s\n  %s\n", static_cast<unsigned long long>(seed),
+                what.c_str(), kind.c_str());
+    std::fflush(stdout);
+  }
+}
+
+void JudgeChanged(Subject* subject, const std::string& what, uint64_t seed,
+                  Totals* totals) {
+  ++totals->made;
+  std::string rule, sentence;
+  const sluice::Status status = subject->Verify(&rule, &sentence);
+  if (status != sluice::Status::kOk && status != sluice::Status::kRejected) {
+    ++totals->undecided;
+    return;
+  }
+  const bool valid = status == sluice::Status::kOk;
+  sluice_sim::SimulateResult r;
+  bool runs = true;
+  for (int run = 0; run < (valid ? 1 : subject->runs()) && runs; ++run) {
+    r = subject->Simulate(run);
+    runs = r.ok && r.mismatches == 0;
+  }
+  // Wrong bytes may happen to be right.
+  const bool of_bytes = rule == "content" || rule == "output";
+  for (int run = 2; run < 20 && !valid && runs && of_bytes; ++run) {
+    r = subject->Simulate(run);
+    runs = r.ok && r.mismatches == 0;
+  }
+  // Nobody computes what opaque layers do, so no byte is compared. And verify demands an
+  // order of all stores of one append: what it can reach counts as lost until they are done.
+  const bool scope =
+      (of_bytes && subject->opaque()) || (rule == "order" && subject->appends());
+  if (!valid && runs && scope) {
+    ++totals->in_scope;
+    return;
+  }
+  if (!runs && r.error_code == "memory") {
+    ++totals->undecided;
+    return;
+  }
+  if (valid == runs) {
+    ++(valid ? totals->both_accept : totals->both_refuse);
+    return;
+  }
+  Note(valid ? "simulator " + r.error_code + ": " + Kind(r.error)
+             : rule + ": " + Kind(WithoutPlace(sentence)),
+       what, seed, totals);
+}
+
+uint64_t Number(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST_CASE(
+    "judges: both say the same of changed plans, or the difference is a known one") {
+  const uint64_t want = Number("SLUICE_DIFFERENCES", 4000);
+  const uint64_t each = want < 20000 ? 50 : 400;  // of one plan
+  Totals totals;
+  uint64_t subjects = 0;
+  for (uint64_t seed = Number("SLUICE_DIFFERENCES_FROM", 1); totals.made < want;
+       ++seed) {
+    Subject subject;
+    if (!(seed % 4 == 3 ? subject.MakeMesh(seed) : subject.Make(seed))) continue;
+    ++subjects;
+    const Bytes whole = subject.image();
+    const std::vector<Table> tables = TablesOf(whole);
+    sluice::Rng rng(seed);
+    for (uint64_t i = 0; i < each && totals.made < want; ++i) {
+      Bytes image = whole;
+      std::string what;
+      ChangeOne(&rng, tables, &image, &what);
+      if (rng.Below(4) == 0) ChangeOne(&rng, tables, &image, &what);
+      RehashAll(&image);
+      subject.Take(image);
+      JudgeChanged(&subject, what, seed, &totals);
+    }
+  }
+  std::printf(
+      "%llu changes of %llu plans: %llu accepted by both, %llu refused by both, %llu "
+      "undecided, %llu of known scope\n",
+      static_cast<unsigned long long>(totals.made),
+      static_cast<unsigned long long>(subjects),
+      static_cast<unsigned long long>(totals.both_accept),
+      static_cast<unsigned long long>(totals.both_refuse),
+      static_cast<unsigned long long>(totals.undecided),
+      static_cast<unsigned long long>(totals.in_scope));
+  for (const auto& [kind, count] : totals.differences) {
+    std::printf("%8llu %s\n", static_cast<unsigned long long>(count), kind.c_str());
+  }
+  CHECK(totals.differences.empty());
+}
+
+}  // namespace
+}  // namespace sluice_test
