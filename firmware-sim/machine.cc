@@ -496,9 +496,6 @@ Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight)
     flight->hold = BandwidthCycles(flight->bytes, hardware_.dram_numerator,
                                    hardware_.dram_denominator);
   }
-  if (functional_ && OpOf(kernel.op).means == Means::kHost) {
-    return {"host", "opaque layers cannot be executed here"};
-  }
   if (Trap trap = CheckAccesses(flight)) return trap;
   return functional_ ? RunOnHost(layer, flight) : Trap{};
 }
@@ -557,17 +554,19 @@ Trap Machine::RunOnHost(const Layer& layer, Flight* flight) {
   }
   const std::string wrong = RunLayer(graph_, layer, &values);
   if (!wrong.empty()) return {"host", wrong};
-  flight->result = std::move(values[layer.outputs[0]]);
+  for (uint32_t t : layer.outputs) flight->results.push_back(std::move(values[t]));
   return {};
 }
 
 void Machine::Complete(const Flight& flight) {
   if (!functional_) return;
+  size_t written = 0;
   for (const Access& access : flight.accesses) {
     if (!access.write) continue;
     const Box to = memory_.At(access);
-    const Box from =
-        DenseBox(const_cast<uint8_t*>(flight.result.data()), to.dtype, to.extent);
+    const std::vector<uint8_t>& result =
+        flight.results.empty() ? flight.result : flight.results[written++];
+    const Box from = DenseBox(const_cast<uint8_t*>(result.data()), to.dtype, to.extent);
     CopyBox(from, to);
     memory_.Define(access);
   }

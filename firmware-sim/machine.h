@@ -35,6 +35,7 @@ struct Flight {
   sluice_transfer_t transfer{};
   std::vector<Access> accesses;
   std::vector<uint8_t> result;  // dense; copied to every written access on completion
+  std::vector<std::vector<uint8_t>> results;  // of a HOST call: one per written access
 };
 
 class Machine {

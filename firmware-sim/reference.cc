@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "host_functions.h"
 #include "kernels.h"
 
 namespace sluice_sim {
@@ -125,7 +126,7 @@ class Run {
       case Means::kAppend:
         return Append(layer);
       case Means::kHost:
-        return "opaque layers have no arithmetic here";
+        return OnHost(layer);
     }
     return "op";
   }
@@ -137,6 +138,32 @@ class Run {
   }
   static int32_t Attribute(const Layer& layer, size_t i) {
     return i < layer.attributes.size() ? layer.attributes[i] : 0;
+  }
+
+  HostOperand OperandOf(uint32_t tensor) {
+    const Tensor& t = graph_.tensors[tensor];
+    values_[tensor].resize(static_cast<size_t>(t.bytes));
+    return {t.dtype, t.extent, &values_[tensor]};
+  }
+
+  std::string OnHost(const Layer& layer) {
+    const size_t index = static_cast<uint32_t>(Attribute(layer, SLUICE_OPAQUE_NAME));
+    const std::string name = index < graph_.names.size() ? graph_.names[index] : "";
+    const HostFunction* function = FindHostFunction(name);
+    if (graph_.host_functions != nullptr) {
+      const auto given = graph_.host_functions->find(name);
+      if (given != graph_.host_functions->end()) function = &given->second;
+    }
+    if (function == nullptr) {
+      return "no host function \"" + name + "\" is known here";
+    }
+    HostOperands in, out;
+    for (uint32_t t : layer.inputs) {
+      if (t != kAbsent) in.push_back(OperandOf(t));
+    }
+    for (uint32_t t : layer.outputs) out.push_back(OperandOf(t));
+    const std::string wrong = (*function)(in, out);
+    return wrong.empty() ? "" : name + ": " + wrong;
   }
 
   std::string Concat(const Layer& layer) {

@@ -11,10 +11,12 @@
 #ifndef SLUICE_FIRMWARE_SIM_SIM_H_
 #define SLUICE_FIRMWARE_SIM_SIM_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,16 @@ struct TraceEvent {
   uint64_t start = 0, end = 0;
   uint64_t bytes = 0;  // moved by a transfer
 };
+
+// A whole tensor of a layer that the host executes: dense elements.
+struct HostOperand {
+  int dtype = 0;                          // SLUICE_DTYPE_
+  std::array<int64_t, 4> extent{};        // N H W C
+  std::vector<uint8_t>* bytes = nullptr;  // of outputs: sized, zeros
+};
+// Fills the outputs; answers "", or why it cannot.
+using HostFunction = std::function<std::string(
+    const std::vector<HostOperand>& inputs, const std::vector<HostOperand>& outputs)>;
 
 struct SimulateOptions {
   const void* graph = nullptr;
@@ -63,6 +75,8 @@ struct SimulateOptions {
   // For RunReference: dense bytes of the state tensors, in tensor order, in and out.
   std::vector<std::vector<uint8_t>>* state_tensors = nullptr;
   std::vector<int32_t> parameters;  // of the graph; missing ones are at their minimum
+  // What OPAQUE layers compute, by name, before host_functions.h is asked.
+  const std::map<std::string, HostFunction>* host_functions = nullptr;
   std::function<void(const TraceEvent&)> trace;
   uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
 };

@@ -380,6 +380,7 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   const Aligned bytes(options.graph, options.graph_size);
   Graph graph;
   std::string error = ReadGraph(bytes.data(), bytes.size(), &graph);
+  graph.host_functions = options.host_functions;
   if (!error.empty()) return Fail({"graph", error}, result);
   if (const Trap trap = CheckMemory(graph, options.max_memory_bytes, 0)) {
     return Fail(trap, result);

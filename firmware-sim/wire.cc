@@ -113,6 +113,9 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
     return "lists of different lengths";
   }
   if (!IsAligned(g.tensor_source_offset())) return "misaligned offsets";
+  for (uint32_t i = 0; i < Size(g.names()); ++i) {
+    graph->names.push_back(g.names()->Get(i)->str());
+  }
   graph->tensors.resize(tensors);
   graph->layers.resize(layers);
   for (uint32_t i = 0; i < tensors; ++i) {

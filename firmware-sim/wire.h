@@ -13,6 +13,7 @@
 
 #include "box.h"
 #include "engines.h"
+#include "sim.h"
 
 namespace sluice_sim {
 
@@ -38,6 +39,8 @@ struct Layer {
 };
 
 struct Graph {
+  std::vector<std::string> names;
+  const std::map<std::string, HostFunction>* host_functions = nullptr;  // the caller's
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;
   std::vector<int32_t> parameter_min, parameter_max;

@@ -88,16 +88,30 @@ std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
   return a;
 }
 
-std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
-                                   const Affine& out, const Range& range) {
-  constexpr int kLeftShift = 20;
+namespace {
+
+// With operands refined by 2^left_shift, which 32 bits must hold.
+std::vector<int32_t> SumOf(const Affine& x0, const Affine& x1, const Affine& out,
+                           const Range& range, int left_shift) {
   const double twice = static_cast<double>(2 * std::max(x0.scale, x1.scale));
   const Factor f0 = QuantiseFactor(static_cast<double>(x0.scale) / twice);
   const Factor f1 = QuantiseFactor(static_cast<double>(x1.scale) / twice);
   const Factor f =
-      QuantiseFactor(twice / ((1 << kLeftShift) * static_cast<double>(out.scale)));
-  return {kLeftShift, x0.zero,  f0.multiplier, f0.shift, x1.zero,   f1.multiplier,
+      QuantiseFactor(twice / ((1 << left_shift) * static_cast<double>(out.scale)));
+  return {left_shift, x0.zero,  f0.multiplier, f0.shift, x1.zero,   f1.multiplier,
           f1.shift,   out.zero, f.multiplier,  f.shift,  range.min, range.max};
+}
+
+}  // namespace
+
+std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
+                                   const Affine& out, const Range& range) {
+  return SumOf(x0, x1, out, range, 20);
+}
+
+std::vector<int32_t> WideSumAttributes(const Affine& x0, const Affine& x1,
+                                       const Affine& out, const Range& range) {
+  return SumOf(x0, x1, out, range, 15);
 }
 
 std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,

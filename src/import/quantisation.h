@@ -55,6 +55,9 @@ std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
                                           const Range& range);
 std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
                                    const Affine& out, const Range& range);
+// Of 16-bit operands.
+std::vector<int32_t> WideSumAttributes(const Affine& x0, const Affine& x1,
+                                       const Affine& out, const Range& range);
 std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
                                        const Affine& out, const Range& range);
 

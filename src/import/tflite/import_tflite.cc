@@ -45,6 +45,7 @@ constexpr LowerRow kRows[] = {
     {Op::HARD_SWISH, LowerHardSwish},
     {Op::PRELU, LowerPrelu},
     {Op::SOFTMAX, LowerSoftmax},
+    {Op::SVDF, LowerSvdf},
     {Op::MEAN, LowerReduce},
     {Op::SUM, LowerReduce},
     {Op::REDUCE_MAX, LowerReduce},
@@ -75,26 +76,40 @@ LowerFunction FunctionFor(int code) {
   return nullptr;
 }
 
-// Lowers one operator; when it cannot be expressed, says so in `list` and, if allowed,
+constexpr char kByHostFunction[] = "by a host function";
+
+// Whether a layer behind the mark is the host's.
+bool IsHosted(Lowering* to, size_t first_layer) {
+  const auto& layers = to->graph().layers();
+  return std::any_of(
+      layers.begin() + static_cast<std::ptrdiff_t>(first_layer), layers.end(),
+      [](const LayerRow& layer) { return layer.op == SLUICE_OP_OPAQUE; });
+}
+
+// Lowers one operator; when it cannot be expressed, says so in `refused` and, if allowed,
 // leaves it to the host.
-void LowerOperator(Lowering* to, const TfliteOperator& op,
-                   const TfliteImportOptions& options,
-                   std::vector<UnsupportedOperator>* list) {
+void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
+                   std::vector<UnsupportedOperator>* refused,
+                   std::vector<UnsupportedOperator>* hosted) {
   const LowerFunction lower = FunctionFor(op.code);
   const Lowering::Mark mark = to->Now();
   std::string reason;
   if (lower != nullptr) {
     try {
-      return lower(to, op);
+      lower(to, op);
+      if (IsHosted(to, mark.graph.layers)) {
+        CountOperator(hosted, op.name, kByHostFunction);
+      }
+      return;
     } catch (const Unsupported& unsupported) {
       reason = unsupported.what();
       to->Rewind(mark);
     }
   }
-  CountOperator(list, op.name, reason);
-  if (!options.allow_opaque) return;
+  CountOperator(allow_opaque ? hosted : refused, op.name, reason);
+  if (!allow_opaque) return;
   try {
-    LowerOpaque(to, op, options.opaque_cycles);
+    LowerOpaque(to, op);
   } catch (const Unsupported& unsupported) {
     throw Error(Fault::kUnsupported,
                 op.name + " cannot run on the host either: " + unsupported.what());
@@ -150,14 +165,16 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
   Lowering lowering(model, &graph);
+  lowering.DeclareCycles(options.opaque_cycles);
+  std::vector<UnsupportedOperator> refused;
   for (const TfliteOperator& op : model.operators) {
     const size_t before = graph.layers().size();
-    LowerOperator(&lowering, op, options, &result.opaque);
+    LowerOperator(&lowering, op, options.allow_opaque, &refused, &result.opaque);
     if (graph.layers().size() == before) {
       CountOperator(&result.folded, op.name, kPartOfNeighbour);
     }
   }
-  if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
+  if (!refused.empty()) FailUnsupported(refused);
   lowering.WriteStates();
   result.graph = graph.Finish();
   result.layers = static_cast<uint32_t>(graph.layers().size());

@@ -123,6 +123,7 @@ void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTens
 }  // namespace
 
 void LowerConvolution(Lowering* to, const TfliteOperator& op) {
+  if (IsSixteenBit(to->In(op, 0))) return LowerConvolution16(to, op);
   const bool depthwise =
       op.code == static_cast<int>(tflite::BuiltinOperator::DEPTHWISE_CONV_2D);
   const auto* conv_options = op.wire->builtin_options_as_Conv2DOptions();
@@ -168,6 +169,7 @@ void LowerConvolution(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
+  if (IsSixteenBit(to->In(op, 2))) return LowerTransposedConvolution16(to, op);
   const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
   Require(options != nullptr, "missing options");
   const Geometry g = {
@@ -200,6 +202,7 @@ void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
+  if (IsSixteenBit(to->In(op, 0))) return LowerFullyConnected16(to, op);
   const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
   Require(options != nullptr, "missing options");
   Require(options->weights_format() == 0, "shuffled weights");

@@ -79,6 +79,52 @@ const BinaryRow& BinaryRowOf(const TfliteOperator& op) {
   throw Unsupported("this operator on two operands");
 }
 
+bool IsPowerOfTwo(float scale) {
+  int exponent = 0;
+  return std::frexp(scale, &exponent) == 0.5f;
+}
+
+// The kernel shifts by scales that are powers of two where it is told so, and adds other
+// numbers then.
+void RequirePlainSixteenBit(const TfliteOperator& op, const TfliteTensor& x0,
+                            const TfliteTensor& x1, const TfliteTensor& out) {
+  const auto* add = op.wire->builtin_options_as_AddOptions();
+  const auto* sub = op.wire->builtin_options_as_SubOptions();
+  const bool sums = Is(op, BuiltinOperator::ADD) || Is(op, BuiltinOperator::SUB);
+  const bool shifts = add != nullptr   ? add->pot_scale_int16()
+                      : sub != nullptr ? sub->pot_scale_int16()
+                                       : sums;
+  for (const TfliteTensor* tensor : {&x0, &x1, &out}) {
+    Require(AffineOf(*tensor).zero == 0, "16-bit numbers with a zero point");
+  }
+  Require(!shifts || !IsPowerOfTwo(AffineOf(x0).scale) ||
+              !IsPowerOfTwo(AffineOf(x1).scale) || !IsPowerOfTwo(AffineOf(out).scale),
+          "16-bit scales that are powers of two");
+}
+
+// Of x < 0 one line, of the others another; each is 0 where it is not the other's.
+void LowerWideLeakyRelu(Lowering* to, const TfliteOperator& op, float alpha) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  const Affine in = AffineOf(input), o = AffineOf(out);
+  Require(in.zero == 0 && o.zero == 0 && alpha >= 0,
+          "16-bit numbers with a zero point, or a negative slope");
+  const Factor plain = QuantiseFactor(static_cast<double>(in.scale / o.scale));
+  const Factor leak = QuantiseFactor(static_cast<double>(in.scale * alpha / o.scale));
+  const Range range = DtypeRange(DtypeOf(out));
+  const uint32_t ifmap = to->Input(op, 0);
+  const Dims dims = DimsOf(out);
+  const uint32_t above = to->Temporary(out, "/above", dims),
+                 below = to->Temporary(out, "/below", dims);
+  to->graph().AddLayer(out.name + "/above", SLUICE_OP_REQUANTIZE, {ifmap}, {above},
+                       {0, plain.multiplier, plain.shift, 0, 0, range.max});
+  to->graph().AddLayer(out.name + "/below", SLUICE_OP_REQUANTIZE, {ifmap}, {below},
+                       {0, leak.multiplier, leak.shift, 0, range.min, 0});
+  constexpr int32_t kHalf = 1 << 30;  // with a shift of 1 to the left: 1
+  to->AddLayer(op, SLUICE_OP_ADD, {above, below}, to->Output(op),
+               {0, 0, kHalf, 1, 0, kHalf, 1, 0, kHalf, 1, range.min, range.max});
+}
+
 int FusedActivation(const TfliteOperator& op) {
   if (const auto* add = op.wire->builtin_options_as_AddOptions()) {
     return static_cast<int>(add->activation());
@@ -124,8 +170,10 @@ void LowerBinary(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& x0 = to->In(op, 0);
   const TfliteTensor& x1 = to->In(op, 1);
   const TfliteTensor& out = to->Out(op);
-  const uint8_t dtype = EightBit(out);
-  Require(EightBit(x0) == dtype && EightBit(x1) == dtype, "operands of several types");
+  const uint8_t dtype = SmallInteger(out);
+  Require(SmallInteger(x0) == dtype && SmallInteger(x1) == dtype,
+          "operands of several types");
+  if (IsSixteenBit(out)) RequirePlainSixteenBit(op, x0, x1, out);
   const Extents e0 = ExtentsOf(x0), e1 = ExtentsOf(x1), o = ExtentsOf(out);
   for (size_t a = 0; a < 4; ++a) {
     Require(o[a] == std::max(e0[a], e1[a]) && (e0[a] == o[a] || e0[a] == 1) &&
@@ -140,6 +188,9 @@ void LowerBinary(Lowering* to, const TfliteOperator& op) {
   } else {
     const Range range = Clamped(out, FusedActivation(op));
     attributes = row.attributes(AffineOf(x0), AffineOf(x1), AffineOf(out), range);
+    if (row.attributes == SumAttributes && IsSixteenBit(out)) {
+      attributes = WideSumAttributes(AffineOf(x0), AffineOf(x1), AffineOf(out), range);
+    }
   }
   const uint32_t first = to->Input(op, 0);
   const uint32_t second = to->Input(op, 1);
@@ -149,8 +200,10 @@ void LowerBinary(Lowering* to, const TfliteOperator& op) {
 void LowerQuantise(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
-  EightBit(input);
-  const Range range = DtypeRange(EightBit(out));
+  SmallInteger(input);
+  const bool widens =
+      static_cast<tflite::TensorType>(out.type) == tflite::TensorType::INT32;
+  const Range range = DtypeRange(widens ? DtypeOf(out) : SmallInteger(out));
   const uint32_t ifmap = to->Input(op, 0);
   to->AddLayer(op, SLUICE_OP_REQUANTIZE, {ifmap}, to->Output(op),
                RequantiseAttributes(AffineOf(input), AffineOf(out), range));
@@ -165,6 +218,10 @@ void LowerDequantise(Lowering*, const TfliteOperator&) {
 void LowerActivation(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
+  const auto* leaky = op.wire->builtin_options_as_LeakyReluOptions();
+  if (leaky != nullptr && IsSixteenBit(input) && IsSixteenBit(out)) {
+    return LowerWideLeakyRelu(to, op, leaky->alpha());
+  }
   const uint8_t dtype = EightBit(input);
   Require(EightBit(out) == dtype, "an output of another type than the input");
   const Affine in = AffineOf(input), o = AffineOf(out);
@@ -177,11 +234,9 @@ void LowerActivation(Lowering* to, const TfliteOperator& op) {
       return AddLookup(to, op, LookupTable(dtype, in, dtype, o, [](float x) {
                          return std::tanh(x);
                        }));
-    case BuiltinOperator::LEAKY_RELU: {
-      const auto* options = op.wire->builtin_options_as_LeakyReluOptions();
-      Require(options != nullptr, "missing options");
-      return AddLookup(to, op, LeakyTable(input, out, options->alpha()));
-    }
+    case BuiltinOperator::LEAKY_RELU:
+      Require(leaky != nullptr, "missing options");
+      return AddLookup(to, op, LeakyTable(input, out, leaky->alpha()));
     default:
       break;
   }
@@ -230,11 +285,12 @@ void LowerSoftmax(Lowering* to, const TfliteOperator& op) {
   Require(options != nullptr, "missing options");
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
-  const uint8_t dtype = EightBit(input);
-  Require(EightBit(out) == dtype, "an output of another type than the input");
-  Require(
-      AffineOf(out).scale == 1.0f / 256 && AffineOf(out).zero == DtypeRange(dtype).min,
-      "an output not quantised as 1/256 from the smallest value");
+  const bool wide = IsSixteenBit(out);
+  Require(wide || EightBit(out) == EightBit(input),
+          "an output of another type than the input");
+  Require(wide || (AffineOf(out).scale == 1.0f / 256 &&
+                   AffineOf(out).zero == DtypeRange(EightBit(input)).min),
+          "an output not quantised as 1/256 from the smallest value");
   // Differences to the row's maximum in Q5.26.
   constexpr int kIntegerBits = 5, kFractionBits = 31 - kIntegerBits;
   const double scaled =
@@ -246,10 +302,11 @@ void LowerSoftmax(Lowering* to, const TfliteOperator& op) {
   const double radius = 1.0 * ((1 << kIntegerBits) - 1) *
                         static_cast<double>(1LL << (31 - kIntegerBits)) /
                         static_cast<double>(1LL << factor.shift);
+  const std::vector<int32_t> numbers = {factor.multiplier, factor.shift,
+                                        -static_cast<int32_t>(std::floor(radius))};
+  if (wide) return LowerSoftmax16(to, op, numbers);
   const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(
-      op, SLUICE_OP_SOFTMAX, {ifmap}, to->Output(op),
-      {factor.multiplier, factor.shift, -static_cast<int32_t>(std::floor(radius))});
+  to->AddLayer(op, SLUICE_OP_SOFTMAX, {ifmap}, to->Output(op), numbers);
 }
 
 void LowerReduce(Lowering* to, const TfliteOperator& op) {

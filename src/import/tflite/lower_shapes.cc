@@ -174,7 +174,7 @@ void LowerSlice(Lowering* to, const TfliteOperator& op) {
 void LowerPad(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
-  const uint8_t dtype = EightBit(input);
+  const uint8_t dtype = SmallInteger(input);
   RequireSameType(input, out);
   Require(SameAffine(input, out), "an output quantised unlike the input");
   const std::vector<int64_t> pads = Integers(to->In(op, 1));

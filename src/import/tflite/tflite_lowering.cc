@@ -39,6 +39,10 @@ uint8_t EightBit(const TfliteTensor& tensor) {
   return DtypeOf(tensor);
 }
 
+uint8_t SmallInteger(const TfliteTensor& tensor) {
+  return IsSixteenBit(tensor) ? DtypeOf(tensor) : EightBit(tensor);
+}
+
 Affine AffineOf(const TfliteTensor& tensor) {
   Require(!tensor.scales.empty(), "an operand without quantisation");
   Require(tensor.scales.size() == 1, "per-axis quantisation of an activation");
@@ -223,23 +227,75 @@ uint32_t Lowering::StateOf(const TfliteTensor& tensor,
   return state;
 }
 
+void Lowering::WriteState(uint32_t state, uint32_t next, uint32_t* parameter) {
+  // The whole state is written, from position 0: the one value of the parameter.
+  if (*parameter == kNoTensor) *parameter = graph_->AddParameter("whole_state", 0, 0);
+  const std::string name = graph_->name(graph_->tensors()[state].name);
+  const auto& rows = graph_->tensors();
+  if (rows[state].dtype != rows[next].dtype ||
+      Normalised(rows[state].dims) != Normalised(rows[next].dims)) {
+    throw Error(Fault::kBadInput,
+                "variable " + name + " is given another type or other extents");
+  }
+  graph_->AddLayer(name + "/assign", SLUICE_OP_STATE_APPEND, {state, next}, {state},
+                   {0, static_cast<int32_t>(*parameter)});
+}
+
 void Lowering::WriteStates() {
   uint32_t parameter = kNoTensor;
   for (const TfliteState& state : model_.states) {
     if (state.next < 0) continue;
-    // The whole state is written, from position 0: the one value of the parameter.
-    if (parameter == kNoTensor) parameter = graph_->AddParameter("whole_state", 0, 0);
-    const TfliteTensor& tensor = model_.tensors[static_cast<size_t>(state.tensor)];
     const uint32_t to = TensorOf(state.tensor), from = TensorOf(state.next);
-    const auto& rows = graph_->tensors();
-    if (rows[to].dtype != rows[from].dtype ||
-        Normalised(rows[to].dims) != Normalised(rows[from].dims)) {
-      throw Error(Fault::kBadInput, "variable " + tensor.name +
-                                        " is given another type or other extents");
-    }
-    graph_->AddLayer(tensor.name + "/assign", SLUICE_OP_STATE_APPEND, {to, from}, {to},
-                     {0, static_cast<int32_t>(parameter)});
+    WriteState(to, from, &parameter);
   }
+  for (const auto& [state, next] : next_) WriteState(state, next, &parameter);
+}
+
+uint32_t Lowering::Variable(const TfliteOperator& op, size_t i) {
+  const TfliteTensor& tensor = In(op, i);
+  Require(tensor.is_variable, "a state that is not a variable tensor");
+  uint32_t& of = tensor_of_[static_cast<size_t>(op.inputs[i])];
+  Require(of == kNoTensor, "a variable tensor of two operators");
+  uint64_t elements = 1;
+  for (const int32_t extent : DimsOf(tensor)) elements *= static_cast<uint64_t>(extent);
+  const size_t step = TfliteTypeBytes(tensor.type);
+  graph_->NeedRoom(elements * step);
+  const uint64_t zero = static_cast<uint64_t>(
+      tensor.zero_points.empty() ? int64_t{0} : tensor.zero_points[0]);
+  std::vector<uint8_t> first;
+  for (uint64_t e = 0; e < elements; ++e) {
+    for (size_t b = 0; b < step; ++b) {
+      first.push_back(static_cast<uint8_t>(zero >> (8 * b)));
+    }
+  }
+  return of = StateOf(tensor, first);
+}
+
+void Lowering::AddHost(const TfliteOperator& op, const char* function,
+                       std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
+                       uint64_t work) {
+  uint64_t cycles = opaque_cycles_;
+  if (cycles == 0) {
+    cycles = work + CountElements(inputs) + CountElements(outputs);
+  }
+  cycles = std::min(cycles, uint64_t{1} << 50);
+  const int32_t name = static_cast<int32_t>(graph_->AddName(function));
+  graph_->AddLayer(Out(op).name, SLUICE_OP_OPAQUE, std::move(inputs),
+                   std::move(outputs),
+                   {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+                    static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
+}
+
+uint64_t Lowering::CountElements(const std::vector<uint32_t>& tensors) const {
+  uint64_t sum = 0;
+  for (uint32_t tensor : tensors) {
+    uint64_t elements = 1;
+    for (int32_t extent : graph_->tensors()[tensor].dims) {
+      elements *= static_cast<uint64_t>(extent);
+    }
+    sum += elements;
+  }
+  return sum;
 }
 
 bool Lowering::HasInput(const TfliteOperator& op, size_t i) const {
@@ -313,31 +369,17 @@ void Lowering::AddLayer(const TfliteOperator& op, uint16_t code,
 void Lowering::Rewind(const Mark& mark) {
   graph_->Rewind(mark.graph);
   tensor_of_ = mark.tensors;
+  next_.resize(mark.next);
 }
 
-void LowerOpaque(Lowering* to, const TfliteOperator& op, uint64_t cycles) {
+void LowerOpaque(Lowering* to, const TfliteOperator& op) {
   std::vector<uint32_t> inputs, outputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (to->HasInput(op, i)) inputs.push_back(to->Input(op, i));
   }
   for (size_t i = 0; i < op.outputs.size(); ++i) outputs.push_back(to->Output(op, i));
   if (outputs.empty()) throw Unsupported("an operator without output");
-  if (cycles == 0) {  // one element per cycle
-    for (const std::vector<uint32_t>* list : {&inputs, &outputs}) {
-      for (uint32_t tensor : *list) {
-        uint64_t elements = 1;
-        for (int32_t extent : to->graph().tensors()[tensor].dims) {
-          elements *= static_cast<uint64_t>(extent);
-        }
-        cycles += elements;
-      }
-    }
-  }
-  const int32_t name = static_cast<int32_t>(to->graph().AddName(op.name));
-  to->graph().AddLayer(
-      to->Out(op).name, SLUICE_OP_OPAQUE, inputs, outputs,
-      {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
-       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
+  to->AddHost(op, op.name.c_str(), inputs, outputs, 0);
 }
 
 }  // namespace sluice::import

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "import/graph_writer.h"
@@ -46,6 +47,17 @@ class Lowering {
   void AddLayer(const TfliteOperator& op, uint16_t code, std::vector<uint32_t> inputs,
                 uint32_t output, std::vector<int32_t> attributes = {});
 
+  // A layer that the host executes, by a function of host_functions.h; it takes a cycle per
+  // element and one for each of `work`, unless the import's options say otherwise.
+  void AddHost(const TfliteOperator& op, const char* function,
+               std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
+               uint64_t work);
+  void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
+  // A variable tensor as a state, which starts at its zero point; and what it is to be
+  // from the next run on.
+  uint32_t Variable(const TfliteOperator& op, size_t i);
+  void SetNext(uint32_t state, uint32_t next) { next_.push_back({state, next}); }
+
   // Behind all other layers, which read the states as the run before has left them: what
   // the states are to be from then on. Once, at the end.
   void WriteStates();
@@ -55,27 +67,34 @@ class Lowering {
   struct Mark {
     GraphWriter::Mark graph;
     std::vector<uint32_t> tensors;
+    size_t next;
   };
-  Mark Now() const { return {graph_->Now(), tensor_of_}; }
+  Mark Now() const { return {graph_->Now(), tensor_of_, next_.size()}; }
   void Rewind(const Mark& mark);
 
  private:
   uint32_t TensorOf(int32_t index);
   uint32_t StateOf(const TfliteTensor& tensor, const std::vector<uint8_t>& first);
 
+  uint64_t CountElements(const std::vector<uint32_t>& tensors) const;
+  void WriteState(uint32_t state, uint32_t next, uint32_t* parameter);
+
   const TfliteModel& model_;
   GraphWriter* graph_;
   std::vector<uint32_t> tensor_of_;  // by TensorFlow Lite index
   std::vector<uint32_t> read_by_;    // operators that read the tensor
   std::vector<bool> is_output_;
+  std::vector<std::pair<uint32_t, uint32_t>> next_;  // of states: their next values
+  uint64_t opaque_cycles_ = 0;
   std::vector<const TfliteState*> state_;  // by TensorFlow Lite index; nullptr: none
 };
 
 // Facts about tensors; all throw Unsupported when the tensor is of another sort.
 uint8_t DtypeOf(
     const TfliteTensor& tensor);  // SLUICE_DTYPE_, by element size if exotic
-uint8_t EightBit(const TfliteTensor& tensor);  // int8 or uint8
-Affine AffineOf(const TfliteTensor& tensor);   // per-tensor quantisation
+uint8_t EightBit(const TfliteTensor& tensor);      // int8 or uint8
+uint8_t SmallInteger(const TfliteTensor& tensor);  // int8, uint8 or int16
+Affine AffineOf(const TfliteTensor& tensor);       // per-tensor quantisation
 bool SameAffine(const TfliteTensor& a, const TfliteTensor& b);
 Dims DimsOf(const TfliteTensor& tensor);  // rank <= 4, every extent >= 1
 Extents ExtentsOf(const TfliteTensor& tensor);
@@ -114,8 +133,16 @@ void LowerReshape(Lowering* to, const TfliteOperator& op);
 void LowerTranspose(Lowering* to, const TfliteOperator& op);
 void LowerGather(Lowering* to, const TfliteOperator& op);
 void LowerResize(Lowering* to, const TfliteOperator& op);
-// Any operator whose shapes are known, executed by the host in `cycles`.
-void LowerOpaque(Lowering* to, const TfliteOperator& op, uint64_t cycles);
+// By host functions.
+bool IsSixteenBit(const TfliteTensor& tensor);
+void LowerConvolution16(Lowering* to, const TfliteOperator& op);
+void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op);
+void LowerFullyConnected16(Lowering* to, const TfliteOperator& op);
+void LowerSoftmax16(Lowering* to, const TfliteOperator& op,
+                    const std::vector<int32_t>& numbers);  // of SOFTMAX
+void LowerSvdf(Lowering* to, const TfliteOperator& op);
+// Any operator whose shapes are known, executed by the host under its own name.
+void LowerOpaque(Lowering* to, const TfliteOperator& op);
 
 }  // namespace sluice::import
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What OPAQUE layers of imported models compute: operators that no unit of a machine has,
+// as the TensorFlow Lite reference kernels compute them.
+//
+// Input    the layer's name and whole operands; the last input of each function is int32
+//          "options", in the order of its enum below
+// Output   dense bytes of the layer's outputs
+// Errors   a sentence: no such function, or operands of other types or extents
+// Cost     the operator's work
+// Source   the numbers of the reference kernels; written from their description. 16-bit
+//          products are scaled by 64-bit arithmetic: (x * ((m + 2^15) >> 16) + 2^(14 - s))
+//          >> (15 - s)
+#ifndef SLUICE_FIRMWARE_SIM_HOST_FUNCTIONS_H_
+#define SLUICE_FIRMWARE_SIM_HOST_FUNCTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "sim.h"
+
+namespace sluice_sim {
+
+using HostOperands = std::vector<HostOperand>;
+
+// nullptr: there is none of that name.
+const HostFunction* FindHostFunction(const std::string& name);
+
+// "conv_int16", "depthwise_conv_int16", "transposed_conv_int16", "fully_connected_int16":
+// ifmap int16; weight int8 as ops.h has it; bias int64 [K]; scales int32 [K,2] (multiplier,
+// shift). With 32 BIAS_BITS sums wrap at 32 bits and are scaled as scale() does.
+enum ConvOption {
+  kStrideH,
+  kStrideW,
+  kDilationH,
+  kDilationW,
+  kPadTop,
+  kPadLeft,
+  kGroups,
+  kWeightZero,
+  kActMin,
+  kActMax,
+  kBiasBits,
+  kConvOptions
+};
+
+// "softmax_int16": ifmap 8-bit, ofmap int16, by the fixed point of SOFTMAX in ops.h.
+enum SoftmaxOption { kMultiplier, kShift, kDiffMin, kSoftmaxOptions };
+
+// "svdf": ifmap int8 [B,I]; feature weights int8 [F,I]; time weights int16 [F,M]; bias
+// int32 [F/RANK]; state int16 [B,F*M]. Outputs: int8 [B,F/RANK]; the next state.
+enum SvdfOption {
+  kSvdfRank,
+  kSvdfInputZero,
+  kSvdfOutputZero,
+  kSvdfFeatureMultiplier,
+  kSvdfFeatureShift,
+  kSvdfTimeMultiplier,
+  kSvdfTimeShift,
+  kSvdfOptions
+};
+
+std::string ConvInt16(const HostOperands& in, const HostOperands& out);
+std::string DepthwiseConvInt16(const HostOperands& in, const HostOperands& out);
+std::string TransposedConvInt16(const HostOperands& in, const HostOperands& out);
+std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out);
+std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out);
+std::string Svdf(const HostOperands& in, const HostOperands& out);
+
+// Elements of an operand; the caller has checked the type.
+template <typename T>
+const T* ElementsOf(const HostOperand& operand) {
+  return reinterpret_cast<const T*>(operand.bytes->data());
+}
+template <typename T>
+T* ResultOf(const HostOperand& operand) {
+  return reinterpret_cast<T*>(operand.bytes->data());
+}
+int64_t CountOf(const HostOperand& operand);
+// Whether operands have these types, and the last one has so many options.
+bool HasTypes(const HostOperands& operands, const std::vector<int>& dtypes);
+bool HasOptions(const HostOperands& in, int64_t count);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_HOST_FUNCTIONS_H_

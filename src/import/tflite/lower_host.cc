@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that no unit computes: 16-bit products and softmax, SVDF. The host executes them
+// by functions that firmware-sim/host_functions.h describes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "import/error.h"
+#include "import/tflite/tflite_lowering.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::BuiltinOperator;
+using tflite::TensorType;
+
+bool Is(const TfliteTensor& tensor, TensorType type) {
+  return static_cast<TensorType>(tensor.type) == type;
+}
+
+uint32_t AddNumbers(Lowering* to, const std::string& name, uint8_t dtype, Dims dims,
+                    const void* numbers, size_t bytes) {
+  return to->graph().AddConstant(name, dtype, std::move(dims), numbers, bytes);
+}
+
+uint32_t AddOptions(Lowering* to, const TfliteOperator& op,
+                    const std::vector<int32_t>& options) {
+  return AddNumbers(to, to->Out(op).name + "/options", SLUICE_DTYPE_INT32,
+                    {static_cast<int32_t>(options.size())}, options.data(),
+                    options.size() * 4);
+}
+
+// Bias as int64 [K]; whether sums have 32 or 64 bits.
+int32_t BiasOf(const Lowering& to, const TfliteOperator& op, size_t index,
+               std::vector<int64_t>* bias) {
+  if (!to.HasInput(op, index)) return 64;
+  const TfliteTensor& tensor = to.In(op, index);
+  const bool narrow = Is(tensor, TensorType::INT32);
+  Require(tensor.data != nullptr && (narrow || Is(tensor, TensorType::INT64)),
+          "a bias that is not constant int32 or int64");
+  const size_t bytes = narrow ? 4 : 8;
+  if (tensor.data_bytes != bias->size() * bytes) {
+    throw Error(Fault::kBadInput,
+                "bias " + tensor.name + " does not have one element per channel");
+  }
+  for (size_t k = 0; k < bias->size(); ++k) {
+    int32_t low = 0;
+    if (narrow) {
+      std::memcpy(&low, tensor.data + 4 * k, 4);
+      (*bias)[k] = low;
+    } else {
+      std::memcpy(&(*bias)[k], tensor.data + 8 * k, 8);
+    }
+  }
+  return narrow ? 32 : 64;
+}
+
+struct Product {
+  size_t input, weight, bias;  // which inputs of the operator
+  int axis;                    // of the weight's output channels
+  const char* function;
+  Dims in, weight_dims, out;
+  std::vector<int32_t> window;  // the first options, up to groups
+  int activation;
+  uint64_t macs_per_output;
+};
+
+void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
+                  const TfliteTensor& out, int axis, size_t channels) {
+  Require(Is(out, TensorType::INT16) && Is(weight, TensorType::INT8),
+          "16-bit inputs with other than 8-bit weights and 16-bit outputs");
+  Require(weight.data != nullptr, "a weight that is computed at run time");
+  Require(AffineOf(input).zero == 0 && AffineOf(out).zero == 0,
+          "16-bit numbers with a zero point");
+  Require(weight.scales.size() == 1 ||
+              (weight.quantised_axis == axis && weight.scales.size() == channels),
+          "a weight quantised along another axis than output channels");
+}
+
+// (multiplier, shift) of each channel; bias; options.
+void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
+  const TfliteTensor& input = to->In(op, p.input);
+  const TfliteTensor& weight = to->In(op, p.weight);
+  const TfliteTensor& out = to->Out(op);
+  const int32_t channels = p.weight_dims[static_cast<size_t>(p.axis)];
+  const size_t count = static_cast<size_t>(channels);
+  CheckProduct(input, weight, out, p.axis, count);
+  to->graph().NeedRows(count);
+  std::vector<int32_t> scales;
+  for (size_t k = 0; k < count; ++k) {
+    const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
+    const Factor factor = QuantiseFactor(static_cast<double>(AffineOf(input).scale) *
+                                         static_cast<double>(scale) /
+                                         static_cast<double>(AffineOf(out).scale));
+    Require(factor.shift >= -31 && factor.shift <= 7,
+            "a scale outside the fixed point");
+    scales.insert(scales.end(), {factor.multiplier, factor.shift});
+  }
+  std::vector<int64_t> bias(count);
+  const int32_t bits = BiasOf(*to, op, p.bias, &bias);
+  const Range range = Clamped(out, p.activation);
+  std::vector<int32_t> options = p.window;
+  const int32_t zero =
+      weight.scales.size() == 1 ? static_cast<int32_t>(weight.zero_points[0]) : 0;
+  options.insert(options.end(), {zero, range.min, range.max, bits});
+  const uint32_t ifmap = to->Reshaped(to->Input(op, p.input), input, p.in);
+  const uint32_t filter = to->Reshaped(to->Input(op, p.weight), weight, p.weight_dims);
+  const uint32_t ofmap = to->OpenOutput(op, p.out);
+  uint64_t outputs = 1;
+  for (const int32_t extent : p.out) outputs *= static_cast<uint64_t>(extent);
+  to->AddHost(op, p.function,
+              {ifmap, filter,
+               AddNumbers(to, out.name + "/bias", SLUICE_DTYPE_INT64, {channels},
+                          bias.data(), count * 8),
+               AddNumbers(to, out.name + "/scales", SLUICE_DTYPE_INT32, {channels, 2},
+                          scales.data(), count * 8),
+               AddOptions(to, op, options)},
+              {ofmap}, outputs * p.macs_per_output);
+  to->CloseOutput(op, ofmap);
+}
+
+uint64_t Taps(const Extents& w, int32_t channels) {
+  return uint64_t(w[1]) * uint64_t(w[2]) * uint64_t(channels);
+}
+
+template <typename Options>
+std::vector<int32_t> WindowOf(const Options& o, const Extents& in, const Extents& w,
+                              const Extents& out, int32_t groups) {
+  const bool same = o.padding() == tflite::Padding::SAME;
+  const Pads h = PadsOf(same, in[1], out[1], w[1], o.stride_h(), o.dilation_h());
+  const Pads v = PadsOf(same, in[2], out[2], w[2], o.stride_w(), o.dilation_w());
+  return {o.stride_h(), o.stride_w(), o.dilation_h(), o.dilation_w(),
+          h.before,     v.before,     groups};
+}
+
+void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
+  Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
+          "operands that do not have four axes");
+}
+
+// RELU alone: the kernel of SVDF clamps to the type.
+void RequirePlainSvdf(const TfliteTensor& input, const TfliteTensor& out) {
+  Require(Is(input, TensorType::INT8) && Is(out, TensorType::INT8),
+          "operands that are not int8");
+}
+
+}  // namespace
+
+bool IsSixteenBit(const TfliteTensor& tensor) { return Is(tensor, TensorType::INT16); }
+
+void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& weight = to->In(op, 1);
+  const TfliteTensor& out = to->Out(op);
+  RequireRank4(input, weight, out);
+  const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
+  Product p = {0,           1,  2, 0, "conv_int16", DimsOf(input), DimsOf(weight),
+               DimsOf(out), {}, 0, 0};
+  if (const auto* depthwise = op.wire->builtin_options_as_DepthwiseConv2DOptions()) {
+    Require(w[0] == 1 && w[3] == o[3] && o[3] % in[3] == 0,
+            "a weight that does not fit the channels");
+    p.axis = 3;
+    p.function = "depthwise_conv_int16";
+    p.window = WindowOf(*depthwise, in, w, o, 1);
+    p.activation = static_cast<int>(depthwise->activation());
+    p.macs_per_output = Taps(w, 1);
+  } else {
+    const auto* plain = op.wire->builtin_options_as_Conv2DOptions();
+    Require(plain != nullptr, "missing options");
+    Require(w[0] == o[3] && in[3] % w[3] == 0 && o[3] % (in[3] / w[3]) == 0,
+            "a weight that does not fit the channels");
+    p.window = WindowOf(*plain, in, w, o, in[3] / w[3]);
+    p.activation = static_cast<int>(plain->activation());
+    p.macs_per_output = Taps(w, w[3]);
+  }
+  AddProduct(to, op, p);
+}
+
+void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
+  Require(options != nullptr, "missing options");
+  const TfliteTensor& weight = to->In(op, 1);
+  const TfliteTensor& input = to->In(op, 2);
+  const TfliteTensor& out = to->Out(op);
+  RequireRank4(input, weight, out);
+  const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
+  Require(w[0] == o[3] && w[3] == in[3], "a weight that does not fit the channels");
+  const bool same = options->padding() == tflite::Padding::SAME;
+  const Pads h = PadsOf(same, o[1], in[1], w[1], options->stride_h(), 1);
+  const Pads v = PadsOf(same, o[2], in[2], w[2], options->stride_w(), 1);
+  AddProduct(to, op,
+             {2,
+              1,
+              3,
+              0,
+              "transposed_conv_int16",
+              DimsOf(input),
+              DimsOf(weight),
+              DimsOf(out),
+              {options->stride_h(), options->stride_w(), 1, 1, h.before, v.before, 1},
+              static_cast<int>(options->activation()),
+              Taps(w, w[3])});
+}
+
+void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
+  Require(options != nullptr && options->weights_format() == 0, "shuffled weights");
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& weight = to->In(op, 1);
+  Require(weight.shape.size() == 2, "a weight that does not have two axes");
+  const Dims dims = DimsOf(weight);
+  const Extents in = ExtentsOf(input), o = ExtentsOf(to->Out(op));
+  const int64_t elements = int64_t{in[0]} * in[1] * in[2] * in[3];
+  const int64_t rows = elements / dims[1];
+  Require(
+      elements % dims[1] == 0 && rows * dims[0] == int64_t{o[0]} * o[1] * o[2] * o[3],
+      "extents that do not fit the weight");
+  const int32_t count = static_cast<int32_t>(rows);
+  AddProduct(to, op,
+             {0,
+              1,
+              2,
+              0,
+              "fully_connected_int16",
+              {count, dims[1]},
+              dims,
+              {count, dims[0]},
+              {1, 1, 1, 1, 0, 0, 1},
+              static_cast<int>(options->activation()),
+              static_cast<uint64_t>(dims[1])});
+}
+
+void LowerSoftmax16(Lowering* to, const TfliteOperator& op,
+                    const std::vector<int32_t>& numbers) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  Require(Is(input, TensorType::INT8), "16-bit inputs of a softmax");
+  Require(AffineOf(out).zero == -32768 &&
+              std::fabs(AffineOf(out).scale * 65536 - 1) < 0.001f,
+          "a 16-bit output not quantised as 1/65536 from the smallest value");
+  const uint32_t ifmap = to->Input(op, 0), ofmap = to->Output(op);
+  to->AddHost(op, "softmax_int16", {ifmap, AddOptions(to, op, numbers)}, {ofmap}, 0);
+}
+
+void LowerSvdf(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_SVDFOptions();
+  Require(options != nullptr, "missing options");
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& feature = to->In(op, 1);
+  const TfliteTensor& time = to->In(op, 2);
+  const TfliteTensor& state = to->In(op, 4);
+  const TfliteTensor& out = to->Out(op);
+  RequirePlainSvdf(input, out);
+  Require(Is(feature, TensorType::INT8) && Is(time, TensorType::INT16) &&
+              Is(state, TensorType::INT16) && feature.shape.size() == 2 &&
+              time.shape.size() == 2 && state.shape.size() == 2,
+          "weights or a state of other types or ranks");
+  Require(to->HasInput(op, 3) && Is(to->In(op, 3), TensorType::INT32),
+          "no bias of int32");
+  const float state_scale = AffineOf(state).scale;
+  // In float, as the kernel prepares them.
+  const Factor first = QuantiseFactor(static_cast<double>(
+      AffineOf(input).scale * AffineOf(feature).scale / state_scale));
+  const Factor second = QuantiseFactor(
+      static_cast<double>(state_scale * AffineOf(time).scale / AffineOf(out).scale));
+  const uint32_t before = to->Variable(op, 4);
+  const uint32_t after = to->Temporary(state, "/next", DimsOf(state));
+  const uint64_t macs = static_cast<uint64_t>(feature.data_bytes + time.data_bytes);
+  to->AddHost(
+      op, "svdf",
+      {to->Input(op, 0), to->Input(op, 1), to->Input(op, 2), to->Input(op, 3), before,
+       AddOptions(to, op,
+                  {options->rank(), AffineOf(input).zero, AffineOf(out).zero,
+                   first.multiplier, first.shift, second.multiplier, second.shift})},
+      {to->Output(op), after}, macs);
+  to->SetNext(before, after);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// 16-bit products by hand.
+#include "tests/sim/host_case.h"
+
+namespace sluice_sim {
+namespace {
+
+using Shorts = std::vector<int16_t>;
+
+// stride 1, dilation 1, no pads, one group, zero 0, the whole range.
+std::vector<int32_t> Plain(int32_t bias_bits = 64) {
+  return {1, 1, 1, 1, 0, 0, 1, 0, INT16_MIN, INT16_MAX, bias_bits};
+}
+
+// Two channels of one input channel: three times and -1 times, plus a bias.
+HostCase Pointwise(int32_t bias_bits) {
+  HostCase c;
+  c.Shorts({1, 1, 2, 1}, {100, -20000});
+  c.Bytes({2, 1, 1, 1}, {3, -1});
+  c.Given<int64_t>(SLUICE_DTYPE_INT64, {1, 1, 1, 2}, {10, 0});
+  c.Ints({1, 1, 2, 2}, {kOne, 1, kOne, 1});
+  c.Options(Plain(bias_bits));
+  c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 2, 2}, 8);
+  return c;
+}
+
+TEST_CASE("host products: a convolution sums, adds the bias, scales and clamps") {
+  for (const int32_t bits : {32, 64}) {
+    HostCase c = Pointwise(bits);
+    CHECK(c.Run("conv_int16") == "");
+    CHECK(c.Result<int16_t>() == Shorts{310, -100, INT16_MIN, 20000});
+  }
+}
+
+TEST_CASE("host products: windows are padded, also where channels stay apart") {
+  HostCase c;
+  c.Shorts({1, 1, 3, 1}, {1, 10, 100});
+  c.Bytes({1, 1, 3, 1}, {1, 2, 3});
+  c.Given<int64_t>(SLUICE_DTYPE_INT64, {1, 1, 1, 1}, {0});
+  c.Ints({1, 1, 1, 2}, {kOne, 1});
+  std::vector<int32_t> options = Plain();
+  options[kPadLeft] = 1;
+  c.Options(options);
+  c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 3, 1}, 6);
+  const Shorts want = {2 * 1 + 3 * 10, 1 + 20 + 300, 10 + 200};
+  CHECK(c.Run("conv_int16") == "");
+  CHECK(c.Result<int16_t>() == want);
+  CHECK(c.Run("depthwise_conv_int16") == "");
+  CHECK(c.Result<int16_t>() == want);
+}
+
+TEST_CASE("host products: a transposed convolution spreads its input") {
+  HostCase c;
+  c.Shorts({1, 1, 2, 1}, {1, 10});
+  c.Bytes({1, 1, 2, 1}, {3, 4});
+  c.Given<int64_t>(SLUICE_DTYPE_INT64, {1, 1, 1, 1}, {0});
+  c.Ints({1, 1, 1, 2}, {kOne, 1});
+  std::vector<int32_t> options = Plain();
+  options[kStrideW] = 2;
+  c.Options(options);
+  c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 4, 1}, 8);
+  CHECK(c.Run("transposed_conv_int16") == "");
+  CHECK(c.Result<int16_t>() == Shorts{3, 4, 30, 40});
+}
+
+TEST_CASE("host products: rows times columns, with a zero point of the weight") {
+  HostCase c;
+  c.Shorts({1, 1, 2, 2}, {1, 2, 3, 4});
+  c.Bytes({1, 1, 1, 2}, {6, 7});
+  c.Given<int64_t>(SLUICE_DTYPE_INT64, {1, 1, 1, 1}, {0});
+  c.Ints({1, 1, 1, 2}, {kOne, 1});
+  std::vector<int32_t> options = Plain();
+  options[kWeightZero] = 5;
+  c.Options(options);
+  c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 2, 1}, 4);
+  CHECK(c.Run("fully_connected_int16") == "");
+  CHECK(c.Result<int16_t>() == Shorts{1 + 4, 3 + 8});
+}
+
+TEST_CASE("host products: operands that do not fit are a sentence") {
+  HostCase c = Pointwise(64);
+  c.in[0].dtype = SLUICE_DTYPE_INT8;
+  CHECK(c.Run("conv_int16") == "operands of a 16-bit product");
+  HostCase d = Pointwise(64);
+  d.out[0].extent[3] = 3;
+  CHECK(d.Run("conv_int16") == "channels of a 16-bit product");
+  HostCase e = Pointwise(64);
+  ResultOf<int32_t>(e.in[3])[1] = 8;
+  CHECK(e.Run("conv_int16") == "a shift outside of -31 to 7");
+}
+
+}  // namespace
+}  // namespace sluice_sim
