@@ -7,6 +7,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -205,7 +206,10 @@ void Run(const CoscheduleCommand& command) {
   options.max_iterations = command.iterations;
   options.seed = command.seed;
   options.points = command.points;
+  const Interruption interruption;
+  options.cancel = interruption.word();
   const Owned<sluice_cohort_t> cohort = session.Coschedule(models, options);
+  TellOfInterruption();
   const Answer answer = AnswerOf(cohort.get(), models.size());
   for (size_t m = 0; m < answer.plans.size() && !command.output.empty(); ++m) {
     const Bytes& plan = answer.plans[m];

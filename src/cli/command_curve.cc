@@ -7,6 +7,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -84,7 +85,10 @@ void Run(const CurveCommand& command) {
   options.seed = command.seed;
   options.energy_exponent = command.objective == "latency" ? 0 : 1;
   options.delay_exponent = command.objective == "energy" ? 0 : 1;
+  const Interruption interruption;
+  options.cancel = interruption.word();
   const Points points = session.Curve(options, command.points);
+  TellOfInterruption();
   const std::string heading =
       GraphName(graph) + " on " + FactsOf(hardware).name + ", " + command.objective;
   if (!command.output.empty()) {

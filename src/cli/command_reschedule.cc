@@ -6,6 +6,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -90,7 +91,13 @@ void Run(const RescheduleCommand& command) {
   options.minimise_changes = command.minimise_changes ? 1 : 0;
   options.schedule = &schedule;
   const auto start = std::chrono::steady_clock::now();
-  const sluice_change_t change = session.Reschedule(options);
+  sluice_change_t change;
+  {
+    const Interruption interruption;
+    schedule.cancel = interruption.word();
+    change = session.Reschedule(options);
+  }
+  TellOfInterruption();
   const auto elapsed = std::chrono::steady_clock::now() - start;
   const uint64_t solve_us = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count());

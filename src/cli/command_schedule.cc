@@ -8,6 +8,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/solvers.h"
@@ -198,6 +199,7 @@ void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hard
   if (command.json) {
     Json report = AsJson(m);
     report["warnings"] = session.MachineDoubts();
+    report["interrupted"] = Interruption::came();
     std::cout << report.dump(1) << "\n";
     return;
   }
@@ -265,6 +267,8 @@ void Run(const ScheduleCommand& command) {
   }
   const auto start = std::chrono::steady_clock::now();
   {
+    const Interruption interruption;
+    options.cancel = interruption.word();
     ProgressLine line;
     if (command.progress || isatty(STDERR_FILENO) != 0) {
       options.progress = ProgressLine::Tell;
@@ -288,6 +292,7 @@ void Run(const ScheduleCommand& command) {
     WriteFile(command.output, plan.data(), plan.size());
   }
   Print(command, graph, hardware, session, m);
+  TellOfInterruption();
 }
 
 }  // namespace sluice::cli

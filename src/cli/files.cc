@@ -87,6 +87,7 @@ Bytes ReadFile(const std::string& path) {
     if (got == 0) break;
     size += static_cast<size_t>(got);
   }
+  if (size == 0) throw Failure(kBadInput, path + " is empty");
   bytes.resize(size);
   return bytes;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line: what can be typed, and how it ends.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <new>
@@ -499,6 +500,12 @@ int Main(int argc, char** argv) {
     if (!std::cout) throw Failure(kIo, "cannot write to standard output");
     return kDone;
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kDone : kUsage;
+    // What was parsed before the error does not say whether --json stands behind it.
+    const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
+      return std::string(argument) == "--json";
+    });
+    if (json) return Report(Failure(kUsage, error.what()), true);
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {
     return Report(failure, import.json || hardware.json || schedule.json ||

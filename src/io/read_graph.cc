@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "graph";
-constexpr size_t kMaxLayerInputs = 1024;
+constexpr size_t kMaxLayerInputs = 1024;  // as the sentence says
 
 // State of reading one graph: the wire table, the graph being filled, the diagnostic.
 struct Reader {
@@ -201,7 +201,8 @@ Status ConnectLayer(Reader* r, uint32_t l) {
     return r->Bad().Layer(l).Tensor(t).Text("layer ").Number(l).Text(what);
   };
   if (layer.outputs.empty()) return fail(kNone, " has no output");
-  if (layer.inputs.size() > kMaxLayerInputs) return fail(kNone, " has too many inputs");
+  if (layer.inputs.size() > kMaxLayerInputs)
+    return fail(kNone, " has more than 1024 inputs");
   for (uint32_t t : layer.inputs) {
     if (t == kNone) continue;
     if (t >= r->tensors.size())

@@ -42,6 +42,10 @@ constexpr Scope kScope[] = {
     {"content", "input"},
     {"content", "weight must be"},
     {"content", "parameters must be"},
+    {"content", "appended rows must be"},
+    // Behind a PAD the simulator takes its pads or the convolution's.
+    {"tile", "conv: pad # is #"},
+    {"tile", "depthwise_conv: pad # is #"},
     // Other elements than the graph means whose bytes are the same for all of 20 inputs: what
     // saturates, or has few values.
     {"content", "reads across element borders of the content"},

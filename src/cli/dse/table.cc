@@ -77,7 +77,7 @@ SweepTable::SweepTable(std::string path, Cells columns, size_t keys)
       if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
         throw Failure(kIo, path_ + " is in use by another run");
       }
-      const Bytes bytes = ReadFile(path_);
+      const Bytes bytes = status.st_size == 0 ? Bytes() : ReadFile(path_);
       text.assign(bytes.begin(), bytes.end());
       const size_t whole =
           text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;

@@ -243,7 +243,8 @@ int ValueOf(Reading* reading, const std::string& name) {
   const auto [entry, added] =
       reading->index.emplace(name, static_cast<int>(reading->model.values.size()));
   if (added) {
-    if (reading->model.values.size() >= kMostValues) Bad("too many tensors");
+    if (reading->model.values.size() >= kMostValues)
+      Bad("more than " + std::to_string(kMostValues) + " tensors");
     reading->model.values.emplace_back();
     reading->model.values.back().name = name;
   }
