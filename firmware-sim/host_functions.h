@@ -59,12 +59,34 @@ enum SvdfOption {
   kSvdfOptions
 };
 
+// "detection": boxes, class scores and anchors, uint8; options, of which reals are the bits
+// of floats. Outputs, int32 that are bits of floats: boxes [MOST,4] (top, left, bottom,
+// right), classes, scores, how many. Where there are fewer boxes, zeros follow.
+enum DetectionOption {
+  kMaxDetections,
+  kClasses,
+  kScoreThreshold,
+  kOverlapThreshold,
+  kScaleY,
+  kScaleX,
+  kScaleH,
+  kScaleW,
+  kBoxScale,
+  kBoxZero,
+  kClassScale,
+  kClassZero,
+  kAnchorScale,
+  kAnchorZero,
+  kDetectionOptions
+};
+
 std::string ConvInt16(const HostOperands& in, const HostOperands& out);
 std::string DepthwiseConvInt16(const HostOperands& in, const HostOperands& out);
 std::string TransposedConvInt16(const HostOperands& in, const HostOperands& out);
 std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out);
 std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out);
 std::string Svdf(const HostOperands& in, const HostOperands& out);
+std::string Detection(const HostOperands& in, const HostOperands& out);
 
 // Elements of an operand; the caller has checked the type.
 template <typename T>

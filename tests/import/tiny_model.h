@@ -36,14 +36,14 @@ class TinyModel {
   void AddOperator(tflite::BuiltinOperator code, std::vector<int32_t> inputs,
                    std::vector<int32_t> outputs,
                    tflite::BuiltinOptions type = tflite::BuiltinOptions::NONE,
-                   flatbuffers::Offset<void> options = 0,
-                   const char* custom = nullptr) {
+                   flatbuffers::Offset<void> options = 0, const char* custom = nullptr,
+                   const std::vector<uint8_t>& custom_options = {}) {
     const int narrow = std::min(static_cast<int>(code), 127);
     codes_.push_back(tflite::CreateOperatorCodeDirect(
         builder_, static_cast<int8_t>(narrow), custom, 1, code));
-    operators_.push_back(
-        tflite::CreateOperatorDirect(builder_, static_cast<uint32_t>(codes_.size() - 1),
-                                     &inputs, &outputs, type, options));
+    operators_.push_back(tflite::CreateOperatorDirect(
+        builder_, static_cast<uint32_t>(codes_.size() - 1), &inputs, &outputs, type,
+        options, custom_options.empty() ? nullptr : &custom_options));
   }
 
   // Ends a subgraph; what is added from here on belongs to the next one.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "import/error.h"
+#include "import/tflite/detection.h"
 #include "import/tflite/float_borders.h"
 #include "import/tflite/fold_constants.h"
 #include "import/tflite/tflite_lowering.h"
@@ -91,7 +92,7 @@ bool IsHosted(Lowering* to, size_t first_layer) {
 void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
                    std::vector<UnsupportedOperator>* refused,
                    std::vector<UnsupportedOperator>* hosted) {
-  const LowerFunction lower = FunctionFor(op.code);
+  const LowerFunction lower = IsDetection(op) ? LowerDetection : FunctionFor(op.code);
   const Lowering::Mark mark = to->Now();
   std::string reason;
   if (lower != nullptr) {
@@ -160,6 +161,7 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
     throw Error(Fault::kUnsupported,
                 std::string("resource variables: ") + reason.what());
   }
+  SetDetectionShapes(&model);
   TakeFloatBorders(&model, &result.folded);
   DropUnneeded(&model, &result.folded);
   GraphWriter graph(options.name);
