@@ -415,7 +415,10 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 		defer close(watched)
 		select {
 		case <-ctx.Done():
-			C.set_word(cancel)
+			// The library keeps the deadline itself, and says that it was one.
+			if s.deadline_ns == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				C.set_word(cancel)
+			}
 		case <-done:
 		}
 	}()

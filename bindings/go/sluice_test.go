@@ -152,6 +152,20 @@ func TestContextsStopACall(t *testing.T) {
 	}
 }
 
+func TestADeadlineIsNoCancel(t *testing.T) {
+	o := open(t, file(t, "SLUICE_TEST_GRAPH"))
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	plan, err := o.context.Schedule(ctx, o.graph, o.hardware,
+		sluice.Options{MaxIterations: 1 << 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reason := plan.Report().StopReason; reason == sluice.Cancelled {
+		t.Fatal("stopped for reason ", reason)
+	}
+}
+
 func TestASmallerShareIsRescheduledFromThePlanBefore(t *testing.T) {
 	o := open(t, file(t, "SLUICE_TEST_GRAPH"))
 	first, err := o.schedule(sluice.Options{})

@@ -2,7 +2,9 @@
 //! Finds the library, or builds it.
 //!
 //! 1. SLUICE_LIB_DIR: a folder with libsluice; for the features SLUICE_DEVICE_LIB_DIR and
-//!    SLUICE_IMPORT_LIB_DIR, with libsluice_device and libsluice_import.
+//!    SLUICE_IMPORT_LIB_DIR, with libsluice_device and libsluice_import. Its archive is taken
+//!    where there is one: programs that use this crate need not find a library when they run,
+//!    which no build script of a dependency could tell them.
 //! 2. pkg-config: an installed sluice.
 //! 3. The source tree this crate lies in, built with CMake and linked statically.
 use std::env;
@@ -12,8 +14,12 @@ fn main() {
     println!("cargo:rerun-if-env-changed=SLUICE_LIB_DIR");
     if let Ok(folder) = env::var("SLUICE_LIB_DIR") {
         println!("cargo:rustc-link-search=native={folder}");
-        println!("cargo:rustc-link-lib=dylib=sluice");
-        println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+        if Path::new(&folder).join("libsluice.a").exists() {
+            println!("cargo:rustc-link-lib=static=sluice");
+        } else {
+            println!("cargo:rustc-link-lib=dylib=sluice");
+            println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+        }
     } else if pkg_config::Config::new().atleast_version("0.1").probe("sluice").is_err() {
         build();
     }

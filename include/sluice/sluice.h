@@ -27,9 +27,9 @@
  *              plan it was made from. Destroy functions take NULL and then do nothing.
  *              Pointers that a function lends ("borrowed") hold until their object is
  *              destroyed.
- *   Threads    A context is used by one thread at a time; creating and destroying objects
- *              made from it uses it. Graphs, hardware and plans do not change: any number
- *              of threads may read one at a time, also in calls on other contexts.
+ *   Threads    A context serves one thread at a time, destroying its objects too; a call while
+ *              another works gets SLUICE_BAD_ARGUMENT. Graphs, hardware and plans do not change:
+ *              any number of threads may read one at a time, also in calls on other contexts.
  *   Results    The same version, inputs, options, seed and iteration bound give the same
  *              bytes on every machine. */
 #ifndef SLUICE_SLUICE_H_

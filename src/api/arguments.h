@@ -17,7 +17,18 @@
 
 namespace sluice {
 
-// The caller's struct as ours: a missing tail is zero, an unknown tail must be.
+// What a struct has reserved; 0 where it has nothing reserved.
+template <typename T>
+auto ReservedOf(const T& in, int) -> decltype(in.reserved) {
+  return in.reserved;
+}
+template <typename T>
+uint32_t ReservedOf(const T&, long) {
+  return 0;
+}
+
+// The caller's struct as ours: a missing tail is zero; an unknown tail must be, and what is
+// reserved.
 template <typename T>
 bool ReadStruct(const T* in, T* out) {
   memset(static_cast<void*>(out), 0, sizeof *out);
@@ -31,7 +42,7 @@ bool ReadStruct(const T* in, T* out) {
     if (bytes[i] != 0) return false;
   }
   out->struct_size = sizeof *out;
-  return true;
+  return ReservedOf(*out, 0) == 0;
 }
 
 // Writes up to the caller's struct_size; sets it to what was written.
@@ -66,6 +77,10 @@ class CallReport {
   }
   sluice_status_t BadArgument(const char* what) {
     return Done(Fail(&local_, Status::kBadArgument, "api").Text(what));
+  }
+  sluice_status_t InUse() {
+    return BadArgument(
+        "the context is in use by another call; it serves one at a time");
   }
 
  private:

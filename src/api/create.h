@@ -15,6 +15,25 @@
 
 namespace sluice {
 
+// A call's use of its context: a second call that comes meanwhile, from another thread or
+// from a callback, finds it in use and must leave it alone.
+class ContextUse {
+ public:
+  explicit ContextUse(sluice_context_t* context)
+      : context_(context),
+        entered_(__atomic_exchange_n(&context->in_use, 1u, __ATOMIC_ACQUIRE) == 0) {}
+  ~ContextUse() {
+    if (entered_) __atomic_store_n(&context_->in_use, 0u, __ATOMIC_RELEASE);
+  }
+  ContextUse(const ContextUse&) = delete;
+  ContextUse& operator=(const ContextUse&) = delete;
+  bool entered() const { return entered_; }
+
+ private:
+  sluice_context_t* context_;
+  bool entered_;
+};
+
 template <typename T>
 T* Create(sluice_context_t* context) {
   void* p = context->memory.Allocate(sizeof(T), alignof(T));
@@ -40,6 +59,8 @@ sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out
   if (context == nullptr || bytes == nullptr || out == nullptr) {
     return report.BadArgument("context, bytes and output pointer must not be null");
   }
+  const ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   context->memory.ClearPhases();
   context->memory.EnterPhase(SLUICE_PHASE_READ);
   const bool in_place = context->home_bytes == 0;  // then freeing is cheap

@@ -20,6 +20,7 @@ struct sluice_context {
       : memory(allocator, max_bytes) {}
   sluice::BlockHeap heap;  // in-place mode only
   size_t home_bytes = 0;   // of the context itself; 0 in in-place mode
+  uint32_t in_use = 0;     // 1 while a call works with it
   sluice::Memory memory;
 };
 

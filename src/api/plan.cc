@@ -84,6 +84,8 @@ sluice_status_t sluice_verify(sluice_context_t* context, const sluice_graph_t* g
       plan == nullptr) {
     return report.BadArgument("context, graph, hardware and plan must not be null");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   sluice::VerifiedCounts counts = {};
   return report.Done(sluice::Verify(graph->graph, hardware->hardware, plan->plan,

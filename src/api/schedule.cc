@@ -125,6 +125,8 @@ sluice_status_t sluice_schedule_memory_bound(sluice_context_t* context,
         "context, graph, hardware and out_bytes must not be null, options must be of a "
         "known version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   return report.Done(sluice::BoundMemory(sluice::RequestOf(*graph, *hardware, own),
                                          &scratch, out_bytes, report.get()));

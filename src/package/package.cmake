@@ -52,12 +52,14 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" SLUICE_UP "${up}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice.pc.in sluice.pc @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice-experimental.pc.in sluice-experimental.pc @ONLY)
 if(import_targets)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice-import.pc.in sluice-import.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice-import.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endif()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice.pc
+              ${CMAKE_CURRENT_BINARY_DIR}/sluice-experimental.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 set(CPACK_GENERATOR DEB)

@@ -185,17 +185,28 @@ Status CheckRegions(Judge* judge) {
 }
 
 Status CheckShapesAndOperands(Judge* judge, const BlockView& block) {
+  constexpr uint64_t kMost = uint64_t{1} << 59;  // elements, and bytes along an axis
   for (const sluice_shape_t& shape : block.shapes) {
+    uint64_t elements = 1;
     for (int a = 0; a < kAxes; ++a) {
-      if (shape.extent[a] == 0) {
+      const uint64_t extent = shape.extent[a];
+      if (extent == 0) {
         return Reject(*judge, "structure").Text("a shape with an extent of 0");
       }
+      if (extent > INT32_MAX || elements > kMost / extent ||
+          (extent - 1) * shape.stride[a] > kMost) {
+        return Reject(*judge, "structure").Text("a shape larger than any memory");
+      }
+      elements *= extent;
     }
   }
   for (const sluice_operand_t& operand : block.operands) {
     if (operand.slot >= block.slot_count || operand.shape >= block.shapes.size() ||
         operand.reserved != 0 || DtypeBytes(operand.dtype) == 0) {
       return Reject(*judge, "structure").Text("an operand with a field out of range");
+    }
+    if (operand.offset_hi > 1u << 30) {
+      return Reject(*judge, "bounds").Text("an operand beyond every region");
     }
   }
   return Status::kOk;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "objects.h"
@@ -93,6 +94,64 @@ TEST_CASE("context: memory is counted from the first object to the last") {
   CHECK(stats.live_bytes == 0);
   CHECK(stats.peak_bytes > 0);
   sluice_context_destroy(context);
+}
+
+TEST_CASE("context: what is reserved must be zero") {
+  sluice_context_options_t options = {};
+  options.struct_size = sizeof options;
+  options.reserved = 1;
+  sluice_context_t* context = nullptr;
+  CHECK(sluice_context_create(&options, &context, nullptr) == SLUICE_BAD_ARGUMENT);
+  options.reserved = 0;
+  sluice_allocator_t allocator = {};
+  allocator.struct_size = sizeof allocator;
+  allocator.reserved = 1;
+  options.allocator = &allocator;
+  CHECK(sluice_context_create(&options, &context, nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(context == nullptr);
+  Objects o;
+  sluice_schedule_options_t chosen = {};
+  chosen.struct_size = sizeof chosen;
+  chosen.reserved = 1;
+  sluice_plan_t* plan = nullptr;
+  CHECK(o.Schedule(&chosen, &plan) == SLUICE_BAD_ARGUMENT);
+}
+
+TEST_CASE("context: a second call meanwhile, of another thread too, is answered") {
+  Objects o;
+  struct Second {
+    Objects* o;
+    sluice_status_t here, there;
+    std::string message;
+  } second = {&o, SLUICE_OK, SLUICE_OK, ""};
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.progress_user = &second;
+  options.progress = [](void* user, uint64_t, double) {
+    Second* s = static_cast<Second*>(user);
+    const Bytes bytes = ConvCase().Graph();
+    sluice_graph_t* graph = nullptr;
+    sluice_diagnostic_t why = {};
+    why.struct_size = sizeof why;
+    s->here =
+        sluice_graph_create(s->o->context, bytes.data(), bytes.size(), &graph, &why);
+    s->message = why.message;
+    std::thread other([&] {
+      s->there = sluice_graph_create(s->o->context, bytes.data(), bytes.size(), &graph,
+                                     nullptr);
+    });
+    other.join();
+    return int32_t{0};
+  };
+  sluice_plan_t* plan = nullptr;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_OK);
+  CHECK(second.here == SLUICE_BAD_ARGUMENT);
+  CHECK(second.there == SLUICE_BAD_ARGUMENT);
+  CHECK(second.message ==
+        "the context is in use by another call; it serves one at a time");
+  sluice_plan_destroy(plan);
+  CHECK(o.Schedule(nullptr, &plan) == SLUICE_OK);  // it is free again
+  sluice_plan_destroy(plan);
 }
 
 TEST_CASE("context: every status has its name") {
