@@ -19,6 +19,7 @@ const std::vector<Row>& Rows() {
       {"fully_connected_int16", FullyConnectedInt16},
       {"softmax_int16", SoftmaxInt16},
       {"svdf", Svdf},
+      {"lstm_int8", LstmInt8},
       {"detection", Detection},
   };
   return rows;

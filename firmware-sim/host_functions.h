@@ -80,12 +80,29 @@ enum DetectionOption {
   kDetectionOptions
 };
 
+// "lstm_int8": ifmap int8 [..,I]; weights int8 of the input's gates [C,I] and of the
+// state's [C,C], each for input, forget, cell and output gate; their biases int32 [C]; state
+// int8 [B,C]; cell int16 [B,C] in steps of 2^CELL_SHIFT. Outputs: int8 [..,C]; next state;
+// next cell. SCALES: of each gate multiplier and shift of its input's sum and its state's.
+enum LstmOption {
+  kLstmScales = 0,
+  kLstmHiddenMultiplier = 16,
+  kLstmHiddenShift,
+  kLstmCellShift,
+  kLstmCellClip,
+  kLstmTimeMajor,
+  kLstmInputZero,
+  kLstmStateZero,
+  kLstmOptions
+};
+
 std::string ConvInt16(const HostOperands& in, const HostOperands& out);
 std::string DepthwiseConvInt16(const HostOperands& in, const HostOperands& out);
 std::string TransposedConvInt16(const HostOperands& in, const HostOperands& out);
 std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out);
 std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out);
 std::string Svdf(const HostOperands& in, const HostOperands& out);
+std::string LstmInt8(const HostOperands& in, const HostOperands& out);
 std::string Detection(const HostOperands& in, const HostOperands& out);
 
 // Elements of an operand; the caller has checked the type.

@@ -89,7 +89,8 @@ def written_tensors(content):
     import tflite
 
     graph = tflite.Model.GetRootAs(content, 0).Subgraphs(0)
-    names = [graph.Tensors(i).Name().decode() for i in range(graph.TensorsLength())]
+    given = [graph.Tensors(i).Name() for i in range(graph.TensorsLength())]
+    names = [n.decode() if n else f"tensor_{i}" for i, n in enumerate(given)]
     written = set()
     for i in range(graph.OperatorsLength()):
         written.update(int(t) for t in graph.Operators(i).OutputsAsNumpy())

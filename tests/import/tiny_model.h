@@ -33,6 +33,18 @@ class TinyModel {
     return static_cast<int>(tensors_.size() - 1);
   }
 
+  // A tensor that an operator keeps from run to run.
+  int AddVariable(const std::string& name, std::vector<int32_t> shape,
+                  tflite::TensorType type, float scale, int64_t zero) {
+    const std::vector<float> scales = {scale};
+    const std::vector<int64_t> zeros = {zero};
+    const auto quantisation =
+        tflite::CreateQuantizationDirect(builder_, &scales, &zeros);
+    tensors_.push_back(tflite::CreateTensorDirect(builder_, &shape, type, 0,
+                                                  name.c_str(), quantisation, true));
+    return static_cast<int>(tensors_.size() - 1);
+  }
+
   void AddOperator(tflite::BuiltinOperator code, std::vector<int32_t> inputs,
                    std::vector<int32_t> outputs,
                    tflite::BuiltinOptions type = tflite::BuiltinOptions::NONE,

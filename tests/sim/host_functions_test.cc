@@ -10,7 +10,7 @@ TEST_CASE("host functions: they are known by name, and check what they are given
   CHECK(FindHostFunction("Wobble") == nullptr);
   for (const char* name :
        {"conv_int16", "depthwise_conv_int16", "transposed_conv_int16",
-        "fully_connected_int16", "softmax_int16", "svdf", "detection"}) {
+        "fully_connected_int16", "softmax_int16", "svdf", "lstm_int8", "detection"}) {
     CAPTURE(name);
     HostCase nothing;
     CHECK(nothing.Run(name) != "");

@@ -47,6 +47,7 @@ constexpr LowerRow kRows[] = {
     {Op::PRELU, LowerPrelu},
     {Op::SOFTMAX, LowerSoftmax},
     {Op::SVDF, LowerSvdf},
+    {Op::UNIDIRECTIONAL_SEQUENCE_LSTM, LowerLstm},
     {Op::MEAN, LowerReduce},
     {Op::SUM, LowerReduce},
     {Op::REDUCE_MAX, LowerReduce},

@@ -141,6 +141,7 @@ void LowerFullyConnected16(Lowering* to, const TfliteOperator& op);
 void LowerSoftmax16(Lowering* to, const TfliteOperator& op,
                     const std::vector<int32_t>& numbers);  // of SOFTMAX
 void LowerSvdf(Lowering* to, const TfliteOperator& op);
+void LowerLstm(Lowering* to, const TfliteOperator& op);
 // Any operator whose shapes are known, executed by the host under its own name.
 void LowerOpaque(Lowering* to, const TfliteOperator& op);
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// UNIDIRECTIONAL_SEQUENCE_LSTM of int8 activations with a cell of 16 bits: a layer of the
+// host, with its output and its cell as states.
+#include <algorithm>
+#include <cmath>
+
+#include "import/error.h"
+#include "import/tflite/tflite_lowering.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::TensorType;
+
+// Inputs of the operator.
+constexpr size_t kInput = 0, kInputWeight = 1, kStateWeight = 5, kPeephole = 9,
+                 kBias = 12, kProjection = 16, kState = 18, kCell = 19, kNorm = 20;
+// Gates have 12 fraction bits in front of their curves.
+constexpr float kGateScale = 1.0f / 4096;
+
+bool Is(const TfliteTensor& tensor, TensorType type) {
+  return static_cast<TensorType>(tensor.type) == type;
+}
+
+void RequireAbsent(const Lowering& to, const TfliteOperator& op, size_t first,
+                   size_t count, const char* what) {
+  for (size_t i = first; i < first + count; ++i) Require(!to.HasInput(op, i), what);
+}
+
+void CheckOperands(const Lowering& to, const TfliteOperator& op) {
+  Require(to.HasInput(op, kInputWeight) && to.HasInput(op, kStateWeight),
+          "an input gate that is made of the forget gate");
+  RequireAbsent(to, op, kPeephole, 3, "peepholes");
+  RequireAbsent(to, op, kProjection, 2, "a projection");
+  RequireAbsent(to, op, kNorm, 4, "layer normalisation");
+  Require(Is(to.In(op, kInput), TensorType::INT8) && Is(to.Out(op), TensorType::INT8) &&
+              Is(to.In(op, kState), TensorType::INT8) &&
+              Is(to.In(op, kCell), TensorType::INT16),
+          "operands that are not int8 with a cell of int16");
+  for (size_t i = kInputWeight; i < kPeephole; ++i) {
+    const TfliteTensor& weight = to.In(op, i);
+    Require(Is(weight, TensorType::INT8) && weight.data != nullptr &&
+                weight.shape.size() == 2 && AffineOf(weight).zero == 0,
+            "weights that are not constant int8");
+  }
+  for (size_t i = kBias; i < kProjection; ++i) {
+    Require(to.HasInput(op, i) && Is(to.In(op, i), TensorType::INT32),
+            "no bias of int32");
+  }
+}
+
+// The exponent of a scale that is a power of two.
+int32_t PowerOf(float scale) {
+  int exponent = 0;
+  Require(
+      std::frexp(scale, &exponent) == 0.5f && exponent - 1 >= -15 && exponent - 1 <= -9,
+      "a cell whose scale is not a power of two from 2^-15 to 2^-9");
+  return exponent - 1;
+}
+
+void Append(std::vector<int32_t>* options, double factor_real) {
+  const Factor factor = QuantiseFactor(factor_real);
+  options->insert(options->end(), {factor.multiplier, factor.shift});
+}
+
+}  // namespace
+
+void LowerLstm(Lowering* to, const TfliteOperator& op) {
+  const auto* o = op.wire->builtin_options_as_SequenceLSTMOptions();
+  Require(o != nullptr && o->activation() == tflite::Activation::TANH,
+          "missing options, or another activation than tanh");
+  CheckOperands(*to, op);
+  const Affine input = AffineOf(to->In(op, kInput)),
+               state = AffineOf(to->In(op, kState));
+  const float cell_scale = AffineOf(to->In(op, kCell)).scale;
+  Require(state.zero == 0, "a state with a zero point");
+  std::vector<int32_t> options;
+  // In float, as the kernel prepares them.
+  for (size_t gate = 0; gate < 4; ++gate) {
+    const float from_input = AffineOf(to->In(op, kInputWeight + gate)).scale;
+    const float from_state = AffineOf(to->In(op, kStateWeight + gate)).scale;
+    Append(&options, static_cast<double>(input.scale * from_input / kGateScale));
+    Append(&options, static_cast<double>(state.scale * from_state / kGateScale));
+  }
+  const double unit = 1.0 / 32768;
+  Append(&options, static_cast<double>(static_cast<float>(
+                       unit / static_cast<double>(state.scale) * unit)));
+  const double clip =
+      std::clamp(static_cast<double>(o->cell_clip()) / static_cast<double>(cell_scale),
+                 0.0, 32767.0);
+  options.insert(options.end(), {PowerOf(cell_scale), static_cast<int32_t>(clip),
+                                 o->time_major() ? 1 : 0, input.zero, state.zero});
+  std::vector<uint32_t> inputs = {to->Input(op, kInput)};
+  uint64_t weights = 0;
+  for (size_t i = kInputWeight; i < kPeephole; ++i) {
+    inputs.push_back(to->Input(op, i));
+    weights += to->In(op, i).data_bytes;
+  }
+  for (size_t i = kBias; i < kProjection; ++i) inputs.push_back(to->Input(op, i));
+  const TfliteTensor& h = to->In(op, kState);
+  const TfliteTensor& c = to->In(op, kCell);
+  const uint32_t states[] = {to->Variable(op, kState), to->Variable(op, kCell)};
+  const uint32_t next[] = {to->Temporary(h, "/next", DimsOf(h)),
+                           to->Temporary(c, "/next", DimsOf(c))};
+  inputs.insert(inputs.end(), {states[0], states[1]});
+  inputs.push_back(to->graph().AddConstant(
+      to->Out(op).name + "/options", SLUICE_DTYPE_INT32,
+      {static_cast<int32_t>(options.size())}, options.data(), options.size() * 4));
+  const Extents in = ExtentsOf(to->In(op, kInput));
+  const uint64_t steps = static_cast<uint64_t>(in[0]) * static_cast<uint64_t>(in[1]) *
+                         static_cast<uint64_t>(in[2]);
+  to->AddHost(op, "lstm_int8", inputs, {to->Output(op), next[0], next[1]},
+              steps * weights);
+  to->SetNext(states[0], next[0]);
+  to->SetNext(states[1], next[1]);
+}
+
+}  // namespace sluice::import

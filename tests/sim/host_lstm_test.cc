@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// An LSTM whose gates are set by biases, compared with what they mean. Against the
+// interpreter, to the byte: tests/import/people_test.cc.
+#include <cmath>
+
+#include "tests/sim/host_case.h"
+
+namespace sluice_sim {
+namespace {
+
+// One input, one cell, `steps` steps. Gates of the input have these biases, in 1/4096; the
+// cell is in 1/2048, the output in 1/128.
+HostCase Lstm(const std::array<int32_t, 4>& biases, int16_t cell, int64_t steps) {
+  HostCase c;
+  c.Bytes({1, 1, steps, 1}, std::vector<int8_t>(static_cast<size_t>(steps), 5));
+  for (int i = 0; i < 8; ++i) c.Bytes({1, 1, 1, 1}, {0});
+  for (const int32_t bias : biases) c.Ints({1, 1, 1, 1}, {bias});
+  c.Bytes({1, 1, 1, 1}, {0});
+  c.Shorts({1, 1, 1, 1}, {cell});
+  std::vector<int32_t> options;
+  for (int i = 0; i < 8; ++i) options.insert(options.end(), {kOne, 1});
+  // 2^-30 * 128
+  options.insert(options.end(), {kOne, -22, -11, 0, 0, 0, 0});
+  c.Options(options);
+  c.Wanted(SLUICE_DTYPE_INT8, {1, 1, steps, 1}, static_cast<size_t>(steps));
+  c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 1}, 1);
+  c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 1, 1}, 2);
+  return c;
+}
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST_CASE("host lstm: gates, cell and output are what their curves say") {
+  for (const int32_t input : {-9000, -300, 0, 2500, 30000}) {
+    for (const int32_t fresh : {-20000, -1000, 0, 700, 12000}) {
+      CAPTURE(input);
+      CAPTURE(fresh);
+      HostCase c = Lstm({input, 1000, fresh, -2000}, -3000, 1);
+      REQUIRE(c.Run("lstm_int8") == "");
+      const double cell = Sigmoid(1000 / 4096.0) * (-3000 / 2048.0) +
+                          Sigmoid(input / 4096.0) * std::tanh(fresh / 4096.0);
+      CHECK(std::abs(c.Result<int16_t>(2)[0] / 2048.0 - cell) < 0.003);
+      const double shown = Sigmoid(-2000 / 4096.0) * std::tanh(cell);
+      CHECK(std::abs(c.Result<int8_t>(0)[0] / 128.0 - shown) < 0.012);
+      CHECK(c.Result<int8_t>(1)[0] == c.Result<int8_t>(0)[0]);
+    }
+  }
+}
+
+TEST_CASE("host lstm: a forgotten cell halves from step to step") {
+  HostCase c = Lstm({0, 0, 0, 0}, 16000, 3);
+  REQUIRE(c.Run("lstm_int8") == "");
+  CHECK(c.Result<int16_t>(2) == std::vector<int16_t>{2000});
+}
+
+TEST_CASE("host lstm: operands that do not fit are a sentence") {
+  HostCase types = Lstm({0, 0, 0, 0}, 0, 1);
+  types.in[13].dtype = SLUICE_DTYPE_INT16;
+  CHECK(types.Run("lstm_int8") == "operands of an LSTM");
+  HostCase extents = Lstm({0, 0, 0, 0}, 0, 1);
+  extents.in[3].extent[3] = 2;
+  CHECK(extents.Run("lstm_int8") == "extents of an LSTM");
+  HostCase shift = Lstm({0, 0, 0, 0}, 0, 1);
+  ResultOf<int32_t>(shift.in[15])[kLstmCellShift] = 0;
+  CHECK(shift.Run("lstm_int8") == "extents of an LSTM");
+}
+
+}  // namespace
+}  // namespace sluice_sim
