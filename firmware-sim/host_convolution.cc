@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and products of int16 activations with int8 weights.
 #include <algorithm>
+#include <cmath>
 
 #include "fixed_point.h"
 #include "host_functions.h"
@@ -28,11 +29,16 @@ struct Product {
     return weight[((k * filter[1] + r) * filter[2] + s) * filter[3] + c] -
            options[kWeightZero];
   }
+  bool rounds_once = false;
+
   void Store(int64_t n, int64_t p, int64_t q, int64_t k, int64_t sum) const {
     const int64_t biased = sum + bias[k];
     const int32_t multiplier = scales[2 * k], shift = scales[2 * k + 1];
     int64_t scaled;
-    if (options[kBiasBits] == 32) {
+    if (rounds_once) {
+      scaled = std::llround(std::clamp(
+          std::ldexp(static_cast<double>(biased) * multiplier, shift - 31), -1e9, 1e9));
+    } else if (options[kBiasBits] == 32) {
       scaled = Scale(Wrap32(biased), multiplier, shift);
     } else {
       const int64_t narrow =
@@ -54,15 +60,15 @@ std::string Open(const HostOperands& in, const HostOperands& out, int k_axis,
       !HasOptions(in, kConvOptions)) {
     return "operands of a 16-bit product";
   }
-  *product = {ElementsOf<int16_t>(in[0]),
-              ElementsOf<int8_t>(in[1]),
-              ElementsOf<int64_t>(in[2]),
-              ElementsOf<int32_t>(in[3]),
-              ElementsOf<int32_t>(in[4]),
-              ResultOf<int16_t>(out[0]),
-              in[0].extent,
-              in[1].extent,
-              out[0].extent};
+  product->ifmap = ElementsOf<int16_t>(in[0]);
+  product->weight = ElementsOf<int8_t>(in[1]);
+  product->bias = ElementsOf<int64_t>(in[2]);
+  product->scales = ElementsOf<int32_t>(in[3]);
+  product->options = ElementsOf<int32_t>(in[4]);
+  product->ofmap = ResultOf<int16_t>(out[0]);
+  product->in = in[0].extent;
+  product->filter = in[1].extent;
+  product->out = out[0].extent;
   const int64_t channels = product->out[3];
   if (product->filter[static_cast<size_t>(k_axis)] != channels ||
       CountOf(in[2]) != channels || CountOf(in[3]) != 2 * channels) {
@@ -175,6 +181,7 @@ std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out)
   const std::string wrong = Open(in, out, 2, &x);
   if (!wrong.empty()) return wrong;
   const int64_t depth = x.filter[3];
+  x.rounds_once = true;
   if (CountOf(in[0]) != CountOf(out[0]) / x.out[3] * depth) return "rows of a product";
   ForEachOutput(x, [&](int64_t n, int64_t p, int64_t q, int64_t k) {
     const int64_t row = (n * x.out[1] + p) * x.out[2] + q;

@@ -27,7 +27,8 @@ const HostFunction* FindHostFunction(const std::string& name);
 
 // "conv_int16", "depthwise_conv_int16", "transposed_conv_int16", "fully_connected_int16":
 // ifmap int16; weight int8 as ops.h has it; bias int64 [K]; scales int32 [K,2] (multiplier,
-// shift). With 32 BIAS_BITS sums wrap at 32 bits and are scaled as scale() does.
+// shift). With 32 BIAS_BITS sums wrap at 32 bits and are scaled as scale() does; those of
+// fully_connected_int16 are scaled in double and rounded once.
 enum ConvOption {
   kStrideH,
   kStrideW,

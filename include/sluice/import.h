@@ -45,7 +45,7 @@ SLUICE_API void sluice_bytes_release(const sluice_allocator_t* allocator,
 
 enum { /* sluice_import_options_t.format, sluice_import_summary_t.format */
   SLUICE_MODEL_DETECT = 0, /* TensorFlow Lite has an identifier; the rest is ONNX */
-  SLUICE_MODEL_TFLITE = 1, /* int8 or uint8 quantised, one subgraph, fixed shapes */
+  SLUICE_MODEL_TFLITE = 1, /* fixed shapes; quantised: exact; floats alone: shapes */
   SLUICE_MODEL_ONNX = 2    /* quantised: exact; floating point: shapes only */
 };
 

@@ -97,6 +97,25 @@ TEST_CASE("people: models equal the interpreter on three machines and three seed
   }
 }
 
+TEST_CASE("people: a model of floats is planned for its shapes") {
+  const Bytes bytes = GraphOf("pretrainedResnet");
+  if (bytes.empty()) return;
+  for (const char* chip : {"soma-edge", "mcu-256k", "gemmini-16x16"}) {
+    CAPTURE(chip);
+    const Bytes machine = presets::LoadPreset(chip);
+    sluice_test::Library library;
+    const auto graph = library.Graph(bytes);
+    const auto hardware = library.Hardware(machine);
+    const auto plan = library.Schedule(graph, hardware);
+    REQUIRE_MESSAGE(plan != nullptr, library.diagnostic.message);
+    CHECK(library.Verify(graph, hardware, plan) == SLUICE_OK);
+    const Bytes made = sluice_test::BytesOf(plan);
+    const SimulateResult result =
+        sluice_sim::Simulate(Options(bytes, machine, made, 1));
+    CHECK_MESSAGE(result.ok, result.error);
+  }
+}
+
 // Final outputs can be blind to what is computed on the way.
 TEST_CASE("people: tensors inside of recurrent models equal the interpreter's") {
   std::ifstream in(SLUICE_TESTS "/goldens/people_inside.json");

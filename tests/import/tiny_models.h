@@ -112,6 +112,63 @@ inline Bytes PreluModel(tflite::TensorType type, const std::vector<int32_t>& slo
   return model.Finish({x}, {y});
 }
 
+// 16-bit activations, 8-bit weights of a scale per channel, a 64-bit bias.
+inline std::vector<uint8_t> BytesOfLongs(const std::vector<int64_t>& values) {
+  std::vector<uint8_t> bytes(8 * values.size());
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+inline std::vector<uint8_t> Taps(size_t count) {
+  std::vector<uint8_t> taps(count);
+  for (size_t i = 0; i < count; ++i) taps[i] = static_cast<uint8_t>(i * 89 + 5);
+  return taps;
+}
+
+inline Bytes DepthwiseModel16() {
+  TinyModel model;
+  const auto int16 = tflite::TensorType::INT16;
+  const int x = model.AddTensor("x", {1, 6, 7, 4}, int16, 0.001f, 0);
+  const int w =
+      model.AddTensor("w", {1, 3, 2, 4}, tflite::TensorType::INT8, 0.013f, 0, Taps(24));
+  const int b = model.AddTensor("b", {4}, tflite::TensorType::INT64, 0.000013f, 0,
+                                BytesOfLongs({7000, -123456, 0, 5000000}));
+  const int y = model.AddTensor("y", {1, 3, 4, 4}, int16, 0.0037f, 0);
+  const auto options = tflite::CreateDepthwiseConv2DOptions(
+      model.builder(), tflite::Padding::SAME, 2, 2, 1, tflite::Activation::RELU);
+  model.AddOperator(tflite::BuiltinOperator::DEPTHWISE_CONV_2D, {x, w, b}, {y},
+                    tflite::BuiltinOptions::DepthwiseConv2DOptions, options.Union());
+  return model.Finish({x}, {y});
+}
+
+inline Bytes FullyConnectedModel16() {
+  TinyModel model;
+  const auto int16 = tflite::TensorType::INT16;
+  const int x = model.AddTensor("x", {3, 20}, int16, 0.0007f, 0);
+  const int w =
+      model.AddTensor("w", {5, 20}, tflite::TensorType::INT8, 0.021f, 0, Taps(100));
+  const int b = model.AddTensor("b", {5}, tflite::TensorType::INT64, 0.0000147f, 0,
+                                BytesOfLongs({7000, -123456, 0, 5000000, -9}));
+  const int y = model.AddTensor("y", {3, 5}, int16, 0.0059f, 0);
+  const auto options = tflite::CreateFullyConnectedOptions(model.builder());
+  model.AddOperator(tflite::BuiltinOperator::FULLY_CONNECTED, {x, w, b}, {y},
+                    tflite::BuiltinOptions::FullyConnectedOptions, options.Union());
+  return model.Finish({x}, {y});
+}
+
+// MUL of 16 bits.
+inline Bytes ProductModel16() {
+  TinyModel model;
+  const auto int16 = tflite::TensorType::INT16;
+  const int x = model.AddTensor("x", {1, 4, 5, 6}, int16, 0.0007f, 0);
+  const int z = model.AddTensor("z", {1, 1, 1, 6}, int16, 0.0003f, 0);
+  const int y = model.AddTensor("y", {1, 4, 5, 6}, int16, 0.0059f, 0);
+  const auto options = tflite::CreateMulOptions(model.builder());
+  model.AddOperator(tflite::BuiltinOperator::MUL, {x, z}, {y},
+                    tflite::BuiltinOptions::MulOptions, options.Union());
+  return model.Finish({x, z}, {y});
+}
+
 inline std::vector<NamedModel> TinyModels() {
   const auto int8 = tflite::TensorType::INT8;
   const auto uint8 = tflite::TensorType::UINT8;
@@ -146,6 +203,9 @@ inline std::vector<NamedModel> TinyModels() {
        PreluModel(int8, {9, 1}, {0.05f, 40}, {0.02f, -128}, {0.11f, 3})},
       {"prelu_elements",
        PreluModel(int8, {8, 9, 16}, {0.01f, 0}, {0.0081f, 0}, {0.01f, 0})},
+      {"depthwise_int16", DepthwiseModel16()},
+      {"fully_connected_int16", FullyConnectedModel16()},
+      {"mul_int16", ProductModel16()},
       {"prelu_uint8",
        PreluModel(uint8, {1, 1, 16}, {0.03f, 120}, {0.009f, 131}, {0.06f, 70})},
   };

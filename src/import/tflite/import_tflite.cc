@@ -6,6 +6,7 @@
 #include "import/error.h"
 #include "import/tflite/detection.h"
 #include "import/tflite/float_borders.h"
+#include "import/tflite/float_shapes.h"
 #include "import/tflite/fold_constants.h"
 #include "import/tflite/tflite_lowering.h"
 #include "import/tflite/tflite_model.h"
@@ -165,6 +166,7 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   SetDetectionShapes(&model);
   TakeFloatBorders(&model, &result.folded);
   DropUnneeded(&model, &result.folded);
+  KeepShapesOfFloats(&model, &result.shapes_only);
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
   Lowering lowering(model, &graph);

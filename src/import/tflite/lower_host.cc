@@ -64,6 +64,7 @@ struct Product {
   std::vector<int32_t> window;  // the first options, up to groups
   int activation;
   uint64_t macs_per_output;
+  bool rounds_once = false;
 };
 
 void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
@@ -90,9 +91,10 @@ void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
   std::vector<int32_t> scales;
   for (size_t k = 0; k < count; ++k) {
     const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
-    const Factor factor = QuantiseFactor(static_cast<double>(AffineOf(input).scale) *
-                                         static_cast<double>(scale) /
-                                         static_cast<double>(AffineOf(out).scale));
+    const double real = static_cast<double>(AffineOf(input).scale) *
+                        static_cast<double>(scale) /
+                        static_cast<double>(AffineOf(out).scale);
+    const Factor factor = p.rounds_once ? QuantiseFactorUp(real) : QuantiseFactor(real);
     Require(factor.shift >= -31 && factor.shift <= 7,
             "a scale outside the fixed point");
     scales.insert(scales.end(), {factor.multiplier, factor.shift});
@@ -228,7 +230,8 @@ void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
               {count, dims[0]},
               {1, 1, 1, 1, 0, 0, 1},
               static_cast<int>(options->activation()),
-              static_cast<uint64_t>(dims[1])});
+              static_cast<uint64_t>(dims[1]),
+              true});
 }
 
 void LowerSoftmax16(Lowering* to, const TfliteOperator& op,

@@ -44,7 +44,7 @@ Bytes Lstm(const Spec& spec) {
   return model.Finish({x}, {y});
 }
 
-TEST_CASE("tflite lstm: a layer of the host; output and cell are states") {
+TEST_CASE("tflite lstm: a layer of the host, whose output and cell are states") {
   const ImportResult import = Import(Lstm({}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_STATE_APPEND,
                                           SLUICE_OP_STATE_APPEND});
