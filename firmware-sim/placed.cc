@@ -109,6 +109,19 @@ void CollectOutputs(const Graph& graph, const Values& values, SimulateResult* re
   }
 }
 
+Trap CheckPlaces(const PlacedRun& run) {
+  const Graph& graph = run.graph;
+  for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
+    const int kind = graph.tensors[i].kind;
+    const bool given = kind == kInput || kind == kConstant;
+    if (!given && kind != kOutput && kind != kState) continue;
+    if (run.plan.places[i].region == 255) continue;  // never in DRAM
+    Access access;
+    if (Trap trap = Locate(graph, run.plan, *run.memory, i, &access)) return trap;
+  }
+  return {};
+}
+
 Trap FillMemory(const PlacedRun& run, Values* values) {
   const Graph& graph = run.graph;
   Memory* const memory = run.memory;

@@ -25,6 +25,9 @@ struct PlacedRun {
   Memory* memory;
 };
 
+// The places of what a run gets and gives lie in their regions.
+Trap CheckPlaces(const PlacedRun& run);
+
 // `values`: one per tensor; sets those of constants, inputs and states.
 Trap FillMemory(const PlacedRun& run, Values* values);
 

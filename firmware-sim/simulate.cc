@@ -80,6 +80,7 @@ Trap OpenStream(const Plan& plan, const Hardware& hardware, sluice_walker_t* wal
 }
 
 constexpr uint64_t kMostAddress = uint64_t{1} << 48;
+constexpr uint32_t kMostAttributes = 64;
 
 template <typename Record>
 Record RecordOf(const sluice_walker_t& walker, uint32_t table, uint32_t index) {
@@ -123,6 +124,9 @@ Trap CheckTables(const sluice_walker_t& walker, const Graph& graph,
   }
   for (uint32_t i = 0; i < h.kernel_count; ++i) {
     const auto kernel = RecordOf<sluice_kernel_t>(walker, h.kernel_offset, i);
+    if (kernel.attribute_count > kMostAttributes) {
+      return {"stream", "kernel " + std::to_string(i) + " has more than 64 attributes"};
+    }
     if (kernel.layer >= graph.layers.size() ||
         graph.layers[kernel.layer].op != kernel.op) {
       return {"stream",
@@ -205,6 +209,7 @@ struct Lane {
       if (trap) return Fail(trap, result);
     }
     memory = std::make_unique<Memory>(nodes, region_bytes, options.functional);
+    if (const Trap trap = CheckPlaces(Placed())) return Fail(trap, result);
     values.resize(job.graph.tensors.size());
     if (options.functional) {
       const Trap trap = FillMemory(Placed(), &values);

@@ -43,6 +43,7 @@ constexpr Scope kScope[] = {
     {"content", "weight must be"},
     {"content", "parameters must be"},
     {"content", "appended rows must be"},
+    {"content", "the index is not contiguous elements of one tensor"},
     // Behind a PAD the simulator takes its pads or the convolution's.
     {"tile", "conv: pad # is #"},
     {"tile", "depthwise_conv: pad # is #"},
