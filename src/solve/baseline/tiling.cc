@@ -112,12 +112,15 @@ LayerFacts FactsOf(const TiledLayer& layer) {
   facts.least_share = 1;
   for (int v = 0; v < kLoops; ++v) {
     // The first unit and the last: a window may cover its whole input at one end, where
-    // it is clipped least, and not at the other.
+    // it is clipped least, and not at the other. So may the windows of the rows that a
+    // weight gradient sums over.
     TileBoxes part = facts.whole;
     TileBoxes end = facts.whole;
     if (v == kLoopC) {
       if (layer.channels <= 1) continue;
-      part = end = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, 1);
+      part = BoxesOf(layer.graph, layer.layer, WholeBox(out), 0, 1);
+      end = BoxesOf(layer.graph, layer.layer, WholeBox(out), layer.channels - 1,
+                    layer.channels);
     } else {
       const int32_t unit = rule.unit[v];
       if (!rule.cuttable[v] || out.extent[v] <= unit) continue;

@@ -123,6 +123,36 @@ TEST_CASE("tiling: buffers of a max pool's gradient hold the ifmap of every tile
   }
 }
 
+TEST_CASE(
+    "tiling: a weight gradient's ifmap has two buffers when a late tile cuts it") {
+  // A filter of 3 over 2 rows with pads of 0 and 2: the first row of the error needs the
+  // whole ifmap, the second its last row only. The second tile is loaded while the first
+  // computes, so it must not take the first one's bytes.
+  GraphSpec g;
+  g.tensors.push_back({{1, 2, 16, 1}, kI8, 1});
+  g.tensors.push_back({{1, 2, 16, 12}, kI8, 1});
+  g.tensors.push_back({{12, 3, 4, 1}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_WEIGHT_GRADIENT,
+                      {0, 1},
+                      {2},
+                      {1, 1, 1, 1, 0, 0, 2, 3, 1, 0, 0, 0, -128, 127, 1 << 30, 0}});
+  sluice_test::Nouns n(g);
+  const TiledLayer layer = LayerOf(n);
+  Tiling tiling = {};
+  tiling.chunk[0] = 12;
+  tiling.chunk[1] = 3;
+  tiling.chunk[2] = 4;
+  tiling.chunk[3] = 1;
+  tiling.c_chunk = 1;
+  tiling.doubled = true;
+  const Box whole = WholeBox(n.graph.tensors[2]);
+  const Box first = BoxesOf(n.graph, layer.layer, whole, 0, 1).box[kRoleInput0];
+  const Box second = BoxesOf(n.graph, layer.layer, whole, 1, 2).box[kRoleInput0];
+  CHECK(first.extent[1] == 2);
+  CHECK(second.extent[1] == 1);
+  CHECK(BuffersOf(layer, tiling).role_buffers[kRoleInput0] == 2);
+}
+
 TEST_CASE("tiling: what fits whole needs no cut of C and double buffers when cut") {
   sluice_test::Nouns n(Conv(8, 4, 8, 3, 1));
   const TiledLayer layer = LayerOf(n);
