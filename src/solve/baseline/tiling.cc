@@ -126,9 +126,11 @@ LayerFacts FactsOf(const TiledLayer& layer) {
       if (!rule.cuttable[v] || out.extent[v] <= unit) continue;
       part = BoxesOf(layer.graph, layer.layer, RestrictedBox(out, v, 0, unit), 0,
                      layer.channels);
+      // The last tile begins at a multiple of the unit and may be shorter than one.
+      const int32_t last = (out.extent[v] - 1) / unit * unit;
       end =
           BoxesOf(layer.graph, layer.layer,
-                  RestrictedBox(out, v, out.extent[v] - unit, unit), 0, layer.channels);
+                  RestrictedBox(out, v, last, out.extent[v] - last), 0, layer.channels);
     }
     for (int r = 0; r < kTileRoles; ++r) {
       if (layer.operands.tensor[r] == kNone) continue;

@@ -138,18 +138,37 @@ TEST_CASE(
                       {1, 1, 1, 1, 0, 0, 2, 3, 1, 0, 0, 0, -128, 127, 1 << 30, 0}});
   sluice_test::Nouns n(g);
   const TiledLayer layer = LayerOf(n);
-  Tiling tiling = {};
-  tiling.chunk[0] = 12;
-  tiling.chunk[1] = 3;
-  tiling.chunk[2] = 4;
-  tiling.chunk[3] = 1;
-  tiling.c_chunk = 1;
-  tiling.doubled = true;
+  const Tiling tiling = {{12, 3, 4, 1}, 1, true, true};
   const Box whole = WholeBox(n.graph.tensors[2]);
   const Box first = BoxesOf(n.graph, layer.layer, whole, 0, 1).box[kRoleInput0];
   const Box second = BoxesOf(n.graph, layer.layer, whole, 1, 2).box[kRoleInput0];
   CHECK(first.extent[1] == 2);
   CHECK(second.extent[1] == 1);
+  CHECK(BuffersOf(layer, tiling).role_buffers[kRoleInput0] == 2);
+}
+
+TEST_CASE("tiling: the last tile of an axis in units is shorter than its unit") {
+  // An array that demands 13 rows at a time cuts 16 rows into 13 and 3. The first 13 need
+  // the whole ifmap, which has 3 rows of padding at each end, and so would the last 13;
+  // the last 3 need its last rows only.
+  GraphSpec g;
+  g.tensors.push_back({{1, 13, 1, 2}, kI8, 1});
+  g.tensors.push_back({{4, 4, 1, 2}, kI8, 3, 3});
+  g.tensors.push_back({{4, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.tensors.push_back({{1, 16, 1, 4}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 3, 0, 3, 0, 1}});
+  sluice_test::Nouns n(g);
+  n.hardware.array.k = n.hardware.array.c = 1;
+  n.hardware.array.p = 13;
+  n.hardware.array.demands = 4;  // of p
+  const TiledLayer layer = LayerOf(n);
+  const Tiling tiling = {{1, 13, 1, 4}, 2, true, true};
+  const Box whole = WholeBox(n.graph.tensors[3]);
+  Box first = whole, last = whole;
+  first.extent[1] = last.begin[1] = 13;
+  last.extent[1] = 3;
+  CHECK(BoxesOf(n.graph, layer.layer, first, 0, 2).box[kRoleInput0].extent[1] == 13);
+  CHECK(BoxesOf(n.graph, layer.layer, last, 0, 2).box[kRoleInput0].extent[1] == 3);
   CHECK(BuffersOf(layer, tiling).role_buffers[kRoleInput0] == 2);
 }
 
