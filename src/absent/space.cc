@@ -5,8 +5,8 @@
 
 namespace sluice {
 
-Status ScheduleSpace(const SpaceCall&, Arena*, Candidate*, uint32_t*) {
-  return Status::kUnsupported;
-}
+Status SpaceSchedule::Find() { return Status::kUnsupported; }
+
+Status SpaceSchedule::Write(int, Candidate*) { return Status::kUnsupported; }
 
 }  // namespace sluice

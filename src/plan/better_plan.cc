@@ -86,26 +86,6 @@ Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) 
   return TakeFound(call, better, &found);
 }
 
-// Searches the space of plans; true when the plan found beats the best.
-bool FindInSpace(PlanCall* call, Candidate* found) {
-  Arena memory(call->scratch->memory());
-  const Exponents exponents = ExponentsOf(call->options);
-  const sluice_report_t& scale = call->plain.report;
-  FusedPlan plan;
-  SpaceSearch search;
-  search.goal.per_pj = exponents.energy / scale.energy_pj;
-  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
-  // Iterations are fusion's.
-  Budget endless;
-  search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
-  const Status status =
-      ScheduleSpace({call->graph, call->hardware, call->plain.lowering, call->capacity,
-                     call->coster, search},
-                    &memory, found, &plan.groups);
-  plan.lowering = found->lowering;
-  return status == Status::kOk && IsBetter(call, plan, found, &memory);
-}
-
 // Fusion within the memory that suits it; with more where that was too little to fuse
 // anything.
 Status TakeFusedWithin(PlanCall* call, uint64_t live_before) {
@@ -139,9 +119,30 @@ Status TakeFromSpace(PlanCall* call) {
       !call->costs->quick()) {
     return Status::kOk;
   }
-  Candidate found(call->scratch->memory(), call->hardware);
-  const bool better = FindInSpace(call, &found);
-  return TakeFound(call, better, &found);
+  const Exponents exponents = ExponentsOf(call->options);
+  const sluice_report_t& scale = call->plain.report;
+  SpaceSearch search;
+  search.goal.per_pj = exponents.energy / scale.energy_pj;
+  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
+  // Iterations are fusion's.
+  Budget endless;
+  search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
+  Arena memory(call->scratch->memory());
+  SpaceSchedule space({call->graph, call->hardware, call->plain.lowering,
+                       call->capacity, call->coster, search},
+                      &memory);
+  const bool found = space.Find() == Status::kOk;
+  for (int order = 0; found && order < SpaceSchedule::kOrders; ++order) {
+    Candidate candidate(call->scratch->memory(), call->hardware);
+    if (space.Write(order, &candidate) != Status::kOk) continue;
+    FusedPlan plan;
+    plan.groups = space.groups();
+    plan.lowering = candidate.lowering;
+    const bool better = IsBetter(call, plan, &candidate, &memory);
+    SLUICE_TRY(TakeFound(call, better, &candidate));
+  }
+  // A fault of the tiles' costs is told even where nothing was found.
+  return found ? Status::kOk : TakeFound(call, false, nullptr);
 }
 
 Status TakeBetter(PlanCall* call) {

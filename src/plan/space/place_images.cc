@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kManyPlaces = 16;  // where images do not lie
 constexpr uint64_t kNodes = 20000;  // of the search for offsets
+constexpr int kSearched = 3;        // rounds
 constexpr int kRounds = 40;         // of shortening leads
 
 // Bytes with the last positions that hold and that touch them so far; -1: none.
@@ -289,24 +290,50 @@ bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
   return shorter;
 }
 
-}  // namespace
+// Keeps the offsets where the search finds none.
+Status Search(const SpacePlan& plan, const PlaceCall& call, bool asked, Arena* scratch,
+              bool* lies) {
+  if (!asked) return Status::kOk;
+  ArenaScope scope(scratch);
+  Span<int64_t> offsets;
+  SLUICE_TRY(scratch->Allocate(plan.images.size(), &offsets));
+  for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = plan.images[i].offset;
+  SLUICE_TRY(PlaceTogether(plan, call, Which::kAllAgain, scratch, lies));
+  for (size_t i = 0; i < offsets.size() && !*lies; ++i) {
+    plan.images[i].offset = offsets[i];
+  }
+  return Status::kOk;
+}
 
-Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
+Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   bool lies = false;
   SLUICE_TRY(PlaceTogether(plan, call, Which::kMade, scratch, &lies));
-  if (lies) {
-    const Status status = PlaceLoads(plan, call.capacity, call.alignment, scratch);
-    if (status != Status::kInfeasible) return status;
-  }
-  for (int round = 0;; ++round) {
+  return lies ? PlaceLoads(plan, call.capacity, call.alignment, scratch)
+              : Status::kInfeasible;
+}
+
+// The search for offsets is asked while leads are long, and at last. Which leads are too
+// long, heuristics show better than a search that was ended.
+Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
+  bool lies = false, longer = true;
+  for (int round = 0; longer; ++round) {
     SLUICE_TRY(PlaceTogether(plan, call, Which::kAll, scratch, &lies));
     if (lies) return Status::kOk;
     if (call.budget->Exhausted()) return Status::kStopped;
-    if (round < kRounds && ShortenLeads(plan, call.capacity)) continue;
-    SLUICE_TRY(PlaceTogether(plan, call, Which::kAllAgain, scratch, &lies));
+    SLUICE_TRY(Search(plan, call, round < kSearched, scratch, &lies));
     if (lies) return Status::kOk;
-    return AskForSlack(plan, call, scratch);
+    longer = round < kRounds && ShortenLeads(plan, call.capacity);
   }
+  SLUICE_TRY(Search(plan, call, true, scratch, &lies));
+  return lies ? Status::kOk : AskForSlack(plan, call, scratch);
+}
+
+}  // namespace
+
+Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, PlaceOrder order,
+                   Arena* scratch) {
+  return order == PlaceOrder::kByAge ? PlaceByAge(plan, call, scratch)
+                                     : PlaceByLeads(plan, call, scratch);
 }
 
 }  // namespace sluice

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the images of a plan their addresses.
 //
-// What is loaded gets bytes that were touched last longest ago, around what is made, which
-// is placed by its lifetimes. Where that does not fit, all are placed by their lifetimes,
+// By age: what is loaded gets bytes that were touched last longest ago, around what is
+// made, which is placed by its lifetimes. By leads: all are placed by their lifetimes,
 // which begin when they may be loaded; those that find no place are loaded later.
 //
 // Input    a plan; scratchpad bytes, alignment of frames.
 // Output   the offset of each image; its `from` may be later.
-// Errors   kInfeasible: they do not lie, and bytes are added to `slack` where they did
-//          not; kStopped, kOutOfMemory.
+// Errors   kInfeasible: they do not lie, and, by leads, bytes are added to `slack` where
+//          they did not; kStopped, kOutOfMemory.
 // Cost     images times those that live at the same time.
 #ifndef SLUICE_PLAN_SPACE_PLACE_IMAGES_H_
 #define SLUICE_PLAN_SPACE_PLACE_IMAGES_H_
@@ -26,7 +26,10 @@ struct PlaceCall {
   Span<int64_t> slack;  // by position: bytes to leave empty next time
 };
 
-Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, Arena* scratch);
+enum class PlaceOrder : uint8_t { kByAge, kByLeads };
+
+Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, PlaceOrder order,
+                   Arena* scratch);
 
 }  // namespace sluice
 

@@ -40,36 +40,52 @@ Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch
 
 }  // namespace
 
-Status ScheduleSpace(const SpaceCall& call, Arena* scratch, Candidate* out,
-                     uint32_t* groups) {
-  Arena memory(scratch->memory());
-  SpaceProblem problem;
-  SpacePlan plan;
-  SLUICE_TRY(MakeSpaceProblem(
-      {call.graph, call.hardware, call.lowering, call.coster, call.scratchpad_bytes},
-      &memory, &problem));
+Status SpaceSchedule::Find() {
+  SLUICE_TRY(MakeSpaceProblem({call_.graph, call_.hardware, call_.lowering,
+                               call_.coster, call_.scratchpad_bytes},
+                              memory_, &problem_));
   // Images that do not lie ask for room where they did not, and the search begins again.
   constexpr int kRounds = 6;
-  const Arena::Mark begin = memory.mark();
+  const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
-    memory.Rewind(begin);
-    SLUICE_TRY(SearchSpace(problem, call.search, scratch, &memory, &plan));
-    SLUICE_TRY(MeasureImages({call.graph, call.hardware.array, call.lowering,
-                              problem.alignment, call.hardware.accumulator_bytes},
-                             plan, &memory));
-    const Status placed = PlaceImages(
-        plan,
-        {call.scratchpad_bytes, problem.alignment, call.search.budget, problem.slack},
-        &memory);
-    if (placed == Status::kOk) break;
-    if (placed != Status::kInfeasible || round == kRounds) return placed;
+    memory_->Rewind(begin);
+    SLUICE_TRY(SearchSpace(problem_, call_.search, memory_, memory_, &plan_));
+    SLUICE_TRY(MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
+                              problem_.alignment, call_.hardware.accumulator_bytes},
+                             plan_, memory_));
+    bool lies = false;
+    for (int order = 0; order < kOrders; ++order) {
+      const Status placed = Place(order);
+      if (placed != Status::kOk && placed != Status::kInfeasible) return placed;
+      lies = lies || placed == Status::kOk;
+    }
+    if (lies) return Status::kOk;
+    if (round == kRounds) return Status::kInfeasible;
   }
-  SLUICE_TRY(PlaceTensors(call, plan, &memory, out));
+}
+
+Status SpaceSchedule::Place(int order) {
+  offsets_[order] = {};
+  SLUICE_TRY(PlaceImages(
+      plan_,
+      {call_.scratchpad_bytes, problem_.alignment, call_.search.budget, problem_.slack},
+      static_cast<PlaceOrder>(order), memory_));
+  SLUICE_TRY(memory_->Allocate(plan_.images.size(), &offsets_[order]));
+  for (size_t i = 0; i < plan_.images.size(); ++i) {
+    offsets_[order][i] = plan_.images[i].offset;
+  }
+  return Status::kOk;
+}
+
+Status SpaceSchedule::Write(int order, Candidate* out) {
+  const Span<int64_t> offsets = offsets_[order];
+  if (offsets.size() != plan_.images.size()) return Status::kInfeasible;
+  for (size_t i = 0; i < offsets.size(); ++i) plan_.images[i].offset = offsets[i];
+  SLUICE_TRY(PlaceTensors(call_, plan_, memory_, out));
   SLUICE_TRY(WriteSpace(
-      {call.graph, call.hardware, out->lowering, call.coster, call.search.budget}, plan,
-      &memory, &out->program));
-  *groups = static_cast<uint32_t>(plan.segments.size());
-  return OrderTransfers(call.graph, call.hardware, problem.root_of, &memory,
+      {call_.graph, call_.hardware, out->lowering, call_.coster, call_.search.budget},
+      plan_, memory_, &out->program));
+  return OrderTransfers(call_.graph, call_.hardware, problem_.root_of, memory_,
                         &out->program);
 }
 

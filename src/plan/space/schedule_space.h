@@ -5,7 +5,7 @@
 //          energy and time.
 // Output   the program and its lowering, whose places differ: what stays on chip has
 //          none, and no two tensors share bytes of the workspace.
-// Errors   kInfeasible: no plan, or its images do not lie; kUnsupported, kStopped,
+// Errors   kInfeasible: no plan, or its images lie nowhere; kUnsupported, kStopped,
 //          kOutOfMemory.
 // Cost     a search (solve/space/search.h), then linear in steps.
 #ifndef SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
@@ -25,9 +25,29 @@ struct SpaceCall {
   SpaceSearch search;
 };
 
-// Fills program, places and lowering of the candidate. groups: how many segments.
-Status ScheduleSpace(const SpaceCall& call, Arena* scratch, Candidate* out,
-                     uint32_t* groups);
+class SpaceSchedule {
+ public:
+  static constexpr int kOrders = 2;  // in which images got their places
+
+  // What is found lives in `memory`.
+  SpaceSchedule(const SpaceCall& call, Arena* memory) : call_(call), memory_(memory) {}
+
+  // A plan whose images lie in one of the orders at least.
+  Status Find();
+  // Fills program, places and lowering of the candidate. kInfeasible: the images do not
+  // lie in that order.
+  Status Write(int order, Candidate* out);
+  uint32_t groups() const { return static_cast<uint32_t>(plan_.segments.size()); }
+
+ private:
+  Status Place(int order);
+
+  const SpaceCall call_;
+  Arena* memory_;
+  SpaceProblem problem_;
+  SpacePlan plan_;
+  Span<int64_t> offsets_[kOrders];  // empty: they do not lie
+};
 
 }  // namespace sluice
 

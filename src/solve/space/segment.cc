@@ -608,6 +608,15 @@ void SegmentMaker::ChargeFirst() {
   }
 }
 
+// Bytes that a layer that is alone reads of a root: of the rows of a table as many as it
+// writes.
+int64_t SegmentMaker::ReadAlone(uint32_t root) const {
+  const Layer& layer = p_.at(first_);
+  const int64_t whole = p_.graph->tensors[root].bytes;
+  if (KindOf(layer.op) != LayerKind::kGather) return whole;
+  return Min(whole, p_.graph->tensors[layer.outputs[0]].bytes);
+}
+
 void SegmentMaker::Charge() {
   const MemoryLevel& dram = p_.hardware->dram();
   const MemoryLevel& pad = p_.hardware->scratchpad();
@@ -623,7 +632,7 @@ void SegmentMaker::Charge() {
     const bool begun = root.first_maker == kNone || root.first_maker < first_;
     switch (use.form) {
       case Form::kLoad:
-        cost_.load += p_.alone[first_] != 0 ? whole : use.moved;
+        cost_.load += p_.alone[first_] != 0 ? ReadAlone(use.root) : use.moved;
         cost_.transfers += Max<int64_t>(use.count, 1);
         if (slots_ == 1) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
         break;

@@ -127,6 +127,7 @@ class SegmentMaker {
   void ListImages();
   void AddImage(const Use& use);
   void AddSums();
+  int64_t ReadAlone(uint32_t root) const;
   void Charge();
   void ChargeFirst();
 

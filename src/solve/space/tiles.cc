@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/space/tiles.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -38,6 +39,7 @@ bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
   return a.size() == b.size();
 }
 
+constexpr double kPerTile = 1e-6;
 constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles
 
 void Add(LoopChoice* loops, int cut, int32_t trips) {
@@ -226,7 +228,8 @@ double TileChooser::LoadsOf(const Facts& f, const LoopChoice& loops, int role) c
 }
 
 // Energy and time of the layer by itself; false if a tile does not fit.
-bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops,
+// `most`: no tile is asked for what it costs where that cannot be below.
+bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
                            double* cost) const {
   const Tile t = TileOf(f, loops);
   int64_t bytes = 0, doubled = 0, pad_bytes = 0;
@@ -249,26 +252,34 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops,
     pad_bytes += sums;
   }
   if (bytes > f.room) return false;
-  const TileCost tile = DeclaredCost(
-      {p_.coster, *p_.hardware, *p_.graph, *f.layer, p_.layer[f.position]}, t.boxes,
-      {t.c_end - t.c_begin, t.c_begin == 0, t.c_end == f.channels});
   const MemoryLevel& dram = p_.hardware->dram();
   const MemoryLevel& pad = p_.hardware->scratchpad();
   double energy = moved * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
-  energy += t.count * (tile.energy_pj > 0
-                           ? tile.energy_pj
-                           : static_cast<double>(pad_bytes) * 8 * pad.read_pj_per_bit);
   const Rational& b = dram.bandwidth;
   const double per_byte = b.numerator == 0 ? 0
                                            : static_cast<double>(b.denominator) /
                                                  static_cast<double>(b.numerator);
   const double latency = static_cast<double>(p_.hardware->dma_latency_cycles);
   const double dma = moved * per_byte + 3 * t.count * latency;
+  const double peak = static_cast<double>(
+      Max(t.boxes.macs / Max<int64_t>(p_.hardware->macs_per_cycle, 1),
+          t.boxes.vector_ops / Max<int64_t>(p_.hardware->vector_ops_per_cycle, 1)));
+  const double least =
+      energy * goal_.per_pj + Max(dma, t.count * peak) * goal_.per_cycle;
+  *cost = least;
+  if (least >= most) return true;
+  const TileCost tile = DeclaredCost(
+      {p_.coster, *p_.hardware, *p_.graph, *f.layer, p_.layer[f.position]}, t.boxes,
+      {t.c_end - t.c_begin, t.c_begin == 0, t.c_end == f.channels});
+  energy += t.count * (tile.energy_pj > 0
+                           ? tile.energy_pj
+                           : static_cast<double>(pad_bytes) * 8 * pad.read_pj_per_bit);
   const double compute = t.count * static_cast<double>(tile.cycles);
   const bool overlaps = bytes + doubled <= f.room;
   const double time = overlaps ? Max(dma, compute) + first * per_byte : dma + compute;
   energy += time * p_.hardware->leakage_pj_per_cycle;
-  *cost = energy * goal_.per_pj + time * goal_.per_cycle;
+  // Of tilings that cost about the same, the one with fewer tiles.
+  *cost = (energy * goal_.per_pj + time * goal_.per_cycle) * (1 + kPerTile * t.count);
   return true;
 }
 
@@ -290,7 +301,10 @@ bool TileChooser::Reloads(const Facts& f, const LoopChoice& loops) const {
 void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
                            TileChoices* out) const {
   double cost = 0;
-  const bool fits = loops.count > 0 && Estimate(facts, loops, &cost);
+  const auto most = [&] {
+    return out->count == TileChoices::kMost ? out->cost[out->count - 1] : DBL_MAX;
+  };
+  const bool fits = loops.count > 0 && Estimate(facts, loops, most(), &cost);
   if (fits) Insert(loops, cost, out);
   // Costs that must be asked for take time and memory for each new shape.
   if (fits && (p_.coster.cost != nullptr || !Reloads(facts, loops))) return;
@@ -299,7 +313,7 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
     LoopChoice choice = loops;
     const int32_t step = (facts.extent[kSumCut] + pieces - 1) / pieces;
     Add(&choice, kSumCut, (facts.extent[kSumCut] + step - 1) / step);
-    if (Estimate(facts, choice, &cost)) Insert(choice, cost, out);
+    if (Estimate(facts, choice, most(), &cost)) Insert(choice, cost, out);
   }
 }
 

@@ -69,7 +69,8 @@ class TileChooser {
   void Consider(const Facts& facts, const LoopChoice& loops, TileChoices* out) const;
   bool Reloads(const Facts& facts, const LoopChoice& loops) const;
   static void Insert(const LoopChoice& loops, double cost, TileChoices* out);
-  bool Estimate(const Facts& facts, const LoopChoice& loops, double* cost) const;
+  bool Estimate(const Facts& facts, const LoopChoice& loops, double most,
+                double* cost) const;
 
   const SpaceProblem& p_;
   const SpaceGoal goal_;

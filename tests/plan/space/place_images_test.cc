@@ -42,40 +42,43 @@ Plan RandomPlan(uint64_t seed) {
   return p;
 }
 
-TEST_CASE("place images: none shares bytes with another that lives at the same time") {
-  int placed = 0, refused = 0;
+// Places 200 random plans; returns how many lie.
+int PlaceAll(PlaceOrder order, int64_t capacity) {
+  int placed = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    for (const int64_t capacity : {1024, 640, 384}) {
-      Plan p = RandomPlan(seed);
-      sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-      Arena arena(&memory);
-      Budget budget;
-      int64_t slack[12] = {};
-      const Status status = PlaceImages(
-          p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12)}, &arena);
-      int64_t asked = 0;
-      for (const int64_t bytes : slack) asked += bytes;
-      CHECK((asked > 0) == (status == Status::kInfeasible));
-      if (status != Status::kOk) {
-        ++refused;
-        continue;
-      }
-      ++placed;
-      for (const SpaceImage& a : p.images) {
-        CHECK(a.offset >= 0);
-        CHECK(a.offset + a.bytes * a.slots <= capacity);
-        for (const SpaceImage& b : p.images) {
-          if (&a == &b || a.first > b.last || b.first > a.last) continue;
-          const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
-                             b.offset + b.bytes * b.slots <= a.offset;
-          CHECK(apart);
-        }
+    Plan p = RandomPlan(seed);
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+    Arena arena(&memory);
+    Budget budget;
+    int64_t slack[12] = {};
+    const Status status = PlaceImages(
+        p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12)}, order, &arena);
+    int64_t asked = 0;
+    for (const int64_t bytes : slack) asked += bytes;
+    const bool asks = status == Status::kInfeasible && order == PlaceOrder::kByLeads;
+    CHECK((asked > 0) == asks);
+    if (status != Status::kOk) continue;
+    ++placed;
+    for (const SpaceImage& a : p.images) {
+      CHECK(a.offset >= 0);
+      CHECK(a.offset + a.bytes * a.slots <= capacity);
+      for (const SpaceImage& b : p.images) {
+        if (&a == &b || a.first > b.last || b.first > a.last) continue;
+        const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
+                           b.offset + b.bytes * b.slots <= a.offset;
+        CHECK(apart);
       }
     }
   }
-  CHECK(placed > 200);
-  CHECK(refused > 20);
+  return placed;
+}
+
+TEST_CASE("place images: none shares bytes with another that lives at the same time") {
+  CHECK(PlaceAll(PlaceOrder::kByAge, 1024) > 100);
+  CHECK(PlaceAll(PlaceOrder::kByLeads, 1024) > 150);
+  CHECK(PlaceAll(PlaceOrder::kByLeads, 640) > 50);
+  CHECK(PlaceAll(PlaceOrder::kByLeads, 384) < 200);
 }
 
 }  // namespace
