@@ -58,6 +58,7 @@ class Memory {
 
   // A cap below the caller's, for a search that can work with less; 0 = none.
   void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
+  uint64_t limit() const { return limit_bytes_; }
   // How often an allocation has met that cap.
   uint64_t limit_hits() const { return limit_hits_; }
   uint64_t max_bytes() const { return max_bytes_; }

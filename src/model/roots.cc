@@ -6,12 +6,12 @@
 namespace sluice {
 namespace {
 
-// Elements [first, last] of a tensor in row-major order as the smallest box.
-Box BoxOfRange(const Tensor& tensor, int64_t first, int64_t last) {
-  Box box = WholeBox(tensor);
-  int64_t inner = tensor.bytes / tensor.element_bytes;
+// Elements [first, last] of all, in row-major order, as the smallest box.
+Box BoxOfRange(const Box& all, int64_t first, int64_t last) {
+  Box box = all;
+  int64_t inner = all.elements();
   for (int a = 0; a < kAxes; ++a) {
-    inner /= tensor.extent[a];
+    inner /= all.extent[a];
     const int64_t begin = first / inner, end = last / inner;
     box.begin[a] = static_cast<int32_t>(begin);
     box.extent[a] = static_cast<int32_t>(end - begin + 1);
@@ -22,12 +22,41 @@ Box BoxOfRange(const Tensor& tensor, int64_t first, int64_t last) {
   return box;
 }
 
-// The first and the last element of a box, row-major in the root.
-void RangeOfBox(const Tensor& tensor, const Box& box, int64_t* first, int64_t* last) {
+// The first and the last element of a box, row-major in all of the root.
+void RangeOfBox(const Box& all, const Box& box, int64_t* first, int64_t* last) {
   *first = *last = 0;
   for (int a = 0; a < kAxes; ++a) {
-    *first = *first * tensor.extent[a] + box.begin[a];
-    *last = *last * tensor.extent[a] + box.begin[a] + box.extent[a] - 1;
+    *first = *first * all.extent[a] + box.begin[a];
+    *last = *last * all.extent[a] + box.begin[a] + box.extent[a] - 1;
+  }
+}
+
+// A view of all of its root.
+bool IsWhole(const Graph& graph, const Lowering& lowering, uint32_t tensor,
+             uint32_t root) {
+  const Tensor& t = graph.tensors[tensor];
+  uint32_t dense[kAxes];
+  DenseStridesOf(WholeBox(t), t.element_bytes, dense);
+  bool same = t.bytes == graph.tensors[root].bytes;
+  for (int a = 0; a < kAxes; ++a) {
+    same = same && (t.extent[a] == 1 || lowering.places[tensor].stride[a] == dense[a]);
+  }
+  return same;
+}
+
+void TakeShape(const Tensor& tensor, RootShape* shape) {
+  for (int a = 0; a < kAxes; ++a) {
+    shape->extent[a] = tensor.extent[a];
+    shape->row[a] = 1;
+  }
+}
+
+// Tells the shape how a view steps through its axes.
+void NoteRows(const RootAxes& axes, const Tensor& tensor, RootShape* shape) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (tensor.extent[a] == 1) continue;
+    int32_t* row = &shape->row[axes.axis[a]];
+    *row = Max(*row, axes.step[a]);
   }
 }
 
@@ -38,13 +67,47 @@ uint32_t RootOf(const Lowering& lowering, uint32_t tensor) {
   return tensor;
 }
 
-RootAxes FindRootAxes(const Graph& graph, const Lowering& lowering, uint32_t tensor) {
-  const Tensor& t = graph.tensors[tensor];
-  const Tensor& root = graph.tensors[RootOf(lowering, tensor)];
+Status MakeRootMap(const Graph& graph, const Lowering& lowering, Arena* arena,
+                   RootMap* map) {
+  map->graph = &graph;
+  map->lowering = &lowering;
+  const Span<const Tensor> tensors = graph.tensors;
+  SLUICE_TRY(arena->Allocate(tensors.size(), &map->shape));
+  Span<uint8_t> taken;
+  SLUICE_TRY(arena->Allocate(tensors.size(), &taken));
+  for (uint32_t t = 0; t < tensors.size(); ++t) TakeShape(tensors[t], &map->shape[t]);
+  for (uint32_t t = 0; t < tensors.size(); ++t) {
+    const uint32_t root = RootOf(lowering, t);
+    if (taken[root] != 0 || FindRootAxes(*map, t).nested) continue;
+    if (!IsWhole(graph, lowering, t, root)) continue;
+    TakeShape(tensors[t], &map->shape[root]);
+    taken[root] = 1;
+  }
+  // A shape in which another tensor does not nest is worth nothing.
+  for (uint32_t t = 0; t < tensors.size(); ++t) {
+    const uint32_t root = RootOf(lowering, t);
+    if (taken[root] == 0 || FindRootAxes(*map, t).nested) continue;
+    TakeShape(tensors[root], &map->shape[root]);
+    taken[root] = 0;
+  }
+  for (uint32_t t = 0; t < tensors.size(); ++t) {
+    const RootAxes axes = FindRootAxes(*map, t);
+    if (axes.nested) NoteRows(axes, tensors[t], &map->shape[axes.root]);
+  }
+  return Status::kOk;
+}
+
+RootAxes FindRootAxes(const RootMap& map, uint32_t tensor) {
+  const Lowering& lowering = *map.lowering;
+  const Tensor& t = map.graph->tensors[tensor];
+  const uint32_t whole = RootOf(lowering, tensor);
+  const RootShape& root = map.shape[whole];
+  const uint32_t bytes = t.element_bytes;
   int64_t unit[kAxes];  // elements between neighbours of the root
   int64_t room[kAxes];  // elements of the axis behind the tensor's first
-  int64_t step = 1, at = OffsetInRoot(lowering, tensor, Box{}) / root.element_bytes;
+  int64_t step = 1, at = OffsetInRoot(lowering, tensor, Box{}) / bytes;
   RootAxes out = {};
+  out.root = whole;
   for (int r = kAxes - 1; r >= 0; --r) {
     unit[r] = step;
     step *= root.extent[r];
@@ -55,7 +118,7 @@ RootAxes FindRootAxes(const Graph& graph, const Lowering& lowering, uint32_t ten
     out.axis[a] = static_cast<uint8_t>(a);
     out.step[a] = 1;
     if (t.extent[a] == 1) continue;
-    const int64_t apart = lowering.places[tensor].stride[a] / root.element_bytes;
+    const int64_t apart = lowering.places[tensor].stride[a] / bytes;
     int r = kAxes - 1;
     while (r > 0 && (root.extent[r] == 1 || apart >= unit[r] * root.extent[r])) --r;
     if (apart % unit[r] != 0) return out;
@@ -120,29 +183,62 @@ int64_t OffsetInRoot(const Lowering& lowering, uint32_t tensor, const Box& box) 
   return at;
 }
 
-Box BoxInRoot(const Graph& graph, const Lowering& lowering, uint32_t tensor,
-              const Box& box) {
-  const RootAxes axes = FindRootAxes(graph, lowering, tensor);
-  if (axes.nested) return BoxInRoot(axes, box);
-  const Tensor& root = graph.tensors[RootOf(lowering, tensor)];
-  Box last = box;
-  for (int a = 0; a < kAxes; ++a) last.begin[a] += box.extent[a] - 1;
-  return BoxOfRange(root, OffsetInRoot(lowering, tensor, box) / root.element_bytes,
-                    OffsetInRoot(lowering, tensor, last) / root.element_bytes);
+int32_t StepOfRows(const RootMap& map, const RootAxes& axes, int axis, int32_t step) {
+  if (!axes.nested || axes.step[axis] != 1) return step;
+  const int32_t row = map.shape[axes.root].row[axes.axis[axis]];
+  if (step >= row) return (step + row - 1) / row * row;
+  int32_t parts = row / step;
+  while (row % parts != 0) --parts;
+  return row / parts;
 }
 
-bool BoxInTensor(const Graph& graph, const Lowering& lowering, uint32_t tensor,
-                 const Box& in_root, Box* box) {
-  const Tensor& t = graph.tensors[tensor];
-  const RootAxes axes = FindRootAxes(graph, lowering, tensor);
-  if (axes.nested) return BoxInTensor(axes, t, in_root, box);
+int64_t OffsetOfBox(const RootMap& map, uint32_t root, const Box& box) {
   int64_t first = 0, last = 0;
-  RangeOfBox(graph.tensors[RootOf(lowering, tensor)], in_root, &first, &last);
+  RangeOfBox(map.WholeOf(root), box, &first, &last);
+  return first * map.graph->tensors[root].element_bytes;
+}
+
+void DenseStridesOf(const Box& box, uint32_t element_bytes, uint32_t stride[kAxes]) {
+  uint32_t step = element_bytes;
+  for (int a = kAxes - 1; a >= 0; --a) {
+    stride[a] = step;
+    step *= static_cast<uint32_t>(box.extent[a]);
+  }
+}
+
+bool IsContiguous(const RootMap& map, uint32_t root, const Box& box) {
+  bool one = true;  // all outer extents are 1
+  for (int a = 0; a < kAxes; ++a) {
+    if (!one && box.extent[a] != map.shape[root].extent[a]) return false;
+    one = one && box.extent[a] == 1;
+  }
+  return true;
+}
+
+Box BoxInRoot(const RootMap& map, uint32_t tensor, const Box& box) {
+  const RootAxes axes = FindRootAxes(map, tensor);
+  if (axes.nested) return BoxInRoot(axes, box);
+  const Lowering& lowering = *map.lowering;
+  const uint32_t root = RootOf(lowering, tensor);
+  const uint32_t bytes = map.graph->tensors[root].element_bytes;
+  Box last = box;
+  for (int a = 0; a < kAxes; ++a) last.begin[a] += box.extent[a] - 1;
+  return BoxOfRange(map.WholeOf(root), OffsetInRoot(lowering, tensor, box) / bytes,
+                    OffsetInRoot(lowering, tensor, last) / bytes);
+}
+
+bool BoxInTensor(const RootMap& map, uint32_t tensor, const Box& in_root, Box* box) {
+  const Tensor& t = map.graph->tensors[tensor];
+  const RootAxes axes = FindRootAxes(map, tensor);
+  if (axes.nested) return BoxInTensor(axes, t, in_root, box);
+  const Lowering& lowering = *map.lowering;
+  int64_t first = 0, last = 0;
+  RangeOfBox(map.WholeOf(RootOf(lowering, tensor)), in_root, &first, &last);
   const int64_t at = OffsetInRoot(lowering, tensor, Box{}) / t.element_bytes;
   const int64_t from = Max<int64_t>(first - at, 0);
   const int64_t to = Min<int64_t>(last - at, t.bytes / t.element_bytes - 1);
   if (from > to) return false;
-  *box = BoxOfRange(t, from, to);
+  *box = BoxOfRange(WholeBox(t), from, to);
   return true;
 }
 

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <initializer_list>
+
 #include "support/joined_graph.h"
 
 namespace sluice {
@@ -10,38 +13,77 @@ namespace {
 
 TEST_CASE("roots: boxes of a concat's inputs are boxes of its output, and back") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  const Graph& graph = c.nouns.graph;
   CHECK(RootOf(c.lowering, 1) == 3);
   CHECK(RootOf(c.lowering, 4) == 4);
-  CHECK(FindRootAxes(graph, c.lowering, 2).nested);
+  CHECK(FindRootAxes(c.problem.map, 2).nested);
   const Box rows = {{0, 2, 0, 1}, {1, 3, 8, 2}};
-  const Box in_root = BoxInRoot(graph, c.lowering, 2, rows);
+  const Box in_root = BoxInRoot(c.problem.map, 2, rows);
   CHECK(in_root == Box{{0, 2, 0, 5}, {1, 3, 8, 2}});
   Box back = {};
-  CHECK(BoxInTensor(graph, c.lowering, 2, in_root, &back));
+  CHECK(BoxInTensor(c.problem.map, 2, in_root, &back));
   CHECK(back == rows);
-  CHECK_FALSE(BoxInTensor(graph, c.lowering, 1, in_root, &back));
+  CHECK_FALSE(BoxInTensor(c.problem.map, 1, in_root, &back));
   CHECK(OffsetInRoot(c.lowering, 2, rows) == 2 * 64 + 5);
 }
 
-TEST_CASE("roots: a box seen through a reshape contains what is asked for") {
+// JoinedGraph's output seen in other shapes, each read by a layer.
+sluice_test::GraphSpec Reshaped(std::initializer_list<std::array<int32_t, 4>> shapes) {
   sluice_test::GraphSpec g = sluice_test::JoinedGraph();
   g.tensors[4].kind = 0;
-  g.tensors.push_back({{1, 1, 64, 8}, SLUICE_DTYPE_INT8, 0});
-  g.layers.push_back({SLUICE_OP_RESHAPE, {4}, {5}, {}});
-  g.tensors.push_back({{1, 1, 64, 8}, SLUICE_DTYPE_INT8, 2});
-  g.layers.push_back({SLUICE_OP_REQUANTIZE, {5}, {6}, {0, 1 << 30, 1, 0, -128, 127}});
-  const sluice_test::SpaceCase c(g);
-  CHECK(RootOf(c.lowering, 5) == 4);
-  CHECK_FALSE(FindRootAxes(c.nouns.graph, c.lowering, 5).nested);
-  // Rows 16 to 31 of 64 are image rows 2 and 3 of eight columns.
-  const Box half = {{0, 0, 16, 0}, {1, 1, 16, 8}};
-  CHECK(BoxInRoot(c.nouns.graph, c.lowering, 5, half) ==
-        Box{{0, 2, 0, 0}, {1, 2, 8, 8}});
+  for (const std::array<int32_t, 4>& s : shapes) {
+    const uint32_t view = static_cast<uint32_t>(g.tensors.size());
+    g.tensors.push_back({{s[0], s[1], s[2], s[3]}, SLUICE_DTYPE_INT8, 0});
+    g.layers.push_back({SLUICE_OP_RESHAPE, {4}, {view}, {}});
+    g.tensors.push_back({{s[0], s[1], s[2], s[3]}, SLUICE_DTYPE_INT8, 2});
+    g.layers.push_back(
+        {SLUICE_OP_REQUANTIZE, {view}, {view + 1}, {0, 1 << 30, 1, 0, -128, 127}});
+  }
+  return g;
+}
+
+TEST_CASE(
+    "roots: rows and columns that a view takes for one axis are one of the root") {
+  const sluice_test::SpaceCase c(Reshaped({{1, 1, 64, 8}}));
+  REQUIRE(RootOf(c.lowering, 5) == 4);
+  CHECK(c.problem.map.WholeOf(4) == Box{{0, 0, 0, 0}, {1, 1, 64, 8}});
+  CHECK(c.problem.map.shape[4].row[2] == 8);
+  // Pixels 13 to 28 of the view, and rows 2 and 3 of the root's own axes.
+  const Box pixels = {{0, 0, 13, 0}, {1, 1, 16, 8}};
+  CHECK(BoxInRoot(c.problem.map, 5, pixels) == pixels);
+  CHECK(BoxInRoot(c.problem.map, 4, Box{{0, 2, 0, 0}, {1, 2, 8, 8}}) ==
+        Box{{0, 0, 16, 0}, {1, 1, 16, 8}});
+  // Some pixels of rows 1 to 3: those rows.
   Box back = {};
-  CHECK(BoxInTensor(c.nouns.graph, c.lowering, 5, Box{{0, 2, 0, 0}, {1, 2, 8, 8}},
-                    &back));
-  CHECK(back == half);
+  CHECK(BoxInTensor(c.problem.map, 4, pixels, &back));
+  CHECK(back == Box{{0, 1, 0, 0}, {1, 3, 8, 8}});
+  CHECK(OffsetOfBox(c.problem.map, 4, pixels) == 13 * 8);
+  CHECK(IsContiguous(c.problem.map, 4, pixels));
+  CHECK_FALSE(IsContiguous(c.problem.map, 4, Box{{0, 0, 13, 0}, {1, 1, 16, 4}}));
+}
+
+TEST_CASE("roots: pieces of rows are whole rows, or equal parts of one") {
+  const sluice_test::SpaceCase c(Reshaped({{1, 1, 64, 8}}));
+  const RootAxes axes = FindRootAxes(c.problem.map, 5);
+  const int32_t step[] = {1, 2, 3, 5, 8, 9, 33};
+  const int32_t fits[] = {1, 2, 4, 8, 8, 16, 40};
+  for (int i = 0; i < 7; ++i)
+    CHECK(StepOfRows(c.problem.map, axes, 2, step[i]) == fits[i]);
+  // Nobody sees rows in the channels, and the root's own rows are no pieces.
+  CHECK(StepOfRows(c.problem.map, axes, 3, 3) == 3);
+  CHECK(StepOfRows(c.problem.map, FindRootAxes(c.problem.map, 4), 1, 3) == 3);
+}
+
+TEST_CASE("roots: a box of a view that does not nest lies in a box that contains it") {
+  // Half of a row, four pixels of eight channels, lies along the view's last axis.
+  const sluice_test::SpaceCase c(Reshaped({{1, 1, 16, 32}}));
+  const RootMap& map = c.problem.map;
+  CHECK_FALSE(FindRootAxes(map, 5).nested);
+  CHECK(map.WholeOf(4) == Box{{0, 0, 0, 0}, {1, 8, 8, 8}});
+  const Box parts = {{0, 0, 3, 0}, {1, 1, 2, 32}};
+  CHECK(BoxInRoot(map, 5, parts) == Box{{0, 1, 0, 0}, {1, 2, 8, 8}});
+  Box back = {};
+  CHECK(BoxInTensor(map, 5, Box{{0, 1, 0, 0}, {1, 2, 8, 8}}, &back));
+  CHECK(back == Box{{0, 0, 2, 0}, {1, 1, 4, 32}});
 }
 
 TEST_CASE("roots: heads lie nested in channels, and every box of them is found again") {
@@ -53,7 +95,7 @@ TEST_CASE("roots: heads lie nested in channels, and every box of them is found a
   g.layers.push_back({SLUICE_OP_REQUANTIZE, {5}, {6}, {0, 1 << 30, 1, 0, -128, 127}});
   const sluice_test::SpaceCase c(g);
   REQUIRE(RootOf(c.lowering, 5) == 4);
-  const RootAxes axes = FindRootAxes(c.nouns.graph, c.lowering, 5);
+  const RootAxes axes = FindRootAxes(c.problem.map, 5);
   REQUIRE(axes.nested);
   CHECK(axes.axis[0] == 1);
   CHECK(axes.axis[2] == 3);

@@ -59,9 +59,9 @@ Status Adopt(SectionedPlan* plan, Section* section) {
   const CarriedSchedule& schedule = *call.carried;
   SLUICE_TRY(MakeFusionRun(SettingOf(call), plan->LayersIn(*section), plan->arena,
                            &section->run));
+  section->run.coster = call.coster;
   if (TakeTwin(plan, section)) return Status::kOk;
   SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
-  section->run.coster = call.coster;
   bool touched = false;
   bool held = false;
   SLUICE_TRY(StartOfCarried(schedule,

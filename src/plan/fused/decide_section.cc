@@ -40,9 +40,9 @@ Status Decide(SectionedPlan* plan, Section* section) {
   const FusedCall& call = plan->call;
   SLUICE_TRY(MakeFusionRun(SettingOf(call), plan->LayersIn(*section), plan->arena,
                            &section->run));
+  section->run.coster = call.coster;
   if (TakeTwin(plan, section)) return Status::kOk;
   SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
-  section->run.coster = call.coster;
   Arena work(plan->arena->memory());
   // The published searches choose their own rounds unless the options give a number.
   const bool once = IsPublished(call);

@@ -111,7 +111,7 @@ bool IsPassing(const SpaceImage& image) { return image.load; }
 
 // Images [first, last) of a segment.
 struct ImageRange {
-  uint32_t first, last;
+  uint32_t first, last, segment;
 };
 
 // Keeps off what is made while the image is there.
@@ -131,9 +131,20 @@ Status AvoidMade(const SpacePlan& plan, uint32_t from, const SpaceImage& image,
   return Status::kOk;
 }
 
+// Keeps off what later layers that are alone take while the image is there.
+Status AvoidAlone(const SpacePlan& plan, uint32_t segment, const SpaceImage& image,
+                  int64_t alignment, Shelf* shelf) {
+  int64_t bytes = 0;
+  for (size_t s = segment + 1; s < plan.segments.size(); ++s) {
+    if (plan.segments[s].first > image.last) break;
+    bytes = Max(bytes, plan.segments[s].alone_bytes);
+  }
+  return bytes == 0 ? Status::kOk : shelf->Avoid(0, RoundUpTo(bytes, alignment));
+}
+
 // Those of a segment's loads that begin at a position, the largest first.
 Status PlaceLoadsAt(const SpacePlan& plan, ImageRange own, uint32_t position,
-                    Shelf* shelf) {
+                    int64_t alignment, Shelf* shelf) {
   int64_t below = INT64_MAX;
   uint32_t after = 0;  // of those of `below` bytes, images up to here are placed
   for (;;) {
@@ -150,6 +161,7 @@ Status PlaceLoadsAt(const SpacePlan& plan, ImageRange own, uint32_t position,
     below = BytesOf(*image);
     after = next + 1;
     SLUICE_TRY(AvoidMade(plan, own.first, *image, shelf));
+    SLUICE_TRY(AvoidAlone(plan, own.segment, *image, alignment, shelf));
     if (!shelf->Find(below, position, &image->offset)) return Status::kInfeasible;
     SLUICE_TRY(shelf->Take(image->offset, below, image->last, image->used));
   }
@@ -164,7 +176,8 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
     const SpaceSegment& segment = plan.segments[s];
     const size_t end =
         s + 1 < segments ? plan.segments[s + 1].images_begin : plan.images.size();
-    const ImageRange own = {segment.images_begin, static_cast<uint32_t>(end)};
+    const ImageRange own = {segment.images_begin, static_cast<uint32_t>(end),
+                            static_cast<uint32_t>(s)};
     if (segment.alone_bytes != 0) {
       SLUICE_TRY(shelf.Take(0, RoundUpTo(segment.alone_bytes, alignment), segment.first,
                             segment.first));
@@ -174,7 +187,7 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
         if (IsPassing(image) || image.first != position) continue;
         SLUICE_TRY(shelf.Take(image.offset, BytesOf(image), image.last, image.used));
       }
-      SLUICE_TRY(PlaceLoadsAt(plan, own, position, &shelf));
+      SLUICE_TRY(PlaceLoadsAt(plan, own, position, alignment, &shelf));
     }
   }
   return Status::kOk;
@@ -298,7 +311,15 @@ Status Search(const SpacePlan& plan, const PlaceCall& call, bool asked, Arena* s
   Span<int64_t> offsets;
   SLUICE_TRY(scratch->Allocate(plan.images.size(), &offsets));
   for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = plan.images[i].offset;
-  SLUICE_TRY(PlaceTogether(plan, call, Which::kAllAgain, scratch, lies));
+  Memory* memory = scratch->memory();
+  const uint64_t limit = memory->limit();
+  const uint64_t most = memory->live_bytes() + call.search_bytes;
+  if (call.search_bytes != 0 && (limit == 0 || most < limit)) memory->Limit(most);
+  const Status status = PlaceTogether(plan, call, Which::kAllAgain, scratch, lies);
+  memory->Limit(limit);
+  // What needs more memory is not found.
+  if (status != Status::kOutOfMemory) SLUICE_TRY(status);
+  *lies = *lies && status == Status::kOk;
   for (size_t i = 0; i < offsets.size() && !*lies; ++i) {
     plan.images[i].offset = offsets[i];
   }

@@ -23,7 +23,8 @@ struct PlaceCall {
   int64_t capacity;   // of the scratchpad, bytes
   int64_t alignment;  // of frames
   Budget* budget;
-  Span<int64_t> slack;  // by position: bytes to leave empty next time
+  Span<int64_t> slack;    // by position: bytes to leave empty next time
+  uint64_t search_bytes;  // that a search for offsets may take; 0: as many as there are
 };
 
 enum class PlaceOrder : uint8_t { kByAge, kByLeads };

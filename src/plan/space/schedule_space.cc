@@ -46,6 +46,7 @@ Status SpaceSchedule::Find() {
                               memory_, &problem_));
   // Images that do not lie ask for room where they did not, and the search begins again.
   constexpr int kRounds = 6;
+  constexpr uint64_t kBytesOfPair = 40;
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
@@ -55,21 +56,26 @@ Status SpaceSchedule::Find() {
                              plan_, memory_));
     bool lies = false;
     for (int order = 0; order < kOrders; ++order) {
-      const Status placed = Place(order);
-      if (placed != Status::kOk && placed != Status::kInfeasible) return placed;
+      // Where images lie already, another order is worth less memory.
+      const uint64_t images = plan_.images.size();
+      const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
       lies = lies || placed == Status::kOk;
+      // One order in which they lie is enough.
+      if (placed != Status::kOk && placed != Status::kInfeasible && !lies) {
+        return placed;
+      }
     }
     if (lies) return Status::kOk;
     if (round == kRounds) return Status::kInfeasible;
   }
 }
 
-Status SpaceSchedule::Place(int order) {
+Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   offsets_[order] = {};
-  SLUICE_TRY(PlaceImages(
-      plan_,
-      {call_.scratchpad_bytes, problem_.alignment, call_.search.budget, problem_.slack},
-      static_cast<PlaceOrder>(order), memory_));
+  SLUICE_TRY(PlaceImages(plan_,
+                         {call_.scratchpad_bytes, problem_.alignment,
+                          call_.search.budget, problem_.slack, search_bytes},
+                         static_cast<PlaceOrder>(order), memory_));
   SLUICE_TRY(memory_->Allocate(plan_.images.size(), &offsets_[order]));
   for (size_t i = 0; i < plan_.images.size(); ++i) {
     offsets_[order][i] = plan_.images[i].offset;

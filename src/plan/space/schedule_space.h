@@ -40,7 +40,7 @@ class SpaceSchedule {
   uint32_t groups() const { return static_cast<uint32_t>(plan_.segments.size()); }
 
  private:
-  Status Place(int order);
+  Status Place(int order, uint64_t search_bytes);
 
   const SpaceCall call_;
   Arena* memory_;

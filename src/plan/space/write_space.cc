@@ -16,14 +16,6 @@ struct Frame {
   bool pending;  // its load waits for the first tile that reads it
 };
 
-void DenseStridesOf(const Box& box, uint32_t element_bytes, uint32_t stride[kAxes]) {
-  uint32_t step = element_bytes;
-  for (int a = kAxes - 1; a >= 0; --a) {
-    stride[a] = step;
-    step *= static_cast<uint32_t>(box.extent[a]);
-  }
-}
-
 // A box whose strides are known, from its first byte on.
 void FinishBox(int64_t at, const Box& box, const Tensor& root, BufferBox* out) {
   out->offset = static_cast<uint32_t>(at);
@@ -42,16 +34,6 @@ bool Inside(const Box& outer, const Box& inner) {
         inner.begin[a] + inner.extent[a] > outer.begin[a] + outer.extent[a]) {
       return false;
     }
-  }
-  return true;
-}
-
-// Its elements lie in the root's memory one after the other.
-bool Contiguous(const Tensor& root, const Box& box) {
-  bool one = true;  // all outer extents are 1
-  for (int a = 0; a < kAxes; ++a) {
-    if (!one && box.extent[a] != root.extent[a]) return false;
-    one = one && box.extent[a] == 1;
   }
   return true;
 }
@@ -76,12 +58,34 @@ Reader ReaderOf(const SpacePlan& plan, const Lowering& lowering, uint32_t segmen
   return {plan.layers[s.first].layer, SLUICE_ROLE_INPUT};
 }
 
+// The positions that make parts of each root.
+struct Makers {
+  Span<uint32_t> first;  // by root, or kNone
+  Span<uint32_t> next;   // by position: the next of the same root
+
+  Status Init(const SpaceSetting& set, const SpacePlan& plan, Arena* scratch) {
+    SLUICE_TRY(scratch->Allocate(set.graph.tensors.size(), &first));
+    SLUICE_TRY(scratch->Allocate(plan.layers.size(), &next));
+    for (uint32_t& position : first) position = kNone;
+    for (uint32_t p = static_cast<uint32_t>(plan.layers.size()); p-- > 0;) {
+      const uint32_t out = set.lowering.executed[plan.layers[p].layer].outputs[0];
+      if (set.graph.tensors[out].kind == TensorKind::kState) continue;
+      uint32_t* head = &first[RootOf(set.lowering, out)];
+      next[p] = *head;
+      *head = p;
+    }
+    return Status::kOk;
+  }
+};
+
 // The images of a plan while it is written: what each holds, and the transfers that fill
 // and empty them.
 class Frames {
  public:
-  Frames(const SpaceSetting& setting, const SpacePlan& plan, Program* program)
+  Frames(const SpaceSetting& setting, const SpacePlan& plan, const RootMap& roots,
+         Program* program)
       : set_(setting),
+        roots_(roots),
         graph_(setting.graph),
         lowering_(setting.lowering),
         plan_(plan),
@@ -90,22 +94,13 @@ class Frames {
   Status Init(Arena* scratch) {
     SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &image_of_));
     SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &sum_of_));
-    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &makers_));
-    SLUICE_TRY(scratch->Allocate(plan_.layers.size(), &next_maker_));
     SLUICE_TRY(scratch->Allocate(plan_.images.size(), &frame_));
     SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &axes_));
     for (uint32_t t = 0; t < axes_.size(); ++t) {
-      axes_[t] = FindRootAxes(graph_, lowering_, t);
-      image_of_[t] = sum_of_[t] = makers_[t] = kNone;
+      axes_[t] = FindRootAxes(roots_, t);
+      image_of_[t] = sum_of_[t] = kNone;
     }
-    for (uint32_t p = static_cast<uint32_t>(plan_.layers.size()); p-- > 0;) {
-      const uint32_t out = LayerAt(p).outputs[0];
-      if (graph_.tensors[out].kind == TensorKind::kState) continue;
-      uint32_t* head = &makers_[RootOf(lowering_, out)];
-      next_maker_[p] = *head;
-      *head = p;
-    }
-    return Status::kOk;
+    return makers_.Init(set_, plan_, scratch);
   }
 
   const Layer& LayerAt(uint32_t position) const {
@@ -149,8 +144,7 @@ class Frames {
         frame->turn = static_cast<uint8_t>((frame->turn + 1) % image.slots);
         continue;
       }
-      const Box box =
-          image.whole ? WholeBox(graph_.tensors[image.root]) : boxes.need(image.root);
+      const Box box = image.whole ? roots_.WholeOf(image.root) : boxes.need(image.root);
       if (box.extent[0] == 0) continue;
       if (image.load && frame->box == box && !MadeHere(image.root)) continue;
       frame->turn = static_cast<uint8_t>((frame->turn + 1) % image.slots);
@@ -168,12 +162,28 @@ class Frames {
     if (!frame_[i].pending) return Status::kOk;
     frame_[i].pending = false;
     const uint32_t root = plan_.images[i].root;
-    if (!MadeHere(root)) return Move(StepKind::kLoad, i, root, frame_[i].box);
-    for (uint32_t p = makers_[root]; p != kNone; p = next_maker_[p]) {
+    if (!MadeHere(root)) return LoadAll(i);
+    for (uint32_t p = makers_.first[root]; p != kNone; p = makers_.next[p]) {
       if (p >= plan_.segments[segment_].first) continue;
       SLUICE_TRY(MovePiece(StepKind::kLoad, i, p));
     }
     return Status::kOk;
+  }
+
+  // The whole frame, in the root's shape.
+  Status LoadAll(uint32_t i) {
+    const SpaceImage& image = plan_.images[i];
+    const Frame& frame = frame_[i];
+    const Tensor& root = graph_.tensors[image.root];
+    const Reader reader = ReaderOf(plan_, lowering_, segment_, image.root);
+    Transfer t = {};
+    t.role = reader.role;
+    TensorPlace place = lowering_.places[image.root];
+    DenseStridesOf(roots_.WholeOf(image.root), root.element_bytes, place.stride);
+    t.dram = TensorBox(image.root, place, frame.box);
+    DenseStridesOf(frame.box, root.element_bytes, t.buffer.stride);
+    FinishBox(image.offset + frame.turn * image.bytes, frame.box, root, &t.buffer);
+    return program_->AddTransfer(StepKind::kLoad, reader.layer, t);
   }
 
   Status Move(StepKind kind, uint32_t i, uint32_t tensor, const Box& box) {
@@ -198,7 +208,7 @@ class Frames {
     const Tensor& root = graph_.tensors[image.root];
     const RootAxes& axes = axes_[tensor];
     const Box in_root =
-        axes.nested ? BoxInRoot(axes, box) : BoxInRoot(graph_, lowering_, tensor, box);
+        axes.nested ? BoxInRoot(axes, box) : BoxInRoot(roots_, tensor, box);
     if (frame.box.extent[0] == 0 || !Inside(frame.box, in_root)) {
       return Status::kInfeasible;
     }
@@ -211,11 +221,11 @@ class Frames {
         out->stride[a] = stride[axes.axis[a]] * static_cast<uint32_t>(axes.step[a]);
       }
     } else {
-      if (!Contiguous(root, frame.box)) return Status::kInfeasible;
+      if (!IsContiguous(roots_, image.root, frame.box)) return Status::kInfeasible;
       const TensorPlace& place = lowering_.places[tensor];
       for (int a = 0; a < kAxes; ++a) out->stride[a] = place.stride[a];
       at += OffsetInRoot(lowering_, tensor, box) -
-            OffsetInRoot(lowering_, image.root, frame.box);
+            OffsetOfBox(roots_, image.root, frame.box);
     }
     FinishBox(at, box, root, out);
     return Status::kOk;
@@ -241,7 +251,7 @@ class Frames {
 
   // A layer of this segment or a later one makes a part of the root.
   bool MadeHere(uint32_t root) const {
-    for (uint32_t p = makers_[root]; p != kNone; p = next_maker_[p]) {
+    for (uint32_t p = makers_.first[root]; p != kNone; p = makers_.next[p]) {
       if (p >= plan_.segments[segment_].first) return true;
     }
     return false;
@@ -249,7 +259,8 @@ class Frames {
 
   // Stores what layers before `end` have made.
   Status StoreAll(uint32_t i, uint32_t end) {
-    for (uint32_t p = makers_[plan_.images[i].root]; p != kNone; p = next_maker_[p]) {
+    for (uint32_t p = makers_.first[plan_.images[i].root]; p != kNone;
+         p = makers_.next[p]) {
       if (p < end) SLUICE_TRY(MovePiece(StepKind::kStore, i, p));
     }
     return Status::kOk;
@@ -259,23 +270,23 @@ class Frames {
   Status MovePiece(StepKind kind, uint32_t i, uint32_t position) {
     const uint32_t piece = LayerAt(position).outputs[0];
     Box box;
-    if (!BoxInTensor(graph_, lowering_, piece, frame_[i].box, &box)) {
+    if (!BoxInTensor(roots_, piece, frame_[i].box, &box)) {
       return Status::kOk;
     }
     return Move(kind, i, piece, box);
   }
 
   const SpaceSetting& set_;
+  const RootMap& roots_;
   const Graph& graph_;
   const Lowering& lowering_;
   const SpacePlan& plan_;
   Program* program_;
-  Span<uint32_t> image_of_;    // by root: the image that holds it now
-  Span<uint32_t> sum_of_;      // by output
-  Span<uint32_t> makers_;      // by root: the first position that makes a part of it
-  Span<uint32_t> next_maker_;  // by position: the next of the same root
-  Span<Frame> frame_;          // by image
-  Span<RootAxes> axes_;        // by tensor
+  Span<uint32_t> image_of_;  // by root: the image that holds it now
+  Span<uint32_t> sum_of_;    // by output
+  Makers makers_;
+  Span<Frame> frame_;    // by image
+  Span<RootAxes> axes_;  // by tensor
   uint32_t segment_ = 0;
 };
 
@@ -288,7 +299,7 @@ class Writer {
         lowering_(setting.lowering),
         plan_(plan),
         boxes_(setting.graph, setting.hardware.array, setting.lowering, plan),
-        frames_(setting, plan, program),
+        frames_(setting, plan, boxes_.roots(), program),
         scratch_(scratch),
         program_(program) {}
 

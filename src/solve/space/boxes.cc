@@ -12,11 +12,12 @@ Status SpaceBoxes::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &need_));
   SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &place_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &known_));
+  SLUICE_TRY(MakeRootMap(graph_, lowering_, arena, &roots_));
   for (int32_t& trip : trip_) trip = kAllTrips;
   for (uint32_t t = 0; t < place_.size(); ++t) {
     Place* place = &place_[t];
     place->root = RootOf(lowering_, t);
-    place->axes = FindRootAxes(graph_, lowering_, t);
+    place->axes = FindRootAxes(roots_, t);
   }
   for (uint32_t p = 0; p < known_.size(); ++p) {
     const Layer& layer = lowering_.executed[plan_.layers[p].layer];
@@ -122,7 +123,7 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
 bool SpaceBoxes::PartOf(uint32_t tensor, const Box& in_root, Box* box) const {
   const RootAxes& axes = place_[tensor].axes;
   return axes.nested ? BoxInTensor(axes, graph_.tensors[tensor], in_root, box)
-                     : BoxInTensor(graph_, lowering_, tensor, in_root, box);
+                     : BoxInTensor(roots_, tensor, in_root, box);
 }
 
 }  // namespace sluice

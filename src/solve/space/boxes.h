@@ -40,6 +40,11 @@ class SpaceBoxes {
   // Of the last Derive that had the position or root; extent[0] 0: none.
   const Box& made(uint32_t position) const { return made_[position]; }
   const Box& need(uint32_t root) const { return need_[root]; }
+  const RootMap& roots() const { return roots_; }
+  // See StepOfRows.
+  int64_t Step(uint32_t tensor, int axis, int64_t step) const {
+    return StepOfRows(roots_, place_[tensor].axes, axis, static_cast<int32_t>(step));
+  }
   bool nested(uint32_t tensor) const { return place_[tensor].axes.nested; }
   int32_t sum_begin(uint32_t position) const { return sum_[position].begin; }
   int32_t sum_end(uint32_t position) const { return sum_[position].end; }
@@ -63,9 +68,8 @@ class SpaceBoxes {
   };
   void Need(uint32_t tensor, const Box& box) {
     const Place& place = place_[tensor];
-    GrowBox(&need_[place.root], place.axes.nested
-                                    ? BoxInRoot(place.axes, box)
-                                    : BoxInRoot(graph_, lowering_, tensor, box));
+    GrowBox(&need_[place.root], place.axes.nested ? BoxInRoot(place.axes, box)
+                                                  : BoxInRoot(roots_, tensor, box));
   }
   Range Cut(uint32_t position, int cut, int32_t extent) const;
   void KeepToCuts(const Known& known, Box* box) const;
@@ -77,6 +81,7 @@ class SpaceBoxes {
   const MacArray& array_;
   const Lowering& lowering_;
   const SpacePlan& plan_;
+  RootMap roots_;
   Span<int32_t> trip_;  // by loop
   Span<Box> made_;      // by position
   Span<Range> sum_;     // by position

@@ -112,6 +112,7 @@ Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out
   p.graph = &input.graph;
   p.hardware = &input.hardware;
   p.lowering = &input.lowering;
+  SLUICE_TRY(MakeRootMap(input.graph, input.lowering, arena, &p.map));
   p.coster = input.coster;
   p.capacity = input.capacity;
   p.alignment = Max(input.hardware.scratchpad().alignment_bytes,

@@ -29,6 +29,7 @@ struct SpaceProblem {
   const Graph* graph;
   const Hardware* hardware;
   const Lowering* lowering;
+  RootMap map;
   TileCoster coster;
   int64_t capacity;        // of the scratchpad, bytes
   int64_t alignment;       // of frames

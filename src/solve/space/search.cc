@@ -325,8 +325,9 @@ class Search {
   // Cuts of images, then of rows, of a run of layers: the coarsest that fits and some
   // finer ones.
   Status TryCuts(uint32_t from, uint32_t end) {
-    const Tensor& out = p_.graph->tensors[p_.at(end - 1).outputs[0]];
-    const OuterCuts cuts(out.extent);
+    const Layer& last = p_.at(end - 1);
+    const Tensor& out = p_.graph->tensors[last.outputs[0]];
+    const OuterCuts cuts(*p_.graph, last, out.extent);
     int more = kMoreCuts, squeezed = 0;
     bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.

@@ -16,15 +16,6 @@ int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
   return box.extent[0] == 0 ? 0 : box.elements() * tensor.element_bytes;
 }
 
-bool Contiguous(const Tensor& root, const Box& box) {
-  bool one = true;
-  for (int a = 0; a < kAxes; ++a) {
-    if (!one && box.extent[a] != root.extent[a]) return false;
-    one = one && box.extent[a] == 1;
-  }
-  return true;
-}
-
 }  // namespace
 
 Status SegmentMaker::Init(Arena* arena) {
@@ -149,7 +140,8 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
       }
       if (!sum && last_ - first_ > 1 && IsPieceAlong(layer.outputs[0], a)) return false;
       const int32_t unit = sum ? rule.sum_unit : rule.unit[a];
-      const int64_t step = RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit});
+      int64_t step = RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit});
+      if (!sum) step = boxes_.Step(layer.outputs[0], a, step);
       at->cut[a] = {static_cast<uint32_t>(i), static_cast<int32_t>(step)};
     }
   }
@@ -285,7 +277,7 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     use->moved /= inner;
     use->count = tiles_ / inner;
     if (use->crossed && use->frame < p_.graph->tensors[use->root].bytes &&
-        !Contiguous(p_.graph->tensors[use->root], boxes_.need(use->root))) {
+        !IsContiguous(boxes_.roots(), use->root, boxes_.need(use->root))) {
       return false;
     }
   }

@@ -16,6 +16,7 @@ struct TileChooser::Facts {
   const Layer* layer;
   TileOperands operands;
   CutRule rule;
+  RootAxes axes;              // of the output
   int32_t extent[kAxes + 1];  // of the output; kSumCut: channels summed over
   int32_t channels;           // the same, also where they are not cut
   uint32_t whole;             // bits of roles
@@ -65,21 +66,30 @@ TripList TripsOf(int32_t extent) {
   return list;
 }
 
-OuterCuts::OuterCuts(const int32_t extent[kAxes]) {
-  for (int a = 0; a < 3; ++a) {
-    extent_[a] = extent[a];
-    trips_[a] = TripsOf(extent[a]);
+OuterCuts::OuterCuts(const Graph& graph, const Layer& layer,
+                     const int32_t extent[kAxes]) {
+  const auto overlaps = [&](int axis) {
+    const Window w = WindowOf(graph, layer, axis);
+    return w.filter > w.stride;
+  };
+  if (overlaps(1) && !overlaps(2)) {
+    axis_[1] = 2;
+    axis_[2] = 1;
+  }
+  for (int i = 0; i < 3; ++i) {
+    extent_[i] = extent[axis_[i]];
+    trips_[i] = TripsOf(extent_[i]);
   }
 }
 
 LoopChoice OuterCuts::at(int i) const {
   LoopChoice loops;
-  int a = 0;
-  for (; i >= trips_[a].size; ++a) {
-    i -= trips_[a].size;
-    Add(&loops, a, extent_[a]);
+  int n = 0;
+  for (; i >= trips_[n].size; ++n) {
+    i -= trips_[n].size;
+    Add(&loops, axis_[n], extent_[n]);
   }
-  Add(&loops, a, trips_[a].trips[i]);
+  Add(&loops, axis_[n], trips_[n].trips[i]);
   return loops;
 }
 
@@ -131,7 +141,7 @@ bool TileChooser::Crosses(const Layer& layer) const {
   const TileOperands operands = OperandsOf(layer);
   for (int r = 0; r < kRoleOutput; ++r) {
     const uint32_t t = operands.tensor[r];
-    if (t != kNone && !FindRootAxes(*p_.graph, *p_.lowering, t).nested) return true;
+    if (t != kNone && !FindRootAxes(p_.map, t).nested) return true;
   }
   return false;
 }
@@ -144,6 +154,7 @@ TileChooser::Facts TileChooser::FactsOf(uint32_t position, uint32_t whole) const
   f.position = position;
   f.layer = &layer;
   f.operands = OperandsOf(layer);
+  f.axes = FindRootAxes(p_.map, layer.outputs[0]);
   f.rule = CutsOn(p_.hardware->array, graph, layer);
   f.whole = whole;
   f.extent[kSumCut] = AccumulatedChannels(graph, layer);
@@ -197,8 +208,9 @@ TileChooser::Tile TileChooser::TileOf(const Facts& f, const LoopChoice& loops) c
     const int a = loops.cut[i];
     const int32_t extent = a == kSumCut ? f.channels : tile.box.extent[a];
     const int32_t unit = a == kSumCut ? f.rule.sum_unit : f.rule.unit[a];
-    const int32_t step = static_cast<int32_t>(
+    int32_t step = static_cast<int32_t>(
         RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit}));
+    if (a != kSumCut) step = StepOfRows(p_.map, f.axes, a, step);
     const int32_t begin = 2 * int64_t{step} <= extent ? step : 0;
     tile.count *= static_cast<double>(extent) / step;
     if (a == kSumCut) {
@@ -334,7 +346,7 @@ void TileChooser::Insert(const LoopChoice& loops, double cost, TileChoices* out)
 void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) const {
   const Facts facts = FactsOf(position, whole);
   const TripList channels = TripsOf(facts.extent[3]);
-  const OuterCuts outer_cuts(facts.extent);
+  const OuterCuts outer_cuts(*p_.graph, *facts.layer, facts.extent);
   for (int k = -1; k < channels.size; ++k) {
     const int32_t parts = k < 0 ? 1 : channels.trips[k];
     for (int s = -1; s < outer_cuts.size(); ++s) {

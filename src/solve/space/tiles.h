@@ -25,14 +25,15 @@ struct TripList {
 TripList TripsOf(int32_t extent);
 
 // Cuts of the first three axes from coarse to fine: an axis is cut where those before it
-// are cut into single indices.
+// are cut into single indices. Rows come before columns, unless only rows overlap.
 class OuterCuts {
  public:
-  explicit OuterCuts(const int32_t extent[kAxes]);
+  OuterCuts(const Graph& graph, const Layer& layer, const int32_t extent[kAxes]);
   int size() const { return trips_[0].size + trips_[1].size + trips_[2].size; }
   LoopChoice at(int i) const;
 
  private:
+  uint8_t axis_[3] = {0, 1, 2};
   TripList trips_[3];
   int32_t extent_[3];
 };

@@ -129,5 +129,14 @@ TEST_CASE("GPT-2 XL: one plan with few different blocks, in 64 MiB") {
   CHECK(product < 0.2 * n.Product());
 }
 
+TEST_CASE("repeated blocks are priced like the block that they repeat") {
+  // Eight layers of cells that are all alike; tiles cost what the array takes.
+  NetworkPlan n(sluice::zoo::MakeZooGraph("lstm_gnmt", {}), "soma-edge");
+  REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  const double alone = n.report.energy_compute_pj;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_FUSION, 0) == SLUICE_OK);
+  CHECK(n.report.energy_compute_pj >= 0.9 * alone);
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -27,6 +27,10 @@ Plan RandomPlan(uint64_t seed) {
   Plan p;
   for (uint32_t s = 0; s < 12; ++s) {
     p.segments.push_back({s, s + 1, static_cast<uint32_t>(p.images.size()), 0});
+    if (rng.Below(6) == 0) {  // a layer that is alone
+      p.segments.back().alone_bytes = 40;
+      continue;
+    }
     for (uint64_t i = 0, n = 1 + rng.Below(3); i < n; ++i) {
       SpaceImage image = {};
       image.first = s;
@@ -53,7 +57,7 @@ int PlaceAll(PlaceOrder order, int64_t capacity) {
     Budget budget;
     int64_t slack[12] = {};
     const Status status = PlaceImages(
-        p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12)}, order, &arena);
+        p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 0}, order, &arena);
     int64_t asked = 0;
     for (const int64_t bytes : slack) asked += bytes;
     const bool asks = status == Status::kInfeasible && order == PlaceOrder::kByLeads;
@@ -61,6 +65,10 @@ int PlaceAll(PlaceOrder order, int64_t capacity) {
     if (status != Status::kOk) continue;
     ++placed;
     for (const SpaceImage& a : p.images) {
+      for (const SpaceSegment& alone : p.segments) {
+        if (a.first > alone.first || alone.first > a.last) continue;
+        CHECK(a.offset >= alone.alone_bytes);
+      }
       CHECK(a.offset >= 0);
       CHECK(a.offset + a.bytes * a.slots <= capacity);
       for (const SpaceImage& b : p.images) {

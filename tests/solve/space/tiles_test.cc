@@ -21,8 +21,9 @@ TEST_CASE("space tiles: numbers of parts give different sizes, the finest among 
 }
 
 TEST_CASE("space tiles: an axis is cut where those before it are cut into ones") {
+  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
   const int32_t extent[kAxes] = {2, 3, 4, 64};
-  const OuterCuts cuts(extent);
+  const OuterCuts cuts(c.nouns.graph, c.problem.at(0), extent);
   REQUIRE(cuts.size() == 1 + 2 + 2);
   CHECK(cuts.at(0).count == 1);
   CHECK(cuts.at(0).trips[0] == 2);
@@ -32,6 +33,19 @@ TEST_CASE("space tiles: an axis is cut where those before it are cut into ones")
     CHECK(last.cut[a] == a);
     CHECK(last.trips[a] == extent[a]);
   }
+}
+
+TEST_CASE("space tiles: where windows overlap along rows only, columns are cut first") {
+  sluice_test::GraphSpec g;
+  g.tensors = {{{1, 6, 8, 4}, SLUICE_DTYPE_INT8, 1},
+               {{4, 3, 1, 4}, SLUICE_DTYPE_INT8, 3, 3},
+               {{4, 3}, SLUICE_DTYPE_INT32, 3, 3},
+               {{1, 4, 8, 4}, SLUICE_DTYPE_INT32, 2}};
+  g.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 0, 0, 0, 0, 1}});
+  const sluice_test::SpaceCase c(g);
+  const OuterCuts cuts(c.nouns.graph, c.problem.at(0), c.nouns.graph.tensors[3].extent);
+  CHECK(cuts.at(0).cut[0] == 2);
+  CHECK(cuts.at(cuts.size() - 1).cut[1] == 1);
 }
 
 TEST_CASE("space tiles: choices are in order of cost, and known for equal layers") {
