@@ -58,6 +58,11 @@ Reader ReaderOf(const SpacePlan& plan, const Lowering& lowering, uint32_t segmen
   return {plan.layers[s.first].layer, SLUICE_ROLE_INPUT};
 }
 
+uint32_t ImagesEnd(const SpacePlan& plan, uint32_t s) {
+  return s + 1 < plan.segments.size() ? plan.segments[s + 1].images_begin
+                                      : static_cast<uint32_t>(plan.images.size());
+}
+
 // The positions that make parts of each root.
 struct Makers {
   Span<uint32_t> first;  // by root, or kNone
@@ -75,6 +80,14 @@ struct Makers {
       *head = p;
     }
     return Status::kOk;
+  }
+
+  // A layer at a position from `from` on makes a part of the root.
+  bool AnyFrom(uint32_t root, uint32_t from) const {
+    for (uint32_t p = first[root]; p != kNone; p = next[p]) {
+      if (p >= from) return true;
+    }
+    return false;
   }
 };
 
@@ -114,8 +127,8 @@ class Frames {
   // Images of a segment take over their roots.
   void Begin(uint32_t segment) {
     segment_ = segment;
-    for (uint32_t i = plan_.segments[segment].images_begin; i < ImagesEnd(segment);
-         ++i) {
+    for (uint32_t i = plan_.segments[segment].images_begin;
+         i < ImagesEnd(plan_, segment); ++i) {
       const SpaceImage& image = plan_.images[i];
       (image.sum ? sum_of_ : image_of_)[image.root] = i;
     }
@@ -123,7 +136,7 @@ class Frames {
 
   // Stores and forgets the images that end before a position.
   Status End(uint32_t position) {
-    for (uint32_t i = 0; i < ImagesEnd(segment_); ++i) {
+    for (uint32_t i = 0; i < ImagesEnd(plan_, segment_); ++i) {
       const SpaceImage& image = plan_.images[i];
       Span<uint32_t> of = image.sum ? sum_of_ : image_of_;
       if (of[image.root] != i || image.last >= position) continue;
@@ -136,7 +149,7 @@ class Frames {
   // Starts the frames of the segment's images that live at `loop`.
   Status Fill(uint32_t loop, const SpaceBoxes& boxes) {
     const SpaceSegment& segment = plan_.segments[segment_];
-    for (uint32_t i = segment.images_begin; i < ImagesEnd(segment_); ++i) {
+    for (uint32_t i = segment.images_begin; i < ImagesEnd(plan_, segment_); ++i) {
       const SpaceImage& image = plan_.images[i];
       if (image.loop != loop) continue;
       Frame* frame = &frame_[i];
@@ -146,7 +159,9 @@ class Frames {
       }
       const Box box = image.whole ? roots_.WholeOf(image.root) : boxes.need(image.root);
       if (box.extent[0] == 0) continue;
-      if (image.load && frame->box == box && !MadeHere(image.root)) continue;
+      if (image.load && frame->box == box &&
+          !makers_.AnyFrom(image.root, plan_.segments[segment_].first))
+        continue;
       frame->turn = static_cast<uint8_t>((frame->turn + 1) % image.slots);
       frame->box = box;
       if (box.elements() * graph_.tensors[image.root].element_bytes > image.bytes) {
@@ -162,7 +177,7 @@ class Frames {
     if (!frame_[i].pending) return Status::kOk;
     frame_[i].pending = false;
     const uint32_t root = plan_.images[i].root;
-    if (!MadeHere(root)) return LoadAll(i);
+    if (!makers_.AnyFrom(root, plan_.segments[segment_].first)) return LoadAll(i);
     for (uint32_t p = makers_.first[root]; p != kNone; p = makers_.next[p]) {
       if (p >= plan_.segments[segment_].first) continue;
       SLUICE_TRY(MovePiece(StepKind::kLoad, i, p));
@@ -244,19 +259,6 @@ class Frames {
   }
 
  private:
-  uint32_t ImagesEnd(uint32_t s) const {
-    return s + 1 < plan_.segments.size() ? plan_.segments[s + 1].images_begin
-                                         : static_cast<uint32_t>(plan_.images.size());
-  }
-
-  // A layer of this segment or a later one makes a part of the root.
-  bool MadeHere(uint32_t root) const {
-    for (uint32_t p = makers_.first[root]; p != kNone; p = makers_.next[p]) {
-      if (p >= plan_.segments[segment_].first) return true;
-    }
-    return false;
-  }
-
   // Stores what layers before `end` have made.
   Status StoreAll(uint32_t i, uint32_t end) {
     for (uint32_t p = makers_.first[plan_.images[i].root]; p != kNone;
