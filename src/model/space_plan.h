@@ -35,6 +35,8 @@ struct SpaceLayer {
   uint32_t loop;   // the innermost around it, or kNone
   bool leaves;     // read outside of its loops, or stored
   bool alone;      // a copy or the like: from DRAM to DRAM in the segment's own way
+  bool sliced;     // its innermost loop is around it alone: slices of channels of what
+                   // the other loops ask for
   struct {
     uint32_t loop;
     int32_t step;

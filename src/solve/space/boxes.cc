@@ -8,6 +8,7 @@ namespace sluice {
 Status SpaceBoxes::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(plan_.loops.size(), &trip_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &made_));
+  SLUICE_TRY(arena->Allocate(plan_.layers.size(), &whole_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &sum_));
   SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &need_));
   SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &place_));
@@ -109,15 +110,40 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
       if (made_[p].extent[0] != 0) Need(known.out, made_[p]);
       continue;
     }
+    const SpaceLayer& at = plan_.layers[p];
+    if (at.sliced && trip_[at.cut[3].loop] != kAllTrips) {
+      Slice(p);
+      continue;
+    }
     const Box& need = need_[place_[known.out].root];
-    made_[p] = plan_.layers[p].leaves ? Asked(p) : Box{};
+    made_[p] = at.leaves ? Asked(p) : Box{};
+    whole_[p] = Box{};
     Box box;
     if (need.extent[0] != 0 && PartOf(known.out, need, &box)) GrowBox(&made_[p], box);
     if (made_[p].extent[0] == 0) continue;
     KeepToCuts(known, &made_[p]);
+    whole_[p] = made_[p];
     AskFor(p);
     if (made_[p].extent[0] != 0) Need(known.out, made_[p]);
   }
+}
+
+// One slice of what the loops around all of its segment ask for.
+void SpaceBoxes::Slice(uint32_t position) {
+  const uint32_t tensor = known_[position].out;
+  const Range range = Cut(position, 3, graph_.tensors[tensor].extent[3]);
+  Box box = whole_[position];
+  const int32_t begin = Max(box.begin[3], range.begin);
+  const int32_t end = Min(box.begin[3] + box.extent[3], range.end);
+  if (box.extent[0] == 0 || begin >= end) {
+    made_[position] = Box{};
+    return;
+  }
+  box.begin[3] = begin;
+  box.extent[3] = end - begin;
+  made_[position] = box;
+  AskFor(position);
+  if (made_[position].extent[0] != 0) Need(tensor, box);
 }
 
 bool SpaceBoxes::PartOf(uint32_t tensor, const Box& in_root, Box* box) const {

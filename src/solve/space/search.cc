@@ -17,6 +17,8 @@ constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
 constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
 // Of short segments, as finer cuts may keep what coarse ones push out: so many more.
 constexpr int kMostSqueezed = 4;
+// Weights that fill more than this share of the scratchpad may come in slices of that.
+constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
 constexpr int kFailures = 3;  // ends in a row without a cut that fits
 
 // What partial plans cost.
@@ -69,6 +71,13 @@ class Prices {
     n->compute = Max(start + c.cycles + p_.DmaCycles(c.exposed, 0),
                      begun + load + c.last_cycles);
     n->dma = begun + load + p_.DmaCycles(c.store - c.spill, 0);
+    // What does not lie in its frames before it begins moves while it computes.
+    const int64_t rest = p_.DmaCycles(Max<int64_t>(c.load - c.ahead, 0), 0);
+    const int64_t late = Max(start, begun + p_.DmaCycles(c.ahead, 0)) + rest;
+    const int64_t stored =
+        p_.DmaCycles(Max<int64_t>(c.store - c.spill - 2 * c.last_store, 0), 0);
+    n->compute = Max(n->compute, late + stored);
+    if (rest > 0) n->dma = Max(n->dma, late + p_.DmaCycles(c.store - c.spill, 0));
     n->energy_pj += c.energy_pj;
     if (n->window_size == SpaceNode::kWindow) Merge(n);
     n->window[n->window_size++] = {start, p_.capacity - c.peak,
@@ -300,21 +309,24 @@ class Search {
   Status ExtendFar(uint32_t from) {
     const uint32_t at = node(from).last;
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
-    coarsest_ = 0;
+    coarsest_[0] = coarsest_[1] = 0;
     work_ = 0;
     int64_t constants = ConstantsOf(p_, at);
     int failed = 0;
     for (uint32_t end = at + 2; end <= n && end - at <= search_.longest; ++end) {
       constants += ConstantsOf(p_, end - 1);
-      if (p_.alone[end - 1] != 0 || constants > p_.capacity || failed > kFailures ||
-          work_ > search_.most_work) {
+      if (p_.alone[end - 1] != 0 || failed > kFailures || work_ > search_.most_work) {
         break;
       }
       const bool is_short = end - at <= kShort;
       const bool border = end == n || prices_.IsBorder(end);
       if (!is_short && !border) continue;
       tried_ = false;
-      SLUICE_TRY(TryCuts(from, end));
+      TryCuts(from, end, 0);
+      // Weights that take much room may come again and again.
+      if (constants > p_.capacity / kSliceFrom) {
+        TryCuts(from, end, p_.capacity / kSliceShare);
+      }
       if (is_short) TryChannels(from, end);
       if (border) failed = tried_ ? 0 : failed + 1;
       SLUICE_TRY(Commit());
@@ -324,35 +336,44 @@ class Search {
 
   // Cuts of images, then of rows, of a run of layers: the coarsest that fits and some
   // finer ones.
-  Status TryCuts(uint32_t from, uint32_t end) {
+  void TryCuts(uint32_t from, uint32_t end, int64_t slice) {
     const Layer& last = p_.at(end - 1);
     const Tensor& out = p_.graph->tensors[last.outputs[0]];
     const OuterCuts cuts(*p_.graph, last, out.extent);
     int more = kMoreCuts, squeezed = 0;
     bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
-    for (int i = Max(coarsest_ - 1, 0); i < cuts.size() && more > 0; ++i) {
-      if (!Try(from, end, cuts.at(i))) continue;
-      if (!fitted) coarsest_ = i;
+    int* coarsest = &coarsest_[slice != 0];
+    for (int i = Max(*coarsest - 1, 0); i < cuts.size() && more > 0; ++i) {
+      LoopChoice loops = cuts.at(i);
+      loops.slice = slice;
+      if (!Try(from, end, loops)) continue;
+      if (!fitted) *coarsest = i;
       fitted = true;
       if (!maker_.cost().squeezed || end - node(from).last > kShort ||
           ++squeezed > kMostSqueezed) {
         --more;
       }
     }
-    return Status::kOk;
   }
 
-  // Cuts of output channels: constants come piece by piece.
+  // Cuts of output channels, of all images or of one after the other: constants come piece
+  // by piece.
   void TryChannels(uint32_t from, uint32_t end) {
+    const int32_t images = p_.graph->tensors[p_.at(end - 1).outputs[0]].extent[0];
+    for (int way = 0; way < (images > 1 ? 3 : 1); ++way) TryChannelsIn(from, end, way);
+  }
+
+  // way: 1, channels within images; 2, images within channels.
+  void TryChannelsIn(uint32_t from, uint32_t end, int way) {
     const Tensor& out = p_.graph->tensors[p_.at(end - 1).outputs[0]];
     const TripList channels = TripsOf(out.extent[3]);
     int more = kMoreCuts, squeezed = 0;
     for (int i = 0; i < channels.size && more > 0; ++i) {
       LoopChoice loops;
-      loops.count = 1;
-      loops.cut[0] = 3;
-      loops.trips[0] = channels.trips[i];
+      if (way == 1) loops.Add(0, out.extent[0]);
+      loops.Add(3, channels.trips[i]);
+      if (way == 2) loops.Add(0, out.extent[0]);
       if (!Try(from, end, loops)) continue;
       if (!maker_.cost().squeezed || end - node(from).last > kShort ||
           ++squeezed > kMostSqueezed) {
@@ -426,7 +447,8 @@ class Search {
   Prices prices_;
   States states_;
   uint64_t work_ = 0;  // layers of the segments tried from this border
-  int coarsest_ = 0;   // cut that fitted the segment before
+  // Cuts that fitted the segment before, without slices and with them.
+  int coarsest_[2] = {};
   bool tried_ = false;
   SpaceNode best_ = {};
   Held held_[kMostHeld];

@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr size_t kKnownTiles = 2048;  // a power of two
+constexpr size_t kSliced = 64;        // layers of a segment
 constexpr int64_t kAloneShare = 8;    // of the scratchpad, for a layer that is alone
 
 int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
@@ -21,7 +22,7 @@ int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
 Status SegmentMaker::Init(Arena* arena) {
   const size_t n = p_.layer.size(), tensors = p_.roots.size();
   SLUICE_TRY(arena->Allocate(n, &layers_));
-  SLUICE_TRY(arena->Allocate(kMaxLoops, &loops_));
+  SLUICE_TRY(arena->Allocate(kMaxLoops + kSliced, &loops_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &uses_));
   SLUICE_TRY(arena->Allocate(tensors, &use_of_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &images_));
@@ -51,7 +52,7 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   ChooseForms();
   if (!MakeRoom()) return false;
   if (!alone && !Measure(loops)) return false;
-  for (slots_ = loops.count == 0 ? 1 : 2; slots_ > 0; --slots_) {
+  for (slots_ = loop_count_ == 0 ? 1 : 2; slots_ > 0; --slots_) {
     for (uint32_t i = 0; i < use_count_; ++i) uses_[i].form = uses_[i].was;
     for (uint32_t i = 0; i < use_count_; ++i) uses_[i].gone = false;
     cost_.squeezed = false;
@@ -70,6 +71,7 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   if (p_.alone[first_] != 0 && (last_ - first_ > 1 || loops.count != 0)) return false;
   if (!SetLoops(loops)) return false;
   CollectUses(held);
+  TakeSlices(loops);
   for (uint32_t i = 0; i < use_count_; ++i) uses_[i].was = uses_[i].form;
   for (uint32_t p = first_; p < last_; ++p) {
     const Layer& layer = p_.at(p);
@@ -93,8 +95,47 @@ void SegmentMaker::Glance(const LoopChoice& loops) {
       use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
       if (trip == 0) first_box_[i] = need;
       if (trip == 1 && !(first_box_[i] == need)) use->depends = 1;
+      if (use->slices == 0) continue;
+      use->frame = SliceBytes(*use);
+      use->depends = 1;
     }
   }
+}
+
+// Gives layers whose weights are large a loop of their own around slices of channels.
+void SegmentMaker::TakeSlices(const LoopChoice& loops) {
+  loop_count_ = static_cast<uint32_t>(loops.count);
+  for (uint32_t p = first_; p < last_ && loops.slice != 0; ++p) {
+    SpaceLayer* at = &layers_[p];
+    const Layer& layer = p_.at(p);
+    if (KindOf(layer.op) != LayerKind::kCompute || at->cut[3].loop != kNone) continue;
+    const uint32_t weights = OperandsOf(layer).tensor[kRoleWeight];
+    if (weights == kNone || weights != p_.root_of[weights]) continue;
+    Use* use = &uses_[use_of_[weights] - 1];
+    const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
+    const int64_t bytes = p_.roots[weights].bytes;
+    if (!p_.roots[weights].constant || use->form != Form::kLoad ||
+        use->from != use->to || p_.Lives(weights, last_) || bytes <= loops.slice ||
+        !rule.cuttable[3] || loop_count_ == loops_.size()) {
+      continue;
+    }
+    const int64_t extent = p_.graph->tensors[layer.outputs[0]].extent[3];
+    const int64_t step = RoundUpTo(CeilDivide(extent, CeilDivide(bytes, loops.slice)),
+                                   int64_t{rule.unit[3]});
+    if (step >= extent) continue;
+    use->slices = static_cast<int32_t>(CeilDivide(extent, step));
+    use->loop = loop_count_;
+    loops_[loop_count_] = {innermost_, use->slices};
+    at->loop = loop_count_++;
+    at->cut[3] = {at->loop, static_cast<int32_t>(step)};
+    at->sliced = true;
+  }
+}
+
+int64_t SegmentMaker::SliceBytes(const Use& use) const {
+  const SpaceLayer& at = layers_[use.from];
+  const int64_t extent = p_.graph->tensors[p_.at(use.from).outputs[0]].extent[3];
+  return CeilDivide(p_.graph->tensors[use.root].bytes * at.cut[3].step, extent);
 }
 
 bool SegmentMaker::Leaves(uint32_t root) const {
@@ -120,6 +161,7 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
   for (uint32_t p = first_; p < last_; ++p) {
     SpaceLayer* at = &layers_[p];
     at->loop = innermost_;
+    at->sliced = false;
     for (auto& cut : at->cut) cut = {kNone, 0};
     const Layer& layer = p_.at(p);
     if (loops.count == 0) continue;
@@ -276,6 +318,12 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     }
     use->moved /= inner;
     use->count = tiles_ / inner;
+    if (use->slices != 0) {
+      use->frame = use->first_frame = SliceBytes(*use);
+      use->moved = p_.graph->tensors[use->root].bytes * tiles_;
+      use->count = int64_t{use->slices} * tiles_;
+      use->depends = 1;
+    }
     if (use->crossed && use->frame < p_.graph->tensors[use->root].bytes &&
         !IsContiguous(boxes_.roots(), use->root, boxes_.need(use->root))) {
       return false;
@@ -341,22 +389,37 @@ TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
 }
 
 void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool last) {
-  const Box& box = boxes_.made(position);
+  Box box = boxes_.made(position);
   if (first) first_cycles_[position] = 0;
   if (box.extent[0] == 0) return;
   const Layer& layer = p_.at(position);
-  const Graph& graph = *p_.graph;
   if (KindOf(layer.op) == LayerKind::kAppend) {
-    cost_.store += BytesOfBox(box, graph.tensors[layer.inputs[1]]) * times;
+    cost_.store += BytesOfBox(box, p_.graph->tensors[layer.inputs[1]]) * times;
     cost_.transfers += times;
     return;
   }
+  const SpaceLayer& at = layers_[position];
+  const int32_t end = box.begin[3] + box.extent[3];
+  while (box.begin[3] < end) {
+    const int32_t left = end - box.begin[3], step = at.sliced ? at.cut[3].step : left;
+    box.extent[3] = Min(left, step - box.begin[3] % step);
+    const int32_t alike = box.extent[3] == step ? left / step : 1;
+    AddPart(position, box, times * alike, first, last);
+    box.begin[3] += box.extent[3] * alike;
+  }
+}
+
+// So many tiles of a layer that are alike.
+void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, bool first,
+                           bool last) {
+  const Layer& layer = p_.at(position);
+  const Graph& graph = *p_.graph;
   const int32_t begin = boxes_.sum_begin(position), end = boxes_.sum_end(position);
   const TileBoxes t = BoxesOf(graph, layer, box, begin, end);
   const TileCost cost = CostOfTile(position, t, {begin, end});
   cost_.cycles += cost.cycles * times;
   if (last) cost_.last_cycles += cost.cycles;
-  if (first) first_cycles_[position] = cost.cycles;
+  if (first) first_cycles_[position] += cost.cycles;
   double energy = cost.energy_pj;
   const MemoryLevel& pad = p_.hardware->scratchpad();
   const TileOperands operands = OperandsOf(layer);
@@ -396,6 +459,11 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       break;
     case Form::kLoad:
       if (once) span[0] = use.from, span[1] = use.to;
+      // Slices come while the layer before computes.
+      if (use.slices != 0 && use.from != first_) {
+        span[0] = use.from - 1;
+        span[1] = use.to;
+      }
       break;
     case Form::kLoadKeep:
     case Form::kMadeKeep:
@@ -517,7 +585,7 @@ void SegmentMaker::AddImage(const Use& use) {
   image.used = use.to;
   image.whole = use.form == Form::kLoadKeep || use.form == Form::kMadeKeep;
   const bool local = !image.whole && use.depends != 0;
-  image.loop = local ? innermost_ : kNone;
+  image.loop = !local ? kNone : use.slices != 0 ? use.loop : innermost_;
   const bool begun = root.first_maker == kNone || root.first_maker < first_;
   image.load = begun;
   const bool out =
@@ -627,9 +695,11 @@ void SegmentMaker::Charge() {
         cost_.load += p_.alone[first_] != 0 ? ReadAlone(use.root) : use.moved;
         cost_.transfers += Max<int64_t>(use.count, 1);
         if (slots_ == 1) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
+        cost_.ahead += Min(use.moved, BytesOf(use));
         break;
       case Form::kLoadKeep:
         cost_.load += whole;
+        cost_.ahead += whole;
         ++cost_.transfers;
         break;
       case Form::kMadeOut: {

@@ -25,6 +25,16 @@ struct LoopChoice {
   int count = 0;
   uint8_t cut[kMaxLoops];
   int32_t trips[kMaxLoops];
+  // Weights of more bytes than this come in slices of so many, of output channels, again
+  // in each iteration; 0: as a whole.
+  int64_t slice = 0;
+
+  // Adds a loop inside of the others, if it has more than one trip.
+  void Add(int axis, int32_t n) {
+    if (n <= 1) return;
+    cut[count] = static_cast<uint8_t>(axis);
+    trips[count++] = n;
+  }
 };
 
 // A root that lies whole in the scratchpad between two segments.
@@ -36,6 +46,7 @@ struct Held {
 struct SpaceCost {
   int64_t cycles = 0;           // of its tiles
   int64_t first_load = 0;       // bytes that its first iteration needs
+  int64_t ahead = 0;            // bytes that can be loaded before its first tile ends
   int64_t first_wait = 0;       // cycles for which it waits if they are loaded at once
   int64_t load = 0, store = 0;  // bytes, all
   int64_t transfers = 0;
@@ -62,6 +73,7 @@ class SegmentMaker {
   // images that stay beyond the segment end with it.
   const SpaceCost& cost() const { return cost_; }
   Span<const SpaceLayer> layers() const { return layers_.Slice(first_, last_); }
+  Span<const SpaceLoop> loops() const { return loops_.Slice(0, loop_count_); }
   Span<const SpaceImage> images() const { return images_.Slice(0, image_count_); }
   // The last position that needs a root that was held before; kNone: it is not used, or
   // no longer held.
@@ -95,6 +107,8 @@ class SegmentMaker {
     int64_t moved;        // bytes of all boxes that differ from the one before
     int64_t made_bytes;   // bytes that its layers make, all iterations
     int64_t count;        // of those boxes
+    int32_t slices;       // weights that come in slices: how many; else 0
+    uint32_t loop;        // of the slices
   };
   struct SumRange {
     int32_t begin, end;
@@ -107,6 +121,8 @@ class SegmentMaker {
   };
   bool Describe(Span<const Held> held, const LoopChoice& loops);
   bool SetLoops(const LoopChoice& loops);
+  void TakeSlices(const LoopChoice& loops);
+  int64_t SliceBytes(const Use& use) const;
   bool IsPieceAlong(uint32_t tensor, int axis) const;
   bool CutRows(const LoopChoice& loops, uint32_t position);
   void CollectUses(Span<const Held> held);
@@ -119,6 +135,7 @@ class SegmentMaker {
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   void AddIteration(int64_t times, bool first, bool last);
   void AddTile(uint32_t position, int64_t times, bool first, bool last);
+  void AddPart(uint32_t position, const Box& box, int64_t times, bool first, bool last);
   bool MakeRoom();
   int64_t Peak();
   int64_t BytesOf(const Use& use) const;
@@ -149,6 +166,7 @@ class SegmentMaker {
   uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;
   uint32_t innermost_ = kNone, sum_level_ = kNone;
   int64_t sum_bytes_ = 0;
+  uint32_t loop_count_ = 0;
   int32_t tiles_ = 1;
   uint8_t slots_ = 2;
 };

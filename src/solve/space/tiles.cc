@@ -43,12 +43,6 @@ bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
 constexpr double kPerTile = 1e-6;
 constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles
 
-void Add(LoopChoice* loops, int cut, int32_t trips) {
-  if (trips <= 1) return;
-  loops->cut[loops->count] = static_cast<uint8_t>(cut);
-  loops->trips[loops->count++] = trips;
-}
-
 }  // namespace
 
 TripList TripsOf(int32_t extent) {
@@ -87,9 +81,9 @@ LoopChoice OuterCuts::at(int i) const {
   int n = 0;
   for (; i >= trips_[n].size; ++n) {
     i -= trips_[n].size;
-    Add(&loops, axis_[n], extent_[n]);
+    loops.Add(axis_[n], extent_[n]);
   }
-  Add(&loops, axis_[n], trips_[n].trips[i]);
+  loops.Add(axis_[n], trips_[n].trips[i]);
   return loops;
 }
 
@@ -324,7 +318,7 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
     if (loops.count == kMaxLoops) return;
     LoopChoice choice = loops;
     const int32_t step = (facts.extent[kSumCut] + pieces - 1) / pieces;
-    Add(&choice, kSumCut, (facts.extent[kSumCut] + step - 1) / step);
+    choice.Add(kSumCut, (facts.extent[kSumCut] + step - 1) / step);
     if (Estimate(facts, choice, most(), &cost)) Insert(choice, cost, out);
   }
 }
@@ -352,12 +346,12 @@ void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) cons
     for (int s = -1; s < outer_cuts.size(); ++s) {
       const LoopChoice space = s < 0 ? LoopChoice{} : outer_cuts.at(s);
       LoopChoice inner = space;
-      Add(&inner, 3, parts);
+      inner.Add(3, parts);
       Consider(facts, inner, out);
       if (parts == 1 || space.count == 0) continue;
       LoopChoice outer;
-      Add(&outer, 3, parts);
-      for (int i = 0; i < space.count; ++i) Add(&outer, space.cut[i], space.trips[i]);
+      outer.Add(3, parts);
+      for (int i = 0; i < space.count; ++i) outer.Add(space.cut[i], space.trips[i]);
       Consider(facts, outer, out);
     }
   }

@@ -31,13 +31,12 @@ class Unroller {
                             static_cast<uint32_t>(images_.size()),
                             maker_->alone_bytes()};
     SLUICE_TRY(segments_.Push(segment));
-    for (int i = 0; i < node.loops.count; ++i) {
-      SLUICE_TRY(loops_.Push({i == 0 ? kNone : loop_base + static_cast<uint32_t>(i - 1),
-                              node.loops.trips[i]}));
-    }
     const auto based = [&](uint32_t loop) {
       return loop == kNone ? kNone : loop_base + loop;
     };
+    for (const SpaceLoop& loop : maker_->loops()) {
+      SLUICE_TRY(loops_.Push({based(loop.parent), loop.trips}));
+    }
     for (SpaceLayer layer : maker_->layers()) {
       layer.loop = based(layer.loop);
       for (auto& cut : layer.cut) cut.loop = based(cut.loop);

@@ -38,5 +38,39 @@ TEST_CASE("space boxes: what readers need, piece by piece of a joined root") {
   CHECK(boxes.made(0) == Box{{0, 6, 0, 0}, {1, 2, 8, 4}});
 }
 
+TEST_CASE("space boxes: slices of channels are parts of what the other loops ask for") {
+  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  SpaceLayer layers[3] = {};
+  for (uint32_t i = 0; i < 3; ++i) {
+    layers[i].layer = c.problem.layer[i];
+    layers[i].loop = 0;
+    for (auto& cut : layers[i].cut) cut = {kNone, 0};
+  }
+  layers[2].leaves = true;
+  layers[2].cut[1] = {0, 3};
+  layers[1].sliced = true;
+  layers[1].loop = 1;
+  layers[1].cut[3] = {1, 3};
+  SpaceLoop loops[] = {{kNone, 3}, {0, 2}};
+  SpacePlan plan;
+  plan.layers = Span<const SpaceLayer>(layers, 3);
+  plan.loops = Span<const SpaceLoop>(loops, 2);
+  SpaceBoxes boxes(c.nouns.graph, c.nouns.hardware.array, c.lowering, plan);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  REQUIRE(boxes.Init(&arena) == Status::kOk);
+  boxes.SetTrip(0, 1);
+  boxes.Derive(0, 3);
+  CHECK(boxes.made(1) == Box{{0, 3, 0, 0}, {1, 3, 8, 4}});
+  boxes.SetTrip(1, 0);
+  boxes.Derive(1, 2);
+  CHECK(boxes.made(1) == Box{{0, 3, 0, 0}, {1, 3, 8, 3}});
+  boxes.SetTrip(1, 1);
+  boxes.Derive(1, 2);
+  CHECK(boxes.made(1) == Box{{0, 3, 0, 3}, {1, 3, 8, 1}});
+  // The other layers make what they made.
+  CHECK(boxes.made(0) == Box{{0, 3, 0, 0}, {1, 3, 8, 4}});
+}
+
 }  // namespace
 }  // namespace sluice

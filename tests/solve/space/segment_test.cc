@@ -112,5 +112,55 @@ TEST_CASE("space segment: what does not fit goes through DRAM in tiles") {
   CHECK(maker.cost().store == 512);
 }
 
+// input 0 -> a pointwise convolution of 4 to 16 channels -> 3 -> 4 -> output.
+sluice_test::GraphSpec Pointwise() {
+  sluice_test::GraphSpec g;
+  g.tensors = {{{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1},
+               {{16, 1, 1, 4}, SLUICE_DTYPE_INT8, 3, 3},
+               {{16, 3}, SLUICE_DTYPE_INT32, 3, 3},
+               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 0},
+               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 2}};
+  g.layers = {{SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 0, 0, 0, 0, 1}},
+              {SLUICE_OP_REQUANTIZE, {3}, {4}, {0, 1 << 30, 1, 0, -128, 127}}};
+  g.layers[0].attributes.resize(SLUICE_CONV_ATTRIBUTES);
+  return g;
+}
+
+TEST_CASE(
+    "space segment: weights come in slices of channels, again in each iteration") {
+  const sluice_test::SpaceCase c(Pointwise());
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  SegmentMaker maker(c.problem);
+  REQUIRE(maker.Init(&arena) == Status::kOk);
+  LoopChoice rows;
+  rows.Add(1, 4);
+  REQUIRE(maker.Make({}, 0, 2, rows));
+  const SpaceCost whole = maker.cost();
+  CHECK(maker.loops().size() == 1);
+  rows.slice = 24;  // of 64 bytes: 6 channels of 4 bytes, 3 slices
+  REQUIRE(maker.Make({}, 0, 2, rows));
+  const SpaceCost& sliced = maker.cost();
+  CHECK(sliced.load == whole.load + 3 * 64);
+  CHECK(sliced.transfers == whole.transfers + 3 * 4 - 1);
+  CHECK(sliced.cycles >= whole.cycles);
+  REQUIRE(maker.loops().size() == 2);
+  CHECK(maker.loops()[1].parent == 0);
+  CHECK(maker.loops()[1].trips == 3);
+  CHECK(maker.layers()[0].sliced);
+  CHECK(maker.layers()[0].loop == 1);
+  CHECK(maker.layers()[1].loop == 0);
+  int slices = 0;
+  for (const SpaceImage& image : maker.images()) {
+    if (image.root != 1) continue;
+    ++slices;
+    CHECK(image.loop == 1);
+    CHECK(image.slots == 2);
+    CHECK(image.bytes >= 6 * 4);
+    CHECK(image.bytes < 64);
+  }
+  CHECK(slices == 1);
+}
+
 }  // namespace
 }  // namespace sluice
