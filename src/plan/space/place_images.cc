@@ -7,6 +7,7 @@
 namespace sluice {
 namespace {
 
+constexpr size_t kManyImages = 4096;
 constexpr size_t kManyPlaces = 16;  // where images do not lie
 constexpr uint64_t kNodes = 20000;  // of the search for offsets
 constexpr int kSearched = 3;        // rounds
@@ -333,6 +334,62 @@ Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) 
               : Status::kInfeasible;
 }
 
+// The last position before the image that touches its bytes if it lies at an offset; kNone
+// if something else lies there.
+uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
+                   int64_t offset, Span<const uint32_t> held) {
+  const SpaceImage& image = plan.images[i];
+  const int64_t end = offset + BytesOf(image);
+  if (offset < 0 || end > call.capacity) return kNone;
+  uint32_t touched = 0;
+  for (const uint32_t k : held) {
+    const SpaceImage& other = plan.images[k];
+    if (other.offset >= end || other.offset + BytesOf(other) <= offset) continue;
+    if (other.last >= image.first) return kNone;
+    touched = Max(touched, other.last + 1);
+  }
+  return touched;
+}
+
+// What is loaded moves to bytes that are free for longer, if there are any.
+Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
+  // Images are compared in pairs. What layers that are alone take is not looked at.
+  if (plan.images.size() > kManyImages) return Status::kInfeasible;
+  for (const SpaceSegment& segment : plan.segments) {
+    if (segment.alone_bytes != 0) return Status::kInfeasible;
+  }
+  ArenaScope scope(scratch);
+  Vector<uint32_t> near(scratch);
+  constexpr uint32_t kFar = 40;  // positions; bytes that long unused are early enough
+  for (uint32_t i = 0; i < plan.images.size(); ++i) {
+    SpaceImage* image = &plan.images[i];
+    if (!IsPassing(*image)) continue;
+    if (call.budget->Exhausted()) return Status::kStopped;
+    near.Truncate(0);
+    for (uint32_t k = 0; k < plan.images.size(); ++k) {
+      const SpaceImage& other = plan.images[k];
+      const bool before = other.last + kFar < image->first;
+      if (k == i || before || other.first > image->last) continue;
+      SLUICE_TRY(near.Push(k));
+    }
+    uint32_t best = TouchedAt(plan, call, i, image->offset, near.span());
+    int64_t at = image->offset;
+    const auto consider = [&](int64_t offset) {
+      const uint32_t touched = TouchedAt(plan, call, i, offset, near.span());
+      if (touched >= best) return;
+      best = touched;
+      at = offset;
+    };
+    for (const uint32_t k : near.span()) {
+      const SpaceImage& other = plan.images[k];
+      consider(RoundUpTo(other.offset + BytesOf(other), call.alignment));
+      consider((other.offset - BytesOf(*image)) / call.alignment * call.alignment);
+    }
+    image->offset = at;
+  }
+  return Status::kOk;
+}
+
 // The search for offsets is asked while leads are long, and at last. Which leads are too
 // long, heuristics show better than a search that was ended.
 Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
@@ -353,8 +410,15 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
 
 Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, PlaceOrder order,
                    Arena* scratch) {
-  return order == PlaceOrder::kByAge ? PlaceByAge(plan, call, scratch)
-                                     : PlaceByLeads(plan, call, scratch);
+  switch (order) {
+    case PlaceOrder::kByAge:
+      return PlaceByAge(plan, call, scratch);
+    case PlaceOrder::kByLeads:
+      return PlaceByLeads(plan, call, scratch);
+    case PlaceOrder::kEarlier:
+      return LoadEarlier(plan, call, scratch);
+  }
+  return Status::kInfeasible;
 }
 
 }  // namespace sluice

@@ -3,7 +3,8 @@
 //
 // By age: what is loaded gets bytes that were touched last longest ago, around what is
 // made, which is placed by its lifetimes. By leads: all are placed by their lifetimes,
-// which begin when they may be loaded; those that find no place are loaded later.
+// which begin when they may be loaded; those that find no place are loaded later. Earlier:
+// from where they lie, what is loaded moves to bytes that are free for longer.
 //
 // Input    a plan; scratchpad bytes, alignment of frames.
 // Output   the offset of each image; its `from` may be later.
@@ -27,7 +28,8 @@ struct PlaceCall {
   uint64_t search_bytes;  // that a search for offsets may take; 0: as many as there are
 };
 
-enum class PlaceOrder : uint8_t { kByAge, kByLeads };
+// kEarlier moves what is loaded from where it lies.
+enum class PlaceOrder : uint8_t { kByAge, kByLeads, kEarlier };
 
 Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, PlaceOrder order,
                    Arena* scratch);

@@ -72,6 +72,9 @@ Status SpaceSchedule::Find() {
 
 Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   offsets_[order] = {};
+  if (static_cast<PlaceOrder>(order) == PlaceOrder::kEarlier) {
+    if (!Restore(static_cast<int>(PlaceOrder::kByLeads))) return Status::kInfeasible;
+  }
   SLUICE_TRY(PlaceImages(plan_,
                          {call_.scratchpad_bytes, problem_.alignment,
                           call_.search.budget, problem_.slack, search_bytes},
@@ -83,10 +86,15 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   return Status::kOk;
 }
 
-Status SpaceSchedule::Write(int order, Candidate* out) {
+bool SpaceSchedule::Restore(int order) {
   const Span<int64_t> offsets = offsets_[order];
-  if (offsets.size() != plan_.images.size()) return Status::kInfeasible;
+  if (offsets.size() != plan_.images.size()) return false;
   for (size_t i = 0; i < offsets.size(); ++i) plan_.images[i].offset = offsets[i];
+  return true;
+}
+
+Status SpaceSchedule::Write(int order, Candidate* out) {
+  if (!Restore(order)) return Status::kInfeasible;
   SLUICE_TRY(PlaceTensors(call_, plan_, memory_, out));
   SLUICE_TRY(WriteSpace(
       {call_.graph, call_.hardware, out->lowering, call_.coster, call_.search.budget},

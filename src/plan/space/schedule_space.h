@@ -27,7 +27,7 @@ struct SpaceCall {
 
 class SpaceSchedule {
  public:
-  static constexpr int kOrders = 2;  // in which images got their places
+  static constexpr int kOrders = 3;  // in which images got their places
 
   // What is found lives in `memory`.
   SpaceSchedule(const SpaceCall& call, Arena* memory) : call_(call), memory_(memory) {}
@@ -41,6 +41,7 @@ class SpaceSchedule {
 
  private:
   Status Place(int order, uint64_t search_bytes);
+  bool Restore(int order);  // false: that order has no offsets
 
   const SpaceCall call_;
   Arena* memory_;

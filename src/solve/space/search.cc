@@ -19,6 +19,9 @@ constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
 constexpr int kMostSqueezed = 4;
 // Weights that fill more than this share of the scratchpad may come in slices of that.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
+// Where outputs of the graph are stored, finer cuts store them earlier.
+constexpr size_t kNearOutput = 6;  // layers
+constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;  // ends in a row without a cut that fits
 
 // What partial plans cost.
@@ -77,6 +80,12 @@ class Prices {
     const int64_t stored =
         p_.DmaCycles(Max<int64_t>(c.store - c.spill - 2 * c.last_store, 0), 0);
     n->compute = Max(n->compute, late + stored);
+    // Loads may go before stores, but stores wait for the tiles that make them.
+    if (c.store > c.spill) {
+      n->stored = Max(
+          Max(n->stored, start + c.first_cycles) + p_.DmaCycles(c.store - c.spill, 0),
+          n->compute + p_.DmaCycles(c.last_store, 0));
+    }
     if (rest > 0) n->dma = Max(n->dma, late + p_.DmaCycles(c.store - c.spill, 0));
     n->energy_pj += c.energy_pj;
     if (n->window_size == SpaceNode::kWindow) Merge(n);
@@ -110,7 +119,9 @@ class Prices {
     const double energy =
         n.energy_pj +
         static_cast<double>(away) * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
-    const int64_t cycles = Max(n.compute, n.dma + p_.DmaCycles(away, 0));
+    int64_t cycles = Max(n.compute, n.dma + p_.DmaCycles(away, 0));
+    // What later layers compute hides the stores before them.
+    if (n.last == p_.layer.size()) cycles = Max(cycles, n.stored);
     const double leak = static_cast<double>(cycles) * p_.hardware->leakage_pj_per_cycle;
     return (energy + leak) * goal_.per_pj +
            static_cast<double>(cycles) * goal_.per_cycle;
@@ -298,11 +309,28 @@ class Search {
     tried_ = false;
     const bool fits = Try(from, at + 1, LoopChoice{}) && maker_.cost().spill == 0;
     const int64_t room = p_.capacity / kFuseShare;
-    if (fits && TouchedBy(p_, at) <= room) return Commit();
+    const bool stores = StoresSoon(at);
+    if (fits && TouchedBy(p_, at) <= room && !stores) return Commit();
     SLUICE_TRY(TryTiles(from));
+    if (stores && p_.alone[at] == 0) {
+      coarsest_[0] = 0;
+      TryCuts(from, at + 1, 0);
+    }
     SLUICE_TRY(Commit());
     if (p_.alone[at] != 0) return Status::kOk;
     return from == states_.node(at, 0) ? ExtendFar(from) : Status::kOk;
+  }
+
+  // Whether a layer or one of the next makes an output of the graph, which takes time to
+  // store.
+  bool StoresSoon(uint32_t at) const {
+    const size_t end = Min(p_.layer.size(), size_t{at} + kNearOutput);
+    for (size_t p = at; p < end; ++p) {
+      for (uint32_t t : p_.at(static_cast<uint32_t>(p)).outputs) {
+        if (p_.roots[p_.root_of[t]].output) return true;
+      }
+    }
+    return false;
   }
 
   // By segments of several layers.
@@ -340,7 +368,7 @@ class Search {
     const Layer& last = p_.at(end - 1);
     const Tensor& out = p_.graph->tensors[last.outputs[0]];
     const OuterCuts cuts(*p_.graph, last, out.extent);
-    int more = kMoreCuts, squeezed = 0;
+    int more = StoresSoon(end - 1) ? kCutsAtOutput : kMoreCuts, squeezed = 0;
     bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
     int* coarsest = &coarsest_[slice != 0];

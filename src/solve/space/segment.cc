@@ -418,6 +418,7 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   const TileBoxes t = BoxesOf(graph, layer, box, begin, end);
   const TileCost cost = CostOfTile(position, t, {begin, end});
   cost_.cycles += cost.cycles * times;
+  if (first) cost_.first_cycles += cost.cycles;
   if (last) cost_.last_cycles += cost.cycles;
   if (first) first_cycles_[position] += cost.cycles;
   double energy = cost.energy_pj;

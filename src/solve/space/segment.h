@@ -50,9 +50,9 @@ struct SpaceCost {
   int64_t first_wait = 0;       // cycles for which it waits if they are loaded at once
   int64_t load = 0, store = 0;  // bytes, all
   int64_t transfers = 0;
-  int64_t spill = 0;        // bytes of `store` that can go before its first tile
-  int64_t last_cycles = 0;  // of the last iteration
-  int64_t last_store = 0;   // bytes
+  int64_t spill = 0;  // bytes of `store` that can go before its first tile
+  int64_t first_cycles = 0, last_cycles = 0;  // of one iteration
+  int64_t last_store = 0;                     // bytes
   int64_t exposed = 0;  // bytes that move while no tile runs: frames are not doubled
   int64_t peak = 0;
   bool squeezed = false;  // something had to leave that another cut may keep

@@ -19,6 +19,7 @@ struct SpaceNode {
   LoopChoice loops;
   Span<const Held> held;
   int64_t compute, dma;  // clocks
+  int64_t stored;        // when what was made is in DRAM
   double energy_pj;
   double cost;
   // Its loads may begin at this position, as far as so many bytes.

@@ -22,12 +22,12 @@ struct Plan {
   }
 };
 
-Plan RandomPlan(uint64_t seed) {
+Plan RandomPlan(uint64_t seed, bool alone = true) {
   Rng rng(seed);
   Plan p;
   for (uint32_t s = 0; s < 12; ++s) {
     p.segments.push_back({s, s + 1, static_cast<uint32_t>(p.images.size()), 0});
-    if (rng.Below(6) == 0) {  // a layer that is alone
+    if (alone && rng.Below(6) == 0) {  // a layer that is alone
       p.segments.back().alone_bytes = 40;
       continue;
     }
@@ -44,6 +44,24 @@ Plan RandomPlan(uint64_t seed) {
     }
   }
   return p;
+}
+
+// No image leaves the scratchpad or shares bytes with what lives at the same time.
+void CheckApart(const Plan& p, int64_t capacity) {
+  for (const SpaceImage& a : p.images) {
+    for (const SpaceSegment& alone : p.segments) {
+      if (a.first > alone.first || alone.first > a.last) continue;
+      CHECK(a.offset >= alone.alone_bytes);
+    }
+    CHECK(a.offset >= 0);
+    CHECK(a.offset + a.bytes * a.slots <= capacity);
+    for (const SpaceImage& b : p.images) {
+      if (&a == &b || a.first > b.last || b.first > a.last) continue;
+      const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
+                         b.offset + b.bytes * b.slots <= a.offset;
+      CHECK(apart);
+    }
+  }
 }
 
 // Places 200 random plans; returns how many lie.
@@ -64,20 +82,7 @@ int PlaceAll(PlaceOrder order, int64_t capacity) {
     CHECK((asked > 0) == asks);
     if (status != Status::kOk) continue;
     ++placed;
-    for (const SpaceImage& a : p.images) {
-      for (const SpaceSegment& alone : p.segments) {
-        if (a.first > alone.first || alone.first > a.last) continue;
-        CHECK(a.offset >= alone.alone_bytes);
-      }
-      CHECK(a.offset >= 0);
-      CHECK(a.offset + a.bytes * a.slots <= capacity);
-      for (const SpaceImage& b : p.images) {
-        if (&a == &b || a.first > b.last || b.first > a.last) continue;
-        const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
-                           b.offset + b.bytes * b.slots <= a.offset;
-        CHECK(apart);
-      }
-    }
+    CheckApart(p, capacity);
   }
   return placed;
 }
@@ -87,6 +92,43 @@ TEST_CASE("place images: none shares bytes with another that lives at the same t
   CHECK(PlaceAll(PlaceOrder::kByLeads, 1024) > 150);
   CHECK(PlaceAll(PlaceOrder::kByLeads, 640) > 50);
   CHECK(PlaceAll(PlaceOrder::kByLeads, 384) < 200);
+}
+
+// Positions for which the bytes of what is loaded are free before it comes, added up.
+int64_t FreeFor(const Plan& p) {
+  int64_t sum = 0;
+  for (const SpaceImage& a : p.images) {
+    if (!a.load) continue;
+    uint32_t touched = 0;
+    for (const SpaceImage& b : p.images) {
+      const bool apart = a.offset + a.bytes * a.slots <= b.offset ||
+                         b.offset + b.bytes * b.slots <= a.offset;
+      if (!apart && b.last < a.first) touched = std::max(touched, b.last + 1);
+    }
+    sum += a.first - touched;
+  }
+  return sum;
+}
+
+TEST_CASE("place images: what is loaded moves to bytes that are free for longer") {
+  int64_t before = 0, after = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    Plan p = RandomPlan(seed, false);
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+    Arena arena(&memory);
+    Budget budget;
+    int64_t slack[12] = {};
+    const PlaceCall call = {768, 16, &budget, Span<int64_t>(slack, 12), 0};
+    if (PlaceImages(p.plan(), call, PlaceOrder::kByLeads, &arena) != Status::kOk) {
+      continue;
+    }
+    before += FreeFor(p);
+    REQUIRE(PlaceImages(p.plan(), call, PlaceOrder::kEarlier, &arena) == Status::kOk);
+    CheckApart(p, 768);
+    after += FreeFor(p);
+  }
+  CHECK(after > before);
 }
 
 }  // namespace
