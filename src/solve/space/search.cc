@@ -265,6 +265,30 @@ int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
   return bytes;
 }
 
+// Whether a layer or one of the next makes an output of the graph, which takes time to
+// store.
+bool StoresSoon(const SpaceProblem& p, uint32_t at) {
+  const size_t end = Min(p.layer.size(), size_t{at} + kNearOutput);
+  for (size_t k = at; k < end; ++k) {
+    for (uint32_t t : p.at(static_cast<uint32_t>(k)).outputs) {
+      if (p.roots[p.root_of[t]].output) return true;
+    }
+  }
+  return false;
+}
+
+// Bits of the roles whose roots are held.
+uint32_t HeldRoles(const SpaceProblem& p, const Layer& layer, Span<const Held> held) {
+  const TileOperands operands = OperandsOf(layer);
+  uint32_t whole = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (operands.tensor[r] == kNone) continue;
+    const uint32_t root = p.root_of[operands.tensor[r]];
+    for (const Held& h : held) whole |= h.root == root ? 1u << r : 0;
+  }
+  return whole;
+}
+
 class Search {
  public:
   Search(const SpaceProblem& problem, const SpaceSearch& search, Arena* arena)
@@ -309,7 +333,7 @@ class Search {
     tried_ = false;
     const bool fits = Try(from, at + 1, LoopChoice{}) && maker_.cost().spill == 0;
     const int64_t room = p_.capacity / kFuseShare;
-    const bool stores = StoresSoon(at);
+    const bool stores = StoresSoon(p_, at);
     if (fits && TouchedBy(p_, at) <= room && !stores) return Commit();
     SLUICE_TRY(TryTiles(from));
     if (stores && p_.alone[at] == 0) {
@@ -319,18 +343,6 @@ class Search {
     SLUICE_TRY(Commit());
     if (p_.alone[at] != 0) return Status::kOk;
     return from == states_.node(at, 0) ? ExtendFar(from) : Status::kOk;
-  }
-
-  // Whether a layer or one of the next makes an output of the graph, which takes time to
-  // store.
-  bool StoresSoon(uint32_t at) const {
-    const size_t end = Min(p_.layer.size(), size_t{at} + kNearOutput);
-    for (size_t p = at; p < end; ++p) {
-      for (uint32_t t : p_.at(static_cast<uint32_t>(p)).outputs) {
-        if (p_.roots[p_.root_of[t]].output) return true;
-      }
-    }
-    return false;
   }
 
   // By segments of several layers.
@@ -368,7 +380,7 @@ class Search {
     const Layer& last = p_.at(end - 1);
     const Tensor& out = p_.graph->tensors[last.outputs[0]];
     const OuterCuts cuts(*p_.graph, last, out.extent);
-    int more = StoresSoon(end - 1) ? kCutsAtOutput : kMoreCuts, squeezed = 0;
+    int more = StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts, squeezed = 0;
     bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
     int* coarsest = &coarsest_[slice != 0];
@@ -415,13 +427,7 @@ class Search {
     const uint32_t at = node(from).last;
     const Layer& layer = p_.at(at);
     if (KindOf(layer.op) != LayerKind::kCompute) return Status::kOk;
-    const TileOperands operands = OperandsOf(layer);
-    uint32_t whole = 0;
-    for (int r = 0; r < kTileRoles; ++r) {
-      if (operands.tensor[r] == kNone) continue;
-      const uint32_t root = p_.root_of[operands.tensor[r]];
-      for (const Held& h : node(from).held) whole |= h.root == root ? 1u << r : 0;
-    }
+    const uint32_t whole = HeldRoles(p_, layer, node(from).held);
     // The result stays if that is possible, and is stored otherwise.
     const uint32_t out = 1u << kRoleOutput;
     const uint32_t ways[] = {whole | out, whole, 0};
