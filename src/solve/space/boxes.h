@@ -19,6 +19,11 @@ namespace sluice {
 
 constexpr int32_t kAllTrips = -1;
 
+// Of a box of a tensor; 0 of an empty one.
+inline int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
+  return box.extent[0] == 0 ? 0 : box.elements() * tensor.element_bytes;
+}
+
 class SpaceBoxes {
  public:
   SpaceBoxes(const Graph& graph, const MacArray& array, const Lowering& lowering,

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tiles and transfers of a segment cost.
+#include <string.h>
+
+#include "base/checked.h"
+#include "model/tile_cycles.h"
+#include "solve/space/segment.h"
+
+namespace sluice {
+
+TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
+                                  SumRange range) {
+  const Layer& layer = p_.at(position);
+  const int32_t* extent = boxes.box[kRoleOutput].extent;
+  uint32_t hash = position;
+  for (int a = 0; a < kAxes; ++a) {
+    hash = (hash ^ static_cast<uint32_t>(extent[a])) * 0x9e3779b1u;
+  }
+  hash = (hash ^ static_cast<uint32_t>(range.begin)) * 0x9e3779b1u;
+  hash = (hash ^ static_cast<uint32_t>(range.end)) * 0x9e3779b1u;
+  KnownTile* known = &tiles_known_[hash >> 16 & (tiles_known_.size() - 1)];
+  if (known->position != position + 1 || known->range.begin != range.begin ||
+      known->range.end != range.end ||
+      memcmp(known->extent, extent, sizeof known->extent) != 0) {
+    known->position = position + 1;
+    known->range = range;
+    memcpy(known->extent, extent, sizeof known->extent);
+    known->cost = DeclaredCost(
+        {p_.coster, *p_.hardware, *p_.graph, layer, p_.layer[position]}, boxes,
+        {range.end - range.begin, range.begin == 0,
+         range.end == AccumulatedChannels(*p_.graph, layer)});
+  }
+  return known->cost;
+}
+
+void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool last) {
+  Box box = boxes_.made(position);
+  if (first) first_cycles_[position] = 0;
+  if (box.extent[0] == 0) return;
+  const Layer& layer = p_.at(position);
+  if (KindOf(layer.op) == LayerKind::kAppend) {
+    cost_.store += BytesOfBox(box, p_.graph->tensors[layer.inputs[1]]) * times;
+    cost_.transfers += times;
+    return;
+  }
+  const SpaceLayer& at = layers_[position];
+  const int32_t end = box.begin[3] + box.extent[3];
+  while (box.begin[3] < end) {
+    const int32_t left = end - box.begin[3], step = at.sliced ? at.cut[3].step : left;
+    box.extent[3] = Min(left, step - box.begin[3] % step);
+    const int32_t alike = box.extent[3] == step ? left / step : 1;
+    AddPart(position, box, times * alike, first, last);
+    box.begin[3] += box.extent[3] * alike;
+  }
+}
+
+// So many tiles of a layer that are alike.
+void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, bool first,
+                           bool last) {
+  const Layer& layer = p_.at(position);
+  const Graph& graph = *p_.graph;
+  const int32_t begin = boxes_.sum_begin(position), end = boxes_.sum_end(position);
+  const TileBoxes t = BoxesOf(graph, layer, box, begin, end);
+  const TileCost cost = CostOfTile(position, t, {begin, end});
+  cost_.cycles += cost.cycles * times;
+  if (first) cost_.first_cycles += cost.cycles;
+  if (last) cost_.last_cycles += cost.cycles;
+  if (first) first_cycles_[position] += cost.cycles;
+  double energy = cost.energy_pj;
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  const TileOperands operands = OperandsOf(layer);
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  if (energy <= 0) {
+    energy = static_cast<double>(t.macs) * p_.hardware->mac_pj +
+             static_cast<double>(t.vector_ops) * p_.hardware->vector_op_pj;
+    for (int r = 0; r < kTileRoles; ++r) {
+      if (operands.tensor[r] == kNone) continue;
+      energy +=
+          static_cast<double>(BytesOfBox(t.box[r], graph.tensors[operands.tensor[r]])) *
+          8 * (r == kRoleOutput ? pad.write_pj_per_bit : pad.read_pj_per_bit);
+    }
+  }
+  if (sum_bytes_ != 0) {
+    const int64_t bytes = box.elements() * p_.hardware->accumulator_bytes;
+    sum_bytes_ = Max(sum_bytes_, p_.Aligned(bytes));
+    energy += static_cast<double>(bytes) * 8 * pad.read_pj_per_bit;
+  }
+  cost_.energy_pj += energy * static_cast<double>(times);
+  Use* use = UseOf(p_.root_of[layer.outputs[0]], position);
+  const int32_t channels = AccumulatedChannels(graph, layer);
+  if (end == channels) use->made_bytes += box.elements() * out.element_bytes * times;
+}
+
+// How long the tiles of the first iteration wait for their loads, which come in the order
+// in which they are needed.
+void SegmentMaker::ChargeFirst() {
+  if (p_.alone[first_] != 0) {
+    cost_.first_load = cost_.load;
+    cost_.first_wait = p_.DmaCycles(Min<int64_t>(cost_.load, p_.capacity / 16), 1);
+    return;
+  }
+  for (uint32_t p = first_; p < last_; ++p) level_[p] = 0;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    if (use.form == Form::kLoad) level_[use.from] += use.first_frame;
+    if (use.form == Form::kLoadKeep) {
+      level_[use.from] += p_.graph->tensors[use.root].bytes;
+    }
+  }
+  int64_t computed = 0;
+  for (uint32_t p = first_; p < last_; ++p) {
+    if (level_[p] != 0) {
+      cost_.first_load += level_[p];
+      cost_.first_wait =
+          Max(cost_.first_wait, p_.DmaCycles(cost_.first_load, 1) - computed);
+    }
+    computed += first_cycles_[p];
+  }
+}
+
+// Bytes that a layer that is alone reads of a root: of the rows of a table as many as it
+// writes.
+int64_t SegmentMaker::ReadAlone(uint32_t root) const {
+  const Layer& layer = p_.at(first_);
+  const int64_t whole = p_.graph->tensors[root].bytes;
+  if (KindOf(layer.op) != LayerKind::kGather) return whole;
+  return Min(whole, p_.graph->tensors[layer.outputs[0]].bytes);
+}
+
+void SegmentMaker::Charge() {
+  const MemoryLevel& dram = p_.hardware->dram();
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    const SpaceRoot& root = p_.roots[use.root];
+    const int64_t whole = p_.graph->tensors[use.root].bytes;
+    if (use.gone && !use.stored) {
+      cost_.spill += whole;
+      cost_.store += whole;
+      ++cost_.transfers;
+    }
+    const bool begun = root.first_maker == kNone || root.first_maker < first_;
+    switch (use.form) {
+      case Form::kLoad:
+        cost_.load += p_.alone[first_] != 0 ? ReadAlone(use.root) : use.moved;
+        cost_.transfers += Max<int64_t>(use.count, 1);
+        if (slots_ == 1) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
+        cost_.ahead += Min(use.moved, BytesOf(use));
+        break;
+      case Form::kLoadKeep:
+        cost_.load += whole;
+        cost_.ahead += whole;
+        ++cost_.transfers;
+        break;
+      case Form::kMadeOut: {
+        const int64_t bytes = p_.alone[first_] != 0 ? whole : use.made_bytes;
+        cost_.store += bytes;
+        cost_.transfers += tiles_;
+        cost_.last_store += bytes / tiles_;
+        if (slots_ == 1) cost_.exposed += bytes - bytes / tiles_;
+        break;
+      }
+      case Form::kHeld:
+      case Form::kMadeKeep:
+        if (!use.made || !root.output) break;
+        cost_.store += use.made_bytes;
+        cost_.transfers += tiles_;
+        cost_.last_store += use.made_bytes / tiles_;
+        break;
+      default:
+        break;
+    }
+    const bool made = use.form == Form::kMade || use.form == Form::kMadeOut;
+    if (made && begun) cost_.load += Max<int64_t>(use.moved - use.made_bytes, 0);
+  }
+  ChargeFirst();
+  cost_.energy_pj += static_cast<double>(cost_.load) * 8 *
+                         (dram.read_pj_per_bit + pad.write_pj_per_bit) +
+                     static_cast<double>(cost_.store) * 8 *
+                         (dram.write_pj_per_bit + pad.read_pj_per_bit);
+}
+
+}  // namespace sluice
