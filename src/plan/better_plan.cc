@@ -6,12 +6,9 @@
 #include "plan/mesh/find_segments.h"
 #include "plan/mesh/node_program.h"
 #include "plan/objective.h"
-#include "plan/space/schedule_space.h"
 
 namespace sluice {
-namespace {
 
-// Adds waits and report to a written program; true when it beats the best plan.
 bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratch) {
   c->lowering = plan.lowering;
   c->notation = plan.notation;
@@ -24,6 +21,22 @@ bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratc
       call->has_plan() ? call->best_cost : PlanCost(call->options, call->plain.report);
   return PlanCost(call->options, c->report) < cost;
 }
+
+Status TakeFound(PlanCall* call, bool better, Candidate* found) {
+  SLUICE_TRY(call->offered);
+  if (call->clock->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
+  const Status priced = call->costs->status(call->diagnostic);
+  if (priced == Status::kOutOfMemory) return Status::kOk;
+  SLUICE_TRY(priced);
+  if (!better) return Status::kOk;
+  const Status status = TakePlan(call, found);
+  // The plain plan may still fit, or is there already.
+  const bool stands = status == Status::kOutOfMemory || status == Status::kStopped ||
+                      status == Status::kUnsupported;
+  return stands ? Status::kOk : status;
+}
+
+namespace {
 
 // Receives a complete plan while the search goes on.
 void Offer(void* user, const FusedPlan& plan, Candidate* c, Arena* scratch) {
@@ -65,21 +78,6 @@ bool FindOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole,
   return status == Status::kOk && IsBetter(call, plan, out, &memory);
 }
 
-// Takes the plan found, if it is better and nothing has ended the call.
-Status TakeFound(PlanCall* call, bool better, Candidate* found) {
-  SLUICE_TRY(call->offered);
-  if (call->clock->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;
-  const Status priced = call->costs->status(call->diagnostic);
-  if (priced == Status::kOutOfMemory) return Status::kOk;
-  SLUICE_TRY(priced);
-  if (!better) return Status::kOk;
-  const Status status = TakePlan(call, found);
-  // The plain plan may still fit, or is there already.
-  const bool stands = status == Status::kOutOfMemory || status == Status::kStopped ||
-                      status == Status::kUnsupported;
-  return stands ? Status::kOk : status;
-}
-
 Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) {
   Candidate found(call->scratch->memory(), call->hardware);
   const bool better = FindOnNodes(call, schedule, whole, &found);
@@ -112,37 +110,6 @@ Status TakeFused(PlanCall* call) {
   Candidate found(call->scratch->memory(), call->hardware);
   const bool better = FindFused(call, &found);
   return TakeFound(call, better, &found);
-}
-
-Status TakeFromSpace(PlanCall* call) {
-  if (call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_DEFAULT ||
-      !call->costs->quick()) {
-    return Status::kOk;
-  }
-  const Exponents exponents = ExponentsOf(call->options);
-  const sluice_report_t& scale = call->plain.report;
-  SpaceSearch search;
-  search.goal.per_pj = exponents.energy / scale.energy_pj;
-  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
-  // Iterations are fusion's.
-  Budget endless;
-  search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
-  Arena memory(call->scratch->memory());
-  SpaceSchedule space({call->graph, call->hardware, call->plain.lowering,
-                       call->capacity, call->coster, search},
-                      &memory);
-  const bool found = space.Find() == Status::kOk;
-  for (int order = 0; found && order < SpaceSchedule::kOrders; ++order) {
-    Candidate candidate(call->scratch->memory(), call->hardware);
-    if (space.Write(order, &candidate) != Status::kOk) continue;
-    FusedPlan plan;
-    plan.groups = space.groups();
-    plan.lowering = candidate.lowering;
-    const bool better = IsBetter(call, plan, &candidate, &memory);
-    SLUICE_TRY(TakeFound(call, better, &candidate));
-  }
-  // A fault of the tiles' costs is told even where nothing was found.
-  return found ? Status::kOk : TakeFound(call, false, nullptr);
 }
 
 Status TakeBetter(PlanCall* call) {

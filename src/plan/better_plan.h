@@ -25,6 +25,13 @@ Status TakeFused(PlanCall* call);
 // for a tile's cost takes long.
 Status TakeFromSpace(PlanCall* call);
 
+// Adds waits and report to a written program; true when it beats the best plan.
+bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* candidate,
+              Arena* scratch);
+
+// Takes the plan found, if it is better and nothing has ended the call.
+Status TakeFound(PlanCall* call, bool better, Candidate* found);
+
 // What a fused plan is asked for; alone, carried: the caller's to set.
 FusedCall FusedCallOf(PlanCall* call, const sluice_report_t& scale);
 

@@ -3,6 +3,8 @@
 
 #include "base/checked.h"
 #include "model/program_order.h"
+#include "plan/better_plan.h"
+#include "plan/objective.h"
 #include "plan/space/measure_images.h"
 #include "plan/space/place_images.h"
 #include "plan/space/write_space.h"
@@ -101,6 +103,37 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
       plan_, memory_, &out->program));
   return OrderTransfers(call_.graph, call_.hardware, problem_.root_of, memory_,
                         &out->program);
+}
+
+Status TakeFromSpace(PlanCall* call) {
+  if (call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_DEFAULT ||
+      !call->costs->quick()) {
+    return Status::kOk;
+  }
+  const Exponents exponents = ExponentsOf(call->options);
+  const sluice_report_t& scale = call->plain.report;
+  SpaceSearch search;
+  search.goal.per_pj = exponents.energy / scale.energy_pj;
+  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
+  // Iterations are fusion's.
+  Budget endless;
+  search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
+  Arena memory(call->scratch->memory());
+  SpaceSchedule space({call->graph, call->hardware, call->plain.lowering,
+                       call->capacity, call->coster, search},
+                      &memory);
+  const bool found = space.Find() == Status::kOk;
+  for (int order = 0; found && order < SpaceSchedule::kOrders; ++order) {
+    Candidate candidate(call->scratch->memory(), call->hardware);
+    if (space.Write(order, &candidate) != Status::kOk) continue;
+    FusedPlan plan;
+    plan.groups = space.groups();
+    plan.lowering = candidate.lowering;
+    const bool better = IsBetter(call, plan, &candidate, &memory);
+    SLUICE_TRY(TakeFound(call, better, &candidate));
+  }
+  // A fault of the tiles' costs is told even where nothing was found.
+  return found ? Status::kOk : TakeFound(call, false, nullptr);
 }
 
 }  // namespace sluice
