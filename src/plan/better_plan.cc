@@ -87,6 +87,8 @@ Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) 
 // Fusion within the memory that suits it; with more where that was too little to fuse
 // anything.
 Status TakeFusedWithin(PlanCall* call, uint64_t live_before) {
+  // A search that offers a plan on the way writes two; time for a second try is not there.
+  if (call->clock->watched()) return TakeFused(call);
   Memory* memory = call->scratch->memory();
   const uint64_t more = memory->live_bytes() - live_before;
   const uint64_t hits = memory->limit_hits();
