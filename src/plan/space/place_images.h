@@ -9,7 +9,8 @@
 // Input    a plan; scratchpad bytes, alignment of frames.
 // Output   the offset of each image; its `from` may be later.
 // Errors   kInfeasible: they do not lie, and, by leads, bytes are added to `slack` where
-//          they did not; kStopped, kOutOfMemory.
+//          they did not; earlier: there are many images, or layers that are alone;
+//          kStopped, kOutOfMemory.
 // Cost     images times those that live at the same time.
 #ifndef SLUICE_PLAN_SPACE_PLACE_IMAGES_H_
 #define SLUICE_PLAN_SPACE_PLACE_IMAGES_H_

@@ -8,9 +8,8 @@
 namespace sluice {
 namespace {
 
-TEST_CASE("space boxes: what readers need, piece by piece of a joined root") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  SpaceLayer layers[3] = {};
+// The graph's three layers under loop 0, which cuts the last one into pieces of three rows.
+void CutRows(const sluice_test::SpaceCase& c, SpaceLayer layers[3]) {
   for (uint32_t i = 0; i < 3; ++i) {
     layers[i].layer = c.problem.layer[i];
     layers[i].loop = 0;
@@ -18,6 +17,12 @@ TEST_CASE("space boxes: what readers need, piece by piece of a joined root") {
   }
   layers[2].leaves = true;
   layers[2].cut[1] = {0, 3};
+}
+
+TEST_CASE("space boxes: what readers need, piece by piece of a joined root") {
+  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  SpaceLayer layers[3] = {};
+  CutRows(c, layers);
   SpaceLoop loops[] = {{kNone, 3}};
   SpacePlan plan;
   plan.layers = Span<const SpaceLayer>(layers, 3);
@@ -41,13 +46,7 @@ TEST_CASE("space boxes: what readers need, piece by piece of a joined root") {
 TEST_CASE("space boxes: slices of channels are parts of what the other loops ask for") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
   SpaceLayer layers[3] = {};
-  for (uint32_t i = 0; i < 3; ++i) {
-    layers[i].layer = c.problem.layer[i];
-    layers[i].loop = 0;
-    for (auto& cut : layers[i].cut) cut = {kNone, 0};
-  }
-  layers[2].leaves = true;
-  layers[2].cut[1] = {0, 3};
+  CutRows(c, layers);
   layers[1].sliced = true;
   layers[1].loop = 1;
   layers[1].cut[3] = {1, 3};

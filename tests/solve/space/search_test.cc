@@ -38,6 +38,16 @@ TEST_CASE("space search: with room, only inputs are loaded and only outputs stor
   }
 }
 
+TEST_CASE("space search: an output is stored in pieces while the rest is computed") {
+  sluice_test::GraphSpec g = sluice_test::JoinedGraph();
+  for (sluice_test::TensorSpec& t : g.tensors) t.dims[1] = t.dims[2] = 64;
+  const sluice_test::SpaceCase c(g, 1 << 20);  // everything fits many times
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  CHECK(plan.layers[2].loop != kNone);
+}
+
 TEST_CASE("space search: a scratchpad too small for any tile is infeasible") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 4);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
