@@ -10,8 +10,12 @@ namespace sluice::import {
 
 namespace {
 
+// More than any layer shifts by: whoever reads a layer with it refuses it.
+constexpr int kNoShift = 1025;
+
 Factor Split(double factor, double (*rounded)(double)) {
   if (factor == 0) return {0, 0};
+  if (!std::isfinite(factor)) return {INT32_MAX, kNoShift};
   int shift = 0;
   const double fraction = std::frexp(factor, &shift);
   int64_t multiplier = static_cast<int64_t>(rounded(fraction * 2147483648.0));
@@ -46,7 +50,7 @@ Range ClampRange(uint8_t dtype, const Affine& affine, float low, float high) {
   Range range = DtypeRange(dtype);
   // In double and bounded before the cast: a tiny scale must not overflow.
   const auto stored = [&](float real) {
-    const double steps = std::round(real / affine.scale);
+    const double steps = real == 0 ? 0 : std::round(real / affine.scale);
     return static_cast<int32_t>(std::clamp(steps, -1073741824.0, 1073741823.0) +
                                 affine.zero);
   };
@@ -65,9 +69,10 @@ std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out
     const int value = in_dtype == SLUICE_DTYPE_INT8 && bits > 127 ? bits - 256 : bits;
     const float real = f(in.scale * static_cast<float>(value - in.zero));
     const float steps = std::round(real * inverse);
+    const float zero = static_cast<float>(out.zero);
     const float stored =
-        std::clamp(steps + static_cast<float>(out.zero), static_cast<float>(range.min),
-                   static_cast<float>(range.max));
+        std::clamp(std::isnan(steps) ? zero : steps + zero,
+                   static_cast<float>(range.min), static_cast<float>(range.max));
     table[static_cast<size_t>(bits)] =
         static_cast<uint8_t>(static_cast<int32_t>(stored));
   }

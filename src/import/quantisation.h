@@ -24,7 +24,8 @@ struct Factor {
   int32_t shift;
 };
 
-// Factors below 2^-32 become 0.
+// Factors below 2^-32 become 0. One that is no finite number gets a shift that no layer
+// takes.
 Factor QuantiseFactor(double factor);
 
 // For scale_once, in place of a product in double that is rounded away from zero: the
@@ -44,7 +45,7 @@ Range DtypeRange(uint8_t dtype);
 Range ClampRange(uint8_t dtype, const Affine& affine, float low, float high);
 
 // 256 answers, by the bits of the input as uint8: f over real values, computed in
-// float.
+// float. Where f is no number the answer is 0.
 std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out_dtype,
                                  const Affine& out,
                                  const std::function<float(float)>& f);

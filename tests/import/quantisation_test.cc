@@ -33,6 +33,21 @@ TEST_CASE("quantisation: clamps stay inside the type and survive tiny scales") {
   CHECK((relu.min == 100 && relu.max == 255));
   const Range tiny = ClampRange(SLUICE_DTYPE_INT8, {1e-30f, 0}, -1, 1);
   CHECK((tiny.min == -128 && tiny.max == 127));
+  const Range nothing = ClampRange(SLUICE_DTYPE_INT8, {0, 3}, 0, infinity);
+  CHECK((nothing.min == 3 && nothing.max == 127));
+}
+
+TEST_CASE("quantisation: what is no number has a defined answer") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double factor : {infinity, -infinity, std::nan("")}) {
+    CHECK(QuantiseFactor(factor).shift > 31);
+  }
+  const std::vector<uint8_t> table =
+      LookupTable(SLUICE_DTYPE_INT8, {0.1f, 0}, SLUICE_DTYPE_INT8, {0.1f, 5},
+                  [](float x) { return x / 0.0f; });
+  CHECK(table[0] == 5);  // 0 / 0
+  CHECK(table[1] == 127);
+  CHECK(static_cast<int8_t>(table[255]) == -128);
 }
 
 }  // namespace

@@ -168,8 +168,11 @@ std::vector<int32_t> Biases(OnnxLowering* to, const Product& p, size_t channels)
       real = static_cast<double>(bias[k]) *
              constant.scales[constant.scales.size() == 1 ? 0 : k];
     }
-    bias[k] = static_cast<int32_t>(
-        std::clamp(std::nearbyint(real / step), -2147483648.0, 2147483647.0));
+    Require(std::isfinite(real), "a bias that is no finite number");
+    Require(real == 0 || step > 0, "a bias on weights whose scale is 0");
+    bias[k] = real == 0 ? 0
+                        : static_cast<int32_t>(std::clamp(std::nearbyint(real / step),
+                                                          -2147483648.0, 2147483647.0));
   }
   return bias;
 }

@@ -45,6 +45,32 @@ std::vector<float> Floats(const OnnxValue& value) {
   return floats;
 }
 
+// 0 is the scale of channels that hold nothing but zeros.
+std::vector<float> ScalesOf(const OnnxValue& value) {
+  std::vector<float> scales = Floats(value);
+  if (scales.empty())
+    throw Error(Fault::kBadInput, "scale " + value.name + " is empty");
+  for (const float scale : scales) {
+    if (scale >= 0 && std::isfinite(scale)) continue;
+    throw Error(Fault::kBadInput,
+                "scale " + value.name + " holds " + std::to_string(scale) +
+                    ", and a scale is a finite number that is not below 0");
+  }
+  return scales;
+}
+
+// Several scales go with the slices of an axis.
+void RequireOneForEach(const OnnxConstant& constant) {
+  const std::vector<int64_t> shape = ShapeOf(*constant.stored);
+  const size_t axis = static_cast<size_t>(constant.axis);
+  const int64_t slices = axis < shape.size() ? shape[axis] : 1;
+  if (static_cast<int64_t>(constant.scales.size()) == slices) return;
+  throw Error(Fault::kBadInput, constant.stored->name + " has " +
+                                    std::to_string(constant.scales.size()) +
+                                    " scales for the " + std::to_string(slices) +
+                                    " slices of axis " + std::to_string(axis));
+}
+
 std::vector<int64_t> Zeros(const OnnxValue& value) {
   if (!value.has_data) {
     throw Unsupported("zero point " + value.name + ", which is no stored constant");
@@ -246,11 +272,12 @@ OnnxConstant OnnxLowering::ConstantOf(int index) const {
   const OnnxNode& node = model_.nodes[static_cast<size_t>(value.producer)];
   if (node.op != "DequantizeLinear" || !In(node, 0).has_data) return constant;
   constant.stored = &In(node, 0);
-  constant.scales = Floats(In(node, 1));
+  constant.scales = ScalesOf(In(node, 1));
   if (HasInput(node, 2)) constant.zeros = Zeros(In(node, 2));
   constant.zeros.resize(constant.scales.size(), 0);
   if (constant.scales.size() > 1) {
     constant.axis = import::AxisOf(*constant.stored, node.Int("axis", 1));
+    RequireOneForEach(constant);
   }
   return constant;
 }
@@ -260,10 +287,11 @@ OnnxConstant OnnxLowering::QuantisedBy(const OnnxNode& node, size_t at, size_t s
   OnnxConstant constant;
   if (!In(node, at).has_data || OnnxTypeBytes(In(node, at).type) != 1) return constant;
   constant.stored = &In(node, at);
-  constant.scales = Floats(In(node, scale));
+  constant.scales = ScalesOf(In(node, scale));
   if (HasInput(node, zero)) constant.zeros = Zeros(In(node, zero));
   constant.zeros.resize(constant.scales.size(), 0);
   if (node.op == "QLinearMatMul") constant.axis = 1;
+  if (constant.scales.size() > 1) RequireOneForEach(constant);
   return constant;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's convolutions, products and pools: pads, orders of weights, factors.
 #include <cstring>
+#include <limits>
 
 #include "tests/import/onnx/imported.h"
 #include "tests/import/onnx/tiny_onnx.h"
@@ -37,11 +38,11 @@ TEST_CASE(
 }
 
 // x [1,2,1,2], weight [2,2,1,1], both in steps of 1/2, y in steps of 1/4.
-TinyOnnx Pointwise() {
+TinyOnnx Pointwise(float weight_scale = 0.5f) {
   TinyOnnx model;
   model.Input("x", {1, 2, 1, 2});
   model.Quantised("x", "xq", 0.5f, 1);
-  model.Stored("w", {2, 2, 1, 1}, {1, 2, 3, -4}, 0.5f, 0);
+  model.Stored("w", {2, 2, 1, 1}, {1, 2, 3, -4}, weight_scale, 0);
   model.Reals("b", {2}, {1.0f, -0.5f});
   model.Node("Conv", {"xq", "w", "b"}, {"c"});
   model.Quantised("c", "y", 0.25f, -3);
@@ -64,6 +65,30 @@ TEST_CASE("onnx convolution: a quantised one computes the model's integers") {
   // 4 - 3, 9 + 4 - 2 - 3.
   const Bytes want = {6, static_cast<uint8_t>(-10), 2, 8};
   CHECK(OutputFor(import, {2, 3, 4, 0}) == want);
+}
+
+TEST_CASE("onnx convolution: scales of weights that no bias fits are refused") {
+  CHECK(Says(Complaint(Pointwise(0).Finish()), "a bias on weights whose scale is 0"));
+  for (const float scale : {-1.0f, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+    CAPTURE(scale);
+    CHECK(Says(Complaint(Pointwise(scale).Finish()), "a scale is a finite number"));
+  }
+}
+
+TEST_CASE("onnx convolution: weights have one scale or one for each channel") {
+  TinyOnnx model;
+  model.Input("x", {1, 2, 1, 2});
+  model.Quantised("x", "xq", 0.5f, 1);
+  model.Reals("w.s", {3}, {0.5f, 0.5f, 0.5f});
+  model.Int8s("w.z", {3}, {0, 0, 0});
+  model.Int8s("w.q", {2, 2, 1, 1}, {1, 2, 3, -4});
+  TinyOnnx::Int(model.Node("DequantizeLinear", {"w.q", "w.s", "w.z"}, {"w"}), "axis",
+                0);
+  model.Node("Conv", {"xq", "w"}, {"c"});
+  model.Quantised("c", "y", 0.25f, -3);
+  model.Output("y");
+  CHECK(Says(Complaint(model.Finish()), "3 scales for the 2 slices of axis 0"));
 }
 
 TEST_CASE("onnx convolution: weights lie as the layer reads them") {
