@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { kMaxExtents = 128 };
+enum { kMaxExtents = 512 };
 
 typedef struct {
   uint64_t bytes; /* of the memory */

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "device_memory.h"
-#include "firmware-sim/device.h"
 #include "firmware-sim/walker.h"
 #include "sluice/ops.h"
 
-enum { kMaxModels = 16, kAlignment = 64, kPiece = 4096 };
+enum { kMaxModels = 64, kAlignment = 64, kPiece = 4096 };
 
 typedef struct {
   npu_model_t handle; /* 0: free */
@@ -21,10 +20,13 @@ typedef struct {
   size_t stream_bytes;
   sluice_graph_counts_t counts;
   sluice_device_window_t window[SLUICE_REGION_COUNT];
+  uint64_t share_begin, share_end; /* of the scratchpad */
 } model_t;
 
 struct npu {
-  sluice_device_t* device;
+  const npu_device_table_t* table;
+  void* device;
+  uint64_t timeout_ns;
   sluice_context_t* context;
   sluice_hardware_t* hardware;
   device_memory_t dram;
@@ -90,14 +92,18 @@ npu_status_t npu_open(const npu_options_t* o, npu_t** out) {
   if (sluice_context_create(&options, &npu->context, NULL) != SLUICE_OK) {
     return NPU_BAD_CALL;
   }
-  if (sluice_hardware_create(npu->context, o->hardware, o->hardware_bytes,
+  npu->timeout_ns = o->timeout_ns;
+  npu->table = o->device != NULL ? o->device : npu_simulated_device();
+  if (npu->table->version != NPU_DEVICE_VERSION ||
+      sluice_hardware_create(npu->context, o->hardware, o->hardware_bytes,
                              &npu->hardware, NULL) != SLUICE_OK ||
-      sluice_device_open(o->hardware, o->hardware_bytes, o->device_dram_bytes,
-                         &npu->device) != SLUICE_DEVICE_OK) {
+      npu->table->open(o->hardware, o->hardware_bytes, o->device_dram_bytes,
+                       o->device_options != NULL ? o->device_options : "",
+                       &npu->device) != SLUICE_DEVICE_OK ||
+      npu->table->info(npu->device, &info) != SLUICE_DEVICE_OK) {
     npu_close(npu);
     return NPU_BAD_CALL;
   }
-  (void)sluice_device_control(npu->device, SLUICE_DEVICE_GET_INFO, &info);
   device_memory_init(&npu->dram, info.dram_bytes);
   npu->scratchpad_bytes = info.scratchpad_bytes;
   npu->share_begin = o->share_begin;
@@ -122,13 +128,13 @@ static model_t* find(npu_t* npu, npu_model_t handle) {
   return NULL;
 }
 
+/* 0: fewer bytes were moved than asked for, or none. */
 static int dram_copy(npu_t* npu, uint64_t address, void* host, uint64_t bytes,
                      uint32_t request) {
-  sluice_device_copy_t copy;
-  copy.address = address;
-  copy.bytes = bytes;
-  copy.host = host;
-  return sluice_device_control(npu->device, request, &copy) == SLUICE_DEVICE_OK;
+  const int64_t moved = request == SLUICE_DEVICE_WRITE_DRAM
+                            ? npu->table->write(npu->device, address, host, bytes)
+                            : npu->table->read(npu->device, address, host, bytes);
+  return moved >= 0 && (uint64_t)moved == bytes;
 }
 
 /* Dense bytes to or from where the plan has the tensor, row by row of its last axis. */
@@ -193,7 +199,7 @@ static npu_status_t fill_constant(npu_t* npu, model_t* m, const sluice_tensor_in
     }
     if (!dram_copy(npu, m->window[p->region].begin + p->offset + done, from, bytes,
                    SLUICE_DEVICE_WRITE_DRAM)) {
-      return refuse(npu, NPU_BAD_MODEL, "a constant lies outside its region");
+      return refuse(npu, NPU_DEVICE_FAULT, "the device did not take a constant whole");
     }
   }
   return NPU_OK;
@@ -273,8 +279,8 @@ static npu_status_t place(npu_t* npu, model_t* m, const sluice_stream_header_t* 
       (void)dram_copy(npu, at, npu->piece, bytes, SLUICE_DEVICE_WRITE_DRAM);
     }
   }
-  m->window[SLUICE_REGION_GBUF].begin = npu->share_begin;
-  m->window[SLUICE_REGION_GBUF].end = npu->share_end;
+  m->window[SLUICE_REGION_GBUF].begin = m->share_begin;
+  m->window[SLUICE_REGION_GBUF].end = m->share_end;
   return NPU_OK;
 }
 
@@ -324,10 +330,9 @@ static void drop(npu_t* npu, model_t* m) {
   memset(m, 0, sizeof *m);
 }
 
-static npu_status_t load_into(npu_t* npu, model_t* m, const void* graph, size_t size,
-                              uint64_t deadline_ns, npu_read_fn read, void* user) {
+/* The driver's own copies: the checked graph, and its bytes for the device. */
+static npu_status_t keep_graph(npu_t* npu, model_t* m, const void* graph, size_t size) {
   sluice_diagnostic_t diagnostic;
-  npu_status_t status;
   memset(&diagnostic, 0, sizeof diagnostic);
   diagnostic.struct_size = sizeof diagnostic;
   if (sluice_graph_create(npu->context, graph, size, &m->graph, &diagnostic) !=
@@ -342,33 +347,81 @@ static npu_status_t load_into(npu_t* npu, model_t* m, const void* graph, size_t 
   }
   memcpy(m->bytes, graph, size);
   m->size = size;
-  status = schedule(npu, m, deadline_ns, &m->plan);
+  return NPU_OK;
+}
+
+static npu_status_t load_into(npu_t* npu, model_t* m, const npu_planned_t* p,
+                              uint64_t deadline_ns) {
+  npu_status_t status = keep_graph(npu, m, p->graph, p->graph_bytes);
+  m->share_begin = npu->share_begin;
+  m->share_end = npu->share_end;
+  if (p->share_end != 0) {
+    m->share_begin = p->share_begin;
+    m->share_end = p->share_end;
+  }
+  if (status == NPU_OK && p->plan == NULL) {
+    status = schedule(npu, m, deadline_ns, &m->plan);
+  } else if (status == NPU_OK) {
+    sluice_diagnostic_t d;
+    memset(&d, 0, sizeof d);
+    d.struct_size = sizeof d;
+    if (sluice_plan_create(npu->context, p->plan, p->plan_bytes, &m->plan, &d) !=
+            SLUICE_OK ||
+        sluice_verify(npu->context, m->graph, npu->hardware, m->plan, &d) !=
+            SLUICE_OK) {
+      status = from_sluice(npu, &d);
+    }
+  }
   if (status == NPU_OK) status = patch(npu, m);
-  if (status == NPU_OK) status = fill_constants(npu, m, read, user);
+  if (status == NPU_OK) status = fill_constants(npu, m, p->read, p->user);
   m->fits = status == NPU_OK;
   return status;
 }
 
-npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
-                      uint64_t deadline_ns, npu_read_fn read, void* user,
-                      npu_model_t* out) {
+static npu_status_t load(npu_t* npu, const npu_planned_t* p, uint64_t deadline_ns,
+                         npu_model_t* out) {
   npu_status_t status;
   model_t* m = NULL;
   int i;
-  if (npu == NULL || out == NULL) return NPU_BAD_CALL;
   *out = 0;
-  if (graph == NULL) return refuse(npu, NPU_BAD_CALL, "no graph");
+  if (p->graph == NULL) return refuse(npu, NPU_BAD_CALL, "no graph");
+  if (p->share_end != 0 &&
+      (p->share_begin >= p->share_end || p->share_end > npu->scratchpad_bytes ||
+       p->share_begin % kAlignment != 0)) {
+    return refuse(npu, NPU_BAD_CALL, "no such share of the scratchpad");
+  }
   for (i = 0; i < kMaxModels && m == NULL; ++i) {
     if (npu->models[i].handle == 0) m = &npu->models[i];
   }
   if (m == NULL) return refuse(npu, NPU_DOES_NOT_FIT, "too many models");
-  status = load_into(npu, m, graph, graph_bytes, deadline_ns, read, user);
+  status = load_into(npu, m, p, deadline_ns);
   if (status != NPU_OK) {
     drop(npu, m);
     return status;
   }
   m->handle = *out = ++npu->last_handle;
   return NPU_OK;
+}
+
+npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
+                      uint64_t deadline_ns, npu_read_fn read, void* user,
+                      npu_model_t* out) {
+  npu_planned_t p;
+  if (npu == NULL || out == NULL) return NPU_BAD_CALL;
+  memset(&p, 0, sizeof p);
+  p.graph = graph;
+  p.graph_bytes = graph_bytes;
+  p.read = read;
+  p.user = user;
+  return load(npu, &p, deadline_ns, out);
+}
+
+npu_status_t npu_load_planned(npu_t* npu, const npu_planned_t* planned,
+                              npu_model_t* out) {
+  if (npu == NULL || planned == NULL || out == NULL) return NPU_BAD_CALL;
+  *out = 0;
+  if (planned->plan == NULL) return refuse(npu, NPU_BAD_CALL, "no plan");
+  return load(npu, planned, 0, out);
 }
 
 npu_status_t npu_unload(npu_t* npu, npu_model_t model) {
@@ -394,12 +447,31 @@ static npu_status_t move_all(npu_t* npu, const model_t* m, uint32_t kind,
         !move_tensor(npu, m, &t, &p, (unsigned char*)buffers[n].data,
                      kind == SLUICE_TENSOR_INPUT ? SLUICE_DEVICE_WRITE_DRAM
                                                  : SLUICE_DEVICE_READ_DRAM)) {
-      return refuse(npu, NPU_DEVICE_FAULT, "a tensor lies outside the device");
+      return refuse(npu, NPU_DEVICE_FAULT, "the device did not move a tensor whole");
     }
     ++n;
   }
   if (n != count) return refuse(npu, NPU_BAD_CALL, "another number of buffers");
   return NPU_OK;
+}
+
+/* Submits and waits; a device that did not end the stream well is reset. */
+static npu_status_t execute(npu_t* npu, sluice_device_submission_t* s) {
+  int code = npu->table->submit(npu->device, s);
+  if (code == SLUICE_DEVICE_OK) {
+    code = npu->table->wait(npu->device, npu->timeout_ns, s);
+  }
+  s->fault[sizeof s->fault - 1] = '\0';
+  if (code == SLUICE_DEVICE_OK) return NPU_OK;
+  if (code == SLUICE_DEVICE_INVALID) {
+    return refuse(npu, NPU_BAD_CALL, s->fault);
+  }
+  (void)npu->table->reset(npu->device);
+  if (code == NPU_DEVICE_TIMEOUT) {
+    return refuse(npu, NPU_DEVICE_FAULT, "the device did not end the stream in time");
+  }
+  return refuse(npu, NPU_DEVICE_FAULT,
+                s->fault[0] != '\0' ? s->fault : "the device stopped the stream");
 }
 
 npu_status_t npu_run(npu_t* npu, npu_model_t model, npu_run_t* run) {
@@ -422,14 +494,8 @@ npu_status_t npu_run(npu_t* npu, npu_model_t model, npu_run_t* run) {
   memcpy(s.window, m->window, sizeof s.window);
   s.parameters = run->parameters;
   s.parameter_count = run->parameter_count;
-  switch (sluice_device_control(npu->device, SLUICE_DEVICE_SUBMIT, &s)) {
-    case SLUICE_DEVICE_OK:
-      break;
-    case SLUICE_DEVICE_INVALID:
-      return refuse(npu, NPU_BAD_CALL, s.fault);
-    default:
-      return refuse(npu, NPU_DEVICE_FAULT, s.fault);
-  }
+  status = execute(npu, &s);
+  if (status != NPU_OK) return status;
   run->cycles = s.cycles;
   return move_all(npu, m, SLUICE_TENSOR_OUTPUT, run->outputs, run->output_count, 0);
 }
@@ -455,6 +521,8 @@ static npu_status_t reschedule(npu_t* npu, model_t* m, uint64_t deadline_ns) {
   sluice_plan_t* old = m->plan;
   npu_status_t status = schedule(npu, m, deadline_ns, &plan);
   m->fits = 0;
+  m->share_begin = npu->share_begin;
+  m->share_end = npu->share_end;
   if (status != NPU_OK) return status;
   if (!same_places(m, plan)) {
     sluice_plan_destroy(plan);
@@ -504,7 +572,7 @@ void npu_close(npu_t* npu) {
   int i;
   if (npu == NULL) return;
   for (i = 0; i < kMaxModels; ++i) drop(npu, &npu->models[i]);
-  sluice_device_close(npu->device);
+  if (npu->device != NULL) npu->table->close(npu->device);
   sluice_hardware_destroy(npu->hardware);
   sluice_context_destroy(npu->context);
 }

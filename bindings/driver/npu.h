@@ -3,8 +3,8 @@
  * scheduled with a deadline in the driver's own memory, placed, patched and submitted;
  * when the driver's share of the scratchpad changes, they are rescheduled. C99.
  *
- * It is small on purpose: a device (firmware-sim/device.h in place of an ioctl), a list of
- * extents for device memory, one sluice context in a block. Clients are not trusted:
+ * It is small on purpose: a device (npu_device.h in place of ioctls), a list of extents for
+ * device memory, one sluice context in a block. Clients are not trusted:
  * their data are checked before use, and no client can harm another one.
  *
  * Input    graph.fbs buffers, dense tensors; deadlines in nanoseconds
@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "npu_device.h"
 #include "sluice/sluice.h"
 
 #ifdef __cplusplus
@@ -30,7 +31,9 @@ typedef enum {
   NPU_BAD_MODEL = -2,    /* not a graph this driver can run */
   NPU_DOES_NOT_FIT = -3, /* no plan within the share, or no device memory left */
   NPU_NO_TIME = -4,      /* the deadline passed before there was a plan */
-  NPU_DEVICE_FAULT = -5  /* the device stopped the stream */
+  NPU_DEVICE_FAULT =
+      -5 /* the device stopped the stream, did not end it in time, or moved
+                            fewer bytes than it should; the next run starts afresh */
 } npu_status_t;
 
 typedef struct npu npu_t;
@@ -43,6 +46,10 @@ typedef struct {
   void* block; /* all host memory of the driver; outlives it */
   uint64_t block_bytes;
   uint64_t share_begin, share_end; /* of every scratchpad; 0, 0: all of it */
+  const npu_device_table_t*
+      device;                 /* must live as long as the driver; NULL: simulated */
+  const char* device_options; /* for its open; NULL: none */
+  uint64_t timeout_ns;        /* of a run on the device; 0: none */
 } npu_options_t;
 
 /* Bytes [offset, offset + bytes) of an external file of constants; 0 = done. */
@@ -58,6 +65,22 @@ npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
                       uint64_t deadline_ns, npu_read_fn read, void* user,
                       npu_model_t* out);
 npu_status_t npu_unload(npu_t* npu, npu_model_t model);
+
+/* A model whose plan somebody else has made. */
+typedef struct {
+  const void* graph; /* copied */
+  size_t graph_bytes;
+  const void* plan; /* plan.fbs for that graph and the driver's hardware; copied */
+  size_t plan_bytes;
+  uint64_t share_begin, share_end; /* of every scratchpad; 0, 0: the driver's share */
+  npu_read_fn read;                /* as for npu_load */
+  void* user;
+} npu_planned_t;
+
+/* Loads it where the plan is right: it is verified, whoever made it; NPU_BAD_MODEL without
+ * a change if it is not. A call of npu_set_share plans it again as it does the others. */
+npu_status_t npu_load_planned(npu_t* npu, const npu_planned_t* planned,
+                              npu_model_t* out);
 
 typedef struct {
   void* data; /* dense bytes */
