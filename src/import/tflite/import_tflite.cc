@@ -148,6 +148,30 @@ void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) 
 // Constants that are made here lie in 32 bits, as those of the file do.
 constexpr uint64_t kMostFoldedBytes = uint64_t{1} << 31;
 
+void Lower(const TfliteModel& model, const TfliteImportOptions& options,
+           ImportResult* result) {
+  GraphWriter graph(options.name);
+  graph.LimitConstants(options.max_constant_bytes);
+  Lowering lowering(model, &graph);
+  lowering.DeclareCycles(options.opaque_cycles);
+  std::vector<UnsupportedOperator> refused;
+  for (const TfliteOperator& op : model.operators) {
+    const size_t before = graph.layers().size();
+    LowerOperator(&lowering, op, options.allow_opaque, &refused, &result->opaque);
+    if (graph.layers().size() == before) {
+      CountOperator(&result->folded, op.name, kPartOfNeighbour);
+    }
+  }
+  if (!refused.empty()) FailUnsupported(refused);
+  lowering.WriteStates();
+  result->graph = graph.Finish();
+  result->layers = static_cast<uint32_t>(graph.layers().size());
+  result->tensors = static_cast<uint32_t>(graph.tensors().size());
+  result->inputs = static_cast<uint32_t>(model.inputs.size());
+  result->outputs = static_cast<uint32_t>(model.outputs.size());
+  result->constant_bytes = graph.constant_bytes();
+}
+
 }  // namespace
 
 ImportResult ImportTflite(const uint8_t* bytes, size_t size,
@@ -167,26 +191,14 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   TakeFloatBorders(&model, &result.folded);
   DropUnneeded(&model, &result.folded);
   KeepShapesOfFloats(&model, &result.shapes_only);
-  GraphWriter graph(options.name);
-  graph.LimitConstants(options.max_constant_bytes);
-  Lowering lowering(model, &graph);
-  lowering.DeclareCycles(options.opaque_cycles);
-  std::vector<UnsupportedOperator> refused;
-  for (const TfliteOperator& op : model.operators) {
-    const size_t before = graph.layers().size();
-    LowerOperator(&lowering, op, options.allow_opaque, &refused, &result.opaque);
-    if (graph.layers().size() == before) {
-      CountOperator(&result.folded, op.name, kPartOfNeighbour);
-    }
-  }
-  if (!refused.empty()) FailUnsupported(refused);
-  lowering.WriteStates();
-  result.graph = graph.Finish();
-  result.layers = static_cast<uint32_t>(graph.layers().size());
-  result.tensors = static_cast<uint32_t>(graph.tensors().size());
-  result.inputs = static_cast<uint32_t>(model.inputs.size());
-  result.outputs = static_cast<uint32_t>(model.outputs.size());
-  result.constant_bytes = graph.constant_bytes();
+  Lower(model, options, &result);
+  return result;
+}
+
+ImportResult LowerTflite(const TfliteModel& model, const TfliteImportOptions& options) {
+  ImportResult result = {};
+  result.operators = static_cast<uint32_t>(model.operators.size());
+  Lower(model, options, &result);
   return result;
 }
 

@@ -196,7 +196,9 @@ uint32_t Lowering::TensorOf(int32_t index) {
   Require(!tensor.is_variable, "variable tensors");
   const uint8_t dtype = DtypeOf(tensor);
   const Dims dims = DimsOf(tensor);
-  if (tensor.data != nullptr) {
+  if (tensor.data != nullptr && !tensor.file.empty()) {
+    tensor_of_[at] = graph_->AddExternal(tensor.name, dtype, dims, tensor.file, 0);
+  } else if (tensor.data != nullptr) {
     tensor_of_[at] =
         graph_->AddConstant(tensor.name, dtype, dims, tensor.data, tensor.data_bytes);
   } else {

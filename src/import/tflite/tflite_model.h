@@ -30,6 +30,9 @@ struct TfliteTensor {
   std::vector<float> scales;  // empty, one, or one per slice
   std::vector<int64_t> zero_points;
   int32_t quantised_axis;
+  // Of a constant: not empty where the graph is to name this file for its bytes instead of
+  // holding them (a runtime has them in memory already). `data` is there all the same.
+  std::string file;
 };
 
 struct TfliteOperator {

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// The delegate's entry points and the runtime's callbacks.
+//
+// Prepare asks which nodes the machine computes, lets the runtime say how they come
+// together, and loads a plan for each part before it hands the parts over. What fails stays
+// with the runtime's kernels. A kernel moves the runtime's tensors to the device and back.
+// No exception crosses the border to the runtime.
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+
+#include "device.h"
+#include "partition.h"
+#include "runtime_model.h"
+#include "sluice_delegate.h"
+#include "tensorflow/lite/builtin_ops.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace sluice::delegate {
+namespace {
+
+// Of one of the runtime's graphs: a model may have several.
+struct GraphFigures {
+  size_t nodes = 0, supported = 0, delegated = 0, partitions = 0;
+};
+
+struct Figures {
+  std::map<const TfLiteContext*, GraphFigures> graphs;
+  size_t made = 0, rescheduled = 0, cached = 0;
+  uint64_t prepare_ns = 0, prepare_cpu_ns = 0;  // of the last graph
+  uint64_t planning_ns = 0;
+  uint64_t invocations = 0, faults = 0, cycles = 0;
+};
+
+// What delegate and kernels share; lives until the last of them goes.
+struct State {
+  Options options;
+  std::shared_ptr<Device> device;
+  std::mutex mutex;  // of what stands below
+  Figures figures;
+  // The last plan of a part, to go on from when the runtime's inputs change their size.
+  std::map<std::vector<int>, Bytes> before;
+};
+
+// A part on the device; what its kernel works on.
+struct Kernel {
+  std::shared_ptr<State> state;
+  Model model;
+  std::vector<int> inputs, outputs;
+  std::vector<size_t> input_bytes, output_bytes;
+
+  ~Kernel() {
+    if (model.handle != 0) state->device->Unload(&model);
+  }
+};
+
+struct Delegate {
+  TfLiteDelegate runtime = {};  // first: the runtime's pointer is this object's
+  std::shared_ptr<State> state;
+  // Parts that are loaded, between Prepare and their kernels' init.
+  std::map<std::vector<int>, std::unique_ptr<Kernel>> ready;
+};
+
+uint64_t Clock(clockid_t clock) {
+  timespec t = {};
+  clock_gettime(clock, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(t.tv_nsec);
+}
+
+// Turns exceptions, which are of exhausted memory, into what the runtime expects.
+template <typename T, typename F>
+T Guarded(T failed, F&& f) {
+  try {
+    return f();
+  } catch (const std::exception&) {
+    return failed;
+  }
+}
+
+void Note(const Options& options, int level, const std::string& text) {
+  if (options.verbosity >= level) {
+    std::fprintf(stderr, "sluice delegate: %s\n", text.c_str());
+  }
+}
+
+std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
+                                 const std::shared_ptr<State>& state,
+                                 uint64_t deadline_ns, std::string* reason) {
+  LoweredPart lowered;
+  if (!LowerPart(context, part, state->options.host, &lowered, reason)) return nullptr;
+  auto kernel = std::make_unique<Kernel>();
+  kernel->state = state;
+  kernel->inputs = lowered.inputs;
+  kernel->outputs = lowered.outputs;
+  for (const int i : lowered.inputs) {
+    kernel->input_bytes.push_back(TensorAt(context, i).bytes);
+  }
+  for (const int i : lowered.outputs) {
+    kernel->output_bytes.push_back(TensorAt(context, i).bytes);
+  }
+  kernel->model.graph = std::move(lowered.graph);
+  kernel->model.constants = std::move(lowered.constants);
+  {
+    const std::lock_guard<std::mutex> lock(state->mutex);
+    const auto before = state->before.find(part.nodes);
+    if (before != state->before.end()) kernel->model.plan = before->second;
+  }
+  if (!state->device->Load(state->options, deadline_ns, &kernel->model, reason)) {
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> lock(state->mutex);
+  state->before[part.nodes] = kernel->model.plan;
+  Figures& f = state->figures;
+  ++(kernel->model.source == PlanSource::kMade     ? f.made
+     : kernel->model.source == PlanSource::kCached ? f.cached
+                                                   : f.rescheduled);
+  f.planning_ns += kernel->model.planning_ns;
+  return kernel;
+}
+
+// Takes the nodes away that keep a part from being planned: those that cannot be planned by
+// themselves; if each can, all of them.
+void Weed(TfLiteContext* context, const Part& part, State* state,
+          const std::string& reason, std::vector<int>* nodes) {
+  std::vector<int> bad;
+  for (const int node : part.nodes) {
+    Bytes graph;
+    std::string ignored;
+    if (!LowerNode(context, node, state->options.host, &graph, &ignored) ||
+        !state->device->CanRun(state->options, graph)) {
+      bad.push_back(node);
+    }
+  }
+  if (bad.empty()) bad = part.nodes;
+  for (const int node : bad) {
+    Note(state->options, 2,
+         "node " + std::to_string(node) + " (" + NameOf(context, node) +
+             ") stays with the runtime: " + reason);
+    nodes->erase(std::remove(nodes->begin(), nodes->end(), node), nodes->end());
+  }
+}
+
+std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
+                           const State* state) {
+  std::vector<int> nodes;
+  for (const int node : plan) {
+    Bytes graph;
+    std::string reason;
+    if (LowerNode(context, node, state->options.host, &graph, &reason)) {
+      nodes.push_back(node);
+    } else {
+      Note(state->options, 2,
+           "node " + std::to_string(node) + " (" + NameOf(context, node) +
+               ") stays with the runtime: " + reason);
+    }
+  }
+  return nodes;
+}
+
+// Loads a plan for each part; nodes that cannot be planned leave `nodes`.
+bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nodes) {
+  State& state = *delegate->state;
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<Part> parts;
+    if (!Preview(context, *nodes, &parts)) return false;
+    size_t left = nodes->size();
+    uint64_t time_left = state.options.deadline_ns;
+    for (const Part& part : parts) {
+      const size_t size = part.nodes.size();
+      const uint64_t share = time_left / std::max<size_t>(left, 1) * size;
+      left -= std::min(left, size);
+      if (delegate->ready.count(part.nodes) != 0) continue;
+      std::string reason;
+      const uint64_t start = Clock(CLOCK_MONOTONIC);
+      auto kernel = LoadPart(context, part, delegate->state, share, &reason);
+      const uint64_t took = Clock(CLOCK_MONOTONIC) - start;
+      time_left -= std::min(time_left, took);
+      if (kernel != nullptr) {
+        delegate->ready[part.nodes] = std::move(kernel);
+      } else {
+        Weed(context, part, &state, reason, nodes);
+        again = true;
+      }
+    }
+  }
+  return true;
+}
+
+void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
+  return Guarded(static_cast<void*>(nullptr), [&]() -> void* {
+    const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+    auto* delegate = reinterpret_cast<Delegate*>(params.delegate);
+    const auto list = [](const TfLiteIntArray* from) {
+      return std::vector<int>(from->data, from->data + from->size);
+    };
+    const Part part = {list(params.nodes_to_replace), list(params.input_tensors),
+                       list(params.output_tensors)};
+    const auto found = delegate->ready.find(part.nodes);
+    if (found != delegate->ready.end()) {
+      Kernel* kernel = found->second.release();
+      delegate->ready.erase(found);
+      return kernel;
+    }
+    std::string reason;  // the runtime has put the nodes together in another way
+    auto kernel = LoadPart(context, part, delegate->state,
+                           delegate->state->options.deadline_ns, &reason);
+    if (kernel == nullptr) context->ReportError(context, "sluice: %s", reason.c_str());
+    return kernel.release();
+  });
+}
+
+void FreeKernel(TfLiteContext*, void* kernel) { delete static_cast<Kernel*>(kernel); }
+
+TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
+  const auto* kernel = static_cast<const Kernel*>(node->user_data);
+  if (kernel == nullptr) return kTfLiteError;
+  for (size_t i = 0; i < kernel->inputs.size(); ++i) {
+    if (TensorAt(context, kernel->inputs[i]).bytes != kernel->input_bytes[i]) {
+      context->ReportError(context, "sluice: an input has another size than planned");
+      return kTfLiteError;
+    }
+  }
+  return kTfLiteOk;
+}
+
+bool Gather(TfLiteContext* context, const std::vector<int>& tensors,
+            const std::vector<size_t>& bytes, std::vector<npu_buffer_t>* buffers) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TfLiteTensor& tensor = TensorAt(context, tensors[i]);
+    if (tensor.data.raw == nullptr || tensor.bytes != bytes[i]) return false;
+    buffers->push_back({tensor.data.raw, tensor.bytes});
+  }
+  return true;
+}
+
+TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
+  return Guarded(kTfLiteError, [&] {
+    auto* kernel = static_cast<Kernel*>(node->user_data);
+    if (kernel == nullptr) return kTfLiteError;
+    std::vector<npu_buffer_t> inputs, outputs;
+    if (!Gather(context, kernel->inputs, kernel->input_bytes, &inputs) ||
+        !Gather(context, kernel->outputs, kernel->output_bytes, &outputs)) {
+      context->ReportError(context, "sluice: a tensor has another size than planned");
+      return kTfLiteError;
+    }
+    npu_run_t run = {};
+    run.inputs = inputs.data();
+    run.input_count = static_cast<uint32_t>(inputs.size());
+    run.outputs = outputs.data();
+    run.output_count = static_cast<uint32_t>(outputs.size());
+    std::string error;
+    const bool done = kernel->state->device->Run(kernel->model, &run, &error);
+    const std::lock_guard<std::mutex> lock(kernel->state->mutex);
+    Figures& f = kernel->state->figures;
+    ++f.invocations;
+    f.cycles += run.cycles;
+    if (done) return kTfLiteOk;
+    ++f.faults;
+    context->ReportError(context, "sluice: %s", error.c_str());
+    return kTfLiteError;
+  });
+}
+
+TfLiteRegistration TheKernel() {
+  TfLiteRegistration r = {};
+  r.init = InitKernel;
+  r.free = FreeKernel;
+  r.prepare = PrepareKernel;
+  r.invoke = InvokeKernel;
+  r.builtin_code = kTfLiteBuiltinDelegate;
+  r.custom_name = "sluice";
+  r.version = 1;
+  return r;
+}
+
+TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
+  State& state = *delegate->state;
+  const uint64_t start = Clock(CLOCK_MONOTONIC), cpu = Clock(CLOCK_THREAD_CPUTIME_ID);
+  const std::vector<int> plan = ExecutionPlan(context);
+  std::vector<int> nodes = Supported(context, plan, &state);
+  GraphFigures graph;
+  graph.nodes = plan.size();
+  graph.supported = nodes.size();
+  TfLiteStatus status = LoadParts(context, delegate, &nodes) ? kTfLiteOk : kTfLiteError;
+  graph.delegated = nodes.size();
+  graph.partitions = delegate->ready.size();
+  if (status == kTfLiteOk && !nodes.empty()) {
+    const IntArray list(nodes);
+    status = context->ReplaceNodeSubsetsWithDelegateKernels(
+        context, TheKernel(), list.get(), &delegate->runtime);
+  }
+  delegate->ready.clear();
+  const uint64_t took = Clock(CLOCK_MONOTONIC) - start;
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.figures.graphs[context] = graph;
+  state.figures.prepare_ns = took;
+  state.figures.prepare_cpu_ns = Clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
+  Note(state.options, 1,
+       std::to_string(graph.delegated) + " of " + std::to_string(graph.nodes) +
+           " nodes in " + std::to_string(graph.partitions) + " parts, " +
+           std::to_string(took / 1000) + " us");
+  return status;
+}
+
+TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* runtime) {
+  return Guarded(kTfLiteError,
+                 [&] { return Apply(context, reinterpret_cast<Delegate*>(runtime)); });
+}
+
+TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
+                       std::string* error) {
+  auto delegate = std::make_unique<Delegate>();
+  delegate->state = std::make_shared<State>();
+  State& state = *delegate->state;
+  if (!ReadOptions(keys, values, count, &state.options, error)) return nullptr;
+  state.device = Device::Open(state.options, error);
+  if (state.device == nullptr) return nullptr;
+  delegate->runtime.data_ = delegate.get();
+  delegate->runtime.Prepare = PrepareDelegate;
+  delegate->runtime.flags = state.options.dynamic
+                                ? kTfLiteDelegateFlagsAllowDynamicTensors |
+                                      kTfLiteDelegateFlagsRequirePropagatedShapes
+                                : kTfLiteDelegateFlagsNone;
+  return &delegate.release()->runtime;
+}
+
+std::string Report(const Figures& f) {
+  std::string text = "{";
+  const auto add = [&](const char* name, uint64_t value) {
+    text += std::string(text.size() > 1 ? ", \"" : "\"") + name +
+            "\": " + std::to_string(value);
+  };
+  GraphFigures all;
+  for (const auto& [context, graph] : f.graphs) {
+    all.nodes += graph.nodes;
+    all.supported += graph.supported;
+    all.delegated += graph.delegated;
+    all.partitions += graph.partitions;
+  }
+  add("nodes", all.nodes);
+  add("supported", all.supported);
+  add("delegated", all.delegated);
+  add("partitions", all.partitions);
+  add("plans_made", f.made);
+  add("plans_rescheduled", f.rescheduled);
+  add("plans_cached", f.cached);
+  add("prepare_ns", f.prepare_ns);
+  add("prepare_cpu_ns", f.prepare_cpu_ns);
+  add("planning_ns", f.planning_ns);
+  add("invocations", f.invocations);
+  add("faults", f.faults);
+  add("cycles", f.cycles);
+  return text + "}";
+}
+
+}  // namespace
+}  // namespace sluice::delegate
+
+TfLiteDelegate* tflite_plugin_create_delegate(char** keys, char** values, size_t count,
+                                              void (*report_error)(const char*)) {
+  using sluice::delegate::Create;
+  std::string error = "no memory";
+  TfLiteDelegate* made =
+      sluice::delegate::Guarded(static_cast<TfLiteDelegate*>(nullptr),
+                                [&] { return Create(keys, values, count, &error); });
+  if (made == nullptr && report_error != nullptr) report_error(error.c_str());
+  return made;
+}
+
+void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
+  delete reinterpret_cast<sluice::delegate::Delegate*>(delegate);
+}
+
+size_t sluice_delegate_report(const TfLiteDelegate* delegate, char* out, size_t room) {
+  return sluice::delegate::Guarded(size_t{0}, [&] {
+    const auto& state =
+        *reinterpret_cast<const sluice::delegate::Delegate*>(delegate)->state;
+    std::string text;
+    {
+      std::lock_guard<std::mutex> lock(const_cast<std::mutex&>(state.mutex));
+      text = sluice::delegate::Report(state.figures);
+    }
+    if (out != nullptr && room > text.size()) {
+      std::memcpy(out, text.c_str(), text.size() + 1);
+    }
+    return text.size() + 1;
+  });
+}

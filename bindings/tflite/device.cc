@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "plan_cache.h"
+#include "runtime_model.h"
+
+namespace sluice::delegate {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{256} << 20;  // touched as far as it is used
+
+uint64_t NowNs() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+sluice_diagnostic_t NoDiagnostic() {
+  sluice_diagnostic_t d = {};
+  d.struct_size = sizeof d;
+  return d;
+}
+
+// Objects of the library that go when the scope ends.
+struct Destroy {
+  void operator()(sluice_graph_t* graph) const { sluice_graph_destroy(graph); }
+  void operator()(sluice_plan_t* plan) const { sluice_plan_destroy(plan); }
+  void operator()(sluice_cohort_t* cohort) const { sluice_cohort_destroy(cohort); }
+};
+using OwnGraph = std::unique_ptr<sluice_graph_t, Destroy>;
+using OwnPlan = std::unique_ptr<sluice_plan_t, Destroy>;
+
+bool CopyPlan(const sluice_plan_t* plan, Model* model) {
+  const void* bytes = nullptr;
+  size_t size = 0;
+  sluice_report_t report = {};
+  report.struct_size = sizeof report;
+  if (sluice_plan_bytes(plan, &bytes, &size) != SLUICE_OK ||
+      sluice_plan_report(plan, &report) != SLUICE_OK) {
+    return false;
+  }
+  const auto* first = static_cast<const uint8_t*>(bytes);
+  model->plan.assign(first, first + size);
+  model->cycles = report.latency_cycles;
+  return true;
+}
+
+bool UsesHost(const sluice_plan_t* plan) {
+  sluice_report_t report = {};
+  report.struct_size = sizeof report;
+  return sluice_plan_report(plan, &report) != SLUICE_OK || report.host_layers != 0;
+}
+
+int ReadConstant(void* user, const char* file, uint32_t file_size, uint64_t offset,
+                 uint64_t bytes, void* out) {
+  const Constants& constants = static_cast<const Model*>(user)->constants;
+  const auto found = constants.find(TensorOfFile(file, file_size));
+  if (found == constants.end() || offset > found->second.bytes ||
+      bytes > found->second.bytes - offset) {
+    return -1;
+  }
+  std::memcpy(out, found->second.data + offset, static_cast<size_t>(bytes));
+  return 0;
+}
+
+// Devices by name, for delegates that share one. They live as long as a delegate or one of
+// its kernels does.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<Device>> devices;
+};
+
+Registry& TheRegistry() {
+  static Registry* const registry =
+      new Registry;  // outlives delegates of other threads
+  return *registry;
+}
+
+const npu_device_table_t* TableOf(void* library, const std::string& path,
+                                  std::string* error) {
+  const auto table_of =
+      reinterpret_cast<npu_device_table_fn>(dlsym(library, NPU_DEVICE_TABLE_SYMBOL));
+  const npu_device_table_t* table = table_of != nullptr ? table_of() : nullptr;
+  if (table == nullptr || table->version != NPU_DEVICE_VERSION) {
+    *error = "option device_library: " + path +
+             " has no " NPU_DEVICE_TABLE_SYMBOL " of version " +
+             std::to_string(NPU_DEVICE_VERSION);
+    return nullptr;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> Device::Open(const Options& options, std::string* error) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  std::shared_ptr<Device> device;
+  Bytes hardware;
+  if (!ReadMachine(options.machine, &hardware, error)) return nullptr;
+  if (!options.device.empty()) device = registry.devices[options.device].lock();
+  if (device != nullptr) {
+    if (device->hardware_bytes_ == hardware &&
+        device->library_ == options.device_library) {
+      return device;
+    }
+    *error = "device \"" + options.device +
+             "\" is in use with another machine or device library";
+    return nullptr;
+  }
+  device.reset(new Device);
+  device->hardware_bytes_ = std::move(hardware);
+  device->library_ = options.device_library;
+  npu_options_t o = {};
+  if (!options.device_library.empty()) {
+    device->loaded_library_ = dlopen(options.device_library.c_str(), RTLD_NOW);
+    if (device->loaded_library_ == nullptr) {
+      *error = std::string("option device_library: ") + dlerror();
+      return nullptr;
+    }
+    o.device = TableOf(device->loaded_library_, options.device_library, error);
+    if (o.device == nullptr) return nullptr;
+  }
+  device->block_.reset(new uint8_t[kBlockBytes]);
+  o.hardware = device->hardware_bytes_.data();
+  o.hardware_bytes = device->hardware_bytes_.size();
+  o.device_dram_bytes = options.device_memory;
+  o.block = device->block_.get();
+  o.block_bytes = kBlockBytes;
+  o.device_options = options.device_options.c_str();
+  o.timeout_ns = options.timeout_ns;
+  sluice_diagnostic_t d = NoDiagnostic();
+  if (sluice_context_create(nullptr, &device->context_, &d) != SLUICE_OK ||
+      sluice_hardware_create(device->context_, o.hardware, o.hardware_bytes,
+                             &device->hardware_, &d) != SLUICE_OK) {
+    *error = std::string("option machine: ") + d.message;
+    return nullptr;
+  }
+  if (npu_open(&o, &device->npu_) != NPU_OK) {
+    *error =
+        "the device does not open with this machine, device_memory and device_options";
+    return nullptr;
+  }
+  if (!options.device.empty()) registry.devices[options.device] = device;
+  return device;
+}
+
+Device::~Device() {
+  npu_close(npu_);
+  sluice_hardware_destroy(hardware_);
+  sluice_context_destroy(context_);
+  if (loaded_library_ != nullptr) dlclose(loaded_library_);
+}
+
+sluice_schedule_options_t Device::ScheduleOptions(const Options& options,
+                                                  uint64_t deadline_ns) const {
+  sluice_schedule_options_t s = {};
+  s.struct_size = sizeof s;
+  s.scratchpad_bytes = options.budget;
+  s.deadline_ns = deadline_ns;
+  s.energy_exponent = options.energy_exponent;
+  s.delay_exponent = options.delay_exponent;
+  return s;
+}
+
+bool Device::CanRun(const Options& options, const Bytes& bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sluice_graph_t* graph = nullptr;
+  if (sluice_graph_create(context_, bytes.data(), bytes.size(), &graph, nullptr) !=
+      SLUICE_OK) {
+    return false;
+  }
+  const OwnGraph keep(graph);
+  sluice_schedule_options_t s = ScheduleOptions(options, 0);
+  s.solver = SLUICE_SOLVER_BASELINE;
+  sluice_plan_t* plan = nullptr;
+  const bool made =
+      sluice_schedule(context_, graph, hardware_, &s, &plan, nullptr) == SLUICE_OK;
+  const OwnPlan keep_plan(plan);
+  return made && (options.host || !UsesHost(plan));
+}
+
+bool Device::Make(const Options& options, uint64_t deadline_ns,
+                  const sluice_graph_t* graph, Model* model, std::string* error) {
+  sluice_diagnostic_t d = NoDiagnostic();
+  sluice_schedule_options_t s = ScheduleOptions(options, deadline_ns);
+  sluice_plan_t* plan = nullptr;
+  sluice_plan_t* before = nullptr;
+  if (!model->plan.empty()) {
+    (void)sluice_plan_create(context_, model->plan.data(), model->plan.size(), &before,
+                             nullptr);
+  }
+  const OwnPlan keep_before(before);
+  sluice_status_t status = SLUICE_STOPPED;
+  model->source = PlanSource::kMade;
+  if (before != nullptr) {
+    sluice_reschedule_options_t again = {};
+    again.struct_size = sizeof again;
+    again.schedule = &s;
+    status = sluice_reschedule(context_, before, graph, hardware_, &again, &plan,
+                               nullptr, &d);
+    if (status == SLUICE_OK) model->source = PlanSource::kRescheduled;
+  } else {
+    status = sluice_schedule(context_, graph, hardware_, &s, &plan, &d);
+  }
+  if (status == SLUICE_STOPPED) {  // no time: the plain plan, however long it takes
+    s.solver = SLUICE_SOLVER_BASELINE;
+    s.deadline_ns = 0;
+    status = sluice_schedule(context_, graph, hardware_, &s, &plan, &d);
+  }
+  const OwnPlan keep(plan);
+  if (status != SLUICE_OK) {
+    *error = d.message;
+    return false;
+  }
+  if (!options.host && UsesHost(plan)) {
+    *error = "the machine leaves layers to its host";
+    return false;
+  }
+  return CopyPlan(plan, model);
+}
+
+bool Device::Plan(const Options& options, uint64_t deadline_ns, Model* model,
+                  std::string* error) {
+  sluice_diagnostic_t d = NoDiagnostic();
+  sluice_graph_t* graph = nullptr;
+  if (sluice_graph_create(context_, model->graph.data(), model->graph.size(), &graph,
+                          &d) != SLUICE_OK) {
+    *error = d.message;
+    return false;
+  }
+  const OwnGraph keep(graph);
+  const uint64_t decides[] = {options.budget, options.deadline_ns,
+                              options.energy_exponent, options.delay_exponent};
+  const plan_cache_key_t key = {
+      sluice_graph_hash(graph), sluice_hardware_hash(hardware_),
+      plan_cache_hash(PLAN_CACHE_FIRST_HASH, decides, sizeof decides)};
+  const char* folder = options.cache.empty() ? nullptr : options.cache.c_str();
+  void* cached = nullptr;
+  size_t size = 0;
+  if (plan_cache_get(folder, &key, &cached, &size) != 0) {
+    // The driver verifies it before it is used.
+    const std::unique_ptr<void, void (*)(void*)> owned(cached, std::free);
+    Model found = *model;
+    const auto* first = static_cast<const uint8_t*>(cached);
+    found.plan.assign(first, first + size);
+    found.source = PlanSource::kCached;
+    if (Place(options, &found, error)) {
+      *model = std::move(found);
+      return true;
+    }
+  }
+  if (!Make(options, deadline_ns, graph, model, error)) return false;
+  if (folder != nullptr) {
+    (void)plan_cache_put(folder, &key, model->plan.data(), model->plan.size());
+  }
+  return Place(options, model, error);
+}
+
+bool Device::Place(const Options& options, Model* model, std::string* error) {
+  npu_planned_t p = {};
+  p.graph = model->graph.data();
+  p.graph_bytes = model->graph.size();
+  p.plan = model->plan.data();
+  p.plan_bytes = model->plan.size();
+  p.read = ReadConstant;
+  p.user = model;
+  if (options.share == Share::kPartition) {
+    p.share_begin = options.share_begin;
+    p.share_end = options.share_begin + options.budget;
+  }
+  if (npu_load_planned(npu_, &p, &model->handle) == NPU_OK) return true;
+  *error = npu_last_error(npu_);
+  return false;
+}
+
+bool Device::Load(const Options& options, uint64_t deadline_ns, Model* model,
+                  std::string* error) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t start = NowNs();
+  bool done = Plan(options, deadline_ns, model, error);
+  if (done && options.share == Share::kTogether) {
+    model->together = true;
+    together_.push_back(model);
+    done = PlanTogether(options, deadline_ns, error);
+    if (!done) {
+      npu_unload(npu_, model->handle);
+      together_.pop_back();
+    }
+  }
+  model->planning_ns = NowNs() - start;
+  return done;
+}
+
+// The models that are there are planned together; all change places, or none does.
+bool Device::PlanTogether(const Options& options, uint64_t deadline_ns,
+                          std::string* error) {
+  const size_t count = together_.size();
+  if (count < 2) return true;
+  if (count > SLUICE_MODELS_MAX) {
+    *error = "share=together takes " + std::to_string(SLUICE_MODELS_MAX) +
+             " parts of models at most";
+    return false;
+  }
+  std::vector<OwnGraph> graphs;
+  std::vector<sluice_model_t> models(count);
+  for (size_t i = 0; i < count; ++i) {
+    sluice_graph_t* graph = nullptr;
+    if (sluice_graph_create(context_, together_[i]->graph.data(),
+                            together_[i]->graph.size(), &graph, nullptr) != SLUICE_OK) {
+      return false;
+    }
+    graphs.emplace_back(graph);
+    models[i].graph = graph;
+  }
+  sluice_coschedule_options_t o = {};
+  o.struct_size = sizeof o;
+  o.share = SLUICE_SHARE_PARTITION;
+  o.scratchpad_bytes = options.budget;
+  o.deadline_ns = deadline_ns * count;
+  sluice_diagnostic_t d = NoDiagnostic();
+  sluice_cohort_t* made = nullptr;
+  if (sluice_coschedule(context_, hardware_, models.data(),
+                        static_cast<uint32_t>(count), &o, &made, &d) != SLUICE_OK) {
+    *error = std::string("together: ") + d.message;
+    return false;
+  }
+  const std::unique_ptr<sluice_cohort_t, Destroy> cohort(made);
+  for (size_t i = 0; i < count; ++i) {
+    sluice_member_t member = {};
+    member.struct_size = sizeof member;
+    if (sluice_cohort_member(made, static_cast<uint32_t>(i), &member) != SLUICE_OK ||
+        !Replace(member, together_[i], error)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Device::Replace(const sluice_member_t& member, Model* model, std::string* error) {
+  Model moved = *model;
+  if (!CopyPlan(member.plan, &moved)) return false;
+  npu_planned_t p = {};
+  p.graph = moved.graph.data();
+  p.graph_bytes = moved.graph.size();
+  p.plan = moved.plan.data();
+  p.plan_bytes = moved.plan.size();
+  p.share_begin = member.offset;
+  p.share_end = member.offset + member.bytes;
+  p.read = ReadConstant;
+  p.user = &moved;
+  if (npu_load_planned(npu_, &p, &moved.handle) != NPU_OK) {
+    *error = npu_last_error(npu_);
+    return false;
+  }
+  npu_unload(npu_, model->handle);
+  *model = std::move(moved);
+  return true;
+}
+
+void Device::Unload(Model* model) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  together_.erase(std::remove(together_.begin(), together_.end(), model),
+                  together_.end());
+  if (model->handle != 0) npu_unload(npu_, model->handle);
+  model->handle = 0;
+}
+
+bool Device::Run(const Model& model, npu_run_t* run, std::string* error) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (npu_run(npu_, model.handle, run) == NPU_OK) return true;
+  *error = npu_last_error(npu_);
+  return false;
+}
+
+}  // namespace sluice::delegate

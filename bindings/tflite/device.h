@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device with its driver and its planner: graphs become plans, plans run.
+//
+// Input    options; graphs whose constants are named by the runtime's tensors
+// Output   models on the device; outputs and cycles of their runs
+// Errors   false and a sentence; a device that stops a run takes the next one
+// Cost     planning: the deadline at most where there is a plan in that time
+//
+// Delegates that name the same device share it, and its scratchpad. All functions may be
+// called from several threads; one of them works at a time.
+#ifndef SLUICE_BINDINGS_TFLITE_DEVICE_H_
+#define SLUICE_BINDINGS_TFLITE_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "npu.h"
+#include "options.h"
+#include "sluice/experimental.h"
+
+namespace sluice::delegate {
+
+using Bytes = std::vector<uint8_t>;
+
+// Constants that the runtime has in memory, by the index of its tensor. They stay there
+// until the model is unloaded.
+struct Constant {
+  const uint8_t* data;
+  size_t bytes;
+};
+using Constants = std::unordered_map<int, Constant>;
+
+enum class PlanSource { kMade, kRescheduled, kCached };
+
+// A model on a device.
+struct Model {
+  npu_model_t handle = 0;
+  Bytes graph, plan;
+  Constants constants;
+  uint64_t cycles = 0;  // of one run, as planned
+  PlanSource source = PlanSource::kMade;
+  uint64_t planning_ns = 0;  // includes the cache's work
+  bool together = false;     // planned again when another such model comes or goes
+};
+
+class Device {
+ public:
+  // nullptr: *error says why.
+  static std::shared_ptr<Device> Open(const Options& options, std::string* error);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // model has graph and constants, and perhaps the plan before it (of another size of the
+  // graph). The rest is filled in.
+  bool Load(const Options& options, uint64_t deadline_ns, Model* model,
+            std::string* error);
+  void Unload(Model* model);
+  bool Run(const Model& model, npu_run_t* run, std::string* error);
+  // Whether there is a plan for it; without options.host, one in which the machine computes
+  // all layers.
+  bool CanRun(const Options& options, const Bytes& graph);
+
+ private:
+  Device() = default;
+  bool Plan(const Options& options, uint64_t deadline_ns, Model* model,
+            std::string* error);
+  bool Make(const Options& options, uint64_t deadline_ns, const sluice_graph_t* graph,
+            Model* model, std::string* error);
+  bool Place(const Options& options, Model* model, std::string* error);
+  bool PlanTogether(const Options& options, uint64_t deadline_ns, std::string* error);
+  bool Replace(const sluice_member_t& member, Model* model, std::string* error);
+  sluice_schedule_options_t ScheduleOptions(const Options& options,
+                                            uint64_t deadline_ns) const;
+
+  std::mutex mutex_;
+  Bytes hardware_bytes_;
+  std::string library_;  // that it was opened with
+  void* loaded_library_ = nullptr;
+  std::unique_ptr<uint8_t[]> block_;
+  npu_t* npu_ = nullptr;
+  sluice_context_t* context_ = nullptr;
+  sluice_hardware_t* hardware_ = nullptr;
+  std::vector<Model*> together_;
+};
+
+}  // namespace sluice::delegate
+
+#endif  // SLUICE_BINDINGS_TFLITE_DEVICE_H_

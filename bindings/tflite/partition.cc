@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition.h"
+
+#include "import/error.h"
+#include "import/tflite/import_tflite.h"
+#include "runtime_model.h"
+#include "tflite_generated.h"
+
+namespace sluice::delegate {
+namespace {
+
+std::vector<int> ToVector(const TfLiteIntArray* list) {
+  return std::vector<int>(list->data, list->data + list->size);
+}
+
+bool IsFloat(TfLiteType type) {
+  return type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64;
+}
+
+// Operators that only move elements are lowered for floats too. They stay with the runtime:
+// the machine would copy there and back what the runtime often need not touch.
+void RefuseFloats(TfLiteContext* context, const std::vector<int>& tensors) {
+  for (const int index : tensors) {
+    if (IsFloat(TensorAt(context, index).type)) throw NodeRefused{"floats"};
+  }
+}
+
+bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reason) {
+  import::ImportResult lowered = import::LowerTflite(model.model(), {});
+  if (!host && !lowered.opaque.empty()) {
+    *reason = "only the machine's host computes it";
+    return false;
+  }
+  graph->assign(lowered.graph.begin(), lowered.graph.end());
+  return true;
+}
+
+// Turns what lowering throws into a reason.
+template <typename F>
+bool WithReason(std::string* reason, F&& f) {
+  try {
+    return f();
+  } catch (const NodeRefused& refused) {
+    *reason = refused.reason;
+  } catch (const import::Error& error) {
+    *reason = error.what();
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<int> ExecutionPlan(TfLiteContext* context) {
+  TfLiteIntArray* plan = nullptr;
+  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk || plan == nullptr) {
+    return {};
+  }
+  return ToVector(plan);
+}
+
+bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
+               std::string* reason) {
+  return WithReason(reason, [&] {
+    RuntimeModel model(context);
+    model.Add(node);
+    model.SetOwnBorder();
+    RefuseFloats(context, model.inputs());
+    RefuseFloats(context, model.outputs());
+    return Lower(model, host, graph, reason);
+  });
+}
+
+bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart* out,
+               std::string* reason) {
+  return WithReason(reason, [&] {
+    RuntimeModel model(context);
+    for (const int node : part.nodes) model.Add(node);
+    model.SetBorder(part.inputs, part.outputs);
+    if (!Lower(model, host, &out->graph, reason)) return false;
+    out->inputs = model.inputs();
+    out->outputs = model.outputs();
+    for (const int index : model.constants()) {
+      const TfLiteTensor& tensor = TensorAt(context, index);
+      out->constants[index] = {tensor.data.uint8, tensor.bytes};
+    }
+    return true;
+  });
+}
+
+std::string NameOf(TfLiteContext* context, int index) {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  if (context->GetNodeAndRegistration(context, index, &node, &registration) !=
+      kTfLiteOk) {
+    return "?";
+  }
+  if (registration->custom_name != nullptr) return registration->custom_name;
+  return tflite::EnumNameBuiltinOperator(
+      static_cast<tflite::BuiltinOperator>(registration->builtin_code));
+}
+
+bool Preview(TfLiteContext* context, const std::vector<int>& nodes,
+             std::vector<Part>* parts) {
+  parts->clear();
+  if (nodes.empty()) return true;
+  const IntArray list(nodes);
+  TfLiteDelegateParams* previewed = nullptr;
+  int count = 0;
+  if (context->PreviewDelegatePartitioning(context, list.get(), &previewed, &count) !=
+      kTfLiteOk) {
+    return false;
+  }
+  for (int i = 0; i < count; ++i) {
+    parts->push_back({ToVector(previewed[i].nodes_to_replace),
+                      ToVector(previewed[i].input_tensors),
+                      ToVector(previewed[i].output_tensors)});
+  }
+  return true;
+}
+
+IntArray::IntArray(const std::vector<int>& values) {
+  words_.push_back(static_cast<int>(values.size()));
+  words_.insert(words_.end(), values.begin(), values.end());
+}
+
+}  // namespace sluice::delegate

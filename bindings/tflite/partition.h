@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which nodes of a runtime's graph the machine computes, and what it computes as one graph.
+//
+// Input    the runtime's context while it applies a delegate; nodes
+// Output   the nodes that can be lowered to layers of the machine; graph.fbs of a partition
+// Errors   nodes that cannot are named with the reason where the verbosity asks for it
+// Cost     linear in the nodes
+#ifndef SLUICE_BINDINGS_TFLITE_PARTITION_H_
+#define SLUICE_BINDINGS_TFLITE_PARTITION_H_
+
+#include <string>
+#include <vector>
+
+#include "device.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace sluice::delegate {
+
+struct Part {
+  std::vector<int> nodes, inputs, outputs;  // the runtime's indices
+};
+
+// A part as a graph. inputs and outputs: the runtime's tensors behind those of the graph.
+struct LoweredPart {
+  Bytes graph;
+  Constants constants;
+  std::vector<int> inputs, outputs;
+};
+
+std::vector<int> ExecutionPlan(TfLiteContext* context);
+// false: *reason says why the node stays with the runtime.
+// host: layers that the machine's host computes are layers of the machine, too.
+bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
+               std::string* reason);
+bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart* out,
+               std::string* reason);
+std::string NameOf(TfLiteContext* context, int node);
+// What the runtime will make of these nodes, in the order in which it runs them.
+bool Preview(TfLiteContext* context, const std::vector<int>& nodes,
+             std::vector<Part>* parts);
+
+// A list as the runtime has them: its length in front.
+class IntArray {
+ public:
+  explicit IntArray(const std::vector<int>& values);
+  const TfLiteIntArray* get() const {
+    return reinterpret_cast<const TfLiteIntArray*>(words_.data());
+  }
+
+ private:
+  std::vector<int> words_;
+};
+
+}  // namespace sluice::delegate
+
+#endif  // SLUICE_BINDINGS_TFLITE_PARTITION_H_

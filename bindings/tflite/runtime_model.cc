@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime_model.h"
+
+#include <cmath>
+#include <utility>
+
+#include "runtime_options.h"
+#include "tflite_generated.h"
+
+namespace sluice::delegate {
+namespace {
+
+// The runtime's types count from 1, and two of them stand elsewhere than in the files.
+int TypeOf(TfLiteType type) {
+  switch (type) {
+    case kTfLiteFloat32:
+      return static_cast<int>(tflite::TensorType::FLOAT32);
+    case kTfLiteFloat16:
+      return static_cast<int>(tflite::TensorType::FLOAT16);
+    case kTfLiteFloat64:
+      return static_cast<int>(tflite::TensorType::FLOAT64);
+    default:
+      return type < kTfLiteFloat16 ? static_cast<int>(type)
+                                   : static_cast<int>(type) - 1;
+  }
+}
+
+void ReadQuantisation(const TfLiteTensor& from, import::TfliteTensor* to) {
+  if (from.quantization.type != kTfLiteAffineQuantization ||
+      from.quantization.params == nullptr) {
+    return;
+  }
+  const auto& affine =
+      *static_cast<const TfLiteAffineQuantization*>(from.quantization.params);
+  if (affine.scale == nullptr || affine.scale->size <= 0) return;
+  to->scales.assign(affine.scale->data, affine.scale->data + affine.scale->size);
+  if (affine.zero_point != nullptr) {
+    to->zero_points.assign(affine.zero_point->data,
+                           affine.zero_point->data + affine.zero_point->size);
+  }
+  to->quantised_axis = affine.quantized_dimension;
+  if (to->zero_points.empty()) to->zero_points.push_back(0);
+  if (to->zero_points.size() == 1) {
+    to->zero_points.resize(to->scales.size(), to->zero_points[0]);
+  }
+  if (to->zero_points.size() != to->scales.size()) {
+    throw NodeRefused{"scales and zero points of different number"};
+  }
+  for (const float scale : to->scales) {
+    if (!std::isfinite(scale) || scale < 0) {
+      throw NodeRefused{"a scale that is no number above 0"};
+    }
+  }
+}
+
+// Whether a constant's bytes are as many as its shape needs, as the importer expects.
+bool IsWhole(const import::TfliteTensor& tensor) {
+  const size_t element = import::TfliteTypeBytes(tensor.type);
+  uint64_t bytes = element;
+  for (const int32_t extent : tensor.shape) {
+    if (extent < 0) return false;
+    bytes *= static_cast<uint64_t>(extent);
+    if (bytes > 0x7fffffff) return false;
+  }
+  return element == 0 || bytes == tensor.data_bytes;
+}
+
+constexpr char kFile[] = "runtime tensor ";
+
+}  // namespace
+
+const TfLiteTensor& TensorAt(const TfLiteContext* context, int index) {
+  return context->GetTensor != nullptr ? *context->GetTensor(context, index)
+                                       : context->tensors[index];
+}
+
+bool IsConstant(const TfLiteTensor& tensor) {
+  return tensor.data.raw != nullptr && (tensor.allocation_type == kTfLiteMmapRo ||
+                                        tensor.allocation_type == kTfLitePersistentRo);
+}
+
+std::string FileOf(int tensor) { return kFile + std::to_string(tensor); }
+
+int TensorOfFile(const char* file, uint32_t size) {
+  const std::string name(file, size);
+  const size_t prefix = sizeof kFile - 1;
+  if (name.compare(0, prefix, kFile) != 0) return -1;
+  int64_t index = 0;
+  for (size_t i = prefix; i < name.size(); ++i) {
+    if (name[i] < '0' || name[i] > '9' || index > 0x7fffff) return -1;
+    index = index * 10 + (name[i] - '0');
+  }
+  return name.size() > prefix ? static_cast<int>(index) : -1;
+}
+
+int32_t RuntimeModel::TensorOf(int index) {
+  if (index < 0) return -1;  // an optional input that is absent
+  const auto found = tensor_of_.find(index);
+  if (found != tensor_of_.end()) return found->second;
+  const TfLiteTensor& from = TensorAt(context_, index);
+  if (from.sparsity != nullptr) throw NodeRefused{"a sparse tensor"};
+  if (from.allocation_type == kTfLiteDynamic) {
+    throw NodeRefused{"a tensor whose shape is known at run time only"};
+  }
+  // The runtime's own kernels may write it, and a reset of the interpreter does.
+  if (from.is_variable) throw NodeRefused{"a variable"};
+  if (from.dims == nullptr) throw NodeRefused{"a tensor without a shape"};
+  import::TfliteTensor to = {};
+  to.name = from.name != nullptr && from.name[0] != '\0'
+                ? from.name
+                : "tensor_" + std::to_string(index);
+  to.type = TypeOf(from.type);
+  to.shape.assign(from.dims->data, from.dims->data + from.dims->size);
+  if (IsConstant(from)) {
+    to.data = from.data.uint8;
+    to.data_bytes = from.bytes;
+    to.file = FileOf(index);
+    if (!IsWhole(to)) throw NodeRefused{"a constant of another size than its shape"};
+    constants_.push_back(index);
+  }
+  ReadQuantisation(from, &to);
+  const int32_t at = static_cast<int32_t>(model_.tensors.size());
+  model_.tensors.push_back(std::move(to));
+  tensor_of_[index] = at;
+  return at;
+}
+
+void RuntimeModel::Add(int node_index) {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  if (context_->GetNodeAndRegistration(context_, node_index, &node, &registration) !=
+      kTfLiteOk) {
+    throw NodeRefused{"the runtime does not know it"};
+  }
+  import::TfliteOperator op;
+  op.code = registration->builtin_code;
+  op.name =
+      tflite::EnumNameBuiltinOperator(static_cast<tflite::BuiltinOperator>(op.code));
+  if (op.code == static_cast<int>(tflite::BuiltinOperator::CUSTOM) ||
+      op.code == static_cast<int>(tflite::BuiltinOperator::DELEGATE)) {
+    throw NodeRefused{"an operator of its own"};
+  }
+  for (int i = 0; i < node->inputs->size; ++i) {
+    op.inputs.push_back(TensorOf(node->inputs->data[i]));
+  }
+  for (int i = 0; i < node->outputs->size; ++i) {
+    op.outputs.push_back(TensorOf(node->outputs->data[i]));
+  }
+  flatbuffers::FlatBufferBuilder builder(256);
+  if (!WriteOptions(op.code, node->builtin_data, &builder)) {
+    throw NodeRefused{"missing options"};
+  }
+  options_.push_back(builder.Release());
+  op.wire = flatbuffers::GetRoot<tflite::Operator>(options_.back().data());
+  model_.operators.push_back(std::move(op));
+}
+
+void RuntimeModel::SetBorder(const std::vector<int>& inputs,
+                             const std::vector<int>& outputs) {
+  for (const int input : inputs) {
+    if (input < 0 || IsConstant(TensorAt(context_, input))) continue;
+    inputs_.push_back(input);
+    model_.inputs.push_back(TensorOf(input));
+  }
+  for (const int output : outputs) {
+    if (output < 0) continue;
+    outputs_.push_back(output);
+    model_.outputs.push_back(TensorOf(output));
+  }
+}
+
+void RuntimeModel::SetOwnBorder() {
+  std::vector<int> inputs, outputs;
+  std::unordered_map<int32_t, int> runtime;
+  for (const auto& [of, at] : tensor_of_) runtime[at] = of;
+  std::vector<bool> listed(model_.tensors.size());
+  const auto list = [&](const std::vector<int32_t>& from, std::vector<int>* to) {
+    for (const int32_t t : from) {
+      if (t < 0 || listed[static_cast<size_t>(t)]) continue;
+      listed[static_cast<size_t>(t)] = true;
+      to->push_back(runtime[t]);
+    }
+  };
+  for (const import::TfliteOperator& op : model_.operators) {
+    list(op.inputs, &inputs);
+    list(op.outputs, &outputs);
+  }
+  SetBorder(inputs, outputs);
+}
+
+}  // namespace sluice::delegate

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of a runtime's graph as the model that the TensorFlow Lite importer lowers.
+//
+// Input    the runtime's context and the nodes, in the order of execution
+// Output   a model whose constants point to the runtime's memory, and which asks the graph
+//          to name them (FileOf) instead of holding them
+// Errors   NodeRefused: a node that is none for the machine, with the reason
+// Cost     linear in the nodes; no weight is read
+#ifndef SLUICE_BINDINGS_TFLITE_RUNTIME_MODEL_H_
+#define SLUICE_BINDINGS_TFLITE_RUNTIME_MODEL_H_
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "import/tflite/tflite_model.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace sluice::delegate {
+
+struct NodeRefused {
+  std::string reason;
+};
+
+class RuntimeModel {
+ public:
+  explicit RuntimeModel(TfLiteContext* context) : context_(context) {}
+  void Add(int node);
+  // The tensors that others write and that others read; constants are passed over.
+  void SetBorder(const std::vector<int>& inputs, const std::vector<int>& outputs);
+  // The border of a single node.
+  void SetOwnBorder();
+
+  const import::TfliteModel& model() const { return model_; }
+  // The runtime's tensors behind the inputs and outputs of the model.
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& outputs() const { return outputs_; }
+  // The runtime's tensors that are constants of the model.
+  const std::vector<int>& constants() const { return constants_; }
+
+ private:
+  int32_t TensorOf(int index);
+
+  TfLiteContext* context_;
+  import::TfliteModel model_;
+  std::unordered_map<int, int32_t> tensor_of_;
+  std::vector<int> inputs_, outputs_, constants_;
+  std::list<flatbuffers::DetachedBuffer> options_;
+};
+
+const TfLiteTensor& TensorAt(const TfLiteContext* context, int index);
+// Whether the tensor has its value before the first run, and keeps it.
+bool IsConstant(const TfLiteTensor& tensor);
+// The name of a constant in the graph, and back; -1: it is none.
+std::string FileOf(int tensor);
+int TensorOfFile(const char* file, uint32_t size);
+
+}  // namespace sluice::delegate
+
+#endif  // SLUICE_BINDINGS_TFLITE_RUNTIME_MODEL_H_
