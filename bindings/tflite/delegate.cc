@@ -3,60 +3,21 @@
 //
 // Prepare asks which nodes the machine computes, lets the runtime say how they come
 // together, and loads a plan for each part before it hands the parts over. What fails stays
-// with the runtime's kernels. A kernel moves the runtime's tensors to the device and back.
-// No exception crosses the border to the runtime.
+// with the runtime's kernels. No exception crosses the border to the runtime.
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <map>
 
-#include "device.h"
-#include "partition.h"
-#include "runtime_model.h"
+#include "kernel.h"
 #include "sluice_delegate.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace sluice::delegate {
 namespace {
-
-// Of one of the runtime's graphs: a model may have several.
-struct GraphFigures {
-  size_t nodes = 0, supported = 0, delegated = 0, partitions = 0;
-};
-
-struct Figures {
-  std::map<const TfLiteContext*, GraphFigures> graphs;
-  size_t made = 0, rescheduled = 0, cached = 0;
-  uint64_t prepare_ns = 0, prepare_cpu_ns = 0;  // of the last graph
-  uint64_t planning_ns = 0;
-  uint64_t invocations = 0, faults = 0, cycles = 0;
-};
-
-// What delegate and kernels share; lives until the last of them goes.
-struct State {
-  Options options;
-  std::shared_ptr<Device> device;
-  std::mutex mutex;  // of what stands below
-  Figures figures;
-  // The last plan of a part, to go on from when the runtime's inputs change their size.
-  std::map<std::vector<int>, Bytes> before;
-};
-
-// A part on the device; what its kernel works on.
-struct Kernel {
-  std::shared_ptr<State> state;
-  Model model;
-  std::vector<int> inputs, outputs;
-  std::vector<size_t> input_bytes, output_bytes;
-
-  ~Kernel() {
-    if (model.handle != 0) state->device->Unload(&model);
-  }
-};
 
 struct Delegate {
   TfLiteDelegate runtime = {};  // first: the runtime's pointer is this object's
@@ -72,55 +33,10 @@ uint64_t Clock(clockid_t clock) {
          static_cast<uint64_t>(t.tv_nsec);
 }
 
-// Turns exceptions, which are of exhausted memory, into what the runtime expects.
-template <typename T, typename F>
-T Guarded(T failed, F&& f) {
-  try {
-    return f();
-  } catch (const std::exception&) {
-    return failed;
-  }
-}
-
 void Note(const Options& options, int level, const std::string& text) {
   if (options.verbosity >= level) {
     std::fprintf(stderr, "sluice delegate: %s\n", text.c_str());
   }
-}
-
-std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
-                                 const std::shared_ptr<State>& state,
-                                 uint64_t deadline_ns, std::string* reason) {
-  LoweredPart lowered;
-  if (!LowerPart(context, part, state->options.host, &lowered, reason)) return nullptr;
-  auto kernel = std::make_unique<Kernel>();
-  kernel->state = state;
-  kernel->inputs = lowered.inputs;
-  kernel->outputs = lowered.outputs;
-  for (const int i : lowered.inputs) {
-    kernel->input_bytes.push_back(TensorAt(context, i).bytes);
-  }
-  for (const int i : lowered.outputs) {
-    kernel->output_bytes.push_back(TensorAt(context, i).bytes);
-  }
-  kernel->model.graph = std::move(lowered.graph);
-  kernel->model.constants = std::move(lowered.constants);
-  {
-    const std::lock_guard<std::mutex> lock(state->mutex);
-    const auto before = state->before.find(part.nodes);
-    if (before != state->before.end()) kernel->model.plan = before->second;
-  }
-  if (!state->device->Load(state->options, deadline_ns, &kernel->model, reason)) {
-    return nullptr;
-  }
-  const std::lock_guard<std::mutex> lock(state->mutex);
-  state->before[part.nodes] = kernel->model.plan;
-  Figures& f = state->figures;
-  ++(kernel->model.source == PlanSource::kMade     ? f.made
-     : kernel->model.source == PlanSource::kCached ? f.cached
-                                                   : f.rescheduled);
-  f.planning_ns += kernel->model.planning_ns;
-  return kernel;
 }
 
 // Takes the nodes away that keep a part from being planned: those that cannot be planned by
@@ -216,56 +132,6 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
 }
 
 void FreeKernel(TfLiteContext*, void* kernel) { delete static_cast<Kernel*>(kernel); }
-
-TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
-  const auto* kernel = static_cast<const Kernel*>(node->user_data);
-  if (kernel == nullptr) return kTfLiteError;
-  for (size_t i = 0; i < kernel->inputs.size(); ++i) {
-    if (TensorAt(context, kernel->inputs[i]).bytes != kernel->input_bytes[i]) {
-      context->ReportError(context, "sluice: an input has another size than planned");
-      return kTfLiteError;
-    }
-  }
-  return kTfLiteOk;
-}
-
-bool Gather(TfLiteContext* context, const std::vector<int>& tensors,
-            const std::vector<size_t>& bytes, std::vector<npu_buffer_t>* buffers) {
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TfLiteTensor& tensor = TensorAt(context, tensors[i]);
-    if (tensor.data.raw == nullptr || tensor.bytes != bytes[i]) return false;
-    buffers->push_back({tensor.data.raw, tensor.bytes});
-  }
-  return true;
-}
-
-TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
-  return Guarded(kTfLiteError, [&] {
-    auto* kernel = static_cast<Kernel*>(node->user_data);
-    if (kernel == nullptr) return kTfLiteError;
-    std::vector<npu_buffer_t> inputs, outputs;
-    if (!Gather(context, kernel->inputs, kernel->input_bytes, &inputs) ||
-        !Gather(context, kernel->outputs, kernel->output_bytes, &outputs)) {
-      context->ReportError(context, "sluice: a tensor has another size than planned");
-      return kTfLiteError;
-    }
-    npu_run_t run = {};
-    run.inputs = inputs.data();
-    run.input_count = static_cast<uint32_t>(inputs.size());
-    run.outputs = outputs.data();
-    run.output_count = static_cast<uint32_t>(outputs.size());
-    std::string error;
-    const bool done = kernel->state->device->Run(kernel->model, &run, &error);
-    const std::lock_guard<std::mutex> lock(kernel->state->mutex);
-    Figures& f = kernel->state->figures;
-    ++f.invocations;
-    f.cycles += run.cycles;
-    if (done) return kTfLiteOk;
-    ++f.faults;
-    context->ReportError(context, "sluice: %s", error.c_str());
-    return kTfLiteError;
-  });
-}
 
 TfLiteRegistration TheKernel() {
   TfLiteRegistration r = {};

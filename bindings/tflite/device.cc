@@ -352,7 +352,8 @@ bool Device::Replace(const sluice_member_t& member, Model* model, std::string* e
   p.graph_bytes = moved.graph.size();
   p.plan = moved.plan.data();
   p.plan_bytes = moved.plan.size();
-  p.share_begin = member.offset;
+  // The plan's addresses are those of its range, so they count from the scratchpad's start;
+  // that it stays inside the range has been judged with the plans of the others.
   p.share_end = member.offset + member.bytes;
   p.read = ReadConstant;
   p.user = &moved;

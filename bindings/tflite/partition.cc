@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition.h"
 
+#include <utility>
+
 #include "import/error.h"
 #include "import/tflite/import_tflite.h"
 #include "runtime_model.h"
@@ -23,6 +25,18 @@ void RefuseFloats(TfLiteContext* context, const std::vector<int>& tensors) {
   for (const int index : tensors) {
     if (IsFloat(TensorAt(context, index).type)) throw NodeRefused{"floats"};
   }
+}
+
+// Arithmetic on shapes is no work for the machine, though it could be: a node has to touch
+// a tensor of small integers.
+void RequireSmallIntegers(TfLiteContext* context, const RuntimeModel& model) {
+  for (const std::vector<int>* list : {&model.inputs(), &model.outputs()}) {
+    for (const int index : *list) {
+      const TfLiteType type = TensorAt(context, index).type;
+      if (type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16) return;
+    }
+  }
+  throw NodeRefused{"nothing quantised"};
 }
 
 bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reason) {
@@ -66,6 +80,7 @@ bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
     model.SetOwnBorder();
     RefuseFloats(context, model.inputs());
     RefuseFloats(context, model.outputs());
+    RequireSmallIntegers(context, model);
     return Lower(model, host, graph, reason);
   });
 }
@@ -77,8 +92,16 @@ bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart*
     for (const int node : part.nodes) model.Add(node);
     model.SetBorder(part.inputs, part.outputs);
     if (!Lower(model, host, &out->graph, reason)) return false;
-    out->inputs = model.inputs();
-    out->outputs = model.outputs();
+    for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
+                                   std::pair(&model.outputs(), &out->outputs)}) {
+      for (const int index : *from) {
+        to->push_back(
+            {index, ToVector(TensorAt(context, index).dims), model.BytesOf(index)});
+      }
+    }
+    for (const auto& [shape, output] : model.told_shapes()) {
+      out->shapes.push_back({shape, ToVector(TensorAt(context, output).dims)});
+    }
     for (const int index : model.constants()) {
       const TfLiteTensor& tensor = TensorAt(context, index);
       out->constants[index] = {tensor.data.uint8, tensor.bytes};

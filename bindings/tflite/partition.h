@@ -20,11 +20,26 @@ struct Part {
   std::vector<int> nodes, inputs, outputs;  // the runtime's indices
 };
 
+// A tensor of the runtime as it was when the part was lowered.
+struct Border {
+  int tensor;
+  std::vector<int> dims;
+  size_t bytes;
+};
+
+// The runtime computes the shape of an output into `tensor`; the part is lowered for these
+// extents.
+struct ExpectedShape {
+  int tensor;
+  std::vector<int> dims;
+};
+
 // A part as a graph. inputs and outputs: the runtime's tensors behind those of the graph.
 struct LoweredPart {
   Bytes graph;
   Constants constants;
-  std::vector<int> inputs, outputs;
+  std::vector<Border> inputs, outputs;
+  std::vector<ExpectedShape> shapes;
 };
 
 std::vector<int> ExecutionPlan(TfLiteContext* context);

@@ -2,7 +2,6 @@
 #include "runtime_model.h"
 
 #include <cmath>
-#include <utility>
 
 #include "runtime_options.h"
 #include "tflite_generated.h"
@@ -53,16 +52,26 @@ void ReadQuantisation(const TfLiteTensor& from, import::TfliteTensor* to) {
   }
 }
 
+uint64_t DenseBytes(const import::TfliteTensor& tensor) {
+  uint64_t bytes = import::TfliteTypeBytes(tensor.type);
+  for (const int32_t extent : tensor.shape) {
+    if (extent < 0) return 0;
+    bytes *= static_cast<uint64_t>(extent);
+    if (bytes > 0x7fffffff) return 0;
+  }
+  return bytes;
+}
+
 // Whether a constant's bytes are as many as its shape needs, as the importer expects.
 bool IsWhole(const import::TfliteTensor& tensor) {
-  const size_t element = import::TfliteTypeBytes(tensor.type);
-  uint64_t bytes = element;
-  for (const int32_t extent : tensor.shape) {
-    if (extent < 0) return false;
-    bytes *= static_cast<uint64_t>(extent);
-    if (bytes > 0x7fffffff) return false;
-  }
-  return element == 0 || bytes == tensor.data_bytes;
+  return import::TfliteTypeBytes(tensor.type) == 0 ||
+         DenseBytes(tensor) == tensor.data_bytes;
+}
+
+// The operand that tells the shape of output 0, though lowering takes it from the output.
+int ShapeOperand(int32_t code) {
+  if (code == static_cast<int32_t>(tflite::BuiltinOperator::RESHAPE)) return 1;
+  return code == static_cast<int32_t>(tflite::BuiltinOperator::TRANSPOSE_CONV) ? 0 : -1;
 }
 
 constexpr char kFile[] = "runtime tensor ";
@@ -146,6 +155,12 @@ void RuntimeModel::Add(int node_index) {
   for (int i = 0; i < node->outputs->size; ++i) {
     op.outputs.push_back(TensorOf(node->outputs->data[i]));
   }
+  if (const int told = ShapeOperand(op.code); told >= 0 && told < node->inputs->size) {
+    const int shape = node->inputs->data[told];
+    if (shape >= 0 && !IsConstant(TensorAt(context_, shape))) {
+      told_shapes_.push_back({shape, node->outputs->data[0]});
+    }
+  }
   flatbuffers::FlatBufferBuilder builder(256);
   if (!WriteOptions(op.code, node->builtin_data, &builder)) {
     throw NodeRefused{"missing options"};
@@ -153,6 +168,11 @@ void RuntimeModel::Add(int node_index) {
   options_.push_back(builder.Release());
   op.wire = flatbuffers::GetRoot<tflite::Operator>(options_.back().data());
   model_.operators.push_back(std::move(op));
+}
+
+size_t RuntimeModel::BytesOf(int index) const {
+  return static_cast<size_t>(
+      DenseBytes(model_.tensors[static_cast<size_t>(tensor_of_.at(index))]));
 }
 
 void RuntimeModel::SetBorder(const std::vector<int>& inputs,

@@ -14,6 +14,7 @@
 #include <list>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "import/tflite/tflite_model.h"
@@ -40,6 +41,11 @@ class RuntimeModel {
   const std::vector<int>& outputs() const { return outputs_; }
   // The runtime's tensors that are constants of the model.
   const std::vector<int>& constants() const { return constants_; }
+  // Pairs of the runtime's tensors: one that tells a shape at run time, and the output that
+  // has this shape.
+  const std::vector<std::pair<int, int>>& told_shapes() const { return told_shapes_; }
+  // Dense bytes of a tensor of the runtime that the model has.
+  size_t BytesOf(int index) const;
 
  private:
   int32_t TensorOf(int index);
@@ -48,6 +54,7 @@ class RuntimeModel {
   import::TfliteModel model_;
   std::unordered_map<int, int32_t> tensor_of_;
   std::vector<int> inputs_, outputs_, constants_;
+  std::vector<std::pair<int, int>> told_shapes_;
   std::list<flatbuffers::DetachedBuffer> options_;
 };
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# One part of delegate_test.py in the Python interpreter; with sanitizers the delegate's leaks
+# and errors are failures. Python itself is not instrumented and keeps what it has: only
+# reports that name the delegate count.
+#   cmake -DPART= -DDELEGATE= -DDEVICE= -DPYTHON=<packages> -DROOT= -DSHARED= -DWORK=
+#         -DRUNTIME=<shared address sanitizer, or nothing> -P delegate_test.cmake
+cmake_minimum_required(VERSION 3.25)
+if(NOT EXISTS ${PYTHON}/ai_edge_litert)
+  message("skipped: the interpreter of TensorFlow Lite is not there "
+          "(bindings/tflite/fetch.py brings it)")
+  return()
+endif()
+find_program(python python3 REQUIRED)
+set(ENV{PYTHONPATH} ${PYTHON})
+set(ENV{PYTHONDONTWRITEBYTECODE} 1)
+execute_process(COMMAND ${python} -c "import ai_edge_litert.interpreter, tflite"
+                RESULT_VARIABLE result ERROR_VARIABLE why)
+if(result)
+  message("skipped: the interpreter of TensorFlow Lite does not load here: ${why}")
+  return()
+endif()
+file(MAKE_DIRECTORY ${WORK})
+if(RUNTIME)
+  set(ENV{LD_PRELOAD} ${RUNTIME})
+  set(ENV{ASAN_OPTIONS} detect_leaks=1)
+  set(ENV{LSAN_OPTIONS} exitcode=0)
+  set(ENV{PYTHONMALLOC} malloc)
+endif()
+execute_process(
+  COMMAND ${python} ${ROOT}/bindings/tflite/delegate_test.py ${PART}
+          ${ROOT}/tests/models/residual_cnn_int8.tflite --delegate ${DELEGATE}
+          --device ${DEVICE} --goldens ${ROOT}/tests/goldens --shared ${SHARED}
+          --table ${ROOT}/bindings/tflite/delegated.txt --work ${WORK}
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+message("${output}")
+if(NOT result EQUAL 0 OR NOT output MATCHES "all well")
+  message(FATAL_ERROR "${result}: ${errors}")
+endif()
+if(RUNTIME AND errors MATCHES "libsluice_delegate")
+  message(FATAL_ERROR "${errors}")
+endif()

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The delegate in the interpreter from PyPI, beside the interpreter's reference kernels.
+
+    delegate_test.py PART --delegate FILE --goldens FOLDER [--device FILE] [--shared FOLDER]
+                     [--table FILE] [--work FOLDER] MODEL
+
+PART is one of the functions below whose names begin with test_, without that. MODEL is a
+quantised model that comes with the project; with --shared there are more.
+"""
+import argparse
+import ctypes
+import gc
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+
+import numpy
+from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate
+
+# The table of delegated nodes is of this machine, on which nothing is too large.
+MACHINE = {"machine": "soma-edge"}
+
+
+class Run:
+    """What the parts of the test need: models, options, the delegate's file."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+        sys.path.insert(0, arguments.goldens)
+        import make_goldens
+
+        self.goldens = make_goldens
+        self.model = self.read(arguments.model)
+
+    def read(self, path):
+        return self.goldens.readable(path)
+
+    def load(self, **options):
+        return load_delegate(self.arguments.delegate, {**MACHINE, **options})
+
+    def delegated(self, content, delegate):
+        return make(content, [delegate])
+
+    def report(self, delegate):
+        function = delegate._library.sluice_delegate_report
+        function.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        function.restype = ctypes.c_size_t
+        text = ctypes.create_string_buffer(4096)
+        pointer = delegate._get_native_delegate_pointer()
+        assert function(pointer, text, 1) == function(pointer, text, 4096)
+        return json.loads(text.value)
+
+    def outputs(self, content, interpreter, seed):
+        """Bytes of all outputs for the seed's inputs, which are those of the goldens."""
+        goldens = self.goldens
+        borders, shapes = goldens.float_borders(content), goldens.shape_inputs(content)
+        for i, detail in enumerate(interpreter.get_input_details()):
+            border = borders.get(detail["index"])
+            kind = numpy.dtype(detail["dtype"] if border is None else border[0])
+            size = int(numpy.prod(detail["shape"])) * kind.itemsize
+            # Random bits of a float may mean no number: small numbers instead.
+            real = kind.kind == "f"
+            data = goldens.seeded_bytes(seed * 256 + i, size)
+            raw = numpy.frombuffer(data, numpy.int8 if real else kind)
+            raw = raw[: int(numpy.prod(detail["shape"]))].reshape(detail["shape"])
+            raw = shapes.get(detail["index"], raw)
+            value = goldens.meant(raw, border) if not real else raw / 64
+            interpreter.set_tensor(detail["index"], value.astype(detail["dtype"]))
+        interpreter.invoke()
+        return b"".join(interpreter.get_tensor(detail["index"]).tobytes()
+                        for detail in interpreter.get_output_details())
+
+
+def make(content, delegates=None):
+    interpreter = Interpreter(
+        model_content=content, num_threads=1, experimental_delegates=delegates,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def reference(run, content, seed=1):
+    return run.outputs(content, make(content), seed)
+
+
+def refused(call):
+    """The message of what has to fail."""
+    try:
+        call()
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    raise AssertionError("this had to be refused")
+
+
+def read_table(path):
+    """model -> [options, nodes, supported, delegated]; "-" for no options."""
+    table = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, options, *numbers = line.split()
+                table[name] = [options, *map(int, numbers)]
+    return table
+
+
+def test_models(run):
+    """Equal bytes for every model, and as many delegated nodes as the table says."""
+    table = read_table(run.arguments.table)
+    paths = [run.arguments.model]
+    for folder in ("models/tflite", "models/people"):
+        paths += sorted(glob.glob(os.path.join(run.arguments.shared, folder, "*.tflite")))
+    seen = set()
+    for path in paths:
+        name = os.path.basename(path)[: -len(".tflite")]
+        options, *numbers = table[name]
+        given = dict(o.split("=") for o in options.split(",") if o != "-")
+        content = run.read(path)
+        delegate = run.load(**given)
+        interpreter = run.delegated(content, delegate)
+        assert run.outputs(content, interpreter, 1) == reference(run, content), name
+        r = run.report(delegate)
+        found = [r["nodes"], r["supported"], r["delegated"]]
+        print(f"{name:34} {options:10} {found[2]:4} of {found[0]:4} nodes delegated,"
+              f" {found[1]:4} supported, {r['partitions']} parts")
+        assert found == numbers, f"{name}: {found} instead of {numbers}"
+        assert found[2] >= 0.9 * found[1], name
+        seen.add(name)
+    print(f"{len(seen)} models of {len(table)}: outputs equal to the reference kernels")
+    if len(seen) == 1:
+        print(f"skipped in part: {run.arguments.shared} is not there")
+    else:
+        assert seen == set(table), f"not there: {set(table) - seen}"
+
+
+def test_use(run):
+    """100 invocations; other sizes between them, planned from the plan before."""
+    delegate = run.load()
+    interpreter = run.delegated(run.model, delegate)
+    expected = [reference(run, run.model, seed) for seed in (1, 2, 3, 4)]
+    for i in range(100):
+        assert run.outputs(run.model, interpreter, 1 + i % 4) == expected[i % 4], i
+    detail = interpreter.get_input_details()[0]
+    shape = list(detail["shape"])
+    plain = make(run.model)
+    for batch in (3, 1, 2, 1):
+        for each in (interpreter, plain):
+            each.resize_tensor_input(detail["index"], [batch, *shape[1:]])
+            each.allocate_tensors()
+        for seed in (1, 2):
+            assert (run.outputs(run.model, interpreter, seed)
+                    == run.outputs(run.model, plain, seed)), batch
+    r = run.report(delegate)
+    assert r["plans_rescheduled"] >= 4 and r["delegated"] == r["nodes"] > 0, r
+    assert r["invocations"] == 108 and r["faults"] == 0 and r["cycles"] > 0, r
+    print(r)
+
+
+def test_threads(run):
+    """Two interpreters in two threads, each with its own device and with one for both."""
+    expected = [reference(run, run.model, seed) for seed in (1, 2)]
+    for device in ({}, {"device": "shared by threads"}):
+        wrong = []
+
+        def work(seed, given):
+            delegate = run.load(**given)
+            interpreter = run.delegated(run.model, delegate)
+            for _ in range(10):
+                if run.outputs(run.model, interpreter, seed) != expected[seed - 1]:
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=work, args=(seed, device)) for seed in (1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong, wrong
+    one, other = run.load(), run.load()
+    delegates = [run.load(device="any order"), run.load(device="any order")]
+    interpreters = [run.delegated(run.model, d) for d in delegates]
+    assert run.outputs(run.model, interpreters[1], 1) == expected[0]
+    # Destroyed by hand, in front of the interpreter that uses it.
+    first = delegates[0]
+    first._library.tflite_plugin_destroy_delegate.argtypes = [ctypes.c_void_p]
+    first._library.tflite_plugin_destroy_delegate(first._delegate_ptr)
+    first._library = None
+    del interpreters[0]
+    gc.collect()
+    assert run.outputs(run.model, interpreters[0], 2) == expected[1]
+    del delegates, first
+    gc.collect()
+    assert run.outputs(run.model, interpreters[0], 1) == expected[0]
+    del interpreters, other, one
+    gc.collect()
+
+
+def test_faults(run):
+    """A device that fails once: the interpreter says so, and goes on."""
+    expected = reference(run, run.model)
+    said = {"timeout@2": "in time", "fault@2": "an engine has stopped",
+            "submit@2": "stopped the stream", "read@2": "did not move a tensor whole"}
+    for fault, text in said.items():
+        delegate = run.load(device_library=run.arguments.device, device_options=fault)
+        interpreter = run.delegated(run.model, delegate)
+        failures = []
+        for _ in range(4):
+            try:
+                assert run.outputs(run.model, interpreter, 1) == expected, fault
+            except RuntimeError as error:
+                failures.append(str(error))
+        assert len(failures) == 1 and text in failures[0], (fault, failures)
+        assert run.report(delegate)["faults"] == 1
+        print(f"{fault}: {failures[0].strip()}")
+    # An upload that fails, of weights: the nodes stay with the runtime's kernels.
+    delegate = run.load(device_library=run.arguments.device, device_options="write@1")
+    interpreter = run.delegated(run.model, delegate)
+    assert run.outputs(run.model, interpreter, 1) == expected
+    assert run.report(delegate)["delegated"] == 0
+
+
+def test_options(run):
+    """What options do, and what is said to wrong ones."""
+    for key, value, text in (
+            ("colour", "red", 'no option "colour"; there are machine'),
+            ("machine", "no-such", "no-such"), ("machine", "/no/file.slh", "cannot be read"),
+            ("deadline_ms", "-1", "milliseconds"), ("budget", "64KB", "bytes of scratchpad"),
+            ("objective", "speed", "edp, latency or energy"), ("verbosity", "3", "0, 1 or 2"),
+            ("device_library", "/no/library.so", "/no/library.so"),
+            ("device_library", run.arguments.delegate, "npu_device_table"),
+            ("device_memory", "12X", "such as 64M"),
+            ("share", "partition", "needs a budget")):
+        message = refused(lambda k=key, v=value: run.load(**{k: v}))
+        assert text in message, (key, value, message)
+    keep = run.load(device="one machine")
+    message = refused(lambda: run.load(device="one machine", machine="mcu-256k"))
+    assert "another machine" in message, message
+    expected = reference(run, run.model)
+    cycles = {}
+    for given in ({}, {"budget": "4K"}, {"objective": "latency"}, {"objective": "energy"},
+                  {"machine": "mcu-256k"}, {"deadline_ms": "1"}, {"deadline_ms": "0"}):
+        delegate = run.load(**given)
+        interpreter = run.delegated(run.model, delegate)
+        assert run.outputs(run.model, interpreter, 1) == expected, given
+        r = run.report(delegate)
+        assert r["delegated"] == r["nodes"], (given, r)
+        cycles[str(given)] = r["cycles"]
+    assert cycles["{'budget': '4K'}"] > cycles["{}"], cycles
+    # Too little for any layer: all nodes stay with the runtime.
+    delegate = run.load(budget="64")
+    interpreter = run.delegated(run.model, delegate)
+    assert run.outputs(run.model, interpreter, 1) == expected
+    assert run.report(delegate)["delegated"] < run.report(delegate)["nodes"]
+    del keep
+
+
+def test_share(run):
+    """Two models in one scratchpad: in turns, in ranges of theirs, and planned together."""
+    expected = [reference(run, run.model, seed) for seed in (1, 2)]
+    half = 4096
+    for name, options in (
+            ("time", ({}, {})),
+            ("partition", ({"budget": str(half)}, {"budget": str(half),
+                                                   "share_begin": str(half)})),
+            ("together", ({}, {}))):
+        delegates = [run.load(device=name, share=name, **o) for o in options]
+        interpreters = [run.delegated(run.model, d) for d in delegates]
+        for i in (0, 1, 1, 0):
+            assert run.outputs(run.model, interpreters[i], 1 + i) == expected[i], name
+        reports = [run.report(d) for d in delegates]
+        assert all(r["delegated"] == r["nodes"] for r in reports), reports
+        print(name, [r["cycles"] for r in reports])
+        del interpreters[0]
+        gc.collect()
+        assert run.outputs(run.model, interpreters[0], 2) == expected[1], name
+
+
+def test_cache(run):
+    """Plans come from the folder; damaged ones do not; how long Prepare takes."""
+    folder = tempfile.mkdtemp(dir=run.arguments.work)
+    expected = reference(run, run.model)
+
+    def prepared(content):
+        delegate = run.load(cache=folder)
+        interpreter = run.delegated(content, delegate)
+        if content is run.model:
+            assert run.outputs(content, interpreter, 1) == expected
+        return run.report(delegate)
+
+    r = prepared(run.model)
+    assert r["plans_made"] == 1 and r["plans_cached"] == 0, r
+    assert prepared(run.model)["plans_cached"] == 1
+    files = glob.glob(os.path.join(folder, "*.slp"))
+    assert len(files) == 1, files
+    with open(files[0], "rb") as file:
+        whole = file.read()
+    for damaged in (whole[:-1], whole[:40], b"", b"no plan" * 100,
+                    whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:]):
+        with open(files[0], "wb") as file:
+            file.write(damaged)
+        r = prepared(run.model)
+        assert r["plans_made"] == 1 and r["plans_cached"] == 0, r
+    assert prepared(run.model)["plans_cached"] == 1
+    mobilenets = ("mobilenet_v1_0.25_128_uint8", "mobilenet_v2_int8_1x3x224x224")
+    for name in mobilenets:
+        path = os.path.join(run.arguments.shared, "models/tflite", name + ".tflite")
+        if not os.path.exists(path):
+            print(f"skipped in part: {path} is not there")
+            continue
+        content = run.read(path)
+        times = [prepared(content) for _ in range(6)]
+        first, later = times[0], min(t["prepare_cpu_ns"] for t in times[1:])
+        assert all(t["plans_cached"] == 1 for t in times[1:])
+        print(f"{name}: Prepare takes {first['prepare_ns'] / 1e6:.2f} ms"
+              f" ({first['prepare_cpu_ns'] / 1e6:.2f} of CPU) without a plan in the cache,"
+              f" {later / 1e6:.2f} of CPU with one")
+        if run.arguments.time:
+            assert first["prepare_cpu_ns"] <= 20e6 and later <= 2e6
+    shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part")
+    parser.add_argument("model")
+    parser.add_argument("--delegate", required=True)
+    parser.add_argument("--goldens", required=True)
+    parser.add_argument("--device", default="")
+    parser.add_argument("--shared", default="")
+    parser.add_argument("--table", default="")
+    parser.add_argument("--work", default=None)
+    parser.add_argument("--time", action="store_true", help="times are limits")
+    arguments = parser.parse_args()
+    arguments.shared = os.environ.get("SLUICE_SHARED", arguments.shared)
+    globals()["test_" + arguments.part](Run(arguments))
+    print("all well")
+
+
+if __name__ == "__main__":
+    main()

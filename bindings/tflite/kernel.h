@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of a runtime's graph on a device: what the runtime calls to prepare and to run it.
+//
+// Input    a part, lowered and planned; at each run the runtime's tensors
+// Output   the runtime's output tensors
+// Errors   an error of the runtime, with a sentence; the next run starts afresh
+// Cost     a run: the device's, and each input and output moved once
+#ifndef SLUICE_BINDINGS_TFLITE_KERNEL_H_
+#define SLUICE_BINDINGS_TFLITE_KERNEL_H_
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device.h"
+#include "partition.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace sluice::delegate {
+
+// Of one of the runtime's graphs: a model may have several.
+struct GraphFigures {
+  size_t nodes = 0, supported = 0, delegated = 0, partitions = 0;
+};
+
+struct Figures {
+  std::map<const TfLiteContext*, GraphFigures> graphs;
+  size_t made = 0, rescheduled = 0, cached = 0;
+  uint64_t prepare_ns = 0, prepare_cpu_ns = 0;  // of the last graph
+  uint64_t planning_ns = 0;
+  uint64_t invocations = 0, faults = 0, cycles = 0;
+};
+
+// What delegate and kernels share; lives until the last of them goes.
+struct State {
+  Options options;
+  std::shared_ptr<Device> device;
+  std::mutex mutex;  // of what stands below
+  Figures figures;
+  // The last plan of a part, to go on from when the runtime's inputs change their size.
+  std::map<std::vector<int>, Bytes> before;
+};
+
+// A part on the device; what its kernel works on.
+struct Kernel {
+  std::shared_ptr<State> state;
+  Model model;
+  std::vector<Border> inputs, outputs;
+  std::vector<ExpectedShape> shapes;
+
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  ~Kernel() {
+    if (model.handle != 0) state->device->Unload(&model);
+  }
+};
+
+// Turns exceptions, which are of exhausted memory, into what the runtime expects.
+template <typename T, typename F>
+T Guarded(T failed, F&& f) {
+  try {
+    return f();
+  } catch (const std::exception&) {
+    return failed;
+  }
+}
+
+// nullptr: *reason says why.
+std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
+                                 const std::shared_ptr<State>& state,
+                                 uint64_t deadline_ns, std::string* reason);
+
+// The runtime's callbacks; node->user_data is a Kernel, or NULL.
+TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node);
+TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node);
+
+}  // namespace sluice::delegate
+
+#endif  // SLUICE_BINDINGS_TFLITE_KERNEL_H_
