@@ -7,7 +7,7 @@
 #include "firmware-sim/walker.h"
 #include "sluice/ops.h"
 
-enum { kMaxModels = 64, kAlignment = 64, kPiece = 4096 };
+enum { kMaxModels = 64, kAlignment = 64, kPiece = 1 << 16 };
 
 typedef struct {
   npu_model_t handle; /* 0: free */
@@ -129,11 +129,18 @@ static model_t* find(npu_t* npu, npu_model_t handle) {
 }
 
 /* 0: fewer bytes were moved than asked for, or none. */
+static int dram_write(npu_t* npu, uint64_t address, const void* host, uint64_t bytes) {
+  const int64_t moved = npu->table->write(npu->device, address, host, bytes);
+  return moved >= 0 && (uint64_t)moved == bytes;
+}
+
 static int dram_copy(npu_t* npu, uint64_t address, void* host, uint64_t bytes,
                      uint32_t request) {
-  const int64_t moved = request == SLUICE_DEVICE_WRITE_DRAM
-                            ? npu->table->write(npu->device, address, host, bytes)
-                            : npu->table->read(npu->device, address, host, bytes);
+  int64_t moved;
+  if (request == SLUICE_DEVICE_WRITE_DRAM) {
+    return dram_write(npu, address, host, bytes);
+  }
+  moved = npu->table->read(npu->device, address, host, bytes);
   return moved >= 0 && (uint64_t)moved == bytes;
 }
 
@@ -181,24 +188,36 @@ static void seeded(uint64_t seed, uint64_t from, uint64_t bytes, unsigned char* 
   }
 }
 
-/* Constants are dense in their region: they go there in pieces. */
-static npu_status_t fill_constant(npu_t* npu, model_t* m, const sluice_tensor_info_t* t,
-                                  const sluice_tensor_place_t* p, npu_read_fn read,
-                                  void* user) {
+/* Whole, from where the host has it. NULL: it has to come in pieces. */
+static const void* in_memory(const model_t* m, const sluice_tensor_info_t* t,
+                             const npu_planned_t* from) {
+  if (t->source == SLUICE_SOURCE_INLINE) return m->bytes + t->source_offset;
+  if (t->source != SLUICE_SOURCE_EXTERNAL || from->map == NULL) return NULL;
+  return from->map(from->user, t->file, t->file_size, t->source_offset, t->bytes);
+}
+
+/* Constants are dense in their region. */
+static npu_status_t fill_constant(npu_t* npu, const model_t* m,
+                                  const sluice_tensor_info_t* t,
+                                  const sluice_tensor_place_t* p,
+                                  const npu_planned_t* source) {
+  const uint64_t at = m->window[p->region].begin + p->offset;
+  const void* whole = in_memory(m, t, source);
   uint64_t done, bytes;
   for (done = 0; done < t->bytes; done += bytes) {
-    unsigned char* from = npu->piece;
+    const void* from = npu->piece;
     bytes = t->bytes - done < kPiece ? t->bytes - done : kPiece;
-    if (t->source == SLUICE_SOURCE_INLINE) {
-      from = m->bytes + t->source_offset + done;
+    if (whole != NULL) {
+      from = whole;
+      bytes = t->bytes;
     } else if (t->source == SLUICE_SOURCE_SEEDED) {
-      seeded(t->source_offset, done, bytes, from);
-    } else if (read == NULL || read(user, t->file, t->file_size,
-                                    t->source_offset + done, bytes, from) != 0) {
+      seeded(t->source_offset, done, bytes, npu->piece);
+    } else if (source->read == NULL ||
+               source->read(source->user, t->file, t->file_size,
+                            t->source_offset + done, bytes, npu->piece) != 0) {
       return refuse(npu, NPU_BAD_MODEL, "a file of constants could not be read");
     }
-    if (!dram_copy(npu, m->window[p->region].begin + p->offset + done, from, bytes,
-                   SLUICE_DEVICE_WRITE_DRAM)) {
+    if (!dram_write(npu, at + done, from, bytes)) {
       return refuse(npu, NPU_DEVICE_FAULT, "the device did not take a constant whole");
     }
   }
@@ -213,8 +232,8 @@ static int tensor_at(const model_t* m, uint32_t i, sluice_tensor_info_t* t,
          sluice_plan_tensor(m->plan, i, p) == SLUICE_OK;
 }
 
-static npu_status_t fill_constants(npu_t* npu, model_t* m, npu_read_fn read,
-                                   void* user) {
+static npu_status_t fill_constants(npu_t* npu, const model_t* m,
+                                   const npu_planned_t* from) {
   uint32_t i;
   for (i = 0; i < m->counts.tensors; ++i) {
     sluice_tensor_info_t t;
@@ -222,7 +241,7 @@ static npu_status_t fill_constants(npu_t* npu, model_t* m, npu_read_fn read,
     npu_status_t status;
     if (!tensor_at(m, i, &t, &p) || t.kind != SLUICE_TENSOR_CONSTANT) continue;
     if (p.region != SLUICE_REGION_CONST) continue;
-    status = fill_constant(npu, m, &t, &p, read, user);
+    status = fill_constant(npu, m, &t, &p, from);
     if (status != NPU_OK) return status;
   }
   return NPU_OK;
@@ -373,7 +392,7 @@ static npu_status_t load_into(npu_t* npu, model_t* m, const npu_planned_t* p,
     }
   }
   if (status == NPU_OK) status = patch(npu, m);
-  if (status == NPU_OK) status = fill_constants(npu, m, p->read, p->user);
+  if (status == NPU_OK) status = fill_constants(npu, m, p);
   m->fits = status == NPU_OK;
   return status;
 }

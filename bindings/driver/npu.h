@@ -66,6 +66,11 @@ npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
                       npu_model_t* out);
 npu_status_t npu_unload(npu_t* npu, npu_model_t model);
 
+/* The same bytes where the host has them in memory already; they are read during the call
+ * that was given the function. NULL: they are not there. */
+typedef const void* (*npu_map_fn)(void* user, const char* file, uint32_t file_size,
+                                  uint64_t offset, uint64_t bytes);
+
 /* A model whose plan somebody else has made. */
 typedef struct {
   const void* graph; /* copied */
@@ -74,7 +79,8 @@ typedef struct {
   size_t plan_bytes;
   uint64_t share_begin, share_end; /* of every scratchpad; 0, 0: the driver's share */
   npu_read_fn read;                /* as for npu_load */
-  void* user;
+  npu_map_fn map;                  /* asked before read; NULL: nothing is in memory */
+  void* user;                      /* of both */
 } npu_planned_t;
 
 /* Loads it where the plan is right: it is verified, whoever made it; NPU_BAD_MODEL without

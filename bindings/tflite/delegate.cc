@@ -22,7 +22,8 @@ namespace {
 struct Delegate {
   TfLiteDelegate runtime = {};  // first: the runtime's pointer is this object's
   std::shared_ptr<State> state;
-  // Parts that are loaded, between Prepare and their kernels' init.
+  // Parts that are lowered, and those that are loaded: from Prepare to their kernels' init.
+  std::map<std::vector<int>, LoweredPart> lowered;
   std::map<std::vector<int>, std::unique_ptr<Kernel>> ready;
 };
 
@@ -37,6 +38,62 @@ void Note(const Options& options, int level, const std::string& text) {
   if (options.verbosity >= level) {
     std::fprintf(stderr, "sluice delegate: %s\n", text.c_str());
   }
+}
+
+void NoteRefusal(TfLiteContext* context, int node, const std::string& reason,
+                 const State& state) {
+  if (state.options.verbosity < 2) return;
+  Note(state.options, 2,
+       "node " + std::to_string(node) + " (" + NameOf(context, node) +
+           ") stays with the runtime: " + reason);
+}
+
+// The nodes that can be lowered. Parts are lowered as a whole, which is kept for LoadParts;
+// only where that fails each node is asked.
+std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
+                           Delegate* delegate) {
+  const State& state = *delegate->state;
+  std::vector<int> candidates, nodes;
+  for (const int node : plan) {
+    std::string reason;
+    if (MayLower(context, node, &reason)) {
+      candidates.push_back(node);
+    } else {
+      NoteRefusal(context, node, reason, state);
+    }
+  }
+  std::vector<Part> parts;
+  if (!Preview(context, candidates, &parts)) return {};
+  for (const Part& part : parts) {
+    std::string reason;
+    LoweredPart lowered;
+    if (LowerPart(context, part, state.options.host, &lowered, &reason)) {
+      delegate->lowered[part.nodes] = std::move(lowered);
+      nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
+      continue;
+    }
+    for (const int node : part.nodes) {
+      Bytes graph;
+      if (LowerNode(context, node, state.options.host, &graph, &reason)) {
+        nodes.push_back(node);
+      } else {
+        NoteRefusal(context, node, reason, state);
+      }
+    }
+  }
+  return nodes;
+}
+
+std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
+                                 Delegate* delegate, uint64_t deadline_ns,
+                                 std::string* reason) {
+  const std::shared_ptr<State>& state = delegate->state;
+  LoweredPart& lowered = delegate->lowered[part.nodes];
+  if (lowered.graph.empty() &&
+      !LowerPart(context, part, state->options.host, &lowered, reason)) {
+    return nullptr;
+  }
+  return LoadKernel(part.nodes, std::move(lowered), state, deadline_ns, reason);
 }
 
 // Takes the nodes away that keep a part from being planned: those that cannot be planned by
@@ -54,28 +111,9 @@ void Weed(TfLiteContext* context, const Part& part, State* state,
   }
   if (bad.empty()) bad = part.nodes;
   for (const int node : bad) {
-    Note(state->options, 2,
-         "node " + std::to_string(node) + " (" + NameOf(context, node) +
-             ") stays with the runtime: " + reason);
+    NoteRefusal(context, node, reason, *state);
     nodes->erase(std::remove(nodes->begin(), nodes->end(), node), nodes->end());
   }
-}
-
-std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
-                           const State* state) {
-  std::vector<int> nodes;
-  for (const int node : plan) {
-    Bytes graph;
-    std::string reason;
-    if (LowerNode(context, node, state->options.host, &graph, &reason)) {
-      nodes.push_back(node);
-    } else {
-      Note(state->options, 2,
-           "node " + std::to_string(node) + " (" + NameOf(context, node) +
-               ") stays with the runtime: " + reason);
-    }
-  }
-  return nodes;
 }
 
 // Loads a plan for each part; nodes that cannot be planned leave `nodes`.
@@ -94,7 +132,7 @@ bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nod
       if (delegate->ready.count(part.nodes) != 0) continue;
       std::string reason;
       const uint64_t start = Clock(CLOCK_MONOTONIC);
-      auto kernel = LoadPart(context, part, delegate->state, share, &reason);
+      auto kernel = LoadPart(context, part, delegate, share, &reason);
       const uint64_t took = Clock(CLOCK_MONOTONIC) - start;
       time_left -= std::min(time_left, took);
       if (kernel != nullptr) {
@@ -124,7 +162,7 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
       return kernel;
     }
     std::string reason;  // the runtime has put the nodes together in another way
-    auto kernel = LoadPart(context, part, delegate->state,
+    auto kernel = LoadPart(context, part, delegate,
                            delegate->state->options.deadline_ns, &reason);
     if (kernel == nullptr) context->ReportError(context, "sluice: %s", reason.c_str());
     return kernel.release();
@@ -149,7 +187,7 @@ TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
   State& state = *delegate->state;
   const uint64_t start = Clock(CLOCK_MONOTONIC), cpu = Clock(CLOCK_THREAD_CPUTIME_ID);
   const std::vector<int> plan = ExecutionPlan(context);
-  std::vector<int> nodes = Supported(context, plan, &state);
+  std::vector<int> nodes = Supported(context, plan, delegate);
   GraphFigures graph;
   graph.nodes = plan.size();
   graph.supported = nodes.size();
@@ -162,6 +200,7 @@ TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
         context, TheKernel(), list.get(), &delegate->runtime);
   }
   delegate->ready.clear();
+  delegate->lowered.clear();
   const uint64_t took = Clock(CLOCK_MONOTONIC) - start;
   const std::lock_guard<std::mutex> lock(state.mutex);
   state.figures.graphs[context] = graph;

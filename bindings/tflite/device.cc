@@ -58,16 +58,15 @@ bool UsesHost(const sluice_plan_t* plan) {
   return sluice_plan_report(plan, &report) != SLUICE_OK || report.host_layers != 0;
 }
 
-int ReadConstant(void* user, const char* file, uint32_t file_size, uint64_t offset,
-                 uint64_t bytes, void* out) {
+const void* MapConstant(void* user, const char* file, uint32_t file_size,
+                        uint64_t offset, uint64_t bytes) {
   const Constants& constants = static_cast<const Model*>(user)->constants;
   const auto found = constants.find(TensorOfFile(file, file_size));
   if (found == constants.end() || offset > found->second.bytes ||
       bytes > found->second.bytes - offset) {
-    return -1;
+    return nullptr;
   }
-  std::memcpy(out, found->second.data + offset, static_cast<size_t>(bytes));
-  return 0;
+  return found->second.data + offset;
 }
 
 // Devices by name, for delegates that share one. They live as long as a delegate or one of
@@ -270,7 +269,7 @@ bool Device::Place(const Options& options, Model* model, std::string* error) {
   p.graph_bytes = model->graph.size();
   p.plan = model->plan.data();
   p.plan_bytes = model->plan.size();
-  p.read = ReadConstant;
+  p.map = MapConstant;
   p.user = model;
   if (options.share == Share::kPartition) {
     p.share_begin = options.share_begin;
@@ -355,7 +354,7 @@ bool Device::Replace(const sluice_member_t& member, Model* model, std::string* e
   // The plan's addresses are those of its range, so they count from the scratchpad's start;
   // that it stays inside the range has been judged with the plans of the others.
   p.share_end = member.offset + member.bytes;
-  p.read = ReadConstant;
+  p.map = MapConstant;
   p.user = &moved;
   if (npu_load_planned(npu_, &p, &moved.handle) != NPU_OK) {
     *error = npu_last_error(npu_);

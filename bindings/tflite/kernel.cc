@@ -58,11 +58,9 @@ constexpr char kOtherSize[] =
 
 }  // namespace
 
-std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
-                                 const std::shared_ptr<State>& state,
-                                 uint64_t deadline_ns, std::string* reason) {
-  LoweredPart lowered;
-  if (!LowerPart(context, part, state->options.host, &lowered, reason)) return nullptr;
+std::unique_ptr<Kernel> LoadKernel(const std::vector<int>& nodes, LoweredPart lowered,
+                                   const std::shared_ptr<State>& state,
+                                   uint64_t deadline_ns, std::string* reason) {
   auto kernel = std::make_unique<Kernel>();
   kernel->state = state;
   kernel->inputs = std::move(lowered.inputs);
@@ -72,14 +70,14 @@ std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
   kernel->model.constants = std::move(lowered.constants);
   {
     const std::lock_guard<std::mutex> lock(state->mutex);
-    const auto before = state->before.find(part.nodes);
+    const auto before = state->before.find(nodes);
     if (before != state->before.end()) kernel->model.plan = before->second;
   }
   if (!state->device->Load(state->options, deadline_ns, &kernel->model, reason)) {
     return nullptr;
   }
   const std::lock_guard<std::mutex> lock(state->mutex);
-  state->before[part.nodes] = kernel->model.plan;
+  state->before[nodes] = kernel->model.plan;
   Figures& f = state->figures;
   ++(kernel->model.source == PlanSource::kMade     ? f.made
      : kernel->model.source == PlanSource::kCached ? f.cached

@@ -70,10 +70,10 @@ T Guarded(T failed, F&& f) {
   }
 }
 
-// nullptr: *reason says why.
-std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
-                                 const std::shared_ptr<State>& state,
-                                 uint64_t deadline_ns, std::string* reason);
+// Plans and loads a part of these nodes. nullptr: *reason says why it cannot be.
+std::unique_ptr<Kernel> LoadKernel(const std::vector<int>& nodes, LoweredPart lowered,
+                                   const std::shared_ptr<State>& state,
+                                   uint64_t deadline_ns, std::string* reason);
 
 // The runtime's callbacks; node->user_data is a Kernel, or NULL.
 TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node);

@@ -19,24 +19,8 @@ bool IsFloat(TfLiteType type) {
   return type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64;
 }
 
-// Operators that only move elements are lowered for floats too. They stay with the runtime:
-// the machine would copy there and back what the runtime often need not touch.
-void RefuseFloats(TfLiteContext* context, const std::vector<int>& tensors) {
-  for (const int index : tensors) {
-    if (IsFloat(TensorAt(context, index).type)) throw NodeRefused{"floats"};
-  }
-}
-
-// Arithmetic on shapes is no work for the machine, though it could be: a node has to touch
-// a tensor of small integers.
-void RequireSmallIntegers(TfLiteContext* context, const RuntimeModel& model) {
-  for (const std::vector<int>* list : {&model.inputs(), &model.outputs()}) {
-    for (const int index : *list) {
-      const TfLiteType type = TensorAt(context, index).type;
-      if (type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16) return;
-    }
-  }
-  throw NodeRefused{"nothing quantised"};
+bool IsSmallInteger(TfLiteType type) {
+  return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16;
 }
 
 bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reason) {
@@ -72,15 +56,40 @@ std::vector<int> ExecutionPlan(TfLiteContext* context) {
   return ToVector(plan);
 }
 
+// Operators that only move elements could be lowered for floats and shapes too. These stay
+// with the runtime: the machine would copy there and back what the runtime often need not
+// touch.
+bool MayLower(TfLiteContext* context, int index, std::string* reason) {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  if (context->GetNodeAndRegistration(context, index, &node, &registration) !=
+      kTfLiteOk) {
+    *reason = "the runtime does not know it";
+    return false;
+  }
+  bool quantised = false;
+  for (const TfLiteIntArray* list : {node->inputs, node->outputs}) {
+    for (int i = 0; i < list->size; ++i) {
+      if (list->data[i] < 0) continue;
+      const TfLiteTensor& tensor = TensorAt(context, list->data[i]);
+      if (IsConstant(tensor)) continue;
+      if (IsFloat(tensor.type)) {
+        *reason = "floats";
+        return false;
+      }
+      quantised = quantised || IsSmallInteger(tensor.type);
+    }
+  }
+  if (!quantised) *reason = "nothing quantised";
+  return quantised;
+}
+
 bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason) {
   return WithReason(reason, [&] {
     RuntimeModel model(context);
     model.Add(node);
     model.SetOwnBorder();
-    RefuseFloats(context, model.inputs());
-    RefuseFloats(context, model.outputs());
-    RequireSmallIntegers(context, model);
     return Lower(model, host, graph, reason);
   });
 }

@@ -43,7 +43,9 @@ struct LoweredPart {
 };
 
 std::vector<int> ExecutionPlan(TfLiteContext* context);
-// false: *reason says why the node stays with the runtime.
+// Whether the node may be one for the machine, by what its tensors hold; lowering says the
+// rest. false: *reason says why the node stays with the runtime.
+bool MayLower(TfLiteContext* context, int node, std::string* reason);
 // host: layers that the machine's host computes are layers of the machine, too.
 bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason);

@@ -56,7 +56,7 @@ uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
                        const std::vector<int32_t>& bias, Scaling scaling) {
   const TfliteTensor& out = to->Out(op);
   const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
-  std::vector<int32_t> rows;
+  std::vector<int32_t> rows(3 * bias.size());
   for (size_t k = 0; k < bias.size(); ++k) {
     const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
     const double product = scaling == Scaling::kLayer
@@ -65,7 +65,9 @@ uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
     const double factor_real = product / static_cast<double>(out_affine.scale);
     const Factor factor = scaling == Scaling::kReal ? QuantiseFactorUp(factor_real)
                                                     : QuantiseFactor(factor_real);
-    rows.insert(rows.end(), {bias[k], factor.multiplier, factor.shift});
+    rows[3 * k] = bias[k];
+    rows[3 * k + 1] = factor.multiplier;
+    rows[3 * k + 2] = factor.shift;
   }
   return to->graph().AddConstant(out.name + "/parameters", SLUICE_DTYPE_INT32,
                                  {static_cast<int32_t>(bias.size()), 3}, rows.data(),
