@@ -155,6 +155,64 @@ static void bad_clients(npu_t* npu, const file_t* good, client_t* c) {
   free(bytes);
 }
 
+/* A plan that another context has made runs in any share that holds it; a plan of another
+ * graph, or one with a changed byte, is refused or is as good. */
+static void planned(npu_t* npu, const file_t* hardware, const file_t* graph,
+                    const file_t* other, client_t* c, uint64_t hash) {
+  sluice_context_t* context = NULL;
+  sluice_graph_t* g = NULL;
+  sluice_hardware_t* h = NULL;
+  sluice_plan_t* plan = NULL;
+  const void* bytes = NULL;
+  const npu_model_t before = c->model;
+  unsigned char* changed;
+  npu_planned_t p;
+  uint64_t i;
+  memset(&p, 0, sizeof p);
+  if (sluice_context_create(NULL, &context, NULL) != SLUICE_OK ||
+      sluice_graph_create(context, graph->bytes, graph->size, &g, NULL) != SLUICE_OK ||
+      sluice_hardware_create(context, hardware->bytes, hardware->size, &h, NULL) !=
+          SLUICE_OK ||
+      sluice_schedule(context, g, h, NULL, &plan, NULL) != SLUICE_OK ||
+      sluice_plan_bytes(plan, &bytes, &p.plan_bytes) != SLUICE_OK) {
+    exit(2);
+  }
+  p.graph = graph->bytes;
+  p.graph_bytes = graph->size;
+  CHECK(npu_load_planned(npu, &p, &c->model) == NPU_BAD_CALL);
+  p.plan = bytes;
+  CHECK(npu_load_planned(npu, NULL, &c->model) == NPU_BAD_CALL);
+  CHECK(npu_load_planned(npu, &p, &c->model) == NPU_OK);
+  CHECK(outputs_of(npu, c) == hash);
+  CHECK(npu_unload(npu, c->model) == NPU_OK);
+  p.share_begin = 1;
+  p.share_end = npu_scratchpad(npu);
+  CHECK(npu_load_planned(npu, &p, &c->model) == NPU_BAD_CALL);
+  p.share_begin = p.share_end = 0;
+  if (other != graph) {
+    p.graph = other->bytes;
+    p.graph_bytes = other->size;
+    CHECK(npu_load_planned(npu, &p, &c->model) == NPU_BAD_MODEL);
+    p.graph = graph->bytes;
+    p.graph_bytes = graph->size;
+  }
+  changed = (unsigned char*)malloc(p.plan_bytes);
+  p.plan = changed;
+  for (i = 0; i < 200; ++i) {
+    memcpy(changed, bytes, p.plan_bytes);
+    changed[(i * 2654435761u) % p.plan_bytes] ^= (unsigned char)(1 + i % 255);
+    if (npu_load_planned(npu, &p, &c->model) != NPU_OK) continue;
+    CHECK(outputs_of(npu, c) == hash);
+    CHECK(npu_unload(npu, c->model) == NPU_OK);
+  }
+  free(changed);
+  c->model = before;
+  sluice_plan_destroy(plan);
+  sluice_hardware_destroy(h);
+  sluice_graph_destroy(g);
+  sluice_context_destroy(context);
+}
+
 /* The share shrinks and moves; at some share nothing fits, and then all fits again. */
 static void shares(npu_t* npu, uint64_t scratchpad, client_t* clients, uint32_t count,
                    const uint64_t* hash) {
@@ -211,6 +269,7 @@ int main(int count, char** arguments) {
            (unsigned long long)clients[i].run.cycles);
   }
   bad_clients(npu, &graphs[0], &clients[0]);
+  planned(npu, &hardware, &graphs[0], &graphs[n - 1], &clients[0], hash[0]);
   for (i = 0; i < n; ++i) CHECK(outputs_of(npu, &clients[i]) == hash[i]);
   npu_memory(npu, &device_bytes, &host_bytes);
   printf("%llu bytes of device memory, at most %llu of the host's\n",

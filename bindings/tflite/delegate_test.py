@@ -142,7 +142,8 @@ def test_use(run):
     delegate = run.load()
     interpreter = run.delegated(run.model, delegate)
     expected = [reference(run, run.model, seed) for seed in (1, 2, 3, 4)]
-    for i in range(100):
+    count = run.arguments.invocations
+    for i in range(count):
         assert run.outputs(run.model, interpreter, 1 + i % 4) == expected[i % 4], i
     detail = interpreter.get_input_details()[0]
     shape = list(detail["shape"])
@@ -156,7 +157,7 @@ def test_use(run):
                     == run.outputs(run.model, plain, seed)), batch
     r = run.report(delegate)
     assert r["plans_rescheduled"] >= 4 and r["delegated"] == r["nodes"] > 0, r
-    assert r["invocations"] == 108 and r["faults"] == 0 and r["cycles"] > 0, r
+    assert r["invocations"] == count + 8 and r["faults"] == 0 and r["cycles"] > 0, r
     print(r)
 
 
@@ -332,6 +333,7 @@ def main():
     parser.add_argument("--shared", default="")
     parser.add_argument("--table", default="")
     parser.add_argument("--work", default=None)
+    parser.add_argument("--invocations", type=int, default=100)
     parser.add_argument("--time", action="store_true", help="times are limits")
     arguments = parser.parse_args()
     arguments.shared = os.environ.get("SLUICE_SHARED", arguments.shared)

@@ -85,10 +85,8 @@ static int faulty_reset(void* device) {
 
 SLUICE_DEVICE_API const npu_device_table_t* npu_device_table(void);
 const npu_device_table_t* npu_device_table(void) {
-  static const npu_device_table_t table = {NPU_DEVICE_VERSION, 0,
-                                           faulty_open,        faulty_close,
-                                           faulty_info,        faulty_write,
-                                           faulty_read,        faulty_submit,
-                                           faulty_wait,        faulty_reset};
+  static const npu_device_table_t table = {
+      NPU_DEVICE_VERSION, 0,           faulty_open,   faulty_close, faulty_info,
+      faulty_write,       faulty_read, faulty_submit, faulty_wait,  faulty_reset};
   return &table;
 }

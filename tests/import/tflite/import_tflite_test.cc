@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
+#include "import/tflite/tflite_model.h"
 #include "tests/import/tflite/imported.h"
 
 namespace sluice::import {
@@ -78,6 +79,31 @@ TEST_CASE("import: unknown operators may be left to the host") {
   const int32_t name = graph.layer_attributes()->Get(SLUICE_OPAQUE_NAME);
   CHECK(graph.names()->Get(static_cast<uint32_t>(name))->str() == "CUSTOM:Wobble");
   CHECK(import.opaque.size() == 3);
+}
+
+TEST_CASE("import: constants that somebody has in memory are named, and not held") {
+  const Bytes bytes = TinyConvolution();
+  TfliteModel model = ReadTfliteModel(bytes.data(), bytes.size());
+  const ImportResult held = LowerTflite(model, {});
+  for (size_t i = 0; i < model.tensors.size(); ++i) {
+    if (model.tensors[i].data == nullptr) continue;
+    model.tensors[i].file = "tensor " + std::to_string(i);
+  }
+  const ImportResult named = LowerTflite(model, {});
+  CHECK(named.layers == held.layers);
+  CHECK(named.operators == model.operators.size());
+  CHECK(named.constant_bytes < held.constant_bytes);
+  const auto& graph = *wire::GetGraph(named.graph.data());
+  uint32_t external = 0;
+  for (uint32_t t = 0; t < named.tensors; ++t) {
+    if (graph.tensor_source()->Get(t) != 2) continue;
+    ++external;
+    const std::string file =
+        graph.names()->Get(graph.tensor_source_file()->Get(t))->str();
+    CHECK(file.compare(0, 7, "tensor ") == 0);
+    CHECK(graph.tensor_source_offset()->Get(t) == 0);
+  }
+  CHECK(external == 1);  // the weight; the bias is part of the parameters
 }
 
 }  // namespace
