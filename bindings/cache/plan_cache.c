@@ -27,8 +27,13 @@ typedef struct {
 
 uint64_t plan_cache_hash(uint64_t hash, const void* bytes, size_t size) {
   const unsigned char* at = (const unsigned char*)bytes;
-  size_t i;
-  for (i = 0; i < size; ++i) hash = (hash ^ at[i]) * 0x100000001b3u;
+  for (; size >= 8; size -= 8, at += 8) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 32; /* the high bits of a word reach the low ones */
+  }
+  for (; size > 0; --size, ++at) hash = (hash ^ *at) * 0x100000001b3u;
   return hash;
 }
 

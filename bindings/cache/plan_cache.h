@@ -30,7 +30,7 @@ typedef struct {
   uint64_t options;  /* plan_cache_hash over the options that decide on the plan */
 } plan_cache_key_t;
 
-/* FNV-1a 64 of the bytes; goes on from `hash`, which is PLAN_CACHE_FIRST_HASH at first. */
+/* As FNV-1a 64, over words of eight bytes and then what is left by bytes; goes on from `hash`, which is PLAN_CACHE_FIRST_HASH at first. */
 #define PLAN_CACHE_FIRST_HASH 0xcbf29ce484222325u
 uint64_t plan_cache_hash(uint64_t hash, const void* bytes, size_t size);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One part of delegate_test.py in the Python interpreter; with sanitizers the delegate's leaks
-# and errors are failures. Python itself is not instrumented and keeps what it has: only
-# reports that name the delegate count.
+# One part of delegate_test.py, or example.py, in the Python interpreter; with sanitizers the
+# delegate's leaks and errors are failures. Python itself is not instrumented and keeps what
+# it has: only reports that name the delegate count.
 #   cmake -DPART= -DDELEGATE= -DDEVICE= -DPYTHON=<packages> -DROOT= -DSHARED= -DWORK=
 #         -DRUNTIME=<shared address sanitizer, or nothing> -P delegate_test.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -27,6 +27,18 @@ if(RUNTIME)
   set(ENV{ASAN_OPTIONS} detect_leaks=1)
   set(ENV{LSAN_OPTIONS} exitcode=0)
   set(ENV{PYTHONMALLOC} malloc)
+endif()
+if(PART STREQUAL "example")
+  file(COPY_FILE ${ROOT}/tests/models/residual_cnn_int8.tflite ${WORK}/model.tflite)
+  file(COPY_FILE ${DELEGATE} ${WORK}/libsluice_delegate.so)
+  execute_process(COMMAND ${python} ${ROOT}/bindings/tflite/example.py
+                  WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result
+                  ERROR_VARIABLE errors)
+  message("${errors}")
+  if(NOT result EQUAL 0 OR NOT errors MATCHES "13 of 13 nodes in 1 parts")
+    message(FATAL_ERROR "${result}")
+  endif()
+  return()
 endif()
 execute_process(
   COMMAND ${python} ${ROOT}/bindings/tflite/delegate_test.py ${PART}

@@ -13,12 +13,22 @@ namespace {
 // More than any layer shifts by: whoever reads a layer with it refuses it.
 constexpr int kNoShift = 1025;
 
-Factor Split(double factor, double (*rounded)(double)) {
+// Of numbers from 0 to 2^31, which leave at least 22 bits behind the point, so that the sum
+// is exact: std::round without a call for each channel.
+int64_t Rounded(double x) { return static_cast<int64_t>(x + 0.5); }
+int64_t RoundedUp(double x) {
+  const int64_t below = static_cast<int64_t>(x);
+  return below + (static_cast<double>(below) < x ? 1 : 0);
+}
+
+template <int64_t (*kRounded)(double), double (*kRoundedBelowZero)(double)>
+Factor Split(double factor) {
   if (factor == 0) return {0, 0};
   if (!std::isfinite(factor)) return {INT32_MAX, kNoShift};
   int shift = 0;
-  const double fraction = std::frexp(factor, &shift);
-  int64_t multiplier = static_cast<int64_t>(rounded(fraction * 2147483648.0));
+  const double fraction = std::frexp(factor, &shift) * 2147483648.0;
+  int64_t multiplier = fraction < 0 ? static_cast<int64_t>(kRoundedBelowZero(fraction))
+                                    : kRounded(fraction);
   if (multiplier == int64_t{1} << 31) {
     multiplier /= 2;
     ++shift;
@@ -29,9 +39,9 @@ Factor Split(double factor, double (*rounded)(double)) {
 
 }  // namespace
 
-Factor QuantiseFactor(double factor) { return Split(factor, std::round); }
+Factor QuantiseFactor(double factor) { return Split<Rounded, std::round>(factor); }
 
-Factor QuantiseFactorUp(double factor) { return Split(factor, std::ceil); }
+Factor QuantiseFactorUp(double factor) { return Split<RoundedUp, std::ceil>(factor); }
 
 Range DtypeRange(uint8_t dtype) {
   switch (dtype) {

@@ -8,8 +8,9 @@ Fenced blocks of a Markdown page, by their first line:
   ```sh as a user    not run here: commands that the tests are themselves run by (./run,
                      cmake); tests/package and .ci/run do
   ```c FILE          occurs in FILE, line by line, which the tests compile and run; the
-                     same for cpp, rust, go. A block with main is the whole FILE, but for the
-                     comments it begins with. One whole C program without a FILE: tests/api runs it.
+                     same for cpp, rust, go, python. A block with main is the whole FILE, but
+                     for the comments it begins with. One whole C program without a FILE:
+                     tests/api runs it.
   ```text            output or diagrams: not run
 Any other block is an error, and so is the name of or a link to a file that is not there, and
 a guide that the README does not link to.
@@ -63,7 +64,7 @@ def main():
             continue
         elif info == "c" and "int main" in body and text.count("```c\n") == 1:
             checked += 1  # the README's program: tests/api compiles and runs it
-        elif re.match(r"(c|cpp|rust|go|cmake) \S+$", info):
+        elif re.match(r"(c|cpp|rust|go|cmake|python) \S+$", info):
             source = root / info.split()[1]
             if not occurs(body, source.read_text()):
                 sys.exit(f"{page}: a block is not in {source}:\n{body}")

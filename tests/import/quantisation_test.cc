@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/rng.h"
 #include "sluice/ops.h"
 
 namespace sluice::import {
@@ -23,6 +24,28 @@ TEST_CASE("quantisation: factors are fractions of 2^31 and a shift") {
   CHECK(is(QuantiseFactor(1e-20), 0, 0));
   CHECK(QuantiseFactor(2.0 / 3).multiplier == 1431655765);
   CHECK(QuantiseFactorUp(2.0 / 3).multiplier == 1431655766);
+}
+
+TEST_CASE("quantisation: factors are rounded as std::round and std::ceil do") {
+  Rng rng(5);
+  for (int i = 0; i < 200000; ++i) {
+    // All bits of the fraction, or those around a half or a whole step.
+    const double fine = static_cast<double>(rng.Below(1u << 30)) / (1u << 30);
+    const double step = static_cast<double>((1u << 30) + rng.Below(1u << 30));
+    const double near = static_cast<double>(rng.Below(5)) * 0.25 +
+                        (static_cast<double>(rng.Below(3)) - 1) / (1 << 22);
+    const double scaled = step + (i % 2 == 0 ? fine : near);
+    const double sign = i % 16 == 0 ? -1 : 1;
+    const double factor =
+        sign * std::ldexp(scaled, -31 - static_cast<int>(rng.Below(20)));
+    int shift = 0;
+    const double fraction = std::frexp(factor, &shift) * 2147483648.0;
+    for (const bool up : {false, true}) {
+      const Factor made = up ? QuantiseFactorUp(factor) : QuantiseFactor(factor);
+      const double expected = up ? std::ceil(fraction) : std::round(fraction);
+      REQUIRE(std::ldexp(made.multiplier, made.shift) == std::ldexp(expected, shift));
+    }
+  }
 }
 
 TEST_CASE("quantisation: clamps stay inside the type and survive tiny scales") {
