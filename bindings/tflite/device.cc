@@ -40,15 +40,9 @@ using OwnPlan = std::unique_ptr<sluice_plan_t, Destroy>;
 bool CopyPlan(const sluice_plan_t* plan, Model* model) {
   const void* bytes = nullptr;
   size_t size = 0;
-  sluice_report_t report = {};
-  report.struct_size = sizeof report;
-  if (sluice_plan_bytes(plan, &bytes, &size) != SLUICE_OK ||
-      sluice_plan_report(plan, &report) != SLUICE_OK) {
-    return false;
-  }
+  if (sluice_plan_bytes(plan, &bytes, &size) != SLUICE_OK) return false;
   const auto* first = static_cast<const uint8_t*>(bytes);
   model->plan.assign(first, first + size);
-  model->cycles = report.latency_cycles;
   return true;
 }
 
@@ -237,7 +231,8 @@ bool Device::Plan(const Options& options, uint64_t deadline_ns, Model* model,
   }
   const OwnGraph keep(graph);
   const uint64_t decides[] = {options.budget, options.deadline_ns,
-                              options.energy_exponent, options.delay_exponent};
+                              options.energy_exponent, options.delay_exponent,
+                              options.host ? 1u : 0u};
   const plan_cache_key_t key = {
       sluice_graph_hash(graph), sluice_hardware_hash(hardware_),
       plan_cache_hash(PLAN_CACHE_FIRST_HASH, decides, sizeof decides)};
@@ -281,21 +276,23 @@ bool Device::Place(const Options& options, Model* model, std::string* error) {
 }
 
 bool Device::Load(const Options& options, uint64_t deadline_ns, Model* model,
-                  std::string* error) {
+                  Loaded* loaded, std::string* error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t start = NowNs();
-  bool done = Plan(options, deadline_ns, model, error);
-  if (done && options.share == Share::kTogether) {
-    model->together = true;
+  if (!Plan(options, deadline_ns, model, error)) return false;
+  loaded->plan = model->plan;
+  loaded->source = model->source;
+  if (options.share == Share::kTogether) {
     together_.push_back(model);
-    done = PlanTogether(options, deadline_ns, error);
-    if (!done) {
-      npu_unload(npu_, model->handle);
+    if (!PlanTogether(options, deadline_ns, error)) {
       together_.pop_back();
+      npu_unload(npu_, model->handle);
+      model->handle = 0;
+      return false;
     }
   }
-  model->planning_ns = NowNs() - start;
-  return done;
+  loaded->planning_ns = NowNs() - start;
+  return true;
 }
 
 // The models that are there are planned together; all change places, or none does.

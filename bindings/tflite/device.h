@@ -27,24 +27,30 @@ namespace sluice::delegate {
 using Bytes = std::vector<uint8_t>;
 
 // Constants that the runtime has in memory, by the index of its tensor. They stay there
-// until the model is unloaded.
+// until the model is unloaded, or are copied where the runtime may move them.
 struct Constant {
   const uint8_t* data;
   size_t bytes;
+  std::shared_ptr<const Bytes> copy;  // that data points to; may be empty
 };
 using Constants = std::unordered_map<int, Constant>;
 
 enum class PlanSource { kMade, kRescheduled, kCached };
 
-// A model on a device.
+// A model on a device. From Load to Unload only the device's functions look at it: another
+// model that comes may change where it lies.
 struct Model {
   npu_model_t handle = 0;
   Bytes graph, plan;
   Constants constants;
-  uint64_t cycles = 0;  // of one run, as planned
   PlanSource source = PlanSource::kMade;
-  uint64_t planning_ns = 0;  // includes the cache's work
-  bool together = false;     // planned again when another such model comes or goes
+};
+
+// What a call of Load has found.
+struct Loaded {
+  Bytes plan;  // of the model by itself
+  PlanSource source = PlanSource::kMade;
+  uint64_t planning_ns = 0;  // includes the cache's work and the driver's
 };
 
 class Device {
@@ -56,8 +62,8 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   // model has graph and constants, and perhaps the plan before it (of another size of the
-  // graph). The rest is filled in.
-  bool Load(const Options& options, uint64_t deadline_ns, Model* model,
+  // graph); it stays where it is until it is unloaded.
+  bool Load(const Options& options, uint64_t deadline_ns, Model* model, Loaded* loaded,
             std::string* error);
   void Unload(Model* model);
   bool Run(const Model& model, npu_run_t* run, std::string* error);

@@ -73,16 +73,18 @@ std::unique_ptr<Kernel> LoadKernel(const std::vector<int>& nodes, LoweredPart lo
     const auto before = state->before.find(nodes);
     if (before != state->before.end()) kernel->model.plan = before->second;
   }
-  if (!state->device->Load(state->options, deadline_ns, &kernel->model, reason)) {
+  Loaded loaded;
+  if (!state->device->Load(state->options, deadline_ns, &kernel->model, &loaded,
+                           reason)) {
     return nullptr;
   }
   const std::lock_guard<std::mutex> lock(state->mutex);
-  state->before[nodes] = kernel->model.plan;
   Figures& f = state->figures;
-  ++(kernel->model.source == PlanSource::kMade     ? f.made
-     : kernel->model.source == PlanSource::kCached ? f.cached
-                                                   : f.rescheduled);
-  f.planning_ns += kernel->model.planning_ns;
+  ++(loaded.source == PlanSource::kMade     ? f.made
+     : loaded.source == PlanSource::kCached ? f.cached
+                                            : f.rescheduled);
+  f.planning_ns += loaded.planning_ns;
+  state->before[nodes] = std::move(loaded.plan);
   return kernel;
 }
 

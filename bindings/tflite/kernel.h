@@ -55,9 +55,7 @@ struct Kernel {
   Kernel() = default;
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
-  ~Kernel() {
-    if (model.handle != 0) state->device->Unload(&model);
-  }
+  ~Kernel() { state->device->Unload(&model); }
 };
 
 // Turns exceptions, which are of exhausted memory, into what the runtime expects.

@@ -23,6 +23,16 @@ bool IsSmallInteger(TfLiteType type) {
   return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16;
 }
 
+Constant ConstantOf(const TfLiteTensor& tensor) {
+  Constant constant = {tensor.data.uint8, tensor.bytes, nullptr};
+  if (tensor.allocation_type != kTfLiteMmapRo) {
+    constant.copy =
+        std::make_shared<const Bytes>(constant.data, constant.data + constant.bytes);
+    constant.data = constant.copy->data();
+  }
+  return constant;
+}
+
 bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reason) {
   import::ImportResult lowered = import::LowerTflite(model.model(), {});
   if (!host && !lowered.opaque.empty()) {
@@ -112,8 +122,7 @@ bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart*
       out->shapes.push_back({shape, ToVector(TensorAt(context, output).dims)});
     }
     for (const int index : model.constants()) {
-      const TfLiteTensor& tensor = TensorAt(context, index);
-      out->constants[index] = {tensor.data.uint8, tensor.bytes};
+      out->constants[index] = ConstantOf(TensorAt(context, index));
     }
     return true;
   });
@@ -138,6 +147,7 @@ bool Preview(TfLiteContext* context, const std::vector<int>& nodes,
   const IntArray list(nodes);
   TfLiteDelegateParams* previewed = nullptr;
   int count = 0;
+  if (context->PreviewDelegatePartitioning == nullptr) return false;
   if (context->PreviewDelegatePartitioning(context, list.get(), &previewed, &count) !=
       kTfLiteOk) {
     return false;
