@@ -139,7 +139,7 @@ def test_models(run):
 
 def test_use(run):
     """100 invocations; other sizes between them, planned from the plan before."""
-    delegate = run.load()
+    delegate = run.load(deadline_ms="2000")  # rescheduling has time on a busy machine too
     interpreter = run.delegated(run.model, delegate)
     expected = [reference(run, run.model, seed) for seed in (1, 2, 3, 4)]
     count = run.arguments.invocations

@@ -323,8 +323,18 @@ bool Device::PlanTogether(const Options& options, uint64_t deadline_ns,
   o.deadline_ns = deadline_ns * count;
   sluice_diagnostic_t d = NoDiagnostic();
   sluice_cohort_t* made = nullptr;
-  if (sluice_coschedule(context_, hardware_, models.data(),
-                        static_cast<uint32_t>(count), &o, &made, &d) != SLUICE_OK) {
+  const auto plan_all = [&] {
+    return sluice_coschedule(context_, hardware_, models.data(),
+                             static_cast<uint32_t>(count), &o, &made, &d);
+  };
+  sluice_status_t status = plan_all();
+  if (status == SLUICE_STOPPED) {  // no time: equal shares, however long they take
+    o.deadline_ns = 0;
+    o.max_iterations = 1;
+    o.points = 2;
+    status = plan_all();
+  }
+  if (status != SLUICE_OK) {
     *error = std::string("together: ") + d.message;
     return false;
   }
