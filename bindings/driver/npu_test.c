@@ -198,7 +198,7 @@ static void planned(npu_t* npu, const file_t* hardware, const file_t* graph,
   }
   changed = (unsigned char*)malloc(p.plan_bytes);
   p.plan = changed;
-  for (i = 0; i < 200; ++i) {
+  for (i = 0; i < 50; ++i) {
     memcpy(changed, bytes, p.plan_bytes);
     changed[(i * 2654435761u) % p.plan_bytes] ^= (unsigned char)(1 + i % 255);
     if (npu_load_planned(npu, &p, &c->model) != NPU_OK) continue;

@@ -45,6 +45,7 @@ execute_process(
           ${ROOT}/tests/models/residual_cnn_int8.tflite --delegate ${DELEGATE}
           --device ${DEVICE} --goldens ${ROOT}/tests/goldens --shared ${SHARED}
           --table ${ROOT}/bindings/tflite/delegated.txt --work ${WORK}
+          --descriptor ${ROOT}/src/presets/mcu-256k.json
           --invocations ${invocations}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 message("${output}")

@@ -3,7 +3,7 @@
 """The delegate in the interpreter from PyPI, beside the interpreter's reference kernels.
 
     delegate_test.py PART --delegate FILE --goldens FOLDER [--device FILE] [--shared FOLDER]
-                     [--table FILE] [--work FOLDER] MODEL
+                     [--table FILE] [--descriptor FILE] [--work FOLDER] MODEL
 
 PART is one of the functions below whose names begin with test_, without that. MODEL is a
 quantised model that comes with the project; with --shared there are more.
@@ -242,13 +242,16 @@ def test_options(run):
     expected = reference(run, run.model)
     cycles = {}
     for given in ({}, {"budget": "4K"}, {"objective": "latency"}, {"objective": "energy"},
-                  {"machine": "mcu-256k"}, {"deadline_ms": "1"}, {"deadline_ms": "0"}):
+                  {"machine": "mcu-256k"}, {"machine": run.arguments.descriptor},
+                  {"deadline_ms": "1"}, {"deadline_ms": "0"}):
         delegate = run.load(**given)
         interpreter = run.delegated(run.model, delegate)
         assert run.outputs(run.model, interpreter, 1) == expected, given
         r = run.report(delegate)
         assert r["delegated"] == r["nodes"], (given, r)
         cycles[str(given)] = r["cycles"]
+    described = cycles[str({"machine": run.arguments.descriptor})]
+    assert described == cycles["{'machine': 'mcu-256k'}"], cycles
     assert cycles["{'budget': '4K'}"] > cycles["{}"], cycles
     # Too little for any layer: all nodes stay with the runtime.
     delegate = run.load(budget="64")
@@ -332,6 +335,7 @@ def main():
     parser.add_argument("--device", default="")
     parser.add_argument("--shared", default="")
     parser.add_argument("--table", default="")
+    parser.add_argument("--descriptor", default="", help="mcu-256k as JSON")
     parser.add_argument("--work", default=None)
     parser.add_argument("--invocations", type=int, default=100)
     parser.add_argument("--time", action="store_true", help="times are limits")
