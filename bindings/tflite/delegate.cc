@@ -97,9 +97,10 @@ std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
 }
 
 // Takes the nodes away that keep a part from being planned: those that cannot be planned by
-// themselves; if each can, all of them.
-void Weed(TfLiteContext* context, const Part& part, State* state,
-          const std::string& reason, std::vector<int>* nodes) {
+// themselves, which the machine does not support; if each can, all of them. Returns how many
+// are not supported.
+size_t Weed(TfLiteContext* context, const Part& part, State* state,
+            const std::string& reason, std::vector<int>* nodes) {
   std::vector<int> bad;
   for (const int node : part.nodes) {
     Bytes graph;
@@ -109,15 +110,19 @@ void Weed(TfLiteContext* context, const Part& part, State* state,
       bad.push_back(node);
     }
   }
+  const size_t unsupported = bad.size();
   if (bad.empty()) bad = part.nodes;
   for (const int node : bad) {
     NoteRefusal(context, node, reason, *state);
     nodes->erase(std::remove(nodes->begin(), nodes->end(), node), nodes->end());
   }
+  return unsupported;
 }
 
-// Loads a plan for each part; nodes that cannot be planned leave `nodes`.
-bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nodes) {
+// Loads a plan for each part; nodes that cannot be planned leave `nodes`, and `supported`
+// counts those no more that the machine does not support.
+bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nodes,
+               size_t* supported) {
   State& state = *delegate->state;
   for (bool again = true; again;) {
     again = false;
@@ -138,7 +143,7 @@ bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nod
       if (kernel != nullptr) {
         delegate->ready[part.nodes] = std::move(kernel);
       } else {
-        Weed(context, part, &state, reason, nodes);
+        *supported -= Weed(context, part, &state, reason, nodes);
         again = true;
       }
     }
@@ -191,7 +196,8 @@ TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
   GraphFigures graph;
   graph.nodes = plan.size();
   graph.supported = nodes.size();
-  TfLiteStatus status = LoadParts(context, delegate, &nodes) ? kTfLiteOk : kTfLiteError;
+  TfLiteStatus status =
+      LoadParts(context, delegate, &nodes, &graph.supported) ? kTfLiteOk : kTfLiteError;
   graph.delegated = nodes.size();
   graph.partitions = delegate->ready.size();
   if (status == kTfLiteOk && !nodes.empty()) {

@@ -241,18 +241,34 @@ def test_options(run):
     assert "another machine" in message, message
     expected = reference(run, run.model)
     cycles = {}
+    named = {"machine": "mcu-256k", "deadline_ms": "0"}
+    described = {"machine": run.arguments.descriptor, "deadline_ms": "0"}
     for given in ({}, {"budget": "4K"}, {"objective": "latency"}, {"objective": "energy"},
-                  {"machine": "mcu-256k"}, {"machine": run.arguments.descriptor},
-                  {"deadline_ms": "1"}, {"deadline_ms": "0"}):
+                  named, described, {"deadline_ms": "1"}, {"deadline_ms": "0"}):
         delegate = run.load(**given)
         interpreter = run.delegated(run.model, delegate)
         assert run.outputs(run.model, interpreter, 1) == expected, given
         r = run.report(delegate)
         assert r["delegated"] == r["nodes"], (given, r)
         cycles[str(given)] = r["cycles"]
-    described = cycles[str({"machine": run.arguments.descriptor})]
-    assert described == cycles["{'machine': 'mcu-256k'}"], cycles
+    assert cycles[str(named)] == cycles[str(described)], cycles
     assert cycles["{'budget': '4K'}"] > cycles["{}"], cycles
+    # A machine that has convolutions and sums only: the rest stays with the runtime, or is
+    # its host's.
+    limited = os.path.join(run.arguments.work, "limited.json")
+    with open(run.arguments.descriptor, encoding="utf-8") as file:
+        whole = file.read()
+    for machine_host, host in (("", "0"), ('"host": {}, ', "0"), ('"host": {}, ', "1")):
+        ops = '"ops": [{ "op": 1 }, { "op": 8 }], ' + machine_host
+        with open(limited, "w", encoding="utf-8") as file:
+            file.write(whole.replace('"mac_pj"', ops + '"mac_pj"'))
+        delegate = run.load(machine=limited, host=host)
+        interpreter = run.delegated(run.model, delegate)
+        assert run.outputs(run.model, interpreter, 1) == expected
+        r = run.report(delegate)
+        print("limited machine:", r)
+        assert r["delegated"] == r["supported"] > 0, r
+        assert (r["delegated"] == r["nodes"]) == (host == "1"), r
     # Too little for any layer: all nodes stay with the runtime.
     delegate = run.load(budget="64")
     interpreter = run.delegated(run.model, delegate)
