@@ -242,14 +242,12 @@ bool Device::Plan(const Options& options, uint64_t deadline_ns, Model* model,
   if (plan_cache_get(folder, &key, &cached, &size) != 0) {
     // The driver verifies it before it is used.
     const std::unique_ptr<void, void (*)(void*)> owned(cached, std::free);
-    Model found = *model;
+    Bytes before = std::move(model->plan);
     const auto* first = static_cast<const uint8_t*>(cached);
-    found.plan.assign(first, first + size);
-    found.source = PlanSource::kCached;
-    if (Place(options, &found, error)) {
-      *model = std::move(found);
-      return true;
-    }
+    model->plan.assign(first, first + size);
+    model->source = PlanSource::kCached;
+    if (Place(options, model, error)) return true;
+    model->plan = std::move(before);
   }
   if (!Make(options, deadline_ns, graph, model, error)) return false;
   if (folder != nullptr) {

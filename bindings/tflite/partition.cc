@@ -39,7 +39,7 @@ bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reas
     *reason = "only the machine's host computes it";
     return false;
   }
-  graph->assign(lowered.graph.begin(), lowered.graph.end());
+  *graph = std::move(lowered.graph);
   return true;
 }
 

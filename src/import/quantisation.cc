@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "sluice/ops.h"
 
@@ -21,12 +22,24 @@ int64_t RoundedUp(double x) {
   return below + (static_cast<double>(below) < x ? 1 : 0);
 }
 
+// std::frexp times 2^31, for numbers above 0, without a call for each channel.
+double FractionOf(double x, int* exponent) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  const int biased = static_cast<int>(bits >> 52);
+  if (biased <= 0 || biased >= 2047) return std::frexp(x, exponent) * 2147483648.0;
+  *exponent = biased - 1022;
+  bits = (bits & 0xfffffffffffffu) | uint64_t{1022 + 31} << 52;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 template <int64_t (*kRounded)(double), double (*kRoundedBelowZero)(double)>
 Factor Split(double factor) {
   if (factor == 0) return {0, 0};
   if (!std::isfinite(factor)) return {INT32_MAX, kNoShift};
   int shift = 0;
-  const double fraction = std::frexp(factor, &shift) * 2147483648.0;
+  const double fraction = FractionOf(factor, &shift);
   int64_t multiplier = fraction < 0 ? static_cast<int64_t>(kRoundedBelowZero(fraction))
                                     : kRounded(fraction);
   if (multiplier == int64_t{1} << 31) {

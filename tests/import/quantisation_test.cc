@@ -38,6 +38,7 @@ TEST_CASE("quantisation: factors are rounded as std::round and std::ceil do") {
     const double sign = i % 16 == 0 ? -1 : 1;
     const double factor =
         sign * std::ldexp(scaled, -31 - static_cast<int>(rng.Below(20)));
+    if (i % 32 == 1) CHECK(QuantiseFactor(std::ldexp(scaled, -1080)).multiplier == 0);
     int shift = 0;
     const double fraction = std::frexp(factor, &shift) * 2147483648.0;
     for (const bool up : {false, true}) {
