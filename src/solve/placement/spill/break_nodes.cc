@@ -7,12 +7,14 @@
 namespace sluice {
 namespace {
 
-template <int W>
+// One width for all: it runs rarely.
+constexpr int kWords = 16;
+
 Status Find(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
             Span<BreakNode> out) {
-  using Set = Bits<W>;
+  using Set = Bits<kWords>;
   ArenaScope scope(arena);
-  SpillModel<W> m;
+  SpillModel<kWords> m;
   SLUICE_TRY(m.Init(graph, arena));
   const uint32_t n = m.operators;
   Span<Set> before, after;  // ancestors, descendants
@@ -55,10 +57,8 @@ Status FindBreakNodes(const OperatorGraph& graph, Span<const uint32_t> order,
                       Arena* arena, Span<BreakNode>* out) {
   const size_t n = graph.operators.size();
   SLUICE_TRY(arena->Allocate(n == 0 ? 0 : n - 1, out));
-  return WithWidth(Max(n, graph.tensors.size()), [&](auto* tag) {
-    constexpr int kWords = WordsOf(decltype(tag){});
-    return Find<kWords>(graph, order, arena, *out);
-  });
+  if (SpillItems(graph) > size_t{64} * kWords) return Status::kUnsupported;
+  return Find(graph, order, arena, *out);
 }
 
 }  // namespace sluice

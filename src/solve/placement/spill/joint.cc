@@ -9,6 +9,8 @@
 #include "solve/placement/spill/break_nodes.h"
 #include "solve/placement/spill/check_joint.h"
 #include "solve/placement/spill/least_peak.h"
+#include "solve/placement/spill/operator_order.h"
+#include "solve/placement/spill/spill_bound.h"
 #include "solve/placement/spill/spill_plan.h"
 #include "solve/placement/spill/spill_search.h"
 
@@ -18,6 +20,9 @@ namespace {
 constexpr uint32_t kBeamWidth = 4;
 constexpr uint32_t kWideBeam = 64;
 constexpr uint32_t kBeamEvictions = 12;
+constexpr uint64_t kSharedNodes = 1 << 12;  // for the addresses of their plans
+constexpr int kSharedReserves[] = {0, 1, 2, 4};
+constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
 // Windows between near cuts, for graphs too large to solve at once.
 constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
 struct WindowShape {
@@ -54,6 +59,7 @@ struct Joint {
   int seed_count = 0;
   Budget unlimited = {};  // for steps whose work is bounded anyway
   SpillDecisions decisions = {}, trial = {};
+  SpillDecisions least = {};     // the cheapest by sums that were worth a bound
   int64_t bound = 0;             // no plan has fewer bytes
   int64_t best = INT64_MAX;      // bytes of the plan; none yet
   int64_t unplaced = INT64_MAX;  // bytes of a plan that fits in sums only
@@ -265,6 +271,81 @@ Status FindFirst(Joint* self) {
   return Status::kOk;
 }
 
+void Remember(Joint* self) {
+  if (self->least.found && self->least.bytes <= self->decisions.bytes) return;
+  self->least.found = true;
+  self->least.bytes = self->decisions.bytes;
+  std::copy(self->decisions.order.begin(), self->decisions.order.end(),
+            self->least.order.begin());
+  std::copy(self->decisions.fetch.begin(), self->decisions.fetch.end(),
+            self->least.fetch.begin());
+}
+
+// The cheapest order of a beam, with addresses; if there are none, at lower targets.
+Status Shared(Joint* self, uint32_t width) {
+  if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
+    return Status::kOk;
+  for (int reserve : kSharedReserves) {
+    if (self->budget->Exhausted()) break;
+    OrderOptions order;
+    order.charge = self->options.charge;
+    order.capacity = self->options.capacity;
+    order.target =
+        self->options.capacity - self->options.capacity / kReserveParts * reserve;
+    order.give_up = self->best;
+    order.width = width;
+    SLUICE_TRY(
+        ChooseOrder(self->graph, order, WorkWith(*self, self->budget), &self->trial));
+    self->plan->states += self->trial.states;
+    if (!self->trial.found) break;
+    std::swap(self->decisions, self->trial);
+    const int64_t bytes = self->decisions.bytes;
+    Remember(self);
+    if (reserve == 0) {
+      self->bound = Max(self->bound, self->decisions.lower_bound);
+      self->unplaced = Min(self->unplaced, bytes);
+    }
+    bool placed = false;
+    SLUICE_TRY(AdoptDecisions(self, kSharedNodes, kRepairs, &placed));
+    if (placed && self->plan->bytes() == bytes) {
+      if (reserve == 0) self->unplaced = INT64_MAX;
+      break;
+    }
+  }
+  return Status::kOk;
+}
+
+// The seeds' orders, each with its cheapest spills.
+Status BySeeds(Joint* self) {
+  if (self->seed_count == 0 || self->budget->Exhausted()) return Status::kOk;
+  SpillSearchOptions search = SumsOnly(*self);
+  search.width = kBeamWidth;
+  search.max_evictions = kBeamEvictions;
+  self->decisions.found = false;
+  SLUICE_TRY(TrySeeds(self, search));
+  if (!self->decisions.found) return Status::kOk;
+  Remember(self);
+  bool placed = false;
+  return AdoptDecisions(self, kSharedNodes, kFirstRepairs, &placed);
+}
+
+Status BoundByWindows(Joint* self) {
+  if (self->graph.operators.size() < kWindowFrom || !self->least.found ||
+      !self->options.fixed_order.empty() || !self->options.exact) {
+    return Status::kOk;
+  }
+  SpillBoundOptions options;
+  options.charge = self->options.charge;
+  options.capacity = self->options.capacity;
+  options.enough = Min(self->best, self->unplaced);
+  options.max_states = kBoundStates;
+  int64_t bound = 0;
+  SLUICE_TRY(BoundSpills(self->graph, options, self->least,
+                         WorkWith(*self, self->budget), &bound));
+  self->bound = Max(self->bound, bound);
+  return Status::kOk;
+}
+
 // Windows, towards the whole capacity again.
 Status Improve(Joint* self) {
   if (self->graph.operators.size() < kWindowFrom) return Status::kOk;
@@ -392,10 +473,20 @@ Status Run(Joint* self) {
       self->arena->Allocate(self->graph.operands.size(), &self->decisions.fetch));
   SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &self->trial.order));
   SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->trial.fetch));
+  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &self->least.order));
+  SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->least.fetch));
   SLUICE_TRY(Unspilled(self));
   if (self->plan->placed && self->plan->bytes() == 0) return Conclude(self);
+  SLUICE_TRY(Shared(self, kOrderWidth));
+  if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(FindSeeds(self));
-  SLUICE_TRY(FindFirst(self));
+  SLUICE_TRY(BySeeds(self));
+  if (IsDone(*self)) return Conclude(self);
+  if (!self->plan->placed) SLUICE_TRY(FindFirst(self));
+  if (IsDone(*self)) return Conclude(self);
+  SLUICE_TRY(BoundByWindows(self));
+  if (IsDone(*self)) return Conclude(self);
+  SLUICE_TRY(Shared(self, kWideBeam));
   if (IsDone(*self)) return Conclude(self);
   if (self->options.exact && self->options.fixed_order.empty() &&
       self->decisions.found) {

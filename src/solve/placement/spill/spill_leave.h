@@ -16,14 +16,15 @@ namespace sluice {
 
 // A lower bound on the bytes that any continuation still pays. While the hardest
 // operator to come runs, tensors read after it that are resident or made before must
-// fit beside its operands, or leave.
+// fit beside its operands, or leave. Looks no further when it comes to `enough`.
 template <int W>
-int64_t Owed(const SpillStates<W>& self, const SpillState<W>& s) {
+int64_t Owed(const SpillStates<W>& self, const SpillState<W>& s, int64_t enough) {
   int64_t most = 0;
   Bits<W> made = s.resident;  // resident, or gone and paid
   s.executed.ForEach(
       [&](uint32_t o) { made = made | self.model.inputs[o] | self.model.outputs[o]; });
-  (self.allowed - s.executed).ForEach([&](uint32_t o) {
+  ((self.allowed & self.pressing) - s.executed).ForEach([&](uint32_t o) {
+    if (most >= enough) return;
     const Bits<W> waiting =
         (self.model.read_after[o] & s.resident) | (self.model.across[o] - made);
     int64_t excess = self.model.need[o] - self.options.capacity;
@@ -60,8 +61,10 @@ Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t bytes) {
       self->next.held += self->model.bytes[a];
     }
   });
-  if (self->options.width == 0 && bytes + Owed(*self, self->next) >= self->give_up)
-    return Status::kOk;
+  if (self->options.width == 0) {
+    const int64_t enough = self->give_up - bytes;
+    if (Owed(*self, self->next, enough) >= enough) return Status::kOk;
+  }
   return InsertState(self);
 }
 

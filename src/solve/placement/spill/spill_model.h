@@ -8,10 +8,22 @@
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_MODEL_H_
 
+#include "base/checked.h"
 #include "solve/placement/spill/bits.h"
 #include "solve/placement/spill/operator_graph.h"
 
 namespace sluice {
+
+// The only member, or kNoOperand.
+template <int W>
+uint32_t Only(const Bits<W>& set) {
+  uint32_t only = kNoOperand, count = 0;
+  set.ForEach([&](uint32_t i) {
+    only = i;
+    ++count;
+  });
+  return count == 1 ? only : kNoOperand;
+}
 
 template <int W>
 struct SpillModel {
@@ -26,12 +38,16 @@ struct SpillModel {
   Span<int64_t> need;         // per operator: bytes of its operands, together
   Span<int64_t> bytes;        // per tensor
   Span<uint32_t> in_place;    // per operator: tensor or kNoOperand
-  Set is_input{};             // tensors
+  Set only_here{};            // tensors: inputs of the network with a single reader
   // Per operator, for bounds: tensors that something after it reads, without its own
   // operands; and the ones of these that an operator before it must have made or
   // loaded.
   Span<Set> read_after, across;
   int64_t granule = 1;  // of all sizes
+  // Per operator: the operator that an order loses nothing by running next, and which
+  // of the two moves for that; kNoOperand = none.
+  Span<uint32_t> next;
+  Span<uint8_t> delayed;  // the first of the two waits for the second
 
   [[gnu::cold]] Status Init(const OperatorGraph& g, Arena* arena) {
     graph = &g;
@@ -49,7 +65,6 @@ struct SpillModel {
     for (uint32_t a = 0; a < g.tensors.size(); ++a) {
       bytes[a] = g.tensors[a].bytes;
       writer[a] = kNoOperand;
-      if (g.tensors[a].role == TensorRole::kInput) is_input.Add(a);
     }
     for (uint32_t o = 0; o < operators; ++o) {
       for (uint32_t a : g.InputsOf(g.operators[o])) {
@@ -68,9 +83,27 @@ struct SpillModel {
       need[o] = Sum(inputs[o] | outputs[o]);
       in_place[o] = InPlaceTensor(g.operators[o]);
     }
+    for (uint32_t a = 0; a < g.tensors.size(); ++a) {
+      if (g.tensors[a].role == TensorRole::kInput && Only(readers[a]) != kNoOperand)
+        only_here.Add(a);
+    }
     for (const OperatorEdge& edge : g.edges) waits[edge.after].Add(edge.before);
     for (uint32_t o = 0; o < operators; ++o) {
       waits[o].ForEach([&](uint32_t p) { wakes[p].Add(o); });
+    }
+    return Status::kOk;
+  }
+
+  // All operators, each behind what it waits for.
+  [[gnu::cold]] Status InSequence(Arena* arena, Span<uint32_t>* order) const {
+    SLUICE_TRY(arena->Allocate(operators, order));
+    Set done{};
+    for (uint32_t count = 0; count < operators;) {
+      for (uint32_t o = 0; o < operators; ++o) {
+        if (!Ready(o, done)) continue;
+        done.Add(o);
+        (*order)[count++] = o;
+      }
     }
     return Status::kOk;
   }
@@ -83,16 +116,10 @@ struct SpillModel {
     Span<Set> made;  // by what must have run before
     Span<uint32_t> order;
     SLUICE_TRY(arena->Allocate(operators, &made));
-    SLUICE_TRY(arena->Allocate(operators, &order));
-    Set done{};
-    for (uint32_t count = 0; count < operators;) {
-      for (uint32_t o = 0; o < operators; ++o) {
-        if (!Ready(o, done)) continue;
-        done.Add(o);
-        order[count++] = o;
-        waits[o].ForEach(
-            [&](uint32_t p) { made[o] = made[o] | made[p] | inputs[p] | outputs[p]; });
-      }
+    SLUICE_TRY(InSequence(arena, &order));
+    for (uint32_t o : order) {
+      waits[o].ForEach(
+          [&](uint32_t p) { made[o] = made[o] | made[p] | inputs[p] | outputs[p]; });
     }
     for (uint32_t i = operators; i-- > 0;) {
       const uint32_t o = order[i];
@@ -115,6 +142,23 @@ struct SpillModel {
     return Status::kOk;
   }
 
+  // Finds chains. An operator with one operand, which nobody else reads, can run at
+  // once behind its writer if its output is no larger than that operand, and than what
+  // the writer has freed: an order that runs it later holds the operand meanwhile, and
+  // may hold the output in its place. Mirrored, the writer of a larger tensor can wait
+  // until just before the reader. A reader that moved forward cannot also wait itself.
+  [[gnu::cold]] Status InitChains(Arena* arena) {
+    SLUICE_TRY(arena->Allocate(operators, &next));
+    SLUICE_TRY(arena->Allocate(operators, &delayed));
+    Span<uint32_t> moved;  // follows its writer
+    SLUICE_TRY(arena->Allocate(operators, &moved));
+    for (uint32_t& p : next) p = kNoOperand;
+    Span<uint32_t> order;
+    SLUICE_TRY(InSequence(arena, &order));
+    for (uint32_t o : order) FindNext(o, moved);
+    return Status::kOk;
+  }
+
   int64_t Sum(const Set& tensors) const {
     int64_t sum = 0;
     tensors.ForEach([&](uint32_t a) { sum += bytes[a]; });
@@ -133,6 +177,38 @@ struct SpillModel {
   }
 
  private:
+  [[gnu::cold]] void FindNext(uint32_t o, Span<uint32_t> moved) {
+    const uint32_t middle = Only(outputs[o]);
+    const uint32_t p = middle == kNoOperand ? kNoOperand : Only(readers[middle]);
+    if (p == kNoOperand || graph->tensors[middle].role != TensorRole::kIntermediate) {
+      return;
+    }
+    const uint32_t last = Only(outputs[p]);
+    if (Only(inputs[p] - only_here) != middle || Only(waits[p]) != o) return;
+    if (last == kNoOperand) return;
+    const int64_t before = bytes[middle],
+                  after = readers[last].Empty() ? 0 : bytes[last];
+    const int64_t need_after =
+        Sum(inputs[p]) + (in_place[p] == middle ? 0 : bytes[last]);
+    int64_t freed = 0;
+    inputs[o].ForEach([&](uint32_t a) {
+      if (Only(readers[a]) == o) freed += bytes[a];
+    });
+    const int64_t room =
+        in_place[o] == kNoOperand ? freed + before : Max(freed, before);
+    if (need_after <= room && after <= before) {
+      next[o] = p;
+      moved[p] = 1;
+      return;
+    }
+    const uint32_t first = Only(inputs[o] - only_here);
+    if (moved[o] || first == kNoOperand || Only(wakes[o]) != p) return;
+    if (bytes[first] <= before && Sum(inputs[o]) + before <= need_after) {
+      next[o] = p;
+      delayed[o] = 1;
+    }
+  }
+
   uint32_t InPlaceTensor(const Operator& op) const {
     if (op.in_place == kNoOperand) return kNoOperand;
     const uint32_t from = graph->InputsOf(op)[op.in_place];

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
 #include "solve/placement/spill/spill_steps.h"
 
 namespace sluice {
 namespace {
+
+constexpr uint32_t kKinds = 1024;  // of executed large operators, by their hash
 
 template <int W>
 bool HasTooMany(const SpillStates<W>& self) {
@@ -67,7 +70,10 @@ template <int W>
   return Status::kOk;
 }
 
-// Fewest bytes first, and of those the emptiest scratchpad.
+// Fewest bytes first, and of those the emptiest scratchpad. States that put off the
+// operators that need most look cheaper than they are: with shares, a quarter of the
+// width is for the best; for the rest, those that have run the same large operators
+// compete among themselves.
 template <int W>
 Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
   self->ranked.Truncate(0);
@@ -76,14 +82,24 @@ Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
     const int64_t score = self->states[i].bytes + self->states[i].held / 8;
     SLUICE_TRY(self->ranked.Push(RankedState{score, static_cast<uint32_t>(i)}));
   }
-  if (self->ranked.size() <= self->options.width) return Status::kOk;
+  if (self->ranked.size() <= self->width) return Status::kOk;
   self->cut = true;
-  std::nth_element(self->ranked.begin(), self->ranked.begin() + self->options.width,
-                   self->ranked.end());
-  for (size_t i = self->options.width; i < self->ranked.size(); ++i) {
-    SpillState<W>& s = self->states[self->ranked[i].state];
-    NoteDropped(self, s);
-    s.dead = true;
+  uint32_t room = self->width, share = room, best = room / 4;
+  Sort(self->ranked.begin(), self->ranked.end());
+  if (self->options.shares != 0) share = Max(1u, room / self->options.shares);
+  for (uint32_t& taken : self->taken) taken = 0;
+  for (const RankedState& ranked : self->ranked) {
+    SpillState<W>& s = self->states[ranked.state];
+    const uint64_t kind = (s.executed & self->large).Hash() >> 32;
+    uint32_t* taken = &self->taken[kind % self->taken.size()];
+    if (room != 0 && (best != 0 || *taken < share)) {
+      best -= best != 0;
+      --room;
+      ++*taken;
+    } else {
+      NoteDropped(self, s);
+      s.dead = true;
+    }
   }
   return Status::kOk;
 }
@@ -145,6 +161,7 @@ template <int W>
     self->allowed = self->goal.executed - root->executed;
   }
   root->parent = root->next = kNoState;
+  root->op = kNoOperand;
   for (uint32_t o = 0; o < model.operators; ++o) {
     if (self->allowed.Has(o) && model.Ready(o, root->executed)) root->ready.Add(o);
   }
@@ -157,7 +174,13 @@ template <int W>
 Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t layer) {
   for (size_t i = begin; i < end && !self->limited; ++i) {
     if (self->states[i].dead) continue;
-    if (self->budget->Tick() || HasTooMany(*self)) self->limited = true;
+    if (HasTooMany(*self)) self->limited = true;
+    if (self->budget->Tick()) {
+      // A beam goes on with its best state alone, so that there is a plan.
+      const bool whole = self->options.window.begin == self->options.window.end;
+      self->limited |= self->width == 0 || !whole;
+      self->width = 1;
+    }
     if (!self->limited) {
       SLUICE_TRY(ExpandState(self, static_cast<uint32_t>(i), layer));
     }
@@ -189,13 +212,23 @@ template <int W>
 [[gnu::cold]] Status SearchLayers(SpillStates<W>* self, SpillDecisions* out) {
   const SpillWindow& window = self->options.window;
   SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->others));
+  SLUICE_TRY(
+      self->arena->Allocate(self->options.shares == 0 ? 1 : kKinds, &self->taken));
+  for (uint32_t o = 0; o < self->model.operators; ++o) {
+    const int64_t need = self->model.need[o], capacity = self->options.capacity;
+    if (need > capacity / 4 * 3) self->large.Add(o);
+    if (self->model.read_after.empty()) continue;
+    if (need + self->model.Sum(self->model.read_after[o]) > capacity)
+      self->pressing.Add(o);
+  }
   SLUICE_TRY(GrowTable(self, 256));
   SpillState<W> root{};
   SLUICE_TRY(MakeRoot(self, out, &root));
   const uint32_t layers =
       window.begin != window.end ? window.end - window.begin : self->model.operators;
   SLUICE_TRY(self->states.Push(root));
-  const int64_t owed = self->model.read_after.empty() ? 0 : Owed(*self, root);
+  const int64_t owed =
+      self->model.read_after.empty() ? 0 : Owed(*self, root, INT64_MAX);
   size_t begin = 0, end = 1;
   for (uint32_t layer = 0; layer < layers; ++layer) {
     SLUICE_TRY(ExpandLayer(self, begin, end, layer));
@@ -229,6 +262,7 @@ Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& option
     SLUICE_TRY(model.Init(graph, arena));
     const bool window = options.window.begin != options.window.end;
     if (options.width == 0 || !window) SLUICE_TRY(model.InitBounds(arena));
+    if (options.fixed_order.empty()) SLUICE_TRY(model.InitChains(arena));
     SpillStates<kWords> search = {model, options, budget, arena};
     return SearchLayers(&search, out);
   });

@@ -70,14 +70,23 @@ struct SpillStates {
   Vector<RankedState> ranked{arena};
   Span<Leaver> others = {};
   uint32_t other_count = 0;
-  uint32_t leaves = 0;                // sets of tensors tried in this step
-  SpillState<W> next = {};            // in the making
-  SpillState<W> goal = {};            // of a window: the old plan's state after it
-  Bits<W> allowed = {};               // operators
+  uint32_t leaves = 0;             // sets of tensors tried in this step
+  SpillState<W> next = {};         // in the making
+  SpillState<W> goal = {};         // of a window: the old plan's state after it
+  Bits<W> allowed = {};            // operators
+  Bits<W> pressing = {};           // operators during which something may have to leave
+  Bits<W> large = {};              // operators that need most of the capacity
+  Span<uint32_t> taken = {};       // of a beam, by the large ones that have run
+  uint32_t width = options.width;  // of a beam; 1 when its time is over
   int64_t give_up = options.give_up;  // states at or above it are dropped
   int64_t dropped = INT64_MAX;        // least bytes of a dropped state
   bool cut = false;
   bool limited = false;
+
+  // What runs next after o, if that loses nothing.
+  uint32_t Chained(uint32_t o) const {
+    return o == kNoOperand || model.next.empty() ? kNoOperand : model.next[o];
+  }
 };
 
 template <int W>

@@ -20,32 +20,46 @@ struct Freedom {
 };
 
 // Whether running o at once loses nothing: no tensor has to leave for it, and its
-// outputs are no larger than the operand that it reads for the last time. An order that
+// outputs are no larger than the operand that it reads for the last time. Inputs of the
+// network that only it reads come and go with it. An order that
 // runs o later holds that operand meanwhile; this one can hold the outputs in its
-// place, at no higher cost when they leave. With several such operands, plans that drop
-// only some of them may be better: then it is not proved, but a beam takes it.
+// place, at no higher cost when they leave. With several such operands the outputs must
+// be no larger than the least of them, since some may have left meanwhile; otherwise it
+// is not proved, but a beam takes it. An operator that should be delayed runs at once
+// only together with the one that it is delayed for.
 template <int W>
 Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
-  if (!self.model.inputs[o].Within(s.resident)) return {false, false};
+  const Bits<W> loads = self.model.inputs[o] - s.resident;
+  if (!loads.Within(self.model.only_here)) return {false, false};
   Bits<W> with = s.executed;
   with.Add(o);
-  int64_t written = 0, stays = 0, read_last = 0;
+  int64_t written = 0, stays = 0, read_last = 0, least = INT64_MAX;
   int operands = 0;
   bool cheap = true;
   self.model.outputs[o].ForEach([&](uint32_t a) {
     written += self.model.bytes[a];
     if (!self.model.readers[a].Empty()) stays += self.model.bytes[a];
   });
-  self.model.inputs[o].ForEach([&](uint32_t a) {
+  loads.ForEach([&](uint32_t a) { written += self.model.bytes[a]; });
+  (self.model.inputs[o] - loads).ForEach([&](uint32_t a) {
     if (!self.model.readers[a].Within(with)) return;
     read_last += self.model.bytes[a];
+    least = Min(least, self.model.bytes[a]);
     ++operands;
     cheap = cheap && (s.copied.Has(a) || WritePrice(self, a) == 0);
   });
   const int64_t room =
       self.options.target == 0 ? self.options.capacity : self.options.target;
   if (s.held + written > room || stays > read_last) return {false, false};
-  const bool proved = stays == 0 || (operands == 1 && !cheap);
+  bool proved =
+      stays == 0 || (operands == 1 && !cheap) || (operands > 1 && stays <= least);
+  if (proved && self.Chained(o) != kNoOperand && self.model.delayed[o]) {
+    const uint32_t p = self.model.next[o];
+    const int64_t rest = s.held - read_last + stays;
+    const int64_t last = self.model.Sum(self.model.outputs[p]);
+    const int64_t loaded = self.model.Sum(self.model.inputs[p] & self.model.only_here);
+    proved = last <= stays && rest + last + loaded <= room && !self.model.delayed[p];
+  }
   return {proved || self.options.width != 0, proved};
 }
 
@@ -92,6 +106,8 @@ Status ExpandState(SpillStates<W>* self, uint32_t from, uint32_t layer) {
                     self->options.fixed_order[self->options.window.begin + layer]);
   }
   const Bits<W> ready = self->states[from].ready;
+  const uint32_t next = self->Chained(self->states[from].op);
+  if (next != kNoOperand && ready.Has(next)) return TakeStep(self, from, next);
   uint32_t free = kNoOperand;
   ready.ForEach([&](uint32_t o) {
     if (free == kNoOperand && IsFree(*self, self->states[from], o).taken) free = o;

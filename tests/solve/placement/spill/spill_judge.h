@@ -68,6 +68,41 @@ inline Net RandomNet(sluice::Rng* rng, uint32_t most) {
   return net;
 }
 
+// Up to `most` operators, many of which read one tensor and write another, sometimes
+// with an input of the network that only they read (a parameter).
+inline Net ChainNet(sluice::Rng* rng, uint32_t most) {
+  using sluice::TensorRole;
+  Net net;
+  std::vector<uint32_t> unread;
+  std::vector<uint32_t> available = {net.Tensor(1 + rng->Below(6), TensorRole::kInput)};
+  const uint32_t count = 4 + rng->Below(most - 3);
+  for (uint32_t o = 0; o < count; ++o) {
+    std::vector<uint32_t> in;
+    if (!unread.empty() && rng->Below(4) != 0) {
+      in.push_back(unread.back());
+    } else {
+      in.push_back(available[rng->Below(static_cast<uint32_t>(available.size()))]);
+    }
+    if (rng->Below(4) == 0 && available.size() > 1) {
+      in.push_back(available[rng->Below(static_cast<uint32_t>(available.size()))]);
+    }
+    if (in.size() == 2 && in[0] == in[1]) in.pop_back();
+    for (const uint32_t a : in) {
+      unread.erase(std::remove(unread.begin(), unread.end(), a), unread.end());
+    }
+    if (rng->Below(5) == 0) {
+      in.push_back(net.Tensor(1 + rng->Below(3), TensorRole::kInput));
+    }
+    const bool last = o + 1 == count;
+    const uint32_t out = net.Tensor(
+        1 + rng->Below(6), last ? TensorRole::kOutput : TensorRole::kIntermediate);
+    net.Op(in, {out});
+    available.push_back(out);
+    if (!last) unread.push_back(out);
+  }
+  return net;
+}
+
 // `count` operators that read one to three of the last `reach` tensors; all tensors
 // without a reader are outputs.
 inline Net WindowNet(sluice::Rng* rng, uint32_t count, uint32_t reach, uint32_t most) {

@@ -96,6 +96,65 @@ TEST_CASE(
   CHECK(spilling > 200);
 }
 
+TEST_CASE("spill search: chains, whose operators run at once, lose nothing") {
+  Rng rng(82);
+  int spilling = 0;
+  for (int i = 0; i < 6000; ++i) {
+    Net net = sluice_test::ChainNet(&rng, 8);
+    if (i % 3 == 0) {
+      for (OperatorTensor& t : net.tensors) t.bytes = 1 + t.bytes % 2;
+      for (Operator& op : net.operators) op.in_place = 0;
+    }
+    CAPTURE(i);
+    const bool paper = i % 2 == 0;
+    SpillSearchOptions options;
+    options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
+    options.capacity = LargestOperator(net.Graph()) + rng.Below(2);
+    const sluice_test::Brute brute =
+        sluice_test::TryAll(net, options.capacity, paper, false);
+    const Searched best(net, options);
+    REQUIRE(best.status == Status::kOk);
+    REQUIRE(best.complete);
+    REQUIRE(best.bytes == brute.best_sums);
+    CHECK(Recount(net, best, options.charge) == best.bytes);
+    spilling += best.bytes > 0;
+    options.width = 3;
+    options.shares = 3;
+    options.max_evictions = 4;
+    const Searched beam(net, options);
+    REQUIRE(beam.status == Status::kOk);
+    if (beam.found) {
+      CHECK(beam.bytes >= best.bytes);
+      CHECK(Recount(net, beam, options.charge) == beam.bytes);
+    }
+    CHECK(beam.lower_bound <= best.bytes);
+  }
+  CHECK(spilling > 300);
+}
+
+TEST_CASE("spill search: a beam whose time is over still has a plan") {
+  Rng rng(83);
+  const Net net = sluice_test::WindowNet(&rng, 120, 6, 20);
+  SpillSearchOptions options;
+  options.capacity = 2 * LargestOperator(net.Graph());
+  options.width = 8;
+  options.shares = 4;
+  options.max_evictions = 4;
+  std::vector<uint32_t> order(net.operators.size());
+  std::vector<uint8_t> fetch(net.operands.size());
+  SpillDecisions found;
+  found.order = {order.data(), order.size()};
+  found.fetch = {fetch.data(), fetch.size()};
+  Ground ground;
+  uint32_t cancelled = 1;
+  Budget budget(0, 0, &cancelled);
+  while (!budget.Exhausted()) budget.Tick();
+  REQUIRE(SearchSpills(net.Graph(), options, &budget, &ground.arena, &found) ==
+          Status::kOk);
+  CHECK(found.found);
+  CHECK(!found.complete);
+}
+
 TEST_CASE("spill search: operators too large, graphs too large, limits on states") {
   Net net;
   net.Tensor(10, TensorRole::kInput);

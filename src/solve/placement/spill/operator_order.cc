@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/placement/spill/operator_order.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kShares = 8;
+constexpr uint32_t kEvictions = 12;
+
+}  // namespace
+
+Status ChooseOrder(const OperatorGraph& graph, const OrderOptions& options,
+                   const Workspace& work, SpillDecisions* out) {
+  if (out->order.empty()) {
+    SLUICE_TRY(work.arena->Allocate(graph.operators.size(), &out->order));
+  }
+  if (out->fetch.empty()) {
+    SLUICE_TRY(work.arena->Allocate(graph.operands.size(), &out->fetch));
+  }
+  SpillSearchOptions search;
+  search.charge = options.charge;
+  search.capacity = options.capacity;
+  search.target = options.target;
+  search.give_up = options.give_up;
+  search.width = options.width;
+  search.shares = kShares;
+  search.max_evictions = kEvictions;
+  return SearchSpills(graph, search, work.budget, work.arena, out);
+}
+
+}  // namespace sluice

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lower bound on the bytes that any order with any spills moves.
+//
+// Input   checked graph, capacity, charge; decisions, of whose order windows are looked
+//         at.
+// Output  *bound: no plan moves less; sums of bytes only, so none with addresses either.
+// Errors  kOutOfMemory. A limit is none: the bound is then lower.
+// Cost    a beam and an exact search per window, of at most max_states states together.
+// Source  ours. A plan, restricted to the operators of a window, is a plan of these
+//         operators. Each tensor has its price in one window only, the one that touches
+//         it first; everywhere else it needs room only while an operator uses it. So the
+//         windows' optima add up. Neighbours are joined while that raises the sum; equal
+//         windows are solved once.
+#ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_BOUND_H_
+#define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_BOUND_H_
+
+#include "base/workspace.h"
+#include "solve/placement/spill/spill_search.h"
+
+namespace sluice {
+
+struct SpillBoundOptions {
+  SpillCharge charge = SpillCharge::kHost;
+  int64_t capacity = 0;
+  int64_t enough = INT64_MAX;      // stops there
+  uint64_t max_states = 1 << 16;   // of all windows
+  uint32_t least = 20, most = 50;  // steps of a window, at first
+  uint32_t ahead = 40;             // steps behind it that are looked at as well
+};
+
+Status BoundSpills(const OperatorGraph& graph, const SpillBoundOptions& options,
+                   const SpillDecisions& plan, const Workspace& work, int64_t* bound);
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_BOUND_H_
