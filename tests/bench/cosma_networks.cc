@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/cosma_networks.h"
 
+#include "model/ops/traits.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 
@@ -26,9 +27,10 @@ int64_t BytesOf(const sluice::wire::Graph& g, uint32_t tensor) {
 
 class Builder {
  public:
-  Builder(const sluice::wire::Graph& graph, bool parameters)
+  Builder(const sluice::wire::Graph& graph, NetOptions options)
       : g_(graph),
-        parameters_(parameters),
+        parameters_(options.parameters),
+        in_place_(options.in_place),
         looks_at_(g_.tensor_dtype()->size()),
         operand_(g_.tensor_dtype()->size(), sluice::kNoOperand),
         role_(g_.tensor_dtype()->size(), TensorRole::kIntermediate) {
@@ -88,10 +90,24 @@ class Builder {
     }
     for (const uint32_t t : Outputs(l)) out.push_back(Operand(t));
     net_.Op(in, out);
+    SetInPlace(l, in, out);
+  }
+
+  // An output of equal size may take over the first of two operands of an operator whose
+  // traits allow it, if it is the operand's last reader.
+  void SetInPlace(uint32_t l, const std::vector<uint32_t>& in,
+                  const std::vector<uint32_t>& out) {
+    const uint16_t op = g_.layer_op()->Get(l);
+    if (!in_place_ || out.size() != 1 || !sluice::TraitsOf(op).in_place) return;
+    for (uint32_t i = 0; i < in.size() && i < 2; ++i) {
+      if (net_.tensors[in[i]].bytes != net_.tensors[out[0]].bytes) continue;
+      net_.operators.back().in_place = i;
+      return;
+    }
   }
 
   const sluice::wire::Graph& g_;
-  const bool parameters_;
+  const bool parameters_, in_place_;
   std::vector<uint32_t> looks_at_, operand_;
   std::vector<TensorRole> role_;
   Net net_;
@@ -99,8 +115,8 @@ class Builder {
 
 }  // namespace
 
-Net NetOf(const std::vector<uint8_t>& graph, bool parameters) {
-  return Builder(*sluice::wire::GetGraph(graph.data()), parameters).Run();
+Net NetOf(const std::vector<uint8_t>& graph, NetOptions options) {
+  return Builder(*sluice::wire::GetGraph(graph.data()), options).Run();
 }
 
 }  // namespace sluice_bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks of the zoo as COSMA sees them: one operator per layer, whole tensors.
 //
-// Input   graph.fbs bytes; whether parameters count
+// Input   graph.fbs bytes; whether parameters count, whether outputs take over operands
 // Output  operators and tensors in graph order. Views (reshape, slice) are no
 // operators:
 //         their readers read what they look at. With parameters, the constants of each
@@ -17,7 +17,12 @@
 
 namespace sluice_bench {
 
-sluice_test::Net NetOf(const std::vector<uint8_t>& graph, bool parameters);
+struct NetOptions {
+  bool parameters = false;
+  bool in_place = false;  // where operators allow it; COSMA's model has none
+};
+
+sluice_test::Net NetOf(const std::vector<uint8_t>& graph, NetOptions options);
 
 }  // namespace sluice_bench
 
