@@ -64,6 +64,7 @@ struct Joint {
   int64_t best = INT64_MAX;      // bytes of the plan; none yet
   int64_t unplaced = INT64_MAX;  // bytes of a plan that fits in sums only
   bool nothing_fits = false;
+  bool in_time = false;  // placements end with the budget, even without any plan yet
 };
 
 bool IsDone(const Joint& self) {
@@ -102,8 +103,9 @@ Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed
   address.max_nodes = max_nodes;
   SpillPlan next;
   next.states = self->plan->states;
-  // Without any plan yet, this placement ignores the budget.
-  Budget* budget = self->plan->placed ? self->budget : &self->unlimited;
+  // Without any plan yet, a placement ignores the budget; not one that another follows.
+  const bool limited = self->plan->placed || self->in_time;
+  Budget* budget = limited ? self->budget : &self->unlimited;
   SLUICE_TRY(PlaceWithRepairs(self->graph,
                               {self->options.charge, address, repairs, self->best},
                               WorkWith(*self, budget), &self->decisions, &next));
@@ -477,10 +479,12 @@ Status Run(Joint* self) {
   SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->least.fetch));
   SLUICE_TRY(Unspilled(self));
   if (self->plan->placed && self->plan->bytes() == 0) return Conclude(self);
+  self->in_time = true;
   SLUICE_TRY(Shared(self, kOrderWidth));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(FindSeeds(self));
   SLUICE_TRY(BySeeds(self));
+  self->in_time = false;
   if (IsDone(*self)) return Conclude(self);
   if (!self->plan->placed) SLUICE_TRY(FindFirst(self));
   if (IsDone(*self)) return Conclude(self);
