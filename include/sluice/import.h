@@ -128,7 +128,11 @@ enum { /* sluice_import_summary_t.numbers */
   SLUICE_NUMBERS_EXACT = 0,  /* the graph computes the integers that the model computes */
   /* Floating-point operators became int8 layers of the same shapes with seeded weights:
    * plans and their costs are the model's, computed values are not. */
-  SLUICE_NUMBERS_SHAPES_ONLY = 1
+  SLUICE_NUMBERS_SHAPES_ONLY = 1,
+  /* As EXACT, but operators of the model's runtime add or scale floats: where a result lies
+   * beside a tie between two integers, theirs may be the other one. The list
+   * SLUICE_IMPORT_ROUNDED names them. */
+  SLUICE_NUMBERS_ROUNDED = 2
 };
 
 enum { /* lists of a report: operators of the model that ... */
@@ -137,7 +141,8 @@ enum { /* lists of a report: operators of the model that ... */
   SLUICE_IMPORT_SHAPES_ONLY = 2, /* ... became layers of the same shapes only */
   SLUICE_IMPORT_FOLDED = 3,      /* ... left no layer: computed at import, or dropped */
   SLUICE_IMPORT_OPEN_DIMS = 4,   /* (dimensions that need an extent; the import failed) */
-  SLUICE_IMPORT_LISTS = 5
+  SLUICE_IMPORT_ROUNDED = 5,     /* ... round ties as their reason says */
+  SLUICE_IMPORT_LISTS = 6
 };
 
 /* Figures of an import. */

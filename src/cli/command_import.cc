@@ -21,10 +21,16 @@ Json Listed(const std::vector<ImportEntry>& list) {
   return rows;
 }
 
+const char* NumbersText(uint32_t numbers) {
+  return numbers == SLUICE_NUMBERS_EXACT     ? "exact"
+         : numbers == SLUICE_NUMBERS_ROUNDED ? "rounded"
+                                             : "shapes only";
+}
+
 Json Summary(const Imported& import) {
   const sluice_import_summary_t& s = import.summary;
   return {{"ok", true},
-          {"numbers", s.numbers == SLUICE_NUMBERS_EXACT ? "exact" : "shapes only"},
+          {"numbers", NumbersText(s.numbers)},
           {"operators", s.operators},
           {"layers", s.layers},
           {"tensors", s.tensors},
@@ -34,6 +40,7 @@ Json Summary(const Imported& import) {
           {"graph_bytes", s.graph_bytes},
           {"opaque", Listed(import.lists[SLUICE_IMPORT_OPAQUE])},
           {"shapes_only", Listed(import.lists[SLUICE_IMPORT_SHAPES_ONLY])},
+          {"rounded", Listed(import.lists[SLUICE_IMPORT_ROUNDED])},
           {"folded", Listed(import.lists[SLUICE_IMPORT_FOLDED])},
           {"interface", import.interface}};
 }
@@ -84,6 +91,7 @@ void Print(const ImportCommand& command, const Imported& import) {
     report.Line("", "plans and costs are the model's, computed values are not");
     ListByReason("", import.lists[SLUICE_IMPORT_SHAPES_ONLY], &report);
   }
+  ListByReason("rounded", import.lists[SLUICE_IMPORT_ROUNDED], &report);
   std::cout << report.Text();
 }
 

@@ -115,8 +115,9 @@ void Recount(ImportResult* import) {
 
 void Fill(const ImportResult& import, sluice_import_report* report) {
   sluice_import_summary_t& s = report->summary;
-  s.numbers =
-      import.shapes_only.empty() ? SLUICE_NUMBERS_EXACT : SLUICE_NUMBERS_SHAPES_ONLY;
+  s.numbers = !import.shapes_only.empty() ? SLUICE_NUMBERS_SHAPES_ONLY
+              : !import.rounded.empty()   ? SLUICE_NUMBERS_ROUNDED
+                                          : SLUICE_NUMBERS_EXACT;
   s.operators = import.operators;
   s.layers = import.layers;
   s.tensors = import.tensors;
@@ -127,6 +128,7 @@ void Fill(const ImportResult& import, sluice_import_report* report) {
   report->lists[SLUICE_IMPORT_OPAQUE] = import.opaque;
   report->lists[SLUICE_IMPORT_SHAPES_ONLY] = import.shapes_only;
   report->lists[SLUICE_IMPORT_FOLDED] = import.folded;
+  report->lists[SLUICE_IMPORT_ROUNDED] = import.rounded;
   report->interface = import.interface;
 }
 

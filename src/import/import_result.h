@@ -28,6 +28,9 @@ struct ImportResult {
   // weights: plans and their costs are the model's, computed numbers are not. Empty:
   // the graph computes what the model computes.
   std::vector<UnsupportedOperator> shapes_only;
+  // Operators whose layers compute the model's integers, but where a result lies next to a
+  // tie between two of them may round it the other way.
+  std::vector<UnsupportedOperator> rounded;
   // Operators that left no layer: computed at import, or not needed by any output.
   std::vector<UnsupportedOperator> folded;
   std::vector<std::string> interface;  // one line for each input and output

@@ -115,6 +115,7 @@ type Imported struct {
 	ConstantBytes   uint64
 	Opaque          []Operators // left to the host
 	ShapesOnly      []Operators // layers of the same shapes only
+	Rounded         []Operators // beside a tie the runtime may round the other way
 	Folded          []Operators // left no layer: computed at import, or dropped
 }
 
@@ -187,11 +188,12 @@ func Import(model []byte, o Options) (*Imported, error) {
 		return nil, err
 	}
 	s := C.summary(report)
-	return &Imported{Graph: taken(&bytes), Exact: s.numbers == C.SLUICE_NUMBERS_EXACT,
+	return &Imported{Graph: taken(&bytes), Exact: s.numbers != C.SLUICE_NUMBERS_SHAPES_ONLY,
 		Layers: uint32(s.layers), Tensors: uint32(s.tensors),
 		ConstantBytes: uint64(s.constant_bytes),
 		Opaque:        list(report, &s, C.SLUICE_IMPORT_OPAQUE),
 		ShapesOnly:    list(report, &s, C.SLUICE_IMPORT_SHAPES_ONLY),
+		Rounded:       list(report, &s, C.SLUICE_IMPORT_ROUNDED),
 		Folded:        list(report, &s, C.SLUICE_IMPORT_FOLDED)}, nil
 }
 

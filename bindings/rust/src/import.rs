@@ -154,6 +154,8 @@ pub struct Imported {
     pub opaque: Vec<Operators>,
     /// Became layers of the same shapes only.
     pub shapes_only: Vec<Operators>,
+    /// Where a result lies beside a tie, the model's runtime may round it the other way.
+    pub rounded: Vec<Operators>,
     /// Left no layer: computed at import, or dropped.
     pub folded: Vec<Operators>,
 }
@@ -214,12 +216,13 @@ impl Options {
         let summary = report.summary();
         Ok(Imported {
             graph,
-            exact: summary.numbers == 0,
+            exact: summary.numbers != 1,
             layers: summary.layers,
             tensors: summary.tensors,
             constant_bytes: summary.constant_bytes,
             opaque: report.list(1, &summary),
             shapes_only: report.list(2, &summary),
+            rounded: report.list(5, &summary),
             folded: report.list(3, &summary),
         })
     }

@@ -6,6 +6,7 @@
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
+#include "import/onnx/onnx_numbers.h"
 
 namespace sluice::import {
 namespace {
@@ -109,7 +110,8 @@ struct Product {
 Product ProductOf(OnnxLowering* to, const OnnxNode& node) {
   Product p;
   p.input = to->InputIndex(node, 0);
-  const bool qlinear = node.op == "QLinearConv" || node.op == "QLinearMatMul";
+  const bool qgemm = node.op == "com.microsoft.QGemm";
+  const bool qlinear = node.op == "QLinearConv" || node.op == "QLinearMatMul" || qgemm;
   const size_t weight_at = qlinear ? 3 : 1;
   p.shape = &to->In(node, weight_at);
   p.weight_name = p.shape->name;
@@ -119,8 +121,12 @@ Product ProductOf(OnnxLowering* to, const OnnxNode& node) {
     p.in = to->ScaleAndZero(node, 1, 2);
     Require(p.in.dtype == stored, "an input of another type than its zero point");
     p.weight = to->QuantisedBy(node, 3, 4, 5);
-    p.out = to->ScaleAndZero(node, 6, 7);
-    if (node.op == "QLinearConv" && to->HasInput(node, 8)) p.bias = node.inputs[8];
+    Require(!qgemm || to->HasInput(node, 7), "an output that is not quantised");
+    p.out = qgemm ? to->ScaleAndZero(node, 7, 8) : to->ScaleAndZero(node, 6, 7);
+    const size_t bias_at = qgemm ? 6 : 8;
+    if (node.op != "QLinearMatMul" && to->HasInput(node, bias_at)) {
+      p.bias = node.inputs[bias_at];
+    }
   } else {
     p.weight = to->ConstantOf(to->InputIndex(node, 1));
     p.out = to->TargetOf(node.outputs[0]);
@@ -133,6 +139,7 @@ Product ProductOf(OnnxLowering* to, const OnnxNode& node) {
                 std::all_of(p.weight.zeros.begin(), p.weight.zeros.end(),
                             [](int64_t zero) { return zero == 0; }),
             "per-axis zero points other than 0");
+    to->Rounded(node, qlinear ? kTies : kFloatSums);
   } else {
     to->ShapesOnly(node);
     if (!p.in.known) p.in.affine.zero = 0;
@@ -368,7 +375,8 @@ void BatchMatmul(OnnxLowering* to, const OnnxNode& node) {
     factor = static_cast<double>(na.affine.scale) * nb.affine.scale /
              static_cast<double>(target.affine.scale);
   }
-  const Factor f = QuantiseFactor(factor);
+  if (exact) to->Rounded(node, qlinear ? kTies : kFloatSums);
+  const Factor f = exact ? FactorRoundedOnce(factor) : QuantiseFactor(factor);
   const Range range = DtypeRange(target.dtype);
   const uint32_t ofmap =
       to->NewOutput(node, 0, straight, DimsIn(out, straight), target);
@@ -381,19 +389,69 @@ void BatchMatmul(OnnxLowering* to, const OnnxNode& node) {
 }  // namespace
 
 void LowerOnnxMatmul(OnnxLowering* to, const OnnxNode& node) {
-  if (node.op == "Gemm") {
+  if (node.op == "Gemm" || node.op == "com.microsoft.QGemm") {
     Require(node.Int("transA", 0) == 0, "a transposed first operand");
-    Require(to->In(node, 1).constant, "a weight that is computed at run time");
+    const bool plain = node.op == "Gemm";
+    Require(to->In(node, plain ? 1 : 3).constant,
+            "a weight that is computed at run time");
     const Numbers target = to->TargetOf(node.outputs[0]);
-    Require(
-        !target.known || (node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1),
-        "factors other than 1");
+    Require((plain && !target.known) ||
+                (node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1),
+            "factors other than 1");
     return FullyConnected(to, node, node.Int("transB", 0) != 0);
   }
   const OnnxValue& b = to->In(node, node.op == "QLinearMatMul" ? 3 : 1);
   if (b.constant && ShapeOf(b).size() == 2) return FullyConnected(to, node, false);
   BatchMatmul(to, node);
 }
+
+namespace {
+
+// Averages of whole windows, scaled and rounded once: a convolution by ones.
+void AveragesByOnes(OnnxLowering* to, const OnnxNode& node, const Frame& f,
+                    const OnnxLowering::Ends& ends) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const AxisOrder order = ChannelsLast(in.size());
+  const Dims dims = ImageDims(out);
+  const int64_t taps = int64_t{f.h.window} * f.w.window;
+  const Bytes ones(static_cast<size_t>(taps * dims[3]), 1);
+  const uint32_t weight = to->graph().AddConstant(
+      to->Out(node).name + "/ones", SLUICE_DTYPE_INT8,
+      {1, f.h.window, f.w.window, dims[3]}, ones.data(), ones.size());
+  const Factor factor = QuantiseFactor(
+      static_cast<double>(ends.in.affine.scale) /
+      (static_cast<double>(ends.out.affine.scale) * static_cast<double>(taps)));
+  Require(factor.shift <= 30, "a factor above 2^30");
+  to->graph().NeedRows(static_cast<size_t>(dims[3]));
+  std::vector<int32_t> rows;
+  for (int32_t c = 0; c < dims[3]; ++c) {
+    rows.insert(rows.end(), {0, factor.multiplier, factor.shift});
+  }
+  const uint32_t parameters =
+      to->graph().AddConstant(to->Out(node).name + "/parameters", SLUICE_DTYPE_INT32,
+                              {dims[3], 3}, rows.data(), rows.size() * 4);
+  const uint32_t ifmap = to->As(input, order, ImageDims(in));
+  const uint32_t ofmap = to->NewOutput(node, 0, order, dims, ends.out);
+  const int layer =
+      to->AddLayer(node.name, SLUICE_OP_DEPTHWISE_CONV, {ifmap, weight, parameters},
+                   ofmap, ConvAttributes(f, 0, ends.in, 0, ends.out));
+  Open(to, node, layer, SLUICE_CONV_ACT_MIN, false);
+}
+
+// Whether every window has as many elements as its extents say, padding included.
+bool CountsWhole(const OnnxNode& node, const Frame& f) {
+  const int32_t padded = f.h.before + f.h.after + f.w.before + f.w.after;
+  if (padded == 0) return true;
+  const std::vector<int64_t> pads = node.Ints("pads", {});
+  const size_t spatial = pads.size() / 2;
+  return node.Int("count_include_pad", 0) != 0 && node.Int("ceil_mode", 0) == 0 &&
+         spatial >= 1 && f.w.after <= pads.back() &&
+         (spatial == 1 || f.h.after <= pads[spatial]);
+}
+
+}  // namespace
 
 void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
@@ -403,17 +461,22 @@ void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node) {
   Require(node.outputs.size() == 1 || node.outputs[1] < 0, "indices of the maxima");
   const Frame f = FrameOf(node, in, out, node.Ints("kernel_shape", {}));
   Require(f.h.dilation == 1 && f.w.dilation == 1, "dilated windows");
-  const Numbers numbers = to->Place(input).numbers;
+  const OnnxLowering::Ends ends = to->EndsOf(node);
+  const Numbers &numbers = ends.in, &target = ends.out;
+  // The largest of stored integers needs no numbers.
+  const bool integers = max && to->Value(input).type != kOnnxFloat;
+  if (!numbers.known && !integers) to->ShapesOnly(node);
+  if (!max && numbers.known && target.known) {
+    to->Rounded(node, kFloatSums);
+    if (CountsWhole(node, f)) return AveragesByOnes(to, node, f, ends);
+  }
   const bool padded = f.h.before + f.h.after + f.w.before + f.w.after > 0;
   Require(max || !numbers.known || !padded || node.Int("count_include_pad", 0) == 0,
           "averages that count padding");
-  const Numbers target = to->TargetOf(node.outputs[0]);
-  if (!numbers.known) to->ShapesOnly(node);
   const Range range = DtypeRange(numbers.dtype);
   const uint32_t ifmap = to->As(input, ChannelsLast(in.size()), ImageDims(in));
   Numbers after = numbers;
   after.rms *= max ? 1.2 : 0.8;
-  const AxisOrder order = ChannelsLast(in.size());
   uint32_t ofmap = to->NewTensor(to->Out(node).name, ImageDims(out), after);
   const int layer = to->AddLayer(
       node.name, max ? SLUICE_OP_MAX_POOL : SLUICE_OP_AVERAGE_POOL, {ifmap}, ofmap,
@@ -430,7 +493,7 @@ void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node) {
     after = target;
   }
   place.tensor = ofmap;
-  place.order = order;
+  place.order = ChannelsLast(in.size());
   place.numbers = after;
   to->SetPlace(node.outputs[0], place);
 }

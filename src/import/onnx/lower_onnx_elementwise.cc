@@ -8,35 +8,34 @@
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
+#include "import/onnx/onnx_numbers.h"
 
 namespace sluice::import {
 namespace {
 
 using Function = std::function<float(float)>;
 
-// Of what TargetOf says, or numbers that stand for shapes alone.
-Numbers TargetOr(OnnxLowering* to, const OnnxNode& node, bool in_known) {
-  const Numbers target = to->TargetOf(node.outputs[0]);
-  if (!in_known || !target.known) to->ShapesOnly(node);
-  return target.known ? target : Numbers();
+// One table of 256: exact for every function of one 8-bit operand.
+void AddCurve(OnnxLowering* to, const OnnxNode& node, int input, Numbers in,
+              const Numbers& target, const Function& f) {
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  OnnxPlace place = to->Place(input);
+  in.dtype = place.numbers.dtype;
+  Require(in.dtype == SLUICE_DTYPE_INT8 || in.dtype == SLUICE_DTYPE_UINT8,
+          "operands that are not 8 bit");
+  if (!in.known || !target.known) to->ShapesOnly(node);
+  const Numbers out = target.known ? target : Numbers();
+  const uint32_t ifmap = to->As(input, place.order, DimsIn(shape, place.order));
+  place.tensor =
+      to->Curved(to->Out(node).name, ifmap,
+                 OnnxTable({in.dtype, in.affine}, {out.dtype, out.affine}, f), out);
+  place.numbers = out;
+  place.layer = -1;
+  to->SetPlace(node.outputs[0], place);
 }
 
-// One table of 256: exact for every function of one 8-bit operand.
 void AddCurve(OnnxLowering* to, const OnnxNode& node, int input, const Function& f) {
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const OnnxPlace place = to->Place(input);
-  const uint8_t dtype = place.numbers.dtype;
-  Require(dtype == SLUICE_DTYPE_INT8 || dtype == SLUICE_DTYPE_UINT8,
-          "operands that are not 8 bit");
-  const Numbers out = TargetOr(to, node, place.numbers.known);
-  const Dims dims = DimsIn(shape, place.order);
-  const uint32_t ifmap = to->As(input, place.order, dims);
-  const std::vector<uint8_t> table =
-      LookupTable(dtype, place.numbers.affine, out.dtype, out.affine, f);
-  const uint32_t constant = to->graph().AddConstant(
-      to->Out(node).name + "/table", out.dtype, {256}, table.data(), table.size());
-  const uint32_t ofmap = to->NewOutput(node, 0, place.order, dims, out);
-  to->AddLayer(node.name, SLUICE_OP_LOOKUP, {ifmap, constant}, ofmap);
+  AddCurve(to, node, input, to->Place(input).numbers, to->TargetOf(node.outputs[0]), f);
 }
 
 float FloatOf(const OnnxValue& value, size_t i) {
@@ -66,7 +65,9 @@ bool ScalarOf(const OnnxLowering& to, int index, float* scalar) {
 }
 
 Function CurveOf(const OnnxNode& node) {
-  const std::string& op = node.op;
+  const size_t domain = node.op.find("QLinear");
+  const std::string op =
+      domain == std::string::npos ? node.op : node.op.substr(domain + 7);
   const float alpha = node.Float("alpha", op == "LeakyRelu"     ? 0.01f
                                           : op == "HardSigmoid" ? 0.2f
                                           : op == "Selu"        ? 1.67326319f
@@ -109,7 +110,8 @@ Function CurveOf(const OnnxNode& node) {
 }  // namespace
 
 void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node) {
-  AddCurve(to, node, to->InputIndex(node, 0), CurveOf(node));
+  const OnnxLowering::Ends ends = to->EndsOf(node);
+  AddCurve(to, node, to->InputIndex(node, 0), ends.in, ends.out, CurveOf(node));
 }
 
 void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node) {
@@ -188,10 +190,23 @@ struct BinaryLayer {
   bool exact;  // as the model quantises; else multipliers for the expected spreads
 };
 
-std::vector<int32_t> BinaryAttributes(const BinaryLayer& layer) {
+Stored8 StoredAs(const Numbers& numbers) { return {numbers.dtype, numbers.affine}; }
+
+std::vector<int32_t> BinaryAttributes(OnnxLowering* to, const OnnxNode& node,
+                                      const BinaryLayer& layer) {
   if (layer.row.attributes == nullptr) return {};
   const Range range = DtypeRange(layer.out.dtype);
+  if (layer.exact && layer.row.op != SLUICE_OP_PRELU) {
+    Chosen chosen = ChooseBinary(layer.row.op, StoredAs(layer.a.numbers),
+                                 StoredAs(layer.b.numbers), StoredAs(layer.out));
+    if (chosen.unlike != 0) {
+      to->Rounded(node, "for " + std::to_string(chosen.unlike) +
+                            " of 65536 pairs of bytes a tie is rounded the other way");
+    }
+    return chosen.attributes;
+  }
   if (layer.exact) {
+    to->Rounded(node, kTies);
     return layer.row.attributes(layer.a.numbers.affine, layer.b.numbers.affine,
                                 layer.out.affine, range);
   }
@@ -221,7 +236,7 @@ void AddBinary(OnnxLowering* to, const OnnxNode& node, const BinaryLayer& binary
   }
   const uint32_t first = to->As(a.value, Own(order, sa.size()), da);
   const uint32_t second = to->As(b.value, Own(order, sb.size()), db);
-  const std::vector<int32_t> attributes = BinaryAttributes(binary);
+  const std::vector<int32_t> attributes = BinaryAttributes(to, node, binary);
   const uint32_t ofmap = to->NewOutput(node, 0, order, dims, binary.out);
   const int layer =
       to->AddLayer(node.name, binary.row.op, {first, second}, ofmap, attributes);
@@ -262,7 +277,7 @@ bool ByScalar(OnnxLowering* to, const OnnxNode& node, int x, int c, bool swapped
   if (!to->Value(c).constant || ElementsOf(ShapeOf(to->Value(c))) != 1) return false;
   if (ShapeOf(to->Out(node)) != ShapeOf(to->Value(x))) return false;
   float s = 1;
-  ScalarOf(*to, c, &s);
+  if (!ScalarOf(*to, c, &s)) to->ShapesOnly(node);
   const std::string& op = node.op;
   Function f = [=](float v) { return v * s; };
   if (op == "Add" || op == "Sum") f = [=](float v) { return v + s; };
@@ -281,8 +296,8 @@ bool ByScalar(OnnxLowering* to, const OnnxNode& node, int x, int c, bool swapped
 }
 
 void QLinearBinary(OnnxLowering* to, const OnnxNode& node) {
-  const Operand a = {to->InputIndex(node, 0), to->ScaleAndZero(node, 1, 2)};
-  const Operand b = {to->InputIndex(node, 3), to->ScaleAndZero(node, 4, 5)};
+  const Operand a = {to->InputIndex(node, 0), to->QLinearInput(node, 0)};
+  const Operand b = {to->InputIndex(node, 3), to->QLinearInput(node, 3)};
   AddBinary(to, node, {BinaryRowOf(node.op), a, b, to->ScaleAndZero(node, 6, 7), true});
 }
 
@@ -416,7 +431,8 @@ void LowerOnnxLayerNorm(OnnxLowering* to, const OnnxNode& node) {
 void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const bool flat = to->model().opset < 13;  // all axes from this one on are one row
+  // All axes from this one on are one row.
+  const bool flat = node.Int("opset", to->model().opset) < 13;
   const int axis = AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1));
   AxisOrder order = Straight(shape.size());
   if (!flat) {
@@ -431,9 +447,12 @@ void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
   const int64_t elements = ElementsOf(shape);
   Require(elements <= INT32_MAX, "an extent above 2^31 - 1");
   const Dims dims = {static_cast<int32_t>(elements / row), static_cast<int32_t>(row)};
-  const Numbers in = to->Place(input).numbers;
-  const Numbers target = to->TargetOf(node.outputs[0]);
-  if (!in.known || !target.known) to->ShapesOnly(node);
+  const auto [in, target] = to->EndsOf(node);
+  if (!in.known || !target.known) {
+    to->ShapesOnly(node);
+  } else {
+    to->Rounded(node, "exponentials in fixed point");
+  }
   const Factor factor = QuantiseFactor(
       std::min(static_cast<double>(in.affine.scale) * (1 << 26), 2147483647.0));
   Require(factor.shift >= 0 && factor.shift <= 31, "a scale outside the fixed point");
@@ -458,7 +477,9 @@ void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-bool IsGlobal(const OnnxNode& node) { return node.op.rfind("Global", 0) == 0; }
+bool IsGlobal(const OnnxNode& node) {
+  return node.op.find("Global") != std::string::npos;
+}
 
 // Returns for each axis of the input whether it is reduced.
 std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
@@ -466,7 +487,8 @@ std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
   const size_t rank = ShapeOf(input).size();
   const bool global = IsGlobal(node);
   std::vector<int64_t> axes = node.Ints("axes", {});
-  if (!global && to.HasInput(node, 1)) axes = to.Integers(node, 1);
+  const bool qlinear = node.op.find("QLinear") != std::string::npos;
+  if (!global && !qlinear && to.HasInput(node, 1)) axes = to.Integers(node, 1);
   if (axes.empty()) {
     Require(node.Int("noop_with_empty_axes", 0) == 0, "no axis to reduce");
     for (size_t i = global ? 2 : 0; i < rank; ++i) {
@@ -511,20 +533,20 @@ void LowerOnnxReduce(OnnxLowering* to, const OnnxNode& node) {
     count *= dims[i];
     kept[i] = 1;
   }
-  const Numbers target = to->TargetOf(node.outputs[0]);
-  const bool exact = place.numbers.known && target.known;
+  const auto [in, target] = to->EndsOf(node);
+  const bool exact = in.known && target.known;
   if (!exact) to->ShapesOnly(node);
+  if (exact && !max) to->Rounded(node, kFloatSums);
   Numbers out = target.known ? target : Numbers();
   if (max && exact) {
-    Require(out.affine.scale == place.numbers.affine.scale &&
-                out.affine.zero == place.numbers.affine.zero,
+    Require(out.affine.scale == in.affine.scale && out.affine.zero == in.affine.zero,
             "an output quantised unlike the input");
   }
-  double factor = static_cast<double>(place.numbers.affine.scale) /
-                  static_cast<double>(out.affine.scale);
+  double factor =
+      static_cast<double>(in.affine.scale) / static_cast<double>(out.affine.scale);
   if (!exact) factor = 1;
   if (!sum) factor /= static_cast<double>(count);
-  const Factor f = QuantiseFactor(factor);
+  const Factor f = exact ? FactorRoundedOnce(factor) : QuantiseFactor(factor);
   const Range range = DtypeRange(out.dtype);
   const uint32_t ifmap = to->As(input, place.order, dims);
   const bool keep = IsGlobal(node) || node.Int("keepdims", 1) != 0;
@@ -532,8 +554,8 @@ void LowerOnnxReduce(OnnxLowering* to, const OnnxNode& node) {
   const uint32_t ofmap = to->NewOutput(node, 0, order, kept, out);
   to->AddLayer(node.name, SLUICE_OP_REDUCE, {ifmap}, ofmap,
                {mask, max ? SLUICE_REDUCE_KIND_MAX : SLUICE_REDUCE_KIND_SUM,
-                place.numbers.known ? place.numbers.affine.zero : 0, out.affine.zero,
-                f.multiplier, f.shift, range.min, range.max});
+                in.known ? in.affine.zero : 0, out.affine.zero, f.multiplier, f.shift,
+                range.min, range.max});
 }
 
 void LowerOnnxArgmax(OnnxLowering* to, const OnnxNode& node) {

@@ -166,42 +166,70 @@ void LowerOnnxTranspose(OnnxLowering* to, const OnnxNode& node) {
   to->Alias(node.outputs[0], input, order);
 }
 
+namespace {
+
+struct Part {
+  int value;
+  Numbers numbers;
+};
+
+// Values of a Concat, with the numbers that the operator or their places give them.
+std::vector<Part> PartsOf(OnnxLowering* to, const OnnxNode& node) {
+  std::vector<Part> parts;
+  if (node.op == "Concat") {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int input = to->InputIndex(node, i);
+      Numbers numbers;
+      if (!to->Value(input).constant) {
+        numbers = to->Place(input).numbers;
+      } else {
+        numbers.known = to->ConstantOf(input).stored != nullptr;
+      }
+      parts.push_back({input, numbers});
+    }
+    return parts;
+  }
+  for (size_t i = 2; i + 2 < node.inputs.size(); i += 3) {
+    parts.push_back({to->InputIndex(node, i), to->QLinearInput(node, i)});
+  }
+  Require(!parts.empty(), "no operands");
+  return parts;
+}
+
+}  // namespace
+
 void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
   const std::vector<int64_t>& out = ShapeOf(to->Out(node));
   Require(out.size() <= 4, "more than four axes");
   const int axis = AxisOf(to->Out(node), node.Int("axis", 0));
+  const std::vector<Part> parts = PartsOf(to, node);
   AxisOrder order = Straight(out.size());
   bool known = true;
-  for (size_t i = node.inputs.size(); i-- > 0;) {
-    const int input = to->InputIndex(node, i);
-    if (to->Value(input).constant) {
-      known &= to->ConstantOf(input).stored != nullptr;
-      continue;
-    }
-    order = to->Place(input).order;
-    known &= to->Place(input).numbers.known;
+  for (size_t i = parts.size(); i-- > 0;) {
+    known &= parts[i].numbers.known;
+    if (!to->Value(parts[i].value).constant) order = to->Place(parts[i].value).order;
   }
-  const Numbers target = to->TargetOf(node.outputs[0]);
+  const bool plain = node.op == "Concat";
+  const Numbers target =
+      plain ? to->TargetOf(node.outputs[0]) : to->ScaleAndZero(node, 0, 1);
   const bool exact = known && target.known;
   if (!exact) to->ShapesOnly(node);
   const Numbers numbers = exact ? target : Numbers();
-  std::vector<uint32_t> parts;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const int input = to->InputIndex(node, i);
-    const uint32_t part =
-        to->As(input, order, DimsIn(ShapeOf(to->Value(input)), order));
-    const Numbers from = to->Place(input).numbers;
+  std::vector<uint32_t> tensors;
+  for (const Part& part : parts) {
+    const uint32_t tensor =
+        to->As(part.value, order, DimsIn(ShapeOf(to->Value(part.value)), order));
+    const Numbers from = plain ? to->Place(part.value).numbers : part.numbers;
     // For shapes, too: what is glued together must be of one type.
     const bool same = exact ? false : from.dtype == numbers.dtype;
-    parts.push_back(
-        same ? part
-             : to->Requantised(to->Out(node).name + "/part" + std::to_string(i), part,
-                               from, numbers));
+    const std::string name =
+        to->Out(node).name + "/part" + std::to_string(tensors.size());
+    tensors.push_back(same ? tensor : to->Requantised(name, tensor, from, numbers));
   }
   const int place = static_cast<int>(std::find(order.begin(), order.end(), axis) -
                                      order.begin() + 4 - static_cast<int>(out.size()));
   const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddLayer(node.name, SLUICE_OP_CONCAT, parts, ofmap, {place});
+  to->AddLayer(node.name, SLUICE_OP_CONCAT, tensors, ofmap, {place});
 }
 
 void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "import/error.h"
+#include "import/onnx/stand_ins.h"
 
 namespace sluice::import {
 namespace {
@@ -155,6 +156,7 @@ void CheckAttributes(const onnx::GraphProto& graph) {
 void InferOnnxShapes(onnx::ModelProto* model) {
   model->clear_functions();  // local functions are no operators of this importer
   CheckAttributes(model->graph());
+  const StandIns stand_ins(model);
   const Hider hider(model);
   try {
     onnx::shape_inference::InferShapes(*model, onnx::OpSchemaRegistry::Instance(),

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "import/error.h"
+#include "import/onnx/onnx_numbers.h"
 
 namespace sluice::import {
 namespace {
@@ -173,6 +174,7 @@ void OnnxLowering::Rewind(const Mark& mark) {
   graph_->Rewind(mark.graph);
   places_ = mark.places;
   result_->shapes_only = mark.shapes_only;
+  result_->rounded = mark.rounded;
   for (auto it = moved_.begin(); it != moved_.end();) {
     it = it->second >= mark.graph.tensors ? moved_.erase(it) : std::next(it);
   }
@@ -231,6 +233,23 @@ Numbers OnnxLowering::ScaleAndZero(const OnnxNode& node, size_t scale,
   }
   numbers.known = true;
   return numbers;
+}
+
+Numbers OnnxLowering::QLinearInput(const OnnxNode& node, size_t at) {
+  const Numbers numbers = ScaleAndZero(node, at + 1, at + 2);
+  const int value = InputIndex(node, at);
+  const int type = Value(value).type;
+  Require(type == 0 || (numbers.dtype == SLUICE_DTYPE_INT8) == (type == kOnnxInt8),
+          "an input of another type than its zero point");
+  return numbers;
+}
+
+OnnxLowering::Ends OnnxLowering::EndsOf(const OnnxNode& node) {
+  if (node.op.find("QLinear") == std::string::npos) {
+    return {Place(InputIndex(node, 0)).numbers, TargetOf(node.outputs[0])};
+  }
+  Require(node.Int("channels_last", 0) == 0, "channels that are the last axis");
+  return {QLinearInput(node, 0), ScaleAndZero(node, 3, 4)};
 }
 
 // A node that cannot be expressed is reported when it is lowered; nothing follows from it.
@@ -456,14 +475,25 @@ uint32_t OnnxLowering::Requantised(const std::string& name, uint32_t tensor,
       from.affine.zero == to.affine.zero) {
     return tensor;
   }
-  const Factor factor = QuantiseFactor(static_cast<double>(from.affine.scale) /
-                                       static_cast<double>(to.affine.scale));
-  const Range range = DtypeRange(to.dtype);
+  const Stored8 in = {from.dtype, from.affine}, stored = {to.dtype, to.affine};
   const Dims dims = graph_->tensors()[tensor].dims;
+  Chosen chosen = ChooseRequantise(in, stored);
+  if (chosen.unlike != 0) {
+    const auto same = [](float x) { return x; };
+    return Curved(name, tensor, OnnxTable(in, stored, same), to);
+  }
   const uint32_t out = NewTensor(name, dims, to);
-  AddLayer(name, SLUICE_OP_REQUANTIZE, {tensor}, out,
-           {from.affine.zero, factor.multiplier, factor.shift, to.affine.zero,
-            range.min, range.max});
+  AddLayer(name, SLUICE_OP_REQUANTIZE, {tensor}, out, std::move(chosen.attributes));
+  return out;
+}
+
+uint32_t OnnxLowering::Curved(const std::string& name, uint32_t tensor,
+                              const std::vector<uint8_t>& table, const Numbers& to) {
+  const Dims dims = graph_->tensors()[tensor].dims;
+  const uint32_t constant =
+      graph_->AddConstant(name + "/table", to.dtype, {256}, table.data(), table.size());
+  const uint32_t out = NewTensor(name, dims, to);
+  AddLayer(name, SLUICE_OP_LOOKUP, {tensor, constant}, out);
   return out;
 }
 

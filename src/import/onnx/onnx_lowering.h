@@ -111,6 +111,23 @@ class OnnxLowering {
   // `tensor` requantised, or itself when nothing changes.
   uint32_t Requantised(const std::string& name, uint32_t tensor, const Numbers& from,
                        const Numbers& to);
+  // 8-bit `tensor` through a table.
+  uint32_t Curved(const std::string& name, uint32_t tensor,
+                  const std::vector<uint8_t>& table, const Numbers& to);
+
+  // This node's numbers are the model's, but for what the reason names.
+  void Rounded(const OnnxNode& node, const std::string& reason) {
+    CountOperator(&result_->rounded, node.op, reason);
+  }
+  // Numbers of input 0 and of output 0: of a QLinear operator what its inputs say, else
+  // what the place and TargetOf say.
+  struct Ends {
+    Numbers in, out;
+  };
+  Ends EndsOf(const OnnxNode& node);
+  // Input `at` of a QLinear operator, with scale and zero point behind it; a tensor of
+  // another type is Unsupported.
+  Numbers QLinearInput(const OnnxNode& node, size_t at);
 
   // This node's numbers are not the model's.
   void ShapesOnly(const OnnxNode& node) {
@@ -120,9 +137,11 @@ class OnnxLowering {
   struct Mark {
     GraphWriter::Mark graph;
     std::vector<OnnxPlace> places;
-    std::vector<UnsupportedOperator> shapes_only;
+    std::vector<UnsupportedOperator> shapes_only, rounded;
   };
-  Mark Now() const { return {graph_->Now(), places_, result_->shapes_only}; }
+  Mark Now() const {
+    return {graph_->Now(), places_, result_->shapes_only, result_->rounded};
+  }
   void Rewind(const Mark& mark);
 
   // Graph inputs before, outputs after all nodes. Unsupported: an input or output is of
@@ -144,6 +163,11 @@ class OnnxLowering {
   std::vector<OnnxPlace> places_;  // by value
   std::map<std::pair<int, std::pair<AxisOrder, Dims>>, uint32_t> moved_;
 };
+
+constexpr char kFloatSums[] =
+    "the runtime adds floats: a result beside a tie may be rounded the other way";
+constexpr char kTies[] =
+    "the runtime scales in floats: a result beside a tie may be rounded the other way";
 
 // Facts that throw Unsupported or Error when they do not hold.
 const std::vector<int64_t>& ShapeOf(const OnnxValue& value);  // every extent >= 1

@@ -340,7 +340,10 @@ void TakeNode(Reading* reading, int n) {
   const onnx::NodeProto& proto = reading->graph->node(n);
   OnnxNode node;
   node.name = NameOf(proto, n);
-  const bool plain = proto.domain().empty() || proto.domain() == "ai.onnx";
+  // onnxruntime's quantisation is ONNX's, with more types.
+  const bool plain = proto.domain().empty() || proto.domain() == "ai.onnx" ||
+                     proto.op_type() == "QuantizeLinear" ||
+                     proto.op_type() == "DequantizeLinear";
   node.op = plain ? proto.op_type() : proto.domain() + "." + proto.op_type();
   for (const std::string& input : proto.input()) {
     node.inputs.push_back(input.empty() ? -1 : ValueOf(reading, input));

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Small networks of many kinds, quantised by onnxruntime, through the whole tool.
+
+Each network is quantised four ways (QDQ, QDQ per channel with uint8 activations, QOperator,
+dynamically), imported, scheduled, verified and executed on seeded inputs; the result is
+compared, byte by byte, with onnxruntime's, all of whose optimisations are off.
+
+Needs: pip install onnx onnxruntime numpy.
+
+    onnx_models.py --sluice build/release/src/cli/sluice [--hw mcu-256k] [--keep FOLDER]
+                   [--only PATTERN] [--seeds 3] [--json FILE]
+
+Prints a line for each model and, at the end, how many went through and how many are equal.
+With --least-through N and --least-equal N it fails when there are fewer.
+"""
+import argparse
+import fnmatch
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import onnx_networks
+
+
+def quiet(verb, *arguments, **options):
+    """Calls `verb` without what it prints."""
+    kept = [os.dup(1), os.dup(2)]
+    with open(os.devnull, "w") as nothing:
+        os.dup2(nothing.fileno(), 1)
+        os.dup2(nothing.fileno(), 2)
+        try:
+            return verb(*arguments, **options)
+        finally:
+            for place, saved in zip((1, 2), kept):
+                os.dup2(saved, place)
+                os.close(saved)
+
+
+def ways():
+    import onnxruntime.quantization as q
+    return {
+        "qdq": dict(quant_format=q.QuantFormat.QDQ, activation_type=q.QuantType.QInt8,
+                    weight_type=q.QuantType.QInt8, per_channel=True),
+        "qdq_uint8": dict(quant_format=q.QuantFormat.QDQ,
+                          activation_type=q.QuantType.QUInt8,
+                          weight_type=q.QuantType.QUInt8, per_channel=False),
+        "qoperator": dict(quant_format=q.QuantFormat.QOperator,
+                          activation_type=q.QuantType.QUInt8,
+                          weight_type=q.QuantType.QInt8, per_channel=True),
+        "qoperator_int8": dict(quant_format=q.QuantFormat.QOperator,
+                               activation_type=q.QuantType.QInt8,
+                               weight_type=q.QuantType.QInt8, per_channel=False),
+        "dynamic": None,
+    }
+
+
+def inputs_of(model, rng):
+    feeds = {}
+    constants = {t.name for t in model.graph.initializer}
+    for info in model.graph.input:
+        if info.name in constants:
+            continue
+        shape = [d.dim_value for d in info.type.tensor_type.shape.dim]
+        kind = info.type.tensor_type.elem_type
+        if kind == TensorProto.FLOAT:
+            feeds[info.name] = rng.standard_normal(shape).astype(np.float32)
+        elif kind == TensorProto.BOOL:
+            feeds[info.name] = rng.integers(0, 2, shape).astype(bool)
+        else:
+            feeds[info.name] = rng.integers(0, 16, shape).astype(np.int64)
+    return feeds
+
+
+def quantised(model, way, folder):
+    import onnxruntime.quantization as q
+
+    class Reader(q.CalibrationDataReader):
+        def __init__(self):
+            rng = np.random.default_rng(5)
+            self.left = [inputs_of(model, rng) for _ in range(4)]
+
+        def get_next(self):
+            return self.left.pop() if self.left else None
+
+    plain, out = os.path.join(folder, "float.onnx"), os.path.join(folder, "quantised.onnx")
+    onnx.save(model, plain)
+    if ways()[way] is None:
+        q.quantize_dynamic(plain, out, weight_type=q.QuantType.QInt8)
+    else:
+        q.quantize_static(plain, out, Reader(), **ways()[way])
+    return onnx.load(out)
+
+
+TYPES = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16, "int32": np.int32,
+         "int64": np.int64}
+
+
+class Port:
+    """An input or output of the graph, from the tool's line about it."""
+
+    def __init__(self, line):
+        form = re.match(r"(input|output) (.*): (\w+) \[(.*?)\](.*)$", line)
+        self.name, self.dtype = form[2], TYPES[form[3]]
+        order = re.search(r"axes in the order([ \d]+)", form[5])
+        self.order = [int(a) for a in order[1].split()] if order else None
+        real = re.search(r"real = (\S+) \* \(stored - (-?\d+)\)", form[5])
+        self.scale = np.float32(real[1]) if real else None
+        self.zero = int(real[2]) if real else 0
+
+
+def stored_and_real(port, wanted, rng):
+    """Bytes that lie in the graph's input, and what onnxruntime is given."""
+    if port.scale is None:
+        real = wanted
+        stored = wanted.astype(port.dtype)
+    else:
+        info = np.iinfo(port.dtype)
+        steps = np.rint(wanted / port.scale + port.zero)
+        stored = np.clip(steps, info.min, info.max).astype(port.dtype)
+        real = stored if wanted.dtype != np.float32 else (
+            (stored.astype(np.float32) - np.float32(port.zero)) * port.scale)
+    lies = stored.transpose(port.order) if port.order else stored
+    return np.ascontiguousarray(lies).tobytes(), real
+
+
+class Failed(Exception):
+    pass
+
+
+def tool(arguments):
+    run = subprocess.run(arguments, capture_output=True, text=True)
+    if run.returncode != 0:
+        text = (run.stderr or run.stdout).strip().replace("\n", "; ")
+        raise Failed(f"{arguments[1]}: exit {run.returncode}: {text[:300]}")
+    return run.stdout
+
+
+def compare(port, got, want):
+    """How many bytes differ, of how many, and by how much at most."""
+    shape = [want.shape[a] for a in port.order] if port.order else list(want.shape)
+    got = np.frombuffer(got, port.dtype).reshape(shape)
+    if port.order:
+        got = got.transpose(np.argsort(port.order))
+    if port.scale is not None and want.dtype == np.float32:
+        info = np.iinfo(port.dtype)
+        want = np.clip(np.rint(want / port.scale + port.zero), info.min, info.max)
+    apart = np.abs(got.astype(np.int64) - want.astype(np.int64))
+    return int((apart != 0).sum()), apart.size, int(apart.max(initial=0))
+
+
+def reference(model):
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    return ort.InferenceSession(model.SerializeToString(), options,
+                                providers=["CPUExecutionProvider"])
+
+
+def through(model, path, sluice, hw, seeds):
+    """One model from file to bytes. Raises Failed at the first step that does not work."""
+    onnx.save(model, path + ".onnx")
+    said = json.loads(tool([sluice, "import", path + ".onnx", "-o", path + ".slg", "--json"]))
+    row = {"numbers": said["numbers"], "said": said}
+    tool([sluice, "schedule", path + ".slg", "--hw", hw, "-o", path + ".slp"])
+    ports = [Port(line) for line in said["interface"]]
+    ins, outs = ports[:said["inputs"]], ports[said["inputs"]:]
+    session = None if said["numbers"] == "shapes only" else reference(model)
+    differ = count = most = 0
+    for seed in range(1, seeds + 1):
+        rng = np.random.default_rng(seed)
+        wanted, feeds, files = inputs_of(model, rng), {}, []
+        for i, port in enumerate(ins):
+            stored, feeds[port.name] = stored_and_real(port, wanted[port.name], rng)
+            files.append(f"{path}.in{i}")
+            with open(files[-1], "wb") as file:
+                file.write(stored)
+        results = [f"{path}.out{i}" for i in range(len(outs))]
+        command = [sluice, "simulate", path + ".slp", "--graph", path + ".slg", "--hw", hw,
+                   "--functional"]
+        for file in files:
+            command += ["--input", file]
+        for file in results:
+            command += ["--output", file]
+        tool(command)
+        if session is None:
+            break
+        reals = session.run(None, feeds)
+        for port, result, real in zip(outs, results, reals):
+            with open(result, "rb") as file:
+                d, n, m = compare(port, file.read(), real)
+            differ, count, most = differ + d, count + n, max(most, m)
+    row.update(differ=differ, count=count, most=most)
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sluice", required=True)
+    parser.add_argument("--hw", default="mcu-256k")
+    parser.add_argument("--keep", default=None)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--json", default=None)
+    parser.add_argument("--least-through", type=int, default=0)
+    parser.add_argument("--least-equal", type=int, default=0)
+    options = parser.parse_args()
+    folder = options.keep or tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    rows, passed, computed, equal = {}, 0, 0, 0
+    for name, make in onnx_networks.NETWORKS.items():
+        for way in ways():
+            full = f"{name}.{way}"
+            if not fnmatch.fnmatch(full, options.only):
+                continue
+            try:
+                model = quiet(quantised, make(), way, folder)
+            except Exception as error:  # the quantiser's own limits
+                print(f"{full}: not quantised: {str(error)[:100]}")
+                continue
+            try:
+                row = through(model, os.path.join(folder, full), options.sluice, options.hw,
+                              options.seeds)
+                passed += 1
+                computed += row["numbers"] != "shapes only"
+                equal += row["count"] != 0 and row["differ"] == 0
+                said = row.pop("said")
+                names = ", ".join(f"{e['count']} {e['op']}" for e in said["shapes_only"])
+                named = ", ".join(f"{e['count']} {e['op']}" for e in said.get("rounded", []))
+                print(f"{full}: {row['numbers']}, {row['differ']} of {row['count']} differ, "
+                      f"most {row['most']} [{names}] [{named}]")
+            except Failed as error:
+                row = {"failed": str(error)}
+                print(f"{full}: {error}")
+            rows[full] = row
+            sys.stdout.flush()
+    print(f"{len(rows)} models: {passed} end to end, {computed} of them computed, "
+          f"{equal} equal in every byte")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(rows, file, indent=1)
+    return passed < options.least_through or equal < options.least_equal
+
+
+if __name__ == "__main__":
+    sys.exit(main())
