@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_functions.h"
 
+#include "host_onnx.h"
 #include "sluice/ops.h"
 
 namespace sluice_sim {
@@ -31,7 +32,7 @@ const HostFunction* FindHostFunction(const std::string& name) {
   for (const Row& row : Rows()) {
     if (name == row.name) return &row.function;
   }
-  return nullptr;
+  return FindOnnxFunction(name);
 }
 
 int64_t CountOf(const HostOperand& operand) {

@@ -24,6 +24,8 @@ struct ImportResult {
   uint32_t operators, layers, tensors, inputs, outputs;
   uint64_t constant_bytes;
   std::vector<UnsupportedOperator> opaque;
+  // Operators that functions of the host compute; at the end they stand in `opaque`, too.
+  std::vector<UnsupportedOperator> hosted;
   // Floating-point operators that became int8 layers of the same shapes with seeded
   // weights: plans and their costs are the model's, computed numbers are not. Empty:
   // the graph computes what the model computes.

@@ -401,7 +401,7 @@ def whisper():
 
 
 def clipped():
-    n = Net("clipped", 26, opset=11)
+    n = Net("clipped", 26, opset=13)
     x = n.op("HardSigmoid", n.conv(n.input("image", [1, 3, 16, 16]), 3, 8), alpha=0.2, beta=0.5)
     x = n.op("Elu", n.conv(x, 8, 8), alpha=1.0)
     x = n.op("Pad", x, n.ints(0, 0, 1, 1, 0, 0, 1, 1), n.const(0.0), mode="constant")

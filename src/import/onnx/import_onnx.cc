@@ -63,7 +63,10 @@ const std::map<std::string, LowerFunction>& Functions() {
         {LowerOnnxArgmax, {"ArgMax"}},
         {LowerOnnxQuantise, {"QuantizeLinear"}},
         {LowerOnnxDequantise, {"DequantizeLinear"}},
-        {LowerOnnxSame, {"Identity", "Dropout", "Cast", "Expand"}},
+        {LowerOnnxSame, {"Identity", "Dropout"}},
+        {LowerOnnxCast, {"Cast"}},
+        {LowerOnnxExpand, {"Expand"}},
+        {LowerOnnxDepth, {"DepthToSpace", "SpaceToDepth"}},
         {LowerOnnxReshape, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}},
         {LowerOnnxTranspose, {"Transpose"}},
         {LowerOnnxConcat, {"Concat", "com.microsoft.QLinearConcat"}},
@@ -111,19 +114,87 @@ const char* WhyNotNeeded(const OnnxModel& model, const OnnxNode& node) {
   return kNotNeeded;
 }
 
-void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& options,
-               std::vector<UnsupportedOperator>* list) {
+uint32_t CountOf(const std::vector<UnsupportedOperator>& list) {
+  uint32_t count = 0;
+  for (const UnsupportedOperator& entry : list) count += entry.count;
+  return count;
+}
+
+constexpr char kByHostFunction[] = "by a host function";
+
+// Whether a layer behind the mark is the host's.
+bool IsHosted(OnnxLowering* to, size_t first_layer) {
+  const auto& layers = to->graph().layers();
+  return std::any_of(
+      layers.begin() + static_cast<std::ptrdiff_t>(first_layer), layers.end(),
+      [](const LayerRow& layer) { return layer.op == SLUICE_OP_OPAQUE; });
+}
+
+// Whether an operand is floats that are computed: units cannot read it as it lies.
+bool ReadsFloats(OnnxLowering* to, const OnnxNode& node) {
+  for (const int input : node.inputs) {
+    if (input < 0 || to->Value(input).constant) continue;
+    if (to->Place(input).numbers.floats) return true;
+  }
+  return false;
+}
+
+// What the host computes in floats where layers would have the node's shapes alone. False:
+// `reason` says why it does not.
+bool LowersOnHost(OnnxLowering* to, const OnnxNode& node, std::string* reason) {
+  const OnnxLowering::Mark mark = to->Now();
+  try {
+    LowerOnnxFloats(to, node);
+    return true;
+  } catch (const Unsupported& unsupported) {
+    const bool better = HasOnnxFloats(node.op) && ReadsFloats(to, node);
+    if (reason->empty() || better) *reason = unsupported.what();
+    to->Rewind(mark);
+  }
+  return false;
+}
+
+// Lowers the node, by the host where it must be; false: it is refused for `reason`.
+bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
+                std::string* reason) {
   const auto known = Functions().find(node.op);
   const OnnxLowering::Mark mark = to->Now();
-  std::string reason;
   if (known != Functions().end()) {
     try {
-      return known->second(to, node);
+      known->second(to, node);
+      const bool exact = CountOf(result->shapes_only) == CountOf(mark.shapes_only);
+      if (exact && IsHosted(to, mark.graph.layers)) {
+        CountOperator(&result->hosted, node.op, kByHostFunction);
+      }
+      if (exact || !to->ComputesFloats()) return true;
     } catch (const Unsupported& unsupported) {
-      reason = unsupported.what();
-      to->Rewind(mark);
+      *reason = unsupported.what();
     }
+    to->Rewind(mark);
   }
+  const bool on_host = to->ComputesFloats() && HasOnnxFloats(node.op);
+  if (on_host && LowersOnHost(to, node, reason)) {
+    CountOperator(&result->hosted, node.op, kByHostFunction);
+    return true;
+  }
+  if (known == Functions().end() || (to->ComputesFloats() && ReadsFloats(to, node))) {
+    return false;
+  }
+  try {
+    known->second(to, node);
+    return true;
+  } catch (const Unsupported& unsupported) {
+    *reason = unsupported.what();
+    to->Rewind(mark);
+  }
+  return false;
+}
+
+void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& options,
+               ImportResult* result) {
+  std::string reason;
+  if (LowersNode(to, node, result, &reason)) return;
+  std::vector<UnsupportedOperator>* list = &result->opaque;
   CountOperator(list, node.op, reason);
   try {
     // Without leave, too: so that later nodes can be looked at and listed.
@@ -160,6 +231,7 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
   graph.LimitConstants(options.max_constant_bytes);
   ImportResult result = {};
   OnnxLowering lowering(model, &graph, &result);
+  lowering.DeclareCycles(options.opaque_cycles);
   PlaceBorder(&lowering, &OnnxLowering::PlaceInputs);
   const std::vector<bool> needed = NeededNodes(model);
   for (size_t n = 0; n < model.nodes.size(); ++n) {
@@ -170,13 +242,16 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     }
     ++result.operators;
     const size_t before = graph.layers().size();
-    LowerNode(&lowering, node, options, &result.opaque);
+    LowerNode(&lowering, node, options, &result);
     if (graph.layers().size() == before) {
       CountOperator(&result.folded, node.op, kPartOfNeighbour);
     }
   }
   if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
   PlaceBorder(&lowering, &OnnxLowering::PlaceOutputs);
+  for (const UnsupportedOperator& entry : result.hosted) {
+    result.opaque.push_back(entry);
+  }
   result.graph = graph.Finish();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());

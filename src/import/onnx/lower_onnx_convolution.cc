@@ -467,6 +467,10 @@ void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node) {
   const bool integers = max && to->Value(input).type != kOnnxFloat;
   if (!numbers.known && !integers) to->ShapesOnly(node);
   if (!max && numbers.known && target.known) {
+    // Many sums lie on ties then, and the errors of floats decide.
+    Require(numbers.affine.scale != target.affine.scale || !to->ComputesFloats() ||
+                node.op != "AveragePool" || f.h.window * f.w.window % 2 != 0,
+            "averages on ties");
     to->Rounded(node, kFloatSums);
     if (CountsWhole(node, f)) return AveragesByOnes(to, node, f, ends);
   }

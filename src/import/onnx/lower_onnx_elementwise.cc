@@ -3,6 +3,7 @@
 // quantisation.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -428,31 +429,62 @@ void LowerOnnxLayerNorm(OnnxLowering* to, const OnnxNode& node) {
                {ifmap, parameters}, ofmap, {0, 0, 0, -128, 127});
 }
 
+namespace {
+
+// Rows of a softmax: how many elements lie in front of, along and behind its axis.
+struct SoftmaxRows {
+  int32_t outer, row, inner;
+};
+
+SoftmaxRows SoftmaxRowsOf(const OnnxLowering& to, const OnnxNode& node, bool flat) {
+  const std::vector<int64_t>& shape = ShapeOf(to.In(node, 0));
+  const int axis = AxisOf(to.In(node, 0), node.Int("axis", flat ? 1 : -1));
+  Require(ElementsOf(shape) <= INT32_MAX, "an extent above 2^31 - 1");
+  SoftmaxRows rows = {1, 1, 1};
+  for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
+    int32_t& to_extent = i < axis            ? rows.outer
+                         : i == axis || flat ? rows.row
+                                             : rows.inner;
+    to_extent *= static_cast<int32_t>(shape[static_cast<size_t>(i)]);
+  }
+  return rows;
+}
+
+// By onnxruntime's table of exponentials.
+void QLinearSoftmax(OnnxLowering* to, const OnnxNode& node) {
+  const OnnxLowering::Ends ends = to->EndsOf(node);
+  const SoftmaxRows rows = SoftmaxRowsOf(*to, node, node.Int("opset", 13) < 13);
+  Require(ends.in.dtype == ends.out.dtype, "an output of another type");
+  const uint32_t ifmap = to->Plain(to->InputIndex(node, 0));
+  const std::vector<int64_t>& shape = ShapeOf(to->Out(node));
+  const AxisOrder order = Straight(shape.size());
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(shape, order), ends.out);
+  to->AddHost(node.name, "QLinearSoftmax", {ifmap},
+              {rows.outer, rows.row, rows.inner, FloatBits(ends.in.affine.scale),
+               FloatBits(ends.out.affine.scale), ends.out.affine.zero},
+              {ofmap}, 0);
+}
+
+}  // namespace
+
+// Where the model is quantised, its softmax is the host's: between two quantisations it is
+// one of floats, to which the units' fixed point is no equal.
 void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
+  if (node.op != "Softmax") return QLinearSoftmax(to, node);
+  Require(!to->ComputesFloats(), "exponentials in fixed point");
+  to->ShapesOnly(node);
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  // All axes from this one on are one row.
-  const bool flat = node.Int("opset", to->model().opset) < 13;
+  const bool flat = to->model().opset < 13;  // all axes from this one on are one row
   const int axis = AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1));
   AxisOrder order = Straight(shape.size());
   if (!flat) {
     order.erase(order.begin() + axis);
     order.push_back(axis);
   }
-  int64_t row = 1;
-  for (size_t i = flat ? static_cast<size_t>(axis) : shape.size() - 1; i < shape.size();
-       ++i) {
-    row *= shape[static_cast<size_t>(order[i])];
-  }
-  const int64_t elements = ElementsOf(shape);
-  Require(elements <= INT32_MAX, "an extent above 2^31 - 1");
-  const Dims dims = {static_cast<int32_t>(elements / row), static_cast<int32_t>(row)};
-  const auto [in, target] = to->EndsOf(node);
-  if (!in.known || !target.known) {
-    to->ShapesOnly(node);
-  } else {
-    to->Rounded(node, "exponentials in fixed point");
-  }
+  const SoftmaxRows rows = SoftmaxRowsOf(*to, node, flat);
+  const Dims dims = {rows.outer * rows.inner, rows.row};
+  const Numbers in = to->Place(input).numbers;
   const Factor factor = QuantiseFactor(
       std::min(static_cast<double>(in.affine.scale) * (1 << 26), 2147483647.0));
   Require(factor.shift >= 0 && factor.shift <= 31, "a scale outside the fixed point");
@@ -467,11 +499,6 @@ void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
   to->AddLayer(
       node.name, SLUICE_OP_SOFTMAX, {ifmap}, place.tensor,
       {factor.multiplier, factor.shift, -static_cast<int32_t>(std::floor(radius))});
-  place.numbers = in.known && target.known ? target : Numbers();
-  if (place.numbers.known) {
-    place.tensor =
-        to->Requantised(to->Out(node).name + "/requantised", place.tensor, out, target);
-  }
   to->SetPlace(node.outputs[0], place);
 }
 
@@ -481,7 +508,8 @@ bool IsGlobal(const OnnxNode& node) {
   return node.op.find("Global") != std::string::npos;
 }
 
-// Returns for each axis of the input whether it is reduced.
+}  // namespace
+
 std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
   const OnnxValue& input = to.In(node, 0);
   const size_t rank = ShapeOf(input).size();
@@ -501,6 +529,8 @@ std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node) {
   }
   return gone;
 }
+
+namespace {
 
 // Returns the order of the remaining axes, renumbered.
 AxisOrder WithoutAxes(const AxisOrder& order, const std::vector<bool>& gone) {
@@ -580,10 +610,30 @@ void LowerOnnxArgmax(OnnxLowering* to, const OnnxNode& node) {
   to->AddLayer(node.name, SLUICE_OP_ARGMAX, {ifmap}, ofmap);
 }
 
+namespace {
+
+// Of floats that are computed: the host's.
+void QuantiseFloats(OnnxLowering* to, const OnnxNode& node, const Numbers& target) {
+  OnnxPlace place = to->Place(to->InputIndex(node, 0));
+  const uint32_t floats = place.tensor;
+  const std::string& name = to->Out(node).name;
+  place.tensor = to->NewTensor(name, to->graph().tensors()[floats].dims, target);
+  place.numbers = target;
+  place.layer = -1;
+  to->AddHost(name, "QuantizeLinear",
+              {floats, to->FloatConstant(name + "/scale", {1}, {target.affine.scale}),
+               to->IntegerConstant(name + "/zero", {target.affine.zero})},
+              {1, 1}, {place.tensor}, 0);
+  to->SetPlace(node.outputs[0], place);
+}
+
+}  // namespace
+
 void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const Numbers target = to->ScaleAndZero(node, 1, 2);
   OnnxPlace place = to->Place(input);
+  if (place.numbers.floats) return QuantiseFloats(to, node, target);
   if (!to->ReadOnce(input)) place.layer = -1;
   const uint32_t same = place.tensor;
   place.tensor = to->Requantised(to->Out(node).name, same, place.numbers, target);

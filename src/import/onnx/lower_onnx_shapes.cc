@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX: operators that move data without computing, resizing, and the host's.
 #include <algorithm>
+#include <cstring>
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
@@ -120,10 +121,87 @@ void AddSlice(OnnxLowering* to, const OnnxNode& node, size_t i,
 
 void LowerOnnxSame(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
-  if (node.op == "Expand") {
-    Require(ShapeOf(to->Out(node)) == ShapeOf(to->Value(input)), "a tensor that grows");
-  }
   to->Alias(node.outputs[0], input, to->Place(input).order);
+}
+
+void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const OnnxValue &from = to->Value(input), &out = to->Out(node);
+  const bool to_floats = out.type == kOnnxFloat && from.type != kOnnxFloat;
+  const bool to_integers = out.type != kOnnxFloat && from.type == kOnnxFloat;
+  Require(!to->ComputesFloats() || !to_integers, "floats that become integers");
+  LowerOnnxSame(to, node);
+  if (!to->ComputesFloats() || !to_floats) return;
+  OnnxPlace place = to->Place(node.outputs[0]);
+  Require(place.numbers.dtype != SLUICE_DTYPE_INT32, "integers that become floats");
+  place.numbers.known = true;
+  place.numbers.affine = {1, 0};
+  place.layer = -1;
+  to->SetPlace(node.outputs[0], place);
+}
+
+// Copies one behind the other, axis by axis.
+void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  if (in == out) return LowerOnnxSame(to, node);
+  Require(in.size() <= out.size(), "a tensor that loses axes");
+  std::vector<int64_t> shape(out.size() - in.size(), 1);
+  shape.insert(shape.end(), in.begin(), in.end());
+  const Numbers numbers = to->Place(input).numbers;
+  uint32_t tensor = to->Plain(input);
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    if (shape[axis] == out[axis]) continue;
+    Require(shape[axis] == 1 && out[axis] <= 64, "an axis that is repeated often");
+    int64_t outer = 1, inner = 1;
+    for (size_t i = 0; i < axis; ++i) outer *= shape[i];
+    for (size_t i = axis + 1; i < out.size(); ++i) inner *= shape[i];
+    Require(outer * inner * out[axis] <= INT32_MAX, "an extent above 2^31 - 1");
+    const std::string name = to->Out(node).name + "/axis" + std::to_string(axis);
+    const Dims one = {static_cast<int32_t>(outer), 1, static_cast<int32_t>(inner)};
+    const Dims many = {one[0], static_cast<int32_t>(out[axis]), one[2]};
+    const uint32_t seen = to->NewTensor(name + "/one", one, numbers);
+    to->AddLayer(name + "/one", SLUICE_OP_RESHAPE, {tensor}, seen);
+    tensor = to->NewTensor(name, many, numbers);
+    to->AddLayer(name, SLUICE_OP_CONCAT,
+                 std::vector<uint32_t>(static_cast<size_t>(out[axis]), seen), tensor,
+                 {2});
+    shape[axis] = out[axis];
+  }
+  const AxisOrder order = Straight(out.size());
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
+  to->AddLayer(node.name, SLUICE_OP_RESHAPE, {tensor}, ofmap);
+}
+
+// DepthToSpace and SpaceToDepth: six axes permuted.
+void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const int64_t b = node.Int("blocksize", 1);
+  const bool grows = node.op == "DepthToSpace";
+  Require(in.size() == 4 && out.size() == 4 && b >= 1, "other than two spatial axes");
+  Require((grows ? in[1] : out[1]) % (b * b) == 0 && in[0] == out[0],
+          "channels that do not divide by the block");
+  const Numbers numbers = to->Place(input).numbers;
+  // Channels last: both sides of a convolution are.
+  const AxisOrder order = ChannelsLast(4);
+  const uint32_t ifmap = to->As(input, order, DimsIn(in, order));
+  const int64_t h = std::min(in[2], out[2]), w = std::min(in[3], out[3]),
+                c = std::min(in[1], out[1]);
+  std::vector<int64_t> extents = {in[0], h, w, b, b, c};
+  std::vector<int> perm = {0, 1, 3, 2, 4, 5};
+  if (grows && node.Text("mode", "DCR") == "CRD") {
+    extents = {in[0], h, w, c, b, b};
+    perm = {0, 1, 4, 2, 5, 3};
+  } else if (!grows) {
+    extents = {in[0], h, b, w, b, c};
+  }
+  const uint32_t moved =
+      to->PermutedTensor(to->Out(node).name + "/blocks", ifmap, extents, perm, numbers);
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
+  to->AddLayer(node.name, SLUICE_OP_RESHAPE, {moved}, ofmap);
 }
 
 void LowerOnnxReshape(OnnxLowering* to, const OnnxNode& node) {
@@ -213,10 +291,19 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
   const Numbers target =
       plain ? to->TargetOf(node.outputs[0]) : to->ScaleAndZero(node, 0, 1);
   const bool exact = known && target.known;
-  if (!exact) to->ShapesOnly(node);
-  const Numbers numbers = exact ? target : Numbers();
+  const bool floats = !exact && to->ComputesFloats();
+  if (!exact && !floats) to->ShapesOnly(node);
+  Numbers numbers = exact ? target : Numbers();
+  if (floats) {
+    numbers.floats = true;
+    numbers.dtype = SLUICE_DTYPE_INT32;
+  }
   std::vector<uint32_t> tensors;
   for (const Part& part : parts) {
+    if (floats) {
+      tensors.push_back(to->FloatsOf(part.value, order));
+      continue;
+    }
     const uint32_t tensor =
         to->As(part.value, order, DimsIn(ShapeOf(to->Value(part.value)), order));
     const Numbers from = plain ? to->Place(part.value).numbers : part.numbers;
@@ -269,11 +356,62 @@ void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node) {
   AddSlice(to, node, 0, begin, ShapeOf(to->Out(node)), to->Place(input).order);
 }
 
+namespace {
+
+// Pads that repeat what lies at an edge: slices of one row or column, one behind the other.
+uint32_t Mirrored(OnnxLowering* to, const std::string& name, uint32_t tensor,
+                  size_t axis, int64_t before, int64_t after, bool edge,
+                  const Numbers& numbers) {
+  if (before + after == 0) return tensor;
+  const Dims dims = to->graph().tensors()[tensor].dims;
+  const int64_t n = dims[axis];
+  Require(before + after <= 64 && (edge || (before < n && after < n)),
+          "pads that are wide");
+  Dims one = dims, out = dims;
+  one[axis] = 1;
+  out[axis] += static_cast<int32_t>(before + after);
+  std::vector<uint32_t> parts;
+  for (int64_t i = -before; i < n + after; ++i) {
+    if (i == 0) parts.push_back(tensor);
+    if (i >= 0 && i < n) continue;
+    int64_t at = i < 0 ? -i : 2 * (n - 1) - i;
+    if (edge) at = i < 0 ? 0 : n - 1;
+    std::vector<int32_t> begin(4);
+    begin[axis] = static_cast<int32_t>(at);
+    const std::string part = name + "/part" + std::to_string(parts.size());
+    parts.push_back(to->NewTensor(part, one, numbers));
+    to->AddLayer(part, SLUICE_OP_SLICE, {tensor}, parts.back(), begin);
+  }
+  const uint32_t padded = to->NewTensor(name, out, numbers);
+  to->AddLayer(name, SLUICE_OP_CONCAT, parts, padded, {static_cast<int32_t>(axis)});
+  return padded;
+}
+
+void Mirror(OnnxLowering* to, const OnnxNode& node, const std::vector<int64_t>& pads,
+            bool edge) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const AxisOrder order = ChannelsLast(4);
+  OnnxPlace place = to->Place(input);
+  const std::string& name = to->Out(node).name;
+  uint32_t tensor = to->As(input, order, DimsIn(shape, order));
+  tensor =
+      Mirrored(to, name + "/rows", tensor, 1, pads[2], pads[6], edge, place.numbers);
+  tensor = Mirrored(to, name, tensor, 2, pads[3], pads[7], edge, place.numbers);
+  place.tensor = tensor;
+  place.order = order;
+  place.layer = -1;
+  to->SetPlace(node.outputs[0], place);
+}
+
+}  // namespace
+
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
   const std::vector<int64_t>& out = ShapeOf(to->Out(node));
-  Require(node.Text("mode", "constant") == "constant", "pads that repeat the tensor");
+  const std::string mode = node.Text("mode", "constant");
+  Require(mode != "wrap", "pads that go round");
   Require(shape.size() == 4, "other than two spatial axes");
   Require(!to->HasInput(node, 3), "axes of pads");
   const std::vector<int64_t> pads =
@@ -288,6 +426,7 @@ void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
   const OnnxPlace place = to->Place(input);
   const AxisOrder order = ChannelsLast(4);
   const Numbers& n = place.numbers;
+  if (mode != "constant") return Mirror(to, node, pads, mode == "edge");
   const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
   const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), n);
   to->AddLayer(node.name, SLUICE_OP_PAD, {ifmap}, ofmap,
@@ -320,15 +459,116 @@ void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node) {
   Require(axis == 0 && shape.size() == 2, "a table that does not have two axes");
   Require(to->Place(index).numbers.dtype == SLUICE_DTYPE_INT32,
           "indices that are computed");
-  const uint32_t rows = to->Plain(table);
-  const Numbers numbers = to->Place(table).numbers;
-  if (!numbers.known) to->ShapesOnly(node);
+  const bool quantised = to->Value(table).constant
+                             ? to->ConstantOf(table).stored != nullptr ||
+                                   OnnxTypeBytes(to->Value(table).type) == 1
+                             : to->Place(table).numbers.known;
+  Numbers numbers;
+  numbers.floats = to->ComputesFloats() && !quantised;
+  if (numbers.floats) numbers.dtype = SLUICE_DTYPE_INT32;
+  const uint32_t rows = numbers.floats ? to->FloatsOf(table) : to->Plain(table);
+  if (!numbers.floats) numbers = to->Place(table).numbers;
+  const bool integers = to->Value(table).type != kOnnxFloat;
+  if (!numbers.known && !numbers.floats && !integers) to->ShapesOnly(node);
   const uint32_t indices = to->Plain(index);
   const std::vector<int64_t>& out = ShapeOf(to->Out(node));
   const AxisOrder order = Straight(out.size());
   const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
   to->AddLayer(node.name, SLUICE_OP_GATHER, {rows, indices}, ofmap);
 }
+
+namespace {
+
+// An attribute's place in ONNX's list of its values.
+int32_t PlaceIn(const std::vector<const char*>& list, const std::string& text) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (text == list[i]) return static_cast<int32_t>(i);
+  }
+  throw Unsupported("\"" + text + "\"");
+}
+
+struct Resizing {
+  bool nearest, old;
+  std::string positions, rounding;
+};
+
+Resizing ResizingOf(const OnnxLowering& to, const OnnxNode& node) {
+  const std::string mode = node.Text("mode", "nearest");
+  Require(mode == "nearest" || mode == "linear", "cubic interpolation");
+  Require(node.Int("antialias", 0) == 0, "smoothing");
+  Resizing r = {};
+  r.nearest = mode == "nearest";
+  r.old = node.op == "Upsample" || to.model().opset < 11;
+  r.positions =
+      node.Text("coordinate_transformation_mode", r.old ? "asymmetric" : "half_pixel");
+  r.rounding = node.Text("nearest_mode", r.old ? "floor" : "round_prefer_floor");
+  return r;
+}
+
+// The scale that the node gives, or else that the extents do.
+float ScaleOf(const OnnxLowering& to, const OnnxNode& node, size_t axis) {
+  const std::vector<int64_t>& in = ShapeOf(to.In(node, 0));
+  const std::vector<int64_t>& out = ShapeOf(to.Out(node));
+  const size_t at = node.op == "Upsample" || to.model().opset < 11 ? 1 : 2;
+  if (to.HasInput(node, at)) {
+    const OnnxValue& scales = to.In(node, at);
+    float scale = 0;
+    if (scales.has_data && scales.type == kOnnxFloat &&
+        scales.data.size() == 4 * in.size()) {
+      std::memcpy(&scale, scales.data.data() + 4 * axis, 4);
+    }
+    if (scale > 0) return scale;
+  }
+  return static_cast<float>(out[axis]) / static_cast<float>(in[axis]);
+}
+
+// As onnxruntime resizes: floats; of stored integers the fraction is cut off.
+void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
+  const int input = to->InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
+  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const bool integers = to->Value(input).type != kOnnxFloat;
+  const Numbers numbers = to->Place(input).numbers;
+  if (integers) {  // what is stored, as numbers
+    OnnxPlace raw = to->Place(input);
+    raw.numbers.known = true;
+    raw.numbers.affine = {1, 0};
+    to->SetPlace(input, raw);
+  }
+  const uint32_t floats = to->FloatsOf(input);
+  if (integers) {
+    OnnxPlace place = to->Place(input);
+    place.numbers = numbers;
+    to->SetPlace(input, place);
+  }
+  const uint32_t ofmap = to->NewFloats(node);
+  const bool linear = !r.nearest;
+  to->AddHost(
+      node.name, "Resize", {floats},
+      {static_cast<int32_t>(in[0] * in[1]), static_cast<int32_t>(in[2]),
+       static_cast<int32_t>(out[2]), static_cast<int32_t>(in[3]),
+       static_cast<int32_t>(out[3]), linear ? 1 : 0,
+       PlaceIn({"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
+               r.positions),
+       PlaceIn({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
+               r.rounding),
+       FloatBits(ScaleOf(*to, node, 2)), FloatBits(ScaleOf(*to, node, 3))},
+      {ofmap}, 4 * static_cast<uint64_t>(ElementsOf(out)));
+  if (!integers) return to->Rounded(node, kHostFloats);
+  const AxisOrder order = Straight(4);
+  const Dims dims = DimsIn(out, order);
+  Numbers real = to->Place(node.outputs[0]).numbers;
+  const std::string name = to->Out(node).name + "/whole";
+  const uint32_t whole = to->NewTensor(name, dims, real);
+  to->AddHost(name, "Trunc", {ofmap}, {0, 0, 0}, {whole}, 0);
+  const uint32_t stored = to->NewOutput(node, 0, order, dims, numbers);
+  to->AddHost(name + ".stored", "QuantizeLinear",
+              {whole, to->FloatConstant(name + ".scale", {1}, {1.0f}),
+               to->IntegerConstant(name + ".zero", {0})},
+              {1, 1}, {stored}, 0);
+}
+
+}  // namespace
 
 void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
@@ -337,27 +577,30 @@ void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node) {
   Require(
       shape.size() == 4 && out.size() == 4 && shape[0] == out[0] && shape[1] == out[1],
       "other than two spatial axes");
-  const std::string mode = node.Text("mode", "nearest");
-  Require(mode == "nearest" || mode == "linear", "cubic interpolation");
-  const bool old = node.op == "Upsample" || to->model().opset < 11;
-  const std::string positions =
-      node.Text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
-  const bool align = positions == "align_corners";
-  const bool half = positions == "half_pixel" || positions == "pytorch_half_pixel";
-  Require(align || half || positions == "asymmetric", "positions from a region");
-  const bool nearest = mode == "nearest";
+  const Resizing r = ResizingOf(*to, node);
+  const bool align = r.positions == "align_corners";
+  const bool half = r.positions == "half_pixel" || r.positions == "pytorch_half_pixel";
+  Require(align || half || r.positions == "asymmetric", "positions from a region");
   const Numbers numbers = to->Place(input).numbers;
   // Nearest values are the model's when both round positions down.
-  const bool exact = numbers.known &&
-                     (!nearest || (!align && !half &&
-                                   (old || node.Text("nearest_mode", "") == "floor")));
-  if (!exact) to->ShapesOnly(node);
+  const bool exact = r.nearest && !align && !half && r.rounding == "floor" &&
+                     shape[2] != 0 && out[2] % shape[2] == 0 && out[3] % shape[3] == 0;
+  if (!exact && to->ComputesFloats()) {
+    Require(numbers.known || numbers.floats || to->Value(input).type != kOnnxFloat,
+            "an operand whose numbers are not known");
+    return ResizeOnHost(to, node, r);
+  }
+  if (!exact || !numbers.known) {
+    if (!to->ComputesFloats() && to->Value(input).type == kOnnxFloat) {
+      to->ShapesOnly(node);
+    }
+  }
   const AxisOrder order = ChannelsLast(4);
   const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
   const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
   to->AddLayer(node.name,
-               nearest ? SLUICE_OP_RESIZE_NEAREST : SLUICE_OP_RESIZE_BILINEAR, {ifmap},
-               ofmap, {align ? 1 : 0, half ? 1 : 0});
+               r.nearest ? SLUICE_OP_RESIZE_NEAREST : SLUICE_OP_RESIZE_BILINEAR,
+               {ifmap}, ofmap, {align ? 1 : 0, half ? 1 : 0});
 }
 
 void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {

@@ -168,7 +168,14 @@ Bytes Permuted(const OnnxValue& value, const AxisOrder& order) {
 
 OnnxLowering::OnnxLowering(const OnnxModel& model, GraphWriter* graph,
                            ImportResult* result)
-    : model_(model), graph_(graph), result_(result), places_(model.values.size()) {}
+    : model_(model), graph_(graph), result_(result), places_(model.values.size()) {
+  for (const OnnxNode& node : model.nodes) {
+    computes_floats_ |= node.op == "QuantizeLinear" || node.op == "ConvInteger" ||
+                        node.op == "MatMulInteger" ||
+                        node.op.find("QLinear") != std::string::npos ||
+                        node.op == "DynamicQuantizeLinear";
+  }
+}
 
 void OnnxLowering::Rewind(const Mark& mark) {
   graph_->Rewind(mark.graph);
@@ -177,6 +184,9 @@ void OnnxLowering::Rewind(const Mark& mark) {
   result_->rounded = mark.rounded;
   for (auto it = moved_.begin(); it != moved_.end();) {
     it = it->second >= mark.graph.tensors ? moved_.erase(it) : std::next(it);
+  }
+  for (auto it = floats_.begin(); it != floats_.end();) {
+    it = it->second >= mark.graph.tensors ? floats_.erase(it) : std::next(it);
   }
 }
 
@@ -261,18 +271,33 @@ Numbers OnnxLowering::QuantisedTo(const OnnxNode& node) const {
   }
 }
 
-Numbers OnnxLowering::TargetOf(int index) const {
+namespace {
+
+// Whether quantisation may as well stand in front of the node.
+bool OnlyMoves(const OnnxNode& node) {
+  static const char* const kOps[] = {
+      "Reshape", "Flatten", "Squeeze",      "Unsqueeze",    "Transpose", "Identity",
+      "Dropout", "Slice",   "DepthToSpace", "SpaceToDepth", "MaxPool",   "Expand"};
+  return std::any_of(std::begin(kOps), std::end(kOps),
+                     [&](const char* op) { return node.op == op; });
+}
+
+}  // namespace
+
+Numbers OnnxLowering::TargetOf(int index, int depth) const {
   Numbers target;
   bool first = true;
   const OnnxValue& value = Value(index);
-  if (value.is_output) return target;
+  if (value.is_output || depth == 0) return target;
   for (const int reader : value.readers) {
     const OnnxNode& node = model_.nodes[static_cast<size_t>(reader)];
     Numbers next;
     if (node.op == "QuantizeLinear") {
       next = QuantisedTo(node);
     } else if ((node.op == "Relu" || node.op == "Clip") && value.readers.size() == 1) {
-      next = TargetOf(node.outputs[0]);
+      next = TargetOf(node.outputs[0], depth - 1);
+    } else if (OnlyMoves(node) && node.inputs[0] == index) {
+      next = TargetOf(node.outputs[0], depth - 1);
     }
     const bool same = next.known && next.dtype == target.dtype &&
                       next.affine.scale == target.affine.scale &&
@@ -400,30 +425,90 @@ uint32_t OnnxLowering::Transposed(int index, const AxisOrder& order, const Dims&
       first.push_back(from[i]);
     }
   }
-  Require(extents.size() <= 4, "a transposition of more than four axes");
-  const std::string name = Value(index).name + "/transposed";
-  Dims in;
-  for (const int64_t extent : extents) in.push_back(Narrow(extent));
-  uint32_t tensor = place.tensor;
-  if (!SameBytes(graph_->tensors()[tensor].dims, in)) {
-    tensor = NewTensor(name + ".runs", in, place.numbers);
-    AddLayer(name + ".runs", SLUICE_OP_RESHAPE, {place.tensor}, tensor);
-  }
+  std::vector<int> perm;
   Dims out;
-  const int32_t lead = static_cast<int32_t>(4 - in.size());
-  std::vector<int32_t> perm = {0, 1, 2, 3};
   for (const int axis : to) {
     const auto run = std::find(first.begin(), first.end(), axis);
     if (run == first.end()) continue;
-    const int32_t number = static_cast<int32_t>(run - first.begin());
-    perm[static_cast<size_t>(lead) + out.size()] = lead + number;
-    out.push_back(in[static_cast<size_t>(number)]);
+    perm.push_back(static_cast<int>(run - first.begin()));
   }
+  const uint32_t moved = PermutedTensor(Value(index).name + "/transposed", place.tensor,
+                                        extents, perm, place.numbers);
   // Straight into what is wanted when the extents agree.
-  const Dims& wanted = SameBytes(out, dims) ? dims : out;
-  const uint32_t moved = NewTensor(name, wanted, place.numbers);
-  AddLayer(name, SLUICE_OP_TRANSPOSE, {tensor}, moved, perm);
+  if (SameBytes(graph_->tensors()[moved].dims, dims)) graph_->SetDims(moved, dims);
   return moved;
+}
+
+namespace {
+
+// Moves one run of axes [begin, end) in front of axis `before`: at most four runs.
+struct BlockMove {
+  size_t before, begin, end;
+};
+
+template <typename T>
+void Apply(const BlockMove& move, std::vector<T>* list) {
+  const auto at = [&](size_t i) {
+    return list->begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  std::rotate(at(move.before), at(move.begin), at(move.end));
+}
+
+int64_t ProductOf(const std::vector<int64_t>& extents, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t i = begin; i < end; ++i) product *= extents[i];
+  return product;
+}
+
+}  // namespace
+
+uint32_t OnnxLowering::PermutedTensor(const std::string& name, uint32_t tensor,
+                                      std::vector<int64_t> extents,
+                                      std::vector<int> perm, const Numbers& numbers) {
+  const auto step = [&](const std::vector<int64_t>& runs,
+                        const std::vector<int32_t>& order) {
+    Dims in, out;
+    std::vector<int32_t> four;
+    const size_t lead = 4 - runs.size();
+    for (size_t i = 0; i < lead; ++i) four.push_back(static_cast<int32_t>(i));
+    for (const int64_t extent : runs) in.push_back(Narrow(extent));
+    for (const int32_t from : order) {
+      four.push_back(static_cast<int32_t>(lead) + from);
+      out.push_back(in[static_cast<size_t>(from)]);
+    }
+    if (!SameBytes(graph_->tensors()[tensor].dims, in)) {
+      const uint32_t from = tensor;
+      tensor = NewTensor(name + ".runs", in, numbers);
+      AddLayer(name + ".runs", SLUICE_OP_RESHAPE, {from}, tensor);
+    }
+    const uint32_t moved = NewTensor(name, out, numbers);
+    AddLayer(name, SLUICE_OP_TRANSPOSE, {tensor}, moved, four);
+    tensor = moved;
+  };
+  if (extents.size() <= 4) {
+    step(extents, std::vector<int32_t>(perm.begin(), perm.end()));
+    return tensor;
+  }
+  // Axis after axis to its place, with those that follow it there already.
+  std::vector<int> lies(extents.size());
+  std::iota(lies.begin(), lies.end(), 0);
+  for (size_t i = 0; i < perm.size(); ++i) {
+    const size_t at = static_cast<size_t>(std::find(lies.begin(), lies.end(), perm[i]) -
+                                          lies.begin());
+    if (at == i) continue;
+    size_t end = at + 1;
+    while (end < lies.size() && i + end - at < perm.size() &&
+           lies[end] == perm[i + end - at]) {
+      ++end;
+    }
+    const std::vector<int64_t> runs = {
+        ProductOf(extents, 0, i), ProductOf(extents, i, at),
+        ProductOf(extents, at, end), ProductOf(extents, end, extents.size())};
+    step(runs, {0, 2, 1, 3});
+    Apply(BlockMove{i, at, end}, &lies);
+    Apply(BlockMove{i, at, end}, &extents);
+  }
+  return tensor;
 }
 
 uint32_t OnnxLowering::Plain(int index) {
@@ -515,6 +600,7 @@ void OnnxLowering::Describe(const char* what, int index) {
     line += ", axes in the order";
     for (const int axis : place.order) line += " " + std::to_string(axis);
   }
+  if (place.numbers.floats) line += ", bits of floats";
   if (place.numbers.known) {
     char text[64];
     std::snprintf(text, sizeof text, ", real = %.9g * (stored - %d)",
@@ -540,7 +626,10 @@ void OnnxLowering::PlaceInputs() {
     } else if (value.type == kOnnxFloat) {
       const Numbers target = TargetOf(index);
       if (target.known) place.numbers = target;
-      dtype = target.known ? target.dtype : dtype;
+      place.numbers.floats = !target.known && computes_floats_;
+      dtype = target.known           ? target.dtype
+              : place.numbers.floats ? uint8_t{SLUICE_DTYPE_INT32}
+                                     : dtype;
     }
     place.numbers.dtype = dtype;
     // Images lie as convolutions read them.
@@ -549,7 +638,9 @@ void OnnxLowering::PlaceInputs() {
       const bool image = op == "Conv" || op == "QLinearConv" ||
                          op == "QuantizeLinear" || op == "DequantizeLinear" ||
                          op == "MaxPool" || op == "AveragePool";
-      if (shape.size() == 4 && image) place.order = ChannelsLast(4);
+      if (shape.size() == 4 && image && !place.numbers.floats) {
+        place.order = ChannelsLast(4);
+      }
     }
     const Dims dims = DimsIn(shape, place.order);
     place.tensor =
@@ -572,7 +663,7 @@ void OnnxLowering::PlaceOutputs() {
     const Dims dims = DimsIn(shape, place.order);
     const TensorRow& row = graph_->tensors()[place.tensor];
     if (row.kind != Kind::kIntermediate || !SameBytes(row.dims, dims)) {
-      const bool same = SameBytes(row.dims, dims);
+      const bool same = SameBytes(row.dims, dims) && row.dtype != SLUICE_DTYPE_INT32;
       const uint32_t from = place.tensor;
       place.tensor = NewTensor(Value(index).name, dims, place.numbers);
       const Range range = DtypeRange(place.numbers.dtype);

@@ -39,7 +39,8 @@ struct Numbers {
   bool known = false;
   uint8_t dtype = SLUICE_DTYPE_INT8;
   Affine affine = {1.0f / 16, 0};
-  double rms = 32;  // expected, in steps; of values that are not known
+  double rms = 32;      // expected, in steps; of values that are not known
+  bool floats = false;  // int32 elements are the bits of floats
 };
 
 struct OnnxPlace {
@@ -91,7 +92,8 @@ class OnnxLowering {
 
   // What the value will be quantised to: by the QuantizeLinear nodes that read it
   // (behind a ReLU or Clip, too); not known where there is none.
-  Numbers TargetOf(int value) const;
+  // Looks through at most `depth` nodes.
+  Numbers TargetOf(int value, int depth = 64) const;
   bool ReadOnce(int value) const;
   OnnxConstant ConstantOf(int value) const;
   // Input `at` of a QLinear operator, quantised by its inputs `scale` and `zero`.
@@ -114,6 +116,31 @@ class OnnxLowering {
   // 8-bit `tensor` through a table.
   uint32_t Curved(const std::string& name, uint32_t tensor,
                   const std::vector<uint8_t>& table, const Numbers& to);
+
+  // ---- floats between DequantizeLinear and QuantizeLinear, which the host computes
+
+  // Whether the model quantises activations: then what it does with floats is executed, else
+  // floats stand for shapes alone.
+  bool ComputesFloats() const { return computes_floats_; }
+  // A value as the bits of floats with its axes in this order; a quantised one is
+  // dequantised by the host, constants are at import.
+  uint32_t FloatsOf(int value, const AxisOrder& order);
+  uint32_t FloatsOf(int value);  // in ONNX's order
+  uint32_t FloatConstant(const std::string& name, const Dims& dims,
+                         const std::vector<float>& floats);
+  uint32_t IntegerConstant(const std::string& name, const std::vector<int32_t>& ints);
+  // Output i of the node as floats, axes in ONNX's order.
+  uint32_t NewFloats(const OnnxNode& node, size_t i = 0);
+  // A layer that the host executes: onnx.FUNCTION with options as the last input.
+  void AddHost(const std::string& name, const std::string& function,
+               std::vector<uint32_t> inputs, const std::vector<int32_t>& options,
+               std::vector<uint32_t> outputs, uint64_t work);
+  void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
+  // `tensor`, whose axes have these extents, with its axes permuted: dense, in as many
+  // steps as its ranks take.
+  uint32_t PermutedTensor(const std::string& name, uint32_t tensor,
+                          std::vector<int64_t> extents, std::vector<int> perm,
+                          const Numbers& numbers);
 
   // This node's numbers are the model's, but for what the reason names.
   void Rounded(const OnnxNode& node, const std::string& reason) {
@@ -162,8 +189,15 @@ class OnnxLowering {
   ImportResult* result_;
   std::vector<OnnxPlace> places_;  // by value
   std::map<std::pair<int, std::pair<AxisOrder, Dims>>, uint32_t> moved_;
+  std::map<std::pair<int, AxisOrder>, uint32_t> floats_;
+  bool computes_floats_ = false;
+  uint64_t opaque_cycles_ = 0;
 };
 
+constexpr char kHostFloats[] =
+    "the host's floats may differ in their last bit: a result beside a tie may be "
+    "rounded "
+    "the other way";
 constexpr char kFloatSums[] =
     "the runtime adds floats: a result beside a tie may be rounded the other way";
 constexpr char kTies[] =
@@ -175,6 +209,7 @@ Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order);  // <= 4
 AxisOrder Straight(size_t rank);                                         // 0 1 2 ...
 AxisOrder ChannelsLast(size_t rank);                                     // 0 2 3 .. 1
 int AxisOf(const OnnxValue& value, int64_t axis);  // negative ones from the end
+int32_t FloatBits(float number);                   // as options are
 // Bytes of a constant with its axes in another order.
 Bytes Permuted(const OnnxValue& value, const AxisOrder& order);
 
@@ -204,6 +239,14 @@ void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node);
+// On floats, by functions of the host.
+void LowerOnnxFloats(OnnxLowering* to, const OnnxNode& node);
+bool HasOnnxFloats(const std::string& op);
+// Returns for each axis of input 0 whether it is reduced.
+std::vector<bool> ReducedAxes(const OnnxLowering& to, const OnnxNode& node);
 // Any node whose shapes are known, executed by the host in `cycles`.
 void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles);
 

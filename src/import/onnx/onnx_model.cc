@@ -336,6 +336,16 @@ void SortNodes(Reading* reading) {
   graph->mutable_node()->Swap(sorted.mutable_node());
 }
 
+// Numbers of a Constant that are an attribute: one, or an axis of them.
+void TakeFloats(const std::vector<float>& floats, bool axis, OnnxValue* out) {
+  out->type = kOnnxFloat;
+  out->has_shape = out->constant = out->has_data = true;
+  out->dims.clear();
+  if (axis) out->dims.push_back(static_cast<int64_t>(floats.size()));
+  out->data.resize(floats.size() * 4);
+  if (!floats.empty()) std::memcpy(out->data.data(), floats.data(), out->data.size());
+}
+
 void TakeNode(Reading* reading, int n) {
   const onnx::NodeProto& proto = reading->graph->node(n);
   OnnxNode node;
@@ -369,6 +379,11 @@ void TakeNode(Reading* reading, int n) {
     OnnxValue& out = ValueAt(reading, node.outputs[0]);
     if (node.op == "Constant" && a.name() == "value")
       TakeConstant(a.t(), reading->external, &out);
+    if (node.op == "Constant" &&
+        (a.name() == "value_float" || a.name() == "value_floats")) {
+      TakeFloats(a.name() == "value_float" ? std::vector<float>{a.f()} : to.floats,
+                 a.name() == "value_floats", &out);
+    }
     if (node.op == "Constant" &&
         (a.name() == "value_int" || a.name() == "value_ints")) {
       out.constant = out.has_integers = true;
@@ -505,6 +520,7 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
     reading->model.outputs.push_back(found->second);
   }
   if (reading->model.outputs.empty()) Bad("the model has no outputs");
+  FoldFloats(&reading->model);
   SpreadConstants(&reading->model);
   return std::move(reading->model);
 }

@@ -100,6 +100,8 @@ int64_t ElementsOf(const std::vector<int64_t>& dims);
 
 // Fills `integers` of values that shape arithmetic computes from constants and shapes.
 void FoldIntegers(OnnxModel* model);
+// Fills `data` of float constants that are computed from others.
+void FoldFloats(OnnxModel* model);
 
 }  // namespace sluice::import
 

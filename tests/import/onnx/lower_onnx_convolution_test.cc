@@ -68,7 +68,7 @@ TEST_CASE("onnx convolution: a quantised one computes the model's integers") {
 }
 
 TEST_CASE("onnx convolution: scales of weights that no bias fits are refused") {
-  CHECK(Says(Complaint(Pointwise(0).Finish()), "a bias on weights whose scale is 0"));
+  CHECK(Import(Pointwise(0).Finish()).hosted.size() == 2);  // in floats
   for (const float scale : {-1.0f, std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
     CAPTURE(scale);

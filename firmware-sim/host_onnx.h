@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of ONNX on floats, for OPAQUE layers named "onnx.OPERATOR": what a quantised model
+// computes between a DequantizeLinear and the next QuantizeLinear and no unit does.
+//
+// Input    floats are int32 tensors that hold their bits, in ONNX's order of axes. The last
+//          input is int32 "options": integers, and the bits of float attributes. A shape is
+//          its rank (at most 8) and its extents
+// Output   dense bytes of the layer's outputs
+// Errors   a sentence: operands of other types or extents
+// Cost     the operator's work
+// Source   ONNX's operator definitions. Sums are made in double and rounded once
+//
+//   onnx.QuantizeLinear, onnx.DequantizeLinear    x; scales; zero points int32; {channels,
+//       inner}: element i has scale i / inner % channels
+//   onnx.DynamicQuantizeLinear    x; {}. Outputs: uint8; scale; zero point uint8
+//   onnx.Abs ... onnx.Tanh    x; {alpha, beta, gamma}
+//   onnx.Add, Sub, Mul, Div, Pow, Min, Max, PRelu    a; b; {shape of the output, then of a
+//       and of b with ones in front}. onnx.Where: condition uint8, a, b; one more shape
+//   onnx.ReduceMean, Sum, Max, Min, L2    x; {shape, mask of axes}
+//   onnx.Softmax, onnx.LogSoftmax    x; {outer, row, inner}
+//   onnx.LayerNormalization    x; scale; bias; {rows, row, period, epsilon}: with period 0
+//       element i of a row has scale i, else row r has scale r % period
+//   onnx.RMSNormalization    x; scale; bias; the same options
+//   onnx.BatchNormalization    x; scale; bias; mean; variance; {outer, channels, inner,
+//       epsilon}
+//   onnx.LRN    x; {outer, channels, inner, size, alpha, beta, bias}
+//   onnx.MatMul, onnx.MatMulInteger    a; b; [zero points of a and b, int32]; {shape of the
+//       output, of a and of b; ranks are equal}
+//   onnx.Conv, onnx.ConvInteger    x; weight; bias or zero points of x and weight, int32;
+//       see ConvOptionsOfOnnx
+//   onnx.AveragePool, onnx.MaxPool    x; {planes, of rows and of columns: in, out, window,
+//       stride, dilation, pad in front; whether padding counts}
+//   onnx.Resize    x; {planes, rows in and out, columns in and out, linear, positions,
+//       nearest, scales of rows and columns}; positions and nearest in the order of ONNX's
+//       list
+//   onnx.ConvTranspose    x; weight; bias; {N, C, K, groups, rows and columns as pools}
+//   onnx.QLinearSoftmax    x int8 or uint8; {outer, row, inner, scale of x, scale and zero
+//       point of the output}, by onnxruntime's table of exponentials
+//   onnx.LSTM, onnx.GRU    x [T,B,I]; w; r; b; initial state; (LSTM) initial cell;
+//       {T, B, I, H, directions, first direction backwards, linear before reset}
+#ifndef SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
+#define SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host_functions.h"
+
+namespace sluice_sim {
+
+// nullptr: there is none of that name.
+const HostFunction* FindOnnxFunction(const std::string& name);
+
+using OnnxRows = std::map<std::string, HostFunction>;
+void AddOnnxElementwise(OnnxRows* rows);
+void AddOnnxRows(OnnxRows* rows);
+void AddOnnxProducts(OnnxRows* rows);
+void AddOnnxRecurrent(OnnxRows* rows);
+void AddOnnxImages(OnnxRows* rows);
+
+// Options of onnx.Conv and onnx.ConvInteger; extents of ONNX's N C H W.
+enum ConvOptionsOfOnnx {
+  kOnnxN,
+  kOnnxC,
+  kOnnxH,
+  kOnnxW,
+  kOnnxK,
+  kOnnxP,
+  kOnnxQ,
+  kOnnxR,
+  kOnnxS,
+  kOnnxGroups,
+  kOnnxStrideH,
+  kOnnxStrideW,
+  kOnnxDilationH,
+  kOnnxDilationW,
+  kOnnxPadTop,
+  kOnnxPadLeft,
+  kOnnxConvOptions
+};
+
+constexpr char kOnnxOperands[] = "operands of another number, type or extent";
+
+// Reads options one by one; once there are none left or one is out of range, bad() holds.
+class OnnxOptions {
+ public:
+  explicit OnnxOptions(const HostOperands& in);
+  int64_t Int(int64_t least = 0, int64_t most = INT32_MAX);
+  float Float();
+  // Rank and extents, each at least 1.
+  std::vector<int64_t> Shape();
+  bool bad() const { return bad_; }
+  bool Ended() const { return !bad_ && at_ == count_; }
+
+ private:
+  int32_t Next();
+
+  const int32_t* numbers_ = nullptr;
+  int64_t at_ = 0, count_ = 0;
+  bool bad_ = false;
+};
+
+// Whether operand i is int32 and has that many elements.
+bool IsFloats(const HostOperands& operands, size_t i, int64_t count);
+int64_t Elements(const std::vector<int64_t>& shape);
+// 8-bit or int32 elements, widened.
+std::vector<int64_t> Widened(const HostOperand& operand);
+
+}  // namespace sluice_sim
+
+#endif  // SLUICE_FIRMWARE_SIM_HOST_ONNX_H_

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX: operators between DequantizeLinear and QuantizeLinear that no layer computes as the
+// runtime does. The host executes them on floats; firmware-sim/host_onnx.h says what each
+// function takes.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "import/error.h"
+#include "import/onnx/onnx_lowering.h"
+
+namespace sluice::import {
+namespace {
+
+using Shape = std::vector<int64_t>;
+using Options = std::vector<int32_t>;
+
+// Rank and extents, with ones in front up to `rank`.
+void AppendShape(const Shape& shape, size_t rank, Options* options) {
+  Require(rank <= 8, "more than eight axes");
+  options->push_back(static_cast<int32_t>(rank));
+  options->insert(options->end(), rank - shape.size(), 1);
+  for (const int64_t extent : shape) {
+    Require(extent <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
+    options->push_back(static_cast<int32_t>(extent));
+  }
+}
+
+int32_t Product(const Shape& shape, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t i = begin; i < end; ++i) product *= shape[i];
+  Require(product <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
+  return static_cast<int32_t>(product);
+}
+
+uint64_t SizeOf(const Shape& shape) { return static_cast<uint64_t>(ElementsOf(shape)); }
+
+// The function is called as the operator is.
+std::string FunctionOf(const OnnxNode& node) {
+  const size_t dot = node.op.rfind('.');
+  return dot == std::string::npos ? node.op : node.op.substr(dot + 1);
+}
+
+float ConstantAt(OnnxLowering* to, const OnnxNode& node, size_t i, float otherwise) {
+  if (!to->HasInput(node, i)) return otherwise;
+  const OnnxValue& value = to->In(node, i);
+  Require(value.has_data && value.type == kOnnxFloat && value.data.size() == 4,
+          "a bound that is no float32 constant");
+  std::memcpy(&otherwise, value.data.data(), 4);
+  return otherwise;
+}
+
+// Results of exact operations are the runtime's; of others the last bit may not be.
+bool RoundsAlike(const std::string& function) {
+  static const char* const kExact[] = {
+      "Abs",   "Neg",   "Ceil", "Floor",     "Round",     "Sqrt",     "Reciprocal",
+      "Relu",  "Add",   "Sub",  "Mul",       "Div",       "Min",      "Max",
+      "PRelu", "Where", "Clip", "LeakyRelu", "ReduceMax", "ReduceMin"};
+  return std::any_of(std::begin(kExact), std::end(kExact),
+                     [&](const char* name) { return function == name; });
+}
+
+void Say(OnnxLowering* to, const OnnxNode& node, const std::string& function) {
+  if (!RoundsAlike(function)) to->Rounded(node, kHostFloats);
+}
+
+void Curve(OnnxLowering* to, const OnnxNode& node) {
+  const std::string function = FunctionOf(node);
+  const bool clip = function == "Clip", leaky = function == "LeakyRelu",
+             hard = function == "HardSigmoid", selu = function == "Selu";
+  const float infinity = std::numeric_limits<float>::infinity();
+  Require(function != "Gelu" || node.Text("approximate", "none") == "none",
+          "an approximated GELU");
+  float alpha = node.Float("alpha", leaky  ? 0.01f
+                                    : hard ? 0.2f
+                                    : selu ? 1.67326319f
+                                           : 1.0f);
+  float beta = node.Float("beta", 0.5f);
+  if (clip) {
+    alpha = ConstantAt(to, node, 1, node.Float("min", -infinity));
+    beta = ConstantAt(to, node, 2, node.Float("max", infinity));
+  }
+  const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
+  const uint32_t out = to->NewFloats(node);
+  Say(to, node, function);
+  to->AddHost(
+      node.name, function, {in},
+      {FloatBits(alpha), FloatBits(beta), FloatBits(node.Float("gamma", 1.05070102f))},
+      {out}, 0);
+}
+
+void Binary(OnnxLowering* to, const OnnxNode& node) {
+  if (node.inputs.size() == 1) return LowerOnnxSame(to, node);
+  Require(node.inputs.size() == 2, "more than two operands");
+  const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
+  const Shape& out = ShapeOf(to->Out(node));
+  Options options;
+  AppendShape(out, out.size(), &options);
+  for (const int operand : {a, b}) {
+    const Shape& shape = ShapeOf(to->Value(operand));
+    Require(shape.size() <= out.size(), "ranks that disagree");
+    AppendShape(shape, out.size(), &options);
+  }
+  const uint32_t first = to->FloatsOf(a), second = to->FloatsOf(b);
+  const std::string function = node.op == "Sum" ? "Add" : node.op;
+  Say(to, node, function);
+  to->AddHost(node.name, function, {first, second}, options, {to->NewFloats(node)}, 0);
+}
+
+void Reduce(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const Shape& shape = ShapeOf(to->Value(input));
+  const std::vector<bool> gone = ReducedAxes(*to, node);
+  int32_t mask = 0;
+  for (size_t i = 0; i < gone.size(); ++i) mask |= gone[i] ? 1 << i : 0;
+  Options options;
+  AppendShape(shape, shape.size(), &options);
+  options.push_back(mask);
+  const std::string function = node.op == "GlobalAveragePool" ? "ReduceMean"
+                               : node.op == "GlobalMaxPool"   ? "ReduceMax"
+                                                              : node.op;
+  const uint32_t in = to->FloatsOf(input);
+  Say(to, node, function);
+  to->AddHost(node.name, function, {in}, options, {to->NewFloats(node)}, 0);
+}
+
+void Softmax(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const Shape& shape = ShapeOf(to->Value(input));
+  const bool flat = to->model().opset < 13;
+  const size_t axis =
+      static_cast<size_t>(AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1)));
+  const int32_t outer = Product(shape, 0, axis);
+  const int32_t row =
+      flat ? Product(shape, axis, shape.size()) : static_cast<int32_t>(shape[axis]);
+  const int32_t inner = flat ? 1 : Product(shape, axis + 1, shape.size());
+  const uint32_t in = to->FloatsOf(input);
+  Say(to, node, node.op);
+  to->AddHost(node.name, node.op, {in}, {outer, row, inner}, {to->NewFloats(node)}, 0);
+}
+
+uint32_t Filled(OnnxLowering* to, const std::string& name, int32_t count) {
+  to->graph().NeedRoom(static_cast<uint64_t>(count) * 4);
+  return to->FloatConstant(name, {count},
+                           std::vector<float>(static_cast<size_t>(count), 0.0f));
+}
+
+void LayerNorm(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const Shape& shape = ShapeOf(to->Value(input));
+  const bool instance = node.op == "InstanceNormalization";
+  const bool centred = instance || node.op == "LayerNormalization";
+  Require(node.outputs.size() == 1 || node.outputs[1] < 0, "the mean as an output");
+  const size_t axis =
+      instance ? 2
+               : static_cast<size_t>(AxisOf(to->Value(input), node.Int("axis", -1)));
+  Require(axis < shape.size(), "no axis to normalise");
+  const int32_t rows = Product(shape, 0, axis),
+                row = Product(shape, axis, shape.size());
+  const int32_t period = instance ? static_cast<int32_t>(shape[1]) : 0;
+  const int32_t scales = instance ? period : row;
+  const uint32_t in = to->FloatsOf(input);
+  Require(ElementsOf(ShapeOf(to->In(node, 1))) == scales, "scales of another extent");
+  const uint32_t scale = to->FloatsOf(to->InputIndex(node, 1));
+  uint32_t bias = kNoTensor;
+  if (to->HasInput(node, 2)) {
+    Require(ElementsOf(ShapeOf(to->In(node, 2))) == scales, "biases of another extent");
+    bias = to->FloatsOf(node.inputs[2]);
+  } else {
+    bias = Filled(to, node.name + "/bias", scales);
+  }
+  Say(to, node, node.op);
+  to->AddHost(node.name, centred ? "LayerNormalization" : "RMSNormalization",
+              {in, scale, bias},
+              {rows, row, period, FloatBits(node.Float("epsilon", 1e-5f))},
+              {to->NewFloats(node)}, 0);
+}
+
+void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
+  const Shape& shape = ShapeOf(to->In(node, 0));
+  Require(shape.size() >= 2, "no channels");
+  Require(node.Int("training_mode", 0) == 0, "training");
+  std::vector<uint32_t> inputs;
+  for (size_t i = 0; i < 5; ++i) {
+    Require(i == 0 || ElementsOf(ShapeOf(to->In(node, i))) == shape[1],
+            "factors of another extent");
+    inputs.push_back(to->FloatsOf(to->InputIndex(node, i)));
+  }
+  Say(to, node, node.op);
+  to->AddHost(
+      node.name, node.op, inputs,
+      {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
+       FloatBits(node.Float("epsilon", 1e-5f))},
+      {to->NewFloats(node)}, 0);
+}
+
+void Lrn(OnnxLowering* to, const OnnxNode& node) {
+  const Shape& shape = ShapeOf(to->In(node, 0));
+  Require(shape.size() >= 2, "no channels");
+  const int64_t size = node.Int("size", 1);
+  Require(size >= 1 && size <= 1 << 20, "a size out of range");
+  const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
+  Say(to, node, node.op);
+  to->AddHost(
+      node.name, node.op, {in},
+      {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
+       static_cast<int32_t>(size), FloatBits(node.Float("alpha", 1e-4f)),
+       FloatBits(node.Float("beta", 0.75f)), FloatBits(node.Float("bias", 1.0f))},
+      {to->NewFloats(node)},
+      SizeOf(shape) * static_cast<uint64_t>(std::min<int64_t>(size, shape[1])));
+}
+
+// ---- products
+
+// Shapes of a product's operands, ones in front.
+Options MatrixOptions(const Shape& out, const Shape& a, const Shape& b) {
+  Require(a.size() >= 2 && b.size() >= 2 && out.size() >= 2 && a.size() <= out.size() &&
+              b.size() <= out.size(),
+          "a product with vectors");
+  Options options;
+  for (const Shape* shape : {&out, &a, &b}) AppendShape(*shape, out.size(), &options);
+  return options;
+}
+
+void Matmul(OnnxLowering* to, const OnnxNode& node) {
+  const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
+  const Shape &sa = ShapeOf(to->Value(a)), &out = ShapeOf(to->Out(node));
+  Shape sb = ShapeOf(to->Value(b));
+  AxisOrder order = Straight(sb.size());
+  if (node.op == "Gemm") {
+    Require(node.Int("transA", 0) == 0, "a transposed first operand");
+    Require(node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1,
+            "factors other than 1");
+    if (node.Int("transB", 0) != 0) {
+      std::swap(order[0], order[1]);
+      std::swap(sb[0], sb[1]);
+    }
+  }
+  const Options options = MatrixOptions(out, sa, sb);
+  const uint32_t first = to->FloatsOf(a), second = to->FloatsOf(b, order);
+  const uint64_t work = SizeOf(out) * static_cast<uint64_t>(sa.back());
+  Say(to, node, node.op);
+  const bool biased = node.op == "Gemm" && to->HasInput(node, 2);
+  const uint32_t ofmap = to->NewFloats(node);
+  if (!biased) {
+    return to->AddHost(node.name, "MatMul", {first, second}, options, {ofmap}, work);
+  }
+  const Dims dims = to->graph().tensors()[ofmap].dims;
+  Numbers numbers;
+  numbers.floats = true;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  const uint32_t product = to->NewTensor(node.name + "/product", dims, numbers);
+  to->AddHost(node.name + "/product", "MatMul", {first, second}, options, {product},
+              work);
+  Options sum;
+  AppendShape(out, out.size(), &sum);
+  AppendShape(out, out.size(), &sum);
+  const Shape& bias = ShapeOf(to->In(node, 2));
+  Require(bias.size() <= out.size(), "a bias of higher rank");
+  AppendShape(bias, out.size(), &sum);
+  to->AddHost(node.name, "Add", {product, to->FloatsOf(node.inputs[2])}, sum, {ofmap},
+              0);
+}
+
+int64_t At(const OnnxNode& node, const char* name, size_t i, size_t count,
+           int64_t otherwise) {
+  const std::vector<int64_t> list = node.Ints(name, Shape(count, otherwise));
+  Require(list.size() == count, "attributes of another length than the spatial axes");
+  Require(list[i] >= 0 && list[i] <= 65536, "a window, stride or pad out of range");
+  return list[i];
+}
+
+// x, weight and output with two spatial axes; see ConvOptionsOfOnnx.
+Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
+  Shape x = ShapeOf(to->In(node, 0)), w = ShapeOf(to->In(node, 1)),
+        y = ShapeOf(to->Out(node));
+  Require(
+      x.size() == w.size() && y.size() == x.size() && (x.size() == 3 || x.size() == 4),
+      "other than one or two spatial axes");
+  const std::string mode = node.Text("auto_pad", "NOTSET");
+  Require(mode == "NOTSET" || mode == "VALID", "pads that the runtime computes");
+  const size_t spatial = x.size() - 2, last = spatial - 1;
+  const bool two = spatial == 2;
+  const auto pair = [&](const char* name, int64_t otherwise, size_t each) {
+    const size_t count = spatial * each;
+    return std::make_pair(two ? At(node, name, 0, count, otherwise) : otherwise,
+                          At(node, name, last, count, otherwise));
+  };
+  const auto strides = pair("strides", 1, 1), dilations = pair("dilations", 1, 1);
+  auto pads = std::make_pair(int64_t{0}, int64_t{0});
+  if (mode == "NOTSET") pads = pair("pads", 0, 2);
+  for (Shape* shape : {&x, &w, &y}) {
+    if (!two) shape->insert(shape->begin() + 2, 1);
+  }
+  Options options;
+  for (const int64_t extent :
+       {x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[2], w[3], node.Int("group", 1),
+        strides.first, strides.second, dilations.first, dilations.second, pads.first,
+        pads.second}) {
+    Require(extent >= 0 && extent <= 1 << 24, "an extent out of range");
+    options.push_back(static_cast<int32_t>(extent));
+  }
+  return options;
+}
+
+uint64_t ConvWork(OnnxLowering* to, const OnnxNode& node) {
+  const Shape& w = ShapeOf(to->In(node, 1));
+  return SizeOf(ShapeOf(to->Out(node))) * (SizeOf(w) / static_cast<uint64_t>(w[0]));
+}
+
+void Convolution(OnnxLowering* to, const OnnxNode& node) {
+  const Options options = WindowOptions(to, node);
+  const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
+  const uint32_t w = to->FloatsOf(to->InputIndex(node, 1));
+  const uint32_t bias = to->HasInput(node, 2)
+                            ? to->FloatsOf(node.inputs[2])
+                            : Filled(to, node.name + "/bias",
+                                     static_cast<int32_t>(ShapeOf(to->In(node, 1))[0]));
+  Say(to, node, node.op);
+  to->AddHost(node.name, node.op, {x, w, bias}, options, {to->NewFloats(node)},
+              ConvWork(to, node));
+}
+
+// In, out, window, stride, dilation and pad in front, of rows and of columns.
+Options AxesOf(const OnnxNode& node, const Shape& in, const Shape& out,
+               const Shape& window) {
+  const size_t spatial = window.size();
+  Require((spatial == 1 || spatial == 2) && in.size() == spatial + 2 &&
+              out.size() == in.size(),
+          "other than one or two spatial axes");
+  const std::string mode = node.Text("auto_pad", "NOTSET");
+  Require(mode == "NOTSET" || mode == "VALID", "pads that the runtime computes");
+  Options options;
+  if (spatial == 1) options = {1, 1, 1, 1, 1, 0};
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t pad = mode == "NOTSET" ? At(node, "pads", i, 2 * spatial, 0) : 0;
+    for (const int64_t number :
+         {in[i + 2], out[i + 2], window[i], At(node, "strides", i, spatial, 1),
+          At(node, "dilations", i, spatial, 1), pad}) {
+      Require(number >= 0 && number <= 1 << 20, "an extent out of range");
+      options.push_back(static_cast<int32_t>(number));
+    }
+  }
+  return options;
+}
+
+void Pool(OnnxLowering* to, const OnnxNode& node) {
+  const Shape& in = ShapeOf(to->In(node, 0));
+  const Shape& out = ShapeOf(to->Out(node));
+  const Shape window = node.Ints("kernel_shape", {});
+  Require(node.outputs.size() == 1 || node.outputs[1] < 0, "indices of the maxima");
+  const bool whole = node.Int("count_include_pad", 0) != 0;
+  Require(!whole || node.Int("ceil_mode", 0) == 0, "windows that are cut off");
+  const Options axes = AxesOf(node, in, out, window);
+  Options options = {Product(in, 0, 2)};
+  options.insert(options.end(), axes.begin(), axes.end());
+  options.push_back(whole ? 1 : 0);
+  const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
+  if (node.op == "AveragePool") Say(to, node, node.op);
+  to->AddHost(node.name, node.op, {x}, options, {to->NewFloats(node)},
+              SizeOf(out) * SizeOf(window));
+}
+
+void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
+  const Shape& in = ShapeOf(to->In(node, 0));
+  const Shape& w = ShapeOf(to->In(node, 1));
+  const Shape& out = ShapeOf(to->Out(node));
+  Require(w.size() == in.size() && w.size() >= 3, "a weight of another rank");
+  const Options axes = AxesOf(node, in, out, Shape(w.begin() + 2, w.end()));
+  Options options = {Product(in, 0, 1), Product(in, 1, 2), Product(out, 1, 2),
+                     static_cast<int32_t>(node.Int("group", 1))};
+  options.insert(options.end(), axes.begin(), axes.end());
+  const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
+  const uint32_t weight = to->FloatsOf(to->InputIndex(node, 1));
+  const uint32_t bias = to->HasInput(node, 2) ? to->FloatsOf(node.inputs[2])
+                                              : Filled(to, node.name + "/bias",
+                                                       static_cast<int32_t>(out[1]));
+  Say(to, node, node.op);
+  to->AddHost(node.name, node.op, {x, weight, bias}, options, {to->NewFloats(node)},
+              SizeOf(in) * (SizeOf(w) / static_cast<uint64_t>(w[0])));
+}
+
+// ---- dynamic quantisation
+
+uint32_t ZeroPoint(OnnxLowering* to, const OnnxNode& node, size_t i) {
+  if (to->HasInput(node, i)) return to->Plain(node.inputs[i]);
+  return to->IntegerConstant(node.name + "/zero" + std::to_string(i), {0});
+}
+
+// Sums of 32 bits.
+void IntegerProduct(OnnxLowering* to, const OnnxNode& node) {
+  const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
+  const Shape &sa = ShapeOf(to->Value(a)), &sb = ShapeOf(to->Value(b)),
+              &out = ShapeOf(to->Out(node));
+  const bool conv = node.op == "ConvInteger";
+  const Options options = conv ? WindowOptions(to, node) : MatrixOptions(out, sa, sb);
+  const uint32_t first = to->Plain(a), second = to->Plain(b);
+  const uint32_t zero_a = ZeroPoint(to, node, 2), zero_b = ZeroPoint(to, node, 3);
+  Numbers numbers;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  const AxisOrder order = Straight(out.size());
+  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
+  to->AddHost(
+      node.name, node.op, {first, second, zero_a, zero_b}, options, {ofmap},
+      conv ? ConvWork(to, node) : SizeOf(out) * static_cast<uint64_t>(sa.back()));
+}
+
+void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  const AxisOrder order = Straight(ShapeOf(to->Value(input)).size());
+  const uint32_t in = to->FloatsOf(input);
+  Require(node.outputs.size() == 3, "an output that is left out");
+  Numbers stored;
+  stored.dtype = SLUICE_DTYPE_UINT8;
+  const uint32_t quantised =
+      to->NewOutput(node, 0, order, DimsIn(ShapeOf(to->Value(input)), order), stored);
+  const uint32_t scale = to->NewFloats(node, 1);
+  const uint32_t zero = to->NewOutput(node, 2, {}, {}, stored);
+  to->AddHost(node.name, node.op, {in}, {0}, {quantised, scale, zero}, 0);
+}
+
+// Integers as floats.
+void Cast(OnnxLowering* to, const OnnxNode& node) {
+  const int input = to->InputIndex(node, 0);
+  Require(to->Out(node).type == kOnnxFloat && !to->Place(input).numbers.floats &&
+              to->Place(input).numbers.dtype == SLUICE_DTYPE_INT32,
+          "floats that become integers");
+  const uint32_t in = to->Plain(input);
+  const std::string& name = to->Out(node).name;
+  to->AddHost(node.name, "DequantizeLinear",
+              {in, to->FloatConstant(name + "/one", {1}, {1.0f}),
+               to->IntegerConstant(name + "/zero", {0})},
+              {1, 1}, {to->NewFloats(node)}, 0);
+}
+
+// ---- recurrent networks
+
+struct Sequence {
+  int32_t t, b, i, h, directions;
+  bool backwards;
+};
+
+Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
+  const Shape& x = ShapeOf(to->In(node, 0));
+  const std::string direction = node.Text("direction", "forward");
+  Require(node.Int("layout", 0) == 0 && x.size() == 3, "batches in front of steps");
+  Require(!node.Has("clip") && !node.Has("activations") &&
+              !node.Has("activation_alpha") && node.Int("input_forget", 0) == 0 &&
+              !to->HasInput(node, 7),
+          "other functions, clips or peepholes than the default");
+  Require(!to->HasInput(node, 4), "sequences of several lengths");
+  const Shape& r = ShapeOf(to->In(node, 2));
+  Require(r.size() == 3, "weights that do not have three axes");
+  return {Product(x, 0, 1),
+          Product(x, 1, 2),
+          Product(x, 2, 3),
+          Product(r, 2, 3),
+          direction == "bidirectional" ? 2 : 1,
+          direction == "reverse"};
+}
+
+uint32_t StateOr0(OnnxLowering* to, const OnnxNode& node, size_t i, int32_t count) {
+  if (to->HasInput(node, i)) return to->FloatsOf(node.inputs[i]);
+  return Filled(to, node.name + "/input" + std::to_string(i), count);
+}
+
+void Recurrent(OnnxLowering* to, const OnnxNode& node) {
+  const Sequence s = SequenceOf(to, node);
+  const bool lstm = node.op == "LSTM";
+  const int32_t gates = lstm ? 4 : 3, state = s.directions * s.b * s.h;
+  std::vector<uint32_t> inputs, outputs;
+  for (size_t i = 0; i < 3; ++i) {
+    inputs.push_back(to->FloatsOf(to->InputIndex(node, i)));
+  }
+  inputs.push_back(StateOr0(to, node, 3, s.directions * 2 * gates * s.h));
+  inputs.push_back(StateOr0(to, node, 5, state));
+  if (lstm) inputs.push_back(StateOr0(to, node, 6, state));
+  Numbers numbers;
+  numbers.floats = true;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  for (size_t i = 0; i < (lstm ? 3 : 2); ++i) {
+    if (i < node.outputs.size() && node.outputs[i] >= 0) {
+      outputs.push_back(to->NewFloats(node, i));
+    } else {
+      const int32_t count = i == 0 ? s.t * state : state;
+      outputs.push_back(
+          to->NewTensor(node.name + "/output" + std::to_string(i), {count}, numbers));
+    }
+  }
+  Say(to, node, node.op);
+  to->AddHost(node.name, node.op, inputs,
+              {s.t, s.b, s.i, s.h, s.directions, s.backwards ? 1 : 0,
+               static_cast<int32_t>(node.Int("linear_before_reset", 0) != 0)},
+              outputs,
+              static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
+                  static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
+}
+
+using Maker = void (*)(OnnxLowering*, const OnnxNode&);
+
+struct Entry {
+  Maker make;
+  std::vector<const char*> ops;
+};
+
+const std::map<std::string, Maker>& Makers() {
+  static const std::map<std::string, Maker> makers = [] {
+    const Entry entries[] = {
+        {Curve, {"Abs",        "Neg",
+                 "Ceil",       "Floor",
+                 "Round",      "Exp",
+                 "Log",        "Sqrt",
+                 "Erf",        "Sin",
+                 "Cos",        "Tanh",
+                 "Sigmoid",    "Softsign",
+                 "Softplus",   "Mish",
+                 "Gelu",       "Relu",
+                 "Elu",        "Selu",
+                 "LeakyRelu",  "HardSigmoid",
+                 "HardSwish",  "Clip",
+                 "Reciprocal", "com.microsoft.Gelu"}},
+        {Binary, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum"}},
+        {Reduce,
+         {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2",
+          "GlobalAveragePool", "GlobalMaxPool"}},
+        {Softmax, {"Softmax", "LogSoftmax"}},
+        {LayerNorm,
+         {"LayerNormalization", "InstanceNormalization", "RMSNormalization",
+          "SimplifiedLayerNormalization",
+          "com.microsoft.SimplifiedLayerNormalization"}},
+        {BatchNorm, {"BatchNormalization"}},
+        {Lrn, {"LRN"}},
+        {Matmul, {"MatMul", "Gemm"}},
+        {Convolution, {"Conv"}},
+        {TransposedConvolution, {"ConvTranspose"}},
+        {Pool, {"AveragePool", "MaxPool"}},
+        {IntegerProduct, {"MatMulInteger", "ConvInteger"}},
+        {DynamicQuantise, {"DynamicQuantizeLinear"}},
+        {Cast, {"Cast"}},
+        {Recurrent, {"LSTM", "GRU"}},
+    };
+    std::map<std::string, Maker> map;
+    for (const Entry& entry : entries) {
+      for (const char* op : entry.ops) map[op] = entry.make;
+    }
+    return map;
+  }();
+  return makers;
+}
+
+}  // namespace
+
+bool HasOnnxFloats(const std::string& op) { return Makers().count(op) != 0; }
+
+void LowerOnnxFloats(OnnxLowering* to, const OnnxNode& node) {
+  Makers().at(node.op)(to, node);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats that exporters leave to be computed from constants, done at import.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "import/onnx/onnx_model.h"
+
+namespace sluice::import {
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr int64_t kMostFolded = int64_t{1} << 22;  // elements
+
+Floats FloatsIn(const OnnxValue& value) {
+  Floats floats(value.data.size() / 4);
+  std::memcpy(floats.data(), value.data.data(), floats.size() * 4);
+  return floats;
+}
+
+bool IsFloats(const OnnxValue& value) {
+  return value.has_data && value.type == kOnnxFloat;
+}
+
+bool KeepsBytes(const std::string& op) {
+  return op == "Identity" || op == "Reshape" || op == "Squeeze" || op == "Unsqueeze" ||
+         op == "Flatten" || op == "Dropout";
+}
+
+class FloatFolder {
+ public:
+  explicit FloatFolder(OnnxModel* model) : m_(*model) {}
+
+  void Run() {
+    for (const OnnxNode& node : m_.nodes) {
+      OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
+      if (out.has_data || out.has_integers || !out.has_shape) continue;
+      const int64_t elements = ElementsOf(out.dims);
+      if (elements > kMostFolded) continue;
+      Floats result;
+      if (!Compute(node, out, &result)) continue;
+      if (static_cast<int64_t>(result.size()) != elements) continue;
+      out.type = kOnnxFloat;
+      out.data.resize(result.size() * 4);
+      std::memcpy(out.data.data(), result.data(), out.data.size());
+      out.has_data = out.constant = true;
+    }
+  }
+
+ private:
+  const OnnxValue* In(const OnnxNode& node, size_t i) const {
+    if (i >= node.inputs.size() || node.inputs[i] < 0) return nullptr;
+    return &m_.values[static_cast<size_t>(node.inputs[i])];
+  }
+
+  bool Compute(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
+    const OnnxValue* first = In(node, 0);
+    if (first == nullptr) return false;
+    if (node.op == "Cast") return Cast(*first, out, result);
+    if (!IsFloats(*first)) return false;
+    if (KeepsBytes(node.op)) {
+      *result = FloatsIn(*first);
+      return true;
+    }
+    if (node.op == "Transpose") return Transpose(node, *first, result);
+    return Unary(node.op, *first, result) || Binary(node, *first, result);
+  }
+
+  static bool Cast(const OnnxValue& from, const OnnxValue& out, Floats* result) {
+    if (out.type != kOnnxFloat) return false;
+    if (IsFloats(from)) {
+      *result = FloatsIn(from);
+      return true;
+    }
+    if (!from.has_integers) return false;
+    for (const int64_t x : from.integers) result->push_back(static_cast<float>(x));
+    return true;
+  }
+
+  static bool Transpose(const OnnxNode& node, const OnnxValue& from, Floats* result) {
+    const size_t rank = from.dims.size();
+    std::vector<int64_t> perm;
+    for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+    perm = node.Ints("perm", perm);
+    std::vector<bool> seen(rank, false);
+    if (perm.size() != rank) return false;
+    for (const int64_t axis : perm) {
+      if (axis < 0 || axis >= static_cast<int64_t>(rank)) return false;
+      if (seen[static_cast<size_t>(axis)]) return false;
+      seen[static_cast<size_t>(axis)] = true;
+    }
+    const Floats in = FloatsIn(from);
+    std::vector<size_t> stride(rank, 1), index(rank, 0);
+    for (size_t i = rank; i-- > 1;) {
+      stride[i - 1] = stride[i] * static_cast<size_t>(from.dims[i]);
+    }
+    for (size_t n = 0; n < in.size(); ++n) {
+      size_t at = 0;
+      for (size_t i = 0; i < rank; ++i) {
+        at += index[i] * stride[static_cast<size_t>(perm[i])];
+      }
+      result->push_back(in[at]);
+      for (size_t i = rank; i-- > 0;) {
+        if (++index[i] < static_cast<size_t>(from.dims[static_cast<size_t>(perm[i])])) {
+          break;
+        }
+        index[i] = 0;
+      }
+    }
+    return true;
+  }
+
+  static bool Unary(const std::string& op, const OnnxValue& from, Floats* result) {
+    float (*function)(float) = nullptr;
+    if (op == "Sqrt") function = [](float x) { return std::sqrt(x); };
+    if (op == "Reciprocal") function = [](float x) { return 1 / x; };
+    if (op == "Neg") function = [](float x) { return -x; };
+    if (function == nullptr) return false;
+    for (const float x : FloatsIn(from)) result->push_back(function(x));
+    return true;
+  }
+
+  // Of two shapes that agree, or a number and a tensor.
+  bool Binary(const OnnxNode& node, const OnnxValue& first, Floats* result) const {
+    const OnnxValue* second = In(node, 1);
+    if (second == nullptr || !IsFloats(*second)) return false;
+    const Floats a = FloatsIn(first), b = FloatsIn(*second);
+    if (a.empty() || b.empty()) return false;
+    if (a.size() != 1 && b.size() != 1 && first.dims != second->dims) return false;
+    float (*function)(float, float) = nullptr;
+    if (node.op == "Add") function = [](float x, float y) { return x + y; };
+    if (node.op == "Sub") function = [](float x, float y) { return x - y; };
+    if (node.op == "Mul") function = [](float x, float y) { return x * y; };
+    if (node.op == "Div") function = [](float x, float y) { return x / y; };
+    if (node.op == "Pow") function = [](float x, float y) { return std::pow(x, y); };
+    if (function == nullptr) return false;
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+      result->push_back(function(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]));
+    }
+    return true;
+  }
+
+  OnnxModel& m_;
+};
+
+}  // namespace
+
+void FoldFloats(OnnxModel* model) { FloatFolder(model).Run(); }
+
+}  // namespace sluice::import

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats that the host computes with: their bits in int32 tensors.
+#include <algorithm>
+#include <cstring>
+
+#include "import/error.h"
+#include "import/onnx/onnx_lowering.h"
+
+namespace sluice::import {
+namespace {
+
+int32_t StoredAt(const OnnxValue& value, size_t i) {
+  int32_t wide = 0;
+  switch (value.type) {
+    case kOnnxInt8:
+      return static_cast<int8_t>(value.data[i]);
+    case kOnnxUint8:
+      return value.data[i];
+    case kOnnxInt32:
+      std::memcpy(&wide, value.data.data() + 4 * i, 4);
+      return wide;
+    default:
+      throw Unsupported("constants of type " + OnnxTypeName(value.type));
+  }
+}
+
+// Scales that go along with the slices of an axis.
+size_t SliceOf(const OnnxConstant& constant, size_t i) {
+  if (constant.scales.size() == 1) return 0;
+  const std::vector<int64_t>& shape = ShapeOf(*constant.stored);
+  size_t inner = 1;
+  for (size_t a = static_cast<size_t>(constant.axis) + 1; a < shape.size(); ++a) {
+    inner *= static_cast<size_t>(shape[a]);
+  }
+  return i / inner % constant.scales.size();
+}
+
+// A constant's floats, axes in ONNX's order.
+std::vector<float> RealsOf(const OnnxLowering& to, int index) {
+  const OnnxValue& value = to.Value(index);
+  const OnnxConstant constant = to.ConstantOf(index);
+  std::vector<float> reals(static_cast<size_t>(ElementsOf(ShapeOf(value))));
+  if (constant.stored != nullptr) {
+    for (size_t i = 0; i < reals.size(); ++i) {
+      const size_t s = SliceOf(constant, i);
+      reals[i] = static_cast<float>(StoredAt(*constant.stored, i) -
+                                    static_cast<int32_t>(constant.zeros[s])) *
+                 constant.scales[s];
+    }
+    return reals;
+  }
+  Require(value.has_data && value.type == kOnnxFloat,
+          "a constant that is computed from others");
+  std::memcpy(reals.data(), value.data.data(), reals.size() * 4);
+  return reals;
+}
+
+}  // namespace
+
+int32_t FloatBits(float number) {
+  int32_t bits = 0;
+  std::memcpy(&bits, &number, 4);
+  return bits;
+}
+
+uint32_t OnnxLowering::FloatConstant(const std::string& name, const Dims& dims,
+                                     const std::vector<float>& floats) {
+  return graph_->AddConstant(name, SLUICE_DTYPE_INT32, dims, floats.data(),
+                             floats.size() * 4);
+}
+
+uint32_t OnnxLowering::IntegerConstant(const std::string& name,
+                                       const std::vector<int32_t>& ints) {
+  return graph_->AddConstant(name, SLUICE_DTYPE_INT32,
+                             {static_cast<int32_t>(ints.size())}, ints.data(),
+                             ints.size() * 4);
+}
+
+uint32_t OnnxLowering::FloatsOf(int index, const AxisOrder& order) {
+  const auto key = std::make_pair(index, order);
+  const auto known = floats_.find(key);
+  if (known != floats_.end()) return known->second;
+  const OnnxValue& value = Value(index);
+  const Dims dims = DimsIn(ShapeOf(value), order);
+  const std::string name = value.name + "/floats";
+  uint32_t floats = kNoTensor;
+  if (value.constant) {
+    graph_->NeedRoom(static_cast<uint64_t>(ElementsOf(ShapeOf(value))) * 4);
+    const std::vector<float> reals = RealsOf(*this, index);
+    OnnxValue straight;
+    straight.type = kOnnxFloat;
+    straight.has_shape = true;
+    straight.dims = value.dims;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(reals.data());
+    straight.data.assign(bytes, bytes + reals.size() * 4);
+    const Bytes permuted = Permuted(straight, order);
+    floats = graph_->AddConstant(name, SLUICE_DTYPE_INT32, dims, permuted.data(),
+                                 permuted.size());
+  } else {
+    const Numbers numbers = Place(index).numbers;
+    floats = As(index, order, dims);
+    if (!numbers.floats) {
+      Require(numbers.known, "an operand whose numbers are not known");
+      const uint32_t stored = floats;
+      Numbers real;
+      real.floats = true;
+      real.dtype = SLUICE_DTYPE_INT32;
+      floats = NewTensor(name, dims, real);
+      AddHost(name, "DequantizeLinear",
+              {stored, FloatConstant(name + ".scale", {1}, {numbers.affine.scale}),
+               IntegerConstant(name + ".zero", {numbers.affine.zero})},
+              {1, 1}, {floats}, 0);
+    }
+  }
+  floats_[key] = floats;
+  return floats;
+}
+
+uint32_t OnnxLowering::FloatsOf(int index) {
+  return FloatsOf(index, Straight(ShapeOf(Value(index)).size()));
+}
+
+uint32_t OnnxLowering::NewFloats(const OnnxNode& node, size_t i) {
+  Numbers numbers;
+  numbers.floats = true;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  const std::vector<int64_t>& shape = ShapeOf(Out(node, i));
+  const AxisOrder order = Straight(shape.size());
+  return NewOutput(node, i, order, DimsIn(shape, order), numbers);
+}
+
+void OnnxLowering::AddHost(const std::string& name, const std::string& function,
+                           std::vector<uint32_t> inputs,
+                           const std::vector<int32_t>& options,
+                           std::vector<uint32_t> outputs, uint64_t work) {
+  uint64_t cycles = opaque_cycles_;
+  if (cycles == 0) {
+    cycles = std::max<uint64_t>(work, 1);
+    for (const std::vector<uint32_t>* list : {&inputs, &outputs}) {
+      for (const uint32_t tensor : *list) {
+        uint64_t elements = 1;
+        for (const int32_t extent : graph_->tensors()[tensor].dims) {
+          elements *= static_cast<uint64_t>(extent);
+        }
+        cycles += elements;
+      }
+    }
+  }
+  cycles = std::min(cycles, uint64_t{1} << 50);
+  inputs.push_back(IntegerConstant(name + "/options", options));
+  const int32_t text = static_cast<int32_t>(graph_->AddName("onnx." + function));
+  graph_->AddLayer(name, SLUICE_OP_OPAQUE, std::move(inputs), std::move(outputs),
+                   {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+                    static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), text});
+}
+
+}  // namespace sluice::import
