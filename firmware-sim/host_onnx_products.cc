@@ -142,9 +142,14 @@ bool Fits(const Window& w, const HostOperands& in, const HostOperands& out) {
          IsFloats(out, 0, product({w.n, w.k, w.p, w.q}));
 }
 
+struct Place {  // of an output
+  int64_t n, k, p, q;
+};
+
 template <typename T>
-T SumAt(const Window& w, const std::vector<T>& x, const std::vector<T>& f, int64_t n,
-        int64_t k, int64_t p, int64_t q) {
+T SumAt(const Window& w, const std::vector<T>& x, const std::vector<T>& f,
+        const Place& o) {
+  const auto [n, k, p, q] = o;
   const int64_t depth = w.c / w.groups, first = k / (w.k / w.groups) * depth;
   T sum = 0;
   for (int64_t c = 0; c < depth; ++c) {
@@ -170,7 +175,7 @@ void Convolve(const Window& w, const std::vector<T>& x, const std::vector<T>& f,
   for (int64_t n = 0; n < w.n; ++n) {
     for (int64_t k = 0; k < w.k; ++k) {
       for (int64_t p = 0; p < w.p; ++p) {
-        for (int64_t q = 0; q < w.q; ++q) store(i++, k, SumAt(w, x, f, n, k, p, q));
+        for (int64_t q = 0; q < w.q; ++q) store(i++, k, SumAt(w, x, f, {n, k, p, q}));
       }
     }
   }

@@ -11,6 +11,11 @@ Needs: pip install onnx onnxruntime numpy.
     onnx_models.py --sluice build/release/src/cli/sluice [--hw mcu-256k] [--keep FOLDER]
                    [--only PATTERN] [--seeds 3] [--json FILE]
 
+    onnx_models.py --sluice ... --goldens tests/goldens/networks
+
+The second form writes a few of the models, and what onnxruntime makes of seeded inputs, for
+the test of the importer.
+
 Prints a line for each model and, at the end, how many went through and how many are equal.
 With --least-through N and --least-equal N it fails when there are fewer.
 """
@@ -209,6 +214,85 @@ def through(model, path, sluice, hw, seeds):
     return row
 
 
+MASK = (1 << 64) - 1
+
+
+def split_mix(seed, count):
+    """The tool's seeded bytes."""
+    out, state = bytearray(), seed
+    while len(out) < count:
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        z = state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        out += (z ^ (z >> 31)).to_bytes(8, "little")
+    return bytes(out[:count])
+
+
+def fnv1a(data):
+    h = 0xCBF29CE484222325
+    for b in data:
+        h = ((h ^ b) * 0x100000001B3) & MASK
+    return "%016x" % h
+
+
+# One of most kinds, for tests that have no onnxruntime.
+GOLDENS = ["style_transfer.qoperator", "sums.qdq_uint8", "segmentation.qoperator",
+           "clipped.qoperator", "gru.qdq", "lstm.qoperator", "unet.qoperator_int8",
+           "inception.qdq", "super_resolution.qdq", "mobilenet_v3.qdq",
+           "efficientnet.qoperator", "temporal.qoperator", "llama.qdq", "yolo.qdq",
+           "autoencoder.dynamic"]
+
+
+def golden(model, path, sluice):
+    """What onnxruntime makes of seeded bytes. Inputs that are floats are int8 / 32."""
+    onnx.save(model, path + ".onnx")
+    said = json.loads(tool([sluice, "import", path + ".onnx", "-o", path + ".slg", "--json"]))
+    ports = [Port(line) for line in said["interface"]]
+    ins, outs = ports[:said["inputs"]], ports[said["inputs"]:]
+    shapes = {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim]
+              for i in model.graph.input}
+    session, runs = reference(model), []
+    for seed in (1, 2, 3):
+        feeds = {}
+        for i, port in enumerate(ins):
+            shape = shapes[port.name]
+            lies = [shape[a] for a in port.order] if port.order else shape
+            data = np.frombuffer(split_mix(seed * 256 + i, int(np.prod(shape))),
+                                 np.int8 if port.floats else port.dtype).reshape(lies)
+            if port.order:
+                data = data.transpose(np.argsort(port.order))
+            real = data.astype(np.float32)
+            real = real / 32 if port.floats else (real - np.float32(port.zero)) * port.scale
+            feeds[port.name] = np.ascontiguousarray(real, dtype=np.float32)
+        run = {"seed": seed, "outputs": []}
+        for port, y in zip(outs, session.run(None, feeds)):
+            if port.floats:
+                run["outputs"].append([float(v) for v in y.ravel()[:64]])
+                continue
+            info = np.iinfo(port.dtype)
+            if y.dtype == np.float32:
+                y = np.clip(np.rint(y / port.scale + port.zero), info.min, info.max)
+            y = y.astype(port.dtype)
+            lies = y.transpose(port.order) if port.order else y
+            run["outputs"].append(fnv1a(np.ascontiguousarray(lies).tobytes()))
+        runs.append(run)
+    return runs
+
+
+def make_goldens(folder, sluice):
+    kept = {}
+    for full in GOLDENS:
+        name, way = full.split(".")
+        model = quiet(quantised, onnx_networks.NETWORKS[name](), way, tempfile.mkdtemp())
+        kept[full] = golden(model, os.path.join(folder, full), sluice)
+        os.remove(os.path.join(folder, full + ".slg"))
+    with open(os.path.join(folder, "onnx_networks.json"), "w") as file:
+        json.dump({"models": kept}, file, indent=1)
+        file.write("\n")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sluice", required=True)
@@ -219,7 +303,10 @@ def main():
     parser.add_argument("--json", default=None)
     parser.add_argument("--least-through", type=int, default=0)
     parser.add_argument("--least-equal", type=int, default=0)
+    parser.add_argument("--goldens", default=None)
     options = parser.parse_args()
+    if options.goldens:
+        return make_goldens(options.goldens, options.sluice)
     folder = options.keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     rows, passed, computed, equal = {}, 0, 0, 0

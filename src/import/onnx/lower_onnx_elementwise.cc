@@ -174,15 +174,20 @@ struct BinaryRow {
                                      const Range&);
   int act_min;  // index of ACT_MIN among the attributes
   bool adds;    // the output is wider than operands of equal spread
+  Arithmetic kind;
 };
-constexpr BinaryRow kAdd = {SLUICE_OP_ADD, SumAttributes, SLUICE_BINARY_ACT_MIN, true};
-constexpr BinaryRow kSub = {SLUICE_OP_SUB, SumAttributes, SLUICE_BINARY_ACT_MIN, true};
+constexpr BinaryRow kAdd = {SLUICE_OP_ADD, SumAttributes, SLUICE_BINARY_ACT_MIN, true,
+                            Arithmetic::kSum};
+constexpr BinaryRow kSub = {SLUICE_OP_SUB, SumAttributes, SLUICE_BINARY_ACT_MIN, true,
+                            Arithmetic::kDifference};
 constexpr BinaryRow kMul = {SLUICE_OP_MUL, ProductAttributes, SLUICE_BINARY_ACT_MIN,
-                            false};
+                            false, Arithmetic::kProduct};
 constexpr BinaryRow kPrelu = {SLUICE_OP_PRELU, PreluAttributes, SLUICE_PRELU_ACT_MIN,
-                              false};
-constexpr BinaryRow kMinimum = {SLUICE_OP_MINIMUM, nullptr, 0, false};
-constexpr BinaryRow kMaximum = {SLUICE_OP_MAXIMUM, nullptr, 0, false};
+                              false, Arithmetic::kNone};
+constexpr BinaryRow kMinimum = {SLUICE_OP_MINIMUM, nullptr, 0, false,
+                                Arithmetic::kNone};
+constexpr BinaryRow kMaximum = {SLUICE_OP_MAXIMUM, nullptr, 0, false,
+                                Arithmetic::kNone};
 
 struct BinaryLayer {
   BinaryRow row;
@@ -197,8 +202,8 @@ std::vector<int32_t> BinaryAttributes(OnnxLowering* to, const OnnxNode& node,
                                       const BinaryLayer& layer) {
   if (layer.row.attributes == nullptr) return {};
   const Range range = DtypeRange(layer.out.dtype);
-  if (layer.exact && layer.row.op != SLUICE_OP_PRELU) {
-    Chosen chosen = ChooseBinary(layer.row.op, StoredAs(layer.a.numbers),
+  if (layer.exact && layer.row.kind != Arithmetic::kNone) {
+    Chosen chosen = ChooseBinary(layer.row.kind, StoredAs(layer.a.numbers),
                                  StoredAs(layer.b.numbers), StoredAs(layer.out));
     if (chosen.unlike != 0) {
       to->Rounded(node, "for " + std::to_string(chosen.unlike) +

@@ -359,9 +359,15 @@ void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node) {
 namespace {
 
 // Pads that repeat what lies at an edge: slices of one row or column, one behind the other.
+struct Mirrors {
+  size_t axis;
+  int64_t before, after;
+  bool edge;
+};
+
 uint32_t Mirrored(OnnxLowering* to, const std::string& name, uint32_t tensor,
-                  size_t axis, int64_t before, int64_t after, bool edge,
-                  const Numbers& numbers) {
+                  const Mirrors& mirrors, const Numbers& numbers) {
+  const auto [axis, before, after, edge] = mirrors;
   if (before + after == 0) return tensor;
   const Dims dims = to->graph().tensors()[tensor].dims;
   const int64_t n = dims[axis];
@@ -396,8 +402,8 @@ void Mirror(OnnxLowering* to, const OnnxNode& node, const std::vector<int64_t>& 
   const std::string& name = to->Out(node).name;
   uint32_t tensor = to->As(input, order, DimsIn(shape, order));
   tensor =
-      Mirrored(to, name + "/rows", tensor, 1, pads[2], pads[6], edge, place.numbers);
-  tensor = Mirrored(to, name, tensor, 2, pads[3], pads[7], edge, place.numbers);
+      Mirrored(to, name + "/rows", tensor, {1, pads[2], pads[6], edge}, place.numbers);
+  tensor = Mirrored(to, name, tensor, {2, pads[3], pads[7], edge}, place.numbers);
   place.tensor = tensor;
   place.order = order;
   place.layer = -1;

@@ -35,7 +35,8 @@ class FloatFolder {
   void Run() {
     for (const OnnxNode& node : m_.nodes) {
       OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
-      if (out.has_data || out.has_integers || !out.has_shape) continue;
+      if (out.has_data || !out.has_shape) continue;
+      if (out.has_integers && out.type != kOnnxFloat) continue;  // shapes
       const int64_t elements = ElementsOf(out.dims);
       if (elements > kMostFolded) continue;
       Floats result;

@@ -28,10 +28,23 @@ int32_t ByteOf(int bits, uint8_t dtype) {
   return dtype == SLUICE_DTYPE_INT8 && bits > 127 ? bits - 256 : bits;
 }
 
+float RealAnswer(Arithmetic kind, float x, float y) {
+  switch (kind) {
+    case Arithmetic::kSum:
+      return x + y;
+    case Arithmetic::kDifference:
+      return x - y;
+    case Arithmetic::kNone:
+    case Arithmetic::kProduct:
+      break;
+  }
+  return x * y;
+}
+
 // All answers to a pair of bytes, first operand outermost.
 using Answers = std::vector<int16_t>;
 
-Answers RealAnswers(uint16_t op, const Stored8& a, const Stored8& b,
+Answers RealAnswers(Arithmetic kind, const Stored8& a, const Stored8& b,
                     const Stored8& out) {
   const Range range = DtypeRange(out.dtype);
   std::array<float, 256> second = {};
@@ -43,25 +56,24 @@ Answers RealAnswers(uint16_t op, const Stored8& a, const Stored8& b,
   for (int i = 0; i < 256; ++i) {
     const float x = RealOf(ByteOf(i, a.dtype), a.affine);
     for (const float y : second) {
-      const float real = op == SLUICE_OP_ADD   ? x + y
-                         : op == SLUICE_OP_SUB ? x - y
-                                               : x * y;
+      const float real = RealAnswer(kind, x, y);
       answers.push_back(static_cast<int16_t>(OnnxStored(real, out.affine, range)));
     }
   }
   return answers;
 }
 
-int32_t Answer(uint16_t op, const std::vector<int32_t>& at, int64_t in0, int64_t in1) {
+int32_t Answer(Arithmetic kind, const std::vector<int32_t>& at, int64_t in0,
+               int64_t in1) {
   const int64_t x = in0 - at[SLUICE_BINARY_ZERO0], y = in1 - at[SLUICE_BINARY_ZERO1];
   const int64_t unit = int64_t{1} << at[SLUICE_BINARY_LEFT_SHIFT];
   int64_t sum = x * y;
-  if (op != SLUICE_OP_MUL) {
+  if (kind != Arithmetic::kProduct) {
     const int64_t first =
         Scaled(x * unit, at[SLUICE_BINARY_MULTIPLIER0], at[SLUICE_BINARY_SHIFT0]);
     const int64_t second =
         Scaled(y * unit, at[SLUICE_BINARY_MULTIPLIER1], at[SLUICE_BINARY_SHIFT1]);
-    sum = op == SLUICE_OP_SUB ? first - second : first + second;
+    sum = kind == Arithmetic::kDifference ? first - second : first + second;
   }
   const int64_t value =
       Scaled(sum, at[SLUICE_BINARY_OUT_MULTIPLIER], at[SLUICE_BINARY_OUT_SHIFT]) +
@@ -70,14 +82,14 @@ int32_t Answer(uint16_t op, const std::vector<int32_t>& at, int64_t in0, int64_t
       std::clamp<int64_t>(value, at[SLUICE_BINARY_ACT_MIN], at[SLUICE_BINARY_ACT_MAX]));
 }
 
-int64_t UnlikePairs(uint16_t op, const std::vector<int32_t>& attributes,
+int64_t UnlikePairs(Arithmetic kind, const std::vector<int32_t>& attributes,
                     const Stored8& a, const Stored8& b, const Answers& wanted) {
   int64_t unlike = 0;
   size_t next = 0;
   for (int i = 0; i < 256; ++i) {
     for (int j = 0; j < 256; ++j) {
       const int32_t got =
-          Answer(op, attributes, ByteOf(i, a.dtype), ByteOf(j, b.dtype));
+          Answer(kind, attributes, ByteOf(i, a.dtype), ByteOf(j, b.dtype));
       unlike += got != wanted[next++];
     }
   }
@@ -131,15 +143,15 @@ Chosen ChooseRequantise(const Stored8& in, const Stored8& out) {
   return chosen;
 }
 
-Chosen ChooseBinary(uint16_t op, const Stored8& a, const Stored8& b,
+Chosen ChooseBinary(Arithmetic kind, const Stored8& a, const Stored8& b,
                     const Stored8& out) {
   const Range range = DtypeRange(out.dtype);
-  const Answers wanted = RealAnswers(op, a, b, out);
-  if (op != SLUICE_OP_MUL) {
+  const Answers wanted = RealAnswers(kind, a, b, out);
+  if (kind != Arithmetic::kProduct) {
     std::vector<int32_t> at = SumAttributes(a.affine, b.affine, out.affine, range);
     // Shifts that wrap are refused by whoever reads the layer.
     if (at[SLUICE_BINARY_OUT_SHIFT] > 2) return {at, 65536};
-    const int64_t unlike = UnlikePairs(op, at, a, b, wanted);
+    const int64_t unlike = UnlikePairs(kind, at, a, b, wanted);
     return {std::move(at), unlike};
   }
   const double factor = static_cast<double>(a.affine.scale) *
@@ -154,7 +166,7 @@ Chosen ChooseBinary(uint16_t op, const Stored8& a, const Stored8& b,
     at[SLUICE_BINARY_OUT_MULTIPLIER] = static_cast<int32_t>(
         std::clamp<int64_t>(int64_t{once.multiplier} + nudge, 0, INT32_MAX));
     at[SLUICE_BINARY_OUT_SHIFT] = once.shift;
-    const int64_t unlike = UnlikePairs(op, at, a, b, wanted);
+    const int64_t unlike = UnlikePairs(kind, at, a, b, wanted);
     if (unlike < best.unlike) best = {std::move(at), unlike};
     if (best.unlike == 0) break;
   }

@@ -42,8 +42,9 @@ struct Chosen {
 
 // Of REQUANTIZE.
 Chosen ChooseRequantise(const Stored8& in, const Stored8& out);
-// Of ADD, SUB or MUL (SLUICE_OP_).
-Chosen ChooseBinary(uint16_t op, const Stored8& a, const Stored8& b,
+enum class Arithmetic : uint8_t { kNone, kSum, kDifference, kProduct };
+// Of ADD, SUB or MUL.
+Chosen ChooseBinary(Arithmetic kind, const Stored8& a, const Stored8& b,
                     const Stored8& out);
 
 }  // namespace sluice::import

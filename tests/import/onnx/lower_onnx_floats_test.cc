@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks that onnxruntime quantised, executed as it executes them: tests/models/
+// onnx_models.py made the models and the answers.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "firmware-sim/reference.h"
+#include "support/files.h"
+#include "tests/import/onnx/imported.h"
+#include "tests/import/onnx/tiny_onnx.h"
+#include "tests/zoo/planned.h"
+
+namespace sluice_test {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string& Folder() {
+  static const std::string folder = std::string(SLUICE_GOLDENS_FOLDER) + "/networks/";
+  return folder;
+}
+
+bool IsFloats(const std::string& line) {
+  return line.find("bits of floats") != std::string::npos;
+}
+
+// Inputs that are floats are seeded int8 numbers / 32.
+std::vector<Bytes> InputsOf(const ImportResult& import, uint64_t seed) {
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  std::vector<Bytes> inputs;
+  for (uint32_t t = 0; t < graph.tensor_kind()->size(); ++t) {
+    if (graph.tensor_kind()->Get(t) != 1) continue;
+    size_t elements = 1;
+    for (const int32_t extent : DimsOfTensor(import, t)) {
+      elements *= static_cast<size_t>(extent);
+    }
+    const bool floats = IsFloats(import.interface[inputs.size()]);
+    Bytes bytes = sluice_sim::SeededBytes(seed * 256 + inputs.size(),
+                                          static_cast<int64_t>(elements));
+    if (floats) {
+      std::vector<float> reals;
+      for (const uint8_t byte : bytes)
+        reals.push_back(static_cast<int8_t>(byte) / 32.0f);
+      bytes.resize(reals.size() * 4);
+      std::memcpy(bytes.data(), reals.data(), bytes.size());
+    }
+    inputs.push_back(std::move(bytes));
+  }
+  return inputs;
+}
+
+void CompareFloats(const Bytes& got, const Json& want) {
+  REQUIRE(got.size() >= want.size() * 4);
+  for (size_t i = 0; i < want.size(); ++i) {
+    float real = 0;
+    std::memcpy(&real, got.data() + 4 * i, 4);
+    CHECK(std::fabs(real - want[i].get<float>()) < 1e-4f);
+  }
+}
+
+uint64_t HashOf(const Bytes& bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
+  return hash;
+}
+
+void CompareRun(const ImportResult& import, const std::vector<Bytes>& outputs,
+                const Json& run) {
+  REQUIRE(outputs.size() == run["outputs"].size());
+  const size_t first = import.interface.size() - outputs.size();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Json& want = run["outputs"][i];
+    if (IsFloats(import.interface[first + i])) {
+      CompareFloats(outputs[i], want);
+    } else {
+      CHECK(HashOf(outputs[i]) == std::stoull(want.get<std::string>(), nullptr, 16));
+    }
+  }
+}
+
+TEST_CASE("onnx networks: untiled and planned, they compute onnxruntime's bytes") {
+  std::ifstream in(Folder() + "onnx_networks.json");
+  const Json models = Json::parse(in)["models"];
+  REQUIRE(models.size() == 15);
+  for (const auto& [name, runs] : models.items()) {
+    CAPTURE(name);
+    const ImportResult import = Import(ReadFile(Folder() + name + ".onnx"));
+    CHECK(import.shapes_only.empty());
+    for (const Json& run : runs) {
+      const std::vector<Bytes> inputs = InputsOf(import, run["seed"]);
+      sluice_sim::SimulateOptions options;
+      options.graph = import.graph.data();
+      options.graph_size = import.graph.size();
+      options.inputs = &inputs;
+      const auto result = sluice_sim::RunReference(options);
+      REQUIRE_MESSAGE(result.ok, result.error);
+      CompareRun(import, result.outputs, run);
+    }
+    const std::vector<Bytes> inputs = InputsOf(import, runs[0]["seed"]);
+    Planned p(import.graph, "mcu-256k");
+    CHECK(p.RefusedBy(p.plan) == "");
+    sluice_sim::SimulateOptions options = p.Options();
+    options.inputs = &inputs;
+    CompareRun(import, p.Run(options).outputs, runs[0]);
+  }
+}
+
+TEST_CASE("onnx floats: what no function computes is named") {
+  TinyOnnx model;
+  model.Input("x", {1, 4, 6});
+  model.Quantised("x", "xq", 0.25f, 1);
+  model.Node("Hardmax", {"xq"}, {"y"});
+  model.Output("y");
+  CHECK(Says(Complaint(model.Finish()), "1 x Hardmax (unknown)"));
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "import/onnx/onnx_model.h"
+#include "tests/import/onnx/imported.h"
+#include "tests/import/onnx/tiny_onnx.h"
+
+namespace sluice_test {
+namespace {
+
+// The floats that "y" holds at import; empty where it is computed later.
+std::vector<float> Folded(TinyOnnx* model) {
+  model->Input("x", {1});
+  model->Node("Add", {"x", "y"}, {"out"});
+  model->Output("out");
+  const Bytes bytes = model->Finish();
+  const auto read =
+      sluice::import::ReadOnnxModel(bytes.data(), bytes.size(), {}, nullptr);
+  for (const auto& value : read.values) {
+    if (value.name != "y") continue;
+    std::vector<float> floats(value.data.size() / 4);
+    if (!floats.empty())
+      std::memcpy(floats.data(), value.data.data(), value.data.size());
+    return floats;
+  }
+  return {};
+}
+
+using Floats = std::vector<float>;
+
+TEST_CASE(
+    "onnx constants: what exporters compute from constants is computed at import") {
+  TinyOnnx reshaped;
+  reshaped.Reals("c", {2}, {1, 2});
+  reshaped.Integers("shape", {1, 2, 1});
+  reshaped.Node("Reshape", {"c", "shape"}, {"y"});
+  CHECK(Folded(&reshaped) == Floats{1, 2});
+
+  TinyOnnx transposed;
+  transposed.Reals("c", {2, 3}, {1, 2, 3, 4, 5, 6});
+  transposed.Node("Transpose", {"c"}, {"y"});
+  CHECK(Folded(&transposed) == Floats{1, 4, 2, 5, 3, 6});
+
+  TinyOnnx scaled;  // 1 / sqrt(16)
+  scaled.Reals("c", {}, {16});
+  scaled.Reals("one", {}, {1});
+  scaled.Node("Sqrt", {"c"}, {"root"});
+  scaled.Node("Div", {"one", "root"}, {"y"});
+  CHECK(Folded(&scaled) == Floats{0.25f});
+
+  TinyOnnx cast;
+  cast.Integers("c", {3, 4});
+  TinyOnnx::Int(cast.Node("Cast", {"c"}, {"f"}), "to", onnx::TensorProto::FLOAT);
+  cast.Reals("two", {}, {2});
+  cast.Node("Mul", {"f", "two"}, {"y"});
+  CHECK(Folded(&cast) == Floats{6, 8});
+
+  TinyOnnx number;
+  onnx::AttributeProto* value = number.Node("Constant", {}, {"y"})->add_attribute();
+  value->set_name("value_float");
+  value->set_type(onnx::AttributeProto::FLOAT);
+  value->set_f(1.5f);
+  CHECK(Folded(&number) == Floats{1.5f});
+}
+
+TEST_CASE("onnx constants: what depends on an input or broadcasts is left") {
+  TinyOnnx broadcast;
+  broadcast.Reals("a", {2, 1}, {1, 2});
+  broadcast.Reals("b", {1, 2}, {1, 2});
+  broadcast.Node("Mul", {"a", "b"}, {"y"});
+  CHECK(Folded(&broadcast).empty());
+}
+
+}  // namespace
+}  // namespace sluice_test

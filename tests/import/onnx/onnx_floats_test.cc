@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats between quantised layers: inputs, constants and outputs that are their bits.
+#include <cstring>
+
+#include "tests/import/onnx/imported.h"
+#include "tests/import/onnx/tiny_onnx.h"
+
+namespace sluice_test {
+namespace {
+
+Bytes BitsOf(const std::vector<float>& floats) {
+  Bytes bytes(floats.size() * 4);
+  std::memcpy(bytes.data(), floats.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<float> FloatsIn(const Bytes& bytes) {
+  std::vector<float> floats(bytes.size() / 4);
+  std::memcpy(floats.data(), bytes.data(), bytes.size());
+  return floats;
+}
+
+TEST_CASE("onnx floats: an operator without a quantised output ends in floats") {
+  TinyOnnx model;
+  model.Input("x", {1, 2});
+  model.Quantised("x", "xq", 0.25f, 1);
+  model.Reals("c", {1, 2}, {3, 0.5f});
+  model.Node("Mul", {"xq", "c"}, {"y"});
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(import.shapes_only.empty());
+  REQUIRE(import.hosted.size() == 1);
+  CHECK(import.hosted[0].name == "Mul");
+  CHECK(import.rounded.empty());
+  REQUIRE(import.interface.size() == 2);
+  CHECK(Says(import.interface[1], "int32 [1, 2], bits of floats"));
+  // (5 - 1) / 4 and (-3 - 1) / 4
+  CHECK(FloatsIn(OutputFor(import, {5, static_cast<uint8_t>(-3)})) ==
+        std::vector<float>{3, -0.5f});
+}
+
+TEST_CASE("onnx floats: an input that nobody quantises at once is floats, too") {
+  TinyOnnx model;
+  model.Input("x", {2, 2});
+  model.Reals("c", {2, 2}, {1, 2, 3, 4});
+  model.Node("Sub", {"x", "c"}, {"d"});
+  model.Node("Transpose", {"d"}, {"t"});
+  model.Quantised("t", "y", 0.5f, 0);
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(Says(import.interface[0], "bits of floats"));
+  // 0.5 and 1.5 steps are ties, which go to even ones.
+  const Bytes want = {0, 2, 2, static_cast<uint8_t>(-128)};
+  CHECK(OutputFor(import, BitsOf({1.25f, 3, 3.75f, -1e9f})) == want);
+}
+
+TEST_CASE("onnx floats: quantised constants are floats of their slices") {
+  TinyOnnx model;
+  model.Input("x", {2, 2});
+  model.Quantised("x", "xq", 1.0f, 0);
+  model.Reals("w.s", {2}, {0.5f, 2});
+  model.Int8s("w.z", {2}, {0, 0});
+  model.Int8s("w.q", {2, 2}, {1, 2, 3, 4});
+  TinyOnnx::Int(model.Node("DequantizeLinear", {"w.q", "w.s", "w.z"}, {"w"}), "axis",
+                0);
+  model.Node("Div", {"xq", "w"}, {"y"});
+  model.Output("y");
+  CHECK(FloatsIn(OutputFor(Import(model.Finish()), {1, 2, 12, 8})) ==
+        std::vector<float>{2, 2, 2, 1});
+}
+
+TEST_CASE("onnx floats: without quantised activations floats stand for shapes") {
+  TinyOnnx model;
+  model.Input("x", {1, 2});
+  model.Reals("c", {1, 2}, {3, 0.5f});
+  model.Node("Mul", {"x", "c"}, {"y"});
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(import.hosted.empty());
+  CHECK(import.shapes_only.size() == 1);
+}
+
+}  // namespace
+}  // namespace sluice_test
