@@ -137,7 +137,11 @@ bool IsHosted(OnnxLowering* to, size_t first_layer) {
 bool ReadsFloats(OnnxLowering* to, const OnnxNode& node) {
   for (const int input : node.inputs) {
     if (input < 0 || to->Value(input).constant) continue;
-    if (to->Place(input).numbers.floats) return true;
+    try {
+      if (to->Place(input).numbers.floats) return true;
+    } catch (const Unsupported&) {
+      continue;  // a node in front was refused
+    }
   }
   return false;
 }

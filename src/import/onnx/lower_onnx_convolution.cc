@@ -346,6 +346,10 @@ void BatchMatmul(OnnxLowering* to, const OnnxNode& node) {
           "operands of different ranks, or of more than four axes");
   Require(std::equal(sa.begin(), sa.end() - 2, sb.begin()),
           "batch axes that broadcast");
+  const size_t last = sa.size() - 1;
+  Require(sa[last] == sb[last - 1] && out.size() == sa.size() &&
+              out[last - 1] == sa[last - 1] && out[last] == sb[last],
+          "extents that do not fit a product");
   Numbers na = to->Place(a).numbers, nb = to->Place(b).numbers;
   Numbers target = to->TargetOf(node.outputs[0]);
   if (qlinear) {

@@ -221,9 +221,21 @@ std::vector<int32_t> BinaryAttributes(OnnxLowering* to, const OnnxNode& node,
   return layer.row.attributes(wide, wide, layer.row.adds ? unit : wide, range);
 }
 
+// An 8-bit tensor as one of the other type: the same numbers, 128 apart.
+uint32_t OfType(OnnxLowering* to, const OnnxNode& node, uint32_t tensor, uint8_t dtype,
+                Numbers* numbers) {
+  Numbers from = *numbers;
+  from.dtype = to->graph().tensors()[tensor].dtype;
+  numbers->dtype = dtype;
+  if (from.dtype == dtype) return tensor;
+  numbers->affine.zero += dtype == SLUICE_DTYPE_UINT8 ? 128 : -128;
+  return to->Requantised(to->Out(node).name + "/second", tensor, from, *numbers);
+}
+
 // One layer of two operands; the output's place is set.
-void AddBinary(OnnxLowering* to, const OnnxNode& node, const BinaryLayer& binary) {
-  const Operand &a = binary.a, &b = binary.b;
+void AddBinary(OnnxLowering* to, const OnnxNode& node, BinaryLayer binary) {
+  const Operand& a = binary.a;
+  Operand& b = binary.b;
   const std::vector<int64_t>& shape = ShapeOf(to->Out(node));
   const std::vector<int64_t>& sa = ShapeOf(to->Value(a.value));
   const std::vector<int64_t>& sb = ShapeOf(to->Value(b.value));
@@ -241,7 +253,8 @@ void AddBinary(OnnxLowering* to, const OnnxNode& node, const BinaryLayer& binary
             "extents that do not broadcast within four axes");
   }
   const uint32_t first = to->As(a.value, Own(order, sa.size()), da);
-  const uint32_t second = to->As(b.value, Own(order, sb.size()), db);
+  const uint32_t second = OfType(to, node, to->As(b.value, Own(order, sb.size()), db),
+                                 to->graph().tensors()[first].dtype, &b.numbers);
   const std::vector<int32_t> attributes = BinaryAttributes(to, node, binary);
   const uint32_t ofmap = to->NewOutput(node, 0, order, dims, binary.out);
   const int layer =
@@ -337,8 +350,10 @@ void LowerOnnxBinary(OnnxLowering* to, const OnnxNode& node) {
     Require(!exact || (na.affine.scale == out.affine.scale &&
                        nb.affine.scale == out.affine.scale &&
                        na.affine.zero == out.affine.zero &&
-                       nb.affine.zero == out.affine.zero),
+                       nb.affine.zero == out.affine.zero && na.dtype == out.dtype &&
+                       nb.dtype == out.dtype),
             "operands quantised differently");
+    if (!exact) out.dtype = na.dtype;
   }
   Operand first = {a, na}, second = {b, nb};
   if (swapped && row.op == SLUICE_OP_SUB) std::swap(first, second);

@@ -42,6 +42,22 @@ std::string FunctionOf(const OnnxNode& node) {
   return dot == std::string::npos ? node.op : node.op.substr(dot + 1);
 }
 
+// What a file says of shapes may contradict what its operators need.
+void Agree(bool fits, const OnnxNode& node) {
+  if (fits) return;
+  throw Error(Fault::kBadInput, "shapes contradict each other: operands of " +
+                                    node.name + " (" + node.op + ")");
+}
+
+bool HasElements(OnnxLowering* to, const OnnxNode& node, size_t input, int64_t count) {
+  return !to->HasInput(node, input) ||
+         ElementsOf(ShapeOf(to->In(node, input))) == count;
+}
+
+void KeepsShape(OnnxLowering* to, const OnnxNode& node) {
+  Agree(ShapeOf(to->In(node, 0)) == ShapeOf(to->Out(node)), node);
+}
+
 float ConstantAt(OnnxLowering* to, const OnnxNode& node, size_t i, float otherwise) {
   if (!to->HasInput(node, i)) return otherwise;
   const OnnxValue& value = to->In(node, i);
@@ -72,6 +88,7 @@ void Curve(OnnxLowering* to, const OnnxNode& node) {
   const float infinity = std::numeric_limits<float>::infinity();
   Require(function != "Gelu" || node.Text("approximate", "none") == "none",
           "an approximated GELU");
+  KeepsShape(to, node);
   float alpha = node.Float("alpha", leaky  ? 0.01f
                                     : hard ? 0.2f
                                     : selu ? 1.67326319f
@@ -100,6 +117,10 @@ void Binary(OnnxLowering* to, const OnnxNode& node) {
   for (const int operand : {a, b}) {
     const Shape& shape = ShapeOf(to->Value(operand));
     Require(shape.size() <= out.size(), "ranks that disagree");
+    for (size_t i = 0; i < shape.size(); ++i) {
+      Require(shape[i] == 1 || shape[i] == out[out.size() - shape.size() + i],
+              "extents that do not broadcast");
+    }
     AppendShape(shape, out.size(), &options);
   }
   const uint32_t first = to->FloatsOf(a), second = to->FloatsOf(b);
@@ -112,8 +133,14 @@ void Reduce(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const Shape& shape = ShapeOf(to->Value(input));
   const std::vector<bool> gone = ReducedAxes(*to, node);
+  Require(shape.size() <= 8, "more than eight axes");
   int32_t mask = 0;
-  for (size_t i = 0; i < gone.size(); ++i) mask |= gone[i] ? 1 << i : 0;
+  int64_t kept = 1;
+  for (size_t i = 0; i < gone.size(); ++i) {
+    mask |= gone[i] ? 1 << i : 0;
+    kept *= gone[i] ? 1 : shape[i];
+  }
+  Agree(ElementsOf(ShapeOf(to->Out(node))) == kept, node);
   Options options;
   AppendShape(shape, shape.size(), &options);
   options.push_back(mask);
@@ -128,6 +155,7 @@ void Reduce(OnnxLowering* to, const OnnxNode& node) {
 void Softmax(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const Shape& shape = ShapeOf(to->Value(input));
+  KeepsShape(to, node);
   const bool flat = to->model().opset < 13;
   const size_t axis =
       static_cast<size_t>(AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1)));
@@ -152,6 +180,7 @@ void LayerNorm(OnnxLowering* to, const OnnxNode& node) {
   const bool instance = node.op == "InstanceNormalization";
   const bool centred = instance || node.op == "LayerNormalization";
   Require(node.outputs.size() == 1 || node.outputs[1] < 0, "the mean as an output");
+  KeepsShape(to, node);
   const size_t axis =
       instance ? 2
                : static_cast<size_t>(AxisOf(to->Value(input), node.Int("axis", -1)));
@@ -181,6 +210,7 @@ void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
   const Shape& shape = ShapeOf(to->In(node, 0));
   Require(shape.size() >= 2, "no channels");
   Require(node.Int("training_mode", 0) == 0, "training");
+  KeepsShape(to, node);
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < 5; ++i) {
     Require(i == 0 || ElementsOf(ShapeOf(to->In(node, i))) == shape[1],
@@ -198,6 +228,7 @@ void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
 void Lrn(OnnxLowering* to, const OnnxNode& node) {
   const Shape& shape = ShapeOf(to->In(node, 0));
   Require(shape.size() >= 2, "no channels");
+  KeepsShape(to, node);
   const int64_t size = node.Int("size", 1);
   Require(size >= 1 && size <= 1 << 20, "a size out of range");
   const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
@@ -218,6 +249,18 @@ Options MatrixOptions(const Shape& out, const Shape& a, const Shape& b) {
   Require(a.size() >= 2 && b.size() >= 2 && out.size() >= 2 && a.size() <= out.size() &&
               b.size() <= out.size(),
           "a product with vectors");
+  const auto at = [&](const Shape& shape, size_t axis) {  // ones in front
+    const size_t missing = out.size() - shape.size();
+    return axis < missing ? 1 : shape[axis - missing];
+  };
+  const size_t m = out.size() - 2, n = out.size() - 1;
+  Require(a.back() == b[b.size() - 2] && at(a, m) == out[m] && at(b, n) == out[n],
+          "extents that do not fit a product");
+  for (size_t i = 0; i < m; ++i) {
+    Require(
+        (at(a, i) == 1 || at(a, i) == out[i]) && (at(b, i) == 1 || at(b, i) == out[i]),
+        "batch axes that do not broadcast");
+  }
   Options options;
   for (const Shape* shape : {&out, &a, &b}) AppendShape(*shape, out.size(), &options);
   return options;
@@ -229,6 +272,7 @@ void Matmul(OnnxLowering* to, const OnnxNode& node) {
   Shape sb = ShapeOf(to->Value(b));
   AxisOrder order = Straight(sb.size());
   if (node.op == "Gemm") {
+    Require(sb.size() == 2, "a weight that does not have two axes");
     Require(node.Int("transA", 0) == 0, "a transposed first operand");
     Require(node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1,
             "factors other than 1");
@@ -258,6 +302,10 @@ void Matmul(OnnxLowering* to, const OnnxNode& node) {
   AppendShape(out, out.size(), &sum);
   const Shape& bias = ShapeOf(to->In(node, 2));
   Require(bias.size() <= out.size(), "a bias of higher rank");
+  for (size_t i = 0; i < bias.size(); ++i) {
+    Require(bias[i] == 1 || bias[i] == out[out.size() - bias.size() + i],
+            "a bias that does not broadcast");
+  }
   AppendShape(bias, out.size(), &sum);
   to->AddHost(node.name, "Add", {product, to->FloatsOf(node.inputs[2])}, sum, {ofmap},
               0);
@@ -278,6 +326,10 @@ Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
   Require(
       x.size() == w.size() && y.size() == x.size() && (x.size() == 3 || x.size() == 4),
       "other than one or two spatial axes");
+  const int64_t groups = node.Int("group", 1);
+  Require(groups >= 1 && groups <= x[1] && x[1] % groups == 0 && y[1] % groups == 0 &&
+              x[1] / groups == w[1] && y[1] == w[0] && x[0] == y[0],
+          "a weight that does not fit the channels");
   const std::string mode = node.Text("auto_pad", "NOTSET");
   Require(mode == "NOTSET" || mode == "VALID", "pads that the runtime computes");
   const size_t spatial = x.size() - 2, last = spatial - 1;
@@ -311,6 +363,7 @@ uint64_t ConvWork(OnnxLowering* to, const OnnxNode& node) {
 
 void Convolution(OnnxLowering* to, const OnnxNode& node) {
   const Options options = WindowOptions(to, node);
+  Agree(HasElements(to, node, 2, ShapeOf(to->In(node, 1))[0]), node);
   const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
   const uint32_t w = to->FloatsOf(to->InputIndex(node, 1));
   const uint32_t bias = to->HasInput(node, 2)
@@ -353,6 +406,7 @@ void Pool(OnnxLowering* to, const OnnxNode& node) {
   const bool whole = node.Int("count_include_pad", 0) != 0;
   Require(!whole || node.Int("ceil_mode", 0) == 0, "windows that are cut off");
   const Options axes = AxesOf(node, in, out, window);
+  Agree(in[0] * in[1] == out[0] * out[1], node);
   Options options = {Product(in, 0, 2)};
   options.insert(options.end(), axes.begin(), axes.end());
   options.push_back(whole ? 1 : 0);
@@ -367,6 +421,12 @@ void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
   const Shape& w = ShapeOf(to->In(node, 1));
   const Shape& out = ShapeOf(to->Out(node));
   Require(w.size() == in.size() && w.size() >= 3, "a weight of another rank");
+  const int64_t groups = node.Int("group", 1);
+  Require(groups >= 1 && groups <= in[1] && in[1] % groups == 0 && w[0] == in[1] &&
+              out.size() == in.size() && out[1] % groups == 0 &&
+              out[1] / groups == w[1] && in[0] == out[0],
+          "a weight that does not fit the channels");
+  Agree(HasElements(to, node, 2, out[1]), node);
   const Options axes = AxesOf(node, in, out, Shape(w.begin() + 2, w.end()));
   Options options = {Product(in, 0, 1), Product(in, 1, 2), Product(out, 1, 2),
                      static_cast<int32_t>(node.Int("group", 1))};
@@ -395,6 +455,12 @@ void IntegerProduct(OnnxLowering* to, const OnnxNode& node) {
               &out = ShapeOf(to->Out(node));
   const bool conv = node.op == "ConvInteger";
   const Options options = conv ? WindowOptions(to, node) : MatrixOptions(out, sa, sb);
+  const int64_t zeros = conv ? sb[0] : sb.back();
+  const bool one = HasElements(to, node, 3, 1);
+  Agree(HasElements(to, node, 2, 1) && (one || HasElements(to, node, 3, zeros)), node);
+  for (const int operand : {a, b}) {
+    Require(OnnxTypeBytes(to->Value(operand).type) == 1, "operands that are not 8 bit");
+  }
   const uint32_t first = to->Plain(a), second = to->Plain(b);
   const uint32_t zero_a = ZeroPoint(to, node, 2), zero_b = ZeroPoint(to, node, 3);
   Numbers numbers;
@@ -411,6 +477,9 @@ void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
   const AxisOrder order = Straight(ShapeOf(to->Value(input)).size());
   const uint32_t in = to->FloatsOf(input);
   Require(node.outputs.size() == 3, "an output that is left out");
+  KeepsShape(to, node);
+  Agree(ElementsOf(ShapeOf(to->Out(node, 1))) == 1 && ShapeOf(to->Out(node, 2)).empty(),
+        node);
   Numbers stored;
   stored.dtype = SLUICE_DTYPE_UINT8;
   const uint32_t quantised =
@@ -426,6 +495,7 @@ void Cast(OnnxLowering* to, const OnnxNode& node) {
   Require(to->Out(node).type == kOnnxFloat && !to->Place(input).numbers.floats &&
               to->Place(input).numbers.dtype == SLUICE_DTYPE_INT32,
           "floats that become integers");
+  KeepsShape(to, node);
   const uint32_t in = to->Plain(input);
   const std::string& name = to->Out(node).name;
   to->AddHost(node.name, "DequantizeLinear",
@@ -469,6 +539,16 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
   const Sequence s = SequenceOf(to, node);
   const bool lstm = node.op == "LSTM";
   const int32_t gates = lstm ? 4 : 3, state = s.directions * s.b * s.h;
+  const int64_t rows = int64_t{s.directions} * gates * s.h;
+  Agree(HasElements(to, node, 1, rows * s.i) && HasElements(to, node, 2, rows * s.h) &&
+            HasElements(to, node, 3, rows * 2) && HasElements(to, node, 5, state) &&
+            HasElements(to, node, 6, state),
+        node);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] < 0) continue;
+    const int64_t count = i == 0 ? int64_t{s.t} * state : state;
+    Agree(ElementsOf(ShapeOf(to->Out(node, i))) == count, node);
+  }
   std::vector<uint32_t> inputs, outputs;
   for (size_t i = 0; i < 3; ++i) {
     inputs.push_back(to->FloatsOf(to->InputIndex(node, i)));
@@ -504,44 +584,46 @@ struct Entry {
   std::vector<const char*> ops;
 };
 
+std::vector<Entry> HostEntries() {
+  return {
+      {Curve, {"Abs",        "Neg",
+               "Ceil",       "Floor",
+               "Round",      "Exp",
+               "Log",        "Sqrt",
+               "Erf",        "Sin",
+               "Cos",        "Tanh",
+               "Sigmoid",    "Softsign",
+               "Softplus",   "Mish",
+               "Gelu",       "Relu",
+               "Elu",        "Selu",
+               "LeakyRelu",  "HardSigmoid",
+               "HardSwish",  "Clip",
+               "Reciprocal", "com.microsoft.Gelu"}},
+      {Binary, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum"}},
+      {Reduce,
+       {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2",
+        "GlobalAveragePool", "GlobalMaxPool"}},
+      {Softmax, {"Softmax", "LogSoftmax"}},
+      {LayerNorm,
+       {"LayerNormalization", "InstanceNormalization", "RMSNormalization",
+        "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"}},
+      {BatchNorm, {"BatchNormalization"}},
+      {Lrn, {"LRN"}},
+      {Matmul, {"MatMul", "Gemm"}},
+      {Convolution, {"Conv"}},
+      {TransposedConvolution, {"ConvTranspose"}},
+      {Pool, {"AveragePool", "MaxPool"}},
+      {IntegerProduct, {"MatMulInteger", "ConvInteger"}},
+      {DynamicQuantise, {"DynamicQuantizeLinear"}},
+      {Cast, {"Cast"}},
+      {Recurrent, {"LSTM", "GRU"}},
+  };
+}
+
 const std::map<std::string, Maker>& Makers() {
   static const std::map<std::string, Maker> makers = [] {
-    const Entry entries[] = {
-        {Curve, {"Abs",        "Neg",
-                 "Ceil",       "Floor",
-                 "Round",      "Exp",
-                 "Log",        "Sqrt",
-                 "Erf",        "Sin",
-                 "Cos",        "Tanh",
-                 "Sigmoid",    "Softsign",
-                 "Softplus",   "Mish",
-                 "Gelu",       "Relu",
-                 "Elu",        "Selu",
-                 "LeakyRelu",  "HardSigmoid",
-                 "HardSwish",  "Clip",
-                 "Reciprocal", "com.microsoft.Gelu"}},
-        {Binary, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum"}},
-        {Reduce,
-         {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2",
-          "GlobalAveragePool", "GlobalMaxPool"}},
-        {Softmax, {"Softmax", "LogSoftmax"}},
-        {LayerNorm,
-         {"LayerNormalization", "InstanceNormalization", "RMSNormalization",
-          "SimplifiedLayerNormalization",
-          "com.microsoft.SimplifiedLayerNormalization"}},
-        {BatchNorm, {"BatchNormalization"}},
-        {Lrn, {"LRN"}},
-        {Matmul, {"MatMul", "Gemm"}},
-        {Convolution, {"Conv"}},
-        {TransposedConvolution, {"ConvTranspose"}},
-        {Pool, {"AveragePool", "MaxPool"}},
-        {IntegerProduct, {"MatMulInteger", "ConvInteger"}},
-        {DynamicQuantise, {"DynamicQuantizeLinear"}},
-        {Cast, {"Cast"}},
-        {Recurrent, {"LSTM", "GRU"}},
-    };
     std::map<std::string, Maker> map;
-    for (const Entry& entry : entries) {
+    for (const Entry& entry : HostEntries()) {
       for (const char* op : entry.ops) map[op] = entry.make;
     }
     return map;

@@ -2,6 +2,7 @@
 // ONNX: operators that move data without computing, resizing, and the host's.
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
@@ -184,6 +185,10 @@ void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node) {
   Require(in.size() == 4 && out.size() == 4 && b >= 1, "other than two spatial axes");
   Require((grows ? in[1] : out[1]) % (b * b) == 0 && in[0] == out[0],
           "channels that do not divide by the block");
+  const auto& [small, large] = grows ? std::tie(in, out) : std::tie(out, in);
+  Require(b <= 65536 && large[2] == small[2] * b && large[3] == small[3] * b &&
+              small[1] == large[1] * b * b,
+          "extents that do not fit the block");
   const Numbers numbers = to->Place(input).numbers;
   // Channels last: both sides of a convolution are.
   const AxisOrder order = ChannelsLast(4);
@@ -274,6 +279,25 @@ std::vector<Part> PartsOf(OnnxLowering* to, const OnnxNode& node) {
   return parts;
 }
 
+// They agree outside of the axis, and are as long as the output along it.
+void RequireParts(const OnnxLowering& to, const std::vector<Part>& parts,
+                  const std::vector<int64_t>& out, int axis) {
+  int64_t length = 0;
+  bool agree = true;
+  for (const Part& part : parts) {
+    std::vector<int64_t> shape = ShapeOf(to.Value(part.value));
+    agree &= shape.size() == out.size();
+    if (!agree) break;
+    int64_t& extent = shape[static_cast<size_t>(axis)];
+    length += extent;
+    extent = out[static_cast<size_t>(axis)];
+    agree &= shape == out;
+  }
+  if (agree && length == out[static_cast<size_t>(axis)]) return;
+  throw Error(Fault::kBadInput,
+              "shapes contradict each other: parts of a concatenation");
+}
+
 }  // namespace
 
 void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
@@ -281,6 +305,7 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
   Require(out.size() <= 4, "more than four axes");
   const int axis = AxisOf(to->Out(node), node.Int("axis", 0));
   const std::vector<Part> parts = PartsOf(to, node);
+  RequireParts(*to, parts, out, axis);
   AxisOrder order = Straight(out.size());
   bool known = true;
   for (size_t i = parts.size(); i-- > 0;) {

@@ -40,6 +40,11 @@ class Constants {
     const auto found = elements_.find(name);
     return found != elements_.end() && found->second <= kMostAxes;
   }
+  // Of a constant, stored or dequantised; empty where they are not known.
+  std::vector<int64_t> DimsOf(const std::string& name) const {
+    const auto found = dims_.find(name);
+    return found == dims_.end() ? std::vector<int64_t>() : found->second;
+  }
 
  private:
   void Note(const std::string& name, int64_t elements) {
@@ -50,12 +55,17 @@ class Constants {
   void Collect(const onnx::GraphProto& graph) {
     for (const auto& tensor : graph.initializer()) {
       Note(tensor.name(), ElementsOfConstant(tensor));
+      NoteDims(tensor.name(), {tensor.dims().begin(), tensor.dims().end()});
     }
     for (const auto& input : graph.input()) {
       if (elements_.count(input.name()) == 0) Note(input.name(), kMostAxes + 1);
     }
     for (const auto& node : graph.node()) {
       for (const std::string& output : node.output()) Note(output, LengthOf(node));
+      if (node.op_type() == "DequantizeLinear" && node.input_size() > 0 &&
+          node.output_size() > 0) {
+        NoteDims(node.output(0), DimsOf(node.input(0)));
+      }
       for (const auto& attribute : node.attribute()) {
         if (attribute.has_g()) Collect(attribute.g());
         for (const auto& part : attribute.graphs()) Collect(part);
@@ -74,7 +84,14 @@ class Constants {
     return length;
   }
 
+  // Of two with one name: not known.
+  void NoteDims(const std::string& name, const std::vector<int64_t>& dims) {
+    const auto [known, added] = dims_.emplace(name, dims);
+    if (!added && known->second != dims) known->second.clear();
+  }
+
   std::unordered_map<std::string, int64_t> elements_;
+  std::unordered_map<std::string, std::vector<int64_t>> dims_;
 };
 
 // Hides nodes for as long as it lives.
@@ -89,6 +106,7 @@ class Hider {
   }
   ~Hider() {
     for (auto& [node, domain] : hidden_) node->set_domain(domain);
+    for (onnx::NodeProto* node : windows_) node->mutable_attribute()->RemoveLast();
     model_->mutable_opset_import()->DeleteSubrange(opsets_, 1);
   }
   Hider(const Hider&) = delete;
@@ -100,7 +118,9 @@ class Hider {
       const int at = node.op_type() == "ConstantOfShape" ? 0
                      : node.op_type() == "Expand"        ? 1
                                                          : -1;
-      if (at >= 0 && (node.input_size() <= at || !constants_.IsShort(node.input(at)))) {
+      const bool blind = NeedsWindow(node) && !GiveWindow(&node);
+      if (blind || (at >= 0 &&
+                    (node.input_size() <= at || !constants_.IsShort(node.input(at))))) {
         hidden_.emplace_back(&node, node.domain());
         node.set_domain(kHidden);
       }
@@ -111,7 +131,33 @@ class Hider {
     }
   }
 
+  // The inference takes a window that is not given from the weight, whose rank it does not
+  // look at, and for QLinearConv from the wrong input.
+  static bool NeedsWindow(const onnx::NodeProto& node) {
+    const std::string& op = node.op_type();
+    if (op == "ConvTranspose") return true;
+    if (op != "Conv" && op != "QLinearConv" && op != "ConvInteger") return false;
+    return std::none_of(
+        node.attribute().begin(), node.attribute().end(),
+        [](const auto& attribute) { return attribute.name() == "kernel_shape"; });
+  }
+  // False: the weight's extents are not known.
+  bool GiveWindow(onnx::NodeProto* node) {
+    const int at = node->op_type() == "QLinearConv" ? 3 : 1;
+    if (node->input_size() <= at) return false;
+    const std::vector<int64_t> dims = constants_.DimsOf(node->input(at));
+    if (dims.size() < 3) return false;
+    if (node->op_type() == "ConvTranspose") return true;
+    onnx::AttributeProto* window = node->add_attribute();
+    window->set_name("kernel_shape");
+    window->set_type(onnx::AttributeProto::INTS);
+    for (size_t i = 2; i < dims.size(); ++i) window->add_ints(dims[i]);
+    windows_.push_back(node);
+    return true;
+  }
+
   onnx::ModelProto* model_;
+  std::vector<onnx::NodeProto*> windows_;
   const Constants constants_;
   const int opsets_;
   std::vector<std::pair<onnx::NodeProto*, std::string>> hidden_;

@@ -119,7 +119,12 @@ const std::vector<int64_t>& ShapeOf(const OnnxValue& value) {
 
 Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order) {
   std::vector<int64_t> extents;
-  for (const int axis : order) extents.push_back(shape[static_cast<size_t>(axis)]);
+  for (const int axis : order) {
+    if (static_cast<size_t>(axis) >= shape.size()) {
+      throw Error(Fault::kBadInput, "shapes contradict each other: ranks differ");
+    }
+    extents.push_back(shape[static_cast<size_t>(axis)]);
+  }
   return Folded(std::move(extents));
 }
 
@@ -247,10 +252,14 @@ Numbers OnnxLowering::ScaleAndZero(const OnnxNode& node, size_t scale,
 
 Numbers OnnxLowering::QLinearInput(const OnnxNode& node, size_t at) {
   const Numbers numbers = ScaleAndZero(node, at + 1, at + 2);
-  const int value = InputIndex(node, at);
-  const int type = Value(value).type;
-  Require(type == 0 || (numbers.dtype == SLUICE_DTYPE_INT8) == (type == kOnnxInt8),
-          "an input of another type than its zero point");
+  const int index = InputIndex(node, at);
+  const OnnxValue& value = Value(index);
+  const bool stored = value.constant && value.has_data;
+  const bool same =
+      stored
+          ? value.type == (numbers.dtype == SLUICE_DTYPE_INT8 ? kOnnxInt8 : kOnnxUint8)
+          : Place(index).numbers.dtype == numbers.dtype;
+  Require(same, "an input of another type than its zero point");
   return numbers;
 }
 
@@ -379,8 +388,35 @@ const OnnxPlace& OnnxLowering::Place(int index) {
   return place;
 }
 
+namespace {
+
+int64_t ElementsIn(const Dims& dims) {
+  int64_t elements = 1;
+  for (const int32_t extent : dims) elements *= extent;
+  return elements;
+}
+
+// Shapes that a file gives may contradict what its operators make of their inputs.
+void RequireSameElements(const OnnxValue& value, const AxisOrder& order,
+                         const Dims& dims) {
+  const std::vector<int64_t>& shape = ShapeOf(value);
+  if (order.size() == shape.size() && ElementsIn(dims) == ElementsOf(shape)) return;
+  throw Error(Fault::kBadInput,
+              "shapes contradict each other: tensor " + value.name + " has " +
+                  std::to_string(ElementsOf(shape)) + " elements, and " +
+                  std::to_string(ElementsIn(dims)) + " are read or written");
+}
+
+}  // namespace
+
+void OnnxLowering::SetPlace(int index, OnnxPlace place) {
+  RequireSameElements(Value(index), place.order, graph_->tensors()[place.tensor].dims);
+  places_[static_cast<size_t>(index)] = std::move(place);
+}
+
 uint32_t OnnxLowering::As(int index, const AxisOrder& order, const Dims& dims) {
   const std::vector<int64_t>& shape = ShapeOf(Value(index));
+  RequireSameElements(Value(index), order, dims);
   const auto key = std::make_pair(index, std::make_pair(order, dims));
   const auto known = moved_.find(key);
   if (known != moved_.end()) return known->second;
@@ -559,6 +595,10 @@ uint32_t OnnxLowering::Requantised(const std::string& name, uint32_t tensor,
   if (from.dtype == to.dtype && from.affine.scale == to.affine.scale &&
       from.affine.zero == to.affine.zero) {
     return tensor;
+  }
+  for (const uint8_t dtype : {from.dtype, to.dtype}) {
+    Require(dtype == SLUICE_DTYPE_INT8 || dtype == SLUICE_DTYPE_UINT8,
+            "operands that are not 8 bit");
   }
   const Stored8 in = {from.dtype, from.affine}, stored = {to.dtype, to.affine};
   const Dims dims = graph_->tensors()[tensor].dims;

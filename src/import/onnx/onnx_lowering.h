@@ -84,9 +84,8 @@ class OnnxLowering {
   uint32_t As(int value, const AxisOrder& order, const Dims& dims);
   // In its own order of axes, at most four of them.
   uint32_t Plain(int value);
-  void SetPlace(int value, OnnxPlace place) {
-    places_[static_cast<size_t>(value)] = std::move(place);
-  }
+  // Error: the tensor does not hold what the value's shape says.
+  void SetPlace(int value, OnnxPlace place);
   // The value is another one, seen with other axes.
   void Alias(int value, int of, AxisOrder order);
 

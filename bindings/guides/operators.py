@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page of operators that the importers know: bindings/guides/operators.md.
+
+From the importers' tables and from what their functions demand: a restriction is the sentence
+with which an operator that does not meet it is refused.
+
+    operators.py ROOT            writes the page
+    operators.py ROOT --check    fails when the page is another one
+"""
+import glob
+import os
+import re
+import sys
+
+PAGE = "bindings/guides/operators.md"
+
+HEAD = """# Operators that the importers know
+
+Made by `python3 bindings/guides/operators.py .` from the importers' tables; a test holds this
+page to them. An operator is refused when one of the phrases of its row applies to it: it
+then stands in the report's list `SLUICE_IMPORT_REFUSED` with that phrase. [When a model is
+refused](import.md#when-a-model-is-refused) says what can be done.
+"""
+
+
+def body(text, name):
+    """Of the function with that name; "" where it stands elsewhere."""
+    found = re.search(r"^(?:[\w:<>&*,]+ )+%s\([^;{]*\) \{\n" % name, text, re.MULTILINE)
+    if not found:
+        return ""
+    end = text.find("\n}\n", found.end())
+    return text[found.end():end]
+
+
+def phrases(text, name, seen):
+    """What the function and those that it calls in the same source demand."""
+    if name in seen:
+        return []
+    seen.add(name)
+    code = body(text, name)
+    found = []
+    for match in re.finditer(r'\bRequire\(|\b([A-Z]\w+)(?:<\w+>)?\(', code):
+        if match[1] is not None:
+            found += phrases(text, match[1], seen)
+            continue
+        depth, at = 1, match.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(code[at], 0)
+            at += 1
+        said = re.search(r',\s*((?:"[^"]*"\s*)+)\)$', code[match.end() - 1:at])
+        if said:
+            found.append("".join(re.findall(r'"([^"]*)"', said[1])))
+    return list(dict.fromkeys(found))
+
+
+def sources(root, folder):
+    texts = []
+    for path in sorted(glob.glob(os.path.join(root, folder, "*.cc"))):
+        with open(path) as file:
+            texts.append(file.read())
+    return texts
+
+
+def demands(texts, function):
+    for text in texts:
+        if body(text, function):
+            return phrases(text, function, set())
+    raise SystemExit(f"{function} is nowhere defined")
+
+
+def entries(text, function):
+    """Rows {Function, {"Op", ...}} of a table."""
+    code = body(text, function)
+    for match in re.finditer(r'\{(\w+),\s*\{((?:\s*"[\w.]+",?)+)\}\}', code):
+        yield match[1], re.findall(r'"([\w.]+)"', match[2])
+
+
+def table(title, rows):
+    lines = [title, "", "| operator | refused where it has |", "|---|---|"]
+    for op, said in sorted(rows.items(), key=lambda row: row[0].lower()):
+        lines.append(f"| {op} | {'; '.join(said)} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(root):
+    lite = sources(root, "src/import/tflite")
+    onnx = sources(root, "src/import/onnx")
+    parts = [HEAD]
+    rows = {}
+    for text in lite:
+        for op, function in re.findall(r"\{Op::(\w+), (Lower\w+)\}", text):
+            rows[op] = demands(lite, function)
+    rows["CUSTOM:TFLite_Detection_PostProcess"] = demands(lite, "LowerDetection")
+    parts.append(table(f"## TensorFlow Lite: {len(rows)} operators\n\nWhat depends on "
+                       "constants alone is computed at import, whatever its operator.", rows))
+    rows, host = {}, {}
+    for text in onnx:
+        for function, ops in entries(text, "Entries"):
+            for op in ops:
+                rows[op] = demands(onnx, function)
+        for function, ops in entries(text, "HostEntries"):
+            for op in ops:
+                host[op] = demands(onnx, function)
+    parts.append(table(f"## ONNX: {len(rows)} operators by layers", rows))
+    parts.append(table(
+        f"## ONNX: {len(host)} operators by functions of the host\n\nOf models that quantise "
+        "activations, where the table above refuses the operator or would keep its shapes "
+        "alone.", host))
+    return "\n".join(parts)
+
+
+def main():
+    root = sys.argv[1]
+    path = os.path.join(root, PAGE)
+    made = page(root)
+    if "--check" in sys.argv:
+        with open(path) as file:
+            if file.read() != made:
+                raise SystemExit(f"{PAGE} is not what bindings/guides/operators.py makes")
+        return
+    with open(path, "w") as file:
+        file.write(made)
+
+
+if __name__ == "__main__":
+    main()
