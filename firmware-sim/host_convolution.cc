@@ -32,7 +32,8 @@ struct Product {
   bool rounds_once = false;
 
   void Store(int64_t n, int64_t p, int64_t q, int64_t k, int64_t sum) const {
-    const int64_t biased = sum + bias[k];
+    const int64_t biased = static_cast<int64_t>(static_cast<uint64_t>(sum) +
+                                                static_cast<uint64_t>(bias[k]));
     const int32_t multiplier = scales[2 * k], shift = scales[2 * k + 1];
     int64_t scaled;
     if (rounds_once) {
@@ -44,8 +45,11 @@ struct Product {
       const int64_t narrow =
           multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
       const int right = 15 - shift;
-      scaled = static_cast<int32_t>((biased * narrow + (int64_t{1} << (right - 1))) >>
-                                    right);
+      // A bias beyond 2^47 wraps.
+      const uint64_t product =
+          static_cast<uint64_t>(biased) * static_cast<uint64_t>(narrow);
+      const uint64_t rounded = product + (uint64_t{1} << (right - 1));
+      scaled = static_cast<int32_t>(static_cast<int64_t>(rounded) >> right);
     }
     const int64_t low = options[kActMin], high = options[kActMax];
     ofmap[((n * out[1] + p) * out[2] + q) * out[3] + k] =

@@ -101,8 +101,7 @@ Status TakePlain(PlanCall* call) {
   return Status::kOk;
 }
 
-Status TakeResumed(PlanCall* call) {
-  const Plan& plan = *call->request.resume;
+Status TakeWhole(PlanCall* call, const Plan& plan) {
   {
     ArenaScope scope(call->scratch);
     VerifiedCounts counts = {};

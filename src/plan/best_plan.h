@@ -21,8 +21,8 @@ Status TakePlan(PlanCall* call, Candidate* candidate);
 // The plan layer by layer, call->plain.
 Status TakePlain(PlanCall* call);
 
-// request.resume, if it keeps to the options.
-Status TakeResumed(PlanCall* call);
+// A plan of this graph and machine that was handed in, if it keeps to the options.
+Status TakeWhole(PlanCall* call, const Plan& plan);
 
 }  // namespace sluice
 

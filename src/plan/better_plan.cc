@@ -116,13 +116,12 @@ Status TakeFused(PlanCall* call) {
 
 Status TakeBetter(PlanCall* call) {
   if (!call->on_many_nodes()) {
-    // A search of milliseconds comes before one that may take all of the time. Without a
-    // deadline it comes behind, when less memory is taken.
-    const bool hurried = call->options.deadline_ns != 0;
     const uint64_t live = call->scratch->memory()->live_bytes();
-    if (hurried) SLUICE_TRY(TakeFromSpace(call));
-    SLUICE_TRY(TakeFusedWithin(call, live));
-    return hurried ? Status::kOk : TakeFromSpace(call);
+    SLUICE_TRY(TakeFromSpace(call));
+    // Whoever gives time or iterations has them used up by a search that goes on.
+    const bool goes_on =
+        call->options.deadline_ns != 0 || call->options.max_iterations != 0;
+    return call->spaced && !goes_on ? Status::kOk : TakeFusedWithin(call, live);
   }
   // Segments are mostly better, but take longer to find.
   SegmentSchedule schedule = {};

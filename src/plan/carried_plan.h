@@ -17,6 +17,9 @@ namespace sluice {
 
 Status TakeCarried(PlanCall* call);
 
+// Graph, machine and budget are those of call->before.
+bool IsSameTask(const PlanCall& call);
+
 }  // namespace sluice
 
 #endif  // SLUICE_PLAN_CARRIED_PLAN_H_

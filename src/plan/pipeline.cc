@@ -90,19 +90,13 @@ Status TakeTiled(PlanCall* call) {
   return call->has_plan() ? Status::kOk : TakePlain(call);
 }
 
-bool SameTask(const PlanCall& call) {
-  return call.before->graph_hash == call.graph.hash &&
-         call.before->hardware_hash == call.hardware.hash &&
-         BudgetOf(*call.before) == call.capacity;
-}
-
 // Keeps what holds of the earlier plan. Where something has changed, a plan from scratch
 // may be better by then; the space of plans is searched within milliseconds.
 Status TakeRemade(PlanCall* call) {
   SLUICE_TRY(TakeCarried(call));
   const bool carried = call->has_plan() && call->change.from_scratch == 0;
   if (!carried || call->minimise || call->request.before == nullptr ||
-      SameTask(*call)) {
+      IsSameTask(*call)) {
     return Status::kOk;
   }
   // Costs are weighed against those of the earlier plan.
@@ -133,7 +127,7 @@ Status Make(PlanCall* call) {
   call->coster = costs.coster();
   bool again = call->before != nullptr;
   if (call->request.resume != nullptr) {
-    SLUICE_TRY(TakeResumed(call));
+    SLUICE_TRY(TakeWhole(call, *call->request.resume));
     // A plain plan says nothing about what to fuse.
     again = HasFused(call->request.resume->notation);
     if (again) call->before = call->request.resume;

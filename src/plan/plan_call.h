@@ -63,7 +63,8 @@ struct PlanCall {
   Diagnostic* diagnostic;
   uint64_t live_before;                              // bytes, when the call began
   uint64_t limit_bytes = 0, fusion_limit_bytes = 0;  // of searches (memory_bound.h)
-  bool fuses = false;  // fusion has found a plan, better or not
+  bool spaced = false;  // the space of plans has given one, better or not
+  bool fuses = false;   // the same of fusion
 
   Budget* clock;  // the caller's limits
   Progress* progress;

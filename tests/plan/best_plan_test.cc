@@ -111,7 +111,7 @@ TEST_CASE("best plan: a plan that was handed in is held as it is, if it fits") {
   REQUIRE(TakePlain(&made.call) == Status::kOk);
   const Plan plan = made.Read();
   Called same({}, &plan);
-  REQUIRE(TakeResumed(&same.call) == Status::kOk);
+  REQUIRE(TakeWhole(&same.call, *same.call.request.resume) == Status::kOk);
   REQUIRE(same.call.has_plan());
   CHECK(same.call.best_cost == made.call.best_cost);
   const Plan again = same.Read();
@@ -125,21 +125,21 @@ TEST_CASE("best plan: a plan that was handed in is held as it is, if it fits") {
   sluice_schedule_options_t less = {};
   less.scratchpad_bytes = plan.report.peak_buffer_bytes - 1;
   Called small(less, &plan);
-  CHECK(TakeResumed(&small.call) == Status::kOk);
+  CHECK(TakeWhole(&small.call, *small.call.request.resume) == Status::kOk);
   CHECK(!small.call.has_plan());
   less.scratchpad_bytes = plan.report.peak_buffer_bytes;
   Called enough(less, &plan);
-  CHECK(TakeResumed(&enough.call) == Status::kOk);
+  CHECK(TakeWhole(&enough.call, *enough.call.request.resume) == Status::kOk);
   CHECK(enough.call.has_plan());
   sluice_schedule_options_t cut = {};
   cut.max_block_cycles = 50;
   Called blocks(cut, &plan);
-  CHECK(TakeResumed(&blocks.call) == Status::kOk);
+  CHECK(TakeWhole(&blocks.call, *blocks.call.request.resume) == Status::kOk);
   CHECK(!blocks.call.has_plan());
   Plan wrong = plan;
   wrong.graph_hash ^= 1;
   Called other({}, &wrong);
-  CHECK(TakeResumed(&other.call) != Status::kOk);
+  CHECK(TakeWhole(&other.call, *other.call.request.resume) != Status::kOk);
   CHECK(!other.call.has_plan());
 }
 

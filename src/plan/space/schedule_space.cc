@@ -69,6 +69,9 @@ Status SpaceSchedule::Find() {
     }
     if (lies) return Status::kOk;
     if (round == kRounds) return Status::kInfeasible;
+    // What does not come to lie by itself gets room everywhere.
+    const int64_t all = call_.scratchpad_bytes / 8 * (round - kRounds / 2 + 1);
+    for (int64_t& slack : problem_.slack) slack = Max(slack, all);
   }
 }
 
@@ -123,6 +126,7 @@ Status TakeFromSpace(PlanCall* call) {
                        call->capacity, call->coster, search},
                       &memory);
   const bool found = space.Find() == Status::kOk;
+  call->spaced = call->spaced || found;
   for (int order = 0; found && order < SpaceSchedule::kOrders; ++order) {
     Candidate candidate(call->scratch->memory(), call->hardware);
     if (space.Write(order, &candidate) != Status::kOk) continue;

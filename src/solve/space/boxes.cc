@@ -4,6 +4,16 @@
 #include "base/checked.h"
 
 namespace sluice {
+namespace {
+
+bool IsStraight(const RootAxes& axes) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (axes.axis[a] != a || axes.step[a] != 1 || axes.begin[a] != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Status SpaceBoxes::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(plan_.loops.size(), &trip_));
@@ -19,6 +29,7 @@ Status SpaceBoxes::Init(Arena* arena) {
     Place* place = &place_[t];
     place->root = RootOf(lowering_, t);
     place->axes = FindRootAxes(roots_, t);
+    place->plain = place->root == t && place->axes.nested && IsStraight(place->axes);
   }
   for (uint32_t p = 0; p < known_.size(); ++p) {
     const Layer& layer = lowering_.executed[plan_.layers[p].layer];
@@ -147,6 +158,10 @@ void SpaceBoxes::Slice(uint32_t position) {
 }
 
 bool SpaceBoxes::PartOf(uint32_t tensor, const Box& in_root, Box* box) const {
+  if (place_[tensor].plain) {
+    *box = in_root;
+    return true;
+  }
   const RootAxes& axes = place_[tensor].axes;
   return axes.nested ? BoxInTensor(axes, graph_.tensors[tensor], in_root, box)
                      : BoxInTensor(roots_, tensor, in_root, box);

@@ -61,6 +61,7 @@ class SpaceBoxes {
   // A tensor in its root.
   struct Place {
     uint32_t root;
+    bool plain;  // it is the root, in the root's own axes
     RootAxes axes;
   };
   // What a position reads and makes, looked up once.
@@ -73,6 +74,7 @@ class SpaceBoxes {
   };
   void Need(uint32_t tensor, const Box& box) {
     const Place& place = place_[tensor];
+    if (place.plain) return GrowBox(&need_[tensor], box);
     GrowBox(&need_[place.root], place.axes.nested ? BoxInRoot(place.axes, box)
                                                   : BoxInRoot(roots_, tensor, box));
   }

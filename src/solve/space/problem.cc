@@ -88,10 +88,16 @@ bool RowsFit(const SpaceProblem& p, const Layer& append) {
 
 uint32_t SpaceProblem::NextUse(uint32_t root, uint32_t from) const {
   const SpaceRoot& r = roots[root];
-  for (uint32_t u = 0; u < r.uses; ++u) {
-    if (use[r.first_use + u] >= from) return use[r.first_use + u];
+  uint32_t begin = r.first_use, end = r.first_use + r.uses;
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    if (use[middle] < from) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
   }
-  return kNone;
+  return begin < r.first_use + r.uses ? use[begin] : kNone;
 }
 
 int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {

@@ -2,6 +2,7 @@
 #include "solve/space/search.h"
 
 #include "base/checked.h"
+#include "solve/space/memo.h"
 #include "solve/space/segment.h"
 #include "solve/space/unroll.h"
 
@@ -13,10 +14,12 @@ namespace {
 constexpr int64_t kFuseShare = 4;
 // They end where what lives across the border is at most half more than nearby.
 constexpr int kNearby = 3;
+constexpr uint32_t kFar = 8;
 constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
 constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
 // Of short segments, as finer cuts may keep what coarse ones push out: so many more.
 constexpr int kMostSqueezed = 4;
+constexpr int kMostExposed = 4;
 // Weights that fill more than this share of the scratchpad may come in slices of that.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
 // Where outputs of the graph are stored, finer cuts store them earlier.
@@ -127,13 +130,13 @@ class Prices {
            static_cast<double>(cycles) * goal_.per_cycle;
   }
 
-  bool IsBorder(uint32_t b) const {
+  bool IsBorder(uint32_t b, bool strict) const {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     int64_t least = live_[b];
     for (uint32_t k = b > kNearby ? b - kNearby : 1; k <= b + kNearby && k < n; ++k) {
       least = Min(least, live_[k]);
     }
-    return live_[b] <= least + least / 2;
+    return live_[b] <= (strict ? least + least / 16 : least + least / 2);
   }
 
  private:
@@ -296,14 +299,15 @@ class Search {
         search_(search),
         arena_(arena),
         maker_(problem),
+        segments_(problem, &maker_),
         tiles_(problem, search.goal, arena),
         prices_(problem, search.goal),
         states_(arena) {}
 
   Status Init() {
-    const size_t n = p_.layer.size();
     SLUICE_TRY(maker_.Init(arena_));
-    SLUICE_TRY(states_.Init(n + 1, search_.states));
+    SLUICE_TRY(segments_.Init(arena_));
+    SLUICE_TRY(states_.Init(p_.layer.size() + 1, search_.states));
     return prices_.Init(arena_);
   }
 
@@ -331,10 +335,10 @@ class Search {
   Status Extend(uint32_t from) {
     const uint32_t at = node(from).last;
     tried_ = false;
-    const bool fits = Try(from, at + 1, LoopChoice{}) && maker_.cost().spill == 0;
-    const int64_t room = p_.capacity / kFuseShare;
+    const bool fits = Try(from, at + 1, LoopChoice{}) && segments_.cost().spill == 0;
     const bool stores = StoresSoon(p_, at);
-    if (fits && TouchedBy(p_, at) <= room && !stores) return Commit();
+    const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
+    if (fits && small && !stores) return Commit();
     SLUICE_TRY(TryTiles(from));
     if (stores && p_.alone[at] == 0) {
       coarsest_[0] = 0;
@@ -359,7 +363,7 @@ class Search {
         break;
       }
       const bool is_short = end - at <= kShort;
-      const bool border = end == n || prices_.IsBorder(end);
+      const bool border = end == n || prices_.IsBorder(end, end - at > kFar);
       if (!is_short && !border) continue;
       tried_ = false;
       TryCuts(from, end, 0);
@@ -380,7 +384,8 @@ class Search {
     const Layer& last = p_.at(end - 1);
     const Tensor& out = p_.graph->tensors[last.outputs[0]];
     const OuterCuts cuts(*p_.graph, last, out.extent);
-    int more = StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts, squeezed = 0;
+    int more = StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts;
+    int squeezed = 0, exposed = 0;
     bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
     int* coarsest = &coarsest_[slice != 0];
@@ -390,32 +395,39 @@ class Search {
       if (!Try(from, end, loops)) continue;
       if (!fitted) *coarsest = i;
       fitted = true;
-      if (!maker_.cost().squeezed || end - node(from).last > kShort ||
+      if (segments_.cost().exposed > 0 && ++exposed <= kMostExposed) continue;
+      if (!segments_.cost().squeezed || end - node(from).last > kShort ||
           ++squeezed > kMostSqueezed) {
         --more;
       }
     }
   }
 
-  // Cuts of output channels, of all images or of one after the other: constants come piece
-  // by piece.
+  // Cuts of output channels, of all images or of some after the others: constants come
+  // piece by piece.
   void TryChannels(uint32_t from, uint32_t end) {
-    const int32_t images = p_.graph->tensors[p_.at(end - 1).outputs[0]].extent[0];
-    for (int way = 0; way < (images > 1 ? 3 : 1); ++way) TryChannelsIn(from, end, way);
+    const TripList images =
+        TripsOf(p_.graph->tensors[p_.at(end - 1).outputs[0]].extent[0]);
+    TryChannelsIn(from, end, 1, false);
+    for (int i = 0; i < images.size; ++i) {
+      TryChannelsIn(from, end, images.trips[i], false);
+      TryChannelsIn(from, end, images.trips[i], true);
+    }
   }
 
-  // way: 1, channels within images; 2, images within channels.
-  void TryChannelsIn(uint32_t from, uint32_t end, int way) {
+  // images: trips around the channels, or within them.
+  void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
     const Tensor& out = p_.graph->tensors[p_.at(end - 1).outputs[0]];
     const TripList channels = TripsOf(out.extent[3]);
-    int more = kMoreCuts, squeezed = 0;
+    int more = kMoreCuts, squeezed = 0, exposed = 0;
     for (int i = 0; i < channels.size && more > 0; ++i) {
       LoopChoice loops;
-      if (way == 1) loops.Add(0, out.extent[0]);
+      if (!within) loops.Add(0, images);
       loops.Add(3, channels.trips[i]);
-      if (way == 2) loops.Add(0, out.extent[0]);
+      if (within) loops.Add(0, images);
       if (!Try(from, end, loops)) continue;
-      if (!maker_.cost().squeezed || end - node(from).last > kShort ||
+      if (segments_.cost().exposed > 0 && ++exposed <= kMostExposed) continue;
+      if (!segments_.cost().squeezed || end - node(from).last > kShort ||
           ++squeezed > kMostSqueezed) {
         --more;
       }
@@ -443,25 +455,19 @@ class Search {
   bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
     const SpaceNode node = states_.nodes()[from];
     work_ += end - node.last;
-    if (!maker_.Make(node.held, node.last, end, loops)) return false;
+    if (!segments_.Make({node.held, node.last, end, loops})) return false;
     SpaceNode next = node;
-    prices_.Advance(maker_.cost(), &next);
+    prices_.Advance(segments_.cost(), &next);
     next.before = from;
     next.first = node.last;
     next.last = end;
     next.loops = loops;
-    next.cost = prices_.CostOf(next, maker_.held());
+    next.cost = prices_.CostOf(next, segments_.held());
     if (tried_ && next.cost >= best_.cost) return true;
     tried_ = true;
     best_ = next;
     best_held_ = 0;
-    for (const Held& h : maker_.held()) {
-      if (best_held_ == kMostHeld) {
-        tried_ = false;
-        return false;
-      }
-      held_[best_held_++] = h;
-    }
+    for (const Held& h : segments_.held()) held_[best_held_++] = h;
     return true;
   }
 
@@ -471,12 +477,11 @@ class Search {
     return states_.Keep(best_, Span<const Held>(held_, best_held_));
   }
 
-  static constexpr uint32_t kMostHeld = 256;
-
   const SpaceProblem& p_;
   const SpaceSearch& search_;
   Arena* arena_;
   SegmentMaker maker_;
+  SegmentMemo segments_;
   TileChooser tiles_;
   Prices prices_;
   States states_;
@@ -485,8 +490,8 @@ class Search {
   int coarsest_[2] = {};
   bool tried_ = false;
   SpaceNode best_ = {};
-  Held held_[kMostHeld];
-  uint32_t best_held_ = 0;
+  Held held_[SegmentMemo::kMostHeld];
+  size_t best_held_ = 0;
 };
 
 }  // namespace

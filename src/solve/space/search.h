@@ -25,7 +25,7 @@ struct SpaceSearch {
   SpaceGoal goal;
   uint32_t states = 4;        // per border
   uint32_t longest = 50;      // layers of a segment
-  uint64_t most_work = 2000;  // layers of segments tried from one border
+  uint64_t most_work = 4000;  // layers of segments tried from one border
   Budget* budget = nullptr;
 };
 

@@ -41,20 +41,39 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   // What a glance finds too large is too large.
   const bool alone = p_.alone[first_] != 0;
   if (!alone) Glance(loops);
-  slots_ = 1;
   ChooseForms();
   if (!MakeRoom()) return false;
   if (!alone && !Measure(loops)) return false;
-  for (slots_ = loop_count_ == 0 ? 1 : 2; slots_ > 0; --slots_) {
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    uses_[i].slots = loop_count_ != 0 && uses_[i].depends != 0 ? 2 : 1;
+  }
+  for (;;) {
     for (uint32_t i = 0; i < use_count_; ++i) uses_[i].form = uses_[i].was;
     for (uint32_t i = 0; i < use_count_; ++i) uses_[i].gone = false;
     cost_.squeezed = false;
     ChooseForms();
     if (MakeRoom()) break;
+    if (!TakeSlot()) return false;
   }
-  if (slots_ == 0) return false;
   ListImages();
   Charge();
+  return true;
+}
+
+// The frames that change least often get one slot, of those the largest. False if all have
+// one.
+bool SegmentMaker::TakeSlot() {
+  Use* least = nullptr;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    const bool moves = use->form == Form::kLoad || use->form == Form::kMadeOut;
+    if (!moves || use->slots == 1) continue;
+    const bool less = least == nullptr || use->count < least->count ||
+                      (use->count == least->count && use->frame > least->frame);
+    if (less) least = use;
+  }
+  if (least == nullptr) return false;
+  least->slots = 1;
   return true;
 }
 
@@ -74,11 +93,14 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   return true;
 }
 
-// Frames of the first iteration and of one further in.
+// Frames of the first iteration and of one further in; of the last, where that is as the
+// first: enlarging an image, neighbours may read the same rows.
 void SegmentMaker::Glance(const LoopChoice& loops) {
-  for (int32_t trip = 0; trip < (loops.count == 0 ? 1 : 2); ++trip) {
+  for (int look = 0; look < (loops.count == 0 ? 1 : 3); ++look) {
+    if (look == 2 && !AnyAlike()) break;
     for (int i = 0; i < loops.count; ++i) {
-      boxes_.SetTrip(static_cast<uint32_t>(i), Min(trip, loops.trips[i] - 1));
+      const int32_t last = loops.trips[i] - 1;
+      boxes_.SetTrip(static_cast<uint32_t>(i), look == 2 ? last : Min(look, last));
     }
     boxes_.Derive(first_, last_);
     for (uint32_t i = 0; i < use_count_; ++i) {
@@ -86,13 +108,23 @@ void SegmentMaker::Glance(const LoopChoice& loops) {
       if (use->form == Form::kUnused) continue;
       const Box& need = boxes_.need(use->root);
       use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
-      if (trip == 0) first_box_[i] = need;
-      if (trip == 1 && !(first_box_[i] == need)) use->depends = 1;
+      if (look == 0) first_box_[i] = need;
+      if (look > 0 && !(first_box_[i] == need)) use->depends = 1;
       if (use->slices == 0) continue;
       use->frame = SliceBytes(*use);
       use->depends = 1;
     }
   }
+}
+
+// Whether what is computed is needed alike in both iterations looked at.
+bool SegmentMaker::AnyAlike() const {
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    const bool moves = use.form != Form::kUnused && !p_.roots[use.root].constant;
+    if (moves && use.depends == 0) return true;
+  }
+  return false;
 }
 
 // Gives layers whose weights are large a loop of their own around slices of channels.
@@ -280,10 +312,30 @@ void SegmentMaker::ChooseForms() {
   }
 }
 
+// Whether all iterations of a loop are alike: it cuts images, or channels of one layer,
+// into equal parts.
+bool SegmentMaker::AllAlike(const LoopChoice& loops, int loop) const {
+  const int axis = loops.cut[loop];
+  if (axis != 0 && (axis != 3 || last_ - first_ > 1)) return false;
+  for (uint32_t p = first_; p < last_; ++p) {
+    const auto& cut = layers_[p].cut[axis];
+    const Layer& layer = p_.at(p);
+    if (KindOf(layer.op) == LayerKind::kAppend) return false;
+    const Tensor& out = p_.graph->tensors[layer.outputs[0]];
+    if (cut.loop == kNone || cut.step * loops.trips[loop] != out.extent[axis]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Derives the distinct iterations: the first of each loop, those between, the last.
 bool SegmentMaker::Measure(const LoopChoice& loops) {
   if (loops.count > 1) FindDependence(loops);
-  int32_t which[kMaxLoops] = {};
+  int32_t which[kMaxLoops] = {}, kinds[kMaxLoops];
+  for (int i = 0; i < loops.count; ++i) {
+    kinds[i] = AllAlike(loops, i) ? 1 : Min(loops.trips[i], 3);
+  }
   for (bool more = true; more;) {
     int64_t times = 1;
     bool is_first = true, is_last = true;
@@ -292,14 +344,15 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
       const int32_t trip = which[i] == 0 ? 0 : which[i] == 1 ? trips - 1 : 1;
       boxes_.SetTrip(static_cast<uint32_t>(i), trip);
       if (which[i] == 2) times *= trips - 2;
+      if (kinds[i] == 1) times *= trips;
       is_first = is_first && trip == 0;
-      is_last = is_last && trip == trips - 1;
+      is_last = is_last && (trip == trips - 1 || kinds[i] == 1);
     }
     boxes_.Derive(first_, last_);
     AddIteration(times, is_first, is_last);
     more = false;
     for (int i = loops.count - 1; i >= 0 && !more; --i) {
-      more = ++which[i] < Min(loops.trips[i], 3);
+      more = ++which[i] < kinds[i];
       if (!more) which[i] = 0;
     }
   }
@@ -334,11 +387,15 @@ void SegmentMaker::FindDependence(const LoopChoice& loops) {
     for (uint32_t u = 0; u < use_count_; ++u) {
       first_box_[u] = boxes_.need(uses_[u].root);
     }
-    boxes_.SetTrip(static_cast<uint32_t>(i), Min(1, loops.trips[i] - 1));
-    boxes_.Derive(first_, last_);
-    for (uint32_t u = 0; u < use_count_; ++u) {
-      if (uses_[u].form == Form::kUnused) continue;
-      if (!(first_box_[u] == boxes_.need(uses_[u].root))) uses_[u].depends |= 1u << i;
+    for (int look = 0; look < 2; ++look) {
+      const int32_t last = loops.trips[i] - 1;
+      boxes_.SetTrip(static_cast<uint32_t>(i), look == 0 ? Min(1, last) : last);
+      boxes_.Derive(first_, last_);
+      for (uint32_t u = 0; u < use_count_; ++u) {
+        if (uses_[u].form == Form::kUnused) continue;
+        if (!(first_box_[u] == boxes_.need(uses_[u].root))) uses_[u].depends |= 1u << i;
+      }
+      if (!AnyAlike()) break;
     }
   }
 }
@@ -369,7 +426,7 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       if (once && !later) span[1] = use.to;
       break;
     case Form::kLoad:
-      if (once) span[0] = use.from, span[1] = use.to;
+      if (once || Returns(use)) span[0] = use.from, span[1] = use.to;
       // Slices come while the layer before computes.
       if (use.slices != 0 && use.from != first_) {
         span[0] = use.from - 1;
@@ -384,7 +441,7 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       span[0] = use.from, span[1] = use.to;
       break;
     case Form::kMadeOut:
-      if (once || slots_ == 1) span[0] = use.from, span[1] = use.to;
+      if (once || Returns(use)) span[0] = use.from, span[1] = use.to;
       break;
   }
 }
@@ -399,7 +456,7 @@ int64_t SegmentMaker::BytesOf(const Use& use) const {
       return use.gone ? 0 : p_.roots[use.root].bytes;
     case Form::kLoad:
     case Form::kMadeOut:
-      return p_.Aligned(use.frame) * (use.depends != 0 ? slots_ : 1);
+      return p_.Aligned(use.frame) * use.slots;
     case Form::kMade:
       return p_.Aligned(use.frame);
   }
@@ -437,7 +494,8 @@ SegmentMaker::Use* SegmentMaker::FarthestUse() {
     Use* use = &uses_[i];
     const bool keeps = use->form == Form::kLoadKeep || use->form == Form::kMadeKeep;
     if (!keeps && (use->form != Form::kUnused || use->gone)) continue;
-    if (keeps && p_.Aligned(use->frame) * slots_ >= p_.roots[use->root].bytes) continue;
+    if (keeps && p_.Aligned(use->frame) * use->slots >= p_.roots[use->root].bytes)
+      continue;
     const uint32_t next = p_.NextUse(use->root, last_);
     if (farthest == nullptr || next > when) {
       farthest = use;
@@ -449,7 +507,7 @@ SegmentMaker::Use* SegmentMaker::FarthestUse() {
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
     if (use->form != Form::kHeld || use->made || use->gone ||
-        p_.Aligned(use->frame) * slots_ >= p_.roots[use->root].bytes) {
+        p_.Aligned(use->frame) * use->slots >= p_.roots[use->root].bytes) {
       continue;
     }
     if (farthest == nullptr ||
@@ -502,7 +560,7 @@ void SegmentMaker::AddImage(const Use& use) {
   const bool out =
       use.form == Form::kMadeOut || (use.form == Form::kMadeKeep && root.output);
   image.store = out ? SpaceStore::kMade : SpaceStore::kNever;
-  image.slots = local && use.form != Form::kMade ? slots_ : uint8_t{1};
+  image.slots = local && use.form != Form::kMade ? use.slots : uint8_t{1};
   image.bytes = image.whole ? root.bytes : p_.Aligned(use.frame);
   images_[image_count_++] = image;
 }

@@ -78,6 +78,7 @@ class SegmentMaker {
   // The last position that needs a root that was held before; kNone: it is not used, or
   // no longer held.
   uint32_t LastUseOfHeld(uint32_t root) const;
+  uint32_t FirstTouchOf(uint32_t root) const { return uses_[use_of_[root] - 1].from; }
   uint32_t LastTouchOf(uint32_t root) const { return uses_[use_of_[root] - 1].to; }
   int64_t alone_bytes() const;
   Span<const Held> held() const { return held_.Slice(0, held_count_); }
@@ -107,6 +108,7 @@ class SegmentMaker {
     int64_t moved;        // bytes of all boxes that differ from the one before
     int64_t made_bytes;   // bytes that its layers make, all iterations
     int64_t count;        // of those boxes
+    uint8_t slots = 1;    // frames
     int32_t slices;       // weights that come in slices: how many; else 0
     uint32_t loop;        // of the slices
   };
@@ -130,13 +132,22 @@ class SegmentMaker {
   bool Leaves(uint32_t root) const;
   void ChooseForms();
   void Glance(const LoopChoice& loops);
+  bool AnyAlike() const;
   bool Measure(const LoopChoice& loops);
+  bool AllAlike(const LoopChoice& loops, int loop) const;
   void FindDependence(const LoopChoice& loops);
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   void AddIteration(int64_t times, bool first, bool last);
   void AddTile(uint32_t position, int64_t times, bool first, bool last);
   void AddPart(uint32_t position, const Box& box, int64_t times, bool first, bool last);
   bool MakeRoom();
+  bool TakeSlot();
+  // A frame of the loops that is refilled or emptied while no tile uses it.
+  bool InPlace(const Use& use) const { return use.depends != 0 && use.slots == 1; }
+  // It starts anew in each iteration, and other frames may lie there in between.
+  bool Returns(const Use& use) const {
+    return InPlace(use) && innermost_ != kNone && (use.depends >> innermost_ & 1) != 0;
+  }
   int64_t Peak();
   int64_t BytesOf(const Use& use) const;
   void SpanOf(const Use& use, uint32_t span[2]) const;
@@ -168,7 +179,6 @@ class SegmentMaker {
   int64_t sum_bytes_ = 0;
   uint32_t loop_count_ = 0;
   int32_t tiles_ = 1;
-  uint8_t slots_ = 2;
 };
 
 }  // namespace sluice

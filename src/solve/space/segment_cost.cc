@@ -144,7 +144,7 @@ void SegmentMaker::Charge() {
       case Form::kLoad:
         cost_.load += p_.alone[first_] != 0 ? ReadAlone(use.root) : use.moved;
         cost_.transfers += Max<int64_t>(use.count, 1);
-        if (slots_ == 1) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
+        if (InPlace(use)) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
         cost_.ahead += Min(use.moved, BytesOf(use));
         break;
       case Form::kLoadKeep:
@@ -157,7 +157,7 @@ void SegmentMaker::Charge() {
         cost_.store += bytes;
         cost_.transfers += tiles_;
         cost_.last_store += bytes / tiles_;
-        if (slots_ == 1) cost_.exposed += bytes - bytes / tiles_;
+        if (InPlace(use)) cost_.exposed += bytes - bytes / tiles_;
         break;
       }
       case Form::kHeld:

@@ -111,5 +111,56 @@ TEST_CASE(
   CHECK(slices == 1);
 }
 
+// input 0 of 4 rows, enlarged to 32: neighbours of 1 row read the same 2 rows.
+TEST_CASE(
+    "space segment: frames move on where the first iterations read the same rows") {
+  sluice_test::GraphSpec g;
+  g.tensors = {{{1, 4, 4, 16}, SLUICE_DTYPE_INT8, 1},
+               {{1, 4, 4, 16}, SLUICE_DTYPE_INT8, 0},
+               {{1, 32, 4, 16}, SLUICE_DTYPE_INT8, 2}};
+  g.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, {0, 1 << 30, 1, 0, -128, 127}},
+              {SLUICE_OP_RESIZE_BILINEAR, {1}, {2}, {0, 1}}};
+  const sluice_test::SpaceCase c(g);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  SegmentMaker maker(c.problem);
+  REQUIRE(maker.Init(&arena) == Status::kOk);
+  LoopChoice rows;
+  rows.Add(1, 32);
+  REQUIRE(maker.Make({}, 0, 2, rows));
+  for (const SpaceImage& image : maker.images()) {
+    CAPTURE(image.root);
+    CHECK(image.loop == 0);  // starts anew in each iteration
+    if (image.root != 2) CHECK(image.bytes < 4 * 4 * 16);
+  }
+}
+
+TEST_CASE(
+    "space segment: the frames that change least often have one slot where two "
+    "do not fit") {
+  sluice_test::GraphSpec g = Pointwise();
+  g.tensors[0].dims = {4, 8, 8, 4};
+  g.tensors[3].dims = g.tensors[4].dims = {4, 8, 8, 16};
+  LoopChoice loops;  // an image of 256 bytes, its channels in 4 parts
+  loops.Add(0, 4);
+  loops.Add(3, 4);
+  const sluice_test::SpaceCase large(g), small(g, 1200);
+  for (const bool squeezed : {false, true}) {
+    CAPTURE(squeezed);
+    const SpaceProblem& p = squeezed ? small.problem : large.problem;
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+    Arena arena(&memory);
+    SegmentMaker maker(p);
+    REQUIRE(maker.Init(&arena) == Status::kOk);
+    REQUIRE(maker.Make({}, 0, 2, loops));
+    CHECK((maker.cost().exposed > 0) == squeezed);
+    CHECK(maker.cost().peak <= p.capacity);
+    for (const SpaceImage& image : maker.images()) {
+      if (image.root == 0) CHECK(image.slots == (squeezed ? 1 : 2));
+      if (image.root == 4) CHECK(image.slots == 2);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice
