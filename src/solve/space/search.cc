@@ -112,22 +112,24 @@ class Prices {
     for (int k = at + 1; k < n->window_size; ++k) n->window[k] = n->window[k + 1];
   }
 
-  // Cost so far, and of loading at once what later layers need and is not on chip.
-  double CostOf(const SpaceNode& n, Span<const Held> held) {
+  // Sets the cost so far, with loading at once what later layers need and is not on chip;
+  // and the same where later loads hide what the tiles take longer than the loads.
+  void Price(Span<const Held> held, SpaceNode* n) const {
     int64_t bytes = 0;
     for (const Held& h : held) bytes += p_.graph->tensors[h.root].bytes;
-    const int64_t away = Max<int64_t>(live_[n.last] - bytes, 0);
+    const int64_t away = Max<int64_t>(live_[n->last] - bytes, 0);
     const MemoryLevel& dram = p_.hardware->dram();
     const MemoryLevel& pad = p_.hardware->scratchpad();
     const double energy =
-        n.energy_pj +
+        n->energy_pj +
         static_cast<double>(away) * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
-    int64_t cycles = Max(n.compute, n.dma + p_.DmaCycles(away, 0));
+    const int64_t loaded = n->dma + p_.DmaCycles(away, 0);
+    int64_t cycles = Max(n->compute, loaded);
     // What later layers compute hides the stores before them.
-    if (n.last == p_.layer.size()) cycles = Max(cycles, n.stored);
-    const double leak = static_cast<double>(cycles) * p_.hardware->leakage_pj_per_cycle;
-    return (energy + leak) * goal_.per_pj +
-           static_cast<double>(cycles) * goal_.per_cycle;
+    const bool ends = n->last == p_.layer.size();
+    if (ends) cycles = Max(cycles, n->stored);
+    n->cost = CostOf(energy, cycles);
+    n->hidden = ends ? n->cost : CostOf(energy, loaded);
   }
 
   bool IsBorder(uint32_t b, bool strict) const {
@@ -140,6 +142,12 @@ class Prices {
   }
 
  private:
+  double CostOf(double energy, int64_t cycles) const {
+    const double time = static_cast<double>(cycles);
+    const double leak = time * p_.hardware->leakage_pj_per_cycle;
+    return (energy + leak) * goal_.per_pj + time * goal_.per_cycle;
+  }
+
   const SpaceProblem& p_;
   const SpaceGoal& goal_;
   Span<int64_t> live_;  // by border: bytes that are made before and needed behind
@@ -205,13 +213,20 @@ class States {
         states_.Slice(size_t{at} * most_, size_t{at + 1} * most_);
     uint32_t count = count_[at], gone = kNone;
     const SpaceNode& fresh = nodes_[node];
-    for (uint32_t i = 0; i < count; ++i) {
-      if (!SameHeld(nodes_[all[i]].held, fresh.held)) continue;
-      if (nodes_[all[i]].cost <= fresh.cost) return node;
+    for (uint32_t i = 0; i < count;) {
+      const SpaceNode& other = nodes_[all[i]];
+      if (!SameHeld(other.held, fresh.held)) {
+        ++i;
+        continue;
+      }
+      if (other.cost <= fresh.cost && other.hidden <= fresh.hidden) return node;
+      if (gone != kNone || other.cost < fresh.cost || other.hidden < fresh.hidden) {
+        ++i;
+        continue;
+      }
       gone = all[i];
       for (uint32_t k = i + 1; k < count; ++k) all[k - 1] = all[k];
       --count;
-      break;
     }
     uint32_t to = count;
     while (to > 0 && nodes_[all[to - 1]].cost > fresh.cost) --to;
@@ -292,6 +307,31 @@ uint32_t HeldRoles(const SpaceProblem& p, const Layer& layer, Span<const Held> h
   return whole;
 }
 
+// A partial plan that was tried, with what it holds.
+struct Tried {
+  SpaceNode node = {};
+  Held held[SegmentMemo::kMostHeld];
+  size_t count = 0;
+
+  void Take(const SpaceNode& plan, Span<const Held> holds) {
+    node = plan;
+    count = 0;
+    for (const Held& h : holds) held[count++] = h;
+  }
+};
+
+// The best segments of a run of layers: by cost, and where later loads hide more.
+struct Tries {
+  bool any = false;
+  Tried best, least;
+
+  void Take(const SpaceNode& plan, Span<const Held> holds) {
+    if (!any || plan.cost < best.node.cost) best.Take(plan, holds);
+    if (!any || plan.hidden < least.node.hidden) least.Take(plan, holds);
+    any = true;
+  }
+};
+
 class Search {
  public:
   Search(const SpaceProblem& problem, const SpaceSearch& search, Arena* arena)
@@ -334,7 +374,7 @@ class Search {
 
   Status Extend(uint32_t from) {
     const uint32_t at = node(from).last;
-    tried_ = false;
+    tries_.any = false;
     const bool fits = Try(from, at + 1, LoopChoice{}) && segments_.cost().spill == 0;
     const bool stores = StoresSoon(p_, at);
     const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
@@ -365,14 +405,14 @@ class Search {
       const bool is_short = end - at <= kShort;
       const bool border = end == n || prices_.IsBorder(end, end - at > kFar);
       if (!is_short && !border) continue;
-      tried_ = false;
+      tries_.any = false;
       TryCuts(from, end, 0);
       // Weights that take much room may come again and again.
       if (constants > p_.capacity / kSliceFrom) {
         TryCuts(from, end, p_.capacity / kSliceShare);
       }
       if (is_short) TryChannels(from, end);
-      if (border) failed = tried_ ? 0 : failed + 1;
+      if (border) failed = tries_.any ? 0 : failed + 1;
       SLUICE_TRY(Commit());
     }
     return Status::kOk;
@@ -462,19 +502,21 @@ class Search {
     next.first = node.last;
     next.last = end;
     next.loops = loops;
-    next.cost = prices_.CostOf(next, segments_.held());
-    if (tried_ && next.cost >= best_.cost) return true;
-    tried_ = true;
-    best_ = next;
-    best_held_ = 0;
-    for (const Held& h : segments_.held()) held_[best_held_++] = h;
+    prices_.Price(segments_.held(), &next);
+    tries_.Take(next, segments_.held());
     return true;
   }
 
   // Takes the best segment of a run of layers as a state of its end.
   Status Commit() {
-    if (!tried_ || !states_.Wants(best_.last, best_.cost)) return Status::kOk;
-    return states_.Keep(best_, Span<const Held>(held_, best_held_));
+    if (!tries_.any) return Status::kOk;
+    SLUICE_TRY(Commit(tries_.best));
+    const bool same = tries_.least.node.cost == tries_.best.node.cost;
+    return same ? Status::kOk : Commit(tries_.least);
+  }
+  Status Commit(const Tried& tried) {
+    if (!states_.Wants(tried.node.last, tried.node.cost)) return Status::kOk;
+    return states_.Keep(tried.node, Span<const Held>(tried.held, tried.count));
   }
 
   const SpaceProblem& p_;
@@ -488,10 +530,7 @@ class Search {
   uint64_t work_ = 0;  // layers of the segments tried from this border
   // Cuts that fitted the segment before, without slices and with them.
   int coarsest_[2] = {};
-  bool tried_ = false;
-  SpaceNode best_ = {};
-  Held held_[SegmentMemo::kMostHeld];
-  size_t best_held_ = 0;
+  Tries tries_;  // of the run of layers at hand
 };
 
 }  // namespace

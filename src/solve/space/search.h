@@ -23,7 +23,7 @@ namespace sluice {
 
 struct SpaceSearch {
   SpaceGoal goal;
-  uint32_t states = 4;        // per border
+  uint32_t states = 6;        // per border
   uint32_t longest = 50;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border
   Budget* budget = nullptr;

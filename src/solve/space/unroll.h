@@ -22,6 +22,7 @@ struct SpaceNode {
   int64_t stored;        // when what was made is in DRAM
   double energy_pj;
   double cost;
+  double hidden;  // the cost where later loads hide what the tiles take longer
   // Its loads may begin at this position, as far as so many bytes.
   uint32_t loads_from;
   int64_t early;
