@@ -118,8 +118,8 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
   sub->add_option("--solver", command->solver,
-                  "default = fusion: layers fused where it pays; baseline: every layer "
-                  "alone; cocco, soma: published")
+                  "default: tensors stay on chip and layers are fused where it pays; "
+                  "baseline: every layer alone; cocco, soma: published")
       ->check(CLI::IsMember(SolverNames()))
       ->capture_default_str();
   sub->add_option("--granularity", command->granularity,

@@ -4,6 +4,7 @@
 # small models among the shared files:
 #   run.sh BUILD_FOLDER [SECONDS_EACH] [TARGET]...     targets: graph hardware plan tflite
 #                                                     json onnx
+#   SLUICE_FUZZ_SEED=N      begins with this number (0: another one in each run)
 #   run.sh BUILD_FOLDER --merge [TARGET]...
 # What is found is kept in BUILD_FOLDER/fuzz_found; --merge copies what of it reaches new
 # code into tests/fuzz/corpus. A crash leaves its input in BUILD_FOLDER.
@@ -24,6 +25,7 @@ for target in "$@"; do
   corpus=$here/corpus/$target
   mkdir -p "$found"
   fuzz="$build/tests/fuzz/fuzz_$target -rss_limit_mb=2048 -timeout=10 -verbosity=0"
+  fuzz="$fuzz -seed=${SLUICE_FUZZ_SEED:-0}"
   if [ "$seconds" = --merge ]; then
     $fuzz -merge=1 -max_len=4096 "$corpus" "$found"
     continue

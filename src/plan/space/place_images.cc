@@ -8,10 +8,11 @@ namespace sluice {
 namespace {
 
 constexpr size_t kManyImages = 4096;
-constexpr size_t kManyPlaces = 16;  // where images do not lie
-constexpr uint64_t kNodes = 20000;  // of the search for offsets
-constexpr int kSearched = 3;        // rounds
-constexpr int kRounds = 40;         // of shortening leads
+constexpr size_t kManyPlaces = 16;   // where images do not lie
+constexpr int64_t kSlackShare = 16;  // of the scratchpad, that is left free next time
+constexpr uint64_t kNodes = 2000, kLastNodes = 20000;  // of the search for offsets
+constexpr int kSearched = 3;                           // rounds
+constexpr int kRounds = 40;                            // of shortening leads
 
 // Bytes with the last positions that hold and that touch them so far; -1: none.
 struct Stretch {
@@ -194,7 +195,8 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
   return Status::kOk;
 }
 
-enum class Which : uint8_t { kMade, kAll, kAllAgain };  // again: with a search
+// Again: with a search; last: with a longer one.
+enum class Which : uint8_t { kMade, kAll, kAllAgain, kAllAtLast };
 
 // Places images by their lifetimes; some end above the capacity if they do not lie.
 Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
@@ -223,8 +225,8 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
     SLUICE_TRY(ranges.Push(range));
   }
   OffsetOptions options;
-  options.exact = which == Which::kAllAgain;
-  options.max_nodes = kNodes;
+  options.exact = which == Which::kAllAgain || which == Which::kAllAtLast;
+  options.max_nodes = which == Which::kAllAtLast ? kLastNodes : kNodes;
   options.explain = false;
   options.smallest = which == Which::kMade;  // the rest is for loads
   LiveRangeSet set;
@@ -243,39 +245,42 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
   return Status::kOk;
 }
 
-// Adds to `slack` what ends above the capacity, each where most bytes lie while it is
-// there.
+// Adds to `slack` for what ends above the capacity: where, while it is there, most bytes
+// lie, or nearly as many. How far above it ends says little about what is in its way.
 Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   ArenaScope scope(scratch);
-  Span<int64_t> level,
-      more;  // by position: bytes that lie there, and that are too many
+  Span<int64_t> level;  // by position: bytes that lie there
+  Span<uint8_t> crowded;
   SLUICE_TRY(scratch->Allocate(call.slack.size() + 1, &level));
-  SLUICE_TRY(scratch->Allocate(call.slack.size(), &more));
+  SLUICE_TRY(scratch->Allocate(call.slack.size(), &crowded));
   for (const SpaceImage& image : plan.images) {
     level[image.first] += BytesOf(image);
     level[image.last + 1] -= BytesOf(image);
   }
   for (size_t p = 1; p < level.size(); ++p) level[p] += level[p - 1];
+  const int64_t more = call.capacity / kSlackShare;
   for (const SpaceImage& image : plan.images) {
-    const int64_t over = image.offset + BytesOf(image) - call.capacity;
-    if (over <= 0) continue;
-    uint32_t fullest = image.first;
+    if (image.offset + BytesOf(image) <= call.capacity) continue;
+    int64_t fullest = 0;
     for (uint32_t p = image.first; p <= image.last; ++p) {
-      if (level[p] > level[fullest]) fullest = p;
+      fullest = Max(fullest, level[p]);
     }
-    more[fullest] = Max(more[fullest], over);
+    for (uint32_t p = image.first; p <= image.last; ++p) {
+      if (level[p] + more > fullest) crowded[p] = 1;
+    }
   }
   size_t places = 0;
   int64_t least = call.capacity;
-  for (size_t p = 0; p < more.size(); ++p) {
-    places += more[p] > 0 ? 1 : 0;
+  for (size_t p = 0; p < crowded.size(); ++p) {
+    places += crowded[p];
     least = Min(least, call.slack[p]);
   }
-  // Where they lie nowhere, room is left everywhere.
-  const int64_t floor = places > kManyPlaces ? least + call.capacity / 8 : 0;
-  for (size_t p = 0; p < more.size(); ++p) {
-    const int64_t asked = call.slack[p] + Min(more[p], call.capacity / 8);
-    call.slack[p] = Min(Max(asked, floor), call.capacity / 2);
+  // Where that is in many places, room is left everywhere.
+  const bool everywhere = places > kManyPlaces;
+  for (size_t p = 0; p < crowded.size(); ++p) {
+    int64_t asked = call.slack[p] + (crowded[p] != 0 ? more : 0);
+    if (everywhere) asked = Max(asked, least + 2 * more);
+    call.slack[p] = Min(asked, call.capacity / 2);
   }
   return Status::kInfeasible;
 }
@@ -305,9 +310,8 @@ bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
 }
 
 // Keeps the offsets where the search finds none.
-Status Search(const SpacePlan& plan, const PlaceCall& call, bool asked, Arena* scratch,
+Status Search(const SpacePlan& plan, const PlaceCall& call, Which which, Arena* scratch,
               bool* lies) {
-  if (!asked) return Status::kOk;
   ArenaScope scope(scratch);
   Span<int64_t> offsets;
   SLUICE_TRY(scratch->Allocate(plan.images.size(), &offsets));
@@ -316,7 +320,7 @@ Status Search(const SpacePlan& plan, const PlaceCall& call, bool asked, Arena* s
   const uint64_t limit = memory->limit();
   const uint64_t most = memory->live_bytes() + call.search_bytes;
   if (call.search_bytes != 0 && (limit == 0 || most < limit)) memory->Limit(most);
-  const Status status = PlaceTogether(plan, call, Which::kAllAgain, scratch, lies);
+  const Status status = PlaceTogether(plan, call, which, scratch, lies);
   memory->Limit(limit);
   // What needs more memory is not found.
   if (status != Status::kOutOfMemory) SLUICE_TRY(status);
@@ -398,11 +402,13 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
     SLUICE_TRY(PlaceTogether(plan, call, Which::kAll, scratch, &lies));
     if (lies) return Status::kOk;
     if (call.budget->Exhausted()) return Status::kStopped;
-    SLUICE_TRY(Search(plan, call, round < kSearched, scratch, &lies));
+    if (round < kSearched) {
+      SLUICE_TRY(Search(plan, call, Which::kAllAgain, scratch, &lies));
+    }
     if (lies) return Status::kOk;
     longer = round < kRounds && ShortenLeads(plan, call.capacity);
   }
-  SLUICE_TRY(Search(plan, call, true, scratch, &lies));
+  SLUICE_TRY(Search(plan, call, Which::kAllAtLast, scratch, &lies));
   return lies ? Status::kOk : AskForSlack(plan, call, scratch);
 }
 

@@ -262,9 +262,9 @@ SLUICE_API sluice_status_t sluice_graph_parameter(
     const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
 
 enum { /* sluice_schedule_options_t.solver */
-  SLUICE_SOLVER_DEFAULT = 0,  /* FUSION, or what costs less of the space of plans (see
-                                 SLUICE_COMPONENT_SPACE); BASELINE where limits leave no
-                                 time for more */
+  SLUICE_SOLVER_DEFAULT = 0,  /* the space of plans (see SLUICE_COMPONENT_SPACE), then with a
+                                 deadline or iterations, or where it has no plan, FUSION;
+                                 BASELINE where limits leave no time for more */
   SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the plain plan, in milliseconds */
   SLUICE_SOLVER_FUSION = 2,   /* layers fused where that costs less, else as BASELINE */
   SLUICE_SOLVER_COCCO = 3,    /* as published: order and DRAM cuts, double buffering */
