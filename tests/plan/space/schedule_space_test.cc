@@ -27,5 +27,33 @@ TEST_CASE("space: networks with joins move little more than they must") {
   }
 }
 
+// Layers whose weights take longer than their tiles: cutting these costs energy, and what
+// they take is hidden behind the next layer's loads.
+TEST_CASE("space: what tiles take is hidden behind later loads") {
+  sluice::zoo::ZooOptions batch;
+  batch.batch = 32;
+  NetworkPlan n(sluice::zoo::MakeZooGraph("mlp_l", batch), "soma-edge");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  const double product = n.Product();
+  REQUIRE(n.Schedule(SLUICE_SOLVER_FUSION, 0) == SLUICE_OK);
+  CHECK(product < 1.005 * n.Product());
+}
+
+TEST_CASE("space: with iterations the search goes on, and the plan is no worse") {
+  sluice::zoo::ZooOptions batch;
+  batch.batch = 32;
+  NetworkPlan n(sluice::zoo::MakeZooGraph("lstm_gnmt", batch), "soma-edge");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.report.iterations == 0);
+  const double alone = n.Product();
+  n.max_iterations = 20;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.report.iterations > 0);
+  CHECK(n.Product() < alone);
+}
+
 }  // namespace
 }  // namespace sluice_test
