@@ -95,9 +95,11 @@ TEST_CASE("tile costs: the callback's cycles and energy are the plan's") {
 
 TEST_CASE("tile costs: cycles below the peak are raised, unknown tiles are ours") {
   Scheduled plain;
+  plain.options.solver = SLUICE_SOLVER_FUSION;  // the default asks callers less
   REQUIRE(plain.Run() == SLUICE_OK);
   Caller caller;
   Scheduled fast;
+  fast.options.solver = SLUICE_SOLVER_FUSION;
   fast.options.tile_cost = Caller::Cost;
   fast.options.tile_cost_user = &caller;
   REQUIRE(fast.Run() == SLUICE_OK);  // verify would reject one cycle per tile

@@ -132,6 +132,7 @@ uint64_t SegmentMemo::KeyOf(const SegmentKey& key) const {
                                             static_cast<uint32_t>(key.loops.trips[i]));
   }
   hash = Mix(hash, static_cast<uint64_t>(key.loops.slice));
+  hash = Mix(hash, static_cast<uint64_t>(key.loops.piece));
   for (const Held& h : key.held) {
     const uint32_t next = p_.NextUse(h.root, key.first);
     hash = Mix(Mix(hash, root_[h.root]), next == kNone ? kNone : next - key.first);

@@ -22,6 +22,8 @@ constexpr int kMostSqueezed = 4;
 constexpr int kMostExposed = 4;
 // Weights that fill more than this share of the scratchpad may come in slices of that.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
+// What is handed on within a segment and fills more than this share may come in pieces.
+constexpr int64_t kHandShare = 4, kPieceShare = 8;
 // Where outputs of the graph are stored, finer cuts store them earlier.
 constexpr size_t kNearOutput = 6;  // layers
 constexpr int kCutsAtOutput = 6;
@@ -259,6 +261,28 @@ class States {
   Span<uint32_t> count_;
 };
 
+// How many cuts are tried from the coarsest on that fits.
+class Patience {
+ public:
+  explicit Patience(int cuts) : cuts_(cuts) {}
+  bool Lasts() const { return cuts_ > 0; }
+
+  // Finer cuts may double the frames that a coarse one leaves alone, and in short segments
+  // keep what it pushes out.
+  void Spend(const SpaceCost& cost, bool is_short) {
+    if (cost.exposed > 0 && ++exposed_ <= kMostExposed) return;
+    if (!cost.squeezed || !is_short || ++squeezed_ > kMostSqueezed) --cuts_;
+  }
+
+ private:
+  int cuts_;
+  int squeezed_ = 0, exposed_ = 0;
+};
+
+const Tensor& OutputOf(const SpaceProblem& p, uint32_t at) {
+  return p.graph->tensors[p.at(at).outputs[0]];
+}
+
 // Bytes of the constants that a layer reads.
 int64_t ConstantsOf(const SpaceProblem& p, uint32_t at) {
   int64_t bytes = 0;
@@ -281,6 +305,17 @@ int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
   }
   for (uint32_t t : layer.outputs) bytes += p.roots[p.root_of[t]].bytes;
   return bytes;
+}
+
+// Whether layers [at, end) hand on a root of which an image fills much of the scratchpad.
+bool HandsOnMuch(const SpaceProblem& p, uint32_t at, uint32_t end) {
+  for (; at + 1 < end; ++at) {
+    const uint32_t root = p.root_of[p.at(at).outputs[0]];
+    const int32_t images = Max(p.graph->tensors[root].extent[0], 1);
+    const bool much = p.roots[root].bytes / images > p.capacity / kHandShare;
+    if (much && !p.Lives(root, end)) return true;
+  }
+  return false;
 }
 
 // Whether a layer or one of the next makes an output of the graph, which takes time to
@@ -407,6 +442,7 @@ class Search {
       if (!is_short && !border) continue;
       tries_.any = false;
       TryCuts(from, end, 0);
+      if (HandsOnMuch(p_, at, end)) TryPieces(from, end);
       // Weights that take much room may come again and again.
       if (constants > p_.capacity / kSliceFrom) {
         TryCuts(from, end, p_.capacity / kSliceShare);
@@ -421,33 +457,38 @@ class Search {
   // Cuts of images, then of rows, of a run of layers: the coarsest that fits and some
   // finer ones.
   void TryCuts(uint32_t from, uint32_t end, int64_t slice) {
-    const Layer& last = p_.at(end - 1);
-    const Tensor& out = p_.graph->tensors[last.outputs[0]];
-    const OuterCuts cuts(*p_.graph, last, out.extent);
-    int more = StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts;
-    int squeezed = 0, exposed = 0;
+    const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
+    Patience patience(StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
+    const bool is_short = end - node(from).last <= kShort;
     bool fitted = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
     int* coarsest = &coarsest_[slice != 0];
-    for (int i = Max(*coarsest - 1, 0); i < cuts.size() && more > 0; ++i) {
+    for (int i = Max(*coarsest - 1, 0); i < cuts.size() && patience.Lasts(); ++i) {
       LoopChoice loops = cuts.at(i);
       loops.slice = slice;
       if (!Try(from, end, loops)) continue;
       if (!fitted) *coarsest = i;
       fitted = true;
-      if (segments_.cost().exposed > 0 && ++exposed <= kMostExposed) continue;
-      if (!segments_.cost().squeezed || end - node(from).last > kShort ||
-          ++squeezed > kMostSqueezed) {
-        --more;
-      }
+      patience.Spend(segments_.cost(), is_short);
+    }
+  }
+
+  // What is handed on comes in pieces of an image or of several, while weights stay for
+  // all of them.
+  void TryPieces(uint32_t from, uint32_t end) {
+    const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
+    for (int i = 0; i < images.size; ++i) {
+      LoopChoice loops;
+      loops.piece = p_.capacity / kPieceShare;
+      loops.Add(0, images.trips[i]);
+      Try(from, end, loops);
     }
   }
 
   // Cuts of output channels, of all images or of some after the others: constants come
   // piece by piece.
   void TryChannels(uint32_t from, uint32_t end) {
-    const TripList images =
-        TripsOf(p_.graph->tensors[p_.at(end - 1).outputs[0]].extent[0]);
+    const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
     TryChannelsIn(from, end, 1, false);
     for (int i = 0; i < images.size; ++i) {
       TryChannelsIn(from, end, images.trips[i], false);
@@ -457,20 +498,14 @@ class Search {
 
   // images: trips around the channels, or within them.
   void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
-    const Tensor& out = p_.graph->tensors[p_.at(end - 1).outputs[0]];
-    const TripList channels = TripsOf(out.extent[3]);
-    int more = kMoreCuts, squeezed = 0, exposed = 0;
-    for (int i = 0; i < channels.size && more > 0; ++i) {
+    const TripList channels = TripsOf(OutputOf(p_, end - 1).extent[3]);
+    Patience patience(kMoreCuts);
+    for (int i = 0; i < channels.size && patience.Lasts(); ++i) {
       LoopChoice loops;
       if (!within) loops.Add(0, images);
       loops.Add(3, channels.trips[i]);
       if (within) loops.Add(0, images);
-      if (!Try(from, end, loops)) continue;
-      if (segments_.cost().exposed > 0 && ++exposed <= kMostExposed) continue;
-      if (!segments_.cost().squeezed || end - node(from).last > kShort ||
-          ++squeezed > kMostSqueezed) {
-        --more;
-      }
+      if (Try(from, end, loops)) patience.Spend(segments_.cost(), true);
     }
   }
 

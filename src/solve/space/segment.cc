@@ -84,11 +84,17 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   if (!SetLoops(loops)) return false;
   CollectUses(held);
   TakeSlices(loops);
+  TakePieces(loops);
   for (uint32_t i = 0; i < use_count_; ++i) uses_[i].was = uses_[i].form;
   for (uint32_t p = first_; p < last_; ++p) {
     const Layer& layer = p_.at(p);
-    layers_[p].leaves =
-        KindOf(layer.op) == LayerKind::kAppend || Leaves(p_.root_of[layer.outputs[0]]);
+    const uint32_t root = p_.root_of[layer.outputs[0]];
+    layers_[p].leaves = KindOf(layer.op) == LayerKind::kAppend || Leaves(root);
+    // Layers of this iteration that run later read all its pieces.
+    if (pieces_.loop != kNone && p >= pieces_.first && p < pieces_.last &&
+        uses_[use_of_[root] - 1].to >= pieces_.last) {
+      layers_[p].leaves = true;
+    }
   }
   return true;
 }
@@ -107,7 +113,9 @@ void SegmentMaker::Glance(const LoopChoice& loops) {
       Use* use = &uses_[i];
       if (use->form == Form::kUnused) continue;
       const Box& need = boxes_.need(use->root);
-      use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
+      int64_t bytes = BytesOfBox(need, p_.graph->tensors[use->root]);
+      if (IsPiece(*use)) bytes /= loops_[pieces_.loop].trips;
+      use->frame = Max(use->frame, bytes);
       if (look == 0) first_box_[i] = need;
       if (look > 0 && !(first_box_[i] == need)) use->depends = 1;
       if (use->slices == 0) continue;
@@ -125,42 +133,6 @@ bool SegmentMaker::AnyAlike() const {
     if (moves && use.depends == 0) return true;
   }
   return false;
-}
-
-// Gives layers whose weights are large a loop of their own around slices of channels.
-void SegmentMaker::TakeSlices(const LoopChoice& loops) {
-  loop_count_ = static_cast<uint32_t>(loops.count);
-  for (uint32_t p = first_; p < last_ && loops.slice != 0; ++p) {
-    SpaceLayer* at = &layers_[p];
-    const Layer& layer = p_.at(p);
-    if (KindOf(layer.op) != LayerKind::kCompute || at->cut[3].loop != kNone) continue;
-    const uint32_t weights = OperandsOf(layer).tensor[kRoleWeight];
-    if (weights == kNone || weights != p_.root_of[weights]) continue;
-    Use* use = &uses_[use_of_[weights] - 1];
-    const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
-    const int64_t bytes = p_.roots[weights].bytes;
-    if (!p_.roots[weights].constant || use->form != Form::kLoad ||
-        use->from != use->to || p_.Lives(weights, last_) || bytes <= loops.slice ||
-        !rule.cuttable[3] || loop_count_ == loops_.size()) {
-      continue;
-    }
-    const int64_t extent = p_.graph->tensors[layer.outputs[0]].extent[3];
-    const int64_t step = RoundUpTo(CeilDivide(extent, CeilDivide(bytes, loops.slice)),
-                                   int64_t{rule.unit[3]});
-    if (step >= extent) continue;
-    use->slices = static_cast<int32_t>(CeilDivide(extent, step));
-    use->loop = loop_count_;
-    loops_[loop_count_] = {innermost_, use->slices};
-    at->loop = loop_count_++;
-    at->cut[3] = {at->loop, static_cast<int32_t>(step)};
-    at->sliced = true;
-  }
-}
-
-int64_t SegmentMaker::SliceBytes(const Use& use) const {
-  const SpaceLayer& at = layers_[use.from];
-  const int64_t extent = p_.graph->tensors[p_.at(use.from).outputs[0]].extent[3];
-  return CeilDivide(p_.graph->tensors[use.root].bytes * at.cut[3].step, extent);
 }
 
 bool SegmentMaker::Leaves(uint32_t root) const {
@@ -305,9 +277,7 @@ void SegmentMaker::ChooseForms() {
     } else if (later && !begun) {
       use->form = Form::kMadeKeep;
     } else {
-      use->form = layers_[use->from].leaves || root.output || root.dram || later
-                      ? Form::kMadeOut
-                      : Form::kMade;
+      use->form = Leaves(use->root) ? Form::kMadeOut : Form::kMade;
     }
   }
 }
@@ -406,11 +376,15 @@ void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
     if (use->form == Form::kUnused) continue;
     const int64_t bytes =
         BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]);
-    use->frame = Max(use->frame, bytes);
+    if (!IsPiece(*use)) use->frame = Max(use->frame, bytes);
     if (first) use->first_frame = bytes;
     use->moved += bytes * times;
   }
-  for (uint32_t p = first_; p < last_; ++p) AddTile(p, times, first, last);
+  for (uint32_t p = first_; p < last_; ++p) {
+    const bool piece = pieces_.loop != kNone && p >= pieces_.first && p < pieces_.last;
+    if (!piece) AddTile(p, times, first, last);
+  }
+  if (pieces_.loop != kNone) AddPieces(times, first, last);
 }
 
 // Positions [span[0], span[1]] during which the segment needs the root's bytes.
@@ -444,6 +418,11 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       if (once || Returns(use)) span[0] = use.from, span[1] = use.to;
       break;
   }
+  // Each piece needs it again.
+  if (pieces_.loop == kNone || IsPiece(use)) return;
+  if (span[0] >= pieces_.last || span[1] < pieces_.first) return;
+  span[0] = Min(span[0], pieces_.first);
+  span[1] = Max(span[1], pieces_.last - 1);
 }
 
 // Of all its frames.
@@ -554,7 +533,10 @@ void SegmentMaker::AddImage(const Use& use) {
   image.used = use.to;
   image.whole = use.form == Form::kLoadKeep || use.form == Form::kMadeKeep;
   const bool local = !image.whole && use.depends != 0;
-  image.loop = !local ? kNone : use.slices != 0 ? use.loop : innermost_;
+  image.loop = !local            ? kNone
+               : use.slices != 0 ? use.loop
+               : IsPiece(use)    ? pieces_.loop
+                                 : innermost_;
   const bool begun = root.first_maker == kNone || root.first_maker < first_;
   image.load = begun;
   const bool out =

@@ -28,6 +28,9 @@ struct LoopChoice {
   // Weights of more bytes than this come in slices of so many, of output channels, again
   // in each iteration; 0: as a whole.
   int64_t slice = 0;
+  // What layers hand on of more bytes than this in an iteration is made piece by piece, by
+  // a loop of their own around them; 0: at once.
+  int64_t piece = 0;
 
   // Adds a loop inside of the others, if it has more than one trip.
   void Add(int axis, int32_t n) {
@@ -124,6 +127,14 @@ class SegmentMaker {
   bool Describe(Span<const Held> held, const LoopChoice& loops);
   bool SetLoops(const LoopChoice& loops);
   void TakeSlices(const LoopChoice& loops);
+  void TakePieces(const LoopChoice& loops);
+  bool PieceAlong(int axis, int32_t trips);
+  bool IsHandedOn(const Use& use) const;
+  bool IsPiece(const Use& use) const {
+    return pieces_.loop != kNone && IsHandedOn(use) && use.from >= pieces_.first &&
+           use.to < pieces_.last;
+  }
+  void AddPieces(int64_t times, bool first, bool last);
   int64_t SliceBytes(const Use& use) const;
   bool IsPieceAlong(uint32_t tensor, int axis) const;
   bool CutRows(const LoopChoice& loops, uint32_t position);
@@ -177,6 +188,10 @@ class SegmentMaker {
   uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;
   uint32_t innermost_ = kNone, sum_level_ = kNone;
   int64_t sum_bytes_ = 0;
+  // Layers [first, last) run under a loop of their own; kNone: there are none.
+  struct {
+    uint32_t loop = kNone, first = 0, last = 0;
+  } pieces_;
   uint32_t loop_count_ = 0;
   int32_t tiles_ = 1;
 };

@@ -75,42 +75,6 @@ sluice_test::GraphSpec Pointwise() {
   return g;
 }
 
-TEST_CASE(
-    "space segment: weights come in slices of channels, again in each iteration") {
-  const sluice_test::SpaceCase c(Pointwise());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
-  LoopChoice rows;
-  rows.Add(1, 4);
-  REQUIRE(maker.Make({}, 0, 2, rows));
-  const SpaceCost whole = maker.cost();
-  CHECK(maker.loops().size() == 1);
-  rows.slice = 24;  // of 64 bytes: 6 channels of 4 bytes, 3 slices
-  REQUIRE(maker.Make({}, 0, 2, rows));
-  const SpaceCost& sliced = maker.cost();
-  CHECK(sliced.load == whole.load + 3 * 64);
-  CHECK(sliced.transfers == whole.transfers + 3 * 4 - 1);
-  CHECK(sliced.cycles >= whole.cycles);
-  REQUIRE(maker.loops().size() == 2);
-  CHECK(maker.loops()[1].parent == 0);
-  CHECK(maker.loops()[1].trips == 3);
-  CHECK(maker.layers()[0].sliced);
-  CHECK(maker.layers()[0].loop == 1);
-  CHECK(maker.layers()[1].loop == 0);
-  int slices = 0;
-  for (const SpaceImage& image : maker.images()) {
-    if (image.root != 1) continue;
-    ++slices;
-    CHECK(image.loop == 1);
-    CHECK(image.slots == 2);
-    CHECK(image.bytes >= 6 * 4);
-    CHECK(image.bytes < 64);
-  }
-  CHECK(slices == 1);
-}
-
 // input 0 of 4 rows, enlarged to 32: neighbours of 1 row read the same 2 rows.
 TEST_CASE(
     "space segment: frames move on where the first iterations read the same rows") {
