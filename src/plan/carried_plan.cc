@@ -63,6 +63,14 @@ Status FuseCarried(PlanCall* call, const CarriedSchedule& carried, Candidate* fo
 
 }  // namespace
 
+Status TakeBefore(PlanCall* call) {
+  const Status status = TakeWhole(call, *call->before);
+  if (status == Status::kOutOfMemory || status == Status::kStopped) return status;
+  if (status != Status::kOk) *call->diagnostic = {};  // a wrong plan is of no use
+  if (call->has_plan()) call->change.from_scratch = 0;
+  return Status::kOk;
+}
+
 bool IsSameTask(const PlanCall& call) {
   return call.before->graph_hash == call.graph.hash &&
          call.before->hardware_hash == call.hardware.hash &&
@@ -74,13 +82,6 @@ Status TakeCarried(PlanCall* call) {
   Alignment alignment;
   CarriedSchedule carried;
   SLUICE_TRY(AlignLayers(call, &memory, &alignment));
-  if (IsSameTask(*call)) {
-    const Status status = TakeWhole(call, *call->before);
-    if (status == Status::kOutOfMemory || status == Status::kStopped) return status;
-    if (status != Status::kOk) *call->diagnostic = {};  // a wrong plan is of no use
-    call->change.from_scratch = call->has_plan() ? 0 : 1;
-    if (call->has_plan()) return Status::kOk;
-  }
   Candidate found(call->scratch->memory(), call->hardware);
   // Only plans for one node carry a notation.
   if (found.program.nodes() > 1 ||

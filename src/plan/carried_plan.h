@@ -17,6 +17,9 @@ namespace sluice {
 
 Status TakeCarried(PlanCall* call);
 
+// Takes call->before as it is, where that keeps to the options.
+Status TakeBefore(PlanCall* call);
+
 // Graph, machine and budget are those of call->before.
 bool IsSameTask(const PlanCall& call);
 

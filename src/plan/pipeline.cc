@@ -90,13 +90,28 @@ Status TakeTiled(PlanCall* call) {
   return call->has_plan() ? Status::kOk : TakePlain(call);
 }
 
+// The earlier plan is in hand, and stays if there is none that costs less: what it was to
+// minimise may have been something else.
+Status TakeSame(PlanCall* call) {
+  SLUICE_TRY(TakeBefore(call));
+  if (!call->has_plan() || call->minimise) return Status::kOk;
+  const double cost = call->best_cost;
+  SLUICE_TRY(TakeTiled(call));
+  call->change.from_scratch = call->best_cost < cost;
+  return Status::kOk;
+}
+
 // Keeps what holds of the earlier plan. Where something has changed, a plan from scratch
 // may be better by then; the space of plans is searched within milliseconds.
 Status TakeRemade(PlanCall* call) {
   SLUICE_TRY(TakeCarried(call));
-  const bool carried = call->has_plan() && call->change.from_scratch == 0;
-  if (!carried || call->minimise || call->request.before == nullptr ||
-      IsSameTask(*call)) {
+  if (call->request.before == nullptr) return Status::kOk;
+  if (IsSameTask(*call)) {
+    const bool whole =
+        !call->has_plan() && call->options.granularity == SLUICE_GRANULARITY_TILE;
+    return whole ? TakeSame(call) : Status::kOk;
+  }
+  if (!call->has_plan() || call->change.from_scratch != 0 || call->minimise) {
     return Status::kOk;
   }
   // Costs are weighed against those of the earlier plan.

@@ -32,27 +32,9 @@ import subprocess
 import sys
 import venv
 
+from seeded_bytes import fnv1a, split_mix
+
 SEEDS = (1, 2, 3)
-MASK = (1 << 64) - 1
-PACKAGES = ("ai-edge-litert==2.3.0", "tflite==2.18.0", "numpy")
-
-
-def seeded_bytes(seed, count):
-    out = bytearray()
-    state = seed
-    while len(out) < count:
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        z = state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        out += (z ^ (z >> 31)).to_bytes(8, "little")
-    return bytes(out[:count])
-
-
-def fnv1a(data, state=0xCBF29CE484222325):
-    for byte in data:
-        state = ((state ^ byte) * 0x100000001B3) & MASK
-    return state
 
 
 def readable(path):
@@ -200,7 +182,7 @@ def run(content, seed, tensors, runs=1):
             border = borders.get(detail["index"])
             dtype = numpy.dtype(detail["dtype"] if border is None else border[0])
             count = int(numpy.prod(detail["shape"])) * dtype.itemsize
-            data = seeded_bytes((seed + 1000 * r) * 256 + i, count)
+            data = split_mix((seed + 1000 * r) * 256 + i, count)
             raw = numpy.frombuffer(data, dtype).reshape(detail["shape"])
             raw = shapes.get(detail["index"], raw)
             interpreter.set_tensor(detail["index"], meant(raw, border))

@@ -16,25 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-MASK = (1 << 64) - 1
-
-
-def split_mix(seed, count):
-    out, state = bytearray(), seed
-    while len(out) < count:
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        z = state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        out += (z ^ (z >> 31)).to_bytes(8, "little")
-    return bytes(out[:count])
-
-
-def fnv1a(data):
-    h = 0xCBF29CE484222325
-    for b in data:
-        h = ((h ^ b) * 0x100000001B3) & MASK
-    return "%016x" % h
+from seeded_bytes import fnv1a, split_mix
 
 
 class Model:
@@ -158,7 +140,7 @@ def run(built, seed):
     y = ReferenceEvaluator(newer).run(None, {info.name: np.ascontiguousarray(x)})[0]
     if out_scale is not None:
         y = np.rint(y / np.float32(out_scale) + out_zero).astype(dtype)
-    return fnv1a(y.tobytes()), y
+    return "%016x" % fnv1a(y.tobytes()), y
 
 
 def main():

@@ -34,6 +34,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnx_networks
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "goldens"))
+from seeded_bytes import fnv1a, split_mix
+
 
 def quiet(verb, *arguments, **options):
     """Calls `verb` without what it prints."""
@@ -214,28 +217,6 @@ def through(model, path, sluice, hw, seeds):
     return row
 
 
-MASK = (1 << 64) - 1
-
-
-def split_mix(seed, count):
-    """The tool's seeded bytes."""
-    out, state = bytearray(), seed
-    while len(out) < count:
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        z = state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        out += (z ^ (z >> 31)).to_bytes(8, "little")
-    return bytes(out[:count])
-
-
-def fnv1a(data):
-    h = 0xCBF29CE484222325
-    for b in data:
-        h = ((h ^ b) * 0x100000001B3) & MASK
-    return "%016x" % h
-
-
 # One of most kinds, for tests that have no onnxruntime.
 GOLDENS = ["style_transfer.qoperator", "sums.qdq_uint8", "segmentation.qoperator",
            "clipped.qoperator", "gru.qdq", "lstm.qoperator", "unet.qoperator_int8",
@@ -275,7 +256,7 @@ def golden(model, path, sluice):
                 y = np.clip(np.rint(y / port.scale + port.zero), info.min, info.max)
             y = y.astype(port.dtype)
             lies = y.transpose(port.order) if port.order else y
-            run["outputs"].append(fnv1a(np.ascontiguousarray(lies).tobytes()))
+            run["outputs"].append("%016x" % fnv1a(np.ascontiguousarray(lies).tobytes()))
         runs.append(run)
     return runs
 

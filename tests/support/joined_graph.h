@@ -45,6 +45,20 @@ struct SpaceCase {
   sluice::SpaceProblem problem;
 };
 
+// input 0 -> a pointwise convolution of 4 to 16 channels -> 3 -> 4 -> output.
+inline GraphSpec PointwiseGraph() {
+  GraphSpec g;
+  g.tensors = {{{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1},
+               {{16, 1, 1, 4}, SLUICE_DTYPE_INT8, 3, 3},
+               {{16, 3}, SLUICE_DTYPE_INT32, 3, 3},
+               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 0},
+               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 2}};
+  g.layers = {{SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 0, 0, 0, 0, 1}},
+              {SLUICE_OP_REQUANTIZE, {3}, {4}, {0, 1 << 30, 1, 0, -128, 127}}};
+  g.layers[0].attributes.resize(SLUICE_CONV_ATTRIBUTES);
+  return g;
+}
+
 }  // namespace sluice_test
 
 #endif  // SLUICE_TESTS_SUPPORT_JOINED_GRAPH_H_

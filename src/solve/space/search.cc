@@ -14,11 +14,13 @@ namespace {
 constexpr int64_t kFuseShare = 4;
 // They end where what lives across the border is at most half more than nearby.
 constexpr int kNearby = 3;
+// Of segments with more layers than this, where hardly any more lives than nearby.
 constexpr uint32_t kFar = 8;
 constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
 constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
 // Of short segments, as finer cuts may keep what coarse ones push out: so many more.
 constexpr int kMostSqueezed = 4;
+// And as finer cuts may double the frames that coarse ones leave alone.
 constexpr int kMostExposed = 4;
 // Weights that fill more than this share of the scratchpad may come in slices of that.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
@@ -215,19 +217,17 @@ class States {
         states_.Slice(size_t{at} * most_, size_t{at + 1} * most_);
     uint32_t count = count_[at], gone = kNone;
     const SpaceNode& fresh = nodes_[node];
-    for (uint32_t i = 0; i < count;) {
+    // Where several are no better than this one, one of them leaves.
+    uint32_t worse = count;
+    for (uint32_t i = count; i-- > 0;) {
       const SpaceNode& other = nodes_[all[i]];
-      if (!SameHeld(other.held, fresh.held)) {
-        ++i;
-        continue;
-      }
+      if (!SameHeld(other.held, fresh.held)) continue;
       if (other.cost <= fresh.cost && other.hidden <= fresh.hidden) return node;
-      if (gone != kNone || other.cost < fresh.cost || other.hidden < fresh.hidden) {
-        ++i;
-        continue;
-      }
-      gone = all[i];
-      for (uint32_t k = i + 1; k < count; ++k) all[k - 1] = all[k];
+      if (other.cost >= fresh.cost && other.hidden >= fresh.hidden) worse = i;
+    }
+    if (worse < count) {
+      gone = all[worse];
+      for (uint32_t k = worse + 1; k < count; ++k) all[k - 1] = all[k];
       --count;
     }
     uint32_t to = count;

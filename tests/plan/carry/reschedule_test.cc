@@ -29,11 +29,10 @@ Bytes PlanBytesOf(const PlanPtr& plan) {
   return Bytes(first, first + size);
 }
 
+double EnergyOf(const PlanPtr& plan) { return ReportOf(plan).energy_pj; }
+
 double Product(const PlanPtr& plan) {
-  sluice_report_t r = {};
-  r.struct_size = sizeof r;
-  REQUIRE(sluice_plan_report(plan.get(), &r) == SLUICE_OK);
-  return r.energy_pj * static_cast<double>(r.latency_cycles);
+  return EnergyOf(plan) * static_cast<double>(ReportOf(plan).latency_cycles);
 }
 
 struct Result {
@@ -41,20 +40,19 @@ struct Result {
   sluice_change_t change = {};
 };
 
-Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
-                  const Bytes& hardware, uint64_t scratchpad_bytes = 0,
-                  bool minimise = false, uint64_t block_cycles = 0,
-                  uint64_t deadline_ns = 0) {
+sluice_schedule_options_t Options() {
+  sluice_schedule_options_t schedule = {};
+  schedule.struct_size = sizeof schedule;
+  return schedule;
+}
+
+Result RescheduleWith(Library* library, const PlanPtr& before, const Bytes& graph,
+                      const Bytes& hardware, const sluice_schedule_options_t& schedule,
+                      bool minimise = false) {
   const auto g = library->Graph(graph);
   REQUIRE(library->status == SLUICE_OK);
   const auto h = library->Hardware(hardware);
   REQUIRE(library->status == SLUICE_OK);
-  sluice_schedule_options_t schedule = {};
-  schedule.struct_size = sizeof schedule;
-  schedule.scratchpad_bytes = scratchpad_bytes;
-  schedule.max_block_cycles = block_cycles;
-  schedule.deadline_ns = deadline_ns;
-  schedule.solver = SLUICE_SOLVER_FUSION;
   sluice_reschedule_options_t options = {};
   options.struct_size = sizeof options;
   options.schedule = &schedule;
@@ -70,6 +68,18 @@ Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
   result.plan.reset(plan);
   CHECK(library->Verify(g, h, result.plan) == SLUICE_OK);
   return result;
+}
+
+Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
+                  const Bytes& hardware, uint64_t scratchpad_bytes = 0,
+                  bool minimise = false, uint64_t block_cycles = 0,
+                  uint64_t deadline_ns = 0) {
+  sluice_schedule_options_t schedule = Options();
+  schedule.scratchpad_bytes = scratchpad_bytes;
+  schedule.max_block_cycles = block_cycles;
+  schedule.deadline_ns = deadline_ns;
+  schedule.solver = SLUICE_SOLVER_FUSION;
+  return RescheduleWith(library, before, graph, hardware, schedule, minimise);
 }
 
 void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware) {
@@ -149,6 +159,35 @@ TEST_CASE("a plan of nothing new is the plan before, byte for byte of its stream
       CHECK(Product(r.plan) == Product(before));
     }
   }
+}
+
+TEST_CASE(
+    "a default plan of nothing new is kept, and with another objective improved") {
+  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
+  const Bytes hardware = sluice::presets::LoadPreset("mcu-256k");
+  Library library;
+  const auto g = library.Graph(graph);
+  const auto h = library.Hardware(hardware);
+  const PlanPtr before = library.Schedule(g, h, 0, SLUICE_SOLVER_DEFAULT);
+  REQUIRE(library.status == SLUICE_OK);
+  const Result same = RescheduleWith(&library, before, graph, hardware, Options());
+  CHECK(same.change.from_scratch == 0);
+  CHECK(same.change.blocks_changed == 0);
+  CHECK(PlanBytesOf(same.plan) == PlanBytesOf(before));
+  sluice_schedule_options_t energy = Options();
+  energy.energy_exponent = 1;
+  sluice_plan_t* made = nullptr;
+  REQUIRE(sluice_schedule(library.context.get(), g.get(), h.get(), &energy, &made,
+                          &library.diagnostic) == SLUICE_OK);
+  const PlanPtr fresh(made);
+  REQUIRE(EnergyOf(fresh) < 0.99 * EnergyOf(before));
+  const Result other = RescheduleWith(&library, before, graph, hardware, energy);
+  CHECK(other.change.from_scratch == 1);
+  CHECK(EnergyOf(other.plan) == EnergyOf(fresh));
+  // Few changes are asked for: what is there will do.
+  const Result few = RescheduleWith(&library, before, graph, hardware, energy, true);
+  CHECK(few.change.from_scratch == 0);
+  CHECK(EnergyOf(few.plan) == EnergyOf(before));
 }
 
 TEST_CASE("edits of one layer: recognised, verified, executed, no worse than 2 %") {

@@ -8,24 +8,10 @@
 namespace sluice {
 namespace {
 
-// input 0 -> a pointwise convolution of 4 to 16 channels -> 3 -> 4 -> output.
-sluice_test::GraphSpec Pointwise() {
-  sluice_test::GraphSpec g;
-  g.tensors = {{{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1},
-               {{16, 1, 1, 4}, SLUICE_DTYPE_INT8, 3, 3},
-               {{16, 3}, SLUICE_DTYPE_INT32, 3, 3},
-               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 0},
-               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 2}};
-  g.layers = {{SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 0, 0, 0, 0, 1}},
-              {SLUICE_OP_REQUANTIZE, {3}, {4}, {0, 1 << 30, 1, 0, -128, 127}}};
-  g.layers[0].attributes.resize(SLUICE_CONV_ATTRIBUTES);
-  return g;
-}
-
 TEST_CASE(
     "space segment loops: weights come in slices of channels, again in each "
     "iteration") {
-  const sluice_test::SpaceCase c(Pointwise());
+  const sluice_test::SpaceCase c(sluice_test::PointwiseGraph());
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   SegmentMaker maker(c.problem);
@@ -62,7 +48,7 @@ TEST_CASE(
 TEST_CASE(
     "space segment loops: what is handed on comes in pieces, by a loop of its layers") {
   // Two images of 256 bytes -> 1,024 bytes -> 256 bytes -> the output.
-  sluice_test::GraphSpec g = Pointwise();
+  sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
   g.tensors[0].dims = {2, 8, 8, 4};
   g.tensors[3].dims = {2, 8, 8, 16};
   g.tensors[4] = {{2, 8, 8, 4}, SLUICE_DTYPE_INT8, 0};

@@ -61,20 +61,6 @@ TEST_CASE("space segment: what does not fit goes through DRAM in tiles") {
   CHECK(maker.cost().store == 512);
 }
 
-// input 0 -> a pointwise convolution of 4 to 16 channels -> 3 -> 4 -> output.
-sluice_test::GraphSpec Pointwise() {
-  sluice_test::GraphSpec g;
-  g.tensors = {{{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1},
-               {{16, 1, 1, 4}, SLUICE_DTYPE_INT8, 3, 3},
-               {{16, 3}, SLUICE_DTYPE_INT32, 3, 3},
-               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 0},
-               {{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 2}};
-  g.layers = {{SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 0, 0, 0, 0, 1}},
-              {SLUICE_OP_REQUANTIZE, {3}, {4}, {0, 1 << 30, 1, 0, -128, 127}}};
-  g.layers[0].attributes.resize(SLUICE_CONV_ATTRIBUTES);
-  return g;
-}
-
 // input 0 of 4 rows, enlarged to 32: neighbours of 1 row read the same 2 rows.
 TEST_CASE(
     "space segment: frames move on where the first iterations read the same rows") {
@@ -102,7 +88,7 @@ TEST_CASE(
 TEST_CASE(
     "space segment: the frames that change least often have one slot where two "
     "do not fit") {
-  sluice_test::GraphSpec g = Pointwise();
+  sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
   g.tensors[0].dims = {4, 8, 8, 4};
   g.tensors[3].dims = g.tensors[4].dims = {4, 8, 8, 16};
   LoopChoice loops;  // an image of 256 bytes, its channels in 4 parts
