@@ -18,7 +18,8 @@ constexpr Component kComponents[] = {
     {SLUICE_COMPONENT_COSCHEDULE, "curves and several models together",
      "SLUICE_WITH_COSCHEDULE"},
     {SLUICE_COMPONENT_TOKENS, "tokens in place of waits", "SLUICE_WITH_TOKENS"},
-    {SLUICE_COMPONENT_SPACE, "the space of plans", "SLUICE_WITH_SPACE"},
+    {SLUICE_COMPONENT_FUSION, "the published searches over fused layers",
+     "SLUICE_WITH_FUSION"},
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "api/objects.h"
 #include "base/hash.h"
 #include "io/read.h"
-#include "plan/carry/compare_streams.h"
+#include "plan/compare_streams.h"
 #include "plan/patch_ranges.h"
 #include "verify/verify.h"
 

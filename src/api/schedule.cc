@@ -4,7 +4,7 @@
 #include "api/create.h"
 #include "api/objects.h"
 #include "io/read.h"
-#include "plan/carry/compare_streams.h"
+#include "plan/compare_streams.h"
 #include "plan/check_options.h"
 #include "plan/memory_bound.h"
 #include "plan/pipeline.h"

@@ -7,7 +7,7 @@
 #include "emit/emit.h"
 #include "io/read.h"
 #include "plan/objective.h"
-#include "plan/plan_notation.h"
+#include "plan/plain_plan.h"
 #include "solve/repair/layer_hash.h"
 #include "verify/verify.h"
 
@@ -94,8 +94,7 @@ Status TakePlan(PlanCall* call, Candidate* candidate) {
 
 Status TakePlain(PlanCall* call) {
   Candidate* plain = &call->plain;
-  SLUICE_TRY(
-      NotePlain(plain->lowering, call->scratch, &plain->places, &plain->notation));
+  SLUICE_TRY(NotePlain(plain->lowering, &plain->places, &plain->notation));
   SLUICE_TRY(TakePlan(call, plain));
   call->EnterPhase(SLUICE_PHASE_SCHEDULE);
   return Status::kOk;

@@ -3,19 +3,17 @@
 
 #include "base/checked.h"
 #include "plan/best_plan.h"
+#include "plan/fused/take_fused.h"
 #include "plan/mesh/find_segments.h"
 #include "plan/mesh/node_program.h"
 #include "plan/objective.h"
 
 namespace sluice {
 
-bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratch) {
-  c->lowering = plan.lowering;
-  c->notation = plan.notation;
+bool IsBetter(PlanCall* call, Candidate* c, Arena* scratch) {
   if (CompleteCandidate(call->graph, call->hardware, scratch, c) != Status::kOk) {
     return false;
   }
-  c->report.groups = plan.groups;
   if (!call->has_plan() && call->estimated) return true;
   const double cost =
       call->has_plan() ? call->best_cost : PlanCost(call->options, call->plain.report);
@@ -38,29 +36,6 @@ Status TakeFound(PlanCall* call, bool better, Candidate* found) {
 
 namespace {
 
-// Receives a complete plan while the search goes on.
-void Offer(void* user, const FusedPlan& plan, Candidate* c, Arena* scratch) {
-  PlanCall* call = static_cast<PlanCall*>(user);
-  Status status = Status::kOk;
-  if (IsBetter(call, plan, c, scratch)) status = TakePlan(call, c);
-  if (status == Status::kInternal) call->offered = status;
-  call->EnterPhase(SLUICE_PHASE_SCHEDULE);
-}
-
-bool FindFused(PlanCall* call, Candidate* out) {
-  Arena memory(call->scratch->memory());
-  FusedCall fused = FusedCallOf(call, call->plain.report);
-  fused.alone = call->alone;
-  fused.in_hand = call->has_plan();
-  if (call->clock->watched()) fused.constructed = {call, Offer};
-  Diagnostic ignored = {};
-  FusedPlan plan;
-  const FusedOutput output = {&out->places, &out->program, &plan};
-  const Status status = ScheduleFused(fused, &call->search, &memory, output, &ignored);
-  call->fuses = status == Status::kOk && plan.fused;
-  return call->fuses && IsBetter(call, plan, out, &memory);
-}
-
 // Writes a schedule for a mesh; empty = layer by layer on all nodes. whole: segments
 // are not cut.
 bool FindOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole,
@@ -72,10 +47,9 @@ bool FindOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole,
       {call->graph, call->hardware, call->plain.lowering, call->capacity, schedule,
        whole, call->coster, &call->search, &out->places, &memory},
       &out->program, &on_nodes, &ignored);
-  FusedPlan plan;
-  plan.lowering = on_nodes.lowering;
-  plan.groups = on_nodes.groups;
-  return status == Status::kOk && IsBetter(call, plan, out, &memory);
+  out->lowering = on_nodes.lowering;
+  out->groups = on_nodes.groups;
+  return status == Status::kOk && IsBetter(call, out, &memory);
 }
 
 Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) {
@@ -84,35 +58,7 @@ Status TakeOnNodes(PlanCall* call, const SegmentSchedule& schedule, bool whole) 
   return TakeFound(call, better, &found);
 }
 
-// Fusion within the memory that suits it; with more where that was too little to fuse
-// anything.
-Status TakeFusedWithin(PlanCall* call, uint64_t live_before) {
-  // A search that offers a plan on the way writes two; time for a second try is not there.
-  if (call->clock->watched()) return TakeFused(call);
-  Memory* memory = call->scratch->memory();
-  const uint64_t more = memory->live_bytes() - live_before;
-  const uint64_t hits = memory->limit_hits();
-  memory->Limit(Min(call->fusion_limit_bytes + more, call->limit_bytes));
-  SLUICE_TRY(TakeFused(call));
-  memory->Limit(call->limit_bytes);
-  const bool again = !call->fuses && memory->limit_hits() != hits;
-  return again ? TakeFused(call) : Status::kOk;
-}
-
 }  // namespace
-
-FusedCall FusedCallOf(PlanCall* call, const sluice_report_t& scale) {
-  return {call->graph,   call->hardware, call->plain.lowering, call->capacity,
-          call->options, scale,          call->coster,         {},
-          call->step_ns, true,           {nullptr, nullptr},   nullptr,
-          &call->tilings};
-}
-
-Status TakeFused(PlanCall* call) {
-  Candidate found(call->scratch->memory(), call->hardware);
-  const bool better = FindFused(call, &found);
-  return TakeFound(call, better, &found);
-}
 
 Status TakeBetter(PlanCall* call) {
   if (!call->on_many_nodes()) {

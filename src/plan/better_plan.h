@@ -11,29 +11,21 @@
 #ifndef SLUICE_PLAN_BETTER_PLAN_H_
 #define SLUICE_PLAN_BETTER_PLAN_H_
 
-#include "plan/fused/fused_plan.h"
 #include "plan/plan_call.h"
 
 namespace sluice {
 
 Status TakeBetter(PlanCall* call);
 
-// Tries fused layers on one node only.
-Status TakeFused(PlanCall* call);
-
 // Tries the space of plans; nothing where a solver is named, on a mesh, or where asking
 // for a tile's cost takes long.
 Status TakeFromSpace(PlanCall* call);
 
 // Adds waits and report to a written program; true when it beats the best plan.
-bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* candidate,
-              Arena* scratch);
+bool IsBetter(PlanCall* call, Candidate* candidate, Arena* scratch);
 
 // Takes the plan found, if it is better and nothing has ended the call.
 Status TakeFound(PlanCall* call, bool better, Candidate* found);
-
-// What a fused plan is asked for; alone, carried: the caller's to set.
-FusedCall FusedCallOf(PlanCall* call, const sluice_report_t& scale);
 
 }  // namespace sluice
 

@@ -13,8 +13,10 @@ Status CompleteCandidate(const Graph& graph, const Hardware& hardware, Arena* sc
                          &c->waits));
   SLUICE_TRY(PredictCycles({graph, hardware, c->program}, c->waits, scratch, &cycles,
                            block_cycles));
-  return FillReport({graph, hardware, c->program}, c->lowering, cycles, scratch,
-                    &c->report);
+  SLUICE_TRY(FillReport({graph, hardware, c->program}, c->lowering, cycles, scratch,
+                        &c->report));
+  c->report.groups = c->groups == 0 ? c->report.layers : c->groups;
+  return Status::kOk;
 }
 
 }  // namespace sluice

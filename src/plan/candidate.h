@@ -24,6 +24,7 @@ struct Candidate {
   ProgramWaits waits;
   Lowering lowering = {};
   PlanNotation notation = {};
+  uint32_t groups = 0;  // of layers that run together; 0: every layer by itself
   sluice_report_t report = {};
 };
 

@@ -21,6 +21,10 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
       !Has(SLUICE_COMPONENT_OPERATORS)) {
     return Absent(diagnostic, SLUICE_COMPONENT_OPERATORS);
   }
+  const bool fuses = options.solver >= SLUICE_SOLVER_FUSION;
+  if (fuses && !Has(SLUICE_COMPONENT_FUSION)) {
+    return Absent(diagnostic, SLUICE_COMPONENT_FUSION);
+  }
   if (options.energy_exponent > 16 || options.delay_exponent > 16) {
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("objective exponents must be at most 16");

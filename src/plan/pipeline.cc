@@ -5,8 +5,8 @@
 #include "plan/best_plan.h"
 #include "plan/better_plan.h"
 #include "plan/carried_plan.h"
-#include "plan/carry/compare_streams.h"
 #include "plan/check_options.h"
+#include "plan/compare_streams.h"
 #include "plan/deadline.h"
 #include "plan/memory_bound.h"
 #include "plan/operators/operator_plan.h"
@@ -33,7 +33,6 @@ Status TakeOperators(PlanCall* call) {
       &whole.program, &whole.lowering, call->diagnostic));
   SLUICE_TRY(call->costs->status(call->diagnostic));
   SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, call->scratch, &whole));
-  whole.report.groups = whole.report.layers;
   return TakePlan(call, &whole);
 }
 
@@ -50,12 +49,12 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Fuses layers before there is a plain plan; estimates stand for its costs.
+// Searches before there is a plain plan; estimates stand for its costs.
 Status TakeHurried(PlanCall* call) {
   SLUICE_TRY(EstimatePlain(call));
   call->step_ns = kGuessedStepNs;
   call->estimated = true;
-  const Status status = SearchWithin(call, 0, TakeFused);
+  const Status status = SearchWithin(call, 0, TakeBetter);
   call->estimated = false;
   call->search = *call->clock;
   return status;

@@ -2,6 +2,7 @@
 #include "plan/plain_plan.h"
 
 #include "base/checked.h"
+#include "model/notation.h"
 #include "solve/baseline/estimate.h"
 #include "solve/baseline/layer_by_layer.h"
 
@@ -27,7 +28,6 @@ Status CompletePlain(PlanCall* call) {
                                block_cycles));
   SLUICE_TRY(FillBlockCosts({call->graph, call->hardware, plain->program}, block_cycles,
                             *call->scratch->memory(), call->alone));
-  plain->report.groups = plain->report.layers;
   return Status::kOk;
 }
 
@@ -44,6 +44,31 @@ Status EstimatePlain(PlanCall* call) {
     cycles += b.cycles;
   }
   plain->report.latency_cycles = static_cast<uint64_t>(Max<int64_t>(cycles, 1));
+  return Status::kOk;
+}
+
+Status NotePlain(const Lowering& lowering, Arena* arena, PlanNotation* notation) {
+  size_t count = 0;
+  for (const uint8_t view : lowering.is_view) count += view == 0 ? 1 : 0;
+  if (count == 0) return Status::kOk;
+  Span<uint32_t> order;
+  Span<uint8_t> cut;
+  Span<int32_t> tiling;
+  Span<PlanSection> section;
+  SLUICE_TRY(arena->Allocate(count, &order));
+  SLUICE_TRY(arena->Allocate(count, &cut));
+  SLUICE_TRY(arena->Allocate(count, &tiling));
+  SLUICE_TRY(arena->Allocate(1, &section));
+  uint32_t at = 0;
+  for (uint32_t l = 0; l < lowering.is_view.size(); ++l) {
+    if (lowering.is_view[l] == 0) order[at++] = l;
+  }
+  for (uint8_t& c : cut) c = kCutDram;
+  section[0] = PlanSection{order[0], 0, 0, 0};
+  notation->section = section;
+  notation->order = order;
+  notation->cut = cut;
+  notation->tiling = tiling;
   return Status::kOk;
 }
 

@@ -23,6 +23,9 @@ Status CompletePlain(PlanCall* call);
 // Energy, cycles and call->alone by estimates, without a program.
 Status EstimatePlain(PlanCall* call);
 
+// The notation of a plain plan: every layer by itself, in the graph's order.
+Status NotePlain(const Lowering& lowering, Arena* arena, PlanNotation* notation);
+
 }  // namespace sluice
 
 #endif  // SLUICE_PLAN_PLAIN_PLAN_H_

@@ -7,7 +7,7 @@
 #ifndef SLUICE_PLAN_CARRY_CARRIED_CALL_H_
 #define SLUICE_PLAN_CARRY_CARRIED_CALL_H_
 
-#include "solve/repair/carry.h"
+#include "plan/carry/carry.h"
 
 namespace sluice {
 

@@ -22,13 +22,10 @@ Status OfferConstructed(SectionedPlan* plan) {
   Memory* heap = plan->arena->memory();
   Arena memory(heap);
   Candidate candidate(heap, call.hardware);
-  FusedPlan offered;
   Diagnostic ignored = {};
-  offered.fused = true;
-  SLUICE_TRY(NoteSections(*plan, &candidate.places, &offered.notation));
-  SLUICE_TRY(WriteSections(
-      *plan, FusedOutput{&candidate.places, &candidate.program, &offered}, &ignored));
-  call.constructed.offer(call.constructed.user, offered, &candidate, &memory);
+  SLUICE_TRY(NoteSections(*plan, &candidate));
+  SLUICE_TRY(WriteSections(*plan, &candidate, &ignored));
+  call.constructed.offer(call.constructed.user, &candidate, &memory);
   TightenFinish(MonotonicNs() - begin, &plan->finish);
   EndSearchBefore(*heap->clock(), plan->finish, plan->budget);
   plan->offered = true;
@@ -38,18 +35,18 @@ Status OfferConstructed(SectionedPlan* plan) {
 }  // namespace
 
 Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* scratch,
-                     const FusedOutput& out, Diagnostic* diagnostic) {
+                     Candidate* out, bool* fused, Diagnostic* diagnostic) {
   SectionedPlan plan = {call, budget, scratch};
-  SLUICE_TRY(call.carried != nullptr ? AdoptSections(&plan, &out.plan->fused)
-                                     : ChooseSections(&plan, &out.plan->fused));
-  if (!out.plan->fused && call.carried == nullptr) return Status::kOk;
+  SLUICE_TRY(call.carried != nullptr ? AdoptSections(&plan, fused)
+                                     : ChooseSections(&plan, fused));
+  if (!*fused && call.carried == nullptr) return Status::kOk;
   LeaveTime(&plan, kLooksAtWhole);
   SLUICE_TRY(OfferConstructed(&plan));
   if (!ImproveSections(&plan) && call.carried == nullptr) {
-    out.plan->fused = false;
+    *fused = false;
     return Status::kOk;
   }
-  SLUICE_TRY(NoteSections(plan, out.arena, &out.plan->notation));
+  SLUICE_TRY(NoteSections(plan, out));
   return WriteSections(plan, out, diagnostic);
 }
 

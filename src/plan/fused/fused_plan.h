@@ -8,9 +8,9 @@
 //
 // Input    graph, hardware, lowering, scratchpad bytes, options, tile costs; energy and
 //          cycles of the whole graph layer by layer, as the scale of both.
-// Output   the program, its lowering (places differ: fewer tensors are in DRAM), the
-//          number of fusion groups (a layer by itself counts as one), whether any
-//          section is fused at all.
+// Output   the program, its lowering (places differ: fewer tensors are in DRAM), its
+//          notation, the number of fusion groups (a layer by itself counts as one),
+//          whether any section is fused at all.
 // Errors   kOutOfMemory, kStopped, kUnsupported: the caller keeps the plan it has.
 // Cost     a construction per section; with a limit, or where sections repeat, a second
 //          one with annealing.
@@ -21,24 +21,16 @@
 #include "model/report.h"
 #include "model/tile_cost.h"
 #include "plan/candidate.h"
+#include "plan/carry/carry.h"
 #include "solve/baseline/tiling_memo.h"
-#include "solve/repair/carry.h"
 
 namespace sluice {
-
-struct FusedPlan {
-  Lowering lowering;
-  PlanNotation notation;
-  uint32_t groups = 0;
-  bool fused = false;
-};
 
 // Receives a complete plan before the search is over. The receiver may consume the
 // candidate, whose program is written, and scratch.
 struct PlanSink {
   void* user;
-  void (*offer)(void* user, const FusedPlan& plan, Candidate* candidate,
-                Arena* scratch);
+  void (*offer)(void* user, Candidate* candidate, Arena* scratch);
 };
 
 struct FusedCall {
@@ -60,15 +52,10 @@ struct FusedCall {
   TilingMemo* tilings = nullptr;  // layer by layer, of this graph, chip and size
 };
 
-struct FusedOutput {
-  Arena* arena;      // of the plan's arrays
-  Program* program;  // must not allocate from the scratch of the call
-  FusedPlan* plan;
-};
-
-// ScheduleFused ends the budget early enough to write and judge the plan.
+// Ends the budget early enough to write and judge the plan. out: its memory is not that of
+// `scratch`. fused: any section is; if not, nothing is written but for a carried plan.
 Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* scratch,
-                     const FusedOutput& out, Diagnostic* diagnostic);
+                     Candidate* out, bool* fused, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

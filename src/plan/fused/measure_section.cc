@@ -87,13 +87,11 @@ Status MeasureAlone(const SectionedPlan& plan, const Section& section, double* c
 }
 
 Status CostOfAll(const SectionedPlan& plan, double* cost) {
-  Arena memory(plan.arena->memory());
-  Program program(&memory, plan.call.hardware);
-  FusedPlan written;
+  Candidate written(plan.arena->memory(), plan.call.hardware);
   Diagnostic ignored = {};
   sluice_report_t report = {};
-  SLUICE_TRY(WriteSections(plan, FusedOutput{&memory, &program, &written}, &ignored));
-  SLUICE_TRY(Report(plan, program, written.lowering.places, &report));
+  SLUICE_TRY(WriteSections(plan, &written, &ignored));
+  SLUICE_TRY(Report(plan, written.program, written.lowering.places, &report));
   *cost = PlanCost(plan.call.options, report);
   return Status::kOk;
 }

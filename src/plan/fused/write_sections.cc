@@ -2,7 +2,7 @@
 #include "plan/fused/write_sections.h"
 
 #include "base/checked.h"
-#include "plan/plan_notation.h"
+#include "plan/fused/notation_writer.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "solve/fusion/fused_program.h"
 
@@ -33,7 +33,7 @@ void FillViewTimes(const Graph& graph, const Lowering& lowering, Span<uint32_t> 
 }
 
 // DRAM places for the order in which groups run.
-Status PlaceTensors(const SectionedPlan& sectioned, FusedPlan* plan,
+Status PlaceTensors(const SectionedPlan& sectioned, Candidate* plan,
                     Diagnostic* diagnostic) {
   const Graph& graph = sectioned.call.graph;
   const Lowering& lowering = sectioned.call.lowering;
@@ -72,33 +72,33 @@ Status PlaceTensors(const SectionedPlan& sectioned, FusedPlan* plan,
 
 }  // namespace
 
-Status WriteSections(const SectionedPlan& plan, const FusedOutput& out,
+Status WriteSections(const SectionedPlan& plan, Candidate* out,
                      Diagnostic* diagnostic) {
   const FusedCall& call = plan.call;
-  Lowering* lowering = &out.plan->lowering;
+  Lowering* lowering = &out->lowering;
   *lowering = call.lowering;
-  SLUICE_TRY(out.arena->Allocate(call.graph.tensors.size(), &lowering->places));
-  SLUICE_TRY(PlaceTensors(plan, out.plan, diagnostic));
+  SLUICE_TRY(out->places.Allocate(call.graph.tensors.size(), &lowering->places));
+  SLUICE_TRY(PlaceTensors(plan, out, diagnostic));
   Budget unlimited;  // the work is linear: decided sections are always written
   for (const Section& s : plan.all()) {
     if (s.fused) {
       SLUICE_TRY(AppendFused(s.run, *lowering,
                              PlacedFusion{s.result, s.buffers, s.offsets}, plan.arena,
-                             out.program));
+                             &out->program));
       continue;
     }
     for (uint32_t l : plan.LayersIn(s)) {
       SLUICE_TRY(AppendLayer(PlainLayers(call, *lowering, &unlimited), l, plan.arena,
-                             out.program));
+                             &out->program));
     }
   }
   return Status::kOk;
 }
 
-Status NoteSections(const SectionedPlan& plan, Arena* out, PlanNotation* notation) {
+Status NoteSections(const SectionedPlan& plan, Candidate* out) {
   const Span<const uint32_t> order = plan.order;
   const Span<const Section> sections = plan.all();
-  NotationWriter writer(out);
+  NotationWriter writer(&out->places);
   size_t dram = 0;
   size_t buffers = 0;
   for (uint32_t i = 0; i < sections.size(); ++i) {
@@ -109,7 +109,7 @@ Status NoteSections(const SectionedPlan& plan, Arena* out, PlanNotation* notatio
   }
   SLUICE_TRY(writer.Reserve(sections.size(), order.size(), dram, buffers));
   for (uint32_t i = 0; i < sections.size(); ++i) {
-    if (out->memory()->Stop()) return Status::kStopped;
+    if (out->places.memory()->Stop()) return Status::kStopped;
     const Section& s = sections[i];
     if (s.fused) {
       SLUICE_TRY(writer.AddFused(order[s.first], s.run, s.result, s.offsets,
@@ -118,7 +118,7 @@ Status NoteSections(const SectionedPlan& plan, Arena* out, PlanNotation* notatio
       SLUICE_TRY(writer.AddPlain(order.Slice(s.first, s.last)));
     }
   }
-  *notation = writer.notation();
+  out->notation = writer.notation();
   return Status::kOk;
 }
 

@@ -2,8 +2,7 @@
 // Writes decided sections as a program and as a notation.
 //
 // Input    a plan whose sections are all decided.
-// Output   program, lowering and number of groups of the plan; or its notation. Arrays
-//          in `out`.
+// Output   program, lowering and number of groups of the candidate; or its notation.
 // Errors   kOutOfMemory; kUnsupported when DRAM does not hold the tensors.
 // Cost     linear in steps, and quadratic in sections for the notation.
 #ifndef SLUICE_PLAN_FUSED_WRITE_SECTIONS_H_
@@ -13,10 +12,9 @@
 
 namespace sluice {
 
-Status WriteSections(const SectionedPlan& plan, const FusedOutput& out,
-                     Diagnostic* diagnostic);
+Status WriteSections(const SectionedPlan& plan, Candidate* out, Diagnostic* diagnostic);
 
-Status NoteSections(const SectionedPlan& plan, Arena* out, PlanNotation* notation);
+Status NoteSections(const SectionedPlan& plan, Candidate* out);
 
 }  // namespace sluice
 

@@ -130,10 +130,8 @@ Status TakeFromSpace(PlanCall* call) {
   for (int order = 0; found && order < SpaceSchedule::kOrders; ++order) {
     Candidate candidate(call->scratch->memory(), call->hardware);
     if (space.Write(order, &candidate) != Status::kOk) continue;
-    FusedPlan plan;
-    plan.groups = space.groups();
-    plan.lowering = candidate.lowering;
-    const bool better = IsBetter(call, plan, &candidate, &memory);
+    candidate.groups = space.groups();
+    const bool better = IsBetter(call, &candidate, &memory);
     SLUICE_TRY(TakeFound(call, better, &candidate));
   }
   // A fault of the tiles' costs is told even where nothing was found.

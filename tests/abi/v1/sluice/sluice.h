@@ -139,8 +139,8 @@ enum { /* sluice_components: bits */
   SLUICE_COMPONENT_COSCHEDULE = 8, /* sluice_curve, sluice_coschedule,
                                       sluice_preemption_points */
   SLUICE_COMPONENT_TOKENS = 16,   /* sluice_tokens (lowering.h) */
-  SLUICE_COMPONENT_SPACE = 32     /* plans of SLUICE_SOLVER_DEFAULT that keep tensors on
-                                     chip across segments */
+  SLUICE_COMPONENT_FUSION = 32    /* SLUICE_SOLVER_FUSION, _COCCO and _SOMA;
+                                     sluice_evaluate */
 };
 /* The SLUICE_COMPONENT_ bits of this build. Any thread may call it at any time. */
 SLUICE_API uint32_t sluice_components(void);
@@ -262,9 +262,10 @@ SLUICE_API sluice_status_t sluice_graph_parameter(
     const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
 
 enum { /* sluice_schedule_options_t.solver */
-  SLUICE_SOLVER_DEFAULT = 0,  /* the space of plans (see SLUICE_COMPONENT_SPACE), then with a
-                                 deadline or iterations, or where it has no plan, FUSION;
-                                 BASELINE where limits leave no time for more */
+  SLUICE_SOLVER_DEFAULT = 0,  /* tensors stay on chip across segments of layers that run
+                                 together; then with a deadline or iterations, or where that
+                                 has no plan, FUSION if the library has it; BASELINE where
+                                 limits leave no time for more */
   SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the plain plan, in milliseconds */
   SLUICE_SOLVER_FUSION = 2,   /* layers fused where that costs less, else as BASELINE */
   SLUICE_SOLVER_COCCO = 3,    /* as published: order and DRAM cuts, double buffering */

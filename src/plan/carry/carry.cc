@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "solve/repair/carry.h"
+#include "plan/carry/carry.h"
 
 #include "base/checked.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/carry/compare_streams.h"
+#include "plan/compare_streams.h"
 
 #include <string.h>
 

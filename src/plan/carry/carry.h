@@ -10,8 +10,8 @@
 // Errors   kBadInput when the notation does not describe a graph with these layers;
 //          kOutOfMemory.
 // Cost     linear.
-#ifndef SLUICE_SOLVE_REPAIR_CARRY_H_
-#define SLUICE_SOLVE_REPAIR_CARRY_H_
+#ifndef SLUICE_PLAN_CARRY_CARRY_H_
+#define SLUICE_PLAN_CARRY_CARRY_H_
 
 #include "model/plan.h"
 #include "solve/repair/align.h"
@@ -52,4 +52,4 @@ Status Carry(const PlanNotation& before, const Alignment& alignment, const Graph
 
 }  // namespace sluice
 
-#endif  // SLUICE_SOLVE_REPAIR_CARRY_H_
+#endif  // SLUICE_PLAN_CARRY_CARRY_H_

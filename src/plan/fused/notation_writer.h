@@ -5,8 +5,8 @@
 // Output   PlanNotation; its arrays in the arena.
 // Errors   kOutOfMemory.
 // Cost     linear; an equal run shares the DRAM tensors of the one before it.
-#ifndef SLUICE_PLAN_PLAN_NOTATION_H_
-#define SLUICE_PLAN_PLAN_NOTATION_H_
+#ifndef SLUICE_PLAN_FUSED_NOTATION_WRITER_H_
+#define SLUICE_PLAN_FUSED_NOTATION_WRITER_H_
 
 #include "model/plan.h"
 #include "solve/fusion/fusion.h"
@@ -45,10 +45,6 @@ class NotationWriter {
   Vector<uint32_t> section_buffer_, buffer_;
 };
 
-// Every layer by itself, in the graph's order.
-Status NotePlain(const Lowering& lowering, Arena* scratch, Arena* arena,
-                 PlanNotation* notation);
-
 }  // namespace sluice
 
-#endif  // SLUICE_PLAN_PLAN_NOTATION_H_
+#endif  // SLUICE_PLAN_FUSED_NOTATION_WRITER_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notations of plain layers, and of hand-made fused runs.
-#include "plan/plan_notation.h"
+#include "plan/fused/notation_writer.h"
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,8 @@
 // Output   what has changed, counted.
 // Errors   none; unreadable parts of the earlier plan count as changed.
 // Cost     linear in the streams.
-#ifndef SLUICE_PLAN_CARRY_COMPARE_STREAMS_H_
-#define SLUICE_PLAN_CARRY_COMPARE_STREAMS_H_
+#ifndef SLUICE_PLAN_COMPARE_STREAMS_H_
+#define SLUICE_PLAN_COMPARE_STREAMS_H_
 
 #include "model/plan.h"
 
@@ -20,4 +20,4 @@ void CompareStreams(const Plan& before, const Plan& after, sluice_change_t* chan
 
 }  // namespace sluice
 
-#endif  // SLUICE_PLAN_CARRY_COMPARE_STREAMS_H_
+#endif  // SLUICE_PLAN_COMPARE_STREAMS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/plan_notation.h"
+#include "plan/fused/notation_writer.h"
 
 namespace sluice {
 
@@ -66,20 +66,6 @@ PlanNotation NotationWriter::notation() const {
       Span<const uint32_t>(section_buffer_.data(), section_buffer_.size());
   n.buffer = Span<const uint32_t>(buffer_.data(), buffer_.size());
   return n;
-}
-
-Status NotePlain(const Lowering& lowering, Arena* scratch, Arena* arena,
-                 PlanNotation* notation) {
-  ArenaScope scope(scratch);
-  Vector<uint32_t> layers(scratch);
-  for (uint32_t l = 0; l < lowering.is_view.size(); ++l) {
-    if (lowering.is_view[l] == 0) SLUICE_TRY(layers.Push(l));
-  }
-  NotationWriter writer(arena);
-  SLUICE_TRY(writer.Reserve(1, layers.size(), 0, 0));
-  SLUICE_TRY(writer.AddPlain(layers.span()));
-  *notation = writer.notation();
-  return Status::kOk;
 }
 
 }  // namespace sluice

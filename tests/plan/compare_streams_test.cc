@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences between hand-made images of streams.
-#include "plan/carry/compare_streams.h"
+#include "plan/compare_streams.h"
 
 #include <doctest/doctest.h>
 
