@@ -61,13 +61,18 @@ bool ReadNotation(const wire::Plan* in, PlanNotation* out) {
   if (out->section_buffer.size() != out->section.size()) {
     out->section_buffer = Span<const uint32_t>();
   }
+  out->segment = AsStructs<PlanSegment>(in->segment());
+  out->loop = AsStructs<PlanLoop>(in->loop());
+  out->leave = AsSpan(in->leave());
+  out->placing = in->placing();
   for (const PlanSection& s : out->section) {
     if (s.dram > out->dram.size() || s.transfers > out->dram.size() - s.dram) {
       return false;
     }
   }
-  return out->cut.size() == out->order.size() &&
-         out->tiling.size() == out->order.size();
+  const size_t cuts = out->segment.empty() ? out->order.size() : 0;
+  return out->cut.size() == cuts && out->tiling.size() == cuts &&
+         (out->leave.empty() || out->leave.size() == out->order.size());
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ struct TableWriter {
   }
 };
 
-constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4,
-                                   4, 4, 4, 4, 4, 4, 4, 4, 4};
+constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4,
+                                   4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
 constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4,
                                      8, 8, 8, 4, 4, 4, 4, 8, 4, 8, 8, 8};
 
@@ -144,6 +144,10 @@ void WriteNotation(const PlanNotation& n, const TableWriter& table, Image* image
   CopyVector(image, table, 14, n.dram.data(), n.dram.size(), sizeof(PlanDramTensor));
   CopyVector(image, table, 16, n.section_buffer.data(), n.section_buffer.size(), 4);
   CopyVector(image, table, 17, n.buffer.data(), n.buffer.size(), 4);
+  CopyVector(image, table, 18, n.segment.data(), n.segment.size(), sizeof(PlanSegment));
+  CopyVector(image, table, 19, n.loop.data(), n.loop.size(), sizeof(PlanLoop));
+  CopyVector(image, table, 20, n.leave.data(), n.leave.size(), 4);
+  table.Set(21, n.placing);
 }
 
 }  // namespace
@@ -164,7 +168,10 @@ uint64_t BytesAtMost(const Plan& plan, size_t stream_bytes, size_t instructions)
          sizeof(PlanDramTensor) * plan.notation.dram.size() +
          sizeof(PlanLayerHash) * plan.layer_hash.size() +
          4 * uint64_t{plan.notation.section_buffer.size()} +
-         4 * uint64_t{plan.notation.buffer.size()};
+         4 * uint64_t{plan.notation.buffer.size()} +
+         sizeof(PlanSegment) * plan.notation.segment.size() +
+         sizeof(PlanLoop) * plan.notation.loop.size() +
+         4 * uint64_t{plan.notation.leave.size()};
 }
 
 void WritePlaces(Span<const TensorPlace> places, const TableWriter& table,

@@ -27,11 +27,13 @@ struct TensorPlace {
   uint32_t stride[kAxes];  // bytes
 };
 
-// The schedule in SoMa's notation, as plan.fbs has it. io/read_plan.cc checks only that
-// sections lie inside `dram` and that order, cut and tiling have one length.
+// The schedule as plan.fbs has it. io/read_plan.cc checks only that sections lie inside
+// `dram` and that order, cut and tiling have one length.
+enum SectionKind : uint32_t { kPlainSection, kFusedSection, kSegmentSection };
+
 struct PlanSection {
   uint32_t layer;
-  uint32_t fused;  // 0 or 1
+  uint32_t kind;  // SectionKind
   uint32_t dram, transfers;
 };
 
@@ -47,6 +49,17 @@ struct PlanLayerHash {
   }
 };
 
+// The next `layers` positions of the order, under the next `loops` loops.
+struct PlanSegment {
+  uint32_t layers, loops;
+  uint32_t slice, piece;  // bytes: LoopChoice
+};
+
+struct PlanLoop {
+  uint32_t axis;
+  int32_t trips;
+};
+
 struct PlanNotation {
   Span<const PlanSection> section;
   Span<const uint32_t> order;  // graph layers
@@ -55,6 +68,11 @@ struct PlanNotation {
   Span<const PlanDramTensor> dram;
   Span<const uint32_t> section_buffer;  // per section, or empty
   Span<const uint32_t> buffer;          // offsets
+  Span<const PlanSegment> segment;      // of a section of kSegmentSection
+  Span<const PlanLoop> loop;
+  Span<const uint32_t>
+      leave;             // by position: bytes of the scratchpad left empty; or none
+  uint32_t placing = 0;  // how images got their offsets
 };
 
 struct Plan {

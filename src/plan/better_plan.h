@@ -12,6 +12,7 @@
 #define SLUICE_PLAN_BETTER_PLAN_H_
 
 #include "plan/plan_call.h"
+#include "solve/repair/align.h"
 
 namespace sluice {
 
@@ -20,6 +21,9 @@ Status TakeBetter(PlanCall* call);
 // Tries the space of plans; nothing where a solver is named, on a mesh, or where asking
 // for a tile's cost takes long.
 Status TakeFromSpace(PlanCall* call);
+
+// What holds of call->before, if it is a plan of the space; the rest is searched.
+Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment);
 
 // Adds waits and report to a written program; true when it beats the best plan.
 bool IsBetter(PlanCall* call, Candidate* candidate, Arena* scratch);

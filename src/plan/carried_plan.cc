@@ -2,8 +2,10 @@
 #include "plan/carried_plan.h"
 
 #include "plan/best_plan.h"
+#include "plan/better_plan.h"
 #include "plan/compare_streams.h"
 #include "plan/fused/take_fused.h"
+#include "plan/space/segment_notation.h"
 #include "solve/repair/align.h"
 #include "solve/repair/layer_hash.h"
 
@@ -32,10 +34,13 @@ Status TakeBefore(PlanCall* call) {
   return Status::kOk;
 }
 
-bool IsSameTask(const PlanCall& call) {
-  return call.before->graph_hash == call.graph.hash &&
-         call.before->hardware_hash == call.hardware.hash &&
+bool IsSamePlace(const PlanCall& call) {
+  return call.before->hardware_hash == call.hardware.hash &&
          BudgetOf(*call.before) == call.capacity;
+}
+
+bool IsSameTask(const PlanCall& call) {
+  return call.before->graph_hash == call.graph.hash && IsSamePlace(call);
 }
 
 Status TakeCarried(PlanCall* call) {
@@ -46,7 +51,16 @@ Status TakeCarried(PlanCall* call) {
   if (call->on_many_nodes() || call->options.granularity != SLUICE_GRANULARITY_TILE) {
     return Status::kOk;
   }
-  SLUICE_TRY(TakeCarriedFused(call, alignment));
+  const bool of_segments = IsOfSegments(call->before->notation);
+  if (of_segments) {
+    if (IsSameTask(*call)) return Status::kOk;  // it is taken whole
+    // Other segments suit another machine or scratchpad, and are found in milliseconds.
+    const bool keeps =
+        IsSamePlace(*call) || call->minimise || call->options.deadline_ns != 0;
+    if (!keeps) return Status::kOk;
+  }
+  SLUICE_TRY(of_segments ? TakeCarriedSpace(call, alignment)
+                         : TakeCarriedFused(call, alignment));
   if (call->has_plan()) {
     call->change.from_scratch = 0;
     if (call->clock->stop_reason() != SLUICE_STOP_COMPLETE) return Status::kOk;

@@ -20,7 +20,10 @@ Status TakeCarried(PlanCall* call);
 // Takes call->before as it is, where that keeps to the options.
 Status TakeBefore(PlanCall* call);
 
-// Graph, machine and budget are those of call->before.
+// Machine and budget are those of call->before.
+bool IsSamePlace(const PlanCall& call);
+
+// And the graph too.
 bool IsSameTask(const PlanCall& call);
 
 }  // namespace sluice

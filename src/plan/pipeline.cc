@@ -17,7 +17,7 @@ namespace {
 
 bool HasFused(const PlanNotation& notation) {
   for (const PlanSection& section : notation.section) {
-    if (section.fused != 0) return true;
+    if (section.kind == kFusedSection) return true;
   }
   return false;
 }
@@ -100,8 +100,8 @@ Status TakeSame(PlanCall* call) {
   return Status::kOk;
 }
 
-// Keeps what holds of the earlier plan. Where something has changed, a plan from scratch
-// may be better by then; the space of plans is searched within milliseconds.
+// Keeps what holds of the earlier plan. Where more than some layers have changed, a plan
+// from scratch may be better by then; the space of plans is searched within milliseconds.
 Status TakeRemade(PlanCall* call) {
   SLUICE_TRY(TakeCarried(call));
   if (call->request.before == nullptr) return Status::kOk;
@@ -113,13 +113,14 @@ Status TakeRemade(PlanCall* call) {
   if (!call->has_plan() || call->change.from_scratch != 0 || call->minimise) {
     return Status::kOk;
   }
+  if (call->spaced && IsSamePlace(*call)) return Status::kOk;
   // Costs are weighed against those of the earlier plan.
   call->plain.report = call->before->report;
   if (call->clock->watched()) {
     call->search = TimeForSearch(*call->clock, call->clock->spent_ns());
   }
   const double cost = call->best_cost;
-  SLUICE_TRY(SearchWithin(call, 0, TakeFromSpace));
+  SLUICE_TRY(SearchWithin(call, call->before->report.instructions, TakeFromSpace));
   call->change.from_scratch = call->best_cost < cost;
   return Status::kOk;
 }

@@ -101,5 +101,21 @@ TEST_CASE("plain plan: a callback that fails ends it") {
   CHECK(SchedulePlain(&p.call) == Status::kBadArgument);
 }
 
+TEST_CASE("plain plan: views are no layers of a plain plan") {
+  Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  uint8_t views[] = {1, 0, 0, 1, 0};
+  Lowering lowering = {};
+  lowering.is_view = {views, 5};
+  PlanNotation n;
+  REQUIRE(NotePlain(lowering, &arena, &n) == Status::kOk);
+  const std::vector<uint32_t> order(n.order.begin(), n.order.end());
+  CHECK(order == std::vector<uint32_t>{1, 2, 4});
+  CHECK(n.cut.size() == 3);
+  CHECK(n.tiling.size() == 3);
+  REQUIRE(n.section.size() == 1);
+  CHECK(n.section[0].layer == 1);
+}
+
 }  // namespace
 }  // namespace sluice

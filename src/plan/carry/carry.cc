@@ -22,6 +22,9 @@ struct Before {
 Status ReadBefore(const PlanNotation& n, size_t layers, Arena* arena, Before* out,
                   Diagnostic* diagnostic) {
   const size_t positions = n.order.size();
+  if (n.cut.size() != positions) {
+    return Bad(diagnostic, "the plan's notation is not that of fused layers");
+  }
   SLUICE_TRY(arena->Allocate(layers, &out->section));
   SLUICE_TRY(arena->Allocate(layers, &out->position));
   SLUICE_TRY(arena->Allocate(positions, &out->group));

@@ -92,7 +92,7 @@ Status AdoptSections(SectionedPlan* plan, bool* any) {
   *any = false;
   for (uint32_t i = 0; i < plan->count; ++i) {
     Section* section = &plan->sections[i];
-    if (call.carried->before->section[CarriedOf(*plan, *section)].fused == 0 ||
+    if (call.carried->before->section[CarriedOf(*plan, *section)].kind != kFusedSection ||
         !MayFuse(call.graph, call.hardware, call.lowering, plan->order[section->first],
                  call.scratchpad_bytes)) {
       continue;

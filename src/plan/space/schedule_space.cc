@@ -40,39 +40,76 @@ Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch
   return PlaceInDram(graph, when, on_chip, scratch, &out->lowering, &ignored);
 }
 
+SpaceCall CallOf(PlanCall* call, const sluice_report_t& scale, Budget* budget) {
+  const Exponents exponents = ExponentsOf(call->options);
+  SpaceSearch search;
+  search.goal.per_pj = exponents.energy / scale.energy_pj;
+  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
+  search.budget = budget;
+  return {call->graph,    call->hardware, call->plain.lowering,
+          call->capacity, call->coster,   search};
+}
+
+// Writes what was found in every order, and takes the best of them.
+Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
+  for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
+    Candidate candidate(call->scratch->memory(), call->hardware);
+    if (space->Write(order, &candidate) != Status::kOk) continue;
+    const bool better = IsBetter(call, &candidate, memory);
+    SLUICE_TRY(TakeFound(call, better, &candidate));
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
-Status SpaceSchedule::Find() {
+Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   SLUICE_TRY(MakeSpaceProblem({call_.graph, call_.hardware, call_.lowering,
                                call_.coster, call_.scratchpad_bytes},
                               memory_, &problem_));
+  SLUICE_TRY(memory_->Allocate(problem_.slack.size(), &leave_));
+  if (call_.from.notation != nullptr) {
+    SLUICE_TRY(CarrySegments(call_.from, problem_, memory_, &carried_, diagnostic));
+    for (size_t p = 0; p < carried_.leave.size(); ++p) {
+      problem_.slack[p] = Min(carried_.leave[p], call_.scratchpad_bytes);
+    }
+  }
   // Images that do not lie ask for room where they did not, and the search begins again.
   constexpr int kRounds = 6;
-  constexpr uint64_t kBytesOfPair = 40;
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
-    SLUICE_TRY(SearchSpace(problem_, call_.search, memory_, memory_, &plan_));
-    SLUICE_TRY(MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
-                              problem_.alignment, call_.hardware.accumulator_bytes},
-                             plan_, memory_));
-    bool lies = false;
-    for (int order = 0; order < kOrders; ++order) {
-      // Where images lie already, another order is worth less memory.
-      const uint64_t images = plan_.images.size();
-      const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
-      lies = lies || placed == Status::kOk;
-      // One order in which they lie is enough.
-      if (placed != Status::kOk && placed != Status::kInfeasible && !lies) {
-        return placed;
-      }
-    }
-    if (lies) return Status::kOk;
-    if (round == kRounds) return Status::kInfeasible;
+    SLUICE_TRY(Search());
+    const Status placed = PlaceAll();
+    if (placed != Status::kInfeasible || round == kRounds) return placed;
     // What does not come to lie by itself gets room everywhere.
     const int64_t all = call_.scratchpad_bytes / 8 * (round - kRounds / 2 + 1);
     for (int64_t& slack : problem_.slack) slack = Max(slack, all);
   }
+}
+
+Status SpaceSchedule::Search() {
+  SpaceSearch search = call_.search;
+  search.known = carried_.known;
+  for (size_t p = 0; p < leave_.size(); ++p) leave_[p] = problem_.slack[p];
+  SLUICE_TRY(SearchSpace(problem_, search, memory_, memory_, &plan_));
+  return MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
+                        problem_.alignment, call_.hardware.accumulator_bytes},
+                       plan_, memory_);
+}
+
+// In all orders; one in which the images lie is enough.
+Status SpaceSchedule::PlaceAll() {
+  constexpr uint64_t kBytesOfPair = 40;
+  bool lies = false;
+  for (int order = 0; order < kOrders; ++order) {
+    // Where images lie already, another order is worth less memory.
+    const uint64_t images = plan_.images.size();
+    const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
+    lies = lies || placed == Status::kOk;
+    if (placed != Status::kOk && placed != Status::kInfeasible && !lies) return placed;
+  }
+  return lies ? Status::kOk : Status::kInfeasible;
 }
 
 Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
@@ -104,6 +141,11 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
   SLUICE_TRY(WriteSpace(
       {call_.graph, call_.hardware, out->lowering, call_.coster, call_.search.budget},
       plan_, memory_, &out->program));
+  out->groups = static_cast<uint32_t>(plan_.segments.size());
+  const Status noted = NoteSpace({plan_, leave_, static_cast<uint32_t>(order)},
+                                 &out->places, &out->notation);
+  // A plan without a notation is a plan.
+  if (noted != Status::kUnsupported) SLUICE_TRY(noted);
   return OrderTransfers(call_.graph, call_.hardware, problem_.root_of, memory_,
                         &out->program);
 }
@@ -113,29 +155,40 @@ Status TakeFromSpace(PlanCall* call) {
       !call->costs->quick()) {
     return Status::kOk;
   }
-  const Exponents exponents = ExponentsOf(call->options);
-  const sluice_report_t& scale = call->plain.report;
-  SpaceSearch search;
-  search.goal.per_pj = exponents.energy / scale.energy_pj;
-  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
   // Iterations are fusion's.
   Budget endless;
-  search.budget = call->options.deadline_ns != 0 ? &call->search : &endless;
   Arena memory(call->scratch->memory());
-  SpaceSchedule space({call->graph, call->hardware, call->plain.lowering,
-                       call->capacity, call->coster, search},
+  Diagnostic ignored = {};
+  SpaceSchedule space(CallOf(call, call->plain.report,
+                             call->options.deadline_ns != 0 ? &call->search : &endless),
                       &memory);
-  const bool found = space.Find() == Status::kOk;
+  const bool found = space.Find(&ignored) == Status::kOk;
   call->spaced = call->spaced || found;
-  for (int order = 0; found && order < SpaceSchedule::kOrders; ++order) {
-    Candidate candidate(call->scratch->memory(), call->hardware);
-    if (space.Write(order, &candidate) != Status::kOk) continue;
-    candidate.groups = space.groups();
-    const bool better = IsBetter(call, &candidate, &memory);
-    SLUICE_TRY(TakeFound(call, better, &candidate));
-  }
   // A fault of the tiles' costs is told even where nothing was found.
-  return found ? Status::kOk : TakeFound(call, false, nullptr);
+  return found ? TakeOrders(call, &space, &memory) : TakeFound(call, false, nullptr);
+}
+
+Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
+  if (!IsOfSegments(call->before->notation) || !call->costs->quick()) {
+    return Status::kOk;
+  }
+  Budget endless;
+  Arena memory(call->scratch->memory());
+  Diagnostic ignored = {};
+  SpaceCall of = CallOf(call, call->before->report,
+                        call->options.deadline_ns != 0 ? &call->search : &endless);
+  of.from = {&call->before->notation, &alignment, call->minimise};
+  SpaceSchedule space(of, &memory);
+  // Where little holds, a plan from scratch is better.
+  if (space.Find(&ignored) != Status::kOk ||
+      2 * space.kept() < space.segments().size()) {
+    return TakeFound(call, false, nullptr);
+  }
+  call->spaced = true;
+  call->estimated = true;  // there is no plain plan to compare with
+  const Status status = TakeOrders(call, &space, &memory);
+  call->estimated = false;
+  return status;
 }
 
 }  // namespace sluice

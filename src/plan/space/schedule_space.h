@@ -3,16 +3,16 @@
 //
 // Input    graph, hardware, lowering, scratchpad bytes, what tiles cost; the weights of
 //          energy and time.
-// Output   the program and its lowering, whose places differ: what stays on chip has
-//          none, and no two tensors share bytes of the workspace.
-// Errors   kInfeasible: no plan, or its images lie nowhere; kUnsupported, kStopped,
-//          kOutOfMemory.
+// Output   the program, its notation and its lowering, whose places differ: what stays on
+//          chip has none, and no two tensors share bytes of the workspace.
+// Errors   kInfeasible: no plan, or its images lie nowhere; kBadInput: the earlier plan is
+//          not one of segments; kUnsupported, kStopped, kOutOfMemory.
 // Cost     a search (solve/space/search.h), then linear in steps.
 #ifndef SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
 #define SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
 
 #include "plan/candidate.h"
-#include "solve/space/search.h"
+#include "plan/space/segment_notation.h"
 
 namespace sluice {
 
@@ -23,6 +23,7 @@ struct SpaceCall {
   int64_t scratchpad_bytes;
   const TileCoster& coster;
   SpaceSearch search;
+  CarriedFrom from = {};  // an earlier plan whose segments are kept where they hold
 };
 
 class SpaceSchedule {
@@ -33,20 +34,25 @@ class SpaceSchedule {
   SpaceSchedule(const SpaceCall& call, Arena* memory) : call_(call), memory_(memory) {}
 
   // A plan whose images lie in one of the orders at least.
-  Status Find();
+  Status Find(Diagnostic* diagnostic);
   // Fills program, places and lowering of the candidate. kInfeasible: the images do not
   // lie in that order.
   Status Write(int order, Candidate* out);
-  uint32_t groups() const { return static_cast<uint32_t>(plan_.segments.size()); }
+  Span<const SpaceSegment> segments() const { return plan_.segments; }
+  uint32_t kept() const { return carried_.kept; }  // segments that were known
 
  private:
+  Status Search();
+  Status PlaceAll();
   Status Place(int order, uint64_t search_bytes);
   bool Restore(int order);  // false: that order has no offsets
 
   const SpaceCall call_;
   Arena* memory_;
   SpaceProblem problem_;
+  CarriedSegments carried_;
   SpacePlan plan_;
+  Span<int64_t> leave_;             // by position: problem_.slack as the search saw it
   Span<int64_t> offsets_[kOrders];  // empty: they do not lie
 };
 

@@ -389,6 +389,11 @@ class Search {
   Status Run(uint32_t* best) {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     for (uint32_t at = 0; at < n; ++at) {
+      if (at == free_until_) free_until_ = NextKnown(at + 1);
+      if (IsKnown(at)) {
+        SLUICE_TRY(ExtendKnown(at));
+        if (states_.count(search_.known[at].last) != 0) continue;
+      }
       for (uint32_t s = 0; s < states_.count(at); ++s) {
         if (search_.budget->Exhausted() || arena_->memory()->Stop()) {
           return Status::kStopped;
@@ -406,6 +411,26 @@ class Search {
 
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
+
+  bool IsKnown(uint32_t at) const {
+    return !search_.known.empty() && search_.known[at].last != 0;
+  }
+  // Where the next known segment begins, or the end.
+  uint32_t NextKnown(uint32_t at) const {
+    while (at < p_.layer.size() && !IsKnown(at)) ++at;
+    return at;
+  }
+
+  // By the segment that is known there.
+  Status ExtendKnown(uint32_t at) {
+    const KnownSegment& known = search_.known[at];
+    for (uint32_t s = 0; s < states_.count(at); ++s) {
+      tries_.any = false;
+      Try(states_.node(at, s), known.last, known.choice);
+      SLUICE_TRY(Commit());
+    }
+    return Status::kOk;
+  }
 
   Status Extend(uint32_t from) {
     const uint32_t at = node(from).last;
@@ -427,7 +452,7 @@ class Search {
   // By segments of several layers.
   Status ExtendFar(uint32_t from) {
     const uint32_t at = node(from).last;
-    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
+    const uint32_t n = free_until_;
     coarsest_[0] = coarsest_[1] = 0;
     work_ = 0;
     int64_t constants = ConstantsOf(p_, at);
@@ -562,7 +587,8 @@ class Search {
   TileChooser tiles_;
   Prices prices_;
   States states_;
-  uint64_t work_ = 0;  // layers of the segments tried from this border
+  uint64_t work_ = 0;        // layers of the segments tried from this border
+  uint32_t free_until_ = 0;  // where the next known segment begins, or the end
   // Cuts that fitted the segment before, without slices and with them.
   int coarsest_[2] = {};
   Tries tries_;  // of the run of layers at hand

@@ -8,7 +8,7 @@
 // it were loaded at once. Several layers form a segment only where what they hand on
 // would fill much of the scratchpad.
 //
-// Input    a problem; weights of energy and time.
+// Input    a problem; weights of energy and time; segments that are known.
 // Output   layers, loops, segments and images, without offsets; lives in `arena`.
 // Errors   kInfeasible: no plan found; kStopped, kOutOfMemory.
 // Cost     states * segments tried; some microseconds per layer and segment.
@@ -21,8 +21,17 @@
 
 namespace sluice {
 
+// A segment that is given: it begins at its position. last 0: none.
+struct KnownSegment {
+  uint32_t last;
+  LoopChoice choice;
+};
+
 struct SpaceSearch {
   SpaceGoal goal;
+  // By position, or empty. Known segments do not overlap; what is between them is searched,
+  // and a known one where it does not fit.
+  Span<const KnownSegment> known = {};
   uint32_t states = 6;        // per border
   uint32_t longest = 50;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border

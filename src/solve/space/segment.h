@@ -17,29 +17,6 @@
 
 namespace sluice {
 
-constexpr int kMaxLoops = 5;
-
-// Loops around a segment from outside: axis `cut` of every layer's output (or its sum) in
-// so many trips.
-struct LoopChoice {
-  int count = 0;
-  uint8_t cut[kMaxLoops];
-  int32_t trips[kMaxLoops];
-  // Weights of more bytes than this come in slices of so many, of output channels, again
-  // in each iteration; 0: as a whole.
-  int64_t slice = 0;
-  // What layers hand on of more bytes than this in an iteration is made piece by piece, by
-  // a loop of their own around them; 0: at once.
-  int64_t piece = 0;
-
-  // Adds a loop inside of the others, if it has more than one trip.
-  void Add(int axis, int32_t n) {
-    if (n <= 1) return;
-    cut[count] = static_cast<uint8_t>(axis);
-    trips[count++] = n;
-  }
-};
-
 // A root that lies whole in the scratchpad between two segments.
 struct Held {
   uint32_t root;

@@ -29,7 +29,7 @@ class Unroller {
     const uint32_t loop_base = static_cast<uint32_t>(loops_.size());
     SpaceSegment segment = {node.first, node.last,
                             static_cast<uint32_t>(images_.size()),
-                            maker_->alone_bytes()};
+                            maker_->alone_bytes(), node.loops};
     SLUICE_TRY(segments_.Push(segment));
     const auto based = [&](uint32_t loop) {
       return loop == kNone ? kNone : loop_base + loop;

@@ -251,7 +251,7 @@ TEST_CASE("a plan carries its notation: every layer once, tiles as counted") {
       CHECK(layers.size() > n.report.layers / 2);
       uint32_t groups = 0, fused = 0;
       for (const uint8_t cut : notation.cut) groups += cut == 2 ? 1 : 0;
-      for (const sluice::PlanSection& s : notation.section) fused += s.fused;
+      for (const sluice::PlanSection& s : notation.section) fused += s.kind;
       CHECK(groups == n.report.groups);
       CHECK((fused != 0) == (solver == SLUICE_SOLVER_FUSION));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notations of plain layers, and of hand-made fused runs.
+// Notations of hand-made fused runs, and of plain layers between them.
 #include "plan/fused/notation_writer.h"
 
 #include <doctest/doctest.h>
@@ -54,7 +54,7 @@ TEST_CASE("plan notation: plain layers are one section, each cut by DRAM") {
   const PlanNotation n = w.writer.notation();
   REQUIRE(n.section.size() == 1);
   CHECK(n.section[0].layer == 3);
-  CHECK(n.section[0].fused == 0);
+  CHECK(n.section[0].kind == kPlainSection);
   CHECK(n.section[0].transfers == 0);
   CHECK(All(n.order) == std::vector<uint32_t>{3, 4, 6});
   CHECK(All(n.cut) == std::vector<uint8_t>(3, uint8_t{kCutDram}));
@@ -75,7 +75,7 @@ TEST_CASE("plan notation: a fused run by its graph layers, transfers in their or
   const PlanNotation n = w.writer.notation();
   REQUIRE(n.section.size() == 3);
   CHECK(n.section[0].layer == 7);
-  CHECK(n.section[0].fused == 1);
+  CHECK(n.section[0].kind == kFusedSection);
   CHECK(n.section[0].dram == 0);
   CHECK(n.section[0].transfers == 2);
   CHECK(n.section[1].dram == 2);
@@ -94,19 +94,6 @@ TEST_CASE("plan notation: a fused run by its graph layers, transfers in their or
   CHECK(n.dram[1].duration == 5);  // a load: its start
   CHECK(All(n.section_buffer) == std::vector<uint32_t>{0, 3, 0});
   CHECK(All(n.buffer) == std::vector<uint32_t>{0, 64, 192, 8});
-}
-
-TEST_CASE("plan notation: views are no layers of a plain plan") {
-  Written w;
-  Arena scratch(&w.memory);
-  uint8_t views[] = {1, 0, 0, 1, 0};
-  Lowering lowering = {};
-  lowering.is_view = {views, 5};
-  PlanNotation n;
-  REQUIRE(NotePlain(lowering, &scratch, &w.arena, &n) == Status::kOk);
-  CHECK(All(n.order) == std::vector<uint32_t>{1, 2, 4});
-  REQUIRE(n.section.size() == 1);
-  CHECK(n.section[0].layer == 1);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan of the space as its notation, and back: segments with their loops, from which all
+// else follows.
+//
+// Input    a plan, the bytes that were left empty at each position, the order of placing;
+//          or a notation (untrusted), the problem that it is for, and which of its layers
+//          are those of the problem.
+// Output   the notation, in the arena; or segments by position, as far as they hold.
+// Errors   kUnsupported: a number is too large for the notation; kBadInput: it is not that
+//          of a plan of segments; kOutOfMemory.
+// Cost     linear.
+#ifndef SLUICE_PLAN_SPACE_SEGMENT_NOTATION_H_
+#define SLUICE_PLAN_SPACE_SEGMENT_NOTATION_H_
+
+#include "model/plan.h"
+#include "solve/repair/align.h"
+#include "solve/space/search.h"
+
+namespace sluice {
+
+struct NotedSpace {
+  const SpacePlan& plan;
+  Span<const int64_t> leave;  // by position
+  uint32_t placing;
+};
+
+Status NoteSpace(const NotedSpace& noted, Arena* arena, PlanNotation* notation);
+
+bool IsOfSegments(const PlanNotation& notation);
+
+struct CarriedSegments {
+  Span<KnownSegment> known;  // by position
+  Span<int64_t> leave;       // by position
+  uint32_t kept = 0;         // how many are known
+  bool all = false;          // every layer is in one of them
+};
+
+struct CarriedFrom {
+  const PlanNotation* notation = nullptr;  // NULL: nothing is carried
+  const Alignment* alignment =
+      nullptr;        // to the problem's layers; NULL: they are equal
+  bool near = false;  // segments next to those with changes are kept too
+};
+
+Status CarrySegments(const CarriedFrom& from, const SpaceProblem& problem, Arena* arena,
+                     CarriedSegments* out, Diagnostic* diagnostic);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_SPACE_SEGMENT_NOTATION_H_
