@@ -4,8 +4,8 @@
 #include "api/create.h"
 #include "api/objects.h"
 #include "io/read.h"
-#include "plan/compare_streams.h"
 #include "plan/check_options.h"
+#include "plan/compare_streams.h"
 #include "plan/memory_bound.h"
 #include "plan/pipeline.h"
 

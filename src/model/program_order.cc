@@ -107,6 +107,79 @@ class Stretches {
   uint32_t free_ = kNone;
 };
 
+// The box of a transfer in DRAM.
+struct DramBoxAt {
+  int64_t offset;  // bytes, of its first element
+  const TransferForm* form;
+};
+
+// The box in steps of its strides. False where it does not lie within them.
+bool Unfold(const DramBoxAt& box, int64_t begin[kAxes]) {
+  int64_t rest = box.offset;
+  for (int a = 0; a < kAxes; ++a) {
+    const int64_t stride = box.form->stride[a];
+    if (stride == 0) return false;
+    begin[a] = rest / stride;
+    rest -= begin[a] * stride;
+    const bool within =
+        a == 0 || (begin[a] + box.form->extent[a]) * stride <= box.form->stride[a - 1];
+    if (!within) return false;
+  }
+  return rest == 0;
+}
+
+int64_t LastByte(const DramBoxAt& box) {
+  int64_t last = box.offset;
+  for (int a = 0; a < kAxes; ++a) {
+    last += int64_t{box.form->extent[a] - 1} * box.form->stride[a];
+  }
+  return last;
+}
+
+// Whether two boxes of one root may share bytes.
+bool MayOverlap(const DramBoxAt& a, const DramBoxAt& b) {
+  if (a.form->moves != 0 || b.form->moves != 0) return true;
+  if (LastByte(a) < b.offset || LastByte(b) < a.offset) return false;
+  int64_t from_a[kAxes], from_b[kAxes];
+  for (int k = 0; k < kAxes; ++k) {
+    if (a.form->stride[k] != b.form->stride[k]) return true;
+  }
+  if (!Unfold(a, from_a) || !Unfold(b, from_b)) return true;
+  for (int k = 0; k < kAxes; ++k) {
+    if (from_a[k] + a.form->extent[k] <= from_b[k]) return false;
+    if (from_b[k] + b.form->extent[k] <= from_a[k]) return false;
+  }
+  return true;
+}
+
+// The last transfers of a kind that touched a root, and how many there were before them.
+class DramTouches {
+ public:
+  // The number behind that of the last one that may share bytes with the box; 0: none.
+  uint32_t Find(const DramBoxAt& box) const {
+    for (uint32_t i = 0; i < Min(count_, kMost); ++i) {
+      const Touch& t = touch_[(count_ - 1 - i) % kMost];
+      if (MayOverlap(t.box, box)) return t.number + 1;
+    }
+    return older_;
+  }
+  void Add(const DramBoxAt& box, uint32_t number) {
+    Touch* t = &touch_[count_++ % kMost];
+    if (count_ > kMost) older_ = t->number + 1;
+    *t = {box, number};
+  }
+
+ private:
+  static constexpr uint32_t kMost = 8;
+  struct Touch {
+    DramBoxAt box;
+    uint32_t number;
+  };
+  Touch touch_[kMost];
+  uint32_t count_ = 0;
+  uint32_t older_ = 0;
+};
+
 // A block begins where the first tile of a block before now stands.
 Status FindBlocks(const Program& program, Span<const uint32_t> order,
                   Vector<uint32_t>* blocks) {
@@ -126,12 +199,8 @@ Status FindBlocks(const Program& program, Span<const uint32_t> order,
 
 class Orderer {
  public:
-  Orderer(const ProgramRun& run, Span<const uint32_t> dram_root, Arena* arena)
-      : run_(run),
-        program_(run.program),
-        dram_root_(dram_root),
-        arena_(arena),
-        stretches_(arena) {}
+  Orderer(const ProgramRun& run, const DramOfTensors& of, Arena* arena)
+      : run_(run), program_(run.program), of_(of), arena_(arena), stretches_(arena) {}
 
   Status Run(Span<uint32_t>* order, Vector<uint32_t>* blocks) {
     SLUICE_TRY(Count());
@@ -150,7 +219,7 @@ class Orderer {
 
  private:
   struct DramUse {
-    uint32_t loads, stores;  // so far
+    DramTouches loads, stores;
   };
 
   static Kind KindOfStep(const Step& step) {
@@ -161,12 +230,17 @@ class Orderer {
   // Numbers the steps of each kind and finds what must come before each.
   Status Count() {
     SLUICE_TRY(arena_->Allocate(program_.size(), &before_));
-    SLUICE_TRY(arena_->Allocate(dram_root_.size(), &dram_));
-    uint32_t count[kKinds] = {};
+    SLUICE_TRY(arena_->Allocate(of_.root.size(), &dram_of_));
+    uint32_t count[kKinds] = {}, stored = 0;
     for (uint32_t i = 0; i < program_.size(); ++i) {
-      if (program_.step(i).kind != StepKind::kHost)
-        ++count[KindOfStep(program_.step(i))];
+      const Step step = program_.step(i);
+      if (step.kind == StepKind::kHost) continue;
+      ++count[KindOfStep(step)];
+      if (step.kind != StepKind::kStore) continue;
+      uint32_t* of = &dram_of_[of_.root[program_.transfer_form(step.item).tensor]];
+      if (*of == 0) *of = ++stored;
     }
+    SLUICE_TRY(arena_->Allocate(stored, &dram_));
     for (int k = 0; k < kKinds; ++k) {
       SLUICE_TRY(arena_->Allocate(count[k], &step_[k]));
       SLUICE_TRY(arena_->Allocate(count[k], &end_[k]));
@@ -201,16 +275,22 @@ class Orderer {
 
   Status CountTransfer(const Step& step, Kind kind, uint32_t number, Before* before) {
     const TransferForm& form = program_.transfer_form(step.item);
-    DramUse* dram = &dram_[dram_root_[form.tensor]];
+    const int64_t offset = static_cast<int64_t>(of_.places[form.tensor].offset) +
+                           program_.dram_offset(step.item);
+    const DramBoxAt box = {offset, &form};
+    const uint32_t stored = dram_of_[of_.root[form.tensor]];
+    DramUse* dram = stored == 0 ? nullptr : &dram_[stored - 1];
     if (kind == kLoadStep) {
-      before->count[kStoreStep] = dram->stores;
-      dram->loads = number + 1;
+      if (dram != nullptr) {
+        before->count[kStoreStep] = dram->stores.Find(box);
+        dram->loads.Add(box, number);
+      }
       // The index of a gather came by a load, which keeps its place among the loads.
       SLUICE_TRY(Touch(form.other, kLoadStep, number, false, before));
       return Touch(form.buffer, kLoadStep, number, true, before);
     }
-    before->count[kLoadStep] = dram->loads;
-    dram->stores = number + 1;
+    before->count[kLoadStep] = dram->loads.Find(box);
+    dram->stores.Add(box, number);
     return Touch(form.buffer, kStoreStep, number, false, before);
   }
 
@@ -302,14 +382,15 @@ class Orderer {
 
   const ProgramRun& run_;
   const Program& program_;
-  Span<const uint32_t> dram_root_;
+  const DramOfTensors of_;
   Arena* arena_;
   Stretches stretches_;
   Span<Before> before_;          // by step
   Span<uint32_t> step_[kKinds];  // by number
   Span<int64_t> end_[kKinds];    // by number, of those taken
   Span<uint32_t> due_[kKinds];   // by number: a tile's
-  Span<DramUse> dram_;           // by root
+  Span<uint32_t> dram_of_;       // by root: index into dram_ + 1; 0: it is not stored
+  Span<DramUse> dram_;
   Span<uint32_t> order_;
   uint32_t next_[kKinds] = {};
   uint32_t filled_ = 0;
@@ -320,13 +401,12 @@ class Orderer {
 }  // namespace
 
 Status OrderTransfers(const Graph& graph, const Hardware& hardware,
-                      Span<const uint32_t> dram_root, Arena* scratch,
-                      Program* program) {
+                      const DramOfTensors& of, Arena* scratch, Program* program) {
   Arena memory(scratch->memory());
   Vector<uint32_t> blocks(&memory);
   Span<uint32_t> order;
   const ProgramRun run = {graph, hardware, *program};
-  Orderer orderer(run, dram_root, &memory);
+  Orderer orderer(run, of, &memory);
   SLUICE_TRY(orderer.Run(&order, &blocks));
   return program->Reorder(order, blocks.span(), &memory);
 }

@@ -7,7 +7,8 @@
 // engines advance by their cycles. Nothing passes a host call.
 //
 // Input    a program that is right when executed step by step; the tensor in whose DRAM
-//          memory each tensor lies. Different ones share no DRAM bytes that are written.
+//          memory each tensor lies, and where. Different ones share no DRAM bytes that are
+//          written; transfers of one are ordered where their boxes may share bytes.
 // Output   the same steps in another order that is right as well. A block begins with
 //          the first tile of its layers.
 // Errors   kOutOfMemory, kStopped.
@@ -20,8 +21,14 @@
 
 namespace sluice {
 
+// By tensor.
+struct DramOfTensors {
+  Span<const uint32_t> root;
+  Span<const TensorPlace> places;
+};
+
 Status OrderTransfers(const Graph& graph, const Hardware& hardware,
-                      Span<const uint32_t> dram_root, Arena* scratch, Program* program);
+                      const DramOfTensors& of, Arena* scratch, Program* program);
 
 }  // namespace sluice
 

@@ -90,9 +90,9 @@ struct LoopChoice {
 };
 
 struct SpaceSegment {
-  uint32_t first, last;   // positions [first, last)
-  uint32_t images_begin;  // images that start in it: up to those of the next segment
-  int64_t alone_bytes;    // at address 0, of a layer that is `alone`
+  uint32_t first, last;    // positions [first, last)
+  uint32_t images_begin;   // images that start in it: up to those of the next segment
+  int64_t alone_bytes;     // at address 0, of a layer that is `alone`
   LoopChoice choice = {};  // from which loops, layers and images follow
 };
 

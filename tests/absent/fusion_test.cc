@@ -31,8 +31,8 @@ TEST_CASE("fusion: its solvers are refused, the plain one is not") {
   for (const uint32_t solver :
        {SLUICE_SOLVER_FUSION, SLUICE_SOLVER_COCCO, SLUICE_SOLVER_SOMA}) {
     options.solver = solver;
-    bare.CheckAbsent(sluice_schedule(bare.context(), bare.graph.get(),
-                                     bare.plain.get(), &options, &plan, bare.why()),
+    bare.CheckAbsent(sluice_schedule(bare.context(), bare.graph.get(), bare.plain.get(),
+                                     &options, &plan, bare.why()),
                      kAbsent);
     CHECK(plan == nullptr);
   }

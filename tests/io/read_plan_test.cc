@@ -98,7 +98,7 @@ TEST_CASE("read plan: what was written is what is read") {
   const sluice::PlanNotation& n = r.plan.notation;
   REQUIRE(n.section.size() == 2);
   CHECK(n.section[1].layer == 1);
-  CHECK(n.section[1].kind == kFusedSection);
+  CHECK(n.section[1].kind == sluice::kFusedSection);
   CHECK(n.section[1].transfers == 2);
   CHECK(n.cut[2] == 1);
   CHECK(n.tiling[2] == 4);

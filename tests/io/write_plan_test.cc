@@ -22,6 +22,9 @@ struct Written {
   int32_t tiling[3] = {3, -4, 5};
   PlanDramTensor dram[2] = {{1, -1}, {0, 6}};
   uint32_t section_buffer[1] = {0}, buffer[2] = {64, 128};
+  PlanSegment segment[2] = {{2, 1, 4096, 0}, {1, 1, 0, 512}};
+  PlanLoop loop[2] = {{1, 7}, {4, 3}};
+  uint32_t leave[3] = {0, 64, 0};
   PlanLayerHash layer_hash[2] = {{1, 2}, {3, 4}};
   Plan plan = {};
   Memory memory;
@@ -34,8 +37,17 @@ struct Written {
     plan.graph_hash = 0x1122334455667788;
     plan.hardware_hash = 99;
     plan.tensors = {places, 3};
-    plan.notation = {{section, 1}, {order, 3},          {cut, 3},   {tiling, 3},
-                     {dram, 2},    {section_buffer, 1}, {buffer, 2}};
+    plan.notation = {{section, 1},
+                     {order, 3},
+                     {cut, 3},
+                     {tiling, 3},
+                     {dram, 2},
+                     {section_buffer, 1},
+                     {buffer, 2},
+                     {segment, 0},
+                     {loop, 0},
+                     {leave, 0},
+                     0};
     plan.layer_hash = {layer_hash, 2};
     plan.report.latency_cycles = 1000;
     plan.report.energy_pj = 2.5;
@@ -93,6 +105,31 @@ TEST_CASE("write plan: the generated verifier takes it, the reader reads it back
   CHECK(back.report.iterations == 3);
   CHECK(back.report.groups == 4);
   CHECK(back.report.energy_noc_pj == 0.125);
+}
+
+TEST_CASE("write plan: segments are read back, with cuts they are refused") {
+  Written w;
+  PlanNotation* n = &w.plan.notation;
+  n->segment = {w.segment, 2};
+  n->loop = {w.loop, 2};
+  n->leave = {w.leave, 3};
+  n->placing = 2;
+  Plan back = {};
+  REQUIRE(w.Write(16) == Status::kOk);
+  CHECK(ReadPlan(w.out.all.data(), w.out.all.size(), &w.arena, &back, &w.diagnostic) ==
+        Status::kBadInput);
+  n->cut = {};
+  n->tiling = {};
+  REQUIRE(w.Write(16) == Status::kOk);
+  REQUIRE(ReadPlan(w.out.all.data(), w.out.all.size(), &w.arena, &back,
+                   &w.diagnostic) == Status::kOk);
+  REQUIRE(back.notation.segment.size() == 2);
+  REQUIRE(back.notation.loop.size() == 2);
+  REQUIRE(back.notation.leave.size() == 3);
+  CHECK(memcmp(back.notation.segment.data(), w.segment, sizeof w.segment) == 0);
+  CHECK(memcmp(back.notation.loop.data(), w.loop, sizeof w.loop) == 0);
+  CHECK(memcmp(back.notation.leave.data(), w.leave, sizeof w.leave) == 0);
+  CHECK(back.notation.placing == 2);
 }
 
 TEST_CASE("write plan: how the search ended is put in afterwards, and nothing else") {

@@ -27,9 +27,10 @@ BufferBox Buffer(uint32_t begin, uint32_t bytes) {
 }
 
 void AddTransfer(Program* p, StepKind kind, uint32_t tensor, uint32_t at,
-                 uint32_t bytes) {
+                 uint32_t bytes, int64_t from = 0) {
   Transfer t = {};
   t.dram.tensor = tensor;
+  t.dram.offset = from;
   for (int32_t& e : t.dram.extent) e = 1;
   t.dram.extent[3] = static_cast<int32_t>(bytes);
   t.dram.stride[3] = 1;
@@ -58,7 +59,8 @@ TEST_CASE("order: a load goes in front of a tile that does not need its bytes") 
   AddTile(&p, 32, 48, 16, 1000);
   AddTransfer(&p, StepKind::kStore, 1, 16, 16);
   const uint32_t roots[] = {0, 1};
-  REQUIRE(OrderTransfers(n.graph, n.hardware, Span<const uint32_t>(roots, 2), &n.arena,
+  const TensorPlace places[2] = {};
+  REQUIRE(OrderTransfers(n.graph, n.hardware, {{roots, 2}, {places, 2}}, &n.arena,
                          &p) == Status::kOk);
   CHECK(p.step(0).kind == StepKind::kLoad);
   CHECK(p.step(1).kind == StepKind::kCompute);
@@ -66,7 +68,6 @@ TEST_CASE("order: a load goes in front of a tile that does not need its bytes") 
   CHECK(p.step(3).kind == StepKind::kCompute);
   CHECK(p.step(4).kind == StepKind::kStore);
   ProgramWaits waits(&n.arena);
-  const TensorPlace places[2] = {};
   REQUIRE(DeriveWaits({n.graph, n.hardware, p}, Span<const TensorPlace>(places, 2),
                       &n.arena, &waits) == Status::kOk);
   CHECK(waits.begin[2] == waits.begin[3]);  // the second load waits for nothing
@@ -97,8 +98,71 @@ bool Conflict(const Program& p, const Step& a, const Step& b) {
     }
   }
   const bool dram = a.kind != StepKind::kCompute && b.kind != StepKind::kCompute;
-  return dram && (a.kind == StepKind::kStore || b.kind == StepKind::kStore) &&
-         p.transfer(a.item).dram.tensor == p.transfer(b.item).dram.tensor;
+  if (!dram || (a.kind != StepKind::kStore && b.kind != StepKind::kStore)) return false;
+  const DramBox x = p.transfer(a.item).dram, y = p.transfer(b.item).dram;
+  return x.tensor == y.tensor && x.offset < y.offset + y.extent[3] &&
+         y.offset < x.offset + x.extent[3];
+}
+
+// Rows of sixteen bytes: a box of two rows of `channels` bytes from (row, channel) on.
+void AddRows(Program* p, StepKind kind, uint32_t tensor, int row, int channel,
+             int channels, uint32_t at) {
+  Transfer t = {};
+  t.dram.tensor = tensor;
+  t.dram.offset = row * 16 + channel;
+  const int32_t extent[kAxes] = {1, 1, 2, channels};
+  const uint32_t stride[kAxes] = {64, 64, 16, 1};
+  for (int a = 0; a < kAxes; ++a) t.dram.extent[a] = extent[a];
+  for (int a = 0; a < kAxes; ++a) t.dram.stride[a] = stride[a];
+  t.buffer = Buffer(at, static_cast<uint32_t>(2 * channels));
+  t.role = SLUICE_ROLE_INPUT;
+  REQUIRE(p->AddTransfer(kind, 0, t) == Status::kOk);
+}
+
+TEST_CASE("order: a load passes a store of other channels, and none of its own") {
+  for (const int channel : {8, 4}) {
+    CAPTURE(channel);
+    sluice_test::Nouns n(Empty());
+    Program p(&n.arena, n.hardware);
+    REQUIRE(p.BeginBlock() == Status::kOk);
+    // Tensor 1 is a part of tensor 0, from its eighth byte on.
+    AddRows(&p, StepKind::kLoad, 0, 0, 0, 8, 0);
+    AddTile(&p, 0, 16, 16, 1000);
+    AddRows(&p, StepKind::kStore, 1, 0, channel - 8, 8, 16);
+    AddRows(&p, StepKind::kLoad, 0, 1, 0, 8, 32);
+    AddTile(&p, 32, 48, 16, 1000);
+    const uint32_t roots[] = {0, 0};
+    TensorPlace places[2] = {};
+    places[1].offset = 8;
+    REQUIRE(OrderTransfers(n.graph, n.hardware, {{roots, 2}, {places, 2}}, &n.arena,
+                           &p) == Status::kOk);
+    // Channels 8 to 15 are not those of the load; of 4 to 11 there are four.
+    const StepKind second = channel == 8 ? StepKind::kLoad : StepKind::kStore;
+    CHECK(p.step(2).kind == second);
+  }
+}
+
+TEST_CASE("order: what was touched long ago is not forgotten") {
+  sluice_test::Nouns n(Empty());
+  Program p(&n.arena, n.hardware);
+  REQUIRE(p.BeginBlock() == Status::kOk);
+  AddTile(&p, 0, 16, 8, 1000);
+  AddTransfer(&p, StepKind::kStore, 1, 16, 8);
+  for (int i = 1; i <= 20; ++i) AddTransfer(&p, StepKind::kStore, 1, 0, 1, 8 + i);
+  AddTransfer(&p, StepKind::kLoad, 1, 64, 8);
+  const uint32_t roots[] = {0, 1};
+  const TensorPlace places[2] = {};
+  REQUIRE(OrderTransfers(n.graph, n.hardware, {{roots, 2}, {places, 2}}, &n.arena,
+                         &p) == Status::kOk);
+  uint32_t load = 0, store = 0;
+  for (uint32_t i = 0; i < p.size(); ++i) {
+    const Step step = p.step(i);
+    if (step.kind == StepKind::kLoad) load = i;
+    if (step.kind == StepKind::kStore && p.transfer(step.item).dram.offset == 0) {
+      store = i;
+    }
+  }
+  CHECK(store < load);
 }
 
 TEST_CASE("order: random programs keep the order of all steps that touch the same") {
@@ -111,15 +175,16 @@ TEST_CASE("order: random programs keep the order of all steps that touch the sam
     REQUIRE(p.BeginBlock() == Status::kOk);
     const uint32_t steps = 2 + static_cast<uint32_t>(rng.Below(40));
     const auto at = [&] { return static_cast<uint32_t>(rng.Below(12)) * 8; };
+    const auto from = [&] { return static_cast<int64_t>(rng.Below(6)) * 8; };
     for (uint32_t i = 0; i < steps; ++i) {
       const uint32_t bytes = 8 * (1 + static_cast<uint32_t>(rng.Below(3)));
       const uint32_t tensor = static_cast<uint32_t>(rng.Below(2));
       switch (rng.Below(3)) {
         case 0:
-          AddTransfer(&p, StepKind::kLoad, tensor, at(), bytes);
+          AddTransfer(&p, StepKind::kLoad, tensor, at(), bytes, from());
           break;
         case 1:
-          AddTransfer(&p, StepKind::kStore, tensor, at(), bytes);
+          AddTransfer(&p, StepKind::kStore, tensor, at(), bytes, from());
           break;
         default:
           AddTile(&p, at(), at(), bytes, 1 + static_cast<int64_t>(rng.Below(50)));
@@ -129,8 +194,9 @@ TEST_CASE("order: random programs keep the order of all steps that touch the sam
     std::vector<Step> before;
     for (uint32_t i = 0; i < steps; ++i) before.push_back(p.step(i));
     const uint32_t roots[] = {0, 1};
-    REQUIRE(OrderTransfers(n.graph, n.hardware, Span<const uint32_t>(roots, 2),
-                           &n.arena, &p) == Status::kOk);
+    const TensorPlace places[2] = {};
+    REQUIRE(OrderTransfers(n.graph, n.hardware, {{roots, 2}, {places, 2}}, &n.arena,
+                           &p) == Status::kOk);
     REQUIRE(p.size() == steps);
     std::vector<uint32_t> now(steps);
     for (uint32_t i = 0; i < steps; ++i) {

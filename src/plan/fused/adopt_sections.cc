@@ -92,7 +92,8 @@ Status AdoptSections(SectionedPlan* plan, bool* any) {
   *any = false;
   for (uint32_t i = 0; i < plan->count; ++i) {
     Section* section = &plan->sections[i];
-    if (call.carried->before->section[CarriedOf(*plan, *section)].kind != kFusedSection ||
+    if (call.carried->before->section[CarriedOf(*plan, *section)].kind !=
+            kFusedSection ||
         !MayFuse(call.graph, call.hardware, call.lowering, plan->order[section->first],
                  call.scratchpad_bytes)) {
       continue;

@@ -8,8 +8,6 @@ namespace sluice {
 namespace {
 
 constexpr size_t kManyImages = 4096;
-constexpr size_t kManyPlaces = 16;   // where images do not lie
-constexpr int64_t kSlackShare = 16;  // of the scratchpad, that is left free next time
 constexpr uint64_t kNodes = 2000, kLastNodes = 20000;  // of the search for offsets
 constexpr int kSearched = 3;                           // rounds
 constexpr int kRounds = 40;                            // of shortening leads
@@ -258,7 +256,6 @@ Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
     level[image.last + 1] -= BytesOf(image);
   }
   for (size_t p = 1; p < level.size(); ++p) level[p] += level[p - 1];
-  const int64_t more = call.capacity / kSlackShare;
   for (const SpaceImage& image : plan.images) {
     if (image.offset + BytesOf(image) <= call.capacity) continue;
     int64_t fullest = 0;
@@ -266,21 +263,12 @@ Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
       fullest = Max(fullest, level[p]);
     }
     for (uint32_t p = image.first; p <= image.last; ++p) {
-      if (level[p] + more > fullest) crowded[p] = 1;
+      if (level[p] + call.more > fullest) crowded[p] = 1;
     }
   }
-  size_t places = 0;
-  int64_t least = call.capacity;
   for (size_t p = 0; p < crowded.size(); ++p) {
-    places += crowded[p];
-    least = Min(least, call.slack[p]);
-  }
-  // Where that is in many places, room is left everywhere.
-  const bool everywhere = places > kManyPlaces;
-  for (size_t p = 0; p < crowded.size(); ++p) {
-    int64_t asked = call.slack[p] + (crowded[p] != 0 ? more : 0);
-    if (everywhere) asked = Max(asked, least + 2 * more);
-    call.slack[p] = Min(asked, call.capacity / 2);
+    if (crowded[p] == 0) continue;
+    call.slack[p] = Min(call.slack[p] + call.more, call.capacity / 2);
   }
   return Status::kInfeasible;
 }

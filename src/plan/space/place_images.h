@@ -26,6 +26,7 @@ struct PlaceCall {
   int64_t alignment;  // of frames
   Budget* budget;
   Span<int64_t> slack;    // by position: bytes to leave empty next time
+  int64_t more;           // bytes that are added to it where images do not lie
   uint64_t search_bytes;  // that a search for offsets may take; 0: as many as there are
 };
 

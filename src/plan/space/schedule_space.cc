@@ -74,23 +74,45 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
       problem_.slack[p] = Min(carried_.leave[p], call_.scratchpad_bytes);
     }
   }
-  // Images that do not lie ask for room where they did not, and the search begins again.
-  constexpr int kRounds = 6;
+  SLUICE_TRY(memory_->Allocate(problem_.layer.size(), &known_));
+  for (size_t p = 0; p < carried_.known.size(); ++p) known_[p] = carried_.known[p];
+  // Images that do not lie ask for room where they did not, and the search begins again:
+  // first there alone, then everywhere.
+  constexpr int kNear = 4, kRounds = kNear + 4;
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
     SLUICE_TRY(Search());
+    more_ = call_.scratchpad_bytes / 32 << Min(round / 2, 2);
     const Status placed = PlaceAll();
     if (placed != Status::kInfeasible || round == kRounds) return placed;
+    for (KnownSegment& known : known_) known.last = 0;
+    if (round < kNear) KeepElsewhere();
     // What does not come to lie by itself gets room everywhere.
-    const int64_t all = call_.scratchpad_bytes / 8 * (round - kRounds / 2 + 1);
+    const int64_t all = call_.scratchpad_bytes / 8 * (round - kNear);
     for (int64_t& slack : problem_.slack) slack = Max(slack, all);
+  }
+}
+
+// Segments that have no more room than before, as their neighbours, stay.
+void SpaceSchedule::KeepElsewhere() {
+  const Span<const SpaceSegment> all = plan_.segments;
+  const auto same = [&](const SpaceSegment& s) {
+    for (uint32_t p = s.first; p < s.last; ++p) {
+      if (problem_.slack[p] != leave_[p]) return false;
+    }
+    return true;
+  };
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool stays = same(all[i]) && (i == 0 || same(all[i - 1])) &&
+                       (i + 1 == all.size() || same(all[i + 1]));
+    if (stays) known_[all[i].first] = {all[i].last, all[i].choice};
   }
 }
 
 Status SpaceSchedule::Search() {
   SpaceSearch search = call_.search;
-  search.known = carried_.known;
+  search.known = known_;
   for (size_t p = 0; p < leave_.size(); ++p) leave_[p] = problem_.slack[p];
   SLUICE_TRY(SearchSpace(problem_, search, memory_, memory_, &plan_));
   return MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
@@ -119,7 +141,7 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   }
   SLUICE_TRY(PlaceImages(plan_,
                          {call_.scratchpad_bytes, problem_.alignment,
-                          call_.search.budget, problem_.slack, search_bytes},
+                          call_.search.budget, problem_.slack, more_, search_bytes},
                          static_cast<PlaceOrder>(order), memory_));
   SLUICE_TRY(memory_->Allocate(plan_.images.size(), &offsets_[order]));
   for (size_t i = 0; i < plan_.images.size(); ++i) {
@@ -146,7 +168,8 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
                                  &out->places, &out->notation);
   // A plan without a notation is a plan.
   if (noted != Status::kUnsupported) SLUICE_TRY(noted);
-  return OrderTransfers(call_.graph, call_.hardware, problem_.root_of, memory_,
+  return OrderTransfers(call_.graph, call_.hardware,
+                        {problem_.root_of, out->lowering.places}, memory_,
                         &out->program);
 }
 

@@ -43,6 +43,7 @@ class SpaceSchedule {
 
  private:
   Status Search();
+  void KeepElsewhere();
   Status PlaceAll();
   Status Place(int order, uint64_t search_bytes);
   bool Restore(int order);  // false: that order has no offsets
@@ -51,6 +52,8 @@ class SpaceSchedule {
   Arena* memory_;
   SpaceProblem problem_;
   CarriedSegments carried_;
+  Span<KnownSegment> known_;  // by position: segments that the search takes as they are
+  int64_t more_ = 0;          // bytes to leave empty where images do not lie
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it
   Span<int64_t> offsets_[kOrders];  // empty: they do not lie

@@ -157,6 +157,31 @@ class Prices {
   Span<int64_t> live_;  // by border: bytes that are made before and needed behind
 };
 
+// A partial plan that was tried, with what it holds.
+struct Tried {
+  SpaceNode node = {};
+  Held held[SegmentMemo::kMostHeld];
+  size_t count = 0;
+
+  void Take(const SpaceNode& plan, Span<const Held> holds) {
+    node = plan;
+    count = 0;
+    for (const Held& h : holds) held[count++] = h;
+  }
+};
+
+// The best segments of a run of layers: by cost, and where later loads hide more.
+struct Tries {
+  bool any = false;
+  Tried best, least;
+
+  void Take(const SpaceNode& plan, Span<const Held> holds) {
+    if (!any || plan.cost < best.node.cost) best.Take(plan, holds);
+    if (!any || plan.hidden < least.node.hidden) least.Take(plan, holds);
+    any = true;
+  }
+};
+
 // The partial plans that are kept at each border, the cheapest first, and those that they
 // continue.
 class States {
@@ -194,7 +219,20 @@ class States {
     return gone == kNone ? Status::kOk : free_.Push(gone);
   }
 
+  // The best segments of a run of layers as states of its end.
+  Status Keep(const Tries& tries) {
+    if (!tries.any) return Status::kOk;
+    SLUICE_TRY(Keep(tries.best));
+    const bool same = tries.least.node.cost == tries.best.node.cost;
+    return same ? Status::kOk : Keep(tries.least);
+  }
+
  private:
+  Status Keep(const Tried& tried) {
+    if (!Wants(tried.node.last, tried.node.cost)) return Status::kOk;
+    return Keep(tried.node, Span<const Held>(tried.held, tried.count));
+  }
+
   // A node with room for what is held: one that nothing names any more, or a new one.
   Status Take(size_t held, uint32_t* node) {
     for (size_t i = free_.size(); i-- > 0 && i + 8 > free_.size();) {
@@ -342,28 +380,32 @@ uint32_t HeldRoles(const SpaceProblem& p, const Layer& layer, Span<const Held> h
   return whole;
 }
 
-// A partial plan that was tried, with what it holds.
-struct Tried {
-  SpaceNode node = {};
-  Held held[SegmentMemo::kMostHeld];
-  size_t count = 0;
+// images: trips around the channels, or within them.
+LoopChoice ChannelLoops(int32_t channels, int32_t images, bool within) {
+  LoopChoice loops;
+  if (!within) loops.Add(0, images);
+  loops.Add(3, channels);
+  if (within) loops.Add(0, images);
+  return loops;
+}
 
-  void Take(const SpaceNode& plan, Span<const Held> holds) {
-    node = plan;
-    count = 0;
-    for (const Held& h : holds) held[count++] = h;
-  }
-};
+LoopChoice PieceLoops(int64_t capacity, int32_t images) {
+  LoopChoice loops;
+  loops.piece = capacity / kPieceShare;
+  loops.Add(0, images);
+  return loops;
+}
 
-// The best segments of a run of layers: by cost, and where later loads hide more.
-struct Tries {
-  bool any = false;
-  Tried best, least;
+// Segments that are given.
+struct KnownSegments {
+  Span<const KnownSegment> at;  // by position, or empty
+  uint32_t layers;
 
-  void Take(const SpaceNode& plan, Span<const Held> holds) {
-    if (!any || plan.cost < best.node.cost) best.Take(plan, holds);
-    if (!any || plan.hidden < least.node.hidden) least.Take(plan, holds);
-    any = true;
+  bool Is(uint32_t p) const { return !at.empty() && at[p].last != 0; }
+  // Where the next one begins from p on, or the end.
+  uint32_t Next(uint32_t p) const {
+    while (p < layers && !Is(p)) ++p;
+    return p;
   }
 };
 
@@ -377,22 +419,23 @@ class Search {
         segments_(problem, &maker_),
         tiles_(problem, search.goal, arena),
         prices_(problem, search.goal),
-        states_(arena) {}
+        states_(arena),
+        known_{search.known, static_cast<uint32_t>(problem.layer.size())} {}
 
   Status Init() {
     SLUICE_TRY(maker_.Init(arena_));
     SLUICE_TRY(segments_.Init(arena_));
-    SLUICE_TRY(states_.Init(p_.layer.size() + 1, search_.states));
-    return prices_.Init(arena_);
+    SLUICE_TRY(prices_.Init(arena_));
+    return states_.Init(p_.layer.size() + 1, search_.states);
   }
 
   Status Run(uint32_t* best) {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     for (uint32_t at = 0; at < n; ++at) {
-      if (at == free_until_) free_until_ = NextKnown(at + 1);
-      if (IsKnown(at)) {
+      if (at == free_until_) free_until_ = known_.Next(at + 1);
+      if (known_.Is(at)) {
         SLUICE_TRY(ExtendKnown(at));
-        if (states_.count(search_.known[at].last) != 0) continue;
+        if (states_.count(known_.at[at].last) != 0) continue;
       }
       for (uint32_t s = 0; s < states_.count(at); ++s) {
         if (search_.budget->Exhausted() || arena_->memory()->Stop()) {
@@ -412,22 +455,13 @@ class Search {
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
 
-  bool IsKnown(uint32_t at) const {
-    return !search_.known.empty() && search_.known[at].last != 0;
-  }
-  // Where the next known segment begins, or the end.
-  uint32_t NextKnown(uint32_t at) const {
-    while (at < p_.layer.size() && !IsKnown(at)) ++at;
-    return at;
-  }
-
   // By the segment that is known there.
   Status ExtendKnown(uint32_t at) {
-    const KnownSegment& known = search_.known[at];
+    const KnownSegment& known = known_.at[at];
     for (uint32_t s = 0; s < states_.count(at); ++s) {
       tries_.any = false;
       Try(states_.node(at, s), known.last, known.choice);
-      SLUICE_TRY(Commit());
+      SLUICE_TRY(states_.Keep(tries_));
     }
     return Status::kOk;
   }
@@ -438,13 +472,13 @@ class Search {
     const bool fits = Try(from, at + 1, LoopChoice{}) && segments_.cost().spill == 0;
     const bool stores = StoresSoon(p_, at);
     const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
-    if (fits && small && !stores) return Commit();
+    if (fits && small && !stores) return states_.Keep(tries_);
     SLUICE_TRY(TryTiles(from));
     if (stores && p_.alone[at] == 0) {
       coarsest_[0] = 0;
       TryCuts(from, at + 1, 0);
     }
-    SLUICE_TRY(Commit());
+    SLUICE_TRY(states_.Keep(tries_));
     if (p_.alone[at] != 0) return Status::kOk;
     return from == states_.node(at, 0) ? ExtendFar(from) : Status::kOk;
   }
@@ -474,7 +508,7 @@ class Search {
       }
       if (is_short) TryChannels(from, end);
       if (border) failed = tries_.any ? 0 : failed + 1;
-      SLUICE_TRY(Commit());
+      SLUICE_TRY(states_.Keep(tries_));
     }
     return Status::kOk;
   }
@@ -503,10 +537,7 @@ class Search {
   void TryPieces(uint32_t from, uint32_t end) {
     const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
     for (int i = 0; i < images.size; ++i) {
-      LoopChoice loops;
-      loops.piece = p_.capacity / kPieceShare;
-      loops.Add(0, images.trips[i]);
-      Try(from, end, loops);
+      Try(from, end, PieceLoops(p_.capacity, images.trips[i]));
     }
   }
 
@@ -521,15 +552,11 @@ class Search {
     }
   }
 
-  // images: trips around the channels, or within them.
   void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
     const TripList channels = TripsOf(OutputOf(p_, end - 1).extent[3]);
     Patience patience(kMoreCuts);
     for (int i = 0; i < channels.size && patience.Lasts(); ++i) {
-      LoopChoice loops;
-      if (!within) loops.Add(0, images);
-      loops.Add(3, channels.trips[i]);
-      if (within) loops.Add(0, images);
+      const LoopChoice loops = ChannelLoops(channels.trips[i], images, within);
       if (Try(from, end, loops)) patience.Spend(segments_.cost(), true);
     }
   }
@@ -567,18 +594,6 @@ class Search {
     return true;
   }
 
-  // Takes the best segment of a run of layers as a state of its end.
-  Status Commit() {
-    if (!tries_.any) return Status::kOk;
-    SLUICE_TRY(Commit(tries_.best));
-    const bool same = tries_.least.node.cost == tries_.best.node.cost;
-    return same ? Status::kOk : Commit(tries_.least);
-  }
-  Status Commit(const Tried& tried) {
-    if (!states_.Wants(tried.node.last, tried.node.cost)) return Status::kOk;
-    return states_.Keep(tried.node, Span<const Held>(tried.held, tried.count));
-  }
-
   const SpaceProblem& p_;
   const SpaceSearch& search_;
   Arena* arena_;
@@ -587,6 +602,7 @@ class Search {
   TileChooser tiles_;
   Prices prices_;
   States states_;
+  const KnownSegments known_;
   uint64_t work_ = 0;        // layers of the segments tried from this border
   uint32_t free_until_ = 0;  // where the next known segment begins, or the end
   // Cuts that fitted the segment before, without slices and with them.

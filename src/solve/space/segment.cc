@@ -66,8 +66,7 @@ bool SegmentMaker::TakeSlot() {
   Use* least = nullptr;
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
-    const bool moves = use->form == Form::kLoad || use->form == Form::kMadeOut;
-    if (!moves || use->slots == 1) continue;
+    if (!Moves(*use) || use->slots == 1) continue;
     const bool less = least == nullptr || use->count < least->count ||
                       (use->count == least->count && use->frame > least->frame);
     if (less) least = use;
@@ -253,6 +252,11 @@ void SegmentMaker::CollectUses(Span<const Held> held) {
     if (append) continue;
     for (uint32_t t : layer.outputs) touch(t, p, true);
   }
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const SpaceRoot& root = p_.roots[uses_[i].root];
+    uses_[i].begun =
+        uses_[i].made && root.first_maker != kNone && root.first_maker < first_;
+  }
 }
 
 void SegmentMaker::ChooseForms() {
@@ -271,10 +275,9 @@ void SegmentMaker::ChooseForms() {
     }
     if (use->form == Form::kHeld) continue;
     const bool later = p_.Lives(use->root, last_) && !root.dram;
-    const bool begun = root.first_maker != kNone && root.first_maker < first_;
     if (!use->made) {
       use->form = later ? Form::kLoadKeep : Form::kLoad;
-    } else if (later && !begun) {
+    } else if (later && !use->begun) {
       use->form = Form::kMadeKeep;
     } else {
       use->form = Leaves(use->root) ? Form::kMadeOut : Form::kMade;
@@ -412,10 +415,8 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       if (once) span[0] = use.from;
       break;
     case Form::kMade:
-      span[0] = use.from, span[1] = use.to;
-      break;
     case Form::kMadeOut:
-      if (once || Returns(use)) span[0] = use.from, span[1] = use.to;
+      if (once || !Moves(use) || Returns(use)) span[0] = use.from, span[1] = use.to;
       break;
   }
   // Each piece needs it again.
@@ -435,9 +436,8 @@ int64_t SegmentMaker::BytesOf(const Use& use) const {
       return use.gone ? 0 : p_.roots[use.root].bytes;
     case Form::kLoad:
     case Form::kMadeOut:
-      return p_.Aligned(use.frame) * use.slots;
     case Form::kMade:
-      return p_.Aligned(use.frame);
+      return p_.Aligned(use.frame) * (Moves(use) ? use.slots : 1);
   }
   return 0;
 }
@@ -542,7 +542,7 @@ void SegmentMaker::AddImage(const Use& use) {
   const bool out =
       use.form == Form::kMadeOut || (use.form == Form::kMadeKeep && root.output);
   image.store = out ? SpaceStore::kMade : SpaceStore::kNever;
-  image.slots = local && use.form != Form::kMade ? use.slots : uint8_t{1};
+  image.slots = local && Moves(use) ? use.slots : uint8_t{1};
   image.bytes = image.whole ? root.bytes : p_.Aligned(use.frame);
   images_[image_count_++] = image;
 }

@@ -79,6 +79,7 @@ class SegmentMaker {
     Form form, was;       // was: before anything had to go
     bool stored;          // kHeld, kUnused: as Held
     bool made;            // by a layer of the segment
+    bool begun;           // and others of its parts by layers before
     bool gone;            // kUnused: evicted
     bool crossed;         // the segment touches a view of it whose axes are not nested
     uint32_t from, to;    // positions of the segment that touch it
@@ -137,6 +138,11 @@ class SegmentMaker {
     return InPlace(use) && innermost_ != kNone && (use.depends >> innermost_ & 1) != 0;
   }
   int64_t Peak();
+  // Its frames are filled or emptied while tiles run.
+  static bool Moves(const Use& use) {
+    return use.form == Form::kLoad || use.form == Form::kMadeOut ||
+           (use.form == Form::kMade && use.begun);
+  }
   int64_t BytesOf(const Use& use) const;
   void SpanOf(const Use& use, uint32_t span[2]) const;
   Use* FarthestUse();

@@ -139,7 +139,6 @@ void SegmentMaker::Charge() {
       cost_.store += whole;
       ++cost_.transfers;
     }
-    const bool begun = root.first_maker == kNone || root.first_maker < first_;
     switch (use.form) {
       case Form::kLoad:
         cost_.load += p_.alone[first_] != 0 ? ReadAlone(use.root) : use.moved;
@@ -171,7 +170,14 @@ void SegmentMaker::Charge() {
         break;
     }
     const bool made = use.form == Form::kMade || use.form == Form::kMadeOut;
-    if (made && begun) cost_.load += Max<int64_t>(use.moved - use.made_bytes, 0);
+    if (!made || !use.begun) continue;
+    // The parts that were made before come from DRAM.
+    const int64_t bytes = Max<int64_t>(use.moved - use.made_bytes, 0);
+    const int64_t frames = Max<int64_t>(use.count, 1);
+    cost_.load += bytes;
+    cost_.transfers += frames;
+    cost_.ahead += Min(bytes, bytes / frames * use.slots);
+    if (InPlace(use)) cost_.exposed += bytes - bytes / frames;
   }
   ChargeFirst();
   cost_.energy_pj += static_cast<double>(cost_.load) * 8 *

@@ -74,8 +74,9 @@ int PlaceAll(PlaceOrder order, int64_t capacity) {
     Arena arena(&memory);
     Budget budget;
     int64_t slack[12] = {};
-    const Status status = PlaceImages(
-        p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 0}, order, &arena);
+    const Status status =
+        PlaceImages(p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 24, 0},
+                    order, &arena);
     int64_t asked = 0;
     for (const int64_t bytes : slack) asked += bytes;
     const bool asks = status == Status::kInfeasible && order == PlaceOrder::kByLeads;
@@ -119,7 +120,7 @@ TEST_CASE("place images: what is loaded moves to bytes that are free for longer"
     Arena arena(&memory);
     Budget budget;
     int64_t slack[12] = {};
-    const PlaceCall call = {768, 16, &budget, Span<int64_t>(slack, 12), 0};
+    const PlaceCall call = {768, 16, &budget, Span<int64_t>(slack, 12), 24, 0};
     if (PlaceImages(p.plan(), call, PlaceOrder::kByLeads, &arena) != Status::kOk) {
       continue;
     }
