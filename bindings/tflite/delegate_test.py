@@ -65,7 +65,7 @@ class Run:
             size = int(numpy.prod(detail["shape"])) * kind.itemsize
             # Random bits of a float may mean no number: small numbers instead.
             real = kind.kind == "f"
-            data = goldens.seeded_bytes(seed * 256 + i, size)
+            data = goldens.split_mix(seed * 256 + i, size)
             raw = numpy.frombuffer(data, numpy.int8 if real else kind)
             raw = raw[: int(numpy.prod(detail["shape"]))].reshape(detail["shape"])
             raw = shapes.get(detail["index"], raw)
