@@ -102,7 +102,7 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
   if (device != nullptr) {
     if (device->hardware_bytes_ == hardware &&
         device->library_ == options.device_library) {
-      return device;
+      return device->HasShare(options, error) ? device : nullptr;
     }
     *error = "device \"" + options.device +
              "\" is in use with another machine or device library";
@@ -141,8 +141,20 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
         "the device does not open with this machine, device_memory and device_options";
     return nullptr;
   }
+  if (!device->HasShare(options, error)) return nullptr;
   if (!options.device.empty()) registry.devices[options.device] = device;
   return device;
+}
+
+bool Device::HasShare(const Options& options, std::string* error) const {
+  const uint64_t bytes = npu_scratchpad(npu_);
+  if (options.share != Share::kPartition ||
+      (options.share_begin < bytes && options.budget <= bytes - options.share_begin)) {
+    return true;
+  }
+  *error = "share_begin and budget reach beyond the scratchpad, which has " +
+           std::to_string(bytes) + " bytes";
+  return false;
 }
 
 Device::~Device() {

@@ -73,6 +73,7 @@ class Device {
 
  private:
   Device() = default;
+  bool HasShare(const Options& options, std::string* error) const;
   bool Plan(const Options& options, uint64_t deadline_ns, Model* model,
             std::string* error);
   bool Make(const Options& options, uint64_t deadline_ns, const sluice_graph_t* graph,
