@@ -144,6 +144,9 @@ int32_t RuntimeModel::TensorOf(int index) {
   }
   ReadQuantisation(from, &to);
   const int32_t at = static_cast<int32_t>(model_.tensors.size());
+  if (model_.tensors.capacity() == model_.tensors.size()) {
+    model_.tensors.reserve(2 * model_.tensors.size() + 64);
+  }
   model_.tensors.push_back(std::move(to));
   tensor_of_[index] = at;
   return at;
