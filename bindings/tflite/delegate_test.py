@@ -313,6 +313,14 @@ def test_options(run):
     del keep
 
 
+def test_install(run):
+    """The installed delegate takes a vendor's library, whose device is not there."""
+    message = refused(lambda: run.load(device_library=run.arguments.device))
+    assert "the device does not open" in message, message
+    interpreter = run.delegated(run.model, run.load())
+    assert run.outputs(run.model, interpreter, 1) == reference(run, run.model)
+
+
 def test_share(run):
     """Two models in one scratchpad: in turns, in ranges of theirs, and planned together."""
     expected = [reference(run, run.model, seed) for seed in (1, 2)]
