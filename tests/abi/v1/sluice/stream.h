@@ -113,18 +113,17 @@ enum { /* opcodes */
 };
 
 /* Why a layer is a HOST call: what the machine's rows of its operator (OpSupport in
- * hardware.fbs) lack; of several rows, what the one lacks that comes farthest in this
- * order. */
+ * hardware.fbs) lack. Where several rows have the operator, the highest of their numbers. */
 enum {
   SLUICE_WHY_OPAQUE = 0,     /* an OPAQUE layer */
   SLUICE_WHY_OPERATOR = 1,   /* no row of its operator */
   SLUICE_WHY_ARITHMETIC = 2, /* none that rounds as ops.h */
-  SLUICE_WHY_DTYPE = 3,
-  SLUICE_WHY_REQUANTISE = 4,
-  SLUICE_WHY_ZERO_POINT = 5,
-  SLUICE_WHY_KERNEL = 6,
-  SLUICE_WHY_STRIDE = 7,
-  SLUICE_WHY_DILATION = 8,
+  SLUICE_WHY_DTYPE = 3,      /* the type of an operand */
+  SLUICE_WHY_REQUANTISE = 4, /* the way in which its result is scaled */
+  SLUICE_WHY_ZERO_POINT = 5, /* an operand's zero point other than 0 */
+  SLUICE_WHY_KERNEL = 6,     /* a window as large as this */
+  SLUICE_WHY_STRIDE = 7,     /* a stride as large as this */
+  SLUICE_WHY_DILATION = 8,   /* a dilation as large as this */
   SLUICE_WHY_COUNT = 9       /* one past the last reason */
 };
 
