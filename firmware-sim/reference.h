@@ -36,7 +36,8 @@ std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
                       Values* values);
 
-// Runs one layer, of attributes of its own; only its inputs need be known.
+// Runs one layer with the attributes that `layer` has. Of `values` only the layer's inputs
+// must be known.
 std::string RunLayer(const Graph& graph, const Layer& layer, Values* values);
 
 // The whole layer as one tile, its boxes without bytes where `values` is nullptr.

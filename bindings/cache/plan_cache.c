@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "plan_cache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ static int read_all(int file, void* into, size_t bytes) {
   unsigned char* at = (unsigned char*)into;
   while (bytes > 0) {
     const ssize_t got = read(file, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return 0;
     at += got;
     bytes -= (size_t)got;
@@ -73,6 +75,7 @@ static int write_all(int file, const void* from, size_t bytes) {
   const unsigned char* at = (const unsigned char*)from;
   while (bytes > 0) {
     const ssize_t put = write(file, at, bytes);
+    if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return 0;
     at += put;
     bytes -= (size_t)put;
@@ -110,7 +113,8 @@ int plan_cache_get(const char* folder, const plan_cache_key_t* key, void** out,
   *out = NULL;
   *out_size = 0;
   if (folder == NULL || !path_of(folder, key, path)) return 0;
-  file = open(path, O_RDONLY | O_CLOEXEC);
+  /* Whatever has the name of a plan: a pipe that nobody writes must not keep the caller. */
+  file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return 0;
   if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
     *out = read_plan(file, (uint64_t)about.st_size, key, out_size);

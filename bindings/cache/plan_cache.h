@@ -25,7 +25,7 @@ extern "C" {
 
 /* What decides on a plan. Values of weights do not, and sluice_graph_hash leaves them out. */
 typedef struct {
-  uint64_t graph;    /* sluice_graph_hash */
+  uint64_t graph;    /* sluice_graph_hash, or another hash of the same bytes */
   uint64_t hardware; /* sluice_hardware_hash */
   uint64_t options;  /* plan_cache_hash over the options that decide on the plan */
 } plan_cache_key_t;

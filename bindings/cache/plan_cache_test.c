@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,19 @@ static void damaged(const char* folder, const char* path) {
   CHECK(found(folder, &kKey));
 }
 
+/* What has the name and is no file at all is as good as no file, and keeps nobody waiting. */
+static void no_file(const char* folder, const char* path) {
+  CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+  CHECK(!found(folder, &kKey));
+  CHECK(plan_cache_put(folder, &kKey, plan, kBytes) && found(folder, &kKey));
+  CHECK(unlink(path) == 0 && symlink("/dev/zero", path) == 0);
+  CHECK(!found(folder, &kKey));
+  CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
+  CHECK(!found(folder, &kKey) && !plan_cache_put(folder, &kKey, plan, kBytes));
+  CHECK(rmdir(path) == 0);
+  CHECK(plan_cache_put(folder, &kKey, plan, kBytes) && found(folder, &kKey));
+}
+
 /* Processes write and read the same plan: each sees a whole one or none. */
 static void together(const char* folder) {
   int p, status;
@@ -119,6 +133,7 @@ int main(int count, char** arguments) {
   }
   CHECK(files(folder, 0, path, sizeof path) == 1);
   damaged(folder, path);
+  no_file(folder, path);
   together(folder);
   CHECK(files(folder, 0, NULL, 0) == 1 && files(folder, 1, NULL, 0) == 0);
   CHECK(!plan_cache_put("/no/such/folder", &kKey, plan, kBytes));

@@ -289,6 +289,13 @@ func (g *Graph) free() {
 	g.raw = nil
 }
 
+// Hash is one of everything but the values of constants: a key for plans. 0: it is closed.
+func (g *Graph) Hash() uint64 {
+	g.context.mutex.Lock()
+	defer g.context.mutex.Unlock()
+	return uint64(C.sluice_graph_hash(g.raw))
+}
+
 // Close may be called twice, and after the context's.
 func (g *Graph) Close() { shut(g.context, g) }
 
@@ -322,6 +329,13 @@ func (c *Context) Hardware(bytes []byte) (*Hardware, error) {
 func (h *Hardware) free() {
 	C.sluice_hardware_destroy(h.raw)
 	h.raw = nil
+}
+
+// Hash is a key for plans. 0: it is closed.
+func (h *Hardware) Hash() uint64 {
+	h.context.mutex.Lock()
+	defer h.context.mutex.Unlock()
+	return uint64(C.sluice_hardware_hash(h.raw))
 }
 
 // Close may be called twice, and after the context's.

@@ -2,16 +2,21 @@
 # The module on the library of this build: vet, tests under the race detector, and the
 # driver example on the simulated device.
 #   cmake -DGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DROOT=<source tree>
+#         -DCACHE=<libsluice_cache.a>
 #         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../cached_program.cmake)
 cmake_path(GET LIBRARY PARENT_PATH library_folder)
 cmake_path(GET DEVICE PARENT_PATH device_folder)
 set(ENV{CGO_ENABLED} 1)
 set(ENV{CGO_CFLAGS} "-I${ROOT}/include -I${ROOT}")
 set(ENV{CGO_LDFLAGS} "-L${library_folder} -L${device_folder}")
 set(ENV{LD_LIBRARY_PATH} ${library_folder}:${device_folder})
-set(packages . ./device ./examples/driver)
+cmake_path(GET CACHE PARENT_PATH cache_folder)
+set(ENV{CGO_CFLAGS} "$ENV{CGO_CFLAGS} -I${ROOT}/bindings/cache")
+set(ENV{CGO_LDFLAGS} "$ENV{CGO_LDFLAGS} -L${cache_folder}")
+set(packages . ./cache ./device ./examples/cached ./examples/driver)
 if(IMPORT)
   cmake_path(GET IMPORT PARENT_PATH import_folder)
   set(ENV{CGO_LDFLAGS} "$ENV{CGO_LDFLAGS} -L${import_folder}")
@@ -40,6 +45,8 @@ list(LENGTH equal runs)
 if(NOT runs EQUAL 3)
   message(FATAL_ERROR "the driver example does not give ${OUTPUT_HASH} three times")
 endif()
+run(${in} build -tags sluice_env -o ${WORK}/cached_example ./examples/cached)
+check_cached(${WORK}/cached_example)
 if(IMPORT)
   run(${in} build -tags sluice_env -o ${WORK}/import_example ./examples/import)
   run(${CMAKE_COMMAND} -DSLUICE=${SLUICE} -DPROGRAM=${WORK}/import_example

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds the library, or builds it.
 //!
-//! 1. SLUICE_LIB_DIR: a folder with libsluice; for the features SLUICE_DEVICE_LIB_DIR and
-//!    SLUICE_IMPORT_LIB_DIR, with libsluice_device and libsluice_import. Its archive is taken
+//! 1. SLUICE_LIB_DIR: a folder with libsluice; for the features SLUICE_DEVICE_LIB_DIR,
+//!    SLUICE_IMPORT_LIB_DIR and SLUICE_CACHE_LIB_DIR, with libsluice_device,
+//!    libsluice_import and libsluice_cache.a. Its archive is taken
 //!    where there is one: programs that use this crate need not find a library when they run,
 //!    which no build script of a dependency could tell them.
 //! 2. pkg-config: an installed sluice.
@@ -25,6 +26,13 @@ fn main() {
     }
     if env::var_os("CARGO_FEATURE_DEVICE").is_some() {
         link("SLUICE_DEVICE_LIB_DIR", "sluice_device");
+    }
+    if env::var_os("CARGO_FEATURE_CACHE").is_some() {
+        println!("cargo:rerun-if-env-changed=SLUICE_CACHE_LIB_DIR");
+        if let Ok(folder) = env::var("SLUICE_CACHE_LIB_DIR") {
+            println!("cargo:rustc-link-search=native={folder}");
+        }
+        println!("cargo:rustc-link-lib=static=sluice_cache");
     }
     if env::var_os("CARGO_FEATURE_IMPORT").is_some() {
         link("SLUICE_IMPORT_LIB_DIR", "sluice_import");

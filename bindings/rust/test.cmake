@@ -2,20 +2,24 @@
 # The crate on the library of this build: tests, documentation examples, clippy, and the
 # driver example on the simulated device.
 #   cmake -DCARGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DCRATE=<folder>
+#         -DCACHE=<libsluice_cache.a>
 #         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../cached_program.cmake)
 cmake_path(GET LIBRARY PARENT_PATH library_folder)
 cmake_path(GET DEVICE PARENT_PATH device_folder)
 set(ENV{SLUICE_LIB_DIR} ${library_folder})
 set(ENV{SLUICE_DEVICE_LIB_DIR} ${device_folder})
-set(features device)
+cmake_path(GET CACHE PARENT_PATH cache_folder)
+set(ENV{SLUICE_CACHE_LIB_DIR} ${cache_folder})
+set(features device,cache)
 set(import_folder)
 if(IMPORT)
   cmake_path(GET IMPORT PARENT_PATH import_folder)
   set(ENV{SLUICE_IMPORT_LIB_DIR} ${import_folder})
   set(ENV{SLUICE_TEST_MODEL} ${OWN_MODEL})
-  set(features device,import)
+  set(features device,cache,import)
 endif()
 set(ENV{LD_LIBRARY_PATH} ${library_folder}:${device_folder}:${import_folder})
 set(ENV{CARGO_TARGET_DIR} ${WORK}/target)
@@ -46,6 +50,8 @@ list(LENGTH equal runs)
 if(NOT runs EQUAL 3)
   message(FATAL_ERROR "the driver example does not give ${OUTPUT_HASH} three times")
 endif()
+run(${CARGO} build -q ${at} --example cached)
+check_cached(${WORK}/target/debug/examples/cached)
 if(IMPORT)
   run(${CARGO} build -q ${at} --example import)
   run(${CMAKE_COMMAND} -DSLUICE=${SLUICE} -DPROGRAM=${WORK}/target/debug/examples/import

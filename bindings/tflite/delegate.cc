@@ -22,6 +22,8 @@ namespace {
 struct Delegate {
   TfLiteDelegate runtime = {};  // first: the runtime's pointer is this object's
   std::shared_ptr<State> state;
+  std::mutex mutex;   // the delegate is applied to one graph at a time
+  bool host = false;  // what the host computes is taken, too
   // Parts that are lowered, and those that are loaded: from Prepare to their kernels' init.
   std::map<std::vector<int>, LoweredPart> lowered;
   std::map<std::vector<int>, std::unique_ptr<Kernel>> ready;
@@ -67,14 +69,14 @@ std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
   for (const Part& part : parts) {
     std::string reason;
     LoweredPart lowered;
-    if (LowerPart(context, part, state.options.host, &lowered, &reason)) {
+    if (LowerPart(context, part, delegate->host, &lowered, &reason)) {
       delegate->lowered[part.nodes] = std::move(lowered);
       nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
       continue;
     }
     for (const int node : part.nodes) {
       Bytes graph;
-      if (LowerNode(context, node, state.options.host, &graph, &reason)) {
+      if (LowerNode(context, node, delegate->host, &graph, &reason)) {
         nodes.push_back(node);
       } else {
         NoteRefusal(context, node, reason, state);
@@ -84,29 +86,36 @@ std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
   return nodes;
 }
 
-std::unique_ptr<Kernel> LoadPart(TfLiteContext* context, const Part& part,
-                                 Delegate* delegate, uint64_t deadline_ns,
-                                 std::string* reason) {
-  const std::shared_ptr<State>& state = delegate->state;
+std::unique_ptr<Kernel> MakeKernel(TfLiteContext* context, const Part& part,
+                                   Delegate* delegate, uint64_t deadline_ns,
+                                   std::string* reason) {
   LoweredPart& lowered = delegate->lowered[part.nodes];
   if (lowered.graph.empty() &&
-      !LowerPart(context, part, state->options.host, &lowered, reason)) {
+      !LowerPart(context, part, delegate->host, &lowered, reason)) {
     return nullptr;
   }
-  return LoadKernel(part.nodes, std::move(lowered), state, deadline_ns, reason);
+  auto kernel = std::make_unique<Kernel>();
+  kernel->state = delegate->state;
+  kernel->nodes = part.nodes;
+  kernel->deadline_ns = deadline_ns;
+  return LoadPart(std::move(lowered), kernel.get(), reason) ? std::move(kernel)
+                                                            : nullptr;
 }
 
 // Takes the nodes away that keep a part from being planned: those that cannot be planned by
 // themselves, which the machine does not support; if each can, all of them. Returns how many
 // are not supported.
-size_t Weed(TfLiteContext* context, const Part& part, State* state,
+size_t Weed(TfLiteContext* context, const Part& part, Delegate* delegate,
             const std::string& reason, std::vector<int>* nodes) {
+  State* state = delegate->state.get();
+  Options options = state->options;
+  options.host = delegate->host;
   std::vector<int> bad;
   for (const int node : part.nodes) {
     Bytes graph;
     std::string ignored;
-    if (!LowerNode(context, node, state->options.host, &graph, &ignored) ||
-        !state->device->CanRun(state->options, graph)) {
+    if (!LowerNode(context, node, options.host, &graph, &ignored) ||
+        !state->device->CanRun(options, graph)) {
       bad.push_back(node);
     }
   }
@@ -137,13 +146,13 @@ bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nod
       if (delegate->ready.count(part.nodes) != 0) continue;
       std::string reason;
       const uint64_t start = Clock(CLOCK_MONOTONIC);
-      auto kernel = LoadPart(context, part, delegate, share, &reason);
+      auto kernel = MakeKernel(context, part, delegate, share, &reason);
       const uint64_t took = Clock(CLOCK_MONOTONIC) - start;
       time_left -= std::min(time_left, took);
       if (kernel != nullptr) {
         delegate->ready[part.nodes] = std::move(kernel);
       } else {
-        *supported -= Weed(context, part, &state, reason, nodes);
+        *supported -= Weed(context, part, delegate, reason, nodes);
         again = true;
       }
     }
@@ -167,8 +176,8 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
       return kernel;
     }
     std::string reason;  // the runtime has put the nodes together in another way
-    auto kernel = LoadPart(context, part, delegate,
-                           delegate->state->options.deadline_ns, &reason);
+    auto kernel = MakeKernel(context, part, delegate,
+                             delegate->state->options.deadline_ns, &reason);
     if (kernel == nullptr) context->ReportError(context, "sluice: %s", reason.c_str());
     return kernel.release();
   });
@@ -188,17 +197,33 @@ TfLiteRegistration TheKernel() {
   return r;
 }
 
+// Loads what the machine computes of the graph, and counts. false: the runtime does not say
+// how nodes come together.
+bool Load(TfLiteContext* context, const std::vector<int>& plan, Delegate* delegate,
+          std::vector<int>* nodes, GraphFigures* graph) {
+  *nodes = Supported(context, plan, delegate);
+  graph->nodes = plan.size();
+  graph->supported = nodes->size();
+  if (!LoadParts(context, delegate, nodes, &graph->supported)) return false;
+  graph->delegated = nodes->size();
+  return true;
+}
+
 TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
   State& state = *delegate->state;
+  const Options& options = state.options;
   const uint64_t start = Clock(CLOCK_MONOTONIC), cpu = Clock(CLOCK_THREAD_CPUTIME_ID);
   const std::vector<int> plan = ExecutionPlan(context);
-  std::vector<int> nodes = Supported(context, plan, delegate);
+  std::vector<int> nodes;
   GraphFigures graph;
-  graph.nodes = plan.size();
-  graph.supported = nodes.size();
-  TfLiteStatus status =
-      LoadParts(context, delegate, &nodes, &graph.supported) ? kTfLiteOk : kTfLiteError;
-  graph.delegated = nodes.size();
+  delegate->host = options.host;
+  bool loaded = Load(context, plan, delegate, &nodes, &graph);
+  if (loaded && nodes.empty() && !options.host && options.host_if_nothing_else &&
+      options.device_library.empty()) {
+    delegate->host = true;
+    loaded = Load(context, plan, delegate, &nodes, &graph);
+  }
+  TfLiteStatus status = loaded ? kTfLiteOk : kTfLiteError;
   graph.partitions = delegate->ready.size();
   if (status == kTfLiteOk && !nodes.empty()) {
     const IntArray list(nodes);
@@ -220,8 +245,11 @@ TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
 }
 
 TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* runtime) {
-  return Guarded(kTfLiteError,
-                 [&] { return Apply(context, reinterpret_cast<Delegate*>(runtime)); });
+  return Guarded(kTfLiteError, [&] {
+    auto* delegate = reinterpret_cast<Delegate*>(runtime);
+    const std::lock_guard<std::mutex> lock(delegate->mutex);
+    return Apply(context, delegate);
+  });
 }
 
 TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,

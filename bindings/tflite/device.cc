@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,11 +11,27 @@
 
 #include "plan_cache.h"
 #include "runtime_model.h"
+#include "sluice/graph_generated.h"
 
 namespace sluice::delegate {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 20;  // touched as far as it is used
+constexpr size_t kLargePage = size_t{2} << 20;
+
+// The driver's memory. The system gives it in large pages where it can, and those that the
+// first model takes while the device is opened: models come in fractions of a millisecond
+// later, of which small pages would take a fifth.
+uint8_t* TakeBlock() {
+  auto* block = static_cast<uint8_t*>(std::aligned_alloc(kLargePage, kBlockBytes));
+  if (block == nullptr) throw std::bad_alloc();
+  (void)madvise(block, kBlockBytes, MADV_HUGEPAGE);
+  // Copies of graphs and streams are in the first third of the block.
+  for (const size_t part : {size_t{0}, kBlockBytes / 3}) {
+    for (size_t at = 0; at < kLargePage; at += 4096) block[part + at] = 0;
+  }
+  return block;
+}
 
 uint64_t NowNs() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -44,6 +61,19 @@ bool CopyPlan(const sluice_plan_t* plan, Model* model) {
   const auto* first = static_cast<const uint8_t*>(bytes);
   model->plan.assign(first, first + size);
   return true;
+}
+
+// Of a graph that lowering has made. Plans do not depend on the values of constants. As
+// sluice_graph_hash, without the graph's check, which the driver makes anyway.
+uint64_t HashWithoutData(const Bytes& graph) {
+  const auto* data = wire::GetGraph(graph.data())->data();
+  const uint8_t* first = graph.data();
+  const uint8_t* last = first + graph.size();
+  const uint8_t* begin = data != nullptr ? data->Data() : last;
+  const uint8_t* end = data != nullptr ? begin + data->size() : last;
+  const uint64_t hash =
+      plan_cache_hash(PLAN_CACHE_FIRST_HASH, first, static_cast<size_t>(begin - first));
+  return plan_cache_hash(hash, end, static_cast<size_t>(last - end));
 }
 
 bool UsesHost(const sluice_plan_t* plan) {
@@ -102,7 +132,7 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
   if (device != nullptr) {
     if (device->hardware_bytes_ == hardware &&
         device->library_ == options.device_library) {
-      return device;
+      return device->HasShare(options, error) ? device : nullptr;
     }
     *error = "device \"" + options.device +
              "\" is in use with another machine or device library";
@@ -121,7 +151,7 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
     o.device = TableOf(device->loaded_library_, options.device_library, error);
     if (o.device == nullptr) return nullptr;
   }
-  device->block_.reset(new uint8_t[kBlockBytes]);
+  device->block_.reset(TakeBlock());
   o.hardware = device->hardware_bytes_.data();
   o.hardware_bytes = device->hardware_bytes_.size();
   o.device_dram_bytes = options.device_memory;
@@ -141,8 +171,20 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
         "the device does not open with this machine, device_memory and device_options";
     return nullptr;
   }
+  if (!device->HasShare(options, error)) return nullptr;
   if (!options.device.empty()) registry.devices[options.device] = device;
   return device;
+}
+
+bool Device::HasShare(const Options& options, std::string* error) const {
+  const uint64_t bytes = npu_scratchpad(npu_);
+  if (options.share != Share::kPartition ||
+      (options.share_begin < bytes && options.budget <= bytes - options.share_begin)) {
+    return true;
+  }
+  *error = "share_begin and budget reach beyond the scratchpad, which has " +
+           std::to_string(bytes) + " bytes";
+  return false;
 }
 
 Device::~Device() {
@@ -180,9 +222,16 @@ bool Device::CanRun(const Options& options, const Bytes& bytes) {
   return made && (options.host || !UsesHost(plan));
 }
 
-bool Device::Make(const Options& options, uint64_t deadline_ns,
-                  const sluice_graph_t* graph, Model* model, std::string* error) {
+bool Device::Make(const Options& options, uint64_t deadline_ns, Model* model,
+                  std::string* error) {
   sluice_diagnostic_t d = NoDiagnostic();
+  sluice_graph_t* graph = nullptr;
+  if (sluice_graph_create(context_, model->graph.data(), model->graph.size(), &graph,
+                          &d) != SLUICE_OK) {
+    *error = d.message;
+    return false;
+  }
+  const OwnGraph keep_graph(graph);
   sluice_schedule_options_t s = ScheduleOptions(options, deadline_ns);
   sluice_plan_t* plan = nullptr;
   sluice_plan_t* before = nullptr;
@@ -222,21 +271,15 @@ bool Device::Make(const Options& options, uint64_t deadline_ns,
 
 bool Device::Plan(const Options& options, uint64_t deadline_ns, Model* model,
                   std::string* error) {
-  sluice_diagnostic_t d = NoDiagnostic();
-  sluice_graph_t* graph = nullptr;
-  if (sluice_graph_create(context_, model->graph.data(), model->graph.size(), &graph,
-                          &d) != SLUICE_OK) {
-    *error = d.message;
-    return false;
-  }
-  const OwnGraph keep(graph);
   const uint64_t decides[] = {options.budget, options.deadline_ns,
                               options.energy_exponent, options.delay_exponent,
                               options.host ? 1u : 0u};
-  const plan_cache_key_t key = {
-      sluice_graph_hash(graph), sluice_hardware_hash(hardware_),
-      plan_cache_hash(PLAN_CACHE_FIRST_HASH, decides, sizeof decides)};
   const char* folder = options.cache.empty() ? nullptr : options.cache.c_str();
+  plan_cache_key_t key = {};
+  if (folder != nullptr) {
+    key = {HashWithoutData(model->graph), sluice_hardware_hash(hardware_),
+           plan_cache_hash(PLAN_CACHE_FIRST_HASH, decides, sizeof decides)};
+  }
   void* cached = nullptr;
   size_t size = 0;
   if (plan_cache_get(folder, &key, &cached, &size) != 0) {
@@ -249,7 +292,7 @@ bool Device::Plan(const Options& options, uint64_t deadline_ns, Model* model,
     if (Place(options, model, error)) return true;
     model->plan = std::move(before);
   }
-  if (!Make(options, deadline_ns, graph, model, error)) return false;
+  if (!Make(options, deadline_ns, model, error)) return false;
   if (folder != nullptr) {
     (void)plan_cache_put(folder, &key, model->plan.data(), model->plan.size());
   }

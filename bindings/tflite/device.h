@@ -12,6 +12,7 @@
 #define SLUICE_BINDINGS_TFLITE_DEVICE_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -73,10 +74,11 @@ class Device {
 
  private:
   Device() = default;
+  bool HasShare(const Options& options, std::string* error) const;
   bool Plan(const Options& options, uint64_t deadline_ns, Model* model,
             std::string* error);
-  bool Make(const Options& options, uint64_t deadline_ns, const sluice_graph_t* graph,
-            Model* model, std::string* error);
+  bool Make(const Options& options, uint64_t deadline_ns, Model* model,
+            std::string* error);
   bool Place(const Options& options, Model* model, std::string* error);
   bool PlanTogether(const Options& options, uint64_t deadline_ns, std::string* error);
   bool Replace(const sluice_member_t& member, Model* model, std::string* error);
@@ -87,7 +89,10 @@ class Device {
   Bytes hardware_bytes_;
   std::string library_;  // that it was opened with
   void* loaded_library_ = nullptr;
-  std::unique_ptr<uint8_t[]> block_;
+  struct Free {
+    void operator()(uint8_t* block) const { std::free(block); }
+  };
+  std::unique_ptr<uint8_t, Free> block_;
   npu_t* npu_ = nullptr;
   sluice_context_t* context_ = nullptr;
   sluice_hardware_t* hardware_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -32,7 +33,7 @@ bool Gather(const TfLiteContext* context, const std::vector<Border>& border,
 
 // Whether the runtime has computed the shapes that the part was lowered for; -1 stands for
 // what is left over.
-bool HasShapes(const TfLiteContext* context, const std::vector<ExpectedShape>& shapes) {
+bool HasValues(const TfLiteContext* context, const std::vector<ExpectedShape>& shapes) {
   for (const ExpectedShape& expected : shapes) {
     const TfLiteTensor& tensor = TensorAt(context, expected.tensor);
     if (tensor.type != kTfLiteInt32 || tensor.data.raw == nullptr ||
@@ -52,54 +53,84 @@ TfLiteStatus Refuse(TfLiteContext* context, const char* text) {
   return kTfLiteError;
 }
 
-constexpr char kOtherSize[] =
-    "a tensor has another size than planned; delegates with dynamic=1 keep the sizes "
-    "that they were made with";
+// Whether the runtime's tensors have these shapes.
+bool HasShapes(const TfLiteContext* context, const Shapes& shapes) {
+  for (const auto& [tensor, expected] : shapes) {
+    const TfLiteIntArray* dims = TensorAt(context, tensor).dims;
+    if (dims == nullptr || !std::equal(dims->data, dims->data + dims->size,
+                                       expected.begin(), expected.end())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Loads the part for the shapes that its tensors have now, if they have changed. The part
+// before goes first: the device may have no room for both. Behind a shape that is computed
+// at run time the runtime does not know the shapes inside of the part: they are guessed.
+bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
+  if (kernel->part != nullptr && HasShapes(context, kernel->shapes)) return true;
+  const Shapes guessed = GuessShapes(context, kernel->source, kernel->shapes);
+  if (kernel->part != nullptr && guessed == kernel->shapes) return true;
+  kernel->part.reset();
+  const Shapes before = kernel->shapes;
+  for (const Shapes& shapes : {Shapes(), guessed}) {
+    LoweredPart lowered;
+    if (LowerAgain(context, kernel->source, shapes, &lowered, reason) &&
+        LoadPart(std::move(lowered), kernel, reason)) {
+      return true;
+    }
+    kernel->shapes = before;
+  }
+  *reason = "there is no plan for the tensors' new sizes: " + *reason;
+  return false;
+}
+
+constexpr char kOtherSize[] = "a tensor has another size than planned";
 
 }  // namespace
 
-std::unique_ptr<Kernel> LoadKernel(const std::vector<int>& nodes, LoweredPart lowered,
-                                   const std::shared_ptr<State>& state,
-                                   uint64_t deadline_ns, std::string* reason) {
-  auto kernel = std::make_unique<Kernel>();
-  kernel->state = state;
-  kernel->inputs = std::move(lowered.inputs);
-  kernel->outputs = std::move(lowered.outputs);
+bool LoadPart(LoweredPart lowered, Kernel* kernel, std::string* reason) {
+  const std::shared_ptr<State>& state = kernel->state;
+  auto part = std::make_unique<LoadedPart>();
+  part->state = state;
+  part->inputs = std::move(lowered.inputs);
+  part->outputs = std::move(lowered.outputs);
+  part->told = std::move(lowered.told);
+  part->model.graph = std::move(lowered.graph);
+  part->model.constants = std::move(lowered.constants);
+  kernel->source = std::move(lowered.source);
   kernel->shapes = std::move(lowered.shapes);
-  kernel->model.graph = std::move(lowered.graph);
-  kernel->model.constants = std::move(lowered.constants);
   {
     const std::lock_guard<std::mutex> lock(state->mutex);
-    const auto before = state->before.find(nodes);
-    if (before != state->before.end()) kernel->model.plan = before->second;
+    const auto before = state->before.find(kernel->nodes);
+    if (before != state->before.end()) part->model.plan = before->second;
   }
+  Options options = state->options;
+  options.host = kernel->source.host;
   Loaded loaded;
-  if (!state->device->Load(state->options, deadline_ns, &kernel->model, &loaded,
+  if (!state->device->Load(options, kernel->deadline_ns, &part->model, &loaded,
                            reason)) {
-    return nullptr;
+    return false;
   }
+  kernel->part = std::move(part);
   const std::lock_guard<std::mutex> lock(state->mutex);
   Figures& f = state->figures;
   ++(loaded.source == PlanSource::kMade     ? f.made
      : loaded.source == PlanSource::kCached ? f.cached
                                             : f.rescheduled);
   f.planning_ns += loaded.planning_ns;
-  state->before[nodes] = std::move(loaded.plan);
-  return kernel;
+  state->before[kernel->nodes] = std::move(loaded.plan);
+  return true;
 }
 
 TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
   return Guarded(kTfLiteError, [&] {
-    const auto* kernel = static_cast<const Kernel*>(node->user_data);
+    auto* kernel = static_cast<Kernel*>(node->user_data);
     if (kernel == nullptr) return kTfLiteError;
-    for (const Border& input : kernel->inputs) {
-      // What a dynamic tensor holds is known when it is invoked.
-      const TfLiteTensor& tensor = TensorAt(context, input.tensor);
-      if (tensor.allocation_type != kTfLiteDynamic && tensor.bytes != input.bytes) {
-        return Refuse(context, kOtherSize);
-      }
-    }
-    for (const Border& output : kernel->outputs) {
+    std::string reason;
+    if (!Follow(context, kernel, &reason)) return Refuse(context, reason.c_str());
+    for (const Border& output : kernel->part->outputs) {
       const TfLiteTensor& tensor = TensorAt(context, output.tensor);
       if (tensor.allocation_type != kTfLiteDynamic && tensor.bytes == output.bytes) {
         continue;
@@ -118,9 +149,9 @@ TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
     auto* kernel = static_cast<Kernel*>(node->user_data);
     if (kernel == nullptr) return kTfLiteError;
     std::vector<npu_buffer_t> inputs, outputs;
-    if (!Gather(context, kernel->inputs, &inputs) ||
-        !Gather(context, kernel->outputs, &outputs) ||
-        !HasShapes(context, kernel->shapes)) {
+    if (kernel->part == nullptr || !Gather(context, kernel->part->inputs, &inputs) ||
+        !Gather(context, kernel->part->outputs, &outputs) ||
+        !HasValues(context, kernel->part->told)) {
       return Refuse(context, kOtherSize);
     }
     npu_run_t run = {};
@@ -129,7 +160,7 @@ TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
     run.outputs = outputs.data();
     run.output_count = static_cast<uint32_t>(outputs.size());
     std::string error;
-    const bool done = kernel->state->device->Run(kernel->model, &run, &error);
+    const bool done = kernel->state->device->Run(kernel->part->model, &run, &error);
     const std::lock_guard<std::mutex> lock(kernel->state->mutex);
     Figures& f = kernel->state->figures;
     ++f.invocations;

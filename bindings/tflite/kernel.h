@@ -45,17 +45,27 @@ struct State {
   std::map<std::vector<int>, Bytes> before;
 };
 
-// A part on the device; what its kernel works on.
-struct Kernel {
+// A part on the device, for the shapes that its tensors had.
+struct LoadedPart {
   std::shared_ptr<State> state;
   Model model;
   std::vector<Border> inputs, outputs;
-  std::vector<ExpectedShape> shapes;
+  std::vector<ExpectedShape> told;
 
-  Kernel() = default;
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  ~Kernel() { state->device->Unload(&model); }
+  LoadedPart() = default;
+  LoadedPart(const LoadedPart&) = delete;
+  LoadedPart& operator=(const LoadedPart&) = delete;
+  ~LoadedPart() { state->device->Unload(&model); }
+};
+
+// What the runtime's node of a part works on. When shapes change, another part is loaded.
+struct Kernel {
+  std::shared_ptr<State> state;
+  std::vector<int> nodes;
+  PartSource source;
+  Shapes shapes;                     // that the part was lowered for at last
+  uint64_t deadline_ns = 0;          // of planning the part
+  std::unique_ptr<LoadedPart> part;  // nullptr: there is none for the shapes
 };
 
 // Turns exceptions, which are of exhausted memory, into what the runtime expects.
@@ -68,10 +78,8 @@ T Guarded(T failed, F&& f) {
   }
 }
 
-// Plans and loads a part of these nodes. nullptr: *reason says why it cannot be.
-std::unique_ptr<Kernel> LoadKernel(const std::vector<int>& nodes, LoweredPart lowered,
-                                   const std::shared_ptr<State>& state,
-                                   uint64_t deadline_ns, std::string* reason);
+// Plans and loads a part. false: *reason says why it cannot be.
+bool LoadPart(LoweredPart lowered, Kernel* kernel, std::string* reason);
 
 // The runtime's callbacks; node->user_data is a Kernel, or NULL.
 TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node);

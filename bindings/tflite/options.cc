@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,6 +72,18 @@ bool SetFlag(bool* to, const std::string& value) {
   return value == "0" || value == "1";
 }
 
+bool SetHost(Options* o, const std::string& value) {
+  o->host_if_nothing_else = value == "auto";
+  return value == "auto" || SetFlag(&o->host, value);
+}
+
+bool SetCache(Options* o, const std::string& value) {
+  struct stat about = {};
+  o->cache = value;
+  return value.empty() || (stat(value.c_str(), &about) == 0 && S_ISDIR(about.st_mode) &&
+                           access(value.c_str(), R_OK | W_OK | X_OK) == 0);
+}
+
 bool SetText(std::string* to, const std::string& value) {
   *to = value;
   return true;
@@ -87,7 +102,7 @@ constexpr Row kRows[] = {
      [](Options* o, Value v) { return SetMilliseconds(&o->deadline_ns, v); }},
     {"budget", "bytes of scratchpad, such as 65536 or 64K",
      [](Options* o, Value v) { return SetBytes(&o->budget, v); }},
-    {"cache", "a folder", [](Options* o, Value v) { return SetText(&o->cache, v); }},
+    {"cache", "a folder that is there and can be written", SetCache},
     {"objective", "edp, latency or energy", SetObjective},
     {"device_library", "a shared library with npu_device_table",
      [](Options* o, Value v) { return SetText(&o->device_library, v); }},
@@ -96,14 +111,18 @@ constexpr Row kRows[] = {
     {"device", "a name that delegates of one device share",
      [](Options* o, Value v) { return SetText(&o->device, v); }},
     {"device_memory", "bytes, such as 64M",
-     [](Options* o, Value v) { return SetBytes(&o->device_memory, v); }},
+     [](Options* o, Value v) {
+       return SetBytes(&o->device_memory, v) && o->device_memory != 0;
+     }},
     {"timeout_ms", "milliseconds of one run, 0 for none",
      [](Options* o, Value v) { return SetMilliseconds(&o->timeout_ns, v); }},
     {"share", "time, partition or together", SetShare},
     {"share_begin", "bytes, a multiple of 64",
-     [](Options* o, Value v) { return SetBytes(&o->share_begin, v); }},
+     [](Options* o, Value v) {
+       return SetBytes(&o->share_begin, v) && o->share_begin % 64 == 0;
+     }},
     {"dynamic", "0 or 1", [](Options* o, Value v) { return SetFlag(&o->dynamic, v); }},
-    {"host", "0 or 1", [](Options* o, Value v) { return SetFlag(&o->host, v); }},
+    {"host", "0, 1 or auto", SetHost},
     {"verbosity", "0, 1 or 2", SetVerbosity},
 };
 
@@ -150,6 +169,10 @@ bool ReadOptions(const char* const* keys, const char* const* values, size_t coun
   }
   if (options->share == Share::kPartition && options->budget == 0) {
     *error = "share=partition needs a budget: how many bytes from share_begin on";
+    return false;
+  }
+  if (options->share != Share::kPartition && options->share_begin != 0) {
+    *error = "share_begin goes with share=partition only";
     return false;
   }
   return true;

@@ -56,6 +56,29 @@ bool WithReason(std::string* reason, F&& f) {
   return false;
 }
 
+bool LowerSource(TfLiteContext* context, PartSource source, bool late,
+                 const Shapes& guessed, LoweredPart* out, std::string* reason) {
+  RuntimeModel model(context, late, guessed);
+  for (const RuntimeNode& node : source.nodes) model.Add(node);
+  model.SetBorder(source.inputs, source.outputs);
+  if (!Lower(model, source.host, &out->graph, reason)) return false;
+  for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
+                                 std::pair(&model.outputs(), &out->outputs)}) {
+    for (const int index : *from) {
+      to->push_back({index, model.ShapeOf(index), model.BytesOf(index)});
+    }
+  }
+  out->shapes = model.shapes();
+  for (const auto& [shape, output] : model.told_shapes()) {
+    out->told.push_back({shape, model.ShapeOf(output)});
+  }
+  for (const int index : model.constants()) {
+    out->constants[index] = ConstantOf(TensorAt(context, index));
+  }
+  out->source = std::move(source);
+  return true;
+}
+
 }  // namespace
 
 std::vector<int> ExecutionPlan(TfLiteContext* context) {
@@ -75,6 +98,14 @@ bool MayLower(TfLiteContext* context, int index, std::string* reason) {
   if (context->GetNodeAndRegistration(context, index, &node, &registration) !=
       kTfLiteOk) {
     *reason = "the runtime does not know it";
+    return false;
+  }
+  if (registration->builtin_code ==
+          static_cast<int>(tflite::BuiltinOperator::RESHAPE) &&
+      node->inputs->size > 1 && node->inputs->data[1] >= 0 &&
+      !IsConstant(TensorAt(context, node->inputs->data[1]))) {
+    // The runtime's kernel lets the shapes behind it follow, when a size changes too.
+    *reason = "its shape is computed at run time";
     return false;
   }
   bool quantised = false;
@@ -97,8 +128,9 @@ bool MayLower(TfLiteContext* context, int index, std::string* reason) {
 bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason) {
   return WithReason(reason, [&] {
-    RuntimeModel model(context);
-    model.Add(node);
+    const Shapes none;
+    RuntimeModel model(context, false, none);
+    model.Add(ReadNode(context, node));
     model.SetOwnBorder();
     return Lower(model, host, graph, reason);
   });
@@ -107,25 +139,41 @@ bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
 bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart* out,
                std::string* reason) {
   return WithReason(reason, [&] {
-    RuntimeModel model(context);
-    for (const int node : part.nodes) model.Add(node);
-    model.SetBorder(part.inputs, part.outputs);
-    if (!Lower(model, host, &out->graph, reason)) return false;
-    for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
-                                   std::pair(&model.outputs(), &out->outputs)}) {
-      for (const int index : *from) {
-        to->push_back(
-            {index, ToVector(TensorAt(context, index).dims), model.BytesOf(index)});
-      }
-    }
-    for (const auto& [shape, output] : model.told_shapes()) {
-      out->shapes.push_back({shape, ToVector(TensorAt(context, output).dims)});
-    }
-    for (const int index : model.constants()) {
-      out->constants[index] = ConstantOf(TensorAt(context, index));
-    }
-    return true;
+    PartSource source = {{}, part.inputs, part.outputs, host};
+    for (const int node : part.nodes) source.nodes.push_back(ReadNode(context, node));
+    return LowerSource(context, std::move(source), false, {}, out, reason);
   });
+}
+
+bool LowerAgain(TfLiteContext* context, const PartSource& source, const Shapes& guessed,
+                LoweredPart* out, std::string* reason) {
+  return WithReason(reason, [&] {
+    *out = {};
+    return LowerSource(context, source, true, guessed, out, reason);
+  });
+}
+
+Shapes GuessShapes(TfLiteContext* context, const PartSource& source,
+                   const Shapes& before) {
+  Shapes guessed;
+  int now = 1, was = 1;
+  for (const int input : source.inputs) {
+    const auto found = before.find(input);
+    if (found == before.end() || found->second.empty()) continue;
+    const std::vector<int> dims = ToVector(TensorAt(context, input).dims);
+    guessed[input] = dims;
+    if (dims.size() != found->second.size() || dims[0] == found->second[0]) continue;
+    now = dims[0];
+    was = found->second[0];
+  }
+  for (const auto& [tensor, dims] : before) {
+    if (guessed.count(tensor) != 0 || dims.empty() || was <= 0) continue;
+    const int64_t extent = int64_t{dims[0]} * now / was;
+    if (int64_t{dims[0]} * now % was != 0 || extent > 0x7fffffff) continue;
+    guessed[tensor] = dims;
+    guessed[tensor][0] = static_cast<int>(extent);
+  }
+  return guessed;
 }
 
 std::string NameOf(TfLiteContext* context, int index) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device.h"
+#include "runtime_model.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace sluice::delegate {
@@ -34,12 +35,22 @@ struct ExpectedShape {
   std::vector<int> dims;
 };
 
+// What a part is lowered from; enough to do it again when shapes have changed.
+struct PartSource {
+  std::vector<RuntimeNode> nodes;
+  std::vector<int> inputs, outputs;
+  bool host =
+      false;  // layers that the machine's host computes are layers of the machine
+};
+
 // A part as a graph. inputs and outputs: the runtime's tensors behind those of the graph.
 struct LoweredPart {
+  PartSource source;
   Bytes graph;
   Constants constants;
   std::vector<Border> inputs, outputs;
-  std::vector<ExpectedShape> shapes;
+  Shapes shapes;                    // of the part's tensors, of the runtime or guessed
+  std::vector<ExpectedShape> told;  // computed by the runtime
 };
 
 std::vector<int> ExecutionPlan(TfLiteContext* context);
@@ -51,6 +62,16 @@ bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason);
 bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart* out,
                std::string* reason);
+// The same part for the shapes that its tensors have now, or that are guessed. Also outside
+// of the time in which the delegate is applied.
+bool LowerAgain(TfLiteContext* context, const PartSource& source, const Shapes& guessed,
+                LoweredPart* out, std::string* reason);
+// What changes behind a shape that is computed at run time is the number of images as a
+// rule: the first extent grows by the factor by which an input's did. The runtime knows the
+// shapes of the part's inputs at least; before: those that the part was lowered for. Whether
+// the guess is right the graph's check says, layer by layer.
+Shapes GuessShapes(TfLiteContext* context, const PartSource& source,
+                   const Shapes& before);
 std::string NameOf(TfLiteContext* context, int node);
 // What the runtime will make of these nodes, in the order in which it runs them.
 bool Preview(TfLiteContext* context, const std::vector<int>& nodes,

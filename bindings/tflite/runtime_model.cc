@@ -68,15 +68,28 @@ bool IsWhole(const import::TfliteTensor& tensor) {
          DenseBytes(tensor) == tensor.data_bytes;
 }
 
-// The operand that tells the shape of output 0, though lowering takes it from the output.
+constexpr char kFile[] = "runtime tensor ";
+
+}  // namespace
+
 int ShapeOperand(int32_t code) {
   if (code == static_cast<int32_t>(tflite::BuiltinOperator::RESHAPE)) return 1;
   return code == static_cast<int32_t>(tflite::BuiltinOperator::TRANSPOSE_CONV) ? 0 : -1;
 }
 
-constexpr char kFile[] = "runtime tensor ";
-
-}  // namespace
+RuntimeNode ReadNode(TfLiteContext* context, int index) {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  if (context->GetNodeAndRegistration(context, index, &node, &registration) !=
+      kTfLiteOk) {
+    throw NodeRefused{"the runtime does not know it"};
+  }
+  const auto list = [](const TfLiteIntArray* from) {
+    return std::vector<int>(from->data, from->data + from->size);
+  };
+  return {registration->builtin_code, list(node->inputs), list(node->outputs),
+          node->builtin_data};
+}
 
 const TfLiteTensor& TensorAt(const TfLiteContext* context, int index) {
   return context->GetTensor != nullptr ? *context->GetTensor(context, index)
@@ -108,7 +121,7 @@ int32_t RuntimeModel::TensorOf(int index) {
   if (found != tensor_of_.end()) return found->second;
   const TfLiteTensor& from = TensorAt(context_, index);
   if (from.sparsity != nullptr) throw NodeRefused{"a sparse tensor"};
-  if (from.allocation_type == kTfLiteDynamic) {
+  if (from.allocation_type == kTfLiteDynamic && !late_) {
     throw NodeRefused{"a tensor whose shape is known at run time only"};
   }
   // The runtime's own kernels may write it, and a reset of the interpreter does.
@@ -120,6 +133,8 @@ int32_t RuntimeModel::TensorOf(int index) {
                 : "tensor_" + std::to_string(index);
   to.type = TypeOf(from.type);
   to.shape.assign(from.dims->data, from.dims->data + from.dims->size);
+  const auto guessed = guessed_.find(index);
+  if (guessed != guessed_.end()) to.shape = guessed->second;
   if (IsConstant(from)) {
     to.data = from.data.uint8;
     to.data_bytes = from.bytes;
@@ -129,45 +144,51 @@ int32_t RuntimeModel::TensorOf(int index) {
   }
   ReadQuantisation(from, &to);
   const int32_t at = static_cast<int32_t>(model_.tensors.size());
+  if (model_.tensors.capacity() == model_.tensors.size()) {
+    model_.tensors.reserve(2 * model_.tensors.size() + 64);
+  }
   model_.tensors.push_back(std::move(to));
   tensor_of_[index] = at;
   return at;
 }
 
-void RuntimeModel::Add(int node_index) {
-  TfLiteNode* node = nullptr;
-  TfLiteRegistration* registration = nullptr;
-  if (context_->GetNodeAndRegistration(context_, node_index, &node, &registration) !=
-      kTfLiteOk) {
-    throw NodeRefused{"the runtime does not know it"};
-  }
+void RuntimeModel::Add(const RuntimeNode& node) {
   import::TfliteOperator op;
-  op.code = registration->builtin_code;
+  op.code = node.code;
   op.name =
       tflite::EnumNameBuiltinOperator(static_cast<tflite::BuiltinOperator>(op.code));
   if (op.code == static_cast<int>(tflite::BuiltinOperator::CUSTOM) ||
       op.code == static_cast<int>(tflite::BuiltinOperator::DELEGATE)) {
     throw NodeRefused{"an operator of its own"};
   }
-  for (int i = 0; i < node->inputs->size; ++i) {
-    op.inputs.push_back(TensorOf(node->inputs->data[i]));
-  }
-  for (int i = 0; i < node->outputs->size; ++i) {
-    op.outputs.push_back(TensorOf(node->outputs->data[i]));
-  }
-  if (const int told = ShapeOperand(op.code); told >= 0 && told < node->inputs->size) {
-    const int shape = node->inputs->data[told];
+  for (const int input : node.inputs) op.inputs.push_back(TensorOf(input));
+  for (const int output : node.outputs) op.outputs.push_back(TensorOf(output));
+  const auto told = static_cast<size_t>(ShapeOperand(op.code));
+  if (told < node.inputs.size() && !node.outputs.empty()) {
+    const int shape = node.inputs[told];
     if (shape >= 0 && !IsConstant(TensorAt(context_, shape))) {
-      told_shapes_.push_back({shape, node->outputs->data[0]});
+      told_shapes_.push_back({shape, node.outputs[0]});
     }
   }
   flatbuffers::FlatBufferBuilder builder(256);
-  if (!WriteOptions(op.code, node->builtin_data, &builder)) {
+  if (!WriteOptions(op.code, node.options, &builder)) {
     throw NodeRefused{"missing options"};
   }
   options_.push_back(builder.Release());
   op.wire = flatbuffers::GetRoot<tflite::Operator>(options_.back().data());
   model_.operators.push_back(std::move(op));
+}
+
+Shapes RuntimeModel::shapes() const {
+  Shapes all;
+  for (const auto& [of, at] : tensor_of_) {
+    if (!IsConstant(TensorAt(context_, of))) all[of] = ShapeOf(of);
+  }
+  return all;
+}
+
+const std::vector<int>& RuntimeModel::ShapeOf(int index) const {
+  return model_.tensors[static_cast<size_t>(tensor_of_.at(index))].shape;
 }
 
 size_t RuntimeModel::BytesOf(int index) const {

@@ -26,10 +26,24 @@ struct NodeRefused {
   std::string reason;
 };
 
+// What lowering reads of a node. The runtime tells it only while a delegate is applied, and
+// keeps the options as long as the node.
+struct RuntimeNode {
+  int32_t code = 0;
+  std::vector<int> inputs, outputs;  // the runtime's tensors
+  const void* options = nullptr;
+};
+
+// By the runtime's tensors.
+using Shapes = std::unordered_map<int, std::vector<int>>;
+
 class RuntimeModel {
  public:
-  explicit RuntimeModel(TfLiteContext* context) : context_(context) {}
-  void Add(int node);
+  // late: the tensors in front have their shapes already, those too that have them at run
+  // time only. guessed: shapes that stand in place of the runtime's; outlives the model.
+  RuntimeModel(TfLiteContext* context, bool late, const Shapes& guessed)
+      : context_(context), late_(late), guessed_(guessed) {}
+  void Add(const RuntimeNode& node);
   // The tensors that others write and that others read; constants are passed over.
   void SetBorder(const std::vector<int>& inputs, const std::vector<int>& outputs);
   // The border of a single node.
@@ -39,18 +53,23 @@ class RuntimeModel {
   // The runtime's tensors behind the inputs and outputs of the model.
   const std::vector<int>& inputs() const { return inputs_; }
   const std::vector<int>& outputs() const { return outputs_; }
+  // The shapes of all tensors that are no constants.
+  Shapes shapes() const;
   // The runtime's tensors that are constants of the model.
   const std::vector<int>& constants() const { return constants_; }
   // Pairs of the runtime's tensors: one that tells a shape at run time, and the output that
   // has this shape.
   const std::vector<std::pair<int, int>>& told_shapes() const { return told_shapes_; }
-  // Dense bytes of a tensor of the runtime that the model has.
+  // Of a tensor of the runtime that the model has; bytes: dense ones.
+  const std::vector<int>& ShapeOf(int index) const;
   size_t BytesOf(int index) const;
 
  private:
   int32_t TensorOf(int index);
 
   TfLiteContext* context_;
+  bool late_;
+  const Shapes& guessed_;
   import::TfliteModel model_;
   std::unordered_map<int, int32_t> tensor_of_;
   std::vector<int> inputs_, outputs_, constants_;
@@ -58,6 +77,10 @@ class RuntimeModel {
   std::list<flatbuffers::DetachedBuffer> options_;
 };
 
+RuntimeNode ReadNode(TfLiteContext* context, int node);
+// The operand that tells the shape of output 0, though lowering takes it from the output;
+// -1: no operand does.
+int ShapeOperand(int32_t code);
 const TfLiteTensor& TensorAt(const TfLiteContext* context, int index);
 // Whether the tensor has its value before the first run, and keeps it.
 bool IsConstant(const TfLiteTensor& tensor);

@@ -25,7 +25,7 @@ typedef struct sluice_machine_facts {
   uint32_t struct_size;
   uint32_t nodes;        /* of the mesh */
   uint32_t engines;      /* of its streams */
-  uint32_t doubts;       /* see sluice_hardware_doubt */
+  uint32_t doubts;       /* how many; see sluice_hardware_doubt */
   uint32_t costs_from;   /* SLUICE_COSTS_FROM_ */
   uint32_t reserved;
   uint64_t fanout_units; /* that a node's fanouts feed below its scratchpad; 0: no fanouts */
@@ -33,7 +33,8 @@ typedef struct sluice_machine_facts {
   uint64_t macs_per_cycle, vector_ops_per_cycle; /* peaks of all nodes */
   double dram_bytes_per_cycle;   /* of the port that all queues share */
   double scratchpad_fill_cycles; /* to fill the scratchpads of all nodes from DRAM */
-  double macs_per_dram_byte;     /* with more of them than this DRAM is not the limit */
+  double macs_per_dram_byte;     /* a layer that does more of them than this for each byte it
+                                    moves is not limited by DRAM */
 } sluice_machine_facts_t;
 
 /* What the library understands a machine to be. */
@@ -45,9 +46,10 @@ SLUICE_API sluice_status_t sluice_hardware_engine(const sluice_hardware_t* hardw
                                                   uint32_t index,
                                                   sluice_engine_t* out_engine);
 
-/* What in the descriptor does not go together although it can be: out_doubt->message has
- * the sentence. What cannot be, sluice_hardware_create refuses. SLUICE_BAD_ARGUMENT: there
- * are not so many. */
+/* Doubt `index` about the descriptor: two fields that hardly belong to one machine, with which
+ * planning is possible all the same. out_doubt->message says which, in a sentence.
+ * (sluice_hardware_create refuses fields that no machine can have.) SLUICE_BAD_ARGUMENT: there
+ * is no such doubt. */
 SLUICE_API sluice_status_t sluice_hardware_doubt(const sluice_hardware_t* hardware,
                                                  uint32_t index,
                                                  sluice_diagnostic_t* out_doubt);

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* How many presets there are; their indices are 0 to that, in the order of names. */
+/* How many presets there are; their indices go from 0 to one less, in the order of
+ * names. */
 SLUICE_API uint32_t sluice_preset_count(void);
 
 /* Name of preset `index`; static storage. NULL: there is no such preset. */

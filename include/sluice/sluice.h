@@ -27,9 +27,10 @@
  *              plan it was made from. Destroy functions take NULL and then do nothing.
  *              Pointers that a function lends ("borrowed") hold until their object is
  *              destroyed.
- *   Threads    A context serves one thread at a time, destroying its objects too; a call while
- *              another works gets SLUICE_BAD_ARGUMENT. Graphs, hardware and plans do not change:
- *              any number of threads may read one at a time, also in calls on other contexts.
+ *   Threads    A context serves one thread at a time, also when its objects are destroyed; a
+ *              call while another works gets SLUICE_BAD_ARGUMENT. Graphs, hardware and plans
+ *              do not change: many threads may read the same one at the same time, also in
+ *              calls on other contexts.
  *   Results    The same version, inputs, options, seed and iteration bound give the same
  *              bytes on every machine. */
 #ifndef SLUICE_SLUICE_H_
@@ -88,7 +89,8 @@ typedef struct sluice_diagnostic {
   uint32_t model;           /* index among several (experimental.h); else 0 */
   uint64_t required_bytes;  /* what would do; 0: the failure is not about memory */
   uint64_t available_bytes; /* what there is; 0: the failure is not about memory */
-  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: has a plan; 0: not known */
+  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: so much has a plan; 0: not
+                                         known */
   char stage[16];           /* "graph", "hardware", "options", "lowering", "verify", ... */
   char rule[32];            /* of a rejected stream: "order", "bounds", ... */
   char message[256];        /* one English sentence, NUL-terminated, cut where too long */
@@ -558,9 +560,10 @@ SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
 /* Judges a plan for a graph and a machine; shares no code with the scheduler. SLUICE_OK: for
  * every timing that respects the waits, each read sees the bytes the graph means, every
  * output is final at the end, nothing deadlocks, and the report says what the stream costs.
- * What tiles take is as declared, at least work / peak; their energy below what transfers
- * take is not recomputed, nor how the search went (iterations, groups). SLUICE_REJECTED: the
- * diagnostic has the rule, the instruction and a sentence. */
+ * The stream does not say why a tile costs what it does: its cycles are taken as declared, if
+ * they are at least work / peak, and its energy is not recomputed. iterations and groups of
+ * the report are not checked. SLUICE_REJECTED: the diagnostic has the rule, the instruction
+ * and a sentence. */
 SLUICE_API sluice_status_t sluice_verify(sluice_context_t* context,
                                          const sluice_graph_t* graph,
                                          const sluice_hardware_t* hardware,

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* How many networks there are; their indices are 0 to that, in the order of names. */
+/* How many networks there are; their indices go from 0 to one less, in the order of
+ * names. */
 SLUICE_API uint32_t sluice_zoo_count(void);
 
 /* Name of network `index` ("resnet50"); static storage. NULL: there is no such one. */
@@ -24,7 +25,7 @@ SLUICE_API const char* sluice_zoo_text(uint32_t index);
 typedef struct sluice_zoo_options {
   uint32_t struct_size;
   int32_t batch;   /* images or sequences at once; 0: 1 */
-  int32_t seq;     /* tokens of a transformer's prompt; 0: what it is known with */
+  int32_t seq;     /* tokens of a transformer's prompt; 0: as it was published */
   int32_t context; /* positions of the KV cache; 0: all that the network has */
   int32_t blocks;  /* only the first ones of a transformer; 0: all */
   uint32_t training;                   /* 1: one training step, as in import.h */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a build without SLUICE_WITH_MAPPERS has instead of searches for loop nests. Tiles
-// then declare the machine's peak rates; core arrays are still counted exactly.
+// then cost passes of the MAC array where the machine describes one, else what its peak rates
+// give; core arrays are still counted exactly.
 #include "base/components.h"
 #include "plan/map/map_gemm.h"
 #include "plan/map/map_layers.h"

@@ -27,8 +27,8 @@ uint32_t ReservedOf(const T&, long) {
   return 0;
 }
 
-// The caller's struct as ours: a missing tail is zero; an unknown tail must be, and what is
-// reserved.
+// The caller's struct as ours: a missing tail reads as zero; an unknown tail and reserved
+// fields must be zero.
 template <typename T>
 bool ReadStruct(const T* in, T* out) {
   memset(static_cast<void*>(out), 0, sizeof *out);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t kBlockGranule = 64;  // bytes; every allocation is a multiple
 
-// What a piece takes. One of no bytes has a place of its own too: where it shared that of
-// a hole, giving it back would make the list of holes a circle.
+// What a piece takes. A piece of no bytes takes a granule too: without one it would have the
+// address of a hole, and giving it back would put that hole into the list twice.
 size_t WholeGranules(size_t bytes) {
   if (bytes == 0) return kBlockGranule;
   return (bytes + kBlockGranule - 1) & ~(kBlockGranule - 1);

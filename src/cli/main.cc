@@ -117,9 +117,11 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
-  sub->add_option("--solver", command->solver,
-                  "default: tensors stay on chip and layers are fused where it pays; "
-                  "baseline: every layer alone; cocco, soma: published")
+  sub->add_option(
+         "--solver", command->solver,
+         "default: tensors stay on chip and layers share loops where that costs "
+         "less; fusion: layers fused in groups where that costs less; baseline: "
+         "every layer by itself; cocco, soma: searches as published")
       ->check(CLI::IsMember(SolverNames()))
       ->capture_default_str();
   sub->add_option("--granularity", command->granularity,
@@ -311,8 +313,9 @@ void AddSegments(CLI::App* app, SegmentsCommand* command) {
               "return the best found in this time", "TIME");
   sub->add_flag("--proof", command->proof,
                 "leave nothing out; for small meshes and networks");
-  sub->add_flag("--no-spatial", command->no_spatial,
-                "no segments whose stages run at a time, each on nodes of its own");
+  sub->add_flag(
+      "--no-spatial", command->no_spatial,
+      "no segments whose stages run at the same time, each on nodes of its own");
   sub->add_flag("--no-temporal", command->no_temporal,
                 "no segments that keep activations on the nodes from layer to layer");
   sub->add_flag("--directives", command->directives,
@@ -345,7 +348,8 @@ void AddDse(CLI::App* app, DseCommand* command) {
   sub->add_option("--metric", command->metric, "what the heat maps show")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
-  sub->add_option("--jobs", command->jobs, "points at a time (default: one per core)");
+  sub->add_option("--jobs", command->jobs,
+                  "combinations planned at the same time (default: one per core)");
   sub->footer(DseHelp());
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
@@ -365,9 +369,12 @@ void AddPlace(CLI::App* app, PlaceCommand* command) {
   sub->add_flag("--fast", command->fast, "heuristics only");
   AddQuantity(sub, "--bank-bytes", &command->bank_bytes, ParseBytes,
               "size of a bank, when buffers ask for banks", "BYTES");
-  sub->add_option("--reserve", command->reserved,
-                  "LOWER:UPPER:OFFSET:SIZE: bytes nobody may use then; repeatable");
-  sub->add_option("--nodes", command->max_nodes, "limit of the exact search");
+  sub->add_option(
+      "--reserve", command->reserved,
+      "LOWER:UPPER:OFFSET:SIZE: bytes that nobody may use from LOWER to UPPER; "
+      "repeatable");
+  sub->add_option("--nodes", command->max_nodes,
+                  "most nodes that the exact search visits (default: no limit)");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "stop after this time (default 10s; 0 = never)", "TIME");
   sub->add_option("--svg", command->picture, "write a picture to this file");
@@ -384,7 +391,7 @@ void AddCurve(CLI::App* app, CurveCommand* command) {
   sub->add_option("graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
   sub->add_option("--points", command->points,
-                  "sizes, from the smallest that has a plan")
+                  "how many sizes, from the smallest that has a plan to the largest")
       ->check(CLI::Range(2, 256))
       ->capture_default_str();
   sub->add_option("--objective", command->objective, "what to minimise in each plan")

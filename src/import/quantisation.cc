@@ -56,6 +56,17 @@ Factor QuantiseFactor(double factor) { return Split<Rounded, std::round>(factor)
 
 Factor QuantiseFactorUp(double factor) { return Split<RoundedUp, std::ceil>(factor); }
 
+void QuantiseFactors(const std::vector<double>& factors, bool up, int32_t* first,
+                     size_t stride) {
+  for (const double real : factors) {
+    const Factor factor =
+        up ? Split<RoundedUp, std::ceil>(real) : Split<Rounded, std::round>(real);
+    first[0] = factor.multiplier;
+    first[1] = factor.shift;
+    first += stride;
+  }
+}
+
 Range DtypeRange(uint8_t dtype) {
   switch (dtype) {
     case SLUICE_DTYPE_INT8:

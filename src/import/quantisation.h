@@ -33,6 +33,11 @@ Factor QuantiseFactor(double factor);
 // one.
 Factor QuantiseFactorUp(double factor);
 
+// One or the other for each factor, with `stride` words from one multiplier to the next; the
+// shift stands behind its multiplier.
+void QuantiseFactors(const std::vector<double>& factors, bool up, int32_t* first,
+                     size_t stride);
+
 struct Range {
   int32_t min;
   int32_t max;

@@ -4,7 +4,8 @@
 #
 # Components: lib (what programs need to run), import (the same of libsluice_import), dev
 # (what they need to be built), tools (sluice), firmware (the walker's sources: what reads
-# streams on the device).
+# streams on the device), delegate (that of TensorFlow Lite, and headers for device
+# libraries).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
@@ -71,6 +72,19 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL lib dev tools firmware)
 if(import_targets)
   list(APPEND CPACK_COMPONENTS_ALL import)
+endif()
+# bindings/tflite, where the headers of TensorFlow Lite are; it stands behind this script.
+if(SLUICE_TFLITE_HEADERS)
+  set(tflite_headers ${SLUICE_TFLITE_HEADERS})
+else()
+  set(tflite_headers ${PROJECT_SOURCE_DIR}/build/tflite/headers)
+endif()
+if(SLUICE_BUILD_CLI AND EXISTS ${tflite_headers}/tensorflow/lite/c/common.h)
+  list(APPEND CPACK_COMPONENTS_ALL delegate)
+  set(CPACK_DEBIAN_DELEGATE_PACKAGE_NAME sluice-tflite-delegate)
+  set(CPACK_DEBIAN_DELEGATE_PACKAGE_SECTION libs)
+  # The headers for device libraries are here, and those of streams in the other.
+  set(CPACK_DEBIAN_DELEGATE_PACKAGE_SUGGESTS libsluice-dev)
 endif()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)

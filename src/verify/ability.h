@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine can do: no engine does a layer that its rows lack, and the host executes
-// no other.
+// Who does a layer: an engine where a row of the machine allows the layer, the host where no
+// row does, and neither in place of the other.
 //
 // Input    a layer of the original graph, or a HOST call of it
 // Output   kOk
@@ -16,16 +16,17 @@
 namespace sluice {
 namespace judge {
 
-// Of a HOST call, and of each part of what it takes.
+// The most cycles of a HOST call, and of each of the parts that add up to them.
 constexpr int64_t kMostHostCycles = int64_t{1} << 50;
 
-// Of a layer that the host does in place of the engines; 0 where it counts no MACs.
+// MACs of a layer that the host does because no row allows it; 0 where it counts no MACs.
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer);
 
-// For tiles and indexed loads.
+// A row allows the layer of a tile or of an indexed load.
 Status CheckAble(const Judge& judge, const Layer& layer);
 
-// The layer is the host's, for the reason that the call states, and in enough cycles.
+// The layer is the host's (an OPAQUE one, or no row allows it for the reason that the call
+// states), and the call declares no fewer cycles than it takes.
 Status CheckHostCall(const Judge& judge, uint32_t layer,
                      const sluice_host_call_t& call);
 

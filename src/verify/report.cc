@@ -228,7 +228,7 @@ Status CheckBounds(const Judge& judge) {
   const uint64_t bound = r.bound_latency_cycles;
   if (bound < least || bound > most || bound > r.latency_cycles) {
     return Wrong(judge, "report", "bound_latency_cycles")
-        .Text(" is not what no plan undercuts");
+        .Text(" is outside what bytes and work allow");
   }
   const MemoryLevel& dram = h.dram();
   const double idle = static_cast<double>(compulsory) * 8 *
@@ -240,7 +240,7 @@ Status CheckBounds(const Judge& judge) {
     return Status::kOk;
   }
   return Wrong(judge, "report", "bound_energy_pj")
-      .Text(" is not what no plan undercuts");
+      .Text(" is outside what bytes and work allow");
 }
 
 }  // namespace

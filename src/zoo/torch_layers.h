@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers as PyTorch's networks are built of: explicit symmetric padding, groups,
+// Layers as PyTorch's networks use them: explicit symmetric padding, groups,
 // dilation, separate windows of height and width, resizing, attention.
 //
 // Input    activations of a Network; kernels whose pads are 0 .. window - 1

@@ -51,8 +51,8 @@ Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in,
   return TimeConv(net, name + ".time", x, widths.out, {3, stride}, relu);
 }
 
-// 1x1x1 with stride 2 along time, too: of two frames that stand above each other, the
-// upper one.
+// A convolution of 1x1x1 with stride 2, along time too. The two frames of a pair stand above
+// each other, so that a stride over rows takes the first of them.
 Fmap Shortcut(Network* net, const std::string& name, const Fmap& in, int32_t channels) {
   const Dims& d = in.dims;
   const Fmap pairs =
@@ -112,7 +112,8 @@ Bytes MakeR2Plus1D18(const ZooOptions& options) {
           "stage" + std::to_string(stage + 1) + "." + std::to_string(i);
       const bool shrink = stage > 0 && i == 0;
       const int32_t planes = 64 << stage;
-      // As many weights as 3x3x3 would have; of the first pair, for both of a block.
+      // So wide that the two convolutions have as many weights as one of 3x3x3. Both pairs
+      // of a block have the width of the first, as in the published network.
       const int32_t c = x.dims[3];
       const Widths widths = {c * planes * 27 / (c * 9 + 3 * planes), planes};
       const Fmap a = Conv2Plus1(&net, name + ".a", x, widths, shrink ? 2 : 1, true);

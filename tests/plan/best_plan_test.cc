@@ -5,56 +5,14 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <vector>
 
-#include "io/read.h"
 #include "plan/objective.h"
-#include "plan/plain_plan.h"
-#include "support/read_graph.h"
+#include "tests/plan/called.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
-
-sluice_test::GraphSpec Layers() {
-  sluice_test::GraphSpec spec;
-  spec.tensors = {
-      {{1, 4, 4, 8}, kI8, 1}, {{1, 4, 4, 8}, kI8, 0}, {{1, 4, 4, 8}, kI8, 2}};
-  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
-  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
-                 {SLUICE_OP_REQUANTIZE, {1}, {2}, same}};
-  return spec;
-}
-
-struct Called {
-  explicit Called(const sluice_schedule_options_t& given = {},
-                  const Plan* resume = nullptr)
-      : options(given), request{n.graph, n.hardware, options, resume} {
-    call.fitted = n.graph;
-    REQUIRE(Lower(n.graph, n.hardware, &call.plain.places, &call.plain.lowering,
-                  &n.diagnostic) == Status::kOk);
-    call.costs = &costs;
-  }
-  void MakePlain() {
-    REQUIRE(SchedulePlain(&call) == Status::kOk);
-    REQUIRE(CompletePlain(&call) == Status::kOk);
-  }
-  Plan Read() {
-    Plan plan = {};
-    REQUIRE(ReadPlan(call.best.all.data(), call.best.all.size(), &read, &plan,
-                     &n.diagnostic) == Status::kOk);
-    return plan;
-  }
-  sluice_test::Nouns n{Layers()};
-  sluice_schedule_options_t options;
-  Arena kept{&n.memory}, scratch{&n.memory}, read{&n.memory};
-  Budget clock;
-  Progress progress;
-  PlanRequest request;
-  PlanCall call{request, {&kept, &scratch, &n.diagnostic}, &clock, &progress};
-  TileCosts costs{n.graph, n.hardware, call.plain.lowering, options, &n.arena};
-};
+using sluice_test::Called;
 
 TEST_CASE("best plan: the plain plan with hashes, notation and report") {
   Called c;

@@ -44,7 +44,7 @@ TEST_CASE("presets: each survives the way to JSON and back, and says its name") 
     sluice_hardware_facts_t facts = {};
     facts.struct_size = sizeof facts;
     REQUIRE(sluice_hardware_describe(bytes, size, &facts, nullptr) == SLUICE_OK);
-    CHECK(name == facts.name);
+    CHECK(name == std::string(facts.name));
     CHECK(facts.macs_per_cycle > 0);
     CHECK(facts.scratchpad_bytes > 0);
   }

@@ -327,10 +327,14 @@ TEST_CASE("unknown operators are refused by the reader, the kernels and the walk
     sluice_sim::SimulateOptions options;
     options.graph = graph.data();
     options.graph_size = graph.size();
-    CHECK_FALSE(sluice_sim::RunReference(options).ok);
+    r = sluice_sim::RunReference(options);
+    CHECK_FALSE(r.ok);
+    CHECK(r.error.find("unknown op") != std::string::npos);
     c = AddCase();
     c.stream.kernels[0].op = static_cast<uint16_t>(code);
-    CHECK_FALSE(Judge(c).ok);
+    r = Judge(c);
+    CHECK_FALSE(r.ok);
+    CHECK(r.error == "kernel, record 0");
     sluice_sim::Tile tile;
     tile.op = code;
     CHECK(sluice_sim::CheckTile(tile) ==

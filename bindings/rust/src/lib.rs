@@ -31,6 +31,8 @@
 //! one block ([`Context::in_block`]). Time: a deadline, an iteration bound, a
 //! [`CancelToken`] from any thread. Threads: one per context at a time; the types see to it.
 
+#[cfg(feature = "cache")]
+pub mod cache;
 mod context;
 #[cfg(feature = "device")]
 pub mod device;

@@ -56,19 +56,19 @@ uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
                        const std::vector<int32_t>& bias, Scaling scaling) {
   const TfliteTensor& out = to->Out(op);
   const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
-  std::vector<int32_t> rows(3 * bias.size());
-  for (size_t k = 0; k < bias.size(); ++k) {
-    const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
+  // A loop without calls or branches: large models have tens of thousands of channels.
+  std::vector<double> factors(weight.scales.size() == 1 ? 1 : bias.size());
+  for (size_t k = 0; k < factors.size(); ++k) {
+    const float scale = weight.scales[k];
     const double product = scaling == Scaling::kLayer
                                ? static_cast<double>(in_affine.scale * scale)
                                : static_cast<double>(in_affine.scale) * scale;
-    const double factor_real = product / static_cast<double>(out_affine.scale);
-    const Factor factor = scaling == Scaling::kReal ? QuantiseFactorUp(factor_real)
-                                                    : QuantiseFactor(factor_real);
-    rows[3 * k] = bias[k];
-    rows[3 * k + 1] = factor.multiplier;
-    rows[3 * k + 2] = factor.shift;
+    factors[k] = product / static_cast<double>(out_affine.scale);
   }
+  if (weight.scales.size() == 1) factors.resize(bias.size(), factors[0]);
+  std::vector<int32_t> rows(3 * bias.size());
+  for (size_t k = 0; k < bias.size(); ++k) rows[3 * k] = bias[k];
+  if (!rows.empty()) QuantiseFactors(factors, scaling == Scaling::kReal, &rows[1], 3);
   return to->graph().AddConstant(out.name + "/parameters", SLUICE_DTYPE_INT32,
                                  {static_cast<int32_t>(bias.size()), 3}, rows.data(),
                                  rows.size() * 4);

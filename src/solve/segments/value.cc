@@ -18,19 +18,6 @@ uint64_t Packed(const NodeRegion& region) {
          uint64_t{region.extent[0]} << 16 | region.extent[1];
 }
 
-bool SameProblems(const MappingProblem& a, const MappingProblem& b) {
-  bool same = a.operands == b.operands && a.vector == b.vector &&
-              a.partial_bytes == b.partial_bytes;
-  for (uint32_t d = 0; d < kDims; ++d) same &= a.extent[d] == b.extent[d];
-  for (int i = 0; i < 2; ++i) {
-    same &= a.stride[i] == b.stride[i] && a.dilation[i] == b.dilation[i];
-  }
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    same &= a.element_bytes[v] == b.element_bytes[v];
-  }
-  return same;
-}
-
 const MemoryLevel& PadOf(const Hardware& hardware) {
   return hardware.levels[hardware.levels.size() - 2];
 }
@@ -186,7 +173,7 @@ Status Values::Init() {
     }
     uint32_t* bucket = &last[h % kBuckets];
     const bool same =
-        *bucket != 0 && SameProblems(space_.layers[*bucket - 1].problem, problem);
+        *bucket != 0 && SameProblem(space_.layers[*bucket - 1].problem, problem);
     class_of_[i] = same ? *bucket - 1 : i;
     *bucket = class_of_[i] + 1;
   }

@@ -47,8 +47,8 @@ typedef struct sluice_token_relay {
 typedef struct sluice_token_use {
   uint64_t tokens;      /* that go through it in one run */
   uint32_t outstanding; /* the most that may be in it, in any timing, where no channel is
-                           ever full: a counter must count so far, and a channel of this
-                           depth never makes anything wait */
+                           ever full: a counter must be able to count up to this, and a
+                           channel of this depth never makes anything wait */
   uint32_t least_depth; /* the least with which the stream ends while the other channels are
                            as given; 0: it is not used */
 } sluice_token_use_t;

@@ -113,18 +113,17 @@ enum { /* opcodes */
 };
 
 /* Why a layer is a HOST call: what the machine's rows of its operator (OpSupport in
- * hardware.fbs) lack; of several rows, what the one lacks that comes farthest in this
- * order. */
+ * hardware.fbs) lack. Where several rows have the operator, the highest of their numbers. */
 enum {
   SLUICE_WHY_OPAQUE = 0,     /* an OPAQUE layer */
   SLUICE_WHY_OPERATOR = 1,   /* no row of its operator */
   SLUICE_WHY_ARITHMETIC = 2, /* none that rounds as ops.h */
-  SLUICE_WHY_DTYPE = 3,
-  SLUICE_WHY_REQUANTISE = 4,
-  SLUICE_WHY_ZERO_POINT = 5,
-  SLUICE_WHY_KERNEL = 6,
-  SLUICE_WHY_STRIDE = 7,
-  SLUICE_WHY_DILATION = 8,
+  SLUICE_WHY_DTYPE = 3,      /* the type of an operand */
+  SLUICE_WHY_REQUANTISE = 4, /* the way in which its result is scaled */
+  SLUICE_WHY_ZERO_POINT = 5, /* an operand's zero point other than 0 */
+  SLUICE_WHY_KERNEL = 6,     /* a window as large as this */
+  SLUICE_WHY_STRIDE = 7,     /* a stride as large as this */
+  SLUICE_WHY_DILATION = 8,   /* a dilation as large as this */
   SLUICE_WHY_COUNT = 9       /* one past the last reason */
 };
 
@@ -194,9 +193,9 @@ typedef struct {
 
 #define SLUICE_MAX_LOOPS 3u /* around an instance */
 
-/* Instances first up to and with last are visited `count` times over, all of them before
- * the first again. Loops are in ascending order of `first`, an outer one before those in
- * it; two of them are nested or apart. 16 bytes.
+/* The instances from `first` to `last`, both included, are visited `count` times: all of them
+ * once, then all of them again. Loops are in ascending order of `first`, an outer one before
+ * those in it; two of them are nested or apart. 16 bytes.
  * Steps of an instance in loops start with the index of the innermost loop around it.
  * Behind it stand, for each of these loops, the outermost first, what each of its
  * iterations but the first adds:

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program that keeps its plan in a folder, in whatever language: made, found, and made again
+# when the file is torn.
+#   Input: HARDWARE, GRAPH of models.cmake, WORK
+function(check_cached program)
+  set(folder ${WORK}/plans)
+  file(REMOVE_RECURSE ${folder})
+  file(MAKE_DIRECTORY ${folder})
+  foreach(word made found torn)
+    if(word STREQUAL "torn")
+      file(GLOB plan ${folder}/*.slp)
+      file(WRITE ${plan} "torn")
+      set(word made)
+    endif()
+    run(${program} ${HARDWARE} ${GRAPH} ${folder})
+    string(STRIP "${output}" output)
+    if(NOT output MATCHES "^${word}: ([0-9]+) cycles$")
+      message(FATAL_ERROR "${program}: \"${output}\" where the plan has to be ${word}")
+    endif()
+    if(DEFINED cycles AND NOT cycles EQUAL CMAKE_MATCH_1)
+      message(FATAL_ERROR "${program}: ${cycles} and then ${CMAKE_MATCH_1} cycles")
+    endif()
+    set(cycles ${CMAKE_MATCH_1})
+    message("${output}")
+  endforeach()
+endfunction()
