@@ -547,8 +547,10 @@ typedef struct sluice_cohort sluice_cohort_t;
 
 /* Plans models together. Each plan has passed verify, and all plans and turns have passed
  * sluice_verify_together. options may be NULL; graphs and hardware may go after the call.
- * SLUICE_INFEASIBLE: no division holds all models (the diagnostic has model and bytes), or
- * no turn can be as short as max_turn_cycles. */
+ * SLUICE_INFEASIBLE: no division that was tried holds all models (the diagnostic has model and
+ * bytes), or no plan that was made keeps turns within max_turn_cycles: the message has the
+ * smallest limit that was seen, below which there is no use in trying again, and which need
+ * not be enough. Unlike that of sluice_schedule this answer is no proof. */
 SLUICE_API sluice_status_t sluice_coschedule(
     sluice_context_t* context, const sluice_hardware_t* hardware,
     const sluice_model_t* models, uint32_t model_count,

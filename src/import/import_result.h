@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an importer hands over: a graph, its figures, and what could not be expressed.
+//
+// Input    none: plain structs, filled by the importers
+// Output   the lists of sluice_import_report_t, by import_c.cc
 #ifndef SLUICE_IMPORT_IMPORT_RESULT_H_
 #define SLUICE_IMPORT_IMPORT_RESULT_H_
 
@@ -30,8 +33,8 @@ struct ImportResult {
   // weights: plans and their costs are the model's, computed numbers are not. Empty:
   // the graph computes what the model computes.
   std::vector<UnsupportedOperator> shapes_only;
-  // Operators whose layers compute the model's integers, but where a result lies next to a
-  // tie between two of them may round it the other way.
+  // Operators whose layers compute the model's integers except beside ties: where the exact
+  // result lies close to a tie between two integers, the model's runtime may give the other.
   std::vector<UnsupportedOperator> rounded;
   // Operators that left no layer: computed at import, or not needed by any output.
   std::vector<UnsupportedOperator> folded;
