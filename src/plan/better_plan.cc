@@ -12,7 +12,8 @@ namespace sluice {
 bool IsBetter(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratch) {
   c->lowering = plan.lowering;
   c->notation = plan.notation;
-  if (CompleteCandidate(call->graph, call->hardware, scratch, c) != Status::kOk) {
+  if (CompleteCandidate({call->graph, call->hardware, call->bound}, scratch, c) !=
+      Status::kOk) {
     return false;
   }
   c->report.groups = plan.groups;

@@ -16,7 +16,7 @@ namespace {
 Status Finish(PlanCall* call, const FusedPlan& plan, Candidate* c, Arena* scratch) {
   c->lowering = plan.lowering;
   c->notation = plan.notation;
-  SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, scratch, c));
+  SLUICE_TRY(CompleteCandidate({call->graph, call->hardware, call->bound}, scratch, c));
   c->report.groups = plan.groups;
   if (call->has_plan() && PlanCost(call->options, c->report) >= call->best_cost) {
     return Status::kOk;
