@@ -688,12 +688,10 @@ SLUICE_API sluice_status_t sluice_segments(sluice_context_t* context,
                                            sluice_segment_schedule_t* schedule,
                                            sluice_diagnostic_t* diagnostic);
 
-/* Judges a plan as sluice_verify does and fills in its layers (layers.h).
- * SLUICE_BUFFER_TOO_SMALL: list->count says how many there are. */
+/* Judges a plan as sluice_verify does, then fills in its layers; see layers.h. */
 SLUICE_API sluice_status_t sluice_plan_layers(
-    sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const sluice_plan_t* plan, sluice_layer_list_t* list,
-    sluice_diagnostic_t* diagnostic);
+    sluice_context_t* context, const sluice_graph_t* graph, const sluice_hardware_t* hardware,
+    const sluice_plan_t* plan, sluice_layer_list_t* list, sluice_diagnostic_t* diagnostic);
 
 #ifdef __cplusplus
 }

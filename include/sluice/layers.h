@@ -43,7 +43,8 @@ typedef struct sluice_layer_cost {
   double bound_energy_pj;    /* of its tiles, on chip */
 } sluice_layer_cost_t;
 
-/* All layers of a graph. Fields marked "in" are the caller's. */
+/* All layers of a graph. Fields marked "in" are the caller's. SLUICE_BUFFER_TOO_SMALL: count
+ * is set, nothing else. */
 typedef struct sluice_layer_list {
   uint32_t struct_size;
   uint32_t capacity;          /* in: entries of costs */
