@@ -147,6 +147,11 @@ Table WritePack(Builder* b, const void* data) {
   return tflite::CreatePackOptions(*b, o.first, o.second).Union();
 }
 
+Table WriteUnpack(Builder* b, const void* data) {
+  const auto& o = As<TwoNumbers>(data);
+  return tflite::CreateUnpackOptions(*b, o.first, o.second).Union();
+}
+
 Table WriteSplit(Builder* b, const void* data) {
   return tflite::CreateSplitOptions(*b, As<int>(data)).Union();
 }
@@ -201,6 +206,7 @@ constexpr Row kRows[] = {
     {Op::REDUCE_MAX, Kind::ReducerOptions, WriteReducer},
     {Op::CONCATENATION, Kind::ConcatenationOptions, WriteConcatenation},
     {Op::PACK, Kind::PackOptions, WritePack},
+    {Op::UNPACK, Kind::UnpackOptions, WriteUnpack},
     {Op::SPLIT, Kind::SplitOptions, WriteSplit},
     {Op::SPLIT_V, Kind::SplitVOptions, WriteSplitV},
     {Op::STRIDED_SLICE, Kind::StridedSliceOptions, WriteStridedSlice},

@@ -10,6 +10,7 @@
 #ifndef SLUICE_EXPERIMENTAL_H_
 #define SLUICE_EXPERIMENTAL_H_
 
+#include "sluice/layers.h"
 #include "sluice/machine.h"
 #include "sluice/schedule.h"
 #include "sluice/sluice.h"
@@ -686,6 +687,11 @@ SLUICE_API sluice_status_t sluice_segments(sluice_context_t* context,
                                            const sluice_segment_options_t* options,
                                            sluice_segment_schedule_t* schedule,
                                            sluice_diagnostic_t* diagnostic);
+
+/* Judges a plan as sluice_verify does, then fills in its layers; see layers.h. */
+SLUICE_API sluice_status_t sluice_plan_layers(
+    sluice_context_t* context, const sluice_graph_t* graph, const sluice_hardware_t* hardware,
+    const sluice_plan_t* plan, sluice_layer_list_t* list, sluice_diagnostic_t* diagnostic);
 
 #ifdef __cplusplus
 }

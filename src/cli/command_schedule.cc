@@ -9,6 +9,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/layer_table.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/solvers.h"
@@ -165,8 +166,7 @@ std::string AsText(const Measured& m, const std::string& heading,
   report.Line("DRAM read", BytesText(r.dram_read_bytes));
   report.Line("DRAM write", BytesText(r.dram_write_bytes));
   if (r.spill_bytes != 0) {
-    report.Line("", BytesText(r.spill_bytes) +
-                        " of both beyond the least that the graph needs");
+    report.Line("", BytesText(r.spill_bytes) + " of it intermediate tensors");
   }
   report.Line("scratchpad", BytesText(r.peak_buffer_bytes),
               "peak, of " + BytesText(budget));
@@ -196,17 +196,32 @@ std::string AsText(const Measured& m, const std::string& heading,
 
 void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hardware,
            const Session& session, const Measured& m) {
+  const HardwareFacts facts = FactsOf(hardware);
+  LayerTable layers = {graph, facts, m.report, session.Machine().nodes, {}};
+  try {
+    layers.rows = session.Layers();
+  } catch (const Failure&) {
+    // The plan is there; a cap on memory may leave no room to look at its layers.
+    if (!command.layers.empty()) throw;
+  }
+  if (!command.layers.empty()) {
+    const std::string csv = LayersAsCsv(layers);
+    WriteFile(command.layers, csv.data(), csv.size());
+  }
   if (command.json) {
     Json report = AsJson(m);
     report["warnings"] = session.MachineDoubts();
     report["interrupted"] = Interruption::came();
+    report["gap_in_words"] = GapSentence(layers);
+    if (!command.layers.empty()) report["by_layer"] = LayersAsJson(layers);
     std::cout << report.dump(1) << "\n";
     return;
   }
-  const HardwareFacts facts = FactsOf(hardware);
   const uint64_t budget =
       command.budget_bytes != 0 ? command.budget_bytes : facts.scratchpad_bytes;
   std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
+  const std::string gap = GapSentence(layers);
+  if (!gap.empty()) std::cout << "  gap: " << gap << "\n";
   for (const std::string& doubt : session.MachineDoubts()) {
     std::cout << "  warning: " << doubt << "\n";
   }

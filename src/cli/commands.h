@@ -33,7 +33,7 @@ struct HardwareCommand {
 void Run(const HardwareCommand& command);
 
 struct ScheduleCommand {
-  std::string graph, hardware, output, resume;
+  std::string graph, hardware, output, resume, layers;
   uint64_t budget_bytes = 0;
   uint64_t deadline_ns = 0;
   uint64_t iterations = 0;

@@ -110,6 +110,9 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
                   "number that the search's random choices start from");
   sub->add_option("--resume", command->resume,
                   "plan file of this graph and chip to go on from");
+  sub->add_option(
+      "--layers", command->layers,
+      "CSV file to write: what each layer takes, what limits it, and its bound");
   sub->add_flag("--progress", command->progress,
                 "show the search on stderr, also where that is no terminal");
   sub->add_option("--max-block", command->max_block_cycles,

@@ -142,6 +142,24 @@ std::vector<sluice_layer_mapping_t> Session::MapLayers(
   return mappings;
 }
 
+std::vector<sluice_layer_cost_t> Session::Layers() const {
+  sluice_diagnostic_t diagnostic = EmptyDiagnostic();
+  sluice_layer_list_t list = {};
+  list.struct_size = sizeof list;
+  const auto ask = [&] {
+    return sluice_plan_layers(context_.get(), graph_.get(), hardware_.get(),
+                              plan_.get(), &list, &diagnostic);
+  };
+  const sluice_status_t asked = ask();
+  if (asked != SLUICE_BUFFER_TOO_SMALL) Check(asked, diagnostic);
+  std::vector<sluice_layer_cost_t> costs(list.count);
+  if (costs.empty()) return costs;
+  list.costs = costs.data();
+  list.capacity = list.count;
+  Check(ask(), diagnostic);
+  return costs;
+}
+
 std::string Session::Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
                                 const std::string& layer) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();

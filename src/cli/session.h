@@ -71,6 +71,7 @@ class Session {
 
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;
+  std::vector<sluice_layer_cost_t> Layers() const;
   Bytes PlanBytes() const;
   uint64_t peak_memory_bytes() const;
 

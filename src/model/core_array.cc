@@ -230,4 +230,53 @@ bool CoreTileCost(const CoreArray& array, const MappingProblem& tile, CoreCost* 
   return CoreArrayCost(array, layer, extent, out);
 }
 
+bool LeastOnCores(const CoreArray& a, const MappingProblem& layer, CoreLeast* out) {
+  const int64_t* e = layer.extent;
+  if (layer.vector) {
+    const int64_t ops = OperationCount(layer);
+    out->cycles = CeilDivide(ops, a.vector_ops_per_cycle);
+    out->energy_pj = static_cast<double>(ops) * a.vector_op_pj;
+    return true;
+  }
+  const int64_t taps = e[kDimR] * e[kDimS];
+  const int64_t pixels = e[kDimN] * e[kDimP] * e[kDimQ];
+  const int64_t c = e[kDimC], k = e[kDimK], groups = e[kDimG];
+  const int64_t whole[] = {pixels, c * groups, k * groups, taps};
+  for (const int64_t extent : whole) {
+    if (extent > INT32_MAX) return false;
+  }
+  // The cut along C and K leaves the pixels whole. If it has room for one pixel of the
+  // layer, then for one of every tile.
+  const int64_t part = CeilDivide(c, int64_t{a.vector} * a.rows);
+  const bool fits = a.output_bytes > 0 && a.weight_bytes / (taps * part) != 0 &&
+                    a.input_bytes / part / e[kDimR] >= e[kDimS] &&
+                    layer.stride[0] <= e[kDimR] + 1 && layer.stride[1] <= e[kDimS] + 1;
+  if (!fits) return false;
+  const int64_t units_c = CeilDivide(c, int64_t{a.vector});
+  const int64_t units_k = CeilDivide(k, int64_t{a.lane});
+  const int64_t beside =  // groups side by side on a core
+      groups == 1 ? 1 : Max<int64_t>(1, Min(a.vector / c, a.lane / k));
+  out->cycles =
+      CeilDivide(CeilDivide(groups, beside) * units_c * units_k * pixels * taps,
+                 int64_t{a.rows} * a.columns);
+  const double weights = static_cast<double>(taps * c * k);
+  const double outputs = static_cast<double>(pixels * k);
+  const double ops = weights * static_cast<double>(pixels);
+  const bool overlap = e[kDimR] >= layer.stride[0] && e[kDimS] >= layer.stride[1];
+  const double inputs = overlap ? static_cast<double>(pixels * c) : 0;
+  const double sums =
+      static_cast<double>(pixels * k * taps) * static_cast<double>(units_c);
+  const double energy =
+      ops * a.mac_pj + (inputs + weights) * a.gbuf_read_pj + outputs * a.gbuf_write_pj +
+      static_cast<double>(pixels * c * taps) * static_cast<double>(units_k) *
+          a.input_read_pj +
+      inputs * a.input_write_pj + weights * a.weight_write_pj +
+      weights * static_cast<double>(CeilDivide(pixels, int64_t{a.output_bytes})) *
+          a.weight_read_pj +
+      sums * a.output_write_pj + (sums + outputs) * a.output_read_pj +
+      outputs * (a.slice_read_pj + a.slice_write_pj);
+  out->energy_pj = energy * static_cast<double>(groups);
+  return true;
+}
+
 }  // namespace sluice

@@ -62,6 +62,15 @@ bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
 CoreArray CoreArrayOf(const Hardware& hardware);
 bool CoreTileCost(const CoreArray& array, const MappingProblem& tile, CoreCost* out);
 
+// What any tiles of a layer take together at least, for bounds.h. False where a tile of the
+// layer may have no mapping. layer: all of it. Cycles of several groups hold
+// only where none is cut along C or K.
+struct CoreLeast {
+  int64_t cycles;
+  double energy_pj;
+};
+bool LeastOnCores(const CoreArray& array, const MappingProblem& layer, CoreLeast* out);
+
 }  // namespace sluice
 
 #endif  // SLUICE_MODEL_CORE_ARRAY_H_

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every plan of a graph must compute and move, for lower bounds.
 //
-// Input    a checked graph.
-// Output   per tensor: needed whole, or at least at the positions of a lattice; DRAM
-//          bytes; MACs and vector operations.
+// The walk goes backwards from outputs and states: which elements of each tensor some tile,
+// some transfer to an output or some append must have in a scratchpad. It counts only what
+// is certain. Where the elements that a layer needs are no lattice (rows that dilated
+// windows skip, pieces of rows behind a reshape), it takes a lattice among them.
+//
+// Input    a checked graph, fitted to its machine (host.h).
+// Output   per tensor: all of it, or a few disjoint lattices of its elements; DRAM bytes.
 // Errors   kOutOfMemory.
-// Cost     linear in layers and edges; scratch some 40 bytes per tensor.
-// Source   own. The walk goes backwards from outputs and states and counts only what is
-//          certain: if two lattices of one tensor are needed, it counts the larger one.
+// Cost     linear in layers and edges; scratch 5 bytes per tensor, 200 for one of which
+//          only a part is needed.
+// Source   own; stream.h and ops.h for what a tile reads.
 #ifndef SLUICE_MODEL_NEEDS_H_
 #define SLUICE_MODEL_NEEDS_H_
 
@@ -16,27 +20,72 @@
 
 namespace sluice {
 
-// A lattice: positions first, first + step, ... along N, H and W, all channels of each.
-struct NeededPositions {
-  int32_t first[3];
-  int32_t step[3];
-  int32_t count[3];  // 0 = none is known to be needed
+// Positions first, first + step, ... along one axis; the step of a single one is 1.
+struct Progression {
+  int32_t first, step, count;
 
-  int64_t total() const { return int64_t{count[0]} * count[1] * count[2]; }
+  int32_t last() const { return first + (count - 1) * step; }
+};
+
+// The elements whose positions are one of each axis.
+struct Lattice {
+  Progression axis[kAxes];
+
+  int64_t elements() const {
+    return int64_t{axis[0].count} * axis[1].count * axis[2].count * axis[3].count;
+  }
+};
+Lattice WholeLattice(const Tensor& tensor);
+
+constexpr uint32_t kMostParts = 4;
+
+// Disjoint parts of a tensor.
+struct Parts {
+  uint32_t count = 0;
+  Lattice lattice[kMostParts];
+
+  int64_t elements() const {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < count; ++i) sum += lattice[i].elements();
+    return sum;
+  }
 };
 
 struct Needs {
-  Span<uint8_t> flags;         // by tensor
-  Span<NeededPositions> part;  // by tensor, where it is not needed whole
+  explicit Needs(Arena* arena) : parts(arena) {}
+
+  Span<uint8_t> flags;   // by tensor
+  Span<uint32_t> index;  // by tensor: of `parts` + 1; 0 = none
+  Vector<Parts> parts;
 };
 
 Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs);
 
-// DRAM bytes every plan must move.
-int64_t CompulsoryBytes(const Graph& graph, const Needs& needs);
+// What must be in a scratchpad at some time.
+Parts PartsOnChip(const Graph& graph, const Needs& needs, uint32_t tensor);
+// The same with all that the host or an output takes from DRAM: what a layer must make.
+Parts PartsMade(const Graph& graph, const Needs& needs, uint32_t tensor);
 
-void CompulsoryWork(const Graph& graph, const Needs& needs, int64_t* macs,
-                    int64_t* vector_ops);
+// What elements `out` of a layer's output need of input `input`, or a part of it; no
+// elements where nothing is known.
+Lattice NeededOfInput(const Graph& graph, const Layer& layer, size_t input,
+                      const Lattice& out);
+
+// Whether the host writes a part of it.
+bool IsHostMade(const Needs& needs, uint32_t tensor);
+
+// Axes [in_begin, in_end) of a reshape's input and [out_begin, out_end) of its output that
+// together have as many elements; from the innermost on. The number of groups, at most 8.
+struct AxisGroup {
+  int in_begin, in_end, out_begin, out_end;
+};
+uint32_t GroupsOfReshape(const int32_t* in, const int32_t* out, AxisGroup* groups);
+
+// DRAM bytes that the transfers of every plan move at least.
+struct Traffic {
+  int64_t read, written;
+};
+Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs);
 
 }  // namespace sluice
 

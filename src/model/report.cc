@@ -3,7 +3,6 @@
 
 #include "base/checked.h"
 #include "model/host.h"
-#include "model/needs.h"
 
 namespace sluice {
 
@@ -114,29 +113,18 @@ Status CountSteps(const Graph& graph, const Program& program, size_t begin, size
   return Status::kOk;
 }
 
-void FillBounds(const Graph& graph, const Hardware& hardware, const Needs& needs,
-                sluice_report_t* report) {
-  int64_t macs = 0;
-  int64_t vector_ops = 0;
-  CompulsoryWork(graph, needs, &macs, &vector_ops);
-  const int64_t compulsory = CompulsoryBytes(graph, needs);
-  const Rational bandwidth = hardware.dram().bandwidth;
-  const int64_t nodes = int64_t{hardware.node_cols} * hardware.node_rows;
-  const int64_t compute = CeilDivide(macs, nodes * hardware.macs_per_cycle) +
-                          vector_ops / (nodes * hardware.vector_ops_per_cycle);
-  const int64_t dram =
-      TransferCycles(compulsory, bandwidth.numerator, bandwidth.denominator);
-  report->bound_latency_cycles = static_cast<uint64_t>(Max(compute, dram));
-  double energy =
-      static_cast<double>(compulsory) * 8 *
-      Min(hardware.dram().read_pj_per_bit, hardware.dram().write_pj_per_bit);
-  energy += static_cast<double>(macs) * hardware.mac_pj;
-  energy += static_cast<double>(vector_ops) * hardware.vector_op_pj;
-  energy +=
-      static_cast<double>(report->bound_latency_cycles) * hardware.leakage_pj_per_cycle;
-  report->bound_energy_pj = energy;
-  report->spill_bytes = report->dram_read_bytes + report->dram_write_bytes -
-                        static_cast<uint64_t>(compulsory);
+// Bytes that stores write to tensors which are neither outputs nor states.
+int64_t SpilledBytes(const Program& program, const Lowering& lowering) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < program.size(); ++i) {
+    const Step step = program.step(i);
+    if (step.kind != StepKind::kStore) continue;
+    const TransferForm& t = program.transfer_form(step.item);
+    if (lowering.places[t.tensor].region == SLUICE_REGION_WORKSPACE) {
+      bytes += BoxBytes(program.box(t.buffer));
+    }
+  }
+  return bytes;
 }
 
 void FillCosts(const Hardware& hardware, const Counts& c, int64_t cycles,
@@ -205,12 +193,10 @@ Status FillBlockCosts(const ProgramRun& run, Span<const int64_t> block_cycles,
 }
 
 Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
-                  Arena* scratch, sluice_report_t* report) {
+                  const PlanBound& bound, const Memory& memory,
+                  sluice_report_t* report) {
   const auto& [graph, hardware, program] = run;
-  ArenaScope scope(scratch);
-  Needs needs;
-  SLUICE_TRY(FindNeeds(graph, scratch, &needs));
-  SLUICE_TRY(FillCosts(run, cycles, *scratch->memory(), report));
+  SLUICE_TRY(FillCosts(run, cycles, memory, report));
   report->layers = report->host_layers = 0;
   report->host_macs = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
@@ -224,7 +210,9 @@ Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycle
   }
   report->tiles = static_cast<uint32_t>(program.tile_count());
   report->instructions = static_cast<uint32_t>(program.size());
-  FillBounds(graph, hardware, needs, report);
+  report->spill_bytes = static_cast<uint64_t>(SpilledBytes(program, lowering));
+  report->bound_latency_cycles = static_cast<uint64_t>(bound.cycles);
+  report->bound_energy_pj = bound.energy_pj;
   return Status::kOk;
 }
 

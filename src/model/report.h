@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program costs, and lower bounds that hold for every plan of the graph.
+// What a program costs, beside the lower bounds that hold for every plan of the graph.
 //
 // Energy: DRAM and scratchpad by bytes moved, compute by MACs and vector operations,
 // leakage by cycles, links, the host by cycles of its calls; summed in this order, from exact counts. Tiles that declare their
 // energy (a loop nest below the scratchpad) add that instead, in step order.
 //
-// Input    a program whose cycles are known
+// Input    a program whose cycles are known; the graph's bounds
 // Output   every field of the report except stop reason, iterations and groups
-// Errors   kOutOfMemory; FillCosts: kStopped when the memory's clock has run out
-// Cost     linear in steps and layers; scratch one byte per tensor
+// Errors   kStopped when the memory's clock has run out
+// Cost     linear in steps and layers
 #ifndef SLUICE_MODEL_REPORT_H_
 #define SLUICE_MODEL_REPORT_H_
 
+#include "model/bounds.h"
 #include "model/lowering.h"
 #include "model/program.h"
 
 namespace sluice {
 
 Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
-                  Arena* scratch, sluice_report_t* report);
+                  const PlanBound& bound, const Memory& memory,
+                  sluice_report_t* report);
 
 // Fills what the program itself costs: latency, energy, bytes, peak, work. Linear.
 Status FillCosts(const ProgramRun& run, int64_t cycles, const Memory& memory,

@@ -11,7 +11,8 @@
 namespace sluice {
 
 bool IsBetter(PlanCall* call, Candidate* c, Arena* scratch) {
-  if (CompleteCandidate(call->graph, call->hardware, scratch, c) != Status::kOk) {
+  if (CompleteCandidate({call->graph, call->hardware, call->bound}, scratch, c) !=
+      Status::kOk) {
     return false;
   }
   if (!call->has_plan() && call->estimated) return true;

@@ -8,6 +8,7 @@
 #ifndef SLUICE_PLAN_CANDIDATE_H_
 #define SLUICE_PLAN_CANDIDATE_H_
 
+#include "model/bounds.h"
 #include "model/lowering.h"
 #include "model/plan.h"
 #include "model/program.h"
@@ -28,9 +29,16 @@ struct Candidate {
   sluice_report_t report = {};
 };
 
+// What candidates of one call are plans of.
+struct PlannedGraph {
+  const Graph& graph;
+  const Hardware& hardware;
+  const PlanBound& bound;
+};
+
 // Fills waits and report of a program that is written. block_cycles: as PredictCycles.
-Status CompleteCandidate(const Graph& graph, const Hardware& hardware, Arena* scratch,
-                         Candidate* candidate, Span<int64_t> block_cycles = {});
+Status CompleteCandidate(const PlannedGraph& of, Arena* scratch, Candidate* candidate,
+                         Span<int64_t> block_cycles = {});
 
 }  // namespace sluice
 

@@ -32,7 +32,8 @@ Status TakeOperators(PlanCall* call) {
        &call->search, &whole.places, &memory},
       &whole.program, &whole.lowering, call->diagnostic));
   SLUICE_TRY(call->costs->status(call->diagnostic));
-  SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, call->scratch, &whole));
+  SLUICE_TRY(CompleteCandidate({call->graph, call->hardware, call->bound},
+                               call->scratch, &whole));
   return TakePlan(call, &whole);
 }
 
@@ -140,6 +141,9 @@ Status Make(PlanCall* call) {
   SLUICE_TRY(costs.Init(call->diagnostic));
   call->costs = &costs;
   call->coster = costs.coster();
+  SLUICE_TRY(FindBound(call->graph, call->hardware,
+                       call->coster.by_layer ? Prices::kCaller : Prices::kMachine,
+                       call->scratch, &call->bound));
   bool again = call->before != nullptr;
   if (call->request.resume != nullptr) {
     SLUICE_TRY(TakeWhole(call, *call->request.resume));

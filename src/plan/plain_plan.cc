@@ -24,8 +24,8 @@ Status CompletePlain(PlanCall* call) {
     SLUICE_TRY(call->scratch->Allocate(blocks, &block_cycles));
     SLUICE_TRY(call->scratch->Allocate(blocks, &call->alone));
   }
-  SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, call->scratch, plain,
-                               block_cycles));
+  SLUICE_TRY(CompleteCandidate({call->graph, call->hardware, call->bound},
+                               call->scratch, plain, block_cycles));
   SLUICE_TRY(FillBlockCosts({call->graph, call->hardware, plain->program}, block_cycles,
                             *call->scratch->memory(), call->alone));
   return Status::kOk;

@@ -73,6 +73,7 @@ struct PlanCall {
 
   TileCosts* costs = nullptr;  // set once the graph is lowered
   TileCoster coster;           // of `costs`
+  PlanBound bound = {};        // of all plans of the graph with these costs
   Arena tiling_memory;
   TilingMemo tilings;
   Span<PlanLayerHash> hashes;  // of the graph; empty = not computed yet

@@ -119,19 +119,6 @@ uint64_t Part(int64_t amount, const Rational& rate) {
   return Min(cycles, kMostCycles);
 }
 
-// The needs of one tile that is the whole layer; its sum is known only then.
-void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
-  const int64_t origin[kAxes] = {};
-  int64_t extent[kAxes];
-  for (int a = 0; a < kAxes; ++a) {
-    extent[a] = graph.tensors[layer.outputs[0]].extent[a];
-  }
-  sluice_tile_t tile = {};
-  NeedsOfTile(graph, layer, tile, origin, extent, needs);
-  tile.c_end = static_cast<uint32_t>(needs->sum_channels);
-  NeedsOfTile(graph, layer, tile, origin, extent, needs);
-}
-
 // That the host takes for a layer of the engines.
 uint64_t CallCycles(const Judge& judge, const Layer& layer) {
   const Graph& graph = judge.graph;
@@ -148,6 +135,19 @@ uint64_t CallCycles(const Judge& judge, const Layer& layer) {
 
 }  // namespace
 
+// Its sum is known only then.
+void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
+  const int64_t origin[kAxes] = {};
+  int64_t extent[kAxes];
+  for (int a = 0; a < kAxes; ++a) {
+    extent[a] = graph.tensors[layer.outputs[0]].extent[a];
+  }
+  sluice_tile_t tile = {};
+  NeedsOfTile(graph, layer, tile, origin, extent, needs);
+  tile.c_end = static_cast<uint32_t>(needs->sum_channels);
+  NeedsOfTile(graph, layer, tile, origin, extent, needs);
+}
+
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer) {
   if (DeedOf(layer) == Deed::kHost) return 0;
   TileNeeds needs;
@@ -155,8 +155,12 @@ uint64_t MacsOnHost(const Judge& judge, const Layer& layer) {
   return needs.macs ? static_cast<uint64_t>(needs.work) : 0;
 }
 
+bool IsAble(const Judge& judge, const Layer& layer) {
+  return WhyNot(judge, layer) == 0;
+}
+
 Status CheckAble(const Judge& judge, const Layer& layer) {
-  if (WhyNot(judge, layer) == 0) return Status::kOk;
+  if (IsAble(judge, layer)) return Status::kOk;
   return Reject(judge, "ability")
       .Text(OpName(layer.op))
       .Text(": the machine's ops do not do this layer");

@@ -11,7 +11,7 @@
 #ifndef SLUICE_VERIFY_ABILITY_H_
 #define SLUICE_VERIFY_ABILITY_H_
 
-#include "verify/stream_view.h"
+#include "verify/tile_rules.h"
 
 namespace sluice {
 namespace judge {
@@ -21,6 +21,12 @@ constexpr int64_t kMostHostCycles = int64_t{1} << 50;
 
 // MACs of a layer that the host does because no row allows it; 0 where it counts no MACs.
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer);
+
+// The needs of one tile that is all of a computed layer.
+void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs);
+
+// Whether the engines do the layer, if it is one of theirs.
+bool IsAble(const Judge& judge, const Layer& layer);
 
 // A row allows the layer of a tile or of an indexed load.
 Status CheckAble(const Judge& judge, const Layer& layer);

@@ -42,6 +42,17 @@ void Follower::CountLayer(uint32_t layer, bool host) {
   worked_for_[layer] = has;
 }
 
+LayerCounts* Follower::CountsOf(uint32_t layer) const {
+  if (counts_->by_layer.empty()) return nullptr;
+  LayerCounts* counts = &counts_->by_layer[layer];
+  const bool first =
+      counts->tiles == 0 && counts->port_cycles == 0 && counts->host_cycles == 0;
+  if (first) {
+    counts->first_instance = judge_->stream.visits[judge_->step.visit].instance;
+  }
+  return counts;
+}
+
 void Follower::CountForward(const sluice_transfer_t& t, int64_t bytes) {
   const Hardware& hardware = judge_->hardware;
   const uint32_t cols = hardware.node_cols;
@@ -64,20 +75,31 @@ void Follower::CountForward(const sluice_transfer_t& t, int64_t bytes) {
                          static_cast<double>(nodes - 1 + x.nearest + y.nearest);
 }
 
-void Follower::CountPort(const sluice_transfer_t& t, uint8_t opcode, int64_t bytes) {
+void Follower::CountPort(const sluice_transfer_t& t, uint8_t opcode, int64_t bytes,
+                         bool spills) {
   const StreamView& s = judge_->stream;
   const bool load = opcode == SLUICE_OPCODE_LOAD;
   const uint32_t node = load ? t.dst_node : t.src_node;
   const int64_t cols = load ? t.dst_cols : 1, rows = load ? t.dst_rows : 1;
-  CountLayer(s.kernels[InstanceOf(s, judge_->step.visit).first_kernel + t.kernel].layer,
-             false);
-  if (load) {
-    counts_->dram_read_bytes += bytes;
-    counts_->pad_write_bytes += static_cast<uint64_t>(bytes * cols * rows);
-    counts_->pad_read_bytes += BytesOf(BlockOf(s, judge_->step.visit), t.index);
-  } else {
-    counts_->dram_write_bytes += bytes;
-    counts_->pad_read_bytes += static_cast<uint64_t>(bytes);
+  const uint32_t layer =
+      s.kernels[InstanceOf(s, judge_->step.visit).first_kernel + t.kernel].layer;
+  CountLayer(layer, false);
+  const uint64_t written = static_cast<uint64_t>(load ? bytes * cols * rows : 0);
+  const uint64_t read = load ? BytesOf(BlockOf(s, judge_->step.visit), t.index)
+                             : static_cast<uint64_t>(bytes);
+  (load ? counts_->dram_read_bytes : counts_->dram_write_bytes) += bytes;
+  if (spills) counts_->spill_bytes += bytes;
+  counts_->pad_write_bytes += written;
+  counts_->pad_read_bytes += read;
+  if (LayerCounts* l = CountsOf(layer)) {
+    const uint64_t moved = static_cast<uint64_t>(bytes);
+    const StepTime& time =
+        s.time[s.visits[judge_->step.visit].first_number + size_t{judge_->step.index}];
+    l->port_cycles += static_cast<uint64_t>(Max<int64_t>(time.hold, 0));
+    (load ? l->dram_read_bytes : l->dram_write_bytes) += moved;
+    if (spills) l->spill_bytes += moved;
+    l->pad_write_bytes += written;
+    l->pad_read_bytes += read;
   }
   // DRAM is at the mesh's corners.
   const int64_t width = judge_->hardware.node_cols, height = judge_->hardware.node_rows;
@@ -92,19 +114,37 @@ void Follower::CountTile(const sluice_tile_t& tile, uint8_t flags,
   const StreamView& s = judge_->stream;
   const BlockView& block = BlockOf(s, judge_->step.visit);
   TakeTime(tile.cycles, -1);
-  CountLayer(
-      s.kernels[InstanceOf(s, judge_->step.visit).first_kernel + tile.kernel].layer,
-      false);
+  const uint32_t layer =
+      s.kernels[InstanceOf(s, judge_->step.visit).first_kernel + tile.kernel].layer;
+  CountLayer(layer, false);
   ++counts_->tiles;
   (needs.macs ? counts_->macs : counts_->vector_ops) +=
       static_cast<uint64_t>(needs.work);
-  counts_->tile_read_bytes +=
-      BytesOf(block, tile.input0) + BytesOf(block, tile.input1) +
-      BytesOf(block, tile.weight) + BytesOf(block, tile.parameters);
-  counts_->tile_write_bytes += BytesOf(block, tile.output);
+  const uint64_t read = BytesOf(block, tile.input0) + BytesOf(block, tile.input1) +
+                        BytesOf(block, tile.weight) + BytesOf(block, tile.parameters);
   const uint64_t sums = BytesOf(block, tile.accumulator);
-  if ((flags & SLUICE_FLAG_FIRST) == 0) counts_->pad_read_bytes += sums;
-  if ((flags & SLUICE_FLAG_LAST) == 0) counts_->tile_write_bytes += sums;
+  const uint64_t sums_read = (flags & SLUICE_FLAG_FIRST) == 0 ? sums : 0;
+  const uint64_t written =
+      BytesOf(block, tile.output) + ((flags & SLUICE_FLAG_LAST) == 0 ? sums : 0);
+  counts_->tile_read_bytes += read;
+  counts_->tile_write_bytes += written;
+  counts_->pad_read_bytes += sums_read;
+  LayerCounts* l = CountsOf(layer);
+  if (l == nullptr) return;
+  l->cycles += tile.cycles;
+  ++l->tiles;
+  (needs.macs ? l->macs : l->vector_ops) += static_cast<uint64_t>(needs.work);
+  l->tile_read_bytes += read;
+  l->tile_write_bytes += written;
+  l->pad_read_bytes += sums_read;
+  const uint32_t result = tile.output != SLUICE_NONE ? tile.output : tile.accumulator;
+  const auto& shape = block.shapes[block.operands[result].shape].extent;
+  uint64_t size = 1, largest = 1;
+  for (int a = 0; a < kAxes; ++a) {
+    size *= shape[a];
+    largest *= l->extent[a];
+  }
+  for (int a = 0; size > largest && a < kAxes; ++a) l->extent[a] = shape[a];
 }
 
 void Follower::CountHost(const sluice_host_call_t& call, uint32_t index) {
@@ -125,12 +165,18 @@ void Follower::CountHost(const sluice_host_call_t& call, uint32_t index) {
   counts_->host_cycles += cycles;
   counts_->host_macs += MacsOnHost(*judge_, layer);
   const Rational bandwidth = hardware.dram().bandwidth;
-  TakeTime(static_cast<int64_t>(Min<uint64_t>(cycles, INT64_MAX)),
-           hardware.host.uses_port
-               ? Min(TransferCycles(static_cast<int64_t>(read + written),
-                                    bandwidth.numerator, bandwidth.denominator),
-                     kMostHostCycles)
-               : -1);
+  const int64_t hold =
+      hardware.host.uses_port
+          ? Min(TransferCycles(static_cast<int64_t>(read + written),
+                               bandwidth.numerator, bandwidth.denominator),
+                kMostHostCycles)
+          : -1;
+  counts_->host_hold += static_cast<uint64_t>(Max<int64_t>(hold, 0));
+  if (LayerCounts* l = CountsOf(index)) {
+    l->host_cycles += cycles;
+    l->port_cycles += static_cast<uint64_t>(Max<int64_t>(hold, 0));
+  }
+  TakeTime(static_cast<int64_t>(Min<uint64_t>(cycles, INT64_MAX)), hold);
 }
 
 }  // namespace judge

@@ -93,8 +93,11 @@ class Follower {
   // What the instruction takes and adds to the counts (count.cc).
   void TakeTime(int64_t before, int64_t hold) const;
   void CountLayer(uint32_t layer, bool host);
+  LayerCounts* CountsOf(uint32_t layer) const;  // null where nobody wants them
   void CountForward(const sluice_transfer_t& transfer, int64_t bytes);
-  void CountPort(const sluice_transfer_t& transfer, uint8_t opcode, int64_t bytes);
+  // spills: it writes to the workspace.
+  void CountPort(const sluice_transfer_t& transfer, uint8_t opcode, int64_t bytes,
+                 bool spills);
   void CountTile(const sluice_tile_t& tile, uint8_t flags, const TileNeeds& needs);
   void CountHost(const sluice_host_call_t& call, uint32_t layer);
   Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,

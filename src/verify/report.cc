@@ -2,7 +2,7 @@
 #include "verify/report.h"
 
 #include "base/checked.h"
-#include "verify/op_rules.h"
+#include "verify/bound.h"
 
 namespace sluice {
 namespace judge {
@@ -140,6 +140,7 @@ Status CheckCounts(const Judge& judge, const VerifiedCounts& c) {
       {"host_layers", r.host_layers, c.host_layers},
       {"host_macs", r.host_macs, c.host_macs},
       {"host_bytes", r.host_bytes, c.host_read_bytes + c.host_write_bytes},
+      {"spill_bytes", r.spill_bytes, word(c.spill_bytes)},
   };
   for (const Count& count : counts) {
     if (count.said == count.counted) continue;
@@ -193,50 +194,23 @@ Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
   return Status::kOk;
 }
 
-// Bytes that a plan can be bound to move: all that is given or wanted, once.
-uint64_t MostCompulsory(const Graph& graph) {
-  uint64_t bytes = 0;
-  for (const Tensor& tensor : graph.tensors) {
-    if (tensor.kind != TensorKind::kIntermediate) {
-      bytes += static_cast<uint64_t>(tensor.bytes);
-    }
-  }
-  for (const Layer& layer : graph.layers) {
-    if (DeedOf(layer) != Deed::kAppend) continue;
-    bytes += static_cast<uint64_t>(graph.tensors[layer.inputs[1]].bytes);
-  }
-  return bytes;
-}
-
-Status CheckBounds(const Judge& judge) {
+// No more than the judge's own, and than what this plan costs.
+Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   const sluice_report_t& r = judge.plan.report;
-  const Hardware& h = judge.hardware;
-  const uint64_t moved = r.dram_read_bytes + r.dram_write_bytes;
-  const uint64_t compulsory = moved - r.spill_bytes;
-  if (r.spill_bytes > moved || compulsory > MostCompulsory(judge.graph)) {
-    return Wrong(judge, "report", "spill_bytes").Text(" is not what the stream spills");
-  }
-  const Rational bandwidth = h.dram().bandwidth;
-  const uint64_t least = static_cast<uint64_t>(TransferCycles(
-      static_cast<int64_t>(compulsory), bandwidth.numerator, bandwidth.denominator));
-  const auto cycles = [&judge](uint64_t work, int64_t peak, uint64_t rest) {
-    const uint64_t all = static_cast<uint64_t>(peak) * judge.stream.nodes;
-    return (work + (rest != 0 ? all - 1 : 0)) / all;
-  };
-  const uint64_t most = Max(least, cycles(r.macs, h.macs_per_cycle, 1) +
-                                       cycles(r.vector_ops, h.vector_ops_per_cycle, 0));
-  const uint64_t bound = r.bound_latency_cycles;
-  if (bound < least || bound > most || bound > r.latency_cycles) {
+  LeastCosts least;
+  SLUICE_TRY(FindLeastCosts(judge, counts, &least));
+  if (r.bound_latency_cycles > Min(least.cycles, r.latency_cycles)) {
     return Wrong(judge, "report", "bound_latency_cycles")
-        .Text(" is outside what bytes and work allow");
+        .Text(" is ")
+        .Number(static_cast<int64_t>(r.bound_latency_cycles))
+        .Text(", the judge's own ")
+        .Number(static_cast<int64_t>(least.cycles));
   }
-  const MemoryLevel& dram = h.dram();
-  const double idle = static_cast<double>(compulsory) * 8 *
-                          Min(dram.read_pj_per_bit, dram.write_pj_per_bit) +
-                      static_cast<double>(bound) * h.leakage_pj_per_cycle;
-  const double busy = static_cast<double>(r.macs) * h.mac_pj +
-                      static_cast<double>(r.vector_ops) * h.vector_op_pj;
-  if (AtMost(idle, r.bound_energy_pj) && AtMost(r.bound_energy_pj, idle + busy)) {
+  const double leakage =
+      static_cast<double>(r.bound_latency_cycles) * judge.hardware.leakage_pj_per_cycle;
+  const double energy = least.energy_pj + leakage + r.energy_host_pj;
+  if (AtMost(0, r.bound_energy_pj) && AtMost(r.bound_energy_pj, energy) &&
+      AtMost(r.bound_energy_pj, r.energy_pj)) {
     return Status::kOk;
   }
   return Wrong(judge, "report", "bound_energy_pj")
@@ -255,7 +229,7 @@ Status FindLatency(Judge* judge, const Order& order, VerifiedCounts* counts) {
 Status CheckReport(const Judge& judge, const VerifiedCounts& counts) {
   SLUICE_TRY(CheckCounts(judge, counts));
   SLUICE_TRY(CheckEnergy(judge, counts));
-  return CheckBounds(judge);
+  return CheckBounds(judge, counts);
 }
 
 }  // namespace judge

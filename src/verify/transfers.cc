@@ -104,7 +104,8 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
     CountForward(transfer, bytes);
   } else {
     SLUICE_TRY(CheckDescriptors(transfer, src, dst));
-    CountPort(transfer, instruction.opcode, bytes);
+    CountPort(transfer, instruction.opcode, bytes,
+              dst.region == SLUICE_REGION_WORKSPACE);
   }
   parts_.Truncate(0);
   if (transfer.index != SLUICE_NONE) {

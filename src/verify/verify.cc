@@ -28,8 +28,15 @@ Status CheckIdentity(const Judge& judge) {
   return Status::kOk;
 }
 
-Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* counts) {
+void Clear(VerifiedCounts* counts) {
+  const Span<LayerCounts> by_layer = counts->by_layer;
+  for (LayerCounts& layer : by_layer) layer = LayerCounts{};
   *counts = VerifiedCounts{};
+  counts->by_layer = by_layer;
+}
+
+Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* counts) {
+  Clear(counts);
   judge::Order order;
   SLUICE_TRY(judge::FindOrder(judge, preference, &order));
   judge->work += 4096 * static_cast<int64_t>(order.steps.size());
@@ -78,10 +85,10 @@ Status Run(Judge* judge, VerifiedCounts* counts) {
 Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
               Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic) {
   Diagnostic unread;
-  VerifiedCounts uncounted;
+  VerifiedCounts uncounted = {};
   if (diagnostic == nullptr) diagnostic = &unread;
   if (counts == nullptr) counts = &uncounted;
-  *counts = VerifiedCounts{};
+  Clear(counts);
   ClearDiagnostic(diagnostic);
   ArenaScope scope(scratch);
   constexpr int64_t kWork = int64_t{1} << 24;

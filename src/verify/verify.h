@@ -19,6 +19,7 @@
 #include "model/graph.h"
 #include "model/hardware.h"
 #include "model/plan.h"
+#include "verify/layer_counts.h"
 
 namespace sluice {
 
@@ -27,6 +28,7 @@ namespace sluice {
 struct VerifiedCounts {
   int64_t dram_read_bytes;
   int64_t dram_write_bytes;
+  int64_t spill_bytes;        // of them those that are written to the workspace
   int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
   uint64_t latency_cycles;
   uint64_t macs, vector_ops;  // of tiles
@@ -36,11 +38,14 @@ struct VerifiedCounts {
   uint64_t tile_read_bytes, tile_write_bytes;
   double link_bytes;  // bytes times links that they cross
   uint64_t host_cycles, host_read_bytes, host_write_bytes;  // of HOST calls
+  uint64_t host_hold;  // cycles that they hold DRAM's port
   uint64_t host_macs;  // of those whose operator the machine lacks
   uint32_t tiles, instructions;
   uint32_t layers, host_layers;  // that instructions work for
+  Span<LayerCounts> by_layer;    // one per layer of the graph; empty = not wanted
 };
 
+// counts->by_layer: as it was; their entries are filled.
 Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
               Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic);
 

@@ -69,8 +69,11 @@ class PlainRun {
     SLUICE_TRY(
         PredictCycles({graph_, hardware_, c_.program}, c_.waits, &scratch_, &cycles));
     end();
-    SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, c_.lowering, cycles,
-                          &scratch_, &c_.report));
+    sluice::PlanBound bound;
+    SLUICE_TRY(
+        FindBound(graph_, hardware_, sluice::Prices::kMachine, &scratch_, &bound));
+    SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, c_.lowering, cycles, bound,
+                          *scratch_.memory(), &c_.report));
     end();
     Arena written(scratch_.memory());
     sluice::PlanBytes image = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of one operator each, for operators that no model at hand has in every form:
-// transposed convolutions, pads of any axis, HARD_SWISH and PRELU. Names are the
-// goldens' keys.
+// transposed convolutions, pads of any axis, HARD_SWISH and PRELU, blocks of images, the best
+// of an axis. Names are the goldens' keys.
 #ifndef SLUICE_TESTS_IMPORT_TINY_MODELS_H_
 #define SLUICE_TESTS_IMPORT_TINY_MODELS_H_
 
@@ -169,13 +169,119 @@ inline Bytes ProductModel16() {
   return model.Finish({x, z}, {y});
 }
 
+// The largest or smallest along an axis.
+inline Bytes BestModel(tflite::BuiltinOperator code, tflite::TensorType type,
+                       const std::vector<int32_t>& in, int32_t axis,
+                       tflite::TensorType index) {
+  TinyModel model;
+  std::vector<int32_t> out = in;
+  out.erase(out.begin() + axis);
+  const int x = model.AddTensor("x", in, type, 0.5f, 3);
+  const int a =
+      model.AddTensor("a", {1}, tflite::TensorType::INT32, 0, 0, BytesOfInts({axis}));
+  const int y = model.AddTensor("y", out, index, 0, 0);
+  const bool largest = code == tflite::BuiltinOperator::ARG_MAX;
+  // The options of both have one field of the same kind.
+  const auto options = tflite::CreateArgMaxOptions(model.builder(), index);
+  model.AddOperator(code, {x, a}, {y},
+                    largest ? tflite::BuiltinOptions::ArgMaxOptions
+                            : static_cast<tflite::BuiltinOptions>(57),
+                    options.Union());
+  return model.Finish({x}, {y});
+}
+
+// DEPTH_TO_SPACE and SPACE_TO_DEPTH; their options have the form of SPLIT's.
+inline Bytes DepthModel(tflite::BuiltinOperator code, const std::vector<int32_t>& in,
+                        const std::vector<int32_t>& out, int32_t block) {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const int x = model.AddTensor("x", in, int8, 0.5f, 3);
+  const int y = model.AddTensor("y", out, int8, 0.5f, 3);
+  const auto options = tflite::CreateSplitOptions(model.builder(), block);
+  const bool apart = code == tflite::BuiltinOperator::DEPTH_TO_SPACE;
+  model.AddOperator(code, {x}, {y},
+                    static_cast<tflite::BuiltinOptions>(apart ? 94 : 19),
+                    options.Union());
+  return model.Finish({x}, {y});
+}
+
+// SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND.
+inline Bytes BatchModel(tflite::BuiltinOperator code, const std::vector<int32_t>& in,
+                        const std::vector<int32_t>& out,
+                        const std::vector<int32_t>& block,
+                        const std::vector<int32_t>& pads) {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto int32 = tflite::TensorType::INT32;
+  const auto axes = static_cast<int32_t>(block.size());
+  const int x = model.AddTensor("x", in, int8, 0.5f, 3);
+  const int b = model.AddTensor("b", {axes}, int32, 0, 0, BytesOfInts(block));
+  const int p = model.AddTensor("p", {axes, 2}, int32, 0, 0, BytesOfInts(pads));
+  const int y = model.AddTensor("y", out, int8, 0.5f, 3);
+  model.AddOperator(code, {x, b, p}, {y});
+  return model.Finish({x}, {y});
+}
+
+inline Bytes UnpackModel(const std::vector<int32_t>& in, int32_t axis) {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  std::vector<int32_t> out = in, parts;
+  out.erase(out.begin() + axis);
+  const int x = model.AddTensor("x", in, int8, 0.5f, 3);
+  for (int32_t i = 0; i < in[static_cast<size_t>(axis)]; ++i) {
+    parts.push_back(model.AddTensor("y" + std::to_string(i), out, int8, 0.5f, 3));
+  }
+  const auto options = tflite::CreateUnpackOptions(
+      model.builder(), static_cast<int32_t>(parts.size()), axis);
+  model.AddOperator(tflite::BuiltinOperator::UNPACK, {x}, parts,
+                    tflite::BuiltinOptions::UnpackOptions, options.Union());
+  return model.Finish({x}, parts);
+}
+
+// Those that move data by blocks, or look along an axis.
+inline std::vector<NamedModel> TinyRearrangements() {
+  using Op = tflite::BuiltinOperator;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto uint8 = tflite::TensorType::UINT8;
+  const auto int32 = tflite::TensorType::INT32;
+  const auto int64 = tflite::TensorType::INT64;
+  return {
+      {"argmax_rows", BestModel(Op::ARG_MAX, int8, {1, 9, 5, 7}, 1, int32)},
+      {"argmax_columns", BestModel(Op::ARG_MAX, uint8, {2, 3, 6, 4}, 2, int64)},
+      {"argmax_batch", BestModel(Op::ARG_MAX, int8, {5, 3, 2}, 0, int32)},
+      {"argmin_last", BestModel(Op::ARG_MIN, int8, {1, 3, 4, 300}, 3, int32)},
+      {"argmin_rows", BestModel(Op::ARG_MIN, uint8, {40, 3}, 0, int64)},
+      {"depth_to_space_2",
+       DepthModel(Op::DEPTH_TO_SPACE, {2, 3, 5, 12}, {2, 6, 10, 3}, 2)},
+      {"depth_to_space_3",
+       DepthModel(Op::DEPTH_TO_SPACE, {1, 2, 4, 18}, {1, 6, 12, 2}, 3)},
+      {"space_to_depth_2",
+       DepthModel(Op::SPACE_TO_DEPTH, {2, 6, 10, 3}, {2, 3, 5, 12}, 2)},
+      {"space_to_batch", BatchModel(Op::SPACE_TO_BATCH_ND, {2, 5, 7, 3}, {12, 3, 4, 3},
+                                    {2, 3}, {0, 1, 2, 3})},
+      {"space_to_batch_plain", BatchModel(Op::SPACE_TO_BATCH_ND, {1, 6, 8, 4},
+                                          {4, 3, 4, 4}, {2, 2}, {0, 0, 0, 0})},
+      {"space_to_batch_rows",
+       BatchModel(Op::SPACE_TO_BATCH_ND, {2, 9, 5}, {6, 4, 5}, {3}, {2, 1})},
+      {"batch_to_space", BatchModel(Op::BATCH_TO_SPACE_ND, {12, 3, 4, 3}, {2, 5, 7, 3},
+                                    {2, 3}, {0, 1, 2, 3})},
+      {"batch_to_space_plain", BatchModel(Op::BATCH_TO_SPACE_ND, {4, 3, 4, 4},
+                                          {1, 6, 8, 4}, {2, 2}, {0, 0, 0, 0})},
+      {"batch_to_space_rows",
+       BatchModel(Op::BATCH_TO_SPACE_ND, {6, 4, 5}, {2, 9, 5}, {3}, {2, 1})},
+      {"unpack_rows", UnpackModel({2, 4, 3, 5}, 1)},
+      {"unpack_channels", UnpackModel({1, 3, 4, 3}, 3)},
+      {"unpack_batch", UnpackModel({3, 4, 5}, 0)},
+  };
+}
+
 inline std::vector<NamedModel> TinyModels() {
   const auto int8 = tflite::TensorType::INT8;
   const auto uint8 = tflite::TensorType::UINT8;
   const auto same = tflite::Padding::SAME;
   const auto valid = tflite::Padding::VALID;
   const uint8_t value = 17;
-  return {
+  std::vector<NamedModel> models = {
       {"transposed_same_2",
        TransposedModel({int8, same, {5, 4, 6}, {3, 3}, {2, 2}, {10, 8, 5}, true})},
       {"transposed_same_odd",
@@ -209,6 +315,8 @@ inline std::vector<NamedModel> TinyModels() {
       {"prelu_uint8",
        PreluModel(uint8, {1, 1, 16}, {0.03f, 120}, {0.009f, 131}, {0.06f, 70})},
   };
+  for (NamedModel& model : TinyRearrangements()) models.push_back(std::move(model));
+  return models;
 }
 
 }  // namespace sluice::import

@@ -167,7 +167,7 @@ TEST_CASE("report: blocks cost their own steps and the cycles they add") {
   CHECK(costs[1].energy_pj == 64 + 4 * 8 * 0.5 + 33);
 }
 
-TEST_CASE("report: bounds of the graph, and what the program moves beyond it") {
+TEST_CASE("report: layers, work, bytes of intermediate tensors, and the given bounds") {
   sluice_test::GraphSpec g;
   g.tensors.push_back({{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 1});
   g.tensors.push_back({{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 0});
@@ -179,24 +179,27 @@ TEST_CASE("report: bounds of the graph, and what the program moves beyond it") {
   Program p(&c.arena, c.machine.hardware);
   LoadTileStore(&p);
   uint8_t is_view[2] = {0, 1};
+  TensorPlace places[3] = {};
+  for (TensorPlace& place : places) place.region = SLUICE_REGION_WORKSPACE;
   Lowering lowering = {};
   lowering.is_view = Span<uint8_t>(is_view, 2);
-  const Arena::Mark before = c.arena.mark();
-  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, &c.arena,
+  lowering.places = Span<TensorPlace>(places, 3);
+  PlanBound bound = {};
+  bound.cycles = 2;
+  bound.energy_pj = 7;
+  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, c.memory,
                      &c.report) == Status::kOk);
-  CHECK(c.arena.mark().used == before.used);
   CHECK(c.report.latency_cycles == 21);
   CHECK(c.report.layers == 1);
   CHECK(c.report.tiles == 1);
   CHECK(c.report.instructions == 3);
-  CHECK(c.report.spill_bytes == 8 + 4 - 8);
-  // 4 operations at 2 per cycle, 8 bytes at 4 per cycle.
+  CHECK(c.report.spill_bytes == c.report.dram_write_bytes);
   CHECK(c.report.bound_latency_cycles == 2);
-  CHECK(c.report.bound_energy_pj == 8 * 8 * 1 + 4 * 1 + 2 * 3);
-  c.machine.hardware.vector_ops_per_cycle = 1;
-  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, &c.arena,
+  CHECK(c.report.bound_energy_pj == 7);
+  for (TensorPlace& place : places) place.region = SLUICE_REGION_OUTPUT;
+  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, c.memory,
                      &c.report) == Status::kOk);
-  CHECK(c.report.bound_latency_cycles == 4);
+  CHECK(c.report.spill_bytes == 0);
 }
 
 }  // namespace

@@ -32,7 +32,10 @@ TEST_CASE("candidate: waits, cycles and report of a program that is written") {
               &n.arena, &candidate.program, &n.diagnostic) == Status::kOk);
   REQUIRE(candidate.program.block_count() == 2);
   std::vector<int64_t> blocks(2, -1);
-  REQUIRE(CompleteCandidate(n.graph, n.hardware, &n.arena, &candidate,
+  PlanBound bound = {};
+  bound.cycles = 12;
+  bound.energy_pj = 34;
+  REQUIRE(CompleteCandidate({n.graph, n.hardware, bound}, &n.arena, &candidate,
                             {blocks.data(), blocks.size()}) == Status::kOk);
   // Each layer: a load, a tile, a store of 128 bytes at 4 per cycle behind 10 of latency;
   // the tile takes 128 operations at 16 per cycle.
@@ -44,6 +47,9 @@ TEST_CASE("candidate: waits, cycles and report of a program that is written") {
   CHECK(candidate.report.dram_write_bytes == 256);
   CHECK(candidate.report.vector_ops == 256);
   CHECK(candidate.report.tiles == 2);
+  CHECK(candidate.report.spill_bytes == 128);  // what the first layer hands the second
+  CHECK(candidate.report.bound_latency_cycles == 12);
+  CHECK(candidate.report.bound_energy_pj == 34);
   // A tile waits for its load, a store for its tile, the second load for the first store.
   CHECK(candidate.waits.begin[6] >= 4);
 }

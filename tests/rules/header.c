@@ -3,6 +3,7 @@
 #include "sluice/build.h"
 #include "sluice/experimental.h"
 #include "sluice/import.h"
+#include "sluice/layers.h"
 #include "sluice/lowering.h"
 #include "sluice/machine.h"
 #include "sluice/ops.h"

@@ -44,7 +44,7 @@ inline sluice_report_t HonestReport(const sluice::Hardware& h,
   r.energy_pj = r.energy_dram_pj + r.energy_scratchpad_pj + r.energy_compute_pj +
                 r.energy_leakage_pj + r.energy_noc_pj + r.energy_host_pj;
   // Bounds that say nothing are true.
-  r.spill_bytes = r.dram_read_bytes + r.dram_write_bytes;
+  r.spill_bytes = static_cast<uint64_t>(c.spill_bytes);
   r.bound_latency_cycles = 0;
   r.bound_energy_pj = 0;
   return r;

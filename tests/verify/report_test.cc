@@ -7,6 +7,7 @@
 
 #include "cases.h"
 #include "judged_case.h"
+#include "verify/bound.h"
 
 namespace sluice_test {
 namespace {
@@ -131,11 +132,9 @@ TEST_CASE("report: tiles may take what whoever priced them says, transfers may n
         "the report's energy_compute_pj is not what the stream takes");
 }
 
-TEST_CASE("report: bounds are no larger than what they are made of") {
+TEST_CASE("report: bounds are no larger than the judge's own") {
   Reported plan(ConvCase());
   const sluice_report_t honest = plan.report();
-  const sluice::Hardware& h = plan.judged.hardware;
-  const uint64_t moved = honest.dram_read_bytes + honest.dram_write_bytes;
   const auto refused_for = [&](const char* field) {
     const Verdict v = plan.Judge();
     CAPTURE(field);
@@ -143,27 +142,29 @@ TEST_CASE("report: bounds are no larger than what they are made of") {
     CHECK(v.message.find(field) != std::string::npos);
     plan.report() = honest;
   };
-  plan.report().spill_bytes = moved + 1;
+  plan.report().spill_bytes += 1;
   refused_for("spill_bytes");
+  OwnJudge own;
+  const sluice::judge::Judge& judge = own.judge;
+  sluice::judge::LeastCosts least = {};
+  REQUIRE(sluice::judge::FindLeastCosts(judge, {}, &least) == sluice::Status::kOk);
+  REQUIRE(least.cycles > 0);
+  REQUIRE(least.cycles < honest.latency_cycles);
+  plan.report().bound_latency_cycles = least.cycles + 1;
+  refused_for("bound_latency_cycles");
   plan.report().bound_latency_cycles = honest.latency_cycles + 1;
   refused_for("bound_latency_cycles");
-  // Work over peak, for nothing is compulsory traffic here.
-  const uint64_t most = (honest.macs + static_cast<uint64_t>(h.macs_per_cycle) - 1) /
-                        static_cast<uint64_t>(h.macs_per_cycle);
-  plan.report().bound_latency_cycles = most + 1;
-  refused_for("bound_latency_cycles");
-  plan.report().bound_latency_cycles = most;
-  plan.report().bound_energy_pj = static_cast<double>(most) * h.leakage_pj_per_cycle;
+  plan.report().bound_latency_cycles = least.cycles;
+  const double energy = least.energy_pj + static_cast<double>(least.cycles) *
+                                              judge.hardware.leakage_pj_per_cycle;
+  plan.report().bound_energy_pj = energy;
   CHECK(plan.Judge().message == "");
-  plan.report() = honest;
-  plan.report().bound_energy_pj = 1.001 * honest.energy_compute_pj;
+  plan.report().bound_energy_pj = 1.001 * energy;
   refused_for("bound_energy_pj");
-  plan.report().bound_energy_pj = honest.energy_compute_pj;
-  CHECK(plan.Judge().message == "");
-  plan.report() = honest;
-  // All traffic compulsory: more than the tensors have, and the bounds must say so.
-  plan.report().spill_bytes = 0;
-  refused_for("spill_bytes");
+  for (const double wrong : {-1.0, 1.001 * honest.energy_pj, 0.0 / 0.0}) {
+    plan.report().bound_energy_pj = wrong;
+    refused_for("bound_energy_pj");
+  }
   plan.report().stop_reason = SLUICE_STOP_PROVED + 1;
   refused_for("stop_reason");
   plan.report().groups = honest.layers + 1;

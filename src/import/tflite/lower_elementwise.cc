@@ -353,20 +353,46 @@ void LowerReduce(Lowering* to, const TfliteOperator& op) {
   to->CloseOutput(op, ofmap);
 }
 
+// Another axis than the last one becomes the last, behind the others in their order. The
+// smallest value is the largest where all bits are inverted; the first of equals stays first.
 void LowerArgmax(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
-  EightBit(input);
+  const uint8_t dtype = EightBit(input);
   const auto type = static_cast<tflite::TensorType>(out.type);
   Require(type == tflite::TensorType::INT32 || type == tflite::TensorType::INT64,
           "an output that is neither int32 nor int64");
   const std::vector<int64_t> axes = Integers(to->In(op, 1));
-  Require(axes.size() == 1 && AxisOf(input, axes[0]) == 3,
-          "another axis than the last one");
+  Require(axes.size() == 1, "several axes");
+  const int32_t axis = AxisOf(input, axes[0]);
   const Extents in = ExtentsOf(input);
-  const uint32_t ifmap = to->Input(op, 0);
-  const uint32_t ofmap = to->OpenOutput(op, {in[0], in[1], in[2], 1});
-  to->AddLayer(op, SLUICE_OP_ARGMAX, {ifmap}, ofmap);
+  Dims dims(in.begin(), in.end());
+  uint32_t tensor = to->Input(op, 0);
+  if (Is(op, BuiltinOperator::ARG_MIN)) {
+    std::vector<uint8_t> table(256);
+    for (size_t b = 0; b < table.size(); ++b) table[b] = static_cast<uint8_t>(~b);
+    const uint32_t constant = to->graph().AddConstant(out.name + "/table", dtype, {256},
+                                                      table.data(), table.size());
+    const uint32_t inverted = to->Temporary(input, "/inverted", dims);
+    to->graph().AddLayer(out.name + "/inverted", SLUICE_OP_LOOKUP, {tensor, constant},
+                         {inverted});
+    tensor = inverted;
+  }
+  if (axis != 3) {
+    std::vector<int32_t> order;
+    for (int32_t a = 0; a < 4; ++a) {
+      if (a != axis) order.push_back(a);
+    }
+    order.push_back(axis);
+    for (size_t a = 0; a < 4; ++a) dims[a] = in[static_cast<size_t>(order[a])];
+    const uint32_t turned = to->Temporary(input, "/turned", dims);
+    to->graph().AddLayer(out.name + "/turned", SLUICE_OP_TRANSPOSE, {tensor}, {turned},
+                         order);
+    tensor = turned;
+  }
+  dims[3] = 1;
+  const uint32_t ofmap = to->OpenOutput(op, dims);
+  to->AddLayer(op, SLUICE_OP_ARGMAX, {tensor}, ofmap);
   to->CloseOutput(op, ofmap);
 }
 

@@ -133,6 +133,10 @@ void LowerReshape(Lowering* to, const TfliteOperator& op);
 void LowerTranspose(Lowering* to, const TfliteOperator& op);
 void LowerGather(Lowering* to, const TfliteOperator& op);
 void LowerResize(Lowering* to, const TfliteOperator& op);
+void LowerDepthToSpace(Lowering* to, const TfliteOperator& op);  // and SPACE_TO_DEPTH
+void LowerSpaceToBatch(Lowering* to, const TfliteOperator& op);
+void LowerBatchToSpace(Lowering* to, const TfliteOperator& op);
+void LowerUnpack(Lowering* to, const TfliteOperator& op);
 // By host functions.
 bool IsSixteenBit(const TfliteTensor& tensor);
 void LowerConvolution16(Lowering* to, const TfliteOperator& op);

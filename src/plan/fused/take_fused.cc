@@ -23,7 +23,7 @@ void Offer(void* user, Candidate* c, Arena* scratch) {
 
 // Takes a carried plan unless the one in hand is better.
 Status Finish(PlanCall* call, Candidate* c, Arena* scratch) {
-  SLUICE_TRY(CompleteCandidate(call->graph, call->hardware, scratch, c));
+  SLUICE_TRY(CompleteCandidate({call->graph, call->hardware, call->bound}, scratch, c));
   if (call->has_plan() && PlanCost(call->options, c->report) >= call->best_cost) {
     return Status::kOk;
   }

@@ -108,8 +108,11 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
                       &scratch, &waits) == Status::kOk);
   REQUIRE(PredictCycles({n.graph, n.hardware, program}, waits, &scratch, &cycles) ==
           Status::kOk);
-  REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles,
-                     &scratch, &run.report) == Status::kOk);
+  sluice::PlanBound bound;
+  REQUIRE(FindBound(n.graph, n.hardware, sluice::Prices::kMachine, &scratch, &bound) ==
+          Status::kOk);
+  REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles, bound,
+                     *memory.memory(), &run.report) == Status::kOk);
   sluice::Plan plan = {};
   plan.graph_hash = n.graph.hash;
   plan.hardware_hash = n.hardware.hash;

@@ -526,10 +526,13 @@ typedef struct sluice_report {
   double energy_compute_pj;    /* MACs, vector operations, memories below the scratchpad */
   double energy_leakage_pj;    /* latency * leakage per cycle */
   uint64_t dram_read_bytes, dram_write_bytes; /* moved by all transfers */
-  uint64_t spill_bytes; /* DRAM traffic beyond the least that the graph needs */
+  uint64_t spill_bytes; /* written of tensors that are neither outputs nor states; part of
+                           dram_write_bytes */
   uint64_t peak_buffer_bytes; /* highest scratchpad byte in use + 1, of any node */
-  uint64_t bound_latency_cycles; /* no plan of this graph on this machine is faster */
-  double bound_energy_pj;        /* no plan takes less energy */
+  /* No plan of this graph on this machine is faster or takes less energy. Tiles cost what
+   * the machine says; where the caller names costs, at least work / peak and no energy. */
+  uint64_t bound_latency_cycles; /* cycles of a run */
+  double bound_energy_pj;        /* of all parts above */
   uint64_t macs, vector_ops;     /* work as ops.h counts it */
   uint64_t iterations;           /* of improvement that were made */
   uint32_t layers;       /* layers that compute or move; views are none */
@@ -543,9 +546,8 @@ typedef struct sluice_report {
   double energy_noc_pj; /* links between nodes; part of energy_pj */
   /* SLUICE_COMPONENT_ bits of parts that this machine could have used and this build lacks.
    * Without SLUICE_COMPONENT_MAPPERS, tiles cost passes of the MAC array where the machine
-   * describes one, else its peak rates, and bound_energy_pj is made from counts alone (MACs,
-   * compulsory DRAM bytes, leakage over bound_latency_cycles). Not part of the plan's bytes:
-   * 0 for a plan that was read from bytes. */
+   * describes one, else its peak rates. Not part of the plan's bytes: 0 for a plan that was
+   * read from bytes. */
   uint32_t missing_components;
   uint32_t host_layers;  /* of `layers`, that HOST calls execute */
   uint64_t host_macs;    /* of those whose operator the machine lacks; not in macs */

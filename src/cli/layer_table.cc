@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/layer_table.h"
+
+#include <algorithm>
+
+#include "cli/graph_names.h"
+#include "cli/report.h"
+
+namespace sluice::cli {
+namespace {
+
+const char* LimitText(uint32_t limit) {
+  switch (limit) {
+    case SLUICE_LIMIT_TILES:
+      return "tiles";
+    case SLUICE_LIMIT_DRAM:
+      return "DRAM";
+    case SLUICE_LIMIT_HOST:
+      return "host";
+    default:
+      return "nothing";
+  }
+}
+
+uint64_t Longest(const sluice_layer_cost_t& row) {
+  return std::max({row.cycles, row.port_cycles, row.host_cycles});
+}
+
+// The layer by itself: whichever of tiles, DRAM and host takes longest, and the least that
+// this takes in any plan. A HOST call is what it is.
+double LeastCycles(const LayerTable& table, const sluice_layer_cost_t& row) {
+  const double dram =
+      static_cast<double>(row.bound_dram_bytes) / table.hardware.dram_bytes_per_cycle;
+  return std::max({static_cast<double>(row.bound_cycles), dram,
+                   static_cast<double>(row.host_cycles)});
+}
+
+double Utilisation(const LayerTable& table, const sluice_layer_cost_t& row) {
+  if (row.cycles == 0) return 0;
+  const double least = static_cast<double>(row.macs) /
+                           static_cast<double>(table.hardware.macs_per_cycle) +
+                       static_cast<double>(row.vector_ops) /
+                           static_cast<double>(table.hardware.vector_ops_per_cycle);
+  return least / static_cast<double>(row.cycles);
+}
+
+bool Works(const sluice_layer_cost_t& row) { return row.limit != SLUICE_LIMIT_NOTHING; }
+
+// Column by column, in the order of the table.
+std::vector<std::pair<const char*, Json>> Fields(const LayerTable& table,
+                                                 const sluice_layer_cost_t& row) {
+  const std::string tile =
+      row.tiles == 0
+          ? ""
+          : std::to_string(row.extent[0]) + "x" + std::to_string(row.extent[1]) + "x" +
+                std::to_string(row.extent[2]) + "x" + std::to_string(row.extent[3]);
+  const double least = LeastCycles(table, row);
+  Json gap = nullptr;
+  if (least > 0) gap = static_cast<double>(Longest(row)) / least;
+  return {{"layer", row.layer},
+          {"name", LayerName(table.graph, row.layer)},
+          {"segment", row.block},
+          {"tiles", row.tiles},
+          {"tile", tile},
+          {"cycles", row.cycles},
+          {"utilisation", Utilisation(table, row)},
+          {"port_cycles", row.port_cycles},
+          {"host_cycles", row.host_cycles},
+          {"dram_read_bytes", row.dram_read_bytes},
+          {"dram_write_bytes", row.dram_write_bytes},
+          {"spill_bytes", row.spill_bytes},
+          {"energy_pj", row.energy_pj},
+          {"limit", LimitText(row.limit)},
+          {"bound_cycles", row.bound_cycles},
+          {"bound_dram_bytes", row.bound_dram_bytes},
+          {"bound_energy_pj", row.bound_energy_pj},
+          {"gap", gap}};
+}
+
+// A field as CSV has it: names may hold commas and quotes.
+std::string CsvText(const Json& value) {
+  if (value.is_null()) return {};
+  if (!value.is_string()) return value.dump();
+  std::string text = "\"";
+  for (const char c : value.get<std::string>()) {
+    text += c;
+    if (c == '"') text += c;
+  }
+  return text + "\"";
+}
+
+struct Sums {
+  double cycles = 0, least_cycles = 0, bytes = 0, least_bytes = 0, host = 0;
+  const sluice_layer_cost_t* worst = nullptr;
+  double worst_cycles = 0;  // of tiles and DRAM beyond its least
+};
+
+Sums SumUp(const LayerTable& table) {
+  Sums sums;
+  for (const sluice_layer_cost_t& row : table.rows) {
+    sums.cycles += static_cast<double>(row.cycles);
+    sums.least_cycles += static_cast<double>(row.bound_cycles);
+    sums.bytes += static_cast<double>(row.dram_read_bytes + row.dram_write_bytes);
+    sums.least_bytes += static_cast<double>(row.bound_dram_bytes);
+    sums.host += static_cast<double>(row.host_cycles);
+    const double beyond = static_cast<double>(Longest(row)) - LeastCycles(table, row);
+    if (beyond > sums.worst_cycles) {
+      sums.worst = &row;
+      sums.worst_cycles = beyond;
+    }
+  }
+  return sums;
+}
+
+std::string Percent(double part) { return Fixed(100 * part, 0) + "%"; }
+
+}  // namespace
+
+Json LayersAsJson(const LayerTable& table) {
+  Json rows = Json::array();
+  for (const sluice_layer_cost_t& row : table.rows) {
+    if (!Works(row)) continue;
+    Json object = Json::object();
+    for (const auto& [name, value] : Fields(table, row)) object[name] = value;
+    rows.push_back(object);
+  }
+  return rows;
+}
+
+std::string LayersAsCsv(const LayerTable& table) {
+  std::string text;
+  for (const sluice_layer_cost_t& row : table.rows) {
+    if (!Works(row)) continue;
+    const auto fields = Fields(table, row);
+    if (text.empty()) {
+      for (const auto& [name, value] : fields) text += std::string(name) + ",";
+      text.back() = '\n';
+    }
+    for (const auto& [name, value] : fields) text += CsvText(value) + ",";
+    text.back() = '\n';
+  }
+  return text;
+}
+
+std::string GapSentence(const LayerTable& table) {
+  const double cycles = static_cast<double>(table.report.latency_cycles);
+  const double bound = static_cast<double>(table.report.bound_latency_cycles);
+  if (bound <= 0 || cycles <= 0) return {};
+  if (cycles <= 1.02 * bound) return "no plan is more than 2% faster";
+  if (table.rows.empty()) return {};
+  const Sums sums = SumUp(table);
+  const double nodes = static_cast<double>(table.nodes);
+  const double tiles = sums.cycles / nodes / cycles;
+  const double port = sums.bytes / table.hardware.dram_bytes_per_cycle / cycles;
+  std::string text = "tiles work " + Percent(tiles) + " of the time";
+  if (sums.least_cycles > 0) {
+    text += " (x" + Fixed(sums.cycles / sums.least_cycles, 2) + " their least)";
+  }
+  text += ", DRAM moves " + Percent(port);
+  if (sums.least_bytes > 0) {
+    text += " (x" + Fixed(sums.bytes / sums.least_bytes, 2) + " the least bytes)";
+  }
+  if (sums.host > 0) text += ", the host works " + Percent(sums.host / cycles);
+  if (sums.worst != nullptr && sums.worst_cycles > 0.02 * cycles) {
+    text +=
+        "; furthest above its own bound: " + LayerName(table.graph, sums.worst->layer) +
+        ", " + Grouped(static_cast<uint64_t>(sums.worst_cycles)) + " cycles of " +
+        LimitText(sums.worst->limit);
+  }
+  return text;
+}
+
+}  // namespace sluice::cli

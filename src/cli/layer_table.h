@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers of a plan as a table, and where a plan's gap to its bound is, in a sentence.
+//
+// Input    rows of sluice_plan_layers, the plan's report, the graph's bytes for names
+// Output   CSV with a line of headings, the same as JSON; text
+// Errors   none
+#ifndef SLUICE_CLI_LAYER_TABLE_H_
+#define SLUICE_CLI_LAYER_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/failure.h"
+#include "cli/files.h"
+#include "cli/hardware_files.h"
+#include "sluice/experimental.h"
+
+namespace sluice::cli {
+
+struct LayerTable {
+  const Bytes& graph;
+  const HardwareFacts& hardware;
+  const sluice_report_t& report;
+  uint32_t nodes;
+  std::vector<sluice_layer_cost_t> rows;
+};
+
+// Layers that take nothing, because others' bytes show what they make, are left out.
+Json LayersAsJson(const LayerTable& table);
+std::string LayersAsCsv(const LayerTable& table);
+
+// What keeps the plan above its bound on latency, and the layer that has most of it.
+std::string GapSentence(const LayerTable& table);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_LAYER_TABLE_H_

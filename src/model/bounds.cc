@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bounds.h"
+
+#include "base/checked.h"
+#include "model/core_array.h"
+#include "model/engines.h"
+#include "model/host.h"
+#include "model/room_bound.h"
+#include "model/tile_cycles.h"
+
+namespace sluice {
+namespace {
+
+// Sums of what a graph may ask for stay far from overflow.
+constexpr int64_t kMost = kManyCycles;
+
+int64_t Sum(int64_t a, int64_t b) { return Min(a + b, kMost); }
+
+// Pads of a PAD may be those of the convolution behind it, which then reads the PAD's
+// input.
+bool MayReadBehindPad(const Graph& graph, const Layer& layer) {
+  if (!TraitsOf(layer).takes_pads) return false;
+  const uint32_t producer = graph.tensors[layer.inputs[0]].producer;
+  return producer != kNone && TraitsOf(graph.layers[producer]).view == ViewRule::kFolds;
+}
+
+bool IsDense(const Lattice& lattice) {
+  bool dense = true;
+  for (const Progression& axis : lattice.axis) dense = dense && axis.step == 1;
+  return dense;
+}
+
+// As many elements as the lattice has along each axis, in one piece: what tiles that
+// compute the lattice compute at least.
+Box BoxOf(const Lattice& lattice) {
+  Box box;
+  for (int a = 0; a < kAxes; ++a) {
+    box.begin[a] = lattice.axis[a].first;
+    box.extent[a] = lattice.axis[a].count;
+  }
+  return box;
+}
+
+// What a layer must compute: its largest part, and the work of all parts.
+struct Asked {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Layer& layer;
+  Lattice part;
+  TileBoxes boxes;  // of the part
+  TileSum sum;
+  int64_t macs, vector_ops, outputs;  // of all parts
+};
+
+// Whether tiles are mapped onto memories below the scratchpad.
+bool MapsTiles(const Hardware& hardware) {
+  return hardware.scratchpad_level != 0 || hardware.cores.rows > 0;
+}
+
+int64_t CyclesOfMachine(const Asked& asked, const CoreLeast* cores) {
+  const Hardware& h = asked.hardware;
+  if (cores != nullptr) return Max(cores->cycles, LeastCycles(h, asked.boxes));
+  // Where units have memories of their own, a mapping may be any that they allow.
+  if (MapsTiles(h)) return LeastCycles(h, asked.boxes);
+  return ArrayCycles(h, asked.layer, asked.boxes, asked.sum.channels);
+}
+
+int64_t CyclesOf(const Asked& asked, Prices prices, const CoreLeast* cores) {
+  const Hardware& h = asked.hardware;
+  int64_t cycles = prices == Prices::kCaller ? LeastCycles(h, asked.boxes)
+                                             : CyclesOfMachine(asked, cores);
+  if (IsDense(asked.part) && !MayReadBehindPad(asked.graph, asked.layer)) {
+    cycles = Max(cycles,
+                 ScratchpadCycles(h, asked.graph, asked.layer, asked.boxes, asked.sum));
+  }
+  const int64_t work = asked.boxes.macs != 0
+                           ? CeilDivide(asked.macs, h.macs_per_cycle)
+                           : CeilDivide(asked.vector_ops, h.vector_ops_per_cycle);
+  return Max(cycles, work);
+}
+
+// Operands of tiles, each read or written once. An input that several parts share is
+// counted for one of them.
+double ScratchpadEnergy(const Asked& asked) {
+  int64_t read = 0;
+  const OpTraits& traits = TraitsOf(asked.layer);
+  for (size_t i = 0; i < kMaxRoles; ++i) {
+    const uint32_t t = asked.layer.input(i);
+    if (traits.role[i] == kNoRole || t == kNone) continue;
+    if (i == 0 && MayReadBehindPad(asked.graph, asked.layer)) continue;
+    read += NeededOfInput(asked.graph, asked.layer, i, asked.part).elements() *
+            asked.graph.tensors[t].element_bytes;
+  }
+  const Tensor& out = asked.graph.tensors[asked.layer.outputs[0]];
+  const MemoryLevel& pad = asked.hardware.scratchpad();
+  return static_cast<double>(read) * 8 * pad.read_pj_per_bit +
+         static_cast<double>(asked.outputs * out.element_bytes) * 8 *
+             pad.write_pj_per_bit;
+}
+
+double EnergyOf(const Asked& asked, Prices prices, bool nest, const CoreLeast* cores) {
+  const Hardware& h = asked.hardware;
+  if (prices == Prices::kCaller) return 0;
+  if (cores != nullptr) return cores->energy_pj;
+  const double work = static_cast<double>(asked.macs) * h.mac_pj +
+                      static_cast<double>(asked.vector_ops) * h.vector_op_pj;
+  if (!MapsTiles(h)) return work + ScratchpadEnergy(asked);
+  // What mapped tiles take of the scratchpad is the mapping's; vector operations of a nest
+  // are those of the nest.
+  if (asked.macs != 0) return work;
+  return nest ? 0 : work;
+}
+
+struct Queues {
+  uint32_t engines = 0;  // that do it
+  int64_t latency = INT64_MAX;
+  Queue queue;  // the only one, if it is one
+};
+
+Queues QueuesThat(const Engines& engines, const Hardware& hardware, uint32_t does) {
+  Queues found;
+  const uint32_t nodes = Max(hardware.node_cols, 1u) * Max(hardware.node_rows, 1u);
+  for (uint32_t q = 0; q < engines.queues(); ++q) {
+    const Queue& queue = engines.queue(q);
+    if ((queue.does & does) == 0) continue;
+    found.engines += queue.per_node ? nodes : 1;
+    found.latency = Min(found.latency, queue.latency_cycles);
+    found.queue = queue;
+  }
+  if (found.engines == 0) found.latency = 0;
+  return found;
+}
+
+// What a queue takes to move so many bytes alone.
+int64_t QueueCycles(const Hardware& hardware, const Queue& queue, int64_t bytes) {
+  if (bytes == 0) return 0;
+  const Rational bandwidth = hardware.dram().bandwidth;
+  int64_t cycles = queue.latency_cycles +
+                   TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
+  if (queue.max_rows == 0 || queue.max_row_bytes == 0) return cycles;
+  // Each descriptor behind the first is one more of a transfer, or a transfer's first.
+  const int64_t descriptors =
+      CeilDivide(bytes, int64_t{queue.max_rows} * queue.max_row_bytes);
+  return cycles +
+         (descriptors - 1) * Min(queue.descriptor_cycles, queue.latency_cycles);
+}
+
+struct HostWork {
+  int64_t cycles = 0, hold = 0;
+  double energy_pj = 0;
+};
+
+HostWork HostWorkOf(const Graph& graph, const Hardware& hardware, const Needs& needs) {
+  HostWork work;
+  for (const Layer& layer : graph.layers) {
+    if (KindOf(layer.op) != LayerKind::kHost) continue;
+    bool wanted = false;
+    for (const uint32_t t : layer.outputs) {
+      wanted = wanted || PartsMade(graph, needs, t).count != 0;
+    }
+    if (!wanted) continue;
+    const int64_t hold = HostHold(graph, hardware, layer);
+    work.cycles = Sum(work.cycles, Sum(HostCycles(layer), hold));
+    work.hold = Sum(work.hold, hold);
+    work.energy_pj +=
+        static_cast<double>(HostCycles(layer)) * hardware.host.pj_per_cycle +
+        HostTrafficEnergy(hardware, HostTrafficOf(graph, layer));
+  }
+  return work;
+}
+
+void FillCycles(const Hardware& hardware, int64_t compute, const HostWork& host,
+                PlanBound* bound) {
+  const Engines engines(hardware);
+  const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
+  const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
+  const auto [read, written] = bound->traffic;
+  const Rational bandwidth = hardware.dram().bandwidth;
+  const int64_t nodes =
+      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
+  bound->compute_cycles = CeilDivide(compute, nodes);
+  if (compute != 0) bound->compute_cycles += load.latency + 1 + store.latency + 1;
+  const int64_t moved =
+      Sum(host.hold,
+          TransferCycles(read + written, bandwidth.numerator, bandwidth.denominator));
+  int64_t port = moved;
+  if (read + written != 0 && host.hold == 0) {
+    port = Sum(port, Min(load.latency, store.latency));
+  }
+  if (load.engines == 1) {
+    port = Max(port, QueueCycles(hardware, load.queue, read));
+  }
+  if (store.engines == 1) {
+    port = Max(port, QueueCycles(hardware, store.queue, written));
+  }
+  if (engines.one_queue()) {
+    const int64_t transfers = (read != 0 ? 1 : 0) + (written != 0 ? 1 : 0);
+    port = Max(port, Sum(TransferCycles(read + written, bandwidth.numerator,
+                                        bandwidth.denominator),
+                         transfers * load.latency));
+  }
+  bound->port_cycles = port;
+  bound->host_cycles = host.cycles;
+  bound->cycles = Max(Max(bound->compute_cycles, port), host.cycles);
+}
+
+}  // namespace
+
+LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
+                        const Layer& layer, const Parts& parts, Prices prices) {
+  const OpTraits& traits = TraitsOf(layer);
+  if (traits.kind != LayerKind::kCompute || traits.view != ViewRule::kNever ||
+      parts.count == 0) {
+    return {0, 0};
+  }
+  const int32_t channels = AccumulatedChannels(graph, layer);
+  Asked asked = {graph, hardware, layer, {}, {}, {channels}, 0, 0, 0};
+  for (uint32_t p = 0; p < parts.count; ++p) {
+    const Lattice& part = parts.lattice[p];
+    const TileBoxes boxes = BoxesOf(graph, layer, BoxOf(part), 0, channels);
+    const int64_t outputs = part.elements();
+    if (asked.outputs == 0 || outputs > asked.part.elements()) {
+      asked.part = part;
+      asked.boxes = boxes;
+    }
+    asked.macs += boxes.macs;
+    asked.vector_ops += boxes.vector_ops;
+    asked.outputs += outputs;
+  }
+  if (traits.form == Form::kPoolGradient) {
+    // Its work is that of windows, which parts may share.
+    if (!IsDense(asked.part)) return {0, 0};
+    asked.vector_ops = asked.boxes.vector_ops;
+  }
+  CoreLeast least = {};
+  bool nest = false, cores = false;
+  if (prices == Prices::kMachine && MapsTiles(hardware)) {
+    MappingProblem problem;
+    Diagnostic ignored = {};
+    nest = ProblemOfTile(graph, {layer, asked.boxes.box[kRoleOutput].extent, 0},
+                         hardware.accumulator_bytes, &problem, &ignored) == Status::kOk;
+    cores = nest && hardware.cores.rows > 0 && traits.nest != NestRule::kTransposed &&
+            traits.nest != NestRule::kGradient &&
+            LeastOnCores(CoreArrayOf(hardware), problem, &least);
+    // Tiles of small pieces of C and K lie side by side on a core.
+    if (traits.form == Form::kMatmul && problem.extent[kDimG] > 1) least.cycles = 0;
+  }
+  const CoreLeast* on_cores = cores ? &least : nullptr;
+  return {CyclesOf(asked, prices, on_cores), EnergyOf(asked, prices, nest, on_cores)};
+}
+
+LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
+                        const Needs& needs, uint32_t index, Prices prices) {
+  const Layer& layer = graph.layers[index];
+  if (KindOf(layer.op) != LayerKind::kCompute) return {0, 0};
+  return BoundOfParts(graph, hardware, layer, PartsMade(graph, needs, layer.outputs[0]),
+                      prices);
+}
+
+Status FindBound(const Graph& graph, const Hardware& hardware, Prices prices,
+                 Arena* scratch, PlanBound* bound) {
+  ArenaScope scope(scratch);
+  Needs needs(scratch);
+  SLUICE_TRY(FindNeeds(graph, scratch, &needs));
+  *bound = PlanBound{};
+  bound->traffic = CompulsoryTraffic(graph, needs);
+  int64_t compute = 0;
+  double energy = 0;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (l % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
+    const LayerBound layer = BoundOfLayer(graph, hardware, needs, l, prices);
+    compute = Sum(compute, layer.cycles);
+    energy += layer.energy_pj;
+  }
+  const HostWork host = HostWorkOf(graph, hardware, needs);
+  FillCycles(hardware, compute, host, bound);
+  const int64_t first_load =
+      QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
+  SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load}, scratch,
+                         &bound->room_cycles));
+  bound->cycles = Max(bound->cycles, bound->room_cycles);
+  const MemoryLevel& dram = hardware.dram();
+  const MemoryLevel& pad = hardware.scratchpad();
+  const double read = static_cast<double>(bound->traffic.read) * 8;
+  const double written = static_cast<double>(bound->traffic.written) * 8;
+  energy += read * (dram.read_pj_per_bit + pad.write_pj_per_bit);
+  energy += written * (dram.write_pj_per_bit + pad.read_pj_per_bit);
+  energy += static_cast<double>(bound->cycles) * hardware.leakage_pj_per_cycle;
+  // Sums in another order may be less by their rounding.
+  bound->energy_pj = (energy + host.energy_pj) * (1 - 1e-9);
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lower bounds that hold for every plan of a graph on a machine, and what they are made of.
+//
+// Cycles. A node computes one tile at a time, and no cutting of a layer makes its tiles
+// take less together than LayerBound.cycles: passes of the array are counted for whole
+// granules, and tiles that cover a layer fill at least as many. DRAM's port moves what
+// needs.h says, once. In front of the first tile something is loaded, behind the last one
+// something stored. The largest of the sums counts; nothing overlaps with more than that.
+//
+// Energy. Every tile reads its operands from the scratchpad and writes its output there;
+// transfers read and write it too. On a core array each operand passes the cores' buffers
+// as often as its units cannot share it.
+//
+// Input    a graph fitted to the machine; who says what tiles cost.
+// Output   per layer and in all; nothing a plan of ours or a stream the judge accepts
+//          undercuts.
+// Errors   kOutOfMemory.
+// Cost     linear in layers and edges; scratch as needs.h.
+// Source   own. Passes, sums: a tile's count of granules is at least that of the sample
+//          points in it that lie a granule apart, so that any tiles together have at least
+//          as many as the whole layer.
+#ifndef SLUICE_MODEL_BOUNDS_H_
+#define SLUICE_MODEL_BOUNDS_H_
+
+#include "model/hardware.h"
+#include "model/needs.h"
+
+namespace sluice {
+
+// Who says what a tile costs.
+enum class Prices : uint8_t {
+  kMachine,  // tile_cycles.h, or the core array
+  kCaller,   // anyone: no tile is faster than work / peak, and none need take energy
+};
+
+// All tiles of a layer.
+struct LayerBound {
+  int64_t cycles;
+  double energy_pj;  // from the scratchpad down
+};
+
+struct PlanBound {
+  int64_t cycles;
+  double energy_pj;
+  Traffic traffic;
+  // What `cycles` is the largest of.
+  int64_t compute_cycles, port_cycles, host_cycles;
+  int64_t room_cycles;  // room_bound.h
+};
+
+// Of tiles that compute these parts of a layer's output.
+LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
+                        const Layer& layer, const Parts& parts, Prices prices);
+// Of all that the graph needs of it.
+LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
+                        const Needs& needs, uint32_t layer, Prices prices);
+
+Status FindBound(const Graph& graph, const Hardware& hardware, Prices prices,
+                 Arena* scratch, PlanBound* bound);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_BOUNDS_H_

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/room_bound.h"
+
+#include "base/checked.h"
+
+namespace sluice {
+namespace {
+
+// So many positions along each axis, so far apart, wherever in the tensor; 0 = none.
+struct Piece {
+  int32_t count[kAxes];
+  int32_t step[kAxes];
+
+  int64_t elements() const {
+    return int64_t{count[0]} * count[1] * count[2] * count[3];
+  }
+};
+
+constexpr Piece kOneElement = {{1, 1, 1, 1}, {1, 1, 1, 1}};
+
+// The piece at one end of the tensor, or at the other.
+Lattice At(const Tensor& tensor, const Piece& piece, bool end) {
+  Lattice lattice;
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t length = (piece.count[a] - 1) * piece.step[a] + 1;
+    lattice.axis[a] = {end ? tensor.extent[a] - length : 0, piece.step[a],
+                       piece.count[a]};
+  }
+  return lattice;
+}
+
+// Of axes that a reshape takes together, a piece of one axis stays a piece if the input has
+// one axis for them; else one element is certain.
+Piece BehindReshape(const Tensor& in, const Tensor& out, const Piece& piece) {
+  AxisGroup groups[2 * kAxes];
+  const uint32_t count = GroupsOfReshape(in.extent, out.extent, groups);
+  Piece need = kOneElement;
+  for (uint32_t g = 0; g < count; ++g) {
+    const AxisGroup& group = groups[g];
+    int64_t range = 1;  // elements in a row
+    bool whole = true;  // of all axes so far, from the innermost
+    for (int a = group.out_end; a-- > group.out_begin;) {
+      if (whole && piece.step[a] == 1) range *= piece.count[a];
+      whole = whole && piece.count[a] == out.extent[a];
+    }
+    const bool alone = group.in_end - group.in_begin == 1;
+    if (alone && group.out_end - group.out_begin == 1) {
+      need.count[group.in_begin] = piece.count[group.out_begin];
+      need.step[group.in_begin] = piece.step[group.out_begin];
+      continue;
+    }
+    for (int a = group.in_begin; a < group.in_end; ++a) {
+      if (whole) {
+        need.count[a] = in.extent[a];
+      } else if (alone) {
+        need.count[a] = static_cast<int32_t>(range);
+      }
+    }
+  }
+  return need;
+}
+
+Piece NeededPiece(const Graph& graph, const Layer& layer, size_t input,
+                  const Piece& piece) {
+  const Tensor& in = graph.tensors[layer.inputs[input]];
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  const OpTraits& traits = TraitsOf(layer);
+  const Form form = traits.form;
+  if (form == Form::kReshape) return BehindReshape(in, out, piece);
+  const bool whole = piece.elements() == WholeLattice(out).elements();
+  // Of a gradient's pieces nothing is said.
+  const bool scattered = traits.scatters && traits.work == Work::kVectorOps;
+  if (!whole && (scattered || traits.sum == SumRule::kErrorRows)) return {};
+  Piece need = {};
+  if (form == Form::kConcat) {
+    const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
+    need = piece;
+    need.count[axis] -= out.extent[axis] - in.extent[axis];
+    return need.count[axis] > 0 && need.step[axis] == 1 ? need : Piece{};
+  }
+  // Borders leave the least; between them neighbours of a resize or of a transposed
+  // convolution may have one less.
+  const Lattice low = NeededOfInput(graph, layer, input, At(out, piece, false));
+  const Lattice high = NeededOfInput(graph, layer, input, At(out, piece, true));
+  const bool varies = form == Form::kResize || traits.scatters;
+  for (int a = 0; a < kAxes; ++a) {
+    const bool fewer = low.axis[a].count < high.axis[a].count;
+    need.count[a] = fewer ? low.axis[a].count : high.axis[a].count;
+    need.step[a] = fewer ? low.axis[a].step : high.axis[a].step;
+    const bool image = a == 1 || a == 2;
+    if (varies && image && piece.count[a] != out.extent[a]) --need.count[a];
+    if (need.count[a] <= 0) return {};
+  }
+  return need;
+}
+
+// Layers that are looked at: the last eight, and sixteen at even distances.
+uint32_t Looks(uint32_t layers) { return Min(layers, 24u); }
+uint32_t Look(uint32_t layers, uint32_t i) {
+  if (layers <= 24) return i;
+  return i < 8 ? layers - 1 - i
+               : static_cast<uint32_t>(uint64_t{layers} * (i - 8) / 16);
+}
+
+class Rooms {
+ public:
+  Rooms(const Graph& graph, const Hardware& hardware, const Needs& needs, Prices prices)
+      : graph_(graph), hardware_(hardware), needs_(needs), prices_(prices) {}
+
+  Status Init(Arena* scratch) {
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &piece_));
+    return scratch->Allocate(graph_.tensors.size(), &uses_);
+  }
+
+  // Cycles of tiles that end before the first tile of a layer starts.
+  int64_t CyclesBefore(uint32_t layer) {
+    for (Piece& piece : piece_) piece = Piece{};
+    NeedInputs(graph_.layers[layer], kOneElement);
+    int64_t cycles = 0;
+    for (uint32_t l = layer; l-- > 0;) {
+      const Layer& before = graph_.layers[l];
+      const LayerKind kind = KindOf(before.op);
+      if (kind != LayerKind::kCompute && kind != LayerKind::kCopy) continue;
+      const Piece& made = piece_[before.outputs[0]];
+      if (made.elements() == 0) continue;
+      Parts parts;
+      parts.count = 1;
+      parts.lattice[0] = At(graph_.tensors[before.outputs[0]], made, false);
+      if (kind == LayerKind::kCompute) {
+        cycles += BoundOfParts(graph_, hardware_, before, parts, prices_).cycles;
+      }
+      NeedInputs(before, made);
+    }
+    return cycles;
+  }
+
+  // Bytes that pass the port for a layer and those that depend on it.
+  int64_t BytesBehind(uint32_t layer) {
+    for (uint8_t& uses : uses_) uses = 0;
+    int64_t bytes = 0;
+    for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
+      const Layer& at = graph_.layers[l];
+      const bool behind = l == layer || IsBehind(at);
+      for (const uint32_t t : at.inputs) {
+        if (t != kNone) uses_[t] |= behind ? kReadBehind : kReadBefore;
+      }
+      if (behind) bytes += MadeBytes(at);
+    }
+    for (uint32_t t = 0; t < graph_.tensors.size(); ++t) {
+      const Tensor& tensor = graph_.tensors[t];
+      const bool given =
+          tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
+      if (given && (uses_[t] & (kReadBehind | kReadBefore)) == kReadBehind) {
+        bytes += PartsOnChip(graph_, needs_, t).elements() * tensor.element_bytes;
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  enum : uint8_t { kMadeBehind = 1, kReadBehind = 2, kReadBefore = 4 };
+
+  // Each of its tiles reads something of every input; of a join each element has one.
+  bool IsBehind(const Layer& layer) const {
+    const bool join = TraitsOf(layer).view == ViewRule::kConcat;
+    bool behind = join;
+    for (const uint32_t t : layer.inputs) {
+      const bool made = t != kNone && (uses_[t] & kMadeBehind) != 0;
+      behind = join ? behind && made : behind || made;
+    }
+    return behind;
+  }
+
+  void NeedInputs(const Layer& layer, const Piece& made) {
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const uint32_t t = layer.inputs[i];
+      if (t == kNone || graph_.tensors[t].producer == kNone) continue;
+      const Piece need = NeededPiece(graph_, layer, i, made);
+      if (need.elements() > piece_[t].elements()) piece_[t] = need;
+    }
+  }
+
+  // Outputs and appended rows, which are stored, and rows that a gather loads.
+  int64_t MadeBytes(const Layer& layer) {
+    const LayerKind kind = KindOf(layer.op);
+    int64_t bytes = 0;
+    for (const uint32_t t : layer.outputs) {
+      // Of a state, the rows before the append stay.
+      if (kind != LayerKind::kAppend) uses_[t] |= kMadeBehind;
+      const Tensor& tensor = graph_.tensors[t];
+      if (kind == LayerKind::kGather) {
+        bytes += PartsMade(graph_, needs_, t).elements() * tensor.element_bytes;
+      }
+      if (tensor.kind == TensorKind::kOutput && !IsHostMade(needs_, t)) {
+        bytes += tensor.bytes;
+      }
+    }
+    return kind == LayerKind::kAppend ? bytes + graph_.tensors[layer.inputs[1]].bytes
+                                      : bytes;
+  }
+
+  const Graph& graph_;
+  const Hardware& hardware_;
+  const Needs& needs_;
+  const Prices prices_;
+  Span<Piece> piece_;   // by tensor: what the first tile needs
+  Span<uint8_t> uses_;  // by tensor
+};
+
+}  // namespace
+
+Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles) {
+  const auto& [graph, hardware, needs, prices, first_load] = question;
+  ArenaScope scope(scratch);
+  *cycles = 0;
+  const int64_t nodes =
+      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
+  const int64_t room = hardware.scratchpad().capacity_bytes;
+  if (room == 0) return Status::kOk;
+  Rooms rooms(graph, hardware, needs, prices);
+  SLUICE_TRY(rooms.Init(scratch));
+  const Rational bandwidth = hardware.dram().bandwidth;
+  const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
+  for (uint32_t i = 0; i < Looks(layers); ++i) {
+    if (scratch->memory()->Stop()) return Status::kStopped;
+    const uint32_t layer = Look(layers, i);
+    if (KindOf(graph.layers[layer].op) != LayerKind::kCompute) continue;
+    if (PartsMade(graph, needs, graph.layers[layer].outputs[0]).count == 0) continue;
+    const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
+    if (behind <= 0) continue;
+    const int64_t before = CeilDivide(rooms.CyclesBefore(layer), nodes);
+    *cycles = Max(*cycles, first_load + before +
+                               TransferCycles(behind, bandwidth.numerator,
+                                              bandwidth.denominator));
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/bound.h"
+
+#include "base/checked.h"
+#include "verify/ability.h"
+#include "verify/op_rules.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+constexpr double kBits = 8;
+constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
+
+// Cycles are counted in doubles, which are exact far beyond any plan that can be made and
+// do not overflow on untrusted sizes.
+double Up(double amount, double unit) {
+  const double whole = static_cast<double>(static_cast<int64_t>(amount / unit));
+  return whole * unit < amount ? whole + 1 : whole;
+}
+
+double Port(const Hardware& h, double bytes) {
+  const Rational rate = h.dram().bandwidth;
+  return Up(bytes * static_cast<double>(rate.denominator),
+            static_cast<double>(rate.numerator));
+}
+
+// One tile that is all of a layer, as the array sees it.
+struct Shape {
+  double filters = 1;  // output channels; a weight gradient's are those of the error
+  double rows = 1, columns = 1;  // of output positions
+  double taps = 1;
+  double channels = 1;  // summed for one output
+  double groups = 1;    // that share no channel
+};
+
+Shape ShapeOf(const Judge& judge, const Layer& layer, const TileNeeds& needs) {
+  const Tensor& out = judge.graph.tensors[layer.outputs[0]];
+  const int32_t* e = out.extent;
+  Shape s;
+  const Deed deed = DeedOf(layer);
+  if (deed == Deed::kWeightGradient) {
+    const Tensor& error = judge.graph.tensors[layer.inputs[1]];
+    s.filters = e[0];
+    s.channels = static_cast<double>(needs.sum_channels);
+    s.columns = static_cast<double>(e[1]) * e[2] * e[3] * error.extent[2];
+    return s;
+  }
+  s.filters = e[3];
+  s.rows = static_cast<double>(e[0]) * e[1];
+  s.columns = e[2];
+  s.channels = Max(1.0, static_cast<double>(needs.sum_channels));
+  if (deed == Deed::kConvolution || deed == Deed::kScatter) {
+    const Tensor& in = judge.graph.tensors[layer.inputs[0]];
+    const Tensor& weight = judge.graph.tensors[layer.inputs[1]];
+    s.taps = static_cast<double>(weight.extent[1]) * weight.extent[2];
+    if (needs.sum_channels == 0) s.groups = in.extent[3];
+    if (deed == Deed::kConvolution && needs.sum_channels != 0) {
+      s.groups = static_cast<double>(in.extent[3] / needs.sum_channels);
+    }
+  }
+  return s;
+}
+
+double Passes(const Hardware& h, const Shape& s) {
+  const MacArray& array = h.array;
+  const double pixels = array.crosses_rows ? Up(s.rows * s.columns, array.p)
+                                           : s.rows * Up(s.columns, array.p);
+  const double sums = array.packs_filter ? Up(s.taps * s.channels, array.c)
+                                         : s.taps * Up(s.channels, array.c);
+  const double each = Up(static_cast<double>(array.k) * array.c * array.p,
+                         static_cast<double>(h.macs_per_cycle)) +
+                      static_cast<double>(array.fill_cycles) +
+                      static_cast<double>(array.drain_cycles);
+  return Up(s.filters, array.k) * pixels * sums * each;
+}
+
+struct Costs {
+  double cycles = 0;
+  double energy = 0;
+};
+
+// A layer on an array of cores: channels and filters in whole vectors and lanes, all cores
+// busy; each operand through the buffers once for all that can share it.
+Costs OnCores(const Hardware& h, const Shape& s) {
+  const CoreGrid& grid = h.cores;
+  const MemoryLevel& input = h.levels[grid.input_level];
+  const MemoryLevel& weight = h.levels[grid.weight_level];
+  const MemoryLevel& output = h.levels[grid.output_level];
+  const MemoryLevel& pad = h.scratchpad();
+  const double k = s.filters / s.groups, c = s.channels;
+  const double pixels = s.rows * s.columns;
+  const double vectors = Up(c, grid.vector), lanes = Up(k, grid.lane);
+  double shared = 1;  // groups of one core at a time
+  if (s.groups > 1) {
+    const int64_t by_c = static_cast<int64_t>(grid.vector / c);
+    const int64_t by_k = static_cast<int64_t>(grid.lane / k);
+    shared = static_cast<double>(Max<int64_t>(1, Min(by_c, by_k)));
+  }
+  Costs costs;
+  costs.cycles = Up(Up(s.groups, shared) * vectors * lanes * pixels * s.taps,
+                    static_cast<double>(grid.rows) * grid.columns);
+  const double held = static_cast<double>(output.capacity_bytes / grid.lane);
+  const double words = s.taps * c * k, made = pixels * k, read = pixels * c;
+  const double sums = made * s.taps * vectors;
+  const double pj =
+      words * pixels * h.mac_pj +
+      kBits * ((read + words) * pad.read_pj_per_bit + made * pad.write_pj_per_bit +
+               read * s.taps * lanes * input.read_pj_per_bit +
+               read * input.write_pj_per_bit +
+               words * (weight.write_pj_per_bit +
+                        Up(pixels, Max(held, 1.0)) * weight.read_pj_per_bit) +
+               sums * output.write_pj_per_bit + (sums + made) * output.read_pj_per_bit +
+               made * (grid.slice_read_pj_per_bit + grid.slice_write_pj_per_bit));
+  costs.energy = pj * s.groups;
+  return costs;
+}
+
+Costs OfTiles(const Judge& judge, const Layer& layer) {
+  const Hardware& h = judge.hardware;
+  TileNeeds needs;
+  NeedsOfLayer(judge.graph, layer, &needs);
+  const Tensor& out = judge.graph.tensors[layer.outputs[0]];
+  double read = 0;
+  for (uint32_t i = 0; i < needs.count; ++i) {
+    read += static_cast<double>(judge.graph.tensors[needs.need[i].tensor].bytes);
+  }
+  const double written = static_cast<double>(out.bytes);
+  const double work = static_cast<double>(needs.work);
+  Costs costs;
+  costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
+                                                         : h.vector_ops_per_cycle));
+  costs.energy = work * (needs.macs ? h.mac_pj : h.vector_op_pj);
+  const Rational rate = h.scratchpad().bandwidth;
+  if (rate.numerator != 0) {
+    costs.cycles =
+        Max(costs.cycles, Up((read + written) * static_cast<double>(rate.denominator),
+                             static_cast<double>(rate.numerator)));
+  }
+  const Deed deed = DeedOf(layer);
+  const bool sums = deed == Deed::kConvolution || deed == Deed::kFullyConnected ||
+                    deed == Deed::kMatmul;
+  if (h.cores.rows > 0) {
+    if (sums) {
+      Shape s = ShapeOf(judge, layer, needs);
+      if (deed == Deed::kMatmul) {
+        // Matrices lie behind each other; of them alone, all units count.
+        s.groups = static_cast<double>(out.extent[0]) * out.extent[1];
+        s.filters *= s.groups;
+        s.rows = 1;
+      }
+      const Costs on_cores = OnCores(h, s);
+      if (deed != Deed::kMatmul || s.groups == 1) {
+        costs.cycles = Max(costs.cycles, on_cores.cycles);
+      }
+      costs.energy = Max(costs.energy, on_cores.energy);
+    } else if (deed == Deed::kPoolGradient) {
+      const double elements = written / out.element_bytes;
+      costs.cycles = Max(costs.cycles,
+                         Up(2 * elements, static_cast<double>(h.vector_ops_per_cycle)));
+      costs.energy = Max(costs.energy, 2 * elements * h.vector_op_pj);
+    }
+    return costs;
+  }
+  if (h.scratchpad_level != 0) return costs;
+  if (needs.macs && h.array.k != 0) {
+    costs.cycles = Max(costs.cycles, Passes(h, ShapeOf(judge, layer, needs)));
+  }
+  costs.energy += kBits * (read * h.scratchpad().read_pj_per_bit +
+                           written * h.scratchpad().write_pj_per_bit);
+  return costs;
+}
+
+Costs OfLayer(const Judge& judge, const Layer& layer) {
+  const Deed deed = DeedOf(layer);
+  const bool tiles = deed < Deed::kConcat && deed != Deed::kUnknown;
+  // A PAD may be the convolution's behind it.
+  if (!tiles || deed == Deed::kPad || !IsAble(judge, layer)) return {};
+  return OfTiles(judge, layer);
+}
+
+bool IsCopy(Deed deed) {
+  return deed == Deed::kConcat || deed == Deed::kSlice || deed == Deed::kReshape;
+}
+
+enum : uint8_t {
+  kLoaded = 1,     // something on a chip reads it
+  kHostReads = 2,  // the host does
+  kHostMakes = 4,
+};
+
+// Who reads and who makes each tensor; through what may be a view alike.
+void FindUses(const Judge& judge, Span<uint8_t> uses) {
+  const Graph& graph = judge.graph;
+  for (size_t l = graph.layers.size(); l-- > 0;) {
+    const Layer& layer = graph.layers[l];
+    const Deed deed = DeedOf(layer);
+    const bool host = deed == Deed::kHost || !IsAble(judge, layer);
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const uint32_t t = layer.inputs[i];
+      if (t == kNone) continue;
+      if (host) {
+        uses[t] |= kHostReads;
+        continue;
+      }
+      if (IsCopy(deed)) uses[t] |= uses[layer.outputs[0]] & kHostReads;
+      const bool named = (deed == Deed::kGather || deed == Deed::kAppend) && i == 0;
+      if (!named) uses[t] |= kLoaded;
+    }
+  }
+  for (const Layer& layer : graph.layers) {
+    const Deed deed = DeedOf(layer);
+    bool host = deed == Deed::kHost || !IsAble(judge, layer);
+    for (const uint32_t t : layer.inputs) {
+      host = host || (IsCopy(deed) && t != kNone && (uses[t] & kHostMakes) != 0);
+    }
+    for (const uint32_t t : layer.outputs) {
+      if (host) uses[t] |= kHostMakes;
+    }
+  }
+}
+
+struct Moved {
+  double read = 0, written = 0;
+};
+
+Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
+  const Graph& graph = judge.graph;
+  Moved moved;
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    const double bytes = static_cast<double>(tensor.bytes);
+    if (tensor.kind == TensorKind::kOutput) {
+      if ((uses[t] & kHostMakes) == 0) moved.written += bytes;
+    } else if (tensor.kind == TensorKind::kIntermediate) {
+      const bool by_host = (uses[t] & kHostReads) != 0 && (uses[t] & kHostMakes) == 0;
+      const Deed maker = tensor.producer == kNone
+                             ? Deed::kUnknown
+                             : DeedOf(graph.layers[tensor.producer]);
+      if (by_host && !IsCopy(maker)) moved.written += bytes;
+    } else if ((uses[t] & kLoaded) != 0) {
+      moved.read += bytes;
+    }
+  }
+  for (const Layer& layer : graph.layers) {
+    if (DeedOf(layer) == Deed::kGather && IsAble(judge, layer)) {
+      moved.read += static_cast<double>(graph.tensors[layer.outputs[0]].bytes);
+    } else if (DeedOf(layer) == Deed::kAppend) {
+      // Of a state that is read, the rows that the run makes itself need not be loaded.
+      const double rows = static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
+      moved.written += rows;
+      if ((uses[layer.inputs[0]] & kLoaded) != 0) moved.read -= rows;
+    }
+  }
+  return moved;
+}
+
+// How a layer stands to another, `of`: what that waits for, and what waits for it.
+enum : uint8_t { kWaitedFor = 1, kWaits = 2, kUsedByWaiting = 4, kUsedByOthers = 8 };
+
+// Marks tensors by their makers, and by who reads them; true where the layer waits for `of`.
+// A join waits only if all that it joins does: its readers may look at the rest alone.
+bool Waits(const Layer& layer, Span<const uint8_t> marks) {
+  size_t waiting = 0, inputs = 0;
+  for (const uint32_t t : layer.inputs) {
+    if (t == kNone) continue;
+    ++inputs;
+    waiting += (marks[t] & kWaits) != 0 ? 1 : 0;
+  }
+  return DeedOf(layer) == Deed::kConcat ? waiting == inputs : waiting > 0;
+}
+
+// Bytes that come or go only once a layer's first tile runs.
+double MovedBehind(const Judge& judge, uint32_t of, Span<const uint8_t> uses,
+                   Span<uint8_t> marks) {
+  const Graph& graph = judge.graph;
+  double bytes = 0;
+  for (uint32_t l = of; l < graph.layers.size(); ++l) {
+    const Layer& layer = graph.layers[l];
+    const bool waits = l == of || Waits(layer, marks);
+    const Deed deed = DeedOf(layer);
+    for (const uint32_t t : layer.inputs) {
+      if (t != kNone) marks[t] |= waits ? kUsedByWaiting : kUsedByOthers;
+    }
+    if (!waits) continue;
+    if (deed == Deed::kAppend) {
+      bytes += static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
+      continue;
+    }
+    for (const uint32_t t : layer.outputs) {
+      const Tensor& tensor = graph.tensors[t];
+      marks[t] |= kWaits;
+      const bool stored =
+          tensor.kind == TensorKind::kOutput && (uses[t] & kHostMakes) == 0;
+      const bool loaded = deed == Deed::kGather && IsAble(judge, layer);
+      bytes +=
+          static_cast<double>(tensor.bytes) * ((stored ? 1 : 0) + (loaded ? 1 : 0));
+    }
+  }
+  for (uint32_t l = 0; l < of; ++l) {
+    for (const uint32_t t : graph.layers[l].inputs) {
+      if (t != kNone) marks[t] |= kUsedByOthers;
+    }
+  }
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    const Tensor& tensor = graph.tensors[t];
+    const bool given =
+        tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
+    const bool only = (marks[t] & (kUsedByWaiting | kUsedByOthers)) == kUsedByWaiting;
+    if (given && only && (uses[t] & kLoaded) != 0) {
+      bytes += static_cast<double>(tensor.bytes);
+    }
+  }
+  return bytes;
+}
+
+// Cycles of all layers that a layer depends on.
+double CyclesBefore(const Judge& judge, uint32_t of, Span<const double> cycles,
+                    Span<uint8_t> marks) {
+  const Graph& graph = judge.graph;
+  double sum = 0;
+  for (uint32_t l = of + 1; l-- > 0;) {
+    const Layer& layer = graph.layers[l];
+    bool before = l == of;
+    for (const uint32_t t : layer.outputs) {
+      before = before || (marks[t] & kWaitedFor) != 0;
+    }
+    if (!before) continue;
+    if (l != of) sum += cycles[l];
+    for (const uint32_t t : layer.inputs) {
+      if (t != kNone) marks[t] |= kWaitedFor;
+    }
+  }
+  return sum;
+}
+
+// Until a layer's first tile runs, scratchpads have room for so much of what waits for it;
+// the rest passes the port from there on. The last eight layers are asked, and sixteen at
+// even distances.
+Status LeastByRoom(const Judge& judge, Span<const double> cycles,
+                   Span<const uint8_t> uses, double first, double* least) {
+  const Hardware& h = judge.hardware;
+  Span<uint8_t> marks;
+  SLUICE_TRY(judge.arena->Allocate(judge.graph.tensors.size(), &marks));
+  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+  const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes;
+  const uint32_t layers = static_cast<uint32_t>(judge.graph.layers.size());
+  *least = 0;
+  for (uint32_t i = 0; i < Min(layers, 24u) && room > 0; ++i) {
+    if (judge.arena->memory()->Stop()) return Status::kStopped;
+    const uint64_t even = uint64_t{layers} * (i < 8 ? 0 : i - 8) / 16;
+    const uint32_t of = layers <= 24 ? i
+                        : i < 8      ? layers - 1 - i
+                                     : static_cast<uint32_t>(even);
+    for (uint8_t& mark : marks) mark = 0;
+    const double behind = MovedBehind(judge, of, uses, marks) - room;
+    if (behind <= 0) continue;
+    const double before = CyclesBefore(judge, of, cycles, marks);
+    *least = Max(*least, first + Up(before, nodes) + Port(h, behind));
+  }
+  return Status::kOk;
+}
+
+// The engines that load or store.
+struct Movers {
+  double engines = 0;
+  double wait = 0;  // the least of a transfer, before it asks for the port
+  Queue last;
+};
+
+Movers MoversOf(const Hardware& h, uint32_t does) {
+  Movers movers;
+  Queue only;
+  only.latency_cycles = h.dma_latency_cycles;
+  const size_t count = h.queues.empty() ? 1 : h.queues.size();
+  for (size_t q = 0; q < count; ++q) {
+    const Queue& queue = h.queues.empty() ? only : h.queues[q];
+    if ((queue.does & does) == 0) continue;
+    const double wait = static_cast<double>(queue.latency_cycles);
+    movers.wait = movers.engines == 0 ? wait : Min(movers.wait, wait);
+    movers.engines +=
+        queue.per_node ? static_cast<double>(h.node_cols) * h.node_rows : 1;
+    movers.last = queue;
+  }
+  return movers;
+}
+
+double Alone(const Hardware& h, const Movers& movers, double bytes) {
+  if (movers.engines != 1 || bytes == 0) return 0;
+  const Queue& queue = movers.last;
+  const double cycles = movers.wait + Port(h, bytes);
+  const double most = static_cast<double>(queue.max_rows) * queue.max_row_bytes;
+  if (most == 0) return cycles;
+  return cycles + (Up(bytes, most) - 1) *
+                      Min(static_cast<double>(queue.descriptor_cycles), movers.wait);
+}
+
+double LeastCycles(const Judge& judge, const VerifiedCounts& counts, double compute,
+                   const Moved& moved) {
+  const Hardware& h = judge.hardware;
+  const Movers load = MoversOf(h, SLUICE_DOES_LOAD);
+  const Movers store = MoversOf(h, SLUICE_DOES_STORE);
+  const double hold = static_cast<double>(counts.host_hold);
+  const double bytes = moved.read + moved.written;
+  double port = hold + Port(h, bytes);
+  if (bytes != 0 && hold == 0) port += Min(load.wait, store.wait);
+  port = Max(port, Max(Alone(h, load, moved.read), Alone(h, store, moved.written)));
+  // One queue for all makes the two wait for each other.
+  const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
+  if (one && moved.read != 0 && moved.written != 0) {
+    port = Max(port, Port(h, bytes) + 2 * load.wait);
+  }
+  double least = Max(port, static_cast<double>(counts.host_cycles) + hold);
+  if (compute != 0) {
+    const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+    // The first operand comes before the first tile, its result goes behind the last.
+    least = Max(least, Up(compute, nodes) + load.wait + 1 + store.wait + 1);
+  }
+  return least;
+}
+
+}  // namespace
+
+Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
+                      LeastCosts* least) {
+  ArenaScope scope(judge.arena);
+  Span<uint8_t> uses;
+  SLUICE_TRY(judge.arena->Allocate(judge.graph.tensors.size(), &uses));
+  FindUses(judge, uses);
+  const Moved moved = LeastMoved(judge, uses);
+  Costs all;
+  Span<double> cycles_of;
+  SLUICE_TRY(judge.arena->Allocate(judge.graph.layers.size(), &cycles_of));
+  for (size_t l = 0; l < cycles_of.size(); ++l) {
+    const Costs costs = OfLayer(judge, judge.graph.layers[l]);
+    cycles_of[l] = costs.cycles;
+    all.cycles += costs.cycles;
+    all.energy += costs.energy;
+  }
+  const Hardware& h = judge.hardware;
+  double cycles = 0;
+  SLUICE_TRY(LeastByRoom(judge, cycles_of, uses, MoversOf(h, SLUICE_DOES_LOAD).wait + 1,
+                         &cycles));
+  cycles = Max(cycles, LeastCycles(judge, counts, all.cycles, moved));
+  least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
+  least->energy_pj =
+      all.energy +
+      kBits *
+          (moved.read * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit) +
+           moved.written *
+               (h.dram().write_pj_per_bit + h.scratchpad().read_pj_per_bit));
+  return Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

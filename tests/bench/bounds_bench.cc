@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far plans are above the bounds that their reports give.
+//
+// Input    the TFLite models beside the tree and every network of the zoo at batches 1 and
+//          8, each on soma-edge, mcu-256k and gemmini-16x16. SLUICE_BENCH_ONLY: a part of
+//          the names; SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
+// Output   per row: cycles and pJ of the plan over those of the bound, what the DRAM's port
+//          alone takes for the plan's bytes, milliseconds of CPU; of all rows the median,
+//          what nine of ten rows do not exceed, and how many are above 2.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/network_plan.h"
+#include "zoo/zoo.h"
+
+namespace {
+
+using Json = nlohmann::json;
+using sluice_test::NetworkPlan;
+
+struct Row {
+  std::string network;
+  int batch;
+  std::string machine;
+  double latency, energy;  // of the plan over the bound
+};
+
+bool Chosen(const char* variable, const std::string& name, bool part) {
+  const char* only = std::getenv(variable);
+  if (only == nullptr) return true;
+  return part ? name.find(only) != std::string::npos : name == only;
+}
+
+double Quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double place = share * static_cast<double>(values.size() - 1);
+  return values[static_cast<size_t>(place + 0.5)];
+}
+
+class Table {
+ public:
+  explicit Table(bool json) : json_(json) {
+    if (json) return;
+    std::printf("%-40s %2s %-14s %13s %8s %8s %8s %8s\n", "network", "b", "machine",
+                "cycles", "/ bound", "energy", "limits", "ms");
+  }
+
+  void Measure(const std::string& network, int batch, const sluice_test::Bytes& graph) {
+    for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-16x16"}) {
+      if (!Chosen("SLUICE_BENCH_HARDWARE", machine, false)) continue;
+      NetworkPlan n(graph, machine);
+      if (!n.ok || n.Schedule(SLUICE_SOLVER_DEFAULT, 0) != SLUICE_OK) {
+        if (!json_) {
+          std::printf("%-40s %2d %-14s no plan: %s\n", network.c_str(), batch, machine,
+                      n.diagnostic.message);
+        }
+        continue;
+      }
+      Add({network, batch, machine, 0, 0}, n);
+    }
+  }
+
+  void Close() const {
+    Json all = Json::object();
+    for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-16x16", ""}) {
+      std::vector<double> latency, energy;
+      for (const Row& row : rows_) {
+        if (*machine != 0 && row.machine != machine) continue;
+        latency.push_back(row.latency);
+        energy.push_back(row.energy);
+      }
+      const auto above = std::count_if(latency.begin(), latency.end(),
+                                       [](double ratio) { return ratio > 2; });
+      const char* name = *machine != 0 ? machine : "all";
+      all[name] = {{"rows", latency.size()},
+                   {"latency_median", Quantile(latency, 0.5)},
+                   {"latency_90", Quantile(latency, 0.9)},
+                   {"above_2", above},
+                   {"energy_median", Quantile(energy, 0.5)},
+                   {"energy_90", Quantile(energy, 0.9)}};
+      if (json_) continue;
+      std::printf(
+          "%-14s %4zu rows: cycles median %.3f, nine of ten %.3f, above 2: %d; energy "
+          "median %.3f, nine of ten %.3f\n",
+          name, latency.size(), Quantile(latency, 0.5), Quantile(latency, 0.9),
+          static_cast<int>(above), Quantile(energy, 0.5), Quantile(energy, 0.9));
+    }
+    if (json_)
+      std::printf("%s\n", Json{{"rows", table_}, {"all", all}}.dump(2).c_str());
+  }
+
+ private:
+  void Add(Row row, const NetworkPlan& n) {
+    const sluice_report_t& r = n.report;
+    row.latency = static_cast<double>(r.latency_cycles) /
+                  static_cast<double>(std::max<uint64_t>(r.bound_latency_cycles, 1));
+    row.energy = r.energy_pj / r.bound_energy_pj;
+    const double bandwidth = row.machine == "mcu-256k" ? 1 : 16;
+    const double port = static_cast<double>(r.dram_read_bytes + r.dram_write_bytes) /
+                        bandwidth / static_cast<double>(r.latency_cycles);
+    rows_.push_back(row);
+    if (json_) {
+      table_.push_back({{"network", row.network},
+                        {"batch", row.batch},
+                        {"machine", row.machine},
+                        {"cycles", r.latency_cycles},
+                        {"bound_cycles", r.bound_latency_cycles},
+                        {"energy_pj", r.energy_pj},
+                        {"bound_energy_pj", r.bound_energy_pj},
+                        {"port_busy", port},
+                        {"ms", n.plan_ms}});
+      return;
+    }
+    std::printf("%-40s %2d %-14s %13llu %8.3f %8.3f %8.3f %8.1f\n", row.network.c_str(),
+                row.batch, row.machine.c_str(),
+                static_cast<unsigned long long>(r.latency_cycles), row.latency,
+                row.energy, port, n.plan_ms);
+    std::fflush(stdout);
+  }
+
+  bool json_;
+  std::vector<Row> rows_;
+  Json table_ = Json::array();
+};
+
+}  // namespace
+
+int RunBoundsBench(bool json) {
+  Table table(json);
+  if (Chosen("SLUICE_BENCH_BATCH", "1", false)) {
+    for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+      const std::string name = sluice_test::FileStem(path);
+      if (!Chosen("SLUICE_BENCH_ONLY", name, true)) continue;
+      table.Measure(name, 1, sluice_test::ImportedGraph(path));
+    }
+  }
+  for (const sluice::zoo::ZooEntry& network : sluice::zoo::ZooEntries()) {
+    const std::string name = network.name;
+    if (!Chosen("SLUICE_BENCH_ONLY", name, true)) continue;
+    for (const int batch : {1, 8}) {
+      if (!Chosen("SLUICE_BENCH_BATCH", std::to_string(batch), false)) continue;
+      sluice::zoo::ZooOptions options;
+      options.batch = batch;
+      table.Measure(name, batch, sluice::zoo::MakeZooGraph(name, options));
+    }
+  }
+  table.Close();
+  return 0;
+}

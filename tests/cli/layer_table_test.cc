@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of layers, and the sentence about a plan's gap.
+#include "cli/layer_table.h"
+
+#include <doctest/doctest.h>
+
+namespace sluice::cli {
+namespace {
+
+struct Example {
+  Bytes graph;
+  HardwareFacts hardware = {"chip", 1000000, 64, 16, 4096, 4};
+  sluice_report_t report = {};
+  LayerTable Of(std::vector<sluice_layer_cost_t> rows) const {
+    return {graph, hardware, report, 1, std::move(rows)};
+  }
+};
+
+sluice_layer_cost_t Row(uint32_t layer, uint64_t cycles, uint64_t bytes) {
+  sluice_layer_cost_t row = {};
+  row.layer = layer;
+  row.tiles = 2;
+  row.extent[0] = row.extent[1] = 1;
+  row.extent[2] = 5;
+  row.extent[3] = 8;
+  row.cycles = cycles;
+  row.macs = 64 * cycles / 2;
+  row.dram_read_bytes = bytes;
+  row.port_cycles = bytes / 4;
+  row.bound_cycles = cycles;
+  row.bound_dram_bytes = bytes / 2;
+  row.limit = cycles >= bytes / 4 ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
+  return row;
+}
+
+TEST_CASE("layer table: a line for each layer that takes something") {
+  const Example example;
+  const LayerTable table = example.Of({Row(0, 100, 80), {}, Row(2, 10, 800)});
+  const Json rows = LayersAsJson(table);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["limit"] == "tiles");
+  CHECK(rows[0]["utilisation"] == 0.5);
+  CHECK(rows[0]["gap"] == 1.0);
+  CHECK(rows[1]["layer"] == 2);
+  CHECK(rows[1]["tile"] == "1x1x5x8");
+  CHECK(rows[1]["limit"] == "DRAM");
+  CHECK(rows[1]["gap"] == 2.0);
+  const std::string csv = LayersAsCsv(table);
+  CHECK(csv.substr(0, 19) == "layer,name,segment,");
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
+  CHECK(csv.find("\"1x1x5x8\"") != std::string::npos);
+}
+
+TEST_CASE("layer table: the gap in words") {
+  Example example;
+  example.report.latency_cycles = 300;
+  example.report.bound_latency_cycles = 299;
+  CHECK(GapSentence(example.Of({Row(0, 100, 80)})) == "no plan is more than 2% faster");
+  example.report.bound_latency_cycles = 150;
+  const std::string text = GapSentence(example.Of({Row(0, 100, 80), Row(1, 10, 800)}));
+  CHECK(
+      text.find("tiles work 37% of the time (x1.00 their least), DRAM moves 73% (x2.00 "
+                "the least bytes)") == 0);
+  CHECK(text.find("100 cycles of DRAM") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace sluice::cli

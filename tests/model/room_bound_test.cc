@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits for room, worked out by hand.
+#include "model/room_bound.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "support/random_graph.h"
+#include "support/read_graph.h"
+
+namespace sluice {
+namespace {
+
+using sluice_test::GraphSpec;
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
+constexpr int64_t kRoom = 32768, kFirst = 11, kRate = 4;
+
+sluice_test::MachineSpec Chip(uint64_t macs) {
+  sluice_test::MachineSpec m;
+  m.base.scratchpad_bytes = kRoom;
+  m.base.macs_per_cycle = macs;
+  m.base.vector_ops_per_cycle = 16;
+  m.base.dram_numerator = kRate;
+  m.base.dma_latency_cycles = 10;
+  return m;
+}
+
+// A convolution of 8x8 pixels, 16 to 16 channels; the sum of `reduced` axes of its result;
+// a matrix to 4,096 channels.
+GraphSpec Chain(int32_t reduced) {
+  GraphSpec g;
+  const int32_t pixels = reduced == 0 ? 8 : 1;
+  g.tensors = {{{1, 8, 8, 16}, kI8, 1},           {{16, 3, 3, 16}, kI8, 3, 3, 1},
+               {{16, 3}, kI32, 3, 3, 2},          {{1, 8, 8, 16}, kI8, 0},
+               {{1, pixels, pixels, 16}, kI8, 0}, {{4096, 16}, kI8, 3, 3, 3},
+               {{4096, 3}, kI32, 3, 3, 4},        {{1, pixels, pixels, 4096}, kI8, 2}};
+  g.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 1, 1, 1, 1}});
+  g.layers.push_back({SLUICE_OP_REDUCE, {3}, {4}, {reduced}});
+  g.layers.push_back({SLUICE_OP_FULLY_CONNECTED, {4, 5, 6}, {7}, {}});
+  return g;
+}
+
+int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64) {
+  sluice_test::Nouns n(spec);
+  const std::vector<uint8_t> machine = sluice_test::MachineBytes(Chip(macs));
+  REQUIRE(ReadHardware(machine.data(), machine.size(), &n.arena, &n.hardware,
+                       &n.diagnostic) == Status::kOk);
+  Needs needs(&n.arena);
+  REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
+  int64_t cycles = -1;
+  const Arena::Mark before = n.arena.mark();
+  REQUIRE(BoundByRoom({n.graph, n.hardware, needs, Prices::kMachine, kFirst}, &n.arena,
+                      &cycles) == Status::kOk);
+  CHECK(n.arena.mark().used == before.used);
+  return cycles;
+}
+
+constexpr int64_t kMatrix = 4096 * 16 + 4096 * 12;
+constexpr int64_t kConvCycles = 8 * 8 * 16 * 16 * 9 / 64;
+
+TEST_CASE("room: behind a sum over all pixels a matrix comes late") {
+  CHECK(RoomOf(Chain(6)) ==
+        kFirst + kConvCycles + 8 * 8 * 16 / 16 + (kMatrix + 4096 - kRoom) / kRate);
+}
+
+TEST_CASE("room: one pixel needs four of the convolution at a corner") {
+  GraphSpec g = Chain(0);
+  // In place of the sum, another convolution of the same shape.
+  g.layers[1] = {SLUICE_OP_CONV, {3, 1, 2}, {4}, {1, 1, 1, 1, 1, 1, 1, 1}};
+  const int64_t pixel = 16 * 16 * 9 / 4;
+  CHECK(RoomOf(g, 4) ==
+        kFirst + pixel + 4 * pixel + (kMatrix + 64 * 4096 - kRoom) / kRate);
+}
+
+TEST_CASE("room: what fits, or waits for nothing, says nothing") {
+  GraphSpec g = Chain(6);
+  g.tensors[5].dims[0] = g.tensors[6].dims[0] = g.tensors[7].dims[3] = 512;
+  CHECK(RoomOf(g) == 0);
+  // A join waits for the chain, those who read it may look at the rest of it alone.
+  g = Chain(6);
+  g.tensors[7].kind = 0;
+  g.tensors.push_back({{1, 1, 1, 4096}, kI8, 1});
+  g.tensors.push_back({{1, 1, 1, 8192}, kI8, 0});
+  g.tensors.push_back({{1, 1, 1, 8192}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_CONCAT, {7, 8}, {9}, {3}});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {9}, {10}, {}});
+  CHECK(RoomOf(g) ==
+        kFirst + kConvCycles + 8 * 8 * 16 / 16 + (kMatrix - kRoom) / kRate);
+}
+
+}  // namespace
+}  // namespace sluice
