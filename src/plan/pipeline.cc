@@ -8,6 +8,7 @@
 #include "plan/check_options.h"
 #include "plan/compare_streams.h"
 #include "plan/deadline.h"
+#include "plan/fused/take_fused.h"
 #include "plan/memory_bound.h"
 #include "plan/operators/operator_plan.h"
 #include "plan/plain_plan.h"
@@ -50,12 +51,12 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Searches before there is a plain plan; estimates stand for its costs.
+// Fuses layers before there is a plain plan; estimates stand for its costs.
 Status TakeHurried(PlanCall* call) {
   SLUICE_TRY(EstimatePlain(call));
   call->step_ns = kGuessedStepNs;
   call->estimated = true;
-  const Status status = SearchWithin(call, 0, TakeBetter);
+  const Status status = SearchWithin(call, 0, TakeFused);
   call->estimated = false;
   call->search = *call->clock;
   return status;
