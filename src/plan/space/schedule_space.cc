@@ -204,7 +204,7 @@ Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
   SpaceSchedule space(of, &memory);
   // Where little holds, a plan from scratch is better.
   if (space.Find(&ignored) != Status::kOk ||
-      2 * space.kept() < space.segments().size()) {
+      uint64_t{2} * space.kept() < space.segments().size()) {
     return TakeFound(call, false, nullptr);
   }
   call->spaced = true;
