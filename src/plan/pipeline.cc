@@ -77,18 +77,22 @@ Status TakeTiled(PlanCall* call) {
   const uint64_t begin = call->clock->watched() ? MonotonicNs() : 0;
   const uint64_t steps = call->plain.program.size();
   SLUICE_TRY(CompletePlain(call));
+  Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
       call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_BASELINE;
   if (call->clock->watched() && searches) {
     // From here on there is a plan, whatever ends the search. Its time predicts that of
     // the next plan.
-    if (!call->has_plan()) SLUICE_TRY(TakePlain(call));
+    if (!call->has_plan()) plain = TakePlain(call);
+    if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
     const uint64_t ns = MonotonicNs() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
     call->search = TimeForSearch(*call->clock, ns);
   }
   if (searches) SLUICE_TRY(SearchWithin(call, steps, TakeBetter));
-  return call->has_plan() ? Status::kOk : TakePlain(call);
+  if (!call->has_plan()) return plain == Status::kOk ? TakePlain(call) : plain;
+  if (plain != Status::kOk) *call->diagnostic = {};
+  return Status::kOk;
 }
 
 // The earlier plan is in hand, and stays if there is none that costs less: what it was to

@@ -55,5 +55,16 @@ TEST_CASE("space: with iterations the search goes on, and the plan is no worse")
   CHECK(n.Product() < alone);
 }
 
+// Whoever watches a call has the plain plan judged first.
+TEST_CASE("space: where the judge cannot follow the plain plan, there is another") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("fcn", {}), "gemmini-16x16");
+  REQUIRE(n.ok);
+  n.progress = [](void*, uint64_t, double) { return 0; };
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.diagnostic.message[0] == 0);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_UNSUPPORTED);
+}
+
 }  // namespace
 }  // namespace sluice_test
