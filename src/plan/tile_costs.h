@@ -34,8 +34,8 @@ class TileCosts {
   Status Init(Diagnostic* diagnostic);
   TileCoster coster() { return TileCoster{this, CostOf, from_caller()}; }
   Status status(Diagnostic* diagnostic) const;
-  // True when a cost needs neither a callback nor a search.
-  bool quick() const { return !from_caller() && !mapper_.searches(); }
+  // True when no cost needs a search.
+  bool quick() const { return from_caller() || !mapper_.searches(); }
 
  private:
   bool from_caller() const {
