@@ -84,17 +84,17 @@ double LeastMs(uint32_t rows, Verdict* verdict) {
 }
 
 TEST_CASE("verify: 21,000 instructions take milliseconds, time and memory are linear") {
-  Verdict v, twice;
+  Verdict v, longer;
   const double least = LeastMs(7000, &v);
-  const double least_of_twice = LeastMs(14000, &twice);
+  const double least_of_longer = LeastMs(28000, &longer);
   MESSAGE("21,000 instructions: " << least << " ms, scratch " << v.peak_bytes
-                                  << " bytes; 42,000: " << least_of_twice << " ms");
+                                  << " bytes; 84,000: " << least_of_longer << " ms");
 #ifdef NDEBUG  // as the library is shipped
   CHECK(least < 60);
 #endif
-  CHECK(least_of_twice < 3 * least);  // 4 times were the square
+  CHECK(least_of_longer < 10 * least);  // 16 times were the square; machines are noisy
   CHECK(v.peak_bytes < 64 * 21000 + (1 << 20));
-  CHECK(twice.peak_bytes < 64 * 42000 + (1 << 20));
+  CHECK(longer.peak_bytes < 64 * 84000 + (1 << 20));
 }
 
 TEST_CASE("verify: a dropped wait deep in a long stream is caught") {
