@@ -70,9 +70,8 @@ struct PlanNotation {
   Span<const uint32_t> buffer;          // offsets
   Span<const PlanSegment> segment;      // of a section of kSegmentSection
   Span<const PlanLoop> loop;
-  Span<const uint32_t>
-      leave;             // by position: bytes of the scratchpad left empty; or none
-  uint32_t placing = 0;  // how images got their offsets
+  Span<const uint32_t> leave;  // by position: bytes that are left empty; or none
+  uint32_t placing = 0;        // how images got their offsets
 };
 
 struct Plan {

@@ -109,7 +109,7 @@ class Stretches {
 
 // The box of a transfer in DRAM.
 struct DramBoxAt {
-  int64_t offset;  // bytes, of its first element
+  int64_t offset;  // bytes, of its first element from its root's first
   const TransferForm* form;
 };
 
@@ -275,11 +275,11 @@ class Orderer {
 
   Status CountTransfer(const Step& step, Kind kind, uint32_t number, Before* before) {
     const TransferForm& form = program_.transfer_form(step.item);
-    const int64_t offset = static_cast<int64_t>(of_.places[form.tensor].offset) +
-                           program_.dram_offset(step.item);
-    const DramBoxAt box = {offset, &form};
-    const uint32_t stored = dram_of_[of_.root[form.tensor]];
-    DramUse* dram = stored == 0 ? nullptr : &dram_[stored - 1];
+    const uint32_t root = of_.root[form.tensor];
+    const int64_t in_root =
+        static_cast<int64_t>(of_.places[form.tensor].offset - of_.places[root].offset);
+    const DramBoxAt box = {in_root + program_.dram_offset(step.item), &form};
+    DramUse* dram = dram_of_[root] == 0 ? nullptr : &dram_[dram_of_[root] - 1];
     if (kind == kLoadStep) {
       if (dram != nullptr) {
         before->count[kStoreStep] = dram->stores.Find(box);

@@ -33,16 +33,35 @@ bool ReadChoice(const PlanSegment& segment, Span<const PlanLoop> loops,
   return true;
 }
 
-// Whether each loop has a part of the output, or of the sum, of the last layer for each of
-// its trips.
-bool Cuts(const SpaceProblem& p, uint32_t last, const LoopChoice& choice) {
-  const Layer& layer = p.at(last);
+// Whether each of so many parts has channels of the layer's sum.
+bool HasPartOfSum(const SpaceProblem& p, const Layer& layer, int64_t parts) {
+  const int64_t unit = CutsOn(p.hardware->array, *p.graph, layer).sum_unit;
+  const int64_t channels = AccumulatedChannels(*p.graph, layer);
+  if (parts > channels) return false;
+  const int64_t step = RoundUpTo(CeilDivide(channels, parts), unit);
+  return CeilDivide(channels, step) == parts;
+}
+
+// Whether the search could have chosen it. What runs alone is a segment of one layer and
+// not cut; sums are cut in segments of one layer whose sum may be; each loop has a part of
+// the output, or of the sum, of the last layer for each of its trips.
+bool IsLegal(const SpaceProblem& p, const KnownSegment& segment, uint32_t first) {
+  const LoopChoice& choice = segment.choice;
+  const bool single = segment.last - first == 1;
+  const bool whole = choice.slice == 0 && choice.piece == 0;
+  for (uint32_t at = first; at < segment.last; ++at) {
+    if (p.alone[at] != 0 && !(single && whole && choice.count == 0)) return false;
+  }
+  const Layer& layer = p.at(segment.last - 1);
   for (int i = 0; i < choice.count; ++i) {
-    const int32_t parts =
-        choice.cut[i] == kSumCut
-            ? AccumulatedChannels(*p.graph, layer)
-            : p.graph->tensors[layer.outputs[0]].extent[choice.cut[i]];
-    if (choice.trips[i] > parts) return false;
+    const int64_t trips = choice.trips[i];
+    if (choice.cut[i] == kSumCut) {
+      const bool may = single && whole && i + 1 == choice.count && MaySplitSum(layer) &&
+                       TraitsOf(layer).sum != SumRule::kErrorRows;
+      if (!may || !HasPartOfSum(p, layer, trips)) return false;
+    } else if (trips > p.graph->tensors[layer.outputs[0]].extent[choice.cut[i]]) {
+      return false;
+    }
   }
   return true;
 }
@@ -184,8 +203,9 @@ Status CarrySegments(const CarriedFrom& from, const SpaceProblem& problem, Arena
     const uint32_t at = finder.Find(first, s.layers);
     position += s.layers;
     loop += s.loops;
-    if (at == kNone || !Cuts(problem, at + s.layers - 1, choice)) continue;
-    out->known[at] = {at + s.layers, choice};
+    const KnownSegment known = {at + s.layers, choice};
+    if (at == kNone || !IsLegal(problem, known, at)) continue;
+    out->known[at] = known;
     for (uint32_t i = 0; i < s.layers && !notation.leave.empty(); ++i) {
       out->leave[at + i] = notation.leave[first + i];
     }

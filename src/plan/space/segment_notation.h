@@ -37,8 +37,8 @@ struct CarriedSegments {
 
 struct CarriedFrom {
   const PlanNotation* notation = nullptr;  // NULL: nothing is carried
-  const Alignment* alignment =
-      nullptr;        // to the problem's layers; NULL: they are equal
+  // Of the notation's layers and the problem's; NULL: they are the same.
+  const Alignment* alignment = nullptr;
   bool near = false;  // segments next to those with changes are kept too
 };
 

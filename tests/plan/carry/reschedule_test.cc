@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "firmware-sim/sim.h"
 #include "io/read.h"
 #include "presets/hardware_json.h"
 #include "presets/presets.h"
+#include "sluice/plan_generated.h"
 #include "support/graph_edit.h"
 #include "support/library.h"
 #include "zoo/zoo.h"
@@ -386,6 +388,59 @@ TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
     const PlanPtr plan = library.Plan(damaged);
     if (library.status != SLUICE_OK) continue;
     (void)Reschedule(&library, plan, graph, hardware);
+  }
+}
+
+// Segments of a plan with other numbers in them. The sums of their layers and of their
+// loops stay: what is wrong is more than a count.
+void DamageSegments(Bytes* plan, std::mt19937* random) {
+  using sluice::wire::Loop;
+  using sluice::wire::Segment;
+  const sluice::wire::Plan* of = sluice::wire::GetPlan(plan->data());
+  REQUIRE(of->segment() != nullptr);
+  const auto any = [&](uint32_t below) { return (*random)() % below; };
+  const uint32_t at = any(of->segment()->size() - 1);
+  Segment* one = const_cast<Segment*>(of->segment()->Get(at));
+  Segment* next = const_cast<Segment*>(of->segment()->Get(at + 1));
+  const uint32_t layers = any(one->layers()), loops = any(one->loops() + 1);
+  *next = Segment(next->layers() + layers, next->loops() + loops, next->slice(),
+                  next->piece());
+  *one = Segment(one->layers() - layers, one->loops() - loops,
+                 any(2) == 0 ? any(4096) : one->slice(),
+                 any(2) == 0 ? any(4096) : one->piece());
+  if (of->loop() == nullptr) return;
+  for (uint32_t i = 0; i < of->loop()->size(); ++i) {
+    Loop* loop = const_cast<Loop*>(of->loop()->Get(i));
+    if (any(3) == 0) *loop = Loop(any(5), loop->trips());
+    if (any(3) == 0) *loop = Loop(loop->axis(), 2 + static_cast<int32_t>(any(15)));
+  }
+}
+
+TEST_CASE("segments that the search would not have chosen lead to a valid plan") {
+  std::mt19937 random(7);
+  const struct {
+    const char *network, *machine;
+  } cases[] = {{"mobilenet_v1", "mcu-256k"},
+               {"gpt2_small_decode", "mcu-256k"},
+               {"vit_b_16", "soma-edge"}};
+  for (const auto& c : cases) {
+    CAPTURE(c.network);
+    const Bytes graph = sluice::zoo::MakeZooGraph(c.network, {});
+    const Bytes hardware = sluice::presets::LoadPreset(c.machine);
+    GraphSpec spec = sluice_test::SpecOf(graph);
+    REQUIRE(sluice_test::InsertLayer(&spec, spec.layers.size() - 2));
+    const Bytes edited = sluice_test::GraphBytes(spec);
+    Library library;
+    const Bytes before =
+        PlanBytesOf(FirstPlan(&library, graph, hardware, 0, SLUICE_SOLVER_DEFAULT));
+    for (int round = 0; round < 16; ++round) {
+      CAPTURE(round);
+      Bytes damaged = before;
+      DamageSegments(&damaged, &random);
+      const PlanPtr plan = library.Plan(damaged);
+      if (library.status != SLUICE_OK) continue;
+      (void)RescheduleWith(&library, plan, edited, hardware, Options(), round % 2 == 0);
+    }
   }
 }
 

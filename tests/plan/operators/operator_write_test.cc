@@ -26,6 +26,12 @@ struct Written : SmallRun {
                   {1, 0, 1, 256, false, false, kNoOperand}};
     Plan(2, last_order, last_stays);
   }
+  // Input, what layer 0 makes, which stays, and the output of layer 2.
+  static std::vector<Residence> Chain(int64_t input = 0) {
+    return {{0, 0, 1, input, false, false, kNoOperand},
+            {1, 0, 2, 128, false, false, kNoOperand},
+            {2, 1, 2, 0, false, false, kNoOperand}};
+  }
   void Plan(uint32_t section, std::vector<uint32_t>& order,
             std::vector<Residence>& stays) {
     SpillPlan* plan = &schedule.sections[section].plan;
@@ -67,9 +73,7 @@ using Strings = std::vector<std::string>;
 TEST_CASE("operator write: a tensor that stays is neither stored nor loaded again") {
   Written w;
   std::vector<uint32_t> order = {0, 1};
-  std::vector<Residence> stays = {{0, 0, 1, 0, false, false, kNoOperand},
-                                  {1, 0, 2, 128, false, false, kNoOperand},
-                                  {2, 1, 2, 0, false, false, kNoOperand}};
+  std::vector<Residence> stays = Written::Chain();
   w.Plan(0, order, stays);
   REQUIRE(w.Write() == Status::kOk);
   CHECK(w.Steps(3) == Strings{"LOAD 0@0", "TILE of 0", "TILE of 2", "STORE 3@0"});
@@ -99,9 +103,7 @@ TEST_CASE(
 TEST_CASE("operator write: a tile has the whole operands, at their offsets") {
   Written w;
   std::vector<uint32_t> order = {0, 1};
-  std::vector<Residence> stays = {{0, 0, 1, 512, false, false, kNoOperand},
-                                  {1, 0, 2, 128, false, false, kNoOperand},
-                                  {2, 1, 2, 0, false, false, kNoOperand}};
+  std::vector<Residence> stays = Written::Chain(512);
   w.Plan(0, order, stays);
   REQUIRE(w.Write() == Status::kOk);
   const TileStep tile = w.program.tile(0);
@@ -118,9 +120,7 @@ TEST_CASE("operator write: a tile has the whole operands, at their offsets") {
 TEST_CASE("operator write: a tile of more cycles than a stream can say is refused") {
   Written w;
   std::vector<uint32_t> order = {0, 1};
-  std::vector<Residence> stays = {{0, 0, 1, 0, false, false, kNoOperand},
-                                  {1, 0, 2, 128, false, false, kNoOperand},
-                                  {2, 1, 2, 0, false, false, kNoOperand}};
+  std::vector<Residence> stays = Written::Chain();
   w.Plan(0, order, stays);
   w.coster.cost = [](void*, uint32_t, const int32_t*, int32_t, TileCost* out) {
     *out = {INT64_C(1) << 32, 1};
@@ -132,9 +132,7 @@ TEST_CASE("operator write: a tile of more cycles than a stream can say is refuse
 TEST_CASE("operator write: a copy that the scratchpad has no room for is named") {
   Written w(4);
   std::vector<uint32_t> order = {0, 1};
-  std::vector<Residence> stays = {{0, 0, 1, 0, false, false, kNoOperand},
-                                  {1, 0, 2, 128, false, false, kNoOperand},
-                                  {2, 1, 2, 0, false, false, kNoOperand}};
+  std::vector<Residence> stays = Written::Chain();
   w.Plan(0, order, stays);
   CHECK(w.Write() == Status::kInfeasible);
   CHECK(w.n.diagnostic.layer == 3);

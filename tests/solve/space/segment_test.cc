@@ -61,6 +61,35 @@ TEST_CASE("space segment: what does not fit goes through DRAM in tiles") {
   CHECK(maker.cost().store == 512);
 }
 
+TEST_CASE("space segment: what was begun before comes back from DRAM in two frames") {
+  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  SegmentMaker maker(c.problem);
+  REQUIRE(maker.Init(&arena) == Status::kOk);
+  LoopChoice rows;
+  rows.Add(1, 8);
+  const auto slots = [&]() -> uint32_t {
+    for (const SpaceImage& image : maker.images()) {
+      if (image.root == 3) return image.slots;
+    }
+    return 0;
+  };
+  // Half of root 3 was made before and comes back in rows; the other half is made of it.
+  REQUIRE(maker.Make({}, 1, 3, rows));
+  CHECK(maker.cost().load == 256);
+  CHECK(maker.cost().exposed == 0);
+  CHECK(slots() == 2);
+  const int64_t peak = maker.cost().peak;
+  // With room for one of its frames, loads wait for the iteration before.
+  const sluice_test::SpaceCase crowded(sluice_test::JoinedGraph(), peak - 1);
+  SegmentMaker other(crowded.problem);
+  REQUIRE(other.Init(&arena) == Status::kOk);
+  REQUIRE(other.Make({}, 1, 3, rows));
+  CHECK(other.cost().peak < peak);
+  CHECK(other.cost().exposed > 0);
+}
+
 // input 0 of 4 rows, enlarged to 32: neighbours of 1 row read the same 2 rows.
 TEST_CASE(
     "space segment: frames move on where the first iterations read the same rows") {
