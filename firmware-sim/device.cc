@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -12,9 +16,62 @@
 #include "sim.h"
 #include "wire.h"
 
+namespace sluice_sim {
+namespace {
+
+// The device's DRAM. What nobody has written reads as 0xa5. A block gets these bytes when it
+// is first touched: most devices use a small part of their memory, and who opens one does
+// not wait for the rest, nor lose to it what is in the caches.
+class Dram {
+ public:
+  explicit Dram(uint64_t bytes) : size_(bytes) {
+    if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+    bytes_.reset(static_cast<uint8_t*>(std::malloc(std::max<size_t>(size_, 1))));
+    if (bytes_ == nullptr) throw std::bad_alloc();
+    filled_.resize((size_ + kBlock - 1) / kBlock);
+    // The system gives pages when they are touched. Those of a first model come now.
+    for (size_t at = 0; at < std::min(size_, kFirst); at += kPage) bytes_.get()[at] = 0;
+  }
+  uint64_t size() const { return size_; }
+  const uint8_t* ToRead(uint64_t begin, uint64_t bytes) {
+    Fill(begin, begin + bytes, false);
+    return bytes_.get() + begin;
+  }
+  // The caller writes all of it.
+  uint8_t* ToWrite(uint64_t begin, uint64_t bytes) {
+    Fill(begin, begin + bytes, true);
+    return bytes_.get() + begin;
+  }
+
+ private:
+  static constexpr size_t kBlock = size_t{64} << 10, kPage = 4096;
+  static constexpr size_t kFirst = size_t{8} << 20;
+
+  void Fill(uint64_t begin, uint64_t end, bool written) {
+    if (begin == end) return;
+    for (size_t b = begin / kBlock; b <= (end - 1) / kBlock; ++b) {
+      if (filled_[b]) continue;
+      filled_[b] = true;
+      const size_t first = b * kBlock, last = std::min(first + kBlock, size_);
+      if (written && begin <= first && last <= end) continue;
+      std::memset(bytes_.get() + first, 0xa5, last - first);
+    }
+  }
+
+  struct Free {
+    void operator()(uint8_t* bytes) const { std::free(bytes); }
+  };
+  size_t size_;
+  std::unique_ptr<uint8_t, Free> bytes_;
+  std::vector<bool> filled_;
+};
+
+}  // namespace
+}  // namespace sluice_sim
+
 struct sluice_device {
   sluice_sim::Hardware hardware;
-  std::vector<uint8_t> dram;
+  sluice_sim::Dram dram;
 };
 
 namespace sluice_sim {
@@ -122,13 +179,10 @@ int Submit(sluice_device* device, sluice_device_submission_t* s) {
   const uint32_t nodes = device->hardware.node_cols * device->hardware.node_rows;
   Memory memory(nodes, bytes, true);
   memory.SetBases(base);
-  const auto at = [&](uint32_t r) {
-    return device->dram.begin() + static_cast<std::ptrdiff_t>(base[r]);
-  };
-  const auto size = [&](uint32_t r) { return static_cast<std::ptrdiff_t>(bytes[r]); };
   for (uint32_t r : {SLUICE_REGION_CONST, SLUICE_REGION_INPUT, SLUICE_REGION_STATE}) {
     const uint32_t space = memory.Space(r, 0);
-    memory.storage(space)->assign(at(r), at(r) + size(r));
+    const uint8_t* from = device->dram.ToRead(base[r], bytes[r]);
+    memory.storage(space)->assign(from, from + bytes[r]);
     memory.Define(space, 0, bytes[r]);
   }
   Machine machine(job.walker, job.graph, device->hardware, &memory, true);
@@ -138,7 +192,7 @@ int Submit(sluice_device* device, sluice_device_submission_t* s) {
   for (uint32_t r :
        {SLUICE_REGION_OUTPUT, SLUICE_REGION_STATE, SLUICE_REGION_WORKSPACE}) {
     const std::vector<uint8_t>& from = *memory.storage(memory.Space(r, 0));
-    std::copy(from.begin(), from.end(), at(r));
+    std::copy(from.begin(), from.end(), device->dram.ToWrite(base[r], from.size()));
   }
   s->cycles = result.cycles;
   s->instructions = result.instructions;
@@ -155,9 +209,12 @@ int Copy(sluice_device* device, const sluice_device_copy_t& c, bool to_device) {
   }
   if (c.bytes == 0) return SLUICE_DEVICE_OK;
   if (c.host == nullptr) return SLUICE_DEVICE_INVALID;
-  uint8_t* there = device->dram.data() + c.address;
-  std::memcpy(to_device ? there : c.host, to_device ? c.host : there,
-              static_cast<size_t>(c.bytes));
+  const auto bytes = static_cast<size_t>(c.bytes);
+  if (to_device) {
+    std::memcpy(device->dram.ToWrite(c.address, bytes), c.host, bytes);
+  } else {
+    std::memcpy(c.host, device->dram.ToRead(c.address, bytes), bytes);
+  }
   return SLUICE_DEVICE_OK;
 }
 
@@ -206,8 +263,7 @@ int sluice_device_open(const void* hardware, size_t hardware_bytes, uint64_t dra
     if (!sluice_sim::ReadHardware(words.data(), hardware_bytes, &read).empty()) {
       return SLUICE_DEVICE_INVALID;
     }
-    std::vector<uint8_t> dram(static_cast<size_t>(dram_bytes), 0xa5);
-    *out = new sluice_device{read, std::move(dram)};
+    *out = new sluice_device{std::move(read), sluice_sim::Dram(dram_bytes)};
     return SLUICE_DEVICE_OK;
   });
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "firmware-sim/walker.h"
@@ -85,6 +86,36 @@ TEST_CASE(
   }
   p.s.window[SLUICE_REGION_INPUT] = good;
   CHECK(p.Submit() == SLUICE_DEVICE_OK);
+}
+
+TEST_CASE(
+    "device: bytes that nobody wrote read as 0xa5, whichever blocks are written") {
+  Placed p;
+  sluice_device_t* device = nullptr;
+  constexpr uint64_t kBytes = (1 << 18) + 100, kBlock = 1 << 16;
+  REQUIRE(sluice_device_open(p.hardware.data(), p.hardware.size(), kBytes, &device) ==
+          0);
+  Bytes expected(kBytes, 0xa5);
+  const Bytes written(kBlock + 20, 7);
+  const uint64_t ranges[][2] = {{5, 10},
+                                {kBlock - 1, 2},
+                                {2 * kBlock - 10, kBlock + 20},
+                                {kBytes - 60, 60},
+                                {kBytes, 0}};
+  for (const auto& [begin, bytes] : ranges) {
+    sluice_device_copy_t write = {begin, bytes, const_cast<uint8_t*>(written.data())};
+    CHECK(sluice_device_control(device, SLUICE_DEVICE_WRITE_DRAM, &write) == 0);
+    std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(begin), bytes,
+                uint8_t{7});
+  }
+  Bytes found(kBytes);
+  sluice_device_copy_t read = {0, kBytes, found.data()};
+  CHECK(sluice_device_control(device, SLUICE_DEVICE_READ_DRAM, &read) == 0);
+  CHECK(found == expected);
+  sluice_device_close(device);
+  // More than the address space has.
+  CHECK(sluice_device_open(p.hardware.data(), p.hardware.size(), UINT64_MAX, &device) ==
+        SLUICE_DEVICE_MEMORY);
 }
 
 TEST_CASE("device: requests that make no sense are refused") {
