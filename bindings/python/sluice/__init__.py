@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sluice: plans a quantised network on an accelerator.
+
+    import sluice
+    graph = sluice.Graph.load("model.tflite")
+    plan = sluice.schedule(graph, "mcu-256k")
+    print(plan.report.latency_cycles, plan.layers)
+
+The reference of what lies below is include/sluice; the names are the same.
+"""
+from ._library import Cancel, enum, lib, text
+from .builder import GraphBuilder, attribute_names
+from .cache import PlanCache
+from .errors import (BadArgument, BadInput, Diagnostic, Infeasible, InternalError, OutOfMemory,
+                     Rejected, SluiceError, Stopped, Unsupported)
+from .graph import Graph, ImportReport, Layer, Parameter, Port, Tensor, reads, zoo_names
+from .machine import Engine, Machine, MachineFacts, presets
+from .mapping import LayerMapping, map_gemm, map_layers
+from .mesh import SegmentSchedule, segments
+from .placement import Buffer, Placement, place
+from .plan import Plan, Report, TensorPlace
+from .planning import Change, CurvePoint, curve, evaluate, memory_bound, reschedule, schedule
+from .simulate import Simulation, reference, simulate
+from .together import Cohort, Member, coschedule, verify_together
+
+__version__: str = text(lib.sluice_version())
+
+
+def components() -> "frozenset[str]":
+    """Parts of the library that this build has: "mesh", "mappers", ..."""
+    bits = lib.sluice_components()
+    return frozenset(name for name, bit in enum("COMPONENT").items() if bits & bit)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")
+           and name not in ("lib", "text", "enum")] + ["__version__"]

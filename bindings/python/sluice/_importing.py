@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model bytes to a graph, with the files that an ONNX model keeps constants in."""
+from __future__ import annotations
+
+import pathlib
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from ._library import check, choose, diagnostic, ffi, lib, record, struct, take, text
+from .errors import Diagnostic, error_of
+from .graph import _FORMATS, _LISTS, _NUMBERS, ImportReport
+
+
+def _external(folder: pathlib.Path) -> Tuple[Any, List[Any]]:
+    """Functions that read files of the model's folder; what must live as long as they."""
+
+    @ffi.callback("int32_t(void*, const char*, uint64_t*)", error=1)
+    def size(_user: Any, file: Any, out: Any) -> int:
+        out[0] = (folder / text(file)).stat().st_size
+        return 0
+
+    @ffi.callback("int32_t(void*, const char*, uint64_t, uint64_t, void*)", error=1)
+    def read(_user: Any, file: Any, offset: int, count: int, into: Any) -> int:
+        with open(folder / text(file), "rb") as opened:
+            opened.seek(offset)
+            return int(opened.readinto(ffi.buffer(into, count)) != count)
+
+    files = struct("sluice_external_files_t", size=size, read=read)
+    return files, [size, read]
+
+
+def _report(handle: Any) -> ImportReport:
+    summary = struct("sluice_import_summary_t")
+    check(lib.sluice_import_report_summary(handle, summary))
+    lists: Dict[str, List[Tuple[str, int, str]]] = {}
+    for number in range(lib.SLUICE_IMPORT_LISTS):
+        entries = lists[_LISTS[number]] = []
+        for i in range(summary.lists[number]):
+            entry = struct("sluice_import_entry_t")
+            check(lib.sluice_import_report_entry(handle, number, i, entry))
+            entries.append((text(entry.name), entry.count, text(entry.reason)))
+    return ImportReport(
+        format=_FORMATS[summary.format], numbers=_NUMBERS[summary.numbers],
+        operators=summary.operators, layers=summary.layers,
+        constant_bytes=summary.constant_bytes, lists=lists,
+        interface=[text(lib.sluice_import_report_interface(handle, i))
+                   for i in range(summary.interface_lines)])
+
+
+def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
+                 name: Optional[str], fields: Dict[str, int]) -> Any:
+    """A graph of a model; the exception of a failure has the importer's whole message."""
+    folder, keep = None, []
+    if not isinstance(model, (bytes, bytearray, memoryview)):
+        path = pathlib.Path(model)
+        folder, model = path.parent, path.read_bytes()
+    options = struct("sluice_import_options_t",
+                     format=choose(format, "MODEL", "format"), **fields)
+    if name is not None:
+        keep.append(ffi.new("char[]", name.encode()))
+        options.name = keep[-1]
+    if dims:
+        names = [ffi.new("char[]", key.encode()) for key in dims]
+        array = ffi.new("sluice_import_dim_t[]", [
+            {"name": key, "extent": extent} for key, extent in zip(names, dims.values())])
+        keep += [names, array]
+        options.dims, options.dim_count = array, len(dims)
+    if folder is not None:
+        files, functions = _external(folder)
+        keep += [files, functions]
+        options.external = files
+    out, report = ffi.new("sluice_bytes_t*"), ffi.new("sluice_import_report_t**")
+    why = diagnostic()
+    status = lib.sluice_import_model(ffi.from_buffer(model), len(model), options, out, report,
+                                     why)
+    handle = report[0]
+    if handle != ffi.NULL:
+        handle = ffi.gc(handle, lib.sluice_import_report_destroy)
+    if status != 0:
+        whole = text(lib.sluice_import_report_message(handle)) if handle != ffi.NULL else ""
+        found = record(Diagnostic, why, status=status)
+        error = error_of(text(lib.sluice_status_name(status)), found)
+        raise type(error)(whole or str(error), found)
+    return cls(take(out), _report(handle), str(folder or "."))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C library, and what every call of it has in common: structs that begin with their size,
+a diagnostic, the status as an exception, a context of its own for every object.
+
+Each object gets a context of its own, because a context serves one thread at a time, also when
+its objects go: Python may collect an object on any thread.
+"""
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import threading
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, TypeVar
+
+from ._c import ffi
+from .errors import Diagnostic, error_of
+
+_here = pathlib.Path(__file__).resolve().parent
+lib: Any = ffi.dlopen(str(_here / "_sluice.so"))
+
+T = TypeVar("T")
+
+
+def text(pointer: Any, size: Optional[int] = None) -> str:
+    """A C string; "" for NULL."""
+    if pointer == ffi.NULL:
+        return ""
+    raw = ffi.string(pointer) if size is None else bytes(ffi.buffer(pointer, size))
+    return raw.decode("utf-8", "replace")
+
+
+_sizes: dict = {}
+
+
+def struct(kind: str, /, **fields: Any) -> Any:
+    """A zeroed struct with struct_size set, and these fields."""
+    made = ffi.new(kind + "*")
+    size = _sizes.get(kind)
+    if size is None:
+        size = _sizes[kind] = ffi.sizeof(kind)
+    made.struct_size = size
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, (int, float)):
+        return value
+    kind = ffi.typeof(value)
+    if kind.kind == "array":
+        if kind.item.cname == "char":
+            return text(value)
+        return tuple(_value(item) for item in value)
+    return value
+
+
+def record(cls: Type[T], struct: Any, /, **given: Any) -> T:
+    """A dataclass with the fields of the same names of a struct."""
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        if field.name not in given:
+            given[field.name] = _value(getattr(struct, field.name))
+    return cls(**given)
+
+
+def diagnostic() -> Any:
+    return struct("sluice_diagnostic_t")
+
+
+def check(status: int, why: Any = None) -> None:
+    """Raises the exception of a status other than SLUICE_OK."""
+    if status == 0:
+        return
+    fields = {"status": status}
+    found = Diagnostic(status=status) if why is None else record(Diagnostic, why, **fields)
+    raise error_of(text(lib.sluice_status_name(status)), found)
+
+
+def context(max_bytes: int = 0) -> Any:
+    """A context; what is made from it keeps its memory."""
+    out, why = ffi.new("sluice_context_t**"), diagnostic()
+    options = ffi.NULL
+    if max_bytes:
+        options = struct("sluice_context_options_t", max_bytes=max_bytes)
+    check(lib.sluice_context_create(options, out, why), why)
+    return ffi.gc(out[0], lib.sluice_context_destroy)
+
+
+def make(kind: str, call: Callable[..., int], *arguments: Any, max_bytes: int = 0) -> Any:
+    """The object that call(context, arguments..., out, diagnostic) makes, in a context of its
+    own."""
+    out, why = ffi.new(f"sluice_{kind}_t**"), diagnostic()
+    check(call(context(max_bytes), *arguments, out, why), why)
+    return own(kind, out[0])
+
+
+_DESTROY = {
+    "graph": lib.sluice_graph_destroy, "hardware": lib.sluice_hardware_destroy,
+    "plan": lib.sluice_plan_destroy, "cohort": lib.sluice_cohort_destroy,
+}
+
+
+def own(kind: str, pointer: Any) -> Any:
+    """A pointer whose object goes when Python has no use for it any more."""
+    return ffi.gc(pointer, _DESTROY[kind])
+
+
+def take(out: Any) -> bytes:
+    """The bytes of a sluice_bytes_t, which is given back."""
+    try:
+        return bytes(ffi.buffer(out.data, out.size)) if out.size else b""
+    finally:
+        lib.sluice_bytes_release(ffi.NULL, out)
+
+
+@lru_cache(maxsize=None)
+def _constants() -> Dict[str, int]:
+    return {name: getattr(lib, name) for name in dir(lib) if name.startswith("SLUICE_")}
+
+
+@lru_cache(maxsize=None)
+def enum(prefix: str) -> Dict[str, int]:
+    """{"name": value} of the C constants SLUICE_PREFIX_NAME."""
+    start = f"SLUICE_{prefix}_"
+    return {name[len(start):].lower(): value for name, value in _constants().items()
+            if name.startswith(start)}
+
+
+def choose(value: Any, prefix: str, what: str) -> int:
+    """The constant that a text names; numbers are taken as they are."""
+    if isinstance(value, int):
+        return value
+    known = enum(prefix)
+    try:
+        return known[value.lower()]
+    except KeyError:
+        raise ValueError(f"{what}: {value!r} is none of {', '.join(known)}") from None
+
+
+class Cancel:
+    """Stops a call from another thread: give it as cancel=, then cancel()."""
+
+    def __init__(self) -> None:
+        self._word = ffi.new("uint32_t*")
+
+    def cancel(self) -> None:
+        """The call ends soon, with the best that it has or with Stopped."""
+        self._word[0] = 1
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether cancel() was called, or an interrupt came in between."""
+        return bool(self._word[0])
+
+
+@contextmanager
+def interruptible(cancel: Optional[Cancel]) -> Iterator[Any]:
+    """The word that a call polls. On the main thread Ctrl-C writes it, and Python raises its
+    KeyboardInterrupt when the call has ended."""
+    word = (cancel or Cancel())._word
+    watched = (threading.current_thread() is threading.main_thread()
+               and lib.sluice_native_watch(word))
+    try:
+        yield word
+    finally:
+        if watched:
+            lib.sluice_native_unwatch()
+
+
+def nanoseconds(seconds: Optional[float]) -> int:
+    """Of a deadline; None: none."""
+    if seconds is None:
+        return 0
+    if seconds <= 0:
+        raise ValueError("a deadline is above zero; None for none")
+    return max(1, round(seconds * 1e9))
+
+
+def exponents(objective: Any) -> Tuple[int, int]:
+    """(n, m) of energy^n * delay^m."""
+    named = {"edp": (1, 1), "energy": (1, 0), "latency": (0, 1), "delay": (0, 1),
+             "ed2p": (1, 2)}
+    if isinstance(objective, str):
+        try:
+            return named[objective]
+        except KeyError:
+            raise ValueError(f"objective: {objective!r} is none of {', '.join(named)}, and "
+                             "no pair (n, m)") from None
+    n, m = objective
+    return int(n), int(m)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""progress=True: a bar by tqdm where it is installed, a line on a terminal where it is not."""
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Callable, Tuple
+
+
+def bar() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
+    """What is told of progress, and what ends it."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _line()
+    shown = tqdm(unit=" iterations", leave=False)
+
+    def tell(iterations: int, cost: float) -> None:
+        shown.set_postfix_str(f"cost {cost:.4g}", refresh=False)
+        shown.update(iterations - shown.n)
+
+    return tell, shown.close
+
+
+def _line() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
+    if not sys.stderr.isatty():
+        return (lambda iterations, cost: None), (lambda: None)
+    last = [time.monotonic()]
+
+    def tell(iterations: int, cost: float) -> None:
+        if time.monotonic() - last[0] > 0.2:
+            last[0] = time.monotonic()
+            sys.stderr.write(f"\r{iterations} iterations, cost {cost:.4g} ")
+
+    return tell, lambda: sys.stderr.write("\r\033[K")

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs built piece by piece. Operators and their attributes are those of ops.h."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from ._library import check, choose, diagnostic, enum, ffi, lib, struct, take
+from .errors import OutOfMemory
+from .graph import NO_INDEX, Graph
+
+# The enum of ops.h that has an operator's attributes, where it is not of the same name.
+_FAMILIES = {
+    "depthwise_conv": "CONV", "transposed_conv": "CONV", "fully_connected": "CONV",
+    "batch_matmul": "MATMUL", "max_pool": "POOL", "average_pool": "POOL", "add": "BINARY",
+    "sub": "BINARY", "mul": "BINARY", "minimum": "BINARY", "maximum": "BINARY",
+    "layer_norm": "NORM", "rms_norm": "NORM", "resize_bilinear": "RESIZE",
+    "resize_nearest": "RESIZE", "state_append": "APPEND", "max_pool_gradient": "POOL",
+}
+
+
+def attribute_names(op: str) -> Dict[str, int]:
+    """{"stride_h": 0, ...} of an operator."""
+    family = _FAMILIES.get(op, op.upper())
+    return {name: index for name, index in enum(family).items()
+            if name not in ("attributes", "inputs")}
+
+
+class GraphBuilder:
+    """Collects tensors and layers. Adding gives an index; finish() makes the graph, and says
+    what was wrong with it."""
+
+    def __init__(self, name: str = "") -> None:
+        handle = lib.sluice_graph_builder_create(name.encode())
+        if handle == ffi.NULL:
+            raise OutOfMemory("no memory for a builder")
+        self._handle = ffi.gc(handle, lib.sluice_graph_builder_destroy)
+
+    def _added(self, index: int) -> int:
+        if index == NO_INDEX:
+            raise OutOfMemory("no memory for a piece of a graph")
+        return index
+
+    def tensor(self, shape: Sequence[int], dtype: str = "int8", *, kind: str = "intermediate",
+               name: Optional[str] = None, data: Any = None, seed: Optional[int] = None,
+               scale: float = 0.0, zero_point: int = 0) -> int:
+        """A tensor; data: the numpy array of a constant, or seed: of seeded values."""
+        keep: List[Any] = []
+        if len(shape) > 4:
+            raise ValueError("a tensor has at most four axes")
+        made = struct("sluice_tensor_t", kind=choose(kind, "TENSOR", "kind"),
+                      dtype=choose(dtype, "DTYPE", "dtype"), rank=len(shape), scale=scale,
+                      zero_point=zero_point)
+        made.dims = list(shape) + [0] * (4 - len(shape))
+        if name is not None:
+            keep.append(ffi.new("char[]", name.encode()))
+            made.name = keep[-1]
+        if data is not None:
+            raw = _dense(data, dtype, shape)
+            keep.append(ffi.from_buffer(raw))
+            made.source, made.bytes, made.byte_count = (
+                lib.SLUICE_SOURCE_INLINE, keep[-1], len(raw))
+        elif seed is not None:
+            made.source, made.offset = lib.SLUICE_SOURCE_SEEDED, seed
+        return self._added(lib.sluice_graph_builder_tensor(self._handle, made))
+
+    def input(self, shape: Sequence[int], dtype: str = "int8", **options: Any) -> int:
+        """A tensor that each run gives."""
+        return self.tensor(shape, dtype, kind="input", **options)
+
+    def output(self, shape: Sequence[int], dtype: str = "int8", **options: Any) -> int:
+        """A tensor that each run makes."""
+        return self.tensor(shape, dtype, kind="output", **options)
+
+    def constant(self, data: Any, **options: Any) -> int:
+        """Weights, parameters or tables: a numpy array."""
+        return self.tensor(data.shape, str(data.dtype), kind="constant", data=data, **options)
+
+    def parameter(self, name: str, min: int, max: int) -> int:
+        """A value that each run gives."""
+        return self._added(lib.sluice_graph_builder_parameter(self._handle, name.encode(), min,
+                                                              max))
+
+    def layer(self, op: str, inputs: Sequence[Optional[int]], outputs: Sequence[int],
+              attributes: Union[Sequence[int], Mapping[str, int]] = (),
+              name: Optional[str] = None) -> int:
+        """A layer: attributes as a list in the order of ops.h, or by name
+        ({"stride_h": 2}); attribute_names(op) lists them."""
+        lists = [ffi.new("uint32_t[]", [NO_INDEX if i is None else i for i in inputs]),
+                 ffi.new("uint32_t[]", list(outputs)),
+                 ffi.new("int32_t[]", _attributes(op, attributes))]
+        made = struct("sluice_layer_t", op=choose(op, "OP", "op"), inputs=lists[0],
+                      outputs=lists[1], attributes=lists[2], input_count=len(lists[0]),
+                      output_count=len(lists[1]), attribute_count=len(lists[2]))
+        held = None if name is None else ffi.new("char[]", name.encode())
+        if held is not None:
+            made.name = held
+        return self._added(lib.sluice_graph_builder_layer(self._handle, made))
+
+    def finish(self) -> Graph:
+        """The graph of what was added so far."""
+        out, why = ffi.new("sluice_bytes_t*"), diagnostic()
+        check(lib.sluice_graph_builder_finish(self._handle, ffi.NULL, out, why), why)
+        return Graph(take(out))
+
+
+def _dense(data: Any, dtype: str, shape: Sequence[int]) -> bytes:
+    import numpy
+
+    array = numpy.asarray(data)
+    if str(array.dtype) != dtype or array.shape != tuple(shape):
+        raise ValueError(f"data is {array.dtype} {array.shape}, not {dtype} {tuple(shape)}")
+    return numpy.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
+
+
+def _attributes(op: str, given: Union[Sequence[int], Mapping[str, int]]) -> List[int]:
+    if not isinstance(given, Mapping):
+        return list(given)
+    known = attribute_names(op)
+    unknown = set(given) - set(known)
+    if unknown:
+        raise ValueError(f"{op} has no attributes {sorted(unknown)}; it has {sorted(known)}")
+    values = [0] * (max((known[name] for name in given), default=-1) + 1)
+    for name, value in given.items():
+        values[known[name]] = value
+    return values

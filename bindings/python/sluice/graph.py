@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: from models, bytes, known networks, or built piece by piece (builder.py)."""
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+from functools import cached_property
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+
+from ._library import check, choose, diagnostic, enum, ffi, lib, make, record, struct
+from ._library import take, text
+
+Path = Union[str, "os.PathLike[str]"]
+NO_INDEX = 0xFFFFFFFF
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """A tensor of a graph: sluice_tensor_info_t."""
+
+    name: str
+    kind: str  # "intermediate", "input", "output", "constant", "state"
+    dtype: str  # "int8", ...
+    shape: Tuple[int, ...]
+    bytes: int
+    source: str  # of a constant's bytes: "none", "inline", "external", "seeded"
+    source_offset: int
+    file: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A layer of a graph: sluice_layer_info_t."""
+
+    name: str
+    op: str  # "conv", ...
+    inputs: Tuple[Optional[int], ...]  # indices of tensors
+    outputs: Tuple[int, ...]
+    attributes: Tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A value that each run gives: sluice_parameter_info_t."""
+
+    name: str
+    min: int
+    max: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """What the elements of an input or output mean: real = scale * (stored - zero_point)."""
+
+    tensor: int
+    name: str
+    dtype: str
+    shape: Tuple[int, ...]
+    scale: float
+    zero_point: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportReport:
+    """What an import did: its figures, lists of operators, and lines about the border."""
+
+    format: str
+    numbers: str  # "exact", "shapes_only", "rounded"
+    operators: int
+    layers: int
+    constant_bytes: int
+    lists: Dict[str, List[Tuple[str, int, str]]]  # name -> (operator, count, reason)
+    interface: List[str]
+
+
+def _names(prefix: str) -> Dict[int, str]:
+    return {value: name for name, value in enum(prefix).items()}
+
+
+_KINDS, _DTYPES, _OPS = _names("TENSOR"), _names("DTYPE"), _names("OP")
+_SOURCES = _names("SOURCE")
+_FORMATS, _NUMBERS, _LISTS = _names("MODEL"), _names("NUMBERS"), _names("IMPORT")
+
+
+class Graph:
+    """A network that the library has checked. It does not change, and threads may share it."""
+
+    def __init__(self, data: bytes, report: Optional[ImportReport] = None,
+                 folder: str = ".") -> None:
+        self._bytes = bytes(data)
+        self._handle = make("graph", lib.sluice_graph_create, ffi.from_buffer(self._bytes),
+                            len(self._bytes))
+        self.import_report = report
+        self.folder = folder  # of constants that lie in files of their own
+
+    # ---- where graphs come from
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Graph":
+        """Of graph.fbs bytes."""
+        return cls(data)
+
+    @classmethod
+    def load(cls, path: Path, **options: Any) -> "Graph":
+        """Of a file: FILE.tflite, FILE.onnx, or a graph (any other name)."""
+        path = pathlib.Path(path)
+        kind = path.suffix.lower()
+        if kind == ".tflite":
+            return cls.from_tflite(path, **options)
+        if kind == ".onnx":
+            return cls.from_onnx(path, **options)
+        return cls(path.read_bytes(), folder=str(path.parent))
+
+    @classmethod
+    def from_tflite(cls, model: Union[Path, bytes], **options: Any) -> "Graph":
+        """Of a TensorFlow Lite model, a path or bytes. Options: those of from_model."""
+        return cls.from_model(model, format="tflite", **options)
+
+    @classmethod
+    def from_onnx(cls, model: Union[Path, bytes], *, dims: Optional[Mapping[str, int]] = None,
+                  **options: Any) -> "Graph":
+        """Of an ONNX model, a path or bytes; dims: extents of its dynamic dimensions."""
+        return cls.from_model(model, format="onnx", dims=dims, **options)
+
+    @classmethod
+    def from_model(cls, model: Union[Path, bytes], *, format: str = "detect",
+                   dims: Optional[Mapping[str, int]] = None, name: Optional[str] = None,
+                   allow_opaque: bool = False, opaque_cycles: int = 0, training: bool = False,
+                   max_constant_bytes: int = 0) -> "Graph":
+        """Of a model in any format that this build reads.
+
+        allow_opaque leaves operators that cannot be expressed to the host, as if each took
+        opaque_cycles; training makes the graph of one training step.
+        """
+        from ._importing import import_model
+
+        return import_model(cls, model, format, dims or {}, name, dict(
+            allow_opaque=int(allow_opaque), opaque_cycles=opaque_cycles,
+            training=int(training), max_constant_bytes=max_constant_bytes))
+
+    @classmethod
+    def zoo(cls, name: str, *, batch: int = 0, seq: int = 0, context: int = 0,
+            blocks: int = 0, training: bool = False) -> "Graph":
+        """A known network with seeded weights; zoo_names() lists them."""
+        options = struct("sluice_zoo_options_t", batch=batch, seq=seq, context=context,
+                         blocks=blocks, training=int(training))
+        out, why = ffi.new("sluice_bytes_t*"), diagnostic()
+        check(lib.sluice_zoo_graph(name.encode(), options, out, why), why)
+        return cls(take(out))
+
+    # ---- what they hold
+
+    @cached_property
+    def _counts(self) -> Any:
+        counts = struct("sluice_graph_counts_t")
+        check(lib.sluice_graph_count(self._handle, counts))
+        return counts
+
+    @cached_property
+    def tensors(self) -> List[Tensor]:
+        """All tensors, by index."""
+        found = []
+        for i in range(self._counts.tensors):
+            t = struct("sluice_tensor_info_t")
+            check(lib.sluice_graph_tensor(self._handle, i, t))
+            found.append(Tensor(
+                name=text(t.name, t.name_size), kind=_KINDS[t.kind], dtype=_DTYPES[t.dtype],
+                shape=tuple(t.extent)[4 - t.rank:], bytes=t.bytes, source=_SOURCES[t.source],
+                source_offset=t.source_offset, file=text(t.file, t.file_size)))
+        return found
+
+    @cached_property
+    def layers(self) -> List[Layer]:
+        """All layers, by index."""
+        found = []
+        for i in range(self._counts.layers):
+            x = struct("sluice_layer_info_t")
+            check(lib.sluice_graph_layer(self._handle, i, x))
+            found.append(Layer(
+                name=text(x.name, x.name_size), op=_OPS[x.op],
+                inputs=tuple(None if t == NO_INDEX else t
+                             for t in ffi.unpack(x.inputs, x.input_count)
+                             ) if x.input_count else (),
+                outputs=tuple(ffi.unpack(x.outputs, x.output_count)),
+                attributes=tuple(ffi.unpack(x.attributes, x.attribute_count)
+                                 ) if x.attribute_count else ()))
+        return found
+
+    @cached_property
+    def parameters(self) -> List[Parameter]:
+        """Values that each run gives."""
+        found = []
+        for i in range(self._counts.parameters):
+            p = struct("sluice_parameter_info_t")
+            check(lib.sluice_graph_parameter(self._handle, i, p))
+            found.append(Parameter(text(p.name, p.name_size), p.min, p.max))
+        return found
+
+    def _ports(self, call: Any, kind: str) -> List[Port]:
+        found = []
+        held = ffi.from_buffer(self._bytes)
+        for i in range(sum(t.kind == kind for t in self.tensors)):
+            p = struct("sluice_graph_port_t")
+            check(call(held, len(self._bytes), i, p))
+            found.append(Port(p.tensor, text(p.name), _DTYPES[p.dtype],
+                              tuple(p.extent)[:p.rank], p.scale, p.zero_point))
+        return found
+
+    @cached_property
+    def inputs(self) -> List[Port]:
+        """What each run gives."""
+        return self._ports(lib.sluice_graph_input, "input")
+
+    @cached_property
+    def outputs(self) -> List[Port]:
+        """What each run makes."""
+        return self._ports(lib.sluice_graph_output, "output")
+
+    @property
+    def hash(self) -> int:
+        """Of its bytes without inline constants: a key for caches."""
+        return lib.sluice_graph_hash(self._handle)
+
+    def to_bytes(self) -> bytes:
+        """graph.fbs bytes."""
+        return self._bytes
+
+    def save(self, path: Path) -> None:
+        """Writes the graph's bytes."""
+        pathlib.Path(path).write_bytes(self._bytes)
+
+    def training_step(self) -> "Graph":
+        """The graph of one training step: forward, errors, gradients of the weights."""
+        out, why = ffi.new("sluice_bytes_t*"), diagnostic()
+        check(lib.sluice_import_training_step(ffi.from_buffer(self._bytes), len(self._bytes),
+                                              ffi.NULL, out, why), why)
+        return Graph(take(out), folder=self.folder)
+
+    def layer_name(self, index: int) -> str:
+        """ "conv1 (conv)", or "layer 7 (add)" where it has no name."""
+        layer = self.layers[index]
+        return f"{layer.name or f'layer {index}'} ({layer.op})"
+
+    def __reduce__(self):
+        return Graph, (self._bytes, self.import_report, self.folder)
+
+    def __repr__(self) -> str:
+        return (f"<sluice.Graph of {self._counts.layers} layers, {self._counts.tensors} "
+                f"tensors, hash {self.hash:016x}>")
+
+
+def zoo_names() -> Dict[str, str]:
+    """{name: a line about it} of the known networks."""
+    return {text(lib.sluice_zoo_name(i)): text(lib.sluice_zoo_text(i))
+            for i in range(lib.sluice_zoo_count())}
+
+
+def reads(format: str) -> bool:
+    """Whether this build reads models of a format ("tflite", "onnx")."""
+    return bool(lib.sluice_import_reads(choose(format, "MODEL", "format")))

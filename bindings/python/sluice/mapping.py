@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loop nests: of one GEMM, and of layers of a graph."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from ._library import Cancel, _value, check, choose, context, diagnostic, exponents, ffi
+from ._library import interruptible, lib, nanoseconds, struct, text
+from .graph import Graph
+from .machine import machine_of
+
+
+def _fields(kind: str, found: Any) -> Dict[str, Any]:
+    return {name: _value(getattr(found, name)) for name, _ in ffi.typeof(kind).fields
+            if name not in ("struct_size", "reserved")}
+
+
+def map_gemm(machine: Any, m: int, n: int, k: int, *, solver: str = "exact",
+             objective: str = "energy", at_most: bool = False, paper_form: bool = False,
+             certify: bool = False, from_level: int = 0, deadline: Optional[float] = None,
+             cancel: Optional[Cancel] = None) -> Dict[str, Any]:
+    """The best loop nest of a GEMM, proved: the fields of sluice_gemm_mapping_t."""
+    options = struct("sluice_gemm_options_t", solver=choose(solver, "GEMM", "solver"),
+                     objective=choose(objective, "GEMM", "objective"), at_most=int(at_most),
+                     paper_form=int(paper_form), certify=int(certify), from_level=from_level,
+                     deadline_ns=nanoseconds(deadline))
+    out, why = struct("sluice_gemm_mapping_t"), diagnostic()
+    with interruptible(cancel) as word:
+        options.cancel = word
+        status = lib.sluice_map_gemm(context(), machine_of(machine)._handle, m, n, k, options,
+                                     out, why)
+    check(status, why)
+    return _fields("sluice_gemm_mapping_t", out)
+
+
+class LayerMapping:
+    """A loop nest of a layer: fields of sluice_layer_mapping_t, as attributes."""
+
+    def __init__(self, struct: Any, keep: Any, machine: Any, tile_only: bool) -> None:
+        self._struct, self._keep, self._machine, self._tile_only = (struct, keep, machine,
+                                                                    tile_only)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _value(getattr(self._struct, name))
+
+    def to_dict(self) -> Dict[str, Any]:
+        """All fields."""
+        return _fields("sluice_layer_mapping_t", self._struct)
+
+    @property
+    def directives(self) -> str:
+        """KAPLA's tensor, stack and update directives."""
+        size, why = ffi.new("size_t*"), diagnostic()
+        arguments = (self._machine._handle, self._struct, int(self._tile_only), ffi.NULL)
+        lib.sluice_mapping_directives(context(), *arguments, ffi.NULL, size, why)
+        room = ffi.new("char[]", max(size[0], 1))
+        check(lib.sluice_mapping_directives(context(), *arguments, room, size, why), why)
+        return text(room)
+
+    def __repr__(self) -> str:
+        return (f"<sluice.LayerMapping of layer {self.layer}: {self.cycles} cycles, "
+                f"{self.energy_pj:.4g} pJ>")
+
+
+def map_layers(graph: Graph, machine: Any, layers: Optional[Sequence[int]] = None, *,
+               solver: str = "kapla", objective: Any = None, bypass: bool = False,
+               wide: bool = False, row_stationary: bool = False, tile_only: bool = False,
+               tile: Sequence[int] = (), tile_channels: int = 0, resident: int = 0,
+               top_tile: Sequence[int] = (), deadline: Optional[float] = None,
+               cancel: Optional[Cancel] = None) -> List[LayerMapping]:
+    """Loop nests of layers (None: all), each by itself. With several, one that has none has
+    its status in `status`."""
+    machine = machine_of(machine)
+    chosen = list(range(len(graph.layers)) if layers is None else layers)
+    n, m = (0, 0) if objective is None else exponents(objective)
+    options = struct("sluice_map_options_t", solver=choose(solver, "MAP", "solver"),
+                     energy_exponent=n, delay_exponent=m, bypass=int(bypass), wide=int(wide),
+                     row_stationary=int(row_stationary), tile_only=int(tile_only),
+                     tile_channels=tile_channels, resident=resident,
+                     deadline_ns=nanoseconds(deadline))
+    for name, values in (("tile", tile), ("top_tile", top_tile)):
+        for i, value in enumerate(values):
+            getattr(options, name)[i] = value
+    out, why = ffi.new("sluice_layer_mapping_t[]", max(len(chosen), 1)), diagnostic()
+    out[0].struct_size = ffi.sizeof("sluice_layer_mapping_t")
+    with interruptible(cancel) as word:
+        options.cancel = word
+        status = lib.sluice_map_layers(context(), graph._handle, machine._handle,
+                                       ffi.new("uint32_t[]", chosen), len(chosen), options,
+                                       out, why)
+    check(status, why)
+    return [LayerMapping(ffi.addressof(out, i), out, machine, tile_only)
+            for i in range(len(chosen))]

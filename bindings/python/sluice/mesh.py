@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers of a graph on a mesh of nodes (KAPLA)."""
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Dict, Optional
+
+from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
+from ._library import lib, nanoseconds, struct, text
+from .graph import Graph
+from .machine import machine_of
+from .mapping import _fields
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclasses.dataclass(frozen=True)
+class SegmentSchedule:
+    """Which layers run together, on which nodes: sluice_segment_schedule_t."""
+
+    segments: "pandas.DataFrame"
+    layers: "pandas.DataFrame"
+    cost: Dict[str, Any]
+    layers_cost: Dict[str, Any]
+    objective: float
+    layers_objective: float
+    bound: float
+    proved: bool
+    directives: str
+
+
+def segments(graph: Graph, machine: Any, *, solver: str = "chain", objective: Any = "energy",
+             top_k: int = 0, max_stages: int = 0, proof: bool = False, word_bytes: int = 0,
+             no_spatial: bool = False, no_temporal: bool = False, max_prices: int = 0,
+             deadline: Optional[float] = None,
+             cancel: Optional[Cancel] = None) -> SegmentSchedule:
+    """Plans a graph on a mesh. solver: "chain", "top_k" or "layers"."""
+    import pandas
+
+    n, m = exponents(objective)
+    options = struct("sluice_segment_options_t", solver=choose(solver, "SEGMENTS", "solver"),
+                     energy_exponent=n, delay_exponent=m, top_k=top_k, max_stages=max_stages,
+                     proof=int(proof), word_bytes=word_bytes, no_spatial=int(no_spatial),
+                     no_temporal=int(no_temporal), max_prices=max_prices,
+                     deadline_ns=nanoseconds(deadline))
+    room = 1 << 20
+    count = max(len(graph.layers), 1)
+    arrays = [ffi.new("sluice_segment_t[]", count), ffi.new("sluice_segment_layer_t[]", count),
+              ffi.new("char[]", room)]
+    found = struct("sluice_segment_schedule_t", capacity=count, segments=arrays[0],
+                   layers=arrays[1], text=arrays[2], text_bytes=room)
+    why = diagnostic()
+    with interruptible(cancel) as word:
+        options.cancel = word
+        status = lib.sluice_segments(context(), graph._handle, machine_of(machine)._handle,
+                                     options, found, why)
+    check(status, why)
+    rows = []
+    for i in range(found.segment_count):
+        row = _fields("sluice_segment_t", arrays[0][i])
+        row.update(_fields("sluice_segment_cost_t", row.pop("cost")))
+        rows.append(row)
+    layers = [_fields("sluice_segment_layer_t", arrays[1][i]) for i in range(found.layer_count)]
+    return SegmentSchedule(
+        segments=pandas.DataFrame(rows), layers=pandas.DataFrame(layers),
+        cost=_fields("sluice_segment_cost_t", found.cost),
+        layers_cost=_fields("sluice_segment_cost_t", found.layers_cost),
+        objective=found.objective, layers_objective=found.layers_objective,
+        bound=found.bound, proved=bool(found.proved),
+        directives=text(arrays[2]) if found.text_bytes <= room else "")

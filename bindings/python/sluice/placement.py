@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static placement: buffers with known lifetimes -> offsets within a capacity."""
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+
+from ._library import Cancel, check, context, diagnostic, ffi, interruptible, lib, nanoseconds
+from ._library import struct
+
+if TYPE_CHECKING:
+    import numpy
+
+
+@dataclasses.dataclass(frozen=True)
+class Buffer:
+    """A buffer that lives during [begin, end): sluice_buffer_t."""
+
+    begin: int
+    end: int
+    bytes: int
+    alignment: int = 0
+    offset: Optional[int] = None  # where it must lie
+    banks: int = 0  # bit i: may touch bank i; 0: any
+    single_bank: bool = False
+    # (begin, end, first byte, last byte): only these bytes are in use then
+    gaps: Tuple[Tuple[int, int, int, int], ...] = ()
+
+
+@dataclasses.dataclass
+class Placement:
+    """Where buffers lie. Not feasible: conflict has buffers that cannot lie together."""
+
+    feasible: bool
+    offsets: "numpy.ndarray"
+    peak_bytes: int
+    lower_bound_bytes: int
+    proved: bool
+    conflict: List[int]
+    nodes: int
+
+
+def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = False,
+          fast: bool = False, bank_bytes: int = 0,
+          reserved: Sequence[Tuple[int, int, int, int]] = (), max_nodes: int = 0,
+          deadline: Optional[float] = None, cancel: Optional[Cancel] = None) -> Placement:
+    """Places buffers, or proves that they do not fit (feasible False).
+
+    reserved: (begin, end, offset, bytes) that no buffer may use. Stopped: a limit came first.
+    """
+    import numpy
+
+    gaps = [gap for buffer in buffers for gap in buffer.gaps]
+    made = ffi.new("sluice_buffer_t[]", len(buffers))
+    at = 0
+    for out, b in zip(made, buffers):
+        out.begin, out.end, out.bytes, out.alignment = b.begin, b.end, b.bytes, b.alignment
+        out.banks, out.gap_begin, out.gap_count = b.banks, at, len(b.gaps)
+        at += len(b.gaps)
+        if b.offset is not None:
+            out.fixed_offset, out.flags = b.offset, lib.SLUICE_BUFFER_FIXED
+        if b.single_bank:
+            out.flags |= lib.SLUICE_BUFFER_SINGLE_BANK
+    keep = [ffi.new("sluice_buffer_gap_t[]", gaps),
+            ffi.new("sluice_reserved_region_t[]", [tuple(r) for r in reserved])]
+    problem = struct("sluice_placement_problem_t", buffer_count=len(buffers),
+                     gap_count=len(gaps), region_count=len(reserved), buffers=made,
+                     gaps=keep[0], regions=keep[1], capacity_bytes=capacity_bytes,
+                     bank_bytes=bank_bytes)
+    options = struct("sluice_placement_options_t", smallest=int(smallest), fast=int(fast),
+                     max_nodes=max_nodes, deadline_ns=nanoseconds(deadline))
+    offsets = numpy.zeros(len(buffers), "int64")
+    conflict = ffi.new("uint32_t[]", max(len(buffers), 1))
+    result, why = struct("sluice_placement_t"), diagnostic()
+    with interruptible(cancel) as word:
+        options.cancel = word
+        status = lib.sluice_place(context(), problem, options,
+                                  ffi.cast("int64_t*", ffi.from_buffer(offsets)), conflict,
+                                  result, why)
+    if status != lib.SLUICE_INFEASIBLE:
+        check(status, why)
+    return Placement(feasible=status == 0, offsets=offsets, peak_bytes=result.peak_bytes,
+                     lower_bound_bytes=result.lower_bound_bytes, proved=bool(result.proved),
+                     conflict=ffi.unpack(conflict, result.conflict_count)
+                     if result.conflict_count else [], nodes=result.nodes)

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: what they cost, layer by layer and transfer by transfer, and their pictures."""
+from __future__ import annotations
+
+import dataclasses
+import html
+import pathlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+
+from ._library import check, context, diagnostic, enum, ffi, lib, make, record, struct
+from .graph import Graph, Path
+from .machine import Machine, machine_of
+
+if TYPE_CHECKING:
+    import pandas
+
+_STOPS = {value: name for name, value in enum("STOP").items()}
+_LIMITS = {value: name for name, value in enum("LIMIT").items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What a plan costs and how it was found: sluice_report_t. Energies in pJ."""
+
+    stop_reason: str  # "complete", "deadline", "iterations", "cancelled", "proved"
+    latency_cycles: int
+    energy_pj: float
+    energy_dram_pj: float
+    energy_scratchpad_pj: float
+    energy_compute_pj: float
+    energy_leakage_pj: float
+    energy_noc_pj: float
+    energy_host_pj: float
+    dram_read_bytes: int
+    dram_write_bytes: int
+    spill_bytes: int
+    peak_buffer_bytes: int
+    bound_latency_cycles: int
+    bound_energy_pj: float
+    macs: int
+    vector_ops: int
+    iterations: int
+    layers: int
+    groups: int
+    tiles: int
+    instructions: int
+    host_layers: int
+    host_macs: int
+    host_bytes: int
+    missing_components: int
+    phase_peak_bytes: Tuple[int, ...]
+
+    @property
+    def edp(self) -> float:
+        """Energy (pJ) times delay (cycles)."""
+        return self.energy_pj * self.latency_cycles
+
+    @property
+    def gap(self) -> float:
+        """Energy times delay over the product of their bounds: 1 is proved to be the best."""
+        bound = self.bound_energy_pj * self.bound_latency_cycles
+        return self.edp / bound if bound > 0 else float("inf")
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorPlace:
+    """Where a tensor lies in DRAM: sluice_tensor_place_t. Region None: it never leaves the
+    scratchpad."""
+
+    region: Optional[int]
+    offset: int
+    stride: Tuple[int, ...]
+
+
+class Plan:
+    """An instruction stream with its report. It does not change; threads may share it.
+
+    graph and machine are what it was made for; a plan that was read from bytes without them
+    has a report and a stream, and no layers, transfers or pictures.
+    """
+
+    _handle: Any
+    graph: Optional[Graph]
+    machine: Optional[Machine]
+
+    def __init__(self, data: bytes, graph: Optional[Graph] = None,
+                 machine: Any = None) -> None:
+        held = ffi.from_buffer(data)
+        self._handle = make("plan", lib.sluice_plan_create, held, len(data))
+        self.graph = graph
+        self.machine = None if machine is None else machine_of(machine)
+
+    @classmethod
+    def _of(cls, handle: Any, graph: Optional[Graph], machine: Optional[Machine]) -> "Plan":
+        plan = cls.__new__(cls)
+        plan._handle, plan.graph, plan.machine = handle, graph, machine
+        return plan
+
+    @classmethod
+    def load(cls, path: Path, graph: Optional[Graph] = None, machine: Any = None) -> "Plan":
+        """Of a file. verify() says whether it is right for graph and machine."""
+        return cls(pathlib.Path(path).read_bytes(), graph, machine)
+
+    def _made_for(self) -> Tuple[Graph, Machine]:
+        if self.graph is None or self.machine is None:
+            raise ValueError("this needs the plan's graph and machine: Plan.load(path, graph, "
+                             "machine)")
+        return self.graph, self.machine
+
+    # ---- what it is
+
+    @cached_property
+    def report(self) -> Report:
+        """What it costs."""
+        found = struct("sluice_report_t")
+        check(lib.sluice_plan_report(self._handle, found))
+        return record(Report, found, stop_reason=_STOPS.get(found.stop_reason, "unknown"))
+
+    def to_bytes(self) -> bytes:
+        """plan.fbs bytes."""
+        data, size = ffi.new("const void**"), ffi.new("size_t*")
+        check(lib.sluice_plan_bytes(self._handle, data, size))
+        return bytes(ffi.buffer(data[0], size[0]))
+
+    def save(self, path: Path) -> None:
+        """Writes the plan's bytes."""
+        pathlib.Path(path).write_bytes(self.to_bytes())
+
+    @property
+    def stream(self) -> bytes:
+        """The instruction stream (stream.h)."""
+        data, size = ffi.new("const void**"), ffi.new("size_t*")
+        check(lib.sluice_plan_stream(self._handle, data, size))
+        return bytes(ffi.buffer(data[0], size[0]))
+
+    @property
+    def hashes(self) -> Dict[str, int]:
+        """Of its bytes and of what it was made for: sluice_plan_hashes_t."""
+        found = struct("sluice_plan_hashes_t")
+        check(lib.sluice_plan_hash(self._handle, found))
+        return {name: getattr(found, name)
+                for name in ("plan", "made_for_graph", "made_for_hardware",
+                             "scratchpad_bytes")}
+
+    def tensor(self, index: int) -> TensorPlace:
+        """Where tensor `index` of the graph lies in DRAM."""
+        place = struct("sluice_tensor_place_t")
+        check(lib.sluice_plan_tensor(self._handle, index, place))
+        return TensorPlace(None if place.region == 255 else place.region, place.offset,
+                           tuple(place.stride))
+
+    def patch(self, after: "Plan", gap_bytes: int = 0) -> List[Tuple[int, int]]:
+        """(offset, bytes) that a device with this stream copies from the other's."""
+        count = ffi.new("size_t*")
+        ranges: Any = ffi.NULL
+        status = lib.sluice_plan_patch(self._handle, after._handle, gap_bytes, ranges, count)
+        if status == lib.SLUICE_BUFFER_TOO_SMALL:
+            ranges = ffi.new("sluice_patch_range_t[]", count[0])
+            status = lib.sluice_plan_patch(self._handle, after._handle, gap_bytes, ranges,
+                                           count)
+        check(status)
+        return [(ranges[i].offset, ranges[i].bytes) for i in range(count[0])]
+
+    def verify(self) -> None:
+        """Judges it for its graph and machine; Rejected says what is wrong."""
+        graph, machine = self._made_for()
+        why = diagnostic()
+        check(lib.sluice_verify(context(), graph._handle, machine._handle, self._handle, why),
+              why)
+
+    def preemption_points(self) -> List[Dict[str, int]]:
+        """Borders between blocks where another stream may have the machine."""
+        graph, machine = self._made_for()
+        count, why = ffi.new("uint32_t*"), diagnostic()
+        points: Any = ffi.NULL
+        call = lib.sluice_preemption_points
+        handles = (graph._handle, machine._handle, self._handle)
+        status = call(context(), *handles, points, count, why)
+        if status == lib.SLUICE_BUFFER_TOO_SMALL:
+            points = ffi.new("sluice_preemption_point_t[]", count[0])
+            status = call(context(), *handles, points, count, why)
+        check(status, why)
+        return [{name: getattr(points[i], name)
+                 for name in ("cycles", "dead_offset", "dead_bytes", "live_bytes")}
+                for i in range(count[0])]
+
+    # ---- tables
+
+    @cached_property
+    def layers(self) -> "pandas.DataFrame":
+        """What each layer takes, what limits it, and its bound: a pandas frame by layer."""
+        import pandas
+
+        graph, machine = self._made_for()
+        count = len(graph.layers)
+        costs, why = ffi.new("sluice_layer_cost_t[]", max(count, 1)), diagnostic()
+        for cost in costs:
+            cost.struct_size = ffi.sizeof("sluice_layer_cost_t")
+        found = struct("sluice_layer_list_t", capacity=count, costs=costs)
+        check(lib.sluice_plan_layers(context(), graph._handle, machine._handle, self._handle,
+                                     found, why), why)
+        rows = []
+        for cost in ffi.unpack(costs, count):
+            layer = graph.layers[cost.layer]
+            row = {"name": layer.name, "op": layer.op, "segment": cost.block,
+                   "limit": _LIMITS[cost.limit], "tiles": cost.tiles,
+                   "tile": "x".join(str(e) for e in cost.extent) if cost.tiles else ""}
+            row.update({name: getattr(cost, name) for name in (
+                "cycles", "port_cycles", "host_cycles", "dram_read_bytes",
+                "dram_write_bytes", "spill_bytes", "macs", "vector_ops", "energy_pj",
+                "bound_cycles", "bound_dram_bytes", "bound_energy_pj")})
+            rows.append(row)
+        return pandas.DataFrame(rows, index=pandas.RangeIndex(count, name="layer"))
+
+    @cached_property
+    def events(self) -> "pandas.DataFrame":
+        """Every executed instruction with its cycles, as the simulator makes them."""
+        from .simulate import events_of
+
+        return events_of(self)
+
+    @cached_property
+    def transfers(self) -> "pandas.DataFrame":
+        """The loads, stores and forwards of `events`."""
+        found = self.events
+        return found[found.kind.isin(("load", "store", "forward"))].reset_index(drop=True)
+
+    # ---- runs and pictures
+
+    def simulate(self, inputs: Any = None, **options: Any) -> Any:
+        """Executes it on data: sluice.simulate."""
+        from .simulate import simulate
+
+        return simulate(self, inputs, **options)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Engines over time and DRAM traffic, by matplotlib; the axes."""
+        from ._plot import plot
+
+        return plot(self, ax)
+
+    def __reduce__(self):
+        return Plan, (self.to_bytes(), self.graph, self.machine)
+
+    def __repr__(self) -> str:
+        r = self.report
+        return (f"<sluice.Plan: {r.latency_cycles} cycles, {r.energy_pj:.4g} pJ, "
+                f"{r.dram_read_bytes + r.dram_write_bytes} bytes of DRAM traffic, "
+                f"at most {r.gap:.3f} x the best energy x delay>")
+
+    def _repr_html_(self) -> str:
+        r = self.report
+        seconds = "" if self.machine is None else (
+            f" ({1e3 * r.latency_cycles / self.machine.clock_hz:.4g} ms)")
+        lines = [
+            ("latency", f"{r.latency_cycles:,} cycles{seconds}"),
+            ("no plan is below", f"{r.bound_latency_cycles:,} cycles"),
+            ("energy", f"{r.energy_pj / 1e6:,.4g} uJ (bound {r.bound_energy_pj / 1e6:,.4g})"),
+            ("energy x delay over bound", f"{r.gap:.3f}"),
+            ("DRAM", f"{r.dram_read_bytes:,} bytes read, {r.dram_write_bytes:,} written"),
+            ("scratchpad", f"{r.peak_buffer_bytes:,} bytes at most"),
+            ("layers, tiles", f"{r.layers}, {r.tiles:,}"),
+            ("search ended", html.escape(r.stop_reason)),
+        ]
+        rows = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{v}</td></tr>"
+                       for k, v in lines)
+        return f"<table><caption>sluice plan</caption>{rows}</table>"

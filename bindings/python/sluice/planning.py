@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planning: schedule, reschedule, curve, and the options that they share."""
+from __future__ import annotations
+
+import dataclasses
+from concurrent.futures import Executor
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
+from ._library import lib, nanoseconds, own, record, struct
+from .graph import Graph
+from .machine import Machine, machine_of
+from .plan import Plan
+
+Objective = Union[str, Tuple[int, int]]
+# Output box N H W K and input channels of a tile of a layer -> cycles, or (cycles, energy_pj),
+# or (cycles, energy_pj, scratchpad_pj); None: not known.
+TileCost = Callable[[int, Tuple[int, int, int, int], int], Any]
+Progress = Callable[[int, float], Any]
+
+
+class Options:
+    """sluice_schedule_options_t, with what its callbacks need while a call works."""
+
+    def __init__(self, *, solver: Union[str, int] = "default",
+                 scratchpad_bytes: Optional[int] = None, deadline: Optional[float] = None,
+                 max_iterations: Optional[int] = None, seed: int = 0,
+                 objective: Optional[Objective] = "edp", granularity: str = "tile",
+                 max_block_cycles: Optional[int] = None, resume: Optional[Plan] = None,
+                 tile_cost: Optional[TileCost] = None,
+                 tile_rows: Optional[Mapping[Tuple, Any]] = None,
+                 progress: Union[bool, Progress, None] = None,
+                 executor: Optional[Executor] = None) -> None:
+        n, m = (0, 0) if objective is None else exponents(objective)
+        self.struct = struct(
+            "sluice_schedule_options_t", solver=choose(solver, "SOLVER", "solver"),
+            scratchpad_bytes=scratchpad_bytes or 0, deadline_ns=nanoseconds(deadline),
+            max_iterations=max_iterations or 0, seed=seed, energy_exponent=n,
+            delay_exponent=m, max_block_cycles=max_block_cycles or 0,
+            granularity=choose(granularity, "GRANULARITY", "granularity"))
+        # What decides on the plan, for caches; None: something in it has no name.
+        self.key: Optional[Tuple] = (
+            self.struct.solver, scratchpad_bytes or 0, max_iterations or 0, seed, n, m,
+            max_block_cycles or 0, self.struct.granularity)
+        if (tile_cost is not None or tile_rows is not None or resume is not None
+                or deadline is not None):
+            self.key = None
+        self.raised: Optional[BaseException] = None
+        self._keep: List[Any] = []
+        self._close: Optional[Callable[[], None]] = None
+        if resume is not None:
+            self.struct.resume = resume._handle
+        if tile_rows:
+            self._set_rows(tile_rows)
+        if tile_cost is not None:
+            self._set_cost(tile_cost)
+        if progress:
+            self._set_progress(progress)
+        if executor is not None:
+            self._set_runner(executor)
+
+    def __enter__(self) -> "Options":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._close is not None:
+            self._close()
+        if self.raised is not None:
+            raise self.raised
+
+    def _callback(self, kind: str, function: Callable, error: int) -> Any:
+        """A C function; what it raises ends the call, and is raised after it."""
+
+        def guarded(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except BaseException as raised:  # it must not be lost in C
+                self.raised = raised
+                return error
+
+        made = ffi.callback(kind, guarded, error=error)
+        self._keep.append(made)
+        return made
+
+    def _set_cost(self, tile_cost: TileCost) -> None:
+        def cost(_user: Any, layer: int, extent: Any, channels: int, out: Any) -> int:
+            answer = tile_cost(layer, tuple(ffi.unpack(extent, 4)), channels)
+            if answer is None:
+                return 0
+            _fill(out, answer)
+            return 1
+
+        self.struct.tile_cost = self._callback(
+            "int32_t(void*, uint32_t, const int32_t*, int32_t, sluice_tile_cost_t*)", cost, -1)
+
+    def _set_rows(self, rows: Mapping[Tuple, Any]) -> None:
+        array = ffi.new("sluice_tile_row_t[]", len(rows))
+        for row, ((layer, extent, channels), answer) in zip(array, rows.items()):
+            row.layer, row.extent, row.channels = layer, list(extent), channels
+            _fill(ffi.addressof(row, "cost"), answer)
+        self._keep.append(array)
+        self.struct.tile_rows, self.struct.tile_row_count = array, len(rows)
+
+    def _set_progress(self, progress: Union[bool, Progress]) -> None:
+        if progress is True:
+            from ._progress import bar
+
+            progress, self._close = bar()
+        told: Any = progress
+
+        def tell(_user: Any, iterations: int, cost: float) -> int:
+            return int(bool(told(iterations, cost)))
+
+        self.struct.progress = self._callback("int32_t(void*, uint64_t, double)", tell, 1)
+
+    def _set_runner(self, executor: Executor) -> None:
+        def run(_user: Any, job: Any, argument: Any, jobs: int) -> None:
+            list(executor.map(lambda i: job(argument, i), range(jobs)))
+
+        kind = "void(void*, void(*)(void*, uint32_t), void*, uint32_t)"
+        made = ffi.callback(kind, run)
+        runner = struct("sluice_runner_t", run=made)
+        self._keep += [made, runner]
+        self.struct.runner = runner
+
+
+def _fill(out: Any, answer: Any) -> None:
+    cost = answer if isinstance(answer, (tuple, list)) else (answer,)
+    out.cycles = int(cost[0])
+    out.energy_pj = float(cost[1]) if len(cost) > 1 else 0.0
+    out.scratchpad_pj = float(cost[2]) if len(cost) > 2 else 0.0
+
+
+def schedule(graph: Graph, machine: Any, *, cancel: Optional[Cancel] = None,
+             cache: Any = None, memory_bytes: int = 0, **options: Any) -> Plan:
+    """Plans a graph on a machine; the plan has been judged valid. The GIL is released.
+
+    machine      a Machine, or a preset's name, a file, a dictionary
+    solver       "default", "baseline", "fusion", "cocco", "soma"
+    objective    "edp", "energy", "latency", or (n, m) of energy^n * delay^m
+    scratchpad_bytes, max_iterations, seed, max_block_cycles, granularity ("tile", "operator")
+    deadline     seconds, after which the best plan so far is given
+    cancel       a Cancel, for other threads; Ctrl-C stops the call too
+    progress     True: a bar by tqdm where installed; or f(iterations, cost) -> true to stop
+    resume       a plan of the same graph and machine to go on from
+    tile_cost    f(layer, (n, h, w, k), channels) -> cycles, or (cycles, energy_pj), or None
+    tile_rows    the same as a dictionary: {(layer, (n, h, w, k), channels): cost}
+    cache        a PlanCache; calls with tile costs, resume or a deadline pass it by
+    memory_bytes cap of the call's memory; 0: none
+    executor     a thread pool that anneals from several starts at a time
+    """
+    machine = machine_of(machine)
+    with Options(**options) as asked:
+        key = cache.key_of(graph, machine, asked) if cache is not None else None
+        if key is not None:
+            found = cache.get(key, graph, machine)
+            if found is not None:
+                return found
+        out, why = ffi.new("sluice_plan_t**"), diagnostic()
+        with interruptible(cancel) as word:
+            asked.struct.cancel = word
+            status = lib.sluice_schedule(context(memory_bytes), graph._handle, machine._handle,
+                                         asked.struct, out, why)
+        plan = _plan(asked, status, why, out, graph, machine)
+        if key is not None and plan.report.stop_reason in ("complete", "iterations", "proved"):
+            cache.put(key, plan)
+        return plan
+
+
+def _plan(asked: Options, status: int, why: Any, out: Any, graph: Graph,
+          machine: Machine) -> Plan:
+    if status != 0 and asked.raised is None:
+        check(status, why)
+    handle = own("plan", out[0]) if out[0] != ffi.NULL else None
+    return Plan._of(handle, graph, machine)
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """What a new plan has kept of the one before: sluice_change_t."""
+
+    changed: int
+    from_scratch: int
+    layers_kept: int
+    layers_changed: int
+    layers_inserted: int
+    layers_removed: int
+    blocks: int
+    blocks_changed: int
+    stream_bytes: int
+    patch_bytes: int
+
+
+def reschedule(previous: Plan, graph: Graph, machine: Any, *, minimise_changes: bool = False,
+               cancel: Optional[Cancel] = None, memory_bytes: int = 0,
+               **options: Any) -> Tuple[Plan, Change]:
+    """Plans again after graph, machine or scratchpad have changed, from an earlier plan.
+    Options: those of schedule, without cache."""
+    machine = machine_of(machine)
+    with Options(**options) as asked:
+        how = struct("sluice_reschedule_options_t", minimise_changes=int(minimise_changes),
+                     schedule=asked.struct)
+        out, why = ffi.new("sluice_plan_t**"), diagnostic()
+        change = struct("sluice_change_t")
+        with interruptible(cancel) as word:
+            asked.struct.cancel = word
+            status = lib.sluice_reschedule(context(memory_bytes), previous._handle,
+                                           graph._handle, machine._handle, how, out, change,
+                                           why)
+        return _plan(asked, status, why, out, graph, machine), record(Change, change)
+
+
+def memory_bound(graph: Graph, machine: Any, **options: Any) -> int:
+    """The most memory that schedule with these options takes."""
+    bound, why = ffi.new("uint64_t*"), diagnostic()
+    with Options(**options) as asked:
+        check(lib.sluice_schedule_memory_bound(context(), graph._handle,
+                                               machine_of(machine)._handle, asked.struct,
+                                               bound, why), why)
+    return bound[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class CurvePoint:
+    """A point of a curve: sluice_curve_point_t."""
+
+    scratchpad_bytes: int
+    plan_bytes: int
+    latency_cycles: int
+    energy_pj: float
+
+
+def curve(graph: Graph, machine: Any, points: int = 16, *, cancel: Optional[Cancel] = None,
+          objective: Optional[Objective] = None, **options: Any) -> List[CurvePoint]:
+    """Latency over scratchpad, from the smallest that has a plan up. Without an objective the
+    latency is minimised. Options: those of schedule."""
+    array, count, why = ffi.new("sluice_curve_point_t[]", points), ffi.new("uint32_t*"), None
+    count[0], why = points, diagnostic()
+    with Options(objective=objective, **options) as asked:
+        with interruptible(cancel) as word:
+            asked.struct.cancel = word
+            status = lib.sluice_curve(context(), graph._handle, machine_of(machine)._handle,
+                                      asked.struct, array, count, why)
+        if asked.raised is None:
+            check(status, why)
+    return [record(CurvePoint, array[i]) for i in range(count[0])]
+
+
+def evaluate(graph: Graph, machine: Any, order: Sequence[int], tiles: Sequence[int],
+             cuts: Optional[Sequence[str]] = None, *, double_buffer: bool = False,
+             **options: Any) -> Dict[str, Any]:
+    """What a schedule of your own costs; nothing is searched.
+
+    order   layers of the graph that compute, by index, in computing order
+    tiles   by position: the number of tiles of the group that starts there
+    cuts    by position: "dram", "fine" or "none" (schedule.h); without, every layer is a group
+
+    Numbers of sluice_evaluation_t, with tile_begin, tile_layer, tile_cycles and
+    transfer_begin, transfer_bytes as numpy arrays. Rejected: not a legal schedule.
+    """
+    import numpy
+
+    count = len(order)
+    kinds = [choose(cut, "CUT", "cut") for cut in (cuts or ["dram"] * count)]
+    arrays = [ffi.new("uint32_t[]", list(order)), ffi.new("uint8_t[]", kinds),
+              ffi.new("int32_t[]", list(tiles))]
+    notation = struct("sluice_notation_t", layers=count, order=arrays[0], cuts=arrays[1],
+                      tiles=arrays[2], double_buffer=int(double_buffer))
+    handles = (graph._handle, machine_of(machine)._handle, notation)
+    result = struct("sluice_evaluation_t")
+    with Options(**options) as asked:
+        _evaluate(handles, asked, result)  # without arrays it gives their lengths
+        found = {name: numpy.zeros(getattr(result, of), kind) for name, (kind, of) in {
+            "tile_begin": ("int64", "tiles"), "tile_layer": ("uint32", "tiles"),
+            "tile_cycles": ("int64", "tiles"), "transfer_begin": ("int64", "transfers"),
+            "transfer_bytes": ("int64", "transfers")}.items()}
+        for name, array in found.items():
+            setattr(result, name, ffi.cast(f"{array.dtype}_t*", ffi.from_buffer(array)))
+        _evaluate(handles, asked, result)
+    numbers = {name: getattr(result, name) for name, field in
+               ffi.typeof("sluice_evaluation_t").fields
+               if field.type.kind == "primitive" and name not in ("struct_size", "reserved")}
+    return {**numbers, **found}
+
+
+def _evaluate(handles: Tuple, asked: Options, result: Any) -> None:
+    why = diagnostic()
+    check(lib.sluice_evaluate(context(), *handles, asked.struct, result, why), why)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several models on one machine, in one scratchpad."""
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+
+from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
+from ._library import nanoseconds, own, record, struct
+from .graph import Graph
+from .machine import machine_of
+from .plan import Plan
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclasses.dataclass(frozen=True)
+class Member:
+    """What a model got: sluice_member_t."""
+
+    plan: Plan
+    turns: int
+    offset: int
+    bytes: int
+    latency_cycles: int
+    finish_cycles: int
+    equal_cycles: int
+    longest_wait_cycles: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Cohort:
+    """Plans and turns of several models: sluice_cohort_summary_t and what it is of."""
+
+    members: List[Member]
+    turns: "pandas.DataFrame"
+    share: str
+    proved: bool
+    total_cycles: int
+    latency_sum: int
+    finish_sum: int
+    equal_latency_sum: int
+    partition_finish_sum: int
+    time_finish_sum: int
+
+
+def coschedule(graphs: Sequence[Graph], machine: Any, *, share: str = "auto",
+               weights: Sequence[int] = (), reserved: Sequence[Tuple[int, int]] = (),
+               scratchpad_bytes: int = 0, max_turn_cycles: int = 0, points: int = 0,
+               max_iterations: int = 0, seed: int = 0, deadline: Optional[float] = None,
+               cancel: Optional[Cancel] = None) -> Cohort:
+    """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
+    of each model, (0, 0) where the call decides."""
+    machine = machine_of(machine)
+    models = ffi.new("sluice_model_t[]", len(graphs))
+    for i, graph in enumerate(graphs):
+        models[i].graph = graph._handle
+        models[i].weight = weights[i] if weights else 0
+        if reserved:
+            models[i].reserved_offset, models[i].reserved_bytes = reserved[i]
+    options = struct("sluice_coschedule_options_t", share=choose(share, "SHARE", "share"),
+                     scratchpad_bytes=scratchpad_bytes, max_turn_cycles=max_turn_cycles,
+                     points=points, max_iterations=max_iterations, seed=seed,
+                     deadline_ns=nanoseconds(deadline))
+    out, why = ffi.new("sluice_cohort_t**"), diagnostic()
+    with interruptible(cancel) as word:
+        options.cancel = word
+        status = lib.sluice_coschedule(context(), machine._handle, models, len(graphs),
+                                       options, out, why)
+    check(status, why)
+    return _cohort(own("cohort", out[0]), graphs, machine)
+
+
+def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:
+    import pandas
+
+    summary = struct("sluice_cohort_summary_t")
+    check(lib.sluice_cohort_report(handle, summary))
+    members = []
+    for i, graph in enumerate(graphs):
+        m = struct("sluice_member_t")
+        check(lib.sluice_cohort_member(handle, i, m))
+        size, data = ffi.new("size_t*"), ffi.new("const void**")
+        check(lib.sluice_plan_bytes(m.plan, data, size))  # a copy: the cohort may go
+        plan = Plan(bytes(ffi.buffer(data[0], size[0])), graph, machine)
+        members.append(record(Member, m, plan=plan))
+    turns, count = ffi.new("const sluice_turn_t**"), ffi.new("uint32_t*")
+    check(lib.sluice_cohort_turns(handle, turns, count))
+    names = ("model", "first_visit", "end_visit", "cycles")
+    frame = pandas.DataFrame(
+        [[getattr(turns[0][i], name) for name in names] for i in range(count[0])],
+        columns=names)
+    shares = {value: name for name, value in enum("SHARE").items()}
+    return record(Cohort, summary, members=members, turns=frame, share=shares[summary.share],
+                  proved=bool(summary.proved))
+
+
+def verify_together(graphs: Sequence[Graph], cohort: Cohort, machine: Any) -> None:
+    """Judges streams that take turns; Rejected says what is wrong."""
+    turns = ffi.new("sluice_turn_t[]", [
+        {"model": t.model, "first_visit": t.first_visit, "end_visit": t.end_visit,
+         "cycles": t.cycles} for t in cohort.turns.itertuples()])
+    why = diagnostic()
+    check(lib.sluice_verify_together(
+        context(), machine_of(machine)._handle,
+        ffi.new("const sluice_graph_t*[]", [g._handle for g in graphs]),
+        ffi.new("const sluice_plan_t*[]", [m.plan._handle for m in cohort.members]),
+        len(graphs), turns, len(turns), why), why)

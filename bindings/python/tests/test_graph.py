@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+import pickle
+
+import numpy
+import pytest
+
+import sluice
+from conftest import MODEL, ROOT
+
+
+def test_a_model_is_read_from_a_path_and_from_bytes(graph):
+    again = sluice.Graph.from_tflite(MODEL.read_bytes())
+    assert again.hash == graph.hash
+    assert graph.import_report.numbers == "exact"
+    assert [port.shape for port in graph.inputs] == [(1, 32, 32, 3)]
+    assert graph.layers[0].op == "conv" and graph.layers[0].inputs[0] == 0
+    assert graph.tensors[0].dtype == "int8"
+
+
+def test_an_onnx_model_is_read_where_the_build_reads_them():
+    models = sorted(ROOT.glob("tests/models/*.onnx"))
+    if not sluice.reads("onnx") or not models:
+        pytest.skip("this build reads no ONNX models")
+    graph = sluice.Graph.load(models[0])
+    assert graph.import_report.format == "onnx" and graph.layers
+
+
+def test_damage_is_an_exception_with_the_sentence():
+    with pytest.raises(sluice.BadInput) as caught:
+        sluice.Graph.from_bytes(b"no graph at all")
+    assert caught.value.diagnostic.stage == "graph" and str(caught.value)
+    with pytest.raises(ValueError):  # the builtin it is one of
+        sluice.Graph.from_tflite(b"TFL3" * 9)
+
+
+def test_graphs_of_the_zoo_are_batched_and_pickled():
+    graph = sluice.Graph.zoo("mobilenet_v1", batch=2)
+    assert graph.inputs[0].shape[0] == 2
+    assert pickle.loads(pickle.dumps(graph)).hash == graph.hash
+    assert "resnet50" in sluice.zoo_names()
+
+
+def small(relu_max=127):
+    builder = sluice.GraphBuilder("small")
+    x = builder.input([1, 8, 8, 4], name="x")
+    weight = builder.constant(numpy.ones((2, 1, 1, 4), "int8"))
+    rows = numpy.array([[0, 1 << 30, 1], [3, 1 << 30, 1]], "int32")
+    y = builder.output([1, 8, 8, 2], name="y")
+    builder.layer("conv", [x, weight, builder.constant(rows)], [y],
+                  {"stride_h": 1, "stride_w": 1, "dilation_h": 1, "dilation_w": 1, "groups": 1,
+                   "act_min": -128, "act_max": relu_max}, name="sum")
+    return builder.finish()
+
+
+def test_a_graph_is_built_and_computes_what_was_built():
+    graph = small()
+    x = numpy.arange(256, dtype="int32").reshape(1, 8, 8, 4) % 7 - 3
+    plan = sluice.schedule(graph, "mcu-256k")
+    (y,) = plan.simulate({"x": x.astype("int8")}).outputs
+    sums = x.sum(axis=-1)
+    assert (y == numpy.stack([sums, sums + 3], axis=-1)).all()
+    assert (sluice.reference(graph, [x.astype("int8")])[0] == y).all()
+
+
+def test_what_is_wrong_with_a_builder_is_said():
+    builder = sluice.GraphBuilder()
+    x = builder.input([1, 4])
+    with pytest.raises(ValueError, match="act_zero"):
+        builder.layer("add", [x, x], [x], {"act_zero": 1})
+    with pytest.raises(ValueError, match="int16"):
+        builder.tensor([2], "int8", kind="constant", data=numpy.zeros(2, "int16"))
+    builder.layer("add", [x], [x])
+    with pytest.raises(sluice.SluiceError) as caught:
+        builder.finish()
+    assert caught.value.layer == 0
+
+
+def test_inputs_of_another_type_or_name_are_refused(plan):
+    with pytest.raises(ValueError, match="float64"):
+        plan.simulate([numpy.zeros((1, 32, 32, 3))])
+    with pytest.raises(ValueError, match="picture"):
+        plan.simulate({"picture": numpy.zeros((1, 32, 32, 3), "int8")})

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import pickle
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import sluice
+
+
+def test_a_plan_is_what_the_tool_makes(plan, graph, tool, tmp_path):
+    import subprocess
+
+    graph.save(tmp_path / "g.slg")
+    subprocess.run([tool, "schedule", tmp_path / "g.slg", "--hw", "mcu-256k", "-o",
+                    tmp_path / "p.slp"], check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "p.slp").read_bytes() == plan.to_bytes()
+
+
+def test_a_plan_is_judged_saved_and_pickled(plan, graph, tmp_path):
+    plan.verify()
+    plan.save(tmp_path / "p.slp")
+    again = sluice.Plan.load(tmp_path / "p.slp", graph, "mcu-256k")
+    again.verify()
+    assert again.hashes == plan.hashes
+    assert pickle.loads(pickle.dumps(plan)).to_bytes() == plan.to_bytes()
+    other = sluice.Plan(plan.to_bytes(), graph, "soma-edge")
+    with pytest.raises(sluice.SluiceError):
+        other.verify()
+    with pytest.raises(ValueError, match="graph and machine"):
+        sluice.Plan(plan.to_bytes()).verify()
+
+
+def test_the_report_and_the_frames_agree(plan):
+    report = plan.report
+    assert report.stop_reason in ("complete", "proved") and report.gap >= 1
+    layers = plan.layers
+    assert layers.macs.sum() == report.macs
+    assert layers.dram_read_bytes.sum() == report.dram_read_bytes
+    transfers = plan.transfers
+    assert transfers[transfers.kind == "load"].bytes.sum() == report.dram_read_bytes
+    assert transfers.end.max() <= report.latency_cycles == plan.events.end.max()
+    assert "cycles" in plan._repr_html_() and str(report.latency_cycles) in repr(plan)
+
+
+def test_a_run_takes_what_was_predicted_and_equals_the_reference(plan, graph):
+    run = plan.simulate(seed=3)
+    assert run.cycles == run.predicted_cycles == plan.report.latency_cycles
+    assert run.mismatches == 0 and run.compared_bytes > 0
+    assert (run.outputs[0] == sluice.reference(graph, seed=3)[0]).all()
+    assert plan.simulate(functional=False, contention=True).contended_cycles >= run.cycles
+
+
+def test_a_plan_that_was_changed_is_rejected_by_the_simulator(plan, graph):
+    damaged = bytearray(plan.to_bytes())
+    damaged[len(damaged) // 2] ^= 0x40
+    with pytest.raises(sluice.SluiceError):
+        sluice.Plan(bytes(damaged), graph, "mcu-256k").simulate()
+
+
+def test_infeasible_comes_with_its_numbers(graph):
+    with pytest.raises(sluice.Infeasible) as caught:
+        sluice.schedule(graph, "mcu-256k", scratchpad_bytes=64)
+    why = caught.value.diagnostic
+    assert why.required_bytes > why.available_bytes
+    smallest = why.smallest_scratchpad_bytes
+    assert smallest and sluice.schedule(graph, "mcu-256k", scratchpad_bytes=smallest)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.diagnostic == why and str(again) == str(caught.value)
+
+
+@pytest.mark.parametrize("options, wrong", [
+    ({"solver": "annealing"}, "annealing"), ({"objective": "speed"}, "speed"),
+    ({"deadline": 0}, "deadline"), ({"granularity": "page"}, "page")])
+def test_options_that_are_none_are_refused(graph, options, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        sluice.schedule(graph, "mcu-256k", **options)
+
+
+def test_memory_is_capped(graph):
+    bound = sluice.memory_bound(graph, "mcu-256k")
+    sluice.schedule(graph, "mcu-256k", memory_bytes=bound + 4096)
+    with pytest.raises(sluice.OutOfMemory):
+        sluice.schedule(graph, "mcu-256k", memory_bytes=4096)
+
+
+def test_tile_costs_come_from_a_callable(graph, plan):
+    asked = {}
+
+    def cost(layer, extent, channels):
+        asked[layer, extent, channels] = 10_000
+        return 10_000, 5.0
+
+    slow = sluice.schedule(graph, "mcu-256k", tile_cost=cost)
+    assert asked and slow.report.latency_cycles > plan.report.latency_cycles
+    unknown = sluice.schedule(graph, "mcu-256k", tile_cost=lambda *_: None)
+    assert unknown.report.latency_cycles == plan.report.latency_cycles
+    rows = sluice.schedule(graph, "mcu-256k", tile_rows={k: (v, 5.0) for k, v in asked.items()})
+    assert rows.report.latency_cycles == slow.report.latency_cycles
+
+
+def test_what_a_callable_raises_is_raised_by_the_call(graph):
+    with pytest.raises(ZeroDivisionError):
+        sluice.schedule(graph, "mcu-256k", tile_cost=lambda *_: 1 // 0)
+    with pytest.raises(KeyError):
+        sluice.schedule(graph, "mcu-256k", deadline=1, progress=lambda *_: {}[1])
+
+
+LONG = dict(solver="fusion", max_iterations=1 << 40)
+
+
+@pytest.fixture(scope="module")
+def large():
+    return sluice.Graph.zoo("resnet50")
+
+
+def test_another_thread_cancels_while_python_runs(large):
+    cancel, ticks = sluice.Cancel(), []
+    with ThreadPoolExecutor() as pool:
+        begin = time.monotonic()
+        future = pool.submit(sluice.schedule, large, "soma-edge", cancel=cancel, **LONG)
+        while time.monotonic() - begin < 0.6:  # the GIL is free
+            ticks.append(time.monotonic())
+            time.sleep(0.01)
+        cancel.cancel()
+        plan = future.result(timeout=20)
+    assert plan.report.stop_reason == "cancelled" and len(ticks) > 3
+
+
+def test_ctrl_c_ends_a_call_and_the_next_one_works(large, graph):
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        sluice.schedule(large, "soma-edge", **LONG)
+    assert time.monotonic() - begin < 10
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    sluice.schedule(graph, "mcu-256k")
+    with pytest.raises(KeyboardInterrupt):  # Python's own handler is in place again
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+
+
+def test_a_deadline_gives_the_best_so_far_and_progress_is_told(large, capfd):
+    told = []
+    plan = sluice.schedule(large, "soma-edge", deadline=0.4, **LONG,
+                           progress=lambda iterations, cost: told.append((iterations, cost)))
+    assert plan.report.stop_reason in ("deadline", "complete") and told and told[-1][1] > 0
+    stopped = sluice.schedule(large, "soma-edge", progress=lambda n, cost: cost > 0, **LONG)
+    assert stopped.report.stop_reason == "cancelled"
+    sluice.schedule(large, "soma-edge", deadline=0.3, progress=True)
+
+
+def test_starts_run_on_the_caller_s_threads(graph):
+    options = dict(solver="fusion", max_iterations=200)
+    with ThreadPoolExecutor(2) as pool:
+        two = sluice.schedule(graph, "mcu-256k", executor=pool, **options)
+    with ThreadPoolExecutor(1) as pool:
+        one = sluice.schedule(graph, "mcu-256k", executor=pool, **options)
+    assert one.to_bytes() == two.to_bytes()
+
+
+def test_threads_share_graphs_machines_and_plans(graph, plan):
+    machine = sluice.Machine.preset("mcu-256k")
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: sluice.schedule(graph, machine).to_bytes(), range(32)))
+    assert set(found) == {plan.to_bytes()}
+
+
+def test_a_cache_gives_the_same_plan_and_no_other(graph, plan, tmp_path):
+    cache = sluice.PlanCache(tmp_path / "plans")
+    first = sluice.schedule(graph, "mcu-256k", cache=cache)
+    again = sluice.schedule(graph, "mcu-256k", cache=cache)
+    assert first.to_bytes() == again.to_bytes() == plan.to_bytes()
+    assert (cache.hits, cache.misses) == (1, 1)
+    sluice.schedule(graph, "mcu-256k", cache=cache, objective="latency")
+    sluice.schedule(graph, "mcu-256k", cache=cache, tile_cost=lambda *_: None)
+    assert (cache.hits, cache.misses) == (1, 2)
+    for file in (tmp_path / "plans").iterdir():  # a torn file is as good as none
+        file.write_bytes(file.read_bytes()[:-9])
+    assert sluice.schedule(graph, "mcu-256k", cache=cache).to_bytes() == plan.to_bytes()
+
+
+def test_a_change_is_planned_from_the_plan_before(graph, plan):
+    new, change = sluice.reschedule(plan, graph, "mcu-256k", scratchpad_bytes=128 << 10)
+    new.verify()
+    assert new.hashes["scratchpad_bytes"] == 128 << 10 and change.blocks > 0
+    assert plan.patch(plan) == [] and plan.patch(new)
+
+
+def test_resuming_is_never_worse(graph, plan):
+    better = sluice.schedule(graph, "mcu-256k", resume=plan)
+    assert better.report.edp <= plan.report.edp
+
+
+def test_a_curve_falls(graph):
+    points = sluice.curve(graph, "mcu-256k", 4)
+    assert [p.scratchpad_bytes for p in points] == sorted(p.scratchpad_bytes for p in points)
+    assert all(a.latency_cycles >= b.latency_cycles for a, b in zip(points, points[1:]))
+
+
+def test_a_schedule_of_one_s_own_is_priced(graph):
+    order = [i for i, layer in enumerate(graph.layers) if layer.op != "reshape"]
+    found = sluice.evaluate(graph, "mcu-256k", order, [1] * len(order))
+    assert found["latency_cycles"] > 0 and len(found["tile_begin"]) == found["tiles"]
+    assert (found["tile_cycles"] > 0).all()
+    with pytest.raises(sluice.Rejected):
+        sluice.evaluate(graph, "mcu-256k", order[::-1], [1] * len(order))
+
+
+def test_preemption_points_and_places_are_there(plan):
+    points = plan.preemption_points()
+    assert points[0]["cycles"] == 0 and len(points) > 1
+    assert plan.tensor(0).region is not None
