@@ -296,11 +296,14 @@ SLUICE_API sluice_status_t sluice_minimum_footprint(
  * Convolutions (depthwise, grouped, dilated), fully connected, batched matmul, pooling and
  * elementwise layers have loop nests; others are SLUICE_UNSUPPORTED. */
 enum { /* sluice_map_options_t.solver */
-  SLUICE_MAP_KAPLA = 0,  /* EXACT where that is affordable, else the best search known */
+  SLUICE_MAP_BEST = 0,   /* the best that any of the others finds, improved: never worse */
   SLUICE_MAP_EXACT = 1,  /* exact search over KAPLA's space, or SLUICE_UNSUPPORTED */
   SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending, as published */
   SLUICE_MAP_COSA = 3,   /* CoSA's assignment of prime factors, by its own objective */
-  SLUICE_MAP_SEARCH = 4  /* local search, any hierarchy */
+  SLUICE_MAP_SEARCH = 4, /* local search, any hierarchy */
+  SLUICE_MAP_KAPLA = 5   /* EXACT where that is affordable, else GREEDY or SEARCH; with
+                            tile_only and no exponents the nests that plans declare, as
+                            BEST gives there too */
 };
 /* Lengths of arrays: dims; memory levels; array axes below a level. */
 enum { SLUICE_MAP_DIMS = 8, SLUICE_MAP_LEVELS = 6, SLUICE_MAP_AXES = 3 };
@@ -314,7 +317,8 @@ typedef struct sluice_map_options {
   uint32_t energy_exponent; /* n; both 0: energy alone, with tile_only energy * delay */
   uint32_t delay_exponent;  /* m */
   uint32_t bypass;          /* operands may bypass memories that need not hold them */
-  uint32_t wide;            /* EXACT: also arrays that leave usable units idle */
+  uint32_t wide;            /* EXACT: also arrays that leave usable units idle (BEST
+                               looks at them in any case) */
   uint32_t tile_only;       /* one tile from the scratchpad down, as plans declare it */
   int32_t tile[4];          /* its output extents N H W K; 0: the layer's */
   int32_t tile_channels;    /* of its input, summed over; 0: all */

@@ -239,10 +239,11 @@ void AddMap(CLI::App* app, MapCommand* command) {
       ->required()
       ->expected(-1);
   AddHw(sub, &command->hardware);
-  sub->add_option("--solver", command->solver,
-                  "M N K: exact (proved) or cosa; layers: kapla (exact where that is "
-                  "affordable), exact, greedy (KAPLA as published), cosa, search")
-      ->check(CLI::IsMember({"exact", "cosa", "kapla", "greedy", "search"}));
+  sub->add_option(
+         "--solver", command->solver,
+         "best (default: never worse than any other); exact (proved within its "
+         "space), cosa, kapla, greedy (KAPLA as published), search")
+      ->check(CLI::IsMember({"best", "exact", "cosa", "kapla", "greedy", "search"}));
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"energy", "edp", "latency"}))
       ->capture_default_str();

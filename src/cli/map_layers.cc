@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include "cli/failure.h"
 #include "cli/graph_names.h"
@@ -21,11 +22,11 @@ constexpr char kDims[] = "NKCPQRSG";
 constexpr const char* kOperands[3] = {"input", "weight", "output"};
 
 uint32_t SolverOf(const std::string& name) {
-  const char* const names[] = {"kapla", "exact", "greedy", "cosa", "search"};
-  for (uint32_t i = 0; i < 5; ++i) {
+  const char* const names[] = {"best", "exact", "greedy", "cosa", "search", "kapla"};
+  for (uint32_t i = 0; i < 6; ++i) {
     if (name == names[i]) return i;
   }
-  return SLUICE_MAP_KAPLA;
+  return SLUICE_MAP_BEST;
 }
 
 void ReadTop(const std::string& text, sluice_map_options_t* options) {
@@ -150,7 +151,6 @@ Json LevelsJson(const sluice_layer_mapping_t& m,
 Json AsJson(const sluice_layer_mapping_t& m, const std::string& name,
             const std::vector<std::string>& names, const std::string& directives) {
   Json json = {{"layer", name}, {"status", sluice_status_name(m.status)}};
-  if (m.status != SLUICE_OK) return json;
   json["extents"] = DimsJson(m.extent, true);
   json["energy_pj"] = m.energy_pj;
   json["energy_pj_per_mac"] = m.energy_pj / static_cast<double>(m.operations);
@@ -242,6 +242,33 @@ void PrintTotals(const Totals& totals, size_t layers) {
   std::cout << report.Text();
 }
 
+// Why one of several layers has no nest: asked alone, it fails the call with a reason.
+Failure RefusalOf(Session* session, uint32_t layer,
+                  const sluice_map_options_t& options) {
+  try {
+    session->MapLayers({layer}, options);
+  } catch (const Failure& failure) {
+    return failure;
+  }
+  return Failure(kStopped, "the layer was refused, and has a nest when asked alone");
+}
+
+Json RefusalJson(const std::string& name, const sluice_layer_mapping_t& m,
+                 const Failure& why) {
+  Json error = why.details();
+  error["message"] = why.what();
+  return {{"layer", name}, {"status", sluice_status_name(m.status)}, {"error", error}};
+}
+
+[[noreturn]] void ThrowRefused(const Failure& first, const Totals& totals,
+                               size_t layers, Json result) {
+  const std::string message = std::to_string(totals.unsupported) + " of " +
+                              std::to_string(layers) +
+                              " layers have no loop nest; the first: " + first.what();
+  result["error"] = {{"message", message}};
+  throw Failure(first.code(), message, result);
+}
+
 // Each of several layers has a folder of its own, named by its number.
 std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t layer) {
   if (layers == 1) return command.timeloop;
@@ -267,6 +294,7 @@ void RunMapLayers(const MapCommand& command) {
   totals.solve_us = std::chrono::duration<double, std::micro>(end - start).count();
   const std::vector<std::string> names = LevelNames(hardware);
   Json list = Json::array();
+  std::unique_ptr<Failure> refused;  // the first
   for (size_t i = 0; i < layers.size(); ++i) {
     const sluice_layer_mapping_t& m = mappings[i];
     const std::string name = LayerName(graph, layers[i]);
@@ -278,27 +306,31 @@ void RunMapLayers(const MapCommand& command) {
       WriteTimeloopLayer(TimeloopFolder(command, layers.size(), layers[i]), hardware,
                          m);
     }
-    if (command.json) {
+    if (m.status != SLUICE_OK) {
+      const Failure why = RefusalOf(&session, layers[i], options);
+      if (refused == nullptr) refused = std::make_unique<Failure>(why);
+      if (command.json) {
+        list.push_back(RefusalJson(name, m, why));
+      } else {
+        std::cout << name << ": " << why.what() << "\n";
+      }
+    } else if (command.json) {
       list.push_back(AsJson(m, name, names, directives));
-    } else if (m.status != SLUICE_OK) {
-      std::cout << name << ": " << sluice_status_name(m.status) << "\n";
     } else if (m.same_as != i) {
       std::cout << name << ": as " << LayerName(graph, layers[m.same_as]) << "\n";
     } else {
       Print(m, name, FileStem(command.hardware), names, directives);
     }
   }
-  if (command.json) {
-    const Json json = {{"layers", list},
-                       {"energy_pj", totals.energy},
-                       {"cycles", totals.cycles},
-                       {"distinct", totals.distinct},
-                       {"unmapped", totals.unsupported},
-                       {"solve_us", totals.solve_us}};
-    std::cout << json.dump(1) << "\n";
-  } else if (layers.size() > 1) {
-    PrintTotals(totals, layers.size());
-  }
+  Json json = {{"layers", list},
+               {"energy_pj", totals.energy},
+               {"cycles", totals.cycles},
+               {"distinct", totals.distinct},
+               {"unmapped", totals.unsupported},
+               {"solve_us", totals.solve_us}};
+  if (!command.json && layers.size() > 1) PrintTotals(totals, layers.size());
+  if (refused != nullptr) ThrowRefused(*refused, totals, layers.size(), json);
+  if (command.json) std::cout << json.dump(1) << "\n";
 }
 
 }  // namespace sluice::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/timeloop.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -45,34 +46,36 @@ std::string Problem(const std::array<int64_t, 3>& extent) {
 
 // One storage element, indented.
 std::string Storage(const std::string& indent, const std::string& name,
-                    const char* kind, const GemmMemory& memory) {
+                    const char* kind, const GemmMemory& memory,
+                    const EnergyUnit& unit) {
   std::string text = indent + "- name: " + name + "\n" + indent + "  class: " + kind +
                      "\n" + indent + "  attributes:\n";
   if (memory.words != 0) {
     text += indent + "    entries: " + std::to_string(memory.words) + "\n";
   }
-  text +=
-      indent + "    word-bits: 8\n" + indent + "    block-size: 1\n" + indent +
-      "    vector-access-energy: " + Energy((memory.read_pj + memory.write_pj) / 2) +
-      "\n";
+  text += indent + "    word-bits: 8\n" + indent + "    block-size: 1\n" + indent +
+          "    vector-access-energy: " +
+          Energy((memory.read_pj + memory.write_pj) / 2 * unit.per_pj) + "\n";
   return text;
 }
 
 std::string Architecture(const GemmMemories& memories) {
-  std::string text = std::string(kLicense) + "architecture:\n  version: 0.3\n" +
-                     "  subtree:\n  - name: system\n    local:\n" +
-                     Storage("    ", memories.outer.name, "DRAM", memories.outer) +
-                     "    subtree:\n    - name: chip\n      local:\n" +
-                     Storage("      ", memories.middle.name, "SRAM", memories.middle) +
-                     "      subtree:\n      - name: PE[0.." +
-                     std::to_string(memories.pes - 1) + "]\n        local:\n";
+  const EnergyUnit unit = UnitOf(memories.mac_pj);
+  std::string text =
+      std::string(kLicense) + UnitComment(unit) + "architecture:\n  version: 0.3\n" +
+      "  subtree:\n  - name: system\n    local:\n" +
+      Storage("    ", memories.outer.name, "DRAM", memories.outer, unit) +
+      "    subtree:\n    - name: chip\n      local:\n" +
+      Storage("      ", memories.middle.name, "SRAM", memories.middle, unit) +
+      "      subtree:\n      - name: PE[0.." + std::to_string(memories.pes - 1) +
+      "]\n        local:\n";
   if (memories.has_inner) {
-    text += Storage("        ", memories.inner.name, "regfile", memories.inner);
+    text += Storage("        ", memories.inner.name, "regfile", memories.inner, unit);
   }
   return text +
          "        - name: MAC\n          class: intmac\n          attributes:\n" +
-         "            datawidth: 8\n            energy: " + Energy(memories.mac_pj) +
-         "\n";
+         "            datawidth: 8\n            energy: " +
+         WholeEnergy(memories.mac_pj, unit) + "\n";
 }
 
 std::string Loops(const std::string& target, const char* type, const int64_t factor[3],
@@ -135,6 +138,27 @@ GemmMemory MemoryOf(const wire::Level& level, const char* otherwise) {
 }
 
 }  // namespace
+
+EnergyUnit UnitOf(double mac_pj) {
+  EnergyUnit unit = {0, 1};
+  while (unit.digits < 9 && mac_pj * unit.per_pj * 10 < 2e9) {
+    const double value = mac_pj * unit.per_pj;
+    if (std::fabs(value - std::round(value)) <= 1e-9 * value) break;
+    ++unit.digits;
+    unit.per_pj *= 10;
+  }
+  return unit;
+}
+
+std::string UnitComment(const EnergyUnit& unit) {
+  if (unit.digits == 0) return "";
+  return "# Energies are in units of 1e-" + std::to_string(unit.digits) +
+         " pJ: Timeloop reads that of a MAC as an integer.\n";
+}
+
+std::string WholeEnergy(double mac_pj, const EnergyUnit& unit) {
+  return std::to_string(std::llround(mac_pj * unit.per_pj));
+}
 
 GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapping) {
   // The library has verified the bytes.

@@ -6,7 +6,8 @@
 // Errors   Failure(kIo)
 // Source   Timeloop's YAML, version 0.3: permutations innermost first, factors are trip
 //          counts, bypass per memory. One energy per memory: the mean of read and
-//          write.
+//          write. Timeloop reads the energy of a MAC as an integer, so all energies are
+//          in a unit that makes it one; a comment in arch.yaml says which.
 #ifndef SLUICE_CLI_TIMELOOP_H_
 #define SLUICE_CLI_TIMELOOP_H_
 
@@ -17,6 +18,15 @@
 #include "sluice/experimental.h"
 
 namespace sluice::cli {
+
+// How many times 1 pJ is divided by ten, at most nine, so that `mac_pj` is whole.
+struct EnergyUnit {
+  int digits;
+  double per_pj;  // 10 to the power of digits
+};
+EnergyUnit UnitOf(double mac_pj);
+std::string UnitComment(const EnergyUnit& unit);  // empty for pJ
+std::string WholeEnergy(double mac_pj, const EnergyUnit& unit);
 
 struct GemmMemory {
   std::string name;

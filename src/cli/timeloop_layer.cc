@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/failure.h"
+#include "cli/timeloop.h"
 #include "sluice/hardware_generated.h"
 
 namespace sluice::cli {
@@ -99,7 +100,8 @@ std::string Problem(const sluice_layer_mapping_t& m) {
 }
 
 std::string Storage(const std::string& indent, const std::string& name,
-                    const char* kind, const wire::Level& level, uint32_t word_bytes) {
+                    const char* kind, const wire::Level& level, uint32_t word_bytes,
+                    const EnergyUnit& unit) {
   std::string text = indent + "- name: " + name + "\n" + indent + "  class: " + kind +
                      "\n" + indent + "  attributes:\n";
   if (level.capacity_bytes() != 0) {
@@ -110,7 +112,7 @@ std::string Storage(const std::string& indent, const std::string& name,
   return text + indent + "    word-bits: " + std::to_string(8 * word_bytes) + "\n" +
          indent + "    block-size: 1\n" + indent + "    vector-access-energy: " +
          Number((level.read_pj_per_bit() + level.write_pj_per_bit()) / 2 * 8 *
-                word_bytes) +
+                word_bytes * unit.per_pj) +
          "\n";
 }
 
@@ -126,8 +128,10 @@ uint64_t UnitsBelow(const wire::Hardware& hardware, uint32_t level) {
 std::string Architecture(const wire::Hardware& hardware,
                          const sluice_layer_mapping_t& m) {
   const uint32_t word = std::max(1u, m.element_bytes[2]);
-  std::string text =
-      std::string(kLicense) + "architecture:\n  version: 0.3\n  subtree:\n";
+  const double mac_pj = m.vector != 0 ? hardware.vector_op_pj() : hardware.mac_pj();
+  const EnergyUnit unit = UnitOf(mac_pj);
+  std::string text = std::string(kLicense) + UnitComment(unit) +
+                     "architecture:\n  version: 0.3\n  subtree:\n";
   std::string indent = "  ", range;
   for (uint32_t l = m.levels; l-- > 0;) {
     const wire::Level& level = *hardware.levels()->Get(l);
@@ -138,7 +142,7 @@ std::string Architecture(const wire::Hardware& hardware,
                     l + 1 == m.levels ? "DRAM"
                     : l == 0          ? "regfile"
                                       : "SRAM",
-                    level, word) +
+                    level, word, unit) +
             indent + "  subtree:\n";
     indent += "  ";
     const uint64_t units = UnitsBelow(hardware, l);
@@ -147,8 +151,7 @@ std::string Architecture(const wire::Hardware& hardware,
   return text + indent + "- name: unit" + range + "\n" + indent + "  local:\n" +
          indent + "  - name: MAC\n" + indent + "    class: intmac\n" + indent +
          "    attributes:\n" + indent + "      datawidth: " + std::to_string(8 * word) +
-         "\n" + indent + "      energy: " +
-         Number(m.vector != 0 ? hardware.vector_op_pj() : hardware.mac_pj()) + "\n";
+         "\n" + indent + "      energy: " + WholeEnergy(mac_pj, unit) + "\n";
 }
 
 std::string Nest(const std::string& target, const char* type,

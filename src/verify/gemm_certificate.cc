@@ -337,7 +337,13 @@ void ForInnerTiles(const Checker& k, const Way& way, const int64_t s[3],
                    const Visit& visit) {
   const ClaimedGemm& c = *k.claim;
   bool moves[3];
-  for (int d = 0; d < 3; ++d) moves[d] = In(way.inner, d) && d != way.q;
+  for (int d = 0; d < 3; ++d) {
+    // An axis along which the memories cost nothing occurs in no term either.
+    const int source = In(way.middle, d) ? kMiddle : 0;
+    const double pj =
+        c.write_pj[kInner] + c.read_pj[source] + (d == 2 ? c.write_pj[source] : 0.0);
+    moves[d] = In(way.inner, d) && d != way.q && pj > 0;
+  }
   const auto allowed = [&](int d, int64_t length) {
     return moves[d] ? c.extent[d] / s[d] % length == 0 : length == 1;
   };

@@ -84,6 +84,26 @@ TEST_CASE("gemm_certificate accepts the proofs of random problems, all options")
   CHECK(tiles > 20);
 }
 
+TEST_CASE("gemm_certificate accepts proofs on memories that cost nothing") {
+  for (uint32_t free = 0; free < 128; ++free) {
+    CAPTURE(free);
+    GemmMachine machine = {165888, 424,   256,   {0, 0, 0}, 64, 64, 4.56,
+                           4.56,   0.498, 0.498, 0.25,      0,  0};
+    double* const pj[] = {&machine.outer_read_pj,  &machine.outer_write_pj,
+                          &machine.middle_read_pj, &machine.middle_write_pj,
+                          &machine.inner_read_pj,  &machine.inner_write_pj,
+                          &machine.mac_pj};
+    for (uint32_t i = 0; i < 7; ++i) {
+      if ((free >> i & 1) != 0) *pj[i] = 0;
+    }
+    GemmExactOptions options;
+    options.pe_use = GemmPeUse::kAtMost;
+    options.objective =
+        free % 3 == 0 ? GemmObjective::kEnergyDelay : GemmObjective::kEnergy;
+    CHECK(Verdict(Claim({{64, 32, 48}}, machine, options)) == "");
+  }
+}
+
 TEST_CASE("gemm_certificate rejects another mapping, legal or not") {
   const GemmShape shape = {{48, 36, 64}};
   for (int i = 0; i < 12; ++i) {

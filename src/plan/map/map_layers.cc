@@ -8,6 +8,7 @@
 #include "model/hardware_view.h"
 #include "solve/mapping/factor/factor_nest.h"
 #include "solve/mapping/kapla/kapla.h"
+#include "solve/mapping/nest/nest_best.h"
 #include "solve/mapping/nest_search.h"
 #include "solve/mapping/tile_mapper.h"
 
@@ -45,9 +46,10 @@ MapConstraints ConstraintsOf(const sluice_map_options_t& options) {
 
 // True when the options ask for the mapping that plans use.
 bool IsDeclared(const sluice_map_options_t& options) {
-  bool plain = options.tile_only != 0 && options.solver == SLUICE_MAP_KAPLA &&
-               options.energy_exponent == 0 && options.delay_exponent == 0 &&
-               options.resident == 0;
+  const bool declares =
+      options.solver == SLUICE_MAP_BEST || options.solver == SLUICE_MAP_KAPLA;
+  bool plain = options.tile_only != 0 && declares && options.energy_exponent == 0 &&
+               options.delay_exponent == 0 && options.resident == 0;
   for (const int64_t top : options.top_tile) plain = plain && top == 0;
   return plain;
 }
@@ -66,6 +68,13 @@ Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* m
   kapla.dataflow =
       options.row_stationary != 0 ? Dataflow::kRowStationary : Dataflow::kSystolic;
   FactorObjective cosa;
+  if (options.cosa_utilisation != 0 || options.cosa_compute != 0 ||
+      options.cosa_traffic != 0) {
+    cosa.utilisation = options.cosa_utilisation;
+    cosa.compute = options.cosa_compute;
+    cosa.traffic = options.cosa_traffic;
+  }
+  cosa.balance = options.cosa_balance != 0;
   switch (options.solver) {
     case SLUICE_MAP_EXACT:
       return MapConvExact({problem, maps.hierarchy, kapla.constraints}, maps.budget,
@@ -73,14 +82,10 @@ Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* m
     case SLUICE_MAP_SEARCH:
       return SearchNest(problem, maps.hierarchy, kapla.constraints, maps.budget, mapped,
                         maps.diagnostic);
+    case SLUICE_MAP_BEST:
+      return MapBestNest({problem, maps.hierarchy, kapla.constraints}, cosa,
+                         maps.budget, maps.arena, mapped, maps.diagnostic);
     case SLUICE_MAP_COSA:
-      if (options.cosa_utilisation != 0 || options.cosa_compute != 0 ||
-          options.cosa_traffic != 0) {
-        cosa.utilisation = options.cosa_utilisation;
-        cosa.compute = options.cosa_compute;
-        cosa.traffic = options.cosa_traffic;
-      }
-      cosa.balance = options.cosa_balance != 0;
       return MapFactorNest({problem, maps.hierarchy, kapla.constraints}, cosa,
                            maps.budget, maps.arena, mapped, maps.diagnostic);
     default:
@@ -254,7 +259,7 @@ Status CheckOptions(const sluice_map_options_t& options, Diagnostic* diagnostic)
   const auto bad = [&](const char* what) -> Status {
     return Fail(diagnostic, Status::kBadArgument, "mapping").Text(what);
   };
-  if (options.solver > SLUICE_MAP_SEARCH) return bad("unknown solver");
+  if (options.solver > SLUICE_MAP_KAPLA) return bad("unknown solver");
   if (options.energy_exponent > 16 || options.delay_exponent > 16) {
     return bad("objective exponents must be at most 16");
   }

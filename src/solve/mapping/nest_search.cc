@@ -264,6 +264,14 @@ double NestBound(const MappingProblem& problem, const Hardware& hardware,
                       cycles);
 }
 
+void ImproveNest(const NestRequest& request, Budget* budget, MappedNest* mapped) {
+  Diagnostic diagnostic = {};
+  LocalSearch search = {
+      &request.problem, &request.hardware, &request.constraints, budget,
+      mapped,           &diagnostic,       Status::kOk};
+  Improve(&search, mapped->evaluated + kMostEvaluations / 3);
+}
+
 Status SearchNest(const MappingProblem& problem, const Hardware& hardware,
                   const MapConstraints& constraints, Budget* budget, MappedNest* mapped,
                   Diagnostic* diagnostic) {

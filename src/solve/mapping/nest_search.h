@@ -26,6 +26,10 @@ Status SearchNest(const MappingProblem& problem, const Hardware& hardware,
                   const MapConstraints& constraints, Budget* budget, MappedNest* mapped,
                   Diagnostic* diagnostic);
 
+// Makes moves from a nest that another mapper found, with its cost and objective, until
+// none gains or 4,000 were tried.
+void ImproveNest(const NestRequest& request, Budget* budget, MappedNest* mapped);
+
 // A lower bound on the objective of every nest of the problem on this hardware.
 double NestBound(const MappingProblem& problem, const Hardware& hardware,
                  const MapConstraints& constraints);

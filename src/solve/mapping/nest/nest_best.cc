@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/nest/nest_best.h"
+
+#include "base/checked.h"
+#include "solve/mapping/kapla/kapla.h"
+#include "solve/mapping/nest_search.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kRounding = 1e-12;  // of sums of a few parts
+
+// What one objective and one freedom give.
+struct Choice {
+  const NestRequest& request;
+  Budget* budget;
+  Arena* arena;
+  MappedNest* best;         // levels 0: none yet
+  Diagnostic first;         // why the first mapper that was asked had no nest
+  Status failure;           // kOk: none has failed
+  double space_bound = -1;  // of the exact mapper's space, where it was searched whole
+};
+
+// Of equal objectives the one with less energy, then fewer cycles.
+bool IsBetter(double objective, const LayerCost& cost, const MappedNest& than) {
+  if (than.nest.levels == 0) return true;
+  if (objective != than.objective) return objective < than.objective;
+  if (cost.energy_pj != than.cost.energy_pj) {
+    return cost.energy_pj < than.cost.energy_pj;
+  }
+  return cost.cycles < than.cost.cycles;
+}
+
+void TakeBetter(const MapConstraints& constraints, const MappedNest& found,
+                MappedNest* best) {
+  best->evaluated += found.evaluated;
+  const double objective = MapObjective(constraints, found.cost.energy_pj,
+                                        static_cast<double>(found.cost.cycles));
+  if (!IsBetter(objective, found.cost, *best)) return;
+  best->nest = found.nest;
+  best->cost = found.cost;
+  best->objective = objective;
+}
+
+// Takes what a mapper found, or remembers why there is nothing: a reason that lies in the
+// numbers tells more than one that lies in the mapper. Ends the call only where memory does.
+Status Take(Choice* choice, Status status, const MappedNest& found,
+            const Diagnostic& why) {
+  if (status == Status::kOutOfMemory) return status;
+  if (status == Status::kOk) {
+    TakeBetter(choice->request.constraints, found, choice->best);
+    return status;
+  }
+  const bool tells_more =
+      choice->failure == Status::kUnsupported && status != Status::kUnsupported;
+  if (choice->failure == Status::kOk || tells_more) {
+    choice->failure = status;
+    choice->first = why;
+  }
+  return Status::kOk;
+}
+
+Status AskExact(Choice* choice, bool wide) {
+  MappedNest found = {};
+  Diagnostic why = {};
+  MapConstraints constraints = choice->request.constraints;
+  constraints.wide = wide;
+  const Status status =
+      MapConvExact({choice->request.problem, choice->request.hardware, constraints},
+                   choice->budget, choice->arena, &found, &why);
+  if (status == Status::kOk && found.proved &&
+      wide == choice->request.constraints.wide) {
+    choice->space_bound = found.bound;
+  }
+  return Take(choice, status, found, why);
+}
+
+Status AskGreedy(Choice* choice, Dataflow dataflow) {
+  MappedNest found = {};
+  Diagnostic why = {};
+  KaplaOptions options;
+  options.constraints = choice->request.constraints;
+  options.dataflow = dataflow;
+  const Status status =
+      MapKaplaGreedy({choice->request.problem, choice->request.hardware, options},
+                     choice->budget, &found, &why);
+  return Take(choice, status, found, why);
+}
+
+Status AskSearch(Choice* choice) {
+  MappedNest found = {};
+  Diagnostic why = {};
+  const NestRequest& request = choice->request;
+  const Status status = SearchNest(request.problem, request.hardware,
+                                   request.constraints, choice->budget, &found, &why);
+  return Take(choice, status, found, why);
+}
+
+Status AskFactors(Choice* choice, const FactorObjective& factors) {
+  MappedNest found = {};
+  Diagnostic why = {};
+  const Status status = MapFactorNest(choice->request, factors, choice->budget,
+                                      choice->arena, &found, &why);
+  return Take(choice, status, found, why);
+}
+
+Status AskAll(Choice* choice, const FactorObjective& factors) {
+  SLUICE_TRY(AskExact(choice, true));
+  SLUICE_TRY(AskExact(choice, false));
+  SLUICE_TRY(AskGreedy(choice, Dataflow::kSystolic));
+  SLUICE_TRY(AskGreedy(choice, Dataflow::kRowStationary));
+  SLUICE_TRY(AskSearch(choice));
+  SLUICE_TRY(AskFactors(choice, FactorObjective{}));
+  SLUICE_TRY(AskFactors(choice, factors));
+  if (choice->best->nest.levels != 0) {
+    ImproveNest(choice->request, choice->budget, choice->best);
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
+                   Budget* budget, Arena* arena, MappedNest* mapped,
+                   Diagnostic* diagnostic) {
+  const MapConstraints& own = request.constraints;
+  SLUICE_TRY(CheckProblem(request.problem, diagnostic));
+  SLUICE_TRY(CheckHierarchy(request.hardware, diagnostic));
+  *mapped = MappedNest{};
+  double space_bound = -1;
+  Status failure = Status::kOk;
+  // Each run is whole and does not see the others, so that the same run has the same
+  // answer in every call that makes it.
+  for (int run = 0; run < 4; ++run) {
+    MapConstraints constraints = own;
+    if ((run & 1) != 0) constraints.bypass = false;
+    if ((run & 2) != 0) constraints.energy_exponent = constraints.delay_exponent = 1;
+    const bool bypass_known = (run & 1) != 0 && !own.bypass;
+    const bool product_known =
+        (run & 2) != 0 && own.energy_exponent == 1 && own.delay_exponent == 1;
+    if (bypass_known || product_known) continue;
+    if (mapped->nest.levels != 0 && budget->Exhausted()) break;
+    MappedNest found = {};
+    const NestRequest one = {request.problem, request.hardware, constraints};
+    Choice choice = {one, budget, arena, &found, {}, Status::kOk};
+    SLUICE_TRY(AskAll(&choice, factors));
+    if (run == 0) {
+      space_bound = choice.space_bound;
+      failure = choice.failure;
+      *diagnostic = choice.first;
+    }
+    if (found.nest.levels != 0) TakeBetter(own, found, mapped);
+  }
+  if (mapped->nest.levels == 0) return failure;
+  ClearDiagnostic(diagnostic);
+  const double every = NestBound(request.problem, request.hardware, own);
+  // A better nest from outside of its space leaves the exact mapper's proof without use.
+  const bool proved =
+      space_bound >= 0 && mapped->objective >= space_bound * (1 - kRounding);
+  mapped->bound = proved ? mapped->objective : Min(every, mapped->objective);
+  mapped->proved = proved || mapped->objective <= every;
+  return Status::kOk;
+}
+
+}  // namespace sluice
