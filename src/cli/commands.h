@@ -110,6 +110,13 @@ struct PlotCommand {
 };
 void Run(const PlotCommand& command);
 
+struct ReportCommand {
+  std::string plan, graph, hardware, output;
+  std::string against, against_graph, against_hardware;  // a second plan, or empty
+  bool json = false;
+};
+void Run(const ReportCommand& command);
+
 struct MapCommand {
   std::vector<std::string> what;   // a graph file, or M N K
   std::string hardware, timeloop;  // timeloop: folder to write, or empty

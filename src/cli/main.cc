@@ -232,6 +232,23 @@ void AddPlot(CLI::App* app, PlotCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddReport(CLI::App* app, ReportCommand* command) {
+  CLI::App* sub = app->add_subcommand(
+      "report", "a plan as a page to read: what limits it, over time, layer by layer");
+  sub->add_option("plan", command->plan, "plan file")->required();
+  sub->add_option("--graph", command->graph, "graph file")->required();
+  AddHw(sub, &command->hardware);
+  sub->add_option("-o,--output", command->output, "FILE.html to write")->required();
+  sub->add_option("--against", command->against,
+                  "a second plan, shown beside the first");
+  sub->add_option("--against-graph", command->against_graph,
+                  "its graph (default: the first one's)");
+  sub->add_option("--against-hw", command->against_hardware,
+                  "its chip (default: the first one's)");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 void AddMap(CLI::App* app, MapCommand* command) {
   CLI::App* sub = app->add_subcommand(
       "map", "loop nests: of a graph's layers, or of P(M,N) += A(M,K) B(N,K)");
@@ -479,6 +496,7 @@ int Main(int argc, char** argv) {
   VerifyCommand verify;
   SimulateCommand simulate;
   PlotCommand plot;
+  ReportCommand report;
   ZooCommand zoo;
   MapCommand map;
   DseCommand dse;
@@ -497,6 +515,7 @@ int Main(int argc, char** argv) {
   AddVerify(&app, &verify);
   AddSimulate(&app, &simulate);
   AddPlot(&app, &plot);
+  AddReport(&app, &report);
   AddZoo(&app, &zoo);
   AddMap(&app, &map);
   AddDse(&app, &dse);
@@ -523,7 +542,7 @@ int Main(int argc, char** argv) {
                                verify.json || simulate.json || plot.json || zoo.json ||
                                map.json || dse.json || place.json || evaluate.json ||
                                curve.json || coschedule.json || segments.json ||
-                               reschedule.json);
+                               reschedule.json || report.json);
   }
 }
 

@@ -45,6 +45,9 @@ struct PlotPiece {
   uint32_t layer = kPlotNoLayer;  // that wrote it, or that it was loaded for
   bool pale = false;
   bool loaded = false;
+  // Of what was loaded: SLUICE_REGION_ and first byte there.
+  uint32_t source_region = 0;
+  uint64_t source = 0;
 };
 
 struct PlotBuffer {

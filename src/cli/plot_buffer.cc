@@ -95,7 +95,8 @@ class Pad {
     }
   }
 
-  void Write(const Range& range, const TraceEvent& e, bool pale, bool loaded) {
+  // source: what a LOAD reads; nullptr: the bytes were made here.
+  void Write(const Range& range, const TraceEvent& e, const Range* source) {
     // Further sums into the same bytes, and stores over equal values, go on.
     const auto same = live_.find(range.low);
     if (same != live_.end() && same->second.high == range.high &&
@@ -109,8 +110,12 @@ class Pad {
     piece.start = e.start;
     piece.end = e.end;
     piece.layer = e.layer;
-    piece.pale = pale;
-    piece.loaded = loaded;
+    if (source != nullptr) {
+      piece.loaded = true;
+      piece.pale = source->region == SLUICE_REGION_CONST;
+      piece.source_region = source->region;
+      piece.source = source->low;
+    }
     live_[range.low] = piece;
   }
 
@@ -176,8 +181,8 @@ class Follower {
       Compute(e, stream_.At<sluice_tile_t>(block_.tile_offset, instruction.descriptor),
               instruction.flags);
     } else if (e.opcode != SLUICE_OPCODE_HOST) {
-      move.constants = Transfer(e, stream_.At<sluice_transfer_t>(
-                                       block_.transfer_offset, instruction.descriptor));
+      move = Transfer(e, stream_.At<sluice_transfer_t>(block_.transfer_offset,
+                                                       instruction.descriptor));
     }
     history_->moves.push_back(move);
   }
@@ -205,31 +210,32 @@ class Follower {
     if (tile.accumulator != SLUICE_NONE) {
       const Range sums = RangeOf(tile.accumulator);
       if ((flags & SLUICE_FLAG_FIRST) == 0) pad.Read(sums, e.end);
-      pad.Write(sums, e, false, false);
+      pad.Write(sums, e, nullptr);
     }
     if (tile.output != SLUICE_NONE && (flags & SLUICE_FLAG_LAST) != 0) {
-      pad.Write(RangeOf(tile.output), e, false, false);
+      pad.Write(RangeOf(tile.output), e, nullptr);
     }
   }
 
-  // True for constants on their way in.
-  bool Transfer(const TraceEvent& e, const sluice_transfer_t& transfer) {
+  PlotMove Transfer(const TraceEvent& e, const sluice_transfer_t& transfer) {
     const Range src = RangeOf(transfer.src);
     const Range dst = RangeOf(transfer.dst);
-    const bool constants =
-        e.opcode == SLUICE_OPCODE_LOAD && src.region == SLUICE_REGION_CONST;
-    if (e.opcode != SLUICE_OPCODE_LOAD) PadOf(transfer.src_node).Read(src, e.end);
+    const bool loads = e.opcode == SLUICE_OPCODE_LOAD;
+    PlotMove move;
+    move.region = loads ? src.region : dst.region;
+    move.constants = loads && src.region == SLUICE_REGION_CONST;
+    if (!loads) PadOf(transfer.src_node).Read(src, e.end);
     if (transfer.index != SLUICE_NONE) {
       PadOf(transfer.dst_node).Read(RangeOf(transfer.index), e.end);
     }
-    if (e.opcode == SLUICE_OPCODE_STORE) return false;
+    if (e.opcode == SLUICE_OPCODE_STORE) return move;
     for (uint32_t row = 0; row < transfer.dst_rows; ++row) {
       for (uint32_t col = 0; col < transfer.dst_cols; ++col) {
         PadOf(size_t{transfer.dst_node} + size_t{row} * cols_ + col)
-            .Write(dst, e, constants, e.opcode == SLUICE_OPCODE_LOAD);
+            .Write(dst, e, loads ? &src : nullptr);
       }
     }
-    return constants;
+    return move;
   }
 
   const Stream& stream_;

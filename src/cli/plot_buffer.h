@@ -21,6 +21,7 @@ namespace sluice::cli {
 // What is known of an event beyond its trace.
 struct PlotMove {
   bool constants = false;  // a LOAD from the region of constants
+  uint32_t region = 0;     // of a LOAD or STORE: SLUICE_REGION_ of the bytes in DRAM
 };
 
 struct BufferHistory {

@@ -72,7 +72,8 @@ foreach(file ${files})
       if(NOT include MATCHES "^${folder}/" AND NOT include MATCHES "^flatbuffers/"
          AND NOT (folder STREQUAL "bindings"
                   AND include MATCHES "^firmware-sim/(device|walker)\\.h$")
-         AND NOT (file MATCHES "^bindings/python/" AND include STREQUAL "firmware-sim/sim.h")
+         AND NOT (file MATCHES "^bindings/python/" 
+                  AND include MATCHES "^(firmware-sim/sim|cli/plan_page)\\.h$")
          AND NOT (file MATCHES "^bindings/tflite/"
                   AND include MATCHES
                       "^(import/(error|tflite/(import_tflite|tflite_model))|tensorflow/lite/.*)\\.h$")

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Python runs its handlers of signals between two of its own instructions, and a call of the
  * library is one. So an interrupt sets the word that the library polls, too. */
-#define _XOPEN_SOURCE 700
 #include <signal.h>
 #include <string.h>
 

@@ -69,6 +69,29 @@ SLUICE_API sluice_native_result_t* sluice_native_simulate(
     const sluice_native_run_t* run);
 SLUICE_API void sluice_native_simulate_destroy(sluice_native_result_t* result);
 
+/* A plan with what it was made for. */
+typedef struct sluice_native_files {
+  const void* graph;
+  size_t graph_size;
+  const void* hardware;
+  size_t hardware_size;
+  const void* plan;
+  size_t plan_size;
+  const char* hardware_name; /* for titles */
+} sluice_native_files_t;
+
+/* A text, or why there is none; the caller destroys it. NULL: there is no memory. */
+typedef struct sluice_native_text {
+  const char* text; /* NULL: error says why */
+  size_t size;
+  const char* error;
+} sluice_native_text_t;
+
+/* Plans, side by side, as one page of HTML: `sluice report`. */
+SLUICE_API sluice_native_text_t* sluice_native_report(
+    const sluice_native_files_t* plans, size_t count);
+SLUICE_API void sluice_native_text_destroy(sluice_native_text_t* text);
+
 #ifdef __cplusplus
 }
 #endif

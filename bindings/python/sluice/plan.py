@@ -240,6 +240,17 @@ class Plan:
 
         return plot(self, ax)
 
+    def to_html(self, path: Optional[Path] = None, *,
+                against: Optional["Plan"] = None) -> str:
+        """A page to read, as `sluice report` writes it: one file, which needs no network.
+        With `against` another plan beside this one."""
+        from ._report import page
+
+        found = page([self] if against is None else [self, against])
+        if path is not None:
+            pathlib.Path(path).write_text(found, encoding="utf-8")
+        return found
+
     def __reduce__(self):
         return Plan, (self.to_bytes(), self.graph, self.machine)
 

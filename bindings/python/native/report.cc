@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/plan_page.h"
+#include "native.h"
+
+namespace {
+
+using sluice::cli::Bytes;
+using sluice::cli::PlanFiles;
+
+struct Text : sluice_native_text_t {
+  std::string text_held, error_held;
+};
+
+Bytes Copied(const void* bytes, size_t size) {
+  const auto* begin = static_cast<const uint8_t*>(bytes);
+  return size == 0 ? Bytes() : Bytes(begin, begin + size);
+}
+
+PlanFiles FilesOf(const sluice_native_files_t& given) {
+  return {Copied(given.plan, given.plan_size), Copied(given.graph, given.graph_size),
+          Copied(given.hardware, given.hardware_size), "graph", given.hardware_name};
+}
+
+// What `write` gives, or the sentence of what it throws.
+template <typename Write>
+sluice_native_text_t* TextOf(Write write) try {
+  auto text = std::make_unique<Text>();
+  try {
+    text->text_held = write();
+    text->text = text->text_held.c_str();
+    text->size = text->text_held.size();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  } catch (const std::exception& error) {
+    text->text = nullptr;
+    text->size = 0;
+    text->error_held = error.what();
+  }
+  text->error = text->error_held.c_str();
+  return text.release();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace
+
+sluice_native_text_t* sluice_native_report(const sluice_native_files_t* plans,
+                                           size_t count) {
+  return TextOf([&] {
+    std::vector<PlanFiles> files;
+    for (size_t i = 0; i < count; ++i) files.push_back(FilesOf(plans[i]));
+    return sluice::cli::PlanPage(files);
+  });
+}
+
+void sluice_native_text_destroy(sluice_native_text_t* text) {
+  delete static_cast<Text*>(text);
+}

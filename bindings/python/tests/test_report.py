@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report in a real browser: headless Chromium with its driver, where they are."""
+import json
+import shutil
+import subprocess
+
+import pytest
+
+import sluice
+
+
+def test_the_page_is_the_tool_s(plan, graph, tool, tmp_path):
+    graph.save(tmp_path / "graph.slg")
+    plan.save(tmp_path / "p.slp")
+    subprocess.run([tool, "report", tmp_path / "p.slp", "--graph", tmp_path / "graph.slg",
+                    "--hw", "mcu-256k", "-o", tmp_path / "tool.html"], check=True,
+                   stdout=subprocess.DEVNULL)
+    plan.to_html(tmp_path / "ours.html")
+    assert (tmp_path / "tool.html").read_bytes() == (tmp_path / "ours.html").read_bytes()
+
+
+def test_a_plan_of_another_graph_has_no_page(plan):
+    with pytest.raises(sluice.SluiceError):
+        sluice.Plan(plan.to_bytes(), sluice.Graph.zoo("alexnet"), "mcu-256k").to_html()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    webdriver = pytest.importorskip("selenium.webdriver", reason="without selenium")
+    driver, chromium = shutil.which("chromedriver"), shutil.which("chromium")
+    if not driver or not chromium:
+        pytest.skip("without chromium and chromium-driver: the report was seen by no browser")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu",
+                     "--disable-dev-shm-usage", "--window-size=1400,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture
+def page(browser, plan, tmp_path):
+    plan.to_html(tmp_path / "r.html")
+    browser.get(f"file://{tmp_path}/r.html")
+    yield browser
+    assert [entry for entry in browser.get_log("browser")] == []
+
+
+def chart(page):
+    return page.find_element("css selector", "canvas")
+
+
+def shown(page):
+    return page.execute_script("return [charts[0].from, charts[0].to]")
+
+
+def test_summary_and_tables_have_the_plan_s_numbers(page, plan):
+    text = page.find_element("tag name", "main").text
+    assert f"{plan.report.latency_cycles:,} cycles" in text
+    assert f"{plan.report.gap:.3f}" in text
+    rows = page.find_elements("css selector", "section table:first-of-type tbody")[0]
+    assert len(rows.find_elements("tag name", "tr")) == (plan.layers.limit != "nothing").sum()
+
+
+def test_the_timeline_zooms_moves_and_shows_all(page, plan):
+    canvas, end = chart(page), plan.report.latency_cycles
+    assert shown(page) == [0, end]
+    canvas.send_keys("+")
+    start, stop = shown(page)
+    assert stop - start == pytest.approx(end / 2)
+    page.find_element("css selector", "[aria-label=later]").click()
+    assert shown(page)[0] > start
+    page.execute_script(
+        "arguments[0].focus(); arguments[0].dispatchEvent(new WheelEvent('wheel',"
+        "{deltaY: -300, bubbles: true, cancelable: true, clientX: 700, clientY: 300}))", canvas)
+    assert shown(page)[1] - shown(page)[0] < end / 2
+    page.find_element("css selector", "[aria-label='show all']").click()
+    assert shown(page) == [0, end]
+
+
+def test_hovering_names_layer_and_tensor(page, plan):
+    from selenium.webdriver import ActionChains
+
+    canvas = chart(page)
+    rows = page.execute_script("return charts[0].plan.rows.map((r) => r.name)")
+    row = rows.index("COMPUTE")
+    bar = page.execute_script(f"return charts[0].plan.rows[{row}].bars[0]")
+    x = page.execute_script("return charts[0].x(arguments[0])", (bar[0] + bar[1]) / 2)
+    size = canvas.size
+
+    def hover(x, y):
+        ActionChains(page).move_to_element_with_offset(
+            canvas, int(x - size["width"] / 2), int(y - size["height"] / 2)).perform()
+        tip = page.find_element("id", "tip")
+        return tip.text if tip.is_displayed() else None
+
+    assert "stem" in hover(x, 4 + 30 * row + 15)
+    x, y = page.execute_script("""
+      const c = charts[0], b = c.plan.buffers[0], p = b.pieces.find((q) => q[6] !== null &&
+        (q[3] - q[2]) / b.top > 0.02), top = 4 + c.rowHeight * c.plan.rows.length;
+      return [c.x((p[0] + p[1]) / 2), top + c.padHeight * (1 - (p[2] + p[3]) / 2 / b.top)];""")
+    assert "tensor" in hover(x, y)
+    assert hover(20, 10) is None
+
+
+def test_tables_sort_and_say_so(page):
+    head = [th for th in page.find_elements("css selector", "th") if "tile cycles" in th.text][0]
+
+    def column():
+        return page.execute_script("""
+          const th = arguments[0], i = [...th.parentNode.children].indexOf(th);
+          return [...th.closest("table").tBodies[0].rows].map((r) =>
+            Number(r.cells[i].textContent.replaceAll(",", "")));""", head)
+
+    button = head.find_element("tag name", "button")
+    button.click()
+    assert column() == sorted(column(), reverse=True)
+    assert head.get_attribute("aria-sort") == "descending"
+    button.click()
+    assert column() == sorted(column()) and head.get_attribute("aria-sort") == "ascending"
+
+
+def test_keys_go_from_bar_to_bar_and_a_row_shows_its_time(page):
+    canvas = chart(page)
+    canvas.send_keys("n")
+    said = page.find_element("css selector", ".said").text
+    assert "cycles" in said and page.find_element("css selector", ".said[aria-live=polite]")
+    canvas.send_keys("n")
+    assert page.find_element("css selector", ".said").text != said
+    before = shown(page)
+    page.find_elements("css selector", "tbody tr")[3].click()
+    assert shown(page) != before
+
+
+def test_dark_and_print_and_narrow_have_no_errors(page):
+    for features in ([{"name": "prefers-color-scheme", "value": "dark"}], []):
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        colour = page.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert (colour == "rgb(255, 255, 255)") == (not features)
+    pdf = page.execute_cdp_cmd("Page.printToPDF", {})
+    assert len(pdf["data"]) > 1000
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                         {"width": 420, "height": 800, "deviceScaleFactor": 2, "mobile": True})
+    wide = page.execute_script("return document.documentElement.scrollWidth")
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide <= 420
+
+
+def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
+    other = sluice.schedule(graph, "mcu-256k", scratchpad_bytes=48 << 10, solver="baseline")
+    html = plan.to_html(tmp_path / "two.html", against=other)
+    assert len(json.loads(html.split('id="data">')[1].split("</script>")[0])) == 2
+    browser.get(f"file://{tmp_path}/two.html")
+    assert "Two plans" in browser.find_element("tag name", "main").text
+    assert len(browser.find_elements("css selector", "canvas")) == 2
+    assert browser.get_log("browser") == []

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan as it runs in the simulator, and the rows, scratchpads and names of its pictures.
+//
+// Input    bytes of a plan and of what it was made for
+// Errors   Failure: kRejected when the simulator says no, kBadInput for damaged bytes
+#ifndef SLUICE_CLI_PLAN_PLOT_H_
+#define SLUICE_CLI_PLAN_PLOT_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/files.h"
+#include "cli/plot.h"
+#include "cli/plot_buffer.h"
+#include "firmware-sim/sim.h"
+
+namespace sluice::cli {
+
+struct PlanFiles {
+  Bytes plan, graph, hardware;
+  std::string graph_name,
+      hardware_name;  // for titles; the graph's own name comes first
+};
+
+struct ExecutedPlan {
+  std::vector<sluice_sim::TraceEvent> events;  // by start, then engine
+  sluice_sim::SimulateResult result;
+  BufferHistory history;
+};
+
+ExecutedPlan ExecutePlan(const PlanFiles& files);
+
+// All but the view: rows, scratchpads, names, title.
+Plot PlotOf(const PlanFiles& files, const ExecutedPlan& run);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_PLAN_PLOT_H_
