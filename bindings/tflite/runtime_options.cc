@@ -173,6 +173,12 @@ Table WriteGather(Builder* b, const void* data) {
   return tflite::CreateGatherOptions(*b, o.first, o.second).Union();
 }
 
+// The runtime counts the modes from 1; 0 is none.
+Table WriteMirrorPad(Builder* b, const void* data) {
+  const int mode = As<int>(data);
+  return tflite::CreateMirrorPadOptions(*b, static_cast<int8_t>(mode - 1)).Union();
+}
+
 Table WriteBilinear(Builder* b, const void* data) {
   const auto& o = As<TwoFlags>(data);
   return tflite::CreateResizeBilinearOptions(*b, o.first, o.second).Union();
@@ -211,6 +217,7 @@ constexpr Row kRows[] = {
     {Op::SPLIT_V, Kind::SplitVOptions, WriteSplitV},
     {Op::STRIDED_SLICE, Kind::StridedSliceOptions, WriteStridedSlice},
     {Op::GATHER, Kind::GatherOptions, WriteGather},
+    {Op::MIRROR_PAD, Kind::MirrorPadOptions, WriteMirrorPad},
     {Op::RESIZE_BILINEAR, Kind::ResizeBilinearOptions, WriteBilinear},
     {Op::RESIZE_NEAREST_NEIGHBOR, Kind::ResizeNearestNeighborOptions, WriteNearest},
 };

@@ -51,8 +51,10 @@ class TinyModel {
                    flatbuffers::Offset<void> options = 0, const char* custom = nullptr,
                    const std::vector<uint8_t>& custom_options = {}) {
     const int narrow = std::min(static_cast<int>(code), 127);
+    // The runtime has no older one.
+    const int version = code == tflite::BuiltinOperator::BROADCAST_TO ? 3 : 1;
     codes_.push_back(tflite::CreateOperatorCodeDirect(
-        builder_, static_cast<int8_t>(narrow), custom, 1, code));
+        builder_, static_cast<int8_t>(narrow), custom, version, code));
     operators_.push_back(tflite::CreateOperatorDirect(
         builder_, static_cast<uint32_t>(codes_.size() - 1), &inputs, &outputs, type,
         options, custom_options.empty() ? nullptr : &custom_options));

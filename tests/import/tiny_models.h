@@ -238,6 +238,127 @@ inline Bytes UnpackModel(const std::vector<int32_t>& in, int32_t axis) {
   return model.Finish({x}, parts);
 }
 
+// Operators of one input and a list of numbers: TILE, BROADCAST_TO, MIRROR_PAD, REVERSE_V2.
+inline Bytes ListModel(tflite::BuiltinOperator code, tflite::TensorType type,
+                       const std::vector<int32_t>& in, const std::vector<int32_t>& out,
+                       const std::vector<int32_t>& numbers, int mode = 0) {
+  TinyModel model;
+  const bool mirrors = code == tflite::BuiltinOperator::MIRROR_PAD;
+  const auto count = static_cast<int32_t>(numbers.size());
+  const std::vector<int32_t> list =
+      mirrors ? std::vector<int32_t>{count / 2, 2} : std::vector<int32_t>{count};
+  const int x = model.AddTensor("x", in, type, 0.5f, 3);
+  const int n =
+      model.AddTensor("n", list, tflite::TensorType::INT32, 0, 0, BytesOfInts(numbers));
+  const int y = model.AddTensor("y", out, type, 0.5f, 3);
+  if (mirrors) {
+    const auto options =
+        tflite::CreateMirrorPadOptions(model.builder(), static_cast<int8_t>(mode));
+    model.AddOperator(code, {x, n}, {y}, tflite::BuiltinOptions::MirrorPadOptions,
+                      options.Union());
+  } else {
+    model.AddOperator(code, {x, n}, {y});
+  }
+  return model.Finish({x}, {y});
+}
+
+inline Bytes StridesModel(const std::vector<int32_t>& in,
+                          const std::vector<int32_t>& out,
+                          const std::vector<int32_t>& begin,
+                          const std::vector<int32_t>& end,
+                          const std::vector<int32_t>& strides, int begin_mask,
+                          int end_mask, int shrink_mask) {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto list = [&](const char* name, const std::vector<int32_t>& numbers) {
+    return model.AddTensor(name, {static_cast<int32_t>(numbers.size())},
+                           tflite::TensorType::INT32, 0, 0, BytesOfInts(numbers));
+  };
+  const int x = model.AddTensor("x", in, int8, 0.5f, 3);
+  const int b = list("b", begin), e = list("e", end), s = list("s", strides);
+  const int y = model.AddTensor("y", out, int8, 0.5f, 3);
+  const auto options = tflite::CreateStridedSliceOptions(model.builder(), begin_mask,
+                                                         end_mask, 0, 0, shrink_mask);
+  model.AddOperator(tflite::BuiltinOperator::STRIDED_SLICE, {x, b, e, s}, {y},
+                    tflite::BuiltinOptions::StridedSliceOptions, options.Union());
+  return model.Finish({x}, {y});
+}
+
+// Without indices they are the best of each row of the input, as a model computes them.
+inline Bytes GatherModel(const std::vector<int32_t>& in,
+                         const std::vector<int32_t>& out, int32_t axis,
+                         const std::vector<int32_t>& index_shape,
+                         const std::vector<int32_t>& indices) {
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto int32 = tflite::TensorType::INT32;
+  const int x = model.AddTensor("x", in, int8, 0.5f, 3);
+  int i = 0;
+  if (indices.empty()) {
+    const int last = model.AddTensor("a", {1}, int32, 0, 0, BytesOfInts({-1}));
+    const int z = model.AddTensor("z", {index_shape[0], in[static_cast<size_t>(axis)]},
+                                  int8, 0.5f, 3);
+    i = model.AddTensor("i", index_shape, int32, 0, 0);
+    const auto best = tflite::CreateArgMaxOptions(model.builder(), int32);
+    model.AddOperator(tflite::BuiltinOperator::ARG_MAX, {z, last}, {i},
+                      tflite::BuiltinOptions::ArgMaxOptions, best.Union());
+    const int y = model.AddTensor("y", out, int8, 0.5f, 3);
+    const auto options = tflite::CreateGatherOptions(model.builder(), axis);
+    model.AddOperator(tflite::BuiltinOperator::GATHER, {x, i}, {y},
+                      tflite::BuiltinOptions::GatherOptions, options.Union());
+    return model.Finish({x, z}, {y});
+  }
+  i = model.AddTensor("i", index_shape, int32, 0, 0, BytesOfInts(indices));
+  const int y = model.AddTensor("y", out, int8, 0.5f, 3);
+  const auto options = tflite::CreateGatherOptions(model.builder(), axis);
+  model.AddOperator(tflite::BuiltinOperator::GATHER, {x, i}, {y},
+                    tflite::BuiltinOptions::GatherOptions, options.Union());
+  return model.Finish({x}, {y});
+}
+
+// Those whose output is made of places of the input.
+inline std::vector<NamedModel> TinyPicks() {
+  using Op = tflite::BuiltinOperator;
+  const auto int8 = tflite::TensorType::INT8;
+  const auto uint8 = tflite::TensorType::UINT8;
+  const auto int16 = tflite::TensorType::INT16;
+  return {
+      {"tile_channels",
+       ListModel(Op::TILE, int8, {1, 3, 4, 5}, {1, 3, 4, 15}, {1, 1, 1, 3})},
+      {"tile_all", ListModel(Op::TILE, uint8, {2, 3, 2}, {4, 3, 10}, {2, 1, 5})},
+      {"tile_often", ListModel(Op::TILE, int8, {1, 3}, {40, 3}, {40, 1})},
+      {"tile_columns",
+       ListModel(Op::TILE, int8, {2, 3, 2, 4}, {2, 3, 60, 4}, {1, 1, 30, 1})},
+      {"broadcast_rows",
+       ListModel(Op::BROADCAST_TO, int8, {1, 1, 5}, {2, 4, 5}, {2, 4, 5})},
+      {"mirror_reflect", ListModel(Op::MIRROR_PAD, int8, {1, 5, 6, 3}, {1, 9, 9, 3},
+                                   {0, 0, 2, 2, 1, 2, 0, 0}, 0)},
+      {"mirror_symmetric",
+       ListModel(Op::MIRROR_PAD, uint8, {2, 4, 3}, {2, 10, 5}, {0, 0, 4, 2, 0, 2}, 1)},
+      {"mirror_channels", ListModel(Op::MIRROR_PAD, int8, {2, 3, 2, 30}, {2, 3, 2, 88},
+                                    {0, 0, 0, 0, 0, 0, 29, 29}, 0)},
+      {"reverse_rows",
+       ListModel(Op::REVERSE_V2, int8, {1, 7, 3, 4}, {1, 7, 3, 4}, {1})},
+      {"reverse_channels",
+       ListModel(Op::REVERSE_V2, uint8, {3, 2, 40}, {3, 2, 40}, {-1})},
+      {"reverse_wide", ListModel(Op::REVERSE_V2, int16, {2, 6}, {2, 6}, {1})},
+      {"strides_image", StridesModel({1, 9, 7, 3}, {1, 5, 3, 3}, {0, 0, 1, 0},
+                                     {1, 9, 7, 3}, {1, 2, 2, 1}, 1, 1, 0)},
+      {"strides_back", StridesModel({2, 60, 5}, {2, 30, 2}, {0, 0, -2}, {2, 60, 0},
+                                    {1, 2, -2}, 0, 2, 0)},
+      {"strides_shrink",
+       StridesModel({3, 8, 4}, {4, 4}, {-1, 7, 0}, {3, 0, 4}, {1, -2, 1}, 0, 6, 1)},
+      {"gather_rows", GatherModel({1, 6, 4, 3}, {1, 5, 4, 3}, 1, {5}, {5, 0, 0, 3, 4})},
+      {"gather_columns",
+       GatherModel({2, 3, 50}, {2, 3, 2, 15}, 2, {2, 15},
+                   {49, 3, 7, 1, 1, 0, 30, 29, 28, 27, 2,  2,  9, 5, 5,
+                    41, 6, 0, 4, 8, 8, 10, 12, 3,  2,  20, 10, 5, 1, 0})},
+      {"gather_batches", GatherModel({4, 3, 2, 2}, {2, 3, 2, 2}, 0, {2}, {3, 1})},
+      {"gather_run_time", GatherModel({2, 7, 5}, {2, 4, 5}, 1, {4}, {})},
+      {"gather_run_time_first", GatherModel({9, 3, 2}, {6, 3, 2}, 0, {6}, {})},
+  };
+}
+
 // Those that move data by blocks, or look along an axis.
 inline std::vector<NamedModel> TinyRearrangements() {
   using Op = tflite::BuiltinOperator;
@@ -316,6 +437,7 @@ inline std::vector<NamedModel> TinyModels() {
        PreluModel(uint8, {1, 1, 16}, {0.03f, 120}, {0.009f, 131}, {0.06f, 70})},
   };
   for (NamedModel& model : TinyRearrangements()) models.push_back(std::move(model));
+  for (NamedModel& model : TinyPicks()) models.push_back(std::move(model));
   return models;
 }
 

@@ -69,6 +69,28 @@ int32_t StartOf(int64_t begin, int64_t extent, bool masked) {
   return static_cast<int32_t>(std::clamp<int64_t>(begin, 0, extent));
 }
 
+// With a stride of any sign: places from the axis's end on count from it, and a range that
+// leaves the axis ends there.
+StridedAxis AxisOfSlice(const tflite::StridedSliceOptions& o, int64_t extent, size_t i,
+                        int64_t begin, int64_t end, int64_t stride) {
+  // Numbers that leave every axis mean the same when they are cut to what can be added.
+  constexpr int64_t kFar = int64_t{1} << 40;
+  Require(stride != 0, "a stride of 0");
+  begin = std::clamp(begin, -kFar, kFar);
+  end = std::clamp(end, -kFar, kFar);
+  stride = std::clamp(stride, -kFar, kFar);
+  const int64_t first = stride > 0 ? 0 : -1;
+  const int64_t past = stride > 0 ? extent : extent - 1;
+  const auto place = [&](int64_t at) {
+    return std::clamp(at < 0 ? at + extent : at, first, past);
+  };
+  const bool whole_begin = (o.begin_mask() >> i & 1) != 0;
+  const int64_t from = whole_begin ? (stride > 0 ? first : past) : place(begin);
+  if ((o.shrink_axis_mask() >> i & 1) != 0) return {from, from + 1, 1};
+  if ((o.end_mask() >> i & 1) != 0) return {from, stride > 0 ? past : first, stride};
+  return {from, o.offset() ? place(from + end) : place(end), stride};
+}
+
 void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_StridedSliceOptions();
   Require(options != nullptr, "missing options");
@@ -84,10 +106,18 @@ void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
   Require(begins.size() == ends.size() && begins.size() == strides.size() &&
               begins.size() <= input.shape.size(),
           "begin, end and strides of different lengths");
+  if (std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s != 1; })) {
+    std::vector<StridedAxis> axes;
+    for (size_t i = 0; i < begins.size(); ++i) {
+      axes.push_back(AxisOfSlice(*options,
+                                 in[static_cast<size_t>(AxisOf(input, int64_t(i)))], i,
+                                 begins[i], ends[i], strides[i]));
+    }
+    return LowerStrides(to, op, axes);
+  }
   Extents begin = {0, 0, 0, 0};
   Dims dims(in.begin(), in.end());
   for (size_t i = 0; i < begins.size(); ++i) {
-    Require(strides[i] == 1, "strides other than 1");
     const size_t a = static_cast<size_t>(AxisOf(input, static_cast<int64_t>(i)));
     const int64_t extent = in[a];
     begin[a] = StartOf(begins[i], extent, (options->begin_mask() >> i & 1) != 0);
@@ -235,24 +265,6 @@ void LowerTranspose(Lowering* to, const TfliteOperator& op) {
   }
   const uint32_t ifmap = to->Input(op, 0);
   to->AddLayer(op, SLUICE_OP_TRANSPOSE, {ifmap}, to->Output(op), attributes);
-}
-
-void LowerGather(Lowering* to, const TfliteOperator& op) {
-  const bool embedding = Is(op, BuiltinOperator::EMBEDDING_LOOKUP);
-  if (const auto* options = op.wire->builtin_options_as_GatherOptions()) {
-    Require(options->axis() == 0 && options->batch_dims() == 0,
-            "another axis than the first one");
-  }
-  const size_t table_at = embedding ? 1 : 0, index_at = embedding ? 0 : 1;
-  const TfliteTensor& table = to->In(op, table_at);
-  const TfliteTensor& index = to->In(op, index_at);
-  RequireSameType(table, to->Out(op));
-  Require(table.shape.size() == 2, "a table that does not have two axes");
-  Require(static_cast<tflite::TensorType>(index.type) == tflite::TensorType::INT32,
-          "indices that are not int32");
-  const uint32_t rows = to->Input(op, table_at);
-  const uint32_t indices = to->Input(op, index_at);
-  to->AddLayer(op, SLUICE_OP_GATHER, {rows, indices}, to->Output(op));
 }
 
 void LowerResize(Lowering* to, const TfliteOperator& op) {

@@ -137,6 +137,17 @@ void LowerDepthToSpace(Lowering* to, const TfliteOperator& op);  // and SPACE_TO
 void LowerSpaceToBatch(Lowering* to, const TfliteOperator& op);
 void LowerBatchToSpace(Lowering* to, const TfliteOperator& op);
 void LowerUnpack(Lowering* to, const TfliteOperator& op);
+void LowerTile(Lowering* to, const TfliteOperator& op);
+void LowerBroadcast(Lowering* to, const TfliteOperator& op);
+void LowerMirrorPad(Lowering* to, const TfliteOperator& op);
+void LowerReverse(Lowering* to, const TfliteOperator& op);
+// A slice with strides other than 1: of the leading axes, where each begins, the place that
+// it does not reach any more (-1: before the first), and the stride.
+struct StridedAxis {
+  int64_t begin, end, stride;
+};
+void LowerStrides(Lowering* to, const TfliteOperator& op,
+                  const std::vector<StridedAxis>& axes);
 // By host functions.
 bool IsSixteenBit(const TfliteTensor& tensor);
 void LowerConvolution16(Lowering* to, const TfliteOperator& op);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose output is the input with, along each axis, some of its elements in some
+// order: TILE, BROADCAST_TO, MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER on
+// any axis. Where elements that follow one another in the input do so in the output, the
+// axis is a CONCAT of SLICEs; where that would be many, a GATHER.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "import/error.h"
+#include "import/tflite/tflite_lowering.h"
+#include "tflite_generated.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::BuiltinOperator;
+
+constexpr int64_t kMostPicks = 1 << 20;  // of an axis
+constexpr size_t kMostRuns = 24;         // that are SLICEs
+
+struct Run {
+  int32_t begin, count;
+};
+
+std::vector<Run> RunsOf(const std::vector<int32_t>& picks) {
+  std::vector<Run> runs;
+  for (const int32_t pick : picks) {
+    if (!runs.empty() && runs.back().begin + runs.back().count == pick) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({pick, 1});
+    }
+  }
+  return runs;
+}
+
+int32_t Product(const Dims& dims, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t i = begin; i < end; ++i) {
+    product *= dims[i];
+    Require(product <= INT32_MAX, "axes that are too long to be one");
+  }
+  return static_cast<int32_t>(product);
+}
+
+// A table whose rows are loaded by index has to lie somewhere as that table, not as part of
+// another tensor or with other extents. What another layer makes may be such a view, so it
+// is copied; a TRANSPOSE is the copy.
+uint32_t OwnTable(Lowering* to, const TfliteOperator& op, uint32_t table) {
+  bool view = false;
+  for (const LayerRow& layer : to->graph().layers()) {
+    if (std::find(layer.outputs.begin(), layer.outputs.end(), table) !=
+        layer.outputs.end()) {
+      view = layer.op != SLUICE_OP_TRANSPOSE;
+    }
+  }
+  if (!view) return table;
+  const Dims dims = to->graph().tensors()[table].dims;
+  const uint32_t copy = to->Temporary(to->Out(op), "/table", dims);
+  to->AddLayer(op, SLUICE_OP_TRANSPOSE, {table}, copy, {0, 1, 2, 3});
+  return copy;
+}
+
+// One axis of a tensor of four, the step before an operator's output or that output.
+class Step {
+ public:
+  Step(Lowering* to, const TfliteOperator& op, uint32_t tensor, Dims dims, size_t axis,
+       bool last)
+      : to_(to),
+        op_(op),
+        like_(to->Out(op)),
+        tensor_(tensor),
+        dims_(std::move(dims)),
+        axis_(axis),
+        last_(last) {}
+
+  uint32_t TakeRuns(const std::vector<Run>& runs) {
+    Dims out = dims_;
+    out[axis_] = 0;
+    std::vector<uint32_t> parts;
+    for (const Run& run : runs) {
+      out[axis_] += run.count;
+      if (runs.size() > 1) parts.push_back(Cut(run));
+    }
+    const uint32_t made = Made(out);
+    if (runs.size() == 1) {
+      Add(SLUICE_OP_SLICE, {tensor_}, made, Begin(runs[0].begin));
+    } else {
+      Add(SLUICE_OP_CONCAT, parts, made, {static_cast<int32_t>(axis_)});
+    }
+    return Close(made);
+  }
+
+  // `list` is an int32 tensor of `count` elements along one axis.
+  uint32_t TakeIndexed(uint32_t list, int32_t count) {
+    const int32_t outer = Product(dims_, 0, axis_);
+    const int32_t inner = Product(dims_, axis_ + 1, dims_.size());
+    Dims out = dims_;
+    out[axis_] = count;
+    if (outer == 1) {
+      const uint32_t table = Table(tensor_, {dims_[axis_], inner});
+      return Close(Add(SLUICE_OP_GATHER, {table, list}, Made({count, inner}), {}));
+    }
+    const int32_t row = Product({outer, inner}, 0, 2);
+    const uint32_t table = to_->Reshaped(tensor_, like_, {outer, dims_[axis_], inner});
+    const uint32_t first = to_->Temporary(like_, "/rows", {dims_[axis_], outer, inner});
+    Add(SLUICE_OP_TRANSPOSE, {table}, first, {0, 2, 1, 3});
+    const uint32_t rows = to_->Temporary(like_, "/taken", {count, row});
+    Add(SLUICE_OP_GATHER, {Table(first, {dims_[axis_], row}), list}, rows, {});
+    const uint32_t taken = to_->Reshaped(rows, like_, {count, outer, inner});
+    const uint32_t made = Made({outer, count, inner});
+    return Close(Add(SLUICE_OP_TRANSPOSE, {taken}, made, {0, 2, 1, 3}));
+  }
+
+ private:
+  uint32_t Add(uint16_t code, std::vector<uint32_t> inputs, uint32_t made,
+               std::vector<int32_t> attributes) {
+    to_->AddLayer(op_, code, std::move(inputs), made, std::move(attributes));
+    return made;
+  }
+  // As a table of these rows and columns.
+  uint32_t Table(uint32_t tensor, const Dims& dims) {
+    uint32_t table = tensor;
+    if (to_->graph().tensors()[table].dims != dims) {
+      table = to_->Temporary(like_, "/view", dims);
+      Add(SLUICE_OP_RESHAPE, {tensor}, table, {});
+    }
+    return OwnTable(to_, op_, table);
+  }
+  std::vector<int32_t> Begin(int32_t at) const {
+    std::vector<int32_t> begin(4);
+    begin[axis_] = at;
+    return begin;
+  }
+  uint32_t Cut(const Run& run) {
+    if (run.begin == 0 && run.count == dims_[axis_]) return tensor_;
+    Dims part = dims_;
+    part[axis_] = run.count;
+    return Add(SLUICE_OP_SLICE, {tensor_}, to_->Temporary(like_, "/part", part),
+               Begin(run.begin));
+  }
+  uint32_t Made(const Dims& dims) {
+    return last_ ? to_->OpenOutput(op_, dims) : to_->Temporary(like_, "/axis", dims);
+  }
+  uint32_t Close(uint32_t made) {
+    if (last_) to_->CloseOutput(op_, made);
+    return made;
+  }
+
+  Lowering* to_;
+  const TfliteOperator& op_;
+  const TfliteTensor& like_;
+  uint32_t tensor_;
+  Dims dims_;
+  size_t axis_;
+  bool last_;
+};
+
+// Of each of the four axes; empty: the whole axis as it is.
+using Picks = std::array<std::vector<int32_t>, 4>;
+
+void RequireSameElements(const TfliteTensor& input, const TfliteTensor& out) {
+  Require(input.type == out.type, "an output of another type than the input");
+}
+
+void TakePicks(Lowering* to, const TfliteOperator& op, const Picks& picks) {
+  const Extents in = ExtentsOf(to->In(op, 0)), out = ExtentsOf(to->Out(op));
+  Dims dims(in.begin(), in.end());
+  size_t last = 4;
+  int64_t elements = 1, wanted = 1;
+  for (size_t a = 0; a < 4; ++a) {
+    if (!picks[a].empty()) last = a;
+    elements *= picks[a].empty() ? in[a] : static_cast<int64_t>(picks[a].size());
+    wanted *= out[a];
+    Require(elements <= INT32_MAX && wanted <= INT32_MAX,
+            "more elements than 31 bits count");
+  }
+  if (elements != wanted) {
+    throw Error(Fault::kBadInput, "the extents of " + to->Out(op).name +
+                                      " are not what its operands say");
+  }
+  uint32_t tensor = to->Input(op, 0);
+  if (last == 4) {
+    to->AddLayer(op, SLUICE_OP_RESHAPE, {tensor}, to->Output(op));
+    return;
+  }
+  for (size_t a = 0; a < 4; ++a) {
+    if (picks[a].empty()) continue;
+    Step step(to, op, to->Reshaped(tensor, to->Out(op), dims), dims, a, a == last);
+    const std::vector<Run> runs = RunsOf(picks[a]);
+    const auto count = static_cast<int32_t>(picks[a].size());
+    if (runs.size() <= kMostRuns) {
+      tensor = step.TakeRuns(runs);
+    } else {
+      to->graph().NeedRoom(picks[a].size() * 4);
+      const uint32_t indices =
+          to->graph().AddConstant(to->Out(op).name + "/indices", SLUICE_DTYPE_INT32,
+                                  {count}, picks[a].data(), picks[a].size() * 4);
+      tensor = step.TakeIndexed(indices, count);
+    }
+    dims[a] = count;
+  }
+}
+
+void RequireFew(int64_t picks) {
+  Require(picks <= kMostPicks, "an axis of more than 1,048,576 elements");
+}
+
+// Axis i of an operand that lists a number for each axis of the tensor.
+size_t AxisAt(const TfliteTensor& tensor, size_t i) {
+  return static_cast<size_t>(AxisOf(tensor, static_cast<int64_t>(i)));
+}
+
+void Repeat(int32_t extent, int64_t times, std::vector<int32_t>* picks) {
+  RequireFew(times * extent);
+  for (int64_t t = 0; t < times; ++t) {
+    for (int32_t i = 0; i < extent; ++i) picks->push_back(i);
+  }
+}
+
+}  // namespace
+
+void LowerTile(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  RequireSameElements(input, to->Out(op));
+  const std::vector<int64_t> times = Integers(to->In(op, 1));
+  Require(times.size() == input.shape.size(), "a number of axes other than the rank");
+  const Extents in = ExtentsOf(input);
+  Picks picks;
+  for (size_t i = 0; i < times.size(); ++i) {
+    Require(times[i] >= 1 && times[i] <= kMostPicks, "an axis of no or too many tiles");
+    const size_t a = AxisAt(input, i);
+    if (times[i] != 1) Repeat(in[a], times[i], &picks[a]);
+  }
+  TakePicks(to, op, picks);
+}
+
+void LowerBroadcast(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  RequireSameElements(input, to->Out(op));
+  const Extents in = ExtentsOf(input), out = ExtentsOf(to->Out(op));
+  Picks picks;
+  for (size_t a = 0; a < 4; ++a) {
+    Require(in[a] == out[a] || in[a] == 1, "extents that do not broadcast");
+    if (in[a] != out[a]) Repeat(1, out[a], &picks[a]);
+  }
+  TakePicks(to, op, picks);
+}
+
+void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
+  const auto* options = op.wire->builtin_options_as_MirrorPadOptions();
+  Require(options != nullptr, "missing options");
+  const TfliteTensor& input = to->In(op, 0);
+  RequireSameElements(input, to->Out(op));
+  const std::vector<int64_t> pads = Integers(to->In(op, 1));
+  Require(pads.size() == 2 * input.shape.size(),
+          "pads of another length than the rank");
+  Require(options->mode() == 0 || options->mode() == 1, "another mode than the two");
+  const int32_t edge = options->mode() == 0 ? 1 : 0;  // REFLECT leaves the edge out
+  const Extents in = ExtentsOf(input);
+  Picks picks;
+  for (size_t i = 0; i < input.shape.size(); ++i) {
+    const size_t a = AxisAt(input, i);
+    const int64_t before = pads[2 * i], after = pads[2 * i + 1];
+    if (before < 0 || after < 0 || before > in[a] - edge || after > in[a] - edge) {
+      throw Error(Fault::kBadInput,
+                  "the pads of " + to->Out(op).name + " are longer than its input");
+    }
+    if (before == 0 && after == 0) continue;
+    RequireFew(before + in[a] + after);
+    for (int64_t k = before; k-- > 0;) {
+      picks[a].push_back(static_cast<int32_t>(k) + edge);
+    }
+    for (int32_t k = 0; k < in[a]; ++k) picks[a].push_back(k);
+    for (int64_t k = 0; k < after; ++k) {
+      picks[a].push_back(in[a] - 1 - edge - static_cast<int32_t>(k));
+    }
+  }
+  TakePicks(to, op, picks);
+}
+
+void LowerReverse(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  RequireSameElements(input, to->Out(op));
+  const Extents in = ExtentsOf(input);
+  Picks picks;
+  for (const int64_t axis : Integers(to->In(op, 1))) {
+    const auto a = static_cast<size_t>(AxisOf(input, axis));
+    RequireFew(in[a]);
+    picks[a].resize(static_cast<size_t>(in[a]));
+    std::iota(picks[a].rbegin(), picks[a].rend(), 0);
+  }
+  TakePicks(to, op, picks);
+}
+
+void LowerStrides(Lowering* to, const TfliteOperator& op,
+                  const std::vector<StridedAxis>& axes) {
+  const TfliteTensor& input = to->In(op, 0);
+  const Extents in = ExtentsOf(input);
+  Picks picks;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const StridedAxis& s = axes[i];
+    const size_t a = AxisAt(input, i);
+    for (int64_t at = s.begin; s.stride > 0 ? at < s.end : at > s.end; at += s.stride) {
+      if (at < 0 || at >= in[a]) {
+        throw Error(Fault::kBadInput,
+                    "slice " + to->Out(op).name + " leaves its input");
+      }
+      RequireFew(static_cast<int64_t>(picks[a].size()));
+      picks[a].push_back(static_cast<int32_t>(at));
+    }
+    if (picks[a].empty()) {
+      throw Error(Fault::kBadInput, "slice " + to->Out(op).name + " is empty");
+    }
+  }
+  TakePicks(to, op, picks);
+}
+
+void LowerGather(Lowering* to, const TfliteOperator& op) {
+  const bool embedding = op.code == static_cast<int>(BuiltinOperator::EMBEDDING_LOOKUP);
+  const size_t table_at = embedding ? 1 : 0, index_at = embedding ? 0 : 1;
+  const TfliteTensor& table = to->In(op, table_at);
+  const TfliteTensor& index = to->In(op, index_at);
+  RequireSameElements(table, to->Out(op));
+  size_t axis = 4 - std::min<size_t>(table.shape.size(), 4);
+  if (const auto* options = op.wire->builtin_options_as_GatherOptions()) {
+    Require(options->batch_dims() == 0, "batches of indices");
+    axis = static_cast<size_t>(AxisOf(table, options->axis()));
+  }
+  Require(!table.shape.empty() && table.shape.size() <= 4,
+          "a table of no or over four axes");
+  Require(static_cast<tflite::TensorType>(index.type) == tflite::TensorType::INT32,
+          "indices that are not int32");
+  if (table.shape.size() == 2 && axis == 2 && index.shape.size() <= 3) {
+    to->AddLayer(op, SLUICE_OP_GATHER,
+                 {OwnTable(to, op, to->Input(op, table_at)), to->Input(op, index_at)},
+                 to->Output(op));
+    return;
+  }
+  const Extents in = ExtentsOf(table), list = ExtentsOf(index),
+                out = ExtentsOf(to->Out(op));
+  Dims dims(in.begin(), in.end());
+  const int32_t count = Product({list.begin(), list.end()}, 0, 4);
+  dims[axis] = count;
+  if (Product(dims, 0, 4) != Product({out.begin(), out.end()}, 0, 4)) {
+    throw Error(Fault::kBadInput, "the extents of " + to->Out(op).name +
+                                      " are not what its operands say");
+  }
+  dims[axis] = in[axis];
+  if (index.data != nullptr) {
+    Picks picks;
+    for (const int64_t i : Integers(index)) {
+      if (i < 0 || i >= in[axis]) {
+        throw Error(Fault::kBadInput,
+                    "an index of " + to->Out(op).name + " is outside its table");
+      }
+      RequireFew(static_cast<int64_t>(picks[axis].size()));
+      picks[axis].push_back(static_cast<int32_t>(i));
+    }
+    return TakePicks(to, op, picks);
+  }
+  const uint32_t values = to->Input(op, table_at);
+  const uint32_t indices = to->Reshaped(to->Input(op, index_at), index, {count});
+  Step(to, op, values, dims, axis, true).TakeIndexed(indices, count);
+}
+
+}  // namespace sluice::import

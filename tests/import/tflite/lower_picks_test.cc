@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of TensorFlow Lite whose outputs are places of their inputs; what they compute
+// the goldens of one operator each say.
+#include <algorithm>
+
+#include "tests/import/tflite/imported.h"
+#include "tests/import/tiny_models.h"
+
+namespace sluice::import {
+namespace {
+
+using Op = tflite::BuiltinOperator;
+constexpr auto kInt8 = tflite::TensorType::INT8;
+
+int64_t Count(const Bytes& model, uint16_t code) {
+  const ImportResult import = Import(model);
+  const auto* ops = wire::GetGraph(import.graph.data())->layer_op();
+  return std::count(ops->begin(), ops->end(), code);
+}
+
+TEST_CASE("tflite picks: few runs are slices, many are rows of a table") {
+  const Bytes few =
+      ListModel(Op::MIRROR_PAD, kInt8, {1, 5, 3}, {1, 8, 3}, {0, 0, 1, 2, 0, 0});
+  CHECK(Count(few, SLUICE_OP_CONCAT) == 1);
+  CHECK(Count(few, SLUICE_OP_SLICE) == 3);  // the middle is the input itself
+  CHECK(Count(few, SLUICE_OP_GATHER) == 0);
+  const Bytes whole = ListModel(Op::TILE, kInt8, {1, 3}, {1, 72}, {1, 24});
+  CHECK(Count(whole, SLUICE_OP_CONCAT) == 1);
+  CHECK(Count(whole, SLUICE_OP_SLICE) == 0);
+  const Bytes many = ListModel(Op::TILE, kInt8, {1, 3}, {1, 75}, {1, 25});
+  CHECK(Count(many, SLUICE_OP_CONCAT) == 0);
+  CHECK(Count(many, SLUICE_OP_GATHER) == 1);
+}
+
+TEST_CASE("tflite picks: what changes nothing is a view") {
+  const Bytes same = ListModel(Op::TILE, kInt8, {2, 3}, {2, 3}, {1, 1});
+  CHECK(Count(same, SLUICE_OP_RESHAPE) == 1);
+  CHECK(Count(same, SLUICE_OP_CONCAT) == 0);
+}
+
+TEST_CASE("tflite picks: tables by which rows are loaded are copied out of views") {
+  CHECK(Count(GatherModel({9, 6}, {4, 6}, 0, {4}, {}), SLUICE_OP_TRANSPOSE) == 0);
+  CHECK(Count(GatherModel({9, 3, 2}, {4, 3, 2}, 0, {4}, {}), SLUICE_OP_TRANSPOSE) == 1);
+}
+
+TEST_CASE("tflite picks: operands that leave the input are refused") {
+  CHECK(Outcome(ListModel(Op::TILE, kInt8, {2, 3}, {2, 7}, {1, 2})) == kBadInput);
+  CHECK(Outcome(ListModel(Op::TILE, kInt8, {2, 3}, {2, 3}, {0, 1})) == kUnsupported);
+  CHECK(Outcome(ListModel(Op::TILE, kInt8, {2, 3}, {2, 3}, {1})) == kUnsupported);
+  CHECK(Outcome(ListModel(Op::TILE, kInt8, {2, 3}, {2, 3}, {1, 2000000})) ==
+        kUnsupported);
+  CHECK(Outcome(ListModel(Op::MIRROR_PAD, kInt8, {2, 3}, {2, 6}, {0, 0, 3, 0}, 0)) ==
+        kBadInput);
+  CHECK(Outcome(ListModel(Op::MIRROR_PAD, kInt8, {2, 3}, {2, 6}, {0, 0, 3, 0}, 1)) ==
+        kDone);
+  CHECK(Outcome(ListModel(Op::MIRROR_PAD, kInt8, {2, 3}, {2, 6}, {0, 0, -1, 4}, 1)) ==
+        kBadInput);
+  CHECK(Outcome(ListModel(Op::MIRROR_PAD, kInt8, {2, 3}, {2, 6}, {0, 0, 3, 0}, 2)) ==
+        kUnsupported);
+  CHECK(Outcome(ListModel(Op::REVERSE_V2, kInt8, {2, 3}, {2, 3}, {2})) == kBadInput);
+  CHECK(Outcome(ListModel(Op::BROADCAST_TO, kInt8, {2, 3}, {4, 3}, {4, 3})) ==
+        kUnsupported);
+  CHECK(Outcome(GatherModel({2, 3}, {2, 2}, 1, {2}, {0, 3})) == kBadInput);
+  CHECK(Outcome(GatherModel({2, 3}, {2, 2}, 1, {2}, {0, -1})) == kBadInput);
+  CHECK(Outcome(GatherModel({2, 3}, {2, 3}, 1, {2}, {0, 1})) == kBadInput);
+}
+
+TEST_CASE(
+    "tflite picks: strides of 0, empty slices and places behind the end are refused") {
+  const auto outcome = [](int32_t begin, int32_t end, int32_t stride, int32_t count,
+                          int shrink) {
+    return Outcome(StridesModel({8, 2}, {count, 2}, {begin, 0}, {end, 2}, {stride, 1},
+                                0, 0, shrink));
+  };
+  CHECK(outcome(0, 8, 2, 4, 0) == kDone);
+  CHECK(outcome(7, 0, -2, 4, 0) == kDone);
+  CHECK(outcome(-100, 100, 3, 3, 0) == kDone);
+  CHECK(outcome(0, 8, 2, 5, 0) == kBadInput);
+  CHECK(outcome(0, 8, 0, 4, 0) == kUnsupported);
+  CHECK(outcome(5, 2, 2, 1, 0) == kBadInput);
+  CHECK(outcome(9, 10, 2, 1, 1) == kBadInput);
+}
+
+}  // namespace
+}  // namespace sluice::import
