@@ -90,14 +90,17 @@ typedef struct sluice_gemm_mapping {
   uint8_t middle_holds;    /* bit d: the datum of axis d is held there; else it bypasses */
   uint8_t inner_holds;     /* the same of the inner memory */
   uint8_t reserved[6];
-  int64_t macs, cycles, pe_used; /* work; cycles with memories that never
-                                   limit; PEs at work */
+  int64_t macs, cycles, pe_used; /* work; the largest of compute_cycles and memory_cycles;
+                                   PEs at work */
   int64_t reads[3][3], writes[3][3]; /* words; [outer, middle, inner][datum] */
   double memory_pj[3];               /* outer, middle, inner */
   double mac_pj, leak_pj, energy_pj, energy_pj_per_mac; /* parts; the sum; sum / macs */
-  double objective; /* ENERGY, LATENCY: pJ per MAC; EDP: that / PEs used; COSA: its own */
+  double objective; /* ENERGY, LATENCY: pJ per MAC (LATENCY: of those with the fewest
+                       cycles); EDP: that x cycles / MACs; COSA: its own */
   double bound;     /* no mapping's objective is below */
   uint64_t nodes;   /* of the search, that were visited */
+  int64_t compute_cycles;   /* macs / pe_used */
+  int64_t memory_cycles[3]; /* words of one instance / bandwidth; 0: never limits */
 } sluice_gemm_mapping_t;
 
 /* Maps one GEMM of m * n * k MACs, each >= 1. options may be NULL. SLUICE_INFEASIBLE: no

@@ -59,6 +59,11 @@ Json AsJson(const sluice_gemm_mapping_t& m, const std::string names[3],
   Json json = {
       {"energy_pj_per_mac", m.energy_pj_per_mac},
       {"cycles", m.cycles},
+      {"compute_cycles", m.compute_cycles},
+      {"memory_cycles",
+       {{names[0], m.memory_cycles[0]},
+        {names[1], m.memory_cycles[1]},
+        {names[2], m.memory_cycles[2]}}},
       {"tiling",
        {{names[1], AxesJson(m.middle_tile)}, {names[2], AxesJson(m.inner_tile)}}},
       {"permutation",
@@ -113,6 +118,11 @@ void Print(const MapCommand& command, const std::array<int64_t, 3>& extent,
               Fixed(m.energy_pj_per_mac, 6) + " pJ per MAC");
   report.Line("cycles", Grouped(static_cast<uint64_t>(m.cycles)),
               Grouped(static_cast<uint64_t>(m.pe_used)) + " PEs");
+  for (int i = 0; i < 3; ++i) {
+    if (m.memory_cycles[i] == 0) continue;
+    report.Line("", Grouped(static_cast<uint64_t>(m.memory_cycles[i])),
+                names[i] + " bandwidth");
+  }
   report.Line(names[0], AxesText(extent.data()), LoopsText(m.outer_order));
   report.Line(names[1], AxesText(m.middle_tile),
               LoopsText(m.middle_order) + ", " + BypassText(m.middle_holds));

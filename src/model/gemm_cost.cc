@@ -102,6 +102,21 @@ void BookDatum(const GemmShape& shape, const GemmMapping& mapping, const Reuse& 
   }
 }
 
+// Words through one instance at the memory's bandwidth; the PEs at work share the words of
+// the inner memories evenly.
+void SetMemoryCycles(const Rational& rate, int memory, GemmCost* cost) {
+  if (rate.numerator == 0) return;
+  int64_t words = 0;
+  for (int d = 0; d < kGemmAxes; ++d) {
+    const bool fits = CheckedAdd(words, cost->access.reads[memory][d], &words) &&
+                      CheckedAdd(words, cost->access.writes[memory][d], &words);
+    if (!fits) words = INT64_MAX;
+  }
+  if (memory == kGemmInner) words = CeilDivide(words, cost->pe_used);
+  cost->memory_cycles[memory] = TransferCycles(words, rate.numerator, rate.denominator);
+  cost->cycles = Max(cost->cycles, cost->memory_cycles[memory]);
+}
+
 bool ValidEnergy(double pj) { return pj >= 0 && pj <= 1e30; }  // false for NaN
 
 bool Fits(const int64_t tile[], uint8_t holds, int64_t words) {
@@ -161,6 +176,24 @@ int64_t GemmFootprint(const int64_t tile[kGemmAxes], uint8_t holds) {
   return words;
 }
 
+namespace {
+
+Status CheckRates(const GemmMachine& machine, Diagnostic* diagnostic) {
+  for (const Rational& rate : machine.bandwidth) {
+    if (rate.numerator < 0 || rate.denominator < 1) {
+      return Fail(diagnostic, Status::kBadInput, kStage)
+          .Text("a bandwidth is ")
+          .Number(rate.numerator)
+          .Text(" / ")
+          .Number(rate.denominator)
+          .Text(" words per cycle");
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
 Status CheckGemm(const GemmShape& shape, const GemmMachine& machine,
                  Diagnostic* diagnostic) {
   int64_t macs = 1;
@@ -204,6 +237,7 @@ Status CheckGemm(const GemmShape& shape, const GemmMachine& machine,
         .Number(machine.pe_count)
         .Text(" PEs; words must be at least 0, PEs 1 to 2147483648");
   }
+  SLUICE_TRY(CheckRates(machine, diagnostic));
   const double energies[] = {
       machine.outer_read_pj,   machine.outer_write_pj, machine.middle_read_pj,
       machine.middle_write_pj, machine.inner_read_pj,  machine.inner_write_pj,
@@ -264,7 +298,7 @@ GemmCost EvaluateGemm(const GemmShape& shape, const GemmMachine& machine,
   GemmCost cost = {};
   cost.macs = shape.extent[0] * shape.extent[1] * shape.extent[2];
   cost.pe_used = mapping.spatial[0] * mapping.spatial[1] * mapping.spatial[2];
-  cost.cycles = cost.macs / cost.pe_used;
+  cost.compute_cycles = cost.cycles = cost.macs / cost.pe_used;
   int64_t outer_trips[kGemmAxes];
   int64_t middle_trips[kGemmAxes];
   for (int d = 0; d < kGemmAxes; ++d) {
@@ -290,6 +324,7 @@ GemmCost EvaluateGemm(const GemmShape& shape, const GemmMachine& machine,
       pj += static_cast<double>(cost.access.writes[memory][d]) * write_pj[memory];
     }
     cost.memory_pj[memory] = pj;
+    SetMemoryCycles(machine.bandwidth[memory], memory, &cost);
   }
   cost.mac_pj = macs * machine.mac_pj;
   cost.leak_pj = static_cast<double>(cost.cycles) *

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "model/hardware.h"
 
 namespace sluice {
 
@@ -42,6 +43,8 @@ struct GemmMachine {
   double mac_pj;
   double middle_leak_pj;  // per cycle
   double inner_leak_pj;   // per cycle and PE, working or not
+  // Words per cycle into and out of the outer, the middle and one inner memory.
+  Rational bandwidth[3] = {{0, 1}, {0, 1}, {0, 1}};
 };
 
 // Loop order, innermost first: a permutation of the axes.
@@ -72,7 +75,9 @@ struct GemmCost {
   GemmAccess access;
   int64_t macs;
   int64_t pe_used;
-  int64_t cycles;  // macs / pe_used; memories are taken as fast enough
+  int64_t cycles;            // the largest of the following
+  int64_t compute_cycles;    // macs / pe_used
+  int64_t memory_cycles[3];  // words of one instance / bandwidth; 0: never limits
   double memory_pj[3];
   double mac_pj;
   double leak_pj;

@@ -2,61 +2,25 @@
 #include "verify/gemm_certificate.h"
 
 #include "base/checked.h"
+#include "verify/gemm_terms.h"
 
 namespace sluice {
 namespace {
 
+using gemm_terms::FeedMac;
+using gemm_terms::FillInner;
+using gemm_terms::FillMiddle;
+using gemm_terms::Fit;
+using gemm_terms::ForWays;
+using gemm_terms::In;
+using gemm_terms::Kept;
+using gemm_terms::kInner;
+using gemm_terms::kMiddle;
+using gemm_terms::kRounding;
+using gemm_terms::Real;
+using gemm_terms::Way;
+
 constexpr double kInfinity = __builtin_huge_val();
-constexpr double kRounding = 1e-12;
-constexpr int kMiddle = 1;
-constexpr int kInner = 2;
-
-bool In(uint8_t holds, int d) { return (holds >> d & 1) != 0; }
-int Members(uint8_t holds) { return In(holds, 0) + In(holds, 1) + In(holds, 2); }
-double Real(int64_t n) { return static_cast<double>(n); }
-
-// True if the words of the data in `holds` fit; tile extents are at most 2^31.
-bool Fit(const int64_t tile[3], uint8_t holds, int64_t words) {
-  int64_t left = words;
-  for (int d = 0; d < 3; ++d) {
-    if (!In(holds, d)) continue;
-    const int64_t face = tile[(d + 1) % 3] * tile[(d + 2) % 3];
-    if (face > left) return false;
-    left -= face;
-  }
-  return true;
-}
-
-// --- Energy per MAC of one datum, equations (10)-(27). ---
-
-// Eq. (25). kept: outer loop trips during which a fill of the middle memory stays.
-double FillMiddle(const ClaimedGemm& c, int d, int64_t l1, int64_t kept) {
-  const double per_mac = 1.0 / (Real(l1) * Real(kept));
-  if (d != 2) return per_mac * (c.read_pj[0] + c.write_pj[kMiddle]);
-  const double visits = Real(c.extent[2]) / (Real(l1) * Real(kept));
-  const double rho = 1.0 - 1.0 / visits;
-  return per_mac * (c.write_pj[0] + rho * c.read_pj[0] + rho * c.write_pj[kMiddle]);
-}
-
-// Eq. (26). kept: loop trips during which a fill of the inner memory stays.
-double FillInner(const ClaimedGemm& c, int d, int source, int64_t s, int64_t l3,
-                 int64_t kept) {
-  const double per_mac = 1.0 / (Real(l3) * Real(kept));
-  if (d != 2) return per_mac * (c.write_pj[kInner] + c.read_pj[source] / Real(s));
-  const double visits = Real(c.extent[2]) / (Real(s) * Real(l3) * Real(kept));
-  const double rho = 1.0 - 1.0 / visits;
-  const double upper = c.write_pj[source] + rho * c.read_pj[source];
-  return per_mac * (rho * c.write_pj[kInner] + upper / Real(s));
-}
-
-// Eq. (27).
-double FeedMac(const ClaimedGemm& c, int d, int source, bool in_inner, int64_t s) {
-  const int from = in_inner ? kInner : source;
-  const double share = in_inner ? 1.0 : 1.0 / Real(s);
-  if (d != 2) return share * c.read_pj[from];
-  const double rho = 1.0 - Real(s) / Real(c.extent[2]);
-  return share * (c.write_pj[from] + rho * c.read_pj[from]);
-}
 
 double Objective(const ClaimedGemm& c, double data_pj, int64_t pes) {
   const double leak =
@@ -71,41 +35,9 @@ Status Reject(Diagnostic* diagnostic, const char* rule, const char* text) {
   return Fail(diagnostic, Status::kRejected, "verify").Rule(rule).Text(text);
 }
 
-Status CheckProblem(const ClaimedGemm& c, Diagnostic* diagnostic) {
-  int64_t macs = 1;
-  bool good = c.middle_words >= 0 && c.inner_words >= 0 && c.pe_count >= 1 &&
-              c.pe_count <= int64_t{1} << 31 && c.objective <= kClaimDelay;
-  for (int d = 0; d < 3; ++d) {
-    good = good && c.extent[d] >= 1 && c.extent[d] <= int64_t{1} << 31 &&
-           CheckedMultiply(macs, c.extent[d], &macs) && c.fanout_limit[d] >= 0 &&
-           c.read_pj[d] >= 0 && c.write_pj[d] >= 0 && c.read_pj[d] <= 1e30 &&
-           c.write_pj[d] <= 1e30;
-  }
-  const double rest[] = {c.mac_pj, c.middle_leak_pj, c.inner_leak_pj};
-  for (const double pj : rest) good = good && pj >= 0 && pj <= 1e30;
-  if (good) return Status::kOk;
-  return Fail(diagnostic, Status::kBadInput, "verify")
-      .Text("the GEMM problem of a certificate is out of range");
-}
-
 bool IsPermutation(const uint8_t order[3]) {
   return order[0] < 3 && order[1] < 3 && order[2] < 3 && order[0] != order[1] &&
          order[0] != order[2] && order[1] != order[2];
-}
-
-// Loop trips during which the datum of axis d stays; loops in `orders`, inner first.
-int64_t Kept(const int64_t* const trips[], const uint8_t* const orders[], int levels,
-             int d) {
-  int64_t kept = 1;
-  for (int level = 0; level < levels; ++level) {
-    for (int i = 0; i < 3; ++i) {
-      const int axis = orders[level][i];
-      if (trips[level][axis] == 1) continue;
-      if (axis != d) return kept;
-      kept *= trips[level][axis];
-    }
-  }
-  return kept;
 }
 
 double MappingValue(const ClaimedGemm& c) {
@@ -139,22 +71,7 @@ double MappingValue(const ClaimedGemm& c) {
   return Objective(c, data_pj, pes);
 }
 
-Status CheckMapping(const ClaimedGemm& c, Diagnostic* diagnostic) {
-  bool good = IsPermutation(c.outer_order) && IsPermutation(c.middle_order) &&
-              c.middle_holds < 8 && c.inner_holds < 8;
-  int64_t pes = 1;
-  for (int d = 0; d < 3 && good; ++d) {
-    const int64_t s = c.spatial[d];
-    good = c.middle_tile[d] >= 1 && s >= 1 && c.inner_tile[d] >= 1 &&
-           c.extent[d] % c.middle_tile[d] == 0 && c.middle_tile[d] % s == 0 &&
-           c.middle_tile[d] / s % c.inner_tile[d] == 0 &&
-           (c.fanout_limit[d] == 0 || s <= c.fanout_limit[d]) && s <= c.pe_count / pes;
-    pes *= good ? s : 1;
-  }
-  good = good && Fit(c.middle_tile, c.middle_holds, c.middle_words) &&
-         Fit(c.inner_tile, c.inner_holds, c.inner_words) &&
-         (c.at_most || c.objective == kClaimDelay || pes == c.pe_count);
-  if (!good) return Reject(diagnostic, "mapping", "the mapping breaks a constraint");
+Status CheckValue(const ClaimedGemm& c, Diagnostic* diagnostic) {
   const double value = MappingValue(c);
   const double off = value > c.value ? value - c.value : c.value - value;
   if (!(off <= kRounding * value)) {
@@ -178,14 +95,6 @@ struct Checker {
   Span<double> axis_bound[3];
   size_t next_split;
   size_t next_tile;
-};
-
-struct Way {  // one way to hold data and to walk: a branch of the proof
-  bool merged;
-  uint8_t middle;
-  uint8_t inner;
-  int p;  // axis along which outer loops walk; merged: the axis of fact 3
-  int q;  // axis along which middle loops walk
 };
 
 Status ListDivisors(int64_t n, Arena* arena, Span<const int64_t>* out) {
@@ -550,41 +459,6 @@ Status CheckBranch(Checker* k, const Way& way, const ClaimedBranch& line,
   return CheckOpenBranch(k, way, line, diagnostic);
 }
 
-// Calls visit(way) for all branches, in the order of the proof.
-template <typename Visit>
-Status ForWays(const ClaimedGemm& c, const Visit& visit) {
-  const auto walks = [](uint8_t holds, int axis) {
-    return holds == 0 ? axis == 0 : In(holds, axis);
-  };
-  for (uint8_t middle = 0; middle < 8; ++middle) {
-    for (int p = 0; p < 3; ++p) {
-      if (!walks(middle, p) || Members(middle) > c.middle_words) continue;
-      for (uint8_t inner = 0; inner < 8; ++inner) {
-        for (int q = 0; q < 3; ++q) {
-          if (!walks(inner, q) || Members(inner) > c.inner_words) continue;
-          SLUICE_TRY(visit(Way{false, middle, inner, p, q}));
-        }
-      }
-    }
-  }
-  for (int d = 0; c.reuse_form && d < 3; ++d) {
-    for (int first = 0; first < 3; ++first) {
-      for (int second = 0; second < 3; ++second) {
-        const unsigned e = 1u << (d + 1) % 3;
-        const unsigned f = 1u << (d + 2) % 3;
-        const unsigned middle = (first == 1 ? e : 0) | (second == 1 ? f : 0);
-        const unsigned inner = 1u << d | (first == 2 ? e : 0) | (second == 2 ? f : 0);
-        const Way way = {true, static_cast<uint8_t>(middle),
-                         static_cast<uint8_t>(inner), d, d};
-        if (Members(way.middle) > c.middle_words) continue;
-        if (Members(way.inner) > c.inner_words) continue;
-        SLUICE_TRY(visit(way));
-      }
-    }
-  }
-  return Status::kOk;
-}
-
 Status PrepareSpace(Checker* k, Arena* arena) {
   const ClaimedGemm& c = *k->claim;
   const bool exact = !c.at_most && c.objective != kClaimDelay;
@@ -616,10 +490,47 @@ Status PrepareSpace(Checker* k, Arena* arena) {
 
 }  // namespace
 
+Status CheckGemmProblem(const ClaimedGemm& c, Diagnostic* diagnostic) {
+  int64_t macs = 1;
+  bool good = c.middle_words >= 0 && c.inner_words >= 0 && c.pe_count >= 1 &&
+              c.pe_count <= int64_t{1} << 31 && c.objective <= kClaimDelay;
+  for (int d = 0; d < 3; ++d) {
+    good = good && c.extent[d] >= 1 && c.extent[d] <= int64_t{1} << 31 &&
+           CheckedMultiply(macs, c.extent[d], &macs) && c.fanout_limit[d] >= 0 &&
+           c.read_pj[d] >= 0 && c.write_pj[d] >= 0 && c.read_pj[d] <= 1e30 &&
+           c.write_pj[d] <= 1e30;
+  }
+  const double rest[] = {c.mac_pj, c.middle_leak_pj, c.inner_leak_pj};
+  for (const double pj : rest) good = good && pj >= 0 && pj <= 1e30;
+  if (good) return Status::kOk;
+  return Fail(diagnostic, Status::kBadInput, "verify")
+      .Text("the GEMM problem of a certificate is out of range");
+}
+
+Status CheckGemmLegal(const ClaimedGemm& c, Diagnostic* diagnostic) {
+  bool good = IsPermutation(c.outer_order) && IsPermutation(c.middle_order) &&
+              c.middle_holds < 8 && c.inner_holds < 8;
+  int64_t pes = 1;
+  for (int d = 0; d < 3 && good; ++d) {
+    const int64_t s = c.spatial[d];
+    good = c.middle_tile[d] >= 1 && s >= 1 && c.inner_tile[d] >= 1 &&
+           c.extent[d] % c.middle_tile[d] == 0 && c.middle_tile[d] % s == 0 &&
+           c.middle_tile[d] / s % c.inner_tile[d] == 0 &&
+           (c.fanout_limit[d] == 0 || s <= c.fanout_limit[d]) && s <= c.pe_count / pes;
+    pes *= good ? s : 1;
+  }
+  good = good && Fit(c.middle_tile, c.middle_holds, c.middle_words) &&
+         Fit(c.inner_tile, c.inner_holds, c.inner_words) &&
+         (c.at_most || c.objective == kClaimDelay || pes == c.pe_count);
+  if (!good) return Reject(diagnostic, "mapping", "the mapping breaks a constraint");
+  return Status::kOk;
+}
+
 Status CheckGemmCertificate(const ClaimedGemm& claim, Arena* arena, Budget* budget,
                             Diagnostic* diagnostic) {
-  SLUICE_TRY(CheckProblem(claim, diagnostic));
-  SLUICE_TRY(CheckMapping(claim, diagnostic));
+  SLUICE_TRY(CheckGemmProblem(claim, diagnostic));
+  SLUICE_TRY(CheckGemmLegal(claim, diagnostic));
+  SLUICE_TRY(CheckValue(claim, diagnostic));
   ArenaScope scope(arena);
   Checker k = {};
   k.claim = &claim;

@@ -86,6 +86,10 @@ struct ClaimedGemm {
   Span<const ClaimedTile> tiles;
 };
 
+// The numbers of the problem are in range; the mapping is legal on it.
+Status CheckGemmProblem(const ClaimedGemm& claim, Diagnostic* diagnostic);
+Status CheckGemmLegal(const ClaimedGemm& claim, Diagnostic* diagnostic);
+
 Status CheckGemmCertificate(const ClaimedGemm& claim, Arena* arena, Budget* budget,
                             Diagnostic* diagnostic);
 

@@ -65,7 +65,7 @@ class LayerMapping:
 
 
 def map_layers(graph: Graph, machine: Any, layers: Optional[Sequence[int]] = None, *,
-               solver: str = "kapla", objective: Any = None, bypass: bool = False,
+               solver: str = "best", objective: Any = None, bypass: bool = False,
                wide: bool = False, row_stationary: bool = False, tile_only: bool = False,
                tile: Sequence[int] = (), tile_channels: int = 0, resident: int = 0,
                top_tile: Sequence[int] = (), deadline: Optional[float] = None,

@@ -6,7 +6,9 @@
 #include "solve/mapping/factor/factor_assign.h"
 #include "solve/mapping/gemm/gemm_exact.h"
 #include "solve/mapping/gemm/gemm_machine.h"
+#include "solve/mapping/gemm/gemm_rate.h"
 #include "verify/gemm_certificate.h"
+#include "verify/gemm_rates.h"
 
 namespace sluice {
 namespace {
@@ -32,6 +34,7 @@ void Describe(const GemmMapping& mapping, const GemmCost& cost,
     out->outer_order[d] = mapping.outer_order.axis[d];
     out->middle_order[d] = mapping.middle_order.axis[d];
     out->memory_pj[d] = cost.memory_pj[d];
+    out->memory_cycles[d] = cost.memory_cycles[d];
     for (int datum = 0; datum < kGemmAxes; ++datum) {
       out->reads[d][datum] = cost.access.reads[d][datum];
       out->writes[d][datum] = cost.access.writes[d][datum];
@@ -41,6 +44,7 @@ void Describe(const GemmMapping& mapping, const GemmCost& cost,
   out->inner_holds = mapping.inner_holds;
   out->macs = cost.macs;
   out->cycles = cost.cycles;
+  out->compute_cycles = cost.compute_cycles;
   out->pe_used = cost.pe_used;
   out->mac_pj = cost.mac_pj;
   out->leak_pj = cost.leak_pj;
@@ -89,7 +93,8 @@ Status Certify(const MapCall& call, const GemmExactOptions& exact,
                const GemmSolution& solution, uint32_t* verdict) {
   ArenaScope scope(call.arena);
   GemmCertificate proof = {};
-  SLUICE_TRY(CertifyGemm({call.shape, call.machine, exact}, solution, call.arena,
+  const GemmMachine machine = WithoutRates(call.machine);
+  SLUICE_TRY(CertifyGemm({call.shape, machine, exact}, solution, call.arena,
                          call.budget, &proof, call.diagnostic));
   ClaimedGemm claim = ClaimOf(call, exact, solution);
   claim.value = proof.objective;
@@ -123,6 +128,25 @@ Status Certify(const MapCall& call, const GemmExactOptions& exact,
   return Status::kOk;
 }
 
+// Where a memory limits, the judge looks for a better mapping by itself.
+Status CertifyRates(const MapCall& call, const GemmExactOptions& exact,
+                    const GemmSolution& solution, uint32_t* verdict) {
+  const ClaimedGemm claim = ClaimOf(call, exact, solution);
+  ClaimedRates rates = {};
+  for (int m = 0; m < 3; ++m) {
+    rates.words[m] = call.machine.bandwidth[m].numerator;
+    rates.cycles[m] = call.machine.bandwidth[m].denominator;
+  }
+  rates.energy_pj = solution.cost.energy_pj;
+  rates.time = solution.cost.cycles;
+  const Status status =
+      CheckGemmRates(claim, rates, call.arena, call.budget, call.diagnostic);
+  if (status != Status::kOk && status != Status::kRejected) return status;
+  *verdict =
+      status == Status::kOk ? SLUICE_CERTIFICATE_ACCEPTED : SLUICE_CERTIFICATE_REJECTED;
+  return Status::kOk;
+}
+
 Status MapExact(const MapCall& call, sluice_gemm_mapping_t* out) {
   GemmExactOptions exact;
   exact.form = call.options.paper_form != 0 ? GemmForm::kPaper : GemmForm::kReuse;
@@ -132,14 +156,16 @@ Status MapExact(const MapCall& call, sluice_gemm_mapping_t* out) {
       : call.options.objective == SLUICE_GEMM_EDP  ? GemmObjective::kEnergyDelay
                                                    : GemmObjective::kDelay;
   GemmSolution solution;
-  SLUICE_TRY(SolveGemmExact({call.shape, call.machine, exact}, call.arena, call.budget,
-                            &solution, call.diagnostic));
+  bool limited = false;
+  SLUICE_TRY(SolveGemmRates({call.shape, call.machine, exact}, call.arena, call.budget,
+                            &solution, &limited, call.diagnostic));
   Describe(solution.mapping, solution.cost, out);
   out->proved = solution.proved ? 1 : 0;
   out->objective = solution.objective;
   out->bound = solution.lower_bound;
   out->nodes = static_cast<uint64_t>(solution.nodes);
   if (call.options.certify == 0 || !solution.proved) return Status::kOk;
+  if (limited) return CertifyRates(call, exact, solution, &out->certificate);
   return Certify(call, exact, solution, &out->certificate);
 }
 
@@ -269,7 +295,12 @@ Status MapGemm(const GemmCall& call, Memory* memory, sluice_gemm_mapping_t* out,
       continue;
     }
     SLUICE_TRY(status);
-    const bool better = answer != Status::kOk || one.objective < out->objective;
+    const bool faster = options.solver == SLUICE_GEMM_EXACT &&
+                        options.objective == SLUICE_GEMM_LATENCY &&
+                        one.cycles != out->cycles;
+    const bool better =
+        answer != Status::kOk ||
+        (faster ? one.cycles < out->cycles : one.objective < out->objective);
     bound = answer != Status::kOk ? one.bound : Min(bound, one.bound);
     if (better) *out = one;
     answer = status;

@@ -158,17 +158,20 @@ Status GemmMachineOf(const Hardware& hardware, const GemmLevels& levels, bool ex
   const MemoryLevel& outer = hardware.levels[levels.outer];
   machine->outer_read_pj = outer.read_pj_per_bit * kBitsPerWord;
   machine->outer_write_pj = outer.write_pj_per_bit * kBitsPerWord;
+  machine->bandwidth[0] = outer.bandwidth;  // a word is a byte
   if (levels.middle != SLUICE_NO_INDEX) {
     const MemoryLevel& middle = hardware.levels[levels.middle];
     machine->middle_words = words(middle);
     machine->middle_read_pj = middle.read_pj_per_bit * kBitsPerWord;
     machine->middle_write_pj = middle.write_pj_per_bit * kBitsPerWord;
+    machine->bandwidth[1] = middle.bandwidth;
   }
   if (levels.inner != SLUICE_NO_INDEX) {
     const MemoryLevel& inner = hardware.levels[levels.inner];
     machine->inner_words = words(inner);
     machine->inner_read_pj = inner.read_pj_per_bit * kBitsPerWord;
     machine->inner_write_pj = inner.write_pj_per_bit * kBitsPerWord;
+    machine->bandwidth[2] = inner.bandwidth;
   }
   machine->mac_pj = hardware.mac_pj;
   machine->middle_leak_pj = hardware.leakage_pj_per_cycle;  // the whole chip's
