@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>
@@ -153,10 +152,6 @@ TogetherResult SimulateTogether(const std::vector<SimulateOptions>& streams,
 // output_fnv1a.
 // Needs graph, inputs or seed, data_dir; no hardware, no plan.
 SimulateResult RunReference(const SimulateOptions& options);
-
-// Chrome / Perfetto trace JSON, one track per engine; one cycle is shown as 1 us.
-void WriteTrace(const std::vector<TraceEvent>& events,
-                const std::vector<std::string>& engine_names, std::ostream& out);
 
 }  // namespace sluice_sim
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
-#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/plan_trace.h"
 #include "cli/report.h"
 #include "cli/tensor_files.h"
 #include "firmware-sim/sim.h"
@@ -114,15 +114,18 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
 }
 
 // Runs in a row: the states go from each to the next; bytes are counted and hashed over
-// all of them, the rest is that of the last one.
+// all of them, the rest is that of the last one;
+// the last one's events alone are traced.
 sluice_sim::SimulateResult SimulateRuns(const SimulateCommand& command,
                                         sluice_sim::SimulateOptions options) {
+  const auto trace = options.trace;
   std::vector<uint8_t> state;
   options.state = &state;
   sluice_sim::SimulateResult result;
   uint64_t hash = SLUICE_OUTPUT_HASH_START, compared = 0;
   for (uint32_t run = 0; run < command.runs; ++run) {
     options.seed = command.seed + uint64_t{1000} * run;
+    options.trace = run + 1 == command.runs ? trace : nullptr;
     result = sluice_sim::Simulate(options);
     if (!result.ok) return result;
     for (const std::vector<uint8_t>& output : result.outputs) {
@@ -163,9 +166,9 @@ void Run(const SimulateCommand& command) {
   if (!command.inputs.empty()) options.inputs = &inputs;
   const sluice_sim::SimulateResult result = SimulateRuns(command, options);
   if (!command.trace.empty()) {
-    std::ostringstream text;
-    sluice_sim::WriteTrace(events, result.engine_names, text);
-    const std::string trace = text.str();
+    const std::string trace = TraceOf(
+        {plan, graph, hardware, FileStem(command.graph), FileStem(command.hardware)},
+        events, result);
     WriteFile(command.trace, trace.data(), trace.size());
   }
   if (!result.ok) Fail(command, result);

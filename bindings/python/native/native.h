@@ -90,6 +90,8 @@ typedef struct sluice_native_text {
 /* Plans, side by side, as one page of HTML: `sluice report`. */
 SLUICE_API sluice_native_text_t* sluice_native_report(
     const sluice_native_files_t* plans, size_t count);
+/* A plan's run as a trace for Perfetto: `sluice simulate --trace`. */
+SLUICE_API sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan);
 SLUICE_API void sluice_native_text_destroy(sluice_native_text_t* text);
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/plan_page.h"
+#include "cli/plan_trace.h"
 #include "native.h"
 
 namespace {
@@ -57,6 +58,14 @@ sluice_native_text_t* sluice_native_report(const sluice_native_files_t* plans,
     std::vector<PlanFiles> files;
     for (size_t i = 0; i < count; ++i) files.push_back(FilesOf(plans[i]));
     return sluice::cli::PlanPage(files);
+  });
+}
+
+sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan) {
+  return TextOf([&] {
+    const PlanFiles files = FilesOf(*plan);
+    const sluice::cli::ExecutedPlan run = sluice::cli::ExecutePlan(files);
+    return sluice::cli::TraceOf(files, run.events, run.result);
   });
 }
 

@@ -40,3 +40,9 @@ def page(plans: Sequence["Plan"]) -> str:
     """HTML of one plan, or of two side by side."""
     files = _files(plans)
     return _text(lib.sluice_native_report(files[0], len(plans)))
+
+
+def trace(plan: "Plan") -> str:
+    """JSON of the trace-event format."""
+    files = _files([plan])
+    return _text(lib.sluice_native_trace(files[0]))

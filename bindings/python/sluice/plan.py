@@ -251,6 +251,16 @@ class Plan:
             pathlib.Path(path).write_text(found, encoding="utf-8")
         return found
 
+    def trace(self, path: Optional[Path] = None) -> str:
+        """Its run as JSON that ui.perfetto.dev and chrome://tracing show, as
+        `sluice simulate --trace` writes it."""
+        from ._report import trace
+
+        found = trace(self)
+        if path is not None:
+            pathlib.Path(path).write_text(found, encoding="utf-8")
+        return found
+
     def __reduce__(self):
         return Plan, (self.to_bytes(), self.graph, self.machine)
 

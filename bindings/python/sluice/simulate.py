@@ -167,6 +167,7 @@ def events_of(plan: "Plan") -> "pandas.DataFrame":
     raw = bytes(ffi.buffer(result.events, result.event_count * kind.itemsize)) \
         if result.event_count else b""
     frame = pandas.DataFrame(numpy.frombuffer(raw, kind))
+    frame = frame.sort_values(["start", "engine"], kind="stable", ignore_index=True)
     engines = [text(result.engines[i]) for i in range(result.engine_count)]
     names = {i: graph.layer_name(i) for i in range(len(graph.layers))}
     frame["engine"] = frame.engine.map(dict(enumerate(engines)))
@@ -175,6 +176,5 @@ def events_of(plan: "Plan") -> "pandas.DataFrame":
     frame["op"] = frame.op.map(_OPS).fillna("")
     frame["node"] = frame.node.astype("int64").replace(NO_INDEX, -1)
     frame["layer"] = frame.layer.astype("int64").replace(NO_INDEX, -1)
-    frame = frame.sort_values(["start", "engine"], kind="stable", ignore_index=True)
     return frame[["engine", "node", "kind", "layer", "name", "op", "start", "end", "bytes",
                   "instance", "visit", "instruction"]]

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run as a trace that Perfetto and chrome://tracing show.
+//
+// Input    a plan with what it was made for, the events of a run and its result
+// Output   JSON of the trace-event format. Times are microseconds by the machine's clock, to
+//          the picosecond. A process per node, and one for what all nodes share; in it a
+//          thread per engine; a slice per instruction, named by its layer. Counters: bytes
+//          in use of each scratchpad, bytes per cycle of DRAM. An arrow leads to an
+//          instruction from the one on another engine whose end its wait awaited, where it
+//          started at that moment
+// Errors   Failure(kBadInput) when the stream's tables do not hold what they index
+// Cost     O(events log events + waits)
+// Source   "Trace Event Format", Google, 2016: phases M, X, C, s and f
+#ifndef SLUICE_CLI_PLAN_TRACE_H_
+#define SLUICE_CLI_PLAN_TRACE_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/plan_plot.h"
+
+namespace sluice::cli {
+
+// Events in any order. Without counters and arrows where the run did not end well.
+std::string TraceOf(const PlanFiles& files, std::vector<sluice_sim::TraceEvent> events,
+                    const sluice_sim::SimulateResult& result);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_PLAN_TRACE_H_
