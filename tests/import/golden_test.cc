@@ -178,7 +178,7 @@ uint64_t RunWithin(sluice_test::Library* library, const Bytes& graph_bytes,
 
 TEST_CASE("goldens: models of one operator each, at any budget") {
   const Json goldens = Goldens("tiny");
-  REQUIRE(goldens["models"].size() == 58);
+  REQUIRE(goldens["models"].size() == 57);
   int hosted = 0;
   for (const auto& [name, runs] : goldens["models"].items()) {
     CAPTURE(name);

@@ -354,8 +354,7 @@ inline std::vector<NamedModel> TinyPicks() {
                    {49, 3, 7, 1, 1, 0, 30, 29, 28, 27, 2,  2,  9, 5, 5,
                     41, 6, 0, 4, 8, 8, 10, 12, 3,  2,  20, 10, 5, 1, 0})},
       {"gather_batches", GatherModel({4, 3, 2, 2}, {2, 3, 2, 2}, 0, {2}, {3, 1})},
-      {"gather_run_time", GatherModel({2, 7, 5}, {2, 4, 5}, 1, {4}, {})},
-      {"gather_run_time_first", GatherModel({9, 3, 2}, {6, 3, 2}, 0, {6}, {})},
+      {"gather_run_time", GatherModel({9, 7}, {6, 7}, 0, {6}, {})},
   };
 }
 

@@ -157,6 +157,7 @@ void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& out = to->Out(op);
   RequireRank4(input, weight, out);
   const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
+  Require(in[0] == o[0], "another number of images than the input");
   Product p = {0,           1,  2, 0, "conv_int16", DimsOf(input), DimsOf(weight),
                DimsOf(out), {}, 0, 0};
   if (const auto* depthwise = op.wire->builtin_options_as_DepthwiseConv2DOptions()) {
@@ -187,6 +188,7 @@ void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& out = to->Out(op);
   RequireRank4(input, weight, out);
   const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
+  Require(in[0] == o[0], "another number of images than the input");
   Require(w[0] == o[3] && w[3] == in[3], "a weight that does not fit the channels");
   const bool same = options->padding() == tflite::Padding::SAME;
   const Pads h = PadsOf(same, o[1], in[1], w[1], options->stride_h(), 1);

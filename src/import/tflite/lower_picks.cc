@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose output is the input with, along each axis, some of its elements in some
-// order: TILE, BROADCAST_TO, MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER on
-// any axis. Where elements that follow one another in the input do so in the output, the
-// axis is a CONCAT of SLICEs; where that would be many, a GATHER.
+// order: TILE, BROADCAST_TO, MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER by
+// constant indices. Each axis is a CONCAT of SLICEs, one for elements that follow one another
+// in the input as in the output. GATHER by others is a GATHER.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -17,7 +17,7 @@ namespace {
 using tflite::BuiltinOperator;
 
 constexpr int64_t kMostPicks = 1 << 20;  // of an axis
-constexpr size_t kMostRuns = 24;         // that are SLICEs
+constexpr size_t kMostRuns = 128;
 
 struct Run {
   int32_t begin, count;
@@ -35,31 +35,14 @@ std::vector<Run> RunsOf(const std::vector<int32_t>& picks) {
   return runs;
 }
 
-int32_t Product(const Dims& dims, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) {
-    product *= dims[i];
-    Require(product <= INT32_MAX, "axes that are too long to be one");
-  }
-  return static_cast<int32_t>(product);
-}
-
-// A table whose rows are loaded by index has to lie somewhere as that table, not as part of
-// another tensor or with other extents. What another layer makes may be such a view, so it
-// is copied; a TRANSPOSE is the copy.
-uint32_t OwnTable(Lowering* to, const TfliteOperator& op, uint32_t table) {
-  bool view = false;
-  for (const LayerRow& layer : to->graph().layers()) {
-    if (std::find(layer.outputs.begin(), layer.outputs.end(), table) !=
-        layer.outputs.end()) {
-      view = layer.op != SLUICE_OP_TRANSPOSE;
-    }
-  }
-  if (!view) return table;
-  const Dims dims = to->graph().tensors()[table].dims;
-  const uint32_t copy = to->Temporary(to->Out(op), "/table", dims);
-  to->AddLayer(op, SLUICE_OP_TRANSPOSE, {table}, copy, {0, 1, 2, 3});
-  return copy;
+// Rows are loaded by index from where a table lies as such and whole: not from a view of a
+// tensor with other extents, nor from what is stored piece by piece.
+bool IsMade(Lowering* to, uint32_t tensor) {
+  const auto& layers = to->graph().layers();
+  return std::any_of(layers.begin(), layers.end(), [&](const LayerRow& layer) {
+    return std::find(layer.outputs.begin(), layer.outputs.end(), tensor) !=
+           layer.outputs.end();
+  });
 }
 
 // One axis of a tensor of four, the step before an operator's output or that output.
@@ -92,41 +75,11 @@ class Step {
     return Close(made);
   }
 
-  // `list` is an int32 tensor of `count` elements along one axis.
-  uint32_t TakeIndexed(uint32_t list, int32_t count) {
-    const int32_t outer = Product(dims_, 0, axis_);
-    const int32_t inner = Product(dims_, axis_ + 1, dims_.size());
-    Dims out = dims_;
-    out[axis_] = count;
-    if (outer == 1) {
-      const uint32_t table = Table(tensor_, {dims_[axis_], inner});
-      return Close(Add(SLUICE_OP_GATHER, {table, list}, Made({count, inner}), {}));
-    }
-    const int32_t row = Product({outer, inner}, 0, 2);
-    const uint32_t table = to_->Reshaped(tensor_, like_, {outer, dims_[axis_], inner});
-    const uint32_t first = to_->Temporary(like_, "/rows", {dims_[axis_], outer, inner});
-    Add(SLUICE_OP_TRANSPOSE, {table}, first, {0, 2, 1, 3});
-    const uint32_t rows = to_->Temporary(like_, "/taken", {count, row});
-    Add(SLUICE_OP_GATHER, {Table(first, {dims_[axis_], row}), list}, rows, {});
-    const uint32_t taken = to_->Reshaped(rows, like_, {count, outer, inner});
-    const uint32_t made = Made({outer, count, inner});
-    return Close(Add(SLUICE_OP_TRANSPOSE, {taken}, made, {0, 2, 1, 3}));
-  }
-
  private:
   uint32_t Add(uint16_t code, std::vector<uint32_t> inputs, uint32_t made,
                std::vector<int32_t> attributes) {
     to_->AddLayer(op_, code, std::move(inputs), made, std::move(attributes));
     return made;
-  }
-  // As a table of these rows and columns.
-  uint32_t Table(uint32_t tensor, const Dims& dims) {
-    uint32_t table = tensor;
-    if (to_->graph().tensors()[table].dims != dims) {
-      table = to_->Temporary(like_, "/view", dims);
-      Add(SLUICE_OP_RESHAPE, {tensor}, table, {});
-    }
-    return OwnTable(to_, op_, table);
   }
   std::vector<int32_t> Begin(int32_t at) const {
     std::vector<int32_t> begin(4);
@@ -164,8 +117,9 @@ void RequireSameElements(const TfliteTensor& input, const TfliteTensor& out) {
   Require(input.type == out.type, "an output of another type than the input");
 }
 
-void TakePicks(Lowering* to, const TfliteOperator& op, const Picks& picks) {
-  const Extents in = ExtentsOf(to->In(op, 0)), out = ExtentsOf(to->Out(op));
+void TakePicks(Lowering* to, const TfliteOperator& op, size_t from,
+               const Picks& picks) {
+  const Extents in = ExtentsOf(to->In(op, from)), out = ExtentsOf(to->Out(op));
   Dims dims(in.begin(), in.end());
   size_t last = 4;
   int64_t elements = 1, wanted = 1;
@@ -180,7 +134,7 @@ void TakePicks(Lowering* to, const TfliteOperator& op, const Picks& picks) {
     throw Error(Fault::kBadInput, "the extents of " + to->Out(op).name +
                                       " are not what its operands say");
   }
-  uint32_t tensor = to->Input(op, 0);
+  uint32_t tensor = to->Input(op, from);
   if (last == 4) {
     to->AddLayer(op, SLUICE_OP_RESHAPE, {tensor}, to->Output(op));
     return;
@@ -189,17 +143,9 @@ void TakePicks(Lowering* to, const TfliteOperator& op, const Picks& picks) {
     if (picks[a].empty()) continue;
     Step step(to, op, to->Reshaped(tensor, to->Out(op), dims), dims, a, a == last);
     const std::vector<Run> runs = RunsOf(picks[a]);
-    const auto count = static_cast<int32_t>(picks[a].size());
-    if (runs.size() <= kMostRuns) {
-      tensor = step.TakeRuns(runs);
-    } else {
-      to->graph().NeedRoom(picks[a].size() * 4);
-      const uint32_t indices =
-          to->graph().AddConstant(to->Out(op).name + "/indices", SLUICE_DTYPE_INT32,
-                                  {count}, picks[a].data(), picks[a].size() * 4);
-      tensor = step.TakeIndexed(indices, count);
-    }
-    dims[a] = count;
+    Require(runs.size() <= kMostRuns, "an axis in more than 128 pieces");
+    tensor = step.TakeRuns(runs);
+    dims[a] = static_cast<int32_t>(picks[a].size());
   }
 }
 
@@ -233,7 +179,7 @@ void LowerTile(Lowering* to, const TfliteOperator& op) {
     const size_t a = AxisAt(input, i);
     if (times[i] != 1) Repeat(in[a], times[i], &picks[a]);
   }
-  TakePicks(to, op, picks);
+  TakePicks(to, op, 0, picks);
 }
 
 void LowerBroadcast(Lowering* to, const TfliteOperator& op) {
@@ -245,7 +191,7 @@ void LowerBroadcast(Lowering* to, const TfliteOperator& op) {
     Require(in[a] == out[a] || in[a] == 1, "extents that do not broadcast");
     if (in[a] != out[a]) Repeat(1, out[a], &picks[a]);
   }
-  TakePicks(to, op, picks);
+  TakePicks(to, op, 0, picks);
 }
 
 void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
@@ -277,7 +223,7 @@ void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
       picks[a].push_back(in[a] - 1 - edge - static_cast<int32_t>(k));
     }
   }
-  TakePicks(to, op, picks);
+  TakePicks(to, op, 0, picks);
 }
 
 void LowerReverse(Lowering* to, const TfliteOperator& op) {
@@ -291,7 +237,7 @@ void LowerReverse(Lowering* to, const TfliteOperator& op) {
     picks[a].resize(static_cast<size_t>(in[a]));
     std::iota(picks[a].rbegin(), picks[a].rend(), 0);
   }
-  TakePicks(to, op, picks);
+  TakePicks(to, op, 0, picks);
 }
 
 void LowerStrides(Lowering* to, const TfliteOperator& op,
@@ -314,7 +260,7 @@ void LowerStrides(Lowering* to, const TfliteOperator& op,
       throw Error(Fault::kBadInput, "slice " + to->Out(op).name + " is empty");
     }
   }
-  TakePicks(to, op, picks);
+  TakePicks(to, op, 0, picks);
 }
 
 void LowerGather(Lowering* to, const TfliteOperator& op) {
@@ -332,37 +278,27 @@ void LowerGather(Lowering* to, const TfliteOperator& op) {
           "a table of no or over four axes");
   Require(static_cast<tflite::TensorType>(index.type) == tflite::TensorType::INT32,
           "indices that are not int32");
-  if (table.shape.size() == 2 && axis == 2 && index.shape.size() <= 3) {
-    to->AddLayer(op, SLUICE_OP_GATHER,
-                 {OwnTable(to, op, to->Input(op, table_at)), to->Input(op, index_at)},
-                 to->Output(op));
+  const Extents in = ExtentsOf(table);
+  Picks picks;
+  const bool constant = index.data != nullptr;
+  for (const int64_t i : constant ? Integers(index) : std::vector<int64_t>()) {
+    if (i < 0 || i >= in[axis]) {
+      throw Error(Fault::kBadInput,
+                  "an index of " + to->Out(op).name + " is outside its table");
+    }
+    RequireFew(static_cast<int64_t>(picks[axis].size()));
+    picks[axis].push_back(static_cast<int32_t>(i));
+  }
+  const bool rows = table.shape.size() == 2 && axis == 2 && index.shape.size() <= 3;
+  Require(rows || constant,
+          "indices that are computed at run time, of another axis than a table's rows");
+  const uint32_t from = to->Input(op, table_at);
+  if (rows && !IsMade(to, from)) {
+    to->AddLayer(op, SLUICE_OP_GATHER, {from, to->Input(op, index_at)}, to->Output(op));
     return;
   }
-  const Extents in = ExtentsOf(table), list = ExtentsOf(index),
-                out = ExtentsOf(to->Out(op));
-  Dims dims(in.begin(), in.end());
-  const int32_t count = Product({list.begin(), list.end()}, 0, 4);
-  dims[axis] = count;
-  if (Product(dims, 0, 4) != Product({out.begin(), out.end()}, 0, 4)) {
-    throw Error(Fault::kBadInput, "the extents of " + to->Out(op).name +
-                                      " are not what its operands say");
-  }
-  dims[axis] = in[axis];
-  if (index.data != nullptr) {
-    Picks picks;
-    for (const int64_t i : Integers(index)) {
-      if (i < 0 || i >= in[axis]) {
-        throw Error(Fault::kBadInput,
-                    "an index of " + to->Out(op).name + " is outside its table");
-      }
-      RequireFew(static_cast<int64_t>(picks[axis].size()));
-      picks[axis].push_back(static_cast<int32_t>(i));
-    }
-    return TakePicks(to, op, picks);
-  }
-  const uint32_t values = to->Input(op, table_at);
-  const uint32_t indices = to->Reshaped(to->Input(op, index_at), index, {count});
-  Step(to, op, values, dims, axis, true).TakeIndexed(indices, count);
+  Require(constant, "rows of a table that is computed at run time");
+  TakePicks(to, op, table_at, picks);
 }
 
 }  // namespace sluice::import
