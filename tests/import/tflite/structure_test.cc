@@ -193,8 +193,11 @@ std::string WrongWith(const ImportResult& import) {
   options.graph_size = import.graph.size();
   options.seed = 1;
   const auto result = sluice_sim::RunReference(options);
-  const bool unknown = result.error.find("no host function") != std::string::npos;
-  return result.ok || unknown ? "" : result.error;
+  // Indices that the model computes may lie outside its table: the interpreter stops, too.
+  for (const char* allowed : {"no host function", "an index out of range"}) {
+    if (result.error.find(allowed) != std::string::npos) return "";
+  }
+  return result.ok ? "" : result.error;
 }
 
 TEST_CASE("tflite structure: what is accepted of changed models is read and executed") {
