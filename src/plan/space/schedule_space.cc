@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/space/schedule_space.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "model/program_order.h"
 #include "plan/better_plan.h"
@@ -50,13 +52,81 @@ SpaceCall CallOf(PlanCall* call, const sluice_report_t& scale, Budget* budget) {
           call->capacity, call->coster,   search};
 }
 
-// Writes what was found in every order, and takes the best of them.
+// Whether an engine works nearly all the time: other places for the images, which let
+// loads begin earlier or later, change nothing then.
+bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
+  constexpr int64_t kPart = 128;  // of the time that nothing is worth
+  ArenaScope scope(scratch);
+  Span<int64_t> busy;
+  if (scratch->Allocate(run.program.engines().count(), &busy) != Status::kOk) {
+    return false;
+  }
+  int64_t most = 0;
+  for (size_t i = 0; i < run.program.size(); ++i) {
+    const Step step = run.program.step(i);
+    int64_t& cycles = busy[run.program.EngineOf(step)];
+    cycles += CyclesOfStep(run, step);
+    most = Max(most, cycles);
+  }
+  return latency - most <= latency / kPart;
+}
+
+// Writes the plan of an order, and takes it if it is better; or only tells what it costs,
+// unless none can cost much less. No plan is held while another is written: they are
+// large.
+class OrderTaker {
+ public:
+  OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
+      : call_(call), space_(space), memory_(memory) {}
+
+  Status Take(int order) {
+    Candidate candidate(call_->scratch->memory(), call_->hardware);
+    if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
+    const bool better = IsBetter(call_, &candidate, memory_);
+    return TakeFound(call_, better, &candidate);
+  }
+
+  // The best of all orders.
+  Status TakeCheapest() {
+    int cheapest = SpaceSchedule::kOrders;
+    double least = 0;
+    for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
+      if (!space_->Has(order)) continue;
+      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order)) return Take(order);
+      Candidate c(call_->scratch->memory(), call_->hardware);
+      if (space_->Write(order, &c) != Status::kOk) continue;
+      const bool better = IsBetter(call_, &c, memory_);
+      const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
+      if (IsBusy({call_->graph, call_->hardware, c.program}, latency, memory_)) {
+        return TakeFound(call_, better, &c);
+      }
+      const double cost = PlanCost(call_->options, c.report);
+      if (cheapest != SpaceSchedule::kOrders && cost >= least) continue;
+      cheapest = order;
+      least = cost;
+    }
+    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest);
+  }
+
+ private:
+  bool HasAfter(int order) const {
+    while (++order < SpaceSchedule::kOrders) {
+      if (space_->Has(order)) return true;
+    }
+    return false;
+  }
+
+  PlanCall* call_;
+  SpaceSchedule* space_;
+  Arena* memory_;
+};
+
+// Under a deadline each plan that is better is judged at once; else the best alone is.
 Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
+  OrderTaker taker(call, space, memory);
+  if (call->options.deadline_ns == 0) return taker.TakeCheapest();
   for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-    Candidate candidate(call->scratch->memory(), call->hardware);
-    if (space->Write(order, &candidate) != Status::kOk) continue;
-    const bool better = IsBetter(call, &candidate, memory);
-    SLUICE_TRY(TakeFound(call, better, &candidate));
+    SLUICE_TRY(taker.Take(order));
   }
   return Status::kOk;
 }
@@ -78,7 +148,7 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   for (size_t p = 0; p < carried_.known.size(); ++p) known_[p] = carried_.known[p];
   // Images that do not lie ask for room where they did not, and the search begins again:
   // first there alone, then everywhere.
-  constexpr int kNear = 4, kRounds = kNear + 4;
+  constexpr int kNear = 8, kRounds = kNear + 4;
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
@@ -150,6 +220,16 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   return Status::kOk;
 }
 
+bool SpaceSchedule::Has(int order) const {
+  const Span<const int64_t> own = offsets_[order];
+  for (int before = 0; before < order; ++before) {
+    const Span<const int64_t> other = offsets_[before];
+    if (other.size() == own.size() && std::equal(own.begin(), own.end(), other.begin()))
+      return false;
+  }
+  return own.size() == plan_.images.size();
+}
+
 bool SpaceSchedule::Restore(int order) {
   const Span<int64_t> offsets = offsets_[order];
   if (offsets.size() != plan_.images.size()) return false;
@@ -158,7 +238,7 @@ bool SpaceSchedule::Restore(int order) {
 }
 
 Status SpaceSchedule::Write(int order, Candidate* out) {
-  if (!Restore(order)) return Status::kInfeasible;
+  if (!Has(order) || !Restore(order)) return Status::kInfeasible;
   SLUICE_TRY(PlaceTensors(call_, plan_, memory_, out));
   SLUICE_TRY(WriteSpace(
       {call_.graph, call_.hardware, out->lowering, call_.coster, call_.search.budget},

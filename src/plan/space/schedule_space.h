@@ -35,8 +35,10 @@ class SpaceSchedule {
 
   // A plan whose images lie in one of the orders at least.
   Status Find(Diagnostic* diagnostic);
-  // Fills program, places and lowering of the candidate. kInfeasible: the images do not
-  // lie in that order.
+  // Whether the images lie in an order, and otherwise than in one before.
+  bool Has(int order) const;
+  // Fills program, places and lowering of the candidate. kInfeasible: there is
+  // no such order.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
   uint32_t kept() const { return carried_.kept; }  // segments that were known

@@ -30,6 +30,7 @@ constexpr int64_t kHandShare = 4, kPieceShare = 8;
 constexpr size_t kNearOutput = 6;  // layers
 constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;  // ends in a row without a cut that fits
+constexpr int kMisses = 6;    // where long segments cost more than what is kept
 
 // What partial plans cost.
 class Prices {
@@ -207,6 +208,13 @@ class States {
     return count_[at] < most_ || cost < nodes_[node(at, most_ - 1)].cost;
   }
 
+  // Whether one of them may be a state.
+  bool Wants(const Tries& tries) const {
+    if (!tries.any) return false;
+    const uint32_t at = tries.best.node.last;
+    return Wants(at, tries.best.node.cost) || Wants(at, tries.least.node.cost);
+  }
+
   // Adds a copy of a plan that holds these roots to the states of its border.
   Status Keep(const SpaceNode& plan, Span<const Held> held) {
     uint32_t node = kNone;
@@ -216,7 +224,9 @@ class States {
     nodes_[node] = plan;
     nodes_[node].held = room.Slice(0, held.size());
     const uint32_t gone = Insert(plan.last, node);
-    return gone == kNone ? Status::kOk : free_.Push(gone);
+    // What the first pass found has been gone on from.
+    const bool named = gone != kNone && nodes_[gone].late != plan.late;
+    return gone == kNone || named ? Status::kOk : free_.Push(gone);
   }
 
   // The best segments of a run of layers as states of its end.
@@ -431,6 +441,29 @@ class Search {
 
   Status Run(uint32_t* best) {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
+    SLUICE_TRY(Pass());
+    if (states_.count(n) == 0) return Status::kInfeasible;
+    late_ = true;
+    const Status late = Pass();
+    // What ends the second pass leaves what the first one found.
+    const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
+    if (late != Status::kOk && !ended) return late;
+    *best = states_.node(n, 0);
+    return Status::kOk;
+  }
+
+  const Vector<SpaceNode>& nodes() const { return states_.nodes(); }
+  SegmentMaker* maker() { return &maker_; }
+
+ private:
+  const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
+
+  // First without long segments. They take long to try, and are rarely better: the second
+  // time they are tried as far as they may be kept beside what was found, and what they lead
+  // to goes on.
+  Status Pass() {
+    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
+    free_until_ = 0;
     for (uint32_t at = 0; at < n; ++at) {
       if (at == free_until_) free_until_ = known_.Next(at + 1);
       if (known_.Is(at)) {
@@ -444,21 +477,14 @@ class Search {
         SLUICE_TRY(Extend(states_.node(at, s)));
       }
     }
-    if (states_.count(n) == 0) return Status::kInfeasible;
-    *best = states_.node(n, 0);
     return Status::kOk;
   }
-
-  const Vector<SpaceNode>& nodes() const { return states_.nodes(); }
-  SegmentMaker* maker() { return &maker_; }
-
- private:
-  const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
 
   // By the segment that is known there.
   Status ExtendKnown(uint32_t at) {
     const KnownSegment& known = known_.at[at];
     for (uint32_t s = 0; s < states_.count(at); ++s) {
+      if (node(states_.node(at, s)).late != late_) continue;
       tries_.any = false;
       Try(states_.node(at, s), known.last, known.choice);
       SLUICE_TRY(states_.Keep(tries_));
@@ -469,36 +495,41 @@ class Search {
   Status Extend(uint32_t from) {
     const uint32_t at = node(from).last;
     tries_.any = false;
+    const bool fresh = node(from).late == late_;
     const bool fits = Try(from, at + 1, LoopChoice{}) && segments_.cost().spill == 0;
     const bool stores = StoresSoon(p_, at);
     const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
-    if (fits && small && !stores) return states_.Keep(tries_);
-    SLUICE_TRY(TryTiles(from));
-    if (stores && p_.alone[at] == 0) {
-      coarsest_[0] = 0;
-      TryCuts(from, at + 1, 0);
+    const bool enough = fits && small && !stores;
+    if (fresh && !enough) {
+      SLUICE_TRY(TryTiles(from));
+      if (stores && p_.alone[at] == 0) {
+        coarsest_[0] = 0;
+        TryCuts(from, at + 1, 0);
+      }
     }
-    SLUICE_TRY(states_.Keep(tries_));
-    if (p_.alone[at] != 0) return Status::kOk;
-    return from == states_.node(at, 0) ? ExtendFar(from) : Status::kOk;
+    if (fresh) SLUICE_TRY(states_.Keep(tries_));
+    if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
+    return ExtendFar(from, fresh);
   }
 
-  // By segments of several layers.
-  Status ExtendFar(uint32_t from) {
+  // By segments of several layers; short ones too.
+  Status ExtendFar(uint32_t from, bool fresh) {
     const uint32_t at = node(from).last;
     const uint32_t n = free_until_;
+    const uint32_t longest = late_ ? search_.longest : Min(search_.longest, kFar);
     coarsest_[0] = coarsest_[1] = 0;
     work_ = 0;
     int64_t constants = ConstantsOf(p_, at);
-    int failed = 0;
-    for (uint32_t end = at + 2; end <= n && end - at <= search_.longest; ++end) {
+    int failed = 0, missed = 0;
+    for (uint32_t end = at + 2; end <= n && end - at <= longest; ++end) {
       constants += ConstantsOf(p_, end - 1);
-      if (p_.alone[end - 1] != 0 || failed > kFailures || work_ > search_.most_work) {
+      if (p_.alone[end - 1] != 0 || failed > kFailures || missed > kMisses ||
+          work_ > search_.most_work) {
         break;
       }
-      const bool is_short = end - at <= kShort;
-      const bool border = end == n || prices_.IsBorder(end, end - at > kFar);
-      if (!is_short && !border) continue;
+      const bool is_short = end - at <= kShort, is_long = end - at > kFar;
+      const bool border = end == n || prices_.IsBorder(end, is_long);
+      if ((!is_short && !border) || (!is_long && !fresh)) continue;
       tries_.any = false;
       TryCuts(from, end, 0);
       if (HandsOnMuch(p_, at, end)) TryPieces(from, end);
@@ -508,6 +539,7 @@ class Search {
       }
       if (is_short) TryChannels(from, end);
       if (border) failed = tries_.any ? 0 : failed + 1;
+      if (is_long) missed = states_.Wants(tries_) ? 0 : missed + 1;
       SLUICE_TRY(states_.Keep(tries_));
     }
     return Status::kOk;
@@ -586,6 +618,7 @@ class Search {
     SpaceNode next = node;
     prices_.Advance(segments_.cost(), &next);
     next.before = from;
+    next.late = late_;
     next.first = node.last;
     next.last = end;
     next.loops = loops;
@@ -604,6 +637,7 @@ class Search {
   States states_;
   const KnownSegments known_;
   uint64_t work_ = 0;        // layers of the segments tried from this border
+  bool late_ = false;        // in the second pass
   uint32_t free_until_ = 0;  // where the next known segment begins, or the end
   // Cuts that fitted the segment before, without slices and with them.
   int coarsest_[2] = {};

@@ -16,6 +16,7 @@ struct SpaceNode {
   static constexpr int kWindow = 8;
   uint32_t before;       // node, or kNone
   uint32_t first, last;  // positions of the segment that ends here
+  bool late;             // found by the second pass of the search
   LoopChoice loops;
   Span<const Held> held;
   int64_t compute, dma;  // clocks

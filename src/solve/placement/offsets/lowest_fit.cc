@@ -44,9 +44,29 @@ struct Placed {
   int64_t begin, end;
 };
 
-// Lowest offset of b that overlaps none of `placed`, which is sorted here.
+// So few are looked at again and again faster than they are sorted.
+constexpr size_t kFew = 512;
+
+// Lowest offset of b that overlaps none of `placed`: whatever overlaps, b lies behind it.
+int64_t LowestAmongFew(const Sections& sections, const SectionedBuffer& b,
+                       Span<const Placed> placed) {
+  int64_t at = sections.Lowest(b, 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const Placed& p : placed) {
+      if (p.begin >= at + b.bytes || p.end <= at) continue;
+      at = sections.Lowest(b, p.end);
+      if (at >= kNowhere) return at;
+      moved = true;
+    }
+  }
+  return at;
+}
+
+// The same; `placed` is sorted here.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<Placed> placed) {
+  if (placed.size() <= kFew) return LowestAmongFew(sections, b, placed);
   Sort(placed.begin(), placed.end(),
        [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
   int64_t at = sections.Lowest(b, 0);
