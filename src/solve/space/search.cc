@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "solve/space/memo.h"
 #include "solve/space/segment.h"
+#include "solve/space/states.h"
 #include "solve/space/unroll.h"
 
 namespace sluice {
@@ -158,157 +159,6 @@ class Prices {
   Span<int64_t> live_;  // by border: bytes that are made before and needed behind
 };
 
-// A partial plan that was tried, with what it holds.
-struct Tried {
-  SpaceNode node = {};
-  Held held[SegmentMemo::kMostHeld];
-  size_t count = 0;
-
-  void Take(const SpaceNode& plan, Span<const Held> holds) {
-    node = plan;
-    count = 0;
-    for (const Held& h : holds) held[count++] = h;
-  }
-};
-
-// The best segments of a run of layers: by cost, and where later loads hide more.
-struct Tries {
-  bool any = false;
-  Tried best, least;
-
-  void Take(const SpaceNode& plan, Span<const Held> holds) {
-    if (!any || plan.cost < best.node.cost) best.Take(plan, holds);
-    if (!any || plan.hidden < least.node.hidden) least.Take(plan, holds);
-    any = true;
-  }
-};
-
-// The partial plans that are kept at each border, the cheapest first, and those that they
-// continue.
-class States {
- public:
-  explicit States(Arena* arena)
-      : arena_(arena), nodes_(arena), room_(arena), free_(arena) {}
-  Status Init(size_t borders, uint32_t most) {
-    most_ = most;
-    SLUICE_TRY(arena_->Allocate(borders * most, &states_));
-    SLUICE_TRY(arena_->Allocate(borders, &count_));
-    SpaceNode start = {};
-    start.before = kNone;
-    return Keep(start, {});
-  }
-  uint32_t count(uint32_t at) const { return count_[at]; }
-  uint32_t node(uint32_t at, uint32_t i) const {
-    return states_[size_t{at} * most_ + i];
-  }
-  const Vector<SpaceNode>& nodes() const { return nodes_; }
-
-  // Whether a plan of that cost may be a state of a border.
-  bool Wants(uint32_t at, double cost) const {
-    return count_[at] < most_ || cost < nodes_[node(at, most_ - 1)].cost;
-  }
-
-  // Whether one of them may be a state.
-  bool Wants(const Tries& tries) const {
-    if (!tries.any) return false;
-    const uint32_t at = tries.best.node.last;
-    return Wants(at, tries.best.node.cost) || Wants(at, tries.least.node.cost);
-  }
-
-  // Adds a copy of a plan that holds these roots to the states of its border.
-  Status Keep(const SpaceNode& plan, Span<const Held> held) {
-    uint32_t node = kNone;
-    SLUICE_TRY(Take(held.size(), &node));
-    const Span<Held> room = room_[node];
-    for (size_t i = 0; i < held.size(); ++i) room[i] = held[i];
-    nodes_[node] = plan;
-    nodes_[node].held = room.Slice(0, held.size());
-    const uint32_t gone = Insert(plan.last, node);
-    // What the first pass found has been gone on from.
-    const bool named = gone != kNone && nodes_[gone].late != plan.late;
-    return gone == kNone || named ? Status::kOk : free_.Push(gone);
-  }
-
-  // The best segments of a run of layers as states of its end.
-  Status Keep(const Tries& tries) {
-    if (!tries.any) return Status::kOk;
-    SLUICE_TRY(Keep(tries.best));
-    const bool same = tries.least.node.cost == tries.best.node.cost;
-    return same ? Status::kOk : Keep(tries.least);
-  }
-
- private:
-  Status Keep(const Tried& tried) {
-    if (!Wants(tried.node.last, tried.node.cost)) return Status::kOk;
-    return Keep(tried.node, Span<const Held>(tried.held, tried.count));
-  }
-
-  // A node with room for what is held: one that nothing names any more, or a new one.
-  Status Take(size_t held, uint32_t* node) {
-    for (size_t i = free_.size(); i-- > 0 && i + 8 > free_.size();) {
-      if (room_[free_[i]].size() < held) continue;
-      *node = free_[i];
-      free_[i] = free_[free_.size() - 1];
-      free_.Truncate(free_.size() - 1);
-      return Status::kOk;
-    }
-    Span<Held> room;
-    SLUICE_TRY(arena_->Allocate(held + 4, &room));
-    *node = static_cast<uint32_t>(nodes_.size());
-    SLUICE_TRY(room_.Push(room));
-    return nodes_.Push(SpaceNode{});
-  }
-
-  // Returns the node that is no state: this one or the one that it replaced, or kNone.
-  uint32_t Insert(uint32_t at, uint32_t node) {
-    const Span<uint32_t> all =
-        states_.Slice(size_t{at} * most_, size_t{at + 1} * most_);
-    uint32_t count = count_[at], gone = kNone;
-    const SpaceNode& fresh = nodes_[node];
-    // Where several are no better than this one, one of them leaves.
-    uint32_t worse = count;
-    for (uint32_t i = count; i-- > 0;) {
-      const SpaceNode& other = nodes_[all[i]];
-      if (!SameHeld(other.held, fresh.held)) continue;
-      if (other.cost <= fresh.cost && other.hidden <= fresh.hidden) return node;
-      if (other.cost >= fresh.cost && other.hidden >= fresh.hidden) worse = i;
-    }
-    if (worse < count) {
-      gone = all[worse];
-      for (uint32_t k = worse + 1; k < count; ++k) all[k - 1] = all[k];
-      --count;
-    }
-    uint32_t to = count;
-    while (to > 0 && nodes_[all[to - 1]].cost > fresh.cost) --to;
-    if (to == most_) return node;
-    if (count == most_) gone = all[most_ - 1];
-    count = Min(count + 1, most_);
-    for (uint32_t k = count; k-- > to + 1;) all[k] = all[k - 1];
-    all[to] = node;
-    count_[at] = count;
-    return gone;
-  }
-
-  static bool SameHeld(Span<const Held> a, Span<const Held> b) {
-    if (a.size() != b.size()) return false;
-    for (const Held& x : a) {
-      bool found = false;
-      for (const Held& y : b)
-        found = found || (x.root == y.root && x.stored == y.stored);
-      if (!found) return false;
-    }
-    return true;
-  }
-
-  Arena* arena_;
-  Vector<SpaceNode> nodes_;
-  Vector<Span<Held>> room_;  // by node: for what it holds
-  Vector<uint32_t> free_;    // nodes that nothing names
-  uint32_t most_ = 0;
-  Span<uint32_t> states_;  // nodes, by border
-  Span<uint32_t> count_;
-};
-
 // How many cuts are tried from the coarsest on that fits.
 class Patience {
  public:
@@ -419,130 +269,54 @@ struct KnownSegments {
   }
 };
 
-class Search {
+// Tries segments that go on from a partial plan.
+class Trier {
  public:
-  Search(const SpaceProblem& problem, const SpaceSearch& search, Arena* arena)
+  Trier(const SpaceProblem& problem, const SpaceGoal& goal, const States* states,
+        Arena* arena)
       : p_(problem),
-        search_(search),
-        arena_(arena),
         maker_(problem),
         segments_(problem, &maker_),
-        tiles_(problem, search.goal, arena),
-        prices_(problem, search.goal),
-        states_(arena),
-        known_{search.known, static_cast<uint32_t>(problem.layer.size())} {}
+        tiles_(problem, goal, arena),
+        prices_(problem, goal),
+        states_(states) {}
 
-  Status Init() {
-    SLUICE_TRY(maker_.Init(arena_));
-    SLUICE_TRY(segments_.Init(arena_));
-    SLUICE_TRY(prices_.Init(arena_));
-    return states_.Init(p_.layer.size() + 1, search_.states);
+  Status Init(Arena* arena) {
+    SLUICE_TRY(maker_.Init(arena));
+    SLUICE_TRY(segments_.Init(arena));
+    return prices_.Init(arena);
   }
 
-  Status Run(uint32_t* best) {
-    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
-    SLUICE_TRY(Pass());
-    if (states_.count(n) == 0) return Status::kInfeasible;
-    late_ = true;
-    const Status late = Pass();
-    // What ends the second pass leaves what the first one found.
-    const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
-    if (late != Status::kOk && !ended) return late;
-    *best = states_.node(n, 0);
-    return Status::kOk;
-  }
-
-  const Vector<SpaceNode>& nodes() const { return states_.nodes(); }
-  SegmentMaker* maker() { return &maker_; }
-
- private:
-  const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
-
-  // First without long segments. They take long to try, and are rarely better: the second
-  // time they are tried as far as they may be kept beside what was found, and what they lead
-  // to goes on.
-  Status Pass() {
-    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
-    free_until_ = 0;
-    for (uint32_t at = 0; at < n; ++at) {
-      if (at == free_until_) free_until_ = known_.Next(at + 1);
-      if (known_.Is(at)) {
-        SLUICE_TRY(ExtendKnown(at));
-        if (states_.count(known_.at[at].last) != 0) continue;
-      }
-      for (uint32_t s = 0; s < states_.count(at); ++s) {
-        if (search_.budget->Exhausted() || arena_->memory()->Stop()) {
-          return Status::kStopped;
-        }
-        SLUICE_TRY(Extend(states_.node(at, s)));
-      }
-    }
-    return Status::kOk;
-  }
-
-  // By the segment that is known there.
-  Status ExtendKnown(uint32_t at) {
-    const KnownSegment& known = known_.at[at];
-    for (uint32_t s = 0; s < states_.count(at); ++s) {
-      if (node(states_.node(at, s)).late != late_) continue;
-      tries_.any = false;
-      Try(states_.node(at, s), known.last, known.choice);
-      SLUICE_TRY(states_.Keep(tries_));
-    }
-    return Status::kOk;
-  }
-
-  Status Extend(uint32_t from) {
-    const uint32_t at = node(from).last;
-    tries_.any = false;
-    const bool fresh = node(from).late == late_;
-    const bool fits = Try(from, at + 1, LoopChoice{}) && segments_.cost().spill == 0;
-    const bool stores = StoresSoon(p_, at);
-    const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
-    const bool enough = fits && small && !stores;
-    if (fresh && !enough) {
-      SLUICE_TRY(TryTiles(from));
-      if (stores && p_.alone[at] == 0) {
-        coarsest_[0] = 0;
-        TryCuts(from, at + 1, 0);
-      }
-    }
-    if (fresh) SLUICE_TRY(states_.Keep(tries_));
-    if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
-    return ExtendFar(from, fresh);
-  }
-
-  // By segments of several layers; short ones too.
-  Status ExtendFar(uint32_t from, bool fresh) {
-    const uint32_t at = node(from).last;
-    const uint32_t n = free_until_;
-    const uint32_t longest = late_ ? search_.longest : Min(search_.longest, kFar);
+  // What is found from now on is of the second pass.
+  void BeginSecondPass() { late_ = true; }
+  // Of the run of layers at hand: until the next is.
+  void BeginRun() { tries_.any = false; }
+  const Tries& tries() const { return tries_; }
+  // Segments that begin at a border: until the next is.
+  void BeginBorder() {
     coarsest_[0] = coarsest_[1] = 0;
     work_ = 0;
-    int64_t constants = ConstantsOf(p_, at);
-    int failed = 0, missed = 0;
-    for (uint32_t end = at + 2; end <= n && end - at <= longest; ++end) {
-      constants += ConstantsOf(p_, end - 1);
-      if (p_.alone[end - 1] != 0 || failed > kFailures || missed > kMisses ||
-          work_ > search_.most_work) {
-        break;
-      }
-      const bool is_short = end - at <= kShort, is_long = end - at > kFar;
-      const bool border = end == n || prices_.IsBorder(end, is_long);
-      if ((!is_short && !border) || (!is_long && !fresh)) continue;
-      tries_.any = false;
-      TryCuts(from, end, 0);
-      if (HandsOnMuch(p_, at, end)) TryPieces(from, end);
-      // Weights that take much room may come again and again.
-      if (constants > p_.capacity / kSliceFrom) {
-        TryCuts(from, end, p_.capacity / kSliceShare);
-      }
-      if (is_short) TryChannels(from, end);
-      if (border) failed = tries_.any ? 0 : failed + 1;
-      if (is_long) missed = states_.Wants(tries_) ? 0 : missed + 1;
-      SLUICE_TRY(states_.Keep(tries_));
-    }
-    return Status::kOk;
+  }
+  uint64_t work() const { return work_; }  // layers of those tried from this border
+  const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
+  const Prices& prices() const { return prices_; }
+  SegmentMaker* maker() { return &maker_; }
+
+  // Makes the segment; keeps it if it is the best of this run of layers so far.
+  bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
+    const SpaceNode node = states_->nodes()[from];
+    work_ += end - node.last;
+    if (!segments_.Make({node.held, node.last, end, loops})) return false;
+    SpaceNode next = node;
+    prices_.Advance(segments_.cost(), &next);
+    next.before = from;
+    next.late = late_;
+    next.first = node.last;
+    next.last = end;
+    next.loops = loops;
+    prices_.Price(segments_.held(), &next);
+    tries_.Take(next, segments_.held());
+    return true;
   }
 
   // Cuts of images, then of rows, of a run of layers: the coarsest that fits and some
@@ -584,15 +358,6 @@ class Search {
     }
   }
 
-  void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
-    const TripList channels = TripsOf(OutputOf(p_, end - 1).extent[3]);
-    Patience patience(kMoreCuts);
-    for (int i = 0; i < channels.size && patience.Lasts(); ++i) {
-      const LoopChoice loops = ChannelLoops(channels.trips[i], images, within);
-      if (Try(from, end, loops)) patience.Spend(segments_.cost(), true);
-    }
-  }
-
   // One layer in tiles.
   Status TryTiles(uint32_t from) {
     const uint32_t at = node(from).last;
@@ -610,38 +375,161 @@ class Search {
     return Status::kOk;
   }
 
-  // Makes the segment; keeps it if it is the best of this run of layers so far.
-  bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
-    const SpaceNode node = states_.nodes()[from];
-    work_ += end - node.last;
-    if (!segments_.Make({node.held, node.last, end, loops})) return false;
-    SpaceNode next = node;
-    prices_.Advance(segments_.cost(), &next);
-    next.before = from;
-    next.late = late_;
-    next.first = node.last;
-    next.last = end;
-    next.loops = loops;
-    prices_.Price(segments_.held(), &next);
-    tries_.Take(next, segments_.held());
-    return true;
+ private:
+  const SpaceNode& node(uint32_t i) const { return states_->nodes()[i]; }
+
+  void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
+    const TripList channels = TripsOf(OutputOf(p_, end - 1).extent[3]);
+    Patience patience(kMoreCuts);
+    for (int i = 0; i < channels.size && patience.Lasts(); ++i) {
+      const LoopChoice loops = ChannelLoops(channels.trips[i], images, within);
+      if (Try(from, end, loops)) patience.Spend(segments_.cost(), true);
+    }
+  }
+
+  const SpaceProblem& p_;
+  SegmentMaker maker_;
+  SegmentMemo segments_;
+  TileChooser tiles_;
+  Prices prices_;
+  const States* states_;
+  uint64_t work_ = 0;
+  // Cuts that fitted the segment before, without slices and with them.
+  int coarsest_[2] = {};
+  Tries tries_;
+  bool late_ = false;
+};
+
+class Search {
+ public:
+  Search(const SpaceProblem& problem, const SpaceSearch& search, Arena* arena)
+      : p_(problem),
+        search_(search),
+        arena_(arena),
+        states_(arena),
+        trier_(problem, search.goal, &states_, arena),
+        known_{search.known, static_cast<uint32_t>(problem.layer.size())} {}
+
+  Status Init() {
+    SLUICE_TRY(trier_.Init(arena_));
+    return states_.Init(p_.layer.size() + 1, search_.states);
+  }
+
+  Status Run(uint32_t* best) {
+    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
+    SLUICE_TRY(Pass());
+    if (states_.count(n) == 0) return Status::kInfeasible;
+    late_ = true;
+    trier_.BeginSecondPass();
+    const Status late = Pass();
+    // What ends the second pass leaves what the first one found.
+    const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
+    if (late != Status::kOk && !ended) return late;
+    *best = states_.node(n, 0);
+    return Status::kOk;
+  }
+
+  const Vector<SpaceNode>& nodes() const { return states_.nodes(); }
+  SegmentMaker* maker() { return trier_.maker(); }
+
+ private:
+  const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
+
+  // First without long segments. They take long to try, and are rarely better: the second
+  // time they are tried as far as they may be kept beside what was found, and what they lead
+  // to goes on.
+  Status Pass() {
+    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
+    free_until_ = 0;
+    for (uint32_t at = 0; at < n; ++at) {
+      if (at == free_until_) free_until_ = known_.Next(at + 1);
+      if (known_.Is(at)) {
+        SLUICE_TRY(ExtendKnown(at));
+        if (states_.count(known_.at[at].last) != 0) continue;
+      }
+      for (uint32_t s = 0; s < states_.count(at); ++s) {
+        if (search_.budget->Exhausted() || arena_->memory()->Stop()) {
+          return Status::kStopped;
+        }
+        SLUICE_TRY(Extend(states_.node(at, s)));
+      }
+    }
+    return Status::kOk;
+  }
+
+  // By the segment that is known there.
+  Status ExtendKnown(uint32_t at) {
+    const KnownSegment& known = known_.at[at];
+    for (uint32_t s = 0; s < states_.count(at); ++s) {
+      if (node(states_.node(at, s)).late != late_) continue;
+      trier_.BeginRun();
+      trier_.Try(states_.node(at, s), known.last, known.choice);
+      SLUICE_TRY(states_.Keep(trier_.tries()));
+    }
+    return Status::kOk;
+  }
+
+  Status Extend(uint32_t from) {
+    const uint32_t at = node(from).last;
+    trier_.BeginRun();
+    const bool fresh = node(from).late == late_;
+    const bool fits =
+        trier_.Try(from, at + 1, LoopChoice{}) && trier_.cost().spill == 0;
+    const bool stores = StoresSoon(p_, at);
+    const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
+    const bool enough = fits && small && !stores;
+    if (fresh && !enough) {
+      SLUICE_TRY(trier_.TryTiles(from));
+      if (stores && p_.alone[at] == 0) {
+        trier_.BeginBorder();
+        trier_.TryCuts(from, at + 1, 0);
+      }
+    }
+    if (fresh) SLUICE_TRY(states_.Keep(trier_.tries()));
+    if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
+    return ExtendFar(from, fresh);
+  }
+
+  // By segments of several layers; short ones too.
+  Status ExtendFar(uint32_t from, bool fresh) {
+    const uint32_t at = node(from).last;
+    const uint32_t n = free_until_;
+    const uint32_t longest = late_ ? search_.longest : Min(search_.longest, kFar);
+    trier_.BeginBorder();
+    int64_t constants = ConstantsOf(p_, at);
+    int failed = 0, missed = 0;
+    for (uint32_t end = at + 2; end <= n && end - at <= longest; ++end) {
+      constants += ConstantsOf(p_, end - 1);
+      if (p_.alone[end - 1] != 0 || failed > kFailures || missed > kMisses ||
+          trier_.work() > search_.most_work) {
+        break;
+      }
+      const bool is_short = end - at <= kShort, is_long = end - at > kFar;
+      const bool border = end == n || trier_.prices().IsBorder(end, is_long);
+      if ((!is_short && !border) || (!is_long && !fresh)) continue;
+      trier_.BeginRun();
+      trier_.TryCuts(from, end, 0);
+      if (HandsOnMuch(p_, at, end)) trier_.TryPieces(from, end);
+      // Weights that take much room may come again and again.
+      if (constants > p_.capacity / kSliceFrom) {
+        trier_.TryCuts(from, end, p_.capacity / kSliceShare);
+      }
+      if (is_short) trier_.TryChannels(from, end);
+      if (border) failed = trier_.tries().any ? 0 : failed + 1;
+      if (is_long) missed = states_.Wants(trier_.tries()) ? 0 : missed + 1;
+      SLUICE_TRY(states_.Keep(trier_.tries()));
+    }
+    return Status::kOk;
   }
 
   const SpaceProblem& p_;
   const SpaceSearch& search_;
   Arena* arena_;
-  SegmentMaker maker_;
-  SegmentMemo segments_;
-  TileChooser tiles_;
-  Prices prices_;
   States states_;
+  Trier trier_;
   const KnownSegments known_;
-  uint64_t work_ = 0;        // layers of the segments tried from this border
   bool late_ = false;        // in the second pass
   uint32_t free_until_ = 0;  // where the next known segment begins, or the end
-  // Cuts that fitted the segment before, without slices and with them.
-  int coarsest_[2] = {};
-  Tries tries_;  // of the run of layers at hand
 };
 
 }  // namespace
