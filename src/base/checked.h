@@ -37,6 +37,14 @@ constexpr T Max(T a, T b) {
   return a < b ? b : a;
 }
 
+// The least whole number that is no less than x, which is not negative; ceil() is in a
+// library that who links this one need not have.
+inline double RoundUpToWhole(double x) {
+  if (x >= 4503599627370496.0) return x;  // 2^52: these are whole
+  const double whole = static_cast<double>(static_cast<int64_t>(x));
+  return whole < x ? whole + 1 : whole;
+}
+
 // ceil(bytes * denominator / numerator) without overflow of the product; numerator > 0.
 // Saturates at INT64_MAX.
 inline int64_t TransferCycles(int64_t bytes, int64_t numerator, int64_t denominator) {

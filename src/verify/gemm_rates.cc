@@ -50,7 +50,7 @@ Value ValueOfParts(const RateCheck& k, const Parts& parts, int64_t pes) {
     if (k.rates->words[m] == 0) continue;
     const double words = k.macs * parts.of[1 + m] / (m == kInner ? Real(pes) : 1.0);
     const double time = words * Real(k.rates->cycles[m]) / Real(k.rates->words[m]);
-    cycles = Max(cycles, __builtin_ceil(time * (1 - kRounding)));
+    cycles = Max(cycles, RoundUpToWhole(time * (1 - kRounding)));
   }
   const double leak =
       k.claim->middle_leak_pj + k.claim->inner_leak_pj * Real(k.claim->pe_count);

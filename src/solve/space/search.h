@@ -6,7 +6,8 @@
 // room earlier segments leave for loads ahead of time. Of equal states the cheaper one
 // stays, and few states per border: the cheapest, where what is not on chip counts as if
 // it were loaded at once. Several layers form a segment only where what they hand on
-// would fill much of the scratchpad.
+// would fill much of the scratchpad. Long segments are tried last, from the best state of
+// each border, as far as their plans may be kept beside the others.
 //
 // Input    a problem; weights of energy and time; segments that are known.
 // Output   layers, loops, segments and images, without offsets; lives in `arena`.

@@ -67,7 +67,7 @@ Score ScoreOf(const RateSearch& search, const Sums& sums, double per_pe) {
     const double time = words * static_cast<double>(rate.denominator) /
                         static_cast<double>(rate.numerator);
     // Whole cycles; a little less than the sum says may be one cycle less.
-    cycles = Max(cycles, __builtin_ceil(time * (1 - kGemmRounding)));
+    cycles = Max(cycles, RoundUpToWhole(time * (1 - kGemmRounding)));
   }
   const double energy = search.macs * sums.of[0] + search.leak * cycles;
   switch (search.request.options.objective) {
