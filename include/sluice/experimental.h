@@ -29,13 +29,11 @@ extern "C" {
  * at most this latency: its waits follow from addresses and may let transfers start earlier.
  * Arrays of the evaluation are NULL or as long as schedule.h says; a call without them gives
  * the lengths. */
-SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
-                                           const sluice_graph_t* graph,
-                                           const sluice_hardware_t* hardware,
-                                           const sluice_notation_t* notation,
-                                           const sluice_schedule_options_t* options,
-                                           sluice_evaluation_t* evaluation,
-                                           sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_evaluate(
+    sluice_context_t* context, const sluice_graph_t* graph,
+    const sluice_hardware_t* hardware, const sluice_notation_t* notation,
+    const sluice_schedule_options_t* options, sluice_evaluation_t* evaluation,
+    sluice_diagnostic_t* diagnostic);
 /* The same for a resolved schedule, of any machine. */
 SLUICE_API sluice_status_t sluice_evaluate_timed(
     sluice_context_t* context, const sluice_timed_schedule_t* schedule,
@@ -305,8 +303,7 @@ enum { /* sluice_map_options_t.solver */
   SLUICE_MAP_COSA = 3,   /* CoSA's assignment of prime factors, by its own objective */
   SLUICE_MAP_SEARCH = 4, /* local search, any hierarchy */
   SLUICE_MAP_KAPLA = 5   /* EXACT where that is affordable, else GREEDY or SEARCH; with
-                            tile_only and no exponents the nests that plans declare, as
-                            BEST gives there too */
+                            tile_only and no exponents, as BEST, what plans declare */
 };
 /* Lengths of arrays: dims; memory levels; array axes below a level. */
 enum { SLUICE_MAP_DIMS = 8, SLUICE_MAP_LEVELS = 6, SLUICE_MAP_AXES = 3 };
@@ -320,8 +317,7 @@ typedef struct sluice_map_options {
   uint32_t energy_exponent; /* n; both 0: energy alone, with tile_only energy * delay */
   uint32_t delay_exponent;  /* m */
   uint32_t bypass;          /* operands may bypass memories that need not hold them */
-  uint32_t wide;            /* EXACT: also arrays that leave usable units idle (BEST
-                               looks at them in any case) */
+  uint32_t wide;            /* EXACT: also arrays that leave usable units idle, as BEST */
   uint32_t tile_only;       /* one tile from the scratchpad down, as plans declare it */
   int32_t tile[4];          /* its output extents N H W K; 0: the layer's */
   int32_t tile_channels;    /* of its input, summed over; 0: all */
@@ -397,12 +393,10 @@ typedef struct sluice_curve_point {
  * spread evenly by ratio, from the smallest scratchpad that has a plan up. When the deadline
  * (of the whole call) ends there are fewer. options may be NULL; max_iterations hold for each
  * plan; without exponents latency is minimised. */
-SLUICE_API sluice_status_t sluice_curve(sluice_context_t* context,
-                                        const sluice_graph_t* graph,
-                                        const sluice_hardware_t* hardware,
-                                        const sluice_schedule_options_t* options,
-                                        sluice_curve_point_t* points, uint32_t* count,
-                                        sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_curve(
+    sluice_context_t* context, const sluice_graph_t* graph,
+    const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
+    sluice_curve_point_t* points, uint32_t* count, sluice_diagnostic_t* diagnostic);
 
 /* Parametric families: plans for one dimension of a graph (KV length, batch, tokens) over a
  * range. The range is cut into buckets; each has one plan, made for its top. At run time a
@@ -688,12 +682,10 @@ typedef struct sluice_segment_schedule {
 
 /* Plans a graph on a mesh. options may be NULL. SLUICE_UNSUPPORTED: the machine or a layer is
  * not of the mesh model. */
-SLUICE_API sluice_status_t sluice_segments(sluice_context_t* context,
-                                           const sluice_graph_t* graph,
-                                           const sluice_hardware_t* hardware,
-                                           const sluice_segment_options_t* options,
-                                           sluice_segment_schedule_t* schedule,
-                                           sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_segments(
+    sluice_context_t* context, const sluice_graph_t* graph,
+    const sluice_hardware_t* hardware, const sluice_segment_options_t* options,
+    sluice_segment_schedule_t* schedule, sluice_diagnostic_t* diagnostic);
 
 /* Judges a plan as sluice_verify does, then fills in its layers; see layers.h. */
 SLUICE_API sluice_status_t sluice_plan_layers(

@@ -308,7 +308,9 @@ void RunMapLayers(const MapCommand& command) {
     }
     if (m.status != SLUICE_OK) {
       const Failure why = RefusalOf(&session, layers[i], options);
-      if (refused == nullptr) refused = std::make_unique<Failure>(why);
+      // Of all layers, those that only move data have no nest, and need none.
+      const bool moves = command.layer == "all" && m.status == SLUICE_UNSUPPORTED;
+      if (refused == nullptr && !moves) refused = std::make_unique<Failure>(why);
       if (command.json) {
         list.push_back(RefusalJson(name, m, why));
       } else {
