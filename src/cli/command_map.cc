@@ -138,15 +138,57 @@ void Print(const MapCommand& command, const std::array<int64_t, 3>& extent,
   std::cout << report.Text();
 }
 
+// True for an extent that no tile of eight divides: the optimum among divisors may be far
+// from that of tiles that leave a rest.
+bool IsAwkward(const std::array<int64_t, 3>& extent) {
+  bool any = false;
+  for (const int64_t e : extent) any = any || (e > 8 && e % 8 != 0);
+  return any;
+}
+
+// By the objective asked for; latency first by cycles. A nest counts the machine's own
+// partial sums, which are wider, so that a lesser energy is one indeed.
+bool NestIsBetter(const MapCommand& command, const sluice_layer_mapping_t& nest,
+                  const sluice_gemm_mapping_t& gemm) {
+  const auto product = [](double pj, int64_t cycles) {
+    return pj * static_cast<double>(cycles);
+  };
+  if (command.objective == "energy") return nest.energy_pj < gemm.energy_pj;
+  if (command.objective == "edp") {
+    return product(nest.energy_pj, nest.cycles) < product(gemm.energy_pj, gemm.cycles);
+  }
+  return nest.cycles < gemm.cycles ||
+         (nest.cycles == gemm.cycles && nest.energy_pj < gemm.energy_pj);
+}
+
+// Whether the question is one that a loop nest of a layer answers too.
+bool TakesNests(const MapCommand& command) {
+  const bool best = command.solver.empty() || command.solver == "best";
+  return best && command.pe != "exact" && command.form == "reuse" && command.from == 0;
+}
+
 }  // namespace
 
-void RunMapGemm(const MapCommand& command, int64_t m, int64_t n, int64_t k) {
+void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent) {
+  const auto [m, n, k] = extent;
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
   session.LoadHardware(hardware);
   sluice_gemm_options_t options = OptionsOf(command);
   const auto start = std::chrono::steady_clock::now();
-  sluice_gemm_mapping_t mapping = session.MapGemm(m, n, k, options);
+  sluice_gemm_mapping_t mapping;
+  try {
+    mapping = session.MapGemm(m, n, k, options);
+  } catch (const Failure& failure) {
+    // More than three memories, wires that cost, no split with all PEs: a nest will do.
+    const bool refused = failure.code() == kBadInput || failure.code() == kInfeasible;
+    if (!refused || !TakesNests(command)) throw;
+    return RunMapProduct(command, extent);
+  }
+  if (TakesNests(command) && command.timeloop.empty() && IsAwkward(extent) &&
+      NestIsBetter(command, MapProduct(command, extent), mapping)) {
+    return RunMapProduct(command, extent);
+  }
   const double solve_us = std::chrono::duration<double, std::micro>(
                               std::chrono::steady_clock::now() - start)
                               .count();
@@ -154,7 +196,7 @@ void RunMapGemm(const MapCommand& command, int64_t m, int64_t n, int64_t k) {
   if (options.solver == SLUICE_GEMM_EXACT) mapping = session.MapGemm(m, n, k, options);
   const GemmMemories memories = MemoriesOf(hardware, mapping);
   if (!command.timeloop.empty()) {
-    WriteTimeloop(command.timeloop, {m, n, k}, memories, mapping);
+    WriteTimeloop(command.timeloop, extent, memories, mapping);
   }
   const std::string names[3] = {memories.outer.name, memories.middle.name,
                                 memories.inner.name};
@@ -165,13 +207,13 @@ void RunMapGemm(const MapCommand& command, int64_t m, int64_t n, int64_t k) {
   if (command.json) {
     std::cout << AsJson(mapping, names, solve_us).dump(1) << "\n";
   } else {
-    Print(command, {m, n, k}, mapping, names, solve_us);
+    Print(command, extent, mapping, names, solve_us);
   }
 }
 
 void Run(const MapCommand& command) {
   if (command.what.size() == 1) return RunMapLayers(command);
-  int64_t size[3] = {};
+  std::array<int64_t, 3> size = {};
   for (size_t i = 0; i < 3; ++i) {
     char* end = nullptr;
     errno = 0;
@@ -185,11 +227,10 @@ void Run(const MapCommand& command) {
   if (!command.layer.empty() || !command.tile.empty()) {
     throw Failure(kUsage, "--layer and --tile are for graphs");
   }
-  if (!command.solver.empty() && command.solver != "exact" &&
-      command.solver != "cosa") {
-    throw Failure(kUsage, "M N K is solved by exact or cosa, not " + command.solver);
-  }
-  RunMapGemm(command, size[0], size[1], size[2]);
+  const bool of_gemms = command.solver.empty() || command.solver == "best" ||
+                        command.solver == "exact" || command.solver == "cosa";
+  if (!of_gemms) return RunMapProduct(command, size);
+  RunMapGemm(command, size);
 }
 
 }  // namespace sluice::cli

@@ -120,8 +120,9 @@ void Run(const ReportCommand& command);
 struct MapCommand {
   std::vector<std::string> what;   // a graph file, or M N K
   std::string hardware, timeloop;  // timeloop: folder to write, or empty
-  std::string solver;              // empty = exact for M N K, kapla for layers
-  std::string objective = "energy", pe = "exact", form = "reuse";
+  std::string solver;              // empty = best
+  std::string objective = "energy", form = "reuse";
+  std::string pe;             // empty: exact, or a nest where that is better
   std::string layer;          // of a graph: name, number or all
   std::vector<int32_t> tile;  // N H W K and perhaps C: from the scratchpad down
   std::vector<std::string> resident;

@@ -264,9 +264,10 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"energy", "edp", "latency"}))
       ->capture_default_str();
-  sub->add_option("--pe", command->pe, "M N K: use exactly or at most all PEs")
-      ->check(CLI::IsMember({"exact", "atmost"}))
-      ->capture_default_str();
+  sub->add_option("--pe", command->pe,
+                  "M N K: use exactly or at most all PEs (default: exactly, unless a "
+                  "loop nest of another form is better)")
+      ->check(CLI::IsMember({"exact", "atmost"}));
   sub->add_option("--form", command->form,
                   "M N K: count accesses with reuse, or as published")
       ->check(CLI::IsMember({"reuse", "paper"}))

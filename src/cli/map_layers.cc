@@ -13,6 +13,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/timeloop_layer.h"
+#include "import/graph_writer.h"
 #include "sluice/hardware_generated.h"
 
 namespace sluice::cli {
@@ -277,9 +278,10 @@ std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t la
 
 }  // namespace
 
-void RunMapLayers(const MapCommand& command) {
+namespace {
+
+void MapGraph(const MapCommand& command, const Bytes& graph) {
   const sluice_map_options_t options = OptionsOf(command);
-  const Bytes graph = ReadFile(command.what[0]);
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
   session.LoadGraph(graph);
@@ -333,6 +335,55 @@ void RunMapLayers(const MapCommand& command) {
   if (!command.json && layers.size() > 1) PrintTotals(totals, layers.size());
   if (refused != nullptr) ThrowRefused(*refused, totals, layers.size(), json);
   if (command.json) std::cout << json.dump(1) << "\n";
+}
+
+// One product of two activations of int8, with B transposed.
+Bytes ProductGraph(const std::array<int64_t, 3>& extent) {
+  int32_t e[3];
+  for (int i = 0; i < 3; ++i) {
+    if (extent[i] < 1 || extent[i] > INT32_MAX) {
+      throw Failure(kBadInput, "an extent of a product must be 1 to 2147483647, not " +
+                                   std::to_string(extent[i]));
+    }
+    e[i] = static_cast<int32_t>(extent[i]);
+  }
+  import::GraphWriter writer("product");
+  const auto tensor = [&](const char* name, import::Kind kind, int32_t rows,
+                          int32_t columns) {
+    return writer.AddTensor(name, SLUICE_DTYPE_INT8, kind, {1, 1, rows, columns});
+  };
+  const uint32_t a = tensor("A", import::Kind::kInput, e[0], e[2]);
+  const uint32_t b = tensor("B", import::Kind::kInput, e[1], e[2]);
+  const uint32_t p = tensor("P", import::Kind::kOutput, e[0], e[1]);
+  writer.AddLayer("product", SLUICE_OP_BATCH_MATMUL, {a, b}, {p},
+                  {1, 0, 0, 0, 1 << 30, 0, -128, 127});
+  return writer.Finish();
+}
+
+// Operands may pass memories by, as in sluice_map_gemm.
+MapCommand ProductCommand(const MapCommand& command) {
+  MapCommand product = command;
+  product.layer = "0";
+  product.bypass = true;
+  return product;
+}
+
+}  // namespace
+
+void RunMapLayers(const MapCommand& command) {
+  MapGraph(command, ReadFile(command.what[0]));
+}
+
+sluice_layer_mapping_t MapProduct(const MapCommand& command,
+                                  const std::array<int64_t, 3>& extent) {
+  Session session(0);
+  session.LoadGraph(ProductGraph(extent));
+  session.LoadHardware(LoadHardware(command.hardware));
+  return session.MapLayers({0}, OptionsOf(ProductCommand(command)))[0];
+}
+
+void RunMapProduct(const MapCommand& command, const std::array<int64_t, 3>& extent) {
+  MapGraph(ProductCommand(command), ProductGraph(extent));
 }
 
 }  // namespace sluice::cli
