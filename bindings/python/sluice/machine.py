@@ -39,6 +39,11 @@ class Engine:
     roles: int
 
 
+def _plain(value: Any) -> Any:
+    """A number of numpy's as one of Python's."""
+    return value.item()
+
+
 class Machine:
     """A machine that the library has checked. It does not change, and threads may share it."""
 
@@ -80,7 +85,7 @@ class Machine:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> "Machine":
         """Of the same fields as a dictionary."""
-        return cls.from_json(json.dumps(fields))
+        return cls.from_json(json.dumps(fields, default=_plain))
 
     @classmethod
     def load(cls, path: Path) -> "Machine":

@@ -24,6 +24,26 @@ def test_a_plan_of_another_graph_has_no_page(plan):
         sluice.Plan(plan.to_bytes(), sluice.Graph.zoo("alexnet"), "mcu-256k").to_html()
 
 
+def opened(webdriver, options, driver):
+    """A browser that shows pages. On a busy machine one sometimes starts and never does."""
+    from selenium.common.exceptions import WebDriverException
+
+    for _ in range(2):
+        service = webdriver.ChromeService(driver)
+        try:
+            made = webdriver.Chrome(options, service)
+        except WebDriverException:
+            continue
+        made.command_executor.client_config.timeout = 40
+        made.set_page_load_timeout(20)
+        try:
+            made.get("data:text/html,<p>here</p>")
+            return made
+        except Exception:  # of the driver, or of its connection
+            service.process.kill()
+    pytest.skip("chromium starts and shows no page here")
+
+
 @pytest.fixture(scope="module")
 def browser():
     webdriver = pytest.importorskip("selenium.webdriver", reason="without selenium")
@@ -36,9 +56,9 @@ def browser():
                      "--disable-dev-shm-usage", "--window-size=1400,1000"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    yield opened
-    opened.quit()
+    made = opened(webdriver, options, driver)
+    yield made
+    made.quit()
 
 
 @pytest.fixture
