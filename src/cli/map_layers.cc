@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
 
 #include "cli/failure.h"
@@ -13,7 +14,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/timeloop_layer.h"
-#include "import/graph_writer.h"
+#include "sluice/build.h"
 #include "sluice/hardware_generated.h"
 
 namespace sluice::cli {
@@ -347,17 +348,45 @@ Bytes ProductGraph(const std::array<int64_t, 3>& extent) {
     }
     e[i] = static_cast<int32_t>(extent[i]);
   }
-  import::GraphWriter writer("product");
-  const auto tensor = [&](const char* name, import::Kind kind, int32_t rows,
+  const std::unique_ptr<sluice_graph_builder_t, void (*)(sluice_graph_builder_t*)>
+      builder(sluice_graph_builder_create("product"), sluice_graph_builder_destroy);
+  const auto tensor = [&](const char* name, uint32_t kind, int32_t rows,
                           int32_t columns) {
-    return writer.AddTensor(name, SLUICE_DTYPE_INT8, kind, {1, 1, rows, columns});
+    sluice_tensor_t t = {};
+    t.struct_size = sizeof t;
+    t.kind = kind;
+    t.dtype = SLUICE_DTYPE_INT8;
+    t.rank = 4;
+    t.dims[0] = t.dims[1] = 1;
+    t.dims[2] = rows;
+    t.dims[3] = columns;
+    t.name = name;
+    return sluice_graph_builder_tensor(builder.get(), &t);
   };
-  const uint32_t a = tensor("A", import::Kind::kInput, e[0], e[2]);
-  const uint32_t b = tensor("B", import::Kind::kInput, e[1], e[2]);
-  const uint32_t p = tensor("P", import::Kind::kOutput, e[0], e[1]);
-  writer.AddLayer("product", SLUICE_OP_BATCH_MATMUL, {a, b}, {p},
-                  {1, 0, 0, 0, 1 << 30, 0, -128, 127});
-  return writer.Finish();
+  const uint32_t inputs[] = {tensor("A", SLUICE_TENSOR_INPUT, e[0], e[2]),
+                             tensor("B", SLUICE_TENSOR_INPUT, e[1], e[2])};
+  const uint32_t output = tensor("P", SLUICE_TENSOR_OUTPUT, e[0], e[1]);
+  const int32_t attributes[] = {1, 0, 0, 0, 1 << 30, 0, -128, 127};
+  sluice_layer_t layer = {};
+  layer.struct_size = sizeof layer;
+  layer.op = SLUICE_OP_BATCH_MATMUL;
+  layer.name = "product";
+  layer.inputs = inputs;
+  layer.outputs = &output;
+  layer.attributes = attributes;
+  layer.input_count = 2;
+  layer.output_count = 1;
+  layer.attribute_count = static_cast<uint32_t>(std::size(attributes));
+  sluice_graph_builder_layer(builder.get(), &layer);
+  sluice_bytes_t bytes = {};
+  sluice_diagnostic_t diagnostic = {};
+  const sluice_status_t status =
+      sluice_graph_builder_finish(builder.get(), nullptr, &bytes, &diagnostic);
+  if (status != SLUICE_OK) throw Failure(kBadInput, diagnostic.message);
+  const uint8_t* first = static_cast<const uint8_t*>(bytes.data);
+  Bytes graph(first, first + bytes.size);
+  sluice_bytes_release(nullptr, &bytes);
+  return graph;
 }
 
 // Operands may pass memories by, as in sluice_map_gemm.
