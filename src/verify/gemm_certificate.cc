@@ -7,13 +7,13 @@
 namespace sluice {
 namespace {
 
+using gemm_terms::DataOfMapping;
 using gemm_terms::FeedMac;
 using gemm_terms::FillInner;
 using gemm_terms::FillMiddle;
 using gemm_terms::Fit;
 using gemm_terms::ForWays;
 using gemm_terms::In;
-using gemm_terms::Kept;
 using gemm_terms::kInner;
 using gemm_terms::kMiddle;
 using gemm_terms::kRounding;
@@ -41,34 +41,7 @@ bool IsPermutation(const uint8_t order[3]) {
 }
 
 double MappingValue(const ClaimedGemm& c) {
-  int64_t outer[3];
-  int64_t middle[3];
-  int64_t pes = 1;
-  for (int d = 0; d < 3; ++d) {
-    outer[d] = c.extent[d] / c.middle_tile[d];
-    middle[d] = c.middle_tile[d] / (c.spatial[d] * c.inner_tile[d]);
-    pes *= c.spatial[d];
-  }
-  const int64_t* trips[] = {middle, outer};
-  const uint8_t* orders[] = {c.middle_order, c.outer_order};
-  double data_pj = 0;
-  for (int d = 0; d < 3; ++d) {
-    const int source = In(c.middle_holds, d) ? kMiddle : 0;
-    int64_t kept_outer = d == c.outer_order[0] ? outer[d] : 1;
-    int64_t kept_inner = d == c.middle_order[0] ? middle[d] : 1;
-    if (c.reuse_form) {
-      kept_outer = Kept(trips + 1, orders + 1, 1, d);
-      kept_inner = Kept(trips, orders, 2, d);
-    }
-    if (In(c.middle_holds, d))
-      data_pj += FillMiddle(c, d, c.middle_tile[d], kept_outer);
-    const bool in_inner = In(c.inner_holds, d);
-    if (in_inner) {
-      data_pj += FillInner(c, d, source, c.spatial[d], c.inner_tile[d], kept_inner);
-    }
-    data_pj += FeedMac(c, d, source, in_inner, c.spatial[d]);
-  }
-  return Objective(c, data_pj, pes);
+  return Objective(c, DataOfMapping(c, c), c.spatial[0] * c.spatial[1] * c.spatial[2]);
 }
 
 Status CheckValue(const ClaimedGemm& c, Diagnostic* diagnostic) {

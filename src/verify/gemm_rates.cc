@@ -254,38 +254,10 @@ void ForSplits(const RateCheck& k, int64_t least, const Visit& visit) {
   }
 }
 
-// The claimed mapping's own parts, by a walk through its loops.
+// The claimed mapping's own parts.
 Parts PartsOfMapping(const RateCheck& k) {
-  const ClaimedGemm& c = *k.claim;
-  int64_t outer[3], middle[3];
-  for (int d = 0; d < 3; ++d) {
-    outer[d] = c.extent[d] / c.middle_tile[d];
-    middle[d] = c.middle_tile[d] / (c.spatial[d] * c.inner_tile[d]);
-  }
-  const int64_t* trips[] = {middle, outer};
-  const uint8_t* orders[] = {c.middle_order, c.outer_order};
   Parts parts;
-  for (int i = 0; i < kParts; ++i) {
-    const ClaimedGemm& p = k.part[i];
-    for (int d = 0; d < 3; ++d) {
-      const int source = In(c.middle_holds, d) ? kMiddle : 0;
-      int64_t kept_outer = d == c.outer_order[0] ? outer[d] : 1;
-      int64_t kept_inner = d == c.middle_order[0] ? middle[d] : 1;
-      if (c.reuse_form) {
-        kept_outer = Kept(trips + 1, orders + 1, 1, d);
-        kept_inner = Kept(trips, orders, 2, d);
-      }
-      const bool in_inner = In(c.inner_holds, d);
-      if (In(c.middle_holds, d)) {
-        parts.of[i] += FillMiddle(p, d, c.middle_tile[d], kept_outer);
-      }
-      if (in_inner) {
-        parts.of[i] +=
-            FillInner(p, d, source, c.spatial[d], c.inner_tile[d], kept_inner);
-      }
-      parts.of[i] += FeedMac(p, d, source, in_inner, c.spatial[d]);
-    }
-  }
+  for (int i = 0; i < kParts; ++i) parts.of[i] = DataOfMapping(*k.claim, k.part[i]);
   return parts;
 }
 

@@ -81,6 +81,35 @@ inline int64_t Kept(const int64_t* const trips[], const uint8_t* const orders[],
   return kept;
 }
 
+// Energy per MAC of all data of the claimed mapping, by a walk through its loops, at these
+// prices.
+inline double DataOfMapping(const ClaimedGemm& c, const ClaimedGemm& prices) {
+  int64_t outer[3], middle[3];
+  for (int d = 0; d < 3; ++d) {
+    outer[d] = c.extent[d] / c.middle_tile[d];
+    middle[d] = c.middle_tile[d] / (c.spatial[d] * c.inner_tile[d]);
+  }
+  const int64_t* trips[] = {middle, outer};
+  const uint8_t* orders[] = {c.middle_order, c.outer_order};
+  double pj = 0;
+  for (int d = 0; d < 3; ++d) {
+    const int source = In(c.middle_holds, d) ? kMiddle : 0;
+    int64_t kept_outer = d == c.outer_order[0] ? outer[d] : 1;
+    int64_t kept_inner = d == c.middle_order[0] ? middle[d] : 1;
+    if (c.reuse_form) {
+      kept_outer = Kept(trips + 1, orders + 1, 1, d);
+      kept_inner = Kept(trips, orders, 2, d);
+    }
+    const bool in_inner = In(c.inner_holds, d);
+    if (source == kMiddle) pj += FillMiddle(prices, d, c.middle_tile[d], kept_outer);
+    if (in_inner) {
+      pj += FillInner(prices, d, source, c.spatial[d], c.inner_tile[d], kept_inner);
+    }
+    pj += FeedMac(prices, d, source, in_inner, c.spatial[d]);
+  }
+  return pj;
+}
+
 struct Way {  // one way to hold data and to walk: a branch of the proof
   bool merged;
   uint8_t middle;

@@ -10,8 +10,7 @@
 
 #include "cli/hardware_files.h"
 #include "cli/session.h"
-#include "import/tflite/import_tflite.h"
-#include "tests/import/tiny_model.h"
+#include "tests/cli/tiny_addition.h"
 
 namespace sluice::cli {
 namespace {
@@ -20,17 +19,8 @@ using Json = nlohmann::ordered_json;
 
 // A tiny model's plan; its machine has a name that HTML does not like.
 PlanFiles TinyPlan() {
-  import::TinyModel model;
-  const auto tensor = [&](const char* name) {
-    return model.AddTensor(name, {1, 40, 30, 8}, tflite::TensorType::INT8, 0.5f, 1);
-  };
-  const int a = tensor("a"), b = tensor("b"), c = tensor("c");
-  model.AddOperator(tflite::BuiltinOperator::ADD, {a, b}, {c},
-                    tflite::BuiltinOptions::AddOptions,
-                    tflite::CreateAddOptions(model.builder()).Union());
-  const Bytes file = model.Finish({a, b}, {c});
   PlanFiles files;
-  files.graph = import::ImportTflite(file.data(), file.size(), {}).graph;
+  files.graph = TinyAddition();
   files.hardware = LoadHardware("mcu-256k");
   files.hardware_name = "</script><b>\\";
   Session session(0);

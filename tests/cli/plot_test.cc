@@ -11,9 +11,8 @@
 
 #include "cli/hardware_files.h"
 #include "cli/plot_buffer.h"
-#include "import/tflite/import_tflite.h"
 #include "sluice/sluice.h"
-#include "tests/import/tiny_model.h"
+#include "tests/cli/tiny_addition.h"
 
 namespace sluice::cli {
 namespace {
@@ -203,16 +202,7 @@ struct Scheduled {
   Bytes graph, hardware, plan, stream;
   sluice_report_t report = {};
   Scheduled() {
-    import::TinyModel model;
-    const auto tensor = [&](const char* name) {
-      return model.AddTensor(name, {1, 40, 30, 8}, tflite::TensorType::INT8, 0.5f, 1);
-    };
-    const int a = tensor("a"), b = tensor("b"), c = tensor("c");
-    model.AddOperator(tflite::BuiltinOperator::ADD, {a, b}, {c},
-                      tflite::BuiltinOptions::AddOptions,
-                      tflite::CreateAddOptions(model.builder()).Union());
-    const Bytes file = model.Finish({a, b}, {c});
-    graph = import::ImportTflite(file.data(), file.size(), {}).graph;
+    graph = TinyAddition();
     hardware = LoadHardware("mcu-256k");
     sluice_context_options_t options = {};
     options.struct_size = sizeof options;

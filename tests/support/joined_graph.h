@@ -5,6 +5,7 @@
 
 #include "model/lowering.h"
 #include "solve/space/problem.h"
+#include "solve/space/segment.h"
 #include "support/read_graph.h"
 
 namespace sluice_test {
@@ -43,6 +44,17 @@ struct SpaceCase {
   sluice::Lowering lowering = {};
   sluice::TileCoster coster;
   sluice::SpaceProblem problem;
+};
+
+// The same, with who makes its segments.
+struct MakerCase : SpaceCase {
+  explicit MakerCase(const GraphSpec& graph, int64_t bytes = 1 << 16)
+      : SpaceCase(graph, bytes), maker(problem) {
+    REQUIRE(maker.Init(&arena) == sluice::Status::kOk);
+  }
+  sluice::Memory memory{Nouns::Allocator(), 0};
+  sluice::Arena arena{&memory};
+  sluice::SegmentMaker maker;
 };
 
 // input 0 -> a pointwise convolution of 4 to 16 channels -> 3 -> 4 -> output.

@@ -48,6 +48,29 @@ TEST_CASE("space search: an output is stored in pieces while the rest is compute
   CHECK(plan.layers[2].loop != kNone);
 }
 
+// Twelve layers that each hand on eight times what the scratchpad holds: rows run through
+// all of them, and nothing is stored between.
+TEST_CASE("space search: a segment of many layers is found after the short ones") {
+  sluice_test::GraphSpec g;
+  constexpr uint32_t kLayers = 12;
+  for (uint32_t t = 0; t <= kLayers; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
+    g.tensors.push_back({{1, 64, 8, 64}, SLUICE_DTYPE_INT8, kind});
+    if (t == 0) continue;
+    g.layers.push_back(
+        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
+  }
+  const sluice_test::SpaceCase c(g, 1 << 12);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  CHECK(plan.segments.size() == 1);
+  for (const SpaceImage& image : plan.images) {
+    CHECK(image.load == (image.root == 0));
+    CHECK((image.store != SpaceStore::kNever) == (image.root == kLayers));
+  }
+}
+
 TEST_CASE("space search: a scratchpad too small for any tile is infeasible") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 4);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);

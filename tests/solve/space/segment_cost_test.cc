@@ -11,11 +11,8 @@ namespace sluice {
 namespace {
 
 TEST_CASE("segment cost: a tile waits for its own loads only, and for them in order") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::JoinedGraph());
+  SegmentMaker& maker = c.maker;
   LoopChoice rows;
   rows.count = 1;
   rows.cut[0] = 1;
@@ -41,11 +38,8 @@ TEST_CASE("segment cost: what a later layer loads hides behind the tiles before 
   g.layers.resize(1);
   g.layers.push_back({SLUICE_OP_MINIMUM, {1, 2}, {3}, {}});
   g.layers[1].attributes.assign(SLUICE_BINARY_ATTRIBUTES, 0);
-  const sluice_test::SpaceCase c(g);
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(g);
+  SegmentMaker& maker = c.maker;
   LoopChoice rows;
   rows.count = 1;
   rows.cut[0] = 1;

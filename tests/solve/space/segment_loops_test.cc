@@ -11,11 +11,8 @@ namespace {
 TEST_CASE(
     "space segment loops: weights come in slices of channels, again in each "
     "iteration") {
-  const sluice_test::SpaceCase c(sluice_test::PointwiseGraph());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::PointwiseGraph());
+  SegmentMaker& maker = c.maker;
   LoopChoice rows;
   rows.Add(1, 4);
   REQUIRE(maker.Make({}, 0, 2, rows));
@@ -61,11 +58,8 @@ TEST_CASE(
   g.layers[1].outputs = {4};
   g.layers[2].inputs = {4};
   g.layers[2].outputs = {7};
-  const sluice_test::SpaceCase c(g);
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(g);
+  SegmentMaker& maker = c.maker;
   LoopChoice images;
   images.Add(0, 2);
   REQUIRE(maker.Make({}, 0, 3, images));

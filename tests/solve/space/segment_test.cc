@@ -9,11 +9,8 @@ namespace sluice {
 namespace {
 
 TEST_CASE("space segment: what later layers read stays while it fits") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::JoinedGraph());
+  SegmentMaker& maker = c.maker;
   REQUIRE(maker.Make({}, 0, 1, LoopChoice{}));
   CHECK(maker.cost().load == 256);
   CHECK(maker.cost().store == 0);
@@ -29,11 +26,8 @@ TEST_CASE("space segment: what later layers read stays while it fits") {
 }
 
 TEST_CASE("space segment: no loop runs from one piece of a joined root to the next") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::JoinedGraph());
+  SegmentMaker& maker = c.maker;
   LoopChoice cut;
   cut.count = 1;
   cut.trips[0] = 2;
@@ -45,11 +39,8 @@ TEST_CASE("space segment: no loop runs from one piece of a joined root to the ne
 }
 
 TEST_CASE("space segment: what does not fit goes through DRAM in tiles") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 512);
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::JoinedGraph(), 512);
+  SegmentMaker& maker = c.maker;
   CHECK_FALSE(maker.Make({}, 0, 3, LoopChoice{}));
   LoopChoice rows;
   rows.count = 1;
@@ -62,11 +53,8 @@ TEST_CASE("space segment: what does not fit goes through DRAM in tiles") {
 }
 
 TEST_CASE("space segment: what was begun before comes back from DRAM in two frames") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::JoinedGraph());
+  SegmentMaker& maker = c.maker;
   LoopChoice rows;
   rows.Add(1, 8);
   const auto slots = [&]() -> uint32_t {
@@ -82,9 +70,8 @@ TEST_CASE("space segment: what was begun before comes back from DRAM in two fram
   CHECK(slots() == 2);
   const int64_t peak = maker.cost().peak;
   // With room for one of its frames, loads wait for the iteration before.
-  const sluice_test::SpaceCase crowded(sluice_test::JoinedGraph(), peak - 1);
-  SegmentMaker other(crowded.problem);
-  REQUIRE(other.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase crowded(sluice_test::JoinedGraph(), peak - 1);
+  SegmentMaker& other = crowded.maker;
   REQUIRE(other.Make({}, 1, 3, rows));
   CHECK(other.cost().peak < peak);
   CHECK(other.cost().exposed > 0);
@@ -99,11 +86,8 @@ TEST_CASE(
                {{1, 32, 4, 16}, SLUICE_DTYPE_INT8, 2}};
   g.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, {0, 1 << 30, 1, 0, -128, 127}},
               {SLUICE_OP_RESIZE_BILINEAR, {1}, {2}, {0, 1}}};
-  const sluice_test::SpaceCase c(g);
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(g);
+  SegmentMaker& maker = c.maker;
   LoopChoice rows;
   rows.Add(1, 32);
   REQUIRE(maker.Make({}, 0, 2, rows));

@@ -9,13 +9,10 @@ namespace sluice {
 namespace {
 
 TEST_CASE("space unroll: an image lasts over all segments that hold it") {
-  const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
-  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
-  Arena arena(&memory);
-  SegmentMaker maker(c.problem);
-  REQUIRE(maker.Init(&arena) == Status::kOk);
+  sluice_test::MakerCase c(sluice_test::JoinedGraph());
+  SegmentMaker& maker = c.maker;
   Held held[] = {{3, false}};
-  Vector<SpaceNode> nodes(&arena);
+  Vector<SpaceNode> nodes(&c.arena);
   SpaceNode node = {};
   node.before = kNone;
   REQUIRE(nodes.Push(node) == Status::kOk);
@@ -27,7 +24,7 @@ TEST_CASE("space unroll: an image lasts over all segments that hold it") {
     REQUIRE(nodes.Push(node) == Status::kOk);
   }
   SpacePlan plan;
-  REQUIRE(UnrollNodes(c.problem, nodes, 3, &maker, &arena, &plan) == Status::kOk);
+  REQUIRE(UnrollNodes(c.problem, nodes, 3, &maker, &c.arena, &plan) == Status::kOk);
   CHECK(plan.segments.size() == 3);
   int found = 0;
   for (const SpaceImage& image : plan.images) {
