@@ -69,6 +69,29 @@ Bytes MakeMobileNetV1(const ZooOptions& options) {
   return net.Finish(x);
 }
 
+// Eight modules that squeeze their input into few channels, and make many of those by 1x1
+// and by 3x3 filters side by side.
+Bytes MakeSqueezeNet(const ZooOptions& options) {
+  Network net("squeezenet");
+  Fmap x = net.Input("image", {options.batch, kImage, kImage, 3});
+  x = net.Convolution("conv1", x, 64, {3, 2, Padding::kValid}, true);
+  const int32_t squeezed[8] = {16, 16, 32, 32, 48, 48, 64, 64};
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "fire" + std::to_string(i + 2);
+    if (i == 0 || i == 2 || i == 4) {
+      x = net.MaxPool(name + ".pool", x, {3, 2, Padding::kValid});
+    }
+    const Fmap few = net.Convolution(name + ".squeeze", x, squeezed[i], {1, 1}, true);
+    const Fmap one =
+        net.Convolution(name + ".expand1x1", few, 4 * squeezed[i], {1, 1}, true);
+    const Fmap three =
+        net.Convolution(name + ".expand3x3", few, 4 * squeezed[i], {3, 1}, true);
+    x = net.Concat(name, {one, three});
+  }
+  x = net.Convolution("conv10", x, kClasses, {1, 1}, true);
+  return net.Finish(net.GlobalAveragePool("pool", x));
+}
+
 Bytes MakeVgg16(const ZooOptions& options) {
   Network net("vgg16");
   Fmap x = net.Input("image", {options.batch, kImage, kImage, 3});

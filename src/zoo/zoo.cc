@@ -34,6 +34,7 @@ const std::vector<ZooEntry>& ZooEntries() {
       {"resnet50", "ResNet-50, 224 x 224", MakeResNet50},
       {"resnext50", "ResNeXt-50 32x4d, 224 x 224", MakeResNext50},
       {"s3d", "S3D, 16 frames of 224 x 224", MakeS3d},
+      {"squeezenet", "SqueezeNet 1.1, 224 x 224", MakeSqueezeNet},
       {"transformer", "Transformer base, 32 pairs of 10 and 20 tokens",
        MakeTransformer},
       {"vgg16", "VGG-16, 224 x 224", MakeVgg16},

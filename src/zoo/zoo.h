@@ -41,6 +41,7 @@ Bytes MakeInceptionResNetV1(const ZooOptions& options);
 Bytes MakeRandWire(const ZooOptions& options);
 Bytes MakeMobileNetV1(const ZooOptions& options);
 Bytes MakeVgg16(const ZooOptions& options);
+Bytes MakeSqueezeNet(const ZooOptions& options);
 
 Bytes MakeAlexNet(const ZooOptions& options);
 Bytes MakeGoogLeNet(const ZooOptions& options);

@@ -162,6 +162,8 @@ class NetworkPlan {
     options.seed = seed;
     options.resume = resumed_;
     options.runner = runner;
+    options.energy_exponent = energy_exponent;
+    options.delay_exponent = delay_exponent;
     return options;
   }
   sluice_status_t Verify() {
@@ -198,6 +200,7 @@ class NetworkPlan {
   const uint32_t* cancel = nullptr;
   uint64_t max_iterations = 0;
   uint64_t seed = 0;
+  uint32_t energy_exponent = 0, delay_exponent = 0;  // both 0: 1 and 1
   const sluice_runner_t* runner = nullptr;
   sluice_diagnostic_t diagnostic = {};
   sluice_report_t report = {};

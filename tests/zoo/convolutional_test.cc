@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResNet-50 and -101, MobileNet-v1 and VGG-16 against what was published of them.
+// ResNet-50 and -101, MobileNet-v1, SqueezeNet and VGG-16 against what was published of them.
 #include <doctest/doctest.h>
 
 #include "counts.h"
@@ -34,6 +34,16 @@ TEST_CASE("convolutional: MobileNet-v1 has 13 pairs, 569 million MACs") {
   CHECK(c.matrices == 1);
   CHECK(c.macs == 568740352);
   CHECK(c.weights == 4209088);
+}
+
+// SqueezeNet 1.1 of Iandola et al.: 1,235,496 parameters, of which 3,944 are biases; 2.4
+// times fewer MACs than the 837 million of version 1.0.
+TEST_CASE("convolutional: SqueezeNet has eight modules and 1,231,552 weights") {
+  const NetworkCounts c = CountsOf("squeezenet");
+  CHECK(c.convolutions == 2 + 3 * 8);
+  CHECK(c.matrices == 0);
+  CHECK(c.weights == 1235496 - 3944);
+  CheckNear(c.macs, 837e6 / 2.4, 0.01);
 }
 
 // Simonyan and Zisserman: 138,357,544 parameters, of which 13,416 are biases.
