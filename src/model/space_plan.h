@@ -37,6 +37,8 @@ struct SpaceLayer {
   bool alone;      // a copy or the like: from DRAM to DRAM in the segment's own way
   bool sliced;     // its innermost loop is around it alone: slices of channels of what
                    // the other loops ask for
+  bool summed;  // its innermost loop is around parts of its sum, and around the layers
+                // before that make what a part adds up
   struct {
     uint32_t loop;
     int32_t step;
@@ -68,8 +70,10 @@ struct SpaceImage {
 
 constexpr int kMaxLoops = 5;
 
-// What a search chooses for a segment: loops around it from outside, axis `cut` of every layer's output (or its sum) in
-// so many trips.
+// What a search chooses for a segment: loops around it from outside, axis `cut` of every
+// layer's output in so many trips; innermost, maybe kSumCut: the sum of the last layer
+// that may add up parts of one (SummedOf), around it and the layers before that make what
+// a part adds up. Layers behind it run outside of that loop.
 struct LoopChoice {
   int count = 0;
   uint8_t cut[kMaxLoops];

@@ -46,7 +46,7 @@ struct SpaceCase {
   sluice::SpaceProblem problem;
 };
 
-// The same, with who makes its segments.
+// The same, and the maker of its segments.
 struct MakerCase : SpaceCase {
   explicit MakerCase(const GraphSpec& graph, int64_t bytes = 1 << 16)
       : SpaceCase(graph, bytes), maker(problem) {

@@ -11,6 +11,7 @@ constexpr size_t kManyImages = 4096;
 constexpr uint64_t kNodes = 2000, kLastNodes = 20000;  // of the search for offsets
 constexpr int kSearched = 3;                           // rounds
 constexpr int kRounds = 40;                            // of shortening leads
+constexpr uint32_t kShortLead = 4;                     // positions
 
 // Bytes with the last positions that hold and that touch them so far; -1: none.
 struct Stretch {
@@ -194,17 +195,18 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
 }
 
 // Again: with a search; last: with a longer one.
-enum class Which : uint8_t { kMade, kAll, kAllAgain, kAllAtLast };
+enum class Which : uint8_t { kMade, kMadeAgain, kAll, kAllAgain, kAllAtLast };
 
 // Places images by their lifetimes; some end above the capacity if they do not lie.
 Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
                      Arena* scratch, bool* lies) {
   ArenaScope scope(scratch);
+  const bool made = which == Which::kMade || which == Which::kMadeAgain;
   Vector<LiveRange> ranges(scratch);
   Vector<uint32_t> image_of(scratch);
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     const SpaceImage& image = plan.images[i];
-    if (which == Which::kMade && IsPassing(image)) continue;
+    if (made && IsPassing(image)) continue;
     SLUICE_TRY(image_of.Push(i));
     LiveRange range;
     range.begin = image.from;
@@ -223,8 +225,9 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
     SLUICE_TRY(ranges.Push(range));
   }
   OffsetOptions options;
-  options.exact = which == Which::kAllAgain || which == Which::kAllAtLast;
-  options.max_nodes = which == Which::kAllAtLast ? kLastNodes : kNodes;
+  options.exact = which != Which::kMade && which != Which::kAll;
+  const bool longer = which == Which::kAllAtLast || which == Which::kMadeAgain;
+  options.max_nodes = longer ? kLastNodes : kNodes;
   options.explain = false;
   options.smallest = which == Which::kMade;  // the rest is for loads
   LiveRangeSet set;
@@ -322,6 +325,7 @@ Status Search(const SpacePlan& plan, const PlaceCall& call, Which which, Arena* 
 Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   bool lies = false;
   SLUICE_TRY(PlaceTogether(plan, call, Which::kMade, scratch, &lies));
+  if (!lies) SLUICE_TRY(Search(plan, call, Which::kMadeAgain, scratch, &lies));
   return lies ? PlaceLoads(plan, call.capacity, call.alignment, scratch)
               : Status::kInfeasible;
 }
@@ -397,6 +401,14 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
     longer = round < kRounds && ShortenLeads(plan, call.capacity);
   }
   SLUICE_TRY(Search(plan, call, Which::kAllAtLast, scratch, &lies));
+  // At last with short leads, and without: another order may load earlier from there.
+  for (uint32_t most = kShortLead; !lies; most /= 2) {
+    for (SpaceImage& image : plan.images) {
+      image.from = Max(image.from, image.first - Min(image.first, most));
+    }
+    SLUICE_TRY(Search(plan, call, Which::kAllAtLast, scratch, &lies));
+    if (most == 0) break;
+  }
   return lies ? Status::kOk : AskForSlack(plan, call, scratch);
 }
 

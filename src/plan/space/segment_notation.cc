@@ -33,18 +33,9 @@ bool ReadChoice(const PlanSegment& segment, Span<const PlanLoop> loops,
   return true;
 }
 
-// Whether each of so many parts has channels of the layer's sum.
-bool HasPartOfSum(const SpaceProblem& p, const Layer& layer, int64_t parts) {
-  const int64_t unit = CutsOn(p.hardware->array, *p.graph, layer).sum_unit;
-  const int64_t channels = AccumulatedChannels(*p.graph, layer);
-  if (parts > channels) return false;
-  const int64_t step = RoundUpTo(CeilDivide(channels, parts), unit);
-  return CeilDivide(channels, step) == parts;
-}
-
 // Whether the search could have chosen it. What runs alone is a segment of one layer and
-// not cut; sums are cut in segments of one layer whose sum may be; each loop has a part of
-// the output, or of the sum, of the last layer for each of its trips.
+// not cut; sums are cut by the innermost loop, of a layer whose sum may be; each loop has a
+// part of the output of the last layer, or of the sum, for each of its trips.
 bool IsLegal(const SpaceProblem& p, const KnownSegment& segment, uint32_t first) {
   const LoopChoice& choice = segment.choice;
   const bool single = segment.last - first == 1;
@@ -56,9 +47,9 @@ bool IsLegal(const SpaceProblem& p, const KnownSegment& segment, uint32_t first)
   for (int i = 0; i < choice.count; ++i) {
     const int64_t trips = choice.trips[i];
     if (choice.cut[i] == kSumCut) {
-      const bool may = single && whole && i + 1 == choice.count && MaySplitSum(layer) &&
-                       TraitsOf(layer).sum != SumRule::kErrorRows;
-      if (!may || !HasPartOfSum(p, layer, trips)) return false;
+      const uint32_t at = SummedOf(p, first, segment.last);
+      const bool may = whole && i + 1 == choice.count && at != kNone;
+      if (!may || PartsOfSum(p, at, choice.trips[i]) != trips) return false;
     } else if (trips > p.graph->tensors[layer.outputs[0]].extent[choice.cut[i]]) {
       return false;
     }

@@ -126,17 +126,27 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
       Slice(p);
       continue;
     }
-    const Box& need = need_[place_[known.out].root];
-    made_[p] = at.leaves ? Asked(p) : Box{};
-    whole_[p] = Box{};
-    Box box;
-    if (need.extent[0] != 0 && PartOf(known.out, need, &box)) GrowBox(&made_[p], box);
+    if (at.summed && trip_[at.cut[kSumCut].loop] != kAllTrips) {
+      made_[p] = whole_[p];
+    } else {
+      made_[p] = WholeOf(p, known);
+    }
     if (made_[p].extent[0] == 0) continue;
-    KeepToCuts(known, &made_[p]);
-    whole_[p] = made_[p];
     AskFor(p);
     if (made_[p].extent[0] != 0) Need(known.out, made_[p]);
   }
+}
+
+// What the loops around a layer and those before it ask for; kept for loops around slices
+// or parts of its sum.
+Box SpaceBoxes::WholeOf(uint32_t position, const Known& known) {
+  const Box& need = need_[place_[known.out].root];
+  Box* whole = &whole_[position];
+  *whole = plan_.layers[position].leaves ? Asked(position) : Box{};
+  Box box;
+  if (need.extent[0] != 0 && PartOf(known.out, need, &box)) GrowBox(whole, box);
+  if (whole->extent[0] != 0) KeepToCuts(known, whole);
+  return *whole;
 }
 
 // One slice of what the loops around all of its segment ask for.

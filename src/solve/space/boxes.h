@@ -81,6 +81,7 @@ class SpaceBoxes {
   Range Cut(uint32_t position, int cut, int32_t extent) const;
   void KeepToCuts(const Known& known, Box* box) const;
   Box Asked(uint32_t position) const;
+  Box WholeOf(uint32_t position, const Known& known);
   void Slice(uint32_t position);
   bool PartOf(uint32_t tensor, const Box& in_root, Box* box) const;
   void AskFor(uint32_t position);
@@ -92,7 +93,7 @@ class SpaceBoxes {
   RootMap roots_;
   Span<int32_t> trip_;  // by loop
   Span<Box> made_;      // by position
-  Span<Box> whole_;     // by position: of a sliced layer, of all its slices
+  Span<Box> whole_;     // by position: of all slices, of the whole sum
   Span<Range> sum_;     // by position
   Span<Box> need_;      // by root
   Span<Place> place_;   // by tensor

@@ -52,27 +52,33 @@ class Prices {
   }
 
   // Moves both clocks over a segment. What its first iteration needs is loaded as soon as
-  // the segments before leave room for it; a part of it where there is room for a part.
+  // the segments before leave room for its frames; of some of them where there is no room
+  // for all.
   void Advance(const SpaceCost& c, SpaceNode* n) const {
-    int64_t early = c.first_load, begin = n->compute;
+    int w = n->window_size, loads = c.early_count;
+    const int64_t free = w > 0 ? n->window[w - 1].free : 0;
+    while (loads > 0 && c.early[loads - 1].room > free) --loads;
+    const bool any = loads > 0 || c.early_count == 0;
+    const EarlyLoads ahead = loads == 0 ? EarlyLoads{} : c.early[loads - 1];
+    const int64_t early = ahead.bytes;
+    int64_t begin = n->compute;
     n->loads_from = n->last;
-    n->early = 0;
-    int w = n->window_size;
-    if (w > 0 && n->window[w - 1].free < early)
-      early = Max<int64_t>(n->window[w - 1].free, 0);
-    while (w > 0 && (early > 0 || c.first_load == 0) &&
-           n->window[w - 1].free >= early) {
+    n->early = ahead.room;
+    while (w > 0 && any && n->window[w - 1].free >= ahead.room) {
       --w;
       begin = n->window[w].start;
       n->loads_from = n->window[w].first;
-      n->early = early;
     }
-    for (int k = w; k < n->window_size; ++k) n->window[k].free -= early;
+    // Not before the loads of the segments before are over.
+    while (w + 1 < n->window_size && early > 0 && n->window[w + 1].start <= n->dma) {
+      n->loads_from = n->window[++w].first;
+    }
+    for (int k = w; k < n->window_size; ++k) n->window[k].free -= ahead.room;
     if (w == 0 && n->window_size < SpaceNode::kWindow) begin = 0;
     const int64_t load = p_.DmaCycles(c.load, c.transfers);
     int64_t begun = Max(n->dma, begin) + p_.DmaCycles(c.spill, 0);
     int64_t ready = begun + c.first_wait;
-    if (early < c.first_load) {
+    if (early < c.first_load()) {
       // The rest of it comes when the segments before are over.
       const int64_t first = p_.DmaCycles(early, 0);
       begun = Max(begun, n->compute - first);
@@ -205,6 +211,13 @@ int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
   return bytes;
 }
 
+// Of a layer as a whole.
+int64_t MacsOf(const SpaceProblem& p, uint32_t at) {
+  const Layer& layer = p.at(at);
+  const int32_t channels = AccumulatedChannels(*p.graph, layer);
+  return BoxesOf(*p.graph, layer, WholeBox(OutputOf(p, at)), 0, channels).macs;
+}
+
 // Whether layers [at, end) hand on a root of which an image fills much of the scratchpad.
 bool HandsOnMuch(const SpaceProblem& p, uint32_t at, uint32_t end) {
   for (; at + 1 < end; ++at) {
@@ -297,7 +310,8 @@ class Trier {
     coarsest_[0] = coarsest_[1] = 0;
     work_ = 0;
   }
-  uint64_t work() const { return work_; }  // layers of those tried from this border
+  // Layers of those tried from this border, as far as their number grows with their length.
+  uint64_t work() const { return work_; }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
   SegmentMaker* maker() { return &maker_; }
@@ -347,6 +361,52 @@ class Trier {
     }
   }
 
+  // Parts of a sum, with what layers before make for it, under cuts of images and rows:
+  // the fewest parts that fit.
+  void TrySums(uint32_t from, uint32_t end) {
+    const uint32_t summed = SummedOf(p_, node(from).last, end);
+    if (summed == kNone || summed == node(from).last) return;
+    const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
+    const TripList parts = TripsOf(AccumulatedChannels(*p_.graph, p_.at(summed)));
+    const uint64_t work = work_;
+    Patience patience(kMoreCuts);
+    for (int i = -1; i < cuts.size() && patience.Lasts(); ++i) {
+      const LoopChoice loops = i < 0 ? LoopChoice{} : cuts.at(i);
+      if (loops.count == kMaxLoops) break;
+      if (TryParts(from, end, loops, summed, parts))
+        patience.Spend(segments_.cost(), true);
+    }
+    work_ = work;
+  }
+
+  // A run of layers in the tiles of the one that computes most, if they make as much.
+  Status TryTilesOf(uint32_t from, uint32_t end) {
+    const uint32_t at = node(from).last;
+    uint32_t most = at;
+    int64_t macs = 0;
+    for (uint32_t p = at; p < end; ++p) {
+      if (KindOf(p_.at(p).op) != LayerKind::kCompute) return Status::kOk;
+      const int64_t of = MacsOf(p_, p);
+      if (of > macs) most = p;
+      macs = Max(macs, of);
+    }
+    const Box last = WholeBox(OutputOf(p_, end - 1));
+    if (macs == 0 || !(WholeBox(OutputOf(p_, most)) == last)) return Status::kOk;
+    const uint32_t whole = HeldRoles(p_, p_.at(most), node(from).held);
+    const uint32_t out = 1u << kRoleOutput;
+    const uint32_t ways[] = {whole | out, whole, 0};
+    for (const uint32_t way : ways) {
+      const TileChoices* choices = nullptr;
+      SLUICE_TRY(tiles_.Choose(most, way, &choices));
+      for (int i = 0; i < choices->count; ++i) {
+        const LoopChoice& loops = choices->loops[i];
+        const bool sum = loops.cut[loops.count - 1] == kSumCut;
+        if (!sum || SummedOf(p_, at, end) == most) Try(from, end, loops);
+      }
+    }
+    return Status::kOk;
+  }
+
   // Cuts of output channels, of all images or of some after the others: constants come
   // piece by piece.
   void TryChannels(uint32_t from, uint32_t end) {
@@ -377,6 +437,29 @@ class Trier {
 
  private:
   const SpaceNode& node(uint32_t i) const { return states_->nodes()[i]; }
+
+  // The fewest parts of a sum that fit, and more, of which the first comes sooner; false
+  // where the most do not fit.
+  bool TryParts(uint32_t from, uint32_t end, const LoopChoice& loops, uint32_t summed,
+                const TripList& parts) {
+    const auto choice = [&](int i) {
+      LoopChoice all = loops;
+      all.Add(kSumCut, PartsOfSum(p_, summed, parts.trips[i]));
+      return all;
+    };
+    const auto fits = [&](int i) {
+      return segments_.Make({node(from).held, node(from).last, end, choice(i)});
+    };
+    int none = -1, some = parts.size - 1;
+    if (some < 0 || !fits(some)) return false;
+    while (some - none > 1) {
+      const int middle = (none + some) / 2;
+      (fits(middle) ? some : none) = middle;
+    }
+    if (!Try(from, end, choice(some))) return false;
+    Try(from, end, choice((some + parts.size - 1) / 2));
+    return Try(from, end, choice(parts.size - 1));
+  }
 
   void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
     const TripList channels = TripsOf(OutputOf(p_, end - 1).extent[3]);
@@ -515,6 +598,10 @@ class Search {
         trier_.TryCuts(from, end, p_.capacity / kSliceShare);
       }
       if (is_short) trier_.TryChannels(from, end);
+      const bool much =
+          HandsOnMuch(p_, at, end) || constants > p_.capacity / kSliceFrom;
+      if (!is_long && much) trier_.TrySums(from, end);
+      if (is_short && fresh) SLUICE_TRY(trier_.TryTilesOf(from, end));
       if (border) failed = trier_.tries().any ? 0 : failed + 1;
       if (is_long) missed = states_.Wants(trier_.tries()) ? 0 : missed + 1;
       SLUICE_TRY(states_.Keep(trier_.tries()));

@@ -23,6 +23,7 @@ Status SegmentMaker::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(n + 1, &level_));
   SLUICE_TRY(arena->Allocate(n, &first_cycles_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &first_box_));
+  SLUICE_TRY(arena->Allocate(tensors + 1, &block_box_));
   SLUICE_TRY(arena->Allocate(kKnownTiles, &tiles_known_));
   plan_.layers = layers_;
   plan_.loops = loops_;
@@ -42,6 +43,7 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   const bool alone = p_.alone[first_] != 0;
   if (!alone) Glance(loops);
   ChooseForms();
+  if (block_.loop != kNone && tiles_ > 1) LoadOnce(loops);
   if (!MakeRoom()) return false;
   if (!alone && !Measure(loops)) return false;
   for (uint32_t i = 0; i < use_count_; ++i) {
@@ -82,45 +84,40 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   if (p_.alone[first_] != 0 && (last_ - first_ > 1 || loops.count != 0)) return false;
   if (!SetLoops(loops)) return false;
   CollectUses(held);
-  TakeSlices(loops);
-  TakePieces(loops);
-  for (uint32_t i = 0; i < use_count_; ++i) uses_[i].was = uses_[i].form;
   for (uint32_t p = first_; p < last_; ++p) {
     const Layer& layer = p_.at(p);
     const uint32_t root = p_.root_of[layer.outputs[0]];
     layers_[p].leaves = KindOf(layer.op) == LayerKind::kAppend || Leaves(root);
-    // Layers of this iteration that run later read all its pieces.
-    if (pieces_.loop != kNone && p >= pieces_.first && p < pieces_.last &&
-        uses_[use_of_[root] - 1].to >= pieces_.last) {
-      layers_[p].leaves = true;
-    }
   }
+  if (!TakeSum(loops)) return false;
+  TakeSlices(loops);
+  TakePieces(loops);
+  for (uint32_t i = 0; i < use_count_; ++i) uses_[i].was = uses_[i].form;
   return true;
 }
 
 // Frames of the first iteration and of one further in; of the last, where that is as the
 // first: enlarging an image, neighbours may read the same rows.
 void SegmentMaker::Glance(const LoopChoice& loops) {
-  for (int look = 0; look < (loops.count == 0 ? 1 : 3); ++look) {
+  for (int look = 0; look < (outer_ == 0 ? 1 : 3); ++look) {
     if (look == 2 && !AnyAlike()) break;
-    for (int i = 0; i < loops.count; ++i) {
+    for (int i = 0; i < outer_; ++i) {
       const int32_t last = loops.trips[i] - 1;
       boxes_.SetTrip(static_cast<uint32_t>(i), look == 2 ? last : Min(look, last));
     }
     boxes_.Derive(first_, last_);
     for (uint32_t i = 0; i < use_count_; ++i) {
       Use* use = &uses_[i];
-      if (use->form == Form::kUnused) continue;
+      if (use->form == Form::kUnused || use->inner) continue;
       const Box& need = boxes_.need(use->root);
-      int64_t bytes = BytesOfBox(need, p_.graph->tensors[use->root]);
-      if (IsPiece(*use)) bytes /= loops_[pieces_.loop].trips;
-      use->frame = Max(use->frame, bytes);
+      use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
       if (look == 0) first_box_[i] = need;
       if (look > 0 && !(first_box_[i] == need)) use->depends = 1;
       if (use->slices == 0) continue;
       use->frame = SliceBytes(*use);
       use->depends = 1;
     }
+    if (look == 0 && block_.loop != kNone) GlanceBlock();
   }
 }
 
@@ -139,47 +136,43 @@ bool SegmentMaker::Leaves(uint32_t root) const {
   return r.output || r.dram || p_.Lives(root, last_);
 }
 
-// False when a layer cannot be cut so.
+// The loops around all layers; false when a layer cannot be cut so.
 bool SegmentMaker::SetLoops(const LoopChoice& loops) {
-  innermost_ = loops.count == 0 ? kNone : static_cast<uint32_t>(loops.count - 1);
-  sum_level_ = kNone;
+  outer_ = loops.count;
+  if (outer_ > 0 && loops.cut[outer_ - 1] == kSumCut) --outer_;
+  innermost_ = outer_ == 0 ? kNone : static_cast<uint32_t>(outer_ - 1);
+  loop_count_ = static_cast<uint32_t>(outer_);
+  block_.loop = kNone;
   sum_bytes_ = 0;
   tiles_ = 1;
   boxes_.Forget();
-  for (int i = 0; i < loops.count; ++i) {
+  for (int i = 0; i < outer_; ++i) {
     loops_[i] = {i == 0 ? kNone : static_cast<uint32_t>(i - 1), loops.trips[i]};
     tiles_ *= loops.trips[i];
-    if (loops.cut[i] == kSumCut) {
-      sum_level_ = loops_[i].parent;
-      sum_bytes_ = 1;
-    }
   }
   for (uint32_t p = first_; p < last_; ++p) {
     SpaceLayer* at = &layers_[p];
     at->loop = innermost_;
-    at->sliced = false;
+    at->sliced = at->summed = false;
     for (auto& cut : at->cut) cut = {kNone, 0};
     const Layer& layer = p_.at(p);
-    if (loops.count == 0) continue;
+    if (outer_ == 0) continue;
     if (KindOf(layer.op) == LayerKind::kAppend) {
       if (!CutRows(loops, p)) return false;
       continue;
     }
     const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
     const Tensor& out = p_.graph->tensors[layer.outputs[0]];
-    for (int i = 0; i < loops.count; ++i) {
+    for (int i = 0; i < outer_; ++i) {
       const int a = loops.cut[i];
-      const bool sum = a == kSumCut;
-      const int32_t extent =
-          sum ? AccumulatedChannels(*p_.graph, layer) : out.extent[a];
-      if (!sum && !rule.cuttable[a] && extent > 1) {
+      if (!rule.cuttable[a] && out.extent[a] > 1) {
         if (Leaves(p_.root_of[layer.outputs[0]])) return false;
         continue;
       }
-      if (!sum && last_ - first_ > 1 && IsPieceAlong(layer.outputs[0], a)) return false;
-      const int32_t unit = sum ? rule.sum_unit : rule.unit[a];
-      int64_t step = RoundUpTo(CeilDivide(extent, loops.trips[i]), int64_t{unit});
-      if (!sum) step = boxes_.Step(layer.outputs[0], a, step);
+      if (last_ - first_ > 1 && IsPieceAlong(layer.outputs[0], a)) return false;
+      int64_t step =
+          RoundUpTo(CeilDivide(out.extent[a], loops.trips[i]), int64_t{rule.unit[a]});
+      step = boxes_.Step(layer.outputs[0], a, step);
       at->cut[a] = {static_cast<uint32_t>(i), static_cast<int32_t>(step)};
     }
   }
@@ -198,7 +191,7 @@ bool SegmentMaker::IsPieceAlong(uint32_t tensor, int axis) const {
 // the state, which would find rows of the images before.
 bool SegmentMaker::CutRows(const LoopChoice& loops, uint32_t position) {
   const Tensor& rows = p_.graph->tensors[p_.at(position).inputs[1]];
-  if (loops.count != 1 || loops.cut[0] != 0) return false;
+  if (outer_ != 1 || loops.cut[0] != 0) return false;
   const uint32_t state = p_.root_of[p_.at(position).outputs[0]];
   for (uint32_t p = first_; p < last_; ++p) {
     if (p == position) continue;
@@ -304,15 +297,15 @@ bool SegmentMaker::AllAlike(const LoopChoice& loops, int loop) const {
 
 // Derives the distinct iterations: the first of each loop, those between, the last.
 bool SegmentMaker::Measure(const LoopChoice& loops) {
-  if (loops.count > 1) FindDependence(loops);
+  if (outer_ > 1) FindDependence(loops);
   int32_t which[kMaxLoops] = {}, kinds[kMaxLoops];
-  for (int i = 0; i < loops.count; ++i) {
+  for (int i = 0; i < outer_; ++i) {
     kinds[i] = AllAlike(loops, i) ? 1 : Min(loops.trips[i], 3);
   }
   for (bool more = true; more;) {
     int64_t times = 1;
     bool is_first = true, is_last = true;
-    for (int i = 0; i < loops.count; ++i) {
+    for (int i = 0; i < outer_; ++i) {
       const int32_t trips = loops.trips[i];
       const int32_t trip = which[i] == 0 ? 0 : which[i] == 1 ? trips - 1 : 1;
       boxes_.SetTrip(static_cast<uint32_t>(i), trip);
@@ -324,7 +317,7 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     boxes_.Derive(first_, last_);
     AddIteration(times, is_first, is_last);
     more = false;
-    for (int i = loops.count - 1; i >= 0 && !more; --i) {
+    for (int i = outer_ - 1; i >= 0 && !more; --i) {
       more = ++which[i] < kinds[i];
       if (!more) which[i] = 0;
     }
@@ -332,11 +325,12 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
     int64_t inner = 1;
-    for (int k = loops.count - 1; k >= 0 && (use->depends >> k & 1) == 0; --k) {
+    for (int k = outer_ - 1; k >= 0 && (use->depends >> k & 1) == 0 && !use->inner;
+         --k) {
       inner *= loops.trips[k];
     }
     use->moved /= inner;
-    use->count = tiles_ / inner;
+    use->count = tiles_ / inner * (use->inner ? block_trips() : 1);
     if (use->slices != 0) {
       use->frame = use->first_frame = SliceBytes(*use);
       use->moved = p_.graph->tensors[use->root].bytes * tiles_;
@@ -353,9 +347,9 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
 
 // Which loops change what is needed of each root.
 void SegmentMaker::FindDependence(const LoopChoice& loops) {
-  for (uint32_t u = 0; u < use_count_; ++u) uses_[u].depends = 0;
-  for (int i = 0; i < loops.count; ++i) {
-    for (int k = 0; k < loops.count; ++k) boxes_.SetTrip(static_cast<uint32_t>(k), 0);
+  for (uint32_t u = 0; u < use_count_; ++u) uses_[u].depends = uses_[u].inner ? 1 : 0;
+  for (int i = 0; i < outer_; ++i) {
+    for (int k = 0; k < outer_; ++k) boxes_.SetTrip(static_cast<uint32_t>(k), 0);
     boxes_.Derive(first_, last_);
     for (uint32_t u = 0; u < use_count_; ++u) {
       first_box_[u] = boxes_.need(uses_[u].root);
@@ -376,18 +370,17 @@ void SegmentMaker::FindDependence(const LoopChoice& loops) {
 void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
-    if (use->form == Form::kUnused) continue;
+    if (use->form == Form::kUnused || use->inner) continue;
     const int64_t bytes =
         BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]);
-    if (!IsPiece(*use)) use->frame = Max(use->frame, bytes);
+    use->frame = Max(use->frame, bytes);
     if (first) use->first_frame = bytes;
     use->moved += bytes * times;
   }
   for (uint32_t p = first_; p < last_; ++p) {
-    const bool piece = pieces_.loop != kNone && p >= pieces_.first && p < pieces_.last;
-    if (!piece) AddTile(p, times, first, last);
+    if (!InBlock(p)) AddTile(p, times, first, last);
   }
-  if (pieces_.loop != kNone) AddPieces(times, first, last);
+  if (block_.loop != kNone) AddBlock(times, first, last);
 }
 
 // Positions [span[0], span[1]] during which the segment needs the root's bytes.
@@ -419,11 +412,14 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       if (once || !Moves(use) || Returns(use)) span[0] = use.from, span[1] = use.to;
       break;
   }
-  // Each piece needs it again.
-  if (pieces_.loop == kNone || IsPiece(use)) return;
-  if (span[0] >= pieces_.last || span[1] < pieces_.first) return;
-  span[0] = Min(span[0], pieces_.first);
-  span[1] = Max(span[1], pieces_.last - 1);
+  // Each iteration of the block needs it again, but for what starts anew in it.
+  const bool part =
+      use.form == Form::kLoad || use.form == Form::kMade || use.form == Form::kMadeOut;
+  const bool anew = part && use.inner && (use.slots == 1 || !Moves(use));
+  if (block_.loop == kNone || anew) return;
+  if (span[0] >= block_.last || span[1] < block_.first) return;
+  span[0] = Min(span[0], block_.first);
+  span[1] = Max(span[1], block_.last - 1);
 }
 
 // Of all its frames.
@@ -447,7 +443,10 @@ int64_t SegmentMaker::Peak() {
   if (p_.alone[first_] != 0) {
     level_[first_] = p_.capacity / kAloneShare;
   }
-  if (sum_bytes_ != 0) level_[first_] += sum_bytes_;
+  if (sum_bytes_ != 0) {
+    level_[block_.first] += sum_bytes_;
+    level_[block_.last] -= sum_bytes_;
+  }
   for (uint32_t i = 0; i < use_count_; ++i) {
     const Use& use = uses_[i];
     if (p_.alone[first_] != 0 && use.form != Form::kUnused) continue;
@@ -535,7 +534,7 @@ void SegmentMaker::AddImage(const Use& use) {
   const bool local = !image.whole && use.depends != 0;
   image.loop = !local            ? kNone
                : use.slices != 0 ? use.loop
-               : IsPiece(use)    ? pieces_.loop
+               : use.inner       ? block_.loop
                                  : innermost_;
   const bool begun = root.first_maker == kNone || root.first_maker < first_;
   image.load = begun;
@@ -550,10 +549,10 @@ void SegmentMaker::AddImage(const Use& use) {
 void SegmentMaker::AddSums() {
   if (sum_bytes_ == 0) return;
   SpaceImage image = {};
-  image.root = p_.at(first_).outputs[0];
-  image.first = first_;
-  image.last = image.used = last_ - 1;
-  image.loop = sum_level_;
+  image.root = p_.at(block_.last - 1).outputs[0];
+  image.first = block_.first;
+  image.last = image.used = block_.last - 1;
+  image.loop = innermost_;
   image.sum = true;
   image.slots = 1;
   image.bytes = sum_bytes_;

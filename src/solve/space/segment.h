@@ -23,10 +23,17 @@ struct Held {
   bool stored;  // all that was made of it is in DRAM too
 };
 
+// The first loads of a segment in the order in which they are needed, one after the other:
+// bytes that they move, and of the frames that must be free for that.
+struct EarlyLoads {
+  int64_t bytes, room;
+};
+
 struct SpaceCost {
-  int64_t cycles = 0;           // of its tiles
-  int64_t first_load = 0;       // bytes that its first iteration needs
-  int64_t ahead = 0;            // bytes that can be loaded before its first tile ends
+  static constexpr uint8_t kEarly = 3;
+  int64_t cycles = 0;             // of its tiles
+  EarlyLoads early[kEarly] = {};  // up to each of the first, and up to all
+  int64_t ahead = 0;              // bytes that can be loaded before its first tile ends
   int64_t first_wait = 0;       // cycles for which it waits if they are loaded at once
   int64_t load = 0, store = 0;  // bytes, all
   int64_t transfers = 0;
@@ -35,8 +42,14 @@ struct SpaceCost {
   int64_t last_store = 0;                     // bytes
   int64_t exposed = 0;  // bytes that move while no tile runs: frames are not doubled
   int64_t peak = 0;
-  bool squeezed = false;  // something had to leave that another cut may keep
   double energy_pj = 0;
+  bool squeezed = false;  // something had to leave that another cut may keep
+  uint8_t early_count = 0;
+
+  // Bytes that its first iteration needs.
+  int64_t first_load() const {
+    return early_count == 0 ? 0 : early[early_count - 1].bytes;
+  }
 };
 
 class SegmentMaker {
@@ -76,15 +89,17 @@ class SegmentMaker {
   };
   struct Use {
     uint32_t root;
-    Form form, was;       // was: before anything had to go
-    bool stored;          // kHeld, kUnused: as Held
-    bool made;            // by a layer of the segment
-    bool begun;           // and others of its parts by layers before
-    bool gone;            // kUnused: evicted
-    bool crossed;         // the segment touches a view of it whose axes are not nested
-    uint32_t from, to;    // positions of the segment that touch it
-    uint32_t depends;     // bits of loops that change what is needed of it
-    int64_t frame;        // bytes of the largest box needed
+    Form form, was;     // was: before anything had to go
+    bool stored;        // kHeld, kUnused: as Held
+    bool made;          // by a layer of the segment
+    bool begun;         // and others of its parts by layers before
+    bool gone;          // kUnused: evicted
+    bool crossed;       // the segment touches a view of it whose axes are not nested
+    bool inner;         // by layers of the block alone, and it changes with its loop
+    uint32_t from, to;  // positions of the segment that touch it
+    uint32_t depends;   // bits of loops that change what is needed of it
+    int64_t frame;      // bytes of the largest box needed
+    int64_t part;       // inner: the same of the block's iterations, found by a glance
     int64_t first_frame;  // of the first iteration
     int64_t moved;        // bytes of all boxes that differ from the one before
     int64_t made_bytes;   // bytes that its layers make, all iterations
@@ -104,15 +119,24 @@ class SegmentMaker {
   };
   bool Describe(Span<const Held> held, const LoopChoice& loops);
   bool SetLoops(const LoopChoice& loops);
+  bool TakeSum(const LoopChoice& loops);
+  void FindBlockOfSum(uint32_t summed);
   void TakeSlices(const LoopChoice& loops);
   void TakePieces(const LoopChoice& loops);
   bool PieceAlong(int axis, int32_t trips);
   bool IsHandedOn(const Use& use) const;
-  bool IsPiece(const Use& use) const {
-    return pieces_.loop != kNone && IsHandedOn(use) && use.from >= pieces_.first &&
-           use.to < pieces_.last;
+  bool InBlock(uint32_t position) const {
+    return block_.loop != kNone && position >= block_.first && position < block_.last;
   }
-  void AddPieces(int64_t times, bool first, bool last);
+  bool InBlock(const Use& use) const {
+    return use.form != Form::kUnused && InBlock(use.from) && InBlock(use.to);
+  }
+  int32_t block_trips() const {
+    return block_.loop == kNone ? 1 : loops_[block_.loop].trips;
+  }
+  void GlanceBlock();
+  void LoadOnce(const LoopChoice& loops);
+  void AddBlock(int64_t times, bool first, bool last);
   int64_t SliceBytes(const Use& use) const;
   bool IsPieceAlong(uint32_t tensor, int axis) const;
   bool CutRows(const LoopChoice& loops, uint32_t position);
@@ -135,7 +159,8 @@ class SegmentMaker {
   bool InPlace(const Use& use) const { return use.depends != 0 && use.slots == 1; }
   // It starts anew in each iteration, and other frames may lie there in between.
   bool Returns(const Use& use) const {
-    return InPlace(use) && innermost_ != kNone && (use.depends >> innermost_ & 1) != 0;
+    const bool each = innermost_ != kNone && (use.depends >> innermost_ & 1) != 0;
+    return InPlace(use) && (use.inner || each);
   }
   int64_t Peak();
   // Its frames are filled or emptied while tiles run.
@@ -152,6 +177,7 @@ class SegmentMaker {
   int64_t ReadAlone(uint32_t root) const;
   void Charge();
   void ChargeFirst();
+  void AddEarly(int64_t bytes, int64_t room);
 
   const SpaceProblem& p_;
   SpacePlan plan_;
@@ -164,20 +190,30 @@ class SegmentMaker {
   Span<SpaceImage> images_;
   Span<Held> held_;
   Span<Box> first_box_;  // by use: what the first iteration needs of it
+  Span<Box> block_box_;  // by use: the same of the block's loop
   Span<int64_t> level_;  // by position of the segment: bytes that start or end there
   Span<int64_t> first_cycles_;  // by position: of its tile in the first iteration
   SpaceCost cost_;
   uint32_t first_ = 0, last_ = 0;
   uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;
-  uint32_t innermost_ = kNone, sum_level_ = kNone;
+  int outer_ = 0;               // loops around all layers
+  uint32_t innermost_ = kNone;  // of those
   int64_t sum_bytes_ = 0;
-  // Layers [first, last) run under a loop of their own; kNone: there are none.
+  // Layers [first, last) run under a loop of their own, around pieces of what they hand
+  // on or around parts of the sum of the last of them; loop kNone: there are none.
   struct {
     uint32_t loop = kNone, first = 0, last = 0;
-  } pieces_;
+  } block_;
   uint32_t loop_count_ = 0;
-  int32_t tiles_ = 1;
+  int32_t tiles_ = 1;  // iterations of the loops around all layers
 };
+
+// The layer whose sum a loop around parts of a sum cuts: the last one of positions
+// [first, last) that may add up parts. kNone: there is none.
+uint32_t SummedOf(const SpaceProblem& problem, uint32_t first, uint32_t last);
+
+// The parts of its sum for so many trips: fewer where they are whole units.
+int32_t PartsOfSum(const SpaceProblem& problem, uint32_t position, int32_t trips);
 
 }  // namespace sluice
 

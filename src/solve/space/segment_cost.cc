@@ -80,7 +80,7 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
           8 * (r == kRoleOutput ? pad.write_pj_per_bit : pad.read_pj_per_bit);
     }
   }
-  if (sum_bytes_ != 0) {
+  if (layers_[position].summed) {
     const int64_t bytes = box.elements() * p_.hardware->accumulator_bytes;
     sum_bytes_ = Max(sum_bytes_, p_.Aligned(bytes));
     energy += static_cast<double>(bytes) * 8 * pad.read_pj_per_bit;
@@ -91,28 +91,38 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   if (end == channels) use->made_bytes += box.elements() * out.element_bytes * times;
 }
 
+void SegmentMaker::AddEarly(int64_t bytes, int64_t room) {
+  uint8_t& count = cost_.early_count;
+  if (count < SpaceCost::kEarly) {
+    cost_.early[count] = count == 0 ? EarlyLoads{} : cost_.early[count - 1];
+    ++count;
+  }
+  cost_.early[count - 1].bytes += bytes;
+  cost_.early[count - 1].room += room;
+}
+
 // How long the tiles of the first iteration wait for their loads, which come in the order
 // in which they are needed.
 void SegmentMaker::ChargeFirst() {
   if (p_.alone[first_] != 0) {
-    cost_.first_load = cost_.load;
     cost_.first_wait = p_.DmaCycles(Min<int64_t>(cost_.load, p_.capacity / 16), 1);
+    AddEarly(cost_.load, cost_.load);
     return;
   }
   for (uint32_t p = first_; p < last_; ++p) level_[p] = 0;
   for (uint32_t i = 0; i < use_count_; ++i) {
     const Use& use = uses_[i];
-    if (use.form == Form::kLoad) level_[use.from] += use.first_frame;
-    if (use.form == Form::kLoadKeep) {
-      level_[use.from] += p_.graph->tensors[use.root].bytes;
-    }
+    if (use.form != Form::kLoad && use.form != Form::kLoadKeep) continue;
+    const int64_t bytes =
+        use.form == Form::kLoad ? use.first_frame : p_.graph->tensors[use.root].bytes;
+    level_[use.from] += bytes;
+    AddEarly(bytes, BytesOf(use));
   }
-  int64_t computed = 0;
+  int64_t computed = 0, loaded = 0;
   for (uint32_t p = first_; p < last_; ++p) {
     if (level_[p] != 0) {
-      cost_.first_load += level_[p];
-      cost_.first_wait =
-          Max(cost_.first_wait, p_.DmaCycles(cost_.first_load, 1) - computed);
+      loaded += level_[p];
+      cost_.first_wait = Max(cost_.first_wait, p_.DmaCycles(loaded, 1) - computed);
     }
     computed += first_cycles_[p];
   }

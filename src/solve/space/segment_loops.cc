@@ -1,18 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops inside those of a segment: around slices of a layer's weights, and around pieces
-// of what layers hand on.
+// Loops inside those of a segment: around parts of a sum, around slices of a layer's
+// weights, and around pieces of what layers hand on.
 #include "base/checked.h"
 #include "solve/space/segment.h"
 
 namespace sluice {
 
+uint32_t SummedOf(const SpaceProblem& problem, uint32_t first, uint32_t last) {
+  for (uint32_t p = last; p-- > first;) {
+    const Layer& layer = problem.at(p);
+    if (KindOf(layer.op) == LayerKind::kCompute && MaySplitSum(layer) &&
+        TraitsOf(layer).sum != SumRule::kErrorRows &&
+        AccumulatedChannels(*problem.graph, layer) > 1) {
+      return p;
+    }
+  }
+  return kNone;
+}
+
+int32_t PartsOfSum(const SpaceProblem& problem, uint32_t position, int32_t trips) {
+  const Layer& layer = problem.at(position);
+  const int64_t channels = AccumulatedChannels(*problem.graph, layer);
+  const int64_t unit = CutsOn(problem.hardware->array, *problem.graph, layer).sum_unit;
+  const int64_t step = RoundUpTo(CeilDivide(channels, trips), unit);
+  return static_cast<int32_t>(CeilDivide(channels, step));
+}
+
+// Around the layer whose sum is cut and those before that make what a part adds up; false
+// where its parts are fewer, where another layer reads what is made for them, where one
+// part is made by other layers than the next, and where layers are under no loop: they are
+// segments of their own.
+bool SegmentMaker::TakeSum(const LoopChoice& loops) {
+  if (outer_ == loops.count) return true;
+  const uint32_t at = SummedOf(p_, first_, last_);
+  const int32_t trips = loops.trips[outer_];
+  if (at == kNone || PartsOfSum(p_, at, trips) != trips) return false;
+  const int64_t channels = AccumulatedChannels(*p_.graph, p_.at(at));
+  const int64_t unit = CutsOn(p_.hardware->array, *p_.graph, p_.at(at)).sum_unit;
+  const int64_t step = RoundUpTo(CeilDivide(channels, trips), unit);
+  block_.loop = loop_count_++;
+  block_.last = at + 1;
+  loops_[block_.loop] = {innermost_, trips};
+  layers_[at].summed = true;
+  layers_[at].cut[kSumCut] = {block_.loop, static_cast<int32_t>(step)};
+  sum_bytes_ = 1;
+  FindBlockOfSum(at);
+  const bool all = block_.first == first_ && block_.last == last_;
+  if (outer_ == 0 && !all) return false;
+  for (uint32_t p = block_.first; p < at; ++p) {
+    const Use& use = uses_[use_of_[p_.root_of[p_.at(p).outputs[0]]] - 1];
+    if (layers_[p].leaves || use.to > at) return false;
+    if (IsPieceAlong(p_.at(p).outputs[0], 3)) return false;
+  }
+  for (uint32_t p = block_.first; p <= at; ++p) layers_[p].loop = block_.loop;
+  return true;
+}
+
+// From the first layer on that makes less for one part of the sum than for all.
+void SegmentMaker::FindBlockOfSum(uint32_t summed) {
+  block_.first = summed;
+  if (summed == first_) return;
+  boxes_.Derive(first_, last_);
+  for (uint32_t p = first_; p < summed; ++p) level_[p] = boxes_.made(p).elements();
+  boxes_.SetTrip(block_.loop, 0);
+  boxes_.Derive(first_, summed + 1);
+  boxes_.SetTrip(block_.loop, kAllTrips);
+  for (uint32_t p = summed; p-- > first_;) {
+    if (boxes_.made(p).elements() < level_[p]) block_.first = p;
+  }
+}
+
 // Gives layers whose weights are large a loop of their own around slices of channels.
 void SegmentMaker::TakeSlices(const LoopChoice& loops) {
-  loop_count_ = static_cast<uint32_t>(loops.count);
   for (uint32_t p = first_; p < last_ && loops.slice != 0; ++p) {
     SpaceLayer* at = &layers_[p];
     const Layer& layer = p_.at(p);
-    if (KindOf(layer.op) != LayerKind::kCompute || at->cut[3].loop != kNone) continue;
+    if (KindOf(layer.op) != LayerKind::kCompute || at->cut[3].loop != kNone ||
+        InBlock(p)) {
+      continue;
+    }
     const uint32_t weights = OperandsOf(layer).tensor[kRoleWeight];
     if (weights == kNone || weights != p_.root_of[weights]) continue;
     Use* use = &uses_[use_of_[weights] - 1];
@@ -46,7 +112,6 @@ bool SegmentMaker::IsHandedOn(const Use& use) const {
 // Around the layers that make and read what is large, in images or all at once: windows
 // would read rows of the piece before.
 void SegmentMaker::TakePieces(const LoopChoice& loops) {
-  pieces_.loop = kNone;
   if (loops.piece == 0 || loops.count > 1 || (loops.count == 1 && loops.cut[0] != 0)) {
     return;
   }
@@ -67,8 +132,8 @@ void SegmentMaker::TakePieces(const LoopChoice& loops) {
     }
   }
   if (most == 0 || loop_count_ == loops_.size()) return;
-  pieces_.first = first;
-  pieces_.last = last;
+  block_.first = first;
+  block_.last = last;
   const int32_t trips = static_cast<int32_t>(CeilDivide(most, loops.piece));
   for (int axis = 1; axis < 3; ++axis) {
     if (PieceAlong(axis, trips)) return;
@@ -77,7 +142,7 @@ void SegmentMaker::TakePieces(const LoopChoice& loops) {
 
 bool SegmentMaker::PieceAlong(int axis, int32_t trips) {
   int32_t extent = 0, step = 0;
-  for (uint32_t p = pieces_.first; p < pieces_.last; ++p) {
+  for (uint32_t p = block_.first; p < block_.last; ++p) {
     const Layer& layer = p_.at(p);
     if (KindOf(layer.op) != LayerKind::kCompute || layers_[p].sliced) return false;
     const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
@@ -90,34 +155,101 @@ bool SegmentMaker::PieceAlong(int axis, int32_t trips) {
     if (boxes_.Step(layer.outputs[0], axis, step) != step) return false;
   }
   if (step >= extent) return false;
-  pieces_.loop = loop_count_++;
-  loops_[pieces_.loop] = {innermost_, static_cast<int32_t>(CeilDivide(extent, step))};
-  for (uint32_t p = pieces_.first; p < pieces_.last; ++p) {
-    layers_[p].loop = pieces_.loop;
-    layers_[p].cut[axis] = {pieces_.loop, step};
+  block_.loop = loop_count_++;
+  loops_[block_.loop] = {innermost_, static_cast<int32_t>(CeilDivide(extent, step))};
+  for (uint32_t p = block_.first; p < block_.last; ++p) {
+    layers_[p].loop = block_.loop;
+    layers_[p].cut[axis] = {block_.loop, step};
+    // Layers of this iteration that run later read all its pieces.
+    const uint32_t root = p_.root_of[p_.at(p).outputs[0]];
+    if (uses_[use_of_[root] - 1].to >= block_.last) layers_[p].leaves = true;
   }
   return true;
 }
 
-// The iterations of the loop around pieces: the first, those between, the last.
-void SegmentMaker::AddPieces(int64_t times, bool first, bool last) {
-  const int32_t trips = loops_[pieces_.loop].trips;
-  for (int look = 0; look < Min(trips, 3); ++look) {
-    boxes_.SetTrip(pieces_.loop, look == 0 ? 0 : look == 1 ? trips - 1 : 1);
-    boxes_.Derive(pieces_.first, pieces_.last);
+// What the first iterations of the block's loop need of roots that only its layers touch,
+// in the first iteration of the loops around it.
+void SegmentMaker::GlanceBlock() {
+  for (int trip = 0; trip < 2; ++trip) {
+    boxes_.SetTrip(block_.loop, trip);
+    boxes_.Derive(block_.first, block_.last);
     for (uint32_t i = 0; i < use_count_; ++i) {
       Use* use = &uses_[i];
-      if (!IsPiece(*use)) continue;
-      use->frame = Max(
-          use->frame, BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]));
-      use->depends = 1;
-    }
-    for (uint32_t p = pieces_.first; p < pieces_.last; ++p) {
-      AddTile(p, look == 2 ? times * (trips - 2) : times, first && look == 0,
-              last && look == 0);
+      if (!InBlock(*use)) continue;
+      const Box& need = boxes_.need(use->root);
+      const int64_t bytes = BytesOfBox(need, p_.graph->tensors[use->root]);
+      if (trip == 0) {
+        block_box_[i] = need;
+      } else if (!(block_box_[i] == need)) {
+        const int64_t before = BytesOfBox(block_box_[i], p_.graph->tensors[use->root]);
+        use->inner = true;
+        use->depends = 1;
+        use->part = Max(before, bytes);
+        use->frame = use->part;
+      }
     }
   }
-  boxes_.SetTrip(pieces_.loop, kAllTrips);
+  boxes_.SetTrip(block_.loop, kAllTrips);
+}
+
+// Constants that the block needs part by part would come again in each iteration of the
+// loops around it: as many of them as there is room for are loaded once instead, as wholes.
+void SegmentMaker::LoadOnce(const LoopChoice& loops) {
+  for (int i = 0; i < outer_; ++i) {
+    if (loops.cut[i] == 3) return;  // they change with channels
+  }
+  const auto may = [&](const Use& use) {
+    return use.part != 0 && use.form == Form::kLoad && p_.roots[use.root].constant;
+  };
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    use->slots = use->depends != 0 ? 2 : 1;
+    if (!may(*use)) continue;
+    use->inner = false;
+    use->depends = 0;
+    use->slots = 1;
+    use->frame = p_.graph->tensors[use->root].bytes;
+  }
+  while (Peak() > p_.capacity) {
+    Use* largest = nullptr;
+    for (uint32_t i = 0; i < use_count_; ++i) {
+      Use* use = &uses_[i];
+      if (use->inner || !may(*use)) continue;
+      if (largest == nullptr || use->frame > largest->frame) largest = use;
+    }
+    if (largest == nullptr) break;
+    largest->inner = true;
+    largest->depends = 1;
+    largest->slots = 2;
+    largest->frame = largest->part;
+  }
+  for (uint32_t i = 0; i < use_count_; ++i) uses_[i].slots = 1;
+}
+
+// The iterations of the block's loop: the first, the last, those between.
+void SegmentMaker::AddBlock(int64_t times, bool first, bool last) {
+  const int32_t trips = block_trips();
+  const int64_t cycles = cost_.cycles, first_cycles = cost_.first_cycles;
+  for (int look = 0; look < Min(trips, 3); ++look) {
+    const int64_t alike = look == 2 ? times * (trips - 2) : times;
+    boxes_.SetTrip(block_.loop, look == 0 ? 0 : look == 1 ? trips - 1 : 1);
+    boxes_.Derive(block_.first, block_.last);
+    for (uint32_t i = 0; i < use_count_; ++i) {
+      Use* use = &uses_[i];
+      if (!use->inner) continue;
+      const int64_t bytes =
+          BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]);
+      use->frame = Max(use->frame, bytes);
+      if (first && look == 0) use->first_frame = bytes;
+      use->moved += bytes * alike;
+    }
+    for (uint32_t p = block_.first; p < block_.last; ++p) {
+      AddTile(p, alike, first && look == 0, last && look == 1);
+    }
+  }
+  // What it makes can be stored after its last iteration.
+  if (first) cost_.first_cycles = first_cycles + (cost_.cycles - cycles) / times;
+  boxes_.SetTrip(block_.loop, kAllTrips);
 }
 
 int64_t SegmentMaker::SliceBytes(const Use& use) const {

@@ -317,8 +317,8 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
   for (int32_t pieces = 2; pieces <= facts.extent[kSumCut]; pieces *= 2) {
     if (loops.count == kMaxLoops) return;
     LoopChoice choice = loops;
-    const int32_t step = (facts.extent[kSumCut] + pieces - 1) / pieces;
-    choice.Add(kSumCut, (facts.extent[kSumCut] + step - 1) / step);
+    choice.Add(kSumCut, PartsOfSum(p_, facts.position, pieces));
+    if (choice.count == loops.count) continue;
     if (Estimate(facts, choice, most(), &cost)) Insert(choice, cost, out);
   }
 }

@@ -48,8 +48,8 @@ class Unroller {
       image.loop = based(image.loop);
       image.from = image.first;
       if (image.load) {  // they are in the order in which they are needed
-        if (early > 0) image.from = Min(node.loads_from, image.first);
-        early -= image.bytes;
+        early -= image.bytes * image.slots;
+        if (early >= 0) image.from = Min(node.loads_from, image.first);
       }
       if (image.whole) open_[image.root] = static_cast<uint32_t>(images_.size());
       SLUICE_TRY(images_.Push(image));

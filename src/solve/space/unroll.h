@@ -24,7 +24,7 @@ struct SpaceNode {
   double energy_pj;
   double cost;
   double hidden;  // the cost where later loads hide what the tiles take longer
-  // Its loads may begin at this position, as far as so many bytes.
+  // Its loads may begin at this position, as far as their frames have so many bytes.
   uint32_t loads_from;
   int64_t early;
   // The last segments: when each began to compute, bytes it leaves free, its first

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "solve/placement/offsets/offsets.h"
 #include "support/read_graph.h"
 
 namespace sluice {
@@ -93,6 +94,60 @@ TEST_CASE("place images: none shares bytes with another that lives at the same t
   CHECK(PlaceAll(PlaceOrder::kByLeads, 1024) > 150);
   CHECK(PlaceAll(PlaceOrder::kByLeads, 640) > 50);
   CHECK(PlaceAll(PlaceOrder::kByLeads, 384) < 200);
+}
+
+// Whether the images lie if each is loaded when it is needed: by the exact search.
+bool LiesWithoutLeads(const Plan& p, int64_t capacity) {
+  std::vector<LiveRange> ranges;
+  for (const SpaceImage& image : p.images) {
+    LiveRange range;
+    range.begin = image.first;
+    range.end = int64_t{image.last} + 1;
+    range.bytes = image.bytes * image.slots;
+    range.alignment = 16;
+    ranges.push_back(range);
+  }
+  LiveRangeSet set;
+  set.buffers = {ranges.data(), ranges.size()};
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  Budget budget;
+  Diagnostic diagnostic = {};
+  OffsetOptions options;
+  options.exact = true;
+  options.max_nodes = 20000;
+  OffsetPlan placed;
+  return PlaceOffsets(set, capacity, options, Workspace{&budget, &arena, &diagnostic},
+                      &placed) == Status::kOk;
+}
+
+// Places 200 random plans whose images lie if they are loaded late; returns how many.
+int PlaceWhatLies(PlaceOrder order, bool loads, int64_t capacity) {
+  int lie = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    Plan p = RandomPlan(seed, false);
+    for (SpaceImage& image : p.images) image.load = image.load && loads;
+    if (!LiesWithoutLeads(p, capacity)) continue;
+    ++lie;
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+    Arena arena(&memory);
+    Budget budget;
+    int64_t slack[12] = {};
+    if (!loads) {
+      for (SpaceImage& image : p.images) image.from = image.first;
+    }
+    CHECK(PlaceImages(p.plan(),
+                      {capacity, 16, &budget, Span<int64_t>(slack, 12), 24, 0}, order,
+                      &arena) == Status::kOk);
+    CheckApart(p, capacity);
+  }
+  return lie;
+}
+
+TEST_CASE("place images: what lies without leads is placed, at last by the search") {
+  CHECK(PlaceWhatLies(PlaceOrder::kByLeads, true, 480) > 50);
+  CHECK(PlaceWhatLies(PlaceOrder::kByAge, false, 480) > 50);
 }
 
 // Positions for which the bytes of what is loaded are free before it comes, added up.

@@ -34,9 +34,9 @@ sluice_test::GraphSpec Blocks(uint32_t count) {
 }
 
 bool SameCost(const SpaceCost& a, const SpaceCost& b) {
-  return a.cycles == b.cycles && a.first_load == b.first_load && a.ahead == b.ahead &&
-         a.first_wait == b.first_wait && a.load == b.load && a.store == b.store &&
-         a.transfers == b.transfers && a.spill == b.spill &&
+  return a.cycles == b.cycles && a.first_load() == b.first_load() &&
+         a.ahead == b.ahead && a.first_wait == b.first_wait && a.load == b.load &&
+         a.store == b.store && a.transfers == b.transfers && a.spill == b.spill &&
          a.first_cycles == b.first_cycles && a.last_cycles == b.last_cycles &&
          a.last_store == b.last_store && a.exposed == b.exposed && a.peak == b.peak &&
          a.squeezed == b.squeezed && a.energy_pj == b.energy_pj;

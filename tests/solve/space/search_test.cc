@@ -71,6 +71,30 @@ TEST_CASE("space search: a segment of many layers is found after the short ones"
   }
 }
 
+// Two large matrices one after the other, as in a transformer: what the first makes and both
+// their weights are far larger than the scratchpad; what goes in and comes out is not.
+TEST_CASE("space search: a hidden layer is made and added up part by part") {
+  sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
+  g.tensors[0].dims = g.tensors[4].dims = {1, 16, 1, 16};
+  g.tensors[3].dims = {1, 16, 1, 4096};
+  g.tensors[1].dims = {4096, 1, 1, 16};
+  g.tensors[2].dims = {4096, 3};
+  g.tensors.push_back({{16, 1, 1, 4096}, SLUICE_DTYPE_INT8, 3, 3});
+  g.tensors.push_back({{16, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.layers[1] = g.layers[0];
+  g.layers[1].inputs = {3, 5, 6};
+  g.layers[1].outputs = {4};
+  const sluice_test::SpaceCase c(g, 1 << 14);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  REQUIRE(plan.segments.size() == 1);
+  CHECK(plan.layers[1].summed);
+  for (const SpaceImage& image : plan.images) {
+    if (image.root == 3) CHECK((!image.load && image.store == SpaceStore::kNever));
+  }
+}
+
 TEST_CASE("space search: a scratchpad too small for any tile is infeasible") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 4);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);

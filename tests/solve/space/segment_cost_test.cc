@@ -18,7 +18,7 @@ TEST_CASE("segment cost: a tile waits for its own loads only, and for them in or
   rows.cut[0] = 1;
   rows.trips[0] = 4;
   REQUIRE(maker.Make({}, 0, 3, rows));
-  CHECK(maker.cost().first_load == 64);  // two rows of 32 bytes
+  CHECK(maker.cost().first_load() == 64);  // two rows of 32 bytes
   CHECK(maker.cost().first_wait == c.problem.DmaCycles(64, 1));
   CHECK(maker.cost().exposed == 0);  // frames are doubled
   // Room that is asked for is left empty.
@@ -48,7 +48,7 @@ TEST_CASE("segment cost: what a later layer loads hides behind the tiles before 
   const int64_t first_tile = maker.cost().cycles / 2;
   REQUIRE(first_tile > 0);
   REQUIRE(maker.Make({}, 0, 2, rows));
-  CHECK(maker.cost().first_load == 256);
+  CHECK(maker.cost().first_load() == 256);
   const int64_t one = c.problem.DmaCycles(128, 1), both = c.problem.DmaCycles(256, 1);
   CHECK(maker.cost().first_wait == std::max(one, both - first_tile));
 }

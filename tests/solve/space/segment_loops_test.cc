@@ -86,5 +86,108 @@ TEST_CASE(
   }
 }
 
+// input 0 -> 16 channels 3 -> 4 -> a second convolution to 4 channels 5 -> output 6.
+sluice_test::GraphSpec TwoConvolutions() {
+  sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
+  g.tensors[4].kind = 0;
+  g.tensors.push_back({{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 0});
+  g.tensors.push_back({{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 2});
+  g.tensors.push_back({{4, 1, 1, 16}, SLUICE_DTYPE_INT8, 3, 3});
+  g.tensors.push_back({{4, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  g.layers.push_back(g.layers[0]);
+  g.layers[2].inputs = {4, 7, 8};
+  g.layers[2].outputs = {5};
+  g.layers.push_back(g.layers[1]);
+  g.layers[3].inputs = {5};
+  g.layers[3].outputs = {6};
+  return g;
+}
+
+TEST_CASE(
+    "space segment loops: a sum is added up in parts of what layers before make") {
+  sluice_test::MakerCase c(TwoConvolutions(), 1120);
+  SegmentMaker& maker = c.maker;
+  REQUIRE(SummedOf(c.problem, 0, 4) == 2);
+  CHECK(SummedOf(c.problem, 0, 2) == 0);
+  CHECK(PartsOfSum(c.problem, 2, 4) == 4);
+  CHECK(PartsOfSum(c.problem, 2, 5) == 4);  // of 16 channels: steps of 4
+  LoopChoice rows;
+  rows.Add(1, 2);
+  CHECK(!maker.Make({}, 0, 4, rows));
+  LoopChoice parts = rows;
+  parts.Add(kSumCut, 4);
+  REQUIRE(maker.Make({}, 0, 4, parts));
+  // In each half of the rows all weights come again, a quarter at a time, and what the
+  // first layer adds to each channel; the input and what the last adds come once.
+  CHECK(maker.cost().load == 256 + 2 * (64 + 64 + 16 * 3 * 4) + 4 * 3 * 4);
+  CHECK(maker.cost().store == 256);
+  REQUIRE(maker.loops().size() == 2);
+  CHECK(maker.loops()[1].parent == 0);
+  CHECK(maker.loops()[1].trips == 4);
+  CHECK(maker.layers()[2].summed);
+  for (int p = 0; p < 3; ++p) CHECK(maker.layers()[p].loop == 1);
+  CHECK(maker.layers()[3].loop == 0);  // behind the sum
+  int sums = 0;
+  for (const SpaceImage& image : maker.images()) {
+    CAPTURE(image.root);
+    if (image.sum) {
+      ++sums;
+      CHECK(image.root == 5);
+      CHECK(image.loop == 0);
+      CHECK((image.first == 0 && image.last == 2));
+      CHECK(image.bytes >= 32 * 4 * 4);  // half of the rows, four channels
+      continue;
+    }
+    // What is handed on, and weights: a part. Input, output, what the sum makes: half.
+    if (image.root == 3 || image.root == 4) {
+      CHECK((image.loop == 1 && image.bytes == 32 * 4 && image.slots == 1));
+    }
+    if (image.root == 1 || image.root == 7) CHECK(image.loop == 1);
+    if (image.root == 0 || image.root == 5 || image.root == 6) CHECK(image.loop == 0);
+  }
+  CHECK(sums == 1);
+}
+
+TEST_CASE("space segment loops: where there is room, a sum's weights are loaded once") {
+  sluice_test::MakerCase c(TwoConvolutions());
+  SegmentMaker& maker = c.maker;
+  LoopChoice rows;
+  rows.Add(1, 2);
+  REQUIRE(maker.Make({}, 0, 4, rows));
+  const SpaceCost whole = maker.cost();
+  rows.Add(kSumCut, 4);
+  REQUIRE(maker.Make({}, 0, 4, rows));
+  CHECK(maker.cost().load == whole.load);
+  CHECK(maker.cost().store == whole.store);
+  CHECK(maker.cost().cycles >= whole.cycles);
+  CHECK(maker.cost().peak < whole.peak + 32 * 4 * 4 + 64);  // the sum
+  for (const SpaceImage& image : maker.images()) {
+    if (image.root == 1 || image.root == 7) CHECK(image.loop == kNone);
+  }
+}
+
+TEST_CASE("space segment loops: what other layers read is not made in parts of a sum") {
+  sluice_test::GraphSpec g = TwoConvolutions();
+  g.tensors.push_back({{1, 8, 8, 16}, SLUICE_DTYPE_INT8, 2});
+  g.layers.push_back(g.layers[1]);
+  g.layers[4].inputs = {4};
+  g.layers[4].outputs = {9};
+  sluice_test::MakerCase c(g);
+  LoopChoice parts;
+  parts.Add(1, 2);
+  parts.Add(kSumCut, 4);
+  CHECK(!c.maker.Make({}, 0, 5, parts));
+  // Where it is read behind the segment, it is made before the sum.
+  REQUIRE(c.maker.Make({}, 0, 4, parts));
+  CHECK((c.maker.layers()[1].loop == 0 && c.maker.layers()[2].loop == 1));
+  CHECK(c.maker.Make({}, 2, 3, parts));
+  // Parts that do not exist, and layers under no loop, are not written.
+  parts.trips[1] = 5;
+  CHECK(!c.maker.Make({}, 2, 3, parts));
+  LoopChoice alone;
+  alone.Add(kSumCut, 4);
+  CHECK(!c.maker.Make({}, 2, 4, alone));
+}
+
 }  // namespace
 }  // namespace sluice
