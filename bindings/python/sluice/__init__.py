@@ -9,11 +9,13 @@
 The reference of what lies below is include/sluice; the names are the same.
 """
 from ._library import Cancel, enum, lib, text
+from ._running import PoolExecutor
 from .builder import GraphBuilder, attribute_names
 from .cache import PlanCache
 from .errors import (BadArgument, BadInput, Diagnostic, Infeasible, InternalError, OutOfMemory,
                      Rejected, SluiceError, Stopped, Unsupported)
 from .graph import Graph, ImportReport, Layer, Parameter, Port, Tensor, reads, zoo_names
+from .grid import Point
 from .machine import Engine, Machine, MachineFacts, presets
 from .mapping import LayerMapping, map_gemm, map_layers
 from .mesh import SegmentSchedule, segments
@@ -21,6 +23,7 @@ from .placement import Buffer, Placement, place
 from .plan import Plan, Report, TensorPlace
 from .planning import Change, CurvePoint, curve, evaluate, memory_bound, reschedule, schedule
 from .simulate import Simulation, reference, simulate
+from .sweep import Sweep, area_of, sweep
 from .together import Cohort, Member, coschedule, verify_together
 
 __version__: str = text(lib.sluice_version())

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of a plan over time, by matplotlib."""
+"""Engines of a plan over time, and the results of sweeps, by matplotlib."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .plan import Plan
+    from .sweep import Sweep
 
 
 def plot(plan: "Plan", ax: Any = None) -> Any:
@@ -30,4 +31,48 @@ def plot(plan: "Plan", ax: Any = None) -> Any:
     ax.set_xlabel("cycles")
     graph, machine = plan._made_for()
     ax.set_title(f"{machine.name}: {plan.report.latency_cycles:,} cycles")
+    return ax
+
+
+def fronts(sweep: "Sweep", x: str, y: str, by: Any, ax: Any = None) -> Any:
+    """A sweep's rows as points, its fronts as lines."""
+    from matplotlib import pyplot
+
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(7, 4.5))
+    rows = sweep.ok
+    parts = list(rows.groupby(list(by), sort=False)) if by else [((), rows)]
+    for number, (name, part) in enumerate(parts):
+        colour = f"C{number % 10}"
+        ax.scatter(part[x], part[y], s=10, alpha=0.35, color=colour, linewidths=0)
+        front = sweep.pareto(x, y) if not by else part.loc[
+            part.index.intersection(sweep.pareto(x, y, by=by).index)].sort_values(x)
+        ax.plot(front[x], front[y], drawstyle="steps-post", marker="o", ms=4, color=colour,
+                label=", ".join(str(n) for n in name) or "front")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    if parts:
+        ax.legend()
+    return ax
+
+
+def heat_map(sweep: "Sweep", value: str, x: str, y: str, ax: Any = None) -> Any:
+    """The least value of the rows of each pair (x, y)."""
+    import numpy
+    from matplotlib import pyplot
+
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(7, 4.5))
+    # Every pair of the grid has its cell, also where no row has a plan.
+    columns, rows = (sorted(sweep.frame[name].unique()) for name in (x, y))
+    least = sweep.ok.groupby([y, x])[value].min()
+    cells = numpy.full((len(rows), len(columns)), numpy.nan)
+    for (row, column), found in least.items():
+        cells[rows.index(row), columns.index(column)] = found
+    image = ax.imshow(cells, aspect="auto", origin="lower", cmap="viridis_r")
+    ax.set_xticks(range(len(columns)), [f"{c:g}" for c in columns], rotation=45)
+    ax.set_yticks(range(len(rows)), [f"{r:g}" for r in rows])
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.figure.colorbar(image, ax=ax, label=value)
     return ax

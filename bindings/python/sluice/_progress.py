@@ -33,3 +33,21 @@ def _line() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
             sys.stderr.write(f"\r{iterations} iterations, cost {cost:.4g} ")
 
     return tell, lambda: sys.stderr.write("\r\033[K")
+
+
+def points(total: int) -> Tuple[Callable[[int, int], Any], Callable[[], Any]]:
+    """The same for the points of a sweep."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if not sys.stderr.isatty():
+            return (lambda done, total: None), (lambda: None)
+        begin = time.monotonic()
+
+        def line(done: int, total: int) -> None:
+            left = (time.monotonic() - begin) / done * (total - done)
+            sys.stderr.write(f"\r\033[K{done}/{total} points, {left:.0f} s left")
+
+        return line, lambda: sys.stderr.write("\r\033[K")
+    shown = tqdm(total=total, unit=" points", leave=False)
+    return (lambda done, total: shown.update(done - shown.n)), shown.close

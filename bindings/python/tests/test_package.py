@@ -75,9 +75,12 @@ def test_every_public_name_has_words():
             assert value.__doc__, name
 
 
-def test_the_guide_s_program_runs(tmp_path):
-    guide = ROOT / "bindings/python/examples/first_plan.py"
+@pytest.mark.parametrize("program, arguments", [
+    ("first_plan.py", []), ("sweep.py", []), ("growth.py", ["4", "2"])])
+def test_the_guides_programs_run(tmp_path, program, arguments):
+    guide = ROOT / "bindings/python/examples" / program
     if not guide.exists():
         pytest.skip("without the examples")
-    out = subprocess.run([sys.executable, guide], capture_output=True, text=True, cwd=tmp_path)
+    out = subprocess.run([sys.executable, guide, *arguments], capture_output=True, text=True,
+                         cwd=tmp_path)
     assert out.returncode == 0, out.stderr

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work on any executor, which may lose workers.
+
+A task whose worker is gone is given out again. Where all that was under way goes with one
+worker, as in a process pool, nobody knows which task was the cause: after a second loss its
+points run one at a time and alone, so that a point that ends its worker is found, and no other
+pays for it.
+"""
+from __future__ import annotations
+
+import dataclasses
+import os
+import queue
+import threading
+from collections import deque
+from concurrent.futures import BrokenExecutor, Executor, Future
+from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
+
+
+@dataclasses.dataclass
+class Job:
+    """Points that go to a worker together, and how often they were lost."""
+
+    points: List[Any]
+    losses: int = 0
+
+
+def processes(workers: Optional[int]) -> Callable[[], Executor]:
+    """Makes process pools. Processes that were forked from several threads may hang: where
+    there are several, as in notebooks, workers are started anew."""
+
+    def make() -> Executor:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        forked = (threading.active_count() == 1
+                  and "fork" in multiprocessing.get_all_start_methods())
+        context = multiprocessing.get_context("fork" if forked else "spawn")
+        return ProcessPoolExecutor(workers or cores(), mp_context=context)
+
+    return make
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class PoolExecutor(Executor):
+    """A pool with the interface of multiprocessing.Pool (Ray's, for one) as an executor."""
+
+    def __init__(self, pool: Any, workers: Optional[int] = None) -> None:
+        self._pool = pool
+        if workers is not None:
+            self._max_workers = workers
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Through apply_async."""
+        future: "Future[Any]" = Future()
+        future.set_running_or_notify_cancel()
+        self._pool.apply_async(fn, args, kwargs, callback=future.set_result,
+                               error_callback=future.set_exception)
+        return future
+
+
+def executor_of(given: Any, workers: Optional[int]) -> "tuple[Executor, Any, bool]":
+    """(executor, what makes another one or None, whether it is ours to end)."""
+    if given is None:
+        given = processes(workers)
+    if isinstance(given, Executor) or hasattr(given, "submit") and not hasattr(
+            given, "get_executor"):
+        return given, None, False
+    if hasattr(given, "get_executor"):  # a client of Dask distributed
+        return given.get_executor(pure=False), None, True
+    if hasattr(given, "apply_async"):
+        return PoolExecutor(given), None, False
+    if callable(given):
+        return given(), given, True
+    raise TypeError(f"executor: {type(given).__name__} is no executor, pool, Dask client or "
+                    "function that makes an executor")
+
+
+class Running:
+    """Gives out jobs until each point has a result.
+
+    submit(executor, points) -> future of a list of results
+    done(points, results)    is told of each job that came back
+    lost(point, error)       is told of a point that was lost too often
+    """
+
+    def __init__(self, executor: Any, workers: Optional[int], *, submit: Callable[..., Any],
+                 done: Callable[..., Any], lost: Callable[..., Any], retries: int) -> None:
+        self._submit, self._done, self._lost, self._retries = submit, done, lost, retries
+        self._executor, self._make, self._ours = executor_of(executor, workers)
+        known = getattr(self._executor, "_max_workers", None)
+        # As many jobs as keep all busy. Where the number of workers is not known, everything
+        # is given out, as clusters expect it.
+        self._window = 2 * known if isinstance(known, int) else 1 << 30
+        self._alone: Deque[Job] = deque()
+        self._flying: Dict[Any, Job] = {}
+        self._back: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+
+    def run(self, jobs: Sequence[Sequence[Any]]) -> None:
+        """Until all jobs are done. What a caller interrupts is taken back."""
+        waiting = deque(Job(list(points)) for points in jobs)
+        ended = False
+        try:
+            while waiting or self._alone or self._flying:
+                self._fill(waiting)
+                self._take(self._back.get(), waiting)
+            ended = True
+        finally:
+            for future in list(self._flying):
+                future.cancel()
+            if self._ours:
+                self._executor.shutdown(wait=ended)
+
+    def _fill(self, waiting: Deque[Job]) -> None:
+        while waiting and len(self._flying) < self._window:
+            self._give(waiting.popleft(), waiting)
+        if not self._flying and self._alone:
+            self._give(self._alone.popleft(), self._alone)
+
+    def _give(self, job: Job, source: Deque[Job]) -> None:
+        try:
+            future = self._submit(self._executor, job.points)
+        except BrokenExecutor:
+            source.appendleft(job)
+            if self._flying:  # these say so too, one by one
+                self._window = max(1, len(self._flying))
+                return
+            self._renew()
+            return
+        self._flying[future] = job
+        future.add_done_callback(self._back.put)
+
+    def _renew(self) -> None:
+        if self._make is None:
+            raise BrokenExecutor("the executor has lost its workers and takes no more work; "
+                                 "with a journal the sweep goes on when it is started again")
+        self._executor.shutdown(wait=False)
+        self._executor = self._make()
+        known = getattr(self._executor, "_max_workers", None)
+        self._window = 2 * known if isinstance(known, int) else 1 << 30
+
+    def _take(self, future: Any, waiting: Deque[Job]) -> None:
+        job = self._flying.pop(future)
+        error = None
+        if future.cancelled():
+            error = RuntimeError("the executor has cancelled it")
+        else:
+            error = future.exception()
+        if error is None:
+            self._done(job.points, future.result())
+            return
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        self._again(job, error, waiting)
+        if isinstance(error, BrokenExecutor) and not self._flying:
+            self._renew()
+
+    def _again(self, job: Job, error: BaseException, waiting: Deque[Job]) -> None:
+        job.losses += 1
+        if len(job.points) > 1 and job.losses > 1:
+            self._alone.extend(Job([point], 1) for point in job.points)
+        elif job.losses == 1:
+            waiting.append(job)
+        elif job.losses <= self._retries:
+            self._alone.append(job)
+        else:
+            self._lost(job.points[0], error)

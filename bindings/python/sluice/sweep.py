@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps: many networks on many machines, on any executor."""
+from __future__ import annotations
+
+import csv
+import html
+import os
+import pathlib
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Union
+
+from ._journal import Journal
+from ._running import Running, cores
+from ._work import RESULTS, Task, plan_points
+from .graph import Path
+from .grid import Point, digest, key_of, points_of, shard_of
+from .machine import Machine
+
+if TYPE_CHECKING:
+    import pandas
+
+# What an accelerator's area is: a function of the machine, or coefficients (area_of).
+Area = Union[Callable[[Machine], float], Mapping[str, Any]]
+
+
+def area_of(machine: Machine, area: Area) -> float:
+    """Of a function, or of coefficients in one unit of yours: "fixed", "per_mac",
+    "per_vector_op" (of one node, per operation of a cycle), "per_byte" (of the scratchpad, or a
+    dictionary by names of levels, which counts all their instances)."""
+    if callable(area):
+        return float(area(machine))
+    unknown = set(area) - {"fixed", "per_mac", "per_vector_op", "per_byte"}
+    if unknown:
+        raise ValueError(f"area: there is no coefficient {', '.join(sorted(unknown))}")
+    total = (area.get("per_mac", 0) * machine.macs_per_cycle
+             + area.get("per_vector_op", 0) * machine.vector_ops_per_cycle)
+    per_byte = area.get("per_byte", 0)
+    if isinstance(per_byte, Mapping):
+        sizes = {level["name"]: level["capacity_bytes"] * level["instances"]
+                 for level in machine.to_dict()["levels"]}
+        total += sum(cost * sizes[name] for name, cost in per_byte.items())
+    else:
+        total += per_byte * machine.scratchpad_bytes
+    return float(area.get("fixed", 0) + total * machine.nodes)
+
+
+class Sweep:
+    """The results of a sweep: a row for each point of the grid, in its order."""
+
+    def __init__(self, rows: List[Dict[str, Any]], axes: Sequence[str], computed: int,
+                 seconds: float) -> None:
+        self.rows = rows
+        self.axes = tuple(axes)  # columns that differ from point to point or name it
+        self.computed = computed  # points planned by this call; the others were known
+        self.seconds = seconds
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def frame(self) -> "pandas.DataFrame":
+        """All rows as a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    @property
+    def ok(self) -> "pandas.DataFrame":
+        """The rows that have a plan."""
+        return self.frame[self.frame.status == "ok"]
+
+    def to_csv(self, path: Path) -> None:
+        """A CSV file; numbers keep every digit."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(self.rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows)
+
+    def to_parquet(self, path: Path) -> None:
+        """A Parquet file, by pyarrow."""
+        import pyarrow
+        from pyarrow import parquet
+
+        names = list(self.rows[0])
+        columns = {name: pyarrow.array([row[name] for row in self.rows]) for name in names}
+        parquet.write_table(pyarrow.table(columns), str(path))
+
+    def pareto(self, *columns: str, by: Sequence[str] = ()) -> "pandas.DataFrame":
+        """The rows that no other is below in all of these columns (latency_cycles and
+        energy_pj where none are named), by the first. `by` makes a front for each of its
+        values."""
+        wanted = list(columns or ("latency_cycles", "energy_pj"))
+        found = self.ok.dropna(subset=wanted)
+        if by:
+            import pandas
+
+            fronts = [_front(part, wanted) for _, part in found.groupby(list(by), sort=False)]
+            return pandas.concat(fronts) if fronts else found
+        return _front(found, wanted)
+
+    def plot_pareto(self, x: str = "latency_cycles", y: str = "energy_pj", *,
+                    by: Sequence[str] = (), ax: Any = None) -> Any:
+        """All rows as points and the front as a line, by matplotlib; the axes."""
+        from ._plot import fronts
+
+        return fronts(self, x, y, by, ax)
+
+    def heat_map(self, value: str = "edp", *, x: str = "dram_bytes_per_cycle",
+                 y: str = "buffer_bytes", ax: Any = None) -> Any:
+        """A cell for each pair of x and y, by matplotlib, with the least value of all rows
+        that have the pair; cells without a plan stay empty. The axes."""
+        from ._plot import heat_map
+
+        return heat_map(self, value, x, y, ax)
+
+    def best(self, column: str = "edp", by: Sequence[str] = ("network", "batch")
+             ) -> "pandas.DataFrame":
+        """The row with the least of a column, for each network and batch."""
+        found = self.ok.dropna(subset=[column])
+        return found.loc[found.groupby(list(by), sort=False)[column].idxmin()]
+
+    def _counts(self) -> str:
+        kinds: Dict[str, int] = {}
+        for row in self.rows:
+            kinds[row["status"]] = kinds.get(row["status"], 0) + 1
+        return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+
+    def __repr__(self) -> str:
+        return (f"<sluice.Sweep: {len(self.rows)} points ({self._counts()}), {self.computed} of "
+                f"them planned in {self.seconds:.2f} s>")
+
+    def _repr_html_(self) -> str:
+        caption = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        return caption + (self.best() if self.ok.size else self.frame).to_html(max_rows=20)
+
+
+def _front(rows: "pandas.DataFrame", columns: Sequence[str]) -> "pandas.DataFrame":
+    """Rows that none dominates: at most equal in all columns and below in one."""
+    import numpy
+
+    rows = rows.sort_values(list(columns), kind="stable")
+    values = rows[list(columns)].to_numpy(dtype=float)
+    kept: List[int] = []
+    for i, value in enumerate(values):  # sorted: only earlier rows can dominate
+        front = values[kept]
+        better = (front <= value).all(axis=1) & (front < value).any(axis=1)
+        if not numpy.any(better):
+            kept.append(i)
+    return rows.iloc[kept]
+
+
+class _Plan:
+    """What there is to do: points, their keys, and jobs of those that nobody knows yet."""
+
+    def __init__(self, points: Sequence[Point], known: Mapping[str, Any]) -> None:
+        self.points = points
+        self.graphs: Dict[str, bytes] = {}
+        self.tasks: Dict[str, Task] = {}
+        self.keys: List[str] = []
+        of_graph: Dict[int, str] = {}
+        for point in points:
+            graph = of_graph.get(id(point.graph))
+            if graph is None:
+                data = point.graph.to_bytes()
+                graph = of_graph[id(point.graph)] = digest(data)
+                self.graphs[graph] = data
+            machine = point.machine.to_bytes()
+            key = key_of(graph, digest(machine), point.options)
+            self.keys.append(key)
+            if key not in known and key not in self.tasks:
+                self.tasks[key] = (key, graph, machine, dict(point.options))
+
+    def jobs(self, size: Optional[int], workers: int) -> List[List[Task]]:
+        """Few points to a job, so that little is lost with a worker and all end together;
+        more where there are many, so that nobody waits for the next."""
+        tasks = list(self.tasks.values())
+        size = size or max(1, min(16, len(tasks) // (workers * 8)))
+        return [tasks[at:at + size] for at in range(0, len(tasks), size)]
+
+    def submit(self, executor: Any, tasks: Sequence[Task]) -> Any:
+        graphs = {graph: self.graphs[graph] for _, graph, _, _ in tasks}
+        return executor.submit(plan_points, graphs, list(tasks))
+
+
+def _row(point: Point, key: str, result: Mapping[str, Any], axes: Sequence[str],
+         area: Optional[Area]) -> Dict[str, Any]:
+    row: Dict[str, Any] = {name: point.axes.get(name) for name in axes}
+    row.setdefault("buffer_bytes", None)
+    row.setdefault("dram_bytes_per_cycle", None)
+    machine = point.machine
+    for name, value in (("buffer_bytes", machine.scratchpad_bytes),
+                        ("dram_bytes_per_cycle", machine.dram_bytes_per_cycle)):
+        if row[name] is None:
+            row[name] = value
+    row.update(macs_per_cycle=machine.macs_per_cycle, nodes=machine.nodes,
+               area=None if area is None else area_of(machine, area))
+    row.update((name, result.get(name)) for name in RESULTS)
+    row["key"] = key
+    return row
+
+
+def _axes(points: Sequence[Point]) -> List[str]:
+    return list(dict.fromkeys(name for point in points for name in point.axes))
+
+
+def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
+          journal: Union[Path, Sequence[Path], None] = None, shard: Any = None,
+          area: Optional[Area] = None, progress: Union[bool, Callable[..., Any]] = False,
+          chunk: Optional[int] = None, retries: int = 3) -> Sweep:
+    """Plans every point of a grid. Equal points are planned once; the results, but for
+    plan_seconds, are the same on every executor.
+
+    grid      a dictionary with the keys of `sluice dse` (a list is an axis), or its JSON file,
+              or a list of Point. "networks": zoo names, files, Graphs, {"name": graph};
+              "hardware": presets, files, Machines, {"name": machine}; beside these "batch",
+              "buffer_bytes", "dram_bytes_per_cycle", "set" ({"macs_per_cycle": [...],
+              "DRAM.read_pj_per_bit": [...]}), "solver", "objective", "iterations", "seed",
+              "granularity"
+    executor  None: processes of this machine, `workers` of them (all cores); any
+              concurrent.futures.Executor; a Dask client; a pool with apply_async (Ray); or a
+              function that makes one of the executors, which is called again when all its
+              workers were lost
+    journal   a file that each result is added to as soon as it is there; started again, the
+              sweep goes on from it. Of a list the first is written and all are read
+    shard     "2/8": the second of eight equal parts; with a journal for each, a sweep of the
+              whole with all journals puts the parts together
+    area      f(machine), or coefficients: {"per_mac": .., "per_byte": .., "fixed": ..}
+    progress  True: a bar by tqdm where installed; or f(done, total)
+    chunk     points that a worker gets at a time
+    retries   how often a point is given out again after its worker was lost; beyond that its
+              status is "lost"
+    """
+    begin, points = time.monotonic(), points_of(grid)
+    part = shard_of(shard)
+    if part is not None:
+        points = points[part[0] - 1::part[1]]
+    paths = [journal] if isinstance(journal, (str, os.PathLike)) else list(journal or [])
+    book = Journal(paths)
+    try:
+        plan = _Plan(points, book.known)
+        lost = _run(plan, book, executor, workers, progress, chunk, retries)
+    finally:
+        book.close()
+    axes, known = _axes(points), {**book.known, **lost}
+    rows = [_row(point, key, known[key], axes, area) for point, key in zip(points, plan.keys)]
+    return Sweep(rows, axes, len(plan.tasks), time.monotonic() - begin)
+
+
+def _run(plan: _Plan, book: Journal, executor: Any, workers: Optional[int],
+         progress: Union[bool, Callable[..., Any]], chunk: Optional[int],
+         retries: int) -> Dict[str, Dict[str, Any]]:
+    """Results that are not for the journal, because another run may have better luck."""
+    others: Dict[str, Dict[str, Any]] = {}
+    if not plan.tasks:
+        return others
+    tell, close = _progress(progress, len(plan.tasks))
+    count = [0]
+
+    def done(tasks: Sequence[Task], results: Sequence[Dict[str, Any]]) -> None:
+        named: List[Tuple[str, Dict[str, Any]]] = [(t[0], r) for t, r in zip(tasks, results)]
+        book.add((k, r) for k, r in named if r["status"] in ("ok", "infeasible"))
+        others.update((k, r) for k, r in named if r["status"] not in ("ok", "infeasible"))
+        count[0] += len(tasks)
+        tell(count[0], len(plan.tasks))
+
+    def lost(task: Task, error: BaseException) -> None:
+        found: Dict[str, Any] = dict.fromkeys(RESULTS)
+        found.update(status="lost", message=f"{type(error).__name__}: {error}")
+        done([task], [found])
+
+    try:
+        running = Running(executor, workers, submit=plan.submit, done=done, lost=lost,
+                          retries=retries)
+        running.run(plan.jobs(chunk, workers or cores()))
+    finally:
+        close()
+    return others
+
+
+def _progress(progress: Any, total: int) -> Tuple[Callable[..., Any], Callable[[], Any]]:
+    if progress is True:
+        from ._progress import points
+
+        return points(total)
+    if callable(progress):
+        return progress, lambda: None
+    return (lambda done, total: None), (lambda: None)

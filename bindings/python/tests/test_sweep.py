@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps: the grid, equal results on every executor, lost workers, journals, tables."""
+import concurrent.futures
+import csv
+import json
+import math
+import multiprocessing.pool
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import sluice
+from sluice import _running, _work
+
+GRID = {"networks": ["alexnet"], "hardware": "soma-edge", "solver": "baseline",
+        "buffer_bytes": ["1M", 1 << 21, 64], "dram_bytes_per_cycle": [8, "25/2"],
+        "set": {"vector_ops_per_cycle": [64, 512]}}
+
+
+def same(rows):
+    """What must not depend on who computed it."""
+    return [{k: v for k, v in row.items() if k != "plan_seconds"} for row in rows]
+
+
+class Serial(concurrent.futures.Executor):
+    """Computes at once, in this thread."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.fixture(scope="module")
+def serial():
+    return sluice.sweep(GRID, Serial())
+
+
+def test_a_grid_is_every_combination_and_each_row_is_its_plan(serial):
+    assert len(serial) == 12 == serial.computed
+    assert [row["buffer_bytes"] for row in serial.rows[:6]] == [1 << 20] * 2 + [1 << 21] * 2 + [
+        64] * 2
+    assert {row["dram_bytes_per_cycle"] for row in serial.rows} == {8, 12.5}
+    for row in serial.rows:
+        machine = sluice.Machine.preset("soma-edge").to_dict()
+        machine["vector_ops_per_cycle"] = row["vector_ops_per_cycle"]
+        machine["levels"][machine["scratchpad_level"]]["capacity_bytes"] = row["buffer_bytes"]
+        dram, exact = machine["levels"][-1], {8: (8, 1), 12.5: (25, 2)}
+        dram["bytes_per_cycle_numerator"], dram["bytes_per_cycle_denominator"] = exact[
+            row["dram_bytes_per_cycle"]]
+        graph = sluice.Graph.zoo("alexnet")
+        if row["buffer_bytes"] == 64:
+            assert row["status"] == "infeasible" and row["smallest_scratchpad_bytes"] > 64
+            assert row["latency_cycles"] is None and str(64) in row["message"]
+            continue
+        report = sluice.schedule(graph, machine, solver="baseline").report
+        assert row["status"] == "ok"
+        assert (row["latency_cycles"], row["energy_pj"]) == (report.latency_cycles,
+                                                             report.energy_pj)
+        assert row["edp"] == report.edp and 0 < row["utilisation"] <= 1
+
+
+@pytest.mark.parametrize("executor", [
+    None, lambda: ThreadPoolExecutor(3), lambda: ProcessPoolExecutor(1)])
+def test_every_executor_gives_the_same(serial, executor):
+    found = sluice.sweep(GRID, executor, workers=2, chunk=5)
+    assert same(found.rows) == same(serial.rows)
+
+
+def test_pools_of_multiprocessing_and_ray_s_form_serve(serial):
+    with multiprocessing.pool.ThreadPool(2) as pool:
+        assert same(sluice.sweep(GRID, pool).rows) == same(serial.rows)
+        assert same(sluice.sweep(GRID, sluice.PoolExecutor(pool, 2)).rows) == same(serial.rows)
+
+
+def test_the_tool_s_sweep_has_the_same_rows(serial, tool, tmp_path):
+    (tmp_path / "grid.json").write_text(json.dumps(GRID))
+    subprocess.run([tool, "dse", tmp_path / "grid.json", "-o", tmp_path / "t.csv"], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(tmp_path / "t.csv", newline="") as file:
+        theirs = {(int(r["buffer_bytes"]), r["dram_bytes_per_cycle"], r["set"]): r
+                  for r in csv.DictReader(file)}
+    assert len(theirs) == 12
+    for row in sluice.sweep(tmp_path / "grid.json", Serial()).rows:
+        name = {8: "8", 12.5: "25/2"}[row["dram_bytes_per_cycle"]]
+        other = theirs[row["buffer_bytes"], name,
+                       f"vector_ops_per_cycle={row['vector_ops_per_cycle']}"]
+        assert other["status"] == row["status"]
+        if row["status"] == "ok":
+            assert int(other["latency_cycles"]) == row["latency_cycles"]
+            assert float(other["energy_pj"]) == row["energy_pj"]
+        else:
+            assert int(other["smallest_scratchpad_bytes"]) == row["smallest_scratchpad_bytes"]
+
+
+def test_equal_points_are_planned_once_whatever_they_are_called():
+    graph, machine = sluice.Graph.zoo("alexnet"), sluice.Machine.preset("soma-edge")
+    size = machine.scratchpad_bytes
+    grid = {"networks": {"a": graph, "b": sluice.Graph.from_bytes(graph.to_bytes())},
+            "hardware": {"x": machine, "y": machine.to_dict()}, "solver": "baseline",
+            "buffer_bytes": [size, str(size), {"bytes": size}]}
+    found = sluice.sweep(grid, Serial())
+    assert len(found) == 12 and found.computed == 1
+    assert len({row["latency_cycles"] for row in found.rows}) == 1
+    assert {(r["network"], r["hardware"]) for r in found.rows} == {
+        ("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")}
+    other = sluice.sweep({**grid, "seed": 1}, Serial())
+    assert {r["key"] for r in other.rows}.isdisjoint(r["key"] for r in found.rows)
+
+
+def test_points_of_one_s_own(serial):
+    point = sluice.Point(sluice.Graph.zoo("alexnet"), sluice.Machine.preset("soma-edge"),
+                         {"solver": "baseline", "scratchpad_bytes": 1 << 20}, {"which": "mine"})
+    found = sluice.sweep([point], Serial())
+    assert found.rows[0]["which"] == "mine" and found.rows[0]["key"] == point.key
+    assert found.rows[0]["status"] == "ok"
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"networks": "alexnot"}, "alexnot"), ({"buffers": [1]}, "buffers"),
+    ({"batch": []}, "batch"), ({"buffer_bytes": ["8X"]}, "8X"),
+    ({"buffer_bytes": [{"read_pj_per_bit": 1}]}, "None"),
+    ({"dram_bytes_per_cycle": ["1/0"]}, "1/0"), ({"set": {"mac_speed": 1}}, "mac_speed"),
+    ({"set": {"HBM.read_pj_per_bit": 1}}, "HBM"), ({"set": [1]}, "set"),
+    ({"deadline": "1s"}, "iterations"), ({"set": {"macs_per_cycle": [-4]}}, "macs_per_cycle")])
+def test_a_wrong_grid_is_refused_before_any_work(change, words):
+    class Never(concurrent.futures.Executor):
+        def submit(self, *_):
+            raise AssertionError("work")
+
+    with pytest.raises(ValueError, match=words):
+        sluice.sweep({**GRID, **change}, Never())
+
+
+def test_what_cannot_be_planned_is_a_row_with_words(tmp_path):
+    point = sluice.Point(sluice.Graph.zoo("alexnet"), sluice.Machine.preset("soma-edge"),
+                         {"memory_bytes": 4096})
+    for _ in range(2):  # another worker may have better luck: it is tried again
+        found = sluice.sweep([point], Serial(), journal=tmp_path / "j")
+        assert found.rows[0]["status"] == "failed" and found.computed == 1
+        assert "OutOfMemory" in found.rows[0]["message"]
+
+
+# ---- journals
+
+def test_a_sweep_goes_on_where_it_was_killed(serial, tmp_path):
+    path = tmp_path / "journal"
+    whole = sluice.sweep(GRID, Serial(), journal=path, chunk=1)
+    assert whole.computed == 12
+    assert sluice.sweep(GRID, None, journal=path).computed == 0
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:7]) + lines[7][:25])  # half of a line: killed in between
+    again = sluice.sweep(GRID, Serial(), journal=path)
+    assert again.computed == 5 and same(again.rows) == same(serial.rows)
+    assert len(path.read_bytes().splitlines()) == 12
+    path.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(ValueError, match="line 1"):
+        sluice.sweep(GRID, Serial(), journal=path)
+    assert path.read_bytes() == b"a,b\n1,2\n"  # a foreign file stays as it is
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path):
+    def stop(done, total):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sluice.sweep(GRID, workers=2, journal=tmp_path / "j", chunk=1, progress=stop)
+    assert sluice.sweep(GRID, Serial(), journal=tmp_path / "j").computed <= 8
+
+
+def test_a_sweep_whose_process_is_killed_goes_on(serial, tmp_path):
+    """Its workers may live longer than it: they must not keep the journal locked."""
+    code = (f"import sluice, os; sluice.sweep({GRID!r}, workers=2, chunk=1, "
+            f"journal={str(tmp_path / 'j')!r}, progress=lambda done, total: "
+            "done == 5 and os.kill(os.getpid(), 9))")
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    again = sluice.sweep(GRID, Serial(), journal=tmp_path / "j")
+    assert again.computed <= 7 and same(again.rows) == same(serial.rows)
+
+
+def test_a_journal_serves_one_sweep_at_a_time(tmp_path):
+    def second(done, total):
+        with pytest.raises(BlockingIOError, match="in use"):
+            sluice.sweep(GRID, Serial(), journal=tmp_path / "j")
+
+    sluice.sweep(GRID, Serial(), journal=tmp_path / "j", progress=second)
+
+
+def test_shards_have_every_point_once_and_join(serial, tmp_path):
+    journals = [tmp_path / str(i) for i in range(1, 6)]
+    parts = [sluice.sweep(GRID, Serial(), shard=f"{i}/5", journal=path)
+             for i, path in enumerate(journals, 1)]
+    assert sum(len(part) for part in parts) == 12
+    whole = sluice.sweep(GRID, Serial(), journal=[tmp_path / "all", *journals])
+    assert whole.computed == 0 and same(whole.rows) == same(serial.rows)
+    for wrong in ("0/5", "6/5", "5", "a/b"):
+        with pytest.raises(ValueError, match="shard"):
+            sluice.sweep(GRID, Serial(), shard=wrong)
+
+
+# ---- workers that go
+
+def die_once(mark, graphs, tasks):
+    """What a worker does that is killed at its first job, by anybody's hand."""
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return _work.plan_points(graphs, tasks)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_at(key, graphs, tasks):
+    """A point that no worker survives."""
+    if any(task[0] == key for task in tasks):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _work.plan_points(graphs, tasks)
+
+
+class Replaced(concurrent.futures.Executor):
+    """A pool whose workers do something else."""
+
+    def __init__(self, function, *first, workers=2):
+        self._first = (function, *first)
+        self._pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+        self._max_workers = workers
+
+    def submit(self, fn, /, *args):
+        return self._pool.submit(*self._first, *args)
+
+    def shutdown(self, wait=True, **_):
+        self._pool.shutdown(wait=wait)
+
+
+def test_a_worker_that_is_killed_loses_nothing(serial, tmp_path):
+    found = sluice.sweep(GRID, lambda: Replaced(die_once, tmp_path / "mark"), chunk=2)
+    assert (tmp_path / "mark").exists()
+    assert same(found.rows) == same(serial.rows)
+
+
+def test_a_point_that_kills_its_workers_is_found_and_the_others_are_there(serial, tmp_path):
+    key = serial.rows[5]["key"]
+    found = sluice.sweep(GRID, lambda: Replaced(die_at, key), chunk=3, retries=2,
+                         journal=tmp_path / "j")
+    assert [row["status"] == "lost" for row in found.rows] == [i == 5 for i in range(12)]
+    assert "Broken" in found.rows[5]["message"]
+    rest = [i for i in range(12) if i != 5]
+    assert same([found.rows[i] for i in rest]) == same([serial.rows[i] for i in rest])
+    again = sluice.sweep(GRID, Serial(), journal=tmp_path / "j")
+    assert again.computed == 1 and same(again.rows) == same(serial.rows)
+
+
+def test_an_executor_of_the_caller_that_is_broken_says_how_to_go_on(serial, tmp_path):
+    with pytest.raises(concurrent.futures.BrokenExecutor, match="journal"):
+        sluice.sweep(GRID, Replaced(die_at, serial.rows[5]["key"]), chunk=1,
+                     journal=tmp_path / "j")
+    assert same(sluice.sweep(GRID, journal=tmp_path / "j").rows) == same(serial.rows)
+
+
+def test_what_is_no_executor_is_refused():
+    with pytest.raises(TypeError, match="executor"):
+        sluice.sweep(GRID, 4)
+
+
+def test_processes_are_forked_by_one_thread_alone():
+    pool = _running.processes(1)()
+    assert pool._mp_context.get_start_method() == "fork"
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(_running.processes(1)).result()
+    assert other._mp_context.get_start_method() == "spawn"
+    pool.shutdown()
+    other.shutdown()
+
+
+# ---- tables and pictures
+
+def test_csv_and_parquet_have_every_digit(serial, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    serial.to_csv(tmp_path / "t.csv")
+    serial.to_parquet(tmp_path / "t.parquet")
+    assert parquet.read_table(tmp_path / "t.parquet").to_pylist() == serial.rows
+    with open(tmp_path / "t.csv", newline="") as file:
+        for theirs, row in zip(csv.DictReader(file), serial.rows):
+            for name, value in row.items():
+                kind = str if value is None else type(value)
+                assert kind(theirs[name]) == ("" if value is None else value)
+    assert list(pandas.read_csv(tmp_path / "t.csv").columns) == list(serial.frame.columns)
+
+
+def test_the_front_is_what_nobody_dominates(serial):
+    pytest.importorskip("pandas")
+    for by in ((), ("vector_ops_per_cycle",)):
+        front = serial.pareto("latency_cycles", "energy_pj", by=by)
+        rows = serial.ok
+
+        def dominated(row):
+            peers = rows[(rows[list(by)] == row[list(by)]).all(axis=1)] if by else rows
+            below = (peers.latency_cycles <= row.latency_cycles) & (
+                peers.energy_pj <= row.energy_pj) & (
+                (peers.latency_cycles < row.latency_cycles) | (peers.energy_pj < row.energy_pj))
+            return below.any()
+
+        expected = {key for key, row in rows.iterrows() if not dominated(row)}
+        assert set(front.index) == expected and expected
+    three = serial.pareto("latency_cycles", "energy_pj", "buffer_bytes")
+    assert set(serial.pareto().latency_cycles) <= set(three.latency_cycles)
+    assert three.buffer_bytes.min() == 1 << 20  # the smallest with a plan is not dominated
+
+
+def test_areas_are_of_the_machine():
+    machine = sluice.Machine.preset("soma-edge")
+    flat = {"fixed": 2.0, "per_mac": 0.5, "per_vector_op": 0.25, "per_byte": 0.125}
+    expected = 2 + machine.nodes * (0.5 * machine.macs_per_cycle + 0.125 *
+                                    machine.scratchpad_bytes + 0.25 *
+                                    machine.vector_ops_per_cycle)
+    assert sluice.area_of(machine, flat) == expected
+    assert sluice.area_of(machine, {**flat, "per_byte": {"GBUF": 0.125}}) == expected
+    assert sluice.area_of(machine, {"per_byte": {"OL1": 1}}) == 16 * 8192  # of each instance
+    found = sluice.sweep({**GRID, "buffer_bytes": ["1M", "2M"]}, Serial(),
+                         area=lambda m: m.scratchpad_bytes / 2)
+    assert {row["area"] for row in found.rows} == {1 << 19, 1 << 20}
+    with pytest.raises(ValueError, match="per_gate"):
+        sluice.area_of(machine, {"per_gate": 1})
+
+
+def test_pictures_show_the_rows(serial):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = serial.heat_map("latency_cycles")
+    cells = ax.images[0].get_array()
+    assert cells.shape == (3, 2)  # sizes by bandwidths, the least first
+    assert [bool(math.isnan(c)) for c in cells.filled(math.nan)[:, 0]] == [True, False, False]
+    least = min(row["latency_cycles"] for row in serial.rows
+                if row["buffer_bytes"] == 1 << 20 and row["dram_bytes_per_cycle"] == 8)
+    assert cells[1, 0] == least
+    front = serial.plot_pareto(by=["vector_ops_per_cycle"])
+    assert len(front.lines) == 2
+    pyplot.close("all")
+    best = serial.best("latency_cycles")
+    assert len(best) == 1 and best.latency_cycles.iloc[0] == serial.ok.latency_cycles.min()
+    assert "12 points" in repr(serial) and "alexnet" in serial._repr_html_()
+
+
+def test_progress_counts_to_the_end(capfd):
+    told = []
+    sluice.sweep(GRID, Serial(), chunk=5, progress=lambda done, total: told.append((done, total)))
+    assert told == [(5, 12), (10, 12), (12, 12)]
+    sluice.sweep(GRID, Serial(), progress=True)
+    assert capfd.readouterr().out == ""
