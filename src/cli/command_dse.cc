@@ -19,6 +19,7 @@
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
 #include "cli/models.h"
+#include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -268,7 +269,7 @@ struct Answer {
 };
 
 Json AsJson(const std::vector<Answer>& answers, const DseCommand& command,
-            const Sweep& sweep, double seconds) {
+            const Sweep& sweep, size_t merged, double seconds) {
   Json rows = Json::array();
   for (const Answer& a : answers) {
     Json row = Json::object();
@@ -292,6 +293,7 @@ Json AsJson(const std::vector<Answer>& answers, const DseCommand& command,
   return {{"ok", sweep.unanswered().empty()},
           {"points", answers.size()},
           {"computed", sweep.pending() - sweep.unanswered().size()},
+          {"merged", merged},
           {"seconds", seconds},
           {"csv", command.output},
           {"svg", command.svg},
@@ -355,6 +357,19 @@ HeatMaps MapsOf(const Grid& grid, const std::vector<Answer>& answers,
   return maps;
 }
 
+// The points of a share "2/8": the second, tenth, ... of the grid.
+void KeepShard(const std::string& text, std::vector<GridPoint>* points) {
+  const size_t slash = text.find('/');
+  uint64_t which = 0, of = 0;
+  if (slash == std::string::npos || !ParseBytes(text.substr(0, slash), &which) ||
+      !ParseBytes(text.substr(slash + 1), &of) || which < 1 || which > of) {
+    throw Failure(kUsage, "--shard " + text + " is not of the form I/N, I from 1 to N");
+  }
+  std::vector<GridPoint> kept;
+  for (size_t i = which - 1; i < points->size(); i += of) kept.push_back((*points)[i]);
+  *points = kept;
+}
+
 }  // namespace
 
 std::string DseHelp() { return kGridHelp; }
@@ -362,15 +377,22 @@ std::string DseHelp() { return kGridHelp; }
 void Run(const DseCommand& command) {
   const Clock::time_point start = Clock::now();
   const Bytes text = ReadFile(command.grid);
-  const Grid grid = ParseGrid(std::string(text.begin(), text.end()), sluice_version());
-  SweepTable table(command.output, ColumnsOf(grid.points.front()),
-                   grid.points.front().key.size());
+  Grid grid = ParseGrid(std::string(text.begin(), text.end()), sluice_version());
+  const Cells columns = ColumnsOf(grid.points.front());
+  const size_t keys = grid.points.front().key.size();
+  if (!command.shard.empty()) KeepShard(command.shard, &grid.points);
+  SweepTable table(command.output, columns, keys);
+  size_t merged = 0;
+  for (const std::string& path : command.merge) merged += table.Merge(path);
   Sweep sweep(grid, &table, isatty(STDERR_FILENO) != 0);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   sweep.Run(command.jobs != 0 ? command.jobs : cores);
   std::vector<Answer> answers;
   for (const GridPoint& point : grid.points) {
     answers.push_back({&point, table.Find(KeyCells(point))});
+  }
+  if (merged != 0 && !command.json) {
+    std::cout << merged << " rows taken from other tables\n";
   }
   const std::string metric = command.metric == "latency"  ? "latency_cycles"
                              : command.metric == "energy" ? "energy_pj"
@@ -380,7 +402,7 @@ void Run(const DseCommand& command) {
     WriteFile(command.svg, svg.data(), svg.size());
   }
   const double seconds = SecondsSince(start);
-  const Json json = AsJson(answers, command, sweep, seconds);
+  const Json json = AsJson(answers, command, sweep, merged, seconds);
   if (!sweep.unanswered().empty()) {
     const Unanswered& first = sweep.unanswered().front();
     Json details = json;

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace sluice::cli {
 
 struct ImportCommand {
@@ -168,11 +172,29 @@ std::string EvaluateHelp();  // the form of a schedule
 struct DseCommand {
   std::string grid, output, svg;
   std::string metric = "edp";
-  unsigned jobs = 0;  // 0 = as many as there are cores
+  unsigned jobs = 0;               // 0 = as many as there are cores
+  std::string shard;               // "2/8"; empty = all points
+  std::vector<std::string> merge;  // tables whose rows are taken over
   bool json = false;
 };
 void Run(const DseCommand& command);
 std::string DseHelp();  // the form of a grid
+
+struct DoctorCommand {
+  bool json = false;
+};
+void Run(const DoctorCommand& command);
+
+struct ManualCommand {
+  const CLI::App* app = nullptr;  // what to describe
+};
+void Run(const ManualCommand& command);
+
+struct CompletionCommand {
+  std::string shell;  // bash, zsh, fish
+  const CLI::App* app = nullptr;
+};
+void Run(const CompletionCommand& command);
 
 struct PlaceCommand {
   std::string table, output, picture;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+
+#include "cli/terminal.h"
 
 namespace sluice::cli {
 namespace {
@@ -64,7 +68,7 @@ std::string Report::Text() const {
     label_width = std::max(label_width, row.label.size());
     if (!row.remark.empty()) value_width = std::max(value_width, row.value.size());
   }
-  std::string text = heading_ + "\n";
+  std::string text = Coloured(heading_, kBold, STDOUT_FILENO) + "\n";
   for (const Row& row : rows_) {
     std::string line = "  " + row.label;
     line.resize(2 + label_width + 2, ' ');

@@ -88,7 +88,7 @@ SweepTable::SweepTable(std::string path, Cells columns, size_t keys)
         }
       }
     }
-    Read(text);
+    for (const Cells& row : Rows(text, path_)) rows_.insert_or_assign(KeyOf(row), row);
     if (text.empty()) Write(CsvLine(columns_));
   } catch (...) {
     close(descriptor_);
@@ -98,7 +98,14 @@ SweepTable::SweepTable(std::string path, Cells columns, size_t keys)
 
 SweepTable::~SweepTable() { close(descriptor_); }
 
-void SweepTable::Read(const std::string& text) {
+Cells SweepTable::KeyOf(const Cells& row) const {
+  return Cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys_));
+}
+
+// Of whole lines, the columns' names first.
+std::vector<Cells> SweepTable::Rows(const std::string& text,
+                                    const std::string& path) const {
+  std::vector<Cells> rows;
   size_t number = 0;
   for (size_t at = 0; at < text.size(); ++number) {
     const size_t end = text.find('\n', at);
@@ -110,15 +117,27 @@ void SweepTable::Read(const std::string& text) {
         (number == 0 && cells != columns_)) {
       throw Failure(
           kBadInput,
-          path_ + (number == 0 ? " holds a table with other columns; name another file"
-                               : ", line " + std::to_string(number + 1) +
-                                     ": this is no row of " +
-                                     std::to_string(columns_.size()) + " cells"));
+          path + (number == 0 ? " holds a table with other columns; name another file"
+                              : ", line " + std::to_string(number + 1) +
+                                    ": this is no row of " +
+                                    std::to_string(columns_.size()) + " cells"));
     }
-    if (number == 0) continue;
-    const auto key_end = cells.begin() + static_cast<std::ptrdiff_t>(keys_);
-    rows_.insert_or_assign(Cells(cells.begin(), key_end), cells);
+    if (number != 0) rows.push_back(cells);
   }
+  return rows;
+}
+
+size_t SweepTable::Merge(const std::string& path) {
+  const Bytes bytes = ReadFile(path);
+  std::string text(bytes.begin(), bytes.end());
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+  size_t taken = 0;
+  for (const Cells& row : Rows(text, path)) {
+    if (Find(KeyOf(row)) != nullptr) continue;
+    Append(row);
+    ++taken;
+  }
+  return taken;
 }
 
 void SweepTable::Write(const std::string& line) {
@@ -138,8 +157,7 @@ const Cells* SweepTable::Find(const Cells& key) const {
 
 void SweepTable::Append(const Cells& row) {
   Write(CsvLine(row));
-  const auto key_end = row.begin() + static_cast<std::ptrdiff_t>(keys_);
-  rows_.insert_or_assign(Cells(row.begin(), key_end), row);
+  rows_.insert_or_assign(KeyOf(row), row);
 }
 
 }  // namespace sluice::cli

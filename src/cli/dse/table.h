@@ -28,9 +28,12 @@ class SweepTable {
   // The row with these key cells, or nullptr.
   const Cells* Find(const Cells& key) const;
   void Append(const Cells& row);
+  // Appends the rows of another table with these columns that this one has not; how many.
+  size_t Merge(const std::string& path);
 
  private:
-  void Read(const std::string& text);
+  std::vector<Cells> Rows(const std::string& text, const std::string& path) const;
+  Cells KeyOf(const Cells& row) const;
   void Write(const std::string& line);
 
   std::string path_;

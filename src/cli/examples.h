@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines that show how a command is used. In the order of the commands, in a folder with
+// model.tflite, each of them runs: a test does it.
+#ifndef SLUICE_CLI_EXAMPLES_H_
+#define SLUICE_CLI_EXAMPLES_H_
+
+#include <string>
+
+namespace sluice::cli {
+
+// Indented lines; empty for a command without examples.
+std::string ExamplesOf(const std::string& command);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_EXAMPLES_H_
