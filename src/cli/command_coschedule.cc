@@ -8,6 +8,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/progress_line.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -208,7 +209,11 @@ void Run(const CoscheduleCommand& command) {
   options.points = command.points;
   const Interruption interruption;
   options.cancel = interruption.word();
-  const Owned<sluice_cohort_t> cohort = session.Coschedule(models, options);
+  Owned<sluice_cohort_t> cohort;
+  {
+    const Working working("plans for " + std::to_string(models.size()) + " models");
+    cohort = session.Coschedule(models, options);
+  }
   TellOfInterruption();
   const Answer answer = AnswerOf(cohort.get(), models.size());
   for (size_t m = 0; m < answer.plans.size() && !command.output.empty(); ++m) {

@@ -8,6 +8,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -87,7 +88,11 @@ void Run(const CurveCommand& command) {
   options.delay_exponent = command.objective == "energy" ? 0 : 1;
   const Interruption interruption;
   options.cancel = interruption.word();
-  const Points points = session.Curve(options, command.points);
+  Points points;
+  {
+    const Working working("plans for " + std::to_string(command.points) + " sizes");
+    points = session.Curve(options, command.points);
+  }
   TellOfInterruption();
   const std::string heading =
       GraphName(graph) + " on " + FactsOf(hardware).name + ", " + command.objective;

@@ -7,6 +7,7 @@
 #include "cli/failure.h"
 #include "cli/files.h"
 #include "cli/placement_csv.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -63,9 +64,12 @@ Answer Solve(const PlaceCommand& command, const PlacementTable& table) {
   answer.diagnostic.struct_size = sizeof answer.diagnostic;
   Session session(0);
   const auto start = std::chrono::steady_clock::now();
-  answer.status =
-      sluice_place(session.context(), &problem, &options, answer.offsets.data(),
-                   answer.conflict.data(), &answer.placement, &answer.diagnostic);
+  {
+    const Working working(std::to_string(table.buffers.size()) + " buffers placed");
+    answer.status =
+        sluice_place(session.context(), &problem, &options, answer.offsets.data(),
+                     answer.conflict.data(), &answer.placement, &answer.diagnostic);
+  }
   answer.solve_us = std::chrono::duration<double, std::micro>(
                         std::chrono::steady_clock::now() - start)
                         .count();

@@ -7,6 +7,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -95,6 +96,11 @@ void Run(const RescheduleCommand& command) {
   {
     const Interruption interruption;
     schedule.cancel = interruption.word();
+    ProgressLine line(false);
+    if (line.told()) {
+      schedule.progress = ProgressLine::Tell;
+      schedule.progress_user = &line;
+    }
     change = session.Reschedule(options);
   }
   TellOfInterruption();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <chrono>
 #include <iostream>
 
@@ -10,6 +8,7 @@
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
 #include "cli/layer_table.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/solvers.h"
@@ -228,30 +227,6 @@ void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hard
   if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
 }
 
-// One line on stderr, written over ten times a second while the search lasts.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
-  }
-  static int32_t Tell(void* user, uint64_t iterations, double cost) {
-    ProgressLine* line = static_cast<ProgressLine*>(user);
-    const auto now = std::chrono::steady_clock::now();
-    if (now - line->last_ < std::chrono::milliseconds(100)) return 0;
-    line->last_ = now;
-    line->shown_ = true;
-    std::cerr << "\r\x1b[K" << Grouped(iterations) << " iterations, "
-              << (cost > 0 ? "cost " : "no plan yet");
-    if (cost > 0) std::cerr << cost;
-    std::cerr << std::flush;
-    return 0;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-  bool shown_ = false;
-};
-
 }  // namespace
 
 void Run(const ScheduleCommand& command) {
@@ -284,8 +259,8 @@ void Run(const ScheduleCommand& command) {
   {
     const Interruption interruption;
     options.cancel = interruption.word();
-    ProgressLine line;
-    if (command.progress || isatty(STDERR_FILENO) != 0) {
+    ProgressLine line(command.progress);
+    if (line.told()) {
       options.progress = ProgressLine::Tell;
       options.progress_user = &line;
     }

@@ -6,6 +6,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
 
@@ -192,7 +193,11 @@ void Run(const SegmentsCommand& command) {
   session.LoadGraph(graph);
   session.LoadHardware(LoadHardware(command.hardware));
   const auto start = std::chrono::steady_clock::now();
-  const Session::Segments all = session.ChooseSegments(OptionsOf(command));
+  Session::Segments all;
+  {
+    const Working working("segments");
+    all = session.ChooseSegments(OptionsOf(command));
+  }
   const double solve_us = std::chrono::duration<double, std::micro>(
                               std::chrono::steady_clock::now() - start)
                               .count();

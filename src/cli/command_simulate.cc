@@ -5,6 +5,7 @@
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
 #include "cli/plan_trace.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/tensor_files.h"
 #include "firmware-sim/sim.h"
@@ -164,7 +165,11 @@ void Run(const SimulateCommand& command) {
   }
   const std::vector<Bytes> inputs = ReadInputs(command.inputs, graph);
   if (!command.inputs.empty()) options.inputs = &inputs;
-  const sluice_sim::SimulateResult result = SimulateRuns(command, options);
+  sluice_sim::SimulateResult result;
+  {
+    const Working working(command.plan + " simulated");
+    result = SimulateRuns(command, options);
+  }
   if (!command.trace.empty()) {
     const std::string trace = TraceOf(
         {plan, graph, hardware, FileStem(command.graph), FileStem(command.hardware)},

@@ -11,6 +11,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/timeloop_layer.h"
@@ -290,8 +291,11 @@ void MapGraph(const MapCommand& command, const Bytes& graph) {
   const std::vector<std::string> plain = PlainLayerNames(graph);
   const std::vector<uint32_t> layers = LayersOf(command, plain);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<sluice_layer_mapping_t> mappings =
-      session.MapLayers(layers, options);
+  std::vector<sluice_layer_mapping_t> mappings;
+  {
+    const Working working(std::to_string(layers.size()) + " layers mapped");
+    mappings = session.MapLayers(layers, options);
+  }
   const auto end = std::chrono::steady_clock::now();
   Totals totals = TotalsOf(mappings);
   totals.solve_us = std::chrono::duration<double, std::micro>(end - start).count();

@@ -15,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 GRID = """{ "networks": "alexnet", "hardware": "soma-edge", "solver": "baseline",
   "buffer_bytes": ["1M", "2M"], "dram_bytes_per_cycle": [8, 16] }"""
@@ -154,6 +155,28 @@ def colours(tool):
         check("\x1b[" not in on_terminal(command, TERM="dumb"), f"{command}: TERM=dumb")
 
 
+def progress(tool, work):
+    """On a terminal, after a second; never for less, nor into a pipe."""
+    longer = [tool, "schedule", str(work / "model.slg"), "--hw", "mcu-256k", "--solver",
+              "fusion", "--iterations", "1000000000000", "--deadline", "1500ms"]
+    shown = on_terminal(longer)
+    check(re.search(r"[\d,]+ iterations, cost", shown), f"no progress: {shown!r}")
+    check("\r" not in run(*longer).stderr, "progress in a pipe")
+    begin = time.monotonic()
+    quick = on_terminal([tool, "schedule", str(work / "model.slg"), "--hw", "mcu-256k",
+                         "--solver", "baseline"])
+    took = time.monotonic() - begin  # a machine may be busy
+    check("\r\x1b[K" not in quick or took > 1, f"progress of little work: {quick!r}")
+    # Work that tells nothing of itself: the same functional run many times.
+    runs = [tool, "simulate", str(work / "plan.slp"), "--graph", str(work / "model.slg"), "--hw",
+            "mcu-256k", "--functional", "--runs"]
+    count = 64
+    while "simulated, " not in on_terminal([*runs, str(count)]):
+        check(count < 1 << 16, "no progress of a long run")
+        count *= 4
+    check("simulated, " not in run(*runs, str(count)).stderr, "progress in a pipe")
+
+
 def main():
     tool, model, work = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     shutil.rmtree(work, ignore_errors=True)
@@ -165,6 +188,7 @@ def main():
     print(bash(tool, work))
     doctor(tool, work)
     colours(tool)
+    progress(tool, work)
 
 
 main()

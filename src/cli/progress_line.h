@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line on stderr while work lasts, for people who wait: it appears after a second, on a
+// terminal alone, and is gone before anything else is printed.
+#ifndef SLUICE_CLI_PROGRESS_LINE_H_
+#define SLUICE_CLI_PROGRESS_LINE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace sluice::cli {
+
+// Of a search that tells of itself: iterations and cost, written over ten times a second.
+class ProgressLine {
+ public:
+  // always: from the beginning, also where stderr is no terminal.
+  explicit ProgressLine(bool always);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  bool told() const { return told_; }
+  static int32_t Tell(void* user, uint64_t iterations, double cost);
+
+ private:
+  std::chrono::steady_clock::time_point next_;
+  bool told_, shown_ = false;
+};
+
+// Of work that tells nothing: what it is, and its seconds so far.
+class Working {
+ public:
+  explicit Working(std::string what);
+  ~Working();
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+
+ private:
+  void Show();
+
+  std::string what_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_PROGRESS_LINE_H_
