@@ -261,9 +261,35 @@ size_t BroadcastIndex(size_t i, const Shape& shape, const Shape& from) {
   return index;
 }
 
+namespace {
+
+// What is declared; where that is left out, what operand 1 says, -1 being what is left over.
+Shape ShapeOfReshape(const ConstantCall& call, const ConstantValue& in) {
+  const Shape& declared = call.outputs[0].shape;
+  if (!declared.empty() || call.inputs.size() < 2 || call.inputs[1].type < 0 ||
+      call.inputs[1].shape.size() != 1) {
+    return declared;
+  }
+  std::vector<int64_t> told = Integers(call.inputs[1]);
+  const auto open = std::find(told.begin(), told.end(), -1);
+  const size_t all = Elements(in.shape);
+  size_t others = 1;
+  for (auto i = told.begin(); i != told.end(); ++i) {
+    if (i == open) continue;
+    if (*i <= 0 || static_cast<uint64_t>(*i) > all) return declared;
+    others *= static_cast<size_t>(*i);
+    if (others > all) return declared;
+  }
+  if (told.empty() || others == 0 || all % others != 0) return declared;
+  if (open != told.end()) *open = static_cast<int64_t>(all / others);
+  return Extents32(told);
+}
+
+}  // namespace
+
 Values ReshapeParts(const ConstantCall& call) {
   const ConstantValue& in = Input(call, 0);
-  Shape shape = call.outputs[0].shape;
+  const Shape shape = ShapeOfReshape(call, in);
   for (const int32_t extent : shape) {
     if (extent < 0) throw Unknown();
   }

@@ -55,6 +55,25 @@ TEST_CASE(
   CHECK(m.IntsOf(wide) == Numbers{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6});
 }
 
+TEST_CASE(
+    "tflite parts: a reshape whose shape is not declared has that of its operand") {
+  const auto shape_of = [](const Numbers& operand) {
+    FoldedModel m;
+    const int result = m.Result({});
+    m.model.AddOperator(BuiltinOperator::RESHAPE,
+                        {m.Ints({1, 2, 3, 4, 5, 6}), m.Ints(operand)}, {result});
+    m.Fold(result);
+    return m.read.tensors.at(static_cast<size_t>(result)).shape;
+  };
+  CHECK(shape_of({2, 3}) == Numbers{2, 3});
+  CHECK(shape_of({3, -1}) == Numbers{3, 2});
+  CHECK(shape_of({-1}) == Numbers{6});
+  for (const Numbers& wrong :
+       {Numbers{4, -1}, Numbers{7}, Numbers{0, 6}, Numbers{-1, -1}}) {
+    CHECK(shape_of(wrong) == Numbers{});
+  }
+}
+
 TEST_CASE("tflite parts: concatenated, packed, split, unpacked and gathered") {
   FoldedModel m;
   auto& builder = m.model.builder();
