@@ -24,6 +24,7 @@ struct Delegate {
   std::shared_ptr<State> state;
   std::mutex mutex;   // the delegate is applied to one graph at a time
   bool host = false;  // what the host computes is taken, too
+  KnownShapes known;  // of the graph that it is applied to
   // Parts that are lowered, and those that are loaded: from Prepare to their kernels' init.
   std::map<std::vector<int>, LoweredPart> lowered;
   std::map<std::vector<int>, std::unique_ptr<Kernel>> ready;
@@ -58,25 +59,26 @@ std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
   std::vector<int> candidates, nodes;
   for (const int node : plan) {
     std::string reason;
-    if (MayLower(context, node, &reason)) {
+    if (MayLower(context, node, delegate->known, &reason)) {
       candidates.push_back(node);
     } else {
       NoteRefusal(context, node, reason, state);
     }
   }
   std::vector<Part> parts;
-  if (!Preview(context, candidates, &parts)) return {};
+  if (!PreviewWhole(context, delegate->known, &candidates, &parts)) return {};
   for (const Part& part : parts) {
     std::string reason;
     LoweredPart lowered;
-    if (LowerPart(context, part, delegate->host, &lowered, &reason)) {
+    if (LowerPart(context, part, delegate->known, delegate->host, &lowered, &reason)) {
       delegate->lowered[part.nodes] = std::move(lowered);
       nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
       continue;
     }
     for (const int node : part.nodes) {
       Bytes graph;
-      if (LowerNode(context, node, delegate->host, &graph, &reason)) {
+      if (delegate->known.folded.count(node) != 0 ||
+          LowerNode(context, node, delegate->host, &graph, &reason)) {
         nodes.push_back(node);
       } else {
         NoteRefusal(context, node, reason, state);
@@ -91,7 +93,7 @@ std::unique_ptr<Kernel> MakeKernel(TfLiteContext* context, const Part& part,
                                    std::string* reason) {
   LoweredPart& lowered = delegate->lowered[part.nodes];
   if (lowered.graph.empty() &&
-      !LowerPart(context, part, delegate->host, &lowered, reason)) {
+      !LowerPart(context, part, delegate->known, delegate->host, &lowered, reason)) {
     return nullptr;
   }
   auto kernel = std::make_unique<Kernel>();
@@ -114,6 +116,7 @@ size_t Weed(TfLiteContext* context, const Part& part, Delegate* delegate,
   for (const int node : part.nodes) {
     Bytes graph;
     std::string ignored;
+    if (delegate->known.folded.count(node) != 0) continue;
     if (!LowerNode(context, node, options.host, &graph, &ignored) ||
         !state->device->CanRun(options, graph)) {
       bad.push_back(node);
@@ -136,7 +139,9 @@ bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nod
   for (bool again = true; again;) {
     again = false;
     std::vector<Part> parts;
-    if (!Preview(context, *nodes, &parts)) return false;
+    const size_t before = nodes->size();
+    if (!PreviewWhole(context, delegate->known, nodes, &parts)) return false;
+    *supported -= before - nodes->size();
     size_t left = nodes->size();
     uint64_t time_left = state.options.deadline_ns;
     for (const Part& part : parts) {
@@ -217,6 +222,7 @@ TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
   std::vector<int> nodes;
   GraphFigures graph;
   delegate->host = options.host;
+  delegate->known = FindKnownShapes(context, plan);
   bool loaded = Load(context, plan, delegate, &nodes, &graph);
   if (loaded && nodes.empty() && !options.host && options.host_if_nothing_else &&
       options.device_library.empty()) {
@@ -232,6 +238,7 @@ TfLiteStatus Apply(TfLiteContext* context, Delegate* delegate) {
   }
   delegate->ready.clear();
   delegate->lowered.clear();
+  delegate->known = {};
   const uint64_t took = Clock(CLOCK_MONOTONIC) - start;
   const std::lock_guard<std::mutex> lock(state.mutex);
   state.figures.graphs[context] = graph;

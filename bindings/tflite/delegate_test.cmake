@@ -71,6 +71,7 @@ execute_process(
           --device ${DEVICE} --goldens ${ROOT}/tests/goldens --shared ${SHARED}
           --table ${ROOT}/bindings/tflite/delegated.txt --work ${WORK}
           --descriptor ${ROOT}/src/presets/mcu-256k.json
+          --open-batch ${ROOT}/bindings/tflite/open_batch_int8.tflite
           --invocations ${invocations}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 message("${output}")

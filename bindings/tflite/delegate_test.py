@@ -103,6 +103,31 @@ def names_of_nodes(interpreter):
     return {operator["op_name"] for operator in interpreter._get_ops_details()}
 
 
+# Nodes that no unit of a machine computes, as the importer says: of floats, variables, and
+# what only a host computes.
+NOT_THE_MACHINES = ("QUANTIZE", "DEQUANTIZE", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                    "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE",
+                    "TFLite_Detection_PostProcess")
+
+
+def quantised_nodes(plain):
+    """How many nodes of the file read or write small integers, but for those above, and how
+    many neither those nor floats (shapes): counted from the interpreter without the delegate,
+    which has no part in it."""
+    kinds = {d["index"]: numpy.dtype(d["dtype"]) for d in plain.get_tensor_details()}
+    small = [numpy.dtype(kind) for kind in ("int8", "uint8", "int16")]
+    count = shapes = 0
+    for operator in plain._get_ops_details():
+        tensors = [t for name in ("inputs", "outputs") for t in operator[name] if t >= 0]
+        if (operator["op_name"] in NOT_THE_MACHINES
+                or any(kinds.get(t) == numpy.float32 for t in tensors)):
+            continue
+        quantised = any(kinds.get(t) in small for t in tensors)
+        count += quantised
+        shapes += not quantised
+    return count, shapes
+
+
 def read_table(path):
     """model -> [nodes, supported, delegated]."""
     table = {}
@@ -135,10 +160,12 @@ def test_models(run):
         assert found == numbers, f"{name}: {found} instead of {numbers}"
         assert found[2] >= 0.9 * found[1], name
         assert found[2] > 0 or name in FLOATS, name
+        quantised, shapes = quantised_nodes(make(content))
+        assert found[2] - shapes >= 0.9 * quantised, (name, found, quantised, shapes)
         seen.add(name)
-        if "SHAPE" in names_of_nodes(interpreter):
+        plain = make(content)
+        if "SHAPE" in names_of_nodes(plain):
             # Shapes that the runtime computes when it is invoked.
-            plain = make(content)
             for batch in (2, 1):
                 resize(interpreter, batch)
                 resize(plain, batch)
@@ -179,6 +206,20 @@ def test_use(run):
         assert r["plans_rescheduled"] >= 4 and r["delegated"] == r["nodes"] > 0, r
         assert r["invocations"] == count + 8 and r["faults"] == 0 and r["cycles"] > 0, r
         print(r)
+    # An open number of images: what computes shapes goes with the nodes that need them, and
+    # the shapes follow.
+    content = run.read(run.arguments.open_batch)
+    delegate = run.load(deadline_ms="2000")
+    interpreter, plain = run.delegated(content, delegate), make(content)
+    r = run.report(delegate)
+    assert r["nodes"] - r["delegated"] == 2 and r["partitions"] == 1, r
+    for batch in (1, 3, 2, 5, 1):
+        resize(interpreter, batch)
+        resize(plain, batch)
+        for seed in (1, 2):
+            assert (run.outputs(content, interpreter, seed)
+                    == run.outputs(content, plain, seed)), batch
+    assert run.report(delegate)["plans_rescheduled"] >= 4, run.report(delegate)
     # Sizes for which there is no room: an error, and others go on.
     delegate = run.load(device_memory="2M")
     interpreter = run.delegated(run.model, delegate)
@@ -396,6 +437,7 @@ def main():
     parser.add_argument("--shared", default="")
     parser.add_argument("--table", default="")
     parser.add_argument("--descriptor", default="", help="mcu-256k as JSON")
+    parser.add_argument("--open-batch", default="", help="open_batch_int8.tflite")
     parser.add_argument("--work", default=None)
     parser.add_argument("--invocations", type=int, default=100)
     parser.add_argument("--time", action="store_true", help="times are limits")

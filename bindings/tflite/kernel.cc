@@ -53,14 +53,16 @@ TfLiteStatus Refuse(TfLiteContext* context, const char* text) {
   return kTfLiteError;
 }
 
+bool HasDims(const TfLiteTensor& tensor, const std::vector<int>& dims) {
+  return tensor.dims != nullptr &&
+         std::equal(tensor.dims->data, tensor.dims->data + tensor.dims->size,
+                    dims.begin(), dims.end());
+}
+
 // Whether the runtime's tensors have these shapes.
 bool HasShapes(const TfLiteContext* context, const Shapes& shapes) {
   for (const auto& [tensor, expected] : shapes) {
-    const TfLiteIntArray* dims = TensorAt(context, tensor).dims;
-    if (dims == nullptr || !std::equal(dims->data, dims->data + dims->size,
-                                       expected.begin(), expected.end())) {
-      return false;
-    }
+    if (!HasDims(TensorAt(context, tensor), expected)) return false;
   }
   return true;
 }
@@ -84,6 +86,22 @@ bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
   }
   *reason = "there is no plan for the tensors' new sizes: " + *reason;
   return false;
+}
+
+// The runtime's kernels that the part stands for are prepared too, as far as shapes are known
+// before a run: tensors inside of the part have to have theirs, and no memory.
+TfLiteStatus TellShapes(TfLiteContext* context, const Kernel& kernel) {
+  for (const auto& [index, dims] : kernel.shapes) {
+    auto& tensor = const_cast<TfLiteTensor&>(TensorAt(context, index));
+    if (HasDims(tensor, dims)) continue;
+    if (tensor.allocation_type == kTfLiteDynamic && tensor.data.raw == nullptr) {
+      tensor.allocation_type = kTfLiteArenaRw;
+    }
+    if (context->ResizeTensor(context, &tensor, NewArray(dims)) != kTfLiteOk) {
+      return kTfLiteError;
+    }
+  }
+  return kTfLiteOk;
 }
 
 constexpr char kOtherSize[] = "a tensor has another size than planned";
@@ -132,7 +150,7 @@ TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
     if (!Follow(context, kernel, &reason)) return Refuse(context, reason.c_str());
     for (const Border& output : kernel->part->outputs) {
       const TfLiteTensor& tensor = TensorAt(context, output.tensor);
-      if (tensor.allocation_type != kTfLiteDynamic && tensor.bytes == output.bytes) {
+      if (tensor.allocation_type != kTfLiteDynamic && HasDims(tensor, output.dims)) {
         continue;
       }
       if (context->ResizeTensor(context, const_cast<TfLiteTensor*>(&tensor),
@@ -140,7 +158,7 @@ TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
         return kTfLiteError;
       }
     }
-    return kTfLiteOk;
+    return TellShapes(context, *kernel);
   });
 }
 

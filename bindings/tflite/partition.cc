@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "import/error.h"
@@ -17,10 +18,6 @@ std::vector<int> ToVector(const TfLiteIntArray* list) {
 
 bool IsFloat(TfLiteType type) {
   return type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64;
-}
-
-bool IsSmallInteger(TfLiteType type) {
-  return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16;
 }
 
 Constant ConstantOf(const TfLiteTensor& tensor) {
@@ -56,11 +53,26 @@ bool WithReason(std::string* reason, F&& f) {
   return false;
 }
 
+// A shape that is given has to be the one that the part is lowered for.
+void CheckGivenShapes(const import::TfliteModel& model) {
+  for (const import::TfliteOperator& op : model.operators) {
+    if (op.code != static_cast<int>(tflite::BuiltinOperator::RESHAPE)) continue;
+    const std::vector<int> given = GivenShape(model, op);
+    if (!given.empty() &&
+        given != model.tensors[static_cast<size_t>(op.outputs[0])].shape) {
+      throw NodeRefused{"a RESHAPE to another shape than the tensors behind it have"};
+    }
+  }
+}
+
 bool LowerSource(TfLiteContext* context, PartSource source, bool late,
                  const Shapes& guessed, LoweredPart* out, std::string* reason) {
-  RuntimeModel model(context, late, guessed);
+  RuntimeModel model(context, late, guessed, source.folded);
   for (const RuntimeNode& node : source.nodes) model.Add(node);
   model.SetBorder(source.inputs, source.outputs);
+  if (!source.folded.empty()) model.Fold();
+  // Elsewhere the runtime has made sure of it.
+  if (!source.folded.empty() || !guessed.empty()) CheckGivenShapes(model.model());
   if (!Lower(model, source.host, &out->graph, reason)) return false;
   for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
                                  std::pair(&model.outputs(), &out->outputs)}) {
@@ -70,6 +82,7 @@ bool LowerSource(TfLiteContext* context, PartSource source, bool late,
   }
   out->shapes = model.shapes();
   for (const auto& [shape, output] : model.told_shapes()) {
+    if (model.IsFolded(shape)) continue;
     out->told.push_back({shape, model.ShapeOf(output)});
   }
   for (const int index : model.constants()) {
@@ -92,7 +105,9 @@ std::vector<int> ExecutionPlan(TfLiteContext* context) {
 // Operators that only move elements could be lowered for floats and shapes too. These stay
 // with the runtime: the machine would copy there and back what the runtime often need not
 // touch.
-bool MayLower(TfLiteContext* context, int index, std::string* reason) {
+bool MayLower(TfLiteContext* context, int index, const KnownShapes& known,
+              std::string* reason) {
+  if (known.folded.count(index) != 0) return true;
   TfLiteNode* node = nullptr;
   TfLiteRegistration* registration = nullptr;
   if (context->GetNodeAndRegistration(context, index, &node, &registration) !=
@@ -102,8 +117,8 @@ bool MayLower(TfLiteContext* context, int index, std::string* reason) {
   }
   if (registration->builtin_code ==
           static_cast<int>(tflite::BuiltinOperator::RESHAPE) &&
-      node->inputs->size > 1 && node->inputs->data[1] >= 0 &&
-      !IsConstant(TensorAt(context, node->inputs->data[1]))) {
+      known.reshapes.count(index) == 0 &&
+      HasComputedShape(context, ReadNode(context, index))) {
     // The runtime's kernel lets the shapes behind it follow, when a size changes too.
     *reason = "its shape is computed at run time";
     return false;
@@ -129,18 +144,28 @@ bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason) {
   return WithReason(reason, [&] {
     const Shapes none;
-    RuntimeModel model(context, false, none);
+    RuntimeModel model(context, false, none, {});
     model.Add(ReadNode(context, node));
     model.SetOwnBorder();
     return Lower(model, host, graph, reason);
   });
 }
 
-bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart* out,
-               std::string* reason) {
+bool LowerPart(TfLiteContext* context, const Part& part, const KnownShapes& known,
+               bool host, LoweredPart* out, std::string* reason) {
   return WithReason(reason, [&] {
-    PartSource source = {{}, part.inputs, part.outputs, host};
-    for (const int node : part.nodes) source.nodes.push_back(ReadNode(context, node));
+    PartSource source = {{}, part.inputs, part.outputs, host, {}};
+    for (const int node : part.nodes) {
+      source.nodes.push_back(ReadNode(context, node));
+      if (known.folded.count(node) == 0) continue;
+      for (const int output : source.nodes.back().outputs) {
+        // What leaves the part is written by a layer.
+        if (std::find(part.outputs.begin(), part.outputs.end(), output) ==
+            part.outputs.end()) {
+          source.folded.push_back(output);
+        }
+      }
+    }
     return LowerSource(context, std::move(source), false, {}, out, reason);
   });
 }
@@ -204,6 +229,22 @@ bool Preview(TfLiteContext* context, const std::vector<int>& nodes,
     parts->push_back({ToVector(previewed[i].nodes_to_replace),
                       ToVector(previewed[i].input_tensors),
                       ToVector(previewed[i].output_tensors)});
+  }
+  return true;
+}
+
+bool PreviewWhole(TfLiteContext* context, const KnownShapes& known,
+                  std::vector<int>* nodes, std::vector<Part>* parts) {
+  for (bool torn = true; torn;) {
+    torn = false;
+    if (!Preview(context, *nodes, parts)) return false;
+    if (known.tensors.empty()) return true;
+    std::unordered_set<int> inputs, outputs;
+    for (const Part& part : *parts) {
+      inputs.insert(part.inputs.begin(), part.inputs.end());
+      outputs.insert(part.outputs.begin(), part.outputs.end());
+    }
+    torn = DropTorn(inputs, outputs, known, nodes);
   }
   return true;
 }

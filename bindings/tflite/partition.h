@@ -13,6 +13,7 @@
 
 #include "device.h"
 #include "runtime_model.h"
+#include "shape_arithmetic.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace sluice::delegate {
@@ -41,6 +42,7 @@ struct PartSource {
   std::vector<int> inputs, outputs;
   bool host =
       false;  // layers that the machine's host computes are layers of the machine
+  std::vector<int> folded;  // tensors that are known before the machine runs
 };
 
 // A part as a graph. inputs and outputs: the runtime's tensors behind those of the graph.
@@ -56,12 +58,13 @@ struct LoweredPart {
 std::vector<int> ExecutionPlan(TfLiteContext* context);
 // Whether the node may be one for the machine, by what its tensors hold; lowering says the
 // rest. false: *reason says why the node stays with the runtime.
-bool MayLower(TfLiteContext* context, int node, std::string* reason);
+bool MayLower(TfLiteContext* context, int node, const KnownShapes& known,
+              std::string* reason);
 // host: layers that the machine's host computes are layers of the machine, too.
 bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason);
-bool LowerPart(TfLiteContext* context, const Part& part, bool host, LoweredPart* out,
-               std::string* reason);
+bool LowerPart(TfLiteContext* context, const Part& part, const KnownShapes& known,
+               bool host, LoweredPart* out, std::string* reason);
 // The same part for the shapes that its tensors have now, or that are guessed. Also outside
 // of the time in which the delegate is applied.
 bool LowerAgain(TfLiteContext* context, const PartSource& source, const Shapes& guessed,
@@ -76,6 +79,9 @@ std::string NameOf(TfLiteContext* context, int node);
 // What the runtime will make of these nodes, in the order in which it runs them.
 bool Preview(TfLiteContext* context, const std::vector<int>& nodes,
              std::vector<Part>* parts);
+// The same; nodes whose known shapes would cross a border leave `nodes` before.
+bool PreviewWhole(TfLiteContext* context, const KnownShapes& known,
+                  std::vector<int>* nodes, std::vector<Part>* parts);
 
 // A list as the runtime has them: its length in front.
 class IntArray {

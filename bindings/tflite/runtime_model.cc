@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime_model.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "import/tflite/fold_constants.h"
 #include "runtime_options.h"
 #include "tflite_generated.h"
 
@@ -69,6 +71,8 @@ bool IsWhole(const import::TfliteTensor& tensor) {
 }
 
 constexpr char kFile[] = "runtime tensor ";
+// Of constants that are made: shapes, and anchors that are tiled.
+constexpr uint64_t kMostFoldedBytes = uint64_t{4} << 20;
 
 }  // namespace
 
@@ -94,6 +98,10 @@ RuntimeNode ReadNode(TfLiteContext* context, int index) {
 const TfLiteTensor& TensorAt(const TfLiteContext* context, int index) {
   return context->GetTensor != nullptr ? *context->GetTensor(context, index)
                                        : context->tensors[index];
+}
+
+bool IsSmallInteger(TfLiteType type) {
+  return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16;
 }
 
 bool IsConstant(const TfLiteTensor& tensor) {
@@ -135,7 +143,10 @@ int32_t RuntimeModel::TensorOf(int index) {
   to.shape.assign(from.dims->data, from.dims->data + from.dims->size);
   const auto guessed = guessed_.find(index);
   if (guessed != guessed_.end()) to.shape = guessed->second;
-  if (IsConstant(from)) {
+  const bool folds = std::find(folded_.begin(), folded_.end(), index) != folded_.end();
+  if (late_ && folds) to.shape.clear();
+  // The runtime's kernels make some of these constants too, perhaps of an earlier size.
+  if (!folds && IsConstant(from)) {
     to.data = from.data.uint8;
     to.data_bytes = from.bytes;
     to.file = FileOf(index);
@@ -182,9 +193,43 @@ void RuntimeModel::Add(const RuntimeNode& node) {
 Shapes RuntimeModel::shapes() const {
   Shapes all;
   for (const auto& [of, at] : tensor_of_) {
-    if (!IsConstant(TensorAt(context_, of))) all[of] = ShapeOf(of);
+    if (model_.tensors[static_cast<size_t>(at)].data == nullptr) all[of] = ShapeOf(of);
   }
   return all;
+}
+
+int32_t RuntimeModel::IndexOf(int index) const {
+  const auto found = tensor_of_.find(index);
+  return found != tensor_of_.end() ? found->second : -1;
+}
+
+bool RuntimeModel::IsFolded(int index) const {
+  const int32_t at = IndexOf(index);
+  if (at < 0) return false;
+  const import::TfliteTensor& tensor = model_.tensors[static_cast<size_t>(at)];
+  return tensor.data != nullptr && tensor.file.empty();  // the runtime's have a name
+}
+
+void RuntimeModel::Fold() {
+  std::vector<import::UnsupportedOperator> folded;
+  import::FoldConstants(&model_, kMostFoldedBytes, &folded);
+  std::vector<bool> read(model_.tensors.size());
+  for (const import::TfliteOperator& op : model_.operators) {
+    for (const int32_t input : op.inputs) {
+      if (input >= 0) read[static_cast<size_t>(input)] = true;
+    }
+  }
+  const auto is_read = [&](int index) {
+    return read[static_cast<size_t>(IndexOf(index))];
+  };
+  const std::vector<int> inputs = std::move(inputs_);
+  inputs_.clear();
+  model_.inputs.clear();
+  for (const int index : inputs) {
+    if (!is_read(index)) continue;
+    inputs_.push_back(index);
+    model_.inputs.push_back(IndexOf(index));
+  }
 }
 
 const std::vector<int>& RuntimeModel::ShapeOf(int index) const {

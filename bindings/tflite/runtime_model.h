@@ -41,19 +41,29 @@ class RuntimeModel {
  public:
   // late: the tensors in front have their shapes already, those too that have them at run
   // time only. guessed: shapes that stand in place of the runtime's; outlives the model.
-  RuntimeModel(TfLiteContext* context, bool late, const Shapes& guessed)
-      : context_(context), late_(late), guessed_(guessed) {}
+  // folded: tensors that Fold will find; what the runtime says of their shapes when it is late
+  // may be of another size.
+  RuntimeModel(TfLiteContext* context, bool late, const Shapes& guessed,
+               std::vector<int> folded)
+      : context_(context), late_(late), guessed_(guessed), folded_(std::move(folded)) {}
   void Add(const RuntimeNode& node);
   // The tensors that others write and that others read; constants are passed over.
   void SetBorder(const std::vector<int>& inputs, const std::vector<int>& outputs);
   // The border of a single node.
   void SetOwnBorder();
+  // What is computed of constants and shapes alone becomes a constant, and inputs that nothing
+  // reads any more go.
+  void Fold();
+  // Whether Fold has made a constant of it.
+  bool IsFolded(int index) const;
+  // The model's tensor behind one of the runtime's; -1: it has none.
+  int32_t IndexOf(int index) const;
 
   const import::TfliteModel& model() const { return model_; }
   // The runtime's tensors behind the inputs and outputs of the model.
   const std::vector<int>& inputs() const { return inputs_; }
   const std::vector<int>& outputs() const { return outputs_; }
-  // The shapes of all tensors that are no constants.
+  // The shapes of all tensors that are no constants, in the model either.
   Shapes shapes() const;
   // The runtime's tensors that are constants of the model.
   const std::vector<int>& constants() const { return constants_; }
@@ -70,6 +80,7 @@ class RuntimeModel {
   TfLiteContext* context_;
   bool late_;
   const Shapes& guessed_;
+  std::vector<int> folded_;
   import::TfliteModel model_;
   std::unordered_map<int, int32_t> tensor_of_;
   std::vector<int> inputs_, outputs_, constants_;
@@ -82,6 +93,7 @@ RuntimeNode ReadNode(TfLiteContext* context, int node);
 // -1: no operand does.
 int ShapeOperand(int32_t code);
 const TfLiteTensor& TensorAt(const TfLiteContext* context, int index);
+bool IsSmallInteger(TfLiteType type);
 // Whether the tensor has its value before the first run, and keeps it.
 bool IsConstant(const TfLiteTensor& tensor);
 // The name of a constant in the graph, and back; -1: it is none.

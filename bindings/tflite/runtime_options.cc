@@ -209,6 +209,7 @@ constexpr Row kRows[] = {
     {Op::SOFTMAX, Kind::SoftmaxOptions, WriteSoftmax},
     {Op::MEAN, Kind::ReducerOptions, WriteReducer},
     {Op::SUM, Kind::ReducerOptions, WriteReducer},
+    {Op::REDUCE_PROD, Kind::ReducerOptions, WriteReducer},
     {Op::REDUCE_MAX, Kind::ReducerOptions, WriteReducer},
     {Op::CONCATENATION, Kind::ConcatenationOptions, WriteConcatenation},
     {Op::PACK, Kind::PackOptions, WritePack},

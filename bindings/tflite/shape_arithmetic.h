@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes that a runtime's graph computes at run time from shapes that are known before: SHAPE,
+// STRIDED_SLICE and PACK in front of a RESHAPE or a TILE, as converters leave them of models
+// with an open number of images. As in a file that is imported, they are computed when the
+// model comes.
+//
+// Input    the runtime's context while it applies a delegate; its nodes
+// Output   the nodes whose outputs are known, and the RESHAPEs that have their shape from them
+// Errors   none: what is not known here stays a node
+// Cost     nothing where each RESHAPE has a constant shape; else linear in the nodes
+#ifndef SLUICE_BINDINGS_TFLITE_SHAPE_ARITHMETIC_H_
+#define SLUICE_BINDINGS_TFLITE_SHAPE_ARITHMETIC_H_
+
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime_model.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace sluice::delegate {
+
+struct KnownShapes {
+  std::map<int, RuntimeNode> folded;  // by node: all its outputs are known
+  std::map<int, RuntimeNode>
+      reshapes;                     // whose operand is known, and says what is declared
+  std::unordered_set<int> tensors;  // outputs of the folded ones
+  std::unordered_set<int>
+      shapes;  // those of them that no layer of the machine can write
+};
+
+KnownShapes FindKnownShapes(TfLiteContext* context, const std::vector<int>& plan);
+// Whether the shape that the node's output has is computed at run time.
+bool HasComputedShape(TfLiteContext* context, const RuntimeNode& node);
+// Takes from `nodes` what parts with these borders cannot compute: shapes that others read, and
+// what is made of known tensors that others write. false: nothing was taken.
+bool DropTorn(const std::unordered_set<int>& inputs,
+              const std::unordered_set<int>& outputs, const KnownShapes& known,
+              std::vector<int>* nodes);
+
+// The shape that operand 1 of a RESHAPE gives, where it is a constant of the model; an extent
+// of -1 is what is left over. Empty: it is no constant, or gives none.
+std::vector<int> GivenShape(const import::TfliteModel& model,
+                            const import::TfliteOperator& reshape);
+
+}  // namespace sluice::delegate
+
+#endif  // SLUICE_BINDINGS_TFLITE_SHAPE_ARITHMETIC_H_
