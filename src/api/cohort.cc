@@ -5,6 +5,7 @@
 #include "api/create.h"
 #include "api/objects.h"
 #include "base/checked.h"
+#include "plan/deadline.h"
 #include "plan/together/coschedule.h"
 #include "plan/together/preemption.h"
 #include "verify/together.h"
@@ -64,8 +65,7 @@ Status ScheduleCohort(sluice_context_t* context, const Hardware& hardware,
       &arena,
       &scratch,
       diagnostic,
-      // An eighth of the time is for turns and judges.
-      Budget(options.deadline_ns - options.deadline_ns / 8, 0, options.cancel),
+      TimeForCohort(options.deadline_ns, options.cancel),
       hardware.scratchpad().capacity_bytes,
       0,
       {},

@@ -19,6 +19,8 @@ constexpr uint64_t kJudgeMargin = 2;
 // A plan is offered before the search ends if that takes at most 1 / kOfferShare of the
 // time left.
 constexpr uint64_t kOfferShare = 8;
+// Turns and judges of a cohort get 1 / kTurnsShare of the time.
+constexpr uint64_t kTurnsShare = 8;
 
 }  // namespace
 
@@ -84,6 +86,10 @@ uint64_t PartsForPoint(bool first, uint64_t left) {
 
 uint64_t PartsForModel(uint64_t left, bool other_sizes) {
   return other_sizes ? 2 * left : left;
+}
+
+Budget TimeForCohort(uint64_t deadline_ns, const uint32_t* cancel) {
+  return Budget(deadline_ns - deadline_ns / kTurnsShare, 0, cancel);
 }
 
 }  // namespace sluice

@@ -53,6 +53,10 @@ uint32_t PercentForImproving(uint64_t layers, uint64_t rest);
 // moves DRAM transfers.
 constexpr uint32_t kPercentForFusing = 85;
 
+// Percent of that stage for what comes before annealing, where time limits it: the quick
+// construction of a scheme, or the changes tried one at a time on an earlier one.
+constexpr uint32_t kPercentForSweeping = 50;
+
 // What is written and measured after the search.
 struct FinishWork {
   uint64_t steps;           // of the whole plan
@@ -88,6 +92,9 @@ uint64_t PartsForPoint(bool first, uint64_t left);
 // The same for `left` models that each need a first plan; half of the time is kept if
 // other sizes are planned after that.
 uint64_t PartsForModel(uint64_t left, bool other_sizes);
+// The time for planning the models of a cohort; the rest is for their turns and for the
+// judges. deadline_ns: 0 = none.
+Budget TimeForCohort(uint64_t deadline_ns, const uint32_t* cancel);
 // Time to choose among the finished plans after the deadline.
 constexpr uint64_t kLastDivisionNs = 200000;
 

@@ -49,6 +49,7 @@ FusionOptions FirstStage(const FusionSearch& search) {
   options.touched = search.touched;
   options.sweep = search.sweep;
   options.quick = search.quick;
+  options.sweep_percent = kPercentForSweeping;
   options.construct_evaluations = search.evaluations;
   options.list_transfers = search.list_transfers;
   return options;

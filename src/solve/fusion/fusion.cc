@@ -16,7 +16,6 @@ constexpr uint32_t kWholeLayers = 160;
 constexpr uint32_t kStretch = 64;
 constexpr uint32_t kStretchStep = 48;
 constexpr double kTemperature = 0.01;
-constexpr uint32_t kSweepPercent = 50;  // of the time, when more is to follow
 constexpr uint32_t kFewestSpared = 48;  // layers, for blocks to be stamped (repeats.h)
 // A stamped scheme that costs more than this times the cost in an unlimited buffer is
 // rejected: blocks that must be tiled across their borders are better scheduled one by
@@ -195,7 +194,7 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options,
     if (LoadStart(*options.start, scheme, score)) {
       if (!options.anneal) return Status::kOk;
       if (options.sweep) {
-        Budget part = budget->Part(kSweepPercent);
+        Budget part = budget->Part(options.sweep_percent);
         SLUICE_TRY(Refit(scheme, EvaluationsOf(options, n), false,
                          Workspace{&part, arena, work.diagnostic}, score));
         budget->Join(part);
@@ -255,7 +254,7 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   };
   FusionOptions construct = options;
   construct.anneal = false;
-  Budget part = options.quick ? budget->Part(kSweepPercent) : *budget;
+  Budget part = options.quick ? budget->Part(options.sweep_percent) : *budget;
   Status status = ConstructAndAnneal(
       &scheme, construct, Workspace{&part, arena, &ignored}, &score, &out->rounds);
   if (options.quick) {

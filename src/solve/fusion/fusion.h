@@ -46,6 +46,8 @@ struct FusionOptions {
   uint32_t list_transfers = 0;
   bool sweep = false;
   bool quick = false;  // the first construction that fits; no second one beside it
+  uint32_t sweep_percent =
+      100;  // of the budget for `sweep`, and for a `quick` construction
 };
 
 struct FusionResult {
