@@ -24,6 +24,18 @@ inline int64_t DtypeBytes(int dtype) {
   return dtype > 0 && dtype < SLUICE_DTYPE_COUNT ? sizes[dtype] : 0;
 }
 
+// Calls f(n, h, w, c) for each element of a box; c changes fastest.
+template <typename F>
+void ForEachElement(const Extent& extent, F&& f) {
+  for (int64_t n = 0; n < extent[0]; ++n) {
+    for (int64_t h = 0; h < extent[1]; ++h) {
+      for (int64_t w = 0; w < extent[2]; ++w) {
+        for (int64_t c = 0; c < extent[3]; ++c) f(n, h, w, c);
+      }
+    }
+  }
+}
+
 inline int64_t Elements(const Extent& extent) {
   return extent[0] * extent[1] * extent[2] * extent[3];
 }

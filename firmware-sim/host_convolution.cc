@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "box.h"
 #include "fixed_point.h"
 #include "host_functions.h"
 #include "sluice/ops.h"
@@ -101,13 +102,9 @@ void Slide(const Product& x, int64_t p, int64_t q, Each each) {
 
 template <typename Sum>
 void ForEachOutput(const Product& x, Sum sum) {
-  for (int64_t n = 0; n < x.out[0]; ++n) {
-    for (int64_t p = 0; p < x.out[1]; ++p) {
-      for (int64_t q = 0; q < x.out[2]; ++q) {
-        for (int64_t k = 0; k < x.out[3]; ++k) x.Store(n, p, q, k, sum(n, p, q, k));
-      }
-    }
-  }
+  ForEachElement(x.out, [&](int64_t n, int64_t p, int64_t q, int64_t k) {
+    x.Store(n, p, q, k, sum(n, p, q, k));
+  });
 }
 
 }  // namespace

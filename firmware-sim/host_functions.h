@@ -22,7 +22,7 @@ namespace sluice_sim {
 
 using HostOperands = std::vector<HostOperand>;
 
-// nullptr: there is none of that name.
+// nullptr: no host function has that name.
 const HostFunction* FindHostFunction(const std::string& name);
 
 // "conv_int16", "depthwise_conv_int16", "transposed_conv_int16", "fully_connected_int16":

@@ -49,7 +49,7 @@
 
 namespace sluice_sim {
 
-// nullptr: there is none of that name.
+// nullptr: no ONNX function has that name.
 const HostFunction* FindOnnxFunction(const std::string& name);
 
 using OnnxRows = std::map<std::string, HostFunction>;

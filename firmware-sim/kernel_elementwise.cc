@@ -11,15 +11,9 @@ namespace {
 // Calls f(output pointer, n, h, w, c) for every element of the output.
 template <typename F>
 void ForEach(const Box& out, F&& f) {
-  for (int64_t n = 0; n < out.extent[0]; ++n) {
-    for (int64_t h = 0; h < out.extent[1]; ++h) {
-      for (int64_t w = 0; w < out.extent[2]; ++w) {
-        for (int64_t c = 0; c < out.extent[3]; ++c) {
-          f(out.at(n, h, w, c), n, h, w, c);
-        }
-      }
-    }
-  }
+  ForEachElement(out.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+    f(out.at(n, h, w, c), n, h, w, c);
+  });
 }
 
 // The same box with stride 0 along axes where one element serves all positions.

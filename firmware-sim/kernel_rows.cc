@@ -47,18 +47,6 @@ void SoftmaxRow(const Tile& t, int64_t channels, Value value, Used used, uint8_t
   }
 }
 
-// Calls f(n, h, w, c) for all elements of a box.
-template <typename F>
-void ForEach(const Extent& e, F&& f) {
-  for (int64_t n = 0; n < e[0]; ++n) {
-    for (int64_t h = 0; h < e[1]; ++h) {
-      for (int64_t w = 0; w < e[2]; ++w) {
-        for (int64_t c = 0; c < e[3]; ++c) f(n, h, w, c);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void RunSoftmax(const Tile& t) {
@@ -67,7 +55,7 @@ void RunSoftmax(const Tile& t) {
     if (mask.extent[a] == 1) mask.stride[a] = 0;
   }
   const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
-  ForEach(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     SoftmaxRow(
         t, t.output.extent[3], [&](int64_t c) { return Read(t.input0, n, h, w, c); },
         [&](int64_t c) { return !mask.present() || Read(mask, n, h, w, c) != 0; },
@@ -110,7 +98,7 @@ void NormRow(const Tile& t, int64_t n, int64_t h, int64_t w, int64_t sum,
 void RunLayerNorm(const Tile& t) {
   const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
   std::vector<int64_t> d(static_cast<size_t>(t.output.extent[3]));
-  ForEach(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     int64_t sum = 0;
     for (int64_t c = 0; c < t.output.extent[3]; ++c) sum += Read(t.input0, n, h, w, c);
     NormRow(t, n, h, w, sum, &d);
@@ -121,7 +109,7 @@ void RunRmsNorm(const Tile& t) {
   const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
   std::vector<int64_t> d(static_cast<size_t>(t.output.extent[3]));
   const int64_t zero = t.output.extent[3] * t.A(SLUICE_NORM_INPUT_ZERO);
-  ForEach(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     NormRow(t, n, h, w, zero, &d);
   });
 }
@@ -134,10 +122,10 @@ void RunReduce(const Tile& t) {
   }
   const bool maximum = t.A(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
   const int64_t zero = t.A(SLUICE_REDUCE_INPUT_ZERO);
-  ForEach(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+  ForEachElement(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
     // The box has extent 1 on reduced axes, so indices of both loops add up.
     int64_t sum = 0, largest = INT64_MIN;
-    ForEach(inner, [&](int64_t i, int64_t j, int64_t k, int64_t l) {
+    ForEachElement(inner, [&](int64_t i, int64_t j, int64_t k, int64_t l) {
       const int64_t v = Read(t.input0, n + i, h + j, w + k, c + l);
       sum += v - zero;
       largest = std::max(largest, v);
@@ -151,7 +139,7 @@ void RunReduce(const Tile& t) {
 }
 
 void RunArgmax(const Tile& t) {
-  ForEach(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     int64_t best = 0;
     for (int64_t c = 1; c < t.input0.extent[3]; ++c) {
       if (Read(t.input0, n, h, w, c) > Read(t.input0, n, h, w, best)) best = c;

@@ -62,7 +62,7 @@ struct Window {
 Window WindowOf(const Tile& tile);
 
 // Input rows that scatter into output rows [begin, begin + count) of a transposed
-// convolution; if none does, the one row that the tile holds all the same.
+// convolution. Where no row does, a tile still holds one input row, and this is that row.
 struct Rows {
   int64_t first, last;  // inclusive; empty when first > last
 };

@@ -65,13 +65,9 @@ Access Machine::Reach(const Flight& flight, uint32_t operand, uint32_t node, boo
 
 namespace {
 
-// Whether each element of the result comes from those at the same place of its inputs: then
-// it may take the place of one of them.
 bool IsElementwise(const Flight& flight) {
-  if (flight.opcode != SLUICE_OPCODE_COMPUTE) return false;
-  const auto check = OpOf(static_cast<int>(flight.op)).check;
-  return check == CheckSameBox || check == CheckBinary || check == CheckReluGradient ||
-         check == CheckPrelu || check == CheckHardSwish || check == CheckLookup;
+  return flight.opcode == SLUICE_OPCODE_COMPUTE &&
+         OpOf(static_cast<int>(flight.op)).elementwise;
 }
 
 bool SameBox(const sluice_walk_operand_t& a, const sluice_walk_operand_t& b) {

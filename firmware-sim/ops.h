@@ -93,6 +93,9 @@ struct Op {
   bool channelwise;       // an output channel sums over one channel of input 0
   bool grouped;           // has the attribute GROUPS
   bool matrix;            // its weight [1,1,K,C] is read as a filter [K,1,1,C]
+  // Each element of the result depends on the elements at the same place of its inputs
+  // alone: the result may overwrite one of them.
+  bool elementwise;
   std::string (*check)(const Tile& tile);  // empty when the tile is right
   void (*run)(const Tile& tile);
   Quantities quantities;

@@ -14,8 +14,8 @@
 
 enum { kPathBytes = 4096, kMostBytes = 1 << 30 };
 
-/* In front of the plan's bytes; written as this machine has it, so that one of the other
- * byte order finds another mark. */
+/* In front of the plan's bytes. Words have this machine's byte order: a machine of the other
+ * order reads another byte_order and ignores the file. */
 typedef struct {
   char mark[8];
   uint32_t byte_order;

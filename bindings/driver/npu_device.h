@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a driver needs of a device: memory and streams, behind a table of functions. The
- * simulated device has one; whoever has another device writes these eight functions, and
- * everything above them stays as it is. C99.
+ * simulated device has such a table. For another device, write these eight functions: the
+ * driver above them does not change. C99.
  *
  * A library that is loaded at run time exports the function npu_device_table, which returns
  * its table.

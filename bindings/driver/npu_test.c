@@ -213,7 +213,7 @@ static void planned(npu_t* npu, const file_t* hardware, const file_t* graph,
   sluice_context_destroy(context);
 }
 
-/* The share shrinks and moves; at some share nothing fits, and then all fits again. */
+/* The share shrinks and moves. At one size no model fits; at a larger one all fit again. */
 static void shares(npu_t* npu, uint64_t scratchpad, client_t* clients, uint32_t count,
                    const uint64_t* hash) {
   static const uint32_t parts[] = {2, 3, 8, 1};

@@ -27,7 +27,7 @@ static int Find(void* library, const char* name, void* function, size_t bytes) {
 int sluice_mimalloc_create(const char* library, sluice_mimalloc_t* out) {
   void* (*create)(void) = NULL;
   memset(out, 0, sizeof *out);
-  /* Local: none of its names, malloc among them, become the program's. */
+  /* Local: the program does not see the names of the library, of which malloc is one. */
   const int flags = RTLD_NOW | RTLD_LOCAL;
   if (library != NULL) {
     out->library = dlopen(library, flags);

@@ -25,7 +25,7 @@ struct LayerTable {
   std::vector<sluice_layer_cost_t> rows;
 };
 
-// Layers that take nothing, because others' bytes show what they make, are left out.
+// Leaves out views: layers that take no time because their output is a part of other bytes.
 Json LayersAsJson(const LayerTable& table);
 std::string LayersAsCsv(const LayerTable& table);
 

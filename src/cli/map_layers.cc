@@ -315,7 +315,7 @@ void MapGraph(const MapCommand& command, const Bytes& graph) {
     }
     if (m.status != SLUICE_OK) {
       const Failure why = RefusalOf(&session, layers[i], options);
-      // Of all layers, those that only move data have no nest, and need none.
+      // With --layer all, layers that only move data are no failures: they need no nest.
       const bool moves = command.layer == "all" && m.status == SLUICE_UNSUPPORTED;
       if (refused == nullptr && !moves) refused = std::make_unique<Failure>(why);
       if (command.json) {

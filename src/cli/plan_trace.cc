@@ -24,7 +24,7 @@ class Clock {
  public:
   explicit Clock(uint64_t hz) : hz_(hz == 0 ? 1'000'000'000 : hz) {}
 
-  // Whole seconds apart, so that nothing overflows.
+  // Whole seconds are converted separately, so that nothing overflows.
   uint64_t Picoseconds(uint64_t cycles) const {
     const uint64_t rest = cycles % hz_;
     const long double part = static_cast<long double>(rest) * 1e12L;
@@ -183,7 +183,8 @@ void WriteCounters(Tracer* t, const BufferHistory& history) {
     const uint32_t process = t->many_nodes ? 2 + static_cast<uint32_t>(node) : kShared;
     WriteCounter(t, process, "scratchpad bytes", bytes);
   }
-  // In thousandths, so that what ends takes away exactly what it brought.
+  // Rates are integers, in thousandths, so that a transfer that ends subtracts exactly what
+  // it has added.
   std::map<uint64_t, int64_t> rates;
   for (const TraceEvent& e : t->events) {
     const bool moves =

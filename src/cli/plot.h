@@ -42,7 +42,7 @@ struct PlotRow {
 struct PlotPiece {
   uint64_t low = 0, high = 0;
   uint64_t start = 0, end = 0;
-  uint32_t layer = kPlotNoLayer;  // that wrote it, or that it was loaded for
+  uint32_t layer = kPlotNoLayer;  // that wrote the bytes, or for which they were loaded
   bool pale = false;
   bool loaded = false;
   // Of what was loaded: SLUICE_REGION_ and first byte there.

@@ -67,7 +67,7 @@ uint64_t RoundStep(double least) {
   }
 }
 
-// A picture under construction: what it shows, and its elements so far.
+// A picture under construction: the plan that is drawn, and the XML elements so far.
 struct Drawing {
   Drawing(const Plot& shown, const PlotView& view)
       : plot(shown),

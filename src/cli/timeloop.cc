@@ -181,12 +181,7 @@ GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapp
   return memories;
 }
 
-void WriteTimeloop(const std::string& folder, const std::array<int64_t, 3>& extent,
-                   const GemmMemories& memories, const sluice_gemm_mapping_t& mapping) {
-  if (!memories.has_middle) {
-    throw Failure(kUsage,
-                  "--timeloop needs a memory between the outer one and the PEs");
-  }
+void WriteTimeloopTexts(const std::string& folder, const TimeloopTexts& texts) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Failure(kIo, folder + ": " + error.message());
@@ -194,9 +189,19 @@ void WriteTimeloop(const std::string& folder, const std::array<int64_t, 3>& exte
     WriteFile((std::filesystem::path(folder) / name).string(), text.data(),
               text.size());
   };
-  write("problem.yaml", Problem(extent));
-  write("arch.yaml", Architecture(memories));
-  write("mapping.yaml", Mapping(extent, memories, mapping));
+  write("problem.yaml", texts.problem);
+  write("arch.yaml", texts.architecture);
+  write("mapping.yaml", texts.mapping);
+}
+
+void WriteTimeloop(const std::string& folder, const std::array<int64_t, 3>& extent,
+                   const GemmMemories& memories, const sluice_gemm_mapping_t& mapping) {
+  if (!memories.has_middle) {
+    throw Failure(kUsage,
+                  "--timeloop needs a memory between the outer one and the PEs");
+  }
+  WriteTimeloopTexts(folder, {Problem(extent), Architecture(memories),
+                              Mapping(extent, memories, mapping)});
 }
 
 }  // namespace sluice::cli

@@ -43,6 +43,12 @@ struct GemmMemories {
 
 GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapping);
 
+// The three files of a problem. The folder is made where it is not there.
+struct TimeloopTexts {
+  std::string problem, architecture, mapping;
+};
+void WriteTimeloopTexts(const std::string& folder, const TimeloopTexts& texts);
+
 void WriteTimeloop(const std::string& folder, const std::array<int64_t, 3>& extent,
                    const GemmMemories& memories, const sluice_gemm_mapping_t& mapping);
 

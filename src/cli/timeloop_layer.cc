@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <vector>
 
 #include "cli/failure.h"
@@ -198,16 +197,8 @@ void WriteTimeloopLayer(const std::string& folder, const Bytes& hardware,
   }
   // The library has verified the bytes.
   const wire::Hardware& machine = *wire::GetHardware(hardware.data());
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Failure(kIo, folder + ": " + error.message());
-  const auto write = [&](const char* name, const std::string& text) {
-    WriteFile((std::filesystem::path(folder) / name).string(), text.data(),
-              text.size());
-  };
-  write("problem.yaml", Problem(mapping));
-  write("arch.yaml", Architecture(machine, mapping));
-  write("mapping.yaml", Mapping(machine, mapping));
+  WriteTimeloopTexts(folder, {Problem(mapping), Architecture(machine, mapping),
+                              Mapping(machine, mapping)});
 }
 
 }  // namespace sluice::cli

@@ -212,7 +212,7 @@ class Finder {
     uint32_t first, second;  // items: where it starts, and where it starts again
     uint32_t n;              // of all items
   };
-  // *end: behind the loop, or 0 where there is none that is worth it.
+  // *end: the first item behind the loop, or 0 where no loop is worth writing.
   Status TakeLoop(const Sequence<Item>* items, const struct Run& run,
                   Sequence<Item>* out, uint32_t* end) {
     const uint32_t back = run.second - run.first;

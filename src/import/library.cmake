@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # libsluice_import: importers, zoo, presets and builders as one library, shared and as an
-# archive. It needs libsluice, whose reader checks what is handed over.
+# archive. It needs libsluice, whose reader
+# checks every graph before the caller gets it.
 get_property(import_rooms GLOBAL PROPERTY SLUICE_IMPORT_ROOMS)
 set(import_objects)
 foreach(room ${import_rooms})

@@ -618,7 +618,7 @@ Status CheckForm(const Rule& r) {
     case Form::kResize:
       break;
   }
-  return CheckComputed(r);  // which refuses those that no tiles compute
+  return CheckComputed(r);  // refuses operators that tiles do not compute
 }
 
 }  // namespace

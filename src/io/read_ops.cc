@@ -13,7 +13,7 @@ constexpr char kStage[] = "hardware";
 constexpr uint32_t kDtypes = (1u << SLUICE_DTYPE_COUNT) - 2;
 constexpr uint64_t kMost = uint64_t{1} << 40;  // of a rate, and of a call's cycles
 
-// A field: what it is where the row says nothing, the bits that it may have.
+// A field of a row: its value where the row does not set it, and the bits that are allowed.
 struct Field {
   uint32_t otherwise, known;
   char name[16];

@@ -112,7 +112,8 @@ void CountTokens(const TokenGraph& g, uint32_t c, sluice_token_use_t* use) {
   use->outstanding = most;
 }
 
-// The given depths deadlock: the first channel that does so with those before it.
+// The given depths deadlock. Names the first channel whose depth, together with those of the
+// channels before it, suffices for that.
 Status TooShallow(Run* run, Span<const sluice_token_channel_t> channels,
                   Span<uint32_t> depth, const TokenLists& lists,
                   Diagnostic* diagnostic) {

@@ -212,8 +212,9 @@ Status NoPath(const Build& b, uint32_t from, uint32_t to) {
 
 Status AddNode(Build* b, uint32_t q, Span<uint32_t> need, uint32_t number);
 
-// Gives what waits in column v for `through` to the columns behind v: the position of v
-// at which it has all completed.
+// Finds the position of column v by which all of `through` has completed; columns behind v can
+// wait for that position. Where there is none, a relay that waits for `through` is appended
+// to v.
 Status PassOn(Build* b, uint32_t v, Span<uint32_t> through, uint32_t* position) {
   *position = FirstCovering(*b->graph, v, through);
   if (*position != 0) return Status::kOk;

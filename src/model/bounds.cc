@@ -112,9 +112,9 @@ double EnergyOf(const Asked& asked, Prices prices, bool nest, const CoreLeast* c
 }
 
 struct Queues {
-  uint32_t engines = 0;  // that do it
+  uint32_t engines = 0;  // that have the operation
   int64_t latency = INT64_MAX;
-  Queue queue;  // the only one, if it is one
+  Queue queue;  // where there is one engine: its queue
 };
 
 Queues QueuesThat(const Engines& engines, const Hardware& hardware, uint32_t does) {
@@ -228,7 +228,7 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
     asked.outputs += outputs;
   }
   if (traits.form == Form::kPoolGradient) {
-    // Its work is that of windows, which parts may share.
+    // Its work counts windows, and parts of the output may share windows.
     if (!IsDense(asked.part)) return {0, 0};
     asked.vector_ops = asked.boxes.vector_ops;
   }

@@ -48,10 +48,10 @@ struct PlanBound {
   int64_t room_cycles;  // room_bound.h
 };
 
-// Of tiles that compute these parts of a layer's output.
+// The least that tiles take which compute these parts of a layer's output.
 LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
                         const Layer& layer, const Parts& parts, Prices prices);
-// Of all that the graph needs of it.
+// The same for all parts of the layer's output that the graph needs.
 LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
                         const Needs& needs, uint32_t layer, Prices prices);
 

@@ -70,7 +70,8 @@ struct AxisEnd {
 
 AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
                    const uint8_t order[kDims], uint32_t operand, const AxisEnd& end);
-// Links that one word crosses between its end and all its sharers.
+// Links that one word crosses on its way between the end of its path and all nodes that
+// share it.
 double TreeLinks(const AxisPath& columns, const AxisPath& rows);
 
 // Where a layer's input comes from and where its output goes.
@@ -157,8 +158,8 @@ struct MeshCase {
   const LayerTerms& terms;
 };
 
-// `nest` is that of one node's part of one pass. Nodes without work (array steps may
-// reach beyond a part) are left out. kInfeasible with bytes if the operands below do
+// `nest`: the loop nest of one node's part of one pass. Nodes without work (array steps may
+// reach beyond a part) do not count. kInfeasible with bytes if the operands below do
 // not fit beside the nest.
 // options.resident: operands kept whole in the scratchpads, at least KeptOperands.
 //   Weights: of all passes, fetched once. An input from DRAM: one slice of C, for all

@@ -149,7 +149,8 @@ Progression UnderWindows(const Window& w, const Progression& out, int64_t in) {
   } else if (apart && w.dilation % step == 0 && out.count * step >= w.dilation) {
     return Clip(first, step, (last + reach - first) / step + 1, in);
   }
-  // Rows are skipped: those under one tap of each window, of that which has the most.
+  // The windows skip rows. Counts the rows under one tap of each window, for the tap that
+  // reads the most.
   Progression most = kNothing;
   for (int32_t f = 0; f < Min(w.filter, 64); ++f) {
     const Progression tap = Clip(first + int64_t{f} * w.dilation, step, out.count, in);
@@ -274,8 +275,8 @@ Lattice PoolGradientNeeds(const Graph& graph, const Layer& layer, size_t input,
   return need;
 }
 
-// Elements [begin, end) of axes [from, to) in row-major order as a box; if they are none,
-// a large one among them.
+// Elements [begin, end) of axes [from, to) in row-major order as a box. Where they form no
+// box, a large box inside of them.
 void BoxOfRange(const int32_t* extent, int from, int to, int64_t begin, int64_t end,
                 Lattice* box) {
   int64_t inner = 1;

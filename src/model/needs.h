@@ -61,9 +61,10 @@ struct Needs {
 
 Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs);
 
-// What must be in a scratchpad at some time.
+// The elements of a tensor that every plan has in a scratchpad at some time.
 Parts PartsOnChip(const Graph& graph, const Needs& needs, uint32_t tensor);
-// The same with all that the host or an output takes from DRAM: what a layer must make.
+// The elements of a tensor that a layer must make: those above, and those that the host or
+// an output takes from DRAM.
 Parts PartsMade(const Graph& graph, const Needs& needs, uint32_t tensor);
 
 // What elements `out` of a layer's output need of input `input`, or a part of it; no
@@ -71,11 +72,11 @@ Parts PartsMade(const Graph& graph, const Needs& needs, uint32_t tensor);
 Lattice NeededOfInput(const Graph& graph, const Layer& layer, size_t input,
                       const Lattice& out);
 
-// Whether the host writes a part of it.
+// Whether the host writes a part of the tensor.
 bool IsHostMade(const Needs& needs, uint32_t tensor);
 
 // Axes [in_begin, in_end) of a reshape's input and [out_begin, out_end) of its output that
-// together have as many elements; from the innermost on. The number of groups, at most 8.
+// have the same number of elements. Groups are listed from the innermost axes on; at most 8.
 struct AxisGroup {
   int in_begin, in_end, out_begin, out_end;
 };

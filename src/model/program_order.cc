@@ -70,7 +70,7 @@ class Stretches {
     before.count[kind] = 0;  // each kind keeps its order
     return before;
   }
-  // A write depends on everybody before it, so its bytes have one history from then on.
+  // A write depends on all earlier accesses, so its bytes have one common history after it.
   uint32_t Join(uint32_t first, uint32_t s) {
     if (first == kNone) return s;
     all_[first].end = all_[s].end;

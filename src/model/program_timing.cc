@@ -141,8 +141,8 @@ class Timing {
     for (uint32_t e = engines.count(); e-- > 0;) ready_[ready_count_++] = e;
     while (true) {
       while (ready_count_ > 0) SLUICE_TRY(GoOn(ready_[--ready_count_]));
-      // The transfer that came first. One that is not known yet starts behind a transfer
-      // that has not had the port, so it comes later than this one.
+      // The transfer that asked for the port first. A transfer that is not known yet starts
+      // after one that still waits for the port, so it asks later.
       uint32_t first = kNone;
       for (uint32_t e = 0; e <= engines.host(); ++e) {
         if (arrival_[e] < 0) continue;

@@ -168,8 +168,8 @@ class Ranges {
   }
 
  private:
-  // Everything in the range becomes one segment whose only history is this write: it
-  // waits for all earlier accesses, so it stands for them.
+  // Everything in the range becomes one segment whose only history is this write. The
+  // write waits for all earlier accesses, so whoever waits for the write waits for them.
   Status Write(ByteRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
@@ -383,10 +383,10 @@ Status NeedsOf(const Search& search, const Step& step, uint32_t engine,
   return access(step.node, form.operand[kRoleOutput], true);
 }
 
-// Beyond so many counts, what a step knows is not kept in full.
+// Up to so many counts the finished instructions that each step knows of are kept in full.
 constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
-// If it is not, a step that waits for more engines than this keeps all of its waits:
-// finding the implied ones would take too long.
+// Where they are not, a step that waits for more engines than this keeps all of its waits:
+// finding those that others imply would take too long.
 constexpr size_t kMaxAsked = 16;
 
 // For each step: how many steps of each engine are certainly done when it is done.
@@ -403,7 +403,7 @@ class Knowledge {
     return arena->Allocate(size_t{engines_} * engines_, &known_);
   }
   bool full() const { return full_; }
-  // Starts a step; it inherits what is known from its engine's previous step.
+  // Starts a step. It knows all that the previous step of its engine knows.
   void Enter(uint32_t engine, uint32_t count, size_t step) {
     mine_ = Row(engine, count);
     if (full_ && count > 1) {

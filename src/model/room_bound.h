@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lower bound on latency from the room that a scratchpad has: what layers behind a layer
-// need is loaded behind that layer's first tile, but for as many bytes as fit.
+// A lower bound on latency from the size of the scratchpad: of the bytes that later layers
+// need, only as many as fit can be loaded before a layer's first tile; the rest is loaded
+// after it.
 //
 // For a layer L: its first tile starts when tiles of earlier layers have made what one
 // element of its output needs. Until then no tile of L and of the layers that depend on it

@@ -70,10 +70,11 @@ struct SpaceImage {
 
 constexpr int kMaxLoops = 5;
 
-// What a search chooses for a segment: loops around it from outside, axis `cut` of every
-// layer's output in so many trips; innermost, maybe kSumCut: the sum of the last layer
-// that may add up parts of one (SummedOf), around it and the layers before that make what
-// a part adds up. Layers behind it run outside of that loop.
+// What a search chooses for a segment: the loops around it, the outermost first. Each cuts
+// axis `cut` of the output of every layer into `trips` parts. The innermost one may be kSumCut:
+// it cuts the sum of the last layer that may add up parts of one (SummedOf), and lies around
+// that layer and the layers before it that make what a part adds up. Layers behind it run
+// outside of that loop.
 struct LoopChoice {
   int count = 0;
   uint8_t cut[kMaxLoops];

@@ -29,8 +29,8 @@ int64_t PassesOf(const MacArray& array, const Layer& layer, const TileBoxes& box
 }
 
 // Rows (axis 1) or columns (2) of inputs 0 and 1 that a tile reads. Both follow from the
-// extents of its output alone, wherever in the layer the tile lies: searches price tiles
-// before they know that. Where padding lies under a window it counts as read.
+// extents of its output alone, not from where in the layer the tile lies: searches price
+// tiles before they know their places. Padding under a window counts as read.
 void ReadAlong(const Graph& graph, const Layer& layer, const TileBoxes& boxes, int axis,
                int64_t read[2]) {
   const OpTraits& traits = TraitsOf(layer);

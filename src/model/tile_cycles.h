@@ -49,7 +49,7 @@ int64_t TileCycles(const Hardware& hardware, const Graph& graph, const Layer& la
 // Work / peak: what the judges demand of a tile at least.
 int64_t LeastCycles(const Hardware& hardware, const TileBoxes& boxes);
 
-// Least cycles of a tile whoever says what it costs: a TileCoster's are raised to these.
+// The fewest cycles that a tile may declare. Costs of a TileCoster are raised to them.
 int64_t LeastTileCycles(const Hardware& hardware, const Graph& graph,
                         const Layer& layer, const TileBoxes& boxes, TileSum sum);
 

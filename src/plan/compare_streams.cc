@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The header of an image that is at least that long, else nothing.
+// Reads the header of a stream image. False: the image is shorter than a header.
 bool ReadHeader(Span<const uint8_t> stream, sluice_stream_header_t* out) {
   if (stream.size() < sizeof *out) return false;
   memcpy(out, stream.data(), sizeof *out);

@@ -23,9 +23,9 @@ namespace sluice {
 // Nanoseconds to write and judge a step, assumed until a plan of the call is measured.
 constexpr uint64_t kGuessedStepNs = 2000;
 
-// True when the plain plan is likely to take much of the time that is left, but not all
-// of it: then fusing is tried first. When it is likely to take all of it, nothing else
-// is tried before it.
+// True when the plain plan is likely to take much of the time that is left, but not all of
+// it. Then fusing is tried first. Where the plain plan is likely to take all of the time, it
+// is made first, because nothing else would end in time either.
 bool PlainTakesMuch(const Budget& clock, uint64_t layers);
 
 // The time of a search over whole tensors; the rest is for writing and judging.

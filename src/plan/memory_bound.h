@@ -16,14 +16,14 @@
 
 namespace sluice {
 
-// For the plain plan, its lowering, its waits and its judge.
+// Bytes for the plain plan: to lower the graph, to derive the waits, and to judge.
 uint64_t PlainBytes(const PlanRequest& request, uint64_t steps);
 
-// For a search for better plans, on top; the search keeps to it.
+// Further bytes for the search for better plans. The search takes no more than these.
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps);
 
-// The part of them that fusion starts with. It takes more memory only where this is too
-// little: with more it finds other plans, not better ones.
+// The part of SearchBytes that fusion starts with. It takes more only where this part is too
+// small: more memory lets fusion find other plans, not better ones.
 uint64_t FusionBytes(const PlanRequest& request, uint64_t steps);
 
 // The most bytes that MakePlan may take, its plan included.

@@ -95,8 +95,8 @@ Status TakeTiled(PlanCall* call) {
   return Status::kOk;
 }
 
-// The earlier plan is in hand, and stays if there is none that costs less: what it was to
-// minimise may have been something else.
+// Takes the earlier plan. It stays unless a cheaper one is found: it may have been made for
+// another objective.
 Status TakeSame(PlanCall* call) {
   SLUICE_TRY(TakeBefore(call));
   if (!call->has_plan() || call->minimise) return Status::kOk;

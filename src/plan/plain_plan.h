@@ -14,10 +14,10 @@
 
 namespace sluice {
 
-// The program.
+// Writes the program: layer by layer.
 Status SchedulePlain(PlanCall* call);
 
-// Its waits, its report, and what each of its layers adds to that.
+// Adds the waits and the report, and fills call->alone: the part of each layer in the report.
 Status CompletePlain(PlanCall* call);
 
 // Energy, cycles and call->alone by estimates, without a program.

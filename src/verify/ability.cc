@@ -98,7 +98,8 @@ uint32_t Missing(const OpSupport& row, const Question& ask) {
   return above(ask.dilation, has[kOpDilation]) ? SLUICE_WHY_DILATION : 0;
 }
 
-// Why the machine's engines cannot do a layer; 0 = they can, or it is none of theirs.
+// Why the machine's compute engines cannot do a layer. 0: they can, or the layer is not for
+// a compute engine.
 uint32_t WhyNot(const Judge& judge, const Layer& layer) {
   if (judge.hardware.ops.empty() || !IsForEngines(DeedOf(layer))) return 0;
   const Question ask = Ask(judge.graph, layer);

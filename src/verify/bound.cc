@@ -25,7 +25,7 @@ double Port(const Hardware& h, double bytes) {
             static_cast<double>(rate.numerator));
 }
 
-// One tile that is all of a layer, as the array sees it.
+// The whole layer as one tile on the array.
 struct Shape {
   double filters = 1;  // output channels; a weight gradient's are those of the error
   double rows = 1, columns = 1;  // of output positions
@@ -255,11 +255,13 @@ Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
   return moved;
 }
 
-// How a layer stands to another, `of`: what that waits for, and what waits for it.
+// Marks of tensors, for one layer `of`: `of` needs the tensor, or the tensor needs `of`; and
+// who reads it.
 enum : uint8_t { kWaitedFor = 1, kWaits = 2, kUsedByWaiting = 4, kUsedByOthers = 8 };
 
 // Marks tensors by their makers, and by who reads them; true where the layer waits for `of`.
-// A join waits only if all that it joins does: its readers may look at the rest alone.
+// A concatenation waits for `of` only if each of its inputs does: a reader may look at the
+// other inputs alone.
 bool Waits(const Layer& layer, Span<const uint8_t> marks) {
   size_t waiting = 0, inputs = 0;
   for (const uint32_t t : layer.inputs) {

@@ -94,8 +94,8 @@ static Part PartOf(const Piece& piece, const Inside& in) {
   return part;
 }
 
-// True if the box lies in the piece, along its axes, as most reads do. `part` is then
-// what Cut would find, with nothing outside.
+// True if the box lies in the piece along the piece's axes, as most reads do. `part` is then
+// the result that Cut would have, with no elements outside.
 static bool Within(const Box& box, const Piece& piece, Part* part) {
   const Frame& frame = piece.frame;
   if (box.width != frame.width || box.base < frame.base) return false;
@@ -140,9 +140,8 @@ static bool RunsAlong(const Box& box, const Frame& frame) {
   return true;
 }
 
-// Joins each dim that runs along no dim of the frame with the next dim, if that
-// continues it in both spaces. Contiguous rows then become one run, whichever tensor
-// lies there.
+// Joins each dim that runs along no dim of the frame with the next dim, where the next dim
+// continues it in memory and in the tensor. Contiguous rows of any tensor then become one run.
 static Box Joined(const Box& box, const Frame& frame) {
   Box out = Box::At(box.base, box.twin, box.width);
   bool may_join = false;  // into the last dim of out
@@ -315,8 +314,8 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   ++sequence_;
   SLUICE_TRY(Spend(judge_, 1));
   const int64_t end = box.end();
-  // Most buffers are written with the same box as last time. What that write covered is
-  // ordered before it, and so before this write.
+  // Most buffers are written with the same box as the last time. The pieces that the last
+  // write covered are ordered before it, and so before this write.
   Piece* const same =
       memory >= judge_->stream.nodes
           ? nullptr

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows one instruction after the other: what it reads must be what the dataflow
-// says.
+// Follows one instruction after the other: the bytes that it reads must be those that the
+// graph's dataflow defines.
 //
 // Input    steps in the order of a linear extension.
 // Output   traffic and peak counted on the way; contents after the last step.

@@ -23,7 +23,7 @@ struct Layout {
   }
 };
 
-// Steps that an additional piece counts as, so that the work bound also bounds memory.
+// An additional piece counts as so many steps, so that the bound on work bounds memory too.
 constexpr int64_t kSplitCost = 128;
 
 // The axis along which b follows a, or -1: same origin and extent on all others.

@@ -40,7 +40,8 @@ class Timing {
       }
       if (moved_) continue;
       if (next == kNone) break;
-      // The first that came has the port. Whoever is not here yet starts behind one that is.
+      // The transfer that came first has the port. Those that have not come yet start after
+      // one that has.
       Column* column = &column_[next];
       port_free =
           Later(Max(column->arrival, port_free), TimeOf(next, column->ended)->hold);

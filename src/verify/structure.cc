@@ -33,8 +33,8 @@ struct Room {
   uint64_t from, to;
 };
 
-// The table of `count` records, or null where it does not lie in the room; then the room is
-// what lies behind it. An empty table may have any offset.
+// Returns the table of `count` records at `offset` and shortens the room to the bytes behind
+// it; null where the table does not lie in the room. An empty table may have any offset.
 const void* TakeRoom(Room* room, uint32_t offset, uint64_t count, size_t size) {
   if (count == 0) return room->image.data();
   if (offset % 4 != 0 || offset < room->from || offset > room->to ||
@@ -351,7 +351,7 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
   return Status::kOk;
 }
 
-// `room`: what bodies may lie in, one behind the other.
+// `room`: the bytes in which bodies may lie, one behind the other.
 Status ReadBlock(Judge* judge, const sluice_block_t& entry, Room* room,
                  BlockView* block) {
   const Span<const uint8_t> image = judge->plan.stream;

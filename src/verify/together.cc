@@ -10,7 +10,7 @@ namespace sluice {
 namespace judge {
 namespace {
 
-// Owner of each byte: 0 = none, else 1 + the stream that wrote it last.
+// The owner of a byte is the stream that wrote it last: 1 + its index; 0: nobody.
 class Owners {
  public:
   Owners(Judge* judge, uint8_t stream, Span<uint8_t> owner)

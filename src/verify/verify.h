@@ -28,7 +28,7 @@ namespace sluice {
 struct VerifiedCounts {
   int64_t dram_read_bytes;
   int64_t dram_write_bytes;
-  int64_t spill_bytes;        // of them those that are written to the workspace
+  int64_t spill_bytes;        // those of dram_write_bytes that go to the workspace
   int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
   uint64_t latency_cycles;
   uint64_t macs, vector_ops;  // of tiles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of a stream: their rules, and the visits that they make of its instances.
+// Loops of a stream: checks their rules, and lists the visits of its instances.
 #include "base/checked.h"
 #include "verify/stream_view.h"
 

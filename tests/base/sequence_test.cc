@@ -8,20 +8,12 @@
 
 #include "base/intern.h"
 #include "base/rng.h"
+#include "support/malloc_allocator.h"
 
 namespace sluice {
 namespace {
 
-sluice_allocator_t Malloc() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    return std::aligned_alloc(alignment,
-                              (bytes + alignment - 1) / alignment * alignment);
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
-}
+using sluice_test::Malloc;
 
 struct Item {
   uint32_t words[7];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a deadline costs and what it buys: CPU time spent after it has passed or after a
-// cancel, and how good a plan is there by then.
+// Two figures of a deadline: the CPU time that a call takes after it has passed, or after a
+// cancel; and how good the plan is that the call returns.
 //
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud). Environment:
 //          SLUICE_BENCH_RUNS per deadline, and cancelled, under load (200; 0 = none),

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 using sluice_test::Bytes;
 using sluice_test::NetworkPlan;
 
-// Bytes that one call takes beyond what lives already.
+// Bytes that one call takes beyond those that were live before it.
 struct Use {
   uint64_t bound = 0, used = 0, peak = 0;
   bool ok = false;

@@ -140,7 +140,7 @@ Json Measure(const std::string& name, const sluice::Graph& graph,
   double least[kPhaseCount];
   size_t steps = 0;
   for (int i = 0; i < runs; ++i) {
-    Memory memory(sluice::MallocAllocator(), 0);
+    Memory memory(sluice_test::Malloc(), 0);
     PlainRun run(graph, hardware, &memory);
     std::vector<double> at;
     if (run.Run(&at) != Status::kOk) return {};
@@ -193,7 +193,7 @@ int RunPlainBench(bool json) {
     const sluice_test::Bytes g = sluice::zoo::MakeZooGraph(name, {});
     const sluice_test::Bytes h =
         sluice::presets::LoadPreset(huge ? "soma-cloud" : "soma-edge");
-    Memory memory(sluice::MallocAllocator(), 0);
+    Memory memory(sluice_test::Malloc(), 0);
     Arena arena(&memory);
     sluice::Graph graph = {};
     sluice::Hardware hardware = {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to write down the order that one queue of transfers gives for nothing.
+// Several queues need waits for an order that a single queue has by itself: how many, and
+// what they cost.
 //
 // Input    networks of the zoo on soma-edge with one queue, with a queue that loads and one
 //          that stores, and with queues for activations, weights and stores; baseline and

@@ -65,7 +65,7 @@ constexpr Network kNetworks[] = {
     {"resnet50", "kapla-4x4", false},
 };
 
-// What a network, its chip or its budget became.
+// One change of a network, its machine or its budget.
 struct Edit {
   std::string kind;
   bool one_layer;

@@ -39,7 +39,7 @@ struct Outcome {
   double energy_pj = 0;
   int64_t latency_cycles = 0;
   int64_t ideal_cycles = 0;  // the larger of all compute and all DRAM
-  int64_t bound_cycles = 0;  // for these tiles, whatever their DRAM schedule
+  int64_t bound_cycles = 0;  // no DRAM schedule of these tiles is faster
   int64_t peak_bytes = 0;
   double cpu_s = 0;
   uint64_t rounds = 0;

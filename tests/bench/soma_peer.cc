@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
+
+#include "tests/support/malloc_allocator.h"
 
 namespace sluice {
 namespace {
@@ -398,15 +399,6 @@ double PeerBound(const PeerNetwork& n) {
          std::max(cycles, bytes / static_cast<double>(n.platform.dram_bytes_per_cycle));
 }
 
-sluice_allocator_t HostAllocator() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    return std::aligned_alloc(alignment,
-                              (bytes + alignment - 1) / alignment * alignment);
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
-}
+sluice_allocator_t HostAllocator() { return sluice_test::Malloc(); }
 
 }  // namespace sluice

@@ -222,7 +222,7 @@ TEST_CASE("reading takes memory and allocations linear in the file, damaged or n
   }
   CHECK(peak[1] <= peak[0] * size[1] / size[0] * 5 / 4);
   CHECK(allocations[1] <= allocations[0] * size[1] / size[0] * 5 / 4);
-  // A file that says it has 2^32 - 1 of something reserves nothing for it.
+  // A file that claims 2^32 - 1 entries of a list makes the reader reserve no memory.
   Bytes liar = Chain(100);
   for (size_t at = 8; at + 4 <= liar.size(); at += 4) {
     Bytes bytes = liar;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The builders in C: what they make is what the builders in C++ make.
+// The builders in C make the same bytes as the builders in C++.
 #include "sluice/build.h"
 
 #include <doctest/doctest.h>

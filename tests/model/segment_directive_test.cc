@@ -83,7 +83,7 @@ TEST_CASE("segment directives: a schedule is the text that its header describes"
   CHECK(Print(program) == kText);
 }
 
-// What the text says, or why it says nothing.
+// A text that is read back: its schedule, or the error.
 struct Read {
   explicit Read(const std::string& text) {
     DirectiveProgram program;

@@ -22,6 +22,7 @@
 #include "plan/mesh/mesh_run.h"
 #include "support/changed_image.h"
 #include "support/library.h"
+#include "support/malloc_allocator.h"
 #include "support/random_graph.h"
 #include "support/random_machine.h"
 #include "verify/verify.h"
@@ -61,21 +62,9 @@ constexpr Scope kScope[] = {
     {"tile", "no layer gathers this table by this index"},
     // Rows that are appended twice, with the same bytes.
     {"append", "appends rows twice"},
-    // A parameter of one value moves nothing; verify proves its step all the same.
+    // A parameter that can have one value only moves nothing; verify still checks its step.
     {"patch", "the patch moves differently from this state's rows"},
 };
-
-sluice_allocator_t Malloc() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    void* p = nullptr;
-    return posix_memalign(&p, std::max(alignment, sizeof(void*)), bytes) == 0 ? p
-                                                                              : nullptr;
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
-}
 
 // Widths of the fields of a record, in bytes.
 using Fields = std::vector<uint8_t>;

@@ -15,24 +15,13 @@
 #include "mutation/oracle.h"
 #include "plan/mesh/mesh_run.h"
 #include "support/library.h"
+#include "support/malloc_allocator.h"
 #include "support/random_graph.h"
 #include "support/stream_image.h"
 #include "verify/verify.h"
 
 namespace sluice_test {
 namespace {
-
-sluice_allocator_t Malloc() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    void* p = nullptr;
-    return posix_memalign(&p, std::max(alignment, sizeof(void*)), bytes) == 0 ? p
-                                                                              : nullptr;
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
-}
 
 // A graph, a machine and a valid plan, in pieces.
 struct Subject {
@@ -212,9 +201,10 @@ void Count(const StreamBuilder& stream, int* across, int* accumulating) {
 // Makes mutants of plans of one node, or of many.
 void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
   std::vector<Row> rows(mutations.size());
-  int made = 0, subjects = 0, fused = 0, blocks = 0, across = 0, accumulating = 0;
-  int looped = 0;
-  for (uint64_t seed = 1; made < want; ++seed) {
+  int made = 0, subjects = 0, fused = 0, blocks = 0, across = 0, accumulating = 0,
+      looped = 0;
+  // Goes on where no tile accumulates in the plans so far.
+  for (uint64_t seed = 1; made < want || (accumulating == 0 && seed < 1000); ++seed) {
     Subject subject;
     if (!(mesh ? subject.MakeMesh(seed) : subject.Make(seed))) continue;
     ++subjects;

@@ -62,8 +62,8 @@ inline void ShiftBy(Chance* c, uint32_t width, sluice_operand_t* o) {
   o->offset_lo = static_cast<uint32_t>(at < 0 ? o->offset_lo - step : at);
 }
 
-// Takes an instruction out; waits of its visit that count beyond it follow, so that only
-// the work itself is missing.
+// Takes an instruction out. Waits of its visit that count past it are adjusted, so that the
+// stream lacks the work of the instruction and nothing else changes.
 inline void Remove(const Site& s) {
   auto& list = s.block->lists[s.engine];
   list.erase(list.begin() + static_cast<long>(s.index));
@@ -436,7 +436,7 @@ inline bool SwapOperands(Chance* c, Mutant* m) {
   std::swap(*operands[a], *operands[b]);
   return true;
 }
-// Two instructions of one kind exchange what they are about.
+// Two instructions of one kind exchange their descriptors.
 inline bool SwapDescriptors(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;

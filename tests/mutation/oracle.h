@@ -277,7 +277,7 @@ class Oracle {
     *sum = Mix(*sum, kernel.layer);
     return true;
   }
-  // Of an engine that serves one, else 0.
+  // The node of an engine that serves one node; 0 for engines that serve all.
   uint32_t NodeOf(const Event& e) const {
     const uint32_t node = table_[e.engine].node;
     return node == SLUICE_ALL_NODES ? 0 : node;

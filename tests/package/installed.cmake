@@ -34,7 +34,7 @@ if(symbols OR count LESS 20 OR NOT object_count EQUAL 1)
                       "${symbols}")
 endif()
 
-# Nothing in what was installed says where it was built.
+# No installed text names the folder in which it was built.
 file(GLOB_RECURSE texts ${WORK}/prefix/*.cmake ${WORK}/prefix/*.pc)
 foreach(text ${texts})
   file(READ ${text} content)

@@ -28,7 +28,7 @@ struct Costed {
   std::vector<sluice_layer_cost_t> rows;
 };
 
-TEST_CASE("layer costs: 128 bytes in, 128 out, at 4 a cycle; 128 operations at 16") {
+TEST_CASE("layer costs: 128 bytes in, 128 out, at 4 a cycle, 128 operations at 16") {
   const Costed c;
   for (uint32_t l = 0; l < 2; ++l) {
     CAPTURE(l);

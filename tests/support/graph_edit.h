@@ -164,7 +164,7 @@ inline bool InsertLayer(GraphSpec* spec, size_t layer) {
   return true;
 }
 
-// Whoever read the layer reads what it read.
+// Removes a layer. Its readers then read the tensor that it read.
 inline bool RemoveLayer(GraphSpec* spec, size_t layer) {
   const LayerSpec l = spec->layers[layer];
   if (l.outputs.size() != 1 || l.inputs.empty()) return false;

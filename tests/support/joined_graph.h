@@ -46,7 +46,7 @@ struct SpaceCase {
   sluice::SpaceProblem problem;
 };
 
-// The same, and the maker of its segments.
+// The same with a SegmentMaker.
 struct MakerCase : SpaceCase {
   explicit MakerCase(const GraphSpec& graph, int64_t bytes = 1 << 16)
       : SpaceCase(graph, bytes), maker(problem) {

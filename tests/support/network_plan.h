@@ -44,7 +44,7 @@ inline Bytes ImportedGraph(const std::string& path) {
 
 class NetworkPlan {
  public:
-  // max_bytes caps the memory; with a block, all of it lies there.
+  // max_bytes caps the memory. block: all memory lies in it; NULL: the memory is malloc's.
   NetworkPlan(const Bytes& graph, const std::string& preset, uint64_t max_bytes = 0,
               void* block = nullptr, uint64_t block_bytes = 0)
       : NetworkPlan(graph, sluice::presets::LoadPreset(preset), max_bytes, block,
@@ -80,7 +80,7 @@ class NetworkPlan {
   }
   NetworkPlan(const NetworkPlan&) = delete;
 
-  // What the allocator was asked for, as it saw it.
+  // Bytes that are live and that were live at most, counted by the allocator itself.
   struct Recorded {
     uint64_t live = 0, peak = 0;
     void (*seen)() = nullptr;  // an allocation
@@ -123,7 +123,7 @@ class NetworkPlan {
     return sluice_plan_report(plan_, &report);
   }
 
-  // The plan before; Schedule does it too, but there it is measured.
+  // Destroys the plans of earlier calls. Schedule does so too, but counts it as its own work.
   void Forget() {
     sluice_plan_destroy(resumed_);
     sluice_plan_destroy(plan_);

@@ -5,10 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-
 #include "base/memory.h"
 #include "io/read.h"
+#include "support/malloc_allocator.h"
 #include "support/wire_builder.h"
 
 namespace sluice_test {
@@ -32,16 +31,7 @@ struct Nouns {
             sluice::Status::kOk);
   }
 
-  static sluice_allocator_t Allocator() {
-    sluice_allocator_t a = {};
-    a.struct_size = sizeof a;
-    a.allocate = [](void*, size_t bytes, size_t alignment) {
-      return std::aligned_alloc(alignment,
-                                (bytes + alignment - 1) / alignment * alignment);
-    };
-    a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-    return a;
-  }
+  static sluice_allocator_t Allocator() { return Malloc(); }
 };
 
 }  // namespace sluice_test

@@ -5,27 +5,16 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "honest_report.h"
 #include "io/read.h"
+#include "support/malloc_allocator.h"
 #include "support/stream_builder.h"
 #include "verify/stream_view.h"
 #include "verify/verify.h"
 
 namespace sluice_test {
-
-inline sluice_allocator_t Malloc() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    return std::aligned_alloc(alignment,
-                              (bytes + alignment - 1) / alignment * alignment);
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
-}
 
 struct Verdict {
   sluice::Status status;

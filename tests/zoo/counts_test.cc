@@ -151,8 +151,8 @@ TEST_CASE("MACs grow with the batch, weights do not") {
   }
 }
 
-// SoMa has one block, its keys one product per head; ours are whole: blocks, embedding,
-// the head for one token.
+// SoMa counts one block, with one product per head for the keys. The zoo has the whole
+// network: all blocks, the embedding, and the head for one token.
 void CheckTransformer(const std::string& size, int32_t blocks, int32_t width,
                       int32_t context) {
   CAPTURE(size);

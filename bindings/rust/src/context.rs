@@ -32,7 +32,7 @@ pub struct Context {
     _not_sync: PhantomData<Cell<()>>,
 }
 
-// SAFETY: the library has no thread-local state; one thread at a time is all it asks for.
+// SAFETY: the library has no thread-local state; it only demands one thread at a time.
 unsafe impl Send for Context {}
 
 /// Memory of a context, in bytes.

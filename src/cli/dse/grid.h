@@ -19,7 +19,7 @@ namespace sluice::cli {
 
 extern const char kGridHelp[];
 
-// One column of the table and what stands in it.
+// One column of the table: its name, and the value of a row.
 struct GridValue {
   std::string column, value;
 };

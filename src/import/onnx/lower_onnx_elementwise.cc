@@ -495,7 +495,8 @@ void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
   to->ShapesOnly(node);
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const bool flat = to->model().opset < 13;  // all axes from this one on are one row
+  const bool flat =
+      to->model().opset < 13;  // then `axis` and all axes behind it form one row
   const int axis = AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1));
   AxisOrder order = Straight(shape.size());
   if (!flat) {

@@ -10,8 +10,8 @@
 namespace sluice::import {
 namespace {
 
-// Axes of one shape and of another that hold the same elements in the same order:
-// in [in_begin, in_end) <-> out [out_begin, out_end).
+// Axes [in_begin, in_end) of one shape and [out_begin, out_end) of another that hold the same
+// elements in the same order.
 struct Group {
   size_t in_begin, in_end, out_begin, out_end;
 };

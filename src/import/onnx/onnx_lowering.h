@@ -47,9 +47,10 @@ struct OnnxPlace {
   uint32_t tensor = kNoTensor;
   AxisOrder order;
   Numbers numbers;
-  int layer = -1;            // that computes it and can take in activations behind it
-  int act_min = 0;           // index of that layer's ACT_MIN; ACT_MAX follows
-  bool per_channel = false;  // the layer also takes in factors and biases of channels
+  int layer = -1;   // computes the value, and may take over an activation that follows
+  int act_min = 0;  // index of that layer's ACT_MIN; ACT_MAX follows
+  bool per_channel =
+      false;  // the layer may also take over factors and biases per channel
 };
 
 // A constant with its quantisation: a weight or a bias.
@@ -80,13 +81,13 @@ class OnnxLowering {
 
   // Where a value lies; made on first use (constants: seeded or as stored).
   const OnnxPlace& Place(int value);
-  // Its bytes in this order of axes, seen as these dims (their product agrees).
+  // A tensor with the value's bytes in this order of axes, reshaped to `dims`.
   uint32_t As(int value, const AxisOrder& order, const Dims& dims);
-  // In its own order of axes, at most four of them.
+  // A tensor with the value in its own order of axes, of which there are at most four.
   uint32_t Plain(int value);
   // Error: the tensor does not hold what the value's shape says.
   void SetPlace(int value, OnnxPlace place);
-  // The value is another one, seen with other axes.
+  // The value is the value `of` with its axes in another order: no layer is needed.
   void Alias(int value, int of, AxisOrder order);
 
   // What the value will be quantised to: by the QuantizeLinear nodes that read it
@@ -118,8 +119,8 @@ class OnnxLowering {
 
   // ---- floats between DequantizeLinear and QuantizeLinear, which the host computes
 
-  // Whether the model quantises activations: then what it does with floats is executed, else
-  // floats stand for shapes alone.
+  // Whether the model quantises activations. Then its operators on floats are executed;
+  // otherwise floating-point operators are imported for their shapes only.
   bool ComputesFloats() const { return computes_floats_; }
   // A value as the bits of floats with its axes in this order; a quantised one is
   // dequantised by the host, constants are at import.
@@ -135,8 +136,8 @@ class OnnxLowering {
                std::vector<uint32_t> inputs, const std::vector<int32_t>& options,
                std::vector<uint32_t> outputs, uint64_t work);
   void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
-  // `tensor`, whose axes have these extents, with its axes permuted: dense, in as many
-  // steps as its ranks take.
+  // `tensor`, whose axes have these extents, with its axes permuted, as a dense tensor. Takes
+  // several TRANSPOSEs where one of four axes does not suffice.
   uint32_t PermutedTensor(const std::string& name, uint32_t tensor,
                           std::vector<int64_t> extents, std::vector<int> perm,
                           const Numbers& numbers);
@@ -145,8 +146,8 @@ class OnnxLowering {
   void Rounded(const OnnxNode& node, const std::string& reason) {
     CountOperator(&result_->rounded, node.op, reason);
   }
-  // Numbers of input 0 and of output 0: of a QLinear operator what its inputs say, else
-  // what the place and TargetOf say.
+  // Scales and zero points of input 0 and output 0. A QLinear operator has them as inputs;
+  // for other operators they come from Place and TargetOf.
   struct Ends {
     Numbers in, out;
   };

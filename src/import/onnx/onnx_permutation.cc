@@ -59,7 +59,8 @@ uint32_t OnnxLowering::PermutedTensor(const std::string& name, uint32_t tensor,
     step(extents, std::vector<int32_t>(perm.begin(), perm.end()));
     return tensor;
   }
-  // Axis after axis to its place, with those that follow it there already.
+  // Moves one axis after the other to its place. Axes that already stand behind it in the
+  // right order move with it.
   std::vector<int> lies(extents.size());
   std::iota(lies.begin(), lies.end(), 0);
   for (size_t i = 0; i < perm.size(); ++i) {

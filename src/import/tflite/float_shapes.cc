@@ -12,7 +12,8 @@ namespace {
 using Op = tflite::BuiltinOperator;
 using Type = tflite::TensorType;
 
-// Of all activations, so that what passes numbers on may pass them on.
+// All activations have this scale, so that layers which only move elements need not rescale
+// them.
 constexpr float kStep = 1.0f / 32;
 constexpr double kWeightSpread = 74;  // of seeded int8 numbers, in steps
 

@@ -55,8 +55,9 @@ std::vector<uint8_t> LeakyTable(const TfliteTensor& input, const TfliteTensor& o
   return table;
 }
 
-// An operator on two operands: what it becomes, and the attributes that it then has.
-// Without any it only chooses between its operands, whose numbers must be the output's.
+// An operator on two operands: the layer's operator, and how its attributes are computed.
+// An operator without attributes (MINIMUM, MAXIMUM) outputs one of its operands unchanged,
+// so both must have the scale and zero point of the output.
 struct BinaryRow {
   BuiltinOperator from;
   uint16_t op;

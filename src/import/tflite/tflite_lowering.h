@@ -36,8 +36,7 @@ class Lowering {
 
   // An intermediate with the quantisation of `like`.
   uint32_t Temporary(const TfliteTensor& like, const char* suffix, Dims dims);
-  // `tensor` itself when its normalised extents are already these, else a RESHAPE of
-  // it.
+  // `tensor` with the extents `dims`: itself where it has them already, else a RESHAPE of it.
   uint32_t Reshaped(uint32_t tensor, const TfliteTensor& like, const Dims& dims);
   // Where a layer writes that produces output 0 with other extents of the same bytes;
   // CloseOutput adds the RESHAPE that may be needed behind it.

@@ -30,8 +30,8 @@ struct TfliteTensor {
   std::vector<float> scales;  // empty, one, or one per slice
   std::vector<int64_t> zero_points;
   int32_t quantised_axis;
-  // Of a constant: not empty where the graph is to name this file for its bytes instead of
-  // holding them (a runtime has them in memory already). `data` is there all the same.
+  // Of a constant. Not empty: the graph names this file instead of holding the bytes, because
+  // a runtime has them in memory already. `data` points at the bytes in either case.
   std::string file;
 };
 

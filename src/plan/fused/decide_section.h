@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether and how a section is fused: search, place, compare with its layers
-// one by one.
+// Decides whether and how a section is fused: searches a scheme, places its buffers, and
+// compares its cost with that of the layers one by one.
 //
 // Input    a plan in the making, a section of it.
 // Output   section->fused, and then its result, buffers and offsets in plan->arena.

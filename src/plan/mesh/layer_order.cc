@@ -5,8 +5,8 @@ namespace sluice {
 
 namespace {
 
-// The layer that a layer which does not lead follows: the last of its producers, if
-// that feeds nothing else.
+// The layer that layer i follows: if i does not lead, the last of its producers, unless
+// that producer feeds another layer too.
 uint32_t LeaderOf(Span<const UnorderedLayer> network, Span<const uint32_t> readers,
                   uint32_t i) {
   const UnorderedLayer& layer = network[i];
@@ -51,7 +51,7 @@ Status FindEdges(Span<const UnorderedLayer> network, Arena* arena, Order* order)
   return Status::kOk;
 }
 
-// Vertices in reverse post-order, so that those reached first come first.
+// Lists the vertices in reverse post-order: each one before those that its edges lead to.
 Status Walk(Span<const UnorderedLayer> network, Arena* arena, Order* order) {
   const uint32_t n = static_cast<uint32_t>(network.size());
   Span<uint32_t> stack, at;

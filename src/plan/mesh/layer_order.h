@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which segments want the layers of a network.
 //
-// Depth first from the inputs; a layer that does not lead (a pool, a sum) follows the
-// last of its producers, if that feeds nothing else.
+// A layer that does not lead (a pool, a sum) stands directly behind the last of its
+// producers, if that producer feeds no other layer. Producers still come before their
+// readers; apart from that the layers keep their order.
 //
 // Input    layers in any topological order, with their producers
 // Output   SegmentLayers in the new order

@@ -82,11 +82,11 @@ void MarkGroup(NodeSchedule* self, const NodeGroup& group);
 // Adds a group of one layer.
 Status AddAlone(NodeSchedule* self, uint32_t at, const Segment* segment);
 
-// Does what layer l makes go to DRAM? Not if its readers are all in its group.
+// Whether the output of layer l goes to DRAM: not if all its readers are in its group.
 bool IsStored(const NodeSchedule& self, uint32_t l);
 
-// Is any part of tensor t, looking through views, made in this group? Without
-// `through`, t itself does not count, only what it is a view of.
+// Whether a layer of the group makes a part of tensor t; views are looked through. Without
+// `through`, only the tensors that t is a view of count, not t itself.
 bool ComesFrom(const NodeSchedule& self, uint32_t t, uint32_t group, bool through);
 
 }  // namespace sluice

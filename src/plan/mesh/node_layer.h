@@ -4,9 +4,10 @@
 //
 // The output (a slice of its batch, when the batch is cut) is dealt out: each node has
 // a box and, where the sum over C is dealt out too, a range of channels. All nodes walk
-// through their parts in step. What several nodes load is loaded once, for rectangles
-// of nodes. A sum over nodes goes from node to node: each adds its channels to what the
-// one before has forwarded into its accumulator; the last one finishes it.
+// through their parts in step. Data that several nodes need are loaded once, for rectangles
+// of nodes. A sum over nodes goes from node to node: each node adds its channels to the
+// partial sum that the node before has forwarded into its accumulator; the last one finishes
+// the sum.
 //
 // An input comes from DRAM, tile by tile, or lands whole (of a slice) from the nodes
 // that make it, in one of `count` buffers in turn; an output is stored, sent on, or

@@ -142,7 +142,7 @@ Status Describe(NodeLayer* self, uint32_t i) {
   return Status::kOk;
 }
 
-// Forwards what node `from` has made to all nodes that need any of it.
+// Forwards the tile that node `from` has made to all nodes that need a part of it.
 Status Land(NodeLayer* self, int role, const NodeTile& tile, uint32_t from,
             const BufferBox& out, uint32_t layer) {
   for (uint32_t i = 0; i < self->nodes; ++i) {

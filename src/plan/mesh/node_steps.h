@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// True when the next step may be taken: what it reads is there, and what it sends has
-// room.
+// True when the next step may be taken: its operands have been made, and its consumers
+// have room for its results.
 bool MayStep(const NodeLayer& self);
 
 // Loads the next tile of each node and computes the tile before it.

@@ -101,7 +101,7 @@ void Rename(Span<const uint32_t> tensor_of, Diagnostic* diagnostic) {
   }
 }
 
-// Operands end up as all inputs, then all outputs.
+// Fills `out`: the list of operands has all inputs first, then all outputs.
 Status ReadOperators(const sluice_operator_graph_t& in, Arena* arena,
                      OperatorGraph* out, Diagnostic* diagnostic) {
   const uint32_t n = in.operator_count;

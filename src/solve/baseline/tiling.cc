@@ -48,7 +48,7 @@ ChunkList Halvings(int32_t extent, int32_t unit, bool cuttable) {
   return list;
 }
 
-// Whole images, then parts of one that are all alike.
+// Whole images, then equal parts of one image.
 ChunkList RowChunks(int32_t images, int32_t rows) {
   ChunkList list;
   const ChunkList whole = Halvings(images, 1, true);
@@ -241,7 +241,8 @@ struct LargestTiles {
 };
 
 // Elements of input 1 in the largest tile of a max pool's gradient: the ifmap under the
-// windows. Padding clips it, so that it may be largest where input 0 is not.
+// windows. Padding clips this box, so it may be largest in a tile whose input 0 is not the
+// largest.
 int64_t WidestUnderWindows(const TiledLayer& layer, const Tiling& tiling,
                            const Box& first) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];

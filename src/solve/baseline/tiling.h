@@ -3,8 +3,8 @@
 // through DRAM on its own.
 //
 // Cut along N, H, W, then K, then C with accumulation. Among the cuts that fit, the one
-// with the least estimated time wins; ties go to fewer tiles. A coster is asked only for
-// tiles that would win if they took no longer than work / peak.
+// with the least estimated time wins; ties go to fewer tiles. The caller's cost function is
+// asked only about tiles that would win if they took no longer than work / peak.
 //
 // Input    graph, hardware, one layer that computes, what its tiles cost; scratchpad
 //          bytes.

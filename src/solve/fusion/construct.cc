@@ -109,7 +109,7 @@ Status ImproveByStretches(Scheme* s, WindowIndex* index, Arena* arena, Budget* b
   const uint32_t stretches = (n + kStretchStep - 1) / kStretchStep;
   const uint32_t batch = (stretches + kBatches - 1) / kBatches;
   for (uint32_t at = 0; at < n && !budget->Exhausted();) {
-    s->Score(kAnnealRejected);  // so that its list is the whole's as it stands
+    s->Score(kAnnealRejected);  // so that its list describes the present scheme
     const SchemeScore now = *best;
     for (uint32_t i = 0; i < batch && at < n; ++i) {
       SLUICE_TRY(ImproveStretch(s, &at, now, index, arena, budget));
@@ -192,7 +192,7 @@ Status ImproveTouched(Scheme* s, Span<const uint8_t> touched, uint64_t evaluatio
       ImproveAt(s, i, best, &evaluations);
       continue;
     }
-    s->Score(kAnnealRejected);  // so that its list is the whole's as it stands
+    s->Score(kAnnealRejected);  // so that its list describes the present scheme
     uint32_t at = i > kStretch / 4 ? i - kStretch / 4 : 0;
     i = at + kStretch / 2;
     SLUICE_TRY(ImproveStretch(s, &at, *best, index, work.arena, work.budget));

@@ -102,7 +102,7 @@ struct Hint {
   double gain = 0;  // 0 = none yet
 };
 
-// Tries the change that helped at another peak at this one: networks repeat.
+// Networks repeat: tries at this peak the change that helped at another one.
 bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Hint& hint,
              Fit* fit) {
   const Fit& model = hint.fit;

@@ -19,7 +19,7 @@ void FrameStrides(const Box& frame, uint32_t element_bytes, uint32_t stride[kAxe
   }
 }
 
-// `box` inside the dense `frame` at `offset`; its range is what it spans.
+// `box` inside the dense `frame` at `offset`. The range is from its first byte to its last.
 BufferBox BoxInFrame(int64_t offset, const Box& frame, const Box& box,
                      const Tensor& tensor) {
   BufferBox out = {};
@@ -330,7 +330,7 @@ Status InputOperand(const FusedWriter& self, uint32_t edge, const Box& box, uint
   const uint32_t layer = self.list.layer[p];
   if (source < self.run.problem.layers.size() &&
       self.buffers.group_of[source] == self.buffers.group_of[layer]) {
-    // Made on chip: by this tile's neighbour, or all tiles in one buffer.
+    // Made on chip: the latest tile has a buffer of its own, or one buffer holds all tiles.
     const uint32_t buffer = self.buffers.of_tile[self.latest[source]];
     if (!Contains(self.buffers.frame[buffer], needed)) return Status::kInfeasible;
     return Operand(self, edge, self.offsets[buffer], self.buffers.frame[buffer], box,

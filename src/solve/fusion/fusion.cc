@@ -270,7 +270,7 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   return Status::kOk;
 }
 
-// Tiles that a scheme which starts from this one may have.
+// How many tiles a search that starts from this scheme may use.
 uint32_t RoomFor(const GroupNotation& start, uint64_t times, uint64_t more) {
   const uint64_t most = 16 * uint64_t{start.order.size()} + 2048;
   uint64_t tiles = 0;

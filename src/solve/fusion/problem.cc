@@ -96,8 +96,8 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
   const TileBoxes boxes = BoxesIn(run, layer, ToBox(ofmap));
   const uint32_t edge = run.problem.layers[layer].first_input + input;
   *out = ToCut(SourceBox(run, edge, boxes.box[run.role[edge]]));
-  // Windows may leave rows or columns out. A producer that is not cut along them makes
-  // them all the same.
+  // Windows may skip rows or columns. A producer that is not cut along rows or columns makes
+  // all of them anyway.
   const uint32_t source = run.problem.inputs[edge].source;
   if (source >= run.problem.layers.size()) return;
   const FusionLayer& made = run.problem.layers[source];

@@ -12,8 +12,9 @@ constexpr uint32_t kLeastTimes = 3;
 
 // What a layer does, and the distances to the earlier layers that it reads.
 struct Signatures {
-  Span<uint64_t> of;         // by layer given
-  Span<uint32_t> last_read;  // by layer given: last of them that reads it, or 0
+  Span<uint64_t> of;  // by layer given
+  Span<uint32_t>
+      last_read;  // by layer given: the last given layer that reads its output, or 0
 };
 
 uint64_t HashTensor(const Tensor& t, uint64_t hash) {

@@ -53,7 +53,7 @@ class Scheme {
     parser_.Rebind(problem);
   }
 
-  // Layers one by one in their given order, each its own fine group of one tile.
+  // Starts afresh: the layers in their given order, each a fine group of one tile.
   void Reset();
 
   void Load(const GroupNotation& notation);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models changed in their structure: operators, edges, attributes, shapes and constants of one
-// model in the places of others. What the importer accepts the library reads and the
-// simulator executes; what it refuses it refuses by its own errors.
+// model in the places of others. The library reads, and the simulator executes, every model
+// that the importer accepts. Every other model is refused with an error of the importer.
 //
 // SLUICE_STRUCTURE_EXECUTIONS and SLUICE_STRUCTURE_SEED in the environment: how many models,
 // and which. SLUICE_STRUCTURE_KEEP: a file that the model at hand is written to.

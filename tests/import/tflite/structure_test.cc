@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of one operator and a network changed in their structure: edges, operators, options,
-// extents, types, scales and constants. What the importer accepts the library reads and the
-// simulator executes; what it refuses it refuses by its own errors.
+// extents, types, scales and constants. The library reads, and the simulator executes, every
+// model that the importer accepts. Every other model is refused with an error of the importer.
 //
 // SLUICE_STRUCTURE_EXECUTIONS and SLUICE_STRUCTURE_SEED in the environment: how many models,
 // and which. SLUICE_STRUCTURE_KEEP: a file that the model at hand is written to.

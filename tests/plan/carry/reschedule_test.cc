@@ -14,6 +14,7 @@
 #include "sluice/plan_generated.h"
 #include "support/graph_edit.h"
 #include "support/library.h"
+#include "support/malloc_allocator.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -84,7 +85,10 @@ Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
   return RescheduleWith(library, before, graph, hardware, schedule, minimise);
 }
 
-void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware) {
+// functional: with data; without, waits, addresses and cycles alone, of networks that take
+// long to compute.
+void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware,
+                   bool functional = true) {
   const Bytes bytes = PlanBytesOf(plan);
   sluice_sim::SimulateOptions o;
   o.graph = graph.data();
@@ -93,28 +97,11 @@ void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardwar
   o.hardware_size = hardware.size();
   o.plan = bytes.data();
   o.plan_size = bytes.size();
-  o.functional = true;
+  o.functional = functional;
   const sluice_sim::SimulateResult run = sluice_sim::Simulate(o);
   INFO(run.error);
   CHECK(run.ok);
   CHECK(run.mismatches == 0);
-  CHECK(run.cycles == run.predicted_cycles);
-}
-
-// Waits, addresses and cycles, no data: of networks that take long to compute.
-void CheckExecutesStream(const PlanPtr& plan, const Bytes& graph,
-                         const Bytes& hardware) {
-  const Bytes bytes = PlanBytesOf(plan);
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = bytes.data();
-  o.plan_size = bytes.size();
-  const sluice_sim::SimulateResult run = sluice_sim::Simulate(o);
-  INFO(run.error);
-  CHECK(run.ok);
   CHECK(run.cycles == run.predicted_cycles);
 }
 
@@ -271,12 +258,7 @@ struct Head {
 
 Head HeadOf(const PlanPtr& plan, uint32_t transfers, size_t buffers) {
   const Bytes bytes = PlanBytesOf(plan);
-  sluice_allocator_t allocator = {};
-  allocator.allocate = [](void*, size_t size, size_t alignment) {
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  };
-  allocator.release = [](void*, void* p, size_t, size_t) { free(p); };
-  sluice::Memory memory(allocator, 0);
+  sluice::Memory memory(sluice_test::Malloc(), 0);
   sluice::Arena arena(&memory);
   sluice::Plan read = {};
   sluice::Diagnostic diagnostic = {};
@@ -506,14 +488,14 @@ TEST_CASE(
   const Result once = Reschedule(&library, before.plan, window, hardware, 0, true);
   CHECK(once.change.blocks_changed <= 3);
   CHECK(CheckPatch(before.plan, once.plan) < once.change.stream_bytes / 5);
-  CheckExecutesStream(once.plan, window, hardware);
+  CheckExecutes(once.plan, window, hardware, false);
   layer = 100;
   while (!sluice_test::InsertLayer(&spec, layer)) ++layer;
   const Bytes inserted = sluice_test::GraphBytes(spec);
   const Result twice = Reschedule(&library, once.plan, inserted, hardware, 0, true);
   CHECK(twice.change.from_scratch == 0);
   (void)CheckPatch(once.plan, twice.plan);
-  CheckExecutesStream(twice.plan, inserted, hardware);
+  CheckExecutes(twice.plan, inserted, hardware, false);
 }
 
 TEST_CASE("hashes name contents: equal inputs, equal hashes") {

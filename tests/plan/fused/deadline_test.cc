@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of a call: what is there when they are reached, and who is told.
+// Limits of a call: which plan it returns when one is reached, and what the progress callback
+// is told.
 #include <doctest/doctest.h>
 
 #include <condition_variable>
@@ -9,6 +10,7 @@
 
 #include "base/memory.h"
 #include "io/read.h"
+#include "support/malloc_allocator.h"
 #include "support/network_plan.h"
 #include "zoo/zoo.h"
 
@@ -54,8 +56,8 @@ TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
   }
 }
 
-// Within its window the first plan that there is told of is no plain one. A busy machine
-// may stop a call before; not forty in a row.
+// With such a deadline the first plan that the progress callback is told of is a fused one.
+// On a busy machine a call may end before it has a plan; forty calls in a row do not.
 TEST_CASE(
     "where the plain plan would take much of a deadline, layers are fused first") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("resnet101", {}), "soma-edge");
@@ -232,12 +234,7 @@ TEST_CASE("a plan carries its notation: every layer once, tiles as counted") {
     for (const uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_FUSION}) {
       REQUIRE(n.Schedule(solver, 0) == SLUICE_OK);
       const Bytes bytes = n.PlanBytes();
-      sluice_allocator_t allocator = {};
-      allocator.allocate = [](void*, size_t size, size_t alignment) {
-        return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-      };
-      allocator.release = [](void*, void* p, size_t, size_t) { free(p); };
-      sluice::Memory memory(allocator, 0);
+      sluice::Memory memory(sluice_test::Malloc(), 0);
       sluice::Arena arena(&memory);
       sluice::Plan plan = {};
       sluice::Diagnostic diagnostic = {};

@@ -3,25 +3,13 @@
 #ifndef SLUICE_TESTS_SOLVE_MAPPING_SCRATCH_H_
 #define SLUICE_TESTS_SOLVE_MAPPING_SCRATCH_H_
 
-#include <cstdlib>
-
 #include "base/memory.h"
+#include "support/malloc_allocator.h"
 
 namespace sluice {
 
-inline sluice_allocator_t MallocAllocator() {
-  sluice_allocator_t a = {};
-  a.struct_size = sizeof a;
-  a.allocate = [](void*, size_t bytes, size_t alignment) {
-    return std::aligned_alloc(alignment,
-                              (bytes + alignment - 1) / alignment * alignment);
-  };
-  a.release = [](void*, void* p, size_t, size_t) { std::free(p); };
-  return a;
-}
-
 struct Scratch {
-  Memory memory{MallocAllocator(), 0};
+  Memory memory{sluice_test::Malloc(), 0};
   Arena arena{&memory};
   Diagnostic diagnostic;
   Scratch() { ClearDiagnostic(&diagnostic); }

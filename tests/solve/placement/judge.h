@@ -15,19 +15,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/live_range.h"
+#include "support/malloc_allocator.h"
 
 namespace sluice_test {
-
-inline sluice_allocator_t Malloc() {
-  sluice_allocator_t allocator{};
-  allocator.struct_size = sizeof allocator;
-  allocator.allocate = [](void*, size_t bytes, size_t alignment) -> void* {
-    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    return aligned_alloc(alignment, rounded);
-  };
-  allocator.release = [](void*, void* pointer, size_t, size_t) { free(pointer); };
-  return allocator;
-}
 
 struct Ground {
   sluice::Memory memory{Malloc(), 0};

@@ -46,24 +46,6 @@ void SortBranches(Span<GemmBranch> branches, Span<uint8_t> order) {
   }
 }
 
-GemmMapping MakeMapping(const GemmSpace& space, const GemmBranch& branch,
-                        const GemmSplit& split, const GemmTiles& tiles) {
-  GemmMapping mapping = {};
-  for (int d = 0; d < kGemmAxes; ++d) {
-    mapping.middle_tile[d] = tiles.middle[d];
-    mapping.inner_tile[d] = tiles.inner[d];
-    mapping.spatial[d] = space.spatial[d][split.index[d]];
-  }
-  // A level that holds nothing may walk along any axis: takes that of the other level.
-  const int p = branch.middle_holds == 0 ? branch.walk_middle : branch.walk_outer;
-  const int q = branch.inner_holds == 0 ? p : branch.walk_middle;
-  mapping.outer_order = GemmOrderFrom(p);
-  mapping.middle_order = GemmOrderFrom(q);
-  mapping.middle_holds = branch.middle_holds;
-  mapping.inner_holds = branch.inner_holds;
-  return mapping;
-}
-
 double ValueOf(const GemmSpace& space, const GemmCost& cost) {
   if (space.options.objective != GemmObjective::kEnergyDelay) {
     return cost.energy_pj_per_mac;
@@ -81,7 +63,7 @@ void VisitNode(Search* search, const GemmBranch& branch, uint32_t index) {
       SolveNode(space, branch, split, ToBeat(*search), search->budget);
   search->stopped = !node.complete || search->budget->Exhausted();
   if (node.value == kInfinity) return;
-  const GemmMapping mapping = MakeMapping(space, branch, split, node.tiles);
+  const GemmMapping mapping = MappingOf(space, branch, split, node.tiles);
   const GemmCost cost =
       EvaluateGemm(*space.shape, *space.machine, mapping, space.options.form);
   const double value = ValueOf(space, cost);

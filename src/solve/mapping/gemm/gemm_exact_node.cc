@@ -8,7 +8,8 @@ constexpr double kInfinity = __builtin_huge_val();
 
 bool Has(uint8_t holds, int d) { return (holds >> d & 1) != 0; }
 
-// Lengths of an axis of a staying node: all divisors when it has weight, else 1.
+// Lengths of an axis of a node in which a datum stays in the PEs: all divisors where the
+// axis has a weight in the cost, else 1.
 struct StayingAxis {
   int axis;
   double weight;
@@ -17,6 +18,24 @@ struct StayingAxis {
 };
 
 }  // namespace
+
+GemmMapping MappingOf(const GemmSpace& space, const GemmBranch& branch,
+                      const GemmSplit& split, const GemmTiles& tiles) {
+  GemmMapping mapping = {};
+  for (int d = 0; d < kGemmAxes; ++d) {
+    mapping.middle_tile[d] = tiles.middle[d];
+    mapping.inner_tile[d] = tiles.inner[d];
+    mapping.spatial[d] = space.spatial[d][split.index[d]];
+  }
+  // A level that holds nothing may walk along any axis: takes that of the other level.
+  const int p = branch.middle_holds == 0 ? branch.walk_middle : branch.walk_outer;
+  const int q = branch.inner_holds == 0 ? p : branch.walk_middle;
+  mapping.outer_order = GemmOrderFrom(p);
+  mapping.middle_order = GemmOrderFrom(q);
+  mapping.middle_holds = branch.middle_holds;
+  mapping.inner_holds = branch.inner_holds;
+  return mapping;
+}
 
 GemmNode MakeNode(const GemmSpace& space, const GemmBranch& branch,
                   const GemmSplit& split) {

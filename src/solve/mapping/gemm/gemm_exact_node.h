@@ -22,6 +22,10 @@ struct GemmTiles {
   uint32_t inner[kGemmAxes];
 };
 
+// The loop nest that a branch, a split and the tiles of both memories stand for.
+GemmMapping MappingOf(const GemmSpace& space, const GemmBranch& branch,
+                      const GemmSplit& split, const GemmTiles& tiles);
+
 // The two levels of a node. Their only link is that inner tiles divide middle tiles.
 struct GemmNode {
   TileProblem middle;

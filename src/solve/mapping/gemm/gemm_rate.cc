@@ -104,23 +104,6 @@ void Attempt(RateSearch* search, const GemmMapping& mapping) {
   search->mapping = mapping;
 }
 
-GemmMapping MappingOfTiles(const RateSearch& search, const GemmBranch& branch,
-                           const GemmSplit& split, const GemmTiles& tiles) {
-  GemmMapping mapping = {};
-  for (int d = 0; d < kGemmAxes; ++d) {
-    mapping.middle_tile[d] = tiles.middle[d];
-    mapping.inner_tile[d] = tiles.inner[d];
-    mapping.spatial[d] = search.space[0].spatial[d][split.index[d]];
-  }
-  const int p = branch.middle_holds == 0 ? branch.walk_middle : branch.walk_outer;
-  const int q = branch.inner_holds == 0 ? p : branch.walk_middle;
-  mapping.outer_order = GemmOrderFrom(p);
-  mapping.middle_order = GemmOrderFrom(q);
-  mapping.middle_holds = branch.middle_holds;
-  mapping.inner_holds = branch.inner_holds;
-  return mapping;
-}
-
 // One branch and split: sums = fixed + weights over the lengths of both tiles.
 struct RateNode {
   const GemmBranch& branch;
@@ -228,7 +211,7 @@ void TryMiddles(RateSearch* search, const RateNode& node, const Sums& below,
         const Sums sums = Add(sums_y, node.middle, 2, z);
         if (Beats(ScoreOf(*search, sums, node.split.per_pe), search->best)) {
           for (int d = 0; d < kGemmAxes; ++d) tiles->middle[d] = tile[d];
-          Attempt(search, MappingOfTiles(*search, node.branch, node.split, *tiles));
+          Attempt(search, MappingOf(search->space[0], node.branch, node.split, *tiles));
         }
         break;
       }
@@ -248,7 +231,7 @@ void TryInner(RateSearch* search, const RateNode& node, const Sums& sums,
     }
     if (TileFits(tiles->middle, node.branch.middle_holds, machine.middle_words) &&
         Beats(ScoreOf(*search, sums, node.split.per_pe), search->best)) {
-      Attempt(search, MappingOfTiles(*search, node.branch, node.split, *tiles));
+      Attempt(search, MappingOf(search->space[0], node.branch, node.split, *tiles));
     }
     return;
   }

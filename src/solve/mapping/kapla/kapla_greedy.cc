@@ -27,6 +27,7 @@ struct Deal {
 enum Loop : uint32_t { kRows = 0, kChannels, kSum, kLoops };
 constexpr uint32_t kLoopDims[kLoops][3] = {
     {kDimQ, kDimP, kDimN}, {kDimK, kDimK, kDimK}, {kDimC, kDimC, kDimC}};
+constexpr size_t kMostLevels = 4;
 constexpr uint32_t kTaps[] = {kDimR, kDimS};
 constexpr int kLoopDimCount[kLoops] = {3, 1, 1};
 // The loop that does not move an operand.
@@ -365,6 +366,16 @@ void BuildScheme(Greedy* greedy, uint32_t orders, Deal* deal) {
   }
 }
 
+Status CheckInput(const MappingProblem& problem, const Hardware& hardware,
+                  Diagnostic* diagnostic) {
+  SLUICE_TRY(CheckProblem(problem, diagnostic));
+  SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
+  if (hardware.levels.size() <= kMostLevels) return Status::kOk;
+  return Fail(diagnostic, Status::kUnsupported, "mapping")
+      .Text("the greedy mapper takes at most 4 levels, not ")
+      .Number(static_cast<int64_t>(hardware.levels.size()));
+}
+
 }  // namespace
 
 Status MapKaplaGreedy(const KaplaRequest& request, Budget* budget, MappedNest* mapped,
@@ -372,14 +383,8 @@ Status MapKaplaGreedy(const KaplaRequest& request, Budget* budget, MappedNest* m
   const MappingProblem& problem = request.problem;
   const Hardware& hardware = request.hardware;
   const KaplaOptions& options = request.options;
-  SLUICE_TRY(CheckProblem(problem, diagnostic));
-  SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
+  SLUICE_TRY(CheckInput(problem, hardware, diagnostic));
   const uint32_t levels = static_cast<uint32_t>(hardware.levels.size());
-  if (levels > 4) {
-    return Fail(diagnostic, Status::kUnsupported, "mapping")
-        .Text("the greedy mapper takes at most 4 levels, not ")
-        .Number(levels);
-  }
   Greedy unit = {&problem, &hardware, &options, {}, {}};
   MakeUnit(&unit);
   for (uint32_t l = 0; l + 1 < levels; ++l) {
@@ -485,13 +490,7 @@ Status MapGreedyOnNodes(const NodeRequest& request, Budget* budget, NodeMapping*
   const MappingProblem& problem = request.problem;
   const Hardware& hardware = request.hardware;
   const NodeParallelOptions& options = request.options;
-  SLUICE_TRY(CheckProblem(problem, diagnostic));
-  SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
-  if (hardware.levels.size() > 4) {
-    return Fail(diagnostic, Status::kUnsupported, "mapping")
-        .Text("the greedy mapper takes at most 4 levels, not ")
-        .Number(static_cast<int64_t>(hardware.levels.size()));
-  }
+  SLUICE_TRY(CheckInput(problem, hardware, diagnostic));
   int64_t passes[kDims];
   SLUICE_TRY(PassesOf(problem, options.terms, passes, diagnostic));
   const MappingProblem pass = PassOf(problem, passes);

@@ -199,7 +199,8 @@ double Whole(const Search& search, const Parts& parts, double pj, double cycles)
   return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
-// Bytes of kept operands in one node. *others: those of them that other passes need.
+// Bytes of kept operands in one node. *others: how many of these bytes only other passes
+// need.
 int64_t KeptBytes(const Search& search, const Parts& parts, const MappingProblem& part,
                   int64_t* others) {
   const Sharing sharing = SharingOf(search, parts);

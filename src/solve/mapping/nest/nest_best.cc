@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kRounding = 1e-12;  // of sums of a few parts
 
-// What one objective and one freedom give.
+// The best nest so far for one objective and one degree of freedom.
 struct Choice {
   const NestRequest& request;
   Budget* budget;
@@ -129,8 +129,8 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   *mapped = MappedNest{};
   double space_bound = -1;
   Status failure = Status::kOk;
-  // Each run is whole and does not see the others, so that the same run has the same
-  // answer in every call that makes it.
+  // The runs are independent of each other, so that a run has the same answer in every call
+  // that makes it.
   for (int run = 0; run < 4; ++run) {
     MapConstraints constraints = own;
     if ((run & 1) != 0) constraints.bypass = false;

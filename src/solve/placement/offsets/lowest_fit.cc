@@ -192,7 +192,8 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
   for (uint32_t i = 0; i < swaps && n > 1; ++i) {
     if (*peak <= good_enough) break;
     if (budget->Exhausted()) break;
-    // Places the buffer that sets the peak, or one that meets it, earlier.
+    // Moves the buffer that ends highest, or one that lives at the same time, forward in the
+    // order of placing.
     uint32_t top = 0;
     for (uint32_t u = 0; u < n; ++u) {
       if (offsets[u] + sections.buffers[u].bytes == *peak) top = u;

@@ -103,7 +103,7 @@ Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed
   address.max_nodes = max_nodes;
   SpillPlan next;
   next.states = self->plan->states;
-  // Without any plan yet, a placement ignores the budget; not one that another follows.
+  // The first placement ignores the budget, so that there is a plan; later ones keep to it.
   const bool limited = self->plan->placed || self->in_time;
   Budget* budget = limited ? self->budget : &self->unlimited;
   SLUICE_TRY(PlaceWithRepairs(self->graph,

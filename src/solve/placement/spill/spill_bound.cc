@@ -157,8 +157,8 @@ Status Cut(Bounder* self) {
   return Status::kOk;
 }
 
-// A tensor of the excerpt for an operand. One without a price is another one for each
-// reader, an input that only it reads; it still waits for its maker.
+// Adds a tensor to the excerpt for an operand. A tensor without a price in this window
+// becomes an input of its own for each reader; the reader still waits for its maker.
 void AddOperand(Bounder* self, const Window& window, uint32_t a, Excerpt* out) {
   const bool priced = self->first[a] >= window.begin && self->first[a] < window.end;
   OperatorTensor tensor = self->graph.tensors[a];
@@ -225,9 +225,9 @@ Status MakeExcerpt(Bounder* self, const Window& window, Excerpt* out) {
   return Status::kOk;
 }
 
-// Searches for a plan of the excerpt that is cheaper than a beam's, or than what the plan
-// pays there; if there is none, that is the bound. When the states run out, a lower bound
-// is tried instead.
+// Searches for a plan of the excerpt that is cheaper than the one that the beam has found or,
+// without one, than the whole plan's part in this window. If there is none, that cost is the
+// bound. When the states run out, a lower cost is tried as the bound.
 Status SolveExcerpt(Bounder* self, Excerpt* excerpt) {
   ArenaScope scope(self->work.arena);
   const OperatorGraph& graph = excerpt->graph;

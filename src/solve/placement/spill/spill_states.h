@@ -83,7 +83,7 @@ struct SpillStates {
   bool cut = false;
   bool limited = false;
 
-  // What runs next after o, if that loses nothing.
+  // The operator that may run directly after o without a loss; kNoOperand: none.
   uint32_t Chained(uint32_t o) const {
     return o == kNoOperand || model.next.empty() ? kNoOperand : model.next[o];
   }

@@ -5,22 +5,12 @@
 
 #include <string>
 
+#include "tests/solve/mapping/check_cost.h"
 #include "tests/solve/mapping/machines.h"
 #include "tests/solve/mapping/scratch.h"
 
 namespace sluice {
 namespace {
-
-// The nest that was found costs what it says.
-void CheckCost(const MappingProblem& problem, const Hardware& hardware,
-               const MappedNest& mapped) {
-  LayerCost cost;
-  Diagnostic diagnostic = {};
-  REQUIRE(EvaluateNest(problem, hardware, mapped.nest, CostOptions{}, &cost,
-                       &diagnostic) == Status::kOk);
-  CHECK(cost.energy_pj == mapped.cost.energy_pj);
-  CHECK(cost.cycles == mapped.cost.cycles);
-}
 
 Status Map(const MappingProblem& problem, const Hardware& hardware,
            const MapConstraints& constraints, Scratch* scratch, MappedNest* mapped) {

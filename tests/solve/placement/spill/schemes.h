@@ -215,7 +215,7 @@ inline int64_t SchemeBytes(const Net& net, const std::vector<uint32_t>& order,
                            int64_t capacity, Leaves leaves, Fit fit) {
   return LinearScheme(net, order, capacity, leaves, fit).Run();
 }
-// Of both fits the one that moves fewer bytes.
+// The same with first fit and with best fit; the smaller number of bytes.
 inline int64_t SchemeBytes(const Net& net, const std::vector<uint32_t>& order,
                            int64_t capacity, Leaves leaves) {
   return std::min(SchemeBytes(net, order, capacity, leaves, Fit::kFirst),

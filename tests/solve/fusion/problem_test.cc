@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of graph layers as fusion problems, by hand.
+#include "solve/fusion/problem.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/solve/fusion/lowered.h"
+
+namespace sluice {
+namespace {
+
+using sluice_test::Lowered;
+
+FusionRun RunOf(Lowered* l, const std::vector<uint32_t>& layers) {
+  FusionRun run;
+  REQUIRE(MakeFusionRun({l->n.graph, l->n.hardware, l->lowering, 1 << 16},
+                        {layers.data(), layers.size()}, &l->n.arena,
+                        &run) == Status::kOk);
+  return run;
+}
+
+TEST_CASE("fusion problem: a chain's edges, what comes from outside, and its output") {
+  Lowered l(sluice_test::Chain(3));
+  const FusionRun run = RunOf(&l, {0, 1});
+  REQUIRE(run.problem.layers.size() == 2);
+  REQUIRE(run.problem.inputs.size() == 2);
+  CHECK(run.problem.inputs[0].source == 2);  // the first tensor from outside
+  CHECK(run.problem.inputs[1].source == 0);
+  REQUIRE(run.problem.externals.size() == 1);
+  CHECK(run.problem.externals[0].extent[1] == 8);
+  CHECK(run.edge_tensor[0] == 0);
+  CHECK(run.edge_tensor[1] == 1);
+  CHECK(run.role[0] == kRoleInput0);
+  // Layer 2, which is not of the run, reads what layer 1 makes.
+  CHECK(!run.problem.layers[0].output);
+  CHECK(run.problem.layers[1].output);
+  CHECK(run.in_dram[0] == 0);
+  CHECK(run.problem.buffer_bytes == 1 << 16);
+  CHECK(&run.executed(1) == &l.lowering.executed[1]);
+}
+
+TEST_CASE(
+    "fusion problem: a tile needs the same box of its input, and costs its work") {
+  Lowered l(sluice_test::Chain(2));
+  FusionRun run = RunOf(&l, {0, 1});
+  const TileModel model = ModelOf(&run);
+  const CutBox box = {{0, 2, 0, 0}, {1, 5, 8, 4}};
+  CutBox need = {};
+  model.need(model.user, 1, 0, box, &need);
+  for (int a = 0; a < 4; ++a) {
+    CHECK(need.begin[a] == box.begin[a]);
+    CHECK(need.end[a] == box.end[a]);
+  }
+  const Box cut = ToBox(box);
+  CHECK(cut.begin[1] == 2);
+  CHECK(cut.extent[1] == 3);
+  const TileWork work = WorkOf(run, 1, cut);
+  CHECK(work.vector_ops == 3 * 8 * 4);
+  CHECK(work.macs == 0);
+  CHECK(work.read_bytes == 3 * 8 * 4);
+  CHECK(work.written_bytes == 3 * 8 * 4);
+  TileCost cost = {};
+  const int32_t extent[4] = {1, 3, 8, 4};
+  REQUIRE(model.cost(model.user, 1, extent, &cost));
+  CHECK(cost.cycles == work.declared.cycles);
+  CHECK(cost.energy_pj > 0);
+}
+
+TEST_CASE(
+    "fusion problem: a reshape is looked through to the tensor that was written") {
+  sluice_test::GraphSpec g = sluice_test::Chain(2);
+  g.tensors.push_back({{1, 1, 64, 4}, SLUICE_DTYPE_INT8, 0});
+  g.layers[1].inputs = {3};
+  g.layers.insert(g.layers.begin() + 1, {SLUICE_OP_RESHAPE, {1}, {3}, {}});
+  g.tensors[2].dims = {1, 1, 64, 4};
+  Lowered l(g);
+  CHECK(WrittenTensor(l.n.graph, l.lowering, 3) == 1);
+  CHECK(WrittenTensor(l.n.graph, l.lowering, 1) == 1);
+  CHECK(MayFuse(l.n.graph, l.n.hardware, l.lowering, 0, 1 << 16));
+  CHECK(!MayFuse(l.n.graph, l.n.hardware, l.lowering, 1, 1 << 16));  // a view
+  const FusionRun run = RunOf(&l, {0, 2});
+  CHECK(run.edge_tensor[1] == 3);
+  CHECK(run.edge_source[1] == 1);
+  // All of the 64 columns are the eight rows of eight.
+  const Box whole = {{0, 0, 0, 0}, {1, 1, 64, 4}};
+  const Box source = SourceBox(run, 1, whole);
+  CHECK(source.extent[1] == 8);
+  CHECK(source.extent[2] == 8);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cost of a nest that a mapper found, computed once more.
+#ifndef SLUICE_TESTS_SOLVE_MAPPING_CHECK_COST_H_
+#define SLUICE_TESTS_SOLVE_MAPPING_CHECK_COST_H_
+
+#include <doctest/doctest.h>
+
+#include "model/layer_cost.h"
+#include "solve/mapping/conv/conv_exact.h"
+
+namespace sluice {
+
+// Evaluates the nest that a mapper found again: it costs what the mapper said.
+inline void CheckCost(const MappingProblem& problem, const Hardware& hardware,
+                      const MappedNest& mapped) {
+  LayerCost cost;
+  Diagnostic diagnostic = {};
+  REQUIRE(EvaluateNest(problem, hardware, mapped.nest, CostOptions{}, &cost,
+                       &diagnostic) == Status::kOk);
+  CHECK(cost.energy_pj == mapped.cost.energy_pj);
+  CHECK(cost.cycles == mapped.cost.cycles);
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_SOLVE_MAPPING_CHECK_COST_H_
