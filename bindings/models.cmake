@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the tests of the bindings work on: a descriptor, a model and the plan that the tool
 # (C and C++) makes of it, and the hash that reference kernels give for its outputs and
-# seed 1. The model is a trained one where it is there, else the one of tests/models.
+# seed 1. The model is a trained one where the reference data has it, else one of tests/models.
 #   Input: SLUICE (tool), GOLDENS, SHARED, WORK. Output: HARDWARE, GRAPH, PLAN, OUTPUT_HASH
 if(DEFINED ENV{SLUICE_SHARED})
   set(SHARED $ENV{SLUICE_SHARED})

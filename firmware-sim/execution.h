@@ -32,8 +32,8 @@ class Execution {
   bool RunUntil(uint32_t end, uint64_t now);
 
  private:
-  // One of all orders that the waits allow, by seed: what is ready starts, and what runs
-  // completes, at random. Cycles count these events.
+  // Runs in one of the orders that the waits allow, drawn by `seed`: instructions that are
+  // ready start, and those that run complete, at random. Cycles count these events.
   bool RunInAnyOrder(uint64_t seed);
   bool FailAt(const Trap& trap, const Flight& flight);
   bool StartReady(bool* any_left);

@@ -61,7 +61,8 @@ float Overlap(const Corners& a, const Corners& b) {
   return both / (area_a + area_b - both);
 }
 
-// Boxes from the best score on; each takes away those that overlap it too much.
+// Selects boxes in the order of their scores. A box that overlaps a selected one too much is
+// dropped.
 std::vector<size_t> Select(const std::vector<Corners>& boxes,
                            const std::vector<float>& scores, const int32_t* options) {
   std::vector<size_t> order;

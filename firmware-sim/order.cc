@@ -53,7 +53,7 @@ void Order::Join(const sluice_instruction_t& instruction, const Flight& flight) 
       join(wait.engine, there - wait.count);
     }
   }
-  // Completed in the view of all later clocks that include this one.
+  // Every later clock that includes this one also knows that the instruction has completed.
   now_[e] = number;
   clocks_[e].insert(clocks_[e].end(), now_.begin(), now_.end());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which completed instructions an instruction may rely on: those that its waits and its
-// engine's order imply in every timing. Conflicting accesses without such an order are
-// races, even if this machine's timing happens to keep them apart.
+// Which instructions are certain to have completed when an instruction starts: those that
+// its waits and the order of its engine imply in every timing. Two conflicting accesses
+// without such an order are a race, even if the timing of this machine keeps them apart.
 //
 // Input    instructions in the order in which they start
 // Output   whether each may access what it accesses

@@ -160,7 +160,7 @@ static sluice_walk_status_t check_loops(check_t* c) {
   sluice_loop_t loop, outer;
   for (i = 0; i < h->loop_count; ++i) {
     read(c, h->loop_offset, i, &loop, sizeof loop);
-    /* Out of the loops that end before this one. */
+    /* Leaves the loops that end before this one starts. */
     for (; around != SLUICE_NONE; around = outer.parent, --depth) {
       read(c, h->loop_offset, around, &outer, sizeof outer);
       if (loop.first <= outer.last) break;

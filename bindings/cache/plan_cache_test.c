@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_cache_test FOLDER: what is kept is found, and nothing else is. */
+/* plan_cache_test FOLDER: plans that were kept are found; damaged and foreign files are not. */
 #define _POSIX_C_SOURCE 200809L
 #include "plan_cache.h"
 

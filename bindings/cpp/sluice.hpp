@@ -263,7 +263,7 @@ class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
   }
 };
 
-// A plan made from another one, and what it kept of that.
+// A new plan, and what it has kept of the plan that it was made from.
 struct Rescheduled {
   Plan plan;
   sluice_change_t change;

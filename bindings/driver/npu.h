@@ -83,8 +83,8 @@ typedef struct {
   void* user;                      /* of both */
 } npu_planned_t;
 
-/* Loads it where the plan is right: it is verified, whoever made it; NPU_BAD_MODEL without
- * a change if it is not. A call of npu_set_share plans it again as it does the others. */
+/* Loads a model with its plan. The plan is verified first; if it is wrong, the answer is
+ * NPU_BAD_MODEL and nothing changes. npu_set_share plans the model again, as all others. */
 npu_status_t npu_load_planned(npu_t* npu, const npu_planned_t* planned,
                               npu_model_t* out);
 

@@ -429,7 +429,7 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 		defer close(watched)
 		select {
 		case <-ctx.Done():
-			// The library keeps the deadline itself, and says that it was one.
+			// A deadline needs no cancel word: the library ends by itself and reports it.
 			if s.deadline_ns == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				C.set_word(cancel)
 			}

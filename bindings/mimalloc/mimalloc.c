@@ -45,7 +45,7 @@ int sluice_mimalloc_create(const char* library, sluice_mimalloc_t* out) {
     out->heap = create();
   }
   if (out->heap == NULL) {
-    /* Never unloaded: it keeps state in every thread that it has seen. */
+    /* mimalloc is never unloaded: it keeps state in every thread that has called it. */
     memset(out, 0, sizeof *out);
     return 0;
   }

@@ -46,8 +46,8 @@ SLUICE_API sluice_status_t sluice_hardware_engine(const sluice_hardware_t* hardw
                                                   uint32_t index,
                                                   sluice_engine_t* out_engine);
 
-/* Doubt `index` about the descriptor: two fields that hardly belong to one machine, with which
- * planning is possible all the same. out_doubt->message says which, in a sentence.
+/* Doubt `index` about the descriptor: two fields that are unlikely to belong to one machine.
+ * Planning is possible with them. out_doubt->message names both, in a sentence.
  * (sluice_hardware_create refuses fields that no machine can have.) SLUICE_BAD_ARGUMENT: there
  * is no such doubt. */
 SLUICE_API sluice_status_t sluice_hardware_doubt(const sluice_hardware_t* hardware,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build without SLUICE_WITH_TOKENS has instead of waits as tokens: the C functions
-// alone, so that such a build carries next to nothing of them.
+// The C functions of tokens in a build without SLUICE_WITH_TOKENS: they refuse the call and
+// add almost nothing to the library.
 #include "api/arguments.h"
 #include "base/components.h"
 #include "sluice/lowering.h"

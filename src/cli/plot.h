@@ -74,8 +74,8 @@ struct PlotView {
 std::vector<PlotBar> DrawableBars(const std::vector<PlotBar>& bars, uint64_t from,
                                   uint64_t to, double pixels_per_cycle);
 
-// Pieces of [from, to) likewise: those of one layer at one place whose gaps are below a
-// pixel become one.
+// The same for pieces: pieces of one layer at one place become one where the gap between them
+// is below a pixel.
 std::vector<PlotPiece> DrawablePieces(const std::vector<PlotPiece>& pieces,
                                       uint64_t from, uint64_t to,
                                       double pixels_per_cycle);

@@ -29,7 +29,8 @@ uint32_t Mix(uint32_t hash, uint32_t word) {
   return hash ^ hash >> 15;
 }
 
-// Which steps do the same, wherever in DRAM and in their layer.
+// Numbers steps by form: steps of one form differ only in their places in DRAM and in their
+// layer.
 class StepForms {
  public:
   explicit StepForms(const LoopSearch& search)

@@ -46,7 +46,7 @@ constexpr char kPartOfNeighbour[] = "part of another layer, or the same bytes";
 constexpr char kComputedAtImport[] = "computed at import";
 constexpr char kNotNeeded[] = "no output needs it";
 
-// One more of these, merged with equal ones.
+// Adds one operator to the list. Equal entries become one with a count.
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,
                    const std::string& reason);
 // The model uses operators that cannot be expressed, or (kBadInput) has dimensions that

@@ -11,7 +11,7 @@ namespace sluice::import {
 
 namespace {
 
-// More than any layer shifts by: whoever reads a layer with it refuses it.
+// A shift that no layer may have: a layer with it is refused when the graph is read.
 constexpr int kNoShift = 1025;
 
 // Of numbers from 0 to 2^31, which leave at least 22 bits behind the point, so that the sum

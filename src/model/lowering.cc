@@ -478,6 +478,17 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
   return CheckDramCapacity(hardware, *lowering, diagnostic);
 }
 
+void TimeViews(const Graph& graph, const Lowering& lowering, Span<uint32_t> when) {
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (lowering.is_view[l] == 0) continue;
+    when[l] = 0;
+    for (const uint32_t t : lowering.executed[l].inputs) {
+      if (t == kNone || graph.tensors[t].producer == kNone) continue;
+      when[l] = Max(when[l], when[graph.tensors[t].producer]);
+    }
+  }
+}
+
 Status PlaceInDram(const Graph& graph, Span<const uint32_t> when,
                    Span<const uint8_t> on_chip, Arena* scratch, Lowering* lowering,
                    Diagnostic* diagnostic) {

@@ -49,6 +49,10 @@ bool MayFoldPad(const Graph& graph, uint32_t pad_layer);
 Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
              Lowering* lowering, Diagnostic* diagnostic);
 
+// Fills in the times of views, which have no steps: each has the time of its latest
+// producer. when: time per layer.
+void TimeViews(const Graph& graph, const Lowering& lowering, Span<uint32_t> when);
+
 // Places all tensors again (places, region_bytes) for layers that may overlap in time.
 // when: time per layer, equal for overlapping layers; workspace bytes are reused only
 // at a later time. on_chip: per tensor, 1 when it never leaves the scratchpad. Empty

@@ -88,8 +88,8 @@ void Remove(Parts* parts, uint32_t i) {
   parts->lattice[i] = parts->lattice[--parts->count];
 }
 
-// Adds a lattice. Of two that overlap without making one lattice the larger one stays; of
-// too many the larger ones.
+// Adds a lattice. Where two lattices overlap and their union is no lattice, the larger one
+// stays. Where there are too many, the largest ones stay.
 void AddPart(Parts* parts, Lattice lattice) {
   for (uint32_t i = 0; i < parts->count;) {
     const Lattice& known = parts->lattice[i];

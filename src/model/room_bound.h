@@ -3,13 +3,13 @@
 // need, only as many as fit can be loaded before a layer's first tile; the rest is loaded
 // after it.
 //
-// For a layer L: its first tile starts when tiles of earlier layers have made what one
-// element of its output needs. Until then no tile of L and of the layers that depend on it
-// has run, so of what they load at most the scratchpads' bytes have come, and nothing that
-// they make has gone. What is missing passes DRAM's port from there on. Some layers of the
-// graph are looked at, the last ones and others at even distances.
+// For a layer L: its first tile starts when tiles of earlier layers have made the inputs of
+// one element of its output. Until then no tile of L, or of a layer that depends on L, has
+// run. So at most as many bytes of their loads have arrived as the scratchpads hold, and none
+// of their results have been stored. All other bytes pass DRAM's port after that moment. The
+// bound is computed for the last layers of the graph and for others at even distances.
 //
-// Input    a graph fitted to its machine, what it needs, who prices tiles.
+// Input    a graph fitted to its machine; its needs (needs.h); where prices of tiles come from.
 // Output   cycles; 0 where no layer says anything.
 // Errors   kOutOfMemory, kStopped.
 // Cost     layers, edges and tensors, for each of 24 layers at most; scratch some 20 bytes

@@ -83,7 +83,7 @@ Status MakeRootMap(const Graph& graph, const Lowering& lowering, Arena* arena,
     TakeShape(tensors[t], &map->shape[root]);
     taken[root] = 1;
   }
-  // A shape in which another tensor does not nest is worth nothing.
+  // A shape is dropped where another tensor of the root does not nest in it.
   for (uint32_t t = 0; t < tensors.size(); ++t) {
     const uint32_t root = RootOf(lowering, t);
     if (taken[root] == 0 || FindRootAxes(*map, t).nested) continue;

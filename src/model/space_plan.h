@@ -28,8 +28,8 @@ struct SpaceLoop {
 
 // A layer at a node of its segment's tree. In iteration i of cut[a].loop it makes
 // [i * step, (i + 1) * step) of axis a, as far as that exists, or for kSumCut adds up
-// that range of its sum. Axes without a loop are whole. A layer that does not leave
-// makes what its readers in the same loops need instead.
+// that range of its sum. Axes without a loop are whole. A layer whose output does
+// not leave the loops makes what its readers there need, with the halo of their windows.
 struct SpaceLayer {
   uint32_t layer;  // of the graph
   uint32_t loop;   // the innermost around it, or kNone

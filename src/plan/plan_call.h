@@ -56,7 +56,7 @@ struct PlanCall {
   const sluice_schedule_options_t& options;
   const int64_t capacity;  // of the scratchpad, bytes
   const Plan* before;      // its valid parts are kept; NULL = none
-  bool minimise;           // keep all that can stay as it was
+  bool minimise;           // keep addresses, orders and blocks wherever they are valid
 
   Arena* arena;
   Arena* scratch;

@@ -66,8 +66,8 @@ Status Follower::FindAppend(const Access& dst, AppendProgress** out) {
       .Text("stores outside the states that have an append");
 }
 
-// Takes one part of a store. It lies at frame index `found.at` of the rows; its twin is
-// its address in the scratchpad `memory`, which must hold exactly these rows.
+// Takes one part of a store. found.at: its index in the frame of rows. Its twin is the address
+// that it comes from in the scratchpad `memory`, which must hold exactly these rows.
 Status Follower::TakeRows(AppendProgress* progress, const Inside& found,
                           const Frame& frame, uint32_t memory) {
   const Graph& graph = judge_->graph;

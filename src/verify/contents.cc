@@ -466,7 +466,8 @@ Status Contents::Put(uint32_t memory, const Part& part) {
     grown = true;
     i = 0;
   }
-  // All merged parts were on top, so pieces that the merged one covers are older.
+  // No piece was newer than a merged part where it lies, so the pieces that the merged one
+  // covers are older.
   if (grown) {
     found_.Truncate(0);
     SLUICE_TRY(writes_[memory]->Collect(judge_, piece->begin, piece->end, &found_));

@@ -9,9 +9,9 @@
 // work cost. And how the search went: stop_reason is one of its values, groups are no more
 // than layers, iterations may be any number.
 //
-// Bounds are statements about all plans. They are held to what they are made of: the bytes
-// that remain of the plan's traffic without its spills, and the work of its tiles. A bound
-// that says less than it could is true, and passes.
+// Bounds are statements about all plans. A bound may not be above what the judge derives from
+// the plan: its traffic without spills, and the work of its tiles. A bound that is lower than
+// it could be is true, and passes.
 //
 // Input    what was counted while the stream was followed; when its instructions may start.
 // Output   the latency; kOk where the report says what the stream does.

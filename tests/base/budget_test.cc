@@ -98,7 +98,7 @@ TEST_CASE("budget: a part that was cancelled ends the whole") {
   CHECK(whole.stop_reason() == SLUICE_STOP_CANCELLED);
 }
 
-// Counts what it is told and answers what it was set to.
+// Counts the calls of the progress callback and answers with the value that a test has set.
 struct Listener {
   Progress progress;
   uint64_t calls = 0, iterations = 0;

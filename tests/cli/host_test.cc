@@ -142,7 +142,7 @@ TEST_CASE("tool: with layers on the host, models have the interpreter's outputs"
       const std::string with = " --graph " + graph + " --hw " + machine;
       const Json done = Tool("schedule " + graph + " --hw " + machine + " -o " + plan);
       REQUIRE(done.contains("host"));
-      // All of these machines lack something that the model of the project has.
+      // Each of these machines lacks an operator of this model.
       if (model == "residual_cnn_int8") CHECK(done["host"]["layers"].get<int>() > 0);
       CHECK(RunTool("verify " + plan + with, sluice::cli::kWithComplaints, &text) == 0);
       for (const size_t seed : {1, 2, 3}) {

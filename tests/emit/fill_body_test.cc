@@ -126,7 +126,7 @@ TEST_CASE("fill body: a load, its tile, and a store in the block behind it") {
   CHECK(body.operands[0].offset_lo == 16);
   CHECK(body.operands[1].slot == 0);
   CHECK(body.operands[2].offset_lo == 8);
-  // Strides of one element count as 0, so all three have one shape.
+  // An axis of one element has stride 0 in a shape, so all three operands have one shape.
   REQUIRE(body.shapes.size() == 1);
   CHECK(body.shapes[0].extent[3] == 4);
   CHECK(body.shapes[0].stride[2] == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a firmware does with a stream: opens it, places it, walks it to its end. Says on
- * one line what it met, so that machines can be compared. Freestanding; the few system
+/* Works as firmware does: opens a stream, places it, walks it to its end. Prints one line of
+ * counts and hashes, so that machines can be compared. Freestanding; the few system
  * calls are Linux's, for qemu's user mode, or those of a hosted C library. */
 #include "walker.h"
 

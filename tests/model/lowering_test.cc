@@ -102,6 +102,29 @@ TEST_CASE("lowering: a tensor that a reshape relies on does not move into a conc
   CHECK(l.places[4].region == SLUICE_REGION_OUTPUT);
 }
 
+TEST_CASE("lowering: a view has the time of its latest producer") {
+  GraphSpec g;
+  g.tensors.push_back({{1, 1, 3, 2}, kI8, kIn});  // 0
+  Unary(&g, 0, {1, 1, 3, 2});                     // 1, layer 0
+  Unary(&g, 0, {1, 1, 3, 2});                     // 2, layer 1
+  g.tensors.push_back({{1, 1, 3, 4}, kI8, 0});    // 3
+  g.layers.push_back({SLUICE_OP_CONCAT, {1, 2}, {3}, {3}});
+  Unary(&g, 3, {1, 1, 3, 4}, kOut);
+  sluice_test::Nouns n(g);
+  const Lowering l = LowerOk(&n);
+  REQUIRE(l.is_view[2] == 1);
+  Span<uint32_t> when;
+  REQUIRE(n.arena.Allocate(4, &when) == Status::kOk);
+  when[0] = 7;
+  when[1] = 4;
+  when[2] = 99;
+  when[3] = 9;
+  TimeViews(n.graph, l, when);
+  CHECK(when[0] == 7);
+  CHECK(when[2] == 7);
+  CHECK(when[3] == 9);
+}
+
 TEST_CASE("lowering: tensors that live at the same time share no workspace") {
   GraphSpec g;
   g.tensors.push_back({{1, 1, 1, 100}, kI8, kIn});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two judges, src/verify and the walker with the simulator, before the same changed
-// plans: where one refuses and the other does not, either one of them is wrong, or the
-// difference is one that kScope lists, with its reason.
+// plans. Where only one of them refuses a plan, one judge is wrong, or kScope lists the
+// difference and its reason.
 //
 // A change takes one field of one record of the stream (or of a tensor's place) and gives it
 // another value; hashes are made right again. What a judge finds only by comparing the
@@ -38,8 +38,9 @@ struct Scope {
 };
 
 constexpr Scope kScope[] = {
-    // Where a tile lies in its layer and which elements an operand is: the simulator computes
-    // with the bytes that lie there, and these are right all the same.
+    // The place of a tile in its layer, and the elements that an operand stands for. The
+    // simulator computes with the bytes at the operand's address, which may be right
+    // nevertheless.
     {"content", "input"},
     {"content", "weight must be"},
     {"content", "parameters must be"},

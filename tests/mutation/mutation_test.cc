@@ -169,9 +169,9 @@ struct Row {
   int strict_verify = 0, strict_simulate = 0;  // harmless ones that are refused
 };
 
-// With enough mutants, each kind has some that change what the stream means. A count of
-// descriptors moves no byte, nor do the reason and the cycles of a host call; that they are
-// wrong both judges must see.
+// With enough mutants, each kind has some that change the meaning of the stream. Three kinds
+// move no byte: counts of descriptors, and reasons and cycles of host calls. Both judges must
+// refuse these.
 void CheckSeen(const std::string& name, const Row& row, bool enough) {
   if (name == "wrong descriptors") {
     CHECK((row.strict_verify > 0 && row.strict_simulate > 0));
@@ -240,7 +240,7 @@ void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
         row.missed += !v.verify && !v.simulate;
         INFO("seed " << seed << ", " << std::string(mutations[kind].name) << " ("
                      << repeat << "): " << meaning.fault);
-        // Neither judge has seen what it does.
+        // At least one judge refuses a mutant that changes the meaning.
         CHECK((v.verify || v.simulate));
       }
     }

@@ -317,7 +317,7 @@ inline bool Repeated(Chance* c, Mutant* m) {
   s.entry().record.flags = list[from].record.flags;
   return true;
 }
-// All that used one buffer of the body uses another one's memory.
+// Replaces one buffer of a body by the memory of another one, in all operands.
 inline bool EarlyReuse(Chance* c, Mutant* m) {
   BlockBuilder& b = m->stream.blocks[c->Below(m->stream.blocks.size())];
   std::vector<uint32_t> offsets;
@@ -590,7 +590,7 @@ inline bool LostForward(Chance* c, Mutant* m) {
   Remove(s);
   return true;
 }
-// All that a node computes, or sends, another one does.
+// Moves all instructions that compute, or all that send, from one node to another.
 inline bool SwapNodes(Chance* c, Mutant* m) {
   const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
   if (nodes == 1) return false;

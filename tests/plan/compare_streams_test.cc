@@ -95,7 +95,7 @@ TEST_CASE("compare streams: more blocks than before are changed ones") {
   const Image a({1}), b({1, 2, 3});
   CHECK(Compare(a.plan(), b.plan()).blocks_changed == 2);
   CHECK(Compare(b.plan(), a.plan()).blocks == 1);
-  // The directory of the longer one moves its body, which is compared all the same.
+  // A longer directory moves the bodies behind it; they are compared wherever they lie.
   CHECK(Compare(b.plan(), a.plan()).blocks_changed == 0);
 }
 

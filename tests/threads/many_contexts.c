@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 threads, each with a context of its own, schedule the same graph at the same time:
- * every second one a graph and a machine of its own, the others those of a context that
- * they share and only read. Then one call runs its starts on four threads of a runner. All
+/* 64 threads, each with a context of its own, schedule the same graph at the same time. Every
+ * second thread has a graph object and a machine object of its own; the others read those of
+ * one shared context. Then one call runs its starts on four threads of a runner. All
  * plans of a kind must have the same bytes; built with ThreadSanitizer, nothing may race.
  *
  *   many_contexts GRAPH HARDWARE */

@@ -47,7 +47,7 @@ struct Subject {
                sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
                                &notation, &options, &e, &library.diagnostic);
   }
-  // Its rule, and the layer that it names.
+  // The rule that the diagnostic of a refused notation has, and the layer that it names.
   std::string RuleOf(const sluice_notation_t& notation, uint64_t bytes = 0) {
     CHECK(Evaluate(notation, bytes) == SLUICE_REJECTED);
     CHECK(e.fault != SLUICE_SCHEDULE_LEGAL);

@@ -68,7 +68,7 @@ TEST_CASE("SqueezeNet equals its untiled run on soma-edge") {
   Report("squeezenet", p);
 }
 
-// Three tokens, decoded one by one behind a prefill, against one prefill of them all.
+// A prefill and three tokens decoded one by one, beside one prefill of all tokens.
 TEST_CASE("GPT-2 small: prefill and decode with a growing cache agree byte for byte") {
   std::vector<int32_t> tokens;
   for (int32_t i = 0; i < 67; ++i) tokens.push_back((i * 7919 + 12345) % 50257);

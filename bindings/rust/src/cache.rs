@@ -46,7 +46,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// None: no folder can have this name. Whether it is there shows when it is used.
+    /// None: no folder can have this name. A missing folder is noticed when a plan is kept.
     pub fn new(folder: &Path) -> Option<Cache> {
         Some(Cache { folder: CString::new(folder.as_os_str().as_bytes()).ok()? })
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat maps side by side: one panel per network, batch and machine.
 //
-// Input    cells with their value, or why there is none; the two axes as written
+// Input    cells with a value, or with the reason for which they have none; the two axes
 // Output   SVG text: the same bytes for the same cells. In each panel the best value is
 //          1, the others how many times worse; the colours are on a logarithmic scale.
 // Errors   none

@@ -42,7 +42,7 @@ std::string FunctionOf(const OnnxNode& node) {
   return dot == std::string::npos ? node.op : node.op.substr(dot + 1);
 }
 
-// What a file says of shapes may contradict what its operators need.
+// Refuses a node whose shapes, as the file gives them, contradict its operator.
 void Agree(bool fits, const OnnxNode& node) {
   if (fits) return;
   throw Error(Fault::kBadInput, "shapes contradict each other: operands of " +

@@ -37,7 +37,7 @@ Factor FactorRoundedOnce(double factor);
 
 struct Chosen {
   std::vector<int32_t> attributes;
-  int64_t unlike;  // operands for which the result is another one
+  int64_t unlike;  // operands for which the results differ
 };
 
 // Of REQUANTIZE.

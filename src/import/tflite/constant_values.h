@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of constants: what an operator gives whose inputs are all known.
+// The arithmetic of constants: computes an operator whose inputs are all constants.
 //
 // Input    values of any type with elements of fixed size; the operator
 // Output   one value for each of the operator's outputs

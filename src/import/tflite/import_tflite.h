@@ -28,8 +28,8 @@ struct TfliteImportOptions {
 ImportResult ImportTflite(const uint8_t* bytes, size_t size,
                           const TfliteImportOptions& options);
 
-// The same for a model that another reader has made, such as one of the tensors that a
-// runtime holds: nothing is folded, and operators on floats are refused.
+// The same for a model that was not read from bytes (the delegate makes one from the tensors
+// of a runtime): nothing is folded, and operators on floats are refused.
 struct TfliteModel;
 ImportResult LowerTflite(const TfliteModel& model, const TfliteImportOptions& options);
 

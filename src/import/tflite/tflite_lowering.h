@@ -101,7 +101,7 @@ int AxisOf(const TfliteTensor& tensor, int64_t axis);  // -> 0..3 of the normali
 std::vector<int64_t> Integers(const TfliteTensor& tensor);  // constant int32 or int64
 Range Clamped(const TfliteTensor& out, int activation);     // tflite::Activation
 
-// Padding of one axis so that `out` windows fit; checks that they do.
+// Padding of one axis for `out` windows. Refuses padding with which they do not fit.
 struct Pads {
   int32_t before, after;
 };

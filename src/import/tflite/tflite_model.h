@@ -43,8 +43,8 @@ struct TfliteOperator {
   const tflite::Operator* wire;  // for its options
 };
 
-// A tensor that persists over runs: of `tensor`, what it holds before the first one, and the
-// tensor whose value it has after a run; -1: it keeps its value.
+// A tensor that persists over runs: its value before the first run, and the tensor whose value
+// it takes over after each run; -1: it keeps its value.
 struct TfliteState {
   int32_t tensor, next;
   std::vector<uint8_t> first;

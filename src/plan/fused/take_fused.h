@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of fused layers on one node, as candidates of a call: new ones, and what holds of
-// an earlier one.
+// Plans of fused layers on one node, as candidates of a call: new plans, and plans from the
+// parts of an earlier plan that are still valid.
 //
 // Input    the call: lowered graph, tile costs, the plain plan or estimates of it.
 // Output   call->best, when a better plan was found.

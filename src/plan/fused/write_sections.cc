@@ -19,19 +19,6 @@ uint32_t LikeOf(Span<const Section> sections, uint32_t i) {
   return kNone;
 }
 
-// A view has no steps: its time is that of its latest producer.
-void FillViewTimes(const Graph& graph, const Lowering& lowering, Span<uint32_t> when) {
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (lowering.is_view[l] == 0) continue;
-    uint32_t time = 0;
-    for (uint32_t t : lowering.executed[l].inputs) {
-      if (t == kNone || graph.tensors[t].producer == kNone) continue;
-      time = Max(time, when[graph.tensors[t].producer]);
-    }
-    when[l] = time;
-  }
-}
-
 // DRAM places for the order in which groups run.
 Status PlaceTensors(const SectionedPlan& sectioned, Candidate* plan,
                     Diagnostic* diagnostic) {
@@ -65,7 +52,7 @@ Status PlaceTensors(const SectionedPlan& sectioned, Candidate* plan,
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     if (on_chip[WrittenTensor(graph, lowering, t)] != 0) on_chip[t] = 1;
   }
-  FillViewTimes(graph, lowering, when);
+  TimeViews(graph, lowering, when);
   plan->groups = time;
   return PlaceInDram(graph, when, on_chip, scratch, &plan->lowering, diagnostic);
 }

@@ -78,17 +78,11 @@ Status PlaceTensors(NodeSchedule* self, Arena* places, NodeProgram* out,
   SLUICE_TRY(self->arena->Allocate(self->graph.layers.size(), &when));
   SLUICE_TRY(self->arena->Allocate(self->graph.tensors.size(), &on_chip));
   for (uint32_t l = 0; l < self->graph.layers.size(); ++l) {
-    if (self->lowering.is_view[l] == 0) {
-      when[l] = self->group_of[l];
-      on_chip[self->lowering.executed[l].outputs[0]] = IsStored(*self, l) ? 0 : 1;
-      continue;
-    }
-    // A view has no steps: its time is that of its latest producer.
-    for (const uint32_t t : self->lowering.executed[l].inputs) {
-      if (t == kNone || self->graph.tensors[t].producer == kNone) continue;
-      when[l] = Max(when[l], when[self->graph.tensors[t].producer]);
-    }
+    if (self->lowering.is_view[l] != 0) continue;
+    when[l] = self->group_of[l];
+    on_chip[self->lowering.executed[l].outputs[0]] = IsStored(*self, l) ? 0 : 1;
   }
+  TimeViews(self->graph, self->lowering, when);
   for (const NodeGroup& group : self->groups)
     out->pipelined += group.layers > 1 ? 1 : 0;
   return PlaceInDram(self->graph, when, on_chip, self->arena, &self->lowering,

@@ -22,7 +22,7 @@ struct Attempt {
   Arrangement arrangement;
   Status status = Status::kInfeasible;
   int64_t least =
-      0;  // a turn limit that would do; 0: this one does, or it is not known
+      0;  // a turn limit that suffices; 0: the given one does, or none is known
   bool proved = false;
 };
 

@@ -6,8 +6,7 @@
 // with the least estimated time wins; ties go to fewer tiles. The caller's cost function is
 // asked only about tiles that would win if they took no longer than work / peak.
 //
-// Input    graph, hardware, one layer that computes, what its tiles cost; scratchpad
-//          bytes.
+// Input    graph, hardware, one layer that computes; costs of its tiles; scratchpad bytes.
 // Output   chunk per axis, loop order, whether buffers are doubled.
 // Errors   kInfeasible when the smallest tile does not fit; *smallest is what it needs.
 // Cost     some hundred evaluations; scratch a few KiB.

@@ -40,7 +40,7 @@ struct GemmBranch {
   double bound;                // cheap to compute: every part at its own best
 };
 
-// What one datum costs per MAC, given where it lives.
+// The cost of one datum per MAC, given the memories that hold it.
 struct DatumTerms {
   double fixed;
   double middle_weight;  // over L1

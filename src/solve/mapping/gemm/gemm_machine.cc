@@ -26,9 +26,9 @@ uint32_t AxesOf(const Fanout& fanout) {
 
 bool IsPower(uint32_t n) { return (n & (n - 1)) == 0; }
 
-// PEs and the most of them along each axis. Fanouts after one another along the same
-// axes multiply; with powers of two and all PEs in use, they can take every split of
-// the product.
+// The number of PEs, and the most along each axis. Fanouts that stand one behind the other
+// along the same axes multiply. Where they are powers of two and all PEs are used, every
+// split of the product can be had from them.
 Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
                  Diagnostic* diagnostic) {
   machine->pe_count = 1;

@@ -293,7 +293,7 @@ void ViewNode(const Search& search, const Parts& parts, const MappingProblem& pa
   pad->capacity_bytes -= others;
 }
 
-// What DRAM's words cost one node of these parts.
+// The price of a word of DRAM for one node, when the layer is split into these parts.
 OuterPrice PriceOf(const Search& search, const Parts& parts) {
   OuterPrice price = {};
   const MemoryLevel& dram = search.hardware.dram();

@@ -246,8 +246,8 @@ Status Search::Place(uint32_t u, int64_t at, bool* ok) {
   return RecountDirty(ok);
 }
 
-// Leaves the byte `floor` of the section uncovered: each buffer that could cover it
-// must rest on another one, which lies at or above its own least offset.
+// Leaves the byte `floor` of the section uncovered. Each buffer that could cover it must then
+// lie on top of another buffer, whose own least offset holds too.
 Status Search::Waste(const Frame& frame, bool* ok) {
   ++epoch_;
   const size_t first = choices_.size();

@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kSwaps = 32;        // if no exact search follows, and no more pairs
-constexpr size_t kSwapPairs = 400000;  // than this looked at in all of them
+constexpr uint32_t kSwaps = 32;        // without an exact search behind them; they look
+constexpr size_t kSwapPairs = 400000;  // at no more pairs of buffers than this in all
 constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
 
 int64_t Gcd(int64_t a, int64_t b) {

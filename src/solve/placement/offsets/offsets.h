@@ -50,8 +50,8 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,
                     OffsetPlan* plan);
 
-// Places the buffers without a fixed offset around those with one: the largest first,
-// of equal ones the first, each at its lowest free address. There is no search: *placed
+// Places the buffers without a fixed offset around those that have one: the largest first, of
+// equal sizes the first, each at its lowest free address. There is no search: *placed
 // is false as soon as a buffer ends above the capacity. offsets: of all buffers, which
 // have neither gaps nor banks. kBadInput also when two fixed buffers overlap.
 Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,

@@ -28,7 +28,7 @@ struct OrderLimits {
   uint64_t max_nodes;
 };
 
-// *found: `order` is set. Otherwise *none: it is proved that none exists.
+// *found: `order` is set. *none: no such order exists, which is proved.
 Status OrderWithin(const OperatorGraph& graph, const OrderLimits& limits,
                    const Workspace& work, Span<uint32_t> order, bool* found,
                    bool* none);

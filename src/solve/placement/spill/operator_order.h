@@ -6,7 +6,8 @@
 //         Spans that are empty are allocated.
 // Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. Nothing is
 //         `found` when an operator exceeds the capacity, or nothing costs less than
-//         give_up. When the time is over, one state alone goes on: there is a plan.
+//         give_up. When the time is over, the best state alone continues, so that
+//         there is a plan.
 // Cost    O(operators * width * ready operators); 5 to 20 ms for 200 to 600 operators.
 // Source  ours: a beam over (executed, resident, copied). A quarter of its states are the
 //         cheapest; the others compete among those that have run the same large operators,

@@ -94,7 +94,7 @@ struct SpillModel {
     return Status::kOk;
   }
 
-  // All operators, each behind what it waits for.
+  // An order of all operators: each behind those that it waits for.
   [[gnu::cold]] Status InSequence(Arena* arena, Span<uint32_t>* order) const {
     SLUICE_TRY(arena->Allocate(operators, order));
     Set done{};

@@ -6,7 +6,7 @@
 // way for no more bytes.
 //
 // Input    a model of the graph; a new state (SpillStates::next).
-// Output   the state among the others of its layer, unless one of them dominates it.
+// Output   the state is added to its layer, unless a state there dominates it.
 // Errors   kOutOfMemory.
 // Cost     per state, the states with the same executed set.
 // Source   COSMA (1)-(8), (12), (16); dominance is ours.

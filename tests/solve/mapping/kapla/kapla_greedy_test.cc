@@ -50,7 +50,7 @@ TEST_CASE("nodes: the published greedy deals all nodes out, the exact search win
     CHECK(greedy.cost.layer.energy_pj >= exact.cost.layer.energy_pj * 0.995);
     CHECK(greedy.cost.layer.energy_pj >= exact.bound);
     CHECK(greedy.cost.layer.energy_pj < 3 * exact.cost.layer.energy_pj);
-    // What it says is what its split and nest cost.
+    // The cost that it reports is that of its split and nest.
     MeshCost cost;
     CostOptions options;
     options.resident = greedy.kept;

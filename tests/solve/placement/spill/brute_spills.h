@@ -188,7 +188,7 @@ inline Brute TryAll(const Net& net, int64_t capacity, bool paper, bool fixed) {
   return brute;
 }
 
-// Step t writes what begins there and reads what ends with it.
+// Step t writes the buffers that begin at t and reads those that end behind t.
 inline Net NetOfBuffers(const Buffers& b, int64_t times) {
   Net net;
   for (const sluice::LiveRange& r : b.ranges) {
