@@ -126,11 +126,7 @@ std::string Mapping(const std::array<int64_t, 3>& extent, const GemmMemories& me
 GemmMemory MemoryOf(const wire::Level& level, const char* otherwise) {
   GemmMemory memory;
   memory.name = level.name() != nullptr ? level.name()->str() : otherwise;
-  for (char& c : memory.name) {
-    const bool plain =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (!plain) c = '_';
-  }
+  memory.name = PlainName(memory.name);
   memory.words = level.capacity_bytes();
   memory.read_pj = level.read_pj_per_bit() * 8;
   memory.write_pj = level.write_pj_per_bit() * 8;
@@ -138,6 +134,15 @@ GemmMemory MemoryOf(const wire::Level& level, const char* otherwise) {
 }
 
 }  // namespace
+
+std::string PlainName(std::string name) {
+  for (char& c : name) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    if (!plain) c = '_';
+  }
+  return name;
+}
 
 EnergyUnit UnitOf(double mac_pj) {
   EnergyUnit unit = {0, 1};

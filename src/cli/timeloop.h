@@ -43,6 +43,9 @@ struct GemmMemories {
 
 GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapping);
 
+// A name of letters and digits; "_" stands for other characters.
+std::string PlainName(std::string name);
+
 // The three files of a problem. The folder is made where it is not there.
 struct TimeloopTexts {
   std::string problem, architecture, mapping;

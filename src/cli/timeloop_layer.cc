@@ -23,15 +23,9 @@ std::string Number(double value) {
   return text;
 }
 
-std::string PlainName(const wire::Level& level, uint32_t index) {
-  std::string name =
-      level.name() != nullptr ? level.name()->str() : "level" + std::to_string(index);
-  for (char& c : name) {
-    const bool plain =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (!plain) c = '_';
-  }
-  return name;
+std::string NameOf(const wire::Level& level, uint32_t index) {
+  return PlainName(level.name() != nullptr ? level.name()->str()
+                                           : "level" + std::to_string(index));
 }
 
 int64_t Spatial(const sluice_layer_mapping_t& m, uint32_t level, int dim) {
@@ -134,7 +128,7 @@ std::string Architecture(const wire::Hardware& hardware,
   std::string indent = "  ", range;
   for (uint32_t l = m.levels; l-- > 0;) {
     const wire::Level& level = *hardware.levels()->Get(l);
-    const std::string name = PlainName(level, l);
+    const std::string name = NameOf(level, l);
     text += indent + "- name: " + name + "_node" + range + "\n" + indent +
             "  local:\n" +
             Storage(indent + "  ", name,
@@ -167,7 +161,7 @@ std::string Nest(const std::string& target, const char* type,
 std::string Mapping(const wire::Hardware& hardware, const sluice_layer_mapping_t& m) {
   std::string text = std::string(kLicense) + "mapping:\n";
   for (uint32_t l = m.levels; l-- > 0;) {
-    const std::string name = PlainName(*hardware.levels()->Get(l), l);
+    const std::string name = NameOf(*hardware.levels()->Get(l), l);
     text += Nest(name, "temporal", m.temporal[l], m.order[l]);
     int64_t spatial[kDimCount];
     for (int d = 0; d < kDimCount; ++d) spatial[d] = Spatial(m, l, d);

@@ -91,6 +91,12 @@ GraphWriter::GraphWriter(const Bytes& bytes) {
   if (g.data() != nullptr) data_.assign(g.data()->begin(), g.data()->end());
 }
 
+bool GraphWriter::HasOpaque(size_t first) const {
+  return std::any_of(layers_.begin() + static_cast<std::ptrdiff_t>(first),
+                     layers_.end(),
+                     [](const LayerRow& l) { return l.op == SLUICE_OP_OPAQUE; });
+}
+
 uint32_t GraphWriter::AddName(const std::string& text) {
   if (text.empty()) return kNoTensor;
   const auto [entry, added] =

@@ -92,6 +92,8 @@ class GraphWriter {
 
   const std::vector<TensorRow>& tensors() const { return tensors_; }
   const std::vector<LayerRow>& layers() const { return layers_; }
+  // Whether a layer from number `first` on is OPAQUE: work of the host.
+  bool HasOpaque(size_t first) const;
   // Empty for kNoTensor.
   std::string name(uint32_t index) const {
     return index < names_.size() ? names_[index] : std::string();

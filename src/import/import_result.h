@@ -44,6 +44,7 @@ struct ImportResult {
 // Reasons of operators in `folded`.
 constexpr char kPartOfNeighbour[] = "part of another layer, or the same bytes";
 constexpr char kComputedAtImport[] = "computed at import";
+constexpr char kByHostFunction[] = "by a host function";
 constexpr char kNotNeeded[] = "no output needs it";
 
 // Adds one operator to the list. Equal entries become one with a count.

@@ -18,24 +18,33 @@ uint32_t Program::EngineOf(const Step& step) const {
   }
 }
 
+namespace {
+
+// A node's place on one axis of the mesh, and the places [first, last] of a rectangle.
+struct OnAxis {
+  OnAxis(uint32_t cols, uint32_t node, const NodeRect& to, int axis)
+      : from(axis == 0 ? node % cols : node / cols),
+        first(axis == 0 ? to.node % cols : to.node / cols),
+        last(first + (axis == 0 ? to.cols : to.rows) - 1) {}
+  int64_t from, first, last;
+};
+
+}  // namespace
+
 int64_t FarthestHops(uint32_t cols, uint32_t node, const NodeRect& to) {
   int64_t hops = 0;
-  for (int64_t axis = 0; axis < 2; ++axis) {
-    const int64_t from = axis == 0 ? node % cols : node / cols;
-    const int64_t first = axis == 0 ? to.node % cols : to.node / cols;
-    const int64_t last = first + (axis == 0 ? to.cols : to.rows) - 1;
-    hops += Max(last - from, from - first);
+  for (int axis = 0; axis < 2; ++axis) {
+    const OnAxis at(cols, node, to, axis);
+    hops += Max(at.last - at.from, at.from - at.first);
   }
   return hops;
 }
 
 int64_t LinksTo(uint32_t cols, uint32_t node, const NodeRect& to) {
   int64_t links = int64_t{to.cols} * to.rows - 1;
-  for (int64_t axis = 0; axis < 2; ++axis) {
-    const int64_t from = axis == 0 ? node % cols : node / cols;
-    const int64_t first = axis == 0 ? to.node % cols : to.node / cols;
-    const int64_t last = first + (axis == 0 ? to.cols : to.rows) - 1;
-    links += Max<int64_t>(0, Max(first - from, from - last));
+  for (int axis = 0; axis < 2; ++axis) {
+    const OnAxis at(cols, node, to, axis);
+    links += Max<int64_t>(0, Max(at.first - at.from, at.from - at.last));
   }
   return links;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/import_onnx.h"
 
-#include <algorithm>
-
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
 
@@ -123,16 +121,6 @@ uint32_t CountOf(const std::vector<UnsupportedOperator>& list) {
   return count;
 }
 
-constexpr char kByHostFunction[] = "by a host function";
-
-// Whether a layer behind the mark is the host's.
-bool IsHosted(OnnxLowering* to, size_t first_layer) {
-  const auto& layers = to->graph().layers();
-  return std::any_of(
-      layers.begin() + static_cast<std::ptrdiff_t>(first_layer), layers.end(),
-      [](const LayerRow& layer) { return layer.op == SLUICE_OP_OPAQUE; });
-}
-
 // Whether an operand is floats that are computed: units cannot read it as it lies.
 bool ReadsFloats(OnnxLowering* to, const OnnxNode& node) {
   for (const int input : node.inputs) {
@@ -170,7 +158,7 @@ bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
     try {
       known->second(to, node);
       const bool exact = CountOf(result->shapes_only) == CountOf(mark.shapes_only);
-      if (exact && IsHosted(to, mark.graph.layers)) {
+      if (exact && to->graph().HasOpaque(mark.graph.layers)) {
         CountOperator(&result->hosted, node.op, kByHostFunction);
       }
       if (exact || !to->ComputesFloats()) return true;

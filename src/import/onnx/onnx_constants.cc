@@ -50,13 +50,8 @@ class FloatFolder {
   }
 
  private:
-  const OnnxValue* In(const OnnxNode& node, size_t i) const {
-    if (i >= node.inputs.size() || node.inputs[i] < 0) return nullptr;
-    return &m_.values[static_cast<size_t>(node.inputs[i])];
-  }
-
   bool Compute(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
-    const OnnxValue* first = In(node, 0);
+    const OnnxValue* first = m_.In(node, 0);
     if (first == nullptr) return false;
     if (node.op == "Cast") return Cast(*first, out, result);
     if (!IsFloats(*first)) return false;
@@ -124,7 +119,7 @@ class FloatFolder {
 
   // Of two shapes that agree, or a number and a tensor.
   bool Binary(const OnnxNode& node, const OnnxValue& first, Floats* result) const {
-    const OnnxValue* second = In(node, 1);
+    const OnnxValue* second = m_.In(node, 1);
     if (second == nullptr || !IsFloats(*second)) return false;
     const Floats a = FloatsIn(first), b = FloatsIn(*second);
     if (a.empty() || b.empty()) return false;

@@ -53,12 +53,8 @@ class Folder {
   }
 
  private:
-  const OnnxValue* In(const OnnxNode& node, size_t i) const {
-    if (i >= node.inputs.size() || node.inputs[i] < 0) return nullptr;
-    return &m_.values[static_cast<size_t>(node.inputs[i])];
-  }
   const Integers* Known(const OnnxNode& node, size_t i) const {
-    const OnnxValue* value = In(node, i);
+    const OnnxValue* value = m_.In(node, i);
     return value != nullptr && value->has_integers ? &value->integers : nullptr;
   }
 
@@ -86,7 +82,7 @@ class Folder {
   }
 
   bool Shape(const OnnxNode& node, Integers* out) const {
-    const OnnxValue* value = In(node, 0);
+    const OnnxValue* value = m_.In(node, 0);
     if (value == nullptr || !value->has_shape) return false;
     const int64_t rank = static_cast<int64_t>(value->dims.size());
     const auto at = [&](int64_t i) {

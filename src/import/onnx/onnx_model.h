@@ -85,6 +85,12 @@ struct OnnxModel {
   std::vector<OnnxValue> values;
   std::vector<OnnxNode> nodes;
   std::vector<int> inputs, outputs;  // values; constants are no inputs
+
+  // Input i of a node; nullptr where it is absent.
+  const OnnxValue* In(const OnnxNode& node, size_t i) const {
+    if (i >= node.inputs.size() || node.inputs[i] < 0) return nullptr;
+    return &values[static_cast<size_t>(node.inputs[i])];
+  }
 };
 
 using OnnxDims = std::map<std::string, int64_t>;  // "batch" or "input:0" -> extent

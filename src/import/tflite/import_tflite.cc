@@ -89,16 +89,6 @@ LowerFunction FunctionFor(int code) {
   return nullptr;
 }
 
-constexpr char kByHostFunction[] = "by a host function";
-
-// Whether a layer behind the mark is the host's.
-bool IsHosted(Lowering* to, size_t first_layer) {
-  const auto& layers = to->graph().layers();
-  return std::any_of(
-      layers.begin() + static_cast<std::ptrdiff_t>(first_layer), layers.end(),
-      [](const LayerRow& layer) { return layer.op == SLUICE_OP_OPAQUE; });
-}
-
 // Lowers one operator; when it cannot be expressed, says so in `refused` and, if allowed,
 // leaves it to the host.
 void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
@@ -110,7 +100,7 @@ void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
   if (lower != nullptr) {
     try {
       lower(to, op);
-      if (IsHosted(to, mark.graph.layers)) {
+      if (to->graph().HasOpaque(mark.graph.layers)) {
         CountOperator(hosted, op.name, kByHostFunction);
       }
       return;

@@ -57,11 +57,9 @@ Status TakeOver(SectionedPlan* plan, Section* section, bool* held) {
 Status Adopt(SectionedPlan* plan, Section* section) {
   const FusedCall& call = plan->call;
   const CarriedSchedule& schedule = *call.carried;
-  SLUICE_TRY(MakeFusionRun(SettingOf(call), plan->LayersIn(*section), plan->arena,
-                           &section->run));
-  section->run.coster = call.coster;
-  if (TakeTwin(plan, section)) return Status::kOk;
-  SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
+  bool decided = false;
+  SLUICE_TRY(OpenSection(plan, section, &decided));
+  if (decided) return Status::kOk;
   bool touched = false;
   bool held = false;
   SLUICE_TRY(StartOfCarried(schedule,

@@ -38,11 +38,9 @@ uint64_t EvaluationsOf(const CarriedSchedule& carried, const Section& section) {
 
 Status Decide(SectionedPlan* plan, Section* section) {
   const FusedCall& call = plan->call;
-  SLUICE_TRY(MakeFusionRun(SettingOf(call), plan->LayersIn(*section), plan->arena,
-                           &section->run));
-  section->run.coster = call.coster;
-  if (TakeTwin(plan, section)) return Status::kOk;
-  SLUICE_TRY(plan->arena->Allocate(section->run.layer.size(), &section->more));
+  bool decided = false;
+  SLUICE_TRY(OpenSection(plan, section, &decided));
+  if (decided) return Status::kOk;
   Arena work(plan->arena->memory());
   // The published searches choose their own rounds unless the options give a number.
   const bool once = IsPublished(call);
@@ -127,6 +125,15 @@ bool TakeTwin(SectionedPlan* plan, Section* section) {
   section->buffers = other.buffers;
   section->offsets = other.offsets;
   return true;
+}
+
+Status OpenSection(SectionedPlan* plan, Section* section, bool* decided) {
+  SLUICE_TRY(MakeFusionRun(SettingOf(plan->call), plan->LayersIn(*section), plan->arena,
+                           &section->run));
+  section->run.coster = plan->call.coster;
+  *decided = TakeTwin(plan, section);
+  if (*decided) return Status::kOk;
+  return plan->arena->Allocate(section->run.layer.size(), &section->more);
 }
 
 uint64_t RoundsOf(const SectionedPlan& plan, const Section& section) {

@@ -28,6 +28,10 @@ uint32_t TwinOf(const SectionedPlan& plan, uint32_t i);
 // True when an equal section was decided before: its decision is copied.
 bool TakeTwin(SectionedPlan* plan, Section* section);
 
+// Makes the section's run of layers. *decided: an equal section was decided before, and its
+// decision is copied.
+Status OpenSection(SectionedPlan* plan, Section* section, bool* decided);
+
 // Rounds of annealing, beyond construction.
 uint64_t RoundsOf(const SectionedPlan& plan, const Section& section);
 

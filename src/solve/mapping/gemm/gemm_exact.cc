@@ -35,17 +35,6 @@ void SiftDown(Span<OpenSplit> heap, size_t i) {
   heap[i] = moved;
 }
 
-// Ascending bounds; ties keep their order.
-void SortBranches(Span<GemmBranch> branches, Span<uint8_t> order) {
-  for (size_t i = 0; i < branches.size(); ++i) {
-    size_t k = i;
-    for (; k > 0 && branches[i].bound < branches[order[k - 1]].bound; --k) {
-      order[k] = order[k - 1];
-    }
-    order[k] = static_cast<uint8_t>(i);
-  }
-}
-
 double ValueOf(const GemmSpace& space, const GemmCost& cost) {
   if (space.options.objective != GemmObjective::kEnergyDelay) {
     return cost.energy_pj_per_mac;

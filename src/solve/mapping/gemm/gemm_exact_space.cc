@@ -382,6 +382,16 @@ DatumTerms InnerTerms(const GemmSpace& space, int d, bool in_middle, bool in_inn
   return t;
 }
 
+void SortBranches(Span<const GemmBranch> branches, Span<uint8_t> order) {
+  for (size_t i = 0; i < branches.size(); ++i) {
+    size_t k = i;
+    for (; k > 0 && branches[i].bound < branches[order[k - 1]].bound; --k) {
+      order[k] = order[k - 1];
+    }
+    order[k] = static_cast<uint8_t>(i);
+  }
+}
+
 double GemmObjectiveOf(const GemmSpace& space, double energy, double per_pe) {
   const GemmMachine& m = *space.machine;
   const double leak =

@@ -71,6 +71,9 @@ struct GemmSpace {
 Status BuildGemmSpace(const GemmRequest& request, Arena* arena, Budget* budget,
                       GemmSpace* space, Diagnostic* diagnostic);
 
+// The branches' numbers by ascending bound; ties keep their order.
+void SortBranches(Span<const GemmBranch> branches, Span<uint8_t> order);
+
 // The terms of the datum of axis d with s PEs along d: traffic with the outer memory to
 // fill the middle one, and everything below.
 DatumTerms OuterTerms(const GemmSpace& space, int d, bool in_middle, bool walks);

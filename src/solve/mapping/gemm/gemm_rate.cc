@@ -327,13 +327,7 @@ Status SearchRates(RateSearch* search, Arena* arena, Diagnostic* diagnostic) {
   SLUICE_TRY(arena->Allocate(search->space[0].splits.size(), &room));
   Span<uint8_t> order;
   SLUICE_TRY(arena->Allocate(branches.size(), &order));
-  for (size_t i = 0; i < branches.size(); ++i) {
-    size_t k = i;
-    for (; k > 0 && branches[i].bound < branches[order[k - 1]].bound; --k) {
-      order[k] = order[k - 1];
-    }
-    order[k] = static_cast<uint8_t>(i);
-  }
+  SortBranches(branches, order);
   for (const uint8_t index : order) {
     if (search->stopped) break;
     VisitBranch(search, index, room);
