@@ -385,6 +385,22 @@ class Writer {
     return program_->AddTransfer(StepKind::kStore, l, t);
   }
 
+  // What a tile reads. What goes into frames that tiles before do not use comes first: the
+  // queue keeps the order of loads, and others wait for those tiles.
+  Status Load(const TileOperands& operands) {
+    for (int waits = 0; waits < 2; ++waits) {
+      for (int r = 0; r < kRoleOutput; ++r) {
+        if (operands.tensor[r] == kNone) continue;
+        const uint32_t from = frames_.ImageOf(operands.tensor[r]);
+        if (from == kNone) return Status::kInfeasible;
+        const SpaceImage& image = plan_.images[from];
+        const bool in_place = image.loop != kNone && image.slots == 1;
+        if (in_place == (waits != 0)) SLUICE_TRY(frames_.Load(from));
+      }
+    }
+    return Status::kOk;
+  }
+
   Status RunLayer(uint32_t position) {
     const Box& box = boxes_.made(position);
     if (box.extent[0] == 0) return Status::kOk;
@@ -400,12 +416,12 @@ class Writer {
     tile.last = tile.c_end == channels;
     const TileBoxes t = BoxesOf(graph_, layer, box, tile.c_begin, tile.c_end);
     const TileOperands operands = OperandsOf(layer);
+    SLUICE_TRY(Load(operands));
     uint32_t into = kNone;
     for (int r = 0; r < kTileRoles; ++r) {
       if (operands.tensor[r] == kNone || (r == kRoleOutput && !tile.last)) continue;
       into = frames_.ImageOf(operands.tensor[r]);
       if (into == kNone) return Status::kInfeasible;
-      if (r != kRoleOutput) SLUICE_TRY(frames_.Load(into));
       SLUICE_TRY(frames_.BoxIn(into, operands.tensor[r], t.box[r], &tile.operand[r]));
       tile.present[r] = true;
     }

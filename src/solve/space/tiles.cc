@@ -41,18 +41,26 @@ bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
 }
 
 constexpr double kPerTile = 1e-6;
+constexpr int32_t kAllUpTo = 8;          // parts of channels
 constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles
+
+// Parts of an extent, fewer where they are cut to whole passes of the array.
+int32_t InPasses(int32_t extent, int32_t parts, int64_t pass) {
+  const int64_t step = CeilDivide(extent, parts);
+  return static_cast<int32_t>(
+      CeilDivide(extent, 2 * step > pass ? RoundUpTo(step, pass) : step));
+}
 
 }  // namespace
 
-TripList TripsOf(int32_t extent) {
+TripList TripsOf(int32_t extent, int32_t all_up_to) {
   TripList list;
   int32_t last = extent;
   for (int32_t n = 2; n < extent && list.size < 22;) {
     const int32_t step = (extent + n - 1) / n;
     if (step < last) list.trips[list.size++] = (extent + step - 1) / step;
     last = step;
-    n = n < 4 ? n + 1 : n % 3 == 0 ? n / 3 * 4 : n / 2 * 3;
+    n = n < all_up_to ? n + 1 : n % 3 == 0 ? n / 3 * 4 : n / 2 * 3;
   }
   if (extent > 1 && (list.size == 0 || list.trips[list.size - 1] != extent)) {
     list.trips[list.size++] = extent;
@@ -233,12 +241,41 @@ double TileChooser::LoadsOf(const Facts& f, const LoopChoice& loops, int role) c
   return loads;
 }
 
+// Frames that are filled or emptied again and again: two of each where there is room, first
+// of those that change most often.
+class TileChooser::Moving {
+ public:
+  void Add(int64_t bytes, double times, double moved) {
+    int to = count_++;
+    for (; to > 0 && frame_[to - 1].times < times; --to) frame_[to] = frame_[to - 1];
+    frame_[to] = {bytes, times, moved};
+  }
+  // Bytes of those that have no second one in so many bytes of room: they move while no
+  // tile runs.
+  double Exposed(int64_t room) const {
+    double bytes = 0;
+    for (int i = 0; i < count_; ++i) {
+      room -= frame_[i].bytes;
+      if (room < 0) bytes += frame_[i].moved;
+    }
+    return bytes;
+  }
+
+ private:
+  struct Frame {
+    int64_t bytes;
+    double times, moved;
+  } frame_[kTileRoles] = {};
+  int count_ = 0;
+};
+
 // Energy and time of the layer by itself; false if a tile does not fit.
 // `most`: no tile is asked for what it costs where that cannot be below.
 bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
                            double* cost) const {
   const Tile t = TileOf(f, loops);
-  int64_t bytes = 0, doubled = 0, pad_bytes = 0;
+  Moving moving;
+  int64_t bytes = 0, pad_bytes = 0;
   double moved = 0, first = 0;
   for (int r = 0; r < kTileRoles; ++r) {
     if (f.operands.tensor[r] == kNone) continue;
@@ -248,7 +285,7 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
     if ((f.whole >> r & 1) != 0) continue;
     const double loads = LoadsOf(f, loops, r);
     bytes += p_.Aligned(one);
-    doubled += loads > 1 ? p_.Aligned(one) : 0;
+    if (loads > 1) moving.Add(p_.Aligned(one), loads, loads * static_cast<double>(one));
     moved += loads * static_cast<double>(one);
     if (r != kRoleOutput) first += static_cast<double>(one);
   }
@@ -281,8 +318,8 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
                            ? tile.energy_pj
                            : static_cast<double>(pad_bytes) * 8 * pad.read_pj_per_bit);
   const double compute = t.count * static_cast<double>(tile.cycles);
-  const bool overlaps = bytes + doubled <= f.room;
-  const double time = overlaps ? Max(dma, compute) + first * per_byte : dma + compute;
+  const double exposed = moving.Exposed(f.room - bytes) * per_byte;
+  const double time = Max(dma, compute + exposed) + first * per_byte;
   energy += time * p_.hardware->leakage_pj_per_cycle;
   // Of tilings that cost about the same, the one with fewer tiles.
   *cost = (energy * goal_.per_pj + time * goal_.per_cycle) * (1 + kPerTile * t.count);
@@ -314,12 +351,21 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
   if (fits) Insert(loops, cost, out);
   // Costs that must be asked for take time and memory for each new shape.
   if (fits && (p_.coster.cost != nullptr || !Reloads(facts, loops))) return;
+  int32_t last = 1;
   for (int32_t pieces = 2; pieces <= facts.extent[kSumCut]; pieces *= 2) {
     if (loops.count == kMaxLoops) return;
-    LoopChoice choice = loops;
-    choice.Add(kSumCut, PartsOfSum(p_, facts.position, pieces));
-    if (choice.count == loops.count) continue;
-    if (Estimate(facts, choice, most(), &cost)) Insert(choice, cost, out);
+    // In whole passes of the array, and smaller ones where those are too large.
+    const int32_t ways[] = {
+        InPasses(facts.channels, pieces, Max<int64_t>(p_.hardware->array.c, 1)),
+        pieces};
+    for (const int32_t way : ways) {
+      const int32_t parts = PartsOfSum(p_, facts.position, way);
+      if (parts <= last) continue;
+      last = parts;
+      LoopChoice choice = loops;
+      choice.Add(kSumCut, parts);
+      if (Estimate(facts, choice, most(), &cost)) Insert(choice, cost, out);
+    }
   }
 }
 
@@ -339,7 +385,7 @@ void TileChooser::Insert(const LoopChoice& loops, double cost, TileChoices* out)
 // Channels in parts, images or rows in parts, in both orders.
 void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) const {
   const Facts facts = FactsOf(position, whole);
-  const TripList channels = TripsOf(facts.extent[3]);
+  const TripList channels = TripsOf(facts.extent[3], kAllUpTo);
   const OuterCuts outer_cuts(*p_.graph, *facts.layer, facts.extent);
   for (int k = -1; k < channels.size; ++k) {
     const int32_t parts = k < 0 ? 1 : channels.trips[k];

@@ -17,12 +17,13 @@ struct SpaceGoal {
   double per_pj, per_cycle;  // cost of a plan: their sum over energy and cycles
 };
 
-// Numbers of parts of an extent that give parts of different sizes, thinned.
+// Numbers of parts of an extent that give parts of different sizes: all up to some, then
+// thinned.
 struct TripList {
   int32_t trips[24];
   int size = 0;
 };
-TripList TripsOf(int32_t extent);
+TripList TripsOf(int32_t extent, int32_t all_up_to = 4);
 
 // Cuts of the first three axes from coarse to fine: an axis is cut where those before it
 // are cut into single indices. Rows come before columns, unless only rows overlap.
@@ -61,6 +62,7 @@ class TileChooser {
   };
   struct Facts;
   struct Tile;
+  class Moving;
   bool Crosses(const Layer& layer) const;
   bool SameLayer(uint32_t a, uint32_t b) const;
   Facts FactsOf(uint32_t position, uint32_t whole) const;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "support/network_plan.h"
+#include "zoo/network.h"
 #include "zoo/zoo.h"
 
 namespace sluice_test {
@@ -53,6 +54,28 @@ TEST_CASE("space: with iterations the search goes on, and the plan is no worse")
   CHECK(n.Verify() == SLUICE_OK);
   CHECK(n.report.iterations > 0);
   CHECK(n.Product() < alone);
+}
+
+// 512 tokens from 3,072 to 768 channels. Its sums leave little room for operands, which come
+// in whole passes of the array; those that change in every iteration come before those that
+// wait for the tile before.
+TEST_CASE("space: a projection's sums take the scratchpad, and its operands stream") {
+  sluice::zoo::Network net("projection");
+  const auto x = net.Input("x", {512, 1, 1, 3072});
+  NetworkPlan n(net.Finish(net.FullyConnected("down", x, 768, false)), "mcu-256k");
+  REQUIRE(n.ok);
+  n.delay_exponent = 1;
+  constexpr double kLeast = 512.0 * 3072 * 768 / 128;
+  struct {
+    uint64_t bytes;
+    double most;
+  } const rows[] = {{262144, 1.31}, {65536, 2.6}, {32768, 3.7}};
+  for (const auto& row : rows) {
+    CAPTURE(row.bytes);
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, row.bytes) == SLUICE_OK);
+    CHECK(n.Verify() == SLUICE_OK);
+    CHECK(static_cast<double>(n.report.latency_cycles) < row.most * kLeast);
+  }
 }
 
 // Whoever watches a call has the plain plan judged first.
