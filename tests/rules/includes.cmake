@@ -76,7 +76,7 @@ foreach(file ${files})
                   AND include MATCHES "^(firmware-sim/sim|cli/plan_(page|trace))\\.h$")
          AND NOT (file MATCHES "^bindings/tflite/"
                   AND include MATCHES
-                      "^(import/(error|tflite/(import_tflite|tflite_model))|tensorflow/lite/.*)\\.h$")
+                      "^(import/(error|tflite/(fold_constants|import_tflite|tflite_model))|tensorflow/lite/.*)\\.h$")
          AND include MATCHES "/")
         complain(${file} ${include} "may include include/ and its own folder only")
       endif()
