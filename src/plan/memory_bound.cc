@@ -60,7 +60,7 @@ uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
   if (NodeCount(request.hardware) > 1) return uint64_t{256} << 20;
   if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
   return FusionBytes(request, steps) +
-         uint64_t{32} * 1024 * request.graph.layers.size();
+         uint64_t{64} * 1024 * request.graph.layers.size();
 }
 
 uint64_t FusionBytes(const PlanRequest& request, uint64_t steps) {

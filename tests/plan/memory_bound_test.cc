@@ -50,7 +50,7 @@ TEST_CASE(
   const uint64_t one = 2 * kMiB + 2 * 16 * kKiB;
   CHECK(FusionBytes(a.request, 0) == one);
   CHECK(FusionBytes(a.request, 10) == one + 1280);
-  CHECK(SearchBytes(a.request, 10) == one + 1280 + 2 * 32 * kKiB);
+  CHECK(SearchBytes(a.request, 10) == one + 1280 + 2 * 64 * kKiB);
   const Plan plan = {};
   a.request.resume_bytes = 500;
   CHECK(FusionBytes(a.request, 0) == one);

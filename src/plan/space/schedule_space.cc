@@ -184,7 +184,14 @@ Status SpaceSchedule::Search() {
   SpaceSearch search = call_.search;
   search.known = known_;
   for (size_t p = 0; p < leave_.size(); ++p) leave_[p] = problem_.slack[p];
-  SLUICE_TRY(SearchSpace(problem_, search, memory_, memory_, &plan_));
+  Status found = SearchSpace(problem_, search, memory_, memory_, &plan_);
+  if (found == Status::kOutOfMemory) {
+    // What is kept for a search of all segments takes most of the memory.
+    search.states = 1;
+    search.longest = 1;
+    found = SearchSpace(problem_, search, memory_, memory_, &plan_);
+  }
+  SLUICE_TRY(found);
   return MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
                         problem_.alignment, call_.hardware.accumulator_bytes},
                        plan_, memory_);

@@ -81,7 +81,9 @@ size_t TileMapper::SlotOf(const MappingProblem& tile) const {
 
 Status TileMapper::Grow() {
   const size_t size = index_.size() == 0 ? 64 : 2 * index_.size();
-  SLUICE_TRY(arena_->Allocate(size, &index_));
+  Span<uint32_t> index;
+  SLUICE_TRY(arena_->Allocate(size, &index));
+  index_ = index;
   for (size_t i = 0; i < entries_.size(); ++i) {
     index_[SlotOf(entries_[i].tile)] = static_cast<uint32_t>(i + 1);
   }
@@ -90,24 +92,19 @@ Status TileMapper::Grow() {
 
 bool TileMapper::Cost(const MappingProblem& tile, TileCost* out) {
   if (!described_ && hardware_.cores.rows == 0) return false;
-  if (2 * entries_.size() >= index_.size()) {
-    const Status grown = Grow();
-    if (grown != Status::kOk) {
-      status_ = grown;
-      return false;
-    }
+  if (!full_ && 2 * entries_.size() >= index_.size()) full_ = Grow() != Status::kOk;
+  const size_t slot = index_.empty() ? 0 : SlotOf(tile);
+  if (!index_.empty() && index_[slot] != 0) {
+    *out = entries_[index_[slot] - 1].cost;
+    return out->cycles > 0;
   }
-  size_t slot = SlotOf(tile);
-  if (index_[slot] == 0) {
-    const TileCost cost = Compute(tile);
-    const Status pushed = entries_.Push(Entry{tile, cost});
-    if (pushed != Status::kOk) {
-      status_ = pushed;
-      return false;
-    }
+  *out = Compute(tile);
+  // What there is no memory to remember is computed again when it is asked for.
+  if (!full_ && entries_.Push(Entry{tile, *out}) == Status::kOk) {
     index_[slot] = static_cast<uint32_t>(entries_.size());
+  } else {
+    full_ = true;
   }
-  *out = entries_[index_[slot] - 1].cost;
   return out->cycles > 0;
 }
 

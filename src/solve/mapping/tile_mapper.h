@@ -10,7 +10,7 @@
 //          or no nest was found; Map says why
 // Cost     a look-up for a tile that is known. A new tile takes some microseconds on a
 //          core array, else as conv_exact.h says. About 200 bytes of the arena for each
-//          distinct tile
+//          distinct tile, as long as there is memory
 // Source   SoMa section VI-A for core arrays; KAPLA's space for the others
 #ifndef SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
 #define SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
@@ -39,7 +39,7 @@ class TileMapper {
   Status Map(const MappingProblem& tile, Budget* budget, MappedNest* mapped,
              Diagnostic* diagnostic);
   const Hardware& below() const { return view_.hardware; }
-  // kOutOfMemory when Cost has returned false for lack of memory.
+  // kOutOfMemory when a search for a nest had too little memory.
   Status status() const { return status_; }
 
  private:
@@ -58,6 +58,7 @@ class TileMapper {
   HardwareView view_;
   CoreArray array_ = {};
   bool described_ = false;  // levels below the scratchpad
+  bool full_ = false;       // there is no memory to remember more tiles
   Status status_ = Status::kOk;
 };
 

@@ -30,8 +30,9 @@ constexpr int64_t kHandShare = 4, kPieceShare = 8;
 // Where outputs of the graph are stored, finer cuts store them earlier.
 constexpr size_t kNearOutput = 6;  // layers
 constexpr int kCutsAtOutput = 6;
-constexpr int kFailures = 3;  // ends in a row without a cut that fits
-constexpr int kMisses = 6;    // where long segments cost more than what is kept
+constexpr int kFailures = 3;         // ends in a row without a cut that fits
+constexpr size_t kPlanBytes = 1024;  // of a plan, for each layer
+constexpr int kMisses = 6;           // where long segments cost more than what is kept
 
 // What partial plans cost.
 class Prices {
@@ -502,10 +503,8 @@ class Search {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     SLUICE_TRY(Pass());
     if (states_.count(n) == 0) return Status::kInfeasible;
-    late_ = true;
-    trier_.BeginSecondPass();
-    const Status late = Pass();
     // What ends the second pass leaves what the first one found.
+    const Status late = SecondPass();
     const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
     if (late != Status::kOk && !ended) return late;
     *best = states_.node(n, 0);
@@ -517,6 +516,16 @@ class Search {
 
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
+
+  // Leaves memory for the plan, which is made of what was found.
+  Status SecondPass() {
+    Arena rest(arena_->memory());
+    Span<uint8_t> plan;
+    SLUICE_TRY(rest.Allocate(kPlanBytes * p_.layer.size(), &plan));
+    late_ = true;
+    trier_.BeginSecondPass();
+    return Pass();
+  }
 
   // First without long segments. They take long to try, and are rarely better: the second
   // time they are tried as far as they may be kept beside what was found, and what they lead

@@ -86,6 +86,39 @@ TEST_CASE("tile mapper: hundreds of tiles do not disturb each other") {
   }
 }
 
+// Three levels below the scratchpad, 2 x 2 cores.
+struct Cores : Machine {
+  Cores() {
+    for (const double pj : {0.1, 0.2, 0.3}) AddLevel(1 << 10, pj, pj);
+    AddLevel(0, 1, 1);
+    AddLevel(0, 20, 20);
+    hardware.cores = CoreGrid{2, 2, 2, 2, 1, 2, 0, 1.625, 2.125};
+    hardware.macs_per_cycle = 16;
+    hardware.scratchpad_level = 3;
+    Finish();
+  }
+};
+
+TEST_CASE("tile mapper: what it has no memory to remember, it computes again") {
+  Cores cores;
+  Scratch scratch, other;
+  TileMapper small(cores.hardware, &scratch.arena);
+  TileMapper large(cores.hardware, &other.arena);
+  scratch.memory.Limit(scratch.memory.live_bytes() + 4096);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int64_t k = 1; k <= 300; ++k) {
+      TileCost cost, all;
+      const MappingProblem tile = GemmProblem(1, 2, k, 3, 1);
+      REQUIRE(large.Cost(tile, &all));
+      REQUIRE(small.Cost(tile, &cost));
+      CHECK(cost.cycles == all.cycles);
+      CHECK(cost.energy_pj == all.energy_pj);
+    }
+  }
+  CHECK(small.status() == Status::kOk);
+  CHECK(scratch.memory.live_bytes() < other.memory.live_bytes());
+}
+
 TEST_CASE(
     "tile mapper: without an array below the scratchpad there is nothing to map") {
   Machine plain;
