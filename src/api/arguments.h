@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-// What a struct has reserved; 0 where it has nothing reserved.
+// The reserved field of a struct; 0 if the struct has none.
 template <typename T>
 auto ReservedOf(const T& in, int) -> decltype(in.reserved) {
   return in.reserved;
@@ -27,8 +27,8 @@ uint32_t ReservedOf(const T&, long) {
   return 0;
 }
 
-// The caller's struct as ours: a missing tail reads as zero; an unknown tail and reserved
-// fields must be zero.
+// The caller's struct as ours: a missing tail reads as zero; an unknown tail and
+// reserved fields must be zero.
 template <typename T>
 bool ReadStruct(const T* in, T* out) {
   memset(static_cast<void*>(out), 0, sizeof *out);

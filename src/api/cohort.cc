@@ -104,8 +104,8 @@ sluice_status_t sluice_coschedule(sluice_context_t* context,
         sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)
             .Text("models share machines of one node only"));
   }
-  // Turns have the cycles that each takes on an idle machine; where two queues compete for
-  // DRAM these depend on what comes after the turn.
+  // A turn's cycles are those on an idle machine. Where several queues compete for
+  // DRAM, they would also depend on the turn that follows.
   if (chip.queues.size() > 1) {
     return report.Done(
         sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How objects of the C interface come to be and go.
+// Creates and destroys the objects of the C interface.
 //
 // Input    a context, and for CreateFrom a function that fills the new object
 // Output   the object, in the context's memory; all it holds lies in its own arena
@@ -15,8 +15,9 @@
 
 namespace sluice {
 
-// A call's use of its context: a second call that comes meanwhile, from another thread or
-// from a callback, finds it in use and must leave it alone.
+// Marks a context as in use while a call works with it. A second call that comes
+// meanwhile, from another thread or from a callback, has entered() false and must leave
+// the context alone.
 class ContextUse {
  public:
   explicit ContextUse(sluice_context_t* context)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine's descriptor was understood to say.
+// Facts and doubts about a machine, derived from its descriptor.
 #include "api/arguments.h"
 #include "api/objects.h"
 #include "model/engines.h"

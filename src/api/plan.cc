@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans: made from bytes, what they hold, how two of them differ, the judge.
+// Plans: reading them from bytes, their contents, comparing two of them, verification.
 #include <string.h>
 
 #include "api/arguments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling and rescheduling one graph, and the memory that takes.
+// Scheduling and rescheduling one graph, and the memory that a schedule takes.
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"

@@ -9,8 +9,9 @@ namespace {
 
 constexpr size_t kBlockGranule = 64;  // bytes; every allocation is a multiple
 
-// What a piece takes. A piece of no bytes takes a granule too: without one it would have the
-// address of a hole, and giving it back would put that hole into the list twice.
+// Bytes that an allocation occupies: whole granules, at least one. An empty allocation
+// without a granule would have the address of a hole, and its release would put that
+// hole into the list twice.
 size_t WholeGranules(size_t bytes) {
   if (bytes == 0) return kBlockGranule;
   return (bytes + kBlockGranule - 1) & ~(kBlockGranule - 1);

@@ -23,8 +23,8 @@ namespace sluice {
 // Monotonic nanoseconds. The library reads the clock nowhere else.
 uint64_t MonotonicNs();
 
-// The caller's progress callback and what it is told. Any budget of the call may call
-// it.
+// The caller's progress callback and its arguments. Any budget of the call may invoke
+// the callback.
 struct Progress {
   int32_t (*callback)(void* user, uint64_t iterations, double cost) = nullptr;
   void* user = nullptr;
@@ -72,7 +72,8 @@ class Budget {
   uint64_t left_ns() const;
   // Nanoseconds since the budget was made; only valid if watched().
   uint64_t spent_ns() const { return MonotonicNs() - begin_ns_; }
-  // Whether time, the cancel word or the callback can end it (iterations aside).
+  // Whether time, the cancel word or the callback can end the budget (iterations
+  // aside).
   bool watched() const {
     return cancel_ != nullptr || deadline_ns_ != 0 || progress_ != nullptr;
   }

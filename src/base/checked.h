@@ -37,8 +37,8 @@ constexpr T Max(T a, T b) {
   return a < b ? b : a;
 }
 
-// The least whole number that is not below x; x >= 0. ceil() would make programs that link
-// this library link the mathematical library too.
+// The least whole number that is not below x; x >= 0. ceil() would make programs that
+// link this library link the mathematical library too.
 inline double RoundUpToWhole(double x) {
   if (x >= 4503599627370496.0) return x;  // 2^52: these are whole
   const double whole = static_cast<double>(static_cast<int64_t>(x));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which parts of the library this build has.
 //
-// A part that is left out (CMake: SLUICE_WITH_...) is replaced at link time by its file in
-// src/absent, which has the same functions and answers each call with Absent().
+// A part that is left out (CMake: SLUICE_WITH_...) is replaced at link time by its file
+// in src/absent, which has the same functions and answers each call with Absent().
 //
 // Input    a bit of SLUICE_COMPONENT_
 // Output   the bits of this build; a diagnostic that names the absent part and its

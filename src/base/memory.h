@@ -36,8 +36,8 @@ class Memory {
   uint64_t phase_peak_bytes(uint32_t phase) const { return phase_peak_bytes_[phase]; }
 
   // Sets the limits of the current call; NULL = none. Long-running code polls Stop() at
-  // least every 100 microseconds and returns any status when it is true: the caller
-  // that set the clock asks the clock why.
+  // least every 100 microseconds and returns any status once Stop() is true: the caller
+  // that set the clock reads the reason from the clock.
   void Watch(Budget* clock);
   Budget* clock() const { return clock_; }
   bool Stop() const;

@@ -17,7 +17,8 @@ struct Loops {
   }
 };
 
-// Loops ascend and are nested or apart.
+// True if the loops are sorted by their first instance, any two are nested or disjoint,
+// and each has at least two iterations.
 bool AreSound(const Loops& loops) {
   sluice_loop_t open[SLUICE_MAX_LOOPS];
   uint32_t depth = 0, first = 0;
@@ -35,14 +36,14 @@ bool AreSound(const Loops& loops) {
   return true;
 }
 
-// Visits of each loop's body and of the whole, in one pass over instances with the loops
-// that are open around each.
+// Counts the visits of the instances and lists them in the order of execution, with a
+// stack of the loops that are open.
 class Unroll {
  public:
   Unroll(const Loops& loops, Span<sluice_visit_t> out) : loops_(loops), out_(out) {}
 
   uint64_t visits() const { return visits_; }
-  // Stops counting beyond `most`; writes to `out` as far as it reaches.
+  // Stops counting beyond `most`; writes as many visits as `out` has room for.
   void Run(uint64_t most) {
     uint32_t next = 0, i = 0;
     while (i < loops_.instances && visits_ <= most) {
@@ -74,8 +75,8 @@ class Unroll {
  private:
   struct Open {
     sluice_loop_t loop;
-    uint32_t inside;  // the first loop behind this one in the table
-    uint32_t done;    // iterations
+    uint32_t inside;  // table index of the next loop, perhaps an inner one
+    uint32_t done;    // iterations completed
   };
   const Loops& loops_;
   Span<sluice_visit_t> out_;

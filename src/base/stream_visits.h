@@ -4,8 +4,8 @@
 // Input    a stream image, 4-byte aligned. The bytes need not be trusted: no table is
 //          read outside the image.
 // Output   the visits, in order
-// Errors   kBadInput: loops that are not nested, or outside the image; kUnsupported: more
-//          visits than `most`; kOutOfMemory
+// Errors   kBadInput: loops that are not nested, or outside the image; kUnsupported:
+//          more visits than `most`; kOutOfMemory
 // Cost     linear in the visits
 // Source   stream.h
 #ifndef SLUICE_BASE_STREAM_VISITS_H_

@@ -15,8 +15,9 @@
 
 namespace sluice {
 
-// What a slot is bound to: a tensor's place, fixed or moving with a parameter; and how
-// far each loop around the piece moves it, the outermost first.
+// What a slot is bound to: the place of a tensor, fixed or moved by a parameter. by[d]:
+// bytes by which an iteration of loop d around the piece moves it, the outermost loop
+// first.
 struct Slot {
   uint32_t tensor;
   uint32_t moves;
@@ -25,7 +26,8 @@ struct Slot {
   int64_t by[SLUICE_MAX_LOOPS];
 };
 
-// A layer, and how far each loop moves its tiles. `placed`: a tile has set that.
+// A layer, and in by[d] how far an iteration of loop d moves its tiles. `placed`: a
+// tile has set `by`.
 struct KernelUse {
   uint32_t layer;
   bool placed;

@@ -23,8 +23,8 @@ Status CountBack(Arena* scratch, Emitter* e) {
   return Status::kOk;
 }
 
-// Cuts the program into pieces, each of which becomes one instance of the stream: a whole
-// block or, with loops, one iteration of a part of a block that repeats.
+// Cuts the program into pieces, each of which becomes one instance of the stream: a
+// whole block or, with loops, one iteration of a part of a block that repeats.
 Status FindPieces(const StreamCall& call, Arena* scratch, Emitter* e) {
   for (size_t b = 0; b < e->program.block_count(); ++b) {
     const uint32_t begin = e->program.block_begin(b);
@@ -43,7 +43,7 @@ Status PushStep(int64_t by, StreamParts* parts) {
   return parts->steps.Push(static_cast<int32_t>(by >> 32));
 }
 
-// What the loops around an instance move.
+// Writes how far each loop around an instance moves its slots and its kernels' tiles.
 Status EmitSteps(const Emitter& e, uint32_t inner, const Body& body,
                  StreamParts* parts) {
   uint32_t depth = 0;

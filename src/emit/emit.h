@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program -> instruction stream. Nothing is decided here: slots, tables, loops and hashes
-// follow from the program.
+// Program -> instruction stream. Nothing is decided here: slots, tables, loops and
+// hashes follow from the program.
 //
 // Steps that repeat become one instance in a loop (find_loops.h).
 // DRAM operands of a block name slots, and each instance binds the slots to tensors. So

@@ -32,8 +32,8 @@ struct Emitter {
   const ProgramWaits& waits;
   Diagnostic* diagnostic;
   uint32_t engines;
-  // Per wait: how many steps of the engine that it names come behind the one that it
-  // waits for and before its own step.
+  // Per wait: the number of steps of the awaited engine that lie, in program order,
+  // behind the awaited step and before the waiting one.
   Sequence<uint32_t> back;
   Pieces pieces;
   Span<KnownOperand> known;  // by box of the program

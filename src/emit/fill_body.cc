@@ -96,8 +96,8 @@ Status BufferOperand(const Writing& w, uint32_t box_index, uint32_t* index) {
   return Status::kOk;
 }
 
-// Index of the kernel of a layer. tile: kernels of tiles differ by how the loops move the
-// tile; a transfer needs the layer alone.
+// Index of the kernel of a layer. tile: kernels of tiles differ by how the loops move
+// the tile; a transfer needs the layer alone.
 Status KernelOf(const Writing& w, uint32_t layer, bool tile, uint32_t step,
                 uint32_t* kernel) {
   KernelUse use = {layer, tile, {}};

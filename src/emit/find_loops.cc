@@ -29,8 +29,8 @@ uint32_t Mix(uint32_t hash, uint32_t word) {
   return hash ^ hash >> 15;
 }
 
-// Numbers steps by form: steps of one form differ only in their places in DRAM and in their
-// layer.
+// Compares steps by their form: steps of one form differ only in the place of their
+// transfer in DRAM or of their tile in its layer.
 class StepForms {
  public:
   explicit StepForms(const LoopSearch& search)
@@ -128,7 +128,8 @@ class Finder {
     bool empty() const { return size() == 0; }
   };
 
-  // Calls f(i) for the first visit's steps of an item; false as soon as f is.
+  // Calls f(i) for each step i of an item's first visit; stops and returns false once f
+  // does.
   template <typename F>
   bool All(const Item& item, F f) const {
     if (item.loop == kNone) return f(item.begin);
@@ -161,7 +162,8 @@ class Finder {
     });
   }
 
-  // An item again `period` steps later, and once more: moved as far both times.
+  // True if every step of item a moves as far from the second period to the third as
+  // from the first to the second.
   bool MovesOn(const Item& a, uint32_t period) const {
     return All(a, [&](uint32_t i) {
       return MoveBetween(program_, i, i + period) ==
@@ -210,7 +212,7 @@ class Finder {
   }
 
   struct Run {
-    uint32_t first, second;  // items: where it starts, and where it starts again
+    uint32_t first, second;  // items: begin of the run, and of its second period
     uint32_t n;              // of all items
   };
   // *end: the first item behind the loop, or 0 where no loop is worth writing.

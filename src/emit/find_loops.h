@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repetition in a program: which steps are the same again, moved by constant distances in
-// DRAM and in their layer.
+// Repetition in a program: steps that recur, moved by constant distances in DRAM and in
+// their layer.
 //
-// Steps repeat with a period when each is of the same form as the one a period before,
-// waits for the same steps counted backwards, and lies as much further as that one did.
-// What repeats becomes an item, and items that repeat become one again, up to three deep.
+// Steps repeat with a period if each has the form of the step one period before, waits
+// for steps that lie as far back, and moves by the same distance in every period. A run
+// that repeats becomes one item; items that repeat become an item again, up to three
+// levels.
 //
 // Input    a program; how far back its waits reach (Emitter::back)
 // Output   pieces: runs of steps that become one instance each, in the order of the
 //          program, and the loops around them
 // Errors   kOutOfMemory; kStopped
-// Cost     expected time linear in steps; memory: 16 bytes per step that does not repeat
+// Cost     expected time linear in steps; memory: 16 bytes per step that does not
+//          repeat
 #ifndef SLUICE_EMIT_FIND_LOOPS_H_
 #define SLUICE_EMIT_FIND_LOOPS_H_
 

@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "graph";
-constexpr size_t kMaxLayerInputs = 1024;  // as the sentence says
+constexpr size_t kMaxLayerInputs = 1024;  // the message of ConnectLayer states it
 
 // State of reading one graph: the wire table, the graph being filled, the diagnostic.
 struct Reader {

@@ -245,8 +245,8 @@ Status ReadCores(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagn
   return Status::kOk;
 }
 
-// Peaks that the units cannot do. What is only slower than it could be is accepted;
-// plan/machine_doubts.h names it.
+// Refuses peaks above what the units can do. A peak below that is accepted;
+// plan/machine_doubts.h reports it.
 Status RefuseContradictions(const Hardware& hardware, Diagnostic* diagnostic) {
   const int64_t fed = UnitsFed(hardware, hardware.scratchpad_level + 1, 0);
   if (!hardware.fanouts.empty() && hardware.macs_per_cycle > fed) {
@@ -307,8 +307,8 @@ Status ReadQueue(const wire::Queue* in, uint32_t index, Queue* out,
   return Status::kOk;
 }
 
-// Every transfer that plans have today finds a queue: inputs, weights and parameters are
-// loaded, outputs stored. Partial sums stay in the scratchpad.
+// Checks that every kind of transfer in a plan has a queue: inputs, weights and
+// parameters are loaded, outputs stored. Partial sums stay in the scratchpad.
 Status CheckQueues(Span<const Queue> queues, Diagnostic* diagnostic) {
   struct Need {
     uint32_t does, role;

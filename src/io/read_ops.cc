@@ -13,7 +13,8 @@ constexpr char kStage[] = "hardware";
 constexpr uint32_t kDtypes = (1u << SLUICE_DTYPE_COUNT) - 2;
 constexpr uint64_t kMost = uint64_t{1} << 40;  // of a rate, and of a call's cycles
 
-// A field of a row: its value where the row does not set it, and the bits that are allowed.
+// A field of a row: its value where the row does not set it, and the bits that are
+// allowed.
 struct Field {
   uint32_t otherwise, known;
   char name[16];
@@ -24,8 +25,8 @@ constexpr Field kFields[kOpFields] = {
     {7, 7, "requantise"},      {7, 7, "zero_points"},   {0, kAny, "max_kernel_h"},
     {0, kAny, "max_kernel_w"}, {0, kAny, "max_stride"}, {0, kAny, "max_dilation"}};
 
-// True if no machine can mean it: bits without a meaning, a row of nothing, limits of a
-// window that the operator does not have.
+// True if the value of field f has no meaning: an operator that engines do not do,
+// undefined bits, an empty set, or limits of a window for an operator without one.
 bool IsWrong(const OpTraits& traits, uint32_t f, uint32_t value) {
   const bool slides =
       traits.window != WindowRule::kNoWindow && traits.window != WindowRule::kPads;
@@ -41,7 +42,7 @@ bool IsWrong(const OpTraits& traits, uint32_t f, uint32_t value) {
 Status ReadRow(const wire::OpSupport* in, uint32_t index, OpSupport* out,
                Diagnostic* diagnostic) {
   const auto* table = reinterpret_cast<const flatbuffers::Table*>(in);
-  // Codes beyond 16 bits are those of no operator.
+  // A code above 16 bits becomes 0xffff, which is no operator.
   const OpTraits& traits = TraitsOf(static_cast<uint16_t>(Min(in->op(), 0xffffu)));
   for (uint32_t f = 0; f < kOpFields; ++f) {
     const uint32_t value = table->GetField<uint32_t>(

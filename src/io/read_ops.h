@@ -19,7 +19,8 @@ struct Hardware;
 
 constexpr uint32_t kMaxOps = 256;
 
-// Values up to 2^40, the denominator at least 1. what: of the sentence.
+// Values up to 2^40, the denominator at least 1. what: names the quantity in the
+// message.
 Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,
                      Rational* out, Diagnostic* diagnostic);
 

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Of all visits, as the judge has it.
+// Most instructions of all visits; the judge has the same limit.
 constexpr uint32_t kMaxInstructions = 1u << 24;
 
 Status Bad(Diagnostic* diagnostic, const char* what) {

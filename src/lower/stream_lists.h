@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream's lists and waits, for those who translate them: what order the stream asks
-// for, without what it moves and computes.
+// A stream's instruction lists and waits, without what the instructions move and
+// compute: the input of a translation to another way of ordering engines.
 //
 // Input    a stream image, 4-byte aligned. The bytes need not be trusted: no table is
 //          read outside the image.
-// Output   views into the image; the directory and the numbers of instructions are copied
+// Output   views into the image; the directory and the numbers of instructions are
+//          copied
 // Errors   kBadInput: the bytes are no stream; kUnsupported: too many instructions;
 //          kOutOfMemory
 // Cost     linear in the image and in the visits

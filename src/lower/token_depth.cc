@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// One run of the lists with tokens alone.
+// State of one simulated run of the lists, in which nodes wait for tokens alone.
 struct Run {
   const TokenGraph& graph;
   Span<const uint32_t> depth;     // by channel; 0: any
@@ -92,8 +92,9 @@ uint32_t CommonDepth(Run* run, Span<uint32_t> depth, uint32_t high) {
   return high;
 }
 
-// Counts tokens. A token is outstanding until the instruction that pops it must have
-// started: a node whose completion the pushing node's clock has.
+// Counts the tokens of channel c, and the most that are outstanding at once. A token is
+// outstanding until the pushing node's clock includes the node that pops it: by then
+// that node has completed in every timing.
 void CountTokens(const TokenGraph& g, uint32_t c, sluice_token_use_t* use) {
   const Sequence<uint32_t>& from = *g.lists[g.channels[c].from];
   const Sequence<uint32_t>& to = *g.lists[g.channels[c].to];
@@ -112,8 +113,8 @@ void CountTokens(const TokenGraph& g, uint32_t c, sluice_token_use_t* use) {
   use->outstanding = most;
 }
 
-// The given depths deadlock. Names the first channel whose depth, together with those of the
-// channels before it, suffices for that.
+// The given depths deadlock. Names the first channel c for which the depths of channels
+// 0 to c alone deadlock.
 Status TooShallow(Run* run, Span<const sluice_token_channel_t> channels,
                   Span<uint32_t> depth, const TokenLists& lists,
                   Diagnostic* diagnostic) {

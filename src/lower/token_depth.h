@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many tokens channels hold: the most that may be in one, and the least room with which
-// the lists end.
+// Depths of channels: the most tokens that may be in a channel at once, and the least
+// depth with which the lists do not deadlock.
 //
 // Lists that pop and push are a marked graph: whether they end does not depend on the
-// order in which engines take their turns, so one run tells. Room for K tokens in a channel
-// means that pop j comes before push j + K.
+// order in which engines take their turns, so one simulated run decides. Room for K
+// tokens in a channel means that pop j comes before push j + K.
 //
 // Input    the graph of tokens; depths as given
-// Output   per channel its tokens, the most outstanding, the least depth; the least depth
-//          that does for all channels alike
+// Output   per channel its tokens, the most outstanding, the least depth; the least
+//          depth that does for all channels alike
 // Errors   kInfeasible, rule "depth": the given depths deadlock; kOutOfMemory
 // Cost     a run is linear in nodes; log2(most outstanding) runs for each channel
 #ifndef SLUICE_LOWER_TOKEN_DEPTH_H_

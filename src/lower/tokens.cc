@@ -130,7 +130,8 @@ void DropImplied(const TokenGraph& g, uint32_t q, Span<uint32_t> need) {
   }
 }
 
-// The first position of column v at which all of `need` has completed; 0: there is none.
+// The first position of column v at which all of `need` has completed; 0: there is
+// none.
 uint32_t FirstCovering(const TokenGraph& g, uint32_t v, Span<const uint32_t> need) {
   const auto covers = [&](uint32_t position) {
     const uint32_t* clock = NodeAt(g, v, position).clock;
@@ -165,8 +166,8 @@ uint32_t NumberAt(const StreamLists& s, const Cursor& cursor) {
   return s.first_number[cursor.visit] + cursor.index;
 }
 
-// Appends a node to the list of column q: waits for `need`, all of which has a channel to
-// q, and becomes tokens.
+// Appends a node to the list of column q. Each entry of `need` becomes a token; its
+// column has a channel to q.
 Status PushNode(Build* b, uint32_t q, Span<const uint32_t> need, uint32_t number) {
   TokenGraph* g = b->graph;
   Span<uint32_t> clock;
@@ -212,9 +213,9 @@ Status NoPath(const Build& b, uint32_t from, uint32_t to) {
 
 Status AddNode(Build* b, uint32_t q, Span<uint32_t> need, uint32_t number);
 
-// Finds the position of column v by which all of `through` has completed; columns behind v can
-// wait for that position. Where there is none, a relay that waits for `through` is appended
-// to v.
+// Finds the first position of column v at which all of `through` has completed, so that
+// columns to which v has a channel can wait for v instead. If there is none, appends a
+// relay that waits for `through` to v.
 Status PassOn(Build* b, uint32_t v, Span<uint32_t> through, uint32_t* position) {
   *position = FirstCovering(*b->graph, v, through);
   if (*position != 0) return Status::kOk;
@@ -223,8 +224,9 @@ Status PassOn(Build* b, uint32_t v, Span<uint32_t> through, uint32_t* position) 
   return Status::kOk;
 }
 
-// Appends an instruction, or a relay (number kNothing), that waits for `need`, with the
-// relays that this takes. Recursion ends: each relay is nearer to what it waits for.
+// Appends an instruction, or a relay (number kNothing), that waits for `need`, and the
+// relays on the way. The recursion ends because each relay is one channel nearer to the
+// awaited column.
 Status AddNode(Build* b, uint32_t q, Span<uint32_t> need, uint32_t number) {
   const TokenGraph& g = *b->graph;
   DropImplied(g, q, need);
@@ -319,8 +321,8 @@ Status TryStart(Build* b, uint32_t q, bool* done) {
   return Status::kOk;
 }
 
-// Engines take turns, one instruction each: so a relay does not come far behind the place
-// at which its consumer could have started.
+// Engines take turns, one instruction each, so that a relay lies close to the place at
+// which its consumer could have started.
 Status Walk(Build* b) {
   const uint32_t columns = static_cast<uint32_t>(b->graph->engine.size());
   uint32_t left = b->lists.instructions;

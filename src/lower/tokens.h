@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits become counting tokens: which instruction pops and pushes which channel, and
-// which relays pass tokens on where no channel leads directly.
+// Translates waits to counting tokens: which instruction pops and pushes which channel,
+// and which relays pass tokens on where no channel connects two engines.
 //
-// One linear extension P of the stream is walked with vector clocks. Of an instruction's
-// waits those stay that neither the list nor another wait implies, at most one for each
-// engine. Counts that stay strictly increase from one instruction of an engine to the next
-// for each awaited engine. So push j and pop j of a channel belong together, and a channel
-// need only count.
-// Where no channel leads from the awaited engine, the channels on the shortest way do. On
-// each engine on the way, the first instruction that already implies the wait pushes; where
+// The instructions are walked in one linear extension P of the stream, with vector
+// clocks. A wait is dropped if the engine's list or another wait implies it; at most
+// one wait for each awaited engine remains. For each awaited engine, the counts of the
+// remaining waits strictly increase along the list of the waiting engine. So push j of
+// a channel matches pop j, and a channel is no more than a counter. If no channel leads
+// from the awaited engine to the waiting one, tokens take a shortest path of channels.
+// On each engine of the path, the first node that already implies the wait pushes; if
 // there is none, a relay is inserted at the place that P has reached.
 //
 // Input    a stream's lists; channels between its engines
 // Output   the graph of instructions and relays, in P; per engine its list of them
-// Errors   kBadInput: the waits form a cycle. kInfeasible, rule "path": no channels lead.
-//          kUnsupported: too many instructions for so many engines; kOutOfMemory
-// Cost     time O((instructions + waits) * engines); memory 56 bytes and 4 per engine with
-//          work or channels, for each instruction and relay
+// Errors   kBadInput: the waits form a cycle. kInfeasible, rule "path": no path of
+//          channels. kUnsupported: too many instructions for so many engines;
+//          kOutOfMemory
+// Cost     time O((instructions + waits) * engines); memory 56 bytes and 4 per engine
+//          with work or channels, for each instruction and relay
 // Source   the walker's rule for starting; vector clocks (Mattern 1988)
 #ifndef SLUICE_LOWER_TOKENS_H_
 #define SLUICE_LOWER_TOKENS_H_
@@ -68,7 +69,8 @@ Status BuildTokenGraph(const StreamLists& lists,
                        Span<const sluice_token_channel_t> channels, Arena* arena,
                        TokenGraph* graph, Diagnostic* diagnostic);
 
-// All of it, depths included (token_depth.h). The lists lie in `out_arena`.
+// Builds the graph, finds the depths (token_depth.h), and writes the lists into
+// `out_arena`.
 Status MakeTokens(const TokenCall& call, Arena* out_arena, TokenLists* out,
                   Diagnostic* diagnostic);
 

@@ -11,13 +11,13 @@
 namespace sluice {
 namespace {
 
-// Sums of what a graph may ask for stay far from overflow.
+// Sums saturate here, far from overflow.
 constexpr int64_t kMost = kManyCycles;
 
 int64_t Sum(int64_t a, int64_t b) { return Min(a + b, kMost); }
 
-// Pads of a PAD may be those of the convolution behind it, which then reads the PAD's
-// input.
+// True if the layer may take over the pads of the PAD in front of it, and then reads
+// the PAD's input.
 bool MayReadBehindPad(const Graph& graph, const Layer& layer) {
   if (!TraitsOf(layer).takes_pads) return false;
   const uint32_t producer = graph.tensors[layer.inputs[0]].producer;
@@ -30,8 +30,8 @@ bool IsDense(const Lattice& lattice) {
   return dense;
 }
 
-// As many elements as the lattice has along each axis, in one piece: what tiles that
-// compute the lattice compute at least.
+// A box in one piece with as many elements along each axis as the lattice: tiles that
+// compute the lattice compute at least as much.
 Box BoxOf(const Lattice& lattice) {
   Box box;
   for (int a = 0; a < kAxes; ++a) {
@@ -60,7 +60,8 @@ bool MapsTiles(const Hardware& hardware) {
 int64_t CyclesOfMachine(const Asked& asked, const CoreLeast* cores) {
   const Hardware& h = asked.hardware;
   if (cores != nullptr) return Max(cores->cycles, LeastCycles(h, asked.boxes));
-  // Where units have memories of their own, a mapping may be any that they allow.
+  // Units with memories of their own allow many mappings, so only work / peak is
+  // certain.
   if (MapsTiles(h)) return LeastCycles(h, asked.boxes);
   return ArrayCycles(h, asked.layer, asked.boxes, asked.sum.channels);
 }
@@ -79,8 +80,8 @@ int64_t CyclesOf(const Asked& asked, Prices prices, const CoreLeast* cores) {
   return Max(cycles, work);
 }
 
-// Operands of tiles, each read or written once. An input that several parts share is
-// counted for one of them.
+// Every operand of the tiles is read or written at least once. An input that several
+// parts share counts for one of them.
 double ScratchpadEnergy(const Asked& asked) {
   int64_t read = 0;
   const OpTraits& traits = TraitsOf(asked.layer);
@@ -105,8 +106,8 @@ double EnergyOf(const Asked& asked, Prices prices, bool nest, const CoreLeast* c
   const double work = static_cast<double>(asked.macs) * h.mac_pj +
                       static_cast<double>(asked.vector_ops) * h.vector_op_pj;
   if (!MapsTiles(h)) return work + ScratchpadEnergy(asked);
-  // What mapped tiles take of the scratchpad is the mapping's; vector operations of a nest
-  // are those of the nest.
+  // How often mapped tiles access the scratchpad depends on the mapping, and so does
+  // the number of vector operations of a nest.
   if (asked.macs != 0) return work;
   return nest ? 0 : work;
 }
@@ -138,7 +139,7 @@ int64_t QueueCycles(const Hardware& hardware, const Queue& queue, int64_t bytes)
   int64_t cycles = queue.latency_cycles +
                    TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
   if (queue.max_rows == 0 || queue.max_row_bytes == 0) return cycles;
-  // Each descriptor behind the first is one more of a transfer, or a transfer's first.
+  // Each further descriptor continues a transfer or begins another one.
   const int64_t descriptors =
       CeilDivide(bytes, int64_t{queue.max_rows} * queue.max_row_bytes);
   return cycles +
@@ -228,7 +229,7 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
     asked.outputs += outputs;
   }
   if (traits.form == Form::kPoolGradient) {
-    // Its work counts windows, and parts of the output may share windows.
+    // The work of a pool gradient counts windows, which parts of the output may share.
     if (!IsDense(asked.part)) return {0, 0};
     asked.vector_ops = asked.boxes.vector_ops;
   }
@@ -242,7 +243,8 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
     cores = nest && hardware.cores.rows > 0 && traits.nest != NestRule::kTransposed &&
             traits.nest != NestRule::kGradient &&
             LeastOnCores(CoreArrayOf(hardware), problem, &least);
-    // Tiles of small pieces of C and K lie side by side on a core.
+    // Tiles cut along C or K may lie side by side on a core, so the cycles of several
+    // groups are not certain.
     if (traits.form == Form::kMatmul && problem.extent[kDimG] > 1) least.cycles = 0;
   }
   const CoreLeast* on_cores = cores ? &least : nullptr;
@@ -286,7 +288,7 @@ Status FindBound(const Graph& graph, const Hardware& hardware, Prices prices,
   energy += read * (dram.read_pj_per_bit + pad.write_pj_per_bit);
   energy += written * (dram.write_pj_per_bit + pad.read_pj_per_bit);
   energy += static_cast<double>(bound->cycles) * hardware.leakage_pj_per_cycle;
-  // Sums in another order may be less by their rounding.
+  // The same terms added in another order may round to less.
   bound->energy_pj = (energy + host.energy_pj) * (1 - 1e-9);
   return Status::kOk;
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lower bounds that hold for every plan of a graph on a machine, and what they are made of.
+// Lower bounds that hold for every plan of a graph on a machine, and what they are made
+// of.
 //
-// Cycles. A node computes one tile at a time, and no cutting of a layer makes its tiles
-// take less together than LayerBound.cycles: passes of the array are counted for whole
-// granules, and tiles that cover a layer fill at least as many. DRAM's port moves what
-// needs.h says, once. In front of the first tile something is loaded, behind the last one
-// something stored. The largest of the sums counts; nothing overlaps with more than that.
+// Cycles. A node computes one tile at a time. However a layer is cut, its tiles
+// together take at least LayerBound.cycles: passes of the array are counted in whole
+// granules, and tiles that cover a layer fill at least as many granules as the layer
+// does. DRAM's port moves what needs.h says at least once. A load comes before the
+// first tile and a store after the last. The largest of the sums for compute, port,
+// host and room counts.
 //
-// Energy. Every tile reads its operands from the scratchpad and writes its output there;
-// transfers read and write it too. On a core array each operand passes the cores' buffers
-// as often as its units cannot share it.
+// Energy. Every tile reads its operands from the scratchpad and writes its output
+// there; transfers read and write the scratchpad too. On a core array each operand
+// passes the cores' buffers as often as units cannot share it.
 //
 // Input    a graph fitted to the machine; who says what tiles cost.
-// Output   per layer and in all; nothing a plan of ours or a stream the judge accepts
-//          undercuts.
+// Output   bounds per layer and in all. No plan of ours, and no stream that the judge
+//          accepts, costs less.
 // Errors   kOutOfMemory.
 // Cost     linear in layers and edges; scratch as needs.h.
 // Source   own. Passes, sums: a tile's count of granules is at least that of the sample
-//          points in it that lie a granule apart, so that any tiles together have at least
-//          as many as the whole layer.
+//          points in it that lie a granule apart, so that any tiles together have at
+//          least as many as the whole layer.
 #ifndef SLUICE_MODEL_BOUNDS_H_
 #define SLUICE_MODEL_BOUNDS_H_
 

@@ -62,9 +62,9 @@ bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
 CoreArray CoreArrayOf(const Hardware& hardware);
 bool CoreTileCost(const CoreArray& array, const MappingProblem& tile, CoreCost* out);
 
-// What any tiles of a layer take together at least, for bounds.h. False where a tile of the
-// layer may have no mapping. layer: all of it. Cycles of several groups hold
-// only where none is cut along C or K.
+// The least that the tiles of a layer take together, however it is cut; for bounds.h.
+// layer: all of it. False where a tile of the layer may have no mapping. Cycles of
+// several groups hold only where none is cut along C or K.
 struct CoreLeast {
   int64_t cycles;
   double energy_pj;

@@ -94,8 +94,8 @@ Status NestOfDirectives(const MappingProblem& problem, const Hardware& hardware,
                         const DirectiveLayer& layer, const TensorNames& names,
                         LoopNest* nest, Diagnostic* diagnostic);
 
-// Two layers that name the same tensor must cover the same images and channels of it at each
-// level: one of them makes what the other one takes.
+// Two layers that name the same tensor must cover the same images and channels of it at
+// each level: one of them makes what the other one takes.
 Status CheckForwarding(const DirectiveProgram& program, Diagnostic* diagnostic);
 
 inline bool SameText(Text a, Text b) {

@@ -55,8 +55,8 @@ int64_t DmaLister::List(const TileList& list, int64_t buffer_bytes, uint32_t pol
   return Max(compute_, dram_);
 }
 
-// True if there is room for the load from position p to its use. If not, records the first
-// position from which there is.
+// True if there is room for the load from position p to its use. If not, records the
+// first position from which there is.
 bool DmaLister::Fits(uint32_t load, int32_t p) {
   if (reserved_[load] != 0) return release_[load] <= p;
   const DramTensor& t = list_->transfer[load];

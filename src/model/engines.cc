@@ -66,7 +66,7 @@ sluice_engine_t Engines::Describe(uint32_t engine) const {
 }
 
 QueueWork WorkOf(const Queue& queue, const MovedBox& box) {
-  // A row goes on over an axis while neither side leaves a gap.
+  // A row extends over an axis as long as neither side leaves a gap.
   int64_t row = box.element_bytes;
   int a = kAxes - 1;
   for (; a >= 0; --a) {
@@ -75,8 +75,8 @@ QueueWork WorkOf(const Queue& queue, const MovedBox& box) {
     if (box.indexed && a <= 2) break;
     row *= box.extent[a];
   }
-  // One descriptor has max_axes axes, one of which is the row; axes of one element count
-  // as none.
+  // One descriptor has max_axes axes, one of which is the row; axes of one element
+  // count as none.
   int64_t rows = 1, of_descriptor = 1;
   uint32_t axes = 1;
   for (; a >= 0; --a) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines of a machine, numbered as in its streams: its queues, the host, then of each
-// node the engines that are not queues. stream.h says the rule.
+// The engines of a machine, numbered as in its streams: its queues, the host, then of
+// each node the engines that are not queues. stream.h says the rule.
 //
 // Input    the descriptor's queues and its mesh.
 // Output   which engine runs a transfer or a tile; what a transfer costs on its queue.

@@ -102,8 +102,8 @@ void BookDatum(const GemmShape& shape, const GemmMapping& mapping, const Reuse& 
   }
 }
 
-// Words through one instance at the memory's bandwidth; the PEs at work share the words of
-// the inner memories evenly.
+// Words through one instance at the memory's bandwidth; the PEs at work share the words
+// of the inner memories evenly.
 void SetMemoryCycles(const Rational& rate, int memory, GemmCost* cost) {
   if (rate.numerator == 0) return;
   int64_t words = 0;

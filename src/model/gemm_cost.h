@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energy and delay of one GEMM mapping on three memories, in closed form.
 //
-// Input    P(x,y) += A(x,z) B(y,z). Axes 0 1 2 = x y z = M N K. The datum "of axis d" is
-//          the one without d: x -> B, y -> A, z -> P. One word holds one element.
+// Input    P(x,y) += A(x,z) B(y,z). Axes 0 1 2 = x y z = M N K. The datum "of axis d"
+//          is the one without d: x -> B, y -> A, z -> P. One word holds one element.
 // Output   exact access counts (words), energy (pJ) and cycles.
 // Errors   none: shape, machine, mapping must be valid (CheckGemm, CheckGemmMapping)
 // Cost     constant

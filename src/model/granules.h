@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Granules that a machine's MAC array demands of the tiles of a layer (hardware.fbs), and
-// the cuts that are left.
+// Granules that a machine's MAC array demands of the tiles of a layer (hardware.fbs),
+// and the cuts that are left.
 //
 // Input    the array, a layer.
 // Output   the units in which its output and its sum may be cut.

@@ -28,7 +28,8 @@ enum class TensorKind : uint8_t {
   kState = 4,
 };
 
-// What the rows of a layer's parameters say about its requantisation: bits of OpSupport.
+// What the rows of a layer's parameters say about its requantisation: bits of
+// OpSupport.
 enum Scales : uint8_t {
   kScalesNone = 1,        // every row has the multiplier and shift of 1
   kScalesPerTensor = 2,   // all rows have the same

@@ -67,7 +67,8 @@ struct MacArray {
 
 constexpr uint32_t kMaxQueues = 8;
 
-// A queue of transfers; see hardware.fbs. The defaults are the simplest machine's queue.
+// A queue of transfers; see hardware.fbs. The defaults are the simplest machine's
+// queue.
 struct Queue {
   uint32_t does = 3;    // SLUICE_DOES_ bits
   uint32_t roles = 31;  // SLUICE_ROLE_ bits of what it loads and stores
@@ -80,8 +81,8 @@ struct Queue {
   int64_t descriptor_cycles = 0;
 };
 
-// Fields of OpSupport in hardware.fbs, by id. What a row lacks for a layer has a number in
-// this order, SLUICE_WHY_.
+// Fields of OpSupport in hardware.fbs, by id. The reasons SLUICE_WHY_ are numbered in
+// this order.
 enum OpField : uint32_t {
   kOpOperator,
   kOpArithmetic,
@@ -122,7 +123,7 @@ struct Hardware {
   double vector_op_pj;
   double leakage_pj_per_cycle;
   MacArray array;
-  // Of each transfer. Where there are queues, the least of theirs: what estimates take.
+  // Latency of each transfer. With queues, the least of theirs, which estimates use.
   int64_t dma_latency_cycles;
   uint32_t dram_granule_bytes;
   uint32_t node_cols;

@@ -29,7 +29,7 @@ uint32_t ScalesOf(const Graph& graph, const Layer& layer) {
   return one ? kScalesNone : kScalesPerTensor;
 }
 
-// What a row must have for a layer, field by field.
+// What a layer asks of a row, field by field.
 OpSupport WantsOf(const Graph& graph, const Layer& layer) {
   const OpTraits& traits = TraitsOf(layer);
   OpSupport wants = {{layer.op, 1}};
@@ -62,7 +62,7 @@ OpSupport WantsOf(const Graph& graph, const Layer& layer) {
   return wants;
 }
 
-// SLUICE_WHY_ the layer is not the row's, in their order; 0 = it is.
+// SLUICE_WHY_ of the first field in which the row lacks what the layer asks; 0 = none.
 uint8_t LackOf(const OpSupport& row, const OpSupport& wants) {
   for (uint32_t f = kOpArithmetic; f < kOpFields; ++f) {
     const uint32_t has = row.field[f], want = wants.field[f];
@@ -98,7 +98,7 @@ Status MoveToHost(const Graph& graph, const Host& host, Arena* arena, Layer* lay
   attributes[SLUICE_OPAQUE_CYCLES_HI] = static_cast<int32_t>(cycles >> 32);
   size_t n = 0;
   for (uint32_t t : layer->inputs) {
-    if (t != kNone) inputs[n++] = t;  // an OPAQUE layer has all its inputs
+    if (t != kNone) inputs[n++] = t;  // an OPAQUE layer has no absent inputs
   }
   layer->op = SLUICE_OP_OPAQUE;
   layer->inputs = inputs.Slice(0, n);
@@ -137,7 +137,7 @@ Status FitToMachine(const Graph& graph, const Hardware& hardware, Arena* arena,
   fitted->layers = layers;
   fitted->given = graph.layers;
   fitted->why = why;
-  // Whether a PAD is work at all depends on its readers: PADs come last.
+  // PADs come second, because whether a PAD is work at all depends on its readers.
   for (int turn = 0; turn < 2; ++turn) {
     const bool pads = turn == 1;
     for (uint32_t l = 0; l < layers.size(); ++l) {

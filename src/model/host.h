@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers the compute engines of a machine do, and what the host takes for the others.
+// Which layers the compute engines of a machine do, and what the host takes for the
+// others.
 //
-// A graph is fitted to a machine before it is planned: a layer that the machine's rows of
-// operators lack becomes an OPAQUE one with the cycles of its HOST call. No planner asks
-// about operators again.
+// A graph is fitted to a machine before it is planned: a layer that the machine's rows
+// of operators lack becomes an OPAQUE one with the cycles of its HOST call. No planner
+// asks about operators again.
 //
 // Input    a checked graph; the machine's rows and its host
 // Output   why a layer is the host's; the fitted graph
@@ -18,7 +19,8 @@
 
 namespace sluice {
 
-// 0: the machine does the layer, or it is nothing for compute engines. Else SLUICE_WHY_.
+// 0: the machine does the layer, or it is nothing for compute engines. Else
+// SLUICE_WHY_.
 uint8_t WhyOnHost(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
 Status FitToMachine(const Graph& graph, const Hardware& hardware, Arena* arena,
@@ -27,7 +29,7 @@ Status FitToMachine(const Graph& graph, const Hardware& hardware, Arena* arena,
 // MACs or vector operations of a whole layer.
 int64_t WorkOfLayer(const Graph& graph, const Layer& layer);
 
-// That an OPAQUE layer declares.
+// Cycles that an OPAQUE layer declares.
 int64_t HostCycles(const Layer& layer);
 
 // Bytes of the tensors that a HOST call of the layer reads and writes.
@@ -39,7 +41,8 @@ HostTraffic HostTrafficOf(const Graph& graph, const Layer& layer);
 // pJ of the traffic at DRAM's port; 0 = calls do not use it.
 double HostTrafficEnergy(const Hardware& hardware, const HostTraffic& traffic);
 
-// That a HOST call holds DRAM's port after its own cycles; 0 = it does not use it.
+// Cycles that a HOST call holds DRAM's port after its own cycles; 0 = it does not use
+// the port.
 int64_t HostHold(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
 }  // namespace sluice

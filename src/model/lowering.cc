@@ -149,8 +149,8 @@ class ViewPlanner {
   }
 
   // Each input that can be written in place becomes a view of the output; the layer is
-  // a view if all inputs are. An input that appears twice is placed once. Inputs that an
-  // earlier concat has joined in this order move along with its output.
+  // a view if all inputs are. An input that appears twice is placed once. Inputs that
+  // an earlier concat has joined in this order move along with its output.
   bool TryConcat(const Layer& layer) {
     const uint32_t out = layer.outputs[0];
     const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
@@ -185,8 +185,8 @@ class ViewPlanner {
     return memcmp(begin, view.begin, sizeof begin) == 0;
   }
 
-  // The output of an earlier concat along the same axis whose inputs are those of `layer`
-  // from number `first` on, and lie in it; or kNone.
+  // The output of an earlier concat along the same axis whose inputs are those of
+  // `layer` from number `first` on, and lie in it; or kNone.
   uint32_t JoinedAlike(const Layer& layer, size_t first) const {
     uint32_t joined = layer.inputs[first];
     while (!IsRoot(joined)) joined = lowering_->views[joined].parent;

@@ -260,8 +260,8 @@ void SetMatmul(const Tensor& in, const int32_t tile[kAxes], MappingProblem* prob
   problem->extent[kDimC] = in.extent[3];
 }
 
-// Fills the nest of an operator; false where it has none. `summed`: rows of the error to
-// sum over (weight gradient).
+// Fills the nest of an operator; false where it has none. `summed`: rows of the error
+// to sum over (weight gradient).
 bool SetNest(const Graph& graph, const Layer& layer, const int32_t tile[kAxes],
              int64_t summed, MappingProblem* problem) {
   switch (TraitsOf(layer).nest) {

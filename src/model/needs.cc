@@ -88,8 +88,8 @@ void Remove(Parts* parts, uint32_t i) {
   parts->lattice[i] = parts->lattice[--parts->count];
 }
 
-// Adds a lattice. Where two lattices overlap and their union is no lattice, the larger one
-// stays. Where there are too many, the largest ones stay.
+// Adds a lattice. Where two lattices overlap and their union is no lattice, the larger
+// one stays. Where there are too many, the largest ones stay.
 void AddPart(Parts* parts, Lattice lattice) {
   for (uint32_t i = 0; i < parts->count;) {
     const Lattice& known = parts->lattice[i];
@@ -149,8 +149,8 @@ Progression UnderWindows(const Window& w, const Progression& out, int64_t in) {
   } else if (apart && w.dilation % step == 0 && out.count * step >= w.dilation) {
     return Clip(first, step, (last + reach - first) / step + 1, in);
   }
-  // The windows skip rows. Counts the rows under one tap of each window, for the tap that
-  // reads the most.
+  // The windows skip rows. Counts the rows under one tap of each window, for the tap
+  // that reads the most.
   Progression most = kNothing;
   for (int32_t f = 0; f < Min(w.filter, 64); ++f) {
     const Progression tap = Clip(first + int64_t{f} * w.dilation, step, out.count, in);
@@ -275,8 +275,8 @@ Lattice PoolGradientNeeds(const Graph& graph, const Layer& layer, size_t input,
   return need;
 }
 
-// Elements [begin, end) of axes [from, to) in row-major order as a box. Where they form no
-// box, a large box inside of them.
+// Elements [begin, end) of axes [from, to) in row-major order as a box. Where they form
+// no box, a large box inside of them.
 void BoxOfRange(const int32_t* extent, int from, int to, int64_t begin, int64_t end,
                 Lattice* box) {
   int64_t inner = 1;
@@ -301,8 +301,8 @@ void BoxOfRange(const int32_t* extent, int from, int to, int64_t begin, int64_t 
   }
 }
 
-// The axes [from, to) of a lattice as a range of elements in row-major order; if they are
-// none, the first of the ranges.
+// The axes [from, to) of a lattice as a range of elements in row-major order; if they
+// are none, the first of the ranges.
 void RangeOfLattice(const int32_t* extent, int from, int to, Lattice lattice,
                     int64_t* begin, int64_t* end) {
   int inner = to - 1;  // the innermost axis that is not whole
@@ -327,7 +327,7 @@ Lattice ReshapeNeeds(const int32_t* in, const int32_t* of, const Lattice& out) {
       need.axis[i] = out.axis[o];
       continue;
     }
-    if (in_end == i) continue;  // ones of the output alone
+    if (in_end == i) continue;  // axes of extent 1 in the output alone
     int64_t begin = 0, end = 1;
     if (out_end != o) RangeOfLattice(of, o, out_end, out, &begin, &end);
     BoxOfRange(in, i, in_end, begin, end, &need);
@@ -349,7 +349,8 @@ Lattice ConcatNeeds(const Graph& graph, const Layer& layer, size_t input,
   return need;
 }
 
-// Input 0 of operators whose axes H and W follow the output's through windows of some kind.
+// Input 0 of operators whose axes H and W follow the output's through windows of some
+//       kind.
 Lattice WindowNeeds(const Graph& graph, const Layer& layer, const Lattice& out) {
   const Tensor& in = graph.tensors[layer.inputs[0]];
   const Tensor& made = graph.tensors[layer.outputs[0]];
@@ -402,8 +403,8 @@ Status NeedOfHost(const Graph& graph, const Layer& layer, Needs* needs) {
   return Status::kOk;
 }
 
-// A copy may be a view, so what only the host reads of it passes no scratchpad; an output
-// of its own does.
+// A copy may be a view. So bytes that only the host reads from its output need no
+// scratchpad, unless the output is one of the graph's outputs or states.
 Status NeedOfCopy(const Graph& graph, const Layer& layer, Needs* needs) {
   const uint32_t out = layer.outputs[0];
   const bool whole = IsOutputOrState(graph.tensors[out]);
@@ -601,7 +602,7 @@ Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs) {
         if (!IsHostMade(needs, t)) traffic.written += tensor.bytes;
         break;
       case TensorKind::kIntermediate: {
-        // What tiles make and the host reads passes DRAM.
+        // A tensor that tiles make and the host reads is stored to DRAM.
         const bool tiles =
             tensor.producer != kNone &&
             KindOf(graph.layers[tensor.producer].op) == LayerKind::kCompute;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every plan of a graph must compute and move, for lower bounds.
 //
-// The walk goes backwards from outputs and states: which elements of each tensor some tile,
-// some transfer to an output or some append must have in a scratchpad. It counts only what
-// is certain. Where the elements that a layer needs are no lattice (rows that dilated
-// windows skip, pieces of rows behind a reshape), it takes a lattice among them.
+// The walk goes backwards from outputs and states: which elements of each tensor some
+// tile, some transfer to an output or some append must have in a scratchpad. It counts
+// only what is certain. Where the elements that a layer needs are no lattice (rows that
+// dilated windows skip, pieces of rows behind a reshape), it takes a lattice among
+// them.
 //
 // Input    a checked graph, fitted to its machine (host.h).
-// Output   per tensor: all of it, or a few disjoint lattices of its elements; DRAM bytes.
+// Output   per tensor: all of it, or a few disjoint lattices of its elements; DRAM
+//          bytes.
 // Errors   kOutOfMemory.
 // Cost     linear in layers and edges; scratch 5 bytes per tensor, 200 for one of which
 //          only a part is needed.
@@ -63,8 +65,8 @@ Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs);
 
 // The elements of a tensor that every plan has in a scratchpad at some time.
 Parts PartsOnChip(const Graph& graph, const Needs& needs, uint32_t tensor);
-// The elements of a tensor that a layer must make: those above, and those that the host or
-// an output takes from DRAM.
+// The elements of a tensor that a layer must make: those above, and those that the host
+// or an output takes from DRAM.
 Parts PartsMade(const Graph& graph, const Needs& needs, uint32_t tensor);
 
 // What elements `out` of a layer's output need of input `input`, or a part of it; no
@@ -75,8 +77,9 @@ Lattice NeededOfInput(const Graph& graph, const Layer& layer, size_t input,
 // Whether the host writes a part of the tensor.
 bool IsHostMade(const Needs& needs, uint32_t tensor);
 
-// Axes [in_begin, in_end) of a reshape's input and [out_begin, out_end) of its output that
-// have the same number of elements. Groups are listed from the innermost axes on; at most 8.
+// Axes [in_begin, in_end) of a reshape's input and [out_begin, out_end) of its output
+// that have the same number of elements. Groups are listed from the innermost axes on;
+// at most 8.
 struct AxisGroup {
   int in_begin, in_end, out_begin, out_end;
 };

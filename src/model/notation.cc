@@ -40,8 +40,8 @@ void Unite(const CutBox& x, CutBox* out) {
   }
 }
 
-// The k-th of `counts` parts of an extent. uniform: all parts but the last are the quotient
-// rounded up. Otherwise parts are balanced, so that every part has elements.
+// The k-th of `counts` parts of an extent. uniform: all parts but the last are the
+// quotient rounded up. Otherwise parts are balanced, so that every part has elements.
 void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform,
              int32_t channel_granule, int32_t k, CutBox* box) {
   int32_t index[4];
@@ -616,8 +616,9 @@ int64_t Parser::Held(int64_t bytes, uint32_t element_bytes) const {
   return unit == 0 ? bytes : RoundUpTo(bytes, Max(unit, int64_t{element_bytes}));
 }
 
-// With kTileWholeOfmaps, the buffer of the first tile holds the whole ofmap up to the tile
-// before the last; from then on the buffer of the last tile, or of its store, holds it.
+// With kTileWholeOfmaps, the buffer of the first tile holds the whole ofmap up to the
+// tile before the last; from then on the buffer of the last tile, or of its store,
+// holds it.
 bool Parser::EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
                        TileList* list) {
   const Reach& reach = reach_[layer];

@@ -295,8 +295,8 @@ struct ProgramRun {
 // Step `count` (1-based) of an engine is number (*begin)[engine] + count - 1.
 Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin);
 
-// places: of the graph's tensors in DRAM; only read where the machine has several queues,
-// which wait for each other there. Scratch is taken and given back.
+// places: of the graph's tensors in DRAM; only read where the machine has several
+// queues, which wait for each other there. Scratch is taken and given back.
 Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
                    Arena* scratch, ProgramWaits* out);
 

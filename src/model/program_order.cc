@@ -70,7 +70,8 @@ class Stretches {
     before.count[kind] = 0;  // each kind keeps its order
     return before;
   }
-  // A write depends on all earlier accesses, so its bytes have one common history after it.
+  // A write depends on all earlier accesses, so its bytes have one common history after
+  // it.
   uint32_t Join(uint32_t first, uint32_t s) {
     if (first == kNone) return s;
     all_[first].end = all_[s].end;
@@ -152,7 +153,8 @@ bool MayOverlap(const DramBoxAt& a, const DramBoxAt& b) {
   return true;
 }
 
-// The last transfers of a kind that touched a root, and how many there were before them.
+// The last transfers of a kind that touched a root, and how many there were before
+// them.
 class DramTouches {
  public:
   // The number behind that of the last one that may share bytes with the box; 0: none.
@@ -315,7 +317,7 @@ class Orderer {
   void Need(int kind, uint32_t count, uint32_t tile) {
     if (count != 0) due_[kind][count - 1] = Min(due_[kind][count - 1], tile);
   }
-  // What comes earlier is needed no later.
+  // A transfer is due no later than the next one of its kind.
   void Spread(int kind) {
     Span<uint32_t> due = due_[kind];
     for (size_t i = due.size(); i-- > 1;) due[i - 1] = Min(due[i - 1], due[i]);
@@ -351,7 +353,7 @@ class Orderer {
     return true;
   }
 
-  // When everything that it needs has ended.
+  // The cycle at which everything that the next step of the kind needs has ended.
   int64_t ReadyAt(Kind kind) const {
     const Before& before = before_[step_[kind][next_[kind]]];
     int64_t at = 0;

@@ -2,14 +2,14 @@
 // Moves transfers to where the DRAM queue should run them: loads as early as the bytes
 // they overwrite are free, stores between them before those bytes are needed again.
 //
-// The order among tiles, among loads and among stores stays. Of the next load and the next
-// store, the queue takes the one that can start sooner, and if both can, the one that is
-// needed first. The DRAM queue and the compute engine advance by their cycles. Nothing moves
-// across a host call.
+// The order among tiles, among loads and among stores stays. Of the next load and the
+// next store, the queue takes the one that can start sooner, and if both can, the one
+// that is needed first. The DRAM queue and the compute engine advance by their cycles.
+// Nothing moves across a host call.
 //
 // Input    a program that is right when executed step by step; the tensor in whose DRAM
-//          memory each tensor lies, and where. Different ones share no DRAM bytes that are
-//          written; transfers of one are ordered where their boxes may share bytes.
+//          memory each tensor lies, and where. Different ones share no DRAM bytes that
+//          are written; transfers of one are ordered where their boxes may share bytes.
 // Output   the same steps in another order that is right as well. A block begins with
 //          the first tile of its layers.
 // Errors   kOutOfMemory, kStopped.

@@ -8,8 +8,8 @@ namespace sluice {
 
 namespace {
 
-// A LOAD or STORE on its queue, or a HOST call that uses the DRAM port: cycles before it
-// asks for the port, and that it holds the port.
+// A LOAD or STORE on its queue, or a HOST call that uses the DRAM port: cycles before
+// it asks for the port, and that it holds the port.
 struct PortUse {
   int64_t before;
   int64_t hold;
@@ -141,8 +141,8 @@ class Timing {
     for (uint32_t e = engines.count(); e-- > 0;) ready_[ready_count_++] = e;
     while (true) {
       while (ready_count_ > 0) SLUICE_TRY(GoOn(ready_[--ready_count_]));
-      // The transfer that asked for the port first. A transfer that is not known yet starts
-      // after one that still waits for the port, so it asks later.
+      // The transfer that asked for the port first. A transfer that is not known yet
+      // starts after one that still waits for the port, so it asks later.
       uint32_t first = kNone;
       for (uint32_t e = 0; e <= engines.host(); ++e) {
         if (arrival_[e] < 0) continue;
@@ -165,7 +165,8 @@ class Timing {
     return CheckedAdd(at, cycles, &end) ? end : INT64_MAX;
   }
 
-  // Those who wait for a step of the engine look again. An engine is ready or in one list.
+  // Engines that wait for a step of `engine` become ready to look again. An engine is
+  // ready or in one list.
   void Wake(uint32_t engine) {
     for (uint32_t e = waiting_[engine]; e != kNone; e = link_[e]) {
       ready_[ready_count_++] = e;
@@ -173,7 +174,8 @@ class Timing {
     waiting_[engine] = kNone;
   }
 
-  // When the waits of the engine's next step hold, or -1, then it is in a list.
+  // The cycle at which the waits of the engine's next step hold. -1: not known yet; the
+  // engine is then in a list.
   int64_t StartOf(uint32_t engine) {
     const uint32_t i = step_[next_[engine]];
     int64_t start = next_[engine] == begin_[engine] ? 0 : finish_[next_[engine] - 1];

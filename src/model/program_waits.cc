@@ -128,10 +128,10 @@ struct RangeAccess {
   uint32_t engine, count;
 };
 
-// Every memory as a list of disjoint segments in address order. A write makes one segment
-// of all it covers, so a scratchpad's list stays about as long as there are live buffers.
-// A region of DRAM has as many segments as tiles were stored: a list is searched from
-// where it was last touched.
+// Every memory as a list of disjoint segments in address order. A write makes one
+// segment of all it covers, so a scratchpad's list stays about as long as there are
+// live buffers. A region of DRAM has as many segments as tiles were stored: a list is
+// searched from where it was last touched.
 class Ranges {
  public:
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
@@ -169,7 +169,8 @@ class Ranges {
 
  private:
   // Everything in the range becomes one segment whose only history is this write. The
-  // write waits for all earlier accesses, so whoever waits for the write waits for them.
+  // write waits for all earlier accesses, so whoever waits for the write waits for
+  // them.
   Status Write(ByteRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
@@ -315,8 +316,8 @@ struct Search {
   Needed* needed;
 };
 
-// Bytes of DRAM that a transfer reaches: from the first to behind the last of its box. A
-// box that moves with a parameter may lie anywhere in its tensor.
+// Bytes of DRAM that a transfer reaches: from the first to behind the last of its box.
+// A box that moves with a parameter may lie anywhere in its tensor.
 ByteRange DramRange(const Search& search, const TransferForm& form, int64_t offset) {
   const TensorPlace& place = search.places[form.tensor];
   const int64_t base = static_cast<int64_t>(place.offset);
@@ -383,10 +384,11 @@ Status NeedsOf(const Search& search, const Step& step, uint32_t engine,
   return access(step.node, form.operand[kRoleOutput], true);
 }
 
-// Up to so many counts the finished instructions that each step knows of are kept in full.
+// Up to so many counts the finished instructions that each step knows of are kept in
+// full.
 constexpr uint64_t kMaxKnown = uint64_t{1} << 22;
-// Where they are not, a step that waits for more engines than this keeps all of its waits:
-// finding those that others imply would take too long.
+// Where they are not, a step that waits for more engines than this keeps all of its
+// waits: finding those that others imply would take too long.
 constexpr size_t kMaxAsked = 16;
 
 // For each step: how many steps of each engine are certainly done when it is done.

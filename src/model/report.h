@@ -2,8 +2,9 @@
 // What a program costs, beside the lower bounds that hold for every plan of the graph.
 //
 // Energy: DRAM and scratchpad by bytes moved, compute by MACs and vector operations,
-// leakage by cycles, links, the host by cycles of its calls; summed in this order, from exact counts. Tiles that declare their
-// energy (a loop nest below the scratchpad) add that instead, in step order.
+// leakage by cycles, links, the host by cycles of its calls; summed in this order, from
+// exact counts. Tiles that declare their energy (a loop nest below the scratchpad) add
+// that instead, in step order.
 //
 // Input    a program whose cycles are known; the graph's bounds
 // Output   every field of the report except stop reason, iterations and groups

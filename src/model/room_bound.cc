@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// So many positions along each axis, so far apart, wherever in the tensor; 0 = none.
+// A lattice of count[a] elements along each axis a, step[a] apart, anywhere in the
+// tensor; count 0 = no elements.
 struct Piece {
   int32_t count[kAxes];
   int32_t step[kAxes];
@@ -18,7 +19,7 @@ struct Piece {
 
 constexpr Piece kOneElement = {{1, 1, 1, 1}, {1, 1, 1, 1}};
 
-// The piece at one end of the tensor, or at the other.
+// The piece at the begin of the tensor or, with `end`, at its end.
 Lattice At(const Tensor& tensor, const Piece& piece, bool end) {
   Lattice lattice;
   for (int a = 0; a < kAxes; ++a) {
@@ -29,8 +30,9 @@ Lattice At(const Tensor& tensor, const Piece& piece, bool end) {
   return lattice;
 }
 
-// Of axes that a reshape takes together, a piece of one axis stays a piece if the input has
-// one axis for them; else one element is certain.
+// What a piece of a reshape's output needs of its input. Of several axes that the
+// reshape regroups, a run of elements is certain if the input has one axis for them;
+// else one element.
 Piece BehindReshape(const Tensor& in, const Tensor& out, const Piece& piece) {
   AxisGroup groups[2 * kAxes];
   const uint32_t count = GroupsOfReshape(in.extent, out.extent, groups);
@@ -68,7 +70,7 @@ Piece NeededPiece(const Graph& graph, const Layer& layer, size_t input,
   const Form form = traits.form;
   if (form == Form::kReshape) return BehindReshape(in, out, piece);
   const bool whole = piece.elements() == WholeLattice(out).elements();
-  // Of a gradient's pieces nothing is said.
+  // What a part of a gradient needs is not known.
   const bool scattered = traits.scatters && traits.work == Work::kVectorOps;
   if (!whole && (scattered || traits.sum == SumRule::kErrorRows)) return {};
   Piece need = {};
@@ -78,8 +80,8 @@ Piece NeededPiece(const Graph& graph, const Layer& layer, size_t input,
     need.count[axis] -= out.extent[axis] - in.extent[axis];
     return need.count[axis] > 0 && need.step[axis] == 1 ? need : Piece{};
   }
-  // Borders leave the least; between them neighbours of a resize or of a transposed
-  // convolution may have one less.
+  // Pieces at the borders need the least. Between the borders, a resize or a transposed
+  // convolution may need one row or column less.
   const Lattice low = NeededOfInput(graph, layer, input, At(out, piece, false));
   const Lattice high = NeededOfInput(graph, layer, input, At(out, piece, true));
   const bool varies = form == Form::kResize || traits.scatters;
@@ -160,7 +162,9 @@ class Rooms {
  private:
   enum : uint8_t { kMadeBehind = 1, kReadBehind = 2, kReadBefore = 4 };
 
-  // Each of its tiles reads something of every input; of a join each element has one.
+  // True if the layer depends on the layer in question, because each tile reads
+  // something of every input. An element of a concatenation reads one input, so all of
+  // them must depend on it.
   bool IsBehind(const Layer& layer) const {
     const bool join = TraitsOf(layer).view == ViewRule::kConcat;
     bool behind = join;
@@ -185,7 +189,7 @@ class Rooms {
     const LayerKind kind = KindOf(layer.op);
     int64_t bytes = 0;
     for (const uint32_t t : layer.outputs) {
-      // Of a state, the rows before the append stay.
+      // The rows of a state from before the append do not depend on it.
       if (kind != LayerKind::kAppend) uses_[t] |= kMadeBehind;
       const Tensor& tensor = graph_.tensors[t];
       if (kind == LayerKind::kGather) {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lower bound on latency from the size of the scratchpad: of the bytes that later layers
-// need, only as many as fit can be loaded before a layer's first tile; the rest is loaded
-// after it.
+// A lower bound on latency from the size of the scratchpad: of the bytes that later
+// layers need, only as many as fit can be loaded before a layer's first tile; the rest
+// is loaded after it.
 //
-// For a layer L: its first tile starts when tiles of earlier layers have made the inputs of
-// one element of its output. Until then no tile of L, or of a layer that depends on L, has
-// run. So at most as many bytes of their loads have arrived as the scratchpads hold, and none
-// of their results have been stored. All other bytes pass DRAM's port after that moment. The
-// bound is computed for the last layers of the graph and for others at even distances.
+// For a layer L: its first tile starts when tiles of earlier layers have made the
+// inputs of one element of its output. Until then no tile of L, or of a layer that
+// depends on L, has run. So at most as many bytes of their loads have arrived as the
+// scratchpads hold, and none of their results have been stored. All other bytes pass
+// DRAM's port after that moment. The bound is computed for the last layers of the graph
+// and for others at even distances.
 //
-// Input    a graph fitted to its machine; its needs (needs.h); where prices of tiles come from.
-// Output   cycles; 0 where no layer says anything.
+// Input    a graph fitted to its machine; its needs (needs.h); where prices of tiles
+//          come from.
+// Output   cycles; 0 where no layer gives a bound.
 // Errors   kOutOfMemory, kStopped.
-// Cost     layers, edges and tensors, for each of 24 layers at most; scratch some 20 bytes
-//          per tensor.
+// Cost     layers, edges and tensors, for each of 24 layers at most; scratch some 20
+//          bytes per tensor.
 // Source   own.
 #ifndef SLUICE_MODEL_ROOM_BOUND_H_
 #define SLUICE_MODEL_ROOM_BOUND_H_
@@ -22,7 +24,7 @@
 
 namespace sluice {
 
-// What is asked of, and how many cycles go by before any tile starts.
+// The graph, its machine and needs, and the cycles that go by before any tile starts.
 struct RoomQuestion {
   const Graph& graph;
   const Hardware& hardware;

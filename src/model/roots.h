@@ -16,9 +16,9 @@ namespace sluice {
 
 uint32_t RootOf(const Lowering& lowering, uint32_t tensor);
 
-// The extents in which boxes of a root are given. Mostly they are the root's own. Where a view
-// of the whole root has an axis that runs over several axes of the root (rows and columns as
-// one axis), they are the view's.
+// The extents in which boxes of a root are given. Mostly they are the root's own. Where
+// a view of the whole root has an axis that runs over several axes of the root (rows
+// and columns as one axis), they are the view's.
 struct RootShape {
   int32_t extent[kAxes];
   int32_t row[kAxes];  // of an axis that others see as rows: elements of one; else 1
@@ -40,8 +40,9 @@ struct RootMap {
 Status MakeRootMap(const Graph& graph, const Lowering& lowering, Arena* arena,
                    RootMap* map);
 
-// How the axes of a tensor lie in its root: each within one axis of the root, in steps of
-// some elements (heads of 64 in 768 channels). The tensor begins at begin[] of the root.
+// How the axes of a tensor lie in its root: each within one axis of the root, in steps
+// of some elements (heads of 64 in 768 channels). The tensor begins at begin[] of the
+// root.
 struct RootAxes {
   uint32_t root;
   bool nested;  // false: an axis runs over several of the root's; the rest is not set
@@ -52,18 +53,18 @@ struct RootAxes {
 
 RootAxes FindRootAxes(const RootMap& map, uint32_t tensor);
 
-// Through axes that are nested: the smallest box of the root, and the part of the tensor
-// that lies in a box of the root; false if there is none.
+// Through axes that are nested: the smallest box of the root, and the part of the
+// tensor that lies in a box of the root; false if there is none.
 Box BoxInRoot(const RootAxes& axes, const Box& box);
 bool BoxInTensor(const RootAxes& axes, const Tensor& tensor, const Box& in_root,
                  Box* box);
 
-// A length near `step` for pieces of an axis. The pieces are whole rows or equal parts of a
-// row, so that each looks the same in the shapes of other views.
+// A length near `step` for pieces of an axis. The pieces are whole rows or equal parts
+// of a row, so that each looks the same in the shapes of other views.
 int32_t StepOfRows(const RootMap& map, const RootAxes& axes, int axis, int32_t step);
 
-// Bytes from the root's first element to the box's first: of a box of a tensor in its own
-// axes, and of a box of the root.
+// Bytes from the root's first element to the box's first: of a box of a tensor in its
+// own axes, and of a box of the root.
 int64_t OffsetInRoot(const Lowering& lowering, uint32_t tensor, const Box& box);
 int64_t OffsetOfBox(const RootMap& map, uint32_t root, const Box& box);
 

@@ -16,9 +16,9 @@ int64_t Join(uint32_t low, uint32_t high) {
   return static_cast<int64_t>(low | uint64_t{high} << 32);
 }
 
-// The tables of one visit. The image has been verified: indices are in range. Loops move
-// nothing in the scratchpad, and no transfer's bytes, so the visit's place in them does
-// not matter here.
+// The tables of one visit. The image has been verified: indices are in range. Loops
+// change neither scratchpad addresses nor the bytes of a transfer, so the iteration of
+// the visit does not matter here.
 struct Window {
   Window(const StreamVisits& visits, uint32_t visit) : bytes(visits.image.data()) {
     const auto* header = Table<sluice_stream_header_t>(0);

@@ -34,8 +34,8 @@ struct StreamVisits {
 
 Status FindVisits(Span<const uint8_t> image, Arena* arena, StreamVisits* visits);
 
-// end[v], v >= first: cycles from the start of visit `first` on an idle machine until all
-// visits up to v have completed. Entries after the first that exceeds the limit are
+// end[v], v >= first: cycles from the start of visit `first` on an idle machine until
+// all visits up to v have completed. Entries after the first that exceeds the limit are
 // INT64_MAX. end has one entry per visit to look at.
 Status DrainedCycles(const Hardware& hardware, const StreamVisits& visits,
                      uint32_t first, int64_t limit, Arena* scratch, Span<int64_t> end);

@@ -12,8 +12,8 @@ int64_t PassesOf(const MacArray& array, const Layer& layer, const TileBoxes& box
   const int64_t summed = Max<int64_t>(channels, 1);
   const int64_t steps = boxes.macs / (boxes.filters * summed);
   const Box& out = boxes.box[kRoleOutput];
-  // A weight gradient's outputs are taps of a filter, no pixels; the steps of its sum take
-  // the array's place for pixels.
+  // A weight gradient's outputs are taps of a filter, no pixels; the steps of its sum
+  // take the array's place for pixels.
   const bool gradient = TraitsOf(layer).sum == SumRule::kErrorRows;
   const int64_t rows = gradient ? 1 : int64_t{out.extent[0]} * out.extent[1];
   const int64_t row = gradient ? steps : out.extent[2];
@@ -28,9 +28,9 @@ int64_t PassesOf(const MacArray& array, const Layer& layer, const TileBoxes& box
              : kManyCycles;
 }
 
-// Rows (axis 1) or columns (2) of inputs 0 and 1 that a tile reads. Both follow from the
-// extents of its output alone, not from where in the layer the tile lies: searches price
-// tiles before they know their places. Padding under a window counts as read.
+// Rows (axis 1) or columns (2) of inputs 0 and 1 that a tile reads. Both follow from
+// the extents of its output alone, not from where in the layer the tile lies: searches
+// price tiles before they know their places. Padding under a window counts as read.
 void ReadAlong(const Graph& graph, const Layer& layer, const TileBoxes& boxes, int axis,
                int64_t read[2]) {
   const OpTraits& traits = TraitsOf(layer);

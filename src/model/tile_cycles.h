@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared compute cycles of a tile: those of a TileCoster, else those of the MAC array in
-// passes; never less than work / peak, and never less than it takes to read and write the
-// tile's bytes in the scratchpad once.
+// Declared compute cycles of a tile: those of a TileCoster, else those of the MAC array
+// in passes; never less than work / peak, and never less than it takes to read and
+// write the tile's bytes in the scratchpad once.
 //
-// Input    a layer, the boxes of one of its tiles, the part of the sum that the tile adds.
+// Input    a layer, the boxes of one of its tiles, the part of the sum that the tile
+//          adds.
 // Output   cycles, at least 1; energy, 0 if unknown.
 // Errors   none; what would overflow is kManyCycles, longer than any tile may be.
 // Cost     constant, plus one call of the TileCoster.
@@ -20,21 +21,21 @@ namespace sluice {
 constexpr int64_t kManyCycles = int64_t{1} << 60;
 
 // What a tile adds to its layer's sum: so many channels (0: the layer has no sum), and
-// whether it begins and ends the sum. A tile that does not do both reads or writes partial
-// sums.
+// whether it begins and ends the sum. A tile that does not do both reads or writes
+// partial sums.
 struct TileSum {
   int32_t channels;
   bool first = true;
   bool last = true;
 };
 
-// Cycles of the units alone. Whatever cuts a tile into parts does not make this less than
-// it is for the whole.
+// Cycles of the units alone. The parts of a tile that is cut take together at least as
+// many as the whole.
 int64_t ArrayCycles(const Hardware& hardware, const Layer& layer,
                     const TileBoxes& boxes, int64_t channels);
 
-// Bytes that a tile reads and writes in the scratchpad when it touches each of them once.
-// Rows and columns that strides skip are not read.
+// Bytes that a tile reads and writes in the scratchpad when it touches each of them
+// once. Rows and columns that strides skip are not read.
 int64_t ScratchpadBytes(const Graph& graph, const Layer& layer,
                         uint32_t accumulator_bytes, const TileBoxes& boxes,
                         TileSum sum);

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Verifies the very bytes that are handed out.
+// Verifies the bytes that the caller gets.
 Status Judge(const PlanCall& call, Span<const uint8_t> bytes) {
   ArenaScope scope(call.scratch);
   Plan plan = {};
@@ -50,7 +50,7 @@ Status CutLongBlocks(const PlanCall& call, Program* program) {
   return program->CutBlocks(call.graph, call.hardware, cycles, call.scratch);
 }
 
-// The plan's bytes, in `written`.
+// Writes the plan's bytes into `written`.
 Status Write(PlanCall* call, Candidate* c, Arena* written, PlanBytes* image) {
   Plan plan = {};
   plan.graph_hash = call->graph.hash;

@@ -18,10 +18,11 @@ namespace sluice {
 // each phase frees what the next does not need.
 Status TakePlan(PlanCall* call, Candidate* candidate);
 
-// The plan layer by layer, call->plain.
+// Writes and judges call->plain, the plan layer by layer.
 Status TakePlain(PlanCall* call);
 
-// A plan of this graph and machine that was handed in, if it keeps to the options.
+// Judges a handed-in plan of this graph and machine, and takes it if it keeps to the
+// options.
 Status TakeWhole(PlanCall* call, const Plan& plan);
 
 }  // namespace sluice

@@ -29,7 +29,8 @@ Status TakeFound(PlanCall* call, bool better, Candidate* found) {
   SLUICE_TRY(priced);
   if (!better) return Status::kOk;
   const Status status = TakePlan(call, found);
-  // The plain plan may still fit, or is there already.
+  // These failures do not end the call: it has a plan already, or the plain plan may
+  // still fit.
   const bool stands = status == Status::kOutOfMemory || status == Status::kStopped ||
                       status == Status::kUnsupported;
   return stands ? Status::kOk : status;
@@ -65,12 +66,13 @@ Status TakeBetter(PlanCall* call) {
   if (!call->on_many_nodes()) {
     const uint64_t live = call->scratch->memory()->live_bytes();
     SLUICE_TRY(TakeFromSpace(call));
-    // Whoever gives time or iterations has them used up by a search that goes on.
+    // A caller that limits time or iterations expects the search to use them up.
     const bool goes_on =
         call->options.deadline_ns != 0 || call->options.max_iterations != 0;
     return call->spaced && !goes_on ? Status::kOk : TakeFusedWithin(call, live);
   }
-  // Segments are mostly better, but take longer to find.
+  // Segments are mostly better than layers one by one, but take longer to find. With a
+  // clock, a plan layer by layer comes first.
   SegmentSchedule schedule = {};
   if (call->clock->watched()) SLUICE_TRY(TakeOnNodes(call, schedule, false));
   if (call->options.solver != SLUICE_SOLVER_BASELINE) {

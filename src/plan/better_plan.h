@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search for a plan that is better than the best one so far: layers fused on one node,
-// or dealt out to all nodes of a mesh. Candidates are compared by their final numbers.
+// A search for a plan that is better than the best one so far: layers fused on one
+// node, or dealt out to all nodes of a mesh. Candidates are compared by their final
+// numbers.
 //
 // Input    the call: lowered graph, tile costs, the plain plan or estimates of it.
 // Output   call->best, when a better plan was found.
@@ -18,11 +19,12 @@ namespace sluice {
 
 Status TakeBetter(PlanCall* call);
 
-// Tries the space of plans; nothing where a solver is named, on a mesh, or where asking
-// for a tile's cost takes long.
+// Searches the space of plans (space/schedule_space.h). Does nothing where a solver is
+// named, on a mesh, or where a tile's cost takes a search.
 Status TakeFromSpace(PlanCall* call);
 
-// What holds of call->before, if it is a plan of the space; the rest is searched.
+// The same from call->before, if that is a plan of the space: keeps its valid segments
+// and searches the rest.
 Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment);
 
 // Adds waits and report to a written program; true when it beats the best plan.

@@ -29,7 +29,7 @@ struct Candidate {
   sluice_report_t report = {};
 };
 
-// What candidates of one call are plans of.
+// The graph and the machine that all candidates of a call are plans for.
 struct PlannedGraph {
   const Graph& graph;
   const Hardware& hardware;

@@ -54,7 +54,8 @@ Status TakeCarried(PlanCall* call) {
   const bool of_segments = IsOfSegments(call->before->notation);
   if (of_segments) {
     if (IsSameTask(*call)) return Status::kOk;  // it is taken whole
-    // Other segments suit another machine or scratchpad, and are found in milliseconds.
+    // Another machine or scratchpad suits other segments, which a search finds in
+    // milliseconds.
     const bool keeps =
         IsSamePlace(*call) || call->minimise || call->options.deadline_ns != 0;
     if (!keeps) return Status::kOk;

@@ -17,13 +17,13 @@ namespace sluice {
 
 Status TakeCarried(PlanCall* call);
 
-// Takes call->before as it is, where that keeps to the options.
+// Takes call->before unchanged, if it keeps to the options.
 Status TakeBefore(PlanCall* call);
 
-// Machine and budget are those of call->before.
+// True if machine and scratchpad budget are those of call->before.
 bool IsSamePlace(const PlanCall& call);
 
-// And the graph too.
+// True if the graph is that of call->before too.
 bool IsSameTask(const PlanCall& call);
 
 }  // namespace sluice

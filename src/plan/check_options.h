@@ -3,8 +3,9 @@
 //
 // Input    the caller's options; the machine.
 // Output   MissingComponents: parts absent from this build that would improve the plan.
-// Errors   kBadArgument names the option. kUnsupported: the scratchpad may not hold every
-//          operand, or the call needs a part that this build lacks (base/components.h).
+// Errors   kBadArgument names the option. kUnsupported: the scratchpad may not hold
+//          every operand, or the call needs a part that this build lacks
+//          (base/components.h).
 // Cost     constant.
 #ifndef SLUICE_PLAN_CHECK_OPTIONS_H_
 #define SLUICE_PLAN_CHECK_OPTIONS_H_

@@ -23,9 +23,9 @@ namespace sluice {
 // Nanoseconds to write and judge a step, assumed until a plan of the call is measured.
 constexpr uint64_t kGuessedStepNs = 2000;
 
-// True when the plain plan is likely to take much of the time that is left, but not all of
-// it. Then fusing is tried first. Where the plain plan is likely to take all of the time, it
-// is made first, because nothing else would end in time either.
+// True when the plain plan is likely to take much of the time that is left, but not all
+// of it. Then fusing is tried first. Where the plain plan is likely to take all of the
+// time, it is made first, because nothing else would end in time either.
 bool PlainTakesMuch(const Budget& clock, uint64_t layers);
 
 // The time of a search over whole tensors; the rest is for writing and judging.
@@ -42,19 +42,20 @@ Budget TimeForSearch(const Budget& clock, uint64_t plain_ns);
 // layers including these are still to be done. once: the section is not improved later.
 uint32_t PercentForSection(uint64_t layers, uint64_t rest, bool once);
 
-// Percent of the time left after that for placing the section's buffers.
+// Percent of the time left after the search for a scheme, for placing the section's
+// buffers.
 constexpr uint32_t kPercentForPlacing = 60;
 
 // Percent of the time left for improving a section of `layers`, when `rest` layers
 // including these are still to be improved.
 uint32_t PercentForImproving(uint64_t layers, uint64_t rest);
 
-// Percent of a fusion search for its first stage, which finds the scheme; the second one
-// moves DRAM transfers.
+// Percent of a fusion search for its first stage, which finds the scheme; the second
+// one moves DRAM transfers.
 constexpr uint32_t kPercentForFusing = 85;
 
-// Percent of that stage for what comes before annealing, where time limits it: the quick
-// construction of a scheme, or the changes tried one at a time on an earlier one.
+// Percent of the first stage for what comes before annealing, where time limits it: the
+// quick construction of a scheme, or the changes tried one at a time on an earlier one.
 constexpr uint32_t kPercentForSweeping = 50;
 
 // What is written and measured after the search.
@@ -77,7 +78,7 @@ struct FinishTime {
 void EstimateFinish(const Budget& clock, const FinishWork& work, FinishTime* finish);
 // The plan was written and judged once: it will take about that long again.
 void TightenFinish(uint64_t took_ns, FinishTime* finish);
-// Ends the search early enough to leave that time.
+// Ends the search early enough to leave the time of `finish`.
 void EndSearchBefore(const Budget& clock, const FinishTime& finish, Budget* search);
 // True when writing and judging a plan now leaves most of the time for the search.
 bool TimeForOffer(const Budget& search, const FinishTime& finish);

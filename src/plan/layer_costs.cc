@@ -20,8 +20,8 @@ uint32_t LimitOf(const LayerCounts& c) {
   return c.cycles >= c.port_cycles ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
 }
 
-// DRAM bytes of the tensors that no earlier layer has needed, and of the outputs that the
-// layer makes.
+// DRAM bytes of the tensors that no earlier layer has needed, and of the outputs that
+// the layer makes.
 int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
                    Span<uint8_t> taken) {
   int64_t bytes = 0;
@@ -64,9 +64,10 @@ sluice_layer_cost_t RowOf(uint32_t index, const LayerCounts& c, const Hardware& 
   return row;
 }
 
-// Adds the energy of tiles to each row. Where the report's energy of all tiles is the sum of
-// what their operands and work take, each layer gets that; where the tiles were priced in
-// another way (a table, a callback, a mapper), each layer gets a share of the report's energy.
+// Adds the energy of tiles to each row. Where the report's energy of all tiles is the
+// sum of what their operands and work take, each layer gets that; where the tiles were
+// priced in another way (a table, a callback, a mapper), each layer gets a share of the
+// report's energy.
 void AddTiles(const PlanOfLayers& call, Span<const LayerCounts> counts,
               Span<sluice_layer_cost_t> rows) {
   const Hardware& h = call.hardware;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the descriptor of a machine says as a whole: what its peak and the cycles of its
-// tiles come from, and what in it does not go together although every number is legal.
+// The descriptor of a machine as a whole: where the cycles of its tiles come from, and
+// doubts, numbers that are legal one by one but do not fit together.
 //
 // Input    hardware that io has accepted
-// Output   products and sentences
+// Output   SLUICE_COSTS_FROM_; sentences
 // Errors   none
 // Cost     O(levels * fanouts)
 #ifndef SLUICE_PLAN_MACHINE_DOUBTS_H_
@@ -14,7 +14,8 @@
 
 namespace sluice {
 
-// SLUICE_COSTS_FROM_: what declares the cycles of tiles that the caller has no cost for.
+// SLUICE_COSTS_FROM_: what declares the cycles of tiles that the caller has no cost
+// for.
 uint32_t TileCostsFrom(const Hardware& hardware);
 
 // Doubt number `index` as a sentence; false: there are no more.

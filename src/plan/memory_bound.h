@@ -22,8 +22,8 @@ uint64_t PlainBytes(const PlanRequest& request, uint64_t steps);
 // Further bytes for the search for better plans. The search takes no more than these.
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps);
 
-// The part of SearchBytes that fusion starts with. It takes more only where this part is too
-// small: more memory lets fusion find other plans, not better ones.
+// The part of SearchBytes that fusion starts with. It takes more only where this part
+// is too small: more memory lets fusion find other plans, not better ones.
 uint64_t FusionBytes(const PlanRequest& request, uint64_t steps);
 
 // The most bytes that MakePlan may take, its plan included.

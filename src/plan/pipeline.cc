@@ -23,7 +23,8 @@ bool HasFused(const PlanNotation& notation) {
   return false;
 }
 
-// Operators whole, not tiled, with spills where the scratchpad is too small.
+// Plans operators on whole tensors, without tiles, with spills where the scratchpad is
+// too small.
 Status TakeOperators(PlanCall* call) {
   Candidate whole(call->scratch->memory(), call->hardware);
   Arena memory(call->scratch->memory());
@@ -95,8 +96,8 @@ Status TakeTiled(PlanCall* call) {
   return Status::kOk;
 }
 
-// Takes the earlier plan. It stays unless a cheaper one is found: it may have been made for
-// another objective.
+// Takes the earlier plan, then searches. The earlier plan stays unless a cheaper one is
+// found: it may have been made for another objective.
 Status TakeSame(PlanCall* call) {
   SLUICE_TRY(TakeBefore(call));
   if (!call->has_plan() || call->minimise) return Status::kOk;
@@ -106,8 +107,9 @@ Status TakeSame(PlanCall* call) {
   return Status::kOk;
 }
 
-// Keeps what holds of the earlier plan. Where more than some layers have changed, a plan
-// from scratch may be better by then; the space of plans is searched within milliseconds.
+// Keeps the valid parts of the earlier plan. Unless these are segments on the same
+// machine and scratchpad, the space of plans is then searched from scratch, which takes
+// milliseconds.
 Status TakeRemade(PlanCall* call) {
   SLUICE_TRY(TakeCarried(call));
   if (call->request.before == nullptr) return Status::kOk;
@@ -131,7 +133,7 @@ Status TakeRemade(PlanCall* call) {
   return Status::kOk;
 }
 
-// Everything until the plan's bytes, call->best.
+// Runs all steps up to the plan's bytes, call->best.
 Status Make(PlanCall* call) {
   call->EnterPhase(SLUICE_PHASE_LOWER);
   Candidate* plain = &call->plain;
@@ -163,7 +165,7 @@ Status Make(PlanCall* call) {
                    : TakeTiled(call));
   }
   if (!call->has_plan()) return Status::kOk;
-  // Only now it is known how the search ended.
+  // The stop reason is known only when all searches have ended.
   const uint32_t reason = call->clock->stop_reason() != SLUICE_STOP_COMPLETE
                               ? call->clock->stop_reason()
                               : call->search.stop_reason();
@@ -171,7 +173,7 @@ Status Make(PlanCall* call) {
   return Status::kOk;
 }
 
-// The clock of a call, for as long as it lasts.
+// Gives the memory the clock of a call, for as long as the call lasts.
 class WatchScope {
  public:
   WatchScope(Memory* memory, Budget* clock) : memory_(memory) { memory->Watch(clock); }

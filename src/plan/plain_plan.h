@@ -4,8 +4,8 @@
 // Input    the call: lowered graph, tile costs.
 // Output   call->plain: program, waits, report; call->alone: what each layer costs by
 //          itself.
-// Errors   kInfeasible when a layer does not fit the scratchpad; kOutOfMemory, kStopped;
-//          kBadArgument when the caller's tile costs are wrong.
+// Errors   kInfeasible when a layer does not fit the scratchpad; kOutOfMemory,
+//          kStopped; kBadArgument when the caller's tile costs are wrong.
 // Cost     as ScheduleLayerByLayer, PredictCycles and FillReport.
 #ifndef SLUICE_PLAN_PLAIN_PLAN_H_
 #define SLUICE_PLAN_PLAIN_PLAN_H_
@@ -17,7 +17,8 @@ namespace sluice {
 // Writes the program: layer by layer.
 Status SchedulePlain(PlanCall* call);
 
-// Adds the waits and the report, and fills call->alone: the part of each layer in the report.
+// Adds the waits and the report, and fills call->alone: the part of each layer in the
+// report.
 Status CompletePlain(PlanCall* call);
 
 // Energy, cycles and call->alone by estimates, without a program.

@@ -50,8 +50,8 @@ struct PlanCall {
   void EnterPhase(uint32_t phase) { scratch->memory()->EnterPhase(phase); }
 
   const PlanRequest& request;
-  Graph fitted = {};   // the request's to the machine (model/host.h)
-  const Graph& graph;  // that
+  Graph fitted = {};   // the request's, fitted to the machine (model/host.h)
+  const Graph& graph;  // `fitted`
   const Hardware& hardware;
   const sluice_schedule_options_t& options;
   const int64_t capacity;  // of the scratchpad, bytes
@@ -63,8 +63,8 @@ struct PlanCall {
   Diagnostic* diagnostic;
   uint64_t live_before;                              // bytes, when the call began
   uint64_t limit_bytes = 0, fusion_limit_bytes = 0;  // of searches (memory_bound.h)
-  bool spaced = false;  // the space of plans has given one, better or not
-  bool fuses = false;   // the same of fusion
+  bool spaced = false;  // a plan of the space was found, better or not
+  bool fuses = false;   // a fused plan was found, better or not
 
   Budget* clock;  // the caller's limits
   Progress* progress;

@@ -98,8 +98,8 @@ uint32_t Missing(const OpSupport& row, const Question& ask) {
   return above(ask.dilation, has[kOpDilation]) ? SLUICE_WHY_DILATION : 0;
 }
 
-// Why the machine's compute engines cannot do a layer. 0: they can, or the layer is not for
-// a compute engine.
+// Why the machine's compute engines cannot do a layer. 0: they can, or the layer is not
+// for a compute engine.
 uint32_t WhyNot(const Judge& judge, const Layer& layer) {
   if (judge.hardware.ops.empty() || !IsForEngines(DeedOf(layer))) return 0;
   const Question ask = Ask(judge.graph, layer);
@@ -120,7 +120,7 @@ uint64_t Part(int64_t amount, const Rational& rate) {
   return Min(cycles, kMostCycles);
 }
 
-// That the host takes for a layer of the engines.
+// Cycles that the host takes for a layer of the engines.
 uint64_t CallCycles(const Judge& judge, const Layer& layer) {
   const Graph& graph = judge.graph;
   int64_t bytes = graph.tensors[layer.outputs[0]].bytes;
@@ -136,7 +136,7 @@ uint64_t CallCycles(const Judge& judge, const Layer& layer) {
 
 }  // namespace
 
-// Its sum is known only then.
+// The first pass finds the extent of the layer's sum, which the second one needs.
 void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
   const int64_t origin[kAxes] = {};
   int64_t extent[kAxes];

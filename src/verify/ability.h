@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does a layer: an engine where a row of the machine allows the layer, the host where no
-// row does, and neither in place of the other.
+// Who does a layer: an engine where a row of the machine allows the layer, the host
+// where no row does, and neither in place of the other.
 //
 // Input    a layer of the original graph, or a HOST call of it
 // Output   kOk
@@ -19,20 +19,21 @@ namespace judge {
 // The most cycles of a HOST call, and of each of the parts that add up to them.
 constexpr int64_t kMostHostCycles = int64_t{1} << 50;
 
-// MACs of a layer that the host does because no row allows it; 0 where it counts no MACs.
+// MACs of a layer that the host does because no row allows it; 0 where it counts no
+// MACs.
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer);
 
 // The needs of one tile that is all of a computed layer.
 void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs);
 
-// Whether the engines do the layer, if it is one of theirs.
+// True if the engines can do the layer, or the layer is not for engines.
 bool IsAble(const Judge& judge, const Layer& layer);
 
 // A row allows the layer of a tile or of an indexed load.
 Status CheckAble(const Judge& judge, const Layer& layer);
 
-// The layer is the host's (an OPAQUE one, or no row allows it for the reason that the call
-// states), and the call declares no fewer cycles than it takes.
+// The layer is the host's (an OPAQUE one, or no row allows it for the reason that the
+// call states), and the call declares no fewer cycles than it takes.
 Status CheckHostCall(const Judge& judge, uint32_t layer,
                      const sluice_host_call_t& call);
 

@@ -2,9 +2,9 @@
 // STATE_APPEND: rows stored through patched slots, proved for every value at once.
 //
 // The parameter moves a patched address exactly as it moves the rows within the state.
-// So a store that is right for value 0 (which need not be in the range) is right for all.
-// While rows are missing, everything that the append can reach counts as lost; once the
-// last row is stored, it counts as the state after the append.
+// So a store that is right for value 0 (which need not be in the range) is right for
+// all. While rows are missing, everything that the append can reach counts as lost;
+// once the last row is stored, it counts as the state after the append.
 #include <new>
 
 #include "base/checked.h"
@@ -66,8 +66,9 @@ Status Follower::FindAppend(const Access& dst, AppendProgress** out) {
       .Text("stores outside the states that have an append");
 }
 
-// Takes one part of a store. found.at: its index in the frame of rows. Its twin is the address
-// that it comes from in the scratchpad `memory`, which must hold exactly these rows.
+// Takes one part of a store. found.at: its index in the frame of rows. Its twin is the
+// address that it comes from in the scratchpad `memory`, which must hold exactly these
+// rows.
 Status Follower::TakeRows(AppendProgress* progress, const Inside& found,
                           const Frame& frame, uint32_t memory) {
   const Graph& graph = judge_->graph;

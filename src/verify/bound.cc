@@ -12,8 +12,8 @@ namespace {
 constexpr double kBits = 8;
 constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
 
-// Cycles are counted in doubles, which are exact far beyond any plan that can be made and
-// do not overflow on untrusted sizes.
+// Cycles are counted in doubles, which are exact far beyond any plan that can be made
+// and do not overflow on untrusted sizes.
 double Up(double amount, double unit) {
   const double whole = static_cast<double>(static_cast<int64_t>(amount / unit));
   return whole * unit < amount ? whole + 1 : whole;
@@ -80,8 +80,8 @@ struct Costs {
   double energy = 0;
 };
 
-// A layer on an array of cores: channels and filters in whole vectors and lanes, all cores
-// busy; each operand through the buffers once for all that can share it.
+// A layer on an array of cores: channels and filters in whole vectors and lanes, all
+// cores busy; each operand passes the buffers once for all units that can share it.
 Costs OnCores(const Hardware& h, const Shape& s) {
   const CoreGrid& grid = h.cores;
   const MemoryLevel& input = h.levels[grid.input_level];
@@ -144,7 +144,7 @@ Costs OfTiles(const Judge& judge, const Layer& layer) {
     if (sums) {
       Shape s = ShapeOf(judge, layer, needs);
       if (deed == Deed::kMatmul) {
-        // Matrices lie behind each other; of them alone, all units count.
+        // Each matrix of the batch is a group: filters of all groups, rows of one.
         s.groups = static_cast<double>(out.extent[0]) * out.extent[1];
         s.filters *= s.groups;
         s.rows = 1;
@@ -174,7 +174,7 @@ Costs OfTiles(const Judge& judge, const Layer& layer) {
 Costs OfLayer(const Judge& judge, const Layer& layer) {
   const Deed deed = DeedOf(layer);
   const bool tiles = deed < Deed::kConcat && deed != Deed::kUnknown;
-  // A PAD may be the convolution's behind it.
+  // A PAD may be folded into the convolution that reads it.
   if (!tiles || deed == Deed::kPad || !IsAble(judge, layer)) return {};
   return OfTiles(judge, layer);
 }
@@ -189,7 +189,8 @@ enum : uint8_t {
   kHostMakes = 4,
 };
 
-// Who reads and who makes each tensor; through what may be a view alike.
+// Marks who reads and who makes each tensor. A copy may be a view, so the host's marks
+// pass through it.
 void FindUses(const Judge& judge, Span<uint8_t> uses) {
   const Graph& graph = judge.graph;
   for (size_t l = graph.layers.size(); l-- > 0;) {
@@ -255,13 +256,12 @@ Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
   return moved;
 }
 
-// Marks of tensors, for one layer `of`: `of` needs the tensor, or the tensor needs `of`; and
-// who reads it.
+// Marks of a tensor, for one layer `of`: `of` depends on the tensor; the tensor depends
+// on `of`; a layer that depends on `of` reads it; another layer reads it.
 enum : uint8_t { kWaitedFor = 1, kWaits = 2, kUsedByWaiting = 4, kUsedByOthers = 8 };
 
-// Marks tensors by their makers, and by who reads them; true where the layer waits for `of`.
-// A concatenation waits for `of` only if each of its inputs does: a reader may look at the
-// other inputs alone.
+// True if the layer depends on `of`. A concatenation does only if each of its inputs
+// does: a reader may look at the other inputs alone.
 bool Waits(const Layer& layer, Span<const uint8_t> marks) {
   size_t waiting = 0, inputs = 0;
   for (const uint32_t t : layer.inputs) {
@@ -272,7 +272,8 @@ bool Waits(const Layer& layer, Span<const uint8_t> marks) {
   return DeedOf(layer) == Deed::kConcat ? waiting == inputs : waiting > 0;
 }
 
-// Bytes that come or go only once a layer's first tile runs.
+// Bytes that are loaded or stored for a layer and for layers that depend on it, and for
+// no others.
 double MovedBehind(const Judge& judge, uint32_t of, Span<const uint8_t> uses,
                    Span<uint8_t> marks) {
   const Graph& graph = judge.graph;
@@ -336,9 +337,9 @@ double CyclesBefore(const Judge& judge, uint32_t of, Span<const double> cycles,
   return sum;
 }
 
-// Until a layer's first tile runs, scratchpads have room for so much of what waits for it;
-// the rest passes the port from there on. The last eight layers are asked, and sixteen at
-// even distances.
+// Before a layer's first tile runs, scratchpads hold no more than their capacity of the
+// bytes that the layer and its dependents alone need; the rest passes the port after
+// that. Looks at the last eight layers, and at sixteen at even distances.
 Status LeastByRoom(const Judge& judge, Span<const double> cycles,
                    Span<const uint8_t> uses, double first, double* least) {
   const Hardware& h = judge.hardware;
@@ -366,7 +367,7 @@ Status LeastByRoom(const Judge& judge, Span<const double> cycles,
 // The engines that load or store.
 struct Movers {
   double engines = 0;
-  double wait = 0;  // the least of a transfer, before it asks for the port
+  double wait = 0;  // least latency of a transfer, before it asks for the port
   Queue last;
 };
 
@@ -407,7 +408,7 @@ double LeastCycles(const Judge& judge, const VerifiedCounts& counts, double comp
   double port = hold + Port(h, bytes);
   if (bytes != 0 && hold == 0) port += Min(load.wait, store.wait);
   port = Max(port, Max(Alone(h, load, moved.read), Alone(h, store, moved.written)));
-  // One queue for all makes the two wait for each other.
+  // A single queue runs the latency of a load and that of a store one after the other.
   const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
   if (one && moved.read != 0 && moved.written != 0) {
     port = Max(port, Port(h, bytes) + 2 * load.wait);
@@ -415,7 +416,8 @@ double LeastCycles(const Judge& judge, const VerifiedCounts& counts, double comp
   double least = Max(port, static_cast<double>(counts.host_cycles) + hold);
   if (compute != 0) {
     const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
-    // The first operand comes before the first tile, its result goes behind the last.
+    // The first operand is loaded before the first tile; the last result is stored
+    // after the last tile.
     least = Max(least, Up(compute, nodes) + load.wait + 1 + store.wait + 1);
   }
   return least;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the judge itself says no plan of a graph on a machine undercuts: the bounds of a
-// report may say less, not more.
+// The judge's own lower bounds on what a plan of a graph on a machine costs. The bounds
+// in a report may be lower than these, not higher.
 //
-// Derived from the graph and the machine alone, with tiles that cost what the machine says,
-// as if all of every tensor that a layer reads were needed: cycles of each layer as one
-// tile in whole passes of the array, each given byte loaded and each wanted byte stored
-// once; of late layers' loads no more before their time than scratchpads have room for. A
-// report that knows of parts that nobody needs says less.
+// They follow from the graph and the machine alone, with the tile costs that the
+// machine gives, as if every tensor that a layer reads were needed in full. Cycles:
+// each layer as one tile in whole passes of the array; each given byte loaded and each
+// wanted byte stored once; of the loads of late layers, no more in advance than
+// scratchpads have room for. A report that knows of parts that nobody needs says less.
 //
-// Input    the judge's graph and machine; of the stream, its HOST calls alone: every layer of
-//          the host is called in every plan.
+// Input    the judge's graph and machine; of the stream only its HOST calls, because
+//          every plan calls every layer of the host.
 // Output   cycles and pJ.
 // Errors   kOutOfMemory, kStopped.
 // Cost     layers and tensors, 24 times at most; two bytes per tensor, eight per layer.
@@ -25,7 +25,7 @@ namespace judge {
 
 struct LeastCosts {
   uint64_t cycles;
-  double energy_pj;  // but for leakage and the host's
+  double energy_pj;  // without leakage and the host's energy
 };
 
 Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,

@@ -94,8 +94,8 @@ static Part PartOf(const Piece& piece, const Inside& in) {
   return part;
 }
 
-// True if the box lies in the piece along the piece's axes, as most reads do. `part` is then
-// the result that Cut would have, with no elements outside.
+// True if the box lies in the piece along the piece's axes, as most reads do. `part` is
+// then the result that Cut would have, with no elements outside.
 static bool Within(const Box& box, const Piece& piece, Part* part) {
   const Frame& frame = piece.frame;
   if (box.width != frame.width || box.base < frame.base) return false;
@@ -140,8 +140,9 @@ static bool RunsAlong(const Box& box, const Frame& frame) {
   return true;
 }
 
-// Joins each dim that runs along no dim of the frame with the next dim, where the next dim
-// continues it in memory and in the tensor. Contiguous rows of any tensor then become one run.
+// Joins each dim that runs along no dim of the frame with the next dim, where the next
+// dim continues it in memory and in the tensor. Contiguous rows of any tensor then
+// become one run.
 static Box Joined(const Box& box, const Frame& frame) {
   Box out = Box::At(box.base, box.twin, box.width);
   bool may_join = false;  // into the last dim of out
@@ -314,8 +315,8 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   ++sequence_;
   SLUICE_TRY(Spend(judge_, 1));
   const int64_t end = box.end();
-  // Most buffers are written with the same box as the last time. The pieces that the last
-  // write covered are ordered before it, and so before this write.
+  // Most buffers are written with the same box as the last time. The pieces that the
+  // last write covered are ordered before it, and so before this write.
   Piece* const same =
       memory >= judge_->stream.nodes
           ? nullptr
@@ -353,8 +354,8 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   return OverwriteReads(memory, box, end, in_place, frame, rows);
 }
 
-// Checks that reads of the overwritten bytes are ordered before. `frame`: that of the
-// box.
+// Checks that reads of the overwritten bytes are ordered before the write. `frame`: the
+// frame of `box`.
 Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
                                 bool in_place, const Frame& frame, const Rows& rows) {
   found_.Truncate(0);
@@ -466,8 +467,8 @@ Status Contents::Put(uint32_t memory, const Part& part) {
     grown = true;
     i = 0;
   }
-  // No piece was newer than a merged part where it lies, so the pieces that the merged one
-  // covers are older.
+  // No piece was newer than a merged part where it lies, so the pieces that the merged
+  // one covers are older.
   if (grown) {
     found_.Truncate(0);
     SLUICE_TRY(writes_[memory]->Collect(judge_, piece->begin, piece->end, &found_));

@@ -8,7 +8,8 @@ namespace sluice {
 namespace judge {
 namespace {
 
-// Links along one axis from a node to the nearest and to the farthest of a range of nodes.
+// Links along one axis from a node to the nearest and to the farthest of a range of
+// nodes.
 struct Reach {
   int64_t nearest, farthest;
 };

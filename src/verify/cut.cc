@@ -180,8 +180,9 @@ void Widen(const Frame& frame, const Box& box, WideFrame* wide) {
 }
 
 // An index beyond the frame's count would carry into the next dim. It is written as a
-// negative index there instead: in both forms the elements lie outside the frame, in front of
-// the next start of the dim. Valid where each stride from there outwards divides the next.
+// negative index there instead: in both forms the elements lie outside the frame, in
+// front of the next start of the dim. Valid where each stride from there outwards
+// divides the next.
 void Rebalance(const WideFrame& frame, Assigned* a) {
   uint32_t j = 1;
   while (j < frame.dims && frame.stride[j - 1] % frame.stride[j] == 0) ++j;

@@ -143,7 +143,8 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
     aligned = aligned && (shape.extent[a] == 1 || (shape.stride[a] & low_bits) == 0);
   }
   uint64_t end = 0;
-  // Base, loops and offset are each within a few kAddressLimit. Loops may move downwards.
+  // Base, loops and offset are each within a few kAddressLimit. Loops may move
+  // downwards.
   const int64_t begin = static_cast<int64_t>(Join(binding.base_lo, binding.base_hi)) +
                         MoveOfSlot(s, step.visit, operand.slot) +
                         static_cast<int64_t>(Min<uint64_t>(offset, 2 * kAddressLimit));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows one instruction after the other: the bytes that it reads must be those that the
-// graph's dataflow defines.
+// Follows one instruction after the other: the bytes that it reads must be those that
+// the graph's dataflow defines.
 //
 // Input    steps in the order of a linear extension.
 // Output   traffic and peak counted on the way; contents after the last step.
@@ -95,7 +95,7 @@ class Follower {
   void CountLayer(uint32_t layer, bool host);
   LayerCounts* CountsOf(uint32_t layer) const;  // null where nobody wants them
   void CountForward(const sluice_transfer_t& transfer, int64_t bytes);
-  // spills: it writes to the workspace.
+  // spills: the transfer writes to the workspace.
   void CountPort(const sluice_transfer_t& transfer, uint8_t opcode, int64_t bytes,
                  bool spills);
   void CountTile(const sluice_tile_t& tile, uint8_t flags, const TileNeeds& needs);

@@ -381,7 +381,8 @@ Status CheckOpenBranch(Checker* k, const Way& way, const ClaimedBranch& line,
       *k, k->least_pes, k->most_pes, [&](size_t x, size_t y, size_t z, int64_t pes) {
         const size_t at[3] = {x, y, z};
         if (SplitBoundOf(*k, way, at, pes) >= k->closed) {
-          // May be listed all the same, since bounds differ by rounding.
+          // The proof may list a closed split all the same, since bounds differ by
+          // rounding.
           if (k->next_split == end) return true;
         }
         const ClaimedSplit* next = k->next_split < end ? &all[k->next_split] : nullptr;

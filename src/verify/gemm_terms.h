@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// GOMA's cost of one datum per MAC, and the ways to hold data and to walk: what both checks
-// of a GEMM's mapping are made of. Private to gemm_certificate and gemm_rates.
+// GOMA's cost of one datum per MAC, and the ways to hold data and to walk: what both
+// checks of a GEMM's mapping are made of. Private to gemm_certificate and gemm_rates.
 //
 // Input    a claim; an axis, lengths, where the datum lives
-// Output   pJ per MAC; with one pJ per word of one memory and none elsewhere, words per MAC
+// Output   pJ per MAC; with one pJ per word of one memory and none elsewhere, words per
+//          MAC
 // Errors   none
 // Cost     constant
 // Source   GOMA equations (10)-(30)
@@ -81,8 +82,8 @@ inline int64_t Kept(const int64_t* const trips[], const uint8_t* const orders[],
   return kept;
 }
 
-// Energy per MAC of all data of the claimed mapping, by a walk through its loops, at these
-// prices.
+// Energy per MAC of all data of the claimed mapping, by a walk through its loops, at
+// these prices.
 inline double DataOfMapping(const ClaimedGemm& c, const ClaimedGemm& prices) {
   int64_t outer[3], middle[3];
   for (int d = 0; d < 3; ++d) {

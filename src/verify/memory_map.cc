@@ -23,7 +23,8 @@ struct Layout {
   }
 };
 
-// An additional piece counts as so many steps, so that the bound on work bounds memory too.
+// An additional piece counts as so many steps, so that the bound on work bounds memory
+// too.
 constexpr int64_t kSplitCost = 128;
 
 // The axis along which b follows a, or -1: same origin and extent on all others.

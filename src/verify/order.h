@@ -21,8 +21,8 @@ struct Order {
   Span<const Visit> visits;
   Span<uint32_t> engine;  // of each column
   uint32_t columns;       // engines that have any instruction
-  // Numbers of a column's instructions in its order: those of column c from number[first[c]]
-  // up to first[c + 1].
+  // Numbers of a column's instructions in its order: those of column c from
+  // number[first[c]] up to first[c + 1].
   Span<uint32_t> number, first;
 
   const uint32_t* ClockOf(const Step& step) const {

@@ -13,8 +13,8 @@ int64_t Later(int64_t at, int64_t cycles) {
   return CheckedAdd(at, cycles, &end) ? end : INT64_MAX;
 }
 
-// Plays the stream's timing. What an instruction waits for is its clock: so many
-// instructions of each column have ended.
+// Replays the stream's timing. An instruction starts once as many instructions of each
+// column have ended as its vector clock says.
 class Timing {
  public:
   Timing(const Judge& judge, const Order& order)
@@ -40,8 +40,8 @@ class Timing {
       }
       if (moved_) continue;
       if (next == kNone) break;
-      // The transfer that came first has the port. Those that have not come yet start after
-      // one that has.
+      // The transfer that arrived first gets the port. Transfers that have not arrived
+      // yet start after one that has.
       Column* column = &column_[next];
       port_free =
           Later(Max(column->arrival, port_free), TimeOf(next, column->ended)->hold);
@@ -65,7 +65,8 @@ class Timing {
     return &time_[order_.number[order_.first[column] + position]];
   }
 
-  // When what the column's next instruction waits for has ended; -1: not yet.
+  // The cycle at which all that the column's next instruction waits for has ended; -1:
+  // not yet.
   int64_t StartOf(uint32_t c) {
     const size_t number = order_.number[order_.first[c] + column_[c].ended];
     const uint32_t* clock = order_.clocks.data() + number * order_.columns;
@@ -117,7 +118,7 @@ struct Energy {
   double said, counted;
 };
 
-// The same but for the order in which doubles were added up; false for what is no number.
+// Both tolerate doubles that were added up in another order, and are false for NaN.
 bool AtMost(double a, double b) { return a <= b + 1e-9 * (a < 0 ? -a : a); }
 bool Same(double a, double b) { return AtMost(a, b) && AtMost(b, a); }
 
@@ -180,7 +181,8 @@ Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
        static_cast<double>(r.latency_cycles) * h.leakage_pj_per_cycle},
       {"energy_noc_pj", r.energy_noc_pj, c.link_bytes * 8 * h.hop_pj_per_bit},
       {"energy_host_pj", r.energy_host_pj, host},
-      // What whoever priced the tiles said counts as said, beside what transfers take.
+      // The energy of tiles counts as whoever priced them stated it; only the part of
+      // transfers and partial sums is demanded.
       {"energy_scratchpad_pj", r.energy_scratchpad_pj,
        derived ? r.energy_scratchpad_pj : Max(pad, r.energy_scratchpad_pj)},
       {"energy_compute_pj", r.energy_compute_pj, Max(0.0, r.energy_compute_pj)},
@@ -195,7 +197,7 @@ Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
   return Status::kOk;
 }
 
-// No more than the judge's own, and than what this plan costs.
+// A bound may exceed neither the judge's own nor what this plan costs.
 Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   const sluice_report_t& r = judge.plan.report;
   LeastCosts least;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of a plan, recomputed from the stream: cycles, energy, traffic, work.
 //
-// The graph, the machine and the stream say what a plan costs, but for two things. What a
-// tile takes below the scratchpad is said by whoever priced it (a core array, a mapping, the
-// caller) and stands nowhere in the stream: the tile's cycles are held to the work over the
-// machine's peak and count as declared, and of energy_scratchpad_pj and energy_compute_pj
-// only what transfers and partial sums take is demanded, unless they are what bytes and
-// work cost. And how the search went: stop_reason is one of its values, groups are no more
-// than layers, iterations may be any number.
+// The graph, the machine and the stream determine what a plan costs, with two
+// exceptions. What a tile takes below the scratchpad comes from whoever priced it (a
+// core array, a mapping, the caller) and is not in the stream. So a tile's declared
+// cycles count if they are no fewer than its work over the machine's peak; and of
+// energy_scratchpad_pj and energy_compute_pj only what transfers and partial sums take
+// is demanded, unless both are what bytes and work cost. How the search went is not in
+// the stream either: stop_reason must be one of its values, groups no more than layers,
+// iterations may be any number.
 //
-// Bounds are statements about all plans. A bound may not be above what the judge derives from
-// the plan: its traffic without spills, and the work of its tiles. A bound that is lower than
-// it could be is true, and passes.
+// Bounds are statements about all plans. A bound may exceed neither the judge's own
+// (bound.h) nor what this plan costs. A bound that is lower than it could be is true,
+// and passes.
 //
-// Input    what was counted while the stream was followed; when its instructions may start.
+// Input    what was counted while the stream was followed; when its instructions may
+//          start.
 // Output   the latency; kOk where the report says what the stream does.
-// Errors   kRejected with rule traffic or report: the field's name, what it says, what was
-//          counted; kOutOfMemory; kStopped.
+// Errors   kRejected with rule traffic or report: the field's name, what it says, what
+//          was counted; kOutOfMemory; kStopped.
 // Cost     latency: instructions * engines with work. The rest: tensors.
 // Source   "Timing" of stream.h; sluice_report_t; shares no code with model/report.
 #ifndef SLUICE_VERIFY_REPORT_H_

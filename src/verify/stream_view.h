@@ -40,8 +40,8 @@ struct Visit {
   uint32_t index[SLUICE_MAX_LOOPS];  // iterations, the outermost loop's first
 };
 
-// What an instruction takes: cycles before it ends or, where it uses the DRAM port, before it
-// asks for the port, which it then holds. hold -1: it does not use the port.
+// What an instruction takes: cycles before it ends or, where it uses the DRAM port,
+// before it asks for the port, which it then holds. hold -1: it does not use the port.
 struct StepTime {
   int64_t before, hold;
 };

@@ -33,8 +33,9 @@ struct Room {
   uint64_t from, to;
 };
 
-// Returns the table of `count` records at `offset` and shortens the room to the bytes behind
-// it; null where the table does not lie in the room. An empty table may have any offset.
+// Returns the table of `count` records at `offset` and shortens the room to the bytes
+// behind it; null where the table does not lie in the room. An empty table may have any
+// offset.
 const void* TakeRoom(Room* room, uint32_t offset, uint64_t count, size_t size) {
   if (count == 0) return room->image.data();
   if (offset % 4 != 0 || offset < room->from || offset > room->to ||

@@ -175,7 +175,7 @@ void Convolution(const Query& q) {
     const int64_t group_k = out.extent[3] / groups, group_c = in->extent[3] / groups;
     const int64_t first = k_begin / group_k, last = (k_end - 1) / group_k;
     const int64_t c_begin = q.tile.c_begin, c_end = q.tile.c_end;
-    q.out->sum_channels = group_c;  // also for who asks with no range at all
+    q.out->sum_channels = group_c;  // set also for a query without a range
     if (first != last && (c_begin != 0 || c_end != group_c)) {
       return q.Wrong("a piece of C over several groups");
     }

@@ -12,8 +12,8 @@ namespace judge {
 
 namespace {
 
-// Whether [begin, begin + extent) begins and ends at multiples of a granule, or ends where
-// the axis does.
+// Whether [begin, begin + extent) begins and ends at multiples of a granule, or ends
+// where the axis does.
 bool KeepsTo(int64_t granule, int64_t begin, int64_t extent, int64_t end_of_axis) {
   const int64_t end = begin + extent;
   return begin % granule == 0 && (end % granule == 0 || end == end_of_axis);

@@ -46,8 +46,10 @@ Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
   return Status::kOk;
 }
 
-// As many descriptors as its queue needs: rows that neither side interrupts, cut at the
-// queue's longest row; at most so many rows and axes in each. Each row fills bursts.
+// Checks that the transfer states as many descriptors as its queue needs. A row is a
+// run of bytes that is contiguous on both sides, cut at the queue's longest row; a
+// descriptor takes at most max_rows rows and max_axes axes. Each row fills whole
+// bursts.
 Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
                                   const Access& dst) {
   const uint32_t number =

@@ -4,8 +4,8 @@
 // Valid: for every timing of the engines that respects the waits, every read sees
 // exactly the bytes that the dataflow requires, no live byte is overwritten, every
 // address is in bounds and aligned, every output byte is final at the end, C ranges are
-// disjoint and cover C, no instruction waits forever, and the report says what this stream
-// costs (report.h).
+// disjoint and cover C, no instruction waits forever, and the report says what this
+// stream costs (report.h).
 //
 // Input    the original graph, the hardware, the untrusted plan.
 // Output   kOk, or kRejected with rule, instruction and message in the diagnostic.
@@ -23,8 +23,8 @@
 
 namespace sluice {
 
-// What the judge counted itself, to compare with the report. Sums of what a hostile stream
-// says wrap around.
+// What the judge counted itself, to compare with the report. Sums of what a hostile
+// stream says wrap around.
 struct VerifiedCounts {
   int64_t dram_read_bytes;
   int64_t dram_write_bytes;
@@ -32,8 +32,8 @@ struct VerifiedCounts {
   int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
   uint64_t latency_cycles;
   uint64_t macs, vector_ops;  // of tiles
-  // Scratchpad bytes that transfers and partial sums move, and those that a tile moves when
-  // nobody says what it takes: each operand once.
+  // Scratchpad bytes that transfers and partial sums move, and those that a tile moves
+  // when nobody says what it takes: each operand once.
   uint64_t pad_read_bytes, pad_write_bytes;
   uint64_t tile_read_bytes, tile_write_bytes;
   double link_bytes;  // bytes times links that they cross

@@ -54,8 +54,9 @@ Status CheckLoops(Judge* judge) {
   return Status::kOk;
 }
 
-// One loop's steps of an instance: what lies in the scratchpad and what a parameter moves
-// stays; no base leaves the addresses that exist.
+// Checks the steps of one loop for the slots of an instance: a slot in the scratchpad
+// or one that a parameter moves must stay, and no base may leave the range of
+// addresses.
 Status CheckSlotSteps(Judge* judge, const sluice_instance_t& instance, uint32_t count,
                       size_t at) {
   const StreamView& s = judge->stream;

@@ -8,8 +8,8 @@
 // Input    an operator code, or a layer.
 // Output   its row; questions that also depend on a layer's attributes.
 // Errors   an unknown code has the row of Form::kUnknown, which io rejects. Each switch
-//          over the enums below names every value and has no default (a rule checks it),
-//          so that the compiler finds those that lack a new one.
+//          over the enums below names every value and has no default (a rule checks
+//          it), so that the compiler finds those that lack a new one.
 // Cost     constant.
 // Source   ops.h.
 #ifndef SLUICE_MODEL_OPS_TRAITS_H_

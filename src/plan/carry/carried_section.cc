@@ -10,9 +10,9 @@ namespace sluice {
 namespace {
 
 constexpr int kMostEighths = 3;  // of the scratchpad, kept free for new buffers
-// A latency counts as equal up to 1 / kAllowance above another, and as much slower from
-// 1 / kMuchSlower above it on; from 1 / kSearched if the slower schedule comes from a
-// search and the faster one only from a list.
+// Latencies count as equal up to 1 / kAllowance above the smaller one. A carried
+// schedule is much slower than a list schedule from 1 / kMuchSlower above it on; from 1
+// / kSearched if it comes from a search on this machine.
 constexpr int64_t kAllowance = 50, kMuchSlower = 20, kSearched = 10;
 
 }  // namespace
@@ -97,9 +97,9 @@ Status AdoptTimes(const CarriedCall& call, Budget* budget, Section* section) {
   const Section kept = *section;
   r->dma = listed;
   r->score.latency_cycles = listed_cycles;
-  // If the carried schedule is much slower than the list, placing the list is worth
-  // more time. A list ignores addresses, so a schedule searched on this machine may be
-  // further from it.
+  // If the carried schedule is much slower than the list schedule, placing the latter
+  // is worth more time. A list schedule ignores addresses, so a schedule that was
+  // searched on this machine may lie further above it.
   const bool searched =
       carried.same_machine && carried.touched <= kFewLayers && !parts.tight;
   const int64_t slow =

@@ -39,8 +39,8 @@ struct BucketPlanner {
 Status AddBucket(const BucketPlanner& planner, int64_t value, uint32_t at,
                  Vector<Bucket>* buckets);
 
-// Splits the bucket with the largest cost ratio to its lower neighbour, again and again,
-// while that ratio exceeds the tolerance.
+// Splits the bucket with the largest cost ratio to its lower neighbour, again and
+// again, while that ratio exceeds the tolerance.
 Status ChooseBuckets(const BucketRange& range, const BucketPlanner& planner,
                      Vector<Bucket>* buckets);
 

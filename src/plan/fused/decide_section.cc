@@ -78,7 +78,8 @@ Status ChooseSections(SectionedPlan* plan, bool* any) {
     Section* section = &plan->sections[i];
     if (MayFuse(call.graph, call.hardware, call.lowering, plan->order[section->first],
                 call.scratchpad_bytes)) {
-      // A section that does not pay, or needs too much memory, may do so in halves.
+      // The halves of a section that does not pay, or needs too much memory, may pay or
+      // fit.
       (void)TrySection(plan, section);
       *any = *any || section->fused;
       if (!section->fused && LayersOf(*section) > 1) {

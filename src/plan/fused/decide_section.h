@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether and how a section is fused: searches a scheme, places its buffers, and
-// compares its cost with that of the layers one by one.
+// Decides whether and how a section is fused: searches a scheme, places its buffers,
+// and compares its cost with that of the layers one by one.
 //
 // Input    a plan in the making, a section of it.
 // Output   section->fused, and then its result, buffers and offsets in plan->arena.
@@ -28,8 +28,8 @@ uint32_t TwinOf(const SectionedPlan& plan, uint32_t i);
 // True when an equal section was decided before: its decision is copied.
 bool TakeTwin(SectionedPlan* plan, Section* section);
 
-// Makes the section's run of layers. *decided: an equal section was decided before, and its
-// decision is copied.
+// Makes the section's run of layers. *decided: an equal section was decided before, and
+// its decision is copied.
 Status OpenSection(SectionedPlan* plan, Section* section, bool* decided);
 
 // Rounds of annealing, beyond construction.

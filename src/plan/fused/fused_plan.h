@@ -52,8 +52,9 @@ struct FusedCall {
   TilingMemo* tilings = nullptr;  // layer by layer, of this graph, chip and size
 };
 
-// Ends the budget early enough to write and judge the plan. out: its memory is not that of
-// `scratch`. fused: any section is; if not, nothing is written but for a carried plan.
+// Ends the budget early enough to write and judge the plan. out: its memory is not that
+// of `scratch`. *fused: some section is fused; if none is, only a carried plan is
+// written.
 Status ScheduleFused(const FusedCall& call, Budget* budget, Arena* scratch,
                      Candidate* out, bool* fused, Diagnostic* diagnostic);
 

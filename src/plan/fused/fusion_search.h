@@ -15,8 +15,8 @@
 // Errors   as SolveFusion.
 // Cost     FUSION without a limit: construction only. Published: 100 rounds per layer,
 //          1000 per DRAM tensor, times the shares tried.
-// Source   SoMa section V-B, V-C; deviation: the winner is chosen by the objective, where
-//          the published program takes the latency.
+// Source   SoMa section V-B, V-C; deviation: the winner is chosen by the objective,
+//          where the published program takes the latency.
 #ifndef SLUICE_PLAN_FUSED_FUSION_SEARCH_H_
 #define SLUICE_PLAN_FUSED_FUSION_SEARCH_H_
 

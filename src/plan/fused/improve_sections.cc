@@ -33,8 +33,8 @@ Status Anneal(SectionedPlan* plan, uint32_t percent, double limit, Section* sect
     search.touched = Span<uint8_t>();
     search.sweep = options.deadline_ns != 0;
   } else {
-    // The bytes that were left free for the earlier scheme need not be free for the new one;
-    // and blocks with different free bytes would not count as repeated.
+    // The bytes that were left free for the earlier scheme need not be free for the new
+    // one; and blocks with different free bytes would not count as repeated.
     for (int64_t& bytes : section->run.reserve) bytes = 0;
   }
   Budget part = options.deadline_ns != 0 ? plan->budget->Part(percent) : *plan->budget;

@@ -85,7 +85,8 @@ Status TakeFused(PlanCall* call) {
 }
 
 Status TakeFusedWithin(PlanCall* call, uint64_t live_before) {
-  // A search that offers a plan on the way writes two; time for a second try is not there.
+  // With a clock, the search offers a plan on the way and so writes two, which leaves
+  // no time for a second try.
   if (call->clock->watched()) return TakeFused(call);
   Memory* memory = call->scratch->memory();
   const uint64_t more = memory->live_bytes() - live_before;
@@ -98,8 +99,8 @@ Status TakeFusedWithin(PlanCall* call, uint64_t live_before) {
 }
 
 Status TakeCarriedFused(PlanCall* call, const Alignment& alignment) {
-  // In a much smaller scratchpad little of the earlier plan is worth keeping. A deadline
-  // or the wish for few changes makes it worth trying.
+  // In a much smaller scratchpad little of the earlier plan is worth keeping. A
+  // deadline or the wish for few changes makes it worth trying.
   const uint64_t peak = call->before->report.peak_buffer_bytes;
   const bool fits = peak <= static_cast<uint64_t>(call->capacity);
   if (!fits && !call->minimise && !call->clock->watched()) return Status::kOk;

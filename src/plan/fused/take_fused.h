@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of fused layers on one node, as candidates of a call: new plans, and plans from the
-// parts of an earlier plan that are still valid.
+// Plans of fused layers on one node, as candidates of a call: new plans, and plans from
+// the parts of an earlier plan that are still valid.
 //
 // Input    the call: lowered graph, tile costs, the plain plan or estimates of it.
 // Output   call->best, when a better plan was found.
@@ -17,11 +17,13 @@ namespace sluice {
 
 Status TakeFused(PlanCall* call);
 
-// The same within the memory that suits fusion; with more where that was too little to
-// fuse anything. live_before: bytes in use when the call's searches began.
+// The same within the memory that suits fusion; once more with the whole memory of
+// searches if that was too little to fuse anything. live_before: bytes in use when the
+// call's searches began.
 Status TakeFusedWithin(PlanCall* call, uint64_t live_before);
 
-// What holds of call->before, reworked where layers have changed.
+// Keeps the valid parts of call->before and reworks the parts whose layers have
+// changed.
 Status TakeCarriedFused(PlanCall* call, const Alignment& alignment);
 
 }  // namespace sluice

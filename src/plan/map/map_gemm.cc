@@ -52,7 +52,8 @@ void Describe(const GemmMapping& mapping, const GemmCost& cost,
   out->energy_pj_per_mac = cost.energy_pj_per_mac;
 }
 
-// The problem and the mapping in the checker's types; it shares none with the solver.
+// The problem and the mapping in the checker's types; the checker shares no types with
+// the solver.
 ClaimedGemm ClaimOf(const MapCall& call, const GemmExactOptions& exact,
                     const GemmSolution& solution) {
   const GemmMachine& m = call.machine;
@@ -128,7 +129,8 @@ Status Certify(const MapCall& call, const GemmExactOptions& exact,
   return Status::kOk;
 }
 
-// Where a memory limits, the judge looks for a better mapping by itself.
+// Where a memory's bandwidth limits, there is no proof to check, so the judge itself
+// searches for a better mapping.
 Status CertifyRates(const MapCall& call, const GemmExactOptions& exact,
                     const GemmSolution& solution, uint32_t* verdict) {
   const ClaimedGemm claim = ClaimOf(call, exact, solution);

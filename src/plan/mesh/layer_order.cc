@@ -51,7 +51,8 @@ Status FindEdges(Span<const UnorderedLayer> network, Arena* arena, Order* order)
   return Status::kOk;
 }
 
-// Lists the vertices in reverse post-order: each one before those that its edges lead to.
+// Lists the vertices in reverse post-order: each one before those that its edges lead
+// to.
 Status Walk(Span<const UnorderedLayer> network, Arena* arena, Order* order) {
   const uint32_t n = static_cast<uint32_t>(network.size());
   Span<uint32_t> stack, at;

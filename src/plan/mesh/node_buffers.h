@@ -12,15 +12,16 @@
 
 namespace sluice {
 
-// The box `part` of what lies as `whole` in `box`.
+// `box` holds the elements `whole` of a tensor; returns the part of it that holds
+// `part`.
 BufferBox PartOfBuffer(const BufferBox& box, const Box& whole, const Box& part);
 
 // `box` in buffer `number` of a role.
 BufferBox BoxIn(const NodeLayer& self, int role, int32_t number, const Box& box);
 
-// `box` in the landing buffer of node i, which its producers forward to. A layer that works
-// at the same time as its producer waits for parts of the buffer; layers that take turns wait
-// for the whole buffer.
+// `box` in the landing buffer of node i, which its producers forward to. A layer that
+// works at the same time as its producer waits for parts of the buffer; layers that
+// take turns wait for the whole buffer.
 BufferBox InLanding(const NodeLayer& self, uint32_t i, int role, int64_t slice,
                     const Box& box);
 

@@ -205,8 +205,8 @@ Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base) {
   // tile per node, if that fits.
   Status status = Status::kInfeasible;
   if (self->whole && self->sink_count > 0) status = TakeWholeParts(self, room);
-  // Weights that are loaded in pieces are loaded again for every slice, so whole weights
-  // are tried first.
+  // Weights that are loaded in pieces are loaded again for every slice, so whole
+  // weights are tried first.
   if (status == Status::kInfeasible && self->slices > 1 &&
       self->roles[kRoleWeight].tensor != kNone) {
     for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];

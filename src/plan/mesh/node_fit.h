@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-// Bytes of what lands in `role`, all slots; 0 where nothing lands, -1 where a slice needs
-// more than the same slice of the producer.
+// Bytes of what lands in `role`, all slots; 0 where nothing lands, -1 where a slice
+// needs more than the same slice of the producer.
 int64_t SetSlots(NodeLayer* self, int role, int32_t slots);
 
 // Chooses tiles, and addresses of all buffers but landing ones, from `base` up to

@@ -56,8 +56,8 @@ bool IsStored(const NodeSchedule& self, uint32_t l) {
       read = true;
     }
   }
-  // A result that nobody reads is stored too: who makes it alone (a copy, the host) works
-  // in DRAM.
+  // An output that nobody reads is stored too: a layer whose output is unused may work
+  // in DRAM itself (a copy, a host call).
   return !read;
 }
 

@@ -85,8 +85,8 @@ Status AddAlone(NodeSchedule* self, uint32_t at, const Segment* segment);
 // Whether the output of layer l goes to DRAM: not if all its readers are in its group.
 bool IsStored(const NodeSchedule& self, uint32_t l);
 
-// Whether a layer of the group makes a part of tensor t; views are looked through. Without
-// `through`, only the tensors that t is a view of count, not t itself.
+// Whether a layer of the group makes a part of tensor t; views are looked through.
+// Without `through`, only the tensors that t is a view of count, not t itself.
 bool ComesFrom(const NodeSchedule& self, uint32_t t, uint32_t group, bool through);
 
 }  // namespace sluice

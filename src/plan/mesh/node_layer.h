@@ -4,14 +4,14 @@
 //
 // The output (a slice of its batch, when the batch is cut) is dealt out: each node has
 // a box and, where the sum over C is dealt out too, a range of channels. All nodes walk
-// through their parts in step. Data that several nodes need are loaded once, for rectangles
-// of nodes. A sum over nodes goes from node to node: each node adds its channels to the
-// partial sum that the node before has forwarded into its accumulator; the last one finishes
-// the sum.
+// through their parts in step. Data that several nodes need are loaded once, for
+// rectangles of nodes. A sum over nodes goes from node to node: each node adds its
+// channels to the partial sum that the node before has forwarded into its accumulator;
+// the last one finishes the sum.
 //
-// An input comes from DRAM, tile by tile, or lands whole (of a slice) from the nodes
-// that make it, in one of `count` buffers in turn; an output is stored, sent on, or
-// both.
+// An input comes from DRAM, tile by tile, or lands, a whole slice at a time, from the
+// nodes that make it, in one of `count` buffers in turn; an output is stored, sent on,
+// or both.
 //
 //   MakeNodeLayer -> Connect -> SetSlots, PlaceLanding -> FitTiles (node_fit.h)
 //                 -> WriteStep or WriteSlice until IsDone (node_steps.h)
@@ -139,8 +139,8 @@ struct NodeLayerRequest {
 Status MakeNodeLayer(const NodeContext& context, const NodeLayerRequest& request,
                      Arena* arena, NodeLayer** out);
 
-// Before tiles are fitted: `producer` makes the tensor of this role. False: the producer
-// has no room for one more consumer.
+// Before tiles are fitted: `producer` makes the tensor of this role. False: the
+// producer has no room for one more consumer.
 bool Connect(NodeLayer* self, int role, NodeLayer* producer);
 
 // The number on the whole mesh of the region's node i.

@@ -94,8 +94,8 @@ Room RoomFor(const NodeSchedule& self, Span<NodeLayer*> layers, uint32_t i, bool
   return room;
 }
 
-// Layers that take turns may use the same bytes. Other layers that share nodes get disjoint
-// ranges.
+// Layers that take turns may use the same bytes. Other layers that share nodes get
+// disjoint ranges.
 Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t slots) {
   Vector<Landing> landings(self->arena);
   SLUICE_TRY(PlaceLandings(self, layers, turns, slots, &landings));

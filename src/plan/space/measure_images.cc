@@ -32,7 +32,8 @@ class Measurer {
   }
 
  private:
-  // All iterations of the loops right below `loop` around layers [first, last).
+  // Visits all iterations of the loops directly inside `loop` around layers [first,
+  // last).
   Status Visit(uint32_t first, uint32_t last, uint32_t loop) {
     for (uint32_t p = first; p < last;) {
       uint32_t inner = plan_.layers[p].loop;
@@ -63,7 +64,8 @@ class Measurer {
     return false;
   }
 
-  // Makes room in the images that live at `loop`, and in the sums of layers.
+  // Raises the sizes of the images of `loop`, and of its layers' sums, to what the
+  // present iteration needs.
   void Grow(uint32_t loop, uint32_t first, uint32_t last) {
     for (SpaceImage& image : images_) {
       if (image.sum) {

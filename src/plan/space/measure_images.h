@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the frames of a plan's images must be: what their largest iteration needs.
+// Sizes the frames of a plan's images for the iteration that needs the most bytes.
 //
 // Input    a plan whose images have the sizes that a search has assumed.
 // Output   the bytes of each image.

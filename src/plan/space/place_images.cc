@@ -9,30 +9,33 @@ namespace {
 
 constexpr size_t kManyImages = 4096;
 constexpr uint64_t kNodes = 2000, kLastNodes = 20000;  // of the search for offsets
-constexpr int kSearched = 3;                           // rounds
+constexpr int kSearched = 3;                           // rounds that also search
 constexpr int kRounds = 40;                            // of shortening leads
 constexpr uint32_t kShortLead = 4;                     // positions
 
-// Bytes with the last positions that hold and that touch them so far; -1: none.
+// A range of bytes, the last position at which an image holds it, and the last position
+// at which it is touched; -1: none so far.
 struct Stretch {
   int64_t begin, end;
   int64_t last, used;
 };
 
-// The scratchpad while loads get their addresses in the order in which they begin.
+// The scratchpad, while loads get their offsets in the order of their first positions.
 class Shelf {
  public:
   Shelf(int64_t capacity, int64_t alignment, Arena* arena)
       : capacity_(capacity / alignment * alignment), stretches_(arena), avoid_(arena) {}
   Status Init() { return stretches_.Push(Stretch{0, capacity_, -1, -1}); }
 
-  // Bytes that are needed later, while what is looked for next is still there.
+  // Excludes bytes from the next Find: another image needs them during the life of the
+  // image that Find places.
   Status Avoid(int64_t begin, int64_t end) {
     return avoid_.Push(Stretch{begin, end, 0, 0});
   }
 
-  // Finds the bytes that are free from position `first` on and were touched last longest
-  // ago, so that they can be loaded early. Forgets what to avoid.
+  // Finds bytes that are free from position `first` on. Of these, takes the ones whose
+  // last touch is longest ago, so that the image can be loaded early. Clears the
+  // excluded bytes.
   bool Find(int64_t bytes, int64_t first, int64_t* at) {
     int64_t best = first;
     for (size_t i = 0; i < stretches_.size(); ++i) {
@@ -107,7 +110,7 @@ class Shelf {
 
 int64_t BytesOf(const SpaceImage& image) { return image.bytes * image.slots; }
 
-// What is loaded gets its place around everything else.
+// Images that are loaded are placed around all others.
 bool IsPassing(const SpaceImage& image) { return image.load; }
 
 // Images [first, last) of a segment.
@@ -115,7 +118,7 @@ struct ImageRange {
   uint32_t first, last, segment;
 };
 
-// Keeps off what is made while the image is there.
+// Excludes the bytes of images that layers make during the life of `image`.
 Status AvoidMade(const SpacePlan& plan, uint32_t from, const SpaceImage& image,
                  Shelf* shelf) {
   for (uint32_t i = from; i < plan.images.size(); ++i) {
@@ -132,7 +135,8 @@ Status AvoidMade(const SpacePlan& plan, uint32_t from, const SpaceImage& image,
   return Status::kOk;
 }
 
-// Keeps off what later layers that are alone take while the image is there.
+// Excludes the bytes that layers that are alone take, in later segments, during the
+// life of `image`.
 Status AvoidAlone(const SpacePlan& plan, uint32_t segment, const SpaceImage& image,
                   int64_t alignment, Shelf* shelf) {
   int64_t bytes = 0;
@@ -143,11 +147,11 @@ Status AvoidAlone(const SpacePlan& plan, uint32_t segment, const SpaceImage& ima
   return bytes == 0 ? Status::kOk : shelf->Avoid(0, RoundUpTo(bytes, alignment));
 }
 
-// Those of a segment's loads that begin at a position, the largest first.
+// Places the loads of a segment that begin at a position, the largest first.
 Status PlaceLoadsAt(const SpacePlan& plan, ImageRange own, uint32_t position,
                     int64_t alignment, Shelf* shelf) {
   int64_t below = INT64_MAX;
-  uint32_t after = 0;  // of those of `below` bytes, images up to here are placed
+  uint32_t after = 0;  // images of `below` bytes with a smaller index are placed
   for (;;) {
     uint32_t next = kNone;
     for (uint32_t i = own.first; i < own.last; ++i) {
@@ -194,10 +198,11 @@ Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
   return Status::kOk;
 }
 
-// Again: with a search; last: with a longer one.
+// Again, AtLast: with an exact search, which is longer for kMadeAgain and kAllAtLast.
 enum class Which : uint8_t { kMade, kMadeAgain, kAll, kAllAgain, kAllAtLast };
 
-// Places images by their lifetimes; some end above the capacity if they do not lie.
+// Places images by their lifetimes. *lies: all end within the capacity; if not, some
+// have offsets that reach above it.
 Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
                      Arena* scratch, bool* lies) {
   ArenaScope scope(scratch);
@@ -246,11 +251,12 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
   return Status::kOk;
 }
 
-// Adds to `slack` for what ends above the capacity: where, while it is there, most bytes
-// lie, or nearly as many. How far above it ends says little about what is in its way.
+// Adds to `slack` for each image that ends above the capacity: at those positions of
+// its life where most bytes are in use, or nearly as many. How far above the capacity
+// the image ends says little about what is in its way.
 Status AskForSlack(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   ArenaScope scope(scratch);
-  Span<int64_t> level;  // by position: bytes that lie there
+  Span<int64_t> level;  // by position: bytes in use
   Span<uint8_t> crowded;
   SLUICE_TRY(scratch->Allocate(call.slack.size() + 1, &level));
   SLUICE_TRY(scratch->Allocate(call.slack.size(), &crowded));
@@ -280,8 +286,9 @@ void Shorten(SpaceImage* image) {
   image->from = image->first - (image->first - image->from) / 2;
 }
 
-// What ends above the capacity is loaded later, or the largest of those that are loaded
-// during its life. False if nothing can be.
+// Shortens the lead of each image that ends above the capacity or, if it has none, of
+// the largest image that is loaded ahead during its life. False if there is no lead to
+// shorten.
 bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
   bool shorter = false;
   for (SpaceImage& image : plan.images) {
@@ -300,7 +307,8 @@ bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
   return shorter;
 }
 
-// Keeps the offsets where the search finds none.
+// PlaceTogether with at most search_bytes of memory. Keeps the present offsets if it
+// finds none.
 Status Search(const SpacePlan& plan, const PlaceCall& call, Which which, Arena* scratch,
               bool* lies) {
   ArenaScope scope(scratch);
@@ -313,7 +321,7 @@ Status Search(const SpacePlan& plan, const PlaceCall& call, Which which, Arena* 
   if (call.search_bytes != 0 && (limit == 0 || most < limit)) memory->Limit(most);
   const Status status = PlaceTogether(plan, call, which, scratch, lies);
   memory->Limit(limit);
-  // What needs more memory is not found.
+  // A search that runs out of memory has found nothing.
   if (status != Status::kOutOfMemory) SLUICE_TRY(status);
   *lies = *lies && status == Status::kOk;
   for (size_t i = 0; i < offsets.size() && !*lies; ++i) {
@@ -330,8 +338,8 @@ Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) 
               : Status::kInfeasible;
 }
 
-// The last position before the image that touches its bytes if it lies at an offset; kNone
-// if something else lies there.
+// The position from which the bytes of image i at an offset are free up to its first
+// position; kNone if they are not free during its life.
 uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
                    int64_t offset, Span<const uint32_t> held) {
   const SpaceImage& image = plan.images[i];
@@ -347,16 +355,16 @@ uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
   return touched;
 }
 
-// What is loaded moves to bytes that are free for longer, if there are any.
+// Moves images that are loaded to bytes that are free for longer, if there are any.
 Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
-  // Images are compared in pairs. What layers that are alone take is not looked at.
+  // Images are compared in pairs; bytes of layers that are alone are not considered.
   if (plan.images.size() > kManyImages) return Status::kInfeasible;
   for (const SpaceSegment& segment : plan.segments) {
     if (segment.alone_bytes != 0) return Status::kInfeasible;
   }
   ArenaScope scope(scratch);
   Vector<uint32_t> near(scratch);
-  constexpr uint32_t kFar = 40;  // positions; bytes that long unused are early enough
+  constexpr uint32_t kFar = 40;  // positions; bytes unused for longer gain nothing
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     SpaceImage* image = &plan.images[i];
     if (!IsPassing(*image)) continue;
@@ -386,8 +394,9 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
   return Status::kOk;
 }
 
-// The search for offsets is asked while leads are long, and at last. Which leads are too
-// long, heuristics show better than a search that was ended.
+// Searches for offsets in the first rounds, while leads are long, and at the end. In
+// between, the heuristic placement shows which leads are too long better than a search
+// that was cut short.
 Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   bool lies = false, longer = true;
   for (int round = 0; longer; ++round) {
@@ -401,7 +410,8 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
     longer = round < kRounds && ShortenLeads(plan, call.capacity);
   }
   SLUICE_TRY(Search(plan, call, Which::kAllAtLast, scratch, &lies));
-  // At last with short leads, and without: another order may load earlier from there.
+  // At last with short leads, and with none: kEarlier may load earlier from these
+  // offsets.
   for (uint32_t most = kShortLead; !lies; most /= 2) {
     for (SpaceImage& image : plan.images) {
       image.from = Max(image.from, image.first - Min(image.first, most));

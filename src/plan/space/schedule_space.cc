@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// DRAM places: of what is loaded or stored, each for the whole run, because the order of
-// transfers is not known yet.
+// Assigns DRAM places to what is loaded or stored, each for the whole run, because the
+// order of transfers is not known yet.
 Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch,
                     Candidate* out) {
   ArenaScope scope(scratch);
@@ -52,10 +52,10 @@ SpaceCall CallOf(PlanCall* call, const sluice_report_t& scale, Budget* budget) {
           call->capacity, call->coster,   search};
 }
 
-// Whether an engine works nearly all the time: other places for the images, which let
-// loads begin earlier or later, change nothing then.
+// True if an engine works nearly all the time: other offsets of the images, which only
+// let loads begin earlier or later, change nothing then.
 bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
-  constexpr int64_t kPart = 128;  // of the time that nothing is worth
+  constexpr int64_t kPart = 128;  // part of the latency; less idle time is none
   ArenaScope scope(scratch);
   Span<int64_t> busy;
   if (scratch->Allocate(run.program.engines().count(), &busy) != Status::kOk) {
@@ -71,9 +71,9 @@ bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
   return latency - most <= latency / kPart;
 }
 
-// Writes the plan of an order, and takes it if it is better; or only tells what it costs,
-// unless none can cost much less. No plan is held while another is written: they are
-// large.
+// Writes the plan of an order and takes it if it is better. Of several orders, the
+// plans are written for their costs first, unless none can cost much less. No plan is
+// held while another is written, because plans are large.
 class OrderTaker {
  public:
   OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
@@ -86,7 +86,7 @@ class OrderTaker {
     return TakeFound(call_, better, &candidate);
   }
 
-  // The best of all orders.
+  // Takes the best of all orders.
   Status TakeCheapest() {
     int cheapest = SpaceSchedule::kOrders;
     double least = 0;
@@ -121,7 +121,7 @@ class OrderTaker {
   Arena* memory_;
 };
 
-// Under a deadline each plan that is better is judged at once; else the best alone is.
+// Under a deadline each better plan is judged at once; otherwise only the best one is.
 Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
   OrderTaker taker(call, space, memory);
   if (call->options.deadline_ns == 0) return taker.TakeCheapest();
@@ -146,8 +146,8 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   }
   SLUICE_TRY(memory_->Allocate(problem_.layer.size(), &known_));
   for (size_t p = 0; p < carried_.known.size(); ++p) known_[p] = carried_.known[p];
-  // Images that do not lie ask for room where they did not, and the search begins again:
-  // first there alone, then everywhere.
+  // If images do not fit, slack is added where they did not, and the search begins
+  // again: in the first rounds for the segments there alone, then for all segments.
   constexpr int kNear = 8, kRounds = kNear + 4;
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
@@ -158,13 +158,14 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
     if (placed != Status::kInfeasible || round == kRounds) return placed;
     for (KnownSegment& known : known_) known.last = 0;
     if (round < kNear) KeepElsewhere();
-    // What does not come to lie by itself gets room everywhere.
+    // In the last rounds every position gets slack.
     const int64_t all = call_.scratchpad_bytes / 8 * (round - kNear);
     for (int64_t& slack : problem_.slack) slack = Max(slack, all);
   }
 }
 
-// Segments that have no more room than before, as their neighbours, stay.
+// Keeps the segments whose slack, and whose neighbours' slack, is as it was in the last
+// search.
 void SpaceSchedule::KeepElsewhere() {
   const Span<const SpaceSegment> all = plan_.segments;
   const auto same = [&](const SpaceSegment& s) {
@@ -186,7 +187,7 @@ Status SpaceSchedule::Search() {
   for (size_t p = 0; p < leave_.size(); ++p) leave_[p] = problem_.slack[p];
   Status found = SearchSpace(problem_, search, memory_, memory_, &plan_);
   if (found == Status::kOutOfMemory) {
-    // What is kept for a search of all segments takes most of the memory.
+    // The states that a full search keeps take most of the memory.
     search.states = 1;
     search.longest = 1;
     found = SearchSpace(problem_, search, memory_, memory_, &plan_);
@@ -197,12 +198,12 @@ Status SpaceSchedule::Search() {
                        plan_, memory_);
 }
 
-// In all orders; one in which the images lie is enough.
+// Places the images in all orders; one in which they fit is enough.
 Status SpaceSchedule::PlaceAll() {
   constexpr uint64_t kBytesOfPair = 40;
   bool lies = false;
   for (int order = 0; order < kOrders; ++order) {
-    // Where images lie already, another order is worth less memory.
+    // Once the images fit, another order is worth less memory.
     const uint64_t images = plan_.images.size();
     const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
     lies = lies || placed == Status::kOk;
@@ -253,7 +254,7 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
   out->groups = static_cast<uint32_t>(plan_.segments.size());
   const Status noted = NoteSpace({plan_, leave_, static_cast<uint32_t>(order)},
                                  &out->places, &out->notation);
-  // A plan without a notation is a plan.
+  // A plan may lack a notation.
   if (noted != Status::kUnsupported) SLUICE_TRY(noted);
   return OrderTransfers(call_.graph, call_.hardware,
                         {problem_.root_of, out->lowering.places}, memory_,
@@ -265,7 +266,7 @@ Status TakeFromSpace(PlanCall* call) {
       !call->costs->quick()) {
     return Status::kOk;
   }
-  // Iterations are fusion's.
+  // The limit of iterations is for fusion alone.
   Budget endless;
   Arena memory(call->scratch->memory());
   Diagnostic ignored = {};
@@ -274,7 +275,7 @@ Status TakeFromSpace(PlanCall* call) {
                       &memory);
   const bool found = space.Find(&ignored) == Status::kOk;
   call->spaced = call->spaced || found;
-  // A fault of the tiles' costs is told even where nothing was found.
+  // A fault in the caller's tile costs is reported even if nothing was found.
   return found ? TakeOrders(call, &space, &memory) : TakeFound(call, false, nullptr);
 }
 
@@ -289,7 +290,7 @@ Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
                         call->options.deadline_ns != 0 ? &call->search : &endless);
   of.from = {&call->before->notation, &alignment, call->minimise};
   SpaceSchedule space(of, &memory);
-  // Where little holds, a plan from scratch is better.
+  // If fewer than half of the segments are valid, a plan from scratch is better.
   if (space.Find(&ignored) != Status::kOk ||
       uint64_t{2} * space.kept() < space.segments().size()) {
     return TakeFound(call, false, nullptr);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole program from the space of plans: search, place, write, order the transfers.
+// Makes a whole program from the space of plans: searches segments, places their
+// images, writes the program and orders its transfers.
 //
 // Input    graph, hardware, lowering, scratchpad bytes, what tiles cost; the weights of
 //          energy and time.
-// Output   the program, its notation and its lowering, whose places differ: what stays on
-//          chip has none, and no two tensors share bytes of the workspace.
-// Errors   kInfeasible: no plan, or its images lie nowhere; kBadInput: the earlier plan is
-//          not one of segments; kUnsupported, kStopped, kOutOfMemory.
+// Output   the program, its notation and its lowering, with DRAM places of its own:
+//          tensors that stay on chip have none, and no two tensors share bytes of the
+//          workspace.
+// Errors   kInfeasible: no plan, or its images fit in no order; kBadInput: the earlier
+//          plan is not one of segments; kUnsupported, kStopped, kOutOfMemory.
 // Cost     a search (solve/space/search.h), then linear in steps.
 #ifndef SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
 #define SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
@@ -23,25 +25,25 @@ struct SpaceCall {
   int64_t scratchpad_bytes;
   const TileCoster& coster;
   SpaceSearch search;
-  CarriedFrom from = {};  // an earlier plan whose segments are kept where they hold
+  CarriedFrom from = {};  // an earlier plan whose valid segments are kept
 };
 
 class SpaceSchedule {
  public:
-  static constexpr int kOrders = 3;  // in which images got their places
+  static constexpr int kOrders = 3;  // PlaceOrder: ways to place images
 
-  // What is found lives in `memory`.
+  // Results live in `memory`.
   SpaceSchedule(const SpaceCall& call, Arena* memory) : call_(call), memory_(memory) {}
 
-  // A plan whose images lie in one of the orders at least.
+  // Finds a plan whose images fit in at least one order.
   Status Find(Diagnostic* diagnostic);
-  // Whether the images lie in an order, and otherwise than in one before.
+  // True if the images fit in an order, at other offsets than in the orders before it.
   bool Has(int order) const;
-  // Fills program, places and lowering of the candidate. kInfeasible: there is
-  // no such order.
+  // Fills program, places and lowering of the candidate. kInfeasible: Has(order) is
+  // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
-  uint32_t kept() const { return carried_.kept; }  // segments that were known
+  uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
 
  private:
   Status Search();
@@ -55,10 +57,10 @@ class SpaceSchedule {
   SpaceProblem problem_;
   CarriedSegments carried_;
   Span<KnownSegment> known_;  // by position: segments that the search takes as they are
-  int64_t more_ = 0;          // bytes to leave empty where images do not lie
+  int64_t more_ = 0;          // bytes that are added to slack where images do not fit
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it
-  Span<int64_t> offsets_[kOrders];  // empty: they do not lie
+  Span<int64_t> offsets_[kOrders];  // empty: the images do not fit
 };
 
 }  // namespace sluice

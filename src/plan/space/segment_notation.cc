@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// More iterations of a segment are no plan's.
+// No plan has a segment of more iterations.
 constexpr int64_t kMostIterations = int64_t{1} << 22;
 
 Status Bad(Diagnostic* diagnostic, const char* what) {
@@ -15,7 +15,7 @@ Status Bad(Diagnostic* diagnostic, const char* what) {
 
 bool Fits(int64_t value) { return value >= 0 && value <= int64_t{UINT32_MAX}; }
 
-// Loops of a segment; false where they are none.
+// Reads the loops of a segment; false if they are not valid.
 bool ReadChoice(const PlanSegment& segment, Span<const PlanLoop> loops,
                 LoopChoice* choice) {
   if (loops.size() > size_t{kMaxLoops}) return false;
@@ -33,9 +33,10 @@ bool ReadChoice(const PlanSegment& segment, Span<const PlanLoop> loops,
   return true;
 }
 
-// Whether the search could have chosen it. What runs alone is a segment of one layer and
-// not cut; sums are cut by the innermost loop, of a layer whose sum may be; each loop has a
-// part of the output of the last layer, or of the sum, for each of its trips.
+// True if the search could have chosen the segment. A layer that runs alone is a
+// segment of its own, without cuts. A sum is cut by the innermost loop, and only if the
+// layer allows it. No loop has more trips than the last layer's output, or the sum, has
+// parts.
 bool IsLegal(const SpaceProblem& p, const KnownSegment& segment, uint32_t first) {
   const LoopChoice& choice = segment.choice;
   const bool single = segment.last - first == 1;
@@ -57,8 +58,8 @@ bool IsLegal(const SpaceProblem& p, const KnownSegment& segment, uint32_t first)
   return true;
 }
 
-// Positions of a segment in the problem: where its layers stand one after the other, as
-// they were; kNone: they do not.
+// Finds the position in the problem from which on the layers of a segment stand one
+// after the other, as in the notation; kNone: there is none.
 class Finder {
  public:
   Finder(const PlanNotation& n, const SpaceProblem& p, const Alignment* alignment)
@@ -71,7 +72,7 @@ class Finder {
     return Status::kOk;
   }
 
-  // first: of the notation's order.
+  // first: index in the notation's order.
   uint32_t Find(uint32_t first, uint32_t layers) const {
     const uint32_t begin = PositionOf(n_.order[first]);
     if (begin == kNone) return kNone;
@@ -98,7 +99,8 @@ class Finder {
   Span<uint32_t> position_;  // by layer
 };
 
-// What is next to layers that have changed may be cut better now.
+// Drops the segments next to layers that have changed: another cut may suit both
+// better.
 Status DropNeighbours(CarriedSegments* out, Arena* scratch) {
   const uint32_t n = static_cast<uint32_t>(out->known.size());
   Span<uint8_t> covered;

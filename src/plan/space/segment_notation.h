@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan of the space as its notation, and back: segments with their loops, from which all
-// else follows.
+// Writes a plan of the space as its notation, and reads it back: segments with their
+// loops, from which the rest of the plan follows.
 //
-// Input    a plan, the bytes that were left empty at each position, the order of placing;
-//          or a notation (untrusted), the problem that it is for, and which of its layers
-//          are those of the problem.
-// Output   the notation, in the arena; or segments by position, as far as they hold.
-// Errors   kUnsupported: a number is too large for the notation; kBadInput: it is not that
-//          of a plan of segments; kOutOfMemory.
+// Input    a plan, the bytes that were left empty at each position, the order of
+//          placing; or a notation (untrusted), its problem, and which layers of the two
+//          are equal.
+// Output   the notation, in the arena; or, by position, the segments that are still
+//          valid.
+// Errors   kUnsupported: a number is too large for the notation; kBadInput: it is not
+//          the notation of a plan of segments; kOutOfMemory.
 // Cost     linear.
 #ifndef SLUICE_PLAN_SPACE_SEGMENT_NOTATION_H_
 #define SLUICE_PLAN_SPACE_SEGMENT_NOTATION_H_
@@ -37,7 +38,7 @@ struct CarriedSegments {
 
 struct CarriedFrom {
   const PlanNotation* notation = nullptr;  // NULL: nothing is carried
-  // Of the notation's layers and the problem's; NULL: they are the same.
+  // Pairs the notation's layers with those of the problem; NULL: they are the same.
   const Alignment* alignment = nullptr;
   bool near = false;  // segments next to those with changes are kept too
 };

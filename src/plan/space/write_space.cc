@@ -16,7 +16,7 @@ struct Frame {
   bool pending;  // its load waits for the first tile that reads it
 };
 
-// A box whose strides are known, from its first byte on.
+// Fills in a box whose strides are set; `at`: its first byte.
 void FinishBox(int64_t at, const Box& box, const Tensor& root, BufferBox* out) {
   out->offset = static_cast<uint32_t>(at);
   int64_t last = at;
@@ -82,7 +82,7 @@ struct Makers {
     return Status::kOk;
   }
 
-  // A layer at a position from `from` on makes a part of the root.
+  // True if a layer at position `from` or later makes a part of the root.
   bool AnyFrom(uint32_t root, uint32_t from) const {
     for (uint32_t p = first[root]; p != kNone; p = next[p]) {
       if (p >= from) return true;
@@ -91,8 +91,8 @@ struct Makers {
   }
 };
 
-// The images of a plan while it is written: what each holds, and the transfers that fill
-// and empty them.
+// The images of a plan while it is written: what each holds, and the transfers that
+// fill and empty them.
 class Frames {
  public:
   Frames(const SpaceSetting& setting, const SpacePlan& plan, const RootMap& roots,
@@ -124,7 +124,7 @@ class Frames {
     return image_of_[RootOf(lowering_, tensor)];
   }
 
-  // Images of a segment take over their roots.
+  // Makes the images of a segment the present images of their roots.
   void Begin(uint32_t segment) {
     segment_ = segment;
     for (uint32_t i = plan_.segments[segment].images_begin;
@@ -134,7 +134,8 @@ class Frames {
     }
   }
 
-  // Stores and forgets the images that end before a position.
+  // Ends the images whose last position is before `position`; stores those that ask for
+  // it.
   Status End(uint32_t position) {
     for (uint32_t i = 0; i < ImagesEnd(plan_, segment_); ++i) {
       const SpaceImage& image = plan_.images[i];
@@ -172,7 +173,7 @@ class Frames {
     return Status::kOk;
   }
 
-  // Loads what waits for its first reader.
+  // Loads an image whose load is pending.
   Status Load(uint32_t i) {
     if (!frame_[i].pending) return Status::kOk;
     frame_[i].pending = false;
@@ -185,7 +186,7 @@ class Frames {
     return Status::kOk;
   }
 
-  // The whole frame, in the root's shape.
+  // Loads the whole frame, in the root's shape.
   Status LoadAll(uint32_t i) {
     const SpaceImage& image = plan_.images[i];
     const Frame& frame = frame_[i];
@@ -215,7 +216,7 @@ class Frames {
     return program_->AddTransfer(kind, layer, t);
   }
 
-  // A tensor's box where the image holds it.
+  // Where a tensor's box lies in the frame of image i; kInfeasible: not in the frame.
   Status BoxIn(uint32_t i, uint32_t tensor, const Box& box, BufferBox* out) const {
     *out = BufferBox{};
     const SpaceImage& image = plan_.images[i];
@@ -336,7 +337,7 @@ class Writer {
     return frames_.End(segment.last);
   }
 
-  // Layers [first, last) under `loop`, whose iteration is chosen.
+  // Writes layers [first, last) under `loop`, whose iteration is set.
   Status Run(uint32_t first, uint32_t last, uint32_t loop) {
     for (uint32_t p = first; p < last;) {
       uint32_t inner = plan_.layers[p].loop;
@@ -385,8 +386,8 @@ class Writer {
     return program_->AddTransfer(StepKind::kStore, l, t);
   }
 
-  // What a tile reads. What goes into frames that tiles before do not use comes first: the
-  // queue keeps the order of loads, and others wait for those tiles.
+  // Loads what a tile reads. A frame that is overwritten in place must wait for the
+  // tiles that read it; it is loaded last, because the queue keeps the order of loads.
   Status Load(const TileOperands& operands) {
     for (int waits = 0; waits < 2; ++waits) {
       for (int r = 0; r < kRoleOutput; ++r) {

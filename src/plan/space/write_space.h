@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a plan of the space as a program, each transfer next to the tile that needs it.
-// It decides nothing: boxes follow from the loops, addresses from the images.
+// Writes a plan of the space as a program, each transfer next to the tile that needs
+// it. Nothing is decided here: boxes follow from the loops, addresses from the images.
 //
 // Input    a legal plan with offsets; the lowering whose places transfers use.
 // Output   steps, right when executed one by one; one block per segment.

@@ -158,8 +158,8 @@ Status Shares::TakePoint(Model* model, SharedSize* size, const CurvePoint& point
   return AddSize(model, point.bytes / 8 * 7 / alignment * alignment);
 }
 
-// Drops the sizes below the smallest scratchpad that the refusal of a size has named, and
-// adds that one.
+// Drops the sizes below the smallest scratchpad that the refusal of a size has named,
+// and adds that one.
 Status Shares::RaiseLeast(Model* model) {
   const int64_t least =
       RoundUpTo(static_cast<int64_t>(Min<uint64_t>(
@@ -213,8 +213,8 @@ int64_t Shares::BestWithin(const Model& model, int64_t bytes, int64_t best) {
 }
 
 // Latency of a size that is not planned. A bound from below: the best plan known within
-// the next larger size. A guess: half way between that and a straight line from there to
-// the best smaller size.
+// the next larger size. A guess: half way between that and a straight line from there
+// to the best smaller size.
 int64_t Shares::Latency(const Model& model, const SharedSize& open, Known known) const {
   const int64_t bytes = open.point.bytes;
   const CurvePoint* above = &model.sizes[0].point;

@@ -15,7 +15,8 @@
 // Latencies of sizes between planned ones are guessed. The best division by guesses is
 // planned, until all sizes in it are planned; then the same by lower bounds (less
 // scratchpad is never faster), which proves the division. Unused bytes return to the
-// pool: sizes that could use them, or make room for a faster neighbour, become candidates.
+// pool: sizes that could use them, or make room for a faster neighbour, become
+// candidates.
 #ifndef SLUICE_PLAN_TOGETHER_SHARES_H_
 #define SLUICE_PLAN_TOGETHER_SHARES_H_
 

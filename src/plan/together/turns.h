@@ -25,9 +25,9 @@ sluice_schedule_options_t PlanOptions(const CohortProblem& problem);
 Status MakeTurns(const CohortProblem& problem, Arrangement* arrangement, int64_t* least,
                  uint32_t* who);
 
-// MakeTurns for plans that share a range. Where a turn is too long for a fused plan, the
-// model gets a plain plan, which has no live byte between two layers; then plain plans
-// for less and less scratchpad, whose tiles and transfers are shorter.
+// MakeTurns for plans that share a range. Where a turn is too long for a fused plan,
+// the model gets a plain plan, which has no live byte between two layers; then plain
+// plans for less and less scratchpad, whose tiles and transfers are shorter.
 Status TakeTimeTurns(const CohortProblem& problem, Arrangement* arrangement,
                      int64_t* least);
 
