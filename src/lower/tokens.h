@@ -6,10 +6,11 @@
 // clocks. A wait is dropped if the engine's list or another wait implies it; at most
 // one wait for each awaited engine remains. For each awaited engine, the counts of the
 // remaining waits strictly increase along the list of the waiting engine. So push j of
-// a channel matches pop j, and a channel is no more than a counter. If no channel leads
-// from the awaited engine to the waiting one, tokens take a shortest path of channels.
-// On each engine of the path, the first node that already implies the wait pushes; if
-// there is none, a relay is inserted at the place that P has reached.
+// a channel matches pop j, and a channel is no more than a counter.
+// If no channel leads from the awaited engine to the waiting one, tokens take a
+// shortest path of channels. On each engine of the path, the first node that already
+// implies the wait pushes; if there is none, a relay is inserted at the place that P
+// has reached.
 //
 // Input    a stream's lists; channels between its engines
 // Output   the graph of instructions and relays, in P; per engine its list of them

@@ -19,8 +19,7 @@
 
 namespace sluice {
 
-// 0: the machine does the layer, or it is nothing for compute engines. Else
-// SLUICE_WHY_.
+// 0: the compute engines do the layer, or it is not for them. Else SLUICE_WHY_.
 uint8_t WhyOnHost(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
 Status FitToMachine(const Graph& graph, const Hardware& hardware, Arena* arena,

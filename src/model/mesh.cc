@@ -35,7 +35,8 @@ MappingProblem PartOf(const MappingProblem& problem, const NodeSplit& split) {
 
 namespace {
 
-// Per axis; positions of further ones are computed, not tabulated.
+// Sharers per axis whose positions are tabulated; those of further sharers are
+// computed.
 constexpr int32_t kMostSharers = 64;
 
 // Position of the i-th sharer of a group along the axis, relative to the first.

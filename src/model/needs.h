@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every plan of a graph must compute and move, for lower bounds.
 //
-// The walk goes backwards from outputs and states: which elements of each tensor some
-// tile, some transfer to an output or some append must have in a scratchpad. It counts
-// only what is certain. Where the elements that a layer needs are no lattice (rows that
-// dilated windows skip, pieces of rows behind a reshape), it takes a lattice among
-// them.
+// A walk backwards from outputs and states finds which elements of each tensor must lie
+// in a scratchpad for some tile, some transfer to an output or some append. Only what
+// is certain counts: where the elements that a layer needs form no lattice (rows that
+// dilated windows skip, pieces of rows behind a reshape), the walk takes a lattice
+// among them.
 //
 // Input    a checked graph, fitted to its machine (host.h).
 // Output   per tensor: all of it, or a few disjoint lattices of its elements; DRAM
@@ -29,7 +29,7 @@ struct Progression {
   int32_t last() const { return first + (count - 1) * step; }
 };
 
-// The elements whose positions are one of each axis.
+// The elements at all combinations of one position from each axis.
 struct Lattice {
   Progression axis[kAxes];
 
@@ -65,8 +65,8 @@ Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs);
 
 // The elements of a tensor that every plan has in a scratchpad at some time.
 Parts PartsOnChip(const Graph& graph, const Needs& needs, uint32_t tensor);
-// The elements of a tensor that a layer must make: those above, and those that the host
-// or an output takes from DRAM.
+// The elements of a tensor that a layer must make: those of PartsOnChip, and those that
+// the host or an output takes from DRAM.
 Parts PartsMade(const Graph& graph, const Needs& needs, uint32_t tensor);
 
 // What elements `out` of a layer's output need of input `input`, or a part of it; no

@@ -7,9 +7,10 @@
 // that is needed first. The DRAM queue and the compute engine advance by their cycles.
 // Nothing moves across a host call.
 //
-// Input    a program that is right when executed step by step; the tensor in whose DRAM
-//          memory each tensor lies, and where. Different ones share no DRAM bytes that
-//          are written; transfers of one are ordered where their boxes may share bytes.
+// Input    a program that is right when executed step by step; each tensor's root (the
+//          tensor in whose DRAM memory it lies) and place. Different roots share no
+//          DRAM bytes that are written; transfers of one root are ordered where their
+//          boxes may share bytes.
 // Output   the same steps in another order that is right as well. A block begins with
 //          the first tile of its layers.
 // Errors   kOutOfMemory, kStopped.

@@ -175,7 +175,7 @@ class Timing {
   }
 
   // The cycle at which the waits of the engine's next step hold. -1: not known yet; the
-  // engine is then in a list.
+  // engine is then in the list of one that it waits for.
   int64_t StartOf(uint32_t engine) {
     const uint32_t i = step_[next_[engine]];
     int64_t start = next_[engine] == begin_[engine] ? 0 : finish_[next_[engine] - 1];

@@ -51,7 +51,7 @@ void TakeShape(const Tensor& tensor, RootShape* shape) {
   }
 }
 
-// Tells the shape how a view steps through its axes.
+// Records in the root's shape how many elements a row of the view has.
 void NoteRows(const RootAxes& axes, const Tensor& tensor, RootShape* shape) {
   for (int a = 0; a < kAxes; ++a) {
     if (tensor.extent[a] == 1) continue;

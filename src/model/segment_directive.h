@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments in the text form of KAPLA's directives; shared names and
-// updates match.
+// Segments in the text form of KAPLA's directives; shared names and updates match.
 //
 //   conv2:
 //    NODE:                            what one node does in one step

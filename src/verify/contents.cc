@@ -376,7 +376,8 @@ Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
       }
       Frame read;
       if (same && piece->begin == box.base && piece->end == end) {
-        // Marks "no read": the next read is mostly of the same bytes.
+        // Position 0 = no read. The piece stays, because the next read is mostly of the
+        // same bytes.
         piece->position = 0;
       } else if (rows.count == 1) {
         SLUICE_TRY(reads_[memory]->Clip(judge_, piece, box.base, end, &pool_, &gone));

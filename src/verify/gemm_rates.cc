@@ -63,7 +63,7 @@ bool IsBetter(const Value& a, const Value& b) {
   return a.first <= b.first && a.second < b.second * slack;
 }
 
-// A way and a split, and what their tiles cost.
+// A way to hold data, and a split with the PEs that it uses.
 struct Node {
   const Way& way;
   int64_t spatial[3];
@@ -149,7 +149,8 @@ double LeastInner(const RateCheck& k, const ClaimedGemm& c, const Node& node, in
   return least;
 }
 
-// Each axis of each part at its best.
+// True if tiles of the node may beat the claim: with the least cost of every part along
+// every axis.
 bool IsOpen(const RateCheck& k, const Node& node) {
   Parts parts;
   for (int i = 0; i < kParts; ++i) {

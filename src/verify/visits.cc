@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kMaxInstructions = 1u << 24;  // of all visits together
 constexpr uint32_t kWordsOfKernel = 5;           // four of the origin, one of C
 
-// Words of an instance's steps for one loop.
+// Words that the steps of an instance take for one loop.
 uint64_t WordsOf(const BlockView& block) {
   return 2 * uint64_t{block.slot_count} + kWordsOfKernel * uint64_t{block.kernel_count};
 }

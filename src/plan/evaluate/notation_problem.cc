@@ -53,7 +53,7 @@ Status MarkLayers(NotationProblem* p) {
   return Status::kOk;
 }
 
-// The named layers as a fusion problem.
+// Makes a fusion problem of the named layers.
 Status MakeRun(NotationProblem* p) {
   Span<uint32_t> layers;
   SLUICE_TRY(p->arena->Allocate(p->graph.layers.size(), &layers));

@@ -24,7 +24,7 @@ bool Intersect(const Box& a, const Box& b, Box* out) {
   return true;
 }
 
-// Whether a tile that is not computed yet makes any of the box.
+// True if a tile that is not computed yet makes a part of the box.
 bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
   Box unused;
   for (uint32_t i = 0; i < self.nodes; ++i) {

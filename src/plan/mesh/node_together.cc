@@ -30,7 +30,8 @@ bool RegionsOverlap(const NodeRegion& a, const NodeRegion& b) {
   return true;
 }
 
-// The highest place that is free on all nodes of the layer for as long as it is needed.
+// Places what lands at the highest address that is free on all nodes of the layer for
+// as long as the data is needed.
 Status PlaceLanding(NodeSchedule* self, Landing landing, int role, bool turns,
                     Vector<Landing>* landings) {
   const int64_t alignment = Max<int64_t>(

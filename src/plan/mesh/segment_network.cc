@@ -68,7 +68,8 @@ size_t InputsOf(const MappingProblem& problem, const Layer& layer) {
                                : layer.inputs.size();
 }
 
-// Rows of the output can be made one after the other, as the inputs' rows come.
+// True if rows of the output can be made one after the other, as rows of the inputs
+// arrive.
 bool IsSliced(const Layer& layer) {
   switch (TraitsOf(layer).nest) {
     case NestRule::kConv:
@@ -85,7 +86,7 @@ bool IsSliced(const Layer& layer) {
   return false;
 }
 
-// The same, and row i of the output needs only row i of the inputs.
+// True if, besides, row i of the output needs only row i of the inputs.
 bool IsRowwise(const Layer& layer) {
   return IsSliced(layer) && TraitsOf(layer).window == WindowRule::kNoWindow;
 }

@@ -33,7 +33,7 @@ Status EndOfTurn(const CohortProblem& s, const Lane& lane, int64_t limit, uint32
         if (*end != 0) break;
         *least = after[i];
         if (within != INT64_MAX)
-          break;  // not all cycles are known within this limit: look again without
+          break;  // cycles beyond the limit are unknown: look again without it
         return Status::kOk;
       }
       *end = i + 1;
