@@ -371,7 +371,7 @@ Status WriteCopies(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   return Status::kOk;
 }
 
-// The rows go where the parameter says.
+// Appends rows to a state, at the index that the parameter gives when the program runs.
 Status WriteAppend(const LayerWriter& w, int64_t capacity, int64_t* smallest) {
   const Layer& layer = w.graph.layers[w.layer];
   const TensorPlace& place = w.lowering.places[layer.outputs[0]];
@@ -562,7 +562,8 @@ Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* prog
     int64_t smallest = 0;
     const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
     if (status == Status::kInfeasible) {
-      // Look at the other layers too: the answer names the budget that does for all.
+      // Look at the other layers too: the report names the scratchpad size that
+      // suffices for all.
       if (smallest > worst_bytes) {
         worst_bytes = smallest;
         worst_layer = l;

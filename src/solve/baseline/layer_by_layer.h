@@ -9,7 +9,7 @@
 // Output   a program, right when executed step by step.
 // Errors   kInfeasible with layer, tensor, required / available bytes and the smallest
 //          scratchpad that works for the whole graph; kStopped when the budget ran out;
-//          kUnsupported, mostly at once, beyond 2^24 instructions.
+//          kUnsupported above 2^24 instructions, mostly before anything is written.
 // Cost     linear in tiles; scratch for one layer's tiling at a time.
 #ifndef SLUICE_SOLVE_BASELINE_LAYER_BY_LAYER_H_
 #define SLUICE_SOLVE_BASELINE_LAYER_BY_LAYER_H_

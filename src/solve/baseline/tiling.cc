@@ -18,10 +18,10 @@ constexpr int kMaxChunks = 40;  // candidates per axis: halvings of a 31-bit ext
 // tiles overlap better, but each costs halo and latency.
 constexpr int kFinerCuts = 6;
 
-// Every tile costs instructions, stream bytes, scheduling time, and a border where engines
-// wait for each other that the estimate does not see: one tile more must pay for itself by
-// this share of the layer's time. Over the zoo this share gives the least energy x delay
-// and a third of the steps that 1 / 1024 gives.
+// Every tile costs instructions, stream bytes, scheduling time, and a border where
+// engines wait for each other that the estimate does not see: one tile more must pay
+// for itself by this share of the layer's time. Over the zoo this share gives the least
+// energy x delay and a third of the steps that 1 / 1024 gives.
 constexpr double kTileToll = 1.0 / 32;
 
 struct ChunkList {
@@ -228,21 +228,21 @@ int64_t BufferAlignment(const TiledLayer& layer, bool accumulates) {
   return alignment;
 }
 
-// The tiles that say how large buffers must be, and what follows from them; the order of
-// loops does not change it.
+// What a tiling's chunks determine, whatever the order of its loops: the largest tiles,
+// the buffers that hold them, the number of tiles and their cycles.
 struct LargestTiles {
   TileBoxes first;
   int64_t elements[kTileRoles];  // of the larger of the first tile and the widest
   TileBuffers buffers;           // role_buffers and total_bytes are not filled in
-  double tiles;                  // how many
-  TileSum sum;                   // of most of them
-  double compute;                // cycles of all
-  bool priced;                   // else those are a lower bound
+  double tiles;                  // number of tiles
+  TileSum sum;                   // the part of the sum in most tiles
+  double compute;                // cycles of all tiles
+  bool priced;                   // else `compute` is a lower bound
 };
 
 // Elements of input 1 in the largest tile of a max pool's gradient: the ifmap under the
-// windows. Padding clips this box, so it may be largest in a tile whose input 0 is not the
-// largest.
+// windows. Padding clips this box, so it may be largest in a tile whose input 0 is not
+// the largest.
 int64_t WidestUnderWindows(const TiledLayer& layer, const Tiling& tiling,
                            const Box& first) {
   const Tensor& out = layer.graph.tensors[layer.layer.outputs[0]];
@@ -299,7 +299,7 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
   return tiles;
 }
 
-// Fills in what depends on the tiles and their trips alone; the trips are there.
+// Fills in what depends only on the tiles and on their trips, which are set already.
 void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* tiles) {
   TileBuffers& b = tiles->buffers;
   const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
@@ -364,7 +364,8 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
     const Tensor& tensor = graph.tensors[layer.operands.tensor[r]];
     double share = static_cast<double>(loads[r]);
     transfers += share;
-    // A load brings the whole of each axis the role depends on, cut by those trips.
+    // One load brings only a part of each axis that the role depends on and that is
+    // cut.
     for (int v = 0; v < kLoops; ++v) {
       const int32_t trips = largest.buffers.trips[v];
       if (trips != 1 && facts.depends[r][v]) share /= trips;
@@ -423,10 +424,10 @@ class Search {
     least_ = LeastLayerCycles(layer_, facts_.whole, facts_.least_share);
   }
 
-  // Every spatial cut from the coarsest that fits, a few finer ones with it, until there
-  // are too many tiles for a better one.
+  // Tries the coarsest spatial cut that fits and up to kFinerCuts finer ones, until the
+  // number of tiles alone rules out a better tiling.
   void TryChannels(const SpatialList& cuts, int32_t k, int32_t c, bool doubled) {
-    int known = 0;  // cuts whose largest tiles are
+    int known = 0;  // cuts with a known entry in largest_
     for (int order = 0; order < 2; ++order) {
       int tried = 0;
       for (int i = 0; i < cuts.size && tried <= kFinerCuts; ++i) {

@@ -3,10 +3,12 @@
 // through DRAM on its own.
 //
 // Cut along N, H, W, then K, then C with accumulation. Among the cuts that fit, the one
-// with the least estimated time wins; ties go to fewer tiles. The caller's cost function is
-// asked only about tiles that would win if they took no longer than work / peak.
+// with the least estimated time wins; ties go to fewer tiles. The caller's cost
+// function is asked only about tiles that would win if they took no longer than work /
+// peak.
 //
-// Input    graph, hardware, one layer that computes; costs of its tiles; scratchpad bytes.
+// Input    graph, hardware, one layer that computes; costs of its tiles; scratchpad
+//          bytes.
 // Output   chunk per axis, loop order, whether buffers are doubled.
 // Errors   kInfeasible when the smallest tile does not fit; *smallest is what it needs.
 // Cost     some hundred evaluations; scratch a few KiB.

@@ -2,8 +2,8 @@
 // Remembers the tilings of layers: networks repeat layers, and a tiling depends only on
 // shapes.
 //
-// Input    layers of one graph, on one chip, for one scratchpad size, of one coster.
-// Output   those of ChooseTiling and BuffersOf, remembered for equal layers.
+// Input    layers of one graph, on one chip, for one scratchpad size and one coster.
+// Output   the results of ChooseTiling and BuffersOf, remembered for equal layers.
 // Errors   those of ChooseTiling.
 // Cost     a comparison per different layer; some 230 bytes for each in the arena.
 #ifndef SLUICE_SOLVE_BASELINE_TILING_MEMO_H_

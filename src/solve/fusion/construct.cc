@@ -77,8 +77,8 @@ bool ImproveAt(Scheme* s, uint32_t i, SchemeScore* best, uint64_t* left) {
   return better;
 }
 
-// Tries one change at a time in every layer of the stretch at *at; moves *at to the next
-// stretch.
+// Tries one change at a time in every layer of the stretch at *at; moves *at to the
+// next stretch.
 Status ImproveStretch(Scheme* whole, uint32_t* at, const SchemeScore& now,
                       WindowIndex* index, Arena* arena, Budget* budget) {
   ArenaScope scope(arena);

@@ -30,9 +30,9 @@ Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
 Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& work,
              SchemeScore* out);
 
-// Mends a scheme of which only some layers are wrong: makes it legal, then tries one change
-// at a time around these layers. touched: by layer, 0 or 1; empty = none. kInfeasible
-// when most are touched and it does not fit: construct it instead.
+// Mends a scheme of which only some layers are wrong: makes it legal, then tries one
+// change at a time around these layers. touched: by layer, 0 or 1; empty = none.
+// kInfeasible when most are touched and it does not fit: construct it instead.
 Status Rework(Scheme* scheme, Span<const uint8_t> touched, uint64_t evaluations,
               const Workspace& work, SchemeScore* out);
 

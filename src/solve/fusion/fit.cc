@@ -20,7 +20,7 @@ double Merit(const SchemeScore& s) {
 struct Fit {
   uint32_t first, last;
   int32_t tiles;
-  bool dram;  // not a group but a DRAM cut at first
+  bool dram;  // a DRAM cut at `first` in place of a group
 };
 
 void Apply(const Fit& f, Scheme* s) {

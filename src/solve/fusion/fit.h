@@ -3,10 +3,10 @@
 //
 // Input    Scheme; its target_bytes.
 // Output   the scheme, changed and kept; its Bound().
-// Errors   FitAlone: kInfeasible with the smallest buffer met, kStopped. FitBuffer: fits
-//          is false when nothing helps or the looks (tiles evaluated) are spent.
-// Cost     FitAlone: a dozen parses as a rule. FitBuffer: per peak, the windows around it
-//          times tiling numbers, each a parse of the stretch they lie in.
+// Errors   FitAlone: kInfeasible with the smallest buffer met, kStopped. FitBuffer:
+//          fits is false when nothing helps or the looks (tiles evaluated) are spent.
+// Cost     FitAlone: a dozen parses as a rule. FitBuffer: per peak, the windows around
+//          it times tiling numbers, each a parse of the stretch they lie in.
 // Source   own: windows around the highest peak are cut into tiles, or at DRAM, by cost
 //          plus a penalty for bytes over the buffer.
 #ifndef SLUICE_SOLVE_FUSION_FIT_H_

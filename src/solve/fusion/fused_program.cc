@@ -19,7 +19,8 @@ void FrameStrides(const Box& frame, uint32_t element_bytes, uint32_t stride[kAxe
   }
 }
 
-// `box` inside the dense `frame` at `offset`. The range is from its first byte to its last.
+// `box` inside the dense `frame` at `offset`. The range is from its first byte to its
+// last.
 BufferBox BoxInFrame(int64_t offset, const Box& frame, const Box& box,
                      const Tensor& tensor) {
   BufferBox out = {};
@@ -169,10 +170,10 @@ struct FusedWriter {
   Span<const int64_t> offsets;
   Program* program;
   Span<uint32_t> due = {};     // by tile: transfers in DMA order that come before it
-  Span<uint32_t> latest = {};  // by fusion layer: position of its tile made last
+  Span<uint32_t> latest = {};  // by fusion layer: position of its latest tile
   Span<uint32_t> weights =
       {};  // by fusion layer: transfer of the slice in use or kNone
-  Span<uint32_t> weights_after = {};  // by transfer: of the next slice or kNone
+  Span<uint32_t> weights_after = {};  // by transfer of weights: next slice or kNone
   Span<uint32_t> last_load = {};      // by source: its last load or kNone
   Span<uint32_t> load_before = {};    // by load: previous load of its source or kNone
 };
@@ -330,7 +331,8 @@ Status InputOperand(const FusedWriter& self, uint32_t edge, const Box& box, uint
   const uint32_t layer = self.list.layer[p];
   if (source < self.run.problem.layers.size() &&
       self.buffers.group_of[source] == self.buffers.group_of[layer]) {
-    // Made on chip: the latest tile has a buffer of its own, or one buffer holds all tiles.
+    // Made on chip: the latest tile has a buffer of its own, or one buffer holds all
+    // tiles.
     const uint32_t buffer = self.buffers.of_tile[self.latest[source]];
     if (!Contains(self.buffers.frame[buffer], needed)) return Status::kInfeasible;
     return Operand(self, edge, self.offsets[buffer], self.buffers.frame[buffer], box,

@@ -42,8 +42,9 @@ AnnealState State(Scheme* scheme, FusionSolver solver) {
   return state;
 }
 
-// The scheme's share of the latency that its cost counts: its changes weigh that much
-// less.
+// The scheme's share of the whole network's latency, to which its cost refers. A change
+// of the scheme changes the cost by this share only, so the annealing temperature is
+// scaled by it.
 double ShareOf(const Scheme& scheme, const SchemeScore& score) {
   const double own = static_cast<double>(Max(score.latency_cycles, int64_t{1}));
   return own / (own + static_cast<double>(Max(scheme.rest.latency_cycles, int64_t{0})));
@@ -190,7 +191,7 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options,
   Budget* budget = work.budget;
   const uint64_t n = scheme->layers();
   if (options.start != nullptr && options.touched.empty()) {
-    // Starts from it as it is; if it does not fit, as without a start.
+    // Takes the given start as it is; if it does not fit, constructs a scheme instead.
     if (LoadStart(*options.start, scheme, score)) {
       if (!options.anneal) return Status::kOk;
       if (options.sweep) {

@@ -33,8 +33,8 @@ CutBox ToCut(const Box& box) {
   return cut;
 }
 
-// Slices of all layers keep to the array's granule, because slices of a layer without MACs
-// are made of slices of layers with some.
+// Slices of all layers keep to the array's granule, because slices of a layer without
+// MACs are made of slices of layers with some.
 int32_t ChannelGranule(const MacArray& array) {
   return (array.demands & 1) != 0 ? static_cast<int32_t>(array.k) : 1;
 }
@@ -96,8 +96,8 @@ void Need(void* user, uint32_t layer, uint32_t input, const CutBox& ofmap,
   const TileBoxes boxes = BoxesIn(run, layer, ToBox(ofmap));
   const uint32_t edge = run.problem.layers[layer].first_input + input;
   *out = ToCut(SourceBox(run, edge, boxes.box[run.role[edge]]));
-  // Windows may skip rows or columns. A producer that is not cut along rows or columns makes
-  // all of them anyway.
+  // Windows may skip rows or columns. A producer that is not cut along rows or columns
+  // makes all of them anyway.
   const uint32_t source = run.problem.inputs[edge].source;
   if (source >= run.problem.layers.size()) return;
   const FusionLayer& made = run.problem.layers[source];
@@ -313,7 +313,8 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
     if (graph.tensors[tensor].kind != TensorKind::kConstant) return false;
     resident += AlignedBytes(graph, hardware, tensor);
   }
-  // If the weights are cut, those of one granule of channels must fit with room to spare.
+  // If the weights are cut, those of one granule of channels must fit with room to
+  // spare.
   if ((CuttableAxes(hardware.array, graph, layer) & kAxisK) != 0) {
     const int32_t k = graph.tensors[layer.outputs[0]].extent[3];
     resident = CeilDivide(resident, CeilDivide(k, ChannelGranule(hardware.array))) +

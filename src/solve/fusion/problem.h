@@ -24,11 +24,12 @@ struct FusionRun {
   Span<uint32_t> layer;        // graph layer, by fusion layer
   Span<uint8_t> role;          // TileRole, by FusionInput
   Span<uint32_t> edge_tensor;  // graph tensor, by FusionInput
-  // The same bytes as they were written: a RESHAPE in between is a view.
+  // The tensor as its maker wrote it: edge_tensor may be a RESHAPE of it, which is a
+  // view.
   Span<uint32_t> edge_source;  // graph tensor, by FusionInput
   Span<int64_t> reserve;       // FusionProblem::reserve, all 0 at first
   Span<uint32_t> append;       // STATE_APPEND that its ofmap goes to, by fusion layer
-  Span<uint8_t> in_dram;       // by fusion layer: read off chip by others than those
+  Span<uint8_t> in_dram;       // by fusion layer: its ofmap itself must reach DRAM
   TileCoster coster = {};      // what tiles cost; the caller's to set
 
   const Layer& executed(uint32_t fusion_layer) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stretch of a network's layers that repeats itself furthest, so that a long section
-// can be cut into equal ones.
+// The stretch of a network's layers that repeats itself furthest, so that a long
+// section can be cut into equal ones.
 //
 // Input    layers in the order they run.
 // Output   the longest stretch that repeats itself with the shortest period, cut where

@@ -99,7 +99,7 @@ bool TileMapper::Cost(const MappingProblem& tile, TileCost* out) {
     return out->cycles > 0;
   }
   *out = Compute(tile);
-  // What there is no memory to remember is computed again when it is asked for.
+  // A tile that there is no memory to remember is mapped again when it is asked for.
   if (!full_ && entries_.Push(Entry{tile, *out}) == Status::kOk) {
     index_[slot] = static_cast<uint32_t>(entries_.size());
   } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of segments. Finds the best chain by known values and prices its segments,
-// until all segments of the best chain are priced.
+// Chooses the chain of segments. Finds the best chain by the values known so far and
+// prices its segments, until all segments of the best chain are priced.
 #include "base/checked.h"
 #include "solve/segments/value.h"
 
@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-constexpr int kWeightRounds = 3;  // for products, whose weights follow the best so far
+constexpr int kWeightRounds = 3;  // for products: WeightsAt follows the best so far
 // Machines and networks small enough for a complete search.
 constexpr int64_t kFewNodes = 4;
 constexpr size_t kFewLayers = 6;
@@ -88,8 +88,8 @@ void RevalueAll(Search* search) {
   }
 }
 
-// The best chain, of priced schemes or of all; runs are in the order of their first
-// layer. Its value.
+// Finds the best chain, of priced schemes only or of all, and returns its value. Runs
+// are in the order of their first layer.
 double FindChain(Search* search, bool priced) {
   const Space& space = *search->space;
   const size_t n = space.layers.size();
@@ -187,8 +187,8 @@ struct ChainEntry {
   uint32_t previous;  // which of the entries at the run's first layer
 };
 
-// Marks the runs' schemes on the top_k chains of estimates; one scheme per run and
-// kind, the first that may fit.
+// Marks the schemes of the k chains with the least estimates. Of each run and kind only
+// the first scheme that may fit is looked at.
 Status MarkTopChains(Search* search, uint32_t k, Span<uint8_t> wanted, Arena* arena) {
   Space& space = *search->space;
   const size_t n = space.layers.size();
@@ -367,7 +367,8 @@ void TakeBest(Search* search, Incumbent* best) {
   }
 }
 
-// Weights whose sum is the objective, or its tangent at this cost.
+// Weights of a linear objective: the objective itself if it counts only energy or only
+// cycles, else its tangent at this cost.
 Weights WeightsAt(const SegmentOptions& options, const SegmentCost& cost) {
   Weights weights;
   if (options.delay_exponent == 0) return weights;
@@ -390,7 +391,8 @@ Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* are
     SLUICE_TRY(PriceTop(search, k, arena));
     *complete = true;
   } else {
-    // Segments are priced only if they may beat the published first choice.
+    // The published first choice is priced first, because other segments are priced
+    // only if they may beat it.
     if (search->ranking == Ranking::kEstimate) SLUICE_TRY(PriceTop(search, 1, arena));
     for (Run& run : search->space->runs) FindBest(search, &run);
     SLUICE_TRY(PriceChains(search, singles, complete));
@@ -445,7 +447,7 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
   const SegmentOptions& asked = request.options;
   *chosen = ChosenSegments{};
   SegmentOptions options = asked;
-  // On small machines and networks the search ends with bounds even if no proof is
+  // On small machines and networks a last round ranks by bounds even if no proof is
   // asked for.
   const bool small = !asked.proof && asked.solver == SegmentSolver::kChain &&
                      NodesOf(WholeMesh(hardware)) <= kFewNodes &&

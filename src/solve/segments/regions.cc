@@ -16,7 +16,7 @@ struct Cutter {
   bool all;
   Vector<NodeRegion>* out;  // `stages` regions per allocation
   NodeRegion part[kMaxStages];
-  uint32_t stage[kMaxStages];  // which one lies at a place of the order
+  uint32_t stage[kMaxStages];  // the stage at each place of the order
   uint32_t stages;
   uint32_t found;
   double best;  // most work per node, of the best allocation

@@ -36,7 +36,7 @@ struct SegmentLayer {
   bool whole;                      // its batch cannot be cut
   Span<const uint32_t> producers;  // positions before this one, ascending, each once
   Span<const int64_t> share;       // input words that each of them makes
-  int64_t input_words;             // all of them
+  int64_t input_words;             // of the input in all
   // Positions of the layers that make its second operand, if that is not a constant: it
   // is read whole from DRAM, so they are in no segment with this layer.
   Span<const uint32_t> before;
@@ -92,11 +92,11 @@ struct SegmentCounts {
   uint64_t vertices;
   uint64_t layers;
   uint64_t segments;  // by layers and kind
-  uint64_t multi;     // of them of more than one layer
+  uint64_t multi;     // segments of more than one layer
   uint64_t spatial;
   uint64_t schemes;  // segments with slices and groups
-  uint64_t valid;    // of them that may fit the scratchpads
-  uint64_t priced;   // schemes, all layers of
+  uint64_t valid;    // schemes that may fit the scratchpads
+  uint64_t priced;   // schemes whose layers all have prices
   uint64_t prices;   // calls of the pricer
 };
 

@@ -76,7 +76,8 @@ bool MayJoin(const Space& space, uint32_t first, const Vertex& v) {
   return from != kNone || shares;
 }
 
-// At most one consumer of an output that the run takes lies outside.
+// Whether every output that the run itself reads has at most one consumer outside the
+// run.
 bool ConsumersFit(const Space& space, uint32_t first, uint32_t last) {
   uint32_t inside[kMaxRunLayers] = {};
   for (uint32_t i = first; i < last; ++i) {
@@ -91,7 +92,7 @@ bool ConsumersFit(const Space& space, uint32_t first, uint32_t last) {
   return true;
 }
 
-// The stage of the run that layer i takes its input from, other than its own.
+// The other stage of the run that feeds this stage, or kNone.
 uint32_t FeedingStage(const Space& space, const Run& run, uint32_t stage) {
   const Vertex& v = space.vertices[run.vertex + stage];
   for (uint32_t i = v.first; i < v.last; ++i) {
@@ -179,16 +180,16 @@ struct Lister {
   Run run;
   Scheme scheme;
   SegmentCounts* counts;
-  size_t from;     // schemes of this batch
-  bool some_easy;  // fit with room to spare
+  size_t from;     // the first scheme of this batch
+  bool some_easy;  // one of them fits with room to spare
 };
 
-// Is there a scheme with groups as coarse that fits easily?
+// Is there a scheme with groups at least as coarse that fits easily?
 bool IsDominated(const Lister& lister) {
   if (!lister.some_easy) return false;
   for (size_t i = lister.from; i < lister.space->schemes.size(); ++i) {
     const Scheme& other = lister.space->schemes[i];
-    if (other.priced) continue;  // marks those that are tight, while listing
+    if (other.priced) continue;  // while listing, `priced` marks schemes that are tight
     bool coarser = true;
     for (uint32_t s = 0; s < lister.run.stages; ++s) {
       coarser &= other.groups[s] <= lister.scheme.groups[s];
@@ -232,7 +233,7 @@ Status ListGroups(Lister* lister, uint32_t stage) {
   }
   SLUICE_TRY(ListGroups(lister, stage + 1));
   if (!feeds || lister->scheme.kind != SegmentKind::kSpatial) return Status::kOk;
-  // An input that arrives whole would have to stay whole.
+  // A channelwise layer whose input arrives whole sends its output whole.
   if (from != kNone && IsChannelwise(head)) return Status::kOk;
   const Vertex& v = space.vertices[run.vertex + stage];
   const int64_t channels = OutputChannels(space.layers[v.last - 1].problem);

@@ -26,7 +26,7 @@ struct Vertex {
 struct Scheme {
   int32_t top_batch;
   uint32_t regions;             // Space::regions of the stages, spatial only
-  uint16_t groups[kMaxStages];  // in which a stage sends its output
+  uint16_t groups[kMaxStages];  // groups of channels in which a stage sends its output
   SegmentKind kind;
   bool priced;
   double value;  // objective as far as known
@@ -36,7 +36,7 @@ struct Run {
   uint32_t first, last;      // positions [first, last)
   uint32_t vertex, stages;   // vertices [vertex, vertex + stages); 0 stages: a layer
   uint32_t schemes, beyond;  // Space::schemes [schemes, beyond)
-  uint32_t best;             // of them; `beyond` = none
+  uint32_t best;             // the scheme of least value; `beyond` = none
   uint32_t known;            // best of those that are priced
   double value;              // of best
   double known_value;
@@ -57,7 +57,7 @@ struct Space {
   const SegmentOptions& options;
   Vector<Vertex> vertices;
   Span<uint32_t> vertex_of;  // of a position
-  Span<uint32_t> consumers;  // how many layers read it
+  Span<uint32_t> consumers;  // by position: how many layers read its output
   Span<double> load;         // of a vertex: cycles of one node at its peak
   Vector<Run> runs;
   Vector<Scheme> schemes;

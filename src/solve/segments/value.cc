@@ -7,8 +7,8 @@ namespace sluice {
 
 namespace {
 
-// Ratio of price to estimate: the first guess, on a part of the mesh and on all of it;
-// later the least ratio seen, at least kLeastRatio.
+// Ratio of price to estimate. The first guess: on a part of the mesh, and on all of it.
+// Later the least ratio seen counts, but at least kLeastRatio.
 constexpr double kFirstRatio[2] = {1.1, 0.98};
 constexpr double kNextRatio = 0.99;
 constexpr double kLeastRatio = 0.9;
@@ -68,7 +68,7 @@ double WeightPasses(const Hardware& hardware, const MappingProblem& problem,
   return stays ? 1 : static_cast<double>(passes);
 }
 
-// The compulsory words of DRAM for one operand of a role, in pJ and bytes.
+// DRAM words of each operand that a layer in its role cannot avoid, in pJ and bytes.
 struct Compulsory {
   double pj[kOperands];
   double bytes[kOperands];

@@ -56,7 +56,7 @@ SpaceBoxes::Range SpaceBoxes::Cut(uint32_t position, int cut, int32_t extent) co
           static_cast<int32_t>(Min<int64_t>(begin + c.step, extent))};
 }
 
-// What a layer that leaves makes by its own cuts.
+// The box that a layer whose output leaves the loops makes by its own cuts.
 Box SpaceBoxes::Asked(uint32_t position) const {
   const Tensor& out = graph_.tensors[known_[position].out];
   Box box = {};
@@ -69,8 +69,8 @@ Box SpaceBoxes::Asked(uint32_t position) const {
   return box;
 }
 
-// A box that tiles of the layer may have: whole along axes that are not cut, whole units
-// along the others.
+// Grows the box to one that tiles of the layer may have: whole along axes that cannot
+// be cut, whole units along the others.
 void SpaceBoxes::KeepToCuts(const Known& known, Box* box) const {
   const CutRule& rule = known.rule;
   const Tensor& out = graph_.tensors[known.out];
@@ -88,7 +88,8 @@ void SpaceBoxes::KeepToCuts(const Known& known, Box* box) const {
   }
 }
 
-// Adds what the layer reads to the needs; without a range of its sum it makes nothing.
+// Adds the boxes that the layer reads to need_. A layer whose range of the sum is empty
+// makes nothing.
 void SpaceBoxes::AskFor(uint32_t position) {
   const Known& known = known_[position];
   const int32_t channels = known.channels;
@@ -137,8 +138,8 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
   }
 }
 
-// What the loops around a layer and those before it ask for; kept for loops around slices
-// or parts of its sum.
+// The box that the layer must make: by its own cuts if its output leaves the loops, and
+// what its readers need. Kept in whole_ for loops over slices or over parts of its sum.
 Box SpaceBoxes::WholeOf(uint32_t position, const Known& known) {
   const Box& need = need_[place_[known.out].root];
   Box* whole = &whole_[position];
@@ -149,7 +150,7 @@ Box SpaceBoxes::WholeOf(uint32_t position, const Known& known) {
   return *whole;
 }
 
-// One slice of what the loops around all of its segment ask for.
+// Derives one slice of channels of the box in whole_.
 void SpaceBoxes::Slice(uint32_t position) {
   const uint32_t tensor = known_[position].out;
   const Range range = Cut(position, 3, graph_.tensors[tensor].extent[3]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each layer of a segment makes in one iteration of its loops, and what is needed of
-// each root, derived from the readers backwards with their halo.
+// What each layer of a segment makes in one iteration of its loops, and what is needed
+// of each root, derived from the readers backwards with their halo.
 //
 // Input    a plan; the iteration of each loop, kAllTrips where none is chosen.
-// Output   per position the box of its output and the range of its sum, per root the hull
-//          of what the positions asked for read.
+// Output   per position the box of its output and the range of its sum, per root the
+//          hull of the boxes that the derived positions read.
 // Errors   kOutOfMemory.
-// Cost     linear in the positions asked for.
+// Cost     linear in the derived positions.
 #ifndef SLUICE_SOLVE_SPACE_BOXES_H_
 #define SLUICE_SOLVE_SPACE_BOXES_H_
 
@@ -19,7 +19,7 @@ namespace sluice {
 
 constexpr int32_t kAllTrips = -1;
 
-// Of a box of a tensor; 0 of an empty one.
+// Bytes of a box of the tensor; 0 if the box is empty.
 inline int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
   return box.extent[0] == 0 ? 0 : box.elements() * tensor.element_bytes;
 }
@@ -34,15 +34,17 @@ class SpaceBoxes {
   void SetTrip(uint32_t loop, int32_t trip) { trip_[loop] = trip; }
   int32_t trip(uint32_t loop) const { return trip_[loop]; }
 
-  // Looks at another part of a plan of the same layers and loops.
+  // Sets all loops to kAllTrips, to look at another part of a plan of the same layers
+  // and loops.
   void Forget() {
     for (int32_t& trip : trip_) trip = kAllTrips;
   }
 
-  // Derives positions [first, last), which are all layers of some loops.
+  // Derives positions [first, last), which are all layers under some loops.
   void Derive(uint32_t first, uint32_t last);
 
-  // Of the last Derive that had the position or root; extent[0] 0: none.
+  // The results of the last Derive with this position or root; extent[0] 0: nothing is
+  // made or needed.
   const Box& made(uint32_t position) const { return made_[position]; }
   const Box& need(uint32_t root) const { return need_[root]; }
   const RootMap& roots() const { return roots_; }
@@ -58,10 +60,10 @@ class SpaceBoxes {
   struct Range {
     int32_t begin, end;
   };
-  // A tensor in its root.
+  // How a tensor lies in its root.
   struct Place {
     uint32_t root;
-    bool plain;  // it is the root, in the root's own axes
+    bool plain;  // the tensor is the root, in the root's own axes
     RootAxes axes;
   };
   // What a position reads and makes, looked up once.
@@ -93,7 +95,7 @@ class SpaceBoxes {
   RootMap roots_;
   Span<int32_t> trip_;  // by loop
   Span<Box> made_;      // by position
-  Span<Box> whole_;     // by position: of all slices, of the whole sum
+  Span<Box> whole_;     // by position: of all slices, of the whole sum: see WholeOf
   Span<Range> sum_;     // by position
   Span<Box> need_;      // by root
   Span<Place> place_;   // by tensor

@@ -60,10 +60,11 @@ Status SegmentMemo::Init(Arena* arena) {
   return arena->Allocate(entries, &entries_);
 }
 
-// From behind: of each operand how it lies in its root, and how far it is to the next layer
-// that touches and that reads the root. Before a layer, only whether anything was made.
+// Signs the layers from the last to the first. A signature covers how each operand lies
+// in its root and how far away the next layers are that touch and that read this root;
+// of earlier layers only whether one of them made a part of the root.
 Status SegmentMemo::Sign(Span<uint64_t> signatures, Arena* scratch) const {
-  Span<uint32_t> touch, read;  // by root: the next that does, + 1
+  Span<uint32_t> touch, read;  // by root: the next position that does, + 1
   SLUICE_TRY(scratch->Allocate(p_.roots.size(), &touch));
   SLUICE_TRY(scratch->Allocate(p_.roots.size(), &read));
   for (uint32_t at = static_cast<uint32_t>(signatures.size()); at-- > 0;) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What segments cost that were made before of equal layers, wired alike: blocks of a
-// network repeat, and what was found for one of them holds for the next.
+// Remembers what segments cost. Networks repeat blocks: what was found for a segment
+// holds for every segment of equal layers that are connected alike.
 //
-// A layer's signature says what it computes, how its operands lie in their roots, and how
-// far it is to the next layers that touch those. Segments whose layers have equal
+// A layer's signature says what it computes, how its operands lie in their roots, and
+// how far it is to the next layers that touch those. Segments whose layers have equal
 // signatures, with equal loops and equal roots on chip, cost the same.
 //
-// Input    a problem and who makes its segments; segments with the roots held before them.
+// Input    a problem, the maker of its segments; segments with the roots held before
+//          them.
 // Output   whether the segment fits, its cost, and the roots held after it.
-// Errors   none: what is not known is made.
-// Cost     linear in what is held; Init linear in layers and tensors. What it has room for
-//          grows with the layers up to a fixed number of segments.
+// Errors   kOutOfMemory by Init. Make passes segments that are not known to the maker.
+// Cost     linear in the roots held; Init linear in layers and tensors. The tables grow
+//          with the number of repeated layers, up to a fixed number of segments.
 #ifndef SLUICE_SOLVE_SPACE_MEMO_H_
 #define SLUICE_SOLVE_SPACE_MEMO_H_
 
@@ -26,7 +27,7 @@ struct SegmentKey {
 
 class SegmentMemo {
  public:
-  // Roots held after a segment; with more it is taken not to fit.
+  // The most roots held after a segment; a segment with more is taken not to fit.
   static constexpr size_t kMostHeld = 256;
 
   SegmentMemo(const SpaceProblem& problem, SegmentMaker* maker)
@@ -36,18 +37,20 @@ class SegmentMemo {
   // False where the segment does not fit.
   bool Make(const SegmentKey& key);
 
-  // Of the last Make that returned true.
+  // The results of the last Make that returned true.
   const SpaceCost& cost() const { return cost_; }
   Span<const Held> held() const { return Span<const Held>(held_, held_count_); }
 
-  // How many were known.
+  // How many calls of Make found a known segment.
   uint64_t hits() const { return hits_; }
 
  private:
-  static constexpr size_t kMostKept = 12;  // roots held after a segment that is kept
-  // A held root: one of those before, or an operand of a layer of the segment.
+  // The most roots held after a segment that is kept.
+  static constexpr size_t kMostKept = 12;
+  // Names a held root by its place: among the roots held before the segment, or among
+  // the operands of a layer of the segment.
   struct Name {
-    uint16_t layer;  // of the segment; kBefore: none
+    uint16_t layer;  // of the segment; kBefore: a root held before it
     uint8_t operand;
     bool stored;
   };
@@ -72,12 +75,12 @@ class SegmentMemo {
   Held held_[kMostHeld];
   size_t held_count_ = 0;
   uint64_t hits_ = 0;
-  Span<uint64_t> root_;    // by root: what it is
-  Span<uint64_t> layers_;  // by position: signatures of all layers before it
+  Span<uint64_t> root_;    // by root: hash of its kind and shape
+  Span<uint64_t> layers_;  // by position: hash of the signatures before it
   Span<uint64_t> power_;
   Span<uint8_t> repeats_;   // by position: another layer is equal
   Span<uint64_t> misfits_;  // keys of segments that do not fit
-  Span<Entry> entries_;     // of others
+  Span<Entry> entries_;     // segments that fit
 };
 
 }  // namespace sluice

@@ -138,7 +138,8 @@ Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out
     if (input.lowering.is_view[l] != 0) continue;
     const Layer& layer = input.lowering.executed[l];
     const LayerKind kind = KindOf(layer.op);
-    // What is appended is moved as a whole or image by image; large rows go through DRAM.
+    // Appended rows are moved as a whole or image by image. Where the rows of one image
+    // are too large for that, the layer is alone and goes through DRAM.
     const bool moves = kind == LayerKind::kAppend && RowsFit(p, layer);
     p.layer[n] = l;
     p.alone[n++] = kind != LayerKind::kCompute && !moves;

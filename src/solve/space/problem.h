@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network as the search over plans sees it: layers in the order in which they run, the
-// roots that they read and make, and when each root is needed.
+// A network as the search over plans sees it: layers in the order in which they run,
+// the roots that they read and make, and when each root is needed.
 //
 // Input    graph, hardware, lowering; scratchpad bytes; what tiles cost.
 // Output   tables by position and by root.
@@ -47,7 +47,7 @@ struct SpaceProblem {
   uint32_t NextUse(uint32_t root, uint32_t from) const;
   // Whether a position from `from` on reads or makes it.
   bool Lives(uint32_t root, uint32_t from) const;
-  // Cycles of the DRAM queue.
+  // Cycles of DMA for so many bytes in so many transfers.
   int64_t DmaCycles(int64_t bytes, int64_t transfers) const;
   int64_t Aligned(int64_t bytes) const {
     return (bytes + alignment - 1) / alignment * alignment;

@@ -11,30 +11,36 @@ namespace sluice {
 namespace {
 
 // Segments of several layers are tried where the roots that a layer touches fill more
-// than this share of the scratchpad.
+// than 1 / kFuseShare of the scratchpad.
 constexpr int64_t kFuseShare = 4;
-// They end where what lives across the border is at most half more than nearby.
+// Such segments end at borders where at most half more bytes live than at borders up to
+// kNearby away.
 constexpr int kNearby = 3;
-// Of segments with more layers than this, where hardly any more lives than nearby.
+// Segments of more layers than this end only where hardly more bytes live than nearby.
 constexpr uint32_t kFar = 8;
 constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
 constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
-// Of short segments, as finer cuts may keep what coarse ones push out: so many more.
+// So many more cuts are tried in short segments whose roots had to leave: finer cuts
+// may keep them.
 constexpr int kMostSqueezed = 4;
-// And as finer cuts may double the frames that coarse ones leave alone.
+// So many more cuts are tried where frames are not doubled: finer cuts may leave room
+// for a second frame.
 constexpr int kMostExposed = 4;
-// Weights that fill more than this share of the scratchpad may come in slices of that.
+// Constants that fill more than 1 / kSliceFrom of the scratchpad may come in slices of
+// 1 / kSliceShare of it.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
-// What is handed on within a segment and fills more than this share may come in pieces.
+// A tensor that is handed on within a segment may come in pieces of 1 / kPieceShare of
+// the scratchpad if one of its images fills more than 1 / kHandShare.
 constexpr int64_t kHandShare = 4, kPieceShare = 8;
-// Where outputs of the graph are stored, finer cuts store them earlier.
+// In the last layers before an output of the graph more cuts are tried, because finer
+// ones store it earlier.
 constexpr size_t kNearOutput = 6;  // layers
 constexpr int kCutsAtOutput = 6;
-constexpr int kFailures = 3;         // ends in a row without a cut that fits
-constexpr size_t kPlanBytes = 1024;  // of a plan, for each layer
-constexpr int kMisses = 6;           // where long segments cost more than what is kept
+constexpr int kFailures = 3;         // segment ends in a row where no cut fits
+constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
+constexpr int kMisses = 6;           // long segments in a row that are not kept
 
-// What partial plans cost.
+// Computes what partial plans cost.
 class Prices {
  public:
   Prices(const SpaceProblem& problem, const SpaceGoal& goal)
@@ -52,9 +58,9 @@ class Prices {
     return Status::kOk;
   }
 
-  // Moves both clocks over a segment. What its first iteration needs is loaded as soon as
-  // the segments before leave room for its frames; of some of them where there is no room
-  // for all.
+  // Advances both clocks over a segment. What its first iteration needs is loaded as
+  // soon as earlier segments leave room for the frames: for all of them, or else for
+  // the first ones.
   void Advance(const SpaceCost& c, SpaceNode* n) const {
     int w = n->window_size, loads = c.early_count;
     const int64_t free = w > 0 ? n->window[w - 1].free : 0;
@@ -70,7 +76,7 @@ class Prices {
       begin = n->window[w].start;
       n->loads_from = n->window[w].first;
     }
-    // Not before the loads of the segments before are over.
+    // Not before the loads of earlier segments are over.
     while (w + 1 < n->window_size && early > 0 && n->window[w + 1].start <= n->dma) {
       n->loads_from = n->window[++w].first;
     }
@@ -80,7 +86,8 @@ class Prices {
     int64_t begun = Max(n->dma, begin) + p_.DmaCycles(c.spill, 0);
     int64_t ready = begun + c.first_wait;
     if (early < c.first_load()) {
-      // The rest of it comes when the segments before are over.
+      // The rest of the first iteration's loads comes when the earlier segments are
+      // over.
       const int64_t first = p_.DmaCycles(early, 0);
       begun = Max(begun, n->compute - first);
       ready = Max(ready, n->compute + c.first_wait - first);
@@ -90,13 +97,13 @@ class Prices {
     n->compute = Max(start + c.cycles + p_.DmaCycles(c.exposed, 0),
                      begun + load + c.last_cycles);
     n->dma = begun + load + p_.DmaCycles(c.store - c.spill, 0);
-    // What does not lie in its frames before it begins moves while it computes.
+    // Loads beyond what the segment's frames hold at its begin move while it computes.
     const int64_t rest = p_.DmaCycles(Max<int64_t>(c.load - c.ahead, 0), 0);
     const int64_t late = Max(start, begun + p_.DmaCycles(c.ahead, 0)) + rest;
     const int64_t stored =
         p_.DmaCycles(Max<int64_t>(c.store - c.spill - 2 * c.last_store, 0), 0);
     n->compute = Max(n->compute, late + stored);
-    // Loads may go before stores, but stores wait for the tiles that make them.
+    // Loads may overtake stores, but a store waits for the tiles that make its data.
     if (c.store > c.spill) {
       n->stored = Max(
           Max(n->stored, start + c.first_cycles) + p_.DmaCycles(c.store - c.spill, 0),
@@ -109,7 +116,7 @@ class Prices {
                                    static_cast<uint32_t>(before)};
   }
 
-  // Takes the two neighbours for one whose free bytes differ least.
+  // Merges the two neighbours in the window whose free bytes differ least.
   static void Merge(SpaceNode* n) {
     int at = 0;
     int64_t least = INT64_MAX;
@@ -125,8 +132,9 @@ class Prices {
     for (int k = at + 1; k < n->window_size; ++k) n->window[k] = n->window[k + 1];
   }
 
-  // Sets the cost so far, with loading at once what later layers need and is not on chip;
-  // and the same where later loads hide what the tiles take longer than the loads.
+  // Sets n->cost: the cost so far, as if all that later layers need and that is not on
+  // chip were loaded at once. Sets n->hidden: the same without the cycles by which
+  // tiles outlast these loads, because later loads may hide them.
   void Price(Span<const Held> held, SpaceNode* n) const {
     int64_t bytes = 0;
     for (const Held& h : held) bytes += p_.graph->tensors[h.root].bytes;
@@ -138,7 +146,7 @@ class Prices {
         static_cast<double>(away) * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
     const int64_t loaded = n->dma + p_.DmaCycles(away, 0);
     int64_t cycles = Max(n->compute, loaded);
-    // What later layers compute hides the stores before them.
+    // The stores so far overlap with what later layers compute.
     const bool ends = n->last == p_.layer.size();
     if (ends) cycles = Max(cycles, n->stored);
     n->cost = CostOf(energy, cycles);
@@ -166,14 +174,15 @@ class Prices {
   Span<int64_t> live_;  // by border: bytes that are made before and needed behind
 };
 
-// How many cuts are tried from the coarsest on that fits.
+// Limits how many cuts are tried beside the coarsest one that fits.
 class Patience {
  public:
   explicit Patience(int cuts) : cuts_(cuts) {}
   bool Lasts() const { return cuts_ > 0; }
 
-  // Finer cuts may double the frames that a coarse one leaves alone, and in short segments
-  // keep what it pushes out.
+  // Up to a limit, some cuts do not count: those that leave frames undoubled, because
+  // finer cuts may double them, and in short segments those that push roots out,
+  // because finer cuts may keep them.
   void Spend(const SpaceCost& cost, bool is_short) {
     if (cost.exposed > 0 && ++exposed_ <= kMostExposed) return;
     if (!cost.squeezed || !is_short || ++squeezed_ > kMostSqueezed) --cuts_;
@@ -199,7 +208,7 @@ int64_t ConstantsOf(const SpaceProblem& p, uint32_t at) {
   return bytes;
 }
 
-// Bytes of the other roots that it touches.
+// Bytes of the other roots that a layer touches.
 int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
   int64_t bytes = 0;
   const Layer& layer = p.at(at);
@@ -212,14 +221,15 @@ int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
   return bytes;
 }
 
-// Of a layer as a whole.
+// MACs of a whole layer.
 int64_t MacsOf(const SpaceProblem& p, uint32_t at) {
   const Layer& layer = p.at(at);
   const int32_t channels = AccumulatedChannels(*p.graph, layer);
   return BoxesOf(*p.graph, layer, WholeBox(OutputOf(p, at)), 0, channels).macs;
 }
 
-// Whether layers [at, end) hand on a root of which an image fills much of the scratchpad.
+// Whether layers [at, end) hand on a root of which an image fills much of the
+// scratchpad.
 bool HandsOnMuch(const SpaceProblem& p, uint32_t at, uint32_t end) {
   for (; at + 1 < end; ++at) {
     const uint32_t root = p.root_of[p.at(at).outputs[0]];
@@ -254,7 +264,7 @@ uint32_t HeldRoles(const SpaceProblem& p, const Layer& layer, Span<const Held> h
   return whole;
 }
 
-// images: trips around the channels, or within them.
+// A loop over channels and one over images, which lies inside if `within`.
 LoopChoice ChannelLoops(int32_t channels, int32_t images, bool within) {
   LoopChoice loops;
   if (!within) loops.Add(0, images);
@@ -270,20 +280,20 @@ LoopChoice PieceLoops(int64_t capacity, int32_t images) {
   return loops;
 }
 
-// Segments that are given.
+// The segments that the caller gives.
 struct KnownSegments {
   Span<const KnownSegment> at;  // by position, or empty
   uint32_t layers;
 
   bool Is(uint32_t p) const { return !at.empty() && at[p].last != 0; }
-  // Where the next one begins from p on, or the end.
+  // The position of the first known segment from p on, or the end.
   uint32_t Next(uint32_t p) const {
     while (p < layers && !Is(p)) ++p;
     return p;
   }
 };
 
-// Tries segments that go on from a partial plan.
+// Tries segments that continue a partial plan.
 class Trier {
  public:
   Trier(const SpaceProblem& problem, const SpaceGoal& goal, const States* states,
@@ -301,17 +311,17 @@ class Trier {
     return prices_.Init(arena);
   }
 
-  // What is found from now on is of the second pass.
+  // Marks what is found from here on as found by the second pass.
   void BeginSecondPass() { late_ = true; }
-  // Of the run of layers at hand: until the next is.
+  // Begins another run of layers; tries() has the best segments of the run at hand.
   void BeginRun() { tries_.any = false; }
   const Tries& tries() const { return tries_; }
-  // Segments that begin at a border: until the next is.
+  // Begins another border, from which segments of several lengths are tried.
   void BeginBorder() {
     coarsest_[0] = coarsest_[1] = 0;
     work_ = 0;
   }
-  // Layers of those tried from this border, as far as their number grows with their length.
+  // Layers of the segments tried from this border, except those of TrySums.
   uint64_t work() const { return work_; }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
@@ -334,8 +344,8 @@ class Trier {
     return true;
   }
 
-  // Cuts of images, then of rows, of a run of layers: the coarsest that fits and some
-  // finer ones.
+  // Tries cuts of images, then of rows, of a run of layers: the coarsest that fits and
+  // some finer ones.
   void TryCuts(uint32_t from, uint32_t end, int64_t slice) {
     const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
     Patience patience(StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
@@ -353,8 +363,8 @@ class Trier {
     }
   }
 
-  // What is handed on comes in pieces of an image or of several, while weights stay for
-  // all of them.
+  // Tries to make what is handed on in pieces of one image or of several, while weights
+  // stay for all pieces.
   void TryPieces(uint32_t from, uint32_t end) {
     const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
     for (int i = 0; i < images.size; ++i) {
@@ -362,8 +372,8 @@ class Trier {
     }
   }
 
-  // Parts of a sum, with what layers before make for it, under cuts of images and rows:
-  // the fewest parts that fit.
+  // Tries parts of a sum, together with the layers that make what a part adds up, under
+  // cuts of images and rows.
   void TrySums(uint32_t from, uint32_t end) {
     const uint32_t summed = SummedOf(p_, node(from).last, end);
     if (summed == kNone || summed == node(from).last) return;
@@ -380,7 +390,8 @@ class Trier {
     work_ = work;
   }
 
-  // A run of layers in the tiles of the one that computes most, if they make as much.
+  // Tries a run of layers in the tiles of the layer that computes most, if the last
+  // layer's output has the same shape as that layer's.
   Status TryTilesOf(uint32_t from, uint32_t end) {
     const uint32_t at = node(from).last;
     uint32_t most = at;
@@ -408,8 +419,8 @@ class Trier {
     return Status::kOk;
   }
 
-  // Cuts of output channels, of all images or of some after the others: constants come
-  // piece by piece.
+  // Tries cuts of output channels, for all images together or for some after the
+  // others, so that constants are loaded piece by piece.
   void TryChannels(uint32_t from, uint32_t end) {
     const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
     TryChannelsIn(from, end, 1, false);
@@ -419,13 +430,13 @@ class Trier {
     }
   }
 
-  // One layer in tiles.
+  // Tries the best tilings of one layer.
   Status TryTiles(uint32_t from) {
     const uint32_t at = node(from).last;
     const Layer& layer = p_.at(at);
     if (KindOf(layer.op) != LayerKind::kCompute) return Status::kOk;
     const uint32_t whole = HeldRoles(p_, layer, node(from).held);
-    // The result stays if that is possible, and is stored otherwise.
+    // The output stays whole on chip, or is stored, or all operands go through DRAM.
     const uint32_t out = 1u << kRoleOutput;
     const uint32_t ways[] = {whole | out, whole, 0};
     for (const uint32_t way : ways) {
@@ -439,8 +450,8 @@ class Trier {
  private:
   const SpaceNode& node(uint32_t i) const { return states_->nodes()[i]; }
 
-  // The fewest parts of a sum that fit, and more, of which the first comes sooner; false
-  // where the most do not fit.
+  // Tries the fewest parts of a sum that fit, and larger numbers of parts, whose first
+  // part is loaded sooner. False where even the most parts do not fit.
   bool TryParts(uint32_t from, uint32_t end, const LoopChoice& loops, uint32_t summed,
                 const TripList& parts) {
     const auto choice = [&](int i) {
@@ -478,7 +489,7 @@ class Trier {
   Prices prices_;
   const States* states_;
   uint64_t work_ = 0;
-  // Cuts that fitted the segment before, without slices and with them.
+  // The coarsest cuts that fitted the previous segment, without slices and with slices.
   int coarsest_[2] = {};
   Tries tries_;
   bool late_ = false;
@@ -503,7 +514,7 @@ class Search {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     SLUICE_TRY(Pass());
     if (states_.count(n) == 0) return Status::kInfeasible;
-    // What ends the second pass leaves what the first one found.
+    // If time or memory ends the second pass, the result of the first one stands.
     const Status late = SecondPass();
     const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
     if (late != Status::kOk && !ended) return late;
@@ -517,7 +528,7 @@ class Search {
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
 
-  // Leaves memory for the plan, which is made of what was found.
+  // Sets memory aside for the final plan, then runs the second pass.
   Status SecondPass() {
     Arena rest(arena_->memory());
     Span<uint8_t> plan;
@@ -527,9 +538,9 @@ class Search {
     return Pass();
   }
 
-  // First without long segments. They take long to try, and are rarely better: the second
-  // time they are tried as far as they may be kept beside what was found, and what they lead
-  // to goes on.
+  // Extends the states of all borders. The first pass leaves out long segments, which
+  // take long to try and are rarely better. The second pass tries them while their
+  // plans may be kept beside those found, and then extends these plans.
   Status Pass() {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     free_until_ = 0;
@@ -549,7 +560,7 @@ class Search {
     return Status::kOk;
   }
 
-  // By the segment that is known there.
+  // Extends the states of a border by the segment that is known there.
   Status ExtendKnown(uint32_t at) {
     const KnownSegment& known = known_.at[at];
     for (uint32_t s = 0; s < states_.count(at); ++s) {
@@ -582,7 +593,7 @@ class Search {
     return ExtendFar(from, fresh);
   }
 
-  // By segments of several layers; short ones too.
+  // Extends a plan by segments of two and more layers.
   Status ExtendFar(uint32_t from, bool fresh) {
     const uint32_t at = node(from).last;
     const uint32_t n = free_until_;
@@ -602,7 +613,7 @@ class Search {
       trier_.BeginRun();
       trier_.TryCuts(from, end, 0);
       if (HandsOnMuch(p_, at, end)) trier_.TryPieces(from, end);
-      // Weights that take much room may come again and again.
+      // Large constants may come in slices, again in each iteration.
       if (constants > p_.capacity / kSliceFrom) {
         trier_.TryCuts(from, end, p_.capacity / kSliceShare);
       }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a plan of the whole space's segments by dynamic programming over partial plans.
+// Chooses the segments of a network and their loops, by dynamic programming over
+// partial plans.
 //
-// A partial plan ends at a border between two layers. Its state is which roots are whole
-// in the scratchpad there; its value energy, and the clocks of both engines with what
-// room earlier segments leave for loads ahead of time. Of equal states the cheaper one
-// stays, and few states per border: the cheapest, where what is not on chip counts as if
-// it were loaded at once. Several layers form a segment only where what they hand on
-// would fill much of the scratchpad. Long segments are tried last, from the best state of
-// each border, as far as their plans may be kept beside the others.
+// A partial plan ends at a border between two layers. Its state is the set of roots
+// that lie whole in the scratchpad there. Its value is its energy, the clocks of both
+// engines, and the room that its segments leave for loads ahead of time. Of equal
+// states the cheaper one is kept. A border keeps only its cheapest states; a state's
+// cost counts the roots that later layers need and that are not on chip as if they were
+// loaded at once. Several layers form a segment only where the tensors between them
+// would fill much of the scratchpad. Long segments are tried last, from the best state
+// of each border, while their plans may be kept beside the others.
 //
 // Input    a problem; weights of energy and time; segments that are known.
 // Output   layers, loops, segments and images, without offsets; lives in `arena`.
@@ -22,7 +24,8 @@
 
 namespace sluice {
 
-// A segment that is given: it begins at its position. last 0: none.
+// A segment that the caller gives; it begins at the position of its entry. last 0:
+// there is none.
 struct KnownSegment {
   uint32_t last;
   LoopChoice choice;
@@ -30,8 +33,8 @@ struct KnownSegment {
 
 struct SpaceSearch {
   SpaceGoal goal;
-  // By position, or empty. Known segments do not overlap; what is between them is searched,
-  // and a known one where it does not fit.
+  // By position, or empty. Known segments do not overlap. The layers between them are
+  // searched, and so are the layers of a known segment that does not fit.
   Span<const KnownSegment> known = {};
   uint32_t states = 6;        // per border
   uint32_t longest = 50;      // layers of a segment

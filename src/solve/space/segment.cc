@@ -39,7 +39,8 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   first_ = first;
   last_ = last;
   if (!Describe(held, loops)) return false;
-  // What a glance finds too large is too large.
+  // Glance sees only some of the iterations: if their frames do not fit, the segment
+  // does not.
   const bool alone = p_.alone[first_] != 0;
   if (!alone) Glance(loops);
   ChooseForms();
@@ -62,8 +63,8 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   return true;
 }
 
-// The frames that change least often get one slot, of those the largest. False if all have
-// one.
+// Takes the second slot (the double buffer) from the use whose frames change least
+// often, among equals from the largest one. False if no use has two slots.
 bool SegmentMaker::TakeSlot() {
   Use* least = nullptr;
   for (uint32_t i = 0; i < use_count_; ++i) {
@@ -78,7 +79,8 @@ bool SegmentMaker::TakeSlot() {
   return true;
 }
 
-// Everything that does not depend on boxes; false where the loops do not fit the layers.
+// Sets all that does not depend on boxes; false where the layers cannot be cut by these
+// loops.
 bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   cost_ = SpaceCost{};
   if (p_.alone[first_] != 0 && (last_ - first_ > 1 || loops.count != 0)) return false;
@@ -96,8 +98,9 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   return true;
 }
 
-// Frames of the first iteration and of one further in; of the last, where that is as the
-// first: enlarging an image, neighbours may read the same rows.
+// Sizes frames by the boxes of the first and the second iteration. Where both need the
+// same box of a tensor, looks at the last iteration too: when an image is enlarged,
+// neighbouring iterations may read the same rows although the loop moves on.
 void SegmentMaker::Glance(const LoopChoice& loops) {
   for (int look = 0; look < (outer_ == 0 ? 1 : 3); ++look) {
     if (look == 2 && !AnyAlike()) break;
@@ -121,7 +124,8 @@ void SegmentMaker::Glance(const LoopChoice& loops) {
   }
 }
 
-// Whether what is computed is needed alike in both iterations looked at.
+// Whether the iterations looked at need the same box of some root that is not a
+// constant.
 bool SegmentMaker::AnyAlike() const {
   for (uint32_t i = 0; i < use_count_; ++i) {
     const Use& use = uses_[i];
@@ -136,7 +140,7 @@ bool SegmentMaker::Leaves(uint32_t root) const {
   return r.output || r.dram || p_.Lives(root, last_);
 }
 
-// The loops around all layers; false when a layer cannot be cut so.
+// Sets the loops around all layers; false when they cannot cut a layer.
 bool SegmentMaker::SetLoops(const LoopChoice& loops) {
   outer_ = loops.count;
   if (outer_ > 0 && loops.cut[outer_ - 1] == kSumCut) --outer_;
@@ -179,16 +183,18 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
   return true;
 }
 
-// A piece of a root that others make too: a cut along the axis in which they lie one after
-// the other makes one piece, then the next, while iterations are taken to be alike.
+// Whether the tensor is one of several parts that lie along this axis of a root and are
+// made by different layers. A cut along the axis would make one part in some iterations
+// and the next part in others, but iterations are taken to be alike.
 bool SegmentMaker::IsPieceAlong(uint32_t tensor, int axis) const {
   const uint32_t root = p_.root_of[tensor];
   return p_.roots[root].first_maker != p_.roots[root].last_maker &&
          p_.graph->tensors[root].extent[axis] != p_.graph->tensors[tensor].extent[axis];
 }
 
-// What is appended is cut into images only, and where no other layer of the loop reads
-// the state, which would find rows of the images before.
+// Cuts the rows that a state append adds: into images only, and only where no other
+// layer of the segment reads the state, because inside the loop the reader would find
+// the rows of some images only.
 bool SegmentMaker::CutRows(const LoopChoice& loops, uint32_t position) {
   const Tensor& rows = p_.graph->tensors[p_.at(position).inputs[1]];
   if (outer_ != 1 || loops.cut[0] != 0) return false;
@@ -397,7 +403,7 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       break;
     case Form::kLoad:
       if (once || Returns(use)) span[0] = use.from, span[1] = use.to;
-      // Slices come while the layer before computes.
+      // Slices are loaded while the layer before computes.
       if (use.slices != 0 && use.from != first_) {
         span[0] = use.from - 1;
         span[1] = use.to;
@@ -412,7 +418,8 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
       if (once || !Moves(use) || Returns(use)) span[0] = use.from, span[1] = use.to;
       break;
   }
-  // Each iteration of the block needs it again, but for what starts anew in it.
+  // Every iteration of the block needs the root, so its frames last for the whole
+  // block, unless they start anew in each iteration.
   const bool part =
       use.form == Form::kLoad || use.form == Form::kMade || use.form == Form::kMadeOut;
   const bool anew = part && use.inner && (use.slots == 1 || !Moves(use));
@@ -422,7 +429,7 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
   span[1] = Max(span[1], block_.last - 1);
 }
 
-// Of all its frames.
+// The bytes that a use takes in the scratchpad, in all its frames.
 int64_t SegmentMaker::BytesOf(const Use& use) const {
   switch (use.form) {
     case Form::kHeld:
@@ -464,7 +471,7 @@ int64_t SegmentMaker::Peak() {
   return peak;
 }
 
-// Of the roots that can leave the scratchpad, the one that is needed last.
+// Of the roots that can leave the scratchpad, the one whose next use is farthest away.
 SegmentMaker::Use* SegmentMaker::FarthestUse() {
   Use* farthest = nullptr;
   uint32_t when = 0;
@@ -481,7 +488,8 @@ SegmentMaker::Use* SegmentMaker::FarthestUse() {
     }
   }
   if (farthest != nullptr) return farthest;
-  // Nothing else is left: what is used here may come from DRAM piece by piece.
+  // No other root can leave: of the held roots that this segment reads, the largest may
+  // come from DRAM piece by piece.
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
     if (use->form != Form::kHeld || use->made || use->gone ||

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of layers costs under some loops when certain roots are on chip: its images,
-// what must leave to make room, transfers, cycles, energy.
+// The cost of one segment: a run of layers under given loops, with given roots already
+// in the scratchpad. Finds the segment's images, the roots that must leave the
+// scratchpad to make room, transfers, cycles and energy. Terms: model/space_plan.h.
 //
-// Roots that later layers read stay whole while they fit; of those that do not, the one
-// that is needed last goes first.
+// Roots that later layers read stay whole in the scratchpad while there is room. When
+// there is none, the root whose next use is farthest away leaves first.
 //
 // Input    a problem; the roots held before; positions and loops.
 // Output   layers and images of the segment, the roots held after it, its cost.
-// Errors   false where it does not fit or cannot be written; kOutOfMemory by Init.
-// Cost     some microseconds per layer: each distinct iteration of the loops is derived.
+// Errors   Make: false where the segment does not fit or cannot be written as a
+//          program; Init: kOutOfMemory.
+// Cost     some microseconds per layer: each distinct iteration of the loops is
+//          derived.
 #ifndef SLUICE_SOLVE_SPACE_SEGMENT_H_
 #define SLUICE_SOLVE_SPACE_SEGMENT_H_
 
@@ -23,8 +26,8 @@ struct Held {
   bool stored;  // all that was made of it is in DRAM too
 };
 
-// The first loads of a segment in the order in which they are needed, one after the other:
-// bytes that they move, and of the frames that must be free for that.
+// The first loads of a segment, in the order in which its tiles need them: the bytes
+// that these loads move, and the bytes of the frames that must be free for them.
 struct EarlyLoads {
   int64_t bytes, room;
 };
@@ -32,18 +35,18 @@ struct EarlyLoads {
 struct SpaceCost {
   static constexpr uint8_t kEarly = 3;
   int64_t cycles = 0;             // of its tiles
-  EarlyLoads early[kEarly] = {};  // up to each of the first, and up to all
+  EarlyLoads early[kEarly] = {};  // the first load, the first two, all
   int64_t ahead = 0;              // bytes that can be loaded before its first tile ends
-  int64_t first_wait = 0;       // cycles for which it waits if they are loaded at once
-  int64_t load = 0, store = 0;  // bytes, all
+  int64_t first_wait = 0;         // cycles its first tiles wait if loads start at once
+  int64_t load = 0, store = 0;    // bytes, all
   int64_t transfers = 0;
   int64_t spill = 0;  // bytes of `store` that can go before its first tile
-  int64_t first_cycles = 0, last_cycles = 0;  // of one iteration
-  int64_t last_store = 0;                     // bytes
+  int64_t first_cycles = 0, last_cycles = 0;  // of its first, of its last iteration
+  int64_t last_store = 0;                     // bytes of its last iteration
   int64_t exposed = 0;  // bytes that move while no tile runs: frames are not doubled
   int64_t peak = 0;
   double energy_pj = 0;
-  bool squeezed = false;  // something had to leave that another cut may keep
+  bool squeezed = false;  // a root had to leave that another cut may keep
   uint8_t early_count = 0;
 
   // Bytes that its first iteration needs.
@@ -62,14 +65,14 @@ class SegmentMaker {
   bool Make(Span<const Held> held, uint32_t first, uint32_t last,
             const LoopChoice& loops);
 
-  // Of the last Make that returned true. Loops are numbered from 0 as in the choice;
-  // images that stay beyond the segment end with it.
+  // The results of the last Make that returned true. Loops are numbered from 0, those
+  // of the choice first; images that stay beyond the segment end with it.
   const SpaceCost& cost() const { return cost_; }
   Span<const SpaceLayer> layers() const { return layers_.Slice(first_, last_); }
   Span<const SpaceLoop> loops() const { return loops_.Slice(0, loop_count_); }
   Span<const SpaceImage> images() const { return images_.Slice(0, image_count_); }
-  // The last position that needs a root that was held before; kNone: it is not used, or
-  // no longer held.
+  // The last position of the segment that needs a root held before it. kNone: the
+  // segment does not use the root, or no longer holds it.
   uint32_t LastUseOfHeld(uint32_t root) const;
   uint32_t FirstTouchOf(uint32_t root) const { return uses_[use_of_[root] - 1].from; }
   uint32_t LastTouchOf(uint32_t root) const { return uses_[use_of_[root] - 1].to; }
@@ -77,36 +80,36 @@ class SegmentMaker {
   Span<const Held> held() const { return held_.Slice(0, held_count_); }
 
  private:
-  // How the segment has a root.
+  // How much of a root lies in the scratchpad during the segment, and for how long.
   enum class Form : uint8_t {
-    kHeld,      // whole, since before
-    kUnused,    // the same, and not used here
-    kLoad,      // what each iteration needs
-    kLoadKeep,  // whole, and it stays
-    kMade,      // what each iteration makes; nobody needs it later
-    kMadeKeep,  // whole, and it stays
-    kMadeOut,   // what each iteration makes, to DRAM
+    kHeld,      // whole, as before the segment
+    kUnused,    // as kHeld, but not used by the segment
+    kLoad,      // loaded: what each iteration needs
+    kLoadKeep,  // loaded whole; stays for later segments
+    kMade,      // what each iteration makes; not needed later
+    kMadeKeep,  // made whole; stays for later segments
+    kMadeOut,   // what each iteration makes; stored to DRAM
   };
   struct Use {
     uint32_t root;
-    Form form, was;     // was: before anything had to go
-    bool stored;        // kHeld, kUnused: as Held
-    bool made;          // by a layer of the segment
-    bool begun;         // and others of its parts by layers before
-    bool gone;          // kUnused: evicted
-    bool crossed;       // the segment touches a view of it whose axes are not nested
-    bool inner;         // by layers of the block alone, and it changes with its loop
-    uint32_t from, to;  // positions of the segment that touch it
-    uint32_t depends;   // bits of loops that change what is needed of it
-    int64_t frame;      // bytes of the largest box needed
-    int64_t part;       // inner: the same of the block's iterations, found by a glance
-    int64_t first_frame;  // of the first iteration
+    Form form, was;       // was: as found by Describe
+    bool stored;          // kHeld, kUnused: Held::stored
+    bool made;            // by a layer of the segment
+    bool begun;           // made, and earlier segments made other parts of it
+    bool gone;            // it has left the scratchpad
+    bool crossed;         // the segment touches a view of it whose axes are not nested
+    bool inner;           // only the block touches it; its box follows the block's loop
+    uint32_t from, to;    // positions of the segment that touch it
+    uint32_t depends;     // bits of loops that change what is needed of it
+    int64_t frame;        // bytes of the largest box needed
+    int64_t part;         // inner: the frame that GlanceBlock found
+    int64_t first_frame;  // bytes of the first iteration's box
     int64_t moved;        // bytes of all boxes that differ from the one before
     int64_t made_bytes;   // bytes that its layers make, all iterations
-    int64_t count;        // of those boxes
-    uint8_t slots = 1;    // frames
+    int64_t count;        // number of the boxes in `moved`
+    uint8_t slots = 1;    // frames, used in turn
     int32_t slices;       // weights that come in slices: how many; else 0
-    uint32_t loop;        // of the slices
+    uint32_t loop;        // the loop over the slices
   };
   struct SumRange {
     int32_t begin, end;
@@ -155,15 +158,17 @@ class SegmentMaker {
   void AddPart(uint32_t position, const Box& box, int64_t times, bool first, bool last);
   bool MakeRoom();
   bool TakeSlot();
-  // A frame of the loops that is refilled or emptied while no tile uses it.
+  // Whether the use has one frame that changes in a loop: DMA refills or empties it
+  // while no tile runs.
   bool InPlace(const Use& use) const { return use.depends != 0 && use.slots == 1; }
-  // It starts anew in each iteration, and other frames may lie there in between.
+  // Whether the frame starts anew in each iteration, so that other frames may use its
+  // bytes in between.
   bool Returns(const Use& use) const {
     const bool each = innermost_ != kNone && (use.depends >> innermost_ & 1) != 0;
     return InPlace(use) && (use.inner || each);
   }
   int64_t Peak();
-  // Its frames are filled or emptied while tiles run.
+  // Whether DMA fills or empties its frames while tiles run.
   static bool Moves(const Use& use) {
     return use.form == Form::kLoad || use.form == Form::kMadeOut ||
            (use.form == Form::kMade && use.begun);
@@ -190,17 +195,18 @@ class SegmentMaker {
   Span<SpaceImage> images_;
   Span<Held> held_;
   Span<Box> first_box_;  // by use: what the first iteration needs of it
-  Span<Box> block_box_;  // by use: the same of the block's loop
+  Span<Box> block_box_;  // by use: what the block's first iteration needs of it
   Span<int64_t> level_;  // by position of the segment: bytes that start or end there
   Span<int64_t> first_cycles_;  // by position: of its tile in the first iteration
   SpaceCost cost_;
   uint32_t first_ = 0, last_ = 0;
   uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;
   int outer_ = 0;               // loops around all layers
-  uint32_t innermost_ = kNone;  // of those
+  uint32_t innermost_ = kNone;  // the innermost of the loops around all layers
   int64_t sum_bytes_ = 0;
-  // Layers [first, last) run under a loop of their own, around pieces of what they hand
-  // on or around parts of the sum of the last of them; loop kNone: there are none.
+  // The block: layers [first, last) under one more loop, over pieces of the tensors
+  // that they hand on to each other or over parts of the last layer's sum. loop kNone:
+  // there is no block.
   struct {
     uint32_t loop = kNone, first = 0, last = 0;
   } block_;
@@ -208,11 +214,12 @@ class SegmentMaker {
   int32_t tiles_ = 1;  // iterations of the loops around all layers
 };
 
-// The layer whose sum a loop around parts of a sum cuts: the last one of positions
-// [first, last) that may add up parts. kNone: there is none.
+// The layer whose sum a kSumCut loop cuts: the last of the positions [first, last) that
+// may add up its sum in parts. kNone: there is none.
 uint32_t SummedOf(const SpaceProblem& problem, uint32_t first, uint32_t last);
 
-// The parts of its sum for so many trips: fewer where they are whole units.
+// The number of parts of the layer's sum when a loop of `trips` cuts it: less than
+// `trips` where parts are rounded up to whole units.
 int32_t PartsOfSum(const SpaceProblem& problem, uint32_t position, int32_t trips);
 
 }  // namespace sluice

@@ -54,7 +54,7 @@ void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool la
   }
 }
 
-// So many tiles of a layer that are alike.
+// Adds the cost of `times` equal tiles of a layer.
 void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, bool first,
                            bool last) {
   const Layer& layer = p_.at(position);
@@ -101,8 +101,8 @@ void SegmentMaker::AddEarly(int64_t bytes, int64_t room) {
   cost_.early[count - 1].room += room;
 }
 
-// How long the tiles of the first iteration wait for their loads, which come in the order
-// in which they are needed.
+// How long the tiles of the first iteration wait for their loads, which come in the
+// order in which they are needed.
 void SegmentMaker::ChargeFirst() {
   if (p_.alone[first_] != 0) {
     cost_.first_wait = p_.DmaCycles(Min<int64_t>(cost_.load, p_.capacity / 16), 1);
@@ -128,8 +128,8 @@ void SegmentMaker::ChargeFirst() {
   }
 }
 
-// Bytes that a layer that is alone reads of a root: of the rows of a table as many as it
-// writes.
+// Bytes that a layer that is alone reads of a root. A gather reads as many bytes of its
+// table as it writes.
 int64_t SegmentMaker::ReadAlone(uint32_t root) const {
   const Layer& layer = p_.at(first_);
   const int64_t whole = p_.graph->tensors[root].bytes;
@@ -181,7 +181,7 @@ void SegmentMaker::Charge() {
     }
     const bool made = use.form == Form::kMade || use.form == Form::kMadeOut;
     if (!made || !use.begun) continue;
-    // The parts that were made before come from DRAM.
+    // The parts that earlier segments made come from DRAM.
     const int64_t bytes = Max<int64_t>(use.moved - use.made_bytes, 0);
     const int64_t frames = Max<int64_t>(use.count, 1);
     cost_.load += bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops inside those of a segment: around parts of a sum, around slices of a layer's
-// weights, and around pieces of what layers hand on.
+// Loops inside the outer loops of a segment: over parts of a sum, over slices of a
+// layer's weights, and over pieces of the tensors that layers hand on to each other.
 #include "base/checked.h"
 #include "solve/space/segment.h"
 
@@ -26,9 +26,10 @@ int32_t PartsOfSum(const SpaceProblem& problem, uint32_t position, int32_t trips
   return static_cast<int32_t>(CeilDivide(channels, step));
 }
 
-// Around the layer whose sum is cut and those before that make what a part adds up; false
-// where its parts are fewer, where another layer reads what is made for them, where one
-// part is made by other layers than the next, and where layers are under no loop: they are
+// Puts a loop over parts of a sum around the layer that adds it up and the layers
+// before that make what one part adds up. False where the sum has fewer parts than the
+// loop has trips, where another layer reads what is made for a part, where different
+// layers make different parts, and where layers would be under no loop: such layers are
 // segments of their own.
 bool SegmentMaker::TakeSum(const LoopChoice& loops) {
   if (outer_ == loops.count) return true;
@@ -56,7 +57,8 @@ bool SegmentMaker::TakeSum(const LoopChoice& loops) {
   return true;
 }
 
-// From the first layer on that makes less for one part of the sum than for all.
+// The block begins at the first layer that makes less for one part of the sum than for
+// the whole sum.
 void SegmentMaker::FindBlockOfSum(uint32_t summed) {
   block_.first = summed;
   if (summed == first_) return;
@@ -70,7 +72,7 @@ void SegmentMaker::FindBlockOfSum(uint32_t summed) {
   }
 }
 
-// Gives layers whose weights are large a loop of their own around slices of channels.
+// Gives each layer with large weights a loop of its own over slices of output channels.
 void SegmentMaker::TakeSlices(const LoopChoice& loops) {
   for (uint32_t p = first_; p < last_ && loops.slice != 0; ++p) {
     SpaceLayer* at = &layers_[p];
@@ -102,15 +104,16 @@ void SegmentMaker::TakeSlices(const LoopChoice& loops) {
   }
 }
 
-// What is made and read in the segment, and nowhere else.
+// Whether the root is made and read in this segment and nowhere else.
 bool SegmentMaker::IsHandedOn(const Use& use) const {
   const SpaceRoot& root = p_.roots[use.root];
   return use.made && !root.output && !root.dram && !p_.Lives(use.root, last_) &&
          root.first_maker == root.last_maker && root.first_maker >= first_;
 }
 
-// Around the layers that make and read what is large, in images or all at once: windows
-// would read rows of the piece before.
+// Puts a loop over pieces of rows or columns around the layers that make and read large
+// tensors. The loops around it may cut images only, and none of these layers may have a
+// window along the pieces, because it would read rows of the piece before.
 void SegmentMaker::TakePieces(const LoopChoice& loops) {
   if (loops.piece == 0 || loops.count > 1 || (loops.count == 1 && loops.cut[0] != 0)) {
     return;
@@ -160,15 +163,15 @@ bool SegmentMaker::PieceAlong(int axis, int32_t trips) {
   for (uint32_t p = block_.first; p < block_.last; ++p) {
     layers_[p].loop = block_.loop;
     layers_[p].cut[axis] = {block_.loop, step};
-    // Layers of this iteration that run later read all its pieces.
+    // Layers behind the block read all pieces of this output.
     const uint32_t root = p_.root_of[p_.at(p).outputs[0]];
     if (uses_[use_of_[root] - 1].to >= block_.last) layers_[p].leaves = true;
   }
   return true;
 }
 
-// What the first iterations of the block's loop need of roots that only its layers touch,
-// in the first iteration of the loops around it.
+// Sizes the frames of roots that only the block touches, by the first two iterations of
+// its loop in the first iteration of the loops around it.
 void SegmentMaker::GlanceBlock() {
   for (int trip = 0; trip < 2; ++trip) {
     boxes_.SetTrip(block_.loop, trip);
@@ -192,11 +195,11 @@ void SegmentMaker::GlanceBlock() {
   boxes_.SetTrip(block_.loop, kAllTrips);
 }
 
-// Constants that the block needs part by part would come again in each iteration of the
-// loops around it: as many of them as there is room for are loaded once instead, as wholes.
+// Constants that the block needs piece by piece would be loaded again in each iteration
+// of the loops around it. As many of them as fit are loaded whole and once instead.
 void SegmentMaker::LoadOnce(const LoopChoice& loops) {
   for (int i = 0; i < outer_; ++i) {
-    if (loops.cut[i] == 3) return;  // they change with channels
+    if (loops.cut[i] == 3) return;  // these constants change with channels
   }
   const auto may = [&](const Use& use) {
     return use.part != 0 && use.form == Form::kLoad && p_.roots[use.root].constant;
@@ -226,7 +229,7 @@ void SegmentMaker::LoadOnce(const LoopChoice& loops) {
   for (uint32_t i = 0; i < use_count_; ++i) uses_[i].slots = 1;
 }
 
-// The iterations of the block's loop: the first, the last, those between.
+// Adds the iterations of the block's loop: the first, the last, those between.
 void SegmentMaker::AddBlock(int64_t times, bool first, bool last) {
   const int32_t trips = block_trips();
   const int64_t cycles = cost_.cycles, first_cycles = cost_.first_cycles;
@@ -247,7 +250,7 @@ void SegmentMaker::AddBlock(int64_t times, bool first, bool last) {
       AddTile(p, alike, first && look == 0, last && look == 1);
     }
   }
-  // What it makes can be stored after its last iteration.
+  // What the block makes can be stored after its last iteration.
   if (first) cost_.first_cycles = first_cycles + (cost_.cycles - cycles) / times;
   boxes_.SetTrip(block_.loop, kAllTrips);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partial plans that a search keeps: at each border between layers a few, the cheapest
-// first, and those that they continue.
+// The partial plans that a search keeps: at each border between layers a few, the
+// cheapest first, and those that they continue.
 //
 // Input    segments that were tried, each with the plan that it continues.
 // Output   the states of a border, as nodes that name the ones before them.
@@ -28,7 +28,7 @@ struct Tried {
   }
 };
 
-// The best segments of a run of layers: by cost, and where later loads hide more.
+// The best plans that end with a run of layers: by `cost` and by `hidden` (unroll.h).
 struct Tries {
   bool any = false;
   Tried best, least;
@@ -40,8 +40,8 @@ struct Tries {
   }
 };
 
-// The partial plans that are kept at each border, the cheapest first, and those that they
-// continue.
+// The partial plans that are kept at each border, the cheapest first, and those that
+// they continue.
 class States {
  public:
   explicit States(Arena* arena)
@@ -65,7 +65,7 @@ class States {
     return count_[at] < most_ || cost < nodes_[node(at, most_ - 1)].cost;
   }
 
-  // Whether one of them may be a state.
+  // Whether one of these plans may be a state of its border.
   bool Wants(const Tries& tries) const {
     if (!tries.any) return false;
     const uint32_t at = tries.best.node.last;
@@ -81,12 +81,13 @@ class States {
     nodes_[node] = plan;
     nodes_[node].held = room.Slice(0, held.size());
     const uint32_t gone = Insert(plan.last, node);
-    // What the first pass found has been gone on from.
+    // Nodes of the second pass may continue a node of the first, so that one is not
+    // freed.
     const bool named = gone != kNone && nodes_[gone].late != plan.late;
     return gone == kNone || named ? Status::kOk : free_.Push(gone);
   }
 
-  // The best segments of a run of layers as states of its end.
+  // Adds the best plans of a run of layers to the states of its end.
   Status Keep(const Tries& tries) {
     if (!tries.any) return Status::kOk;
     SLUICE_TRY(Keep(tries.best));
@@ -100,7 +101,7 @@ class States {
     return Keep(tried.node, Span<const Held>(tried.held, tried.count));
   }
 
-  // A node with room for what is held: one that nothing names any more, or a new one.
+  // A node with room for what is held: one that is free, or a new one.
   Status Take(size_t held, uint32_t* node) {
     for (size_t i = free_.size(); i-- > 0 && i + 8 > free_.size();) {
       if (room_[free_[i]].size() < held) continue;
@@ -116,13 +117,14 @@ class States {
     return nodes_.Push(SpaceNode{});
   }
 
-  // Returns the node that is no state: this one or the one that it replaced, or kNone.
+  // Inserts a node into the states of a border. Returns the node that is then no state:
+  // this one, the one that it replaced, or kNone.
   uint32_t Insert(uint32_t at, uint32_t node) {
     const Span<uint32_t> all =
         states_.Slice(size_t{at} * most_, size_t{at + 1} * most_);
     uint32_t count = count_[at], gone = kNone;
     const SpaceNode& fresh = nodes_[node];
-    // Where several are no better than this one, one of them leaves.
+    // If several states are no better than this node, one of them leaves.
     uint32_t worse = count;
     for (uint32_t i = count; i-- > 0;) {
       const SpaceNode& other = nodes_[all[i]];
@@ -160,7 +162,7 @@ class States {
   Arena* arena_;
   Vector<SpaceNode> nodes_;
   Vector<Span<Held>> room_;  // by node: for what it holds
-  Vector<uint32_t> free_;    // nodes that nothing names
+  Vector<uint32_t> free_;    // nodes that may be used again
   uint32_t most_ = 0;
   Span<uint32_t> states_;  // nodes, by border
   Span<uint32_t> count_;

@@ -18,7 +18,7 @@ struct TileChooser::Facts {
   CutRule rule;
   RootAxes axes;              // of the output
   int32_t extent[kAxes + 1];  // of the output; kSumCut: channels summed over
-  int32_t channels;           // the same, also where they are not cut
+  int32_t channels;           // summed over, also where the sum must not be cut
   uint32_t whole;             // bits of roles
   bool depends[kTileRoles][kAxes + 1];
   int64_t room;  // bytes
@@ -42,9 +42,10 @@ bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
 
 constexpr double kPerTile = 1e-6;
 constexpr int32_t kAllUpTo = 8;          // parts of channels
-constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles
+constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles: see Crosses
 
-// Parts of an extent, fewer where they are cut to whole passes of the array.
+// Parts of an extent after the part size is rounded up to whole passes of the array;
+// sizes of at most half a pass stay as they are.
 int32_t InPasses(int32_t extent, int32_t parts, int64_t pass) {
   const int64_t step = CeilDivide(extent, parts);
   return static_cast<int32_t>(
@@ -138,7 +139,8 @@ Status TileChooser::Choose(uint32_t position, uint32_t whole, const TileChoices*
   return Status::kOk;
 }
 
-// Pieces of a sum that runs over several axes of a root do not lie in one frame.
+// Whether an axis of an input runs over several axes of its root: pieces of a sum along
+// such an axis do not lie in one frame.
 bool TileChooser::Crosses(const Layer& layer) const {
   const TileOperands operands = OperandsOf(layer);
   for (int r = 0; r < kRoleOutput; ++r) {
@@ -227,7 +229,7 @@ TileChooser::Tile TileChooser::TileOf(const Facts& f, const LoopChoice& loops) c
   return tile;
 }
 
-// How often the box of a role changes.
+// How often the box of a role changes during the loops.
 double TileChooser::LoadsOf(const Facts& f, const LoopChoice& loops, int role) const {
   const Tensor& out = p_.graph->tensors[f.layer->outputs[0]];
   double loads = 1, outside = 1;
@@ -241,8 +243,8 @@ double TileChooser::LoadsOf(const Facts& f, const LoopChoice& loops, int role) c
   return loads;
 }
 
-// Frames that are filled or emptied again and again: two of each where there is room, first
-// of those that change most often.
+// Frames that are filled or emptied again and again. Those that change most often come
+// first: in this order they get a second frame where there is room.
 class TileChooser::Moving {
  public:
   void Add(int64_t bytes, double times, double moved) {
@@ -250,8 +252,8 @@ class TileChooser::Moving {
     for (; to > 0 && frame_[to - 1].times < times; --to) frame_[to] = frame_[to - 1];
     frame_[to] = {bytes, times, moved};
   }
-  // Bytes of those that have no second one in so many bytes of room: they move while no
-  // tile runs.
+  // Bytes that move through frames for which `room` has no second one: these bytes move
+  // while no tile runs.
   double Exposed(int64_t room) const {
     double bytes = 0;
     for (int i = 0; i < count_; ++i) {
@@ -269,8 +271,9 @@ class TileChooser::Moving {
   int count_ = 0;
 };
 
-// Energy and time of the layer by itself; false if a tile does not fit.
-// `most`: no tile is asked for what it costs where that cannot be below.
+// Estimates the cost of the layer by itself; false if a tile does not fit. If a lower
+// bound on the cost is not below `most`, *cost is that bound, and the coster is not
+// asked.
 bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
                            double* cost) const {
   const Tile t = TileOf(f, loops);
@@ -326,7 +329,7 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
   return true;
 }
 
-// Whether something is loaded more than once.
+// Whether a part of an input is loaded more than once.
 bool TileChooser::Reloads(const Facts& f, const LoopChoice& loops) const {
   for (int r = 0; r < kRoleOutput; ++r) {
     if (f.operands.tensor[r] == kNone || (f.whole >> r & 1) != 0) continue;
@@ -339,8 +342,9 @@ bool TileChooser::Reloads(const Facts& f, const LoopChoice& loops) const {
   return false;
 }
 
-// With the whole sum in each tile; where that does not fit, or where tiles are small and
-// operands come again and again, with pieces of it, which leave room for larger tiles.
+// Tries the loops with the whole sum in each tile. Where that does not fit, or where
+// operands are loaded again and again, also tries parts of the sum, which leave room
+// for larger tiles.
 void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
                            TileChoices* out) const {
   double cost = 0;
@@ -349,12 +353,12 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
   };
   const bool fits = loops.count > 0 && Estimate(facts, loops, most(), &cost);
   if (fits) Insert(loops, cost, out);
-  // Costs that must be asked for take time and memory for each new shape.
+  // A coster's answer takes time and memory for each new shape of tile.
   if (fits && (p_.coster.cost != nullptr || !Reloads(facts, loops))) return;
   int32_t last = 1;
   for (int32_t pieces = 2; pieces <= facts.extent[kSumCut]; pieces *= 2) {
     if (loops.count == kMaxLoops) return;
-    // In whole passes of the array, and smaller ones where those are too large.
+    // Parts of whole passes of the array, and smaller ones where those are too large.
     const int32_t ways[] = {
         InPasses(facts.channels, pieces, Max<int64_t>(p_.hardware->array.c, 1)),
         pieces};
@@ -382,7 +386,7 @@ void TileChooser::Insert(const LoopChoice& loops, double cost, TileChoices* out)
   out->loops[to] = loops;
 }
 
-// Channels in parts, images or rows in parts, in both orders.
+// Tries channels in parts and images, rows or columns in parts, in both loop orders.
 void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) const {
   const Facts facts = FactsOf(position, whole);
   const TripList channels = TripsOf(facts.extent[3], kAllUpTo);

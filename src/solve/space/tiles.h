@@ -14,19 +14,20 @@ namespace sluice {
 
 // Weights of energy and time.
 struct SpaceGoal {
-  double per_pj, per_cycle;  // cost of a plan: their sum over energy and cycles
+  double per_pj, per_cycle;  // cost of a plan: per_pj x energy + per_cycle x cycles
 };
 
-// Numbers of parts of an extent that give parts of different sizes: all up to some, then
-// thinned.
+// Numbers of parts to cut an extent into, each with another part size: all numbers up
+// to a limit, then fewer and fewer.
 struct TripList {
   int32_t trips[24];
   int size = 0;
 };
 TripList TripsOf(int32_t extent, int32_t all_up_to = 4);
 
-// Cuts of the first three axes from coarse to fine: an axis is cut where those before it
-// are cut into single indices. Rows come before columns, unless only rows overlap.
+// Cuts of the first three axes from coarse to fine: an axis is cut only where the axes
+// before it are cut into single indices. Rows come before columns, unless only rows
+// have a halo.
 class OuterCuts {
  public:
   OuterCuts(const Graph& graph, const Layer& layer, const int32_t extent[kAxes]);

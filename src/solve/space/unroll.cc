@@ -54,7 +54,7 @@ class Unroller {
       if (image.whole) open_[image.root] = static_cast<uint32_t>(images_.size());
       SLUICE_TRY(images_.Push(image));
     }
-    // What is held behind the segment ends no earlier than the next one begins.
+    // A root that is held after the segment stays at least to the segment's end.
     for (const Held& h : node.held) {
       SpaceImage* image = &images_[open_[h.root]];
       image->last = image->used = node.last - 1;
@@ -70,7 +70,7 @@ class Unroller {
   }
 
  private:
-  // Images that were held before the segment and are not held behind it.
+  // Ends the images that were held before the segment and are not held after it.
   void EndHeld(const SpaceNode& before, const SpaceNode& node) {
     for (const Held& h : before.held) {
       SpaceImage* image = &images_[open_[h.root]];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial plans as nodes that name the one before, and the plan that ends in one of them.
+// Partial plans as nodes, each of which names the node that it continues; and the whole
+// plan that ends in one of these nodes.
 //
 // Input    nodes; the one at the end.
-// Output   in the arena, its plan: the segments of all nodes on the way, images with their whole stay.
+// Output   in the arena, the plan of that node: the segments of all nodes on the way to
+//          it, and images, each with its whole stay.
 // Errors   kOutOfMemory.
 // Cost     linear in the layers; every segment is made once more.
 #ifndef SLUICE_SOLVE_SPACE_UNROLL_H_
@@ -23,12 +25,13 @@ struct SpaceNode {
   int64_t stored;        // when what was made is in DRAM
   double energy_pj;
   double cost;
-  double hidden;  // the cost where later loads hide what the tiles take longer
-  // Its loads may begin at this position, as far as their frames have so many bytes.
+  double hidden;  // the cost without cycles that later loads may hide
+  // Loads of the segment's first iteration may begin at this position, as far as their
+  // frames fit in `early` bytes.
   uint32_t loads_from;
   int64_t early;
-  // The last segments: when each began to compute, bytes it leaves free, its first
-  // position.
+  // The last segments of the plan: when each began to compute, the bytes it leaves
+  // free, its first position.
   struct {
     int64_t start, free;
     uint32_t first;

@@ -12,8 +12,8 @@
 // Source   GOMA sections IV-V on the groups {N,P,Q}, {K}, {C,R,S} with halo, and the
 //          decomposed search of KAPLA's space
 //
-// The space. Array: per fanout axis all factors that cannot be raised without more
-// passes; with `wide` or a fixed tile all factors that need fewer passes than smaller
+// The space. Array: per fanout axis all factors of which none can be raised to save a
+// pass; with `wide` or a fixed tile all factors that need fewer passes than smaller
 // ones; of axes above 64 units those that divide. Tiles of the scratchpad and of the
 // registers: all that divide the passes left. Loop orders: which group is innermost at
 // each level; the order outside of it does not matter. Filter taps: whole in the

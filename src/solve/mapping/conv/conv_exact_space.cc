@@ -28,7 +28,7 @@ void SetEnergies(ConvSpace* space) {
   space->word.write2_final = WritePj(hw.levels[2], problem.element_bytes[kOutput]);
 }
 
-// Several nodes share DRAM.
+// Takes the price of DRAM's words from the caller where several nodes share the DRAM.
 void SetOuterPrice(ConvSpace* space) {
   const OuterPrice* outer = space->constraints.outer;
   for (uint32_t v = 0; v < kOperands; ++v) space->outer_share[v] = 1;
@@ -309,7 +309,7 @@ double StillUnits(int64_t tiles, int64_t spread, int64_t t1, int64_t t2) {
 struct Visits {
   double group;  // steps in which the parent serves the operand
   double units;  // tiles that single units take
-  double first;  // units
+  double first;  // units, each of which has one first visit
 };
 
 Visits VisitsOf(const ConvSpace& space, const SpatialChoice& choice, const Point& point,

@@ -301,8 +301,9 @@ double LeastObjective(const Search& search, const SpatialChoice& choice,
   return least;
 }
 
-// Visits the tiles of the choice that fit: dims from the i-th on in every combination, the
-// last one from large tiles to small ones until visit(&enough) says that it is enough.
+// Visits the tiles of the choice that fit: dims from the i-th on in every combination,
+// the last one from large tiles to small ones until visit(&enough) says that it is
+// enough.
 template <typename Visit>
 Status WalkTops(const Search& search, const SpatialChoice& choice, int i,
                 int64_t passes[kDims], int64_t extent[kDims], const Visit& visit) {
@@ -328,7 +329,8 @@ Status WalkTops(const Search& search, const SpatialChoice& choice, int i,
   return Status::kOk;
 }
 
-// Bounds rise from large tiles to small ones, so the first that is too high ends them.
+// Bounds rise from large tiles to small ones, so a list ends at its first bound that is
+// too high.
 Status ListTopTiles(Search* search, const SpatialChoice& choice, int64_t passes[kDims],
                     int64_t extent[kDims]) {
   return WalkTops(*search, choice, 0, passes, extent, [&](bool* enough) {

@@ -8,8 +8,8 @@ namespace sluice {
 
 namespace {
 
-// By Dim: the number of the FactorDim of the same loop; groups have none. By Operand: its
-// FactorTensor.
+// By Dim: the number of the FactorDim of the same loop; groups have none. By Operand:
+// its FactorTensor.
 constexpr int kFactorOf[kDims] = {6, 5, 4, 2, 3, 0, 1, -1};
 constexpr int kTensorOf[kOperands] = {kFactorInput, kFactorWeight, kFactorOutput};
 constexpr int64_t kEndless = int64_t{1} << 40;  // words of a memory without a limit

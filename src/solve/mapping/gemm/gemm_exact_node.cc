@@ -8,8 +8,8 @@ constexpr double kInfinity = __builtin_huge_val();
 
 bool Has(uint8_t holds, int d) { return (holds >> d & 1) != 0; }
 
-// Lengths of an axis of a node in which a datum stays in the PEs: all divisors where the
-// axis has a weight in the cost, else 1.
+// Lengths of an axis of a node in which a datum stays in the PEs: all divisors where
+// the axis has a weight in the cost, else 1.
 struct StayingAxis {
   int axis;
   double weight;

@@ -263,8 +263,8 @@ void AddBranch(GemmSpace* space, GemmBranch branch, size_t* count) {
   space->branches[(*count)++] = branch;
 }
 
-// The axes along which the loops of a level may walk: those whose datum the level holds. A
-// level that holds no datum walks along axis 0.
+// The axes along which the loops of a level may walk: those whose datum the level
+// holds. A level that holds no datum walks along axis 0.
 bool MayWalk(uint8_t holds, int axis) {
   return holds == 0 ? axis == 0 : Has(holds, axis);
 }

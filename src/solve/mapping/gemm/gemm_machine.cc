@@ -26,9 +26,9 @@ uint32_t AxesOf(const Fanout& fanout) {
 
 bool IsPower(uint32_t n) { return (n & (n - 1)) == 0; }
 
-// The number of PEs, and the most along each axis. Fanouts that stand one behind the other
-// along the same axes multiply. Where they are powers of two and all PEs are used, every
-// split of the product can be had from them.
+// The number of PEs, and the most along each axis. Fanouts that stand one behind the
+// other along the same axes multiply. Where they are powers of two and all PEs are
+// used, every split of the product can be had from them.
 Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
                  Diagnostic* diagnostic) {
   machine->pe_count = 1;

@@ -2,8 +2,8 @@
 // A descriptor's memories and array as the three memories of a GEMM.
 //
 // All data bypass the levels between the three memories and those below the inner one.
-// Fanouts may therefore stand one behind the other: each lies below the middle memory and
-// above the inner one.
+// Fanouts may therefore stand one behind the other: each lies below the middle memory
+// and above the inner one.
 //
 // Input    hardware; which levels are the outer, the middle and the inner memory
 // Output   energies per 8-bit word, words, PEs; the levels that may be middle or inner

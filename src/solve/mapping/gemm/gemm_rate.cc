@@ -184,8 +184,8 @@ Sums Add(const Sums& sums, const double weight[kSums][kGemmAxes], int d,
   return more;
 }
 
-// Middle tiles above one inner tile; of the third axis the longest that fits, because no
-// sum rises with it.
+// Middle tiles above one inner tile; of the third axis the longest that fits, because
+// no sum rises with it.
 void TryMiddles(RateSearch* search, const RateNode& node, const Sums& below,
                 GemmTiles* tiles) {
   const Span<const uint32_t>* divisors = search->space[0].divisors;
@@ -362,7 +362,8 @@ Status SolveGemmRates(const GemmRequest& request, Arena* arena, Budget* budget,
                             solution, diagnostic));
   solution->cost = EvaluateGemm(request.shape, request.machine, solution->mapping,
                                 request.options.form);
-  // With the memories' time left out nothing is better, and here they take none.
+  // Without bandwidths no mapping is better than this one. If no memory limits it, it
+  // is optimal with bandwidths too.
   *limited = solution->cost.cycles != solution->cost.compute_cycles;
   if (!*limited) return Status::kOk;
   ArenaScope scope(arena);

@@ -10,7 +10,8 @@
 // Cost     that of SolveGemmExact where no memory limits its optimum, which is then
 //          optimal here too; else a second search, 1 to 100 ms
 // Source   Words through a memory have the form of GOMA's energy, with 1 pJ for each of
-//          its words and 0 for all others: the bounds of gemm_exact_space.h bound them too
+//          its words and 0 for all others: the bounds of gemm_exact_space.h bound them
+//          too
 #ifndef SLUICE_SOLVE_MAPPING_GEMM_GEMM_RATE_H_
 #define SLUICE_SOLVE_MAPPING_GEMM_GEMM_RATE_H_
 

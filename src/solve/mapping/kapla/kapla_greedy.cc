@@ -344,8 +344,8 @@ bool KeepsTopTile(const Greedy& greedy) {
   return true;
 }
 
-// One scheme for one choice of an order per level above the registers. orders: in base 6,
-// the level nearest the array first. deal: nullptr for one node.
+// One scheme for one choice of an order per level above the registers. orders: in base
+// 6, the level nearest the array first. deal: nullptr for one node.
 void BuildScheme(Greedy* greedy, uint32_t orders, Deal* deal) {
   const uint32_t outermost = greedy->nest.levels - 1;
   for (uint32_t l = 0; l < outermost; ++l) {

@@ -76,8 +76,8 @@ void Keep(const ArrayWay& way, BestWays* entry) {
   entry->way[i] = way;
 }
 
-// What SearchRegisters walks over: register tiles of one choice, dim by dim. The loops of
-// the dims are nested; each level fixes what does not depend on the dims below it.
+// What SearchRegisters walks over: register tiles of one choice, dim by dim. The loops
+// of the dims are nested; each level fixes what does not depend on the dims below it.
 struct RegisterSearch {
   RegisterSearch(const PartSearch& p, const SpatialChoice& c) : part(p), choice(c) {}
   const PartSearch& part;
@@ -301,7 +301,6 @@ void SearchWindows(RegisterSearch* search, size_t ir, size_t is) {
   }
 }
 
-// Adds the best of each group to the entry.
 // Ways at or above this score are not kept.
 double LimitOf(const BestWays& entry) {
   double limit = entry.count == 0 ? kNever : entry.way[0].score * kWorthwhile;

@@ -40,8 +40,9 @@ struct Divisors {
   Span<const int64_t> of;
 };
 
-// Ways to run parts of layers on one node's array, remembered for one objective; empty at
-// first. Results do not depend on earlier queries. Entries live as long as the arena.
+// Ways to run parts of layers on one node's array, remembered for one objective; empty
+// at first. Results do not depend on earlier queries. Entries live as long as the
+// arena.
 struct ArrayTable {
   ArrayTable(Arena* a, double leakage)
       : arena(a),

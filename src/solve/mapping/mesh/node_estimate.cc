@@ -190,7 +190,8 @@ double ReusedPj(const Search& search, const Parts& parts) {
   return pj;
 }
 
-// All passes: energy of one without leakage and kept operands, cycles of one.
+// The objective of all passes. pj: of one pass, without leakage and kept operands;
+// cycles: of one pass.
 double Whole(const Search& search, const Parts& parts, double pj, double cycles) {
   cycles *= search.all_passes;
   pj = pj * search.all_passes + KeptPj(search, parts) - ReusedPj(search, parts);
@@ -199,8 +200,8 @@ double Whole(const Search& search, const Parts& parts, double pj, double cycles)
   return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
-// Bytes of kept operands in one node. *others: how many of these bytes only other passes
-// need.
+// Bytes of kept operands in one node. *others: how many of these bytes only other
+// passes need.
 int64_t KeptBytes(const Search& search, const Parts& parts, const MappingProblem& part,
                   int64_t* others) {
   const Sharing sharing = SharingOf(search, parts);

@@ -14,12 +14,12 @@
 //          uneven parts are tried, at their cost; rotation only where one round per
 //          delivery is enough.
 //
-// Every split of N, K, C, P, Q and G gets an estimate, nearly a lower bound. In the order
-// of their estimates the splits are laid out over columns and rows (every way to divide
-// the factors is tried; the layout whose least traffic crosses the fewest links is taken)
-// and get a better estimate, with tiles that fit. Splits estimated at least half a
-// percent better than the best are solved (node_array.h), until there are none or many
-// in a row have gained nothing.
+// Every split of N, K, C, P, Q and G gets an estimate, nearly a lower bound. In the
+// order of their estimates the splits are laid out over columns and rows (every way to
+// divide the factors is tried; the layout whose least traffic crosses the fewest links
+// is taken) and get a better estimate, with tiles that fit. Splits estimated at least
+// half a percent better than the best are solved (node_array.h), until there are none
+// or many in a row have gained nothing.
 #ifndef SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
 #define SLUICE_SOLVE_MAPPING_MESH_NODE_PARALLEL_H_
 
@@ -34,13 +34,13 @@ namespace sluice {
 struct NodeParallelOptions {
   KaplaOptions node;  // constraints hold for a node's part of one pass
   LayerTerms terms;   // set by pipelining
-  // Kept by the caller over calls with the same objective and the same node hardware, but
-  // for the size of the scratchpad. It makes calls faster and changes nothing else. It
-  // needs an arena of its own, because the arena of the calls is rewound.
+  // Kept by the caller over calls with the same objective and the same node hardware,
+  // but for the size of the scratchpad. It makes calls faster and changes nothing else.
+  // It needs an arena of its own, because the arena of the calls is rewound.
   ArrayTable* table = nullptr;
   bool stay = true;  // weights may lie in the scratchpads for all passes
-  // Nodes that share words may hold a part each and hand it round, where that is cheaper
-  // (not with exact or every). Instruction streams do not execute this yet.
+  // Nodes that share words may hold a part each and hand it round, where that is
+  // cheaper (not with exact or every). Instruction streams do not execute this.
   bool rotate = false;
   bool exact = false;  // every part solved by the exact mapper: much slower
   bool every = false;  // exact, and no bounds: every split (to compare with)

@@ -42,8 +42,9 @@ void TakeBetter(const MapConstraints& constraints, const MappedNest& found,
   best->objective = objective;
 }
 
-// Takes what a mapper found, or remembers why there is nothing: a reason that lies in the
-// numbers tells more than one that lies in the mapper. Ends the call only where memory does.
+// Takes the nest that a mapper found, or remembers why it found none. A failure that
+// lies in the problem's numbers replaces one that lies in what a mapper supports. Only
+// lack of memory ends the call.
 Status Take(Choice* choice, Status status, const MappedNest& found,
             const Diagnostic& why) {
   if (status == Status::kOutOfMemory) return status;
@@ -129,8 +130,8 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   *mapped = MappedNest{};
   double space_bound = -1;
   Status failure = Status::kOk;
-  // The runs are independent of each other, so that a run has the same answer in every call
-  // that makes it.
+  // The runs are independent of each other, so that a run has the same answer in every
+  // call that makes it.
   for (int run = 0; run < 4; ++run) {
     MapConstraints constraints = own;
     if ((run & 1) != 0) constraints.bypass = false;
@@ -154,7 +155,8 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   if (mapped->nest.levels == 0) return failure;
   ClearDiagnostic(diagnostic);
   const double every = NestBound(request.problem, request.hardware, own);
-  // A better nest from outside of its space leaves the exact mapper's proof without use.
+  // The exact mapper's proof holds within its space: it is of no use if a nest from
+  // outside is better.
   const bool proved =
       space_bound >= 0 && mapped->objective >= space_bound * (1 - kRounding);
   mapped->bound = proved ? mapped->objective : Min(every, mapped->objective);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best loop nest that any of the mappers knows: all of them are asked, and what the
-// best one found is improved by the local search.
+// The best loop nest that any of the mappers finds. All of them are asked, and the
+// local search improves the best answer.
 //
 // Input    a problem, hardware, constraints; the weights that CoSA's formulation gets
 // Output   the nest with the least objective, of equal ones that with the least energy,
@@ -9,10 +9,10 @@
 // Errors   kBadInput; kUnsupported with the hierarchy; kInfeasible with bytes; kStopped
 //          when the budget ends before any nest is found; kOutOfMemory
 // Cost     the sum of the mappers', twice for energy and for latency: 10 to 50 ms
-// Source   none: it is never worse than a mapper that can be asked for by its name, nor
-//          with more freedom (bypass, wide) than without. Asked for energy or latency it
-//          also looks at what is best in energy times delay, so that a nest found for one
-//          objective never beats the one found for another at its own
+// Source   none. The result is never worse than that of a mapper that can be asked for
+//          by its name, nor worse with more freedom (bypass, wide) than without. Asked
+//          for energy or latency it also tries the best nest by energy times delay, so
+//          that asking for another objective never finds a better nest for this one
 #ifndef SLUICE_SOLVE_MAPPING_NEST_NEST_BEST_H_
 #define SLUICE_SOLVE_MAPPING_NEST_NEST_BEST_H_
 

@@ -246,8 +246,8 @@ Status Search::Place(uint32_t u, int64_t at, bool* ok) {
   return RecountDirty(ok);
 }
 
-// Leaves the byte `floor` of the section uncovered. Each buffer that could cover it must then
-// lie on top of another buffer, whose own least offset holds too.
+// Leaves the byte `floor` of the section uncovered. Each buffer that could cover it
+// must then lie on top of another buffer, whose own least offset holds too.
 Status Search::Waste(const Frame& frame, bool* ok) {
   ++epoch_;
   const size_t first = choices_.size();
@@ -255,7 +255,7 @@ Status Search::Waste(const Frame& frame, bool* ok) {
     if (least_[u] == frame.floor) SLUICE_TRY(choices_.Push(u));
   }
   const size_t count = choices_.size() - first;
-  for (size_t i = 0; i < count; ++i) {  // raised later: all read the old offsets
+  for (size_t i = 0; i < count; ++i) {  // raised below: here all read the old offsets
     const uint32_t u = choices_[first + i];
     const SectionedBuffer& b = s_.buffers[u];
     int64_t support = kNowhere;
@@ -415,8 +415,8 @@ Status Search::OpenFrame() {
   return frames_.Push(frame);
 }
 
-// Cuts the frame's stretch where no unplaced buffer crosses. The pieces go from left to
-// right; the tightest first was no better.
+// Cuts the frame's stretch where no unplaced buffer crosses. The pieces are solved from
+// left to right, because solving the tightest first is no better.
 Status Search::SplitInto(const Frame& frame, uint32_t self) {
   uint32_t end = frame.end;
   for (uint32_t s = frame.end; s-- > frame.begin;) {

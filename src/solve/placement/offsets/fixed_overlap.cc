@@ -102,7 +102,7 @@ bool SweepFew(Span<const FixedBlock> blocks, Span<const uint32_t> order,
   return true;
 }
 
-// The same for any number of them.
+// As SweepFew, for any number of blocks alive at a time.
 Status SweepMany(Span<const FixedBlock> blocks, Arena* arena, uint32_t* hit) {
   Span<Event> events;
   Span<int64_t> addresses;

@@ -5,8 +5,8 @@
 //         overlap each other.
 // Output  the first pair found in order of time, or none.
 // Errors  kOutOfMemory.
-// Cost    O(n log n): a sweep over time, with a tree of maxima over addresses where many
-//         blocks are alive at a time.
+// Cost    O(n log n): a sweep over time, with a tree of maxima over addresses where
+//         many blocks are alive at a time.
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_FIXED_OVERLAP_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_FIXED_OVERLAP_H_
 

@@ -44,10 +44,11 @@ struct Placed {
   int64_t begin, end;
 };
 
-// So few are looked at again and again faster than they are sorted.
+// Up to so many placed buffers, repeated scans are faster than sorting.
 constexpr size_t kFew = 512;
 
-// Lowest offset of b that overlaps none of `placed`: whatever overlaps, b lies behind it.
+// Lowest offset of b that overlaps none of `placed`: whatever overlaps, b lies behind
+// it.
 int64_t LowestAmongFew(const Sections& sections, const SectionedBuffer& b,
                        Span<const Placed> placed) {
   int64_t at = sections.Lowest(b, 0);
@@ -63,7 +64,7 @@ int64_t LowestAmongFew(const Sections& sections, const SectionedBuffer& b,
   return at;
 }
 
-// The same; `placed` is sorted here.
+// LowestAmongFew for any number of buffers; sorts `placed` where there are many.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<Placed> placed) {
   if (placed.size() <= kFew) return LowestAmongFew(sections, b, placed);
@@ -192,8 +193,8 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
   for (uint32_t i = 0; i < swaps && n > 1; ++i) {
     if (*peak <= good_enough) break;
     if (budget->Exhausted()) break;
-    // Moves the buffer that ends highest, or one that lives at the same time, forward in the
-    // order of placing.
+    // Moves the buffer that ends highest, or one that lives at the same time, forward
+    // in the order of placing.
     uint32_t top = 0;
     for (uint32_t u = 0; u < n; ++u) {
       if (offsets[u] + sections.buffers[u].bytes == *peak) top = u;

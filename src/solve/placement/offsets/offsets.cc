@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kSwaps = 32;        // without an exact search behind them; they look
-constexpr size_t kSwapPairs = 400000;  // at no more pairs of buffers than this in all
+constexpr uint32_t kSwaps = 32;        // tried where no exact search follows
+constexpr size_t kSwapPairs = 400000;  // the most pairs of buffers that swaps look at
 constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
 
 int64_t Gcd(int64_t a, int64_t b) {
@@ -153,7 +153,8 @@ Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic)
   return fail;
 }
 
-// For more pairs than can be compared; a moment with too many bytes is still a proof.
+// Ends a call in which too many pairs meet to be compared. A moment with too many bytes
+// is a proof that nothing fits all the same.
 Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                OffsetPlan* plan, Diagnostic* diagnostic) {
   plan->offsets = Span<int64_t>();
@@ -166,7 +167,7 @@ Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
       .Text("more than 2^25 pairs of buffers meet in time");
 }
 
-// Everything but explanations. kUnsupported: too many buffers meet.
+// Places the buffers; does not explain conflicts. kUnsupported: too many buffers meet.
 Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& options,
               const Workspace& work, OffsetPlan* plan) {
   Arena* arena = work.arena;

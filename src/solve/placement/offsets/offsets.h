@@ -2,8 +2,8 @@
 // Static placement: buffers with known lifetimes -> offsets within a capacity.
 //
 // Input   LiveRangeSet (bytes, half-open times), capacity in bytes.
-// Output  offsets (no two bytes shared at one time, all limits of LiveRange kept), peak,
-//         lower bound; on kInfeasible the buffers that cannot be placed together.
+// Output  offsets (no two bytes shared at one time, all limits of LiveRange kept),
+//         peak, lower bound; on kInfeasible the buffers that cannot be placed together.
 // Errors  kBadInput (names the buffer), kInfeasible (proved), kStopped (limit reached
 //         before a fit or a proof; the plan then holds the best peak found, which is
 //         above the capacity, or no offsets when not even that exists), kOutOfMemory.
@@ -50,10 +50,11 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,
                     OffsetPlan* plan);
 
-// Places the buffers without a fixed offset around those that have one: the largest first, of
-// equal sizes the first, each at its lowest free address. There is no search: *placed
-// is false as soon as a buffer ends above the capacity. offsets: of all buffers, which
-// have neither gaps nor banks. kBadInput also when two fixed buffers overlap.
+// Places the buffers without a fixed offset around those that have one: the largest
+// first, of equal sizes the first, each at its lowest free address. There is no search:
+// *placed is false as soon as a buffer ends above the capacity. offsets: of all
+// buffers, which have neither gaps nor banks. kBadInput also when two fixed buffers
+// overlap.
 Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
                    Span<int64_t> offsets, bool* placed, Diagnostic* diagnostic);
 

@@ -35,7 +35,6 @@ struct Change {
   int64_t old;
 };
 
-// Items: all buffers, then the reserved regions.
 // A search over distances between buffers. Items: all buffers, then the reserved
 // regions.
 struct GapSearch {

@@ -138,8 +138,8 @@ Status CollectWaits(Repair* self, uint32_t from, uint32_t to, Vector<Wait>* wait
   return Status::kOk;
 }
 
-// Drops the cheapest tensor without which the buffers of the window have addresses. If there is
-// no such tensor: with `must` the cheapest of all, else none.
+// Drops the cheapest tensor without which the buffers of the window have addresses. If
+// there is no such tensor: with `must` the cheapest of all, else none.
 Status MakeRoom(Repair* self, uint32_t from, uint32_t to, bool must) {
   SLUICE_TRY(Narrow(self, &from, &to));
   Vector<Wait> waits(self->work.arena);

@@ -2,8 +2,8 @@
 // The cheapest plan with addresses, for graphs whose sums of bytes fit but whose
 // buffers do not.
 //
-// Input   checked graph, capacity, bounds on the bytes: at least `floor` (proved), below
-//         `give_up`.
+// Input   checked graph, capacity, bounds on the bytes: at least `floor` (proved),
+//         below `give_up`.
 // Output  order and fetch flags of a placeable plan with the fewest bytes; *proved.
 // Errors  kInfeasible (no placeable plan below give_up), kStopped, kOutOfMemory.
 // Cost    exponential: depth first over orders and all sets that leave after each step,

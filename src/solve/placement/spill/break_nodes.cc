@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// One width for all: it runs rarely.
+// One width of sets for all graphs, because this code runs rarely.
 constexpr int kWords = 16;
 
 Status Find(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,

@@ -3,8 +3,8 @@
 //
 // Input   a graph and options, not checked; an order of operators.
 // Output  the graph with sizes rounded up to the alignment, the capacity rounded down.
-// Errors  kBadInput with what is wrong in the graph or the fixed order, kBadArgument with
-//         the option; kOutOfMemory.
+// Errors  kBadInput with what is wrong in the graph or the fixed order, kBadArgument
+//         with the option; kOutOfMemory.
 // Cost    linear; orders with extra edges: operators times edges.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_

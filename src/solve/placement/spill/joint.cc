@@ -59,7 +59,7 @@ struct Joint {
   int seed_count = 0;
   Budget unlimited = {};  // for steps whose work is bounded anyway
   SpillDecisions decisions = {}, trial = {};
-  SpillDecisions least = {};     // the cheapest by sums that were worth a bound
+  SpillDecisions least = {};     // the cheapest by sums, for BoundSpills
   int64_t bound = 0;             // no plan has fewer bytes
   int64_t best = INT64_MAX;      // bytes of the plan; none yet
   int64_t unplaced = INT64_MAX;  // bytes of a plan that fits in sums only
@@ -103,7 +103,8 @@ Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed
   address.max_nodes = max_nodes;
   SpillPlan next;
   next.states = self->plan->states;
-  // The first placement ignores the budget, so that there is a plan; later ones keep to it.
+  // The first placement ignores the budget, so that there is a plan; later ones keep to
+  // it.
   const bool limited = self->plan->placed || self->in_time;
   Budget* budget = limited ? self->budget : &self->unlimited;
   SLUICE_TRY(PlaceWithRepairs(self->graph,
@@ -205,8 +206,8 @@ Status NearCuts(Joint* self, const WindowShape& shape, Vector<uint32_t>* cuts) {
   return cuts->Push(n);
 }
 
-// Divide and conquer for graphs without a good cut: windows between the best near
-// cuts, then windows across those cuts to repair what the cuts cost.
+// Divide and conquer for graphs without a good cut: solves windows between the best
+// near cuts, then windows across these cuts to repair what the cuts cost.
 Status Windows(Joint* self, int64_t target, const WindowShape& shape) {
   const uint32_t n = static_cast<uint32_t>(self->graph.operators.size());
   if (n < kWindowFrom) return Status::kOk;
@@ -231,8 +232,8 @@ Status Windows(Joint* self, int64_t target, const WindowShape& shape) {
   return Status::kOk;
 }
 
-// Beam and windows at a target of the capacity less some of its parts, then
-// addresses.
+// Searches with a beam, and then in windows, for decisions within a target below the
+// capacity, and gives them addresses. reserve: parts of the capacity left free.
 Status TryTarget(Joint* self, int reserve, bool windows, int repairs, bool* placed) {
   *placed = false;
   SpillSearchOptions search = SumsOnly(*self);
@@ -348,7 +349,7 @@ Status BoundByWindows(Joint* self) {
   return Status::kOk;
 }
 
-// Windows, towards the whole capacity again.
+// Searches in windows, for the whole capacity first and then for lower targets.
 Status Improve(Joint* self) {
   if (self->graph.operators.size() < kWindowFrom) return Status::kOk;
   if (self->unplaced <

@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kNoNode = 0xffffffffu;
 
-// Not part of the template below, so that all widths of sets share the code of one heap.
+// Not part of the template below, so that all widths of sets share the code of one
+// heap.
 struct Entry {
   int64_t first, second;  // less is better
   uint32_t node;

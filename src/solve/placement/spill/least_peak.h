@@ -2,8 +2,9 @@
 // Operator orders of low peak, without spills; counts sums of bytes only.
 //
 // Input   checked graph; a capacity for OrderWithin.
-// Output  MinimumPeak: the order with the least largest sum of live bytes; proved unless
-//         a limit stopped it. OrderWithin: any order that keeps within the capacity.
+// Output  MinimumPeak: the order with the least largest sum of live bytes; proved
+//         unless a limit stopped it. OrderWithin: any order that keeps within the
+//         capacity.
 // Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. A limit
 //         is not an error.
 // Cost    exponential at worst, a node per executed set; an operator that frees at

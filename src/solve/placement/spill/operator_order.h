@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// An order of operators that moves few bytes through a scratchpad, and what leaves it when.
+// An order of operators that moves few bytes through a scratchpad, and what leaves it
+// when.
 //
-// Input   checked graph: operators, whole tensors with sizes and roles, edges; a capacity.
-// Output  order, fetch flags and bytes (SpillDecisions); sums of bytes only, no addresses.
-//         Spans that are empty are allocated.
-// Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. Nothing is
-//         `found` when an operator exceeds the capacity, or nothing costs less than
-//         give_up. When the time is over, the best state alone continues, so that
-//         there is a plan.
+// Input   checked graph: operators, whole tensors with sizes and roles, edges; a
+//         capacity.
+// Output  order, fetch flags and bytes (SpillDecisions); sums of bytes only, no
+//         addresses. Spans that are empty are allocated.
+// Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. Nothing
+//         is `found` when an operator exceeds the capacity, or nothing costs less than
+//         give_up. When the time is over, the best state alone continues, so that there
+//         is a plan.
 // Cost    O(operators * width * ready operators); 5 to 20 ms for 200 to 600 operators.
-// Source  ours: a beam over (executed, resident, copied). A quarter of its states are the
-//         cheapest; the others compete among those that have run the same large operators,
-//         as states that put these off look cheaper than they are. Operators of a chain
-//         that lose nothing by it run at once.
+// Source  ours: a beam over (executed, resident, copied). A quarter of its states are
+//         the cheapest; the others compete among those that have run the same large
+//         operators, as states that put these off look cheaper than they are. Operators
+//         of a chain that lose nothing by it run at once.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_OPERATOR_ORDER_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_OPERATOR_ORDER_H_
 

@@ -225,9 +225,9 @@ Status MakeExcerpt(Bounder* self, const Window& window, Excerpt* out) {
   return Status::kOk;
 }
 
-// Searches for a plan of the excerpt that is cheaper than the one that the beam has found or,
-// without one, than the whole plan's part in this window. If there is none, that cost is the
-// bound. When the states run out, a lower cost is tried as the bound.
+// Searches for a plan of the excerpt that is cheaper than the one that the beam has
+// found or, without one, than the whole plan's part in this window. If there is none,
+// that cost is the bound. When the states run out, a lower cost is tried as the bound.
 Status SolveExcerpt(Bounder* self, Excerpt* excerpt) {
   ArenaScope scope(self->work.arena);
   const OperatorGraph& graph = excerpt->graph;
@@ -311,8 +311,8 @@ Status RetryWindows(Bounder* self, uint64_t limit, int64_t* sum) {
   return Status::kOk;
 }
 
-// Joins neighbours that the plan pays more for than their bound, where the bound of both
-// together is higher.
+// Joins neighbours that the plan pays more for than their bound, where the bound of
+// both together is higher.
 Status JoinWindows(Bounder* self, uint64_t limit, int64_t* sum) {
   uint32_t kept = 0;
   for (uint32_t i = 1; i < self->window_count; ++i) {

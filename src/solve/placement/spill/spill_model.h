@@ -39,9 +39,9 @@ struct SpillModel {
   Span<int64_t> bytes;        // per tensor
   Span<uint32_t> in_place;    // per operator: tensor or kNoOperand
   Set only_here{};            // tensors: inputs of the network with a single reader
-  // Per operator, for bounds. read_after: tensors that a later operator reads, without the
-  // operator's own operands. across: those of read_after that an earlier operator must have
-  // made or loaded.
+  // Per operator, for bounds. read_after: tensors that a later operator reads, without
+  // the operator's own operands. across: those of read_after that an earlier operator
+  // must have made or loaded.
   Span<Set> read_after, across;
   int64_t granule = 1;  // of all sizes
   // Per operator: the operator that an order loses nothing by running next, and which

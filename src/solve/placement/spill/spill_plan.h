@@ -4,8 +4,9 @@
 // Input   checked graph, order, fetch flag per input operand slot.
 // Output  residences in order of begin, spill and retrieve bytes recounted from them;
 //         PlaceResidences sets their offsets.
-// Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie within
-//         the capacity), kStopped; offsets are then those of the lowest peak found.
+// Errors  kOutOfMemory; PlaceResidences: kInfeasible (these residences cannot lie
+//         within the capacity), kStopped; offsets are then those of the lowest peak
+//         found.
 // Cost    O(operands) and one offsets problem.
 // Source  COSMA; ours: a stay ends with its last read, never later.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_PLAN_H_

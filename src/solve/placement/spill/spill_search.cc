@@ -176,7 +176,8 @@ Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t laye
     if (self->states[i].dead) continue;
     if (HasTooMany(*self)) self->limited = true;
     if (self->budget->Tick()) {
-      // A beam continues with its best state alone, so that the search still ends with a plan.
+      // A beam continues with its best state alone, so that the search still ends with
+      // a plan.
       const bool whole = self->options.window.begin == self->options.window.end;
       self->limited |= self->width == 0 || !whole;
       self->width = 1;

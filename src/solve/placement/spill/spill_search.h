@@ -5,8 +5,8 @@
 // Output  order; per input operand slot whether it is fetched for that read (first load
 //         or retrieve); bytes; a lower bound on the bytes of any plan.
 // Errors  kUnsupported above kMaxSpillItems operators or tensors, kOutOfMemory. An
-//         operator that exceeds the capacity is none: nothing is `found`. Nor is a limit:
-//         `complete` is then false.
+//         operator that exceeds the capacity is no error: `found` is then false. A
+//         limit is no error either: `complete` is then false.
 // Cost    layers of states (executed, resident, copied); a state is expanded once.
 //         Exact without width, exponential at worst; width w: O(ops * w * ready).
 // Source  COSMA (1)-(8), (12), (16) with the capacity sum; dominance is ours.

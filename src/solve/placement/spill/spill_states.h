@@ -76,7 +76,7 @@ struct SpillStates {
   Bits<W> allowed = {};            // operators
   Bits<W> pressing = {};           // operators during which something may have to leave
   Bits<W> large = {};              // operators that need most of the capacity
-  Span<uint32_t> taken = {};       // of a beam, by the large ones that have run
+  Span<uint32_t> taken = {};       // by hash of the large operators run: states kept
   uint32_t width = options.width;  // of a beam; 1 when its time is over
   int64_t give_up = options.give_up;  // states at or above it are dropped
   int64_t dropped = INT64_MAX;        // least bytes of a dropped state

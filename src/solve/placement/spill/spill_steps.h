@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of the search for spills: all ways to run one more operator.
 //
-// Input    a state, an operator that may run; a limit on the sets of tensors that leave.
+// Input    a state, an operator that may run; a limit on the sets of tensors that
+//          leave.
 // Output   the states after it, inserted; SpillStates::cut and dropped when some were
 //          left out.
 // Errors   kOutOfMemory.
@@ -21,12 +22,12 @@ struct Freedom {
 
 // Whether running o at once loses nothing: no tensor has to leave for it, and its
 // outputs are no larger than the operand that it reads for the last time. Inputs of the
-// network that only it reads come and go with it. An order that
-// runs o later holds that operand meanwhile; this one can hold the outputs in its
-// place, at no higher cost when they leave. With several such operands the outputs must
-// be no larger than the least of them, since some may have left meanwhile; otherwise it
-// is not proved, but a beam takes it. An operator that should be delayed runs at once
-// only together with the one that it is delayed for.
+// network that only o reads come and go with it. An order that runs o later holds that
+// operand meanwhile; this order can hold the outputs in its place, at no higher cost
+// when they leave. With several such operands the outputs must be no larger than the
+// least of them, since some may have left meanwhile; otherwise this is not proved, but
+// a beam runs o all the same. An operator that should be delayed runs at once only
+// together with the operator that it is delayed for.
 template <int W>
 Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
   const Bits<W> loads = self.model.inputs[o] - s.resident;
