@@ -36,9 +36,10 @@ struct FusionOptions {
   uint64_t construct_evaluations = 0;  // 0 = from the number of layers
   uint32_t max_tiles = 0;              // 0 = from the number of layers
   uint32_t max_transfers = 0;
-  // kFusionOurs: starts here, not with a construction, and reworks the touched layers
-  // with construct_evaluations. Need not be legal. touched empty: anneals it as it is,
-  // with `sweep` after one change at a time everywhere.
+  // kFusionOurs: starts from this scheme, not with a construction, and reworks the
+  // touched layers with construct_evaluations. The scheme need not be legal. touched
+  // empty: anneals the scheme as it is; with `sweep`, first tries one change at a time
+  // everywhere.
   const GroupNotation* start = nullptr;
   Span<const uint8_t> touched;
   // Nonzero: no search, only the list of `start`, of at most so many transfers, without

@@ -184,7 +184,8 @@ Status Shorten(const FusionProblem& whole, TileMemo* memo, const Repeats& repeat
     out->segment[count] = segment;
     here[layer] = count++;
   });
-  // The last block reads the second one here in place of its predecessor.
+  // In the short network the last block reads the second one in place of the block
+  // before it.
   for (int i = 0; i < repeats.runs; ++i) {
     const Repeat& r = repeats.run[i];
     for (uint32_t k = 0; k < r.period; ++k) {

@@ -33,7 +33,7 @@ struct Repeats {
 Status FindRepeats(const FusionProblem& problem, Arena* scratch, Repeats* out);
 
 struct ShortNetwork {
-  SchemeWindow window;  // layer, problem, model, notation (of no meaning yet)
+  SchemeWindow window;  // layer, problem and model; notation is not set
   Span<uint32_t>
       segment;  // by layer here: layers of different segments keep their order
 };
@@ -41,7 +41,8 @@ struct ShortNetwork {
 Status Shorten(const FusionProblem& whole, TileMemo* memo, const Repeats& repeats,
                Arena* arena, ShortNetwork* out);
 
-// `from` keeps segments apart and in order, and so do its fine-grained groups.
+// `from` keeps the layers of each segment together and the segments in order; none of
+// its fine-grained groups spans two segments.
 void Stamp(const ShortNetwork& network, const Repeats& repeats,
            const GroupNotation& from, GroupNotation* to);
 

@@ -53,7 +53,8 @@ struct FactorMultipliers {
   double bound;
 };
 
-// Ascends towards `target` (infinity: unknown) from where it left off. Deterministic.
+// Raises the bound towards `target` (infinity: unknown), from the multipliers given.
+// Deterministic.
 void TuneMultipliers(const FactorCase& problem, double target,
                      FactorMultipliers* multipliers);
 

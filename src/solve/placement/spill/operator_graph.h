@@ -5,7 +5,7 @@
 // at once and is read again for the later use; a stay is a Residence.
 //
 // Input   operators, their operands, tensors with sizes and roles: from a caller.
-// Output  CheckOperatorGraph: nothing; sums that several solvers ask for.
+// Output  CheckOperatorGraph: the status alone; sums that several solvers ask for.
 // Errors  kBadInput with the operator or tensor; kOutOfMemory.
 // Cost    linear in operands and edges.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_OPERATOR_GRAPH_H_

@@ -14,8 +14,8 @@ constexpr uint32_t kRounds = 3;
 constexpr int kHalvings = 2;
 constexpr size_t kMaxItems = 256;  // of a window: the narrowest sets
 
-// The steps [begin, end) of the order, whose tensors have a price here, and the steps
-// up to `last`, which are looked at as well.
+// The steps [begin, end) of the order, which pay for the tensors that they touch first,
+// and the steps up to `last`, which are looked at as well.
 struct Window {
   uint32_t begin, end, last;
   int64_t cost;  // of the plan, for these tensors
