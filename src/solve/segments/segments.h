@@ -5,8 +5,8 @@
 //          mesh, a pricer, which costs one layer on one region under given terms
 // Output   segments with everything model/segment.h says, the cost by component, a
 //          bound below every schedule of the space, counts
-// Errors   kBadInput; the pricer's error for a layer that cannot run by itself; kStopped
-//          only if the budget ends before all layers are priced by themselves
+// Errors   kBadInput; the pricer's error for a layer that cannot run by itself;
+//          kStopped only if the budget ends before all layers are priced by themselves
 // Cost     candidates: up to 14 runs per vertex, times batch slices and groups, a
 //          microsecond each; only candidates that a chain may want are priced
 // Source   KAPLA sections IV-B, VI. Deviations: regions are rectangles, cut off one
